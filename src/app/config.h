@@ -1,0 +1,69 @@
+/* config: impound.yaml, read and checked (DESIGN §4). Every mistake is reported with
+ * file:line:column, what was expected, and a hint; all of them, not only the first. */
+#ifndef APP_CONFIG_H
+#define APP_CONFIG_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/status.h"
+#include "core/policy.h"
+#include "engine/engine.h"
+
+enum {
+    CONFIG_QUEUES_MAX = 10000,
+    CONFIG_FALLBACKS_MAX = 8,
+    CONFIG_ARGV_MAX = 64,
+    CONFIG_HEADERS_MAX = 64,
+    CONFIG_MISTAKES_MAX = 50,
+};
+
+struct config_handler {
+    enum handler_class kind;
+    struct bytes url;                /* http */
+    struct bytes argv[CONFIG_ARGV_MAX]; /* exec */
+    size_t argc;
+    int64_t timeout_ms;              /* 30 s */
+    struct rule_header *headers;     /* http */
+    size_t header_count;
+    struct bytes ca_file;            /* http: `ca:`, a PEM file; empty: the system's */
+};
+
+struct config_queue {
+    struct bytes name;
+    struct bytes source; /* "builtin" */
+    struct config_handler *handlers; /* [0] the handler, then the fallbacks */
+    size_t handler_count;
+    uint32_t concurrency; /* 32 */
+    struct policy policy;
+    struct engine_dlq *dlqs; /* every DLQ this queue can reach, its default first */
+    size_t dlq_count;
+    size_t line; /* where it stands in the file */
+};
+
+struct config {
+    struct bytes path, dir;   /* of the file; relative paths inside are relative to dir */
+    struct bytes listen_host; /* 127.0.0.1 */
+    uint16_t listen_port;     /* 7070 */
+    bool auth_none;           /* server.auth: none was written out */
+    uint64_t max_body;        /* 4 MiB */
+    int64_t drain_ms;         /* 10 s */
+    int64_t jq_timeout_ms;    /* 1 s */
+    struct bytes store_path;  /* of "sqlite:PATH", made absolute by dir */
+    struct config_queue *queues;
+    size_t queue_count;
+    struct arena arena; /* owns all of it */
+};
+
+/* Reads a file. INVALID: `mistakes` has one line each, "file:line:column: what, expected what. hint".
+ * NOT_FOUND: there is no such file. Free *out with config_free in any case. ${NAME} comes from
+ * the environment; one that is not set is a mistake. */
+enum status config_load(const char *path, struct config **out, struct buf *mistakes);
+enum status config_parse(struct bytes yaml, const char *path, struct config **out, struct buf *mistakes);
+void config_free(struct config *config);
+
+/* The effective policy of each queue, every default filled in, as YAML that config_parse takes back. */
+void config_print(const struct config *config, struct buf *out);
+/* One line for each difference that a reload cannot apply ("server.listen changed: restart to apply"). */
+void config_restart_needed(const struct config *old, const struct config *new, struct buf *out);
+
+#endif

@@ -1,0 +1,73 @@
+#include "base/arena.h"
+
+#include <stdalign.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+struct arena_chunk {
+    struct arena_chunk *next;
+    alignas(max_align_t) char data[];
+};
+
+void arena_init_fixed(struct arena *a, void *memory, size_t size) {
+    *a = (struct arena){.ptr = memory, .size = size};
+}
+
+void arena_init_heap(struct arena *a, size_t chunk_size) {
+    *a = (struct arena){.chunk_size = chunk_size};
+}
+
+void arena_free(struct arena *a) {
+    while (a->chunks) {
+        struct arena_chunk *next = a->chunks->next;
+        free(a->chunks);
+        a->chunks = next;
+    }
+    *a = (struct arena){.chunk_size = a->chunk_size};
+}
+
+static void add_chunk(struct arena *a, size_t size) {
+    size_t want = size > a->chunk_size ? size : a->chunk_size;
+    struct arena_chunk *chunk = memory_new(sizeof *chunk + want);
+    chunk->next = a->chunks;
+    a->chunks = chunk;
+    a->ptr = chunk->data;
+    a->used = 0;
+    a->size = want;
+}
+
+/* How far the next free byte is from being aligned. */
+static size_t padding(const struct arena *a) {
+    size_t off = (size_t)((uintptr_t)(a->ptr + a->used) % alignof(max_align_t));
+    return off ? alignof(max_align_t) - off : 0;
+}
+
+void *arena_alloc(struct arena *a, size_t size) {
+    if (size == 0)
+        size = 1;
+    size_t pad = a->ptr ? padding(a) : 0;
+    if (!a->ptr || pad > a->size - a->used || size > a->size - a->used - pad) {
+        if (a->chunk_size == 0)
+            return NULL;
+        add_chunk(a, size);
+        pad = 0;
+    }
+    char *room = a->ptr + a->used + pad;
+    a->used += pad + size;
+    memset(room, 0, size);
+    return room;
+}
+
+char *arena_cstr(struct arena *a, struct bytes text) {
+    char *copy = arena_alloc(a, text.len + 1);
+    if (copy && text.len)
+        memcpy(copy, text.ptr, text.len);
+    return copy;
+}
+
+struct bytes arena_dup(struct arena *a, struct bytes text) {
+    char *copy = arena_cstr(a, text);
+    return copy ? (struct bytes){copy, text.len} : BYTES_NONE;
+}

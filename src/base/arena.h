@@ -1,0 +1,29 @@
+/* arena: many small allocations with one end.
+ *
+ * arena_init_fixed hands out the caller's memory and never allocates (so core may use it) and gives
+ * NULL when it is used up; arena_init_heap adds chunks as needed, aborts only when memory is out,
+ * and frees all of them in arena_free. What it hands out is zeroed and aligned for any type. */
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+
+#include "base/bytes.h"
+
+struct arena_chunk;
+
+struct arena {
+    char *ptr;
+    size_t used;
+    size_t size;
+    struct arena_chunk *chunks; /* heap arenas only */
+    size_t chunk_size;          /* 0: fixed */
+};
+
+void arena_init_fixed(struct arena *a, void *memory, size_t size);
+void arena_init_heap(struct arena *a, size_t chunk_size);
+void arena_free(struct arena *a);
+void *arena_alloc(struct arena *a, size_t size);
+/* A copy with a NUL behind it; BYTES_NONE when a fixed arena is used up. */
+struct bytes arena_dup(struct arena *a, struct bytes text);
+char *arena_cstr(struct arena *a, struct bytes text);
+
+#endif

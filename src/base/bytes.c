@@ -1,0 +1,188 @@
+#include "base/bytes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+struct bytes bytes_of(const char *text) {
+    return (struct bytes){text, text ? strlen(text) : 0};
+}
+
+bool bytes_eq(struct bytes a, struct bytes b) {
+    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+static char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+}
+
+bool bytes_eq_nocase(struct bytes a, struct bytes b) {
+    if (a.len != b.len)
+        return false;
+    for (size_t i = 0; i < a.len; i++)
+        if (lower(a.ptr[i]) != lower(b.ptr[i]))
+            return false;
+    return true;
+}
+
+bool bytes_is(struct bytes a, const char *text) {
+    return bytes_eq(a, bytes_of(text));
+}
+
+int bytes_cmp(struct bytes a, struct bytes b) {
+    size_t shared = a.len < b.len ? a.len : b.len;
+    int order = shared ? memcmp(a.ptr, b.ptr, shared) : 0;
+    if (order)
+        return order;
+    return a.len == b.len ? 0 : (a.len < b.len ? -1 : 1);
+}
+
+bool bytes_starts(struct bytes text, struct bytes prefix) {
+    return text.len >= prefix.len && bytes_eq((struct bytes){text.ptr, prefix.len}, prefix);
+}
+
+bool bytes_ends(struct bytes text, struct bytes suffix) {
+    return text.len >= suffix.len &&
+           bytes_eq((struct bytes){text.ptr + (text.len - suffix.len), suffix.len}, suffix);
+}
+
+size_t bytes_find(struct bytes text, struct bytes what) {
+    if (what.len == 0)
+        return 0;
+    if (text.len < what.len)
+        return text.len;
+    const char *hit = memmem(text.ptr, text.len, what.ptr, what.len);
+    return hit ? (size_t)(hit - text.ptr) : text.len;
+}
+
+bool bytes_has_nocase(struct bytes text, struct bytes what) {
+    for (size_t i = 0; i + what.len <= text.len; i++)
+        if (bytes_eq_nocase((struct bytes){text.ptr + i, what.len}, what))
+            return true;
+    return false;
+}
+
+struct bytes bytes_cut(struct bytes text, size_t from, size_t to) {
+    if (to > text.len)
+        to = text.len;
+    if (from > to)
+        from = to;
+    return (struct bytes){text.ptr ? text.ptr + from : NULL, to - from};
+}
+
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+struct bytes bytes_trim(struct bytes text) {
+    size_t from = 0;
+    size_t to = text.len;
+    while (from < to && is_blank(text.ptr[from]))
+        from++;
+    while (to > from && is_blank(text.ptr[to - 1]))
+        to--;
+    return bytes_cut(text, from, to);
+}
+
+bool bytes_line(struct bytes *rest, struct bytes *line) {
+    if (rest->len == 0)
+        return false;
+    size_t end = bytes_find(*rest, BYTES("\n"));
+    *line = bytes_cut(*rest, 0, end);
+    *rest = bytes_cut(*rest, end + 1, rest->len);
+    if (line->len && line->ptr[line->len - 1] == '\r')
+        line->len--;
+    return true;
+}
+
+struct bytes bytes_clip(struct bytes text, size_t max) {
+    if (text.len <= max)
+        return text;
+    size_t end = max;
+    while (end > 0 && ((unsigned char)text.ptr[end] & 0xC0) == 0x80)
+        end--;
+    return bytes_cut(text, 0, end);
+}
+
+/* Backtracks to the last star only, which is enough for patterns of stars and letters. */
+bool bytes_glob(struct bytes pattern, struct bytes text) {
+    size_t p = 0, t = 0, star = SIZE_MAX, resume = 0;
+    while (t < text.len) {
+        if (p < pattern.len && pattern.ptr[p] == '*') {
+            star = p++;
+            resume = t;
+        } else if (p < pattern.len && lower(pattern.ptr[p]) == lower(text.ptr[t])) {
+            p++;
+            t++;
+        } else if (star != SIZE_MAX) {
+            p = star + 1;
+            t = ++resume;
+        } else {
+            return false;
+        }
+    }
+    while (p < pattern.len && pattern.ptr[p] == '*')
+        p++;
+    return p == pattern.len;
+}
+
+/* Length of the UTF-8 sequence at the front of s, or 0 when it is not a legal one. */
+static size_t utf8_step(const unsigned char *s, size_t len) {
+    if (s[0] < 0x80)
+        return 1;
+    size_t n = s[0] >= 0xF0 ? 4 : s[0] >= 0xE0 ? 3 : 2;
+    if (s[0] < 0xC2 || s[0] > 0xF4 || len < n)
+        return 0;
+    for (size_t i = 1; i < n; i++)
+        if ((s[i] & 0xC0) != 0x80)
+            return 0;
+    if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) ||
+        (s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] > 0x8F))
+        return 0;
+    return n;
+}
+
+bool bytes_is_utf8(struct bytes text) {
+    for (size_t i = 0; i < text.len;) {
+        size_t n = utf8_step((const unsigned char *)text.ptr + i, text.len - i);
+        if (n == 0)
+            return false;
+        i += n;
+    }
+    return true;
+}
+
+/* FNV-1a with a final mix, so that short keys spread over all 64 bits. */
+uint64_t bytes_hash(struct bytes text) {
+    uint64_t h = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < text.len; i++)
+        h = (h ^ (unsigned char)text.ptr[i]) * 0x100000001b3u;
+    h ^= h >> 33;
+    h *= 0xff51afd7ed558ccdu;
+    return h ^ (h >> 33);
+}
+
+bool bytes_u64(struct bytes text, uint64_t *out) {
+    uint64_t value = 0;
+    if (text.len == 0)
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] < '0' || text.ptr[i] > '9')
+            return false;
+        uint64_t digit = (uint64_t)(text.ptr[i] - '0');
+        if (value > (UINT64_MAX - digit) / 10)
+            return false;
+        value = value * 10 + digit;
+    }
+    *out = value;
+    return true;
+}
+
+char *bytes_dup(struct bytes text) {
+    char *copy = memory_new(text.len + 1);
+    if (text.len)
+        memcpy(copy, text.ptr, text.len);
+    copy[text.len] = '\0';
+    return copy;
+}

@@ -1,0 +1,27 @@
+/* heap: intrusive binary heap, least `at` first, ties broken by `tie` (give it a start number). */
+#ifndef BASE_HEAP_H
+#define BASE_HEAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct heap_node {
+    int64_t at;
+    uint64_t tie;
+    size_t index; /* the heap's own: its place + 1, or 0 when it is in no heap */
+};
+
+struct heap {
+    struct heap_node **nodes;
+    size_t count;
+    size_t cap;
+};
+
+void heap_free(struct heap *heap);
+void heap_insert(struct heap *heap, struct heap_node *node);
+/* Harmless on a node that is in no heap. */
+void heap_remove(struct heap *heap, struct heap_node *node);
+struct heap_node *heap_first(const struct heap *heap); /* NULL when empty */
+
+#endif

@@ -1,0 +1,196 @@
+#include "base/instant.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { MS_PER_DAY = 86400000 };
+
+struct mono mono_after(struct mono from, int64_t ms) {
+    int64_t at;
+    if (__builtin_add_overflow(from.ms, ms, &at))
+        return MONO_NEVER;
+    return (struct mono){at};
+}
+
+struct mono mono_earlier(struct mono a, struct mono b) {
+    return a.ms < b.ms ? a : b;
+}
+
+const char *wall_text(struct wall at, char text[INSTANT_TEXT_SIZE]) {
+    int64_t ms = at.ms % 1000;
+    time_t seconds = (time_t)(at.ms / 1000);
+    if (ms < 0) {
+        ms += 1000;
+        seconds--;
+    }
+    struct tm tm;
+    gmtime_r(&seconds, &tm);
+    size_t n = strftime(text, INSTANT_TEXT_SIZE, "%Y-%m-%dT%H:%M:%S", &tm);
+    snprintf(text + n, INSTANT_TEXT_SIZE - n, ".%03dZ", (int)ms);
+    return text;
+}
+
+static bool digits(struct bytes *rest, size_t count, int *out) {
+    int value = 0;
+    if (rest->len < count)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (rest->ptr[i] < '0' || rest->ptr[i] > '9')
+            return false;
+        value = value * 10 + (rest->ptr[i] - '0');
+    }
+    *rest = bytes_cut(*rest, count, rest->len);
+    *out = value;
+    return true;
+}
+
+static bool one_of(struct bytes *rest, const char *set, char *got) {
+    if (rest->len == 0 || !strchr(set, rest->ptr[0]) || rest->ptr[0] == '\0')
+        return false;
+    if (got)
+        *got = rest->ptr[0];
+    *rest = bytes_cut(*rest, 1, rest->len);
+    return true;
+}
+
+/* The calendar rolls over silently in timegm; a date that does not come back is no date. */
+static bool from_calendar(struct tm tm, int ms, struct wall *out) {
+    struct tm asked = tm;
+    time_t seconds = timegm(&tm);
+    if (tm.tm_mday != asked.tm_mday || tm.tm_mon != asked.tm_mon || tm.tm_hour != asked.tm_hour ||
+        tm.tm_min != asked.tm_min)
+        return false;
+    out->ms = (int64_t)seconds * 1000 + ms;
+    return true;
+}
+
+static int fraction_ms(struct bytes *rest) {
+    int ms = 0, weight = 100;
+    while (rest->len && rest->ptr[0] >= '0' && rest->ptr[0] <= '9') {
+        ms += (rest->ptr[0] - '0') * weight;
+        weight /= 10;
+        *rest = bytes_cut(*rest, 1, rest->len);
+    }
+    return ms;
+}
+
+bool wall_parse(struct bytes text, struct wall *out) {
+    struct tm tm = {0};
+    int year, month, ms = 0, offset_hours = 0, offset_minutes = 0;
+    char zone;
+    if (!digits(&text, 4, &year) || !one_of(&text, "-", NULL) || !digits(&text, 2, &month) ||
+        !one_of(&text, "-", NULL) || !digits(&text, 2, &tm.tm_mday) || !one_of(&text, "Tt ", NULL) ||
+        !digits(&text, 2, &tm.tm_hour) || !one_of(&text, ":", NULL) ||
+        !digits(&text, 2, &tm.tm_min) || !one_of(&text, ":", NULL) || !digits(&text, 2, &tm.tm_sec))
+        return false;
+    if (one_of(&text, ".", NULL))
+        ms = fraction_ms(&text);
+    if (!one_of(&text, "Zz+-", &zone))
+        return false;
+    if ((zone == '+' || zone == '-') &&
+        (!digits(&text, 2, &offset_hours) || !one_of(&text, ":", NULL) ||
+         !digits(&text, 2, &offset_minutes)))
+        return false;
+    tm.tm_year = year - 1900;
+    tm.tm_mon = month - 1;
+    if (text.len != 0 || !from_calendar(tm, ms, out))
+        return false;
+    int64_t shift = (offset_hours * 60 + offset_minutes) * 60000LL;
+    out->ms += zone == '-' ? shift : -shift;
+    return true;
+}
+
+static const char *const months[12] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                       "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+
+static bool month_by_name(const char *name, int *out) {
+    for (int i = 0; i < 12; i++) {
+        if (strcmp(months[i], name) == 0) {
+            *out = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool wall_parse_http(struct bytes text, struct wall *out) {
+    char line[64], month[4];
+    struct tm tm = {0};
+    int year, used = 0;
+    if (text.len >= sizeof line)
+        return false;
+    memcpy(line, text.ptr ? text.ptr : "", text.len);
+    line[text.len] = '\0';
+    /* Sun, 06 Nov 1994 08:49:37 GMT · Sunday, 06-Nov-94 08:49:37 GMT · Sun Nov  6 08:49:37 1994 */
+    bool ok = sscanf(line, "%*3[A-Za-z], %2d %3s %4d %2d:%2d:%2d GMT%n", &tm.tm_mday, month, &year,
+                     &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &used) == 6 ||
+              sscanf(line, "%*9[A-Za-z], %2d-%3[A-Za-z]-%2d %2d:%2d:%2d GMT%n", &tm.tm_mday, month,
+                     &year, &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &used) == 6 ||
+              sscanf(line, "%*3[A-Za-z] %3s %2d %2d:%2d:%2d %4d%n", month, &tm.tm_mday, &tm.tm_hour,
+                     &tm.tm_min, &tm.tm_sec, &year, &used) == 6;
+    if (!ok || used == 0 || line[used] != '\0' || !month_by_name(month, &tm.tm_mon))
+        return false;
+    if (year < 100)
+        year += year < 70 ? 2000 : 1900;
+    tm.tm_year = year - 1900;
+    return from_calendar(tm, 0, out);
+}
+
+static const struct unit {
+    struct bytes name;
+    uint64_t factor;
+} durations[] = {{BYTES("ms"), 1},
+                 {BYTES("s"), 1000},
+                 {BYTES("m"), 60000},
+                 {BYTES("h"), 3600000},
+                 {BYTES("d"), MS_PER_DAY}},
+  sizes[] = {{BYTES("KiB"), 1u << 10}, {BYTES("MiB"), 1u << 20}, {BYTES("GiB"), 1u << 30}};
+
+static bool scaled(struct bytes text, const struct unit *units, size_t count, uint64_t *out) {
+    for (size_t i = 0; i < count; i++) {
+        uint64_t number;
+        if (bytes_ends(text, units[i].name) &&
+            bytes_u64(bytes_cut(text, 0, text.len - units[i].name.len), &number))
+            return !__builtin_mul_overflow(number, units[i].factor, out);
+    }
+    return false;
+}
+
+bool duration_parse(struct bytes text, int64_t *ms) {
+    uint64_t value = 0;
+    if (!bytes_is(text, "0") &&
+        !scaled(text, durations, sizeof durations / sizeof *durations, &value))
+        return false;
+    if (value > INT64_MAX / 4)
+        return false;
+    *ms = (int64_t)value;
+    return true;
+}
+
+void duration_put(struct buf *b, int64_t ms) {
+    size_t i = sizeof durations / sizeof *durations;
+    /* Days only from two up: people write 24h. */
+    while (--i > 0)
+        if (ms % (int64_t)durations[i].factor == 0 && ms >= (int64_t)durations[i].factor &&
+            (durations[i].factor != MS_PER_DAY || ms >= 2 * (int64_t)MS_PER_DAY))
+            break;
+    buf_printf(b, "%lld", (long long)(ms / (int64_t)durations[i].factor));
+    buf_bytes(b, durations[i].name);
+}
+
+bool size_parse(struct bytes text, uint64_t *out) {
+    return bytes_u64(text, out) || scaled(text, sizes, sizeof sizes / sizeof *sizes, out);
+}
+
+void size_put(struct buf *b, uint64_t size) {
+    size_t i = sizeof sizes / sizeof *sizes;
+    while (i-- > 0) {
+        if (size >= sizes[i].factor && size % sizes[i].factor == 0) {
+            buf_printf(b, "%llu", (unsigned long long)(size / sizes[i].factor));
+            buf_bytes(b, sizes[i].name);
+            return;
+        }
+    }
+    buf_printf(b, "%llu", (unsigned long long)size);
+}

@@ -1,0 +1,51 @@
+/* instant: points in time, with wall and monotonic kept apart by the compiler.
+ *
+ * Waiting is measured on the monotonic clock (struct mono), what people read and what is stored on
+ * the wall clock (struct wall). Only port/clock.h turns one into "now"; here is arithmetic and text. */
+#ifndef BASE_INSTANT_H
+#define BASE_INSTANT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+struct wall {
+    int64_t ms; /* since 1970-01-01 UTC; 0 means "never" */
+};
+
+struct mono {
+    int64_t ms; /* since some moment of this run */
+};
+
+/* Both clocks at one moment: read once per turn and passed down. */
+struct instant {
+    struct wall wall;
+    struct mono mono;
+};
+
+#define MONO_NEVER ((struct mono){INT64_MAX})
+#define WALL_NEVER ((struct wall){0})
+
+enum { INSTANT_TEXT_SIZE = 32 };
+
+/* Saturating. */
+struct mono mono_after(struct mono from, int64_t ms);
+struct mono mono_earlier(struct mono a, struct mono b);
+
+/* "2026-11-15T04:49:41.123Z"; RFC 3339, UTC, milliseconds. */
+const char *wall_text(struct wall at, char text[INSTANT_TEXT_SIZE]);
+/* RFC 3339 with any offset and optional fraction. */
+bool wall_parse(struct bytes text, struct wall *out);
+/* The three forms of an HTTP date (RFC 9110, 5.6.7). */
+bool wall_parse_http(struct bytes text, struct wall *out);
+
+/* "200ms" "10s" "5m" "24h" "30d"; a bare "0" too. */
+bool duration_parse(struct bytes text, int64_t *ms);
+/* The shortest exact form: 90000 → "90s", 86400000 → "24h". */
+void duration_put(struct buf *b, int64_t ms);
+/* "64KiB" "1MiB" "4GiB" "512" (bytes). */
+bool size_parse(struct bytes text, uint64_t *out);
+void size_put(struct buf *b, uint64_t size);
+
+#endif

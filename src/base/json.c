@@ -1,0 +1,537 @@
+#include "base/json.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- reading ---- */
+
+struct scan {
+    const char *at;
+    const char *end;
+    const char *wrong; /* what is the matter, set once */
+};
+
+static bool fail(struct scan *s, const char *why) {
+    if (!s->wrong)
+        s->wrong = why;
+    return false;
+}
+
+static void skip_space(struct scan *s) {
+    while (s->at < s->end && (*s->at == ' ' || *s->at == '\t' || *s->at == '\n' || *s->at == '\r'))
+        s->at++;
+}
+
+static bool is_hex(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+static bool scan_escape(struct scan *s) {
+    if (s->at == s->end)
+        return fail(s, "a string does not end");
+    char c = *s->at++;
+    if (c != 'u')
+        return c != '\0' && strchr("\"\\/bfnrt", c) ? true : fail(s, "an escape that JSON does not have");
+    for (int i = 0; i < 4; i++, s->at++)
+        if (s->at == s->end || !is_hex(*s->at))
+            return fail(s, "\\u needs four hex digits");
+    return true;
+}
+
+static bool scan_string(struct scan *s) {
+    const char *start = ++s->at;
+    while (s->at < s->end && *s->at != '"') {
+        if ((unsigned char)*s->at < 0x20)
+            return fail(s, "a control character inside a string (write it as an escape)");
+        if (*s->at++ == '\\' && !scan_escape(s))
+            return false;
+    }
+    if (s->at == s->end)
+        return fail(s, "a string does not end");
+    if (!bytes_is_utf8((struct bytes){start, (size_t)(s->at - start)})) {
+        s->at = start;
+        return fail(s, "a string that is not UTF-8");
+    }
+    s->at++;
+    return true;
+}
+
+static bool scan_digits(struct scan *s) {
+    const char *start = s->at;
+    while (s->at < s->end && *s->at >= '0' && *s->at <= '9')
+        s->at++;
+    return s->at > start ? true : fail(s, "a digit is missing in a number");
+}
+
+static bool scan_number(struct scan *s) {
+    if (*s->at == '-')
+        s->at++;
+    if (s->at < s->end && *s->at == '0')
+        s->at++;
+    else if (!scan_digits(s))
+        return false;
+    if (s->at < s->end && *s->at == '.') {
+        s->at++;
+        if (!scan_digits(s))
+            return false;
+    }
+    if (s->at < s->end && (*s->at == 'e' || *s->at == 'E')) {
+        s->at++;
+        if (s->at < s->end && (*s->at == '+' || *s->at == '-'))
+            s->at++;
+        return scan_digits(s);
+    }
+    return true;
+}
+
+static bool scan_word(struct scan *s, struct bytes word) {
+    if (!bytes_starts((struct bytes){s->at, (size_t)(s->end - s->at)}, word))
+        return fail(s, "a value was expected here");
+    s->at += word.len;
+    return true;
+}
+
+static bool scan_scalar(struct scan *s) {
+    switch (*s->at) {
+    case '"':
+        return scan_string(s);
+    case 't':
+        return scan_word(s, BYTES("true"));
+    case 'f':
+        return scan_word(s, BYTES("false"));
+    case 'n':
+        return scan_word(s, BYTES("null"));
+    default:
+        if (*s->at == '-' || (*s->at >= '0' && *s->at <= '9'))
+            return scan_number(s);
+        return fail(s, "a value was expected here");
+    }
+}
+
+static bool scan_key(struct scan *s) {
+    skip_space(s);
+    if (s->at == s->end || *s->at != '"')
+        return fail(s, "a member name in double quotes was expected here");
+    if (!scan_string(s))
+        return false;
+    skip_space(s);
+    if (s->at == s->end || *s->at != ':')
+        return fail(s, "a colon was expected here");
+    s->at++;
+    return true;
+}
+
+/* One pass with the open brackets on a small stack of our own, so that hostile nesting costs no
+ * machine stack. */
+static bool scan_value(struct scan *s) {
+    char open[JSON_DEPTH_MAX];
+    size_t depth = 0;
+    for (;;) {
+        skip_space(s);
+        if (s->at == s->end)
+            return fail(s, "a value was expected, but the text ends");
+        if (*s->at == '{' || *s->at == '[') {
+            if (depth == JSON_DEPTH_MAX)
+                return fail(s, "brackets nested deeper than 256");
+            char bracket = *s->at++;
+            open[depth++] = bracket;
+            skip_space(s);
+            if (s->at == s->end || *s->at != (bracket == '{' ? '}' : ']')) {
+                if (bracket == '{' && !scan_key(s))
+                    return false;
+                continue;
+            }
+        } else if (!scan_scalar(s)) {
+            return false;
+        }
+        for (;;) { /* a value has just ended, or an empty bracket is about to */
+            if (depth == 0)
+                return true;
+            skip_space(s);
+            if (s->at == s->end)
+                return fail(s, "a bracket is not closed");
+            if (*s->at == ',') {
+                s->at++;
+                if (open[depth - 1] == '{' && !scan_key(s))
+                    return false;
+                break;
+            }
+            if (*s->at != (open[depth - 1] == '{' ? '}' : ']'))
+                return fail(s, "a comma or a closing bracket was expected here");
+            s->at++;
+            depth--;
+        }
+    }
+}
+
+static enum json_type type_of(char first) {
+    switch (first) {
+    case '{':
+        return JSON_OBJECT;
+    case '[':
+        return JSON_ARRAY;
+    case '"':
+        return JSON_STRING;
+    case 't':
+        return JSON_TRUE;
+    case 'f':
+        return JSON_FALSE;
+    case 'n':
+        return JSON_NULL;
+    default:
+        return JSON_NUMBER;
+    }
+}
+
+static enum status syntax_error(struct bytes text, const struct scan *s, struct err *err) {
+    size_t line = 1, column = 1;
+    for (const char *p = text.ptr; p < s->at; p++) {
+        column = *p == '\n' ? 1 : column + 1;
+        line += *p == '\n';
+    }
+    return err_set(err, STATUS_INVALID, "not JSON: line %zu, column %zu: %s", line, column, s->wrong);
+}
+
+enum status json_parse(struct bytes text, struct json *out, struct err *err) {
+    struct scan s = {text.ptr, text.ptr + text.len, NULL};
+    skip_space(&s);
+    const char *start = s.at;
+    if (!scan_value(&s))
+        return syntax_error(text, &s, err);
+    out->text = (struct bytes){start, (size_t)(s.at - start)};
+    out->type = type_of(*start);
+    skip_space(&s);
+    if (s.at == s.end)
+        return STATUS_OK;
+    fail(&s, "something follows the value");
+    return syntax_error(text, &s, err);
+}
+
+struct json_walk json_walk(struct json container) {
+    struct json_walk walk = {.object = container.type == JSON_OBJECT};
+    if (container.type == JSON_OBJECT || container.type == JSON_ARRAY)
+        walk.rest = bytes_cut(container.text, 1, container.text.len - 1);
+    return walk;
+}
+
+bool json_step(struct json_walk *walk) {
+    struct scan s = {walk->rest.ptr, walk->rest.ptr + walk->rest.len, NULL};
+    skip_space(&s);
+    if (s.at == s.end)
+        return false;
+    if (walk->object) {
+        const char *key = s.at + 1;
+        scan_string(&s);
+        walk->key = (struct bytes){key, (size_t)(s.at - 1 - key)};
+        skip_space(&s);
+        s.at++;
+        skip_space(&s);
+    }
+    const char *start = s.at;
+    bool ok = scan_value(&s);
+    assert(ok);
+    walk->value = (struct json){type_of(*start), {start, (size_t)(s.at - start)}};
+    skip_space(&s);
+    if (s.at < s.end)
+        s.at++; /* the comma */
+    walk->rest = (struct bytes){s.at, (size_t)(s.end - s.at)};
+    return true;
+}
+
+static int hex_value(char c) {
+    return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
+}
+
+static unsigned four_hex(const char *p) {
+    return (unsigned)(hex_value(p[0]) << 12 | hex_value(p[1]) << 8 | hex_value(p[2]) << 4 |
+                      hex_value(p[3]));
+}
+
+static size_t put_utf8(char *to, unsigned c) {
+    if (c < 0x80) {
+        to[0] = (char)c;
+        return 1;
+    }
+    if (c < 0x800) {
+        to[0] = (char)(0xC0 | c >> 6);
+        to[1] = (char)(0x80 | (c & 0x3F));
+        return 2;
+    }
+    if (c < 0x10000) {
+        to[0] = (char)(0xE0 | c >> 12);
+        to[1] = (char)(0x80 | (c >> 6 & 0x3F));
+        to[2] = (char)(0x80 | (c & 0x3F));
+        return 3;
+    }
+    to[0] = (char)(0xF0 | c >> 18);
+    to[1] = (char)(0x80 | (c >> 12 & 0x3F));
+    to[2] = (char)(0x80 | (c >> 6 & 0x3F));
+    to[3] = (char)(0x80 | (c & 0x3F));
+    return 4;
+}
+
+/* The character behind \u at p, joining surrogate pairs; a lone surrogate becomes U+FFFD. */
+static unsigned unicode_escape(const char **p, const char *end) {
+    unsigned c = four_hex(*p);
+    *p += 4;
+    if (c < 0xD800 || c > 0xDFFF)
+        return c;
+    if (c < 0xDC00 && end - *p >= 6 && (*p)[0] == '\\' && (*p)[1] == 'u') {
+        unsigned low = four_hex(*p + 2);
+        if (low >= 0xDC00 && low <= 0xDFFF) {
+            *p += 6;
+            return 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
+        }
+    }
+    return 0xFFFD;
+}
+
+bool json_unescape(struct bytes raw, struct arena *arena, struct bytes *out) {
+    if (bytes_find(raw, BYTES("\\")) == raw.len) {
+        *out = raw;
+        return true;
+    }
+    char *to = arena_alloc(arena, raw.len + 1);
+    if (!to)
+        return false;
+    size_t n = 0;
+    for (const char *p = raw.ptr, *end = raw.ptr + raw.len; p < end;) {
+        if (*p != '\\') {
+            to[n++] = *p++;
+            continue;
+        }
+        p++;
+        char c = *p++;
+        static const char from[] = "bfnrt", into[] = "\b\f\n\r\t";
+        const char *named = c ? strchr(from, c) : NULL;
+        if (c == 'u')
+            n += put_utf8(to + n, unicode_escape(&p, end));
+        else
+            to[n++] = named ? into[named - from] : c;
+    }
+    *out = (struct bytes){to, n};
+    return true;
+}
+
+bool json_key_is(struct bytes raw_key, const char *name) {
+    if (bytes_find(raw_key, BYTES("\\")) == raw_key.len)
+        return bytes_is(raw_key, name);
+    char memory[256];
+    struct arena arena;
+    struct bytes key;
+    arena_init_fixed(&arena, memory, sizeof memory);
+    return json_unescape(raw_key, &arena, &key) && bytes_is(key, name);
+}
+
+bool json_get(struct json object, const char *name, struct json *out) {
+    bool found = false;
+    if (object.type != JSON_OBJECT)
+        return false;
+    for (struct json_walk walk = json_walk(object); json_step(&walk);) {
+        if (json_key_is(walk.key, name)) {
+            *out = walk.value;
+            found = true;
+        }
+    }
+    return found;
+}
+
+bool json_string(struct json value, struct arena *arena, struct bytes *out) {
+    return value.type == JSON_STRING &&
+           json_unescape(bytes_cut(value.text, 1, value.text.len - 1), arena, out);
+}
+
+bool json_i64(struct json value, int64_t *out) {
+    if (value.type != JSON_NUMBER)
+        return false;
+    bool negative = value.text.ptr[0] == '-';
+    uint64_t size;
+    if (!bytes_u64(bytes_cut(value.text, negative, value.text.len), &size))
+        return false;
+    if (size > (uint64_t)INT64_MAX + negative)
+        return false;
+    *out = negative ? (int64_t)(0 - size) : (int64_t)size;
+    return true;
+}
+
+bool json_bool(struct json value, bool *out) {
+    *out = value.type == JSON_TRUE;
+    return value.type == JSON_TRUE || value.type == JSON_FALSE;
+}
+
+const char *json_type_name(enum json_type type) {
+    static const char *const names[] = {"null",     "false",    "true",     "a number",
+                                        "a string", "an array", "an object"};
+    return names[type];
+}
+
+/* ---- writing ---- */
+
+struct json_out json_out(struct buf *buf) {
+    return (struct json_out){buf, false};
+}
+
+static void separate(struct json_out *out) {
+    if (out->comma)
+        buf_char(out->buf, ',');
+    out->comma = true;
+}
+
+void json_open(struct json_out *out, char bracket) {
+    separate(out);
+    buf_char(out->buf, bracket);
+    out->comma = false;
+}
+
+void json_close(struct json_out *out, char bracket) {
+    buf_char(out->buf, bracket);
+    out->comma = true;
+}
+
+static size_t utf8_run(struct bytes text) {
+    size_t want = (unsigned char)text.ptr[0] >= 0xF0   ? 4
+                  : (unsigned char)text.ptr[0] >= 0xE0 ? 3
+                                                       : 2;
+    struct bytes run = bytes_cut(text, 0, want);
+    return run.len == want && bytes_is_utf8(run) ? want : 0;
+}
+
+static void put_control(struct buf *buf, char c) {
+    static const char codes[] = "\b\f\n\r\t\"\\", letters[] = "bfnrt\"\\";
+    const char *named = c ? strchr(codes, c) : NULL;
+    if (named) {
+        buf_char(buf, '\\');
+        buf_char(buf, letters[named - codes]);
+    } else {
+        static const char hex[] = "0123456789abcdef";
+        buf_str(buf, "\\u00");
+        buf_char(buf, hex[(unsigned char)c >> 4]);
+        buf_char(buf, hex[c & 15]);
+    }
+}
+
+static void put_quoted(struct buf *buf, struct bytes text) {
+    buf_char(buf, '"');
+    size_t plain = 0; /* start of the run that needs no escape */
+    for (size_t i = 0; i < text.len;) {
+        unsigned char c = (unsigned char)text.ptr[i];
+        size_t run = c < 0x80 ? 1 : utf8_run(bytes_cut(text, i, text.len));
+        if (run > 1 || (run == 1 && c >= 0x20 && c != '"' && c != '\\' && c != 0x7f)) {
+            i += run;
+            continue;
+        }
+        buf_put(buf, text.ptr + plain, i - plain);
+        if (run == 0)
+            buf_str(buf, "\xEF\xBF\xBD");
+        else
+            put_control(buf, (char)c);
+        plain = ++i;
+    }
+    buf_put(buf, text.ptr + plain, text.len - plain);
+    buf_char(buf, '"');
+}
+
+void json_key_bytes(struct json_out *out, struct bytes key) {
+    separate(out);
+    put_quoted(out->buf, key);
+    buf_char(out->buf, ':');
+    out->comma = false;
+}
+
+void json_key(struct json_out *out, const char *key) {
+    json_key_bytes(out, bytes_of(key));
+}
+
+void json_put(struct json_out *out, struct bytes text) {
+    if (!text.ptr) {
+        json_put_null(out);
+        return;
+    }
+    separate(out);
+    put_quoted(out->buf, text);
+}
+
+void json_put_str(struct json_out *out, const char *text) {
+    json_put(out, bytes_of(text));
+}
+
+void json_put_i64(struct json_out *out, int64_t value) {
+    char digits[24];
+    size_t n = sizeof digits;
+    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    do {
+        digits[--n] = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest);
+    if (value < 0)
+        digits[--n] = '-';
+    separate(out);
+    buf_put(out->buf, digits + n, sizeof digits - n);
+}
+
+void json_put_double(struct json_out *out, double value) {
+    separate(out);
+    if (isfinite(value))
+        buf_printf(out->buf, "%.6g", value);
+    else
+        buf_str(out->buf, "null");
+}
+
+void json_put_bool(struct json_out *out, bool value) {
+    separate(out);
+    buf_str(out->buf, value ? "true" : "false");
+}
+
+void json_put_null(struct json_out *out) {
+    separate(out);
+    buf_str(out->buf, "null");
+}
+
+void json_put_raw(struct json_out *out, struct bytes json) {
+    separate(out);
+    buf_bytes(out->buf, json);
+}
+
+static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+void json_put_base64(struct json_out *out, struct bytes data) {
+    separate(out);
+    buf_char(out->buf, '"');
+    for (size_t i = 0; i < data.len; i += 3) {
+        struct bytes three = bytes_cut(data, i, i + 3);
+        unsigned bits = 0;
+        for (size_t k = 0; k < 3; k++)
+            bits = bits << 8 | (k < three.len ? (unsigned char)three.ptr[k] : 0);
+        char four[4] = {alphabet[bits >> 18], alphabet[bits >> 12 & 63],
+                        three.len > 1 ? alphabet[bits >> 6 & 63] : '=',
+                        three.len > 2 ? alphabet[bits & 63] : '='};
+        buf_put(out->buf, four, sizeof four);
+    }
+    buf_char(out->buf, '"');
+}
+
+static int sextet(char c) {
+    const char *hit = c ? strchr(alphabet, c) : NULL;
+    return hit ? (int)(hit - alphabet) : -1;
+}
+
+bool base64_decode(struct bytes text, struct buf *out) {
+    if (text.len % 4 != 0)
+        return false;
+    for (size_t i = 0; i < text.len; i += 4) {
+        const char *p = text.ptr + i;
+        bool last = i + 4 == text.len;
+        size_t pad = last ? (size_t)(p[3] == '=') + (size_t)(p[3] == '=' && p[2] == '=') : 0;
+        unsigned bits = 0;
+        for (size_t k = 0; k < 4; k++) {
+            int six = k >= 4 - pad ? 0 : sextet(p[k]);
+            if (six < 0)
+                return false;
+            bits = bits << 6 | (unsigned)six;
+        }
+        char three[3] = {(char)(bits >> 16), (char)(bits >> 8), (char)bits};
+        buf_put(out, three, 3 - pad);
+    }
+    return !out->overflow;
+}

@@ -1,0 +1,34 @@
+/* mailbox: how threads talk to the one that owns a state. Many post, one reads.
+ *
+ * Mail is intrusive: the poster embeds a struct mail and gives it away until the reader is done. */
+#ifndef BASE_MAILBOX_H
+#define BASE_MAILBOX_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "base/instant.h"
+
+struct mail {
+    struct mail *next;
+};
+
+struct mailbox {
+    pthread_mutex_t mutex;
+    pthread_cond_t filled;
+    struct mail *first;
+    struct mail **last;
+    bool rung;
+};
+
+void mailbox_init(struct mailbox *box);
+void mailbox_free(struct mailbox *box); /* must be empty */
+void mailbox_post(struct mailbox *box, struct mail *mail);
+/* Wakes the reader without a mail. */
+void mailbox_ring(struct mailbox *box);
+/* All mail in the order posted (a chain through next), or NULL; never waits. */
+struct mail *mailbox_take(struct mailbox *box);
+/* Waits until there is mail, a ring, or the monotonic time `until`. */
+void mailbox_wait(struct mailbox *box, struct mono until);
+
+#endif

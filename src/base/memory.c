@@ -1,0 +1,23 @@
+#include "base/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void *or_abort(void *got, size_t size) {
+    if (got || size == 0)
+        return got;
+    fprintf(stderr, "impound: out of memory (%zu bytes wanted)\n", size);
+    abort();
+}
+
+void *memory_new(size_t size) {
+    return or_abort(calloc(1, size ? size : 1), size);
+}
+
+void *memory_array(size_t count, size_t size) {
+    return or_abort(calloc(count ? count : 1, size ? size : 1), count);
+}
+
+void *memory_grow(void *old, size_t size) {
+    return or_abort(realloc(old, size ? size : 1), size);
+}

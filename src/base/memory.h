@@ -1,0 +1,15 @@
+/* memory: allocation that cannot fail.
+ *
+ * Running out of memory for small things is not a state that the program can be in and go on: it
+ * aborts with a line on stderr, and the journal brings everything back. What a stranger can make
+ * large (a request body, an answer) goes through struct buf, which has a maximum and says so. */
+#ifndef BASE_MEMORY_H
+#define BASE_MEMORY_H
+
+#include <stddef.h>
+
+void *memory_new(size_t size);  /* zeroed */
+void *memory_array(size_t count, size_t size); /* zeroed; aborts on overflow */
+void *memory_grow(void *old, size_t size);
+
+#endif

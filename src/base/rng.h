@@ -1,0 +1,16 @@
+/* rng: chance as an argument. The same seed gives the same run, on every machine. */
+#ifndef BASE_RNG_H
+#define BASE_RNG_H
+
+#include <stdint.h>
+
+struct rng {
+    uint64_t state;
+};
+
+void rng_seed(struct rng *rng, uint64_t seed);
+uint64_t rng_next(struct rng *rng);
+/* Evenly from [0, below); 0 when below is 0. */
+uint64_t rng_below(struct rng *rng, uint64_t below);
+
+#endif

@@ -1,0 +1,53 @@
+/* status: trouble of ours, by code.
+ *
+ * A failed message is not a status: it is cargo, judged by core (see core/outcome.h). A bug is an
+ * assert. What is left, the disk that is full or the name that does not exist, is one of these, and
+ * each has one HTTP status and one exit code, so that every door answers alike. */
+#ifndef BASE_STATUS_H
+#define BASE_STATUS_H
+
+#include <stdbool.h>
+
+/*        code          HTTP exit text */
+#define STATUS_LIST(X)                                                                             \
+    X(OK, 200, 0, "done")                                                                          \
+    X(INVALID, 400, 1, "the input is not valid")                                                   \
+    X(USAGE, 400, 2, "the command is not used like this")                                          \
+    X(FORBIDDEN, 403, 1, "this is not allowed")                                                    \
+    X(NOT_FOUND, 404, 4, "there is no such thing")                                                 \
+    X(METHOD, 405, 1, "this path does not take that method")                                       \
+    X(CONFLICT, 409, 1, "it conflicts with what is held")                                          \
+    X(TOO_LARGE, 413, 1, "it is larger than its limit")                                            \
+    X(MEDIA_TYPE, 415, 1, "the content type is not understood")                                    \
+    X(HEADERS_TOO_LARGE, 431, 1, "the request's headers are larger than their limit")              \
+    X(NOT_YET, 501, 1, "not in this version")                                                      \
+    X(BUSY, 503, 1, "it cannot be taken now; try again later")                                     \
+    X(IO, 503, 1, "the disk did not take it")                                                      \
+    X(FULL, 503, 1, "the disk is full")                                                            \
+    X(CORRUPT, 500, 1, "stored data is damaged")                                                   \
+    X(UNREACHABLE, 502, 3, "the server cannot be reached")                                         \
+    X(INTERNAL, 500, 1, "something went wrong inside impound")
+
+enum status {
+#define STATUS_ENUM(code, http, exit, text) STATUS_##code,
+    STATUS_LIST(STATUS_ENUM)
+#undef STATUS_ENUM
+        STATUS_COUNT
+};
+
+const char *status_name(enum status status); /* "NOT_FOUND" */
+const char *status_text(enum status status);
+int status_http(enum status status);
+int status_exit(enum status status);
+
+/* Where detail is left for whoever asked: what is wrong, where, and what to do about it. */
+struct err {
+    enum status status;
+    char text[512];
+};
+
+/* Fills *err (when not NULL) and returns the status, so that `return err_set(…)` reads well. */
+__attribute__((format(printf, 3, 4))) enum status err_set(struct err *err, enum status status,
+                                                          const char *format, ...);
+
+#endif

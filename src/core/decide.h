@@ -1,0 +1,65 @@
+/* decide: the judgement on one attempt. A pure function of its arguments. */
+#ifndef CORE_DECIDE_H
+#define CORE_DECIDE_H
+
+#include "base/instant.h"
+#include "base/rng.h"
+#include "core/classify.h"
+
+/* What judgement needs to know of a message. */
+struct subject {
+    uint32_t attempt; /* the number of the attempt that has just ended, from 1 (counted ones) */
+    uint32_t max_attempts; /* 0: the policy's (a report may bring its own) */
+    uint32_t crashes; /* before this attempt */
+    struct wall first_failure_at; /* of this round; WALL_NEVER: this is the first failure */
+    int64_t previous_delay_ms;
+    const struct rule_header *headers;
+    size_t header_count;
+};
+
+/* The state of the world around the attempt. */
+struct circumstance {
+    struct wall now;
+    bool probe;          /* it was a breaker's probe */
+    bool breaker_closed; /* when the outcome arrived: only then does a reset count as a crash */
+    bool fallback_left;  /* another handler stands behind this one */
+};
+
+enum action {
+    ACTION_DONE,      /* succeeded: forget it */
+    ACTION_RETRY,     /* again after delay_ms, counted */
+    ACTION_FALLBACK,  /* the next handler at once, within this attempt */
+    ACTION_DEAD,      /* to `dlq` as a letter */
+    ACTION_DISCARD,   /* on the record, out of the way */
+    ACTION_HALT,      /* back, uncounted; the queue stops */
+    ACTION_HAND_BACK, /* back, uncounted: interrupted, or a probe that failed */
+};
+
+struct decision {
+    enum action action;
+    bool counted;     /* attempts + 1 */
+    bool crashed;     /* crashes + 1 */
+    enum verdict verdict; /* as classified: for the history */
+    enum cause cause; /* with DEAD and DISCARD */
+    struct bytes category;
+    struct bytes reason;  /* without the prefix … */
+    bool exhausted;       /* … "max_attempts:", which is put before it when this is set */
+    struct bytes dlq;     /* with DEAD and DISCARD */
+    struct bytes rule_name;
+    int64_t delay_ms;     /* with RETRY */
+    bool breaker_failure; /* the outcome speaks against the downstream's health */
+};
+
+/* Rules, in order: interrupted → HAND_BACK uncounted. ok → DONE. Then classify. halt → HALT
+ * uncounted. A crash (signal always; reset only while breaker_closed) adds 1; at poison.crashes the
+ * message is dead with cause crash. A failed probe that is to be retried → HAND_BACK uncounted.
+ * Counted failures then meet attempts (exhausted) and max_age (expired). fallback with no handler
+ * left is retry. */
+struct decision decide(const struct policy *policy, const struct subject *subject,
+                       const struct outcome *outcome, const struct rule_facts *facts,
+                       const struct circumstance *around, struct rng *rng);
+
+/* The DLQ that a category goes to under this policy (routes, else the default). */
+struct bytes decide_route(const struct policy *policy, struct bytes category);
+
+#endif

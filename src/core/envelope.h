@@ -1,0 +1,99 @@
+/* envelope: everything that is known of one message, in any state (DESIGN §7).
+ *
+ * The store keeps an envelope as JSON without the body; people see the same JSON with it. Texts are
+ * borrowed: from the encoded form after envelope_decode, from wherever they were set otherwise. */
+#ifndef CORE_ENVELOPE_H
+#define CORE_ENVELOPE_H
+
+#include "base/arena.h"
+#include "base/instant.h"
+#include "base/json.h"
+#include "core/outcome.h"
+#include "core/rule.h"
+
+enum {
+    ENVELOPE_HISTORY_MAX = 64,  /* the newest are kept */
+    ENVELOPE_HEADERS_MAX = 256, /* of one message */
+    ENVELOPE_NOTE_MESSAGE_MAX = 512, /* bytes of error_message in a line of history */
+};
+
+/* One line of history. */
+struct envelope_note {
+    uint32_t attempt; /* the number it had */
+    uint32_t replay;  /* which round: 0 before the first replay */
+    struct wall at;   /* when it was handed over */
+    int64_t duration_ms;
+    bool counted;
+    bool ok;          /* it succeeded (a duplicate hand-over can): verdict "ok" */
+    bool interrupted; /* verdict "interrupted" */
+    bool probe;
+    enum verdict verdict; /* else */
+    struct bytes category;
+    struct bytes error_type;
+    struct bytes error_message;
+    int64_t delay_ms; /* -1: no retry followed */
+};
+
+struct envelope {
+    struct bytes letter_id; /* empty until it first died */
+    struct bytes dlq;
+    enum state state;
+    enum cause cause; /* of a letter */
+    struct bytes category, reason;
+
+    struct bytes id, queue, key; /* key.ptr NULL: none */
+    const struct rule_header *headers;
+    size_t header_count;
+    struct bytes content_type;
+    char content_hash[65]; /* hex of SHA-256, or "" */
+    uint64_t size;         /* of the body */
+
+    struct bytes source; /* JSON object: {"kind":"builtin"} */
+
+    bool failed; /* the failure below is set */
+    enum kind kind;
+    int status, exit_code, signal;
+    struct bytes error_type, error_message, stack_trace;
+    uint64_t fingerprint;
+    int64_t retry_after_ms; /* -1: none */
+
+    uint32_t attempts, max_attempts, crashes, replays;
+    struct envelope_note *history; /* oldest first; in the arena that was given to envelope_note */
+    size_t history_count;
+
+    struct wall created_at, first_attempt_at, first_failure_at, last_failure_at, dead_at, resolved_at;
+    struct wall escalated_at, next_attempt_at; /* next_attempt_at: due time of what waits */
+    int64_t delay_ms; /* the delay that led to next_attempt_at */
+    enum resolution resolution;
+    struct bytes why; /* of the last decision by a person, or of a halt */
+
+    struct bytes instance, version;    /* consumer */
+    struct bytes task_id, task_type;   /* reports */
+    struct bytes context;              /* JSON; empty: {} */
+    struct bytes owner, rule;
+    struct bytes blocked_by;
+};
+
+enum envelope_part {
+    ENVELOPE_STORED = 0,      /* all but the body: the form that the store keeps */
+    ENVELOPE_WITH_BODY = 1,   /* + message.body or message.body_base64 */
+    ENVELOPE_ROW = 2,         /* a list's row: without body, stack_trace and history */
+};
+
+/* Writes JSON. The body is written as it is when it is JSON (content_type application/json and it
+ * parses), as a JSON string when it is other UTF-8 text, as body_base64 when it is not UTF-8. */
+void envelope_encode(const struct envelope *envelope, enum envelope_part part, struct bytes body,
+                     struct buf *out);
+/* Reads what envelope_encode wrote as ENVELOPE_STORED. Slices of `json` and of the arena.
+ * STATUS_CORRUPT when it is not such a text. */
+enum status envelope_decode(struct bytes json, struct arena *arena, struct envelope *out,
+                            struct err *err);
+
+/* Adds a line of history, dropping the oldest when there are ENVELOPE_HISTORY_MAX; its error_message
+ * is clipped to ENVELOPE_NOTE_MESSAGE_MAX. False when a fixed arena is used up. */
+bool envelope_note(struct envelope *envelope, struct arena *arena, const struct envelope_note *note);
+/* Copies a failed outcome into the envelope's failure (clipped to the limits of outcome.h), computes
+ * its fingerprint, and sets first_failure_at / last_failure_at. Texts stay borrowed. */
+void envelope_fail(struct envelope *envelope, const struct outcome *outcome, struct wall now);
+
+#endif

@@ -1,0 +1,37 @@
+/* outcome: how one hand-over to a handler ended. A failed message is not an error, it is cargo. */
+#ifndef CORE_OUTCOME_H
+#define CORE_OUTCOME_H
+
+#include "core/words.h"
+
+enum {
+    OUTCOME_MESSAGE_MAX = 2048,      /* bytes of error_message kept */
+    OUTCOME_STACK_MAX = 16 * 1024,   /* bytes of stack_trace kept */
+    OUTCOME_STACK_FRAMES_MAX = 20,   /* frames of it, the last ones */
+    OUTCOME_TYPE_MAX = 255,          /* bytes of error_type kept */
+};
+
+enum ending {
+    ENDING_OK,
+    ENDING_FAILED,
+    ENDING_INTERRUPTED, /* impound stopped it (drain, our own death): no attempt, no crash */
+};
+
+/* Texts are borrowed; a field that does not apply is 0 or empty. */
+struct outcome {
+    enum ending ending;
+    enum kind kind; /* of a failure */
+    int status;     /* HTTP status, for KIND_STATUS and reports that give one */
+    int exit_code;  /* for KIND_EXIT */
+    int signal;     /* for KIND_SIGNAL */
+    struct bytes error_type;
+    struct bytes error_message;
+    struct bytes stack_trace;
+    int64_t retry_after_ms; /* -1: none was given */
+    bool has_verdict;       /* the handler itself said what is to become of it */
+    enum verdict verdict;
+    struct bytes reason; /* with has_verdict; may be empty */
+    int64_t duration_ms;
+};
+
+#endif

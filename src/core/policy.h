@@ -1,0 +1,69 @@
+/* policy: everything that a queue's configuration says about judgement. Plain data, filled by
+ * app/config, read by core. Texts live as long as the configuration they came from. */
+#ifndef CORE_POLICY_H
+#define CORE_POLICY_H
+
+#include "core/preset.h"
+#include "core/rule.h"
+
+enum jitter { JITTER_FULL, JITTER_EQUAL, JITTER_DECORRELATED, JITTER_NONE };
+enum backoff_shape { BACKOFF_EXPONENTIAL, BACKOFF_FIXED, BACKOFF_LIST };
+
+enum { POLICY_DELAYS_MAX = 32, POLICY_ROUTES_MAX = 32, POLICY_PRESETS_MAX = PRESET_COUNT };
+
+struct retry_policy {
+    uint32_t attempts;     /* 5 */
+    int64_t base_ms;       /* 200 */
+    int64_t cap_ms;        /* 30 s */
+    enum jitter jitter;    /* full */
+    enum backoff_shape shape;
+    int64_t delays_ms[POLICY_DELAYS_MAX]; /* BACKOFF_LIST: by attempt, the last one repeats */
+    size_t delay_count;
+    int64_t max_age_ms;         /* 24 h */
+    int64_t retry_after_cap_ms; /* 1 h */
+    uint32_t budget_permille;   /* 200 = 20 %; retries as a share of first attempts */
+    uint32_t budget_floor_permille; /* retries per second × 1000 that are always allowed: 3000 = 3/s */
+};
+
+struct breaker_policy {
+    bool off;
+    uint32_t failure_permille; /* 500 = 50 % */
+    int64_t window_ms;         /* 10 s */
+    uint32_t min_attempts;     /* 20 */
+    uint32_t consecutive;      /* 5 in a row, from at least two messages */
+    int64_t open_ms;           /* 30 s: the longest; it starts at 1 s and doubles */
+};
+
+struct poison_policy {
+    uint32_t crashes;    /* 3 */
+    uint32_t deliveries; /* 10: a source's own delivery count above this is dead, unattempted */
+};
+
+struct dlq_route {
+    struct bytes category;
+    struct bytes dlq;
+};
+
+/* Where failures of a handler come from: which outcomes count for the breaker differs (SEMANTICS 4.1). */
+enum handler_class { HANDLER_HTTP, HANDLER_EXEC, HANDLER_LEASE, HANDLER_CALLBACK };
+
+struct policy {
+    struct bytes queue;
+    enum handler_class handler;
+    struct rule *rules; /* the queue's own, tried first */
+    size_t rule_count;
+    enum preset presets[POLICY_PRESETS_MAX];
+    size_t preset_count;
+    struct retry_policy retry;
+    struct breaker_policy breaker;
+    struct poison_policy poison;
+    struct bytes dlq; /* "<queue>.dlq" */
+    struct dlq_route routes[POLICY_ROUTES_MAX];
+    size_t route_count;
+};
+
+/* All defaults of DESIGN §3 for a queue of that name; `dlq_name` must be "<queue>.dlq". */
+void policy_init(struct policy *policy, struct bytes queue, struct bytes dlq_name,
+                 enum handler_class handler);
+
+#endif

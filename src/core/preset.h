@@ -1,0 +1,14 @@
+/* preset: the tables of SEMANTICS §3, as data. */
+#ifndef CORE_PRESET_H
+#define CORE_PRESET_H
+
+#include "core/rule.h"
+
+enum preset { PRESET_HTTP, PRESET_EXEC, PRESET_ERRORS, PRESET_AI_API, PRESET_COUNT };
+
+const char *preset_text(enum preset preset); /* "http" "exec" "errors" "ai-api" */
+bool preset_parse(struct bytes text, enum preset *out);
+/* Rules in the order in which they are tried; static memory. */
+const struct rule *preset_rules(enum preset preset, size_t *count);
+
+#endif

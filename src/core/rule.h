@@ -1,0 +1,70 @@
+/* rule: what a failure looks like, and what is then to be done.
+ *
+ * A rule's `when` is a conjunction: every condition that is given must match. Conditions that need
+ * another library (a PCRE2 pattern, a jq program) are not matched here: whoever calls computes them
+ * beforehand and passes the answers as facts, one bit a rule (SEMANTICS 10.3). */
+#ifndef CORE_RULE_H
+#define CORE_RULE_H
+
+#include "core/outcome.h"
+#include "core/words.h"
+
+enum {
+    RULE_STATUS_RANGES_MAX = 16,
+    RULE_EXIT_CODES_MAX = 16,
+    RULES_MAX = 128, /* a queue's own rules */
+};
+
+struct rule_range {
+    int from, to; /* both included */
+};
+
+struct rule_when {
+    struct rule_range statuses[RULE_STATUS_RANGES_MAX]; /* 429 → 429..429, 5xx → 500..599 */
+    size_t status_count;
+    uint32_t kinds; /* bit per enum kind; 0: any */
+    struct rule_range exit_codes[RULE_EXIT_CODES_MAX];
+    size_t exit_code_count;
+    struct rule_range signals; /* 0..0: any */
+    struct rule_range attempts; /* 0..0: any */
+    struct bytes error_type;    /* glob, case ignored; empty: any. The part behind the last dot is tried too */
+    struct bytes message_has;   /* presets: substring of error_message, case ignored */
+    struct bytes header_name;   /* a header of the message; empty: any */
+    struct bytes header_value;  /* glob; empty: the header need only exist */
+    struct bytes message;       /* user rules: PCRE2 source. Matched outside, see facts */
+    struct bytes jq;            /* user rules: jq source. Matched outside, see facts */
+};
+
+struct rule {
+    struct rule_when when;
+    enum verdict verdict;
+    struct bytes category;
+    struct bytes reason;
+    struct bytes dlq;  /* empty: the queue's routing decides */
+    struct bytes name; /* "orders.rules[1]", "preset:http[3]": stands in the envelope as `rule` */
+};
+
+struct rule_header {
+    struct bytes name, value;
+};
+
+/* What a rule may look at. */
+struct rule_subject {
+    const struct outcome *outcome;
+    uint32_t attempt; /* this one, from 1 */
+    const struct rule_header *headers;
+    size_t header_count;
+};
+
+/* Bit i: the outside conditions (message, jq) of the queue's own rule i all matched. A rule that has
+ * none is matched without looking here. */
+struct rule_facts {
+    uint64_t bits[RULES_MAX / 64];
+};
+void rule_facts_set(struct rule_facts *facts, size_t rule_index);
+
+bool rule_needs_facts(const struct rule *rule);
+/* Everything but message and jq. */
+bool rule_matches_inside(const struct rule_when *when, const struct rule_subject *subject);
+
+#endif

@@ -1,0 +1,30 @@
+/* trace: reads what a program printed as it died: Python, Java, Node, Go and Ruby traces. */
+#ifndef CORE_TRACE_H
+#define CORE_TRACE_H
+
+#include "base/bytes.h"
+#include "core/outcome.h"
+
+enum { TRACE_FRAMES_MAX = 64 };
+
+struct trace_frame {
+    struct bytes function;
+    struct bytes file;
+    bool in_app; /* not the language's own library, not an installed package */
+};
+
+struct trace {
+    struct bytes error_type;    /* "KeyError", "java.lang.IllegalStateException", "panic" */
+    struct bytes error_message; /* first line of it, without the type */
+    struct bytes text;          /* the part of the input that is the trace */
+    struct trace_frame frames[TRACE_FRAMES_MAX]; /* innermost first, the newest TRACE_FRAMES_MAX */
+    size_t frame_count;
+};
+
+/* The last trace in `text` (chained ones: the outermost "Caused by" … is looked for where the
+ * language prints one); false when there is none that is known. All slices of `text`. */
+bool trace_find(struct bytes text, struct trace *out);
+/* The tail of a trace that fits OUTCOME_STACK_FRAMES_MAX frames and OUTCOME_STACK_MAX bytes. */
+struct bytes trace_tail(struct bytes text);
+
+#endif

@@ -1,0 +1,148 @@
+/* engine: receive → hand over → judge → record → settle, for all queues, on one thread.
+ *
+ * The engine owns its queues' state outright. Others talk to it through its mailbox (reports, pause,
+ * resume, new policy) and read copies of its state (views). engine_turn does one turn and never
+ * waits, so that a simulation can drive it by hand; engine_run is the thread that calls it. */
+#ifndef ENGINE_ENGINE_H
+#define ENGINE_ENGINE_H
+
+#include "core/breaker.h"
+#include "core/policy.h"
+#include "port/broker.h"
+#include "port/clock.h"
+#include "port/handler.h"
+#include "port/jq.h"
+#include "port/spill.h"
+#include "port/store.h"
+
+enum { ENGINE_SECONDS_BUCKETS = 14 };
+extern const double engine_seconds_bounds[ENGINE_SECONDS_BUCKETS]; /* upper bounds; +Inf follows */
+
+enum on_full { ON_FULL_BLOCK, ON_FULL_SPILL };
+
+/* What a DLQ's configuration says to the engine. */
+struct engine_dlq {
+    struct bytes name;
+    uint64_t cap;
+    enum on_full on_full;
+    struct bytes owner;
+    struct bytes archive; /* for spill */
+};
+
+/* Everything that may change while the queue runs. The engine copies the pointers; what they point
+ * at must live until engine_free or until the reload that replaced it was acknowledged. */
+struct engine_rules {
+    const struct policy *policy;
+    uint32_t concurrency;
+    const struct engine_dlq *dlqs; /* every DLQ that this queue can reach, its default one first */
+    size_t dlq_count;
+};
+
+struct engine_queue_options {
+    struct bytes name;
+    struct engine_rules rules;
+    struct broker *broker;
+    struct handler **handlers; /* the queue's handler, then its fallbacks; at least one unless lease */
+    size_t handler_count;
+};
+
+/* Something that people want to see happen (GET /v1/events, alerts). Borrowed for the call. */
+struct engine_event {
+    const char *type; /* "letter" "queue" "breaker" */
+    struct bytes json; /* {"type":"letter","at":…,"queue":…,…} */
+};
+
+struct engine_options {
+    struct store *store;
+    struct clock *clock;
+    struct jq *jq;       /* NULL: no rule has one */
+    struct spill *spill; /* NULL: no DLQ spills */
+    uint64_t seed;       /* of jitter and ids */
+    const char *flight_path; /* the flight recorder's file; NULL: none (simulation) */
+    struct bytes instance, version;
+    void (*event)(void *arg, const struct engine_event *event); /* from the engine's thread; may be NULL */
+    void *event_arg;
+};
+
+struct engine;
+
+struct engine *engine_new(const struct engine_options *options);
+/* Before the first turn only. INVALID: a rule's pattern does not compile (err names the rule). */
+enum status engine_add(struct engine *engine, const struct engine_queue_options *queue, struct err *err);
+/* Reads the flight recorder and notes what our last death interrupted. Before the first turn. */
+enum status engine_recover(struct engine *engine, struct err *err);
+/* One turn; returns when the next is wanted if nothing happens before. */
+struct mono engine_turn(struct engine *engine, struct instant now);
+/* Turns until engine_stop; the calling thread becomes the engine's. Returns when drained. */
+void engine_run(struct engine *engine);
+/* From any thread or signal-safe context's thread: receive nothing more, wait drain_ms for what is
+ * under way, then interrupt it. */
+void engine_stop(struct engine *engine, int64_t drain_ms);
+void engine_free(struct engine *engine);
+
+/* ---- requests, answered from the engine's thread ---- */
+
+/* The caller's until done. */
+struct engine_request {
+    enum engine_request_kind { ENGINE_REPORT, ENGINE_PAUSE, ENGINE_RESUME, ENGINE_RELOAD } kind;
+    struct bytes queue;
+    /* Called exactly once, after what it changed is durable. MUST NOT block. */
+    void (*done)(struct engine_request *request, enum status status);
+    void *arg;
+    struct err err;
+
+    /* REPORT (SEMANTICS 13.3): the message as far as it is known, its failure, and its body. The
+     * engine takes `held` and answers with it (state, letter_id, next_attempt_at, reason set). */
+    struct store_held *held_take;
+    struct outcome outcome; /* texts in held's arena */
+    enum verdict verdict;   /* out */
+
+    struct bytes why; /* PAUSE: may be empty */
+    const struct engine_rules *rules; /* RELOAD */
+
+    struct mail_private {
+        void *p[4];
+    } engine_private;
+};
+/* NOT_FOUND (unknown queue), BUSY (the DLQ is full and blocks, or the engine is stopping) are given
+ * through done. */
+void engine_ask(struct engine *engine, struct engine_request *request);
+
+/* ---- views: copies, from any thread ---- */
+
+enum queue_state { QUEUE_RUNNING, QUEUE_PAUSED, QUEUE_HALTED };
+
+/* attempts_total{result}: */
+enum attempt_result { RESULT_OK, RESULT_RETRY, RESULT_DLQ, RESULT_DISCARD, RESULT_HALT, RESULT_INTERRUPTED,
+                      RESULT_PROBE_FAILED, RESULT_DUPLICATE, RESULT_COUNT };
+const char *attempt_result_text(enum attempt_result result); /* "ok" "retry" "dlq" … */
+
+struct engine_queue_view {
+    char name[256];
+    enum queue_state state;
+    char why[256];
+    bool dlq_full; /* receiving is stopped by a full DLQ */
+    uint32_t concurrency;
+    uint64_t in_flight;
+    struct store_queue_counts counts;
+    uint64_t lag;
+    enum breaker_state breaker;
+    struct wall breaker_until; /* while open */
+    int64_t breaker_open_ms;   /* for how long it has not been closed */
+    double budget_remaining_ratio;
+    uint64_t results[RESULT_COUNT];
+    uint64_t retries, fallbacks, jq_errors;
+    uint64_t rate_in_per_minute, rate_ok_per_minute, rate_failed_per_minute; /* the last 60 s */
+    uint64_t seconds_buckets[ENGINE_SECONDS_BUCKETS + 1]; /* not cumulative */
+    double seconds_sum;
+    char handler[16]; /* "http" "exec" */
+    char source[16];  /* "builtin" */
+};
+const char *queue_state_text(enum queue_state state); /* "running" "paused" "halted" */
+/* False when there is no such queue. */
+bool engine_view(struct engine *engine, struct bytes queue, struct engine_queue_view *out);
+size_t engine_queue_count(struct engine *engine);
+/* By place, in the order of the configuration. */
+void engine_view_at(struct engine *engine, size_t place, struct engine_queue_view *out);
+
+#endif

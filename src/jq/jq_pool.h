@@ -1,0 +1,25 @@
+/* jq_pool: the jq port on a small pool of helper processes (SEMANTICS §10).
+ *
+ * A helper is this same program, started again with the hidden verb `jq-helper`, with an empty
+ * environment, no module path, no files and limits on memory and CPU; one that misbehaves is killed
+ * and replaced. */
+#ifndef JQ_JQ_POOL_H
+#define JQ_JQ_POOL_H
+
+#include "port/jq.h"
+
+struct jq_pool_options {
+    const char *program;  /* what to start: "/proc/self/exe" */
+    size_t helpers;       /* at most; started when first needed */
+    int64_t timeout_ms;   /* 1 s */
+    size_t memory_bytes;  /* a helper's address space; 0: the default */
+    size_t output_max;    /* bytes of one answer; 0: the default */
+};
+
+struct jq *jq_pool_new(const struct jq_pool_options *options);
+/* Compiles without running, in a helper; waits. For `impound check`. */
+enum status jq_pool_check(struct jq *pool, struct bytes program, struct err *err);
+/* The helper's side: reads jobs on stdin, answers on stdout, until stdin ends. */
+int jq_helper_main(void);
+
+#endif

@@ -1,0 +1,33 @@
+/* jq: programs in other people's hands. They run in helper processes, never on a thread of ours. */
+#ifndef PORT_JQ_H
+#define PORT_JQ_H
+
+#include "base/bytes.h"
+#include "base/status.h"
+
+/* The caller's until done. */
+struct jq_job {
+    struct bytes program;
+    struct bytes input; /* one JSON value */
+    /* Called exactly once, from any thread, never from inside start. INVALID: the program or its run
+     * failed, took too long, or used too much (err says which); then it does not match.
+     * OK: `truthy` is whether the first output is neither false nor null (no output: false), and
+     * `output` is that value as JSON, borrowed for the call. */
+    void (*done)(struct jq_job *job, enum status status, bool truthy, struct bytes output,
+                 const struct err *err);
+    void *arg;
+    void *jq_private;
+};
+
+struct jq;
+
+struct jq_vtable {
+    void (*start)(struct jq *jq, struct jq_job *job); /* MUST NOT block */
+    void (*free)(struct jq *jq);                      /* no job is under way */
+};
+
+struct jq {
+    const struct jq_vtable *vtable;
+};
+
+#endif

@@ -1,0 +1,210 @@
+/* store: where messages are safe.
+ *
+ * The store keeps envelopes with their bodies; an envelope's state says where it is listed: live ones
+ * (queued, pending_retry) wait to be taken, letters wait for people. Three changes are all there is:
+ * PUT a new message, UPDATE one that is held, FORGET one that succeeded.
+ *
+ * Changes are submitted as commits. A commit is all or nothing, is durable (fsynced) before `done`
+ * says so, and becomes visible to take, get, list and the counters at that moment, not before. All
+ * commits that wait share one sync.
+ *
+ * Every function may be called from any thread, except that one thread at a time takes from a queue. */
+#ifndef PORT_STORE_H
+#define PORT_STORE_H
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/instant.h"
+#include "base/status.h"
+#include "core/envelope.h"
+
+/* A message that was taken or read: decoded, with its body, in memory of its own. */
+struct store_held {
+    uint64_t seq; /* the store's number for it; 0: it is not in the store (yet) */
+    struct envelope envelope;
+    struct bytes body;
+    struct arena arena; /* heap; everything above points into it */
+    void *source;       /* the broker's own mark, for settle */
+};
+
+static inline struct store_held *store_held_new(void) {
+    struct store_held *held = calloc(1, sizeof *held);
+    if (!held)
+        abort();
+    arena_init_heap(&held->arena, 1024);
+    return held;
+}
+
+static inline void store_held_free(struct store_held *held) {
+    if (!held)
+        return;
+    arena_free(&held->arena);
+    free(held);
+}
+
+/* ---- changes ---- */
+
+enum store_op_kind {
+    STORE_PUT,    /* a new message: envelope, body. Sets seq */
+    STORE_UPDATE, /* seq: this envelope from now on; body too where body.ptr is not NULL */
+    STORE_FORGET, /* seq: it succeeded, or was spilled */
+    STORE_QUEUE,  /* the queue's own durable facts (paused, halted why, budget peak), as JSON */
+};
+
+struct store_op {
+    enum store_op_kind kind;
+    uint32_t queue;                  /* from queue_number */
+    uint64_t seq;                    /* in, or out for PUT */
+    const struct envelope *envelope; /* PUT, UPDATE */
+    struct bytes body;               /* PUT, UPDATE */
+    bool check_id;                   /* PUT: the producer chose the id, so it may be held already */
+    bool duplicate;                  /* out, PUT with check_id: held with the same body; nothing changed */
+    struct bytes spilled_dlq;        /* FORGET: count it as spilled from this DLQ */
+    struct bytes queue_facts;        /* QUEUE */
+};
+
+/* The caller's until submit returns (ops, envelopes, bodies) and until done (the commit itself). */
+struct store_commit {
+    struct store_op *ops;
+    size_t count;
+    /* Called exactly once, from the store's thread or from inside submit (when refused at once).
+     * MUST NOT block. status OK: durable. CONFLICT: op `refused` has an id that is held with another
+     * body, and nothing was changed. IO, FULL: nothing was changed; it may be submitted again. */
+    void (*done)(struct store_commit *commit, enum status status);
+    void *arg;
+    size_t refused;
+    struct err err;
+    void *store_private[4];
+};
+
+/* ---- taking ---- */
+
+enum store_take {
+    TAKE_READY,      /* queued, its delay over; oldest first */
+    TAKE_DUE,        /* pending_retry and replaying, due; by due time */
+    TAKE_DUE_FEWEST, /* the same, fewest attempts first: for probes */
+};
+
+struct store_queue_counts {
+    uint64_t queued;        /* waiting, delayed ones included */
+    uint64_t delayed;       /* of those, not yet ready */
+    uint64_t pending_retry; /* waiting for their time */
+    uint64_t taken;         /* in the engine's hands: running and retrying */
+};
+
+/* ---- reading ---- */
+
+enum store_tristate { STORE_ANY, STORE_NO, STORE_YES };
+
+struct store_query {
+    struct bytes queue, dlq;  /* empty: any */
+    uint32_t states;          /* bit per enum state; 0: any */
+    struct bytes category, reason_prefix, error_type, key, text; /* empty: any; text: full-text search */
+    bool has_cause;
+    enum cause cause;
+    bool has_fingerprint;
+    uint64_t fingerprint;
+    struct wall since, until; /* by dead_at for letters, created_at for live ones; 0: open. since ≤ t < until */
+    uint32_t min_attempts;
+    enum store_tristate escalated;
+    bool letters;             /* only what has a letter id */
+    size_t limit;
+    struct bytes cursor;      /* from the page before; empty: the first page */
+};
+
+struct store_row {
+    uint64_t seq;
+    struct bytes envelope; /* ENVELOPE_STORED JSON, its state as of now */
+};
+
+/* Newest first. Lives in the arena that was passed. */
+struct store_page {
+    struct store_row *rows;
+    size_t count;
+    struct bytes cursor; /* ptr NULL: that was the last page */
+    uint64_t behind;     /* changes committed but not yet visible in lists */
+};
+
+struct store_count {
+    struct bytes name;
+    uint64_t count;
+};
+
+enum { STORE_AGE_BUCKETS = 6 }; /* ≤1m ≤10m ≤1h ≤6h ≤24h older */
+
+struct store_dlq {
+    struct bytes name;
+    uint64_t depth;
+    uint64_t spilled;
+    uint64_t total; /* letters that ever arrived */
+    uint64_t arrivals_last_minute;
+    struct wall oldest; /* dead_at of the oldest that counts in depth; WALL_NEVER: none */
+    struct store_count *by_category, *by_reason; /* of depth, most first */
+    size_t category_count, reason_count;
+    uint64_t ages[STORE_AGE_BUCKETS]; /* of depth, not cumulative */
+    struct store_count *arrived; /* ever, by "category\0reason": for impound_dlq_letters_total */
+    size_t arrived_count;
+};
+
+enum { STORE_COMMIT_BUCKETS = 12 };
+extern const double store_commit_bounds_seconds[STORE_COMMIT_BUCKETS]; /* upper bounds; +Inf follows */
+
+struct store_health {
+    bool writable;      /* the last commit went through */
+    struct err trouble; /* why not */
+    uint64_t fold_behind; /* changes committed but not yet in the file that people query */
+    uint64_t journal_bytes, wal_bytes;
+    uint64_t commits; /* groups synced */
+    uint64_t commit_buckets[STORE_COMMIT_BUCKETS + 1]; /* not cumulative; the last is +Inf */
+    double commit_seconds; /* sum */
+};
+
+struct store;
+
+struct store_vtable {
+    const char *kind; /* "sqlite", "fake" */
+    /* The store's number for a queue name, made if need be (durable with the first commit that uses it). */
+    uint32_t (*queue_number)(struct store *store, struct bytes name);
+    void (*submit)(struct store *store, struct store_commit *commit);
+
+    /* Up to `max` messages; theirs who takes, until an UPDATE or FORGET of them is durable or they
+     * are given back. MUST NOT give `avoid` (0: none) while another waits. */
+    size_t (*take)(struct store *store, uint32_t queue, enum store_take which, struct instant now,
+                   uint64_t avoid, struct store_held **out, size_t max);
+    /* Back to where it was before it was taken, behind what waits there, not before `due`. Takes it. */
+    void (*give_back)(struct store *store, struct store_held *held_take, struct mono due);
+    /* The earliest time at which take may give something; MONO_NEVER: nothing waits. */
+    struct mono (*next_ready)(struct store *store, uint32_t queue, enum store_take which);
+    void (*counts)(struct store *store, uint32_t queue, struct store_queue_counts *out);
+    /* The last STORE_QUEUE facts; BYTES_NONE when there are none. */
+    struct bytes (*queue_facts)(struct store *store, uint32_t queue, struct arena *arena);
+
+    /* By message id (in `queue`, or in any when it is empty) or letter id. NOT_FOUND; CONFLICT when
+     * several queues hold it (err lists them). Always current. */
+    enum status (*get)(struct store *store, struct bytes queue, struct bytes id,
+                       struct store_held **out, struct err *err);
+    /* Waits at most 2 s for the fold of what was committed before. MUST NOT be called on an engine
+     * thread. INVALID when the cursor or the search text is not understood. */
+    enum status (*list)(struct store *store, const struct store_query *query, struct arena *arena,
+                        struct store_page *out, struct err *err);
+    uint64_t (*dlq_depth)(struct store *store, struct bytes name); /* O(1) */
+    /* NOT_FOUND when nothing was ever put there. Always current. */
+    enum status (*dlq)(struct store *store, struct bytes name, struct wall now, struct arena *arena,
+                       struct store_dlq *out);
+    /* Names of all DLQs that ever held a letter, sorted. */
+    size_t (*dlq_names)(struct store *store, struct arena *arena, struct bytes **out);
+    void (*health)(struct store *store, struct store_health *out);
+
+    /* Called (from any thread) when a message of that queue has become ready or has got a due time.
+     * MUST NOT block, MUST NOT call the store. One listener. */
+    void (*listen)(struct store *store, void (*ready)(void *arg, uint32_t queue), void *arg);
+    /* Waits for what was submitted; then everything is closed and freed. */
+    void (*close)(struct store *store);
+};
+
+struct store {
+    const struct store_vtable *vtable;
+};
+
+#endif

@@ -1,0 +1,45 @@
+/* server: the HTTP door (DESIGN §6). libmicrohttpd; a request that waits for durability, for the
+ * engine or for a slow query is suspended, and no thread waits with it. */
+#ifndef SERVER_SERVER_H
+#define SERVER_SERVER_H
+
+#include "engine/engine.h"
+#include "port/clock.h"
+#include "port/jq.h"
+#include "port/store.h"
+
+struct server;
+
+/* What the configuration says of a DLQ and a queue, by name; asked at each request, so that a reload
+ * shows. Returns false when there is no such name. */
+struct server_config_view {
+    bool (*dlq)(void *arg, struct bytes name, struct engine_dlq *out);
+    size_t (*dlq_names)(void *arg, struct arena *arena, struct bytes **out); /* all configured ones */
+    /* Valid until server_config_release. */
+    const struct policy *(*policy)(void *arg, struct bytes queue);
+    void (*release)(void *arg);
+    void *arg;
+};
+
+struct server_options {
+    const char *host;
+    uint16_t port; /* 0: any free one */
+    uint64_t max_body;
+    struct engine *engine;
+    struct store *store;
+    struct clock *clock;
+    struct jq *jq;
+    struct server_config_view config;
+    struct bytes version;
+    uint64_t seed; /* of message ids */
+};
+
+/* Listening when it returns OK. BUSY: the address is in use. */
+enum status server_start(const struct server_options *options, struct server **out, struct err *err);
+uint16_t server_port(const struct server *server);
+/* Hands an engine's event to everyone who listens at /v1/events; from any thread. */
+void server_publish(struct server *server, const struct engine_event *event);
+/* Accepts nothing more, answers what is under way, closes. */
+void server_stop(struct server *server);
+
+#endif

@@ -1,0 +1,13 @@
+/* fake_store: the store port kept in memory, for tests of everything above it. It keeps the port's
+ * promises but durability: done is called from fake_store_step, or from submit when `immediate`. */
+#ifndef STORE_FAKE_STORE_H
+#define STORE_FAKE_STORE_H
+
+#include "port/store.h"
+
+struct store *fake_store_new(bool immediate);
+void fake_store_step(struct store *store);
+/* The next `count` commits fail with this status. */
+void fake_store_fail(struct store *store, enum status status, size_t count);
+
+#endif

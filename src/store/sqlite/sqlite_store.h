@@ -1,0 +1,36 @@
+/* sqlite_store: the embedded store, `sqlite:impound.db`: a journal in front, SQLite behind. */
+#ifndef STORE_SQLITE_STORE_H
+#define STORE_SQLITE_STORE_H
+
+#include "port/clock.h"
+#include "port/disk.h"
+#include "port/store.h"
+
+struct sqlite_store_options {
+    const char *path;    /* "impound.db"; the journal lives in "<path>.d/" */
+    struct disk *disk;   /* for the journal */
+    const char *vfs;     /* SQLite VFS name; NULL: the default. A simulation brings its own */
+    struct clock *clock;
+    bool threads;        /* false: a simulation drives it with sqlite_store_step */
+    uint64_t journal_max_bytes; /* 0: 4 GiB; when full, callers wait */
+};
+
+/* Opens, creates and recovers. CORRUPT: what is damaged and that `impound doctor --repair` can help;
+ * BUSY: another process has it open. */
+enum status sqlite_store_open(const struct sqlite_store_options *options, struct store **out,
+                              struct err *err);
+
+/* Without threads: writes and syncs all that was submitted / folds once. IO and FULL are reported to
+ * the commits, not here. */
+void sqlite_store_step(struct store *store);
+void sqlite_store_fold(struct store *store);
+/* Without threads: forgets everything as a power cut would: no flush, no sync, memory freed.
+ * Commits under way are dropped without an answer. */
+void sqlite_store_crash(struct store *store);
+
+/* What `impound doctor` prints: checksums, counters against rows, positions. One line a finding to
+ * `report`; returns CORRUPT when something is wrong. With `repair`, salvages every whole record. */
+enum status sqlite_store_doctor(const struct sqlite_store_options *options, bool repair,
+                                struct buf *report, struct err *err);
+
+#endif

@@ -1,0 +1,79 @@
+#include "test.h"
+
+#include "base/buf.h"
+
+static void globs_ignore_case_and_match_runs(void **state) {
+    (void)state;
+    assert_true(bytes_glob(BYTES("*timeout*"), BYTES("ReadTimeoutError")));
+    assert_true(bytes_glob(BYTES("Connection*"), BYTES("ConnectionResetError")));
+    assert_true(bytes_glob(BYTES("*"), BYTES("")));
+    assert_true(bytes_glob(BYTES("a*b*c"), BYTES("aXbYbZc")));
+    assert_false(bytes_glob(BYTES("KeyError"), BYTES("KeyErrors")));
+    assert_false(bytes_glob(BYTES("a*b"), BYTES("abc")));
+}
+
+static void lines_are_cut_with_either_ending(void **state) {
+    (void)state;
+    struct bytes rest = BYTES("a\r\n\nb"), line;
+    assert_true(bytes_line(&rest, &line));
+    assert_bytes(line, "a");
+    assert_true(bytes_line(&rest, &line));
+    assert_bytes(line, "");
+    assert_true(bytes_line(&rest, &line));
+    assert_bytes(line, "b");
+    assert_false(bytes_line(&rest, &line));
+}
+
+static void clipping_never_splits_a_character(void **state) {
+    (void)state;
+    assert_bytes(bytes_clip(BYTES("a\xc3\xa9z"), 2), "a");
+    assert_bytes(bytes_clip(BYTES("a\xc3\xa9z"), 3), "a\xc3\xa9");
+    assert_bytes(bytes_clip(BYTES("abc"), 9), "abc");
+}
+
+static void numbers_are_whole_and_fit(void **state) {
+    (void)state;
+    uint64_t n;
+    assert_true(bytes_u64(BYTES("18446744073709551615"), &n) && n == UINT64_MAX);
+    assert_false(bytes_u64(BYTES("18446744073709551616"), &n));
+    assert_false(bytes_u64(BYTES(""), &n));
+    assert_false(bytes_u64(BYTES("1a"), &n));
+}
+
+static void a_fixed_buf_overflows_once_and_for_all(void **state) {
+    (void)state;
+    char memory[4];
+    struct buf buf;
+    buf_init_fixed(&buf, memory, sizeof memory);
+    buf_str(&buf, "abc");
+    buf_str(&buf, "de");
+    buf_str(&buf, "f");
+    assert_true(buf.overflow);
+    assert_bytes(buf_view(&buf), "abc");
+}
+
+static void a_heap_buf_grows_to_its_maximum(void **state) {
+    (void)state;
+    struct buf buf;
+    buf_init_heap(&buf, 1000);
+    for (int i = 0; i < 100; i++)
+        buf_printf(&buf, "%010d", i);
+    assert_false(buf.overflow);
+    assert_int_equal(buf.len, 1000);
+    assert_int_equal(strlen(buf_cstr(&buf)), 1000);
+    buf_char(&buf, 'x');
+    assert_true(buf.overflow);
+    buf_free(&buf);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(globs_ignore_case_and_match_runs),
+        cmocka_unit_test(lines_are_cut_with_either_ending),
+        cmocka_unit_test(clipping_never_splits_a_character),
+        cmocka_unit_test(numbers_are_whole_and_fit),
+        cmocka_unit_test(a_fixed_buf_overflows_once_and_for_all),
+        cmocka_unit_test(a_heap_buf_grows_to_its_maximum),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,84 @@
+#include "test.h"
+
+#include "base/instant.h"
+#include "base/uuid.h"
+
+static void wall_times_are_written_and_read(void **state) {
+    (void)state;
+    char text[INSTANT_TEXT_SIZE];
+    struct wall at;
+    assert_string_equal(wall_text((struct wall){1794718181123}, text), "2026-11-15T04:49:41.123Z");
+    assert_true(wall_parse(BYTES("2026-11-15T04:49:41.123Z"), &at));
+    assert_int_equal(at.ms, 1794718181123);
+    assert_true(wall_parse(BYTES("2026-11-15T05:49:41+01:00"), &at));
+    assert_int_equal(at.ms, 1794718181000);
+    assert_false(wall_parse(BYTES("2026-02-30T00:00:00Z"), &at));
+    assert_false(wall_parse(BYTES("2026-11-15"), &at));
+    assert_false(wall_parse(BYTES("2026-11-15T06:29:41"), &at));
+}
+
+static void the_three_http_dates_are_one_moment(void **state) {
+    (void)state;
+    static const char *const forms[] = {"Sun, 06 Nov 1994 08:49:37 GMT",
+                                        "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"};
+    for (size_t i = 0; i < 3; i++) {
+        struct wall at;
+        assert_true(wall_parse_http(bytes_of(forms[i]), &at));
+        assert_int_equal(at.ms, 784111777000);
+    }
+    struct wall at;
+    assert_false(wall_parse_http(BYTES("tomorrow"), &at));
+    assert_false(wall_parse_http(BYTES("Sun, 31 Feb 1994 08:49:37 GMT"), &at));
+}
+
+static void durations_and_sizes_go_both_ways(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t ms;
+    } cases[] = {{"200ms", 200}, {"10s", 10000}, {"5m", 300000}, {"24h", 86400000}, {"30d", 2592000000}};
+    char memory[32];
+    struct buf buf;
+    int64_t ms;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_true(duration_parse(bytes_of(cases[i].text), &ms));
+        assert_int_equal(ms, cases[i].ms);
+        buf_init_fixed(&buf, memory, sizeof memory);
+        duration_put(&buf, ms);
+        assert_bytes(buf_view(&buf), cases[i].text);
+    }
+    assert_false(duration_parse(BYTES("10"), &ms));
+    assert_false(duration_parse(BYTES("-1s"), &ms));
+    assert_false(duration_parse(BYTES("1.5s"), &ms));
+    assert_false(duration_parse(BYTES("99999999999999999d"), &ms));
+    uint64_t size;
+    assert_true(size_parse(BYTES("64KiB"), &size) && size == 65536);
+    assert_true(size_parse(BYTES("512"), &size) && size == 512);
+    assert_false(size_parse(BYTES("1MB"), &size));
+    buf_init_fixed(&buf, memory, sizeof memory);
+    size_put(&buf, 4u << 20);
+    assert_bytes(buf_view(&buf), "4MiB");
+}
+
+static void uuids_are_version_7_and_ordered_by_time(void **state) {
+    (void)state;
+    struct rng rng;
+    char a[UUID_TEXT_SIZE], b[UUID_TEXT_SIZE];
+    rng_seed(&rng, 1);
+    uuid_v7((struct wall){0x0190aabbccdd}, &rng, a);
+    uuid_v7((struct wall){0x0190aabbccde}, &rng, b);
+    assert_int_equal(strlen(a), 36);
+    assert_memory_equal(a, "0190aabb-ccdd-7", 15);
+    assert_non_null(strchr("89ab", a[19]));
+    assert_true(strcmp(a, b) < 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wall_times_are_written_and_read),
+        cmocka_unit_test(the_three_http_dates_are_one_moment),
+        cmocka_unit_test(durations_and_sizes_go_both_ways),
+        cmocka_unit_test(uuids_are_version_7_and_ordered_by_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

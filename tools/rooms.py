@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Rooms: gives each room of src/ an include path with only the rooms that it may see.
+
+  rooms.py farm SRC OUT   makes OUT/<room>/<seen room> -> SRC/<seen room>, for every room
+  rooms.py check SRC      reports includes that slip past the include path ("../…")
+"""
+import os
+import re
+import sys
+
+
+def table():
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rooms.txt")
+    rooms = {}
+    with open(path, encoding="utf-8") as lines:
+        for line in lines:
+            line = line.split("#")[0].strip()
+            if line:
+                room, seen = line.split(":")
+                rooms[room.strip()] = seen.split()
+    return rooms
+
+
+def farm(src, out):
+    for room, seen in table().items():
+        folder = os.path.join(out, room)
+        os.makedirs(folder, exist_ok=True)
+        for stale in set(os.listdir(folder)) - set(seen):
+            os.unlink(os.path.join(folder, stale))
+        for other in seen:
+            link = os.path.join(folder, other)
+            if not os.path.islink(link):
+                os.symlink(os.path.join(os.path.abspath(src), other), link)
+
+
+def check(src):
+    rooms = table()
+    wrong = []
+    for room in sorted(os.listdir(src)):
+        if room not in rooms:
+            wrong.append(f"src/{room}: no such room in tools/rooms.txt")
+            continue
+        for folder, _, names in os.walk(os.path.join(src, room)):
+            for name in names:
+                if name.endswith((".c", ".h")):
+                    wrong += slips(os.path.join(folder, name), rooms[room])
+    print("\n".join(wrong) if wrong else f"rooms: {len(rooms)} rooms see only what they may")
+    return 1 if wrong else 0
+
+
+def slips(path, seen):
+    found = []
+    with open(path, encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            included = re.match(r'\s*#\s*include\s*"([^"]+)"', line)
+            if included and included.group(1).split("/")[0] not in seen:
+                found.append(f"{path}:{number}: may not see {included.group(1)}")
+    return found
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 4 and sys.argv[1] == "farm":
+        farm(sys.argv[2], sys.argv[3])
+    elif len(sys.argv) == 3 and sys.argv[1] == "check":
+        sys.exit(check(sys.argv[2]))
+    else:
+        sys.exit(__doc__)
