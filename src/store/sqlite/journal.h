@@ -1,0 +1,53 @@
+/* journal: checksummed groups of records, appended to recycled segments.
+ *
+ * A group is written at once and is whole or absent after a crash: its checksum tells. A position is
+ * a number that only grows (segment number × segment size + offset); a record's position finds its
+ * bytes again until the segment is recycled. One thread at a time appends, syncs and recycles;
+ * any thread may read.
+ *
+ * After a failed append or sync nothing of that group may ever come back: the journal goes on in a
+ * new segment whose header says where the old one really ends. */
+#ifndef STORE_JOURNAL_H
+#define STORE_JOURNAL_H
+
+#include "base/buf.h"
+#include "base/status.h"
+#include "port/disk.h"
+
+enum { JOURNAL_FORMAT_VERSION = 1, JOURNAL_SEGMENT_BYTES = 64 << 20 };
+
+struct journal;
+
+struct journal_options {
+    struct disk *disk;
+    const char *dir;
+    uint64_t segment_bytes; /* 0: JOURNAL_SEGMENT_BYTES; tests use small ones */
+    uint64_t max_bytes;     /* of all segments together; 0: no bound */
+};
+
+/* Creates or opens. Every whole record at or behind `from` is given to `replay` in order (0: from the
+ * start of what is there); a non-OK answer stops and is returned. A torn tail is cut. CORRUPT: a hole
+ * in the middle, or `from` is not there; err says which segment and offset. */
+enum status journal_open(const struct journal_options *options, uint64_t from,
+                         enum status (*replay)(void *arg, uint64_t position, struct bytes record),
+                         void *arg, struct journal **out, struct err *err);
+/* One group. positions[i] is set for each record. Not durable before journal_sync. FULL: the bound is
+ * reached (recycle and try again) or the disk is full. */
+enum status journal_append(struct journal *journal, const struct bytes *records, size_t count,
+                           uint64_t *positions, struct err *err);
+enum status journal_sync(struct journal *journal, struct err *err);
+/* Appends the record's bytes to *out; its checksum is checked. */
+enum status journal_read(struct journal *journal, uint64_t position, struct buf *out, struct err *err);
+/* Segments that lie wholly before `position` may be used again. */
+enum status journal_recycle(struct journal *journal, uint64_t position, struct err *err);
+uint64_t journal_end(const struct journal *journal);   /* where the next group will stand, at the earliest */
+uint64_t journal_bytes(const struct journal *journal); /* of all segments in use */
+void journal_close(struct journal *journal);           /* frees; syncs nothing */
+
+/* For doctor: every group of every segment is checked. One line a finding. With `salvage` not NULL,
+ * every whole record is given to it in order, whatever lies between. */
+enum status journal_verify(const struct journal_options *options, struct buf *report,
+                           void (*salvage)(void *arg, uint64_t position, struct bytes record),
+                           void *arg, struct err *err);
+
+#endif
