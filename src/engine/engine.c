@@ -77,7 +77,7 @@ enum status engine_add(struct engine *engine, const struct engine_queue_options 
         return status;
     struct queue *queue = memory_new(sizeof *queue);
     queue->engine = engine;
-    queue->name = options->name;
+    queue->name = (struct bytes){bytes_dup(options->name), options->name.len};
     queue->rules = options->rules;
     queue->facts = facts;
     queue->broker = options->broker;
@@ -234,6 +234,7 @@ static void queue_free(struct queue *queue) {
     while (!list_empty(&queue->flights))
         flight_free(CONTAINER_OF(queue->flights.next, struct flight, link));
     facts_free(queue->facts);
+    free((void *)(uintptr_t)queue->name.ptr);
     free(queue);
 }
 

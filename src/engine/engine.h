@@ -30,8 +30,8 @@ struct engine_dlq {
     struct bytes archive; /* for spill */
 };
 
-/* Everything that may change while the queue runs. The engine copies the pointers; what they point
- * at must live until engine_free or until the reload that replaced it was acknowledged. */
+/* Everything that may change while the queue runs. What the pointers point at must live until
+ * engine_free, also after a reload replaced them: letters on their way to the store borrow from it. */
 struct engine_rules {
     const struct policy *policy;
     uint32_t concurrency;
