@@ -1,6 +1,5 @@
 #include "core/envelope.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "core/envelope_fields.h"
@@ -8,7 +7,8 @@
 
 struct decoding {
     struct arena *arena;
-    enum status status; /* of the first member that could not be read */
+    enum status status; /* what is returned when a member cannot be read */
+    const char *wrong;  /* the innermost member that could not be */
 };
 
 /* `at` is the member, or the whole struct for the forms that say so. False: refused; the value is
@@ -17,7 +17,7 @@ typedef bool get_fn(struct decoding *d, struct json value, void *at,
                     const struct envelope_field *field);
 
 static bool get_members(struct decoding *d, struct json object, void *base,
-                        const struct envelope_section *section, const char **wrong);
+                        const struct envelope_section *section);
 
 static bool is_null(struct json value) {
     return value.type == JSON_NULL;
@@ -206,9 +206,8 @@ static bool get_headers(struct decoding *d, struct json value, void *at,
 }
 
 static bool get_note(struct decoding *d, struct json value, struct envelope_note *note) {
-    const char *wrong;
     *note = (struct envelope_note){.delay_ms = -1, .counted = true};
-    return get_members(d, value, note, &envelope_fields_note, &wrong);
+    return get_members(d, value, note, &envelope_fields_note);
 }
 
 static bool get_history(struct decoding *d, struct json value, void *at,
@@ -249,8 +248,7 @@ static bool get_nothing(struct decoding *d, struct json value, void *at,
 
 static bool get_section(struct decoding *d, struct json value, void *base,
                         const struct envelope_field *field) {
-    const char *wrong;
-    return get_members(d, value, base, field->section, &wrong);
+    return get_members(d, value, base, field->section);
 }
 
 static bool get_maybe_section(struct decoding *d, struct json value, void *base,
@@ -302,14 +300,13 @@ static const struct envelope_field *field_named(const struct envelope_section *s
 }
 
 static bool get_members(struct decoding *d, struct json object, void *base,
-                        const struct envelope_section *section, const char **wrong) {
-    *wrong = NULL;
+                        const struct envelope_section *section) {
     if (object.type != JSON_OBJECT)
         return false;
     for (struct json_walk walk = json_walk(object); json_step(&walk);) {
         const struct envelope_field *field = field_named(section, walk.key);
         if (field && !get_form[field->form](d, walk.value, (char *)base + field->offset, field)) {
-            *wrong = field->name;
+            d->wrong = d->wrong ? d->wrong : field->name;
             return false;
         }
     }
@@ -318,20 +315,16 @@ static bool get_members(struct decoding *d, struct json object, void *base,
 
 enum status envelope_decode(struct bytes json, struct arena *arena, struct envelope *out,
                             struct err *err) {
-    struct decoding d = {arena, STATUS_CORRUPT};
+    struct decoding d = {arena, STATUS_CORRUPT, NULL};
     struct json value;
-    const char *wrong;
-    *out = (struct envelope){.retry_after_ms = -1};
-    if (json_parse(json, &value, err) != STATUS_OK) {
-        if (err)
-            err->status = STATUS_CORRUPT;
-        return STATUS_CORRUPT;
-    }
-    if (!get_members(&d, value, out, &envelope_fields, &wrong))
-        return err_set(err, d.status, "an envelope whose %s cannot be read",
-                       wrong ? wrong : "text is no object and");
-    if (out->id.len == 0 || out->queue.len == 0)
-        return err_set(err, STATUS_CORRUPT,
-                       "an envelope without the id or the queue of its message");
+    struct err why;
+    *out = (struct envelope){.state = STATE_COUNT, .retry_after_ms = -1};
+    if (json_parse(json, &value, &why) != STATUS_OK)
+        return err_set(err, STATUS_CORRUPT, "an envelope that is %s", why.text);
+    if (!get_members(&d, value, out, &envelope_fields))
+        return err_set(err, d.status, "an envelope that cannot be read: %s",
+                       d.wrong ? d.wrong : "it is no object");
+    if (out->state == STATE_COUNT || out->id.len == 0 || out->queue.len == 0)
+        return err_set(err, STATUS_CORRUPT, "an envelope without a state, an id or a queue");
     return STATUS_OK;
 }

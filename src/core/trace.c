@@ -145,14 +145,14 @@ static void grow_up(struct window *w) {
  * known trace keeps its end. */
 struct bytes trace_tail(struct bytes text) {
     struct trace trace;
-    struct window w = {text, text.len, text.len, 0};
-    if (trace_find(text, &trace)) {
-        size_t headline = (size_t)(trace.error_type.ptr - text.ptr);
-        w.from = w.to = line_start(text, headline + 1);
-        grow_down(&w);
-    }
-    grow_up(&w);
+    size_t anchor = text.len;
+    if (trace_find(text, &trace))
+        anchor = (size_t)(trace.error_type.ptr - text.ptr) + 1;
+    size_t start = line_start(text, anchor);
+    struct window w = {text, start, start, 0};
+    grow_down(&w);
     if (w.from == w.to) /* one line that is too long by itself */
-        return bytes_clip(bytes_cut(text, w.from, text.len), OUTCOME_STACK_MAX);
+        return bytes_clip(bytes_cut(text, start, text.len), OUTCOME_STACK_MAX);
+    grow_up(&w);
     return bytes_cut(text, w.from, w.to);
 }
