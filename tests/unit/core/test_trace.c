@@ -141,6 +141,17 @@ static void ordinary_output_is_no_trace(void **state) {
     assert_false(trace_find(BYTES_NONE, &trace));
 }
 
+static void ruby_frames_after_other_output_belong_to_nothing(void **state) {
+    (void)state;
+    struct trace trace;
+    assert_true(trace_find(BYTES("a.rb:5:in `f': outer (RuntimeError)\n\tfrom a.rb:9:in `<main>'\n"
+                                 "noise\n\tfrom a.rb:2:in `g'\n"
+                                 "a.rb:3:in `h': inner (KeyError)\n"),
+                           &trace));
+    assert_bytes(trace.text, "a.rb:3:in `h': inner (KeyError)");
+    assert_int_equal(trace.frame_count, 1);
+}
+
 static void the_text_is_the_trace_without_what_was_logged_around_it(void **state) {
     (void)state;
     static char memory[FIXTURE_MAX];
@@ -246,6 +257,7 @@ int main(void) {
         cmocka_unit_test(what_programs_print_as_they_die_is_understood),
         cmocka_unit_test(the_same_trace_with_crlf_is_understood),
         cmocka_unit_test(ordinary_output_is_no_trace),
+        cmocka_unit_test(ruby_frames_after_other_output_belong_to_nothing),
         cmocka_unit_test(the_text_is_the_trace_without_what_was_logged_around_it),
         cmocka_unit_test(the_tail_of_a_python_trace_ends_with_the_exception),
         cmocka_unit_test(the_tail_of_a_java_trace_keeps_the_cause_and_its_newest_frames),
