@@ -197,6 +197,8 @@ static void members_of_a_newer_version_are_passed_over(void **state) {
     assert_true(back.history[0].counted && back.history[0].delay_ms == -1);
 }
 
+#define MESSAGE(member)                                                                            \
+    "{\"state\":\"queued\",\"message\":{\"id\":\"a\",\"queue\":\"q\"," member "}}"
 #define SOUND "\"state\":\"queued\",\"message\":{\"id\":\"a\",\"queue\":\"q\"}"
 
 static void damaged_text_is_corrupt(void **state) {
@@ -223,10 +225,9 @@ static void damaged_text_is_corrupt(void **state) {
         "{" SOUND ",\"history\":[5]}",
         "{" SOUND ",\"history\":[{\"verdict\":\"maybe\"}]}",
         "{" SOUND ",\"failure\":{\"fingerprint\":\"xyz\"}}",
-        "{\"state\":\"queued\",\"message\":{\"id\":\"a\",\"queue\":\"q\",\"headers\":{\"a\":1}}}",
-        "{\"state\":\"queued\",\"message\":{\"id\":\"a\",\"queue\":\"q\",\"content_hash\":\"md5:"
-        "1\"}}",
-        "{\"state\":\"queued\",\"message\":{\"id\":\"a\",\"queue\":\"q\",\"size\":-1}}",
+        MESSAGE("\"headers\":{\"a\":1}"),
+        MESSAGE("\"content_hash\":\"md5:1\""),
+        MESSAGE("\"size\":-1"),
     };
     struct envelope sound;
     assert_int_equal(decode(*state, BYTES("{" SOUND "}"), &sound), STATUS_OK);
