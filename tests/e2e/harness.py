@@ -71,10 +71,13 @@ class Server:
         with open(self.config_path, "w", encoding="utf-8") as out:
             json.dump(config, out, indent=1)  # JSON is YAML
 
-    def start(self):
+    def launch(self):
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
                 [IMPOUND, "serve", "-c", self.config_path], stdout=log, stderr=log)
+
+    def start(self):
+        self.launch()
         eventually(self._up, f"the server is ready; its log: {self.log_path}")
         return self
 
