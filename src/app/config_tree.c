@@ -32,11 +32,22 @@ static enum fy_event_type event_type(const struct builder *b) {
     return b->event ? b->event->type : FYET_NONE;
 }
 
+/* The parser's mark stands behind the sign that begins a quoted text or an alias. */
+static bool has_sign(const struct builder *b) {
+    if (b->event->type != FYET_SCALAR)
+        return b->event->type == FYET_ALIAS;
+    enum fy_scalar_style style = fy_token_scalar_style(b->event->scalar.value);
+    return style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED;
+}
+
 static struct config_place event_place(const struct builder *b) {
     const struct fy_mark *mark = fy_event_start_mark(b->event);
     if (!mark)
         return (struct config_place){1, 1};
-    return (struct config_place){(size_t)mark->line + 1, (size_t)mark->column + 1};
+    size_t column = (size_t)mark->column + 1;
+    if (column > 1 && has_sign(b))
+        column--;
+    return (struct config_place){(size_t)mark->line + 1, column};
 }
 
 static struct bytes token_text(struct builder *b, struct fy_token *token) {
@@ -87,15 +98,16 @@ static struct config_node *take_alias(struct builder *b) {
     const struct anchor *anchor = b->anchors;
     while (anchor && !bytes_eq(anchor->name, name))
         anchor = anchor->next;
-    if (!anchor)
+    if (!anchor) {
         config_mistake_add(b->mistakes, node->at, "no anchor \"%.*s\" stands before this alias",
                            BYTES_ARG(name));
-    else {
-        struct config_place at = node->at;
-        *node = *anchor->node;
-        node->at = node->key_at = at;
-        node->next = NULL;
+        b->failed = b->told = true;
+        return NULL;
     }
+    struct config_place at = node->at;
+    *node = *anchor->node;
+    node->at = node->key_at = at;
+    node->next = NULL;
     step(b);
     return node;
 }
