@@ -42,10 +42,8 @@ void config_mistake_put(struct config_mistakes *mistakes, struct buf *out) {
     qsort(mistakes->list, shown, sizeof *mistakes->list, by_place);
     for (size_t i = 0; i < shown; i++) {
         const struct config_mistake *mistake = &mistakes->list[i];
-        buf_str(out, mistakes->path);
-        if (mistake->at.line)
-            buf_printf(out, ":%zu:%zu", mistake->at.line, mistake->at.column);
-        buf_printf(out, ": %.*s\n", BYTES_ARG(mistake->text));
+        buf_printf(out, "%s:%zu:%zu: %.*s\n", mistakes->path, mistake->at.line, mistake->at.column,
+                   BYTES_ARG(mistake->text));
     }
     if (mistakes->count > shown)
         buf_printf(out, "%s: %zu more mistakes are not shown\n", mistakes->path,

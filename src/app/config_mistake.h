@@ -5,7 +5,7 @@
 
 #include "app/config.h"
 
-/* Both from 1; 0 means that the mistake is about the file as a whole. */
+/* Both from 1. */
 struct config_place {
     size_t line, column;
 };

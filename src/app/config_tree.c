@@ -57,7 +57,7 @@ static struct bytes token_text(struct builder *b, struct fy_token *token) {
 }
 
 static void fail(struct builder *b, struct config_place at, const char *why) {
-    if (!b->failed)
+    if (!b->told)
         config_mistake_add(b->mistakes, at, "%s", why);
     b->failed = b->told = true;
 }
@@ -265,7 +265,7 @@ static void add_syntax_error(struct builder *b, struct fy_diag *diag) {
     void *walk = NULL;
     const struct fy_diag_error *error = fy_diag_errors_iterate(diag, &walk);
     if (!error) {
-        fail(b, (struct config_place){0, 0}, "this is not YAML");
+        fail(b, (struct config_place){1, 1}, "this is not YAML");
         return;
     }
     struct config_place at = {(size_t)(error->line > 0 ? error->line : 1),

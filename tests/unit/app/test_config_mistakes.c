@@ -30,6 +30,7 @@ struct mistake_case {
 static const struct mistake_case file_cases[] = {
     {"^", "the file is empty: expected a mapping with \"queues\""},
     {"^# nothing\n", "the file is empty: expected a mapping with \"queues\""},
+    {"^>0|", "this is not YAML"},
     {"^- a\n", "expected a mapping with \"queues\" at the top"},
     {"^hello\n", "expected a mapping with \"queues\" at the top"},
     {"^store: sqlite:a.db\n", "there is no \"queues\": expected a mapping of queues by name"},
