@@ -19,12 +19,12 @@ static bool read_dlqs_later(struct config_reader *reader, const struct config_no
 }
 
 static const struct config_field root_fields[] = {
-    {.name = "server", .read = config_server_read},
-    {.name = "store", .read = config_server_read_store},
-    {.name = "queues", .read = config_queue_read_all},
-    {.name = "dlqs", .read = read_dlqs_later},
-    {.name = "adopt"},
-    {.name = "alerts"},
+    CONFIG_WHOLE("server", config_server_read),
+    CONFIG_WHOLE("store", config_server_read_store),
+    CONFIG_WHOLE("queues", config_queue_read_all),
+    CONFIG_WHOLE("dlqs", read_dlqs_later),
+    CONFIG_NOT_YET("adopt"),
+    CONFIG_NOT_YET("alerts"),
 };
 const struct config_table config_root_table = CONFIG_TABLE(root_fields);
 

@@ -14,11 +14,11 @@ static bool read_verdict(struct config_reader *reader, const struct config_node 
 }
 
 static const struct config_field rule_fields[] = {
-    {.name = "when", .read = config_when_read, .offset = offsetof(struct rule, when)},
-    {.name = "do", .read = read_verdict, .offset = offsetof(struct rule, verdict)},
-    {.name = "category", .read = config_value_text, .offset = offsetof(struct rule, category)},
-    {.name = "reason", .read = config_value_text, .offset = offsetof(struct rule, reason)},
-    {.name = "dlq", .read = config_value_dlq, .offset = offsetof(struct rule, dlq)},
+    CONFIG_VALUE("when", config_when_read, struct rule, when),
+    CONFIG_VALUE("do", read_verdict, struct rule, verdict),
+    CONFIG_VALUE("category", config_value_text, struct rule, category),
+    CONFIG_VALUE("reason", config_value_text, struct rule, reason),
+    CONFIG_VALUE("dlq", config_value_dlq, struct rule, dlq),
 };
 const struct config_table config_rule_table = CONFIG_TABLE(rule_fields);
 
@@ -99,8 +99,8 @@ static bool read_presets(struct config_reader *reader, const struct config_node 
 }
 
 static const struct config_field classify_fields[] = {
-    {.name = "presets", .read = read_presets},
-    {.name = "rules", .read = read_rules},
+    CONFIG_WHOLE("presets", read_presets),
+    CONFIG_WHOLE("rules", read_rules),
 };
 const struct config_table config_classify_table = CONFIG_TABLE(classify_fields);
 

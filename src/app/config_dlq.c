@@ -47,20 +47,18 @@ static bool read_route(struct config_reader *reader, const struct config_node *n
     return true;
 }
 
-#define SAID(member) .offset = offsetof(struct said, dlq.member)
-
 /* `route` is last, and the one key that an entry of `dlqs` does not have. */
 static const struct config_field dlq_fields[] = {
-    {.name = "cap", .read = config_value_large, SAID(cap), .least = 1, .most = CAP_MOST},
-    {.name = "on_full", .read = config_value_word, SAID(on_full), .words = config_on_full_words},
-    {.name = "owner", .read = config_value_text, SAID(owner)},
-    {.name = "archive", .read = read_archive, SAID(archive)},
-    {.name = "max_replays"},
-    {.name = "mirror"},
-    {.name = "fresh"},
-    {.name = "retention"},
-    {.name = "triage"},
-    {.name = "route", .read = read_route},
+    CONFIG_NUMBER("cap", config_value_large, struct said, dlq.cap, 1, CAP_MOST),
+    CONFIG_WORD("on_full", struct said, dlq.on_full, config_on_full_words),
+    CONFIG_VALUE("owner", config_value_text, struct said, dlq.owner),
+    CONFIG_VALUE("archive", read_archive, struct said, dlq.archive),
+    CONFIG_NOT_YET("max_replays"),
+    CONFIG_NOT_YET("mirror"),
+    CONFIG_NOT_YET("fresh"),
+    CONFIG_NOT_YET("retention"),
+    CONFIG_NOT_YET("triage"),
+    CONFIG_WHOLE("route", read_route),
 };
 const struct config_table config_dlq_table = CONFIG_TABLE(dlq_fields);
 const struct config_table config_dlqs_table = {dlq_fields,

@@ -103,21 +103,18 @@ static bool read_ca(struct config_reader *reader, const struct config_node *node
 }
 
 static const struct config_field handler_fields[] = {
-    {.name = "http", .read = read_url, .offset = offsetof(struct config_handler, url)},
-    {.name = "exec", .read = read_argv},
-    {.name = "lease"},
-    {.name = "timeout",
-     .read = config_value_duration,
-     .offset = offsetof(struct config_handler, timeout_ms),
-     .least = 1,
-     .most = TIMEOUT_MOST_MS},
-    {.name = "headers", .read = read_headers},
-    {.name = "ca", .read = read_ca, .offset = offsetof(struct config_handler, ca_file)},
-    {.name = "edit"},
-    {.name = "batch"},
-    {.name = "reply"},
-    {.name = "mode"},
-    {.name = "workers"},
+    CONFIG_VALUE("http", read_url, struct config_handler, url),
+    CONFIG_WHOLE("exec", read_argv),
+    CONFIG_NUMBER("timeout", config_value_duration, struct config_handler, timeout_ms, 1,
+                  TIMEOUT_MOST_MS),
+    CONFIG_WHOLE("headers", read_headers),
+    CONFIG_VALUE("ca", read_ca, struct config_handler, ca_file),
+    CONFIG_NOT_YET("lease"),
+    CONFIG_NOT_YET("edit"),
+    CONFIG_NOT_YET("batch"),
+    CONFIG_NOT_YET("reply"),
+    CONFIG_NOT_YET("mode"),
+    CONFIG_NOT_YET("workers"),
 };
 const struct config_table config_handler_table = CONFIG_TABLE(handler_fields);
 

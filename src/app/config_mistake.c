@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { TEXT_MAX = 1024 };
+enum { TEXT_MAX = 1024, UTF8_MAX = 4 };
 
 /* A value is quoted in its mistake: a line end in it must not forge a second one. */
 static void keep_on_one_line(char *text) {
@@ -24,7 +24,7 @@ void config_mistake_add(struct config_mistakes *mistakes, struct config_place at
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     keep_on_one_line(text);
-    struct bytes whole = bytes_clip(bytes_of(text), sizeof text - 1);
+    struct bytes whole = bytes_clip(bytes_of(text), TEXT_MAX - UTF8_MAX);
     mistakes->list[place] = (struct config_mistake){at, place, arena_dup(mistakes->arena, whole)};
 }
 

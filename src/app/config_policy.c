@@ -27,47 +27,33 @@ const char *const config_backoff_words[] = {
 /* `out` is the whole retry policy. */
 static bool read_delays(struct config_reader *reader, const struct config_node *node,
                         const struct config_field *field, void *out) {
+    static const struct config_field delay = {.most = DELAY_MS};
+    (void)field;
     struct retry_policy *retry = out;
     if (node->kind != CONFIG_LIST || node->count == 0 || node->count > POLICY_DELAYS_MAX)
         return config_reader_expected(reader, node, "a list of 1 to 32 delays such as [1s, 5s]");
     retry->shape = BACKOFF_LIST;
     retry->delay_count = 0;
     for (const struct config_node *item = node->first; item; item = item->next)
-        if (config_value_duration(reader, item, field, &retry->delays_ms[retry->delay_count]))
+        if (config_value_duration(reader, item, &delay, &retry->delays_ms[retry->delay_count]))
             retry->delay_count++;
     return true;
 }
 
-#define RETRY(member) .offset = offsetof(struct retry_policy, member)
-
 static const struct config_field retry_fields[] = {
-    {.name = "attempts",
-     .read = config_value_count,
-     RETRY(attempts),
-     .least = 1,
-     .most = ATTEMPTS_MOST},
-    {.name = "base", .read = config_value_duration, RETRY(base_ms), .least = 1, .most = DELAY_MS},
-    {.name = "cap", .read = config_value_duration, RETRY(cap_ms), .least = 1, .most = DELAY_MS},
-    {.name = "jitter", .read = config_value_word, RETRY(jitter), .words = config_jitter_words},
-    {.name = "backoff", .read = config_value_word, RETRY(shape), .words = config_backoff_words},
-    {.name = "delays", .read = read_delays, .most = DELAY_MS},
-    {.name = "max_age",
-     .read = config_value_duration,
-     RETRY(max_age_ms),
-     .least = 1,
-     .most = AGE_MS},
-    {.name = "retry_after_cap",
-     .read = config_value_duration,
-     RETRY(retry_after_cap_ms),
-     .most = DELAY_MS},
-    {.name = "budget",
-     .read = config_value_percent,
-     RETRY(budget_permille),
-     .most = WHOLE_PERMILLE},
-    {.name = "budget_floor",
-     .read = config_value_rate,
-     RETRY(budget_floor_permille),
-     .most = FLOOR_MOST},
+    CONFIG_NUMBER("attempts", config_value_count, struct retry_policy, attempts, 1, ATTEMPTS_MOST),
+    CONFIG_NUMBER("base", config_value_duration, struct retry_policy, base_ms, 1, DELAY_MS),
+    CONFIG_NUMBER("cap", config_value_duration, struct retry_policy, cap_ms, 1, DELAY_MS),
+    CONFIG_WORD("jitter", struct retry_policy, jitter, config_jitter_words),
+    CONFIG_WORD("backoff", struct retry_policy, shape, config_backoff_words),
+    CONFIG_WHOLE("delays", read_delays),
+    CONFIG_NUMBER("max_age", config_value_duration, struct retry_policy, max_age_ms, 1, AGE_MS),
+    CONFIG_NUMBER("retry_after_cap", config_value_duration, struct retry_policy, retry_after_cap_ms,
+                  0, DELAY_MS),
+    CONFIG_NUMBER("budget", config_value_percent, struct retry_policy, budget_permille, 0,
+                  WHOLE_PERMILLE),
+    CONFIG_NUMBER("budget_floor", config_value_rate, struct retry_policy, budget_floor_permille, 0,
+                  FLOOR_MOST),
 };
 const struct config_table config_retry_table = CONFIG_TABLE(retry_fields);
 
@@ -88,34 +74,17 @@ bool config_policy_read_retry(struct config_reader *reader, const struct config_
     return true;
 }
 
-#define BREAKER(member) .offset = offsetof(struct breaker_policy, member)
-
 static const struct config_field breaker_fields[] = {
-    {.name = "failure_rate",
-     .read = config_value_percent,
-     BREAKER(failure_permille),
-     .least = 1,
-     .most = WHOLE_PERMILLE},
-    {.name = "window",
-     .read = config_value_duration,
-     BREAKER(window_ms),
-     .least = WINDOW_LEAST_MS,
-     .most = WINDOW_MS},
-    {.name = "min_attempts",
-     .read = config_value_count,
-     BREAKER(min_attempts),
-     .least = 1,
-     .most = COUNT_MOST},
-    {.name = "consecutive",
-     .read = config_value_count,
-     BREAKER(consecutive),
-     .least = 1,
-     .most = COUNT_MOST},
-    {.name = "open",
-     .read = config_value_duration,
-     BREAKER(open_ms),
-     .least = OPEN_LEAST_MS,
-     .most = DAY_MS},
+    CONFIG_NUMBER("failure_rate", config_value_percent, struct breaker_policy, failure_permille, 1,
+                  WHOLE_PERMILLE),
+    CONFIG_NUMBER("window", config_value_duration, struct breaker_policy, window_ms,
+                  WINDOW_LEAST_MS, WINDOW_MS),
+    CONFIG_NUMBER("min_attempts", config_value_count, struct breaker_policy, min_attempts, 1,
+                  COUNT_MOST),
+    CONFIG_NUMBER("consecutive", config_value_count, struct breaker_policy, consecutive, 1,
+                  COUNT_MOST),
+    CONFIG_NUMBER("open", config_value_duration, struct breaker_policy, open_ms, OPEN_LEAST_MS,
+                  DAY_MS),
 };
 const struct config_table config_breaker_table = CONFIG_TABLE(breaker_fields);
 
@@ -132,19 +101,10 @@ bool config_policy_read_breaker(struct config_reader *reader, const struct confi
     return config_reader_mapping(reader, node, &config_breaker_table, breaker);
 }
 
-#define POISON(member) .offset = offsetof(struct poison_policy, member)
-
 static const struct config_field poison_fields[] = {
-    {.name = "crashes",
-     .read = config_value_count,
-     POISON(crashes),
-     .least = 1,
-     .most = COUNT_MOST},
-    {.name = "deliveries",
-     .read = config_value_count,
-     POISON(deliveries),
-     .least = 1,
-     .most = COUNT_MOST},
+    CONFIG_NUMBER("crashes", config_value_count, struct poison_policy, crashes, 1, COUNT_MOST),
+    CONFIG_NUMBER("deliveries", config_value_count, struct poison_policy, deliveries, 1,
+                  COUNT_MOST),
 };
 const struct config_table config_poison_table = CONFIG_TABLE(poison_fields);
 

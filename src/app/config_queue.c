@@ -55,28 +55,23 @@ static bool read_order(struct config_reader *reader, const struct config_node *n
     return config_reader_expected(reader, node, "none");
 }
 
-#define QUEUE(member) .offset = offsetof(struct config_queue, member)
-
 static const struct config_field queue_fields[] = {
-    {.name = "source", .read = read_source, QUEUE(source)},
-    {.name = "handler", .read = read_handler},
-    {.name = "fallback", .read = read_fallback},
-    {.name = "concurrency",
-     .read = config_value_count,
-     QUEUE(concurrency),
-     .least = 1,
-     .most = CONCURRENCY_MOST},
-    {.name = "classify", .read = config_classify_read, QUEUE(policy)},
-    {.name = "retry", .read = config_policy_read_retry, QUEUE(policy.retry)},
-    {.name = "breaker", .read = config_policy_read_breaker, QUEUE(policy.breaker)},
-    {.name = "poison", .read = config_policy_read_poison, QUEUE(policy.poison)},
-    {.name = "dlq", .read = config_dlq_read},
-    {.name = "order", .read = read_order},
-    {.name = "on_dead"},
-    {.name = "blocked_limit"},
-    {.name = "idempotency"},
-    {.name = "replay"},
-    {.name = "compensate"},
+    CONFIG_VALUE("source", read_source, struct config_queue, source),
+    CONFIG_WHOLE("handler", read_handler),
+    CONFIG_WHOLE("fallback", read_fallback),
+    CONFIG_NUMBER("concurrency", config_value_count, struct config_queue, concurrency, 1,
+                  CONCURRENCY_MOST),
+    CONFIG_VALUE("classify", config_classify_read, struct config_queue, policy),
+    CONFIG_VALUE("retry", config_policy_read_retry, struct config_queue, policy.retry),
+    CONFIG_VALUE("breaker", config_policy_read_breaker, struct config_queue, policy.breaker),
+    CONFIG_VALUE("poison", config_policy_read_poison, struct config_queue, policy.poison),
+    CONFIG_WHOLE("dlq", config_dlq_read),
+    CONFIG_WHOLE("order", read_order),
+    CONFIG_NOT_YET("on_dead"),
+    CONFIG_NOT_YET("blocked_limit"),
+    CONFIG_NOT_YET("idempotency"),
+    CONFIG_NOT_YET("replay"),
+    CONFIG_NOT_YET("compensate"),
 };
 const struct config_table config_queue_table = CONFIG_TABLE(queue_fields);
 

@@ -38,12 +38,25 @@ struct config_table {
 #define CONFIG_TABLE(fields)                                                                       \
     { (fields), sizeof(fields) / sizeof *(fields) }
 
+/* Rows of a table. A whole row gets the mapping's target itself, to fill several members of it. */
+#define CONFIG_NUMBER(name, read, type, member, least, most)                                       \
+    { name, read, offsetof(type, member), least, most, NULL }
+#define CONFIG_WORD(name, type, member, words)                                                     \
+    { name, config_value_word, offsetof(type, member), 0, 0, words }
+#define CONFIG_VALUE(name, read, type, member)                                                     \
+    { name, read, offsetof(type, member), 0, 0, NULL }
+#define CONFIG_WHOLE(name, read)                                                                   \
+    { name, read, 0, 0, 0, NULL }
+#define CONFIG_NOT_YET(name)                                                                       \
+    { name, NULL, 0, 0, 0, NULL }
+
 /* Reads every key of the mapping that the table knows; false when the node is no mapping. */
 bool config_reader_mapping(struct config_reader *reader, const struct config_node *node,
                            const struct config_table *table, void *target);
 /* The same, with a label of its own instead of "<key> of <label>". */
 bool config_reader_named(struct config_reader *reader, const struct config_node *node,
                          const struct config_table *table, void *target, struct bytes label);
+/* Adds a mistake when it is none; `of` is what was expected. */
 bool config_reader_is_mapping(struct config_reader *reader, const struct config_node *node,
                               const char *of);
 /* Adds `<key>: expected <what>, got <shown>` and returns false. */
@@ -54,7 +67,7 @@ bool config_reader_not_yet(struct config_reader *reader, struct config_place at,
 /* Text in the configuration's arena. */
 __attribute__((format(printf, 2, 3))) struct bytes config_reader_text(struct config_reader *reader,
                                                                       const char *format, ...);
-/* ` Did you mean "x"?` or nothing. */
+/* `. Did you mean "x"?` or nothing. */
 struct bytes config_reader_hint(struct config_reader *reader, struct bytes word,
                                 const char *const *candidates, size_t count);
 

@@ -58,22 +58,12 @@ static bool read_auth(struct config_reader *reader, const struct config_node *no
 }
 
 static const struct config_field server_fields[] = {
-    {.name = "listen", .read = read_listen},
-    {.name = "auth", .read = read_auth, .offset = offsetof(struct config, auth_none)},
-    {.name = "max_body",
-     .read = config_value_size,
-     .offset = offsetof(struct config, max_body),
-     .least = 1,
-     .most = MAX_BODY_MOST},
-    {.name = "drain",
-     .read = config_value_duration,
-     .offset = offsetof(struct config, drain_ms),
-     .most = DRAIN_MOST_MS},
-    {.name = "jq_timeout",
-     .read = config_value_duration,
-     .offset = offsetof(struct config, jq_timeout_ms),
-     .least = 1,
-     .most = JQ_TIMEOUT_MOST_MS},
+    CONFIG_WHOLE("listen", read_listen),
+    CONFIG_VALUE("auth", read_auth, struct config, auth_none),
+    CONFIG_NUMBER("max_body", config_value_size, struct config, max_body, 1, MAX_BODY_MOST),
+    CONFIG_NUMBER("drain", config_value_duration, struct config, drain_ms, 0, DRAIN_MOST_MS),
+    CONFIG_NUMBER("jq_timeout", config_value_duration, struct config, jq_timeout_ms, 1,
+                  JQ_TIMEOUT_MOST_MS),
 };
 const struct config_table config_server_table = CONFIG_TABLE(server_fields);
 

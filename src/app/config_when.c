@@ -191,17 +191,15 @@ static bool read_header(struct config_reader *reader, const struct config_node *
 }
 
 static const struct config_field when_fields[] = {
-    {.name = "status", .read = read_status},
-    {.name = "kind", .read = read_kind},
-    {.name = "error_type",
-     .read = config_value_text,
-     .offset = offsetof(struct rule_when, error_type)},
-    {.name = "message", .read = read_pattern, .offset = offsetof(struct rule_when, message)},
-    {.name = "exit_code", .read = read_exit_code},
-    {.name = "signal", .read = read_signal, .offset = offsetof(struct rule_when, signals)},
-    {.name = "attempt", .read = read_attempt, .offset = offsetof(struct rule_when, attempts)},
-    {.name = "header", .read = read_header},
-    {.name = "jq", .read = config_value_text, .offset = offsetof(struct rule_when, jq)},
+    CONFIG_WHOLE("status", read_status),
+    CONFIG_WHOLE("kind", read_kind),
+    CONFIG_VALUE("error_type", config_value_text, struct rule_when, error_type),
+    CONFIG_VALUE("message", read_pattern, struct rule_when, message),
+    CONFIG_WHOLE("exit_code", read_exit_code),
+    CONFIG_VALUE("signal", read_signal, struct rule_when, signals),
+    CONFIG_VALUE("attempt", read_attempt, struct rule_when, attempts),
+    CONFIG_WHOLE("header", read_header),
+    CONFIG_VALUE("jq", config_value_text, struct rule_when, jq),
 };
 const struct config_table config_when_table = CONFIG_TABLE(when_fields);
 
