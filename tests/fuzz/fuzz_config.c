@@ -1,29 +1,24 @@
 /* Any bytes as impound.yaml: read or refused with mistakes, and what was read prints to a file that
  * reads back as itself. */
-#include <assert.h>
-#include <stdint.h>
-#include <string.h>
+#include "fuzz.h"
 
 #include "app/config.h"
 
 enum { OUT_MAX = 64 << 20 };
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static void print(const struct config *config, struct buf *out) {
     buf_init_heap(out, OUT_MAX);
     config_print(config, out);
-    assert(!out->overflow);
+    FUZZ_CHECK(!out->overflow);
 }
 
 static void check_round_trip(const struct config *config, struct buf *mistakes) {
     struct config *again;
     struct buf once, twice;
     print(config, &once);
-    enum status status = config_parse(buf_view(&once), "again.yaml", &again, mistakes);
-    assert(status == STATUS_OK);
+    FUZZ_CHECK(config_parse(buf_view(&once), "again.yaml", &again, mistakes) == STATUS_OK);
     print(again, &twice);
-    assert(bytes_eq(buf_view(&once), buf_view(&twice)));
+    FUZZ_CHECK(bytes_eq(buf_view(&once), buf_view(&twice)));
     config_free(again);
     buf_free(&once);
     buf_free(&twice);
@@ -33,9 +28,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct config *config;
     struct buf mistakes;
     buf_init_heap(&mistakes, OUT_MAX);
-    enum status status =
-        config_parse((struct bytes){(const char *)data, size}, "impound.yaml", &config, &mistakes);
-    assert((status == STATUS_OK) == (mistakes.len == 0));
+    enum status status = config_parse(fuzz_text(data, size), "impound.yaml", &config, &mistakes);
+    FUZZ_CHECK((status == STATUS_OK) == (mistakes.len == 0));
     if (status == STATUS_OK)
         check_round_trip(config, &mistakes);
     config_free(config);
