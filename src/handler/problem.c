@@ -120,7 +120,7 @@ static struct bytes fit(struct bytes text, size_t max, struct arena *arena) {
 void problem_read(struct bytes body, struct arena *arena, struct problem *out) {
     *out = (struct problem){0};
     struct json value;
-    if (json_parse(body, &value, NULL) == STATUS_OK)
+    if (body.len > 0 && json_parse(body, &value, NULL) == STATUS_OK)
         read_json(value, arena, out);
     if (out->error_message.len == 0)
         out->error_message = bytes_trim(body);

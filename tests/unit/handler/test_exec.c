@@ -1,10 +1,8 @@
 #include "test.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -297,70 +295,83 @@ static void many_children_run_at_once_and_each_has_its_own_end(void **state) {
     free(callers);
 }
 
-/* In a process of its own: the limit would starve the test itself. */
-static int run_without_room(const char *dir, struct outcome *outcome, bool make_room) {
-    struct bench bench = {.pool = exec_pool_new(&caller_clock)};
-    strcpy(bench.dir, dir);
+/* ---- tests that need a process of their own: this program again, with a role ---- */
+
+static pid_t play(const char *role, const char *dir) {
+    pid_t pid = fork();
+    if (pid == 0) {
+        execl("/proc/self/exe", "test_exec", role, dir, (char *)NULL);
+        _exit(127);
+    }
+    return pid;
+}
+
+/* The limit on files would starve the test itself. */
+static int run_without_room(struct bench *bench, struct outcome *outcome, bool make_room) {
     struct rlimit limit, none;
     getrlimit(RLIMIT_NOFILE, &limit);
     none = (struct rlimit){3, limit.rlim_max};
     setrlimit(RLIMIT_NOFILE, &none);
     struct caller caller;
     caller_init(&caller);
-    struct handler *handler = program(&bench, "sh", "-c", "exit 9", make_room ? LONG_MS : 100);
+    struct handler *handler = program(bench, "sh", "-c", "exit 9", make_room ? LONG_MS : 100);
     caller_start(&caller, handler);
     if (make_room)
         setrlimit(RLIMIT_NOFILE, &limit);
     *outcome = *caller_wait(&caller);
     setrlimit(RLIMIT_NOFILE, &limit);
-    bool told = bytes_has_nocase(outcome->error_message, BYTES("Too many open files"));
+    int told = bytes_has_nocase(outcome->error_message, BYTES("Too many open files"));
     handler->vtable->free(handler);
     caller_free(&caller);
-    exec_pool_free(bench.pool);
     return told;
+}
+
+static int starve(struct bench *bench) {
+    struct outcome outcome;
+    if (!run_without_room(bench, &outcome, false) || outcome.kind != KIND_TIMEOUT)
+        return 1;
+    run_without_room(bench, &outcome, true);
+    return outcome.kind == KIND_EXIT && outcome.exit_code == 9 ? 0 : 2;
 }
 
 static void without_room_for_a_process_it_waits_and_times_out_at_last(void **state) {
     struct bench *bench = *state;
-    pid_t pid = fork();
-    if (pid == 0) {
-        struct outcome outcome;
-        int told = run_without_room(bench->dir, &outcome, false);
-        if (!told || outcome.kind != KIND_TIMEOUT)
-            _exit(1);
-        run_without_room(bench->dir, &outcome, true);
-        _exit(outcome.kind == KIND_EXIT && outcome.exit_code == 9 ? 0 : 2);
-    }
     int status;
-    waitpid(pid, &status, 0);
+    waitpid(play("starve", bench->dir), &status, 0);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* A handler's owner that dies by SIGKILL takes the children with it. */
-static void children_die_with_us(void **state) {
+static int own_a_sleeper(struct bench *bench) {
+    struct caller caller;
+    caller_init(&caller);
+    caller_run(&caller, shell(bench, "exec 3>alive; echo >&3; exec sleep 1000"));
+    return 1;
+}
+
+static void children_die_with_us_even_by_sigkill(void **state) {
     struct bench *bench = *state;
     char path[64], byte;
     snprintf(path, sizeof path, "%s/alive", bench->dir);
     assert_int_equal(mkfifo(path, 0600), 0);
     int fifo = open(path, O_RDONLY | O_NONBLOCK);
     assert_int_equal(fcntl(fifo, F_SETFL, 0), 0);
-    pid_t pid = fork();
-    if (pid == 0) {
-        struct bench own = {.pool = exec_pool_new(&caller_clock)};
-        strcpy(own.dir, bench->dir);
-        struct caller caller;
-        caller_init(&caller);
-        caller_run(&caller, shell(&own, "exec 3>alive; echo >&3; exec sleep 1000"));
-        _exit(0);
-    }
-    int opened = open(path, O_WRONLY); /* so that the read below waits for the child */
+    int held_open = open(path, O_WRONLY | O_CLOEXEC); /* so that the first read waits */
+    pid_t owner = play("own", bench->dir);
     assert_int_equal(read(fifo, &byte, 1), 1);
-    close(opened);
-    kill(pid, SIGKILL);
-    waitpid(pid, NULL, 0);
+    close(held_open);
+    kill(owner, SIGKILL);
+    waitpid(owner, NULL, 0);
     assert_int_equal(read(fifo, &byte, 1), 0);
     close(fifo);
+}
+
+static int play_role(const char *role, const char *dir) {
+    struct bench bench = {.pool = exec_pool_new(&caller_clock)};
+    snprintf(bench.dir, sizeof bench.dir, "%s", dir);
+    int result = strcmp(role, "starve") == 0 ? starve(&bench) : own_a_sleeper(&bench);
+    exec_pool_free(bench.pool);
+    return result;
 }
 
 static void a_tail_keeps_the_last_bytes_in_order(void **state) {
@@ -390,7 +401,9 @@ static void a_tail_keeps_the_last_bytes_in_order(void **state) {
     arena_free(&arena);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+    if (argc == 3)
+        return play_role(argv[1], argv[2]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exit_zero_is_ok_and_the_body_comes_on_stdin),
         cmocka_unit_test(the_environment_names_the_message_and_keeps_ours),
@@ -410,7 +423,7 @@ int main(void) {
         cmocka_unit_test(a_child_gets_no_file_signal_or_core_of_ours),
         cmocka_unit_test(many_children_run_at_once_and_each_has_its_own_end),
         cmocka_unit_test(without_room_for_a_process_it_waits_and_times_out_at_last),
-        cmocka_unit_test(children_die_with_us),
+        cmocka_unit_test(children_die_with_us_even_by_sigkill),
         cmocka_unit_test(a_tail_keeps_the_last_bytes_in_order),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
