@@ -54,6 +54,7 @@ struct transfer {
     struct curl_slist *headers;
     struct http_answer answer;
     struct mono began;
+    int sends;     /* connections that the request was, or is about to be, sent on */
     bool repeated; /* on a fresh connection, after a stale one */
 };
 
@@ -96,6 +97,19 @@ static void set_body(CURL *easy, struct bytes body) {
     curl_easy_setopt(easy, CURLOPT_POSTFIELDS, body.len ? body.ptr : "");
 }
 
+/* Asked before each time the request is sent. When a kept connection turns out dead, libcurl goes
+ * through the others, one by one; a message that kills its reader would kill as many. The second
+ * send is on a fresh connection or not at all. */
+static int before_send(void *arg, char *peer_ip, char *own_ip, int peer_port, int own_port) {
+    (void)peer_ip, (void)own_ip, (void)peer_port, (void)own_port;
+    struct transfer *transfer = arg;
+    long connects = 0;
+    curl_easy_getinfo(transfer->easy, CURLINFO_NUM_CONNECTS, &connects);
+    bool kept_again = transfer->sends > 0 && connects == 0;
+    transfer->sends++;
+    return kept_again ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+}
+
 static void set_options(struct transfer *transfer) {
     CURL *easy = transfer->easy;
     const struct http *http = transfer->http;
@@ -107,6 +121,8 @@ static void set_options(struct transfer *transfer) {
     curl_easy_setopt(easy, CURLOPT_USERAGENT, http->pool->user_agent);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer->headers);
     curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer);
+    curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, before_send);
+    curl_easy_setopt(easy, CURLOPT_PREREQDATA, transfer);
     if (http->ca_file)
         curl_easy_setopt(easy, CURLOPT_CAINFO, http->ca_file);
     set_body(easy, transfer->entry.call->body);
@@ -128,6 +144,7 @@ static void transfer_go(struct http_pool *pool, struct transfer *transfer, struc
 static void start_call(struct http_pool *pool, struct http *http, struct call *call) {
     struct transfer *transfer = transfer_get(pool);
     transfer->http = http;
+    transfer->sends = 0;
     transfer->repeated = false;
     transfer->began = clock_now(pool->clock).mono;
     transfer->headers = http_request_headers(call, http->headers, http->header_count);
