@@ -251,6 +251,15 @@ static void start_thread(struct exec_pool *pool) {
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
+/* Whoever started us may have left SIGCHLD ignored; then the kernel reaps our children itself and
+ * nobody learns how they ended. */
+static void stop_ignoring_children(void) {
+    struct sigaction now;
+    sigaction(SIGCHLD, NULL, &now);
+    if (now.sa_handler == SIG_IGN)
+        signal(SIGCHLD, SIG_DFL);
+}
+
 struct exec_pool *exec_pool_new(struct clock *clock) {
     struct exec_pool *pool = memory_new(sizeof *pool);
     pool->clock = clock;
@@ -263,6 +272,7 @@ struct exec_pool *exec_pool_new(struct clock *clock) {
     epoll_ctl(pool->epoll, EPOLL_CTL_ADD, pool->bell, &bell);
     list_init(&pool->waiting);
     list_init(&pool->ended);
+    stop_ignoring_children();
     exec_env_init(&pool->env);
     desk_init(&pool->desk, wake, pool);
     start_thread(pool);

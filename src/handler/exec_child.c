@@ -11,6 +11,7 @@
 #include <linux/close_range.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -62,9 +63,8 @@ static pid_t give_birth(const struct exec_child *child, int report) {
     if (pid == 0) {
         become(child, parent);
         int trouble = errno;
-        if (write(report, &trouble, sizeof trouble) < 0)
-            _exit(EXEC_CHILD_EXIT);
-        _exit(EXEC_CHILD_EXIT);
+        ssize_t told = write(report, &trouble, sizeof trouble);
+        _exit(told < 0 ? EXIT_FAILURE : EXEC_CHILD_EXIT);
     }
     return pid;
 }

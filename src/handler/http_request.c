@@ -1,6 +1,5 @@
 #include "handler/http_request.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 

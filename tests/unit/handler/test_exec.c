@@ -342,6 +342,25 @@ static void without_room_for_a_process_it_waits_and_times_out_at_last(void **sta
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+static int run_to_exit_nine(struct bench *bench) {
+    struct caller caller;
+    run_shell(bench, &caller, "exit 9");
+    bool right = caller.outcome.kind == KIND_EXIT && caller.outcome.exit_code == 9;
+    caller_free(&caller);
+    return right ? 0 : 1;
+}
+
+static void an_inherited_ignored_sigchld_hides_no_end(void **state) {
+    struct bench *bench = *state;
+    signal(SIGCHLD, SIG_IGN);
+    pid_t pid = play("exit_nine", bench->dir);
+    signal(SIGCHLD, SIG_DFL);
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 static int own_a_sleeper(struct bench *bench) {
     struct caller caller;
     caller_init(&caller);
@@ -366,10 +385,23 @@ static void children_die_with_us_even_by_sigkill(void **state) {
     close(fifo);
 }
 
-static int play_role(const char *role, const char *dir) {
+static const struct {
+    const char *name;
+    int (*play)(struct bench *bench);
+} roles[] = {
+    {"starve", starve},
+    {"exit_nine", run_to_exit_nine},
+    {"own", own_a_sleeper},
+};
+
+static int play_role(const char *name, const char *dir) {
     struct bench bench = {.pool = exec_pool_new(&caller_clock)};
     snprintf(bench.dir, sizeof bench.dir, "%s", dir);
-    int result = strcmp(role, "starve") == 0 ? starve(&bench) : own_a_sleeper(&bench);
+    int result = 127;
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
+        if (strcmp(name, roles[i].name) == 0)
+            result = roles[i].play(&bench);
+    }
     exec_pool_free(bench.pool);
     return result;
 }
@@ -423,6 +455,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(a_child_gets_no_file_signal_or_core_of_ours),
         cmocka_unit_test(many_children_run_at_once_and_each_has_its_own_end),
         cmocka_unit_test(without_room_for_a_process_it_waits_and_times_out_at_last),
+        cmocka_unit_test(an_inherited_ignored_sigchld_hides_no_end),
         cmocka_unit_test(children_die_with_us_even_by_sigkill),
         cmocka_unit_test(a_tail_keeps_the_last_bytes_in_order),
     };
