@@ -108,7 +108,7 @@ static void there_is_nothing_more_to_read(void **state) {
     assert_true(fails_with("input", "{}", ""));
     assert_gives("[inputs]", "{}", "[]");
     assert_gives("input_filename", "{}", "null");
-    assert_gives("input_line_number", "{}", "0");
+    assert_true(fails_with("input_line_number", "{}", ""));
     assert_gives("debug", "7", "7");
 }
 
