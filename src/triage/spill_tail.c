@@ -31,8 +31,15 @@ static bool decodes(struct bytes frame) {
     return left == 0;
 }
 
+/* A damaged length in the middle looks like an unfinished frame, but others follow it. */
+static bool frames_follow(struct bytes rest) {
+    static const struct bytes magic = {"\x28\xb5\x2f\xfd", 4};
+    struct bytes behind = bytes_cut(rest, magic.len, rest.len);
+    return bytes_find(behind, magic) < behind.len;
+}
+
 static enum spill_tail judge_rest(struct bytes rest, size_t code) {
-    bool unfinished = ZSTD_getErrorCode(code) == ZSTD_error_srcSize_wrong;
+    bool unfinished = ZSTD_getErrorCode(code) == ZSTD_error_srcSize_wrong && !frames_follow(rest);
     return unfinished || all_zero(rest) ? SPILL_TAIL_TORN : SPILL_TAIL_DAMAGED;
 }
 
