@@ -52,9 +52,10 @@ struct decision {
 
 /* Rules, in order: interrupted → HAND_BACK uncounted. ok → DONE. Then classify. halt → HALT
  * uncounted. A crash (signal always; reset only while breaker_closed) adds 1; at poison.crashes the
- * message is dead with cause crash. A failed probe that is to be retried → HAND_BACK uncounted.
- * Counted failures then meet attempts (exhausted) and max_age (expired). fallback with no handler
- * left is retry. */
+ * message is dead with cause crash. A failed probe (breaker_failure) → HAND_BACK uncounted, also
+ * where a rule would have it dead: an outage kills nothing once it is known. A probe that got any
+ * other answer, or the handler's own verdict, is judged like any attempt. Counted failures then meet
+ * attempts (exhausted) and max_age (expired). fallback with no handler left is retry. */
 struct decision decide(const struct policy *policy, const struct subject *subject,
                        const struct outcome *outcome, const struct rule_facts *facts,
                        const struct circumstance *around, struct rng *rng);

@@ -1,0 +1,89 @@
+#include "core/backoff.h"
+
+static int64_t smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static int64_t larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+/* Evenly from [from, to]. */
+static int64_t between(struct rng *rng, int64_t from, int64_t to) {
+    if (to <= from)
+        return from;
+    return from + (int64_t)rng_below(rng, (uint64_t)(to - from) + 1);
+}
+
+/* base × 2^(attempt-1), at most the cap; halving the room left keeps it from overflowing. */
+static int64_t ceiling_ms(const struct retry_policy *retry, uint32_t attempt) {
+    int64_t ceiling = smaller(retry->base_ms, retry->cap_ms);
+    for (uint32_t n = 1; n < attempt && ceiling > 0 && ceiling < retry->cap_ms; n++)
+        ceiling = ceiling > retry->cap_ms / 2 ? retry->cap_ms : ceiling * 2;
+    return ceiling;
+}
+
+/* Each delay grows from the one before it, not from the attempt's number. */
+static int64_t decorrelated_ms(const struct retry_policy *retry, int64_t previous_ms,
+                               struct rng *rng) {
+    int64_t from = smaller(retry->base_ms, retry->cap_ms);
+    int64_t previous = larger(previous_ms, from);
+    int64_t to = previous > retry->cap_ms / 3 ? retry->cap_ms : previous * 3;
+    return between(rng, from, to);
+}
+
+static int64_t exponential_ms(const struct retry_policy *retry, uint32_t attempt,
+                              int64_t previous_ms, struct rng *rng) {
+    int64_t ceiling = ceiling_ms(retry, attempt);
+    switch (retry->jitter) {
+    case JITTER_FULL:
+        return between(rng, smaller(1, ceiling), ceiling);
+    case JITTER_EQUAL:
+        return between(rng, ceiling - ceiling / 2, ceiling);
+    case JITTER_DECORRELATED:
+        return decorrelated_ms(retry, previous_ms, rng);
+    case JITTER_NONE:
+        break;
+    }
+    return ceiling;
+}
+
+static int64_t listed_ms(const struct retry_policy *retry, uint32_t attempt) {
+    if (retry->delay_count == 0)
+        return retry->base_ms;
+    size_t place = attempt > 0 ? attempt - 1 : 0;
+    return retry->delays_ms[place < retry->delay_count ? place : retry->delay_count - 1];
+}
+
+/* Delays that somebody wrote down (fixed, list) are taken at their word: no jitter. */
+static int64_t own_ms(const struct retry_policy *retry, uint32_t attempt, int64_t previous_ms,
+                      struct rng *rng) {
+    switch (retry->shape) {
+    case BACKOFF_FIXED:
+        return smaller(retry->base_ms, retry->cap_ms);
+    case BACKOFF_LIST:
+        return smaller(listed_ms(retry, attempt), retry->cap_ms);
+    case BACKOFF_EXPONENTIAL:
+        break;
+    }
+    return exponential_ms(retry, attempt, previous_ms, rng);
+}
+
+int64_t backoff_delay_ms(const struct retry_policy *retry, uint32_t attempt, int64_t previous_ms,
+                         int64_t retry_after_ms, struct rng *rng) {
+    int64_t own = own_ms(retry, attempt, previous_ms, rng);
+    return larger(own, smaller(retry_after_ms, retry->retry_after_cap_ms));
+}
+
+int64_t backoff_longest_ms(const struct retry_policy *retry) {
+    int64_t longest = retry->cap_ms;
+    if (retry->shape == BACKOFF_FIXED)
+        longest = smaller(retry->base_ms, retry->cap_ms);
+    if (retry->shape == BACKOFF_LIST) {
+        longest = listed_ms(retry, 1);
+        for (size_t i = 1; i < retry->delay_count; i++)
+            longest = larger(longest, retry->delays_ms[i]);
+        longest = smaller(longest, retry->cap_ms);
+    }
+    return larger(longest, retry->retry_after_cap_ms);
+}

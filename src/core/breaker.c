@@ -1,0 +1,219 @@
+#include "core/breaker.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum {
+    RETRY_AFTER_MAX_MS = 3600 * 1000, /* no downstream may keep a queue shut for longer */
+    PERMILLE = 1000,
+};
+
+static const uint32_t sick_kinds =
+    1u << KIND_TIMEOUT | 1u << KIND_REFUSED | 1u << KIND_RESET | 1u << KIND_DNS | 1u << KIND_TLS;
+
+static bool is_sick_http(const struct outcome *outcome) {
+    int status = outcome->status;
+    return (sick_kinds >> outcome->kind & 1u) || status == 408 || status == 425 || status == 429 ||
+           (status >= 500 && status <= 599);
+}
+
+static bool is_sick_exec(const struct outcome *outcome) {
+    return outcome->kind == KIND_TIMEOUT ||
+           (outcome->kind == KIND_EXIT && (outcome->exit_code == 69 || outcome->exit_code == 75));
+}
+
+bool breaker_is_failure(enum handler_class handler, const struct outcome *outcome,
+                        enum verdict verdict) {
+    if (outcome->ending != ENDING_FAILED)
+        return false;
+    switch (handler) {
+    case HANDLER_HTTP:
+        return is_sick_http(outcome);
+    case HANDLER_EXEC:
+        return is_sick_exec(outcome);
+    case HANDLER_LEASE:
+    case HANDLER_CALLBACK:
+        break;
+    }
+    return verdict == VERDICT_RETRY;
+}
+
+static struct mono later(struct mono a, struct mono b) {
+    return a.ms > b.ms ? a : b;
+}
+
+static int64_t within(int64_t ms, int64_t most) {
+    return ms < most ? ms : most;
+}
+
+/* ---- closed: the window and the row ---- */
+
+static void forget_window(struct breaker *breaker) {
+    memset(breaker->slot_attempts, 0, sizeof breaker->slot_attempts);
+    memset(breaker->slot_failures, 0, sizeof breaker->slot_failures);
+}
+
+static void end_row(struct breaker *breaker) {
+    breaker->row = 0;
+    breaker->row_until = (struct mono){0};
+}
+
+/* A slot number that went back means another window length: what was counted is worth nothing. */
+static void advance_window(struct breaker *breaker, const struct breaker_policy *policy,
+                           struct mono now) {
+    int64_t length = policy->window_ms / BREAKER_SLOTS;
+    int64_t slot = now.ms / (length > 0 ? length : 1);
+    int64_t gap = slot - breaker->slot;
+    if (gap < 0 || gap >= BREAKER_SLOTS) {
+        forget_window(breaker);
+    } else {
+        for (int64_t passed = breaker->slot + 1; passed <= slot; passed++) {
+            breaker->slot_attempts[passed % BREAKER_SLOTS] = 0;
+            breaker->slot_failures[passed % BREAKER_SLOTS] = 0;
+        }
+    }
+    breaker->slot = slot;
+}
+
+static void count_in_window(struct breaker *breaker, bool failed) {
+    breaker->slot_attempts[breaker->slot % BREAKER_SLOTS]++;
+    if (failed)
+        breaker->slot_failures[breaker->slot % BREAKER_SLOTS]++;
+}
+
+static void count_in_row(struct breaker *breaker, struct mono now, uint64_t message,
+                         int64_t retry_after_ms) {
+    if (breaker->row == 0) {
+        breaker->row_message = message;
+        breaker->row_single = true;
+    } else if (breaker->row_message != message) {
+        breaker->row_single = false;
+    }
+    if (breaker->row < UINT32_MAX)
+        breaker->row++;
+    struct mono asked = mono_after(now, within(retry_after_ms, RETRY_AFTER_MAX_MS));
+    breaker->row_until = later(breaker->row_until, asked);
+}
+
+static bool row_is_long(const struct breaker *breaker, const struct breaker_policy *policy) {
+    return breaker->row >= policy->consecutive && !breaker->row_single;
+}
+
+static bool window_is_bad(const struct breaker *breaker, const struct breaker_policy *policy) {
+    uint64_t attempts = 0, failures = 0;
+    for (int i = 0; i < BREAKER_SLOTS; i++) {
+        attempts += breaker->slot_attempts[i];
+        failures += breaker->slot_failures[i];
+    }
+    return attempts >= policy->min_attempts &&
+           failures * PERMILLE >= attempts * policy->failure_permille;
+}
+
+/* ---- changes of state ---- */
+
+static void open_for(struct breaker *breaker, struct mono now, int64_t open_ms, struct mono asked) {
+    breaker->state = BREAKER_OPEN;
+    breaker->open_ms = open_ms;
+    breaker->until = later(mono_after(now, open_ms), asked);
+    breaker->round = 0;
+    breaker->round_ok = 0;
+}
+
+static void open_first(struct breaker *breaker, const struct breaker_policy *policy,
+                       struct mono now) {
+    breaker->opened_at = now;
+    open_for(breaker, now, within(BREAKER_FIRST_OPEN_MS, policy->open_ms), breaker->row_until);
+}
+
+/* A round that went well before this one speaks for the downstream: waiting starts again at its
+ * shortest. Otherwise a poison message or two among healthy ones would hold those up for longer and
+ * longer. */
+static void open_again(struct breaker *breaker, const struct breaker_policy *policy,
+                       struct mono now, int64_t retry_after_ms) {
+    int64_t next = breaker->round > 1 ? BREAKER_FIRST_OPEN_MS : breaker->open_ms * 2;
+    struct mono asked = mono_after(now, within(retry_after_ms, RETRY_AFTER_MAX_MS));
+    breaker->round_started -= breaker->round_ok;
+    open_for(breaker, now, within(next, policy->open_ms), asked);
+}
+
+static void close_it(struct breaker *breaker) {
+    *breaker = (struct breaker){.state = BREAKER_CLOSED, .slot = breaker->slot};
+}
+
+static void begin_round(struct breaker *breaker, uint32_t size) {
+    breaker->state = BREAKER_HALF_OPEN;
+    breaker->round = size;
+    breaker->round_started = 0;
+    breaker->round_ok = 0;
+}
+
+static void end_round(struct breaker *breaker, uint32_t concurrency) {
+    uint32_t last = concurrency < BREAKER_ROUND_MAX ? concurrency : BREAKER_ROUND_MAX;
+    if (breaker->round >= last)
+        close_it(breaker);
+    else
+        begin_round(breaker, breaker->round * 2 < last ? breaker->round * 2 : last);
+}
+
+/* ---- what callers tell ---- */
+
+bool breaker_note(struct breaker *breaker, const struct breaker_policy *policy, struct mono now,
+                  uint64_t message, bool failed, int64_t retry_after_ms) {
+    if (policy->off || breaker->state != BREAKER_CLOSED)
+        return false;
+    advance_window(breaker, policy, now);
+    count_in_window(breaker, failed);
+    if (!failed) {
+        end_row(breaker);
+        return false;
+    }
+    count_in_row(breaker, now, message, retry_after_ms);
+    if (!row_is_long(breaker, policy) && !window_is_bad(breaker, policy))
+        return false;
+    open_first(breaker, policy, now);
+    return true;
+}
+
+/* Probes of a broken round that are still under way are waited for: an answer that comes while OPEN
+ * is then always of an old probe, and one that comes while HALF_OPEN always of this round. */
+uint32_t breaker_probes_wanted(struct breaker *breaker, const struct breaker_policy *policy,
+                               struct mono now) {
+    if (policy->off && breaker->state != BREAKER_CLOSED)
+        close_it(breaker);
+    if (breaker->state == BREAKER_OPEN && now.ms >= breaker->until.ms &&
+        breaker->round_started == 0)
+        begin_round(breaker, 1);
+    if (breaker->state != BREAKER_HALF_OPEN)
+        return 0;
+    return breaker->round - breaker->round_started;
+}
+
+void breaker_probe_started(struct breaker *breaker) {
+    assert(breaker->state == BREAKER_HALF_OPEN && breaker->round_started < breaker->round);
+    breaker->round_started++;
+}
+
+void breaker_probe_withdrawn(struct breaker *breaker) {
+    if (breaker->round_started > breaker->round_ok)
+        breaker->round_started--;
+}
+
+enum breaker_state breaker_probe_ended(struct breaker *breaker, const struct breaker_policy *policy,
+                                       struct mono now, uint32_t concurrency, bool failed,
+                                       int64_t retry_after_ms) {
+    if (breaker->state != BREAKER_HALF_OPEN) {
+        breaker_probe_withdrawn(breaker);
+    } else if (failed) {
+        breaker_probe_withdrawn(breaker);
+        open_again(breaker, policy, now, retry_after_ms);
+    } else if (++breaker->round_ok == breaker->round) {
+        end_round(breaker, concurrency);
+    }
+    return breaker->state;
+}
+
+const char *breaker_state_text(enum breaker_state state) {
+    static const char *const texts[] = {"closed", "open", "half_open"};
+    assert((size_t)state < sizeof texts / sizeof texts[0]);
+    return texts[state];
+}

@@ -1,0 +1,83 @@
+#include "core/classify.h"
+
+#include <assert.h>
+
+static bool facts_have(const struct rule_facts *facts, size_t index) {
+    return facts && ((facts->bits[index / 64] >> (index % 64)) & 1u);
+}
+
+static const struct rule *find_own(const struct policy *policy, const struct rule_subject *subject,
+                                   const struct rule_facts *facts) {
+    assert(policy->rule_count <= RULES_MAX);
+    for (size_t i = 0; i < policy->rule_count; i++) {
+        const struct rule *rule = &policy->rules[i];
+        if (rule_needs_facts(rule) && !facts_have(facts, i))
+            continue;
+        if (rule_matches_inside(&rule->when, subject))
+            return rule;
+    }
+    return NULL;
+}
+
+static const struct rule *find_preset(enum preset preset, const struct rule_subject *subject) {
+    size_t count;
+    const struct rule *rules = preset_rules(preset, &count);
+    for (size_t i = 0; i < count; i++)
+        if (rule_matches_inside(&rules[i].when, subject))
+            return &rules[i];
+    return NULL;
+}
+
+static const struct rule *find(const struct policy *policy, const struct rule_subject *subject,
+                               const struct rule_facts *facts) {
+    const struct rule *rule = find_own(policy, subject, facts);
+    for (size_t i = 0; !rule && i < policy->preset_count; i++)
+        rule = find_preset(policy->presets[i], subject);
+    return rule;
+}
+
+/* What a rule left out gets a stable word all the same. */
+static struct bytes or_else(struct bytes text, struct bytes otherwise) {
+    return text.len ? text : otherwise;
+}
+
+static struct classification by_rule(const struct rule *rule) {
+    return (struct classification){
+        .verdict = rule->verdict,
+        .category = or_else(rule->category, BYTES("unknown")),
+        .reason = or_else(rule->reason, bytes_of(verdict_text(rule->verdict))),
+        .dlq = rule->dlq,
+        .rule_name = rule->name,
+    };
+}
+
+static struct classification by_nothing(void) {
+    return (struct classification){
+        .verdict = VERDICT_DLQ,
+        .category = BYTES("unknown"),
+        .reason = BYTES("unclassified"),
+        .unclassified = true,
+    };
+}
+
+/* The handler knows best what is to be done; a rule that says the same lends category and DLQ. */
+static struct classification by_handler(const struct rule *rule, const struct outcome *outcome) {
+    struct classification said = {
+        .verdict = outcome->verdict,
+        .category = BYTES("unknown"),
+        .reason = bytes_of(verdict_text(outcome->verdict)),
+        .rule_name = BYTES("handler"),
+    };
+    if (rule && rule->verdict == outcome->verdict)
+        said = by_rule(rule);
+    said.reason = or_else(outcome->reason, said.reason);
+    return said;
+}
+
+struct classification classify(const struct policy *policy, const struct rule_subject *subject,
+                               const struct rule_facts *facts) {
+    const struct rule *rule = find(policy, subject, facts);
+    if (subject->outcome->has_verdict)
+        return by_handler(rule, subject->outcome);
+    return rule ? by_rule(rule) : by_nothing();
+}

@@ -1,0 +1,141 @@
+#include "core/decide.h"
+
+#include "core/backoff.h"
+#include "core/breaker.h"
+
+/* Everything that one judgement looks at, so that its steps need not pass it on one by one. */
+struct judgement {
+    const struct policy *policy;
+    const struct subject *subject;
+    const struct outcome *outcome;
+    const struct circumstance *around;
+    struct rng *rng;
+};
+
+struct bytes decide_route(const struct policy *policy, struct bytes category) {
+    for (size_t i = 0; i < policy->route_count; i++)
+        if (bytes_eq(policy->routes[i].category, category))
+            return policy->routes[i].dlq;
+    return policy->dlq;
+}
+
+static void stop(struct decision *decision, enum action action, enum cause cause) {
+    decision->action = action;
+    decision->cause = cause;
+    decision->counted = true;
+}
+
+/* "fallback" with nobody to fall back on is a plain retry, from here on. */
+static enum verdict effective_verdict(const struct classification *class,
+                                      const struct circumstance *around) {
+    if (class->verdict == VERDICT_FALLBACK && !around->fallback_left)
+        return VERDICT_RETRY;
+    return class->verdict;
+}
+
+static struct decision begin(const struct judgement *j, const struct classification *class) {
+    enum verdict verdict = effective_verdict(class, j->around);
+    return (struct decision){
+        .verdict = verdict,
+        .category = class->category,
+        .reason = class->reason,
+        .dlq = class->dlq.len ? class->dlq : decide_route(j->policy, class->category),
+        .rule_name = class->rule_name,
+        .breaker_failure = breaker_is_failure(j->policy->handler, j->outcome, verdict),
+    };
+}
+
+/* A reset while others fail too is the downstream's doing, a worker's death never is. */
+static bool is_crash(const struct judgement *j) {
+    if (j->outcome->kind == KIND_SIGNAL)
+        return true;
+    return j->outcome->kind == KIND_RESET && j->around->breaker_closed && !j->around->probe;
+}
+
+/* Only the handler's own word can end a message that failed as a probe. */
+static bool is_failed_probe(const struct judgement *j, const struct decision *decision) {
+    if (!j->around->probe || !decision->breaker_failure)
+        return false;
+    bool would_stop = decision->verdict == VERDICT_DLQ || decision->verdict == VERDICT_DISCARD;
+    return decision->verdict == VERDICT_RETRY || (would_stop && !j->outcome->has_verdict);
+}
+
+static bool is_expired(const struct judgement *j) {
+    int64_t first_ms = j->subject->first_failure_at.ms;
+    return first_ms != WALL_NEVER.ms && j->around->now.ms - first_ms >= j->policy->retry.max_age_ms;
+}
+
+static bool is_exhausted(const struct judgement *j) {
+    uint32_t most = j->subject->max_attempts;
+    return j->subject->attempt >= (most ? most : j->policy->retry.attempts);
+}
+
+static void retry_or_stop(const struct judgement *j, struct decision *decision) {
+    if (is_exhausted(j)) {
+        decision->exhausted = true;
+        stop(decision, ACTION_DEAD, CAUSE_EXHAUSTED);
+        return;
+    }
+    if (is_expired(j)) {
+        stop(decision, ACTION_DEAD, CAUSE_EXPIRED);
+        return;
+    }
+    decision->action = ACTION_RETRY;
+    decision->counted = true;
+    decision->delay_ms =
+        backoff_delay_ms(&j->policy->retry, j->subject->attempt, j->subject->previous_delay_ms,
+                         j->outcome->retry_after_ms, j->rng);
+}
+
+/* What the verdict asks for, once nothing stronger has spoken. */
+static void carry_out(const struct judgement *j, struct decision *decision, bool unclassified) {
+    switch (decision->verdict) {
+    case VERDICT_FALLBACK:
+        decision->action = ACTION_FALLBACK;
+        return;
+    case VERDICT_DLQ:
+        stop(decision, ACTION_DEAD, unclassified ? CAUSE_UNCLASSIFIED : CAUSE_TERMINAL);
+        return;
+    case VERDICT_DISCARD:
+        stop(decision, ACTION_DISCARD, CAUSE_TERMINAL);
+        return;
+    case VERDICT_HALT:
+        decision->action = ACTION_HALT;
+        return;
+    case VERDICT_RETRY:
+    case VERDICT_COUNT:
+        break;
+    }
+    retry_or_stop(j, decision);
+}
+
+static struct decision judge_failure(const struct judgement *j,
+                                     const struct classification *class) {
+    struct decision decision = begin(j, class);
+    decision.crashed = decision.verdict != VERDICT_HALT && is_crash(j);
+    if (decision.crashed && j->subject->crashes + 1 >= j->policy->poison.crashes)
+        stop(&decision, ACTION_DEAD, CAUSE_CRASH);
+    else if (is_failed_probe(j, &decision))
+        decision.action = ACTION_HAND_BACK;
+    else
+        carry_out(j, &decision, class->unclassified);
+    return decision;
+}
+
+struct decision decide(const struct policy *policy, const struct subject *subject,
+                       const struct outcome *outcome, const struct rule_facts *facts,
+                       const struct circumstance *around, struct rng *rng) {
+    if (outcome->ending == ENDING_INTERRUPTED)
+        return (struct decision){.action = ACTION_HAND_BACK};
+    if (outcome->ending == ENDING_OK)
+        return (struct decision){.action = ACTION_DONE, .counted = true};
+    struct rule_subject seen = {
+        .outcome = outcome,
+        .attempt = subject->attempt,
+        .headers = subject->headers,
+        .header_count = subject->header_count,
+    };
+    struct classification class = classify(policy, &seen, facts);
+    struct judgement j = {policy, subject, outcome, around, rng};
+    return judge_failure(&j, &class);
+}

@@ -1,0 +1,67 @@
+/* envelope_fields: the envelope's JSON as data: which member stands where and in which form.
+ *
+ * One table serves both directions, so that what is written can be read. Members are written in the
+ * order of the tables; a reader takes them in any order and passes over what it does not know. */
+#ifndef CORE_ENVELOPE_FIELDS_H
+#define CORE_ENVELOPE_FIELDS_H
+
+#include "core/envelope.h"
+
+/* How a member is stored in its struct and spelled in JSON. */
+enum envelope_form {
+    FORM_TEXT,          /* struct bytes; empty is null */
+    FORM_MAYBE_TEXT,    /* struct bytes; only a NULL pointer is null */
+    FORM_OBJECT,        /* struct bytes of a JSON object, kept to the byte; empty is null */
+    FORM_CONTEXT,       /* the same; empty is {} */
+    FORM_TIME,          /* struct wall; never is null */
+    FORM_U32,           /* uint32_t */
+    FORM_SIZE,          /* uint64_t */
+    FORM_I64,           /* int64_t */
+    FORM_MAYBE_I64,     /* int64_t; -1 is null */
+    FORM_MAYBE_INT,     /* int; 0 is null */
+    FORM_BOOL,          /* bool */
+    FORM_FLAG,          /* bool; left out when false */
+    FORM_HASH,          /* char[65]; "" is null */
+    FORM_FINGERPRINT,   /* uint64_t as 16 hex digits */
+    FORM_STATE,         /* enum state */
+    FORM_KIND,          /* enum kind */
+    FORM_RESOLUTION,    /* enum resolution; none is null */
+    FORM_ID,            /* the whole envelope: its letter id, else its message id. Not read back */
+    FORM_CAUSE,         /* the whole envelope: null when it is no letter */
+    FORM_HEADERS,       /* the whole envelope */
+    FORM_HISTORY,       /* the whole envelope */
+    FORM_BODY,          /* not of the envelope at all: written from the caller's body */
+    FORM_VERDICT,       /* a whole note: "ok" and "interrupted" besides the verdicts */
+    FORM_SECTION,       /* an object of its own, from the same struct */
+    FORM_MAYBE_SECTION, /* the same; null when all its texts are empty */
+    FORM_FAILURE,       /* the same; null when the message never failed */
+    FORM_COUNT
+};
+
+/* Bits: the parts that a member is written in. */
+enum {
+    IN_STORED = 1 << ENVELOPE_STORED,
+    IN_BODY = 1 << ENVELOPE_WITH_BODY,
+    IN_ROW = 1 << ENVELOPE_ROW,
+    IN_ALL = IN_STORED | IN_BODY | IN_ROW,
+};
+
+struct envelope_section;
+
+struct envelope_field {
+    const char *name;
+    enum envelope_form form;
+    unsigned parts;
+    size_t offset;
+    const struct envelope_section *section;
+};
+
+struct envelope_section {
+    const struct envelope_field *fields;
+    size_t count;
+};
+
+extern const struct envelope_section envelope_fields;      /* of struct envelope */
+extern const struct envelope_section envelope_fields_note; /* of struct envelope_note */
+
+#endif

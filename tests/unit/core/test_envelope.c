@@ -1,0 +1,516 @@
+#include "test.h"
+
+#include "base/rng.h"
+#include "core/envelope.h"
+#include "core/fingerprint.h"
+
+enum { TEXT_MAX = 1 << 20 };
+
+#define HASH "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+
+struct fixture {
+    struct arena arena;
+    struct buf buf;
+};
+
+static int set_up(void **state) {
+    struct fixture *f = calloc(1, sizeof *f);
+    arena_init_heap(&f->arena, 1 << 16);
+    buf_init_heap(&f->buf, TEXT_MAX);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    struct fixture *f = *state;
+    arena_free(&f->arena);
+    buf_free(&f->buf);
+    free(f);
+    return 0;
+}
+
+static struct bytes encode(struct fixture *f, const struct envelope *envelope,
+                           enum envelope_part part, struct bytes body) {
+    buf_clear(&f->buf);
+    envelope_encode(envelope, part, body, &f->buf);
+    assert_false(f->buf.overflow);
+    return buf_view(&f->buf);
+}
+
+static enum status decode(struct fixture *f, struct bytes json, struct envelope *out) {
+    struct err err;
+    return envelope_decode(arena_dup(&f->arena, json), &f->arena, out, &err);
+}
+
+static struct envelope live(void) {
+    return (struct envelope){.state = STATE_QUEUED,
+                             .id = BYTES("m1"),
+                             .queue = BYTES("orders"),
+                             .content_type = BYTES("application/json"),
+                             .content_hash = HASH,
+                             .size = 7,
+                             .source = BYTES("{\"kind\":\"builtin\"}"),
+                             .retry_after_ms = -1,
+                             .max_attempts = 5,
+                             .created_at = {1000}};
+}
+
+static void a_live_message_reads_as_the_contract_says(void **state) {
+    struct envelope envelope = live();
+    assert_bytes(
+        encode(*state, &envelope, ENVELOPE_WITH_BODY,
+               BYTES("{\"b\":1.0, \"a\":12345678901234567890}")),
+        "{\"id\":\"m1\",\"dlq\":null,\"state\":\"queued\",\"cause\":null,\"category\":null,"
+        "\"reason\":null,\"message\":{\"id\":\"m1\",\"queue\":\"orders\",\"key\":null,\"headers\":{"
+        "},"
+        "\"content_type\":\"application/json\",\"body\":{\"b\":1.0, \"a\":12345678901234567890},"
+        "\"content_hash\":\"sha256:" HASH "\",\"size\":7},"
+        "\"source\":{\"kind\":\"builtin\"},\"failure\":null,"
+        "\"attempts\":0,\"max_attempts\":5,\"crashes\":0,\"replays\":0,\"history\":[],"
+        "\"created_at\":\"1970-01-01T00:00:01.000Z\",\"first_failure_at\":null,"
+        "\"last_failure_at\":null,\"dead_at\":null,\"resolved_at\":null,\"resolution\":null,"
+        "\"consumer\":{\"instance\":null,\"version\":null},\"task\":null,\"context\":{},"
+        "\"owner\":null,\"rule\":null,\"first_attempt_at\":null,\"next_attempt_at\":null,"
+        "\"escalated_at\":null,\"why\":null,\"blocked_by\":null}");
+}
+
+static struct rule_header letter_headers[] = {{BYTES("correlation_id"), BYTES("c1")}};
+static struct envelope_note letter_history[] = {
+    {.attempt = 1,
+     .at = {2000},
+     .duration_ms = 12,
+     .counted = true,
+     .verdict = VERDICT_RETRY,
+     .category = BYTES("timeout"),
+     .error_type = BYTES("T"),
+     .error_message = BYTES("m"),
+     .delay_ms = 132},
+    {.attempt = 2, .at = {3000}, .interrupted = true, .delay_ms = -1, .replay = 1, .probe = true},
+};
+
+static struct envelope letter(void) {
+    struct envelope envelope = live();
+    envelope.letter_id = BYTES("l1");
+    envelope.dlq = BYTES("orders.dlq");
+    envelope.state = STATE_PENDING_REVIEW;
+    envelope.cause = CAUSE_EXHAUSTED;
+    envelope.category = BYTES("timeout");
+    envelope.reason = BYTES("max_attempts:timeout");
+    envelope.key = BYTES("");
+    envelope.headers = letter_headers;
+    envelope.header_count = 1;
+    envelope.failed = true;
+    envelope.kind = KIND_STATUS;
+    envelope.status = 503;
+    envelope.error_type = BYTES("T");
+    envelope.error_message = BYTES("m");
+    envelope.stack_trace = BYTES("s");
+    envelope.fingerprint = 0xabc;
+    envelope.history = letter_history;
+    envelope.history_count = 2;
+    envelope.task_type = BYTES("price");
+    envelope.rule = BYTES("orders.rules[1]");
+    return envelope;
+}
+
+static void a_letter_reads_as_the_contract_says(void **state) {
+    struct envelope envelope = letter();
+    struct bytes text = encode(*state, &envelope, ENVELOPE_WITH_BODY, BYTES("{}"));
+    static const char *const parts[] = {
+        "{\"id\":\"l1\",\"dlq\":\"orders.dlq\",\"state\":\"pending_review\",\"cause\":"
+        "\"exhausted\","
+        "\"category\":\"timeout\",\"reason\":\"max_attempts:timeout\",\"message\":{\"id\":\"m1\",",
+        "\"key\":\"\",\"headers\":{\"correlation_id\":\"c1\"},",
+        "\"failure\":{\"kind\":\"status\",\"status\":503,\"exit_code\":null,\"signal\":null,"
+        "\"error_type\":\"T\",\"error_message\":\"m\",\"stack_trace\":\"s\","
+        "\"fingerprint\":\"0000000000000abc\",\"retry_after_ms\":null},",
+        "\"history\":[{\"attempt\":1,\"at\":\"1970-01-01T00:00:02.000Z\",\"duration_ms\":12,"
+        "\"verdict\":\"retry\",\"category\":\"timeout\",\"error_type\":\"T\",\"error_message\":"
+        "\"m\","
+        "\"delay_ms\":132,\"counted\":true,\"replay\":0},"
+        "{\"attempt\":2,\"at\":\"1970-01-01T00:00:03.000Z\",\"duration_ms\":0,"
+        "\"verdict\":\"interrupted\",\"category\":null,\"error_type\":null,\"error_message\":null,"
+        "\"delay_ms\":null,\"counted\":false,\"replay\":1,\"probe\":true}],",
+        "\"task\":{\"id\":null,\"type\":\"price\"},",
+        "\"rule\":\"orders.rules[1]\"",
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (bytes_find(text, bytes_of(parts[i])) == text.len)
+            fail_msg("missing %s in %.*s", parts[i], BYTES_ARG(text));
+}
+
+static void assert_member(struct bytes text, const char *member, bool expected) {
+    if ((bytes_find(text, bytes_of(member)) < text.len) != expected)
+        fail_msg("%s %s in %.*s", member, expected ? "missing" : "found", BYTES_ARG(text));
+}
+
+static void a_row_has_no_body_stack_or_history(void **state) {
+    struct envelope envelope = letter();
+    struct bytes text = encode(*state, &envelope, ENVELOPE_ROW, BYTES("{}"));
+    assert_member(text, "\"body\"", false);
+    assert_member(text, "\"stack_trace\"", false);
+    assert_member(text, "\"history\"", false);
+    assert_member(text, "\"error_message\":\"m\"", true);
+}
+
+static const struct {
+    const char *content_type;
+    struct bytes body;
+    const char *written;
+} bodies[] = {
+    {"application/json", BYTES("[1.0]\n"), "\"body\":[1.0],"},
+    {"Application/JSON; charset=utf-8", BYTES("\"x\""), "\"body\":\"x\","},
+    {"application/json", BYTES("{broken"), "\"body\":\"{broken\","},
+    {"text/plain", BYTES("[1]"), "\"body\":\"[1]\","},
+    {"text/plain", BYTES(""), "\"body\":\"\","},
+    {"application/json", BYTES("\xff\x00z"), "\"body_base64\":\"/wB6\","},
+};
+
+static void a_body_is_shown_as_what_it_is(void **state) {
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        struct envelope envelope = live();
+        envelope.content_type = bytes_of(bodies[i].content_type);
+        assert_member(encode(*state, &envelope, ENVELOPE_WITH_BODY, bodies[i].body),
+                      bodies[i].written, true);
+    }
+}
+
+static void stored_numbers_survive_exactly(void **state) {
+    struct envelope envelope = live(), back;
+    envelope.source = BYTES("{\"kind\":\"kafka\",\"offset\":9007199254740993}");
+    envelope.context = BYTES("{\"id\":12345678901234567890, \"x\":1.0}");
+    struct bytes text = encode(*state, &envelope, ENVELOPE_STORED, BYTES_NONE);
+    assert_int_equal(decode(*state, text, &back), STATUS_OK);
+    assert_bytes(back.source, "{\"kind\":\"kafka\",\"offset\":9007199254740993}");
+    assert_bytes(back.context, "{\"id\":12345678901234567890, \"x\":1.0}");
+}
+
+static void members_of_a_newer_version_are_passed_over(void **state) {
+    struct envelope back;
+    assert_int_equal(decode(*state,
+                            BYTES("{\"new\":[{}],\"state\":\"queued\",\"message\":{\"id\":\"a\","
+                                  "\"queue\":\"q\",\"newer\":1},\"history\":[{\"attempt\":1}]}"),
+                            &back),
+                     STATUS_OK);
+    assert_bytes(back.id, "a");
+    assert_true(back.letter_id.len == 0 && back.retry_after_ms == -1 && !back.failed);
+    assert_true(back.history[0].counted && back.history[0].delay_ms == -1);
+}
+
+#define SOUND "\"state\":\"queued\",\"message\":{\"id\":\"a\",\"queue\":\"q\"}"
+
+static void damaged_text_is_corrupt(void **state) {
+    static const char *const damaged[] = {
+        "",
+        "[]",
+        "{}",
+        "{\"message\":{\"id\":\"a\",\"queue\":\"q\"}}",
+        "{\"state\":\"queued\",\"message\":{\"id\":\"a\"}}",
+        "{\"state\":\"queued\",\"message\":{\"queue\":\"q\"}}",
+        "{\"message\":[]}",
+        "{\"message\":null}",
+        "{\"message\":{\"id\":5,\"queue\":\"q\"}}",
+        "{" SOUND ",\"state\":\"lost\"}",
+        "{" SOUND ",\"state\":null}",
+        "{" SOUND ",\"cause\":\"none\"}",
+        "{" SOUND ",\"attempts\":-1}",
+        "{" SOUND ",\"attempts\":4294967296}",
+        "{" SOUND ",\"attempts\":\"1\"}",
+        "{" SOUND ",\"created_at\":\"yesterday\"}",
+        "{" SOUND ",\"created_at\":5}",
+        "{" SOUND ",\"source\":[]}",
+        "{" SOUND ",\"history\":{}}",
+        "{" SOUND ",\"history\":[5]}",
+        "{" SOUND ",\"history\":[{\"verdict\":\"maybe\"}]}",
+        "{" SOUND ",\"failure\":{\"fingerprint\":\"xyz\"}}",
+        "{\"state\":\"queued\",\"message\":{\"id\":\"a\",\"queue\":\"q\",\"headers\":{\"a\":1}}}",
+        "{\"state\":\"queued\",\"message\":{\"id\":\"a\",\"queue\":\"q\",\"content_hash\":\"md5:"
+        "1\"}}",
+        "{\"state\":\"queued\",\"message\":{\"id\":\"a\",\"queue\":\"q\",\"size\":-1}}",
+    };
+    struct envelope sound;
+    assert_int_equal(decode(*state, BYTES("{" SOUND "}"), &sound), STATUS_OK);
+    for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
+        struct envelope back;
+        if (decode(*state, bytes_of(damaged[i]), &back) != STATUS_CORRUPT)
+            fail_msg("taken: %s", damaged[i]);
+    }
+}
+
+static void an_arena_that_is_used_up_is_not_taken_for_damage(void **state) {
+    (void)state;
+    char memory[64];
+    struct arena arena;
+    struct envelope back;
+    struct err err;
+    arena_init_fixed(&arena, memory, sizeof memory);
+    assert_int_equal(envelope_decode(BYTES("{" SOUND ",\"history\":[{}]}"), &arena, &back, &err),
+                     STATUS_TOO_LARGE);
+}
+
+/* Random envelopes. Texts are hostile, but UTF-8: what is not is replaced when it is written. */
+
+static struct bytes some_text(struct fixture *f, struct rng *rng) {
+    static const char *const atoms[] = {
+        "a", "\"", "\\", "\n",   "\x01", "\xc3\xa9",    "\xf0\x9f\x98\x80",
+        "/", "'",  "{",  "}",    "null", "\\u0041",     "<",
+        " ", ":",  ",",  "\x7f", "0",    "\xef\xbf\xbd"};
+    char memory[512];
+    struct buf buf;
+    buf_init_fixed(&buf, memory, sizeof memory);
+    for (uint64_t n = 1 + rng_below(rng, 20); n > 0; n--) {
+        if (rng_below(rng, 20) == 0)
+            buf_char(&buf, '\0');
+        buf_str(&buf, atoms[rng_below(rng, sizeof atoms / sizeof *atoms)]);
+    }
+    return arena_dup(&f->arena, buf_view(&buf));
+}
+
+static struct bytes maybe_text(struct fixture *f, struct rng *rng) {
+    return rng_below(rng, 3) ? some_text(f, rng) : BYTES_NONE;
+}
+
+static struct wall some_time(struct rng *rng) {
+    return rng_below(rng, 3) ? (struct wall){(int64_t)(1 + rng_below(rng, 4102444800000u))}
+                             : WALL_NEVER;
+}
+
+static int maybe_int(struct rng *rng) {
+    return rng_below(rng, 2) ? (int)rng_below(rng, 600) : 0;
+}
+
+static int64_t maybe_ms(struct rng *rng) {
+    return (int64_t)rng_below(rng, 3) - 1 ? (int64_t)rng_below(rng, 1u << 30) : -1;
+}
+
+static void some_headers(struct fixture *f, struct rng *rng, struct envelope *envelope) {
+    size_t count = rng_below(rng, 5);
+    struct rule_header *headers = arena_alloc(&f->arena, (count + 1) * sizeof *headers);
+    for (size_t i = 0; i < count; i++)
+        headers[i] = (struct rule_header){some_text(f, rng), some_text(f, rng)};
+    envelope->headers = headers;
+    envelope->header_count = count;
+}
+
+static void some_history(struct fixture *f, struct rng *rng, struct envelope *envelope) {
+    for (uint64_t n = rng_below(rng, ENVELOPE_HISTORY_MAX + 10); n > 0; n--) {
+        uint64_t ending = rng_below(rng, 4);
+        struct envelope_note note = {.attempt = (uint32_t)rng_next(rng),
+                                     .replay = (uint32_t)rng_below(rng, 4),
+                                     .at = some_time(rng),
+                                     .duration_ms = (int64_t)rng_below(rng, 100000),
+                                     .counted = rng_below(rng, 2),
+                                     .ok = ending == 0,
+                                     .interrupted = ending == 1,
+                                     .probe = rng_below(rng, 2),
+                                     .category = maybe_text(f, rng),
+                                     .error_type = maybe_text(f, rng),
+                                     .error_message = maybe_text(f, rng),
+                                     .delay_ms = maybe_ms(rng)};
+        note.verdict = ending > 1 ? (enum verdict)rng_below(rng, VERDICT_COUNT) : 0;
+        assert_true(envelope_note(envelope, &f->arena, &note));
+    }
+}
+
+static struct envelope some_envelope(struct fixture *f, struct rng *rng) {
+    struct envelope e = live();
+    struct bytes *texts[] = {&e.letter_id, &e.dlq,      &e.category,   &e.reason,      &e.key,
+                             &e.why,       &e.instance, &e.version,    &e.task_id,     &e.task_type,
+                             &e.owner,     &e.rule,     &e.blocked_by, &e.content_type};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        *texts[i] = maybe_text(f, rng);
+    struct wall *times[] = {&e.created_at,      &e.first_attempt_at, &e.first_failure_at,
+                            &e.last_failure_at, &e.dead_at,          &e.resolved_at,
+                            &e.escalated_at,    &e.next_attempt_at};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        *times[i] = some_time(rng);
+    e.id = some_text(f, rng);
+    e.queue = some_text(f, rng);
+    e.state = (enum state)rng_below(rng, STATE_COUNT);
+    if (e.state >= STATE_PENDING_REVIEW)
+        e.cause = (enum cause)rng_below(rng, CAUSE_COUNT);
+    e.resolution = (enum resolution)rng_below(rng, RESOLUTION_COUNT);
+    e.attempts = (uint32_t)rng_next(rng);
+    e.size = rng_below(rng, INT64_MAX);
+    e.delay_ms = (int64_t)rng_below(rng, 1u << 30);
+    some_headers(f, rng, &e);
+    some_history(f, rng, &e);
+    if (!rng_below(rng, 2))
+        return e;
+    e.failed = true;
+    e.kind = (enum kind)rng_below(rng, KIND_COUNT);
+    e.status = maybe_int(rng);
+    e.exit_code = maybe_int(rng);
+    e.signal = maybe_int(rng);
+    e.error_type = maybe_text(f, rng);
+    e.error_message = maybe_text(f, rng);
+    e.stack_trace = maybe_text(f, rng);
+    e.fingerprint = rng_next(rng);
+    e.retry_after_ms = maybe_ms(rng);
+    return e;
+}
+
+#define ASSERT_TEXT(member)                                                                        \
+    do {                                                                                           \
+        assert_true(bytes_eq(a->member, b->member));                                               \
+    } while (0)
+
+static void assert_same_note(const struct envelope_note *a, const struct envelope_note *b) {
+    assert_true(a->attempt == b->attempt && a->replay == b->replay && a->at.ms == b->at.ms);
+    assert_true(a->duration_ms == b->duration_ms && a->delay_ms == b->delay_ms);
+    assert_true(a->counted == b->counted && a->ok == b->ok && a->interrupted == b->interrupted);
+    assert_true(a->probe == b->probe && a->verdict == b->verdict);
+    ASSERT_TEXT(category);
+    ASSERT_TEXT(error_type);
+    ASSERT_TEXT(error_message);
+}
+
+static void assert_same_texts(const struct envelope *a, const struct envelope *b) {
+    ASSERT_TEXT(letter_id);
+    ASSERT_TEXT(dlq);
+    ASSERT_TEXT(category);
+    ASSERT_TEXT(reason);
+    ASSERT_TEXT(id);
+    ASSERT_TEXT(queue);
+    ASSERT_TEXT(key);
+    ASSERT_TEXT(content_type);
+    ASSERT_TEXT(source);
+    ASSERT_TEXT(error_type);
+    ASSERT_TEXT(error_message);
+    ASSERT_TEXT(stack_trace);
+    ASSERT_TEXT(why);
+    ASSERT_TEXT(instance);
+    ASSERT_TEXT(version);
+    ASSERT_TEXT(task_id);
+    ASSERT_TEXT(task_type);
+    ASSERT_TEXT(owner);
+    ASSERT_TEXT(rule);
+    ASSERT_TEXT(blocked_by);
+    assert_int_equal(!a->key.ptr, !b->key.ptr);
+    assert_string_equal(a->content_hash, b->content_hash);
+}
+
+static void assert_same(const struct envelope *a, const struct envelope *b) {
+    assert_same_texts(a, b);
+    assert_true(a->state == b->state && a->cause == b->cause && a->resolution == b->resolution);
+    assert_true(a->size == b->size && a->delay_ms == b->delay_ms);
+    assert_true(a->failed == b->failed && a->kind == b->kind && a->status == b->status);
+    assert_true(a->exit_code == b->exit_code && a->signal == b->signal);
+    assert_true(a->fingerprint == b->fingerprint && a->retry_after_ms == b->retry_after_ms);
+    assert_true(a->attempts == b->attempts && a->max_attempts == b->max_attempts);
+    assert_true(a->crashes == b->crashes && a->replays == b->replays);
+    assert_true(a->created_at.ms == b->created_at.ms && a->dead_at.ms == b->dead_at.ms);
+    assert_true(a->first_attempt_at.ms == b->first_attempt_at.ms);
+    assert_true(a->first_failure_at.ms == b->first_failure_at.ms);
+    assert_true(a->last_failure_at.ms == b->last_failure_at.ms);
+    assert_true(a->resolved_at.ms == b->resolved_at.ms);
+    assert_true(a->escalated_at.ms == b->escalated_at.ms);
+    assert_true(a->next_attempt_at.ms == b->next_attempt_at.ms);
+    assert_int_equal(a->header_count, b->header_count);
+    for (size_t i = 0; i < a->header_count; i++) {
+        ASSERT_TEXT(headers[i].name);
+        ASSERT_TEXT(headers[i].value);
+    }
+    assert_int_equal(a->history_count, b->history_count);
+    for (size_t i = 0; i < a->history_count; i++)
+        assert_same_note(&a->history[i], &b->history[i]);
+}
+
+static void what_is_stored_comes_back(void **state) {
+    struct rng rng;
+    rng_seed(&rng, 20261115);
+    for (int i = 0; i < 500; i++) {
+        struct envelope envelope = some_envelope(*state, &rng), back;
+        struct bytes text = encode(*state, &envelope, ENVELOPE_STORED, BYTES_NONE);
+        assert_int_equal(decode(*state, text, &back), STATUS_OK);
+        assert_same(&envelope, &back);
+    }
+}
+
+static void bytes_that_are_not_utf8_are_replaced(void **state) {
+    struct envelope envelope = letter(), back;
+    envelope.error_message = BYTES("a\xff"
+                                   "b");
+    struct bytes text = encode(*state, &envelope, ENVELOPE_STORED, BYTES_NONE);
+    assert_int_equal(decode(*state, text, &back), STATUS_OK);
+    assert_bytes(back.error_message, "a\xef\xbf\xbd"
+                                     "b");
+}
+
+static void a_time_that_cannot_be_written_does_not_damage_the_rest(void **state) {
+    struct envelope envelope = letter(), back;
+    envelope.created_at.ms = INT64_MAX;
+    envelope.dead_at.ms = -5;
+    struct bytes text = encode(*state, &envelope, ENVELOPE_STORED, BYTES_NONE);
+    assert_int_equal(decode(*state, text, &back), STATUS_OK);
+    assert_true(back.created_at.ms > 0);
+    assert_true(back.dead_at.ms == WALL_NEVER.ms);
+}
+
+static void history_keeps_the_newest_lines(void **state) {
+    struct fixture *f = *state;
+    struct envelope envelope = live();
+    char longer[ENVELOPE_NOTE_MESSAGE_MAX + 10];
+    memset(longer, 'x', sizeof longer);
+    for (uint32_t i = 1; i <= ENVELOPE_HISTORY_MAX + 5; i++) {
+        struct envelope_note note = {.attempt = i, .error_message = {longer, sizeof longer}};
+        assert_true(envelope_note(&envelope, &f->arena, &note));
+    }
+    assert_int_equal(envelope.history_count, ENVELOPE_HISTORY_MAX);
+    assert_int_equal(envelope.history[0].attempt, 6);
+    assert_int_equal(envelope.history[ENVELOPE_HISTORY_MAX - 1].attempt, ENVELOPE_HISTORY_MAX + 5);
+    assert_int_equal(envelope.history[0].error_message.len, ENVELOPE_NOTE_MESSAGE_MAX);
+}
+
+static void a_used_up_arena_leaves_history_as_it_was(void **state) {
+    (void)state;
+    struct arena none;
+    struct envelope envelope = letter();
+    arena_init_fixed(&none, NULL, 0);
+    assert_false(envelope_note(&envelope, &none, &letter_history[0]));
+    assert_int_equal(envelope.history_count, 2);
+}
+
+static void a_failure_is_copied_clipped_and_fingerprinted(void **state) {
+    (void)state;
+    static char message[OUTCOME_MESSAGE_MAX + 100];
+    memset(message, 'x', sizeof message);
+    struct outcome outcome = {.ending = ENDING_FAILED,
+                              .kind = KIND_EXIT,
+                              .exit_code = 3,
+                              .error_type = BYTES("KeyError"),
+                              .error_message = {message, sizeof message},
+                              .stack_trace = BYTES("E: m\n    at f (/app/a.js:1:1)\n"),
+                              .retry_after_ms = 70};
+    struct envelope envelope = live();
+    envelope_fail(&envelope, &outcome, (struct wall){10});
+    envelope_fail(&envelope, &outcome, (struct wall){20});
+    assert_true(envelope.failed && envelope.kind == KIND_EXIT && envelope.exit_code == 3);
+    assert_int_equal(envelope.error_message.len, OUTCOME_MESSAGE_MAX);
+    assert_true(envelope.retry_after_ms == 70);
+    assert_true(envelope.first_failure_at.ms == 10 && envelope.last_failure_at.ms == 20);
+    assert_true(envelope.fingerprint ==
+                fingerprint_of(outcome.error_type, outcome.error_message, outcome.stack_trace));
+}
+
+#define FRESH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        FRESH(a_live_message_reads_as_the_contract_says),
+        FRESH(a_letter_reads_as_the_contract_says),
+        FRESH(a_row_has_no_body_stack_or_history),
+        FRESH(a_body_is_shown_as_what_it_is),
+        FRESH(stored_numbers_survive_exactly),
+        FRESH(members_of_a_newer_version_are_passed_over),
+        FRESH(damaged_text_is_corrupt),
+        FRESH(an_arena_that_is_used_up_is_not_taken_for_damage),
+        FRESH(what_is_stored_comes_back),
+        FRESH(bytes_that_are_not_utf8_are_replaced),
+        FRESH(a_time_that_cannot_be_written_does_not_damage_the_rest),
+        FRESH(history_keeps_the_newest_lines),
+        FRESH(a_used_up_arena_leaves_history_as_it_was),
+        FRESH(a_failure_is_copied_clipped_and_fingerprinted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
