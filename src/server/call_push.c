@@ -69,12 +69,11 @@ static void stored(struct store_commit *commit, enum status status) {
     request_answer(pushing->request, 200);
 }
 
-static void submit(struct pushing *pushing, struct bytes queue) {
+static void submit(struct pushing *pushing, uint32_t queue) {
     struct store *store = pushing->request->server->options.store;
     struct arena *arena = &pushing->request->arena;
     struct push *push = &pushing->push;
     struct store_commit *commit = &pushing->commit;
-    uint32_t number = store->vtable->queue_number(store, queue);
     commit->ops = arena_alloc(arena, push->count * sizeof *commit->ops);
     pushing->op_items = arena_alloc(arena, push->count * sizeof *pushing->op_items);
     for (size_t i = 0; i < push->count; i++) {
@@ -83,7 +82,7 @@ static void submit(struct pushing *pushing, struct bytes queue) {
         pushing->op_items[commit->count] = i;
         commit->ops[commit->count++] = (struct store_op){
             .kind = STORE_PUT,
-            .queue = number,
+            .queue = queue,
             .envelope = &push->items[i].envelope,
             .body = push->items[i].body,
             .check_id = push->items[i].chose_id,
@@ -119,7 +118,7 @@ static enum status parse(struct request *request, bool lines, struct push *out, 
 void call_push(struct request *request) {
     struct bytes type = request->content_type;
     bool lines = bytes_eq_nocase(type, BYTES("application/x-ndjson"));
-    struct engine_queue_view view;
+    uint32_t queue;
     if (!lines && type.len > 0 && !bytes_eq_nocase(type, BYTES("application/json"))) {
         request_problem(request, STATUS_MEDIA_TYPE,
                         "Content-Type \"%.*s\" is not understood here; send application/json, or "
@@ -127,7 +126,7 @@ void call_push(struct request *request) {
                         BYTES_ARG(type));
         return;
     }
-    if (!engine_view(request->server->options.engine, request->params[0], &view)) {
+    if (!known_find(request->server->known, request->params[0], &queue)) {
         request_no_queue(request, request->params[0]);
         return;
     }
@@ -140,5 +139,5 @@ void call_push(struct request *request) {
         request_problem(request, status, "%s", err.text);
         return;
     }
-    submit(pushing, request->params[0]);
+    submit(pushing, queue);
 }

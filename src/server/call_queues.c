@@ -26,11 +26,10 @@ void call_queues_list(struct request *request) {
     request_answer(request, 200);
 }
 
-/* Answers with the queue's view, or 404. */
-static void show(struct request *request, struct bytes name) {
+void call_queues_show(struct request *request) {
     struct engine_queue_view view;
-    if (!engine_view(request->server->options.engine, name, &view)) {
-        request_no_queue(request, name);
+    if (!engine_view(request->server->options.engine, request->params[0], &view)) {
+        request_no_queue(request, request->params[0]);
         return;
     }
     struct json_out json = json_out(&request->out);
@@ -38,19 +37,18 @@ static void show(struct request *request, struct bytes name) {
     request_answer(request, 200);
 }
 
-void call_queues_show(struct request *request) {
-    show(request, request->params[0]);
-}
-
-/* From the engine's thread, once the change is durable. */
+/* From the engine's thread, once the change is durable. That thread must not ask for a view of
+ * itself, so a worker answers. */
 static void changed(struct engine_request *asked, enum status status) {
     struct request *request = asked->arg;
-    if (status == STATUS_OK)
-        show(request, asked->queue);
-    else if (status == STATUS_NOT_FOUND)
+    if (status == STATUS_OK) {
+        request->work = call_queues_show;
+        workers_pass(request->server->workers, request);
+    } else if (status == STATUS_NOT_FOUND) {
         request_no_queue(request, asked->queue);
-    else
+    } else {
         request_problem(request, status, "the queue was not changed: %s", asked->err.text);
+    }
 }
 
 static void ask(struct request *request, enum engine_request_kind kind, struct bytes why) {

@@ -12,15 +12,15 @@ static void put_time(struct json_out *json, struct wall at) {
         json_put_str(json, wall_text(at, text));
 }
 
-static void put_judgement(struct json_out *json, const struct engine_request *asked) {
-    const struct envelope *envelope = &asked->held_take->envelope;
+static void put_judgement(struct json_out *json, const struct envelope *envelope,
+                          enum verdict verdict) {
     json_open(json, '{');
     json_key(json, "id");
     json_put(json, envelope->id);
     json_key(json, "state");
     json_put_str(json, state_text(envelope->state));
     json_key(json, "verdict");
-    json_put_str(json, verdict_text(asked->verdict));
+    json_put_str(json, verdict_text(verdict));
     json_key(json, "reason");
     json_put(json, envelope->reason);
     if (envelope->letter_id.len > 0) {
@@ -33,21 +33,20 @@ static void put_judgement(struct json_out *json, const struct engine_request *as
     json_close(json, '}');
 }
 
-/* From the engine's thread; the message stays the engine's, and may be looked at until we return.
- */
+/* From the engine's thread. */
 static void judged(struct engine_request *asked, enum status status) {
     struct request *request = asked->arg;
-    if (status == STATUS_NOT_FOUND) {
+    struct store_held *held = asked->held_take;
+    if (status == STATUS_OK) {
+        struct json_out json = json_out(&request->out);
+        put_judgement(&json, &held->envelope, asked->verdict);
+        request_answer(request, 200);
+    } else if (status == STATUS_NOT_FOUND) {
         request_no_queue(request, asked->queue);
-        return;
-    }
-    if (status != STATUS_OK) {
+    } else {
         request_problem(request, status, "the report was not taken: %s", asked->err.text);
-        return;
     }
-    struct json_out json = json_out(&request->out);
-    put_judgement(&json, asked);
-    request_answer(request, 200);
+    store_held_free(held);
 }
 
 void call_report(struct request *request) {

@@ -181,6 +181,7 @@ static bool dispatch(struct request *request) {
     request->started = true;
     if (request->answered)
         return true;
+    request->work = route->call;
     if (route->how == ROUTE_AT_ONCE) {
         route->call(request);
         return true;

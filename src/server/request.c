@@ -151,12 +151,12 @@ void request_problem(struct request *request, enum status status, const char *fo
 }
 
 static void no_such(struct request *request, const char *noun, struct bytes name,
-                    const struct nearest *nearest) {
+                    struct bytes nearest) {
     name = bytes_clip(name, 255);
-    if (nearest->best.len > 0)
+    if (nearest.len > 0)
         request_problem(request, STATUS_NOT_FOUND,
                         "there is no %s \"%.*s\"; did you mean \"%.*s\"?", noun, BYTES_ARG(name),
-                        BYTES_ARG(nearest->best));
+                        BYTES_ARG(nearest));
     else
         request_problem(request, STATUS_NOT_FOUND,
                         "there is no %s \"%.*s\"; GET /v1/%ss lists them", noun, BYTES_ARG(name),
@@ -164,16 +164,7 @@ static void no_such(struct request *request, const char *noun, struct bytes name
 }
 
 void request_no_queue(struct request *request, struct bytes name) {
-    struct engine *engine = request->server->options.engine;
-    struct nearest nearest;
-    nearest_init(&nearest, name);
-    size_t count = engine_queue_count(engine);
-    for (size_t i = 0; i < count; i++) {
-        struct engine_queue_view view;
-        engine_view_at(engine, i, &view);
-        nearest_try(&nearest, arena_dup(&request->arena, bytes_of(view.name)));
-    }
-    no_such(request, "queue", name, &nearest);
+    no_such(request, "queue", name, known_nearest(request->server->known, name));
 }
 
 void request_no_dlq(struct request *request, struct bytes name) {
@@ -183,5 +174,5 @@ void request_no_dlq(struct request *request, struct bytes name) {
     size_t count = view_dlq_names(&request->server->options, &request->arena, &names);
     for (size_t i = 0; i < count; i++)
         nearest_try(&nearest, names[i]);
-    no_such(request, "dlq", name, &nearest);
+    no_such(request, "dlq", name, nearest.best);
 }

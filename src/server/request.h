@@ -38,8 +38,9 @@ struct request {
     struct buf body;
     uint64_t swallowed; /* bytes of a body that nobody will read */
     struct mono begun;
-    struct list link;                 /* the workers' */
-    struct events_listener *listener; /* GET /v1/events: the answer is a stream */
+    struct list link;                      /* the workers' … */
+    void (*work)(struct request *request); /* … and what they are to do */
+    struct events_listener *listener;      /* GET /v1/events: the answer is a stream */
 
     bool started, suspended;
     bool answered;

@@ -53,6 +53,7 @@ static struct server *make(const struct server_options *options) {
     server->workers = workers_new();
     server->events = events_new();
     server->farewell = farewell_new();
+    server->known = known_new(options->engine, options->store);
     server->reasons = metrics_reasons_new();
     return server;
 }
@@ -60,6 +61,7 @@ static struct server *make(const struct server_options *options) {
 static void unmake(struct server *server) {
     workers_free(server->workers);
     farewell_free(server->farewell);
+    known_free(server->known);
     events_end(server->events);
     events_free(server->events);
     metrics_reasons_free(server->reasons);

@@ -14,6 +14,7 @@
 #include "base/rng.h"
 #include "server/events.h"
 #include "server/farewell.h"
+#include "server/known.h"
 #include "server/metrics.h"
 #include "server/server.h"
 #include "server/workers.h"
@@ -28,6 +29,7 @@ struct server {
     struct workers *workers;
     struct events *events;
     struct farewell *farewell;
+    struct known *known;
     struct metrics_reasons *reasons;
 
     pthread_mutex_t mutex; /* guards what follows */

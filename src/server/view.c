@@ -1,5 +1,7 @@
 #include "server/view.h"
 
+#include "base/map.h"
+
 uint64_t view_depth(const struct engine_queue_view *queue) {
     return queue->counts.queued + queue->counts.pending_retry + queue->counts.taken;
 }
@@ -74,29 +76,47 @@ bool view_dlq_find(const struct server_options *options, struct bytes name, stru
     return out->configured || out->used;
 }
 
-static bool listed(const struct bytes *names, size_t count, struct bytes name) {
-    for (size_t i = 0; i < count; i++) {
-        if (bytes_eq(names[i], name))
+struct listed {
+    struct map_node node;
+    struct bytes name;
+};
+
+static bool is_listed(const struct map *map, struct bytes name, uint64_t hash) {
+    for (struct map_node *node = map_first(map, hash); node; node = map_next(node)) {
+        if (bytes_eq(((struct listed *)(void *)node)->name, name))
             return true;
     }
     return false;
+}
+
+static size_t add_new(struct map *map, struct arena *arena, const struct bytes *names, size_t count,
+                      struct bytes *out) {
+    size_t added = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t hash = bytes_hash(names[i]);
+        if (is_listed(map, names[i], hash))
+            continue;
+        struct listed *listed = arena_alloc(arena, sizeof *listed);
+        listed->name = names[i];
+        map_insert(map, &listed->node, hash);
+        out[added++] = names[i];
+    }
+    return added;
 }
 
 size_t view_dlq_names(const struct server_options *options, struct arena *arena,
                       struct bytes **out) {
     const struct server_config_view *config = &options->config;
     struct bytes *configured, *used;
-    size_t configured_count = config->dlq_names(config->arg, arena, &configured);
-    size_t used_count = options->store->vtable->dlq_names(options->store, arena, &used);
+    size_t most_configured = config->dlq_names(config->arg, arena, &configured);
+    size_t most_used = options->store->vtable->dlq_names(options->store, arena, &used);
     struct bytes *all =
-        arena_alloc(arena, (configured_count + used_count + 1) * sizeof(struct bytes));
-    size_t count = 0;
-    for (size_t i = 0; i < configured_count; i++)
-        all[count++] = configured[i];
-    for (size_t i = 0; i < used_count; i++) {
-        if (!listed(configured, configured_count, used[i]))
-            all[count++] = used[i];
-    }
+        arena_alloc(arena, (most_configured + most_used + 1) * sizeof(struct bytes));
+    struct map map = {0};
+    /* Queues may share a DLQ, so the configuration may name one twice. */
+    size_t count = add_new(&map, arena, configured, most_configured, all);
+    count += add_new(&map, arena, used, most_used, all + count);
+    map_free(&map);
     *out = all;
     return count;
 }

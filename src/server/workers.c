@@ -31,7 +31,7 @@ static struct request *next_request(struct workers *workers) {
 static void *run(void *arg) {
     struct workers *workers = arg;
     for (struct request *request; (request = next_request(workers));)
-        request->route->call(request);
+        request->work(request);
     return NULL;
 }
 
@@ -48,16 +48,25 @@ struct workers *workers_new(void) {
     return workers;
 }
 
+static void append(struct workers *workers, struct request *request) {
+    list_push_back(&workers->waiting, &request->link);
+    workers->waiting_count++;
+    pthread_cond_signal(&workers->more);
+}
+
 bool workers_give(struct workers *workers, struct request *request) {
     pthread_mutex_lock(&workers->mutex);
     bool taken = workers->waiting_count < WORKERS_WAITING_MAX;
-    if (taken) {
-        list_push_back(&workers->waiting, &request->link);
-        workers->waiting_count++;
-        pthread_cond_signal(&workers->more);
-    }
+    if (taken)
+        append(workers, request);
     pthread_mutex_unlock(&workers->mutex);
     return taken;
+}
+
+void workers_pass(struct workers *workers, struct request *request) {
+    pthread_mutex_lock(&workers->mutex);
+    append(workers, request);
+    pthread_mutex_unlock(&workers->mutex);
 }
 
 void workers_free(struct workers *workers) {

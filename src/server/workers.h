@@ -13,8 +13,10 @@ struct request;
 struct workers;
 
 struct workers *workers_new(void);
-/* False when too many wait already; the request is untouched then. */
+/* Has request->work done. False when too many wait already; the request is untouched then. */
 bool workers_give(struct workers *workers, struct request *request);
+/* The same for a request that was let in before: it is never refused. */
+void workers_pass(struct workers *workers, struct request *request);
 /* Nothing waits any more. */
 void workers_free(struct workers *workers);
 
