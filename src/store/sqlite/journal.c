@@ -49,26 +49,34 @@ static enum status make_dir(const struct journal_options *options, struct err *e
     return STATUS_OK;
 }
 
-/* What was replayed may be folded at once, so it must be as safe as if journal_sync had said so. */
-static enum status adopt(struct journal *journal, struct err *err) {
+static void set_marks(struct journal *journal, struct journal_segment *last) {
+    journal->current = last;
+    journal->sealed = true;
+    journal->tail = (struct journal_mark){last->number, last->end};
+    if (journal_segment_is_empty(last))
+        journal->tail = (struct journal_mark){last->header.previous, last->header.previous_end};
+    journal->synced = journal->tail;
+    journal->durable_end = last->end;
+    atomic_store(&journal->end, last->end);
+}
+
+/* What was replayed may be folded at once, so it has to be safe, and so has the last one's name. */
+static enum status adopt(struct journal *journal, const struct journal_recover *task,
+                         struct err *err) {
     struct journal_table *table = &journal->table;
+    struct disk *disk = journal->options.disk;
     for (size_t i = 0; i < table->count; i++)
         table->segments[i]->reusable = !table->segments[i]->linked;
+    journal->spoiled = table->has_spare;
     if (table->count) {
         struct journal_segment *last = table->segments[table->count - 1];
-        int error = last->disk->vtable->sync(last->disk, last->file);
-        if (!error)
-            error = last->disk->vtable->sync_dir(last->disk, journal->dir);
+        enum status status = journal_recover_secure(task, last, err);
+        if (status)
+            return status;
+        int error = disk->vtable->sync_dir(disk, journal->dir);
         if (error)
-            return journal_segment_trouble(error, "syncing", last->number, err);
-        journal->current = last;
-        journal->sealed = true;
-        journal->tail = (struct journal_mark){last->number, last->end};
-        if (journal_segment_is_empty(last))
-            journal->tail = (struct journal_mark){last->header.previous, last->header.previous_end};
-        journal->synced = journal->tail;
-        journal->durable_end = last->end;
-        atomic_store(&journal->end, last->end);
+            return journal_segment_trouble(error, "syncing its name", last->number, err);
+        set_marks(journal, last);
     }
     journal_rotate_count(journal);
     return STATUS_OK;
@@ -83,7 +91,7 @@ static enum status recover(struct journal *journal, struct journal_recover *task
     if (!status)
         status = journal_recover(task, &journal->table, err);
     if (!status)
-        status = adopt(journal, err);
+        status = adopt(journal, task, err);
     journal->next_sequence = task->next_sequence;
     return status;
 }

@@ -5,8 +5,8 @@
  *   rename old to spare, or create spare → sync_dir → allocate → write header → sync
  *   → rename spare to its number → sync_dir → groups
  *
- * Power may fail between any two of these: a spare found at open is simply used again, and a file
- * under a number's name has a whole header. */
+ * Power may fail between any two of these: a spare found at open is thrown away, and a file under a
+ * number's name has a whole header. */
 #include "store/sqlite/journal_rotate.h"
 
 #include <assert.h>
