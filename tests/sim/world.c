@@ -13,7 +13,7 @@
 #include "sim_vfs.h"
 #include "store/sqlite/sqlite_store.h"
 
-enum { SETTLE_STEPS_MAX = 200000, WALL_START_MS = 1700000000000 / 1000 };
+enum { SETTLE_STEPS_MAX = 20000, HEALTHY_GAP_MS = 500, WALL_START_MS = 1700000000000 / 1000 };
 
 void world_break(struct world *world, const char *format, ...) {
     va_list args;
@@ -36,10 +36,11 @@ void world_say(struct world *world, const char *format, ...) {
 }
 
 struct message *world_message(struct world *world, struct bytes id) {
-    for (size_t i = 0; i < world->message_count; i++)
-        if (bytes_is(id, world->messages[i].id))
-            return &world->messages[i];
-    return NULL;
+    uint64_t number;
+    if (id.len < 2 || !bytes_u64(bytes_cut(id, 1, id.len), &number) || number == 0 ||
+        number > world->message_count)
+        return NULL;
+    return &world->messages[number - 1];
 }
 
 static struct instant read_clock(struct clock *clock) {
@@ -87,7 +88,7 @@ static bool open_life(struct world *world) {
     struct err err = {STATUS_OK, ""};
     struct sqlite_store_options options = {.path = "impound.db",
                                            .disk = sim_disk_port(world->disk),
-                                           .vfs = sim_vfs_name(world->disk),
+                                           .vfs = SIM_VFS_NAME,
                                            .clock = &world->clock};
     if (sqlite_store_open(&options, &world->real_store, &err) != STATUS_OK) {
         world_say(world, "open failed: %s", err.text);
@@ -192,16 +193,21 @@ static void submit_push(struct world *world, struct message *message) {
     world->store->vtable->submit(world->store, &push->commit);
 }
 
-static void push_new(struct world *world) {
+static void push_script(struct world *world, size_t queue, enum script script) {
     if (world->message_count == WORLD_MESSAGES_MAX)
         return;
     struct message *message = &world->messages[world->message_count++];
     snprintf(message->id, sizeof message->id, "m%zu", world->message_count);
-    message->queue = rng_below(&world->rng, WORLD_QUEUES);
-    bool good = rng_below(&world->rng, 3) > 0;
-    message->script = good ? SCRIPT_GOOD : (enum script)rng_below(&world->rng, SCRIPT_COUNT);
+    message->queue = queue;
+    message->script = script;
     message->flaky_calls = 1 + (uint32_t)rng_below(&world->rng, 3);
     submit_push(world, message);
+}
+
+static void push_new(struct world *world) {
+    bool good = rng_below(&world->rng, 3) > 0;
+    push_script(world, rng_below(&world->rng, WORLD_QUEUES),
+                good ? SCRIPT_GOOD : (enum script)rng_below(&world->rng, SCRIPT_COUNT));
 }
 
 /* A producer that did not hear the answer sends the same again. */
@@ -321,6 +327,14 @@ static bool at_rest(struct world *world) {
     return !box->first && !box->rung && next_event(world).ms == MONO_NEVER.ms;
 }
 
+/* With nothing but failures to look at, poison and an outage are the same; healthy traffic tells them
+ * apart. */
+static void traffic_goes_on(struct world *world) {
+    for (size_t i = 0; i < WORLD_QUEUES; i++)
+        for (size_t n = 0; n < 2 * WORLD_CONCURRENCY && world->queues[i].breaker != BREAKER_CLOSED; n++)
+            push_script(world, i, SCRIPT_GOOD);
+}
+
 void world_settle(struct world *world) {
     world->faults = false;
     world->outage = false;
@@ -335,6 +349,8 @@ void world_settle(struct world *world) {
         complete_due(world);
         if (at_rest(world))
             break;
+        if (next_event(world).ms - world->now.mono.ms > HEALTHY_GAP_MS)
+            traffic_goes_on(world);
         skip_to_next_event(world);
     }
     if (!at_rest(world))
@@ -355,6 +371,7 @@ struct world *world_new(uint64_t seed, enum sabotage sabotage, bool verbose) {
     world->clock.now = read_clock;
     world->now = (struct instant){{(int64_t)WALL_START_MS * 1000}, {1000000}};
     world->disk = sim_disk_new(rng_next(&world->rng));
+    world->vfs = sim_vfs_new(world->disk, rng_next(&world->rng));
     if (!open_life(world))
         abort();
     return world;
@@ -363,6 +380,7 @@ struct world *world_new(uint64_t seed, enum sabotage sabotage, bool verbose) {
 void world_free(struct world *world) {
     if (world->engine)
         end_life(world);
+    sim_vfs_free(world->vfs);
     sim_disk_free(world->disk);
     arena_free(&world->pushes);
     free(world);

@@ -14,7 +14,7 @@
 
 enum {
     WORLD_QUEUES = 2,
-    WORLD_MESSAGES_MAX = 512,
+    WORLD_MESSAGES_MAX = 4096,
     WORLD_CALLS_MAX = 128,
     WORLD_CONCURRENCY = 4,
 };
@@ -83,6 +83,7 @@ struct world {
     struct clock clock;
     struct instant now;
     struct sim_disk *disk;
+    struct sim_vfs *vfs;
     struct store *real_store; /* of this life */
     struct store *store;      /* the same, or a saboteur in front of it */
     struct engine *engine;
