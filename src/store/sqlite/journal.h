@@ -40,7 +40,7 @@ enum status journal_sync(struct journal *journal, struct err *err);
 enum status journal_read(struct journal *journal, uint64_t position, struct buf *out, struct err *err);
 /* Segments that lie wholly before `position` may be used again. */
 enum status journal_recycle(struct journal *journal, uint64_t position, struct err *err);
-uint64_t journal_end(const struct journal *journal);   /* where the next group will stand, at the earliest */
+uint64_t journal_end(const struct journal *journal);   /* where the next group will stand, at the earliest; 0 while there is none */
 uint64_t journal_bytes(const struct journal *journal); /* of all segments in use */
 void journal_close(struct journal *journal);           /* frees; syncs nothing */
 
