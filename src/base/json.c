@@ -194,6 +194,8 @@ static enum status syntax_error(struct bytes text, const struct scan *s, struct 
 }
 
 enum status json_parse(struct bytes text, struct json *out, struct err *err) {
+    if (!text.ptr) /* arithmetic on NULL is undefined */
+        text = BYTES("");
     struct scan s = {text.ptr, text.ptr + text.len, NULL};
     skip_space(&s);
     const char *start = s.at;
@@ -216,6 +218,8 @@ struct json_walk json_walk(struct json container) {
 }
 
 bool json_step(struct json_walk *walk) {
+    if (walk->rest.len == 0)
+        return false;
     struct scan s = {walk->rest.ptr, walk->rest.ptr + walk->rest.len, NULL};
     skip_space(&s);
     if (s.at == s.end)

@@ -102,7 +102,7 @@ static const struct rule ai_api_rules[] = {
     ROW("ai-api", 18, DLQ, "content_policy", "content_policy", MESSAGE("content_policy")),
     ROW("ai-api", 19, DLQ, "content_policy", "content_policy", MESSAGE("content filter")),
     ROW("ai-api", 20, DLQ, "content_policy", "content_policy", MESSAGE("content_filter")),
-    ROW("ai-api", 21, DLQ, "content_policy", "content_policy", MESSAGE("content management policy")),
+    ROW("ai-api", 21, DLQ, "content_policy", "content_policy", MESSAGE("content management")),
     ROW("ai-api", 22, DLQ, "content_policy", "content_policy", MESSAGE("safety system")),
     ROW("ai-api", 23, DLQ, "validation", "too_long", TYPE("*context_length*")),
     ROW("ai-api", 24, DLQ, "validation", "too_long", MESSAGE("context length")),

@@ -9,7 +9,7 @@ struct ruby {
     struct trace *out;
     struct trace above; /* frames of the upside-down order, waiting for their headline */
     struct bytes first;
-    struct bytes above_first;
+    struct bytes above_first; /* "Traceback …"; NULL: not that order */
     bool found;
     bool following; /* "from" lines belong to *out */
 };
@@ -80,6 +80,7 @@ static bool read_headline(struct ruby *r, struct bytes line) {
     *r->out = headline;
     trace_span(r->out, r->first, line);
     r->above.frame_count = 0;
+    r->above_first = BYTES_NONE;
     r->found = r->following = true;
     return true;
 }
@@ -88,7 +89,7 @@ static void read_frame(struct ruby *r, struct bytes line, struct trace_frame fra
     if (r->following) {
         trace_insert(r->out, r->out->frame_count, frame);
         trace_span(r->out, r->first, line);
-    } else {
+    } else if (r->above_first.ptr) {
         trace_insert(&r->above, 0, frame);
     }
 }

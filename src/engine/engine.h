@@ -6,6 +6,7 @@
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
 
+#include "base/mailbox.h"
 #include "core/breaker.h"
 #include "core/policy.h"
 #include "port/broker.h"
@@ -29,8 +30,8 @@ struct engine_dlq {
     struct bytes archive; /* for spill */
 };
 
-/* Everything that may change while the queue runs. The engine copies the pointers; what they point
- * at must live until engine_free or until the reload that replaced it was acknowledged. */
+/* Everything that may change while the queue runs. What the pointers point at must live until
+ * engine_free, also after a reload replaced them: letters on their way to the store borrow from it. */
 struct engine_rules {
     const struct policy *policy;
     uint32_t concurrency;
@@ -75,12 +76,17 @@ enum status engine_recover(struct engine *engine, struct err *err);
 struct mono engine_turn(struct engine *engine, struct instant now);
 /* Turns until engine_stop; the calling thread becomes the engine's. Returns when drained. */
 void engine_run(struct engine *engine);
-/* From any thread or signal-safe context's thread: receive nothing more, wait drain_ms for what is
- * under way, then interrupt it. */
+/* From any thread: receive nothing more, wait drain_ms for what is under way, then interrupt it. */
 void engine_stop(struct engine *engine, int64_t drain_ms);
 void engine_free(struct engine *engine);
 
 /* ---- requests, answered from the engine's thread ---- */
+
+/* Mail to the engine: `open` is called on its thread. */
+struct engine_post {
+    struct mail mail;
+    void (*open)(struct engine *engine, struct engine_post *post);
+};
 
 /* The caller's until done. */
 struct engine_request {
@@ -100,9 +106,7 @@ struct engine_request {
     struct bytes why; /* PAUSE: may be empty */
     const struct engine_rules *rules; /* RELOAD */
 
-    struct mail_private {
-        void *p[4];
-    } engine_private;
+    struct engine_post post; /* the engine's, until done */
 };
 /* NOT_FOUND (unknown queue), BUSY (the DLQ is full and blocks, or the engine is stopping) are given
  * through done. */

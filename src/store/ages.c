@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 
-enum { FINE_SPAN_MS = 1000, COARSE_SPAN_MS = 60 * 1000, MERGE_MIN = 2048, FIRST_CAP = 16 };
+enum { MERGE_MIN = 2048, FIRST_CAP = 16 };
 
 void ages_free(struct ages *ages) {
     free(ages->spans);
@@ -43,10 +43,10 @@ static void merge(struct ages *ages) {
         struct ages_span span = ages->spans[i];
         if (span.count == 0)
             continue;
-        int64_t minute = floor_to(span.start_ms, COARSE_SPAN_MS);
-        if (minute + COARSE_SPAN_MS <= fine_from) {
+        int64_t minute = floor_to(span.start_ms, AGES_COARSE_SPAN_MS);
+        if (minute + AGES_COARSE_SPAN_MS <= fine_from) {
             span.start_ms = minute;
-            span.end_ms = minute + COARSE_SPAN_MS;
+            span.end_ms = minute + AGES_COARSE_SPAN_MS;
         }
         struct ages_span *last = kept ? &ages->spans[kept - 1] : NULL;
         if (last && last->start_ms == span.start_ms)
@@ -58,29 +58,37 @@ static void merge(struct ages *ages) {
     ages->merge_at = 2 * kept > MERGE_MIN ? 2 * kept : MERGE_MIN;
 }
 
-static void insert_span(struct ages *ages, size_t place, int64_t ms) {
+static void insert_span(struct ages *ages, size_t place, int64_t start_ms, int64_t width_ms) {
     if (ages->count == ages->cap) {
         ages->cap = ages->cap ? 2 * ages->cap : FIRST_CAP;
         ages->spans = memory_grow(ages->spans, ages->cap * sizeof *ages->spans);
     }
     memmove(&ages->spans[place + 1], &ages->spans[place],
             (ages->count - place) * sizeof *ages->spans);
-    int64_t start = floor_to(ms, FINE_SPAN_MS);
-    ages->spans[place] =
-        (struct ages_span){.start_ms = start, .end_ms = start + FINE_SPAN_MS, .oldest_ms = ms};
+    ages->spans[place] = (struct ages_span){.start_ms = start_ms, .end_ms = start_ms + width_ms};
     ages->count++;
 }
 
-void ages_add(struct ages *ages, int64_t dead_ms, uint64_t count) {
+static void count_in(struct ages_span *span, int64_t dead_ms, uint64_t count) {
+    if (span->count == 0 || dead_ms < span->oldest_ms)
+        span->oldest_ms = dead_ms;
+    span->count += count;
+}
+
+void ages_restore(struct ages *ages, int64_t start_ms, int64_t width_ms, int64_t oldest_ms,
+                  uint64_t count) {
+    size_t place = place_of(ages, start_ms);
+    insert_span(ages, place, start_ms, width_ms);
+    count_in(&ages->spans[place], oldest_ms, count);
+}
+
+void ages_add(struct ages *ages, int64_t dead_ms) {
     if (ages->count > 0 && ages->count >= ages->merge_at)
         merge(ages);
     size_t place = place_of(ages, dead_ms);
     if (!holds(ages, place, dead_ms))
-        insert_span(ages, place, dead_ms);
-    struct ages_span *span = &ages->spans[place];
-    if (span->count == 0 || dead_ms < span->oldest_ms)
-        span->oldest_ms = dead_ms;
-    span->count += count;
+        insert_span(ages, place, floor_to(dead_ms, AGES_FINE_SPAN_MS), AGES_FINE_SPAN_MS);
+    count_in(&ages->spans[place], dead_ms, 1);
 }
 
 void ages_remove(struct ages *ages, int64_t dead_ms) {

@@ -8,7 +8,11 @@
 
 #include "base/instant.h"
 
-enum { AGES_FINE_MS = 15 * 60 * 1000 };
+enum {
+    AGES_FINE_MS = 15 * 60 * 1000,
+    AGES_FINE_SPAN_MS = 1000,
+    AGES_COARSE_SPAN_MS = 60 * 1000,
+};
 
 struct ages_span {
     int64_t start_ms, end_ms;
@@ -19,11 +23,14 @@ struct ages_span {
 struct ages {
     struct ages_span *spans;
     size_t count, cap;
-    size_t merge_at; /* spans are merged when there are more than this */
+    size_t merge_at; /* spans are merged when there are this many */
 };
 
 void ages_free(struct ages *ages);
-void ages_add(struct ages *ages, int64_t dead_ms, uint64_t count);
+void ages_add(struct ages *ages, int64_t dead_ms);
+/* A whole span, when a store is opened. */
+void ages_restore(struct ages *ages, int64_t start_ms, int64_t width_ms, int64_t oldest_ms,
+                  uint64_t count);
 /* Of one that was added. */
 void ages_remove(struct ages *ages, int64_t dead_ms);
 /* WALL_NEVER when it is empty. Exact to the minute at worst. */

@@ -102,7 +102,7 @@ static void enter(struct dlqs *dlqs, const struct facts *facts) {
     dlq->depth++;
     ++*dlqs_count(dlq, COUNT_CATEGORY, facts->category, NULL);
     ++*dlqs_count(dlq, COUNT_REASON, NULL, facts->reason);
-    ages_add(&dlq->ages, facts->dead_at.ms, 1);
+    ages_add(&dlq->ages, facts->dead_at.ms);
     dlq->changed = true;
 }
 

@@ -58,6 +58,7 @@ struct entry {
 
     struct kept envelope, body; /* while in memory */
     uint64_t envelope_place, body_place;
+    size_t recent_bytes; /* of the two above, as its store counts them */
 };
 
 /* Names are interned in `names`, so the caller holds their lock. */

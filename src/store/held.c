@@ -1,6 +1,7 @@
 #include "store/held.h"
 
-enum status held_new(uint64_t seq, struct bytes envelope, struct bytes body, enum state state,
+enum status held_new(uint64_t seq, struct bytes envelope, struct bytes body,
+                     const enum state *state,
                      struct store_held **out, struct err *err) {
     struct store_held *held = store_held_new();
     held->seq = seq;
@@ -11,7 +12,8 @@ enum status held_new(uint64_t seq, struct bytes envelope, struct bytes body, enu
         store_held_free(held);
         return status;
     }
-    held->envelope.state = state;
+    if (state)
+        held->envelope.state = *state;
     *out = held;
     return STATUS_OK;
 }

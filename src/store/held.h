@@ -4,8 +4,9 @@
 
 #include "port/store.h"
 
-/* Copies both. The envelope's state becomes `state`. CORRUPT when the envelope cannot be read. */
-enum status held_new(uint64_t seq, struct bytes envelope, struct bytes body, enum state state,
+/* Copies both. The envelope's state becomes *state, when that is not NULL. CORRUPT when the envelope cannot be read. */
+enum status held_new(uint64_t seq, struct bytes envelope, struct bytes body,
+                     const enum state *state,
                      struct store_held **out, struct err *err);
 
 #endif

@@ -69,6 +69,17 @@ struct queue *tables_queue(const struct tables *tables, uint32_t number) {
     return tables->queues[number - 1];
 }
 
+uint32_t tables_queue_known(const struct tables *tables, struct bytes name) {
+    if (name.len == 0)
+        return TABLES_ANY_QUEUE;
+    for (size_t i = 0; i < tables->queue_count; i++) {
+        const struct name *known = tables->queues[i]->name;
+        if (known && bytes_eq(known->text, name))
+            return tables->queues[i]->number;
+    }
+    return TABLES_NO_QUEUE;
+}
+
 void tables_queue_facts(struct queue *queue, struct bytes facts) {
     free((char *)queue->facts.ptr);
     queue->facts = (struct bytes){bytes_dup(facts), facts.len};
@@ -109,7 +120,7 @@ struct matches {
 
 static void add_match(struct matches *matches, struct entry *entry) {
     if (entry->stage != ENTRY_HELD || matches->count == matches->max ||
-        (matches->queue != 0 && matches->queue != entry->queue))
+        (matches->queue != TABLES_ANY_QUEUE && matches->queue != entry->queue))
         return;
     for (size_t i = 0; i < matches->count; i++) {
         if (matches->out[i] == entry)
@@ -133,6 +144,19 @@ size_t tables_matches(const struct tables *tables, uint32_t queue, struct bytes 
             add_match(&matches, entry);
     }
     return matches.count;
+}
+
+enum status tables_ambiguous(const struct tables *tables, const uint32_t *queues, size_t count,
+                             struct bytes id, struct err *err) {
+    char memory[sizeof err->text];
+    struct buf names;
+    buf_init_fixed(&names, memory, sizeof memory - 1);
+    for (size_t i = 0; i < count; i++) {
+        buf_str(&names, i ? ", " : "");
+        buf_bytes(&names, tables_queue(tables, queues[i])->name->text);
+    }
+    return err_set(err, STATUS_CONFLICT, "\"%.*s\" is held by several queues: %.*s", BYTES_ARG(id),
+                   BYTES_ARG(buf_view(&names)));
 }
 
 /* ---- changing ---- */

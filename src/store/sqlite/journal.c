@@ -49,20 +49,34 @@ static enum status make_dir(const struct journal_options *options, struct err *e
     return STATUS_OK;
 }
 
-/* What was replayed may be folded at once, so it must be as safe as if journal_sync had said so. */
-static enum status adopt(struct journal *journal, struct err *err) {
+static void set_marks(struct journal *journal, struct journal_segment *last) {
+    journal->current = last;
+    journal->sealed = true;
+    journal->tail = (struct journal_mark){last->number, last->end};
+    if (journal_segment_is_empty(last))
+        journal->tail = (struct journal_mark){last->header.previous, last->header.previous_end};
+    journal->synced = journal->tail;
+    journal->durable_end = last->end;
+    atomic_store(&journal->end, last->end);
+}
+
+/* What was replayed may be folded at once, so it has to be safe, and so has the last one's name. */
+static enum status adopt(struct journal *journal, const struct journal_recover *task,
+                         struct err *err) {
     struct journal_table *table = &journal->table;
+    struct disk *disk = journal->options.disk;
     for (size_t i = 0; i < table->count; i++)
         table->segments[i]->reusable = !table->segments[i]->linked;
+    journal->spoiled = table->has_spare;
     if (table->count) {
-        journal->current = table->segments[table->count - 1];
-        journal->sealed = true;
-        journal->durable_end = journal->current->end;
-        atomic_store(&journal->end, journal->current->end);
-        int error =
-            journal->options.disk->vtable->sync(journal->options.disk, journal->current->file);
+        struct journal_segment *last = table->segments[table->count - 1];
+        enum status status = journal_recover_secure(task, last, err);
+        if (status)
+            return status;
+        int error = disk->vtable->sync_dir(disk, journal->dir);
         if (error)
-            return journal_segment_trouble(error, "syncing", journal->current->number, err);
+            return journal_segment_trouble(error, "syncing its name", last->number, err);
+        set_marks(journal, last);
     }
     journal_rotate_count(journal);
     return STATUS_OK;
@@ -77,7 +91,7 @@ static enum status recover(struct journal *journal, struct journal_recover *task
     if (!status)
         status = journal_recover(task, &journal->table, err);
     if (!status)
-        status = adopt(journal, err);
+        status = adopt(journal, task, err);
     journal->next_sequence = task->next_sequence;
     return status;
 }
@@ -92,7 +106,6 @@ enum status journal_open(const struct journal_options *options, uint64_t from,
     journal->dir = bytes_dup(bytes_of(options->dir));
     journal->options.dir = journal->dir;
     pthread_mutex_init(&journal->lock, NULL);
-    atomic_init(&journal->end, journal->options.segment_bytes + JOURNAL_BLOCK);
     enum status status = check_options(&journal->options, err);
     struct journal_recover task = {.from = from, .replay = replay, .arg = arg};
     if (!status)
@@ -176,11 +189,11 @@ enum status journal_append(struct journal *journal, const struct bytes *records,
         disk, current->file, current->end - current->number * current->bytes, journal->group, size);
     if (error) {
         uint64_t number = current->number;
-        journal_rotate_away(journal, current->end);
+        journal_rotate_away(journal);
         return journal_segment_trouble(error, "writing", number, err);
     }
     journal->next_sequence++;
-    journal_rotate_set_end(journal, current->end + size);
+    journal_rotate_set_tail(journal, (struct journal_mark){current->number, current->end + size});
     return STATUS_OK;
 }
 
@@ -189,17 +202,18 @@ enum status journal_sync(struct journal *journal, struct err *err) {
         journal->lost = false;
         return err_set(err, STATUS_IO, "what was appended since the last sync is lost");
     }
-    struct journal_segment *current = journal->current;
-    if (!current || current->end == journal->durable_end)
-        return STATUS_OK;
-    struct disk *disk = journal->options.disk;
-    int error = disk->vtable->sync(disk, current->file);
-    if (error) {
-        uint64_t number = current->number;
-        journal_rotate_away(journal, journal->durable_end);
-        return journal_segment_trouble(error, "syncing", number, err);
+    if (journal->tail.end > journal->durable_end) {
+        struct journal_segment *current = journal->current;
+        struct disk *disk = journal->options.disk;
+        int error = disk->vtable->sync(disk, current->file);
+        if (error) {
+            uint64_t number = current->number;
+            journal_rotate_back(journal);
+            return journal_segment_trouble(error, "syncing", number, err);
+        }
+        journal->durable_end = journal->tail.end;
     }
-    journal->durable_end = current->end;
+    journal->synced = journal->tail;
     return STATUS_OK;
 }
 

@@ -34,6 +34,7 @@ static enum status replay_segment(struct journal_recover *recover,
             return status;
         *end += journal_format_group_size(group.payload);
         recover->next_sequence = ++sequence;
+        recover->durable_end = group.durable_end;
     }
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
@@ -113,4 +114,28 @@ enum status journal_recover(struct journal_recover *recover, const struct journa
     enum status status = recover_linked(recover, table, &bytes, err);
     buf_free(&bytes);
     return status;
+}
+
+/* After a failed sync the page cache may show, as if it were clean, what the disk does not have; a
+ * process that starts then would read it, and syncing would not save it. Written again, it is. */
+static int write_again(const struct journal_segment *segment, uint64_t from) {
+    const struct disk_vtable *vtable = segment->disk->vtable;
+    uint8_t block[JOURNAL_BLOCK];
+    int error = 0;
+    for (uint64_t at = from; at < segment->end && !error; at += sizeof block) {
+        uint64_t offset = at - segment->number * segment->bytes;
+        error = vtable->read(segment->disk, segment->file, offset, block, sizeof block);
+        if (!error)
+            error = vtable->write(segment->disk, segment->file, offset, block, sizeof block);
+    }
+    return error;
+}
+
+enum status journal_recover_secure(const struct journal_recover *recover,
+                                   const struct journal_segment *last, struct err *err) {
+    uint64_t start = journal_segment_start(last);
+    int error = write_again(last, recover->durable_end > start ? recover->durable_end : start);
+    if (!error)
+        error = last->disk->vtable->sync(last->disk, last->file);
+    return error ? journal_segment_trouble(error, "syncing", last->number, err) : STATUS_OK;
 }

@@ -5,21 +5,29 @@
  *   rename old to spare, or create spare → sync_dir → allocate → write header → sync
  *   → rename spare to its number → sync_dir → groups
  *
- * Power may fail between any two of these: a spare found at open is simply used again, and a file
- * under a number's name has a whole header. */
+ * Power may fail between any two of these: a spare found at open is thrown away, and a file under a
+ * number's name has a whole header. */
 #include "store/sqlite/journal_rotate.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/memory.h"
 
-void journal_rotate_set_end(struct journal *journal, uint64_t end) {
+void journal_rotate_set_tail(struct journal *journal, struct journal_mark tail) {
     pthread_mutex_lock(&journal->lock);
-    journal->current->end = end;
+    for (size_t i = 0; i < journal->table.count; i++) {
+        struct journal_segment *segment = journal->table.segments[i];
+        if (segment->number == tail.segment)
+            segment->end = tail.end;
+        else if (segment->number > tail.segment)
+            segment->end = journal_segment_start(segment);
+    }
     pthread_mutex_unlock(&journal->lock);
-    atomic_store(&journal->end, end);
+    journal->tail = tail;
+    atomic_store(&journal->end, tail.end);
 }
 
 void journal_rotate_count(struct journal *journal) {
@@ -94,30 +102,43 @@ static enum status spare_new(struct journal *journal, const char *spare, struct 
     return STATUS_OK;
 }
 
+/* After a failed sync the page cache may show what the disk does not have, so what is in the file
+ * cannot be built upon. */
+static enum status drop_spoiled(struct journal *journal, const char *spare, struct err *err) {
+    struct disk *disk = journal->options.disk;
+    int error = journal->spoiled ? disk->vtable->remove(disk, spare) : 0;
+    if (error && error != ENOENT)
+        return trouble(journal, "removing what failed before", error, err);
+    if (journal->spoiled)
+        journal->table.has_spare = false;
+    journal->spoiled = false;
+    return STATUS_OK;
+}
+
+static void spoil(struct journal *journal) {
+    struct disk *disk = journal->options.disk;
+    disk->vtable->close(disk, journal->spare);
+    journal->spare = NULL;
+    journal->spoiled = true;
+}
+
 static enum status get_spare(struct journal *journal, const char *spare, struct err *err) {
-    if (journal->spare)
-        return STATUS_OK;
+    enum status status = drop_spoiled(journal, spare, err);
+    if (status)
+        return status;
     struct journal_segment *old = journal->table.has_spare ? NULL : take_reusable(journal);
     if (old)
         return spare_from(journal, old, spare, err);
     return spare_new(journal, spare, err);
 }
 
-/* An empty segment vouches for nothing: the link goes past it to what stands before. */
 static struct journal_header next_header(const struct journal *journal) {
-    const struct journal_segment *current = journal->current;
-    struct journal_header header = {.version = JOURNAL_FORMAT_VERSION,
-                                    .number = current ? current->number + 1 : 1,
-                                    .segment_bytes = journal->options.segment_bytes,
-                                    .first_sequence = journal->next_sequence};
-    if (current && journal_segment_is_empty(current)) {
-        header.previous = current->header.previous;
-        header.previous_end = current->header.previous_end;
-    } else if (current) {
-        header.previous = current->number;
-        header.previous_end = current->end;
-    }
-    return header;
+    return (struct journal_header){.version = JOURNAL_FORMAT_VERSION,
+                                   .number = journal->current ? journal->current->number + 1 : 1,
+                                   .segment_bytes = journal->options.segment_bytes,
+                                   .previous = journal->tail.segment,
+                                   .previous_end = journal->tail.end,
+                                   .first_sequence = journal->next_sequence};
 }
 
 static int write_header(struct journal *journal, const struct journal_header *header) {
@@ -148,13 +169,13 @@ static void make_current(struct journal *journal, const struct journal_header *h
     journal->spare = NULL;
     journal->table.has_spare = false;
     pthread_mutex_lock(&journal->lock);
-    if (journal->current && journal_segment_is_empty(journal->current))
-        journal->current->reusable = true;
+    for (size_t i = 0; i < journal->table.count; i++)
+        if (journal->table.segments[i]->number > journal->tail.segment)
+            journal->table.segments[i]->reusable = true; /* the link goes past it */
     journal_table_add(&journal->table, next);
     journal->current = next;
     pthread_mutex_unlock(&journal->lock);
     journal->durable_end = next->end;
-    journal_rotate_set_end(journal, next->end);
     journal_rotate_count(journal);
 }
 
@@ -171,30 +192,39 @@ static enum status make_next(struct journal *journal, struct err *err) {
     int error = write_header(journal, &header);
     if (!error)
         error = disk->vtable->rename(disk, spare, path);
-    if (error)
+    if (error) {
+        spoil(journal);
         return trouble(journal, "making it", error, err);
+    }
     make_current(journal, &header);
     /* Whether its name is safe is not known after a failure: it stays empty, and the next one has
      * another name. */
     error = disk->vtable->sync_dir(disk, journal->dir);
     journal->sealed = error != 0;
-    return error ? trouble(journal, "syncing its name", error, err) : STATUS_OK;
+    if (error)
+        return trouble(journal, "syncing its name", error, err);
+    atomic_store(&journal->end, journal->current->end);
+    return STATUS_OK;
+}
+
+static void give_up(struct journal *journal) {
+    journal->sealed = true;
+    journal_rotate_set_tail(journal, journal->synced);
 }
 
 /* The next header vouches for what stands here, so it has to be safe first. */
 static enum status settle(struct journal *journal, struct err *err) {
     struct journal_segment *current = journal->current;
-    if (!current || current->end == journal->durable_end)
+    if (journal->tail.end <= journal->durable_end)
         return STATUS_OK;
     struct disk *disk = journal->options.disk;
     int error = disk->vtable->sync(disk, current->file);
     if (!error) {
-        journal->durable_end = current->end;
+        journal->durable_end = journal->tail.end;
         return STATUS_OK;
     }
-    journal->sealed = true;
     journal->lost = true;
-    journal_rotate_set_end(journal, journal->durable_end);
+    give_up(journal);
     return journal_segment_trouble(error, "syncing", current->number, err);
 }
 
@@ -213,8 +243,12 @@ enum status journal_rotate_for(struct journal *journal, uint64_t size, struct er
     return rotate(journal, err);
 }
 
-void journal_rotate_away(struct journal *journal, uint64_t end) {
+void journal_rotate_away(struct journal *journal) {
     journal->sealed = true;
-    journal_rotate_set_end(journal, end);
+    (void)rotate(journal, NULL);
+}
+
+void journal_rotate_back(struct journal *journal) {
+    give_up(journal);
     (void)rotate(journal, NULL);
 }

@@ -3,7 +3,9 @@
 #include "store/sqlite/journal.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
+#include "base/memory.h"
 #include "store/sqlite/journal_table.h"
 
 struct verify {
@@ -31,25 +33,28 @@ static void find(struct verify *verify, const struct journal_segment *segment, u
     verify->damaged = true;
 }
 
-/* The nearest later segment that tells what came before it, or NULL. */
-static const struct journal_segment *witness(const struct journal_table *table, size_t i) {
-    for (size_t later = i + 1; later < table->count; later++)
-        if (table->segments[later]->sound)
-            return table->segments[later];
-    return NULL;
-}
+/* How far the groups of a segment reach. */
+struct extent {
+    uint64_t limit;
+    bool exact; /* a later segment tells it; otherwise it is the file's end */
+};
 
-/* Where the groups of segment i end at the latest. The file's end, when nobody tells; its start,
- * when a later segment says that nothing here counts. */
-static uint64_t limit_of(const struct journal_table *table, size_t i, bool *exact) {
-    const struct journal_segment *segment = table->segments[i];
-    const struct journal_segment *later = witness(table, i);
-    *exact = later && later->header.previous <= segment->number;
-    if (later && later->header.previous == segment->number)
-        return later->header.previous_end;
-    if (later && later->header.previous < segment->number)
-        return journal_segment_start(segment);
-    return (segment->number + 1) * segment->bytes;
+/* From the last segment back, each that is sound tells where the one before ends, and that those in
+ * between do not count. Behind a damaged header nobody tells. */
+static void measure(const struct journal_table *table, struct extent *extents) {
+    const struct journal_segment *witness = NULL;
+    for (size_t i = table->count; i-- > 0;) {
+        const struct journal_segment *segment = table->segments[i];
+        if (witness && witness->header.previous < segment->number) {
+            extents[i] = (struct extent){journal_segment_start(segment), true};
+            continue;
+        }
+        bool told = witness && witness->header.previous == segment->number;
+        extents[i].exact = told;
+        extents[i].limit =
+            told ? witness->header.previous_end : (segment->number + 1) * segment->bytes;
+        witness = segment->sound ? segment : NULL;
+    }
 }
 
 /* Bad blocks before `to` are damage when a group behind them counts or is known to have been
@@ -61,17 +66,17 @@ static void judge_gap(struct verify *verify, const struct journal_segment *segme
 }
 
 static enum status verify_groups(struct verify *verify, const struct journal_segment *segment,
-                                 uint64_t limit, bool exact, struct err *err) {
+                                 struct extent extent, struct err *err) {
     uint64_t expected = journal_segment_start(segment);
     uint64_t position = expected;
-    while (position < limit) {
+    while (position < extent.limit) {
         struct journal_group group;
         enum status status = journal_segment_seek(segment, &position, &verify->bytes, &group, err);
-        if (status == STATUS_NOT_FOUND || position >= limit)
+        if (status == STATUS_NOT_FOUND || position >= extent.limit)
             break;
         if (status)
             return status;
-        bool torn = !exact && position > expected && group.durable_end <= expected;
+        bool torn = !extent.exact && position > expected && group.durable_end <= expected;
         if (torn) /* unsynced, behind what a crash took: recovery cuts it too */
             break;
         judge_gap(verify, segment, expected, position, true);
@@ -79,24 +84,24 @@ static enum status verify_groups(struct verify *verify, const struct journal_seg
         position += journal_format_group_size(group.payload);
         expected = position;
     }
-    judge_gap(verify, segment, expected, limit, exact);
+    judge_gap(verify, segment, expected, extent.limit, extent.exact);
     return STATUS_OK;
 }
 
 static enum status verify_all(struct verify *verify, struct err *err) {
-    for (size_t i = 0; i < verify->table.count; i++) {
-        struct journal_segment *segment = verify->table.segments[i];
-        bool exact;
-        uint64_t limit = limit_of(&verify->table, i, &exact);
-        if (!segment->sound && limit > journal_segment_start(segment))
+    enum status status = STATUS_OK;
+    struct extent *extents = memory_array(verify->table.count, sizeof *extents);
+    measure(&verify->table, extents);
+    for (size_t i = 0; i < verify->table.count && !status; i++) {
+        const struct journal_segment *segment = verify->table.segments[i];
+        if (!segment->sound && extents[i].limit > journal_segment_start(segment))
             find(verify, segment, segment->number * segment->bytes,
                  segment->there < segment->bytes ? "the file was cut short"
                                                  : "the header is damaged");
-        enum status status = verify_groups(verify, segment, limit, exact, err);
-        if (status)
-            return status;
+        status = verify_groups(verify, segment, extents[i], err);
     }
-    return STATUS_OK;
+    free(extents);
+    return status;
 }
 
 enum status journal_verify(const struct journal_options *options, struct buf *report,

@@ -1,0 +1,58 @@
+/* impound doctor: is the store whole? */
+#include <stdio.h>
+#include <string.h>
+
+#include "app/config.h"
+#include "app/verbs.h"
+#include "port/clock.h"
+#include "store/disk_posix.h"
+#include "store/sqlite/sqlite_store.h"
+
+enum { TEXT_MAX = 16 << 20 };
+
+static int usage(void) {
+    fprintf(stderr, "usage: impound doctor [-c FILE] [--store PATH] [--repair]\n"
+                    "Checks the store that FILE (impound.yaml) names, or the one at PATH.\n");
+    return status_exit(STATUS_USAGE);
+}
+
+static int examine(const char *path, bool repair) {
+    struct sqlite_store_options options = {
+        .path = path, .disk = &disk_posix, .clock = &clock_system, .threads = true};
+    struct buf report;
+    struct err err = {STATUS_OK, ""};
+    buf_init_heap(&report, TEXT_MAX);
+    enum status status = sqlite_store_doctor(&options, repair, &report, &err);
+    fwrite(report.ptr ? report.ptr : "", 1, report.len, stdout);
+    if (status != STATUS_OK)
+        fprintf(stderr, "impound doctor: %s\n", err.text);
+    buf_free(&report);
+    return status_exit(status);
+}
+
+int doctor_run(const struct cli_env *env, int argc, char **argv) {
+    const char *path = "impound.yaml", *store = NULL;
+    bool repair = false;
+    (void)env;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--repair") == 0)
+            repair = true;
+        else if (strcmp(argv[i], "--store") == 0 && i + 1 < argc)
+            store = argv[++i];
+        else if (!verbs_config_option(argc, argv, &i, &path))
+            return usage();
+    }
+    if (store)
+        return examine(store, repair);
+    struct config *config = NULL;
+    struct buf mistakes;
+    buf_init_heap(&mistakes, TEXT_MAX);
+    int code = status_exit(STATUS_INVALID);
+    if (config_load(path, &config, &mistakes) == STATUS_OK)
+        code = examine(config->store_path.ptr, repair);
+    else
+        fprintf(stderr, "%s", buf_cstr(&mistakes));
+    buf_free(&mistakes);
+    config_free(config);
+    return code;
+}

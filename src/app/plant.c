@@ -1,0 +1,368 @@
+#include "app/plant.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "broker/builtin.h"
+#include "handler/exec.h"
+#include "handler/http.h"
+#include "jq/jq_pool.h"
+#include "server/server.h"
+#include "store/disk_posix.h"
+#include "store/sqlite/sqlite_store.h"
+#include "triage/spill_file.h"
+
+enum { JQ_HELPERS = 2, INSTANCE_MAX = 128 };
+
+/* One queue's adapters, in the order of the configuration. */
+struct line {
+    struct broker *broker;
+    struct handler **handlers;
+    size_t handler_count;
+};
+
+/* Configurations are kept until the end: letters on their way to the store borrow from them. */
+struct past_config {
+    struct past_config *next;
+    struct config *config;
+};
+
+struct plant {
+    struct config *config;
+    struct past_config *past;
+    pthread_rwlock_t config_lock;
+    struct store *store;
+    struct http_pool *http;
+    struct exec_pool *exec;
+    struct jq *jq;
+    struct spill *spill;
+    struct engine *engine;
+    struct line *lines;
+    size_t line_count;
+    pthread_t engine_thread;
+    bool engine_runs;
+    pthread_mutex_t server_lock; /* events may come while the server stops */
+    struct server *server;
+    uint16_t port;
+    char instance[INSTANCE_MAX];
+};
+
+/* ---- what the server may ask of the configuration ---- */
+
+static const struct config_queue *find_queue(const struct config *config, struct bytes name) {
+    for (size_t i = 0; i < config->queue_count; i++)
+        if (bytes_eq(config->queues[i].name, name))
+            return &config->queues[i];
+    return NULL;
+}
+
+static bool view_dlq(void *arg, struct bytes name, struct engine_dlq *out) {
+    struct plant *plant = arg;
+    bool found = false;
+    pthread_rwlock_rdlock(&plant->config_lock);
+    for (size_t q = 0; q < plant->config->queue_count && !found; q++) {
+        const struct config_queue *queue = &plant->config->queues[q];
+        for (size_t d = 0; d < queue->dlq_count && !found; d++) {
+            found = bytes_eq(queue->dlqs[d].name, name);
+            if (found)
+                *out = queue->dlqs[d];
+        }
+    }
+    pthread_rwlock_unlock(&plant->config_lock);
+    return found;
+}
+
+static size_t view_dlq_names(void *arg, struct arena *arena, struct bytes **out) {
+    struct plant *plant = arg;
+    size_t count = 0, most = 0;
+    pthread_rwlock_rdlock(&plant->config_lock);
+    for (size_t q = 0; q < plant->config->queue_count; q++)
+        most += plant->config->queues[q].dlq_count;
+    *out = arena_alloc(arena, most * sizeof **out);
+    for (size_t q = 0; q < plant->config->queue_count; q++)
+        for (size_t d = 0; d < plant->config->queues[q].dlq_count; d++)
+            (*out)[count++] = plant->config->queues[q].dlqs[d].name;
+    pthread_rwlock_unlock(&plant->config_lock);
+    return count;
+}
+
+static const struct policy *view_policy(void *arg, struct bytes name) {
+    struct plant *plant = arg;
+    pthread_rwlock_rdlock(&plant->config_lock);
+    const struct config_queue *queue = find_queue(plant->config, name);
+    return queue ? &queue->policy : NULL;
+}
+
+static void view_release(void *arg) {
+    struct plant *plant = arg;
+    pthread_rwlock_unlock(&plant->config_lock);
+}
+
+/* ---- wiring ---- */
+
+static struct handler *make_handler(struct plant *plant, const struct config_handler *config) {
+    if (config->kind == HANDLER_EXEC) {
+        struct exec_options options = {.argv = config->argv,
+                                       .argc = config->argc,
+                                       .cwd = plant->config->dir,
+                                       .timeout_ms = config->timeout_ms};
+        return exec_new(plant->exec, &options);
+    }
+    struct http_options options = {.url = config->url,
+                                   .timeout_ms = config->timeout_ms,
+                                   .headers = config->headers,
+                                   .header_count = config->header_count,
+                                   .ca_file = config->ca_file};
+    return http_new(plant->http, &options);
+}
+
+static struct engine_rules rules_of(const struct config_queue *queue) {
+    return (struct engine_rules){.policy = &queue->policy,
+                                 .concurrency = queue->concurrency,
+                                 .dlqs = queue->dlqs,
+                                 .dlq_count = queue->dlq_count};
+}
+
+static enum status add_queue(struct plant *plant, const struct config_queue *queue, struct err *err) {
+    struct line *line = &plant->lines[plant->line_count++];
+    uint32_t number = plant->store->vtable->queue_number(plant->store, queue->name);
+    line->broker = builtin_new(plant->store, number);
+    line->handlers = memory_array(queue->handler_count, sizeof(struct handler *));
+    for (size_t i = 0; i < queue->handler_count; i++)
+        line->handlers[line->handler_count++] = make_handler(plant, &queue->handlers[i]);
+    struct engine_queue_options options = {.name = queue->name,
+                                           .rules = rules_of(queue),
+                                           .broker = line->broker,
+                                           .handlers = line->handlers,
+                                           .handler_count = line->handler_count};
+    return engine_add(plant->engine, &options, err);
+}
+
+static enum status add_queues(struct plant *plant, struct err *err) {
+    enum status status = STATUS_OK;
+    plant->lines = memory_array(plant->config->queue_count, sizeof *plant->lines);
+    for (size_t i = 0; i < plant->config->queue_count && status == STATUS_OK; i++)
+        status = add_queue(plant, &plant->config->queues[i], err);
+    return status;
+}
+
+static void on_event(void *arg, const struct engine_event *event) {
+    struct plant *plant = arg;
+    pthread_mutex_lock(&plant->server_lock);
+    if (plant->server)
+        server_publish(plant->server, event);
+    pthread_mutex_unlock(&plant->server_lock);
+}
+
+static uint64_t random_seed(void) {
+    uint64_t seed;
+    randombytes_buf(&seed, sizeof seed);
+    return seed;
+}
+
+static enum status open_store(struct plant *plant, struct err *err) {
+    struct sqlite_store_options options = {.path = plant->config->store_path.ptr,
+                                           .disk = &disk_posix,
+                                           .clock = &clock_system,
+                                           .threads = true};
+    return sqlite_store_open(&options, &plant->store, err);
+}
+
+static void name_instance(struct plant *plant) {
+    char host[64] = "localhost";
+    gethostname(host, sizeof host - 1);
+    snprintf(plant->instance, sizeof plant->instance, "%s-%ld", host, (long)getpid());
+}
+
+static enum status make_engine(struct plant *plant, struct err *err) {
+    struct jq_pool_options jq = {.program = "/proc/self/exe",
+                                 .helpers = JQ_HELPERS,
+                                 .timeout_ms = plant->config->jq_timeout_ms};
+    char *flight_path;
+    plant->http = http_pool_new(&clock_system, BYTES(IMPOUND_VERSION));
+    plant->exec = exec_pool_new(&clock_system);
+    plant->jq = jq_pool_new(&jq);
+    plant->spill = spill_file_new(plant->config->dir);
+    if (asprintf(&flight_path, "%s.d/flight", plant->config->store_path.ptr) < 0)
+        abort();
+    struct engine_options options = {.store = plant->store,
+                                     .clock = &clock_system,
+                                     .jq = plant->jq,
+                                     .spill = plant->spill,
+                                     .seed = random_seed(),
+                                     .flight_path = flight_path,
+                                     .instance = bytes_of(plant->instance),
+                                     .version = BYTES(IMPOUND_VERSION),
+                                     .event = on_event,
+                                     .event_arg = plant};
+    plant->engine = engine_new(&options);
+    enum status status = add_queues(plant, err);
+    if (status == STATUS_OK)
+        status = engine_recover(plant->engine, err);
+    free(flight_path);
+    return status;
+}
+
+static void *engine_thread(void *arg) {
+    engine_run(arg);
+    return NULL;
+}
+
+static enum status open_port(struct plant *plant, struct err *err) {
+    struct server_options options = {.host = plant->config->listen_host.ptr,
+                                     .port = plant->config->listen_port,
+                                     .max_body = plant->config->max_body,
+                                     .engine = plant->engine,
+                                     .store = plant->store,
+                                     .clock = &clock_system,
+                                     .jq = plant->jq,
+                                     .config = {view_dlq, view_dlq_names, view_policy, view_release,
+                                                plant},
+                                     .version = BYTES(IMPOUND_VERSION),
+                                     .seed = random_seed()};
+    struct server *server;
+    enum status status = server_start(&options, &server, err);
+    if (status != STATUS_OK)
+        return status;
+    plant->port = server_port(server);
+    pthread_mutex_lock(&plant->server_lock);
+    plant->server = server;
+    pthread_mutex_unlock(&plant->server_lock);
+    return STATUS_OK;
+}
+
+enum status plant_start(struct config *config, struct plant **out, struct err *err) {
+    struct plant *plant = memory_new(sizeof *plant);
+    plant->config = config;
+    pthread_rwlock_init(&plant->config_lock, NULL);
+    pthread_mutex_init(&plant->server_lock, NULL);
+    name_instance(plant);
+    enum status status = open_store(plant, err);
+    if (status == STATUS_OK)
+        status = make_engine(plant, err);
+    if (status == STATUS_OK) {
+        plant->engine_runs = pthread_create(&plant->engine_thread, NULL, engine_thread,
+                                            plant->engine) == 0;
+        status = plant->engine_runs ? open_port(plant, err)
+                                    : err_set(err, STATUS_INTERNAL, "no thread for the engine");
+    }
+    if (status != STATUS_OK) {
+        plant_stop(plant);
+        return status;
+    }
+    *out = plant;
+    return STATUS_OK;
+}
+
+uint16_t plant_port(const struct plant *plant) {
+    return plant->port;
+}
+
+/* ---- reload ---- */
+
+struct reload {
+    struct engine_request request;
+    struct engine_rules rules;
+    sem_t *answered;
+    enum status status;
+};
+
+static void on_reloaded(struct engine_request *request, enum status status) {
+    struct reload *reload = request->arg;
+    reload->status = status;
+    sem_post(reload->answered);
+}
+
+static enum status reload_queue(struct plant *plant, const struct config_queue *queue, struct err *err) {
+    sem_t answered;
+    sem_init(&answered, 0, 0);
+    struct reload reload = {.rules = rules_of(queue), .answered = &answered};
+    reload.request = (struct engine_request){.kind = ENGINE_RELOAD,
+                                             .queue = queue->name,
+                                             .done = on_reloaded,
+                                             .arg = &reload,
+                                             .rules = &reload.rules};
+    engine_ask(plant->engine, &reload.request);
+    while (sem_wait(&answered) != 0) {
+    }
+    sem_destroy(&answered);
+    if (reload.status != STATUS_OK)
+        *err = reload.request.err;
+    return reload.status;
+}
+
+/* A queue that is new in the file waits for a restart; config_restart_needed says so. */
+enum status plant_reload(struct plant *plant, struct config *config, struct err *err) {
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < config->queue_count && status == STATUS_OK; i++)
+        if (find_queue(plant->config, config->queues[i].name))
+            status = reload_queue(plant, &config->queues[i], err);
+    struct past_config *past = memory_new(sizeof *past);
+    past->next = plant->past;
+    plant->past = past;
+    pthread_rwlock_wrlock(&plant->config_lock);
+    past->config = status == STATUS_OK ? plant->config : config;
+    plant->config = status == STATUS_OK ? config : plant->config;
+    pthread_rwlock_unlock(&plant->config_lock);
+    return status;
+}
+
+/* ---- stopping, in the reverse of the order of starting ---- */
+
+static void close_port(struct plant *plant) {
+    pthread_mutex_lock(&plant->server_lock);
+    struct server *server = plant->server;
+    plant->server = NULL;
+    pthread_mutex_unlock(&plant->server_lock);
+    if (server)
+        server_stop(server);
+}
+
+static void free_line(struct line *line) {
+    for (size_t i = 0; i < line->handler_count; i++)
+        line->handlers[i]->vtable->free(line->handlers[i]);
+    free(line->handlers);
+    line->broker->vtable->free(line->broker);
+}
+
+static void free_configs(struct plant *plant) {
+    while (plant->past) {
+        struct past_config *past = plant->past;
+        plant->past = past->next;
+        config_free(past->config);
+        free(past);
+    }
+    config_free(plant->config);
+}
+
+void plant_stop(struct plant *plant) {
+    close_port(plant);
+    if (plant->engine_runs) {
+        engine_stop(plant->engine, plant->config->drain_ms);
+        pthread_join(plant->engine_thread, NULL);
+    }
+    engine_free(plant->engine);
+    for (size_t i = 0; i < plant->line_count; i++)
+        free_line(&plant->lines[i]);
+    free(plant->lines);
+    if (plant->http)
+        http_pool_free(plant->http);
+    if (plant->exec)
+        exec_pool_free(plant->exec);
+    if (plant->jq)
+        plant->jq->vtable->free(plant->jq);
+    if (plant->spill)
+        plant->spill->vtable->free(plant->spill);
+    if (plant->store)
+        plant->store->vtable->close(plant->store);
+    pthread_rwlock_destroy(&plant->config_lock);
+    pthread_mutex_destroy(&plant->server_lock);
+    free_configs(plant);
+    free(plant);
+}

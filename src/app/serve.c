@@ -1,0 +1,114 @@
+/* impound serve: the server, until a signal says otherwise. SIGHUP reloads, SIGINT and SIGTERM stop
+ * gracefully, a second one at once. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/plant.h"
+#include "app/verbs.h"
+#include "base/log.h"
+
+enum { MISTAKES_MAX = 64 << 10 };
+
+static struct config *load(const char *path) {
+    struct config *config = NULL;
+    struct buf mistakes;
+    buf_init_heap(&mistakes, MISTAKES_MAX);
+    if (config_load(path, &config, &mistakes) != STATUS_OK) {
+        fprintf(stderr, "%s", buf_cstr(&mistakes));
+        config_free(config);
+        config = NULL;
+    }
+    buf_free(&mistakes);
+    return config;
+}
+
+static void log_lines(struct buf *text) {
+    struct bytes rest = buf_view(text), line;
+    while (bytes_line(&rest, &line))
+        log_warn("%.*s", BYTES_ARG(line));
+}
+
+/* The plant takes a configuration that it accepts, so what differs is told beforehand. */
+static void reload(struct plant *plant, const char *path, const struct config **current) {
+    struct err err;
+    struct config *config = load(path);
+    if (!config) {
+        log_error("%s has mistakes; the running configuration stays as it is", path);
+        return;
+    }
+    struct buf differences;
+    buf_init_heap(&differences, MISTAKES_MAX);
+    config_restart_needed(*current, config, &differences);
+    if (plant_reload(plant, config, &err) == STATUS_OK) {
+        log_lines(&differences);
+        log_info("%s is in force", path);
+        *current = config;
+    } else {
+        log_error("%s is not applied: %s", path, err.text);
+    }
+    buf_free(&differences);
+}
+
+static void watched_signals(sigset_t *set) {
+    sigemptyset(set);
+    sigaddset(set, SIGHUP);
+    sigaddset(set, SIGINT);
+    sigaddset(set, SIGTERM);
+}
+
+static void wait_for_stop(struct plant *plant, const char *path, const struct config *config) {
+    sigset_t set;
+    int got;
+    watched_signals(&set);
+    for (;;) {
+        if (sigwait(&set, &got) != 0)
+            continue;
+        if (got != SIGHUP)
+            break;
+        reload(plant, path, &config);
+    }
+    log_info("%s: stopping; what is under way has its drain time (again to stop at once)",
+             strsignal(got));
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static int usage(void) {
+    fprintf(stderr, "usage: impound serve [-c FILE]\nFILE defaults to impound.yaml.\n");
+    return status_exit(STATUS_USAGE);
+}
+
+int serve_run(const struct cli_env *env, int argc, char **argv) {
+    const char *path = "impound.yaml";
+    (void)env;
+    for (int i = 1; i < argc; i++)
+        if (!verbs_config_option(argc, argv, &i, &path))
+            return usage();
+    struct config *config = load(path);
+    if (!config)
+        return status_exit(STATUS_INVALID);
+    /* Blocked before any thread starts, so that only wait_for_stop gets them. */
+    sigset_t set;
+    watched_signals(&set);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    struct plant *plant;
+    struct err err = {STATUS_OK, ""};
+    const struct config *current = config;
+    char host[256];
+    snprintf(host, sizeof host, "%.*s", BYTES_ARG(config->listen_host));
+    enum status status = plant_start(config, &plant, &err);
+    if (status != STATUS_OK) {
+        fprintf(stderr, "impound: %s\n", err.text);
+        return status_exit(status);
+    }
+    log_info("impound " IMPOUND_VERSION " listens on http://%s:%u", host, plant_port(plant));
+    wait_for_stop(plant, path, current);
+    plant_stop(plant);
+    log_info("stopped");
+    return 0;
+}

@@ -1,0 +1,263 @@
+/* The loop. One turn: read the mail (answers of handlers, of the store, of people), feed the queues
+ * that something happened to, and commit what was decided. Settling follows when the store's answer
+ * comes in a later turn's mail. */
+#include "engine/engine.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "engine/facts.h"
+#include "engine/recorder.h"
+#include "engine/state.h"
+
+struct engine *engine_new(const struct engine_options *options) {
+    struct engine *engine = memory_new(sizeof *engine);
+    engine->options = *options;
+    engine->store = options->store;
+    engine->record_retry_ms = RECORD_RETRY_FIRST_MS;
+    rng_seed(&engine->rng, options->seed);
+    list_init(&engine->visiting);
+    list_init(&engine->deciding);
+    list_init(&engine->answers);
+    list_init(&engine->facts);
+    list_init(&engine->unrecorded);
+    list_init(&engine->batches);
+    list_init(&engine->woken);
+    mailbox_init(&engine->mailbox);
+    pthread_mutex_init(&engine->mutex, NULL);
+    pthread_mutex_init(&engine->wake_mutex, NULL);
+    engine->recorder = recorder_new();
+    return engine;
+}
+
+void engine_post(struct engine *engine, struct engine_post *post) {
+    mailbox_post(&engine->mailbox, &post->mail);
+}
+
+struct queue *engine_queue(struct engine *engine, struct bytes name) {
+    struct map_node *node = map_first(&engine->by_name, bytes_hash(name));
+    for (; node; node = map_next(node)) {
+        struct queue *queue = CONTAINER_OF(node, struct queue, by_name);
+        if (bytes_eq(queue->name, name))
+            return queue;
+    }
+    return NULL;
+}
+
+/* The store's word that a queue has something ready: from any thread, so it only leaves a mark. */
+static void on_ready(void *arg, uint32_t number) {
+    struct engine *engine = arg;
+    if (number >= engine->by_number_count || !engine->by_number[number])
+        return;
+    struct queue *queue = engine->by_number[number];
+    pthread_mutex_lock(&engine->wake_mutex);
+    if (list_empty(&queue->woken))
+        list_push_back(&engine->woken, &queue->woken);
+    pthread_mutex_unlock(&engine->wake_mutex);
+    mailbox_ring(&engine->mailbox);
+}
+
+static void index_by_number(struct engine *engine, struct queue *queue) {
+    size_t need = (size_t)queue->number + 1;
+    if (need > engine->by_number_count) {
+        engine->by_number = memory_grow(engine->by_number, need * sizeof(struct queue *));
+        while (engine->by_number_count < need)
+            engine->by_number[engine->by_number_count++] = NULL;
+    }
+    engine->by_number[queue->number] = queue;
+}
+
+enum status engine_add(struct engine *engine, const struct engine_queue_options *options,
+                       struct err *err) {
+    struct facts *facts;
+    enum status status = facts_new(options->rules.policy, &facts, err);
+    if (status != STATUS_OK)
+        return status;
+    struct queue *queue = memory_new(sizeof *queue);
+    queue->engine = engine;
+    queue->name = (struct bytes){bytes_dup(options->name), options->name.len};
+    queue->rules = options->rules;
+    queue->facts = facts;
+    queue->broker = options->broker;
+    queue->handlers = options->handlers;
+    queue->handler_count = options->handler_count;
+    queue->number = engine->store->vtable->queue_number(engine->store, options->name);
+    list_init(&queue->flights);
+    list_init(&queue->visiting);
+    list_init(&queue->woken);
+    list_init(&queue->facts_changed);
+    engine->queues =
+        memory_grow(engine->queues, (engine->queue_count + 1) * sizeof(struct queue *));
+    engine->queues[engine->queue_count++] = queue;
+    map_insert(&engine->by_name, &queue->by_name, bytes_hash(queue->name));
+    index_by_number(engine, queue);
+    return STATUS_OK;
+}
+
+enum status engine_recover(struct engine *engine, struct err *err) {
+    engine->now = clock_now(engine->options.clock);
+    for (size_t i = 0; i < engine->queue_count; i++) {
+        queue_load_facts(engine->queues[i]);
+        queue_visit(engine->queues[i]);
+    }
+    engine->store->vtable->listen(engine->store, on_ready, engine);
+    if (!engine->options.flight_path)
+        return STATUS_OK;
+    return recorder_open(engine->recorder, engine->options.flight_path, err);
+}
+
+static void read_mail(struct engine *engine) {
+    struct mail *next;
+    for (struct mail *mail = mailbox_take(&engine->mailbox); mail; mail = next) {
+        next = mail->next;
+        struct engine_post *post = CONTAINER_OF(mail, struct engine_post, mail);
+        post->open(engine, post);
+    }
+    pthread_mutex_lock(&engine->wake_mutex);
+    for (struct list *node; (node = list_pop_front(&engine->woken));)
+        queue_visit(CONTAINER_OF(node, struct queue, woken));
+    pthread_mutex_unlock(&engine->wake_mutex);
+}
+
+static void ring_timers(struct engine *engine) {
+    struct heap_node *node;
+    while ((node = heap_first(&engine->timers)) && node->at <= engine->now.mono.ms) {
+        heap_remove(&engine->timers, node);
+        queue_visit(CONTAINER_OF(node, struct queue, timer));
+    }
+}
+
+static void set_timer(struct queue *queue) {
+    struct engine *engine = queue->engine;
+    struct mono at = queue_next_wake(queue);
+    heap_remove(&engine->timers, &queue->timer);
+    if (at.ms == MONO_NEVER.ms)
+        return;
+    queue->timer.at = at.ms;
+    queue->timer.tie = queue->number;
+    heap_insert(&engine->timers, &queue->timer);
+}
+
+static void feed_queues(struct engine *engine) {
+    for (struct list *node; (node = list_pop_front(&engine->visiting));) {
+        struct queue *queue = CONTAINER_OF(node, struct queue, visiting);
+        queue_feed(queue);
+        set_timer(queue);
+    }
+}
+
+/* The drain is over: whatever is still under way is interrupted, which is not an attempt. */
+static void drain(struct engine *engine) {
+    if (!engine->stopping || engine->cancelled ||
+        engine->now.mono.ms < engine->drain_until.ms)
+        return;
+    engine->cancelled = true;
+    for (size_t i = 0; i < engine->queue_count; i++) {
+        LIST_EACH(node, &engine->queues[i]->flights) {
+            struct flight *flight = CONTAINER_OF(node, struct flight, link);
+            struct handler *handler = flight->queue->handlers[flight->handler];
+            if (flight->calling)
+                handler->vtable->cancel(handler, &flight->call);
+        }
+    }
+}
+
+static struct mono next_turn(struct engine *engine) {
+    struct heap_node *timer = heap_first(&engine->timers);
+    struct mono at = timer ? (struct mono){timer->at} : MONO_NEVER;
+    if (!list_empty(&engine->unrecorded))
+        at = mono_earlier(at, engine->record_again);
+    if (engine->stopping && !engine->cancelled)
+        at = mono_earlier(at, engine->drain_until);
+    return at;
+}
+
+struct mono engine_turn(struct engine *engine, struct instant now) {
+    pthread_mutex_lock(&engine->mutex);
+    engine->now = now;
+    read_mail(engine);
+    ring_timers(engine);
+    drain(engine);
+    record_again(engine);
+    feed_queues(engine);
+    record_commit(engine);
+    struct mono next = next_turn(engine);
+    pthread_mutex_unlock(&engine->mutex);
+    return next;
+}
+
+static bool at_rest(const struct engine *engine) {
+    for (size_t i = 0; i < engine->queue_count; i++)
+        if (!list_empty(&engine->queues[i]->flights))
+            return false;
+    return list_empty(&engine->batches);
+}
+
+/* After the drain, a store that takes nothing must not keep us from stopping: what is unrecorded is
+ * where it was before it was handed over. */
+static bool may_leave(const struct engine *engine) {
+    bool stuck = engine->cancelled && list_empty(&engine->batches) && !list_empty(&engine->unrecorded);
+    return engine->stopping && (at_rest(engine) || stuck);
+}
+
+void engine_run(struct engine *engine) {
+    for (;;) {
+        struct mono next = engine_turn(engine, clock_now(engine->options.clock));
+        if (may_leave(engine))
+            return;
+        mailbox_wait(&engine->mailbox, next);
+    }
+}
+
+static void open_stop(struct engine *engine, struct engine_post *post) {
+    (void)post;
+    if (engine->stopping)
+        return;
+    engine->stopping = true;
+    engine->drain_until = mono_after(engine->now.mono, engine->drain_ms);
+    for (size_t i = 0; i < engine->queue_count; i++) {
+        struct queue *queue = engine->queues[i];
+        if (budget_peak(&queue->budget, engine->now.mono) != queue->peak_saved)
+            queue_facts_changed(queue);
+    }
+}
+
+void engine_stop(struct engine *engine, int64_t drain_ms) {
+    engine->drain_ms = drain_ms;
+    engine->stop_post.open = open_stop;
+    engine_post(engine, &engine->stop_post);
+}
+
+static void queue_free(struct queue *queue) {
+    while (!list_empty(&queue->flights))
+        flight_free(CONTAINER_OF(queue->flights.next, struct flight, link));
+    facts_free(queue->facts);
+    free((void *)(uintptr_t)queue->name.ptr);
+    free(queue);
+}
+
+void engine_free(struct engine *engine) {
+    if (!engine)
+        return;
+    record_drop(engine);
+    mailbox_take(&engine->mailbox);
+    for (size_t i = 0; i < engine->queue_count; i++)
+        queue_free(engine->queues[i]);
+    heap_free(&engine->timers);
+    map_free(&engine->by_name);
+    recorder_free(engine->recorder);
+    mailbox_free(&engine->mailbox);
+    pthread_mutex_destroy(&engine->mutex);
+    pthread_mutex_destroy(&engine->wake_mutex);
+    free(engine->by_number);
+    free(engine->ops);
+    free(engine->queues);
+    free(engine);
+}
+
+void engine_ask(struct engine *engine, struct engine_request *request) {
+    request->post.open = request_open;
+    engine_post(engine, &request->post);
+}

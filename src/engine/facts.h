@@ -1,0 +1,20 @@
+/* facts: what core may not compute itself: whether a rule's PCRE2 pattern matches. (The jq part of a
+ * rule is asked of a helper process by judge.c.) */
+#ifndef ENGINE_FACTS_H
+#define ENGINE_FACTS_H
+
+#include "core/policy.h"
+#include "base/status.h"
+
+enum { FACTS_MATCH_LIMIT = 100000, FACTS_DEPTH_LIMIT = 1000 };
+
+struct facts;
+
+/* Compiles the patterns of a queue's own rules. */
+enum status facts_new(const struct policy *policy, struct facts **out, struct err *err);
+void facts_free(struct facts *facts);
+/* True when rule `index` has no pattern, or its pattern matches. A pattern that exceeds its limits
+ * does not match. */
+bool facts_message_matches(const struct facts *facts, size_t index, struct bytes error_message);
+
+#endif

@@ -1,0 +1,106 @@
+/* One message in the engine's hands: called, answered, and let go. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "engine/recorder.h"
+#include "engine/state.h"
+
+struct flight *flight_new(struct queue *queue, struct store_held *held) {
+    struct flight *flight = memory_new(sizeof *flight);
+    flight->queue = queue;
+    flight->held = held;
+    list_init(&flight->recording);
+    list_push_back(&queue->flights, &flight->link);
+    return flight;
+}
+
+void flight_free(struct flight *flight) {
+    recorder_clear(flight->queue->engine->recorder, flight->slot);
+    list_remove(&flight->link);
+    list_remove(&flight->recording);
+    store_held_free(flight->held);
+    free(flight);
+}
+
+static void open_outcome(struct engine *engine, struct engine_post *post) {
+    struct flight *flight = CONTAINER_OF(post, struct flight, post);
+    (void)engine;
+    flight->calling = false;
+    flight->queue->running--;
+    flight->queue->settling++;
+    queue_visit(flight->queue);
+    judge_outcome(flight);
+}
+
+static struct bytes keep(struct arena *arena, struct bytes text, size_t max) {
+    return text.len ? arena_dup(arena, bytes_clip(text, max)) : BYTES_NONE;
+}
+
+/* From the handler's thread. Until the mail is read nobody else touches the flight, so its arena may
+ * take the outcome's texts. */
+static void on_done(struct call *call, const struct outcome *outcome) {
+    struct flight *flight = CONTAINER_OF(call, struct flight, call);
+    struct arena *arena = &flight->held->arena;
+    flight->outcome = *outcome;
+    flight->outcome.error_type = keep(arena, outcome->error_type, OUTCOME_TYPE_MAX);
+    flight->outcome.error_message = keep(arena, outcome->error_message, OUTCOME_MESSAGE_MAX);
+    flight->outcome.stack_trace = keep(arena, outcome->stack_trace, outcome->stack_trace.len);
+    flight->outcome.reason = keep(arena, outcome->reason, OUTCOME_TYPE_MAX);
+    engine_post(flight->queue->engine, &flight->post);
+}
+
+static void fill_call(struct flight *flight) {
+    const struct envelope *envelope = &flight->held->envelope;
+    flight->call = (struct call){
+        .queue = flight->queue->name,
+        .id = envelope->id,
+        .key = envelope->key,
+        .body = flight->held->body,
+        .content_type = envelope->content_type,
+        .headers = envelope->headers,
+        .header_count = envelope->header_count,
+        .attempt = envelope->attempts + 1,
+        .replay = envelope->replays,
+        .fallback = flight->handler,
+        .first_attempt_at = envelope->first_attempt_at,
+        .done = on_done,
+    };
+}
+
+void flight_call(struct flight *flight) {
+    struct handler *handler = flight->queue->handlers[flight->handler];
+    fill_call(flight);
+    flight->post.open = open_outcome;
+    flight->calling = true;
+    flight->queue->running++;
+    handler->vtable->start(handler, &flight->call);
+}
+
+/* What our last death cut short stands in the history, uncounted. */
+static void note_interrupted(struct flight *flight) {
+    struct recorder_entry entry;
+    struct envelope *envelope = &flight->held->envelope;
+    if (!recorder_claim(flight->queue->engine->recorder, flight->held->seq, &entry))
+        return;
+    struct envelope_note note = {.attempt = entry.attempt,
+                                 .replay = envelope->replays,
+                                 .at = entry.started_at,
+                                 .interrupted = true,
+                                 .delay_ms = -1};
+    envelope_note(envelope, &flight->held->arena, &note);
+}
+
+void flight_hand_over(struct flight *flight, bool probe) {
+    struct engine *engine = flight->queue->engine;
+    struct envelope *envelope = &flight->held->envelope;
+    note_interrupted(flight);
+    flight->probe = probe;
+    flight->started = engine->now;
+    if (envelope->first_attempt_at.ms == WALL_NEVER.ms)
+        envelope->first_attempt_at = engine->now.wall;
+    rate_count(&flight->queue->in, engine->now.mono);
+    flight->slot = recorder_note(engine->recorder, flight->held->seq, envelope->attempts + 1,
+                                 engine->now.wall);
+    flight_call(flight);
+}

@@ -1,0 +1,356 @@
+/* From an outcome to what is to become of the message: facts, decide, and the envelope that says so.
+ * Nothing here is durable yet; record.c sees to that. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/uuid.h"
+#include "engine/facts.h"
+#include "engine/state.h"
+
+/* ---- facts ---- */
+
+/* One question to jq about one rule; the flight waits until all its questions are answered. */
+struct jq_question {
+    struct engine_post post;
+    struct jq_job job;
+    struct flight *flight;
+    size_t rule;
+    bool matched;
+    bool failed;
+    struct err err;
+    struct buf input;
+};
+
+enum { JQ_INPUT_MAX = 64 << 20 };
+
+static void open_jq_answer(struct engine *engine, struct engine_post *post) {
+    struct jq_question *question = CONTAINER_OF(post, struct jq_question, post);
+    struct flight *flight = question->flight;
+    struct queue *queue = flight->queue;
+    (void)engine;
+    if (question->matched)
+        rule_facts_set(&flight->facts, question->rule);
+    if (question->failed) {
+        queue->jq_errors++;
+        log_warn("queue %.*s: rule %.*s: jq: %s", BYTES_ARG(queue->name),
+                 BYTES_ARG(queue->rules.policy->rules[question->rule].name), question->err.text);
+    }
+    buf_free(&question->input);
+    free(question);
+    if (--flight->jq_pending == 0)
+        judge_decide(flight);
+}
+
+static void on_jq_done(struct jq_job *job, enum status status, bool truthy, struct bytes output,
+                       const struct err *err) {
+    struct jq_question *question = CONTAINER_OF(job, struct jq_question, job);
+    (void)output;
+    question->matched = status == STATUS_OK && truthy;
+    question->failed = status != STATUS_OK;
+    if (question->failed && err)
+        question->err = *err;
+    engine_post(question->flight->queue->engine, &question->post);
+}
+
+static void ask_jq(struct flight *flight, size_t rule) {
+    struct jq *jq = flight->queue->engine->options.jq;
+    struct jq_question *question = memory_new(sizeof *question);
+    question->flight = flight;
+    question->rule = rule;
+    question->post.open = open_jq_answer;
+    buf_init_heap(&question->input, JQ_INPUT_MAX);
+    envelope_encode(&flight->held->envelope, ENVELOPE_WITH_BODY, flight->held->body,
+                    &question->input);
+    question->job = (struct jq_job){.program = flight->queue->rules.policy->rules[rule].when.jq,
+                                    .input = buf_view(&question->input),
+                                    .done = on_jq_done};
+    flight->jq_pending++;
+    jq->vtable->start(jq, &question->job);
+}
+
+static struct rule_subject subject_of(const struct flight *flight) {
+    const struct envelope *envelope = &flight->held->envelope;
+    return (struct rule_subject){.outcome = &flight->outcome,
+                                 .attempt = envelope->attempts + 1,
+                                 .headers = envelope->headers,
+                                 .header_count = envelope->header_count};
+}
+
+/* Only rules that could still win are asked about: their other conditions hold. */
+static void gather_facts(struct flight *flight) {
+    struct queue *queue = flight->queue;
+    const struct policy *policy = queue->rules.policy;
+    struct rule_subject subject = subject_of(flight);
+    flight->facts = (struct rule_facts){0};
+    flight->jq_pending = 1; /* keeps an early answer from deciding before all were asked */
+    for (size_t i = 0; i < policy->rule_count; i++) {
+        const struct rule *rule = &policy->rules[i];
+        if (!rule_needs_facts(rule) || !rule_matches_inside(&rule->when, &subject) ||
+            !facts_message_matches(queue->facts, i, flight->outcome.error_message))
+            continue;
+        if (rule->when.jq.len && queue->engine->options.jq)
+            ask_jq(flight, i);
+        else if (!rule->when.jq.len)
+            rule_facts_set(&flight->facts, i);
+    }
+    flight->jq_pending--;
+}
+
+void judge_outcome(struct flight *flight) {
+    flight->first_failure_at = flight->held->envelope.first_failure_at;
+    if (flight->outcome.ending == ENDING_FAILED) {
+        envelope_fail(&flight->held->envelope, &flight->outcome, flight->queue->engine->now.wall);
+        gather_facts(flight);
+    }
+    if (flight->jq_pending == 0)
+        judge_decide(flight);
+}
+
+/* ---- what it means for the queue ---- */
+
+static enum attempt_result result_of(const struct decision *decision, const struct outcome *outcome) {
+    switch (decision->action) {
+    case ACTION_DONE:
+        return RESULT_OK;
+    case ACTION_DEAD:
+        return RESULT_DLQ;
+    case ACTION_DISCARD:
+        return RESULT_DISCARD;
+    case ACTION_HALT:
+        return RESULT_HALT;
+    case ACTION_HAND_BACK:
+        return outcome->ending == ENDING_INTERRUPTED ? RESULT_INTERRUPTED : RESULT_PROBE_FAILED;
+    case ACTION_RETRY:
+    case ACTION_FALLBACK:
+        break;
+    }
+    return RESULT_RETRY;
+}
+
+static void count(struct flight *flight, const struct decision *decision) {
+    struct queue *queue = flight->queue;
+    double seconds = (double)flight->outcome.duration_ms / 1000;
+    size_t bucket = 0;
+    while (bucket < ENGINE_SECONDS_BUCKETS && seconds > engine_seconds_bounds[bucket])
+        bucket++;
+    queue->seconds_buckets[bucket]++;
+    queue->seconds_sum += seconds;
+    queue->results[result_of(decision, &flight->outcome)]++;
+    if (flight->outcome.ending != ENDING_INTERRUPTED)
+        rate_count(decision->action == ACTION_DONE ? &queue->ok : &queue->failed,
+                   queue->engine->now.mono);
+}
+
+/* The breaker hears of attempts that were made while it was closed, and of its probes; what was under
+ * way when it opened tells it nothing new. */
+static void tell_breaker(struct flight *flight, const struct decision *decision) {
+    struct queue *queue = flight->queue;
+    const struct breaker_policy *policy = &queue->rules.policy->breaker;
+    struct mono now = queue->engine->now.mono;
+    enum breaker_state before = queue->breaker.state;
+    bool failed = decision->breaker_failure;
+    if (flight->probe && flight->outcome.ending == ENDING_INTERRUPTED)
+        breaker_probe_withdrawn(&queue->breaker);
+    else if (flight->probe)
+        breaker_probe_ended(&queue->breaker, policy, now, queue->rules.concurrency, failed,
+                            flight->outcome.retry_after_ms);
+    else if (before == BREAKER_CLOSED && flight->outcome.ending != ENDING_INTERRUPTED)
+        breaker_note(&queue->breaker, policy, now, flight->held->seq, failed,
+                     flight->outcome.retry_after_ms);
+    if (queue->breaker.state == before)
+        return;
+    log_info("queue %.*s: breaker %s", BYTES_ARG(queue->name),
+             breaker_state_text(queue->breaker.state));
+    notice_breaker(queue);
+}
+
+/* ---- what it means for the message ---- */
+
+static void note_attempt(struct flight *flight, const struct decision *decision) {
+    const struct outcome *outcome = &flight->outcome;
+    struct envelope_note note = {
+        .attempt = flight->call.attempt ? flight->call.attempt : flight->held->envelope.attempts + 1,
+        .replay = flight->held->envelope.replays,
+        .at = flight->started.wall,
+        .duration_ms = outcome->duration_ms,
+        .counted = decision->counted,
+        .interrupted = outcome->ending == ENDING_INTERRUPTED,
+        .probe = flight->probe,
+        .verdict = decision->verdict,
+        .category = decision->category,
+        .error_type = outcome->error_type,
+        .error_message = outcome->error_message,
+        .delay_ms = decision->action == ACTION_RETRY ? decision->delay_ms : -1,
+    };
+    envelope_note(&flight->held->envelope, &flight->held->arena, &note);
+}
+
+static struct bytes full_reason(struct flight *flight, const struct decision *decision) {
+    char text[512];
+    if (!decision->exhausted)
+        return arena_dup(&flight->held->arena, decision->reason);
+    snprintf(text, sizeof text, "max_attempts:%.*s", BYTES_ARG(decision->reason));
+    return arena_dup(&flight->held->arena, bytes_of(text));
+}
+
+static void describe(struct flight *flight, const struct decision *decision) {
+    const struct queue *queue = flight->queue;
+    struct envelope *envelope = &flight->held->envelope;
+    envelope->category = decision->category;
+    envelope->reason = full_reason(flight, decision);
+    envelope->rule = decision->rule_name;
+    envelope->instance = queue->engine->options.instance;
+    envelope->version = queue->engine->options.version;
+    if (envelope->max_attempts == 0)
+        envelope->max_attempts = queue->rules.policy->retry.attempts;
+    if (decision->counted)
+        envelope->attempts++;
+    else
+        envelope->first_failure_at = flight->first_failure_at; /* max_age runs from a counted one */
+    if (decision->crashed)
+        envelope->crashes++;
+}
+
+static bool is_replay(const struct envelope *envelope) {
+    return envelope->letter_id.len > 0;
+}
+
+/* Waits `delay_ms`; a delay of 0 is as soon as the queue may. */
+static void wait_for_retry(struct flight *flight, int64_t delay_ms) {
+    struct envelope *envelope = &flight->held->envelope;
+    envelope->state = is_replay(envelope) ? STATE_REPLAYING : STATE_PENDING_RETRY;
+    envelope->delay_ms = delay_ms;
+    envelope->next_attempt_at.ms = flight->queue->engine->now.wall.ms + delay_ms;
+    flight->op = STORE_UPDATE;
+}
+
+/* Back to where it was. What never had a counted attempt is queued still. */
+static void wait_as_before(struct flight *flight) {
+    struct envelope *envelope = &flight->held->envelope;
+    if (envelope->attempts > 0 || is_replay(envelope) || flight->report) {
+        wait_for_retry(flight, 0);
+        return;
+    }
+    envelope->state = STATE_QUEUED;
+    envelope->next_attempt_at = WALL_NEVER;
+    envelope->delay_ms = 0;
+    flight->op = STORE_UPDATE;
+}
+
+static void forget(struct flight *flight) {
+    struct envelope *envelope = &flight->held->envelope;
+    if (!is_replay(envelope)) {
+        flight->op = STORE_FORGET;
+        return;
+    }
+    envelope->state = STATE_RESOLVED;
+    envelope->resolution = RESOLUTION_REPLAYED;
+    envelope->resolved_at = flight->queue->engine->now.wall;
+    flight->op = STORE_UPDATE;
+}
+
+static void bury(struct flight *flight, const struct decision *decision, enum state state) {
+    struct engine *engine = flight->queue->engine;
+    struct envelope *envelope = &flight->held->envelope;
+    const struct engine_dlq *dlq = queue_dlq(flight->queue, decision->dlq);
+    if (!is_replay(envelope)) {
+        char id[UUID_TEXT_SIZE];
+        uuid_v7(engine->now.wall, &engine->rng, id);
+        envelope->letter_id = arena_dup(&flight->held->arena, bytes_of(id));
+    }
+    envelope->dlq = decision->dlq;
+    envelope->cause = decision->cause;
+    if (flight->report && flight->outcome.has_verdict)
+        envelope->cause = CAUSE_REPORTED;
+    envelope->owner = dlq ? dlq->owner : BYTES_NONE;
+    envelope->state = state;
+    envelope->dead_at = engine->now.wall;
+    envelope->next_attempt_at = WALL_NEVER;
+    envelope->delay_ms = 0;
+    flight->op = STORE_UPDATE;
+}
+
+static void halt_queue(struct flight *flight, const struct decision *decision) {
+    const struct outcome *outcome = &flight->outcome;
+    char why[256], answer[32] = "";
+    if (outcome->status)
+        snprintf(answer, sizeof answer, "HTTP %d ", outcome->status);
+    snprintf(why, sizeof why, "%.*s: message %.*s: %s%.*s", BYTES_ARG(decision->reason),
+             BYTES_ARG(bytes_clip(flight->held->envelope.id, 64)), answer,
+             BYTES_ARG(bytes_clip(outcome->error_message, 120)));
+    queue_halt(flight->queue, why);
+}
+
+static void carry_out(struct flight *flight, const struct decision *decision) {
+    switch (decision->action) {
+    case ACTION_DONE:
+        forget(flight);
+        break;
+    case ACTION_RETRY:
+    case ACTION_FALLBACK:
+        wait_for_retry(flight, decision->delay_ms);
+        break;
+    case ACTION_DEAD:
+        bury(flight, decision, STATE_PENDING_REVIEW);
+        break;
+    case ACTION_DISCARD:
+        bury(flight, decision, STATE_DISCARDED);
+        break;
+    case ACTION_HALT:
+        halt_queue(flight, decision);
+        wait_as_before(flight);
+        break;
+    case ACTION_HAND_BACK:
+        wait_as_before(flight);
+        break;
+    }
+}
+
+/* A failure that arrives while the breaker is not closed belongs to the outage, whether or not the
+ * call was a probe: it burns no attempt. */
+static struct decision decision_on(struct flight *flight) {
+    struct queue *queue = flight->queue;
+    const struct envelope *envelope = &flight->held->envelope;
+    bool closed = queue->breaker.state == BREAKER_CLOSED;
+    struct subject subject = {.attempt = envelope->attempts + 1,
+                              .max_attempts = envelope->max_attempts,
+                              .crashes = envelope->crashes,
+                              .first_failure_at = envelope->first_failure_at,
+                              .previous_delay_ms = envelope->attempts ? envelope->delay_ms : 0,
+                              .headers = envelope->headers,
+                              .header_count = envelope->header_count};
+    struct circumstance around = {.now = queue->engine->now.wall,
+                                  .probe = !flight->report && (flight->probe || !closed),
+                                  .breaker_closed = closed,
+                                  .fallback_left = !flight->report && !queue->engine->stopping &&
+                                                   flight->handler + 1 < queue->handler_count};
+    return decide(queue->rules.policy, &subject, &flight->outcome, &flight->facts, &around,
+                  &queue->engine->rng);
+}
+
+void judge_decide(struct flight *flight) {
+    struct decision decision = decision_on(flight);
+    struct queue *queue = flight->queue;
+    if (decision.action == ACTION_FALLBACK) {
+        queue->fallbacks++;
+        queue->settling--;
+        flight->handler++;
+        flight_call(flight);
+        return;
+    }
+    if (flight->report)
+        flight->report->verdict = decision.verdict;
+    else {
+        count(flight, &decision);
+        tell_breaker(flight, &decision);
+    }
+    if (flight->outcome.ending != ENDING_OK)
+        note_attempt(flight, &decision);
+    if (flight->outcome.ending == ENDING_FAILED)
+        describe(flight, &decision);
+    carry_out(flight, &decision);
+    record_decided(flight);
+}

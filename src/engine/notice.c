@@ -1,0 +1,78 @@
+/* What people want to see happen, as it happens. */
+#include "base/json.h"
+#include "engine/state.h"
+
+enum { NOTICE_MAX = 4096, NOTICE_TEXT_MAX = 512 };
+
+static bool wanted(const struct engine *engine) {
+    return engine->options.event != NULL;
+}
+
+static struct json_out begin(const struct queue *queue, struct buf *buf, const char *type) {
+    char at[INSTANT_TEXT_SIZE];
+    struct json_out out = json_out(buf);
+    json_open(&out, '{');
+    json_key(&out, "type");
+    json_put_str(&out, type);
+    json_key(&out, "at");
+    json_put_str(&out, wall_text(queue->engine->now.wall, at));
+    json_key(&out, "queue");
+    json_put(&out, queue->name);
+    return out;
+}
+
+static void field(struct json_out *out, const char *key, struct bytes text) {
+    json_key(out, key);
+    json_put(out, bytes_clip(text, NOTICE_TEXT_MAX));
+}
+
+static void send(const struct queue *queue, struct json_out *out, const char *type) {
+    const struct engine_options *options = &queue->engine->options;
+    json_close(out, '}');
+    if (!out->buf->overflow)
+        options->event(options->event_arg, &(struct engine_event){type, buf_view(out->buf)});
+}
+
+void notice_letter(const struct flight *flight) {
+    const struct envelope *envelope = &flight->held->envelope;
+    char memory[NOTICE_MAX];
+    struct buf buf;
+    if (!wanted(flight->queue->engine) ||
+        (envelope->state != STATE_PENDING_REVIEW && envelope->state != STATE_DISCARDED))
+        return;
+    buf_init_fixed(&buf, memory, sizeof memory);
+    struct json_out out = begin(flight->queue, &buf, "letter");
+    field(&out, "id", envelope->letter_id);
+    field(&out, "message_id", envelope->id);
+    field(&out, "dlq", envelope->dlq);
+    field(&out, "state", bytes_of(state_text(envelope->state)));
+    field(&out, "cause", bytes_of(cause_text(envelope->cause)));
+    field(&out, "category", envelope->category);
+    field(&out, "reason", envelope->reason);
+    field(&out, "error_type", envelope->error_type);
+    field(&out, "error_message", envelope->error_message);
+    send(flight->queue, &out, "letter");
+}
+
+void notice_queue(const struct queue *queue) {
+    char memory[NOTICE_MAX];
+    struct buf buf;
+    if (!wanted(queue->engine))
+        return;
+    buf_init_fixed(&buf, memory, sizeof memory);
+    struct json_out out = begin(queue, &buf, "queue");
+    field(&out, "state", bytes_of(queue_state_text(queue->state)));
+    field(&out, "why", bytes_of(queue->why));
+    send(queue, &out, "queue");
+}
+
+void notice_breaker(const struct queue *queue) {
+    char memory[NOTICE_MAX];
+    struct buf buf;
+    if (!wanted(queue->engine))
+        return;
+    buf_init_fixed(&buf, memory, sizeof memory);
+    struct json_out out = begin(queue, &buf, "breaker");
+    field(&out, "state", bytes_of(breaker_state_text(queue->breaker.state)));
+    send(queue, &out, "breaker");
+}

@@ -1,0 +1,237 @@
+/* What may be handed over now, and when to look again. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "engine/state.h"
+
+void queue_visit(struct queue *queue) {
+    if (list_empty(&queue->visiting))
+        list_push_back(&queue->engine->visiting, &queue->visiting);
+}
+
+const struct engine_dlq *queue_dlq(const struct queue *queue, struct bytes name) {
+    for (size_t i = 0; i < queue->rules.dlq_count; i++)
+        if (bytes_eq(queue->rules.dlqs[i].name, name))
+            return &queue->rules.dlqs[i];
+    return NULL;
+}
+
+/* ---- may anything go? ---- */
+
+static bool holds_everything(const struct queue *queue) {
+    return queue->state != QUEUE_RUNNING || queue->engine->stopping ||
+           queue->postponed > 0 || queue->settling >= QUEUE_SETTLING_MAX;
+}
+
+static size_t free_slots(const struct queue *queue) {
+    return queue->running < queue->rules.concurrency ? queue->rules.concurrency - queue->running : 0;
+}
+
+/* Stops at the cap, starts again below 95 % of it, so that it does not flutter. */
+static bool dlq_full(struct queue *queue) {
+    struct store *store = queue->engine->store;
+    bool full = false;
+    for (size_t i = 0; i < queue->rules.dlq_count && !full; i++) {
+        const struct engine_dlq *dlq = &queue->rules.dlqs[i];
+        if (dlq->on_full != ON_FULL_BLOCK)
+            continue;
+        uint64_t limit = queue->dlq_full ? dlq->cap * DLQ_REOPEN_PERMILLE / 1000 : dlq->cap;
+        full = store->vtable->dlq_depth(store, dlq->name) >= limit;
+    }
+    if (full != queue->dlq_full)
+        log_warn("queue %.*s: %s", BYTES_ARG(queue->name),
+                 full ? "a DLQ is at its cap; nothing more is received" : "receiving again");
+    queue->dlq_full = full;
+    return full;
+}
+
+/* ---- handing over ---- */
+
+static bool over_budget(struct queue *queue, const struct store_held *held) {
+    if (held->envelope.attempts == 0)
+        return false; /* a replay's first attempt is a first attempt */
+    return !budget_retry(&queue->budget, &queue->rules.policy->retry, queue->engine->now.mono,
+                         &queue->retry_hold);
+}
+
+static void hand_over(struct queue *queue, struct store_held *held, bool probe) {
+    bool retry = held->envelope.attempts > 0;
+    if (!probe && retry)
+        queue->retries++;
+    if (!probe && !retry)
+        budget_first(&queue->budget, queue->engine->now.mono);
+    flight_hand_over(flight_new(queue, held), probe);
+}
+
+static void feed_due(struct queue *queue) {
+    struct engine *engine = queue->engine;
+    struct store *store = engine->store;
+    while (free_slots(queue) && queue->retry_hold.ms <= engine->now.mono.ms) {
+        struct store_held *held;
+        if (!store->vtable->take(store, queue->number, TAKE_DUE, engine->now, 0, &held, 1))
+            return;
+        if (over_budget(queue, held)) {
+            store->vtable->give_back(store, held, queue->retry_hold);
+            return;
+        }
+        hand_over(queue, held, false);
+    }
+}
+
+static void feed_new(struct queue *queue) {
+    enum { AT_ONCE = 64 };
+    struct store_held *held[AT_ONCE];
+    for (size_t room; (room = free_slots(queue)) > 0;) {
+        size_t want = room < AT_ONCE ? room : AT_ONCE;
+        size_t got =
+            queue->broker->vtable->receive(queue->broker, queue->engine->now, 0, held, want);
+        for (size_t i = 0; i < got; i++)
+            hand_over(queue, held[i], false);
+        if (got < want)
+            return;
+    }
+}
+
+/* Probes come from never-attempted messages first, then from those with the fewest attempts, and not
+ * from the same one twice in a row while another waits. */
+static struct store_held *next_probe(struct queue *queue) {
+    struct engine *engine = queue->engine;
+    struct store *store = engine->store;
+    struct store_held *held;
+    uint64_t avoid = queue->last_probe;
+    bool others_due = store->vtable->next_ready(store, queue->number, TAKE_DUE_FEWEST).ms <=
+                      engine->now.mono.ms;
+    if (queue->broker->vtable->receive(queue->broker, engine->now, avoid, &held, 1)) {
+        if (held->seq != avoid || !others_due)
+            return held;
+        queue->broker->vtable->hand_back(queue->broker, held, engine->now);
+    }
+    if (store->vtable->take(store, queue->number, TAKE_DUE_FEWEST, engine->now, avoid, &held, 1))
+        return held;
+    return NULL;
+}
+
+static void feed_probes(struct queue *queue) {
+    uint32_t wanted = breaker_probes_wanted(&queue->breaker, &queue->rules.policy->breaker,
+                                            queue->engine->now.mono);
+    while (wanted-- > 0 && free_slots(queue)) {
+        struct store_held *held = next_probe(queue);
+        if (!held)
+            return;
+        queue->last_probe = held->seq;
+        breaker_probe_started(&queue->breaker);
+        hand_over(queue, held, true);
+    }
+}
+
+/* The budget's peak outlives us, but is worth a write only now and then. */
+static void save_peak(struct queue *queue) {
+    struct mono now = queue->engine->now.mono;
+    if (!list_empty(&queue->flights) && now.ms - queue->peak_at.ms >= QUEUE_FACTS_INTERVAL_MS &&
+        budget_peak(&queue->budget, now) != queue->peak_saved)
+        queue_facts_changed(queue);
+}
+
+void queue_feed(struct queue *queue) {
+    save_peak(queue);
+    if (holds_everything(queue))
+        return;
+    if (queue->breaker.state != BREAKER_CLOSED) {
+        feed_probes(queue);
+        return;
+    }
+    feed_due(queue);
+    if (!dlq_full(queue))
+        feed_new(queue);
+}
+
+/* ---- when to look again ---- */
+
+/* Only what time alone brings about; everything else wakes the queue by mail. */
+struct mono queue_next_wake(struct queue *queue) {
+    struct engine *engine = queue->engine;
+    struct store *store = engine->store;
+    if (holds_everything(queue))
+        return MONO_NEVER;
+    if (queue->breaker.state == BREAKER_OPEN)
+        return queue->breaker.until;
+    if (!free_slots(queue))
+        return MONO_NEVER;
+    struct mono due = store->vtable->next_ready(store, queue->number, TAKE_DUE);
+    if (queue->breaker.state == BREAKER_CLOSED && due.ms < queue->retry_hold.ms)
+        due = queue->retry_hold;
+    struct mono fresh = queue->broker->vtable->next_wake(queue->broker);
+    if (queue->dlq_full)
+        fresh = mono_after(engine->now.mono, QUEUE_FULL_POLL_MS);
+    struct mono next = mono_earlier(due, fresh);
+    /* Half open with its round started, what waits must not spin: the probes' answers wake us. */
+    if (queue->breaker.state == BREAKER_HALF_OPEN && next.ms <= engine->now.mono.ms)
+        return MONO_NEVER;
+    return next;
+}
+
+/* ---- states, and the facts that outlive us ---- */
+
+void queue_facts_changed(struct queue *queue) {
+    if (list_empty(&queue->facts_changed))
+        list_push_back(&queue->engine->facts, &queue->facts_changed);
+}
+
+void queue_set_state(struct queue *queue, enum queue_state state, struct bytes why) {
+    queue->state = state;
+    snprintf(queue->why, sizeof queue->why, "%.*s", BYTES_ARG(bytes_clip(why, sizeof queue->why - 1)));
+    queue_facts_changed(queue);
+    queue_visit(queue);
+    notice_queue(queue);
+    log_info("queue %.*s: %s%s%s", BYTES_ARG(queue->name), queue_state_text(state),
+             queue->why[0] ? ": " : "", queue->why);
+}
+
+void queue_halt(struct queue *queue, const char *why) {
+    if (queue->state != QUEUE_HALTED)
+        queue_set_state(queue, QUEUE_HALTED, bytes_of(why));
+}
+
+void queue_put_facts(struct queue *queue, struct buf *out) {
+    queue->peak_saved = budget_peak(&queue->budget, queue->engine->now.mono);
+    queue->peak_at = queue->engine->now.mono;
+    struct json_out json = json_out(out);
+    json_open(&json, '{');
+    json_key(&json, "state");
+    json_put_str(&json, queue_state_text(queue->state));
+    json_key(&json, "why");
+    json_put_str(&json, queue->why);
+    json_key(&json, "budget_peak");
+    json_put_i64(&json, queue->peak_saved);
+    json_close(&json, '}');
+}
+
+static void load_state(struct queue *queue, struct json facts, struct arena *arena) {
+    struct json value;
+    struct bytes text;
+    if (!json_get(facts, "state", &value) || !json_string(value, arena, &text))
+        return;
+    for (int state = QUEUE_RUNNING; state <= QUEUE_HALTED; state++)
+        if (bytes_is(text, queue_state_text((enum queue_state)state)))
+            queue->state = (enum queue_state)state;
+    if (json_get(facts, "why", &value) && json_string(value, arena, &text))
+        snprintf(queue->why, sizeof queue->why, "%.*s", BYTES_ARG(text));
+}
+
+void queue_load_facts(struct queue *queue) {
+    struct store *store = queue->engine->store;
+    struct arena arena;
+    struct json facts, peak;
+    int64_t number;
+    arena_init_heap(&arena, 1024);
+    struct bytes text = store->vtable->queue_facts(store, queue->number, &arena);
+    if (text.len && json_parse(text, &facts, NULL) == STATUS_OK) {
+        load_state(queue, facts, &arena);
+        if (json_get(facts, "budget_peak", &peak) && json_i64(peak, &number) && number >= 0 &&
+            number <= UINT32_MAX)
+            budget_restore(&queue->budget, (uint32_t)number, queue->engine->now.mono);
+    }
+    arena_free(&arena);
+}

@@ -1,0 +1,296 @@
+/* Durable first, acknowledge second: the decisions of a turn become one commit; when the store says
+ * that it is safe, and only then, the source is settled and the flight let go. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "engine/state.h"
+
+enum { SPILL_LINE_MAX = 128 << 20, FACTS_MAX = 1024 };
+
+void record_decided(struct flight *flight) {
+    list_remove(&flight->recording);
+    list_push_back(&flight->queue->engine->deciding, &flight->recording);
+}
+
+void record_answer(struct engine *engine, struct engine_request *request) {
+    struct answer *answer = memory_new(sizeof *answer);
+    answer->request = request;
+    list_push_back(&engine->answers, &answer->link);
+}
+
+/* ---- trouble ---- */
+
+/* Nothing was changed: what was decided stays decided, and is submitted again later. */
+static void postpone_one(struct engine *engine, struct flight *flight) {
+    list_remove(&flight->recording);
+    list_push_back(&engine->unrecorded, &flight->recording);
+    flight->queue->postponed++;
+}
+
+static void try_later(struct engine *engine, const struct err *err) {
+    log_error("a commit failed, trying again in %lld ms: %s", (long long)engine->record_retry_ms,
+              err->text);
+    engine->record_again = mono_after(engine->now.mono, engine->record_retry_ms);
+    engine->record_retry_ms = engine->record_retry_ms * 2 > RECORD_RETRY_LAST_MS
+                                  ? RECORD_RETRY_LAST_MS
+                                  : engine->record_retry_ms * 2;
+}
+
+void record_again(struct engine *engine) {
+    if (list_empty(&engine->unrecorded) || engine->now.mono.ms < engine->record_again.ms)
+        return;
+    for (struct list *node; (node = list_pop_front(&engine->unrecorded));) {
+        struct flight *flight = CONTAINER_OF(node, struct flight, recording);
+        list_push_back(&engine->deciding, node);
+        flight->queue->postponed--;
+        queue_visit(flight->queue);
+    }
+}
+
+/* ---- spilling ---- */
+
+static const struct engine_dlq *spill_target(const struct flight *flight) {
+    const struct envelope *envelope = &flight->held->envelope;
+    struct store *store = flight->queue->engine->store;
+    if (envelope->state != STATE_PENDING_REVIEW || envelope->replays > 0)
+        return NULL;
+    const struct engine_dlq *dlq = queue_dlq(flight->queue, envelope->dlq);
+    if (!dlq || dlq->on_full != ON_FULL_SPILL ||
+        store->vtable->dlq_depth(store, dlq->name) < dlq->cap)
+        return NULL;
+    return dlq;
+}
+
+static enum status spill_append(struct flight *flight, const struct engine_dlq *dlq, struct err *err) {
+    struct engine *engine = flight->queue->engine;
+    struct spill *spill = engine->options.spill;
+    struct buf line;
+    buf_init_heap(&line, SPILL_LINE_MAX);
+    envelope_encode(&flight->held->envelope, ENVELOPE_WITH_BODY, flight->held->body, &line);
+    enum status status = spill->vtable->append(spill, dlq->archive, dlq->name, engine->now.wall,
+                                               buf_view(&line), err);
+    buf_free(&line);
+    return status;
+}
+
+static void spill_synced(struct flight *flight) {
+    flight->spill = false;
+    flight->spill_synced = true;
+    flight->op = STORE_FORGET;
+    flight->spilled_dlq = flight->held->envelope.dlq;
+}
+
+/* What is to be spilled is safe in the archive before the commit that forgets it. */
+static enum status spill_sync(struct engine *engine, struct err *err) {
+    struct spill *spill = engine->options.spill;
+    enum status status = spill->vtable->sync(spill, err);
+    LIST_EACH(node, &engine->deciding) {
+        struct flight *flight = CONTAINER_OF(node, struct flight, recording);
+        if (status == STATUS_OK && flight->spill)
+            spill_synced(flight);
+    }
+    return status;
+}
+
+static enum status spill_decided(struct engine *engine, struct err *err) {
+    enum status status = STATUS_OK;
+    bool any = false;
+    LIST_EACH(node, &engine->deciding) {
+        struct flight *flight = CONTAINER_OF(node, struct flight, recording);
+        const struct engine_dlq *dlq = flight->spill_synced ? NULL : spill_target(flight);
+        flight->spill = dlq != NULL;
+        if (!dlq || status != STATUS_OK)
+            continue;
+        status = spill_append(flight, dlq, err);
+        any = true;
+    }
+    return any && status == STATUS_OK ? spill_sync(engine, err) : status;
+}
+
+/* An archive that takes nothing holds up only those whose letters go there. */
+static void postpone_spills(struct engine *engine, const struct err *err) {
+    try_later(engine, err);
+    LIST_EACH_SAFE(node, &engine->deciding) {
+        struct flight *flight = CONTAINER_OF(node, struct flight, recording);
+        if (flight->spill)
+            postpone_one(engine, flight);
+    }
+}
+
+/* ---- settling ---- */
+
+static void settle(struct flight *flight) {
+    struct queue *queue = flight->queue;
+    if (flight->op != STORE_FORGET && !flight->duplicate)
+        notice_letter(flight);
+    if (flight->report)
+        request_settle_report(flight, STATUS_OK);
+    else
+        queue->broker->vtable->settle(queue->broker, flight->held);
+    queue->settling--;
+    queue_visit(queue);
+    flight_free(flight);
+}
+
+/* A report is not ours to keep before it is durable: whoever made it hears of the trouble. */
+static void refuse_report(struct flight *flight, const struct batch *batch) {
+    flight->report->err = batch->commit.err;
+    request_settle_report(flight, batch->status);
+    flight->queue->settling--;
+    flight_free(flight);
+}
+
+static void refuse_reports(struct batch *batch) {
+    LIST_EACH_SAFE(node, &batch->flights) {
+        struct flight *flight = CONTAINER_OF(node, struct flight, recording);
+        if (flight->report)
+            refuse_report(flight, batch);
+    }
+}
+
+static void answer_all(struct batch *batch) {
+    for (struct list *node; (node = list_pop_front(&batch->answers));) {
+        struct answer *answer = CONTAINER_OF(node, struct answer, link);
+        answer->request->err = batch->commit.err;
+        answer->request->done(answer->request, batch->status);
+        free(answer);
+    }
+}
+
+static void batch_free(struct batch *batch) {
+    list_remove(&batch->link);
+    free(batch);
+}
+
+static void facts_again(struct engine *engine) {
+    for (size_t i = 0; i < engine->queue_count; i++)
+        queue_facts_changed(engine->queues[i]);
+}
+
+static void open_batch(struct engine *engine, struct engine_post *post) {
+    struct batch *batch = CONTAINER_OF(post, struct batch, post);
+    answer_all(batch);
+    if (batch->status == STATUS_OK) {
+        engine->record_retry_ms = RECORD_RETRY_FIRST_MS;
+        while (!list_empty(&batch->flights))
+            settle(CONTAINER_OF(batch->flights.next, struct flight, recording));
+    } else {
+        refuse_reports(batch);
+        if (batch->has_facts)
+            facts_again(engine);
+        if (!list_empty(&batch->flights))
+            try_later(engine, &batch->commit.err);
+        while (!list_empty(&batch->flights))
+            postpone_one(engine, CONTAINER_OF(batch->flights.next, struct flight, recording));
+    }
+    batch_free(batch);
+}
+
+static void on_commit(struct store_commit *commit, enum status status) {
+    struct batch *batch = CONTAINER_OF(commit, struct batch, commit);
+    batch->status = status;
+    engine_post(commit->arg, &batch->post);
+}
+
+void record_drop(struct engine *engine) {
+    while (!list_empty(&engine->batches)) {
+        struct batch *batch = CONTAINER_OF(engine->batches.next, struct batch, link);
+        for (struct list *node; (node = list_pop_front(&batch->answers));)
+            free(CONTAINER_OF(node, struct answer, link));
+        while (list_pop_front(&batch->flights)) {
+        }
+        batch_free(batch);
+    }
+}
+
+/* ---- the commit ---- */
+
+static struct batch *batch_new(struct engine *engine) {
+    struct batch *batch = memory_new(sizeof *batch);
+    batch->post.open = open_batch;
+    batch->commit.done = on_commit;
+    batch->commit.arg = engine;
+    list_init(&batch->flights);
+    list_init(&batch->answers);
+    list_push_back(&engine->batches, &batch->link);
+    return batch;
+}
+
+static void add_op(struct engine *engine, struct batch *batch, struct store_op op) {
+    if (batch->commit.count == engine->ops_cap) {
+        engine->ops_cap = engine->ops_cap ? engine->ops_cap * 2 : 64;
+        engine->ops = memory_grow(engine->ops, engine->ops_cap * sizeof *engine->ops);
+    }
+    engine->ops[batch->commit.count++] = op;
+}
+
+/* What the store does not hold yet is put there, or, when it succeeded, never needs to be. */
+static void add_flight(struct engine *engine, struct batch *batch, struct flight *flight) {
+    bool held = flight->held->seq != 0;
+    list_remove(&flight->recording);
+    list_push_back(&batch->flights, &flight->recording);
+    if (!held && flight->op == STORE_FORGET)
+        return;
+    add_op(engine, batch,
+           (struct store_op){.kind = held ? flight->op : STORE_PUT,
+                             .queue = flight->queue->number,
+                             .seq = flight->held->seq,
+                             .envelope =
+                                 flight->op == STORE_FORGET ? NULL : &flight->held->envelope,
+                             .body = held ? BYTES_NONE : flight->held->body,
+                             .check_id = flight->report != NULL,
+                             .spilled_dlq = flight->spilled_dlq});
+}
+
+static void add_facts(struct engine *engine, struct batch *batch, struct arena *scratch) {
+    for (struct list *node; (node = list_pop_front(&engine->facts));) {
+        struct queue *queue = CONTAINER_OF(node, struct queue, facts_changed);
+        struct buf facts;
+        buf_init_fixed(&facts, arena_alloc(scratch, FACTS_MAX), FACTS_MAX);
+        queue_put_facts(queue, &facts);
+        add_op(engine, batch,
+               (struct store_op){.kind = STORE_QUEUE, .queue = queue->number, .queue_facts = buf_view(&facts)});
+        batch->has_facts = true;
+    }
+}
+
+static void submit(struct engine *engine, struct batch *batch) {
+    if (list_empty(&batch->flights) && list_empty(&batch->answers) && batch->commit.count == 0) {
+        batch_free(batch);
+        return;
+    }
+    batch->commit.ops = engine->ops;
+    engine->store->vtable->submit(engine->store, &batch->commit);
+}
+
+/* A report may be refused for its id, which must not touch anybody else: a commit of its own. */
+static void submit_report(struct engine *engine, struct flight *flight) {
+    struct batch *batch = batch_new(engine);
+    add_flight(engine, batch, flight);
+    batch->commit.ops = engine->ops;
+    engine->store->vtable->submit(engine->store, &batch->commit);
+    flight->duplicate = engine->ops[0].duplicate;
+}
+
+void record_commit(struct engine *engine) {
+    struct arena scratch;
+    struct err err = {STATUS_OK, ""};
+    if (spill_decided(engine, &err) != STATUS_OK)
+        postpone_spills(engine, &err);
+    arena_init_heap(&scratch, FACTS_MAX);
+    struct batch *batch = batch_new(engine);
+    LIST_EACH_SAFE(node, &engine->deciding) {
+        struct flight *flight = CONTAINER_OF(node, struct flight, recording);
+        if (!flight->report)
+            add_flight(engine, batch, flight);
+    }
+    add_facts(engine, batch, &scratch);
+    for (struct list *node; (node = list_pop_front(&engine->answers));)
+        list_push_back(&batch->answers, node);
+    submit(engine, batch);
+    while (!list_empty(&engine->deciding))
+        submit_report(engine, CONTAINER_OF(engine->deciding.next, struct flight, recording));
+    arena_free(&scratch);
+}

@@ -1,0 +1,167 @@
+#include "engine/recorder.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/list.h"
+#include "base/map.h"
+#include "base/memory.h"
+
+/* The file: a header of one slot's size, then slots.
+ *
+ *   offset  header                     slot
+ *   0       magic "IMPFLY1\0"          seq        u64, 0: free
+ *   8       zero                       started_ms i64
+ *   16      zero                       attempt    u32
+ *   20      zero                       zero       u32
+ *
+ * Written and read on one machine, in its own byte order. Slot 0 is the header, so 0 is no slot. */
+struct slot {
+    uint64_t seq;
+    int64_t started_ms;
+    uint32_t attempt;
+    uint32_t zero;
+};
+
+enum { FIRST_SLOTS = 1024 };
+static const char magic[8] = "IMPFLY1";
+
+struct interrupted {
+    struct map_node by_seq;
+    struct recorder_entry entry;
+};
+
+struct recorder {
+    int fd; /* -1: memory alone */
+    struct slot *slots;
+    uint32_t count;
+    uint32_t *free_slots; /* a stack */
+    uint32_t free_count;
+    struct map interrupted;
+};
+
+struct recorder *recorder_new(void) {
+    struct recorder *recorder = memory_new(sizeof *recorder);
+    recorder->fd = -1;
+    return recorder;
+}
+
+static void forget_interrupted(struct recorder *recorder) {
+    for (size_t i = 0; i < recorder->interrupted.slot_count; i++) {
+        for (struct map_node *node = recorder->interrupted.slots[i], *next; node; node = next) {
+            next = node->next;
+            free(CONTAINER_OF(node, struct interrupted, by_seq));
+        }
+    }
+    map_free(&recorder->interrupted);
+}
+
+void recorder_free(struct recorder *recorder) {
+    if (!recorder)
+        return;
+    if (recorder->slots)
+        munmap(recorder->slots, recorder->count * sizeof(struct slot));
+    if (recorder->fd >= 0)
+        close(recorder->fd);
+    forget_interrupted(recorder);
+    free(recorder->free_slots);
+    free(recorder);
+}
+
+static void free_from(struct recorder *recorder, uint32_t first) {
+    recorder->free_slots =
+        memory_grow(recorder->free_slots, recorder->count * sizeof *recorder->free_slots);
+    for (uint32_t slot = recorder->count; slot-- > first;)
+        recorder->free_slots[recorder->free_count++] = slot;
+}
+
+/* Maps `count` slots of the file, or of memory. */
+static bool map_slots(struct recorder *recorder, uint32_t count) {
+    size_t size = count * sizeof(struct slot);
+    if (recorder->fd >= 0 && ftruncate(recorder->fd, (off_t)size) != 0)
+        return false;
+    void *mapped;
+    if (recorder->slots)
+        mapped = mremap(recorder->slots, recorder->count * sizeof(struct slot), size, MREMAP_MAYMOVE);
+    else
+        mapped = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                      recorder->fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, recorder->fd, 0);
+    if (mapped == MAP_FAILED)
+        return false;
+    recorder->slots = mapped;
+    recorder->count = count;
+    return true;
+}
+
+static void remember(struct recorder *recorder, const struct slot *slot) {
+    struct interrupted *found = memory_new(sizeof *found);
+    found->entry = (struct recorder_entry){slot->seq, slot->attempt, {slot->started_ms}};
+    map_insert(&recorder->interrupted, &found->by_seq, slot->seq);
+}
+
+static void read_last_run(struct recorder *recorder) {
+    if (memcmp(recorder->slots, magic, sizeof magic) == 0)
+        for (uint32_t i = 1; i < recorder->count; i++)
+            if (recorder->slots[i].seq)
+                remember(recorder, &recorder->slots[i]);
+    memset(recorder->slots, 0, recorder->count * sizeof(struct slot));
+    memcpy(recorder->slots, magic, sizeof magic);
+}
+
+enum status recorder_open(struct recorder *recorder, const char *path, struct err *err) {
+    assert(!recorder->slots);
+    recorder->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    struct stat stat;
+    if (recorder->fd < 0 || fstat(recorder->fd, &stat) != 0)
+        return err_set(err, STATUS_IO, "%s: %s", path, strerror(errno));
+    uint64_t whole = (uint64_t)stat.st_size / sizeof(struct slot);
+    uint32_t count = whole < FIRST_SLOTS ? FIRST_SLOTS : (uint32_t)whole;
+    if (!map_slots(recorder, count))
+        return err_set(err, STATUS_IO, "%s: %s", path, strerror(errno));
+    read_last_run(recorder);
+    free_from(recorder, 1);
+    return STATUS_OK;
+}
+
+static bool grow(struct recorder *recorder) {
+    uint32_t before = recorder->count;
+    if (!map_slots(recorder, before ? before * 2 : FIRST_SLOTS))
+        return false;
+    free_from(recorder, before ? before : 1);
+    return true;
+}
+
+uint32_t recorder_note(struct recorder *recorder, uint64_t seq, uint32_t attempt, struct wall at) {
+    if (seq == 0 || (recorder->free_count == 0 && !grow(recorder)))
+        return RECORDER_NO_SLOT;
+    uint32_t slot = recorder->free_slots[--recorder->free_count];
+    recorder->slots[slot].started_ms = at.ms;
+    recorder->slots[slot].attempt = attempt;
+    /* The seq makes the slot count, so it is written last. */
+    __atomic_store_n(&recorder->slots[slot].seq, seq, __ATOMIC_RELEASE);
+    return slot;
+}
+
+void recorder_clear(struct recorder *recorder, uint32_t slot) {
+    if (slot == RECORDER_NO_SLOT)
+        return;
+    __atomic_store_n(&recorder->slots[slot].seq, 0, __ATOMIC_RELEASE);
+    recorder->free_slots[recorder->free_count++] = slot;
+}
+
+bool recorder_claim(struct recorder *recorder, uint64_t seq, struct recorder_entry *out) {
+    struct map_node *node = map_first(&recorder->interrupted, seq);
+    if (!node || seq == 0)
+        return false;
+    struct interrupted *found = CONTAINER_OF(node, struct interrupted, by_seq);
+    *out = found->entry;
+    map_remove(&recorder->interrupted, node);
+    free(found);
+    return true;
+}

@@ -1,0 +1,99 @@
+/* What people and other programs ask of the engine, and how it answers. */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "engine/facts.h"
+#include "engine/state.h"
+
+static void refuse(struct engine_request *request, enum status status, const char *why) {
+    store_held_free(request->held_take);
+    request->held_take = NULL;
+    err_set(&request->err, status, "%s", why);
+    request->done(request, status);
+}
+
+static bool reports_blocked(const struct queue *queue) {
+    struct store *store = queue->engine->store;
+    for (size_t i = 0; i < queue->rules.dlq_count; i++) {
+        const struct engine_dlq *dlq = &queue->rules.dlqs[i];
+        if (dlq->on_full == ON_FULL_BLOCK && store->vtable->dlq_depth(store, dlq->name) >= dlq->cap)
+            return true;
+    }
+    return false;
+}
+
+/* A report is judged like an attempt of ours that has just ended. Its own count of attempts includes
+ * the one that failed, which is the one being judged. */
+static void open_report(struct queue *queue, struct engine_request *request) {
+    if (reports_blocked(queue)) {
+        refuse(request, STATUS_BUSY,
+               "a DLQ of this queue is at its cap; resolve letters or raise dlq.cap, then report again");
+        return;
+    }
+    struct flight *flight = flight_new(queue, request->held_take);
+    request->held_take = NULL;
+    flight->report = request;
+    flight->outcome = request->outcome;
+    flight->started = queue->engine->now;
+    struct envelope *envelope = &flight->held->envelope;
+    if (envelope->attempts > 0)
+        envelope->attempts--;
+    queue->settling++;
+    judge_outcome(flight);
+}
+
+void request_settle_report(struct flight *flight, enum status status) {
+    struct engine_request *request = flight->report;
+    struct engine *engine = flight->queue->engine;
+    struct store_held *held = NULL;
+    if (status == STATUS_OK && flight->duplicate)
+        status = engine->store->vtable->get(engine->store, flight->queue->name,
+                                            flight->held->envelope.id, &held, &request->err);
+    else {
+        held = flight->held;
+        flight->held = NULL;
+    }
+    request->held_take = held;
+    request->done(request, status);
+}
+
+static void open_reload(struct queue *queue, struct engine_request *request) {
+    struct facts *facts;
+    enum status status = facts_new(request->rules->policy, &facts, &request->err);
+    if (status == STATUS_OK) {
+        facts_free(queue->facts);
+        queue->facts = facts;
+        queue->rules = *request->rules;
+        queue_visit(queue);
+    }
+    request->done(request, status);
+}
+
+void request_open(struct engine *engine, struct engine_post *post) {
+    struct engine_request *request = CONTAINER_OF(post, struct engine_request, post);
+    struct queue *queue = engine_queue(engine, request->queue);
+    if (!queue) {
+        refuse(request, STATUS_NOT_FOUND, "there is no such queue");
+        return;
+    }
+    if (engine->stopping) {
+        refuse(request, STATUS_BUSY, "impound is stopping");
+        return;
+    }
+    switch (request->kind) {
+    case ENGINE_REPORT:
+        open_report(queue, request);
+        break;
+    case ENGINE_PAUSE:
+        queue_set_state(queue, QUEUE_PAUSED, request->why);
+        record_answer(engine, request);
+        break;
+    case ENGINE_RESUME:
+        queue_set_state(queue, QUEUE_RUNNING, BYTES_NONE);
+        record_answer(engine, request);
+        break;
+    case ENGINE_RELOAD:
+        open_reload(queue, request);
+        break;
+    }
+}

@@ -1,0 +1,199 @@
+/* state: what the engine's files share and nobody else sees.
+ *
+ *   mailbox ──▶ flight (one message in the engine's hands) ──▶ batch (one commit) ──▶ settled
+ *
+ * A flight is made when a message is received and freed when what became of it is durable. All of
+ * this belongs to the engine's thread; `mutex` is held for the length of a turn, so that views taken
+ * by other threads see the state between two turns. */
+#ifndef ENGINE_STATE_H
+#define ENGINE_STATE_H
+
+#include "base/heap.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "core/budget.h"
+#include "core/decide.h"
+#include "engine/engine.h"
+
+enum {
+    QUEUE_SETTLING_MAX = 1024,      /* flights of one queue that wait for their commit */
+    QUEUE_FULL_POLL_MS = 1000,      /* how often a full DLQ is looked at again */
+    QUEUE_FACTS_INTERVAL_MS = 10000, /* how often the budget's peak is written, at most */
+    QUEUE_RATE_SECONDS = 60,
+    RECORD_RETRY_FIRST_MS = 100, /* after a commit that failed; doubles … */
+    RECORD_RETRY_LAST_MS = 5000, /* … up to this */
+    DLQ_REOPEN_PERMILLE = 950,   /* a blocked queue receives again below this share of the cap */
+};
+
+struct facts;
+struct recorder;
+struct queue;
+
+/* One message in the engine's hands. */
+struct flight {
+    struct engine_post post; /* posted by the handler's done, and by the last jq answer */
+    struct list link;        /* in queue->flights, from hand-over until it is settled */
+    struct list recording;   /* in a batch's flights, or in engine->unrecorded */
+    struct queue *queue;
+    struct store_held *held;
+    struct call call;
+    struct outcome outcome; /* texts in held->arena */
+    struct instant started;
+    struct wall first_failure_at; /* as it was before this attempt */
+    uint32_t handler; /* which of the queue's handlers has it */
+    uint32_t slot;    /* in the flight recorder */
+    bool calling;     /* between start and done */
+    bool probe;
+    struct rule_facts facts;
+    size_t jq_pending;
+    struct engine_request *report; /* it came as a report; answered when settled */
+
+    /* What was decided, for the commit and for what follows it. */
+    enum store_op_kind op;
+    struct bytes spilled_dlq;
+    bool spill;        /* to the archive, before the commit … */
+    bool spill_synced; /* … which was done: never again */
+    bool duplicate;    /* a report whose id is held already */
+};
+
+/* Arrivals, successes and failures of the last minute. */
+struct rate {
+    uint32_t slots[QUEUE_RATE_SECONDS];
+    int64_t second;
+};
+
+struct queue {
+    struct engine *engine;
+    struct map_node by_name;
+    struct bytes name;
+    uint32_t number; /* the store's */
+    struct engine_rules rules;
+    struct facts *facts;
+    struct broker *broker;
+    struct handler **handlers;
+    size_t handler_count;
+
+    enum queue_state state;
+    char why[256];
+    struct list facts_changed; /* in engine->facts: state, why or peak are not yet in a commit */
+    uint32_t peak_saved;       /* the budget's peak as last written … */
+    struct mono peak_at;       /* … and when */
+    bool dlq_full;
+    struct breaker breaker;
+    struct budget budget;
+    struct mono retry_hold; /* over budget: no retry before this */
+    uint64_t last_probe;    /* seq of the last message that probed */
+
+    struct list flights;
+    uint32_t running;  /* calls under way */
+    uint32_t settling;  /* flights that wait for their commit */
+    uint32_t postponed; /* of those, the ones whose commit failed */
+    struct heap_node timer;
+    struct list visiting; /* in engine->visiting: look at it this turn */
+    struct list woken;    /* in engine->woken: the store said so (under wake_mutex) */
+
+    uint64_t results[RESULT_COUNT];
+    uint64_t retries, fallbacks, jq_errors;
+    struct rate in, ok, failed;
+    uint64_t seconds_buckets[ENGINE_SECONDS_BUCKETS + 1];
+    double seconds_sum;
+};
+
+/* The decisions of one turn on their way to the store. */
+struct batch {
+    struct engine_post post;
+    struct list link; /* in engine->batches until its answer was read */
+    struct store_commit commit;
+    struct list flights;
+    struct list answers; /* struct answer: requests that wait for it */
+    bool has_facts;
+    enum status status;
+};
+
+/* A request that is answered when the batch it is in is durable. */
+struct answer {
+    struct list link;
+    struct engine_request *request;
+};
+
+struct engine {
+    struct engine_options options;
+    struct store *store;
+    struct rng rng;
+    struct instant now; /* of this turn */
+    struct queue **queues;
+    size_t queue_count;
+    struct map by_name;
+    struct queue **by_number; /* indexed by the store's number */
+    size_t by_number_count;
+    struct heap timers;
+    struct list visiting;
+    struct recorder *recorder;
+
+    struct list deciding;   /* flights decided this turn */
+    struct list answers;    /* requests to answer with this turn's commit */
+    struct list facts;      /* queues whose facts go into it */
+    struct store_op *ops;   /* scratch for building a commit */
+    size_t ops_cap;
+    struct list unrecorded; /* flights whose commit failed */
+    struct mono record_again;
+    int64_t record_retry_ms;
+    struct list batches; /* commits under way */
+
+    bool stopping;
+    bool cancelled; /* the drain is over: what was under way has been interrupted */
+    int64_t drain_ms;
+    struct mono drain_until;
+    struct engine_post stop_post;
+
+    pthread_mutex_t mutex; /* held during a turn */
+    struct mailbox mailbox;
+    pthread_mutex_t wake_mutex;
+    struct list woken;
+};
+
+/* engine.c */
+struct queue *engine_queue(struct engine *engine, struct bytes name);
+void engine_post(struct engine *engine, struct engine_post *post);
+
+/* queue.c */
+void queue_visit(struct queue *queue); /* look at it before this turn ends */
+void queue_feed(struct queue *queue);  /* receive and hand over what may go now */
+struct mono queue_next_wake(struct queue *queue);
+void queue_halt(struct queue *queue, const char *why);
+void queue_set_state(struct queue *queue, enum queue_state state, struct bytes why);
+void queue_facts_changed(struct queue *queue); /* they go into this turn's commit */
+void queue_load_facts(struct queue *queue);
+void queue_put_facts(struct queue *queue, struct buf *out);
+const struct engine_dlq *queue_dlq(const struct queue *queue, struct bytes name);
+
+/* flight.c */
+struct flight *flight_new(struct queue *queue, struct store_held *held_take);
+void flight_hand_over(struct flight *flight, bool probe);
+void flight_call(struct flight *flight); /* the next handler in the list, within the same attempt */
+void flight_free(struct flight *flight);
+
+/* judge.c */
+void judge_outcome(struct flight *flight); /* facts, then the decision; may wait for jq */
+void judge_decide(struct flight *flight);
+
+/* record.c */
+void record_decided(struct flight *flight); /* joins this turn's commit */
+void record_answer(struct engine *engine, struct engine_request *request);
+void record_commit(struct engine *engine);
+void record_again(struct engine *engine); /* what failed before, when its time has come */
+void record_drop(struct engine *engine);  /* forgets commits whose answer will never be read */
+
+/* request.c */
+void request_open(struct engine *engine, struct engine_post *post);
+void request_settle_report(struct flight *flight, enum status status);
+
+/* view.c */
+void rate_count(struct rate *rate, struct mono now);
+
+/* notice.c */
+void notice_letter(const struct flight *flight);
+void notice_queue(const struct queue *queue);
+void notice_breaker(const struct queue *queue);
+
+#endif

@@ -1,0 +1,103 @@
+/* Copies of the engine's state for other threads. */
+#include <stdio.h>
+
+#include "engine/state.h"
+
+const double engine_seconds_bounds[ENGINE_SECONDS_BUCKETS] = {
+    0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30};
+
+const char *queue_state_text(enum queue_state state) {
+    static const char *const words[] = {"running", "paused", "halted"};
+    return words[state];
+}
+
+const char *attempt_result_text(enum attempt_result result) {
+    static const char *const words[RESULT_COUNT] = {
+        "ok", "retry", "dlq", "discard", "halt", "interrupted", "probe_failed", "duplicate"};
+    return words[result];
+}
+
+/* Empties the slots of the seconds that have passed since the last call. */
+static void rate_advance(struct rate *rate, struct mono now) {
+    int64_t second = now.ms / 1000;
+    int64_t passed = second - rate->second;
+    for (int64_t i = 0; i < passed && i < QUEUE_RATE_SECONDS; i++)
+        rate->slots[(second - i) % QUEUE_RATE_SECONDS] = 0;
+    rate->second = second;
+}
+
+void rate_count(struct rate *rate, struct mono now) {
+    rate_advance(rate, now);
+    rate->slots[rate->second % QUEUE_RATE_SECONDS]++;
+}
+
+static uint64_t rate_total(struct rate *rate, struct mono now) {
+    uint64_t total = 0;
+    rate_advance(rate, now);
+    for (size_t i = 0; i < QUEUE_RATE_SECONDS; i++)
+        total += rate->slots[i];
+    return total;
+}
+
+static void copy_counters(const struct queue *queue, struct engine_queue_view *out) {
+    for (size_t i = 0; i < RESULT_COUNT; i++)
+        out->results[i] = queue->results[i];
+    for (size_t i = 0; i <= ENGINE_SECONDS_BUCKETS; i++)
+        out->seconds_buckets[i] = queue->seconds_buckets[i];
+    out->seconds_sum = queue->seconds_sum;
+    out->retries = queue->retries;
+    out->fallbacks = queue->fallbacks;
+    out->jq_errors = queue->jq_errors;
+}
+
+static void copy_breaker(const struct queue *queue, struct instant now, struct engine_queue_view *out) {
+    const struct breaker *breaker = &queue->breaker;
+    out->breaker = breaker->state;
+    if (breaker->state == BREAKER_CLOSED)
+        return;
+    out->breaker_open_ms = now.mono.ms - breaker->opened_at.ms;
+    if (breaker->state == BREAKER_OPEN)
+        out->breaker_until.ms = now.wall.ms + (breaker->until.ms - now.mono.ms);
+}
+
+static void copy_queue(struct queue *queue, struct engine_queue_view *out) {
+    struct engine *engine = queue->engine;
+    struct instant now = clock_now(engine->options.clock);
+    *out = (struct engine_queue_view){.state = queue->state,
+                                      .dlq_full = queue->dlq_full,
+                                      .concurrency = queue->rules.concurrency,
+                                      .in_flight = queue->running};
+    snprintf(out->name, sizeof out->name, "%.*s", BYTES_ARG(queue->name));
+    snprintf(out->why, sizeof out->why, "%s", queue->why);
+    snprintf(out->source, sizeof out->source, "%s", queue->broker->vtable->kind);
+    if (queue->handler_count)
+        snprintf(out->handler, sizeof out->handler, "%s", queue->handlers[0]->vtable->kind);
+    engine->store->vtable->counts(engine->store, queue->number, &out->counts);
+    out->lag = queue->broker->vtable->lag(queue->broker);
+    copy_breaker(queue, now, out);
+    copy_counters(queue, out);
+    out->budget_remaining_ratio =
+        budget_remaining_ratio(&queue->budget, &queue->rules.policy->retry, now.mono);
+    out->rate_in_per_minute = rate_total(&queue->in, now.mono);
+    out->rate_ok_per_minute = rate_total(&queue->ok, now.mono);
+    out->rate_failed_per_minute = rate_total(&queue->failed, now.mono);
+}
+
+bool engine_view(struct engine *engine, struct bytes name, struct engine_queue_view *out) {
+    pthread_mutex_lock(&engine->mutex);
+    struct queue *queue = engine_queue(engine, name);
+    if (queue)
+        copy_queue(queue, out);
+    pthread_mutex_unlock(&engine->mutex);
+    return queue != NULL;
+}
+
+size_t engine_queue_count(struct engine *engine) {
+    return engine->queue_count;
+}
+
+void engine_view_at(struct engine *engine, size_t place, struct engine_queue_view *out) {
+    pthread_mutex_lock(&engine->mutex);
+    copy_queue(engine->queues[place], out);
+    pthread_mutex_unlock(&engine->mutex);
+}

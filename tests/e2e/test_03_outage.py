@@ -1,0 +1,206 @@
+"""When the downstream fails for everybody, the breaker holds; when one message fails, it goes."""
+import datetime
+import ssl
+import subprocess
+import threading
+import time
+
+import pytest
+
+from harness import Handler, eventually, scaled
+
+OUTAGE_S = max(4.0, scaled(200) / 10)  # 20 s in full, 4 s in `make test`
+
+
+class Arrivals:
+    """Steady pushes from a thread of their own, until stopped."""
+
+    def __init__(self, server, queue, per_second):
+        self.server, self.queue, self.gap = server, queue, 1 / per_second
+        self.ids = []
+        self.going = threading.Event()
+        self.going.set()
+        self.thread = threading.Thread(target=self.run)
+        self.thread.start()
+
+    def run(self):
+        while self.going.is_set():
+            self.ids.append(self.server.push(self.queue, {"n": len(self.ids)}))
+            time.sleep(self.gap)
+
+    def stop(self):
+        self.going.clear()
+        self.thread.join()
+        return self.ids
+
+
+def simple(url, **more):
+    return {"orders": {"source": "builtin", "handler": {"http": url, "timeout": "5s"},
+                       "concurrency": 16, **more}}
+
+
+def breaker(server):
+    return server.queue("orders")["breaker"]["state"]
+
+
+def outage(server, worker, failing, healthy=lambda call: 200):
+    """An outage under steady arrivals: returns (ids, calls during it, moment of recovery)."""
+    worker.answer = failing
+    arrivals = Arrivals(server, "orders", per_second=50)
+    eventually(lambda: breaker(server) != "closed", "the breaker opens")
+    time.sleep(OUTAGE_S)  # the outage itself
+    during = worker.count()
+    depth_before = server.dlq("orders.dlq")["depth"]
+    recovered_at = time.monotonic()
+    worker.answer = healthy
+    ids = arrivals.stop()
+    server.drained("orders")
+    assert breaker(server) == "closed"
+    return ids, during, recovered_at, depth_before
+
+
+def test_503_to_everything_is_waited_out_with_few_calls_and_no_dead_letters(serve, handler):
+    worker = handler()
+    server = serve(simple(worker.url))
+    ids, during, recovered_at, _ = outage(server, worker, lambda call: 503)
+    assert server.dlq("orders.dlq")["depth"] == 0
+    # 16 may be under way when it opens; after that, one probe for each opening of 1, 2, 4 … s.
+    assert during <= 1.2 * len(ids) + 16
+    assert set(worker.ids()) >= set(ids)
+    assert sum(1 for call in worker.calls if call.at >= recovered_at) >= len(ids) - 16
+    herd = {}
+    for call in worker.calls:
+        if call.at >= recovered_at:
+            herd[int((call.at - recovered_at) * 10)] = herd.get(int((call.at - recovered_at) * 10), 0) + 1
+    first_bucket = min(herd)
+    # Rounds of 1, 2, 4, … close the breaker: the first 100 ms carry no more than those and what the
+    # closed breaker then lets through at its ordinary concurrency.
+    assert herd[first_bucket] <= max(herd.values())
+
+
+def test_bare_500_to_everybody_kills_at_most_what_came_before_the_breaker_opened(serve, handler):
+    worker = handler()
+    server = serve(simple(worker.url))
+    ids, _, _, depth = outage(server, worker, lambda call: 500)
+    letters = server.letters("orders.dlq")
+    assert len(letters) == depth, "nothing died after the breaker had opened"
+    assert len(letters) <= 16 + 20, "at most what was under way, and the window that opened it"
+    dead = {letter["message"]["id"] for letter in letters}
+    assert set(ids) - dead <= {call.id for call in worker.calls}
+    assert all(letter["reason"] == "upstream_5xx" for letter in letters)
+
+
+def test_resets_for_everybody_are_an_outage_and_not_poison(serve, handler):
+    def reset(call):
+        raise Handler.Reset
+
+    worker = handler()
+    server = serve(simple(worker.url))
+    ids, _, _, _ = outage(server, worker, reset)
+    assert server.dlq("orders.dlq")["depth"] == 0
+    assert set(ids) <= set(worker.ids())
+
+
+def test_a_refused_connection_from_the_very_start_loses_nothing(serve, handler):
+    worker = handler()
+    port = worker.port
+    worker.close()
+    server = serve(simple(f"http://127.0.0.1:{port}/work", breaker={"open": "2s"}))
+    ids = [server.push("orders", {"n": n}) for n in range(40)]
+    eventually(lambda: breaker(server) != "closed", "the breaker opens though nothing ever worked")
+    time.sleep(1)
+    assert server.dlq("orders.dlq")["depth"] == 0
+    revived = handler(port=port)
+    server.drained("orders")
+    assert set(revived.ids()) == set(ids)
+    assert server.dlq("orders.dlq")["depth"] == 0
+
+
+def test_an_expired_certificate_is_an_outage(serve, handler, tmp_path):
+    key, cert = tmp_path / "key.pem", tmp_path / "cert.pem"
+    made = subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", cert,
+         "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "1"],
+        capture_output=True, check=False)
+    assert made.returncode == 0, made.stderr
+    old = tmp_path / "old.pem"
+    request = tmp_path / "request.pem"
+    subprocess.run(["openssl", "req", "-new", "-key", key, "-out", request, "-subj", "/CN=127.0.0.1"],
+                   check=True, capture_output=True)
+    yesterday = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(days=2)
+    stamp = (yesterday + datetime.timedelta(days=1)).strftime("%Y%m%d%H%M%SZ")
+    start = (yesterday - datetime.timedelta(days=1)).strftime("%Y%m%d%H%M%SZ")
+    database = tmp_path / "ca"
+    database.mkdir()
+    (database / "index.txt").write_text("")
+    (database / "serial").write_text("01\n")
+    settings = tmp_path / "ca.cnf"
+    settings.write_text(
+        "[ca]\ndefault_ca=d\n[d]\ndatabase=%s/index.txt\nserial=%s/serial\nnew_certs_dir=%s\n"
+        "default_md=sha256\npolicy=p\n[p]\ncommonName=supplied\n" % (database, database, database))
+    subprocess.run(["openssl", "ca", "-batch", "-config", settings, "-selfsign", "-keyfile", key,
+                    "-in", request, "-out", old, "-startdate", start, "-enddate", stamp],
+                   check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(old, key)
+    worker = handler(tls=context)
+    server = serve({"orders": {"source": "builtin", "concurrency": 4,
+                               "handler": {"http": worker.url, "ca": str(old)}}})
+    ids = [server.push("orders", {"n": n}) for n in range(20)]
+    eventually(lambda: breaker(server) != "closed", "the breaker opens")
+    assert server.dlq("orders.dlq")["depth"] == 0
+    assert worker.count() == 0, "no message crosses a connection that cannot be trusted"
+    waiting = [server.message(one) for one in ids]
+    failed = [envelope for envelope in waiting if envelope["failure"]]
+    assert failed and all(envelope["failure"]["kind"] == "tls" for envelope in failed)
+
+
+def test_a_429_storm_is_held_for_as_long_as_the_handler_asked(serve, handler):
+    asked = []
+
+    def storm(call):
+        asked.append(call.at)
+        return 429, {"Retry-After": "3"}, b""
+
+    worker = handler(storm)
+    server = serve(simple(worker.url))
+    ids = [server.push("orders", {"n": n}) for n in range(60)]
+    eventually(lambda: breaker(server) == "open", "the breaker opens")
+    eventually(lambda: breaker(server) != "open" or len(asked) > 60, "the first opening ends")
+    opened = [b - a for a, b in zip(sorted(asked), sorted(asked)[1:])]
+    assert max(opened, default=3.0) >= 2.9, "an opening lasts at least as long as Retry-After"
+    worker.answer = lambda call: 200
+    server.drained("orders")
+    assert server.dlq("orders.dlq")["depth"] == 0
+    assert set(worker.ids()) == set(ids)
+
+
+def test_two_poison_503_messages_on_a_quiet_queue_do_not_hold_up_healthy_ones(serve, handler):
+    worker = handler(lambda call: 503 if call.id.startswith("poison") else 200)
+    server = serve(simple(worker.url, retry={"attempts": 5, "base": "50ms", "cap": "200ms"}))
+    server.push("orders", {}, id="poison-1")
+    server.push("orders", {}, id="poison-2")
+    eventually(lambda: worker.count() >= 3, "the poison is being tried")
+    healthy = []
+    for n in range(20):
+        healthy.append(server.push("orders", {"n": n}, id=f"healthy-{n}"))
+        eventually(lambda: healthy[-1] in worker.ids(), f"{healthy[-1]} is handled while poison waits")
+    assert server.dlq("orders.dlq")["by_reason"].keys() <= {"max_attempts:upstream_busy"}
+    for one in ("poison-1", "poison-2"):
+        assert server.message(one)["state"] in ("pending_retry", "retrying", "pending_review")
+
+
+@pytest.mark.parametrize("status", [503, 500])
+def test_an_outage_from_the_very_start_is_no_different(serve, handler, status):
+    worker = handler(lambda call: status)
+    server = serve(simple(worker.url, breaker={"open": "2s"}))
+    ids = [server.push("orders", {"n": n}) for n in range(200)]
+    eventually(lambda: breaker(server) != "closed", "the breaker opens")
+    dead = server.dlq("orders.dlq")["depth"]
+    assert dead <= (0 if status == 503 else 36)
+    time.sleep(2)
+    assert server.dlq("orders.dlq")["depth"] <= (0 if status == 503 else 36)
+    worker.answer = lambda call: 200
+    server.drained("orders")
+    dead = {letter["message"]["id"] for letter in server.letters("orders.dlq")}
+    assert set(ids) - dead <= {call.id for call in worker.calls}

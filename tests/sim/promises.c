@@ -1,0 +1,150 @@
+/* The promises of DESIGN §1, checked from outside: by what producers and handlers saw, and by what
+ * the store shows to anybody who asks. */
+#include <stdio.h>
+#include <string.h>
+
+#include "world.h"
+
+enum { ATTEMPTS_MAX = 5, RETRY_WINDOW_MS = 10000, RETRY_FLOOR = 30, STARTS_MAX = 4096 };
+
+/* Hand-overs of this life, for the retry budget: a plain list, recounted each time. */
+static struct start {
+    int64_t at_ms;
+    bool retry;
+} starts[WORLD_QUEUES][STARTS_MAX];
+static size_t start_count[WORLD_QUEUES];
+static uint32_t starts_life;
+
+static bool is_dead(enum state state) {
+    return state == STATE_PENDING_REVIEW || state == STATE_DISCARDED;
+}
+
+/* ---- promise 4: retries stay within their share of first attempts ---- */
+
+static size_t count_window(size_t queue, int64_t until_ms, bool retries) {
+    size_t n = 0;
+    for (size_t i = start_count[queue]; i-- > 0;) {
+        if (starts[queue][i].at_ms <= until_ms - RETRY_WINDOW_MS)
+            break;
+        n += starts[queue][i].retry == retries && starts[queue][i].at_ms <= until_ms;
+    }
+    return n;
+}
+
+static void check_budget(struct world *world, size_t queue, bool retry) {
+    if (starts_life != world->lives) {
+        memset(start_count, 0, sizeof start_count);
+        starts_life = world->lives;
+    }
+    if (start_count[queue] == STARTS_MAX)
+        start_count[queue] = 0;
+    starts[queue][start_count[queue]++] = (struct start){world->now.mono.ms, retry};
+    size_t firsts = count_window(queue, world->now.mono.ms, false);
+    if (firsts > world->firsts_peak)
+        world->firsts_peak = firsts;
+    size_t allowed = world->firsts_peak / 5 > RETRY_FLOOR ? world->firsts_peak / 5 : RETRY_FLOOR;
+    size_t retries = count_window(queue, world->now.mono.ms, true);
+    if (retries > allowed)
+        world_break(world, "%zu retries in 10 s, %zu are allowed", retries, allowed);
+}
+
+void promises_on_start(struct world *world, struct world_queue *queue, struct message *message,
+                       const struct call *call) {
+    if (!message || message->submissions == 0) {
+        world_break(world, "a message that nobody pushed was handed over");
+        return;
+    }
+    if (message->refused)
+        world_break(world, "%s: its push was refused, and yet it was handed over", message->id);
+    if (message->open_calls > 0)
+        world_break(world, "%s: handed over twice at once", message->id);
+    if (call->attempt > ATTEMPTS_MAX)
+        world_break(world, "%s: attempt %u", message->id, call->attempt);
+    if (queue->breaker == BREAKER_CLOSED)
+        check_budget(world, (size_t)(queue - world->queues), call->attempt > 1);
+}
+
+/* ---- promises 1, 2, 3, 5 ---- */
+
+static void look(struct world *world, struct message *message) {
+    struct store_held *held = NULL;
+    struct store *store = world->real_store;
+    char queue[8];
+    snprintf(queue, sizeof queue, "q%zu", message->queue);
+    enum status status =
+        store->vtable->get(store, bytes_of(queue), bytes_of(message->id), &held, NULL);
+    message->held = status == STATUS_OK;
+    if (status != STATUS_OK && status != STATUS_NOT_FOUND && status != STATUS_IO)
+        world_break(world, "%s: get answers %s", message->id, status_name(status));
+    if (status == STATUS_IO)
+        message->held = true; /* the disk is failing: it cannot be told now */
+    if (held) {
+        message->state = held->envelope.state;
+        message->cause = held->envelope.cause;
+        if (held->envelope.attempts > ATTEMPTS_MAX)
+            world_break(world, "%s: %u attempts counted", message->id, held->envelope.attempts);
+        if (held->body.len != strlen(message->id) ||
+            memcmp(held->body.ptr, message->id, held->body.len) != 0)
+            world_break(world, "%s: its body is not what was pushed", message->id);
+    }
+    store_held_free(held);
+}
+
+static bool may_die_of(const struct message *message, enum cause cause) {
+    switch (message->script) {
+    case SCRIPT_VALIDATION:
+    case SCRIPT_DISCARD:
+        return cause == CAUSE_TERMINAL;
+    case SCRIPT_BUG:
+        return cause == CAUSE_UNCLASSIFIED;
+    case SCRIPT_POISON:
+        return cause == CAUSE_EXHAUSTED;
+    case SCRIPT_CRASHER:
+        return cause == CAUSE_CRASH || cause == CAUSE_EXHAUSTED;
+    case SCRIPT_GOOD:
+    case SCRIPT_FLAKY:
+    case SCRIPT_SLOW:
+    case SCRIPT_COUNT:
+        break;
+    }
+    return false;
+}
+
+static void check_death(struct world *world, const struct message *message) {
+    if (message->last_call_in_outage_while_open)
+        world_break(world, "%s: dead (%s) by an outage that the breaker knew of", message->id,
+                    cause_text(message->cause));
+    if (!message->met_outage && message->cause != CAUSE_EXPIRED &&
+        !may_die_of(message, message->cause))
+        world_break(world, "%s: dead with cause %s, which its script does not give", message->id,
+                    cause_text(message->cause));
+}
+
+static void check_one(struct world *world, struct message *message) {
+    if (message->open_calls > 0)
+        return;
+    look(world, message);
+    if (message->acknowledged && !message->held && message->succeeded == 0)
+        world_break(world, "%s: acknowledged, never handled, and gone", message->id);
+    if (message->refused && message->held)
+        world_break(world, "%s: its push was refused, and yet it is held", message->id);
+    if (message->held && is_dead(message->state))
+        check_death(world, message);
+}
+
+void promises_check(struct world *world) {
+    enum { SAMPLE = 3 };
+    for (size_t i = 0; i < SAMPLE && world->message_count > 0; i++)
+        check_one(world, &world->messages[rng_below(&world->rng, world->message_count)]);
+}
+
+/* Faults are over and everything has come to rest: every message has its one known destination. */
+void promises_check_end(struct world *world) {
+    for (size_t i = 0; i < world->message_count; i++) {
+        struct message *message = &world->messages[i];
+        check_one(world, message);
+        if (message->held && !is_dead(message->state))
+            world_break(world, "%s: still %s, and nothing will ever move it", message->id,
+                        state_text(message->state));
+    }
+}

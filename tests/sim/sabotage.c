@@ -1,0 +1,125 @@
+/* A store that lies, to show that the simulation would see it. */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "world.h"
+
+struct saboteur {
+    struct store store;
+    struct store *real;
+    enum sabotage how;
+};
+
+static struct store *real(struct store *store) {
+    return ((struct saboteur *)store)->real;
+}
+
+const char *sabotage_text(enum sabotage how) {
+    static const char *const words[] = {"none", "early-ack", "lost-wake", "forgotten-retry",
+                                        "double-take"};
+    return words[how];
+}
+
+static uint32_t queue_number(struct store *store, struct bytes name) {
+    return real(store)->vtable->queue_number(real(store), name);
+}
+
+/* Swallows the true answer of a commit that was answered too early. */
+struct echo {
+    struct store_commit commit;
+};
+
+static void swallow(struct store_commit *commit, enum status status) {
+    (void)status;
+    free(CONTAINER_OF(commit, struct echo, commit));
+}
+
+static void submit(struct store *store, struct store_commit *commit) {
+    struct saboteur *saboteur = (struct saboteur *)store;
+    for (size_t i = 0; i < commit->count; i++) {
+        struct store_op *op = &commit->ops[i];
+        if (saboteur->how == SABOTAGE_FORGOTTEN_RETRY && op->kind == STORE_UPDATE &&
+            op->envelope->state == STATE_PENDING_RETRY)
+            op->kind = STORE_FORGET;
+    }
+    if (saboteur->how != SABOTAGE_EARLY_ACK) {
+        real(store)->vtable->submit(real(store), commit);
+        return;
+    }
+    struct echo *echo = memory_new(sizeof *echo);
+    echo->commit = *commit;
+    echo->commit.done = swallow;
+    real(store)->vtable->submit(real(store), &echo->commit);
+    commit->done(commit, STATUS_OK);
+}
+
+static size_t take(struct store *store, uint32_t queue, enum store_take which, struct instant now,
+                   uint64_t avoid, struct store_held **out, size_t max) {
+    struct saboteur *saboteur = (struct saboteur *)store;
+    size_t got = real(store)->vtable->take(real(store), queue, which, now, avoid, out, max);
+    if (saboteur->how == SABOTAGE_DOUBLE_TAKE && got > 0 && got < max) {
+        struct store_held *twin = NULL;
+        struct envelope *envelope = &out[0]->envelope;
+        if (real(store)->vtable->get(real(store), envelope->queue, envelope->id, &twin, NULL) ==
+            STATUS_OK)
+            out[got++] = twin;
+    }
+    return got;
+}
+
+static void give_back(struct store *store, struct store_held *held, struct mono due) {
+    real(store)->vtable->give_back(real(store), held, due);
+}
+
+static struct mono next_ready(struct store *store, uint32_t queue, enum store_take which) {
+    return real(store)->vtable->next_ready(real(store), queue, which);
+}
+
+static void counts(struct store *store, uint32_t queue, struct store_queue_counts *out) {
+    real(store)->vtable->counts(real(store), queue, out);
+}
+
+static struct bytes queue_facts(struct store *store, uint32_t queue, struct arena *arena) {
+    return real(store)->vtable->queue_facts(real(store), queue, arena);
+}
+
+static enum status get(struct store *store, struct bytes queue, struct bytes id,
+                       struct store_held **out, struct err *err) {
+    return real(store)->vtable->get(real(store), queue, id, out, err);
+}
+
+static uint64_t dlq_depth(struct store *store, struct bytes name) {
+    return real(store)->vtable->dlq_depth(real(store), name);
+}
+
+static void listen(struct store *store, void (*ready)(void *arg, uint32_t queue), void *arg) {
+    if (((struct saboteur *)store)->how != SABOTAGE_LOST_WAKE)
+        real(store)->vtable->listen(real(store), ready, arg);
+}
+
+/* What the engine does not call is not there. */
+static const struct store_vtable vtable = {
+    .kind = "saboteur",
+    .queue_number = queue_number,
+    .submit = submit,
+    .take = take,
+    .give_back = give_back,
+    .next_ready = next_ready,
+    .counts = counts,
+    .queue_facts = queue_facts,
+    .get = get,
+    .dlq_depth = dlq_depth,
+    .listen = listen,
+};
+
+struct store *sabotage_new(struct store *real_store, enum sabotage how) {
+    struct saboteur *saboteur = memory_new(sizeof *saboteur);
+    saboteur->store.vtable = &vtable;
+    saboteur->real = real_store;
+    saboteur->how = how;
+    return &saboteur->store;
+}
+
+void sabotage_free(struct store *store) {
+    free(store);
+}

@@ -1,0 +1,117 @@
+/* Handlers that do as the message's script says, when the simulated time has come. */
+#include <stdio.h>
+
+#include "world.h"
+
+static int64_t call_lasts_ms(struct world *world, const struct message *message) {
+    if (message->script == SCRIPT_SLOW)
+        return 5000 + (int64_t)rng_below(&world->rng, 20000);
+    return 1 + (int64_t)rng_below(&world->rng, 80);
+}
+
+static void start(struct handler *handler, struct call *call) {
+    struct world_queue *queue = CONTAINER_OF(handler, struct world_queue, handler);
+    struct world *world = queue->world;
+    struct message *message = world_message(world, call->id);
+    promises_on_start(world, queue, message, call);
+    if (world->call_count == WORLD_CALLS_MAX) {
+        world_break(world, "more calls under way than the queues' concurrency allows");
+        return;
+    }
+    message->calls++;
+    message->open_calls++;
+    if (call->attempt > message->attempts_seen)
+        message->attempts_seen = call->attempt;
+    world->calls[world->call_count++] = (struct sim_call){
+        .call = call,
+        .message = message,
+        .ends = mono_after(world->now.mono, call_lasts_ms(world, message)),
+    };
+    world_say(world, "call %s attempt %u", message->id, call->attempt);
+}
+
+static void cancel(struct handler *handler, struct call *call) {
+    struct world_queue *queue = CONTAINER_OF(handler, struct world_queue, handler);
+    for (size_t i = 0; i < queue->world->call_count; i++)
+        if (queue->world->calls[i].call == call)
+            queue->world->calls[i].cancelled = true;
+}
+
+const struct handler_vtable sim_handler_vtable = {"http", start, cancel, NULL};
+
+static struct outcome answered(int status) {
+    return (struct outcome){.ending = ENDING_FAILED,
+                            .kind = KIND_STATUS,
+                            .status = status,
+                            .error_type = BYTES("Simulated"),
+                            .error_message = BYTES("as the script says"),
+                            .retry_after_ms = -1};
+}
+
+static struct outcome was_reset(void) {
+    return (struct outcome){.ending = ENDING_FAILED, .kind = KIND_RESET, .retry_after_ms = -1};
+}
+
+static struct outcome by_script(const struct message *message) {
+    struct outcome good = {.ending = ENDING_OK, .retry_after_ms = -1};
+    struct outcome said;
+    switch (message->script) {
+    case SCRIPT_FLAKY:
+        return message->calls > message->flaky_calls ? good : answered(503);
+    case SCRIPT_VALIDATION:
+        return answered(400);
+    case SCRIPT_BUG:
+        return answered(418);
+    case SCRIPT_POISON:
+        return answered(503);
+    case SCRIPT_CRASHER:
+        return was_reset();
+    case SCRIPT_DISCARD:
+        said = answered(200);
+        said.has_verdict = true;
+        said.verdict = VERDICT_DISCARD;
+        said.reason = BYTES("not_wanted");
+        return said;
+    case SCRIPT_GOOD:
+    case SCRIPT_SLOW:
+    case SCRIPT_COUNT:
+        break;
+    }
+    return good;
+}
+
+static struct outcome outcome_of(struct world *world, const struct sim_call *call) {
+    if (call->cancelled)
+        return (struct outcome){.ending = ENDING_INTERRUPTED, .retry_after_ms = -1};
+    if (!world->outage)
+        return by_script(call->message);
+    return world->outage_status ? answered(world->outage_status) : was_reset();
+}
+
+void sim_handler_complete(struct world *world, size_t index) {
+    struct sim_call done = world->calls[index];
+    struct outcome outcome = outcome_of(world, &done);
+    struct message *message = done.message;
+    world->calls[index] = world->calls[--world->call_count];
+    message->open_calls--;
+    message->met_outage |= world->outage;
+    message->last_call_in_outage_while_open =
+        world->outage && world->queues[message->queue].breaker != BREAKER_CLOSED;
+    if (outcome.ending == ENDING_OK)
+        message->succeeded++;
+    world_say(world, "answer %s %s %d", message->id, outcome.ending == ENDING_OK ? "ok" : "failed",
+              outcome.status);
+    done.call->done(done.call, &outcome);
+}
+
+/* The server died: nobody waits for the answers any more. Some of the work was done all the same. */
+void sim_handler_drop_all(struct world *world) {
+    for (size_t i = 0; i < world->call_count; i++) {
+        struct message *message = world->calls[i].message;
+        struct outcome outcome = outcome_of(world, &world->calls[i]);
+        message->open_calls--;
+        if (outcome.ending == ENDING_OK && rng_below(&world->rng, 2))
+            message->succeeded++;
+    }
+    world->call_count = 0;
+}

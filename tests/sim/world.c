@@ -1,0 +1,369 @@
+#include "world.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "broker/builtin.h"
+#include "engine/state.h"
+#include "sim_disk.h"
+#include "sim_vfs.h"
+#include "store/sqlite/sqlite_store.h"
+
+enum { SETTLE_STEPS_MAX = 200000, WALL_START_MS = 1700000000000 / 1000 };
+
+void world_break(struct world *world, const char *format, ...) {
+    va_list args;
+    if (world->broken[0])
+        return;
+    va_start(args, format);
+    vsnprintf(world->broken, sizeof world->broken, format, args);
+    va_end(args);
+}
+
+void world_say(struct world *world, const char *format, ...) {
+    va_list args;
+    if (!world->verbose)
+        return;
+    printf("%9lld ms  life %u  ", (long long)world->now.mono.ms, world->lives);
+    va_start(args, format);
+    vprintf(format, args);
+    va_end(args);
+    putchar('\n');
+}
+
+struct message *world_message(struct world *world, struct bytes id) {
+    for (size_t i = 0; i < world->message_count; i++)
+        if (bytes_is(id, world->messages[i].id))
+            return &world->messages[i];
+    return NULL;
+}
+
+static struct instant read_clock(struct clock *clock) {
+    return CONTAINER_OF(clock, struct world, clock)->now;
+}
+
+/* ---- one life of the server ---- */
+
+static void on_event(void *arg, const struct engine_event *event) {
+    struct world *world = arg;
+    struct json json, queue, state;
+    if (strcmp(event->type, "breaker") != 0 || json_parse(event->json, &json, NULL) != STATUS_OK ||
+        !json_get(json, "queue", &queue) || !json_get(json, "state", &state))
+        return;
+    struct world_queue *about = &world->queues[queue.text.ptr[2] - '0'];
+    for (int s = BREAKER_CLOSED; s <= BREAKER_HALF_OPEN; s++)
+        if (bytes_is(bytes_cut(state.text, 1, state.text.len - 1),
+                     breaker_state_text((enum breaker_state)s)))
+            about->breaker = (enum breaker_state)s;
+    world_say(world, "breaker %.*s", BYTES_ARG(event->json));
+}
+
+static void add_queue(struct world *world, size_t i) {
+    static const char *const names[] = {"q0", "q1"}, *const dlqs[] = {"q0.dlq", "q1.dlq"};
+    struct world_queue *queue = &world->queues[i];
+    queue->world = world;
+    queue->breaker = BREAKER_CLOSED;
+    queue->handler.vtable = &sim_handler_vtable;
+    queue->handlers[0] = &queue->handler;
+    policy_init(&queue->policy, bytes_of(names[i]), bytes_of(dlqs[i]), HANDLER_HTTP);
+    queue->dlq = (struct engine_dlq){.name = bytes_of(dlqs[i]), .cap = 100000};
+    uint32_t number = world->store->vtable->queue_number(world->store, bytes_of(names[i]));
+    queue->broker = builtin_new(world->store, number);
+    struct engine_queue_options options = {
+        .name = bytes_of(names[i]),
+        .rules = {&queue->policy, WORLD_CONCURRENCY, &queue->dlq, 1},
+        .broker = queue->broker,
+        .handlers = queue->handlers,
+        .handler_count = 1};
+    if (engine_add(world->engine, &options, NULL) != STATUS_OK)
+        abort();
+}
+
+static bool open_life(struct world *world) {
+    struct err err = {STATUS_OK, ""};
+    struct sqlite_store_options options = {.path = "impound.db",
+                                           .disk = sim_disk_port(world->disk),
+                                           .vfs = sim_vfs_name(world->disk),
+                                           .clock = &world->clock};
+    if (sqlite_store_open(&options, &world->real_store, &err) != STATUS_OK) {
+        world_say(world, "open failed: %s", err.text);
+        if (!sim_disk_is_dead(world->disk))
+            world_break(world, "the store does not open: %s", err.text);
+        return false;
+    }
+    world->store = world->sabotage ? sabotage_new(world->real_store, world->sabotage)
+                                   : world->real_store;
+    struct engine_options engine = {.store = world->store,
+                                    .clock = &world->clock,
+                                    .seed = rng_next(&world->rng),
+                                    .instance = BYTES("sim"),
+                                    .version = BYTES("sim"),
+                                    .event = on_event,
+                                    .event_arg = world};
+    world->engine = engine_new(&engine);
+    for (size_t i = 0; i < WORLD_QUEUES; i++)
+        add_queue(world, i);
+    engine_recover(world->engine, NULL);
+    world->next_turn = world->now.mono;
+    world->lives++;
+    return true;
+}
+
+static void end_life(struct world *world) {
+    sim_handler_drop_all(world);
+    engine_free(world->engine);
+    for (size_t i = 0; i < WORLD_QUEUES; i++)
+        world->queues[i].broker->vtable->free(world->queues[i].broker);
+    if (world->sabotage)
+        sabotage_free(world->store);
+    sqlite_store_crash(world->real_store);
+    world->engine = NULL;
+    world->real_store = world->store = NULL;
+}
+
+/* kill -9 or a power cut: the disk decides what it kept. Opening may be cut short as well. */
+static void crash(struct world *world) {
+    world_say(world, "crash");
+    end_life(world);
+    do {
+        sim_disk_crash(world->disk);
+        if (world->faults && rng_below(&world->rng, 4) == 0)
+            sim_disk_crash_at(world->disk, 1 + rng_below(&world->rng, 60));
+    } while (!open_life(world) && !world->broken[0]);
+    if (world->broken[0])
+        return;
+    for (size_t i = 0; i < world->message_count; i++)
+        promises_check(world);
+}
+
+/* ---- what may happen ---- */
+
+struct push {
+    struct store_commit commit;
+    struct store_op op;
+    struct envelope envelope;
+    struct world *world;
+    struct message *message;
+};
+
+/* The store forgets pushes that were under way when it crashed; they are one allocation each, and
+ * kept here so that nothing leaks. */
+static void on_pushed(struct store_commit *commit, enum status status) {
+    struct push *push = CONTAINER_OF(commit, struct push, commit);
+    world_say(push->world, "push %s: %s", push->message->id, status_name(status));
+    if (status == STATUS_OK)
+        push->message->acknowledged = true;
+    else if (push->message->submissions == 1)
+        push->message->refused = true;
+}
+
+static void submit_push(struct world *world, struct message *message) {
+    static const char *const names[] = {"q0", "q1"};
+    struct push *push = arena_alloc(&world->pushes, sizeof *push);
+    uint32_t number =
+        world->store->vtable->queue_number(world->store, bytes_of(names[message->queue]));
+    push->world = world;
+    push->message = message;
+    push->envelope = (struct envelope){.id = bytes_of(message->id),
+                                       .queue = bytes_of(names[message->queue]),
+                                       .content_type = BYTES("text/plain"),
+                                       .source = BYTES("{\"kind\":\"builtin\"}"),
+                                       .size = strlen(message->id),
+                                       .state = STATE_QUEUED,
+                                       .retry_after_ms = -1,
+                                       .created_at = world->now.wall};
+    snprintf(push->envelope.content_hash, sizeof push->envelope.content_hash, "%064x",
+             (unsigned)(message - world->messages));
+    if (rng_below(&world->rng, 8) == 0) {
+        push->envelope.delay_ms = 1 + (int64_t)rng_below(&world->rng, 5000);
+        push->envelope.next_attempt_at.ms = world->now.wall.ms + push->envelope.delay_ms;
+    }
+    push->op = (struct store_op){.kind = STORE_PUT,
+                                 .queue = number,
+                                 .envelope = &push->envelope,
+                                 .body = bytes_of(message->id),
+                                 .check_id = true};
+    push->commit = (struct store_commit){.ops = &push->op, .count = 1, .done = on_pushed};
+    message->submissions++;
+    world->store->vtable->submit(world->store, &push->commit);
+}
+
+static void push_new(struct world *world) {
+    if (world->message_count == WORLD_MESSAGES_MAX)
+        return;
+    struct message *message = &world->messages[world->message_count++];
+    snprintf(message->id, sizeof message->id, "m%zu", world->message_count);
+    message->queue = rng_below(&world->rng, WORLD_QUEUES);
+    bool good = rng_below(&world->rng, 3) > 0;
+    message->script = good ? SCRIPT_GOOD : (enum script)rng_below(&world->rng, SCRIPT_COUNT);
+    message->flaky_calls = 1 + (uint32_t)rng_below(&world->rng, 3);
+    submit_push(world, message);
+}
+
+/* A producer that did not hear the answer sends the same again. */
+static void push_again(struct world *world) {
+    if (world->message_count == 0)
+        return;
+    struct message *message = &world->messages[rng_below(&world->rng, world->message_count)];
+    if (!message->acknowledged && !message->refused && !message->calls)
+        submit_push(world, message);
+}
+
+static void turn_if_wanted(struct world *world) {
+    struct mailbox *box = &world->engine->mailbox;
+    if (box->first || box->rung || world->next_turn.ms <= world->now.mono.ms)
+        world->next_turn = engine_turn(world->engine, world->now);
+}
+
+static void complete_due(struct world *world) {
+    for (size_t i = 0; i < world->call_count;) {
+        if (world->calls[i].ends.ms <= world->now.mono.ms)
+            sim_handler_complete(world, i);
+        else
+            i++;
+    }
+}
+
+static void pass_time(struct world *world, int64_t ms) {
+    world->now.mono.ms += ms;
+    world->now.wall.ms += ms;
+}
+
+static struct mono next_event(const struct world *world) {
+    struct mono next = world->next_turn;
+    for (size_t i = 0; i < world->call_count; i++)
+        next = mono_earlier(next, world->calls[i].ends);
+    return next;
+}
+
+static void skip_to_next_event(struct world *world) {
+    struct mono next = next_event(world);
+    if (next.ms != MONO_NEVER.ms && next.ms > world->now.mono.ms)
+        pass_time(world, next.ms - world->now.mono.ms);
+}
+
+static void toggle_outage(struct world *world) {
+    static const int kinds[] = {503, 500, 0};
+    world->outage = !world->outage;
+    world->outage_status = kinds[rng_below(&world->rng, 3)];
+    world_say(world, "outage %s", world->outage ? "begins" : "ends");
+}
+
+static void ignore_answer(struct engine_request *request, enum status status) {
+    (void)request;
+    (void)status;
+}
+
+static void ask(struct world *world, enum engine_request_kind kind, size_t queue) {
+    static const char *const names[] = {"q0", "q1"};
+    struct engine_request *request = arena_alloc(&world->pushes, sizeof *request);
+    *request = (struct engine_request){
+        .kind = kind, .queue = bytes_of(names[queue]), .done = ignore_answer};
+    engine_ask(world->engine, request);
+}
+
+static void something_goes_wrong(struct world *world) {
+    switch (rng_below(&world->rng, 8)) {
+    case 0:
+        crash(world);
+        break;
+    case 1:
+    case 2:
+        sim_disk_crash_at(world->disk, 1 + rng_below(&world->rng, 40));
+        break;
+    case 3:
+        sim_disk_fail_after(world->disk, rng_below(&world->rng, 10), 1 + rng_below(&world->rng, 3),
+                            rng_below(&world->rng, 2) ? EIO : ENOSPC);
+        break;
+    case 4:
+        world->now.wall.ms += (int64_t)rng_below(&world->rng, 7200000) - 3600000;
+        break;
+    case 5:
+    case 6:
+        toggle_outage(world);
+        break;
+    default:
+        ask(world, rng_below(&world->rng, 2) ? ENGINE_PAUSE : ENGINE_RESUME,
+            rng_below(&world->rng, WORLD_QUEUES));
+    }
+}
+
+void world_step(struct world *world) {
+    uint64_t choice = rng_below(&world->rng, 100);
+    if (choice < 20)
+        push_new(world);
+    else if (choice < 22)
+        push_again(world);
+    else if (choice < 50)
+        turn_if_wanted(world);
+    else if (choice < 70)
+        sqlite_store_step(world->real_store);
+    else if (choice < 73)
+        sqlite_store_fold(world->real_store);
+    else if (choice < 85)
+        complete_due(world);
+    else if (choice < 97)
+        skip_to_next_event(world);
+    else if (world->faults)
+        something_goes_wrong(world);
+    if (sim_disk_is_dead(world->disk) && !world->broken[0])
+        crash(world);
+    if (!world->broken[0])
+        promises_check(world);
+}
+
+static bool at_rest(struct world *world) {
+    struct mailbox *box = &world->engine->mailbox;
+    return !box->first && !box->rung && next_event(world).ms == MONO_NEVER.ms;
+}
+
+void world_settle(struct world *world) {
+    world->faults = false;
+    world->outage = false;
+    sim_disk_crash_at(world->disk, 0);
+    sim_disk_fail_after(world->disk, 0, 0, EIO);
+    for (size_t i = 0; i < WORLD_QUEUES; i++)
+        ask(world, ENGINE_RESUME, i);
+    for (size_t step = 0; step < SETTLE_STEPS_MAX && !world->broken[0]; step++) {
+        sqlite_store_step(world->real_store);
+        turn_if_wanted(world);
+        sqlite_store_step(world->real_store);
+        complete_due(world);
+        if (at_rest(world))
+            break;
+        skip_to_next_event(world);
+    }
+    if (!at_rest(world))
+        world_break(world, "it never comes to rest");
+    sqlite_store_fold(world->real_store);
+    if (!world->broken[0])
+        promises_check_end(world);
+}
+
+struct world *world_new(uint64_t seed, enum sabotage sabotage, bool verbose) {
+    struct world *world = memory_new(sizeof *world);
+    world->seed = seed;
+    world->sabotage = sabotage;
+    world->verbose = verbose;
+    world->faults = true;
+    rng_seed(&world->rng, seed);
+    arena_init_heap(&world->pushes, 64 << 10);
+    world->clock.now = read_clock;
+    world->now = (struct instant){{(int64_t)WALL_START_MS * 1000}, {1000000}};
+    world->disk = sim_disk_new(rng_next(&world->rng));
+    if (!open_life(world))
+        abort();
+    return world;
+}
+
+void world_free(struct world *world) {
+    if (world->engine)
+        end_life(world);
+    sim_disk_free(world->disk);
+    arena_free(&world->pushes);
+    free(world);
+}

@@ -1,0 +1,134 @@
+/* world: engine and store on a simulated clock, disk and handlers, all chance from one seed.
+ *
+ * A world lives through many lives of the server: a crash forgets everything but the disk, and the
+ * next life opens what the disk kept. What the outside knows (which pushes were acknowledged, which
+ * messages a handler answered well) outlives every crash: that is what the promises are about. */
+#ifndef SIM_WORLD_H
+#define SIM_WORLD_H
+
+#include "base/arena.h"
+#include "base/list.h"
+#include "base/rng.h"
+#include "engine/engine.h"
+#include "port/disk.h"
+
+enum {
+    WORLD_QUEUES = 2,
+    WORLD_MESSAGES_MAX = 512,
+    WORLD_CALLS_MAX = 128,
+    WORLD_CONCURRENCY = 4,
+};
+
+/* What a handler will make of a message. */
+enum script {
+    SCRIPT_GOOD,
+    SCRIPT_FLAKY,      /* 503 for its first calls, then ok */
+    SCRIPT_SLOW,       /* ok, after many seconds */
+    SCRIPT_VALIDATION, /* 400: dead at once */
+    SCRIPT_BUG,        /* a status that no rule knows: dead at once, unclassified */
+    SCRIPT_POISON,     /* 503 for ever */
+    SCRIPT_CRASHER,    /* the connection is reset, for ever */
+    SCRIPT_DISCARD,    /* the handler says discard */
+    SCRIPT_COUNT
+};
+
+/* What everybody outside the server knows of one message. */
+struct message {
+    char id[16];
+    size_t queue;
+    enum script script;
+    uint32_t flaky_calls;
+    uint32_t submissions; /* pushes that were sent */
+    bool acknowledged;    /* … and one was answered with OK */
+    bool refused;         /* … or the only one with trouble, so that it must not exist */
+    uint32_t calls, succeeded;
+    uint32_t open_calls;    /* in this life */
+    uint32_t attempts_seen; /* the highest attempt number a handler saw */
+    bool last_call_in_outage_while_open; /* its last call met the outage, the breaker being not closed */
+    bool met_outage;
+    bool held;         /* by the store, as last looked */
+    enum state state;  /* … in this state */
+    enum cause cause;
+};
+
+struct sim_call {
+    struct call *call;
+    struct message *message;
+    struct mono ends;
+    bool cancelled;
+};
+
+struct world_queue {
+    struct world *world;
+    struct handler handler; /* its vtable: sim_handler.c */
+    struct policy policy;
+    struct engine_dlq dlq;
+    struct broker *broker;
+    struct handler *handlers[1];
+    enum breaker_state breaker; /* as the engine last announced */
+};
+
+enum sabotage {
+    SABOTAGE_NONE,
+    SABOTAGE_EARLY_ACK,       /* done is called before the commit is durable */
+    SABOTAGE_LOST_WAKE,       /* the store's word that something is ready is lost */
+    SABOTAGE_FORGOTTEN_RETRY, /* a retry is forgotten instead of kept */
+    SABOTAGE_DOUBLE_TAKE,     /* a message is handed out while it is still in somebody's hands */
+    SABOTAGE_COUNT
+};
+
+struct world {
+    uint64_t seed;
+    struct rng rng;
+    struct clock clock;
+    struct instant now;
+    struct sim_disk *disk;
+    struct store *real_store; /* of this life */
+    struct store *store;      /* the same, or a saboteur in front of it */
+    struct engine *engine;
+    enum sabotage sabotage;
+    struct world_queue queues[WORLD_QUEUES];
+    struct message messages[WORLD_MESSAGES_MAX];
+    size_t message_count;
+    struct sim_call calls[WORLD_CALLS_MAX];
+    size_t call_count;
+    struct mono next_turn;
+    bool outage;
+    int outage_status; /* 503, 500, or 0: resets */
+    bool outage_ever;
+    bool faults; /* may anything go wrong? */
+    uint32_t lives;
+    uint64_t firsts_peak; /* most first attempts of any 10 s, in any life, any queue */
+    struct arena pushes; /* what was asked of the server, kept until the end */
+    bool verbose;
+    char broken[512]; /* the promise that was broken; empty: none */
+};
+
+struct world *world_new(uint64_t seed, enum sabotage sabotage, bool verbose);
+void world_free(struct world *world);
+/* One thing happens. */
+void world_step(struct world *world);
+/* No more faults; time passes until nothing is left to do, or a promise is broken. */
+void world_settle(struct world *world);
+
+__attribute__((format(printf, 2, 3))) void world_break(struct world *world, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void world_say(struct world *world, const char *format, ...);
+struct message *world_message(struct world *world, struct bytes id);
+
+/* sim_handler.c */
+extern const struct handler_vtable sim_handler_vtable;
+void sim_handler_complete(struct world *world, size_t call_index);
+void sim_handler_drop_all(struct world *world);
+
+/* promises.c: DESIGN §1, as far as a simulation can see them. Sets world->broken. */
+void promises_check(struct world *world);
+void promises_check_end(struct world *world);
+void promises_on_start(struct world *world, struct world_queue *queue, struct message *message,
+                       const struct call *call);
+
+/* sabotage.c: a store in front of the real one that breaks a promise on purpose. */
+struct store *sabotage_new(struct store *real, enum sabotage how);
+void sabotage_free(struct store *store);
+const char *sabotage_text(enum sabotage how);
+
+#endif

@@ -1,0 +1,47 @@
+#!/bin/sh
+# Installs the Debian packages that a purpose needs and that are missing.
+#   tools/install.sh build|test|soak|lint
+# With CI=true a package that cannot be installed is a failure; elsewhere it is said loudly and what
+# needs it is skipped.
+set -eu
+
+build="gcc meson ninja-build pkg-config python3 libsqlite3-dev libcurl4-openssl-dev libmicrohttpd-dev
+libfyaml-dev libjq-dev libpcre2-dev libsodium-dev libzstd-dev"
+test="$build libcmocka-dev libjansson-dev python3-pytest openssl curl zstd sqlite3 mandoc prometheus"
+soak="$test valgrind clang libclang-rt-14-dev"
+lint="$build clang-format shellcheck mandoc"
+
+case "${1:-}" in
+build) wanted=$build ;;
+test) wanted=$test ;;
+soak) wanted=$soak ;;
+lint) wanted=$lint ;;
+*)
+    echo "usage: tools/install.sh build|test|soak|lint" >&2
+    exit 2
+    ;;
+esac
+
+missing=""
+for package in $wanted; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+echo "impound: installing Debian packages:$missing"
+as_root=""
+[ "$(id -u)" = 0 ] || as_root="sudo"
+if [ -n "$as_root" ] && ! command -v sudo >/dev/null; then
+    echo "impound: not root and no sudo; as root run: apt-get install -y$missing" >&2
+    exit 1
+fi
+export DEBIAN_FRONTEND=noninteractive
+# Debian starts servers that it installs; the tests start their own, so none is wanted.
+# shellcheck disable=SC2086 # words on purpose
+if $as_root env RUNLEVEL=1 apt-get update -q >/dev/null &&
+    $as_root env RUNLEVEL=1 apt-get install -q -y --no-install-recommends $missing >/dev/null; then
+    exit 0
+fi
+echo "impound: could not install:$missing" >&2
+[ "${CI:-}" = true ] && exit 1
+exit 0

@@ -1,0 +1,54 @@
+#!/bin/sh
+# Starts the server with the embedded store and a small live example: orders arrive, some need a
+# retry, one in ten is poison. Data lives in build/run/.
+set -eu
+cd "$(dirname "$0")/.."
+impound=$PWD/build/impound
+home=$PWD/build/run
+mkdir -p "$home"
+cp examples/orders/price.py examples/orders/impound.yaml "$home/"
+
+"$impound" serve -c "$home/impound.yaml" &
+server=$!
+trap 'kill $server 2>/dev/null; wait $server; exit 0' INT TERM
+until "$impound" queues >/dev/null 2>&1; do
+    kill -0 $server 2>/dev/null || { wait $server; exit 1; }
+    sleep 0.1
+done
+
+run=$(date +%s)
+push() {
+    "$impound" push orders "$2" --id "$1" >/dev/null
+}
+push "o-1.$run" '{"pin":"BAD"}'
+push "o-2.$run" '{"pin":"560001","trip":2}'
+push "o-3.$run" '{"pin":"110001"}'
+
+cat <<TEXT
+
+impound runs. Three orders were pushed: one is fine, one succeeds at its third attempt, one is a bug
+and is now a dead letter. More follow, one every two seconds.
+
+  dashboard     http://127.0.0.1:7070/
+  queues        $impound queues
+  dead letters  $impound ls orders.dlq
+  one of them   $impound show o-1.$run
+  and why       $impound explain o-1.$run
+  metrics       curl http://127.0.0.1:7070/metrics
+
+Stop with Ctrl-C.
+
+TEXT
+
+count=0
+while kill -0 $server 2>/dev/null; do
+    count=$((count + 1))
+    case $((count % 10)) in
+    0) push "live-$run-$count" '{"pin":"BAD"}' || true ;;
+    5) push "live-$run-$count" '{"pin":"400001","trip":1}' || true ;;
+    *) push "live-$run-$count" '{"pin":"110001"}' || true ;;
+    esac
+    sleep 2 &
+    wait $!
+done
+wait $server

@@ -1,0 +1,24 @@
+#!/bin/sh
+# Every test, in one build with AddressSanitizer and UndefinedBehaviorSanitizer.
+#   tools/test.sh check   unit, table, contract, simulation and fuzz corpora: about a minute
+#   tools/test.sh all     those and the end-to-end scenarios
+set -eu
+cd "$(dirname "$0")/.."
+python=${PYTHON:-/usr/bin/python3}
+
+echo "impound: building with AddressSanitizer and UndefinedBehaviorSanitizer in build-test/"
+[ -f build-test/build.ninja ] ||
+    meson setup build-test -Db_sanitize=address,undefined -Db_lundef=false >build-test.log 2>&1 ||
+    { cat build-test.log; exit 1; }
+rm -f build-test.log
+ninja -C build-test
+
+export ASAN_OPTIONS="detect_leaks=1:abort_on_error=0:${ASAN_OPTIONS:-}"
+export UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1"
+echo "impound: rooms, then unit, table, contract, simulation and fuzz tests"
+$python tools/rooms.py check src
+meson test -C build-test --print-errorlogs --no-rebuild
+
+[ "${1:-all}" = check ] && exit 0
+echo "impound: end-to-end scenarios against build-test/src/app/impound"
+IMPOUND=$PWD/build-test/src/app/impound $python -m pytest -q -p no:cacheprovider tests/e2e
