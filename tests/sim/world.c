@@ -89,7 +89,8 @@ static bool open_life(struct world *world) {
     struct sqlite_store_options options = {.path = "impound.db",
                                            .disk = sim_disk_port(world->disk),
                                            .vfs = SIM_VFS_NAME,
-                                           .clock = &world->clock};
+                                           .clock = &world->clock,
+                                           .journal_segment_bytes = 64 << 10};
     if (sqlite_store_open(&options, &world->real_store, &err) != STATUS_OK) {
         world_say(world, "open failed: %s", err.text);
         if (!sim_disk_is_dead(world->disk))
@@ -126,9 +127,18 @@ static void end_life(struct world *world) {
     world->real_store = world->store = NULL;
 }
 
+/* A refusal is final from the next commit that succeeds on. A machine that dies before may have on its
+ * disk what it could neither write nor take back: the producer's 503 then means "not known". */
+static void doubt_refusals(struct world *world) {
+    for (size_t i = 0; i < world->message_count; i++)
+        if (world->messages[i].refused_after == world->commits_ok)
+            world->messages[i].refused = false;
+}
+
 /* kill -9 or a power cut: the disk decides what it kept. Opening may be cut short as well. */
 static void crash(struct world *world) {
     world_say(world, "crash");
+    doubt_refusals(world);
     end_life(world);
     do {
         sim_disk_crash(world->disk);
@@ -156,10 +166,13 @@ struct push {
 static void on_pushed(struct store_commit *commit, enum status status) {
     struct push *push = CONTAINER_OF(commit, struct push, commit);
     world_say(push->world, "push %s: %s", push->message->id, status_name(status));
-    if (status == STATUS_OK)
+    if (status == STATUS_OK) {
         push->message->acknowledged = true;
-    else if (push->message->submissions == 1)
-        push->message->refused = true;
+        push->world->commits_ok++;
+    } else if (push->message->submissions == 1 && !sim_disk_is_dead(push->world->disk)) {
+        push->message->refused = true; /* a dead machine refuses nobody */
+        push->message->refused_after = push->world->commits_ok;
+    }
 }
 
 static void submit_push(struct world *world, struct message *message) {

@@ -41,6 +41,7 @@ struct message {
     uint32_t submissions; /* pushes that were sent */
     bool acknowledged;    /* … and one was answered with OK */
     bool refused;         /* … or the only one with trouble, so that it must not exist */
+    uint64_t refused_after; /* how many commits had succeeded then */
     uint32_t calls, succeeded;
     uint32_t open_calls;    /* in this life */
     uint32_t attempts_seen; /* the highest attempt number a handler saw */
@@ -99,6 +100,7 @@ struct world {
     bool outage_ever;
     bool faults; /* may anything go wrong? */
     uint32_t lives;
+    uint64_t commits_ok; /* pushes that were answered with OK */
     uint64_t firsts_peak; /* most first attempts of any 10 s, in any life, any queue */
     struct arena pushes; /* what was asked of the server, kept until the end */
     bool verbose;
