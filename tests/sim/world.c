@@ -348,6 +348,21 @@ static void traffic_goes_on(struct world *world) {
             push_script(world, i, SCRIPT_GOOD);
 }
 
+static void run_to_rest(struct world *world) {
+    for (size_t step = 0; step < SETTLE_STEPS_MAX && !world->broken[0]; step++) {
+        sqlite_store_step(world->real_store);
+        turn_if_wanted(world);
+        sqlite_store_step(world->real_store);
+        complete_due(world);
+        if (at_rest(world))
+            return;
+        if (next_event(world).ms - world->now.mono.ms > HEALTHY_GAP_MS)
+            traffic_goes_on(world);
+        skip_to_next_event(world);
+    }
+    world_break(world, "it never comes to rest");
+}
+
 void world_settle(struct world *world) {
     world->faults = false;
     world->outage = false;
@@ -355,19 +370,11 @@ void world_settle(struct world *world) {
     sim_disk_fail_after(world->disk, 0, 0, EIO);
     for (size_t i = 0; i < WORLD_QUEUES; i++)
         ask(world, ENGINE_RESUME, i);
-    for (size_t step = 0; step < SETTLE_STEPS_MAX && !world->broken[0]; step++) {
-        sqlite_store_step(world->real_store);
-        turn_if_wanted(world);
-        sqlite_store_step(world->real_store);
-        complete_due(world);
-        if (at_rest(world))
-            break;
-        if (next_event(world).ms - world->now.mono.ms > HEALTHY_GAP_MS)
-            traffic_goes_on(world);
-        skip_to_next_event(world);
-    }
-    if (!at_rest(world))
-        world_break(world, "it never comes to rest");
+    run_to_rest(world);
+    /* Whoever comes to a sleeping server wakes it. */
+    for (size_t i = 0; i < WORLD_QUEUES; i++)
+        push_script(world, i, SCRIPT_GOOD);
+    run_to_rest(world);
     sqlite_store_fold(world->real_store);
     if (!world->broken[0])
         promises_check_end(world);
