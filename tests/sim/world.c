@@ -145,10 +145,8 @@ static void crash(struct world *world) {
         if (world->faults && rng_below(&world->rng, 4) == 0)
             sim_disk_crash_at(world->disk, 1 + rng_below(&world->rng, 60));
     } while (!open_life(world) && !world->broken[0]);
-    if (world->broken[0])
-        return;
-    for (size_t i = 0; i < world->message_count; i++)
-        promises_check(world);
+    if (!world->broken[0])
+        promises_check_all(world);
 }
 
 /* ---- what may happen ---- */

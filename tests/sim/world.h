@@ -124,7 +124,8 @@ void sim_handler_complete(struct world *world, size_t call_index);
 void sim_handler_drop_all(struct world *world);
 
 /* promises.c: DESIGN §1, as far as a simulation can see them. Sets world->broken. */
-void promises_check(struct world *world);
+void promises_check(struct world *world);     /* one message, any one: after each step */
+void promises_check_all(struct world *world); /* after each crash */
 void promises_check_end(struct world *world);
 void promises_on_start(struct world *world, struct world_queue *queue, struct message *message,
                        const struct call *call);
