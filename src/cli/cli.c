@@ -52,9 +52,8 @@ static void fill_in(struct cli_env *env, const struct options *globals) {
 
 /* Without a verb: help, the version, or what is wrong. */
 static int run_bare(struct cli_env *env, int argc, char **argv) {
-    static char *version[] = {(char[]){"version"}, NULL};
     if (argc == 2 && strcmp(argv[1], "--version") == 0)
-        return verbs_find(env->local, "version")->run(env, 1, version);
+        return verbs_find(env->local, "version")->run(env, 1, argv + 1);
     struct options globals;
     struct err err;
     int left = options_take_global(NULL, argc, argv, &globals, &err);
