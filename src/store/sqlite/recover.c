@@ -204,6 +204,7 @@ enum status recover_all(struct sqlite_store *self, struct err *err) {
     struct journal_options options = {
         .disk = self->options.disk,
         .dir = self->dir,
+        .segment_bytes = self->options.journal_segment_bytes,
         .max_bytes = self->options.journal_max_bytes ? self->options.journal_max_bytes
                                                      : JOURNAL_BYTES_DEFAULT,
     };
