@@ -16,6 +16,7 @@ ALLOWED = re.compile(
     | (wall|mono|duration|size)_\w+ | err_set | status_\w+
     | __(assert_fail|stack_chk_fail|(mem|str)\w+_chk)                     # bugs, found by the compiler
     | __(asan|ubsan|tsan|lsan|sanitizer|gcov|llvm|sanitizer_cov|msan)_\w+ | _GLOBAL_OFFSET_TABLE_
+    | __\w*sancov_\w+                                                    # a fuzzer's counters
     )$""",
     re.VERBOSE)
 # Names of base that look harmless and allocate or ask the machine.

@@ -51,7 +51,8 @@ struct config {
     struct bytes store_path;  /* of "sqlite:PATH", made absolute by dir */
     struct config_queue *queues;
     size_t queue_count;
-    struct arena arena; /* owns all of it */
+    struct config_written *written; /* texts as they stood before ${NAME} was filled in */
+    struct arena arena;             /* owns all of it */
 };
 
 /* Reads a file. INVALID: `mistakes` has one line each, "file:line:column: what, expected what. hint".

@@ -71,3 +71,13 @@ void map_each(const struct map *map, void (*visit)(struct map_node *node, void *
         for (struct map_node *node = map->slots[i]; node; node = node->next)
             visit(node, arg);
 }
+
+void map_drain(struct map *map, void (*take)(struct map_node *node)) {
+    for (size_t i = 0; i < map->slot_count; i++) {
+        for (struct map_node *node = map->slots[i], *next; node; node = next) {
+            next = node->next;
+            take(node);
+        }
+    }
+    map_free(map);
+}

@@ -26,5 +26,7 @@ struct map_node *map_first(const struct map *map, uint64_t hash);
 struct map_node *map_next(const struct map_node *node);
 /* Any order; `visit` must not change the map. */
 void map_each(const struct map *map, void (*visit)(struct map_node *node, void *arg), void *arg);
+/* Gives every node to `take`, which may free it; the map is then empty, its slots freed. */
+void map_drain(struct map *map, void (*take)(struct map_node *node));
 
 #endif

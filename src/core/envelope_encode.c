@@ -1,7 +1,6 @@
 #include "core/envelope.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "core/envelope_fields.h"
 #include "core/fingerprint.h"

@@ -95,6 +95,11 @@ static void read_frame(struct at_reading *r, struct bytes line, struct trace_fra
         trace_insert(r->out, r->section++, frame);
 }
 
+static bool may_be_headline(const struct trace_at *language, struct bytes line) {
+    return trace_indent(line).len == 0 ||
+           (language->cause_indented && bytes_starts(bytes_trim(line), language->cause));
+}
+
 bool trace_at_find(const struct trace_at *language, struct bytes text, struct trace *out) {
     struct at_reading r = {.language = language, .out = out};
     struct bytes line;
@@ -107,7 +112,7 @@ bool trace_at_find(const struct trace_at *language, struct bytes text, struct tr
         } else if (is_ellipsis(line)) {
             if (r.reading)
                 trace_span(out, r.first, line);
-        } else if (trace_indent(line).len == 0 || bytes_starts(bytes_trim(line), language->cause)) {
+        } else if (may_be_headline(language, line)) {
             note_headline(&r, line);
             r.reading = r.reading && r.headline.cause;
         }

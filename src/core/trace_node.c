@@ -50,7 +50,7 @@ static const struct bytes openings[] = {BYTES("Uncaught "), BYTES("(in promise) 
                                         BYTES("Unhandled rejection ")};
 
 static bool node_find(struct bytes text, struct trace *out) {
-    static const struct trace_at node = {node_frame, BYTES("[cause]:"), openings,
+    static const struct trace_at node = {node_frame, BYTES("[cause]:"), true, openings,
                                          sizeof openings / sizeof *openings};
     return trace_at_find(&node, text, out);
 }

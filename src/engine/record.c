@@ -237,7 +237,8 @@ static void add_flight(struct engine *engine, struct batch *batch, struct flight
            (struct store_op){.kind = held ? flight->op : STORE_PUT,
                              .queue = flight->queue->number,
                              .seq = flight->held->seq,
-                             .envelope = &flight->held->envelope,
+                             .envelope =
+                                 flight->op == STORE_FORGET ? NULL : &flight->held->envelope,
                              .body = held ? BYTES_NONE : flight->held->body,
                              .check_id = flight->report != NULL,
                              .spilled_dlq = flight->spilled_dlq});

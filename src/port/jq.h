@@ -8,7 +8,7 @@
 /* The caller's until done. */
 struct jq_job {
     struct bytes program;
-    struct bytes input; /* one JSON value */
+    struct bytes input; /* one JSON value; ptr NULL: only compile, which is OK without an output */
     /* Called exactly once, from any thread, never from inside start. INVALID: the program or its run
      * failed, took too long, or used too much (err says which); then it does not match.
      * OK: `truthy` is whether the first output is neither false nor null (no output: false), and

@@ -71,10 +71,13 @@ class Server:
         with open(self.config_path, "w", encoding="utf-8") as out:
             json.dump(config, out, indent=1)  # JSON is YAML
 
-    def start(self):
+    def launch(self):
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
                 [IMPOUND, "serve", "-c", self.config_path], stdout=log, stderr=log)
+
+    def start(self):
+        self.launch()
         eventually(self._up, f"the server is ready; its log: {self.log_path}")
         return self
 
@@ -201,6 +204,7 @@ class Handler:
     def __init__(self, answer=lambda call: 200, tls=None, port=0):
         self.answer = answer
         self.calls = []
+        self.spans = []  # (start, end) of each call that was answered
         self.lock = threading.Lock()
         outer = self
 
@@ -235,6 +239,8 @@ class Handler:
                 for name, value in headers.items():
                     self.send_header(name, value)
                 self.send_header("Content-Length", str(len(text)))
+                with outer.lock:
+                    outer.spans.append((call.at, time.monotonic()))
                 self.end_headers()
                 self.wfile.write(text)
 

@@ -7,7 +7,8 @@
 
 enum { FIXTURE_MAX = 64 * 1024 };
 
-/* The innermost frames as "function@file", "!" before those that are not the application's own. */
+/* The frames as "function@file", innermost first, "!" before those that are not the application's
+ * own; a glob. */
 static const struct {
     const char *file, *type, *message, *frames;
 } fixtures[] = {
@@ -26,23 +27,23 @@ static const struct {
     {"python_syntax", "SyntaxError", "'(' was never closed", "@<string> <module>@/srv/app/a.py"},
     {"node_excerpt", "TypeError", "Cannot read properties of undefined (reading 'length')",
      "price@/srv/app/a.js Object.<anonymous>@/srv/app/a.js "
-     "!Module._compile@node:internal/modules/cjs/loader"},
-    {"node_multiline", "Error", "multi", "Object.<anonymous>@/srv/app/a.js"},
+     "!Module._compile@node:internal/modules/cjs/loader *"},
+    {"node_multiline", "Error", "multi", "Object.<anonymous>@/srv/app/a.js *"},
     {"node_json", "SyntaxError", "Expected property name or '}' in JSON at position 1",
-     "!JSON.parse@<anonymous> Object.<anonymous>@/srv/app/a.js"},
+     "!JSON.parse@<anonymous> Object.<anonymous>@/srv/app/a.js *"},
     {"node_async", "TypeError", "Cannot read properties of undefined (reading 'length')",
      "price@/srv/app/a.js @/srv/app/a.js"},
     {"node_cause", "TypeError", "inner",
-     "Object.<anonymous>@/srv/app/a.js !Module._compile@node:internal/modules/cjs/loader"},
+     "Object.<anonymous>@/srv/app/a.js !Module._compile@node:internal/modules/cjs/loader *"},
     {"node_errno", "Error", "ENOENT: no such file or directory, open '/nonexistent'",
-     "!Object.openSync@node:fs !Object.readFileSync@node:fs Object.<anonymous>@/srv/app/a.js"},
+     "!Object.openSync@node:fs !Object.readFileSync@node:fs Object.<anonymous>@/srv/app/a.js *"},
     {"node_rejection", "UnhandledPromiseRejection",
      "This error originated either by throwing inside of an async function without a catch block, "
      "or "
      "by rejecting a promise which was not handled with .catch(). The promise rejected with the "
      "reason \"5\".",
-     "!throwUnhandledRejectionsMode@node:internal/process/promises"},
-    {"node_printed", "ValidationError", "bad field", "Object.<anonymous>@/srv/app/a.js"},
+     "!throwUnhandledRejectionsMode@node:internal/process/promises *"},
+    {"node_printed", "ValidationError", "bad field", "Object.<anonymous>@/srv/app/a.js *"},
     {"node_uncaught", "ReferenceError", "price is not defined",
      "@/srv/app/worker.js !run@/srv/app/node_modules/queue/index.js"},
     {"java_null", "java.lang.NullPointerException",
@@ -56,6 +57,8 @@ static const struct {
     {"java_library", "java.lang.RuntimeException", "",
      "A.lambda$main$0@A.java !java.lang.Iterable.forEach@Iterable.java A.main@A.java"},
     {"java_suppressed", "java.lang.Exception", "x", "A.main@A.java"},
+    {"java_suppressed_cause", "java.io.IOException", "close me",
+     "org.example.Store.write@Store.java org.example.Main.main@Main.java"},
     {"java_logged", "org.example.PriceException", "two lines:",
      "org.example.Pricer.price@Pricer.java !java.util.ArrayList.forEach@ArrayList.java "
      "org.example.Main.main@Main.java"},
@@ -64,7 +67,7 @@ static const struct {
     {"go_text", "panic", "order 17 is bad", "main.main@/srv/app/a.go"},
     {"go_deadlock", "fatal error", "all goroutines are asleep - deadlock!",
      "!internal/sync.runtime_SemacquireMutex@/usr/local/go/src/runtime/sema.go "
-     "!internal/sync.(*Mutex).lockSlow@/usr/local/go/src/internal/sync/mutex.go"},
+     "!internal/sync.(*Mutex).lockSlow@/usr/local/go/src/internal/sync/mutex.go *"},
     {"go_repanic", "runtime error", "index out of range [5] with length 0 [recovered, repanicked]",
      "main.main.func1@/srv/app/a.go !panic@/usr/local/go/src/runtime/panic.go "
      "main.main@/srv/app/a.go"},
@@ -114,7 +117,7 @@ static void what_programs_print_as_they_die_is_understood(void **state) {
         put_frames(&trace, &got);
         if (!bytes_is(trace.error_type, fixtures[i].type) ||
             !bytes_is(trace.error_message, fixtures[i].message) ||
-            !bytes_starts(buf_view(&got), bytes_of(fixtures[i].frames)))
+            !bytes_glob(bytes_of(fixtures[i].frames), buf_view(&got)))
             fail_msg("%s: type '%.*s' message '%.*s' frames '%.*s'", fixtures[i].file,
                      BYTES_ARG(trace.error_type), BYTES_ARG(trace.error_message),
                      BYTES_ARG(buf_view(&got)));

@@ -1,0 +1,7 @@
+"""Every bench, one after the other: figures are ratios or medians of one run on this machine."""
+import footprint
+import poison
+
+if __name__ == "__main__":
+    footprint.main()
+    poison.main()

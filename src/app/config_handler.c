@@ -1,0 +1,168 @@
+#include "app/config_handler.h"
+
+#include <string.h>
+
+#include "app/config_address.h"
+#include "app/config_path.h"
+#include "app/config_value.h"
+
+enum { TIMEOUT_MS = 30000, TIMEOUT_MOST_MS = 24 * 3600 * 1000 };
+
+static bool read_url(struct config_reader *reader, const struct config_node *node,
+                     const struct config_field *field, void *out) {
+    static const char form[] = "a URL such as http://127.0.0.1:8080/orders";
+    (void)field;
+    struct bytes url;
+    if (!config_value_string(reader, node, form, &url))
+        return false;
+    if (!config_address_is_http(url))
+        return config_reader_expected(reader, node, form);
+    *(struct bytes *)out = url;
+    return true;
+}
+
+/* `out` is the whole handler: words and their number. */
+static bool read_argv(struct config_reader *reader, const struct config_node *node,
+                      const struct config_field *field, void *out) {
+    (void)field;
+    struct config_handler *handler = out;
+    if (node->kind == CONFIG_SCALAR) {
+        config_mistake_add(&reader->mistakes, node->at,
+                           "exec: expected a list of words, got \"%.*s\". Write exec: [\"%.*s\"], "
+                           "one item a word",
+                           BYTES_ARG(node->text), BYTES_ARG(node->text));
+        return false;
+    }
+    if (node->kind != CONFIG_LIST || node->count == 0 || node->count > CONFIG_ARGV_MAX)
+        return config_reader_expected(reader, node,
+                                      "a list of 1 to 64 words such as [\"./price\", \"--fast\"]");
+    for (const struct config_node *word = node->first; word; word = word->next)
+        if (!config_value_string(reader, word, "a word", &handler->argv[handler->argc++]))
+            return false;
+    return true;
+}
+
+static bool is_token(struct bytes name) {
+    static const char marks[] = "!#$%&'*+-.^_`|~";
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!letter && (c == '\0' || !strchr(marks, c)))
+            return false;
+    }
+    return name.len > 0;
+}
+
+/* A line end in a value would begin another header. */
+static bool is_field_value(struct bytes value) {
+    for (size_t i = 0; i < value.len; i++)
+        if (((unsigned char)value.ptr[i] < ' ' && value.ptr[i] != '\t') || value.ptr[i] == 0x7f)
+            return false;
+    return true;
+}
+
+static bool read_header(struct config_reader *reader, const struct config_node *node,
+                        struct rule_header *out) {
+    if (!is_token(node->key)) {
+        config_mistake_add(&reader->mistakes, node->key_at,
+                           "\"%.*s\" is not the name of an HTTP header", BYTES_ARG(node->key));
+        return false;
+    }
+    if (!config_value_string(reader, node, "a header's value", &out->value))
+        return false;
+    if (!is_field_value(out->value))
+        return config_reader_expected(reader, node, "a header's value on one line");
+    out->name = node->key;
+    return true;
+}
+
+/* `out` is the whole handler. */
+static bool read_headers(struct config_reader *reader, const struct config_node *node,
+                         const struct config_field *field, void *out) {
+    (void)field;
+    struct config_handler *handler = out;
+    if (!config_reader_is_mapping(reader, node, "a mapping such as {x-api-key: \"${KEY}\"}"))
+        return false;
+    if (node->count > CONFIG_HEADERS_MAX)
+        return config_reader_expected(reader, node, "at most 64 headers");
+    handler->headers = arena_alloc(reader->arena, node->count * sizeof *handler->headers);
+    for (const struct config_node *child = node->first; child; child = child->next)
+        if (read_header(reader, child, &handler->headers[handler->header_count]))
+            handler->header_count++;
+    return true;
+}
+
+static bool read_ca(struct config_reader *reader, const struct config_node *node,
+                    const struct config_field *field, void *out) {
+    (void)field;
+    struct bytes path;
+    if (!config_value_string(reader, node, "a PEM file", &path))
+        return false;
+    *(struct bytes *)out = config_path_from(reader->config, path);
+    return true;
+}
+
+static const struct config_field handler_fields[] = {
+    CONFIG_VALUE("http", read_url, struct config_handler, url),
+    CONFIG_WHOLE("exec", read_argv),
+    CONFIG_NUMBER("timeout", config_value_duration, struct config_handler, timeout_ms, 1,
+                  TIMEOUT_MOST_MS),
+    CONFIG_WHOLE("headers", read_headers),
+    CONFIG_VALUE("ca", read_ca, struct config_handler, ca_file),
+    CONFIG_NOT_YET("lease"),
+    CONFIG_NOT_YET("edit"),
+    CONFIG_NOT_YET("batch"),
+    CONFIG_NOT_YET("reply"),
+    CONFIG_NOT_YET("mode"),
+    CONFIG_NOT_YET("workers"),
+};
+const struct config_table config_handler_table = CONFIG_TABLE(handler_fields);
+
+/* Keys that only an http handler has. */
+static void refuse_http_keys(struct config_reader *reader, const struct config_node *node) {
+    static const char *const keys[] = {"headers", "ca"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const struct config_node *key = config_tree_find(node, keys[i]);
+        if (key)
+            config_mistake_add(&reader->mistakes, key->key_at, "%s: only an http handler has it",
+                               keys[i]);
+    }
+}
+
+static bool check_kind(struct config_reader *reader, const struct config_node *node,
+                       struct config_handler *handler) {
+    const struct config_node *http = config_tree_find(node, "http");
+    const struct config_node *exec = config_tree_find(node, "exec");
+    if (http && exec) {
+        config_mistake_add(&reader->mistakes, exec->key_at, "a handler is http or exec, not both");
+        return false;
+    }
+    if (!http && !exec) {
+        if (!config_tree_find(node, "lease"))
+            config_mistake_add(&reader->mistakes, node->at,
+                               "%.*s: expected {http: URL} or {exec: [COMMAND]}",
+                               BYTES_ARG(node->key));
+        return false;
+    }
+    handler->kind = exec ? HANDLER_EXEC : HANDLER_HTTP;
+    if (exec)
+        refuse_http_keys(reader, node);
+    return true;
+}
+
+static bool refuse_scalar(struct config_reader *reader, const struct config_node *node) {
+    if (bytes_is(node->text, "lease"))
+        return config_reader_not_yet(reader, node->at, BYTES("lease"));
+    return config_reader_expected(reader, node, "{http: URL} or {exec: [COMMAND]}");
+}
+
+bool config_handler_read(struct config_reader *reader, const struct config_node *node,
+                         const struct config_field *field, void *out) {
+    (void)field;
+    struct config_handler *handler = out;
+    handler->timeout_ms = TIMEOUT_MS;
+    if (node->kind != CONFIG_MAPPING)
+        return refuse_scalar(reader, node);
+    config_reader_mapping(reader, node, &config_handler_table, handler);
+    return check_kind(reader, node, handler);
+}

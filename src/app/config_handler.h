@@ -1,0 +1,12 @@
+/* config_handler: who processes a queue's messages. */
+#ifndef APP_CONFIG_HANDLER_H
+#define APP_CONFIG_HANDLER_H
+
+#include "app/config_reader.h"
+
+extern const struct config_table config_handler_table;
+
+/* `out` is a struct config_handler. */
+config_read config_handler_read;
+
+#endif

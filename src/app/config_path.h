@@ -1,0 +1,12 @@
+/* config_path: relative paths in a configuration are relative to its file. */
+#ifndef APP_CONFIG_PATH_H
+#define APP_CONFIG_PATH_H
+
+#include "app/config.h"
+
+/* The folder that a file stands in, absolute; in the arena. */
+struct bytes config_path_dir(struct arena *arena, const char *file);
+/* An absolute path stays as it is, any other is put behind the configuration's folder. */
+struct bytes config_path_from(struct config *config, struct bytes path);
+
+#endif

@@ -1,0 +1,115 @@
+#include "app/config_policy.h"
+
+#include "app/config_value.h"
+
+#define DAY_MS    (24LL * 3600 * 1000)
+#define DELAY_MS  (30 * DAY_MS)
+#define AGE_MS    (3650 * DAY_MS)
+#define WINDOW_MS (3600LL * 1000)
+
+enum {
+    ATTEMPTS_MOST = 1000,
+    WHOLE_PERMILLE = 1000,
+    FLOOR_MOST = 1000 * 1000, /* 1000/s */
+    COUNT_MOST = 1000 * 1000,
+    WINDOW_LEAST_MS = 100,
+    OPEN_LEAST_MS = 1000,
+};
+
+const char *const config_jitter_words[] = {[JITTER_FULL] = "full",
+                                           [JITTER_EQUAL] = "equal",
+                                           [JITTER_DECORRELATED] = "decorrelated",
+                                           [JITTER_NONE] = "none",
+                                           NULL};
+const char *const config_backoff_words[] = {
+    [BACKOFF_EXPONENTIAL] = "exponential", [BACKOFF_FIXED] = "fixed", NULL};
+
+/* `out` is the whole retry policy. */
+static bool read_delays(struct config_reader *reader, const struct config_node *node,
+                        const struct config_field *field, void *out) {
+    static const struct config_field delay = {.most = DELAY_MS};
+    (void)field;
+    struct retry_policy *retry = out;
+    if (node->kind != CONFIG_LIST || node->count == 0 || node->count > POLICY_DELAYS_MAX)
+        return config_reader_expected(reader, node, "a list of 1 to 32 delays such as [1s, 5s]");
+    retry->shape = BACKOFF_LIST;
+    retry->delay_count = 0;
+    for (const struct config_node *item = node->first; item; item = item->next)
+        if (config_value_duration(reader, item, &delay, &retry->delays_ms[retry->delay_count]))
+            retry->delay_count++;
+    return true;
+}
+
+static const struct config_field retry_fields[] = {
+    CONFIG_NUMBER("attempts", config_value_count, struct retry_policy, attempts, 1, ATTEMPTS_MOST),
+    CONFIG_NUMBER("base", config_value_duration, struct retry_policy, base_ms, 1, DELAY_MS),
+    CONFIG_NUMBER("cap", config_value_duration, struct retry_policy, cap_ms, 1, DELAY_MS),
+    CONFIG_WORD("jitter", struct retry_policy, jitter, config_jitter_words),
+    CONFIG_WORD("backoff", struct retry_policy, shape, config_backoff_words),
+    CONFIG_WHOLE("delays", read_delays),
+    CONFIG_NUMBER("max_age", config_value_duration, struct retry_policy, max_age_ms, 1, AGE_MS),
+    CONFIG_NUMBER("retry_after_cap", config_value_duration, struct retry_policy, retry_after_cap_ms,
+                  0, DELAY_MS),
+    CONFIG_NUMBER("budget", config_value_percent, struct retry_policy, budget_permille, 0,
+                  WHOLE_PERMILLE),
+    CONFIG_NUMBER("budget_floor", config_value_rate, struct retry_policy, budget_floor_permille, 0,
+                  FLOOR_MOST),
+};
+const struct config_table config_retry_table = CONFIG_TABLE(retry_fields);
+
+bool config_policy_read_retry(struct config_reader *reader, const struct config_node *node,
+                              const struct config_field *field, void *out) {
+    (void)field;
+    struct retry_policy *retry = out;
+    if (!config_reader_mapping(reader, node, &config_retry_table, retry))
+        return false;
+    const struct config_node *base = config_tree_find(node, "base");
+    const struct config_node *delays = config_tree_find(node, "delays");
+    if (base && config_tree_find(node, "cap") && retry->base_ms > retry->cap_ms)
+        config_mistake_add(&reader->mistakes, base->at, "base: %.*s is longer than the cap",
+                           BYTES_ARG(base->text));
+    if (delays && config_tree_find(node, "backoff"))
+        config_mistake_add(&reader->mistakes, delays->key_at,
+                           "delays: they stand in place of backoff; write one of the two");
+    return true;
+}
+
+static const struct config_field breaker_fields[] = {
+    CONFIG_NUMBER("failure_rate", config_value_percent, struct breaker_policy, failure_permille, 1,
+                  WHOLE_PERMILLE),
+    CONFIG_NUMBER("window", config_value_duration, struct breaker_policy, window_ms,
+                  WINDOW_LEAST_MS, WINDOW_MS),
+    CONFIG_NUMBER("min_attempts", config_value_count, struct breaker_policy, min_attempts, 1,
+                  COUNT_MOST),
+    CONFIG_NUMBER("consecutive", config_value_count, struct breaker_policy, consecutive, 1,
+                  COUNT_MOST),
+    CONFIG_NUMBER("open", config_value_duration, struct breaker_policy, open_ms, OPEN_LEAST_MS,
+                  DAY_MS),
+};
+const struct config_table config_breaker_table = CONFIG_TABLE(breaker_fields);
+
+bool config_policy_read_breaker(struct config_reader *reader, const struct config_node *node,
+                                const struct config_field *field, void *out) {
+    (void)field;
+    struct breaker_policy *breaker = out;
+    if (node->kind == CONFIG_SCALAR && bytes_is(node->text, "off")) {
+        breaker->off = true;
+        return true;
+    }
+    if (!config_reader_is_mapping(reader, node, "off, or a mapping such as {failure_rate: 50%}"))
+        return false;
+    return config_reader_mapping(reader, node, &config_breaker_table, breaker);
+}
+
+static const struct config_field poison_fields[] = {
+    CONFIG_NUMBER("crashes", config_value_count, struct poison_policy, crashes, 1, COUNT_MOST),
+    CONFIG_NUMBER("deliveries", config_value_count, struct poison_policy, deliveries, 1,
+                  COUNT_MOST),
+};
+const struct config_table config_poison_table = CONFIG_TABLE(poison_fields);
+
+bool config_policy_read_poison(struct config_reader *reader, const struct config_node *node,
+                               const struct config_field *field, void *out) {
+    (void)field;
+    return config_reader_mapping(reader, node, &config_poison_table, out);
+}

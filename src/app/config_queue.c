@@ -1,0 +1,127 @@
+#include "app/config_queue.h"
+
+#include "app/config_classify.h"
+#include "app/config_dlq.h"
+#include "app/config_handler.h"
+#include "app/config_policy.h"
+#include "app/config_value.h"
+
+enum { CONCURRENCY = 32, CONCURRENCY_MOST = 10000 };
+
+static bool read_source(struct config_reader *reader, const struct config_node *node,
+                        const struct config_field *field, void *out) {
+    static const char *const brokers[] = {"kafka",  "amqp", "amqps", "redis",
+                                          "rediss", "nats", "sqs",   "pubsub"};
+    (void)field;
+    struct bytes text;
+    if (!config_value_string(reader, node, "builtin", &text))
+        return false;
+    struct bytes scheme = bytes_cut(text, 0, bytes_find(text, BYTES("://")));
+    for (size_t i = 0; i < sizeof brokers / sizeof *brokers; i++)
+        if (scheme.len < text.len && bytes_is(scheme, brokers[i]))
+            return config_reader_not_yet(reader, node->at,
+                                         config_reader_text(reader, "source %s://", brokers[i]));
+    if (!bytes_is(text, "builtin"))
+        return config_reader_expected(reader, node, "builtin");
+    *(struct bytes *)out = text;
+    return true;
+}
+
+/* `out` is the whole queue, whose handlers[0] is there. */
+static bool read_fallback(struct config_reader *reader, const struct config_node *node,
+                          const struct config_field *field, void *out) {
+    struct config_queue *queue = out;
+    if (node->kind != CONFIG_LIST || node->count > CONFIG_FALLBACKS_MAX)
+        return config_reader_expected(reader, node, "a list of at most 8 handlers");
+    for (const struct config_node *item = node->first; item; item = item->next)
+        if (config_handler_read(reader, item, field, &queue->handlers[queue->handler_count]))
+            queue->handler_count++;
+    return true;
+}
+
+static bool read_handler(struct config_reader *reader, const struct config_node *node,
+                         const struct config_field *field, void *out) {
+    struct config_queue *queue = out;
+    return config_handler_read(reader, node, field, &queue->handlers[0]);
+}
+
+static bool read_order(struct config_reader *reader, const struct config_node *node,
+                       const struct config_field *field, void *out) {
+    (void)field, (void)out;
+    if (node->kind == CONFIG_SCALAR && bytes_is(node->text, "key"))
+        return config_reader_not_yet(reader, node->at, BYTES("order: key"));
+    if (node->kind == CONFIG_SCALAR && bytes_is(node->text, "none"))
+        return true;
+    return config_reader_expected(reader, node, "none");
+}
+
+static const struct config_field queue_fields[] = {
+    CONFIG_VALUE("source", read_source, struct config_queue, source),
+    CONFIG_WHOLE("handler", read_handler),
+    CONFIG_WHOLE("fallback", read_fallback),
+    CONFIG_NUMBER("concurrency", config_value_count, struct config_queue, concurrency, 1,
+                  CONCURRENCY_MOST),
+    CONFIG_VALUE("classify", config_classify_read, struct config_queue, policy),
+    CONFIG_VALUE("retry", config_policy_read_retry, struct config_queue, policy.retry),
+    CONFIG_VALUE("breaker", config_policy_read_breaker, struct config_queue, policy.breaker),
+    CONFIG_VALUE("poison", config_policy_read_poison, struct config_queue, policy.poison),
+    CONFIG_WHOLE("dlq", config_dlq_read),
+    CONFIG_WHOLE("order", read_order),
+    CONFIG_NOT_YET("on_dead"),
+    CONFIG_NOT_YET("blocked_limit"),
+    CONFIG_NOT_YET("idempotency"),
+    CONFIG_NOT_YET("replay"),
+    CONFIG_NOT_YET("compensate"),
+};
+const struct config_table config_queue_table = CONFIG_TABLE(queue_fields);
+
+static const struct config_node *child_of(const struct config_node *node, const char *key) {
+    return node->kind == CONFIG_MAPPING ? config_tree_find(node, key) : NULL;
+}
+
+/* Defaults depend on the handler, which may stand behind what they are defaults of. */
+static enum handler_class handler_class_of(const struct config_node *queue) {
+    const struct config_node *handler = child_of(queue, "handler");
+    return handler && child_of(handler, "exec") ? HANDLER_EXEC : HANDLER_HTTP;
+}
+
+static void init_queue(struct config_reader *reader, const struct config_node *node,
+                       struct config_queue *queue) {
+    queue->name = node->key;
+    queue->line = node->key_at.line;
+    queue->source = BYTES("builtin");
+    queue->concurrency = CONCURRENCY;
+    const struct config_node *fallback = child_of(node, "fallback");
+    size_t handlers = 1 + (fallback ? fallback->count : 0);
+    queue->handlers = arena_alloc(reader->arena, handlers * sizeof *queue->handlers);
+    queue->handler_count = 1;
+    struct bytes dlq = config_reader_text(reader, "%.*s" CONFIG_DLQ_SUFFIX, BYTES_ARG(node->key));
+    policy_init(&queue->policy, queue->name, dlq, handler_class_of(node));
+    config_dlq_init(reader, queue);
+}
+
+static void read_queue(struct config_reader *reader, const struct config_node *node,
+                       struct config_queue *queue) {
+    init_queue(reader, node, queue);
+    config_value_name(reader, node->key_at, "queue", node->key, CONFIG_NAME_MAX);
+    struct bytes label = config_reader_text(reader, "queue \"%.*s\"", BYTES_ARG(node->key));
+    if (!config_reader_named(reader, node, &config_queue_table, queue, label))
+        return;
+    if (!config_tree_find(node, "handler"))
+        config_mistake_add(&reader->mistakes, node->key_at,
+                           "queue \"%.*s\" has no handler: expected {http: URL} or "
+                           "{exec: [COMMAND]}",
+                           BYTES_ARG(node->key));
+}
+
+bool config_queue_read_all(struct config_reader *reader, const struct config_node *node,
+                           const struct config_field *field, void *out) {
+    (void)field;
+    struct config *config = out;
+    if (node->kind != CONFIG_MAPPING || node->count == 0 || node->count > CONFIG_QUEUES_MAX)
+        return config_reader_expected(reader, node, "a mapping of 1 to 10000 queues by name");
+    config->queues = arena_alloc(reader->arena, node->count * sizeof *config->queues);
+    for (const struct config_node *child = node->first; child; child = child->next)
+        read_queue(reader, child, &config->queues[config->queue_count++]);
+    return true;
+}

@@ -1,0 +1,93 @@
+#include "app/config_reader.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/suggest.h"
+
+enum { TEXT_MAX = 1024, FIELDS_MAX = 32 };
+
+struct bytes config_reader_text(struct config_reader *reader, const char *format, ...) {
+    char text[TEXT_MAX];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return arena_dup(reader->arena, bytes_of(text));
+}
+
+struct bytes config_reader_hint(struct config_reader *reader, struct bytes word,
+                                const char *const *candidates, size_t count) {
+    const char *nearest = suggest_nearest(word, candidates, count);
+    return nearest ? config_reader_text(reader, ". Did you mean \"%s\"?", nearest) : BYTES_NONE;
+}
+
+bool config_reader_expected(struct config_reader *reader, const struct config_node *node,
+                            const char *what) {
+    config_mistake_add(&reader->mistakes, node->at, "%.*s: expected %s, got %.*s",
+                       BYTES_ARG(node->key), what,
+                       BYTES_ARG(config_tree_shown(reader->arena, node)));
+    return false;
+}
+
+bool config_reader_not_yet(struct config_reader *reader, struct config_place at,
+                           struct bytes what) {
+    config_mistake_add(&reader->mistakes, at, "%.*s is not in this version", BYTES_ARG(what));
+    return false;
+}
+
+bool config_reader_is_mapping(struct config_reader *reader, const struct config_node *node,
+                              const char *of) {
+    return node->kind == CONFIG_MAPPING || config_reader_expected(reader, node, of);
+}
+
+static void add_unknown(struct config_reader *reader, const struct config_node *node,
+                        const struct config_table *table) {
+    const char *names[FIELDS_MAX];
+    assert(table->count <= FIELDS_MAX);
+    for (size_t i = 0; i < table->count; i++)
+        names[i] = table->fields[i].name;
+    struct bytes hint = config_reader_hint(reader, node->key, names, table->count);
+    config_mistake_add(&reader->mistakes, node->key_at, "unknown key \"%.*s\" in %.*s%.*s",
+                       BYTES_ARG(node->key), BYTES_ARG(reader->label), BYTES_ARG(hint));
+}
+
+static const struct config_field *field_of(const struct config_table *table, struct bytes name) {
+    for (size_t i = 0; i < table->count; i++)
+        if (bytes_is(name, table->fields[i].name))
+            return &table->fields[i];
+    return NULL;
+}
+
+static void read_pair(struct config_reader *reader, const struct config_node *node,
+                      const struct config_table *table, void *target) {
+    const struct config_field *field = field_of(table, node->key);
+    if (!field)
+        add_unknown(reader, node, table);
+    else if (!field->read)
+        config_reader_not_yet(reader, node->key_at, node->key);
+    else
+        field->read(reader, node, field, (char *)target + field->offset);
+}
+
+bool config_reader_named(struct config_reader *reader, const struct config_node *node,
+                         const struct config_table *table, void *target, struct bytes label) {
+    if (!config_reader_is_mapping(reader, node, "a mapping"))
+        return false;
+    struct bytes outer = reader->label;
+    reader->label = label;
+    for (const struct config_node *child = node->first; child; child = child->next)
+        read_pair(reader, child, table, target);
+    reader->label = outer;
+    return true;
+}
+
+bool config_reader_mapping(struct config_reader *reader, const struct config_node *node,
+                           const struct config_table *table, void *target) {
+    struct bytes label = node->key;
+    if (reader->label.len)
+        label = config_reader_text(reader, "%.*s of %.*s", BYTES_ARG(node->key),
+                                   BYTES_ARG(reader->label));
+    return config_reader_named(reader, node, table, target, label);
+}

@@ -1,0 +1,29 @@
+/* config_tables: every mapping of impound.yaml, for those who tell of all its keys. */
+#ifndef APP_CONFIG_TABLES_H
+#define APP_CONFIG_TABLES_H
+
+#include "app/config_classify.h"
+#include "app/config_dlq.h"
+#include "app/config_handler.h"
+#include "app/config_policy.h"
+#include "app/config_queue.h"
+#include "app/config_server.h"
+#include "app/config_when.h"
+
+extern const struct config_table config_root_table;
+
+#define CONFIG_TABLES(X)                                                                           \
+    X("the top level", config_root_table)                                                          \
+    X("server", config_server_table)                                                               \
+    X("queue", config_queue_table)                                                                 \
+    X("handler", config_handler_table)                                                             \
+    X("classify", config_classify_table)                                                           \
+    X("rule", config_rule_table)                                                                   \
+    X("when", config_when_table)                                                                   \
+    X("retry", config_retry_table)                                                                 \
+    X("breaker", config_breaker_table)                                                             \
+    X("poison", config_poison_table)                                                               \
+    X("dlq", config_dlq_table)                                                                     \
+    X("dlqs", config_dlqs_table)
+
+#endif

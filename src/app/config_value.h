@@ -1,0 +1,29 @@
+/* config_value: readers of single values, for the tables of config_reader.h. `out` points at what
+ * the comment names. */
+#ifndef APP_CONFIG_VALUE_H
+#define APP_CONFIG_VALUE_H
+
+#include "app/config_reader.h"
+
+enum { CONFIG_NAME_MAX = 200 };
+
+config_read config_value_text;     /* struct bytes; not empty, ${NAME} expanded */
+config_read config_value_duration; /* int64_t, ms */
+config_read config_value_size;     /* uint64_t, bytes */
+config_read config_value_count;    /* uint32_t */
+config_read config_value_large;    /* uint64_t */
+config_read config_value_percent;  /* uint32_t, permille */
+config_read config_value_rate;     /* uint32_t, per second × 1000 */
+config_read config_value_word;     /* an enum whose values are the places in field->words */
+config_read config_value_dlq;      /* struct bytes: the name of a DLQ */
+
+/* The same as config_value_text, for whoever has no table: `what` was expected. */
+bool config_value_string(struct config_reader *reader, const struct config_node *node,
+                         const char *what, struct bytes *out);
+/* The default DLQ's name of the longest queue's name must be a name too. */
+#define CONFIG_DLQ_SUFFIX ".dlq"
+/* Letters, digits, dot, underscore, hyphen. Adds a mistake at `at` when it is not. */
+bool config_value_name(struct config_reader *reader, struct config_place at, const char *of,
+                       struct bytes name, size_t max);
+
+#endif

@@ -1,0 +1,12 @@
+/* config_when: the conditions of a rule. */
+#ifndef APP_CONFIG_WHEN_H
+#define APP_CONFIG_WHEN_H
+
+#include "app/config_reader.h"
+
+extern const struct config_table config_when_table;
+
+/* `out` is a struct rule_when. */
+config_read config_when_read;
+
+#endif

@@ -1,0 +1,108 @@
+/* vfork, because copying the page tables of a large process for each message costs more than the
+ * rest of the call. The child runs on our stack in our memory until it execs: it may only make
+ * system calls, and leaves by execvpe or _exit. All signals are blocked meanwhile, so that no
+ * handler of ours runs in it. What went wrong comes back through a pipe that closes by itself at
+ * exec, which also holds under tools that turn vfork into fork. */
+#include "handler/exec_child.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { EXEC_CHILD_EXIT = 127 }; /* of a process that could not become the program; seen by nobody */
+
+/* Before the mask is lifted: exec would reset handlers, but not what is ignored. */
+static void reset_signals(void) {
+    struct sigaction plain = {.sa_handler = SIG_DFL};
+    for (int number = 1; number < NSIG; number++)
+        sigaction(number, &plain, NULL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void limit(__rlimit_resource_t resource, rlim_t most) {
+    struct rlimit now;
+    if (getrlimit(resource, &now) != 0)
+        return;
+    now.rlim_cur = most < now.rlim_max ? most : now.rlim_max;
+    setrlimit(resource, &now);
+}
+
+static bool take_files(const struct exec_child *child) {
+    return dup2(child->in, STDIN_FILENO) >= 0 && dup2(child->out, STDOUT_FILENO) >= 0 &&
+           dup2(child->err, STDERR_FILENO) >= 0 &&
+           close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC) == 0;
+}
+
+/* In the child. Returns only when it failed, with errno set. */
+static void become(const struct exec_child *child, pid_t parent) {
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) /* it died before the line above */
+        _exit(EXEC_CHILD_EXIT);
+    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_NOFILE, EXEC_CHILD_FILES_MAX);
+    if (!take_files(child) || (child->cwd && chdir(child->cwd) != 0))
+        return;
+    reset_signals();
+    execvpe(child->argv[0], child->argv, child->env);
+}
+
+static pid_t give_birth(const struct exec_child *child, int report) {
+    pid_t parent = getpid();
+    pid_t pid = vfork();
+    if (pid == 0) {
+        become(child, parent);
+        int trouble = errno;
+        ssize_t told = write(report, &trouble, sizeof trouble);
+        _exit(told < 0 ? EXIT_FAILURE : EXEC_CHILD_EXIT);
+    }
+    return pid;
+}
+
+/* 0 when the pipe closed without a word: the program runs. */
+static int read_report(int report) {
+    int trouble = 0;
+    ssize_t got;
+    do
+        got = read(report, &trouble, sizeof trouble);
+    while (got < 0 && errno == EINTR);
+    return got == sizeof trouble ? trouble : 0;
+}
+
+static pid_t give_birth_unsignalled(const struct exec_child *child, int report) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pid_t pid = give_birth(child, report);
+    int trouble = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = trouble;
+    return pid;
+}
+
+int exec_child_spawn(const struct exec_child *child, pid_t *pid) {
+    assert(child->in > STDERR_FILENO && child->out > STDERR_FILENO && child->err > STDERR_FILENO);
+    int report[2];
+    if (pipe2(report, O_CLOEXEC) != 0)
+        return errno;
+    *pid = give_birth_unsignalled(child, report[1]);
+    int trouble = *pid < 0 ? errno : 0;
+    close(report[1]);
+    if (*pid > 0) {
+        trouble = read_report(report[0]);
+        if (trouble != 0)
+            waitpid(*pid, NULL, 0);
+    }
+    close(report[0]);
+    return trouble;
+}

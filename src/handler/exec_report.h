@@ -1,0 +1,31 @@
+/* exec_report: what the end of a process means as an outcome. */
+#ifndef HANDLER_EXEC_REPORT_H
+#define HANDLER_EXEC_REPORT_H
+
+#include "base/arena.h"
+#include "core/outcome.h"
+
+enum {
+    EXEC_UNRUNNABLE_EXIT = 78, /* EX_CONFIG: no message is to blame for a program that cannot be run */
+};
+
+/* Why we killed it, if we did. */
+enum exec_stop { EXEC_STOP_NONE, EXEC_STOP_TIMEOUT, EXEC_STOP_CANCEL };
+
+struct exec_end {
+    enum exec_stop stop;
+    bool signalled;
+    int code; /* exit code, or the signal's number */
+    int64_t timeout_ms;
+};
+
+/* `said` is the tail of its stderr. Texts in `said` and the arena (heap). */
+void exec_report_end(const struct exec_end *end, struct bytes said, struct arena *arena,
+                     struct outcome *out);
+/* The program could not be run at all. */
+void exec_report_unrunnable(const char *program, int error, struct arena *arena,
+                            struct outcome *out);
+/* The machine had no room for another process until the call's time was over. */
+void exec_report_no_room(int64_t timeout_ms, int error, struct arena *arena, struct outcome *out);
+
+#endif

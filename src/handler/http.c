@@ -1,0 +1,321 @@
+/* The pool's thread owns the multi handle and every transfer; other threads reach it through the
+ * desk alone. A transfer (libcurl's easy handle with its buffers) is used for one call after
+ * another.
+ *
+ * HTTP/1.1 on purpose: with one call on a connection at a time, a connection that dies without an
+ * answer names the one message that is to blame (SEMANTICS 5.1). */
+#include "handler/http.h"
+
+#include <assert.h>
+#include <curl/curl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "base/list.h"
+#include "base/memory.h"
+#include "handler/desk.h"
+#include "handler/http_answer.h"
+#include "handler/http_request.h"
+
+enum {
+    HTTP_HOST_CONNECTIONS_MAX = 8192, /* open to one host at once; further calls wait their turn */
+    HTTP_IDLE_CONNECTIONS_MAX = 1024, /* kept for later calls */
+    HTTP_IDLE_TRANSFERS_MAX = 256,    /* kept for later calls */
+    HTTP_SLEEP_MAX_MS = 3600 * 1000,  /* libcurl wakes earlier for its own timers */
+};
+
+struct http_pool {
+    struct clock *clock;
+    struct desk desk;
+    CURLM *multi;
+    pthread_t thread;
+    struct list idle; /* transfers */
+    size_t idle_count;
+    char *user_agent;
+};
+
+struct http {
+    struct handler handler;
+    struct http_pool *pool;
+    char *url;
+    char *ca_file; /* NULL: the system's */
+    int64_t timeout_ms;
+    struct arena arena; /* holds the texts above and below */
+    struct rule_header *headers;
+    size_t header_count;
+};
+
+struct transfer {
+    struct desk_entry entry; /* its call */
+    struct list idle;
+    CURL *easy;
+    struct http *http;
+    struct curl_slist *headers;
+    struct http_answer answer;
+    struct mono began;
+    int sends;     /* connections that the request was, or is about to be, sent on */
+    bool repeated; /* on a fresh connection, after a stale one */
+};
+
+/* ---- transfers ---- */
+
+static struct transfer *transfer_get(struct http_pool *pool) {
+    struct list *node = list_pop_front(&pool->idle);
+    if (node) {
+        pool->idle_count--;
+        return CONTAINER_OF(node, struct transfer, idle);
+    }
+    struct transfer *transfer = memory_new(sizeof *transfer);
+    list_init(&transfer->idle);
+    http_answer_init(&transfer->answer);
+    transfer->easy = curl_easy_init();
+    assert(transfer->easy);
+    return transfer;
+}
+
+static void transfer_free(struct transfer *transfer) {
+    curl_easy_cleanup(transfer->easy);
+    http_answer_free(&transfer->answer);
+    free(transfer);
+}
+
+static void transfer_put(struct http_pool *pool, struct transfer *transfer) {
+    curl_slist_free_all(transfer->headers);
+    transfer->headers = NULL;
+    if (pool->idle_count >= HTTP_IDLE_TRANSFERS_MAX) {
+        transfer_free(transfer);
+        return;
+    }
+    list_push_front(&pool->idle, &transfer->idle);
+    pool->idle_count++;
+}
+
+static void set_body(CURL *easy, struct bytes body) {
+    curl_easy_setopt(easy, CURLOPT_POST, 1L);
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.len);
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDS, body.len ? body.ptr : "");
+}
+
+/* Asked before each time the request is sent. When a kept connection turns out dead, libcurl goes
+ * through the others, one by one; a message that kills its reader would kill as many. The second
+ * send is on a fresh connection or not at all. */
+static int before_send(void *arg, char *peer_ip, char *own_ip, int peer_port, int own_port) {
+    (void)peer_ip, (void)own_ip, (void)peer_port, (void)own_port;
+    struct transfer *transfer = arg;
+    long connects = 0;
+    curl_easy_getinfo(transfer->easy, CURLINFO_NUM_CONNECTS, &connects);
+    bool kept_again = transfer->sends > 0 && connects == 0;
+    transfer->sends++;
+    return kept_again ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+}
+
+static void set_options(struct transfer *transfer) {
+    CURL *easy = transfer->easy;
+    const struct http *http = transfer->http;
+    curl_easy_reset(easy);
+    curl_easy_setopt(easy, CURLOPT_URL, http->url);
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_USERAGENT, http->pool->user_agent);
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer->headers);
+    curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer);
+    curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, before_send);
+    curl_easy_setopt(easy, CURLOPT_PREREQDATA, transfer);
+    if (http->ca_file)
+        curl_easy_setopt(easy, CURLOPT_CAINFO, http->ca_file);
+    set_body(easy, transfer->entry.call->body);
+    http_answer_attach(&transfer->answer, easy);
+}
+
+/* Gives the transfer to libcurl, for what is left of the call's time. */
+static void transfer_go(struct http_pool *pool, struct transfer *transfer, struct mono now) {
+    int64_t left_ms = transfer->began.ms + transfer->http->timeout_ms - now.ms;
+    curl_easy_setopt(transfer->easy, CURLOPT_TIMEOUT_MS, left_ms > 0 ? (long)left_ms : 1L);
+    http_answer_clear(&transfer->answer);
+    CURLMcode added = curl_multi_add_handle(pool->multi, transfer->easy);
+    assert(added == CURLM_OK);
+    (void)added;
+}
+
+/* ---- the pool's thread ---- */
+
+static void start_call(struct http_pool *pool, struct http *http, struct call *call) {
+    struct transfer *transfer = transfer_get(pool);
+    transfer->http = http;
+    transfer->sends = 0;
+    transfer->repeated = false;
+    transfer->began = clock_now(pool->clock).mono;
+    transfer->headers = http_request_headers(call, http->headers, http->header_count);
+    desk_enter(&pool->desk, &transfer->entry, call);
+    set_options(transfer);
+    transfer_go(pool, transfer, transfer->began);
+}
+
+static void end_call(struct http_pool *pool, struct transfer *transfer,
+                     const struct outcome *outcome) {
+    struct call *call = transfer->entry.call;
+    desk_leave(&pool->desk, &transfer->entry);
+    call->done(call, outcome);
+    transfer_put(pool, transfer);
+}
+
+static void cancel_call(struct http_pool *pool, struct call *call) {
+    struct desk_entry *entry = desk_find(&pool->desk, call);
+    if (!entry)
+        return;
+    struct transfer *transfer = CONTAINER_OF(entry, struct transfer, entry);
+    curl_multi_remove_handle(pool->multi, transfer->easy);
+    struct outcome outcome = {
+        .ending = ENDING_INTERRUPTED,
+        .retry_after_ms = -1,
+        .duration_ms = clock_now(pool->clock).mono.ms - transfer->began.ms,
+    };
+    end_call(pool, transfer, &outcome);
+}
+
+static void finish_call(struct http_pool *pool, struct transfer *transfer, CURLcode code) {
+    struct instant now = clock_now(pool->clock);
+    if (!transfer->repeated && http_answer_stale(transfer->easy, code)) {
+        transfer->repeated = true;
+        curl_easy_setopt(transfer->easy, CURLOPT_FRESH_CONNECT, 1L);
+        transfer_go(pool, transfer, now.mono);
+        return;
+    }
+    struct arena arena;
+    arena_init_heap(&arena, 1024);
+    struct outcome outcome;
+    http_answer_outcome(&transfer->answer, transfer->easy, code, now.wall, &arena, &outcome);
+    outcome.duration_ms = now.mono.ms - transfer->began.ms;
+    end_call(pool, transfer, &outcome);
+    arena_free(&arena);
+}
+
+static void take_orders(struct http_pool *pool) {
+    for (struct desk_order *order = desk_take(&pool->desk), *next; order; order = next) {
+        next = desk_next(order);
+        if (order->wish == DESK_START)
+            start_call(pool, CONTAINER_OF(order->handler, struct http, handler), order->call);
+        else
+            cancel_call(pool, order->call);
+        free(order);
+    }
+}
+
+static void finish_calls(struct http_pool *pool) {
+    int left;
+    CURLMsg *message;
+    while ((message = curl_multi_info_read(pool->multi, &left))) {
+        CURL *easy = message->easy_handle;
+        CURLcode code = message->data.result; /* the message dies with the removal */
+        struct transfer *transfer;
+        curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&transfer);
+        curl_multi_remove_handle(pool->multi, easy);
+        finish_call(pool, transfer, code);
+    }
+}
+
+static void *run(void *arg) {
+    struct http_pool *pool = arg;
+    int running;
+    while (!desk_closing(&pool->desk)) {
+        take_orders(pool);
+        curl_multi_perform(pool->multi, &running);
+        finish_calls(pool);
+        curl_multi_poll(pool->multi, NULL, 0, HTTP_SLEEP_MAX_MS, NULL);
+    }
+    take_orders(pool); /* cancels that came too late */
+    return NULL;
+}
+
+/* ---- the outside ---- */
+
+static void wake(void *arg) {
+    struct http_pool *pool = arg;
+    curl_multi_wakeup(pool->multi);
+}
+
+/* Signals are for the main thread; OpenSSL's SIGPIPE for nobody. */
+static void start_thread(struct http_pool *pool) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (pthread_create(&pool->thread, NULL, run, pool) != 0)
+        abort();
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+struct http_pool *http_pool_new(struct clock *clock, struct bytes version) {
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    struct http_pool *pool = memory_new(sizeof *pool);
+    pool->clock = clock;
+    list_init(&pool->idle);
+    struct buf user_agent;
+    buf_init_heap(&user_agent, 256);
+    buf_str(&user_agent, "impound/");
+    buf_bytes(&user_agent, version);
+    pool->user_agent = buf_take(&user_agent, NULL);
+    pool->multi = curl_multi_init();
+    assert(pool->multi);
+    curl_multi_setopt(pool->multi, CURLMOPT_PIPELINING, CURLPIPE_NOTHING);
+    curl_multi_setopt(pool->multi, CURLMOPT_MAX_HOST_CONNECTIONS, (long)HTTP_HOST_CONNECTIONS_MAX);
+    curl_multi_setopt(pool->multi, CURLMOPT_MAXCONNECTS, (long)HTTP_IDLE_CONNECTIONS_MAX);
+    desk_init(&pool->desk, wake, pool);
+    start_thread(pool);
+    return pool;
+}
+
+void http_pool_free(struct http_pool *pool) {
+    if (!pool)
+        return;
+    desk_close(&pool->desk);
+    pthread_join(pool->thread, NULL);
+    for (struct list *node; (node = list_pop_front(&pool->idle));)
+        transfer_free(CONTAINER_OF(node, struct transfer, idle));
+    curl_multi_cleanup(pool->multi);
+    desk_free(&pool->desk);
+    free(pool->user_agent);
+    free(pool);
+    curl_global_cleanup();
+}
+
+static void http_start(struct handler *handler, struct call *call) {
+    desk_start(&CONTAINER_OF(handler, struct http, handler)->pool->desk, handler, call);
+}
+
+static void http_cancel(struct handler *handler, struct call *call) {
+    desk_cancel(&CONTAINER_OF(handler, struct http, handler)->pool->desk, handler, call);
+}
+
+static void http_free(struct handler *handler) {
+    struct http *http = CONTAINER_OF(handler, struct http, handler);
+    arena_free(&http->arena);
+    free(http);
+}
+
+static const struct handler_vtable http_vtable = {
+    .kind = "http",
+    .start = http_start,
+    .cancel = http_cancel,
+    .free = http_free,
+};
+
+struct handler *http_new(struct http_pool *pool, const struct http_options *options) {
+    assert(options->timeout_ms > 0);
+    struct http *http = memory_new(sizeof *http);
+    http->handler.vtable = &http_vtable;
+    http->pool = pool;
+    http->timeout_ms = options->timeout_ms;
+    arena_init_heap(&http->arena, 1024);
+    http->url = arena_cstr(&http->arena, options->url);
+    http->ca_file = options->ca_file.len ? arena_cstr(&http->arena, options->ca_file) : NULL;
+    http->header_count = options->header_count;
+    http->headers =
+        arena_alloc(&http->arena, options->header_count * sizeof(struct rule_header) + 1);
+    for (size_t i = 0; i < options->header_count; i++) {
+        http->headers[i].name = arena_dup(&http->arena, options->headers[i].name);
+        http->headers[i].value = arena_dup(&http->arena, options->headers[i].value);
+    }
+    return &http->handler;
+}

@@ -1,0 +1,144 @@
+#include "handler/http_request.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+enum { HTTP_HEADER_LINE_MAX = 64 * 1024 }; /* name and value */
+
+#define OUR_PREFIX BYTES("Impound-")
+
+/* They frame or route the request, which is libcurl's work, or say what the call says already. */
+static const char *const reserved[] = {
+    "Connection",
+    "Content-Length",
+    "Content-Type",
+    "Expect",
+    "Host",
+    "Keep-Alive",
+    "Proxy-Authenticate",
+    "Proxy-Authorization",
+    "Proxy-Connection",
+    "TE",
+    "Trailer",
+    "Transfer-Encoding",
+    "Upgrade",
+    NULL,
+};
+/* Of those, the ones that the configuration may set. */
+static const char *const allowed_fixed[] = {"Content-Type", "Host", "Proxy-Authorization", NULL};
+
+static bool is_listed(struct bytes name, const char *const *list) {
+    for (; *list; list++) {
+        if (bytes_eq_nocase(name, bytes_of(*list)))
+            return true;
+    }
+    return false;
+}
+
+static bool is_ours(struct bytes name) {
+    return bytes_eq_nocase(bytes_cut(name, 0, OUR_PREFIX.len), OUR_PREFIX);
+}
+
+/* A token of RFC 9110, 5.6.2. */
+static bool is_token(struct bytes name) {
+    for (size_t i = 0; i < name.len; i++) {
+        unsigned char c = (unsigned char)name.ptr[i];
+        bool alphanumeric =
+            (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (!alphanumeric && (c == 0 || !strchr("!#$%&'*+-.^_`|~", c)))
+            return false;
+    }
+    return name.len > 0;
+}
+
+/* A field value of RFC 9110, 5.5: no control character but the tab. */
+static bool is_value(struct bytes value) {
+    for (size_t i = 0; i < value.len; i++) {
+        unsigned char c = (unsigned char)value.ptr[i];
+        if ((c < 0x20 && c != '\t') || c == 0x7f)
+            return false;
+    }
+    return true;
+}
+
+static bool is_fixed(struct bytes name, const struct rule_header *fixed, size_t fixed_count) {
+    for (size_t i = 0; i < fixed_count; i++) {
+        if (bytes_eq_nocase(name, fixed[i].name))
+            return true;
+    }
+    return false;
+}
+
+static struct curl_slist *append(struct curl_slist *list, const char *line) {
+    struct curl_slist *longer = curl_slist_append(list, line);
+    if (!longer)
+        abort();
+    return longer;
+}
+
+/* libcurl takes "Name;" for a header without a value, and "Name:" for one not to be sent. */
+static struct curl_slist *add(struct curl_slist *list, struct bytes name, struct bytes value) {
+    value = bytes_trim(value);
+    if (!is_token(name) || !is_value(value))
+        return list;
+    struct buf line;
+    buf_init_heap(&line, HTTP_HEADER_LINE_MAX);
+    buf_bytes(&line, name);
+    buf_str(&line, value.len ? ": " : ";");
+    buf_bytes(&line, value);
+    if (!line.overflow)
+        list = append(list, buf_cstr(&line));
+    buf_free(&line);
+    return list;
+}
+
+static struct curl_slist *add_number(struct curl_slist *list, struct bytes name, uint32_t value) {
+    char memory[16];
+    struct buf text;
+    buf_init_fixed(&text, memory, sizeof memory);
+    buf_printf(&text, "%u", value);
+    return add(list, name, buf_view(&text));
+}
+
+static struct curl_slist *add_ours(struct curl_slist *list, const struct call *call) {
+    list = add(list, BYTES("Impound-Message-Id"), call->id);
+    list = add(list, BYTES("Impound-Queue"), call->queue);
+    list = add_number(list, BYTES("Impound-Attempt"), call->attempt);
+    list = add_number(list, BYTES("Impound-Replay"), call->replay);
+    if (call->fallback > 0)
+        list = add_number(list, BYTES("Impound-Fallback"), call->fallback);
+    char at[INSTANT_TEXT_SIZE];
+    if (call->first_attempt_at.ms != WALL_NEVER.ms)
+        list = add(list, BYTES("Impound-First-Attempt-At"),
+                   bytes_of(wall_text(call->first_attempt_at, at)));
+    return list;
+}
+
+/* Without one, libcurl would call the body a form. */
+static struct curl_slist *add_content_type(struct curl_slist *list, struct bytes content_type) {
+    content_type = bytes_trim(content_type);
+    if (content_type.len == 0 || !is_value(content_type))
+        return append(list, "Content-Type:");
+    return add(list, BYTES("Content-Type"), content_type);
+}
+
+struct curl_slist *http_request_headers(const struct call *call, const struct rule_header *fixed,
+                                        size_t fixed_count) {
+    struct curl_slist *list = append(NULL, "Expect:"); /* no 100-continue: it costs a round trip */
+    list = add_ours(list, call);
+    if (!is_fixed(BYTES("Content-Type"), fixed, fixed_count))
+        list = add_content_type(list, call->content_type);
+    for (size_t i = 0; i < call->header_count; i++) {
+        struct bytes name = call->headers[i].name;
+        if (!is_listed(name, reserved) && !is_ours(name) && !is_fixed(name, fixed, fixed_count))
+            list = add(list, name, call->headers[i].value);
+    }
+    for (size_t i = 0; i < fixed_count; i++) {
+        struct bytes name = fixed[i].name;
+        if (!is_ours(name) && (!is_listed(name, reserved) || is_listed(name, allowed_fixed)))
+            list = add(list, name, fixed[i].value);
+    }
+    return list;
+}

@@ -1,0 +1,130 @@
+/* Every known shape is an object that says type, message and stack under one of a few names,
+ * possibly wrapped: in a list, under "error", under "errors". So the reader unwraps first, then
+ * looks the names up in three tables; the inner object is asked before the outer one. */
+#include "handler/problem.h"
+
+#include "base/json.h"
+#include "core/outcome.h"
+#include "core/trace.h"
+#include "handler/text.h"
+
+enum { PROBLEM_WRAPS_MAX = 4 }; /* wrappers that are opened, one inside another */
+
+/* First match wins. "type" is not here: it may be a URI, see type_of. */
+static const char *const type_names[] = {"error_type", "errorType", "__type", "code",
+                                         "status",     "name",      NULL};
+static const char *const message_names[] = {"message", "error_message", "errorMessage",
+                                            "detail",  "description",   "error_description",
+                                            "msg",     "title",         NULL};
+static const char *const stack_names[] = {"stack_trace", "stack", "trace", "stackTrace", NULL};
+static const char *const wrapper_names[] = {"error", "errors", "detail", NULL};
+
+static bool string_member(struct json object, const char *name, struct arena *arena,
+                          struct bytes *out) {
+    struct json value;
+    return json_get(object, name, &value) && json_string(value, arena, out) && out->len > 0;
+}
+
+static struct bytes first_string(struct json object, const char *const *names,
+                                 struct arena *arena) {
+    struct bytes text;
+    for (; *names; names++) {
+        if (string_member(object, *names, arena, &text))
+            return text;
+    }
+    return BYTES_NONE;
+}
+
+/* "https://errors.example/out-of-credit/" → "out-of-credit"; "about:blank" says nothing. */
+static struct bytes last_segment(struct bytes type) {
+    if (bytes_is(type, "about:blank"))
+        return BYTES_NONE;
+    while (type.len > 0 && type.ptr[type.len - 1] == '/')
+        type.len--;
+    size_t begin = type.len;
+    while (begin > 0 && type.ptr[begin - 1] != '/' && type.ptr[begin - 1] != '#')
+        begin--;
+    return bytes_cut(type, begin, type.len);
+}
+
+static struct bytes type_of(struct json object, struct arena *arena) {
+    struct bytes type = BYTES_NONE;
+    if (string_member(object, "type", arena, &type))
+        type = last_segment(type);
+    if (type.len == 0)
+        type = first_string(object, type_names, arena);
+    if (type.len == 0)
+        string_member(object, "title", arena, &type);
+    struct json code;
+    if (type.len == 0 && json_get(object, "code", &code) && code.type == JSON_NUMBER)
+        type = code.text;
+    return type;
+}
+
+/* {"error":"text"}: with a message beside it, the text is the type. */
+static void read_error_text(struct json object, struct arena *arena, struct problem *out) {
+    struct bytes text;
+    if (!string_member(object, "error", arena, &text))
+        return;
+    if (out->error_message.len == 0)
+        out->error_message = text;
+    else if (out->error_type.len == 0)
+        out->error_type = text;
+}
+
+/* Fills what is still empty. */
+static void read_object(struct json object, struct arena *arena, struct problem *out) {
+    if (out->error_type.len == 0)
+        out->error_type = type_of(object, arena);
+    if (out->error_message.len == 0)
+        out->error_message = first_string(object, message_names, arena);
+    if (out->stack_trace.len == 0)
+        out->stack_trace = first_string(object, stack_names, arena);
+    read_error_text(object, arena, out);
+}
+
+/* The first element of a list, or the member of an object that holds the error itself. */
+static bool unwrap(struct json value, struct json *out) {
+    if (value.type == JSON_ARRAY) {
+        struct json_walk walk = json_walk(value);
+        bool any = json_step(&walk);
+        *out = walk.value;
+        return any;
+    }
+    for (const char *const *name = wrapper_names; *name; name++) {
+        if (json_get(value, *name, out) && (out->type == JSON_OBJECT || out->type == JSON_ARRAY))
+            return true;
+    }
+    return false;
+}
+
+static void read_json(struct json outer, struct arena *arena, struct problem *out) {
+    struct json value = outer, inner;
+    for (int wraps = 0; wraps < PROBLEM_WRAPS_MAX && unwrap(value, &inner); wraps++)
+        value = inner;
+    if (value.type == JSON_STRING)
+        json_string(value, arena, &out->error_message);
+    else
+        read_object(value, arena, out);
+    if (out->error_message.len == 0)
+        read_object(outer, arena, out);
+    if (out->stack_trace.len == 0)
+        out->stack_trace = first_string(outer, stack_names, arena);
+}
+
+/* Clipping comes last: it needs UTF-8, and replacing bytes makes a text longer. */
+static struct bytes fit(struct bytes text, size_t max, struct arena *arena) {
+    return bytes_clip(text_safe(text, arena), max);
+}
+
+void problem_read(struct bytes body, struct arena *arena, struct problem *out) {
+    *out = (struct problem){0};
+    struct json value;
+    if (body.len > 0 && json_parse(body, &value, NULL) == STATUS_OK)
+        read_json(value, arena, out);
+    if (out->error_message.len == 0)
+        out->error_message = bytes_trim(body);
+    out->error_type = fit(out->error_type, OUTCOME_TYPE_MAX, arena);
+    out->error_message = fit(out->error_message, OUTCOME_MESSAGE_MAX, arena);
+    out->stack_trace = trace_tail(text_safe(out->stack_trace, arena));
+}

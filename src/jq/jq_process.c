@@ -1,0 +1,88 @@
+#include "jq/jq_process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { EXIT_NOT_RUN = 127 };
+
+/* The sanitizers reserve terabytes of address space, so a build with them cannot have this limit.
+ */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define LIMITS_MEMORY 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define LIMITS_MEMORY 0
+#endif
+#endif
+#ifndef LIMITS_MEMORY
+#define LIMITS_MEMORY 1
+#endif
+
+static bool limit(int resource, size_t most) {
+    return setrlimit((__rlimit_resource_t)resource, &(struct rlimit){most, most}) == 0;
+}
+
+static bool set_limits(size_t memory_bytes) {
+    return limit(RLIMIT_CORE, 0) && (!LIMITS_MEMORY || limit(RLIMIT_AS, memory_bytes));
+}
+
+static bool set_files(int socket) {
+    int null = open("/dev/null", O_WRONLY);
+    return null >= 0 && dup2(null, STDERR_FILENO) >= 0 && dup2(socket, STDIN_FILENO) >= 0 &&
+           dup2(socket, STDOUT_FILENO) >= 0 && close_range(STDERR_FILENO + 1, ~0U, 0) == 0;
+}
+
+static void reset_signals(void) {
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    signal(SIGPIPE, SIG_DFL);
+}
+
+/* In the child, between fork and exec: only what is safe there. A group of its own keeps a Ctrl-C
+ * meant for the server away from it. */
+static _Noreturn void become_helper(int socket, const char *program, size_t memory_bytes,
+                                    pid_t parent) {
+    char *const arguments[] = {(char[]){"impound"}, (char[]){"jq-helper"}, NULL};
+    char *const environment[] = {NULL};
+    reset_signals();
+    bool ready = prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent &&
+                 setpgid(0, 0) == 0 && set_files(socket) && set_limits(memory_bytes);
+    if (ready)
+        execve(program, arguments, environment);
+    _exit(EXIT_NOT_RUN);
+}
+
+bool jq_process_start(struct jq_process *process, const char *program, size_t memory_bytes) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return false;
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0)
+        become_helper(ends[1], program, memory_bytes, parent);
+    int why = errno;
+    close(ends[1]);
+    if (pid < 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) {
+        close(ends[0]);
+        errno = why;
+        return false;
+    }
+    *process = (struct jq_process){pid, ends[0]};
+    return true;
+}
+
+bool jq_process_end(struct jq_process *process) {
+    int status = 0;
+    kill(process->pid, SIGKILL);
+    while (waitpid(process->pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    close(process->fd);
+    process->fd = -1;
+    return WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NOT_RUN;
+}

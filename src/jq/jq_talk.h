@@ -1,0 +1,37 @@
+/* jq_talk: one request and its answer over a helper's socket, without blocking. */
+#ifndef JQ_JQ_TALK_H
+#define JQ_JQ_TALK_H
+
+#include "base/buf.h"
+#include "jq/jq_process.h"
+#include "jq/jq_wire.h"
+
+struct jq_talk {
+    int fd;
+    size_t output_max;
+    struct jq_request request;
+    struct bytes program, input; /* borrowed until the answer */
+    size_t sent;                 /* bytes of the request, header included */
+    bool asking;                 /* a request is under way */
+    struct buf heard;
+};
+
+enum jq_talk_state {
+    JQ_TALK_GOES_ON,
+    JQ_TALK_ANSWERED,
+    JQ_TALK_BROKEN, /* the other side is gone, or talks nonsense */
+};
+
+void jq_talk_init(struct jq_talk *talk, int fd, size_t output_max);
+void jq_talk_free(struct jq_talk *talk);
+/* Begins; an input without a pointer means: only compile. */
+void jq_talk_ask(struct jq_talk *talk, struct bytes program, struct bytes input,
+                 uint32_t cpu_seconds);
+/* Writes and reads what goes without waiting. */
+enum jq_talk_state jq_talk_step(struct jq_talk *talk);
+bool jq_talk_wants_write(const struct jq_talk *talk);
+/* After ANSWERED: its head and what follows it, borrowed until clear. */
+struct bytes jq_talk_answer(const struct jq_talk *talk, struct jq_answer *head);
+void jq_talk_clear(struct jq_talk *talk);
+
+#endif

@@ -1,0 +1,33 @@
+/* call: the calls that routes.c names. Each ends its request exactly once (request.h). */
+#ifndef SERVER_CALL_H
+#define SERVER_CALL_H
+
+struct request;
+
+void call_push(struct request *request);
+void call_report(struct request *request);
+
+void call_queues_list(struct request *request);
+void call_queues_show(struct request *request);
+void call_queues_pause(struct request *request);
+void call_queues_resume(struct request *request);
+
+void call_dlqs_list(struct request *request);
+void call_dlqs_show(struct request *request);
+
+void call_messages_list(struct request *request);
+void call_messages_show(struct request *request);
+void call_letters_list(struct request *request);
+void call_letters_of_dlq(struct request *request);
+void call_letters_show(struct request *request);
+void call_letters_explain(struct request *request);
+
+void call_stats(struct request *request);
+void call_events(struct request *request);
+void call_metrics(struct request *request);
+void call_health(struct request *request);
+void call_ready(struct request *request);
+void call_openapi(struct request *request);
+void call_home(struct request *request);
+
+#endif

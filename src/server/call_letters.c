@@ -1,0 +1,109 @@
+/* /v1/letters and /v1/messages: lists by filter, one by id, and why it is where it is. */
+#include "server/call.h"
+
+#include "server/request.h"
+#include "server/view.h"
+#include "triage/explain.h"
+#include "triage/query.h"
+
+/* ---- lists ---- */
+
+static enum status read_filter(struct request *request, struct query *query, struct bytes dlq,
+                               struct err *err) {
+    struct wall now = request_now(request);
+    for (size_t i = 0; i < request->arg_count; i++) {
+        const struct request_arg *arg = &request->args[i];
+        if (query_set(query, arg->name, arg->value, now, &request->arena, err) != STATUS_OK)
+            return err->status;
+    }
+    if (dlq.len > 0 && query_set(query, BYTES("dlq"), dlq, now, &request->arena, err) != STATUS_OK)
+        return err->status;
+    query_finish(query);
+    return STATUS_OK;
+}
+
+static void list(struct request *request, enum query_scope scope, struct bytes dlq) {
+    const struct server_options *options = &request->server->options;
+    struct query query;
+    struct err err;
+    query_init(&query, scope);
+    enum status status = read_filter(request, &query, dlq, &err);
+    if (status == STATUS_OK)
+        status = query_run(options->store, options->jq, &query, &request->out, &err);
+    if (status == STATUS_OK)
+        request_answer(request, 200);
+    else
+        request_problem(request, status, "%s", err.text);
+}
+
+void call_messages_list(struct request *request) {
+    list(request, QUERY_MESSAGES, BYTES_NONE);
+}
+
+void call_letters_list(struct request *request) {
+    list(request, QUERY_LETTERS, BYTES_NONE);
+}
+
+void call_letters_of_dlq(struct request *request) {
+    struct view_dlq dlq;
+    if (view_dlq_find(&request->server->options, request->params[0], request_now(request),
+                      &request->arena, &dlq))
+        list(request, QUERY_LETTERS, request->params[0]);
+    else
+        request_no_dlq(request, request->params[0]);
+}
+
+/* ---- one ---- */
+
+/* The message of the path's id, to be freed; NULL when the request has been answered instead. */
+static struct store_held *find(struct request *request, bool letters) {
+    struct store *store = request->server->options.store;
+    struct bytes id = request->params[0];
+    struct store_held *held = NULL;
+    struct err err;
+    enum status status = store->vtable->get(store, request_arg(request, "queue"), id, &held, &err);
+    const char *noun = letters ? "letter" : "message";
+    if (status == STATUS_NOT_FOUND) {
+        request_problem(request, status, "impound holds no %s \"%.*s\"; what succeeded is not kept",
+                        noun, BYTES_ARG(bytes_clip(id, 255)));
+    } else if (status != STATUS_OK) {
+        request_problem(request, status, "%s", err.text);
+    } else if (letters && held->envelope.letter_id.len == 0) {
+        request_problem(request, STATUS_NOT_FOUND,
+                        "\"%.*s\" is a message that is not dead; see /v1/messages/{id}",
+                        BYTES_ARG(bytes_clip(id, 255)));
+        store_held_free(held);
+        return NULL;
+    }
+    return status == STATUS_OK ? held : NULL;
+}
+
+static void show(struct request *request, bool letters) {
+    struct store_held *held = find(request, letters);
+    if (!held)
+        return;
+    envelope_encode(&held->envelope, ENVELOPE_WITH_BODY, held->body, &request->out);
+    store_held_free(held);
+    request_answer(request, 200);
+}
+
+void call_messages_show(struct request *request) {
+    show(request, false);
+}
+
+void call_letters_show(struct request *request) {
+    show(request, true);
+}
+
+void call_letters_explain(struct request *request) {
+    const struct server_config_view *config = &request->server->options.config;
+    /* People explain what waits for its retry too, so any message will do. */
+    struct store_held *held = find(request, false);
+    if (!held)
+        return;
+    const struct policy *policy = config->policy(config->arg, held->envelope.queue);
+    explain_json(&held->envelope, policy, &request->out);
+    config->release(config->arg);
+    store_held_free(held);
+    request_answer(request, 200);
+}

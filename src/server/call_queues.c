@@ -1,0 +1,90 @@
+/* /v1/queues: how the queues are, pause and resume. */
+#include "server/call.h"
+
+#include "server/member.h"
+#include "server/request.h"
+#include "server/view.h"
+
+enum { WHY_MAX = 255 };
+
+void call_queues_list(struct request *request) {
+    struct engine *engine = request->server->options.engine;
+    struct json_out json = json_out(&request->out);
+    json_open(&json, '{');
+    json_key(&json, "queues");
+    json_open(&json, '[');
+    size_t count = engine_queue_count(engine);
+    for (size_t i = 0; i < count; i++) {
+        struct engine_queue_view view;
+        engine_view_at(engine, i, &view);
+        view_queue(&json, &view);
+    }
+    json_close(&json, ']');
+    json_key(&json, "cursor");
+    json_put_null(&json);
+    json_close(&json, '}');
+    request_answer(request, 200);
+}
+
+void call_queues_show(struct request *request) {
+    struct engine_queue_view view;
+    if (!engine_view(request->server->options.engine, request->params[0], &view)) {
+        request_no_queue(request, request->params[0]);
+        return;
+    }
+    struct json_out json = json_out(&request->out);
+    view_queue(&json, &view);
+    request_answer(request, 200);
+}
+
+/* From the engine's thread, once the change is durable. That thread must not ask for a view of
+ * itself, so a worker answers. */
+static void changed(struct engine_request *asked, enum status status) {
+    struct request *request = asked->arg;
+    if (status == STATUS_OK) {
+        request->work = call_queues_show;
+        workers_pass(request->server->workers, request);
+    } else if (status == STATUS_NOT_FOUND) {
+        request_no_queue(request, asked->queue);
+    } else {
+        request_problem(request, status, "the queue was not changed: %s", asked->err.text);
+    }
+}
+
+static void ask(struct request *request, enum engine_request_kind kind, struct bytes why) {
+    struct engine_request *asked = arena_alloc(&request->arena, sizeof *asked);
+    asked->kind = kind;
+    asked->queue = request->params[0];
+    asked->why = why;
+    asked->done = changed;
+    asked->arg = request;
+    engine_ask(request->server->options.engine, asked);
+}
+
+static enum status set_why(void *into, struct json value, struct arena *arena, struct err *err) {
+    struct bytes *why = into;
+    if (value.type == JSON_NULL)
+        return STATUS_OK;
+    return member_text(value, 0, WHY_MAX, arena, why, err);
+}
+
+static void change(struct request *request, enum engine_request_kind kind) {
+    static const struct member members[] = {{"why", set_why}};
+    struct json object;
+    struct bytes why = BYTES_NONE;
+    struct err err;
+    if (!request_json(request, true, &object))
+        return;
+    if (member_read(members, 1, object, &why, &request->arena, &err) != STATUS_OK)
+        request_problem(request, STATUS_INVALID, "%s", err.text);
+    else
+        ask(request, kind, why);
+}
+
+void call_queues_pause(struct request *request) {
+    change(request, ENGINE_PAUSE);
+}
+
+void call_queues_resume(struct request *request) {
+    change(request, ENGINE_RESUME);
+}

@@ -1,0 +1,71 @@
+/* POST /v1/queues/{queue}/failures: judged by the engine, answered once that is durable. */
+#include "server/call.h"
+
+#include "server/report.h"
+#include "server/request.h"
+
+static void put_time(struct json_out *json, struct wall at) {
+    char text[INSTANT_TEXT_SIZE];
+    if (at.ms == WALL_NEVER.ms)
+        json_put_null(json);
+    else
+        json_put_str(json, wall_text(at, text));
+}
+
+static void put_judgement(struct json_out *json, const struct envelope *envelope,
+                          enum verdict verdict) {
+    json_open(json, '{');
+    json_key(json, "id");
+    json_put(json, envelope->id);
+    json_key(json, "state");
+    json_put_str(json, state_text(envelope->state));
+    json_key(json, "verdict");
+    json_put_str(json, verdict_text(verdict));
+    json_key(json, "reason");
+    json_put(json, envelope->reason);
+    if (envelope->letter_id.len > 0) {
+        json_key(json, "letter");
+        json_put(json, envelope->letter_id);
+    } else {
+        json_key(json, "next_attempt_at");
+        put_time(json, envelope->next_attempt_at);
+    }
+    json_close(json, '}');
+}
+
+/* From the engine's thread. */
+static void judged(struct engine_request *asked, enum status status) {
+    struct request *request = asked->arg;
+    struct store_held *held = asked->held_take;
+    if (status == STATUS_OK) {
+        struct json_out json = json_out(&request->out);
+        put_judgement(&json, &held->envelope, asked->verdict);
+        request_answer(request, 200);
+    } else if (status == STATUS_NOT_FOUND) {
+        request_no_queue(request, asked->queue);
+    } else {
+        request_problem(request, status, "the report was not taken: %s", asked->err.text);
+    }
+    store_held_free(held);
+}
+
+void call_report(struct request *request) {
+    struct json object;
+    if (!request_json(request, false, &object))
+        return;
+    struct engine_request *asked = arena_alloc(&request->arena, sizeof *asked);
+    struct store_held *held = store_held_new();
+    struct err err;
+    if (report_parse(object, request->params[0], request_now(request), held, &asked->outcome,
+                     &err) != STATUS_OK) {
+        store_held_free(held);
+        request_problem(request, STATUS_INVALID, "the report: %s", err.text);
+        return;
+    }
+    asked->kind = ENGINE_REPORT;
+    asked->queue = request->params[0];
+    asked->done = judged;
+    asked->arg = request;
+    asked->held_take = held;
+    engine_ask(request->server->options.engine, asked);
+}

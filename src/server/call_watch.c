@@ -1,0 +1,68 @@
+/* What watches the server asks: /healthz, /readyz, /metrics, /v1/events. */
+#include "server/call.h"
+
+#include "server/metrics.h"
+#include "server/request.h"
+
+void call_health(struct request *request) {
+    struct json_out json = json_out(&request->out);
+    json_open(&json, '{');
+    json_key(&json, "status");
+    json_put_str(&json, "ok");
+    json_key(&json, "version");
+    json_put(&json, request->server->options.version);
+    json_close(&json, '}');
+    request_answer(request, 200);
+}
+
+static void put_halted(struct json_out *json, struct engine *engine) {
+    json_key(json, "halted");
+    json_open(json, '[');
+    size_t count = engine_queue_count(engine);
+    for (size_t i = 0; i < count; i++) {
+        struct engine_queue_view view;
+        engine_view_at(engine, i, &view);
+        if (view.state != QUEUE_HALTED)
+            continue;
+        json_open(json, '{');
+        json_key(json, "queue");
+        json_put_str(json, view.name);
+        json_key(json, "why");
+        json_put_str(json, view.why);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+void call_ready(struct request *request) {
+    struct store *store = request->server->options.store;
+    struct store_health health;
+    store->vtable->health(store, &health);
+    if (!health.writable) {
+        request_problem(request, STATUS_BUSY, "the store cannot commit: %s", health.trouble.text);
+        return;
+    }
+    struct json_out json = json_out(&request->out);
+    json_open(&json, '{');
+    json_key(&json, "status");
+    json_put_str(&json, "ready");
+    put_halted(&json, request->server->options.engine);
+    json_close(&json, '}');
+    request_answer(request, 200);
+}
+
+void call_metrics(struct request *request) {
+    struct server *server = request->server;
+    metrics_write(&server->options, server->reasons, request_now(request), &request->arena,
+                  &request->out);
+    request_answer_as(request, 200, "text/plain; version=0.0.4; charset=utf-8");
+}
+
+void call_events(struct request *request) {
+    request->listener = events_join(request->server->events);
+    if (request->listener)
+        request_answer_as(request, 200, "text/event-stream");
+    else
+        request_problem(request, STATUS_BUSY, "%d listeners are there already; try again later",
+                        EVENTS_LISTENERS_MAX);
+}

@@ -1,0 +1,13 @@
+/* gate: keeps other people's web pages out. A browser sends Host and Origin; a page that was led
+ * here by a forged name (DNS rebinding) or that posts across origins is told apart by them. */
+#ifndef SERVER_GATE_H
+#define SERVER_GATE_H
+
+#include "base/bytes.h"
+#include "base/status.h"
+
+/* `listen_host`: as configured. FORBIDDEN with the reason. An absent header is BYTES_NONE. */
+enum status gate_check(struct bytes listen_host, struct bytes host, struct bytes origin,
+                       struct err *err);
+
+#endif

@@ -1,0 +1,229 @@
+#include "server/intake.h"
+
+#include <string.h>
+
+#include "server/gate.h"
+#include "server/request.h"
+#include "server/url.h"
+
+size_t intake_unescape(void *server, struct MHD_Connection *connection, char *text) {
+    (void)server;
+    (void)connection;
+    return strlen(text);
+}
+
+static struct bytes header(struct request *request, const char *name) {
+    return bytes_of(MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name));
+}
+
+/* ---- the request's head ---- */
+
+static enum MHD_Result add_arg(void *arg, enum MHD_ValueKind kind, const char *name,
+                               const char *value) {
+    (void)kind;
+    struct request *request = arg;
+    if (request->arg_count == REQUEST_ARGS_MAX) {
+        request_problem(request, STATUS_INVALID, "there are more than %d query parameters",
+                        REQUEST_ARGS_MAX);
+        return MHD_NO;
+    }
+    struct request_arg *out = &request->args[request->arg_count++];
+    struct bytes raw_name = arena_dup(&request->arena, bytes_of(name));
+    struct bytes raw_value = arena_dup(&request->arena, bytes_of(value ? value : ""));
+    if (url_decode(raw_name, &request->arena, &out->name) &&
+        url_decode(raw_value, &request->arena, &out->value))
+        return MHD_YES;
+    request_problem(request, STATUS_INVALID, "the percent-encoding of \"%.*s\" is broken",
+                    BYTES_ARG(raw_name));
+    return MHD_NO;
+}
+
+static void find_route(struct request *request) {
+    enum status status = route_find(request->method, request->path, &request->arena,
+                                    &request->route, request->params, request->allow);
+    if (status == STATUS_METHOD)
+        request_problem(request, status, "%.*s is not for this path; it takes %s",
+                        BYTES_ARG(request->method), request->allow);
+    else if (status == STATUS_INVALID)
+        request_problem(request, status, "the percent-encoding of the path is broken");
+    else if (status != STATUS_OK)
+        request_problem(request, status, "there is no such path; see /openapi.json");
+    else if (!request->route->call)
+        request_problem(request, STATUS_NOT_YET, "%s %s is not in this version",
+                        request->route->method, request->route->path);
+}
+
+static void take_content_type(struct request *request) {
+    struct bytes value = header(request, MHD_HTTP_HEADER_CONTENT_TYPE);
+    struct bytes type = bytes_trim(bytes_cut(value, 0, bytes_find(value, BYTES(";"))));
+    request->content_type = type.len ? arena_dup(&request->arena, type) : BYTES_NONE;
+}
+
+static bool turned_away(struct server *server) {
+    pthread_mutex_lock(&server->mutex);
+    bool stopping = server->stopping;
+    pthread_mutex_unlock(&server->mutex);
+    return stopping;
+}
+
+/* Answers at once what can be told from the head alone. */
+static void examine(struct request *request) {
+    struct server *server = request->server;
+    struct err err;
+    if (turned_away(server))
+        request_problem(request, STATUS_BUSY, "the server is stopping");
+    else if (gate_check(bytes_of(server->host), header(request, MHD_HTTP_HEADER_HOST),
+                        header(request, MHD_HTTP_HEADER_ORIGIN), &err) != STATUS_OK)
+        request_problem(request, STATUS_FORBIDDEN, "%s", err.text);
+    else
+        find_route(request);
+}
+
+static void too_large(struct request *request) {
+    request_problem(request, STATUS_TOO_LARGE,
+                    "the body is larger than server.max_body, %llu bytes; send less at a time or "
+                    "raise it",
+                    (unsigned long long)request->server->options.max_body);
+}
+
+static enum MHD_Result reply(struct request *request);
+
+static enum MHD_Result begin(struct request *request) {
+    take_content_type(request);
+    examine(request);
+    if (!request->answered)
+        MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, add_arg, request);
+    uint64_t announced = 0;
+    struct bytes length = header(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    bool large = length.ptr &&
+                 (!bytes_u64(length, &announced) || announced > request->server->options.max_body);
+    if (!large)
+        return MHD_YES;
+    /* Not worth reading: the answer goes out before the body has come, and the connection is closed
+     * gently behind it (farewell.h). */
+    if (!request->answered)
+        too_large(request);
+    farewell_later(request->server->farewell, request->connection);
+    return reply(request);
+}
+
+/* ---- the request's body ---- */
+
+static enum MHD_Result take_in(struct request *request, const char *data, size_t size) {
+    struct server *server = request->server;
+    struct mono now = clock_now(server->options.clock).mono;
+    if (now.ms > mono_after(request->begun, INTAKE_RECEIVE_MAX_MS).ms)
+        return MHD_NO;
+    if (request->answered) {
+        request->swallowed += size;
+        return request->swallowed <= INTAKE_SWALLOW_MAX ? MHD_YES : MHD_NO;
+    }
+    size_t before = request->body.len;
+    buf_put(&request->body, data, size);
+    size_t held = atomic_fetch_add(&server->held_bytes, request->body.len - before);
+    if (request->body.overflow)
+        too_large(request);
+    else if (held > INTAKE_HELD_MAX)
+        request_problem(request, STATUS_BUSY,
+                        "too many large requests are under way; try again later");
+    if (request->answered)
+        request_drop_body(request);
+    return MHD_YES;
+}
+
+/* ---- the answer ---- */
+
+static void add_headers(struct request *request, struct MHD_Response *response) {
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, request->out_type);
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    if (request->allow[0])
+        MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, request->allow);
+    if (turned_away(request->server))
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+}
+
+static struct MHD_Response *make_response(struct request *request) {
+    if (request->listener)
+        return events_response(request->listener, request->connection);
+    size_t len;
+    char *text = buf_take(&request->out, &len);
+    return MHD_create_response_from_buffer(len, text, MHD_RESPMEM_MUST_FREE);
+}
+
+static enum MHD_Result reply(struct request *request) {
+    struct MHD_Response *response = make_response(request);
+    if (!response)
+        return MHD_NO;
+    add_headers(request, response);
+    enum MHD_Result queued = MHD_queue_response(request->connection, request->status, response);
+    MHD_destroy_response(response);
+    return queued;
+}
+
+/* Suspends the connection, unless the server is closing, when nothing may be suspended any more. */
+static bool suspend(struct request *request) {
+    struct server *server = request->server;
+    pthread_mutex_lock(&server->mutex);
+    bool may = !server->closing;
+    if (may)
+        server->suspended++;
+    pthread_mutex_unlock(&server->mutex);
+    if (may) {
+        request->suspended = true;
+        MHD_suspend_connection(request->connection);
+    }
+    return may;
+}
+
+/* True when the answer is there; false when it will come, and the connection is suspended: then the
+ * request is no longer ours to look at. */
+static bool dispatch(struct request *request) {
+    const struct route *route = request->route;
+    request->started = true;
+    if (request->answered)
+        return true;
+    request->work = route->call;
+    if (route->how == ROUTE_AT_ONCE) {
+        route->call(request);
+        return true;
+    }
+    if (!suspend(request)) {
+        request_problem(request, STATUS_BUSY, "the server is stopping");
+        return true;
+    }
+    if (route->how == ROUTE_AWAITS)
+        route->call(request);
+    else if (!workers_give(request->server->workers, request))
+        request_problem(request, STATUS_BUSY, "%d requests wait already; try again later",
+                        WORKERS_WAITING_MAX);
+    return false;
+}
+
+enum MHD_Result intake_access(void *arg, struct MHD_Connection *connection, const char *url,
+                              const char *method, const char *version, const char *data,
+                              size_t *size, void **place) {
+    (void)version;
+    struct request *request = *place;
+    if (!request) {
+        request = *place = request_new(arg, connection, method, url);
+        return begin(request);
+    }
+    if (*size > 0) {
+        enum MHD_Result go_on = take_in(request, data, *size);
+        *size = 0;
+        return go_on;
+    }
+    if (!request->started && !dispatch(request))
+        return MHD_YES;
+    return reply(request);
+}
+
+void intake_completed(void *server, struct MHD_Connection *connection, void **place,
+                      enum MHD_RequestTerminationCode how) {
+    (void)server;
+    (void)connection;
+    (void)how;
+    request_free(*place);
+    *place = NULL;
+}

@@ -1,0 +1,312 @@
+#include "server/metrics.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "server/view.h"
+
+/* ---- text ---- */
+
+static void put_head(struct buf *out, const char *name, const char *type, const char *help) {
+    buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+/* key="value", the value escaped as the format wants it. */
+static void put_label(struct buf *out, const char *key, struct bytes value) {
+    buf_printf(out, "%s=\"", key);
+    for (size_t i = 0; i < value.len; i++) {
+        char c = value.ptr[i];
+        if (c == '\\' || c == '"')
+            buf_char(out, '\\');
+        if (c == '\n')
+            buf_str(out, "\\n");
+        else
+            buf_char(out, c);
+    }
+    buf_char(out, '"');
+}
+
+static void put_sample(struct buf *out, const char *name, const char *key, struct bytes value,
+                       double sample) {
+    buf_printf(out, "%s{", name);
+    put_label(out, key, value);
+    buf_printf(out, "} %.15g\n", sample);
+}
+
+/* `labels` is empty or ends in a comma. */
+static void put_histogram(struct buf *out, const char *name, struct bytes labels,
+                          const double *bounds, const uint64_t *buckets, size_t count, double sum) {
+    uint64_t total = 0;
+    for (size_t i = 0; i <= count; i++) {
+        total += buckets[i];
+        buf_printf(out, "%s_bucket{%.*sle=\"", name, BYTES_ARG(labels));
+        if (i < count)
+            buf_printf(out, "%g", bounds[i]);
+        else
+            buf_str(out, "+Inf");
+        buf_printf(out, "\"} %llu\n", (unsigned long long)total);
+    }
+    struct bytes bare = bytes_cut(labels, 0, labels.len ? labels.len - 1 : 0);
+    const char *open = bare.len ? "{" : "", *close = bare.len ? "}" : "";
+    buf_printf(out, "%s_sum%s%.*s%s %.15g\n", name, open, BYTES_ARG(bare), close, sum);
+    buf_printf(out, "%s_count%s%.*s%s %llu\n", name, open, BYTES_ARG(bare), close,
+               (unsigned long long)total);
+}
+
+/* ---- queues ---- */
+
+static double queue_depth(const struct engine_queue_view *queue) {
+    return (double)view_depth(queue);
+}
+static double queue_in_flight(const struct engine_queue_view *queue) {
+    return (double)queue->in_flight;
+}
+static double queue_lag(const struct engine_queue_view *queue) {
+    return (double)queue->lag;
+}
+static double queue_state(const struct engine_queue_view *queue) {
+    return (double)queue->state;
+}
+static double queue_retries(const struct engine_queue_view *queue) {
+    return (double)queue->retries;
+}
+static double queue_fallbacks(const struct engine_queue_view *queue) {
+    return (double)queue->fallbacks;
+}
+static double queue_jq_errors(const struct engine_queue_view *queue) {
+    return (double)queue->jq_errors;
+}
+static double queue_budget(const struct engine_queue_view *queue) {
+    return queue->budget_remaining_ratio;
+}
+static double queue_breaker(const struct engine_queue_view *queue) {
+    return (double)queue->breaker;
+}
+static double queue_breaker_open(const struct engine_queue_view *queue) {
+    return (double)queue->breaker_open_ms / 1000;
+}
+
+static const struct {
+    const char *name, *type, *help;
+    double (*value)(const struct engine_queue_view *queue);
+} queue_metrics[] = {
+    {"impound_queue_depth", "gauge", "Messages held and not dead: queued, pending_retry, taken.",
+     queue_depth},
+    {"impound_queue_in_flight", "gauge", "Messages in a handler's hands.", queue_in_flight},
+    {"impound_queue_lag", "gauge", "Messages at the source that were not received yet.", queue_lag},
+    {"impound_queue_state", "gauge", "0 running, 1 paused, 2 halted.", queue_state},
+    {"impound_retries_total", "counter", "Attempts that were retries.", queue_retries},
+    {"impound_fallbacks_total", "counter", "Hand-overs to a fallback.", queue_fallbacks},
+    {"impound_jq_errors_total", "counter", "Rules whose jq program failed.", queue_jq_errors},
+    {"impound_retry_budget_remaining_ratio", "gauge", "Share of the retry budget that is left.",
+     queue_budget},
+    {"impound_breaker_state", "gauge", "0 closed, 1 open, 2 half open.", queue_breaker},
+    {"impound_breaker_open_seconds", "gauge", "For how long the breaker has not been closed.",
+     queue_breaker_open},
+};
+
+static void put_attempts(struct buf *out, const struct engine_queue_view *queues, size_t count) {
+    put_head(out, "impound_attempts_total", "counter", "Attempts by how they ended.");
+    for (size_t i = 0; i < count; i++) {
+        for (int result = 0; result < RESULT_COUNT; result++) {
+            buf_str(out, "impound_attempts_total{");
+            put_label(out, "queue", bytes_of(queues[i].name));
+            buf_char(out, ',');
+            put_label(out, "result", bytes_of(attempt_result_text((enum attempt_result)result)));
+            buf_printf(out, "} %llu\n", (unsigned long long)queues[i].results[result]);
+        }
+    }
+}
+
+static void put_handler_seconds(struct buf *out, const struct engine_queue_view *queues,
+                                size_t count) {
+    put_head(out, "impound_handler_seconds", "histogram", "How long handlers took.");
+    for (size_t i = 0; i < count; i++) {
+        /* A name has 255 bytes at most, and each may need an escape. */
+        char memory[640];
+        struct buf labels;
+        buf_init_fixed(&labels, memory, sizeof memory);
+        put_label(&labels, "queue", bytes_of(queues[i].name));
+        buf_char(&labels, ',');
+        put_histogram(out, "impound_handler_seconds", buf_view(&labels), engine_seconds_bounds,
+                      queues[i].seconds_buckets, ENGINE_SECONDS_BUCKETS, queues[i].seconds_sum);
+    }
+}
+
+static void put_queues(struct engine *engine, struct arena *arena, struct buf *out) {
+    size_t count = engine_queue_count(engine);
+    struct engine_queue_view *queues = arena_alloc(arena, (count + 1) * sizeof *queues);
+    for (size_t i = 0; i < count; i++)
+        engine_view_at(engine, i, &queues[i]);
+    for (size_t m = 0; m < sizeof queue_metrics / sizeof *queue_metrics; m++) {
+        put_head(out, queue_metrics[m].name, queue_metrics[m].type, queue_metrics[m].help);
+        for (size_t i = 0; i < count; i++)
+            put_sample(out, queue_metrics[m].name, "queue", bytes_of(queues[i].name),
+                       queue_metrics[m].value(&queues[i]));
+    }
+    put_attempts(out, queues, count);
+    put_handler_seconds(out, queues, count);
+}
+
+/* ---- DLQs ---- */
+
+struct metrics_reasons {
+    pthread_mutex_t mutex;
+    char *names[METRICS_REASONS_MAX];
+    size_t count;
+};
+
+struct metrics_reasons *metrics_reasons_new(void) {
+    struct metrics_reasons *reasons = memory_new(sizeof *reasons);
+    pthread_mutex_init(&reasons->mutex, NULL);
+    return reasons;
+}
+
+void metrics_reasons_free(struct metrics_reasons *reasons) {
+    if (!reasons)
+        return;
+    for (size_t i = 0; i < reasons->count; i++)
+        free(reasons->names[i]);
+    pthread_mutex_destroy(&reasons->mutex);
+    free(reasons);
+}
+
+static struct bytes fold_reason(struct metrics_reasons *reasons, struct bytes reason) {
+    struct bytes folded = BYTES("other");
+    pthread_mutex_lock(&reasons->mutex);
+    size_t i = 0;
+    while (i < reasons->count && !bytes_is(reason, reasons->names[i]))
+        i++;
+    if (i == reasons->count && i < METRICS_REASONS_MAX)
+        reasons->names[reasons->count++] = bytes_dup(reason);
+    if (i < METRICS_REASONS_MAX)
+        folded = reason;
+    pthread_mutex_unlock(&reasons->mutex);
+    return folded;
+}
+
+struct series {
+    struct bytes category, reason;
+    uint64_t count;
+};
+
+/* Folds "category\0reason" into series whose reason may be "other"; several then become one. */
+static size_t fold(struct metrics_reasons *reasons, const struct store_dlq *dlq,
+                   struct series *out) {
+    size_t count = 0;
+    for (size_t i = 0; i < dlq->arrived_count; i++) {
+        struct bytes name = dlq->arrived[i].name;
+        size_t split = bytes_find(name, (struct bytes){"\0", 1});
+        struct bytes category = bytes_cut(name, 0, split);
+        struct bytes reason = fold_reason(reasons, bytes_cut(name, split + 1, name.len));
+        size_t at = 0;
+        while (at < count &&
+               !(bytes_eq(out[at].category, category) && bytes_eq(out[at].reason, reason)))
+            at++;
+        if (at == count)
+            out[count++] = (struct series){category, reason, 0};
+        out[at].count += dlq->arrived[i].count;
+    }
+    return count;
+}
+
+static void put_letters(struct buf *out, const struct view_dlq *dlqs, size_t count,
+                        struct metrics_reasons *reasons, struct arena *arena) {
+    put_head(out, "impound_dlq_letters_total", "counter", "Letters that ever arrived.");
+    for (size_t i = 0; i < count; i++) {
+        const struct store_dlq *dlq = &dlqs[i].store;
+        struct series *series = arena_alloc(arena, (dlq->arrived_count + 1) * sizeof *series);
+        size_t series_count = fold(reasons, dlq, series);
+        for (size_t s = 0; s < series_count; s++) {
+            buf_str(out, "impound_dlq_letters_total{");
+            put_label(out, "dlq", dlqs[i].name);
+            buf_char(out, ',');
+            put_label(out, "category", series[s].category);
+            buf_char(out, ',');
+            put_label(out, "reason", series[s].reason);
+            buf_printf(out, "} %llu\n", (unsigned long long)series[s].count);
+        }
+    }
+}
+
+static double dlq_depth(const struct view_dlq *dlq, struct wall now) {
+    (void)now;
+    return (double)dlq->store.depth;
+}
+static double dlq_cap_ratio(const struct view_dlq *dlq, struct wall now) {
+    (void)now;
+    return dlq->configured && dlq->config.cap ? (double)dlq->store.depth / (double)dlq->config.cap
+                                              : 0;
+}
+static double dlq_arrivals(const struct view_dlq *dlq, struct wall now) {
+    (void)now;
+    return (double)dlq->store.arrivals_last_minute;
+}
+static double dlq_spilled(const struct view_dlq *dlq, struct wall now) {
+    (void)now;
+    return (double)dlq->store.spilled;
+}
+
+static const struct {
+    const char *name, *type, *help;
+    double (*value)(const struct view_dlq *dlq, struct wall now);
+} dlq_metrics[] = {
+    {"impound_dlq_depth", "gauge", "Letters that wait for people or are being replayed.",
+     dlq_depth},
+    {"impound_dlq_oldest_age_seconds", "gauge", "Age of the oldest of them; 0 when there is none.",
+     view_dlq_age_seconds},
+    {"impound_dlq_cap_ratio", "gauge", "Depth as a share of the cap.", dlq_cap_ratio},
+    {"impound_dlq_arrivals_per_minute", "gauge", "Letters that arrived in the last minute.",
+     dlq_arrivals},
+    {"impound_dlq_spilled_total", "counter", "Letters that went to the archive for want of room.",
+     dlq_spilled},
+};
+
+static void put_dlqs(const struct server_options *options, struct metrics_reasons *reasons,
+                     struct wall now, struct arena *arena, struct buf *out) {
+    struct bytes *names;
+    size_t named = view_dlq_names(options, arena, &names), count = 0;
+    struct view_dlq *dlqs = arena_alloc(arena, (named + 1) * sizeof *dlqs);
+    for (size_t i = 0; i < named; i++)
+        count += view_dlq_find(options, names[i], now, arena, &dlqs[count]);
+    for (size_t m = 0; m < sizeof dlq_metrics / sizeof *dlq_metrics; m++) {
+        put_head(out, dlq_metrics[m].name, dlq_metrics[m].type, dlq_metrics[m].help);
+        for (size_t i = 0; i < count; i++)
+            put_sample(out, dlq_metrics[m].name, "dlq", dlqs[i].name,
+                       dlq_metrics[m].value(&dlqs[i], now));
+    }
+    put_letters(out, dlqs, count, reasons, arena);
+}
+
+/* ---- the store ---- */
+
+static void put_gauge(struct buf *out, const char *name, const char *help, double value) {
+    put_head(out, name, "gauge", help);
+    buf_printf(out, "%s %.15g\n", name, value);
+}
+
+static void put_store(struct store *store, struct buf *out) {
+    struct store_health health;
+    store->vtable->health(store, &health);
+    put_gauge(out, "impound_store_writable", "1 while commits go through.", health.writable);
+    put_gauge(out, "impound_store_fold_behind", "Changes committed but not yet in the SQLite file.",
+              (double)health.fold_behind);
+    put_gauge(out, "impound_store_journal_bytes", "Size of the journal.",
+              (double)health.journal_bytes);
+    put_gauge(out, "impound_store_wal_bytes", "Size of SQLite's write-ahead log.",
+              (double)health.wal_bytes);
+    put_head(out, "impound_store_commit_seconds", "histogram", "How long group commits took.");
+    put_histogram(out, "impound_store_commit_seconds", BYTES_NONE, store_commit_bounds_seconds,
+                  health.commit_buckets, STORE_COMMIT_BUCKETS, health.commit_seconds);
+}
+
+void metrics_write(const struct server_options *options, struct metrics_reasons *reasons,
+                   struct wall now, struct arena *arena, struct buf *out) {
+    put_head(out, "impound_build_info", "gauge", "Always 1; the version is a label.");
+    put_sample(out, "impound_build_info", "version", options->version, 1);
+    put_queues(options->engine, arena, out);
+    put_dlqs(options, reasons, now, arena, out);
+    put_store(options->store, out);
+}

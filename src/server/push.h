@@ -1,0 +1,48 @@
+/* push: what a producer sends, read and checked. Pure: the same text gives the same messages.
+ *
+ * A push object is {"body":…} or {"body_base64":"…"}, with "content_type", "key", "headers", "id"
+ * and "delay" if wanted. NDJSON is one such object a line; one bad line refuses all of them. */
+#ifndef SERVER_PUSH_H
+#define SERVER_PUSH_H
+
+#include "base/rng.h"
+#include "core/envelope.h"
+
+enum {
+    PUSH_LINES_MAX = 50000, /* lines of one NDJSON request, blank ones included */
+    PUSH_ID_MAX = 255,      /* bytes */
+    PUSH_KEY_MAX = 1024,
+    PUSH_CONTENT_TYPE_MAX = 255,
+    PUSH_HEADER_MAX = 8192, /* bytes of one name or value */
+};
+#define PUSH_DELAY_MAX_MS (INT64_C(365) * 24 * 3600 * 1000)
+
+struct push_item {
+    struct envelope envelope;
+    struct bytes body;
+    bool chose_id;    /* the producer gave the id */
+    size_t line;      /* where it stands, from 1 */
+    size_t repeat_of; /* place + 1 of an earlier item with the same id and body; 0: none */
+};
+
+struct push {
+    struct push_item *items;
+    size_t count;
+    size_t line; /* of the mistake, when parsing was refused; 0: not in NDJSON */
+};
+
+struct push_context {
+    struct bytes queue; /* borrowed by the items */
+    struct wall now;
+    struct rng *rng; /* of ids */
+    struct arena *arena;
+};
+
+/* INVALID: what is wrong, and where ("line 57: …"). CONFLICT: one id stands there with two bodies.
+ * Bodies are slices of `text`, or in the arena; so is all the rest. */
+enum status push_parse_one(const struct push_context *context, struct bytes text, struct push *out,
+                           struct err *err);
+enum status push_parse_lines(const struct push_context *context, struct bytes text,
+                             struct push *out, struct err *err);
+
+#endif

@@ -1,0 +1,181 @@
+#include "server/request.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <microhttpd.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/suggest.h"
+#include "server/view.h"
+
+enum { REQUEST_ARENA_CHUNK = 2048, PROBLEM_DETAIL_MAX = 1024 };
+
+struct request *request_new(struct server *server, struct MHD_Connection *connection,
+                            const char *method, const char *path) {
+    struct request *request = memory_new(sizeof *request);
+    request->server = server;
+    request->connection = connection;
+    arena_init_heap(&request->arena, REQUEST_ARENA_CHUNK);
+    request->method = arena_dup(&request->arena, bytes_of(method));
+    request->path = arena_dup(&request->arena, bytes_of(path));
+    buf_init_heap(&request->body, server->options.max_body);
+    buf_init_heap(&request->out, REQUEST_ANSWER_MAX);
+    list_init(&request->link);
+    request->begun = clock_now(server->options.clock).mono;
+    pthread_mutex_lock(&server->mutex);
+    server->active++;
+    pthread_mutex_unlock(&server->mutex);
+    return request;
+}
+
+void request_drop_body(struct request *request) {
+    atomic_fetch_sub(&request->server->held_bytes, request->body.len);
+    buf_free(&request->body);
+}
+
+void request_free(struct request *request) {
+    if (!request)
+        return;
+    struct server *server = request->server;
+    events_leave(server->events, request->listener);
+    request_drop_body(request);
+    buf_free(&request->out);
+    arena_free(&request->arena);
+    free(request);
+    pthread_mutex_lock(&server->mutex);
+    server->active--;
+    pthread_cond_broadcast(&server->fewer);
+    pthread_mutex_unlock(&server->mutex);
+}
+
+struct bytes request_arg(const struct request *request, const char *name) {
+    for (size_t i = 0; i < request->arg_count; i++) {
+        if (bytes_is(request->args[i].name, name))
+            return request->args[i].value;
+    }
+    return BYTES_NONE;
+}
+
+struct wall request_now(const struct request *request) {
+    return clock_now(request->server->options.clock).wall;
+}
+
+bool request_json(struct request *request, bool optional, struct json *out) {
+    if (request->content_type.len > 0 &&
+        !bytes_eq_nocase(request->content_type, BYTES("application/json"))) {
+        request_problem(request, STATUS_MEDIA_TYPE,
+                        "Content-Type \"%.*s\" is not understood here; send application/json",
+                        BYTES_ARG(request->content_type));
+        return false;
+    }
+    struct bytes text = buf_view(&request->body);
+    if (optional && bytes_trim(text).len == 0)
+        text = BYTES("{}");
+    struct err err;
+    if (json_parse(text, out, &err) != STATUS_OK) {
+        request_problem(request, STATUS_INVALID, "the body: %s", err.text);
+        return false;
+    }
+    if (out->type != JSON_OBJECT) {
+        request_problem(request, STATUS_INVALID, "the body must be a JSON object, not %s",
+                        json_type_name(out->type));
+        return false;
+    }
+    return true;
+}
+
+/* Gives the connection back to libmicrohttpd. The request may be gone when this returns. */
+static void resume(struct request *request) {
+    struct server *server = request->server;
+    MHD_resume_connection(request->connection);
+    pthread_mutex_lock(&server->mutex);
+    server->suspended--;
+    pthread_cond_broadcast(&server->fewer);
+    pthread_mutex_unlock(&server->mutex);
+}
+
+void request_answer_as(struct request *request, unsigned status, const char *type) {
+    assert(!request->answered);
+    if (request->out.overflow) {
+        buf_clear(&request->out);
+        request_problem(
+            request, STATUS_INTERNAL,
+            "the answer is larger than %d bytes; ask for fewer with limit=", REQUEST_ANSWER_MAX);
+        return;
+    }
+    request->status = status;
+    request->out_type = type;
+    request->answered = true;
+    if (request->suspended)
+        resume(request);
+}
+
+void request_answer(struct request *request, unsigned status) {
+    request_answer_as(request, status, "application/json");
+}
+
+/* "urn:impound:problem:not_found" */
+static void put_type(struct json_out *json, enum status status) {
+    char type[64] = "urn:impound:problem:";
+    size_t len = strlen(type);
+    for (const char *c = status_name(status); *c && len < sizeof type - 1; c++)
+        type[len++] = (char)tolower((unsigned char)*c);
+    json_put(json, (struct bytes){type, len});
+}
+
+void request_problem(struct request *request, enum status status, const char *format, ...) {
+    char detail[PROBLEM_DETAIL_MAX];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(detail, sizeof detail, format, args);
+    va_end(args);
+    buf_clear(&request->out);
+    struct json_out json = json_out(&request->out);
+    json_open(&json, '{');
+    json_key(&json, "type");
+    put_type(&json, status);
+    json_key(&json, "title");
+    json_put_str(&json, status_text(status));
+    json_key(&json, "status");
+    json_put_i64(&json, status_http(status));
+    json_key(&json, "detail");
+    json_put_str(&json, detail);
+    json_key(&json, "instance");
+    json_put(&json, request->path);
+    if (request->line > 0) {
+        json_key(&json, "line");
+        json_put_i64(&json, (int64_t)request->line);
+    }
+    json_close(&json, '}');
+    request_answer_as(request, (unsigned)status_http(status), "application/problem+json");
+}
+
+static void no_such(struct request *request, const char *noun, struct bytes name,
+                    struct bytes nearest) {
+    name = bytes_clip(name, 255);
+    if (nearest.len > 0)
+        request_problem(request, STATUS_NOT_FOUND,
+                        "there is no %s \"%.*s\"; did you mean \"%.*s\"?", noun, BYTES_ARG(name),
+                        BYTES_ARG(nearest));
+    else
+        request_problem(request, STATUS_NOT_FOUND,
+                        "there is no %s \"%.*s\"; GET /v1/%ss lists them", noun, BYTES_ARG(name),
+                        noun);
+}
+
+void request_no_queue(struct request *request, struct bytes name) {
+    no_such(request, "queue", name, known_nearest(request->server->known, name));
+}
+
+void request_no_dlq(struct request *request, struct bytes name) {
+    struct bytes *names;
+    struct suggest nearest = suggest_for(name);
+    size_t count = view_dlq_names(&request->server->options, &request->arena, &names);
+    for (size_t i = 0; i < count; i++)
+        suggest_try(&nearest, names[i]);
+    no_such(request, "dlq", name, nearest.best);
+}

@@ -1,0 +1,79 @@
+/* request: one HTTP request on its way to its one answer.
+ *
+ *     begun ──▶ body comes ──▶ dispatched ──▶ answered ──▶ sent, freed
+ *                                  │              ▲
+ *                                  └─ suspended ──┘ (store, engine or worker holds it)
+ *
+ * A call (call_*.c) sees a complete request and ends it with exactly one request_answer or
+ * request_problem, from whatever thread; nothing of the request may be touched afterwards. */
+#ifndef SERVER_REQUEST_H
+#define SERVER_REQUEST_H
+
+#include "base/json.h"
+#include "base/list.h"
+#include "server/route.h"
+#include "server/state.h"
+
+struct MHD_Connection;
+
+enum {
+    REQUEST_ARGS_MAX = 64,                  /* query parameters of one request */
+    REQUEST_ANSWER_MAX = 256 * 1024 * 1024, /* bytes of one answer */
+};
+
+struct request_arg {
+    struct bytes name, value;
+};
+
+struct request {
+    struct server *server;
+    struct MHD_Connection *connection;
+    struct arena arena;
+    const struct route *route;
+    struct bytes method, path;             /* path: as it came, still percent-encoded */
+    struct bytes params[ROUTE_PARAMS_MAX]; /* decoded, in the order of the template */
+    struct request_arg args[REQUEST_ARGS_MAX];
+    size_t arg_count;
+    struct bytes content_type; /* media type alone; empty: none was given */
+    struct buf body;
+    uint64_t swallowed; /* bytes of a body that nobody will read */
+    struct mono begun;
+    struct list link;                      /* the workers' … */
+    void (*work)(struct request *request); /* … and what they are to do */
+    struct events_listener *listener;      /* GET /v1/events: the answer is a stream */
+
+    bool started, suspended;
+    bool answered;
+    unsigned status;
+    struct buf out;
+    const char *out_type;
+    char allow[64]; /* the Allow header; empty: none */
+    size_t line;    /* of a problem in NDJSON; 0: none */
+};
+
+/* NULL-safe. Counts it in and out of the server. */
+struct request *request_new(struct server *server, struct MHD_Connection *connection,
+                            const char *method, const char *path);
+void request_free(struct request *request);
+/* Nobody will read it: its memory is given back. */
+void request_drop_body(struct request *request);
+
+/* The query parameter of that name; BYTES_NONE when it is not there. */
+struct bytes request_arg(const struct request *request, const char *name);
+/* The time, by the server's clock. */
+struct wall request_now(const struct request *request);
+/* The body as one JSON object of the media type application/json (or none given). An empty body
+ * gives an empty object where `optional`. On trouble the request is answered and false returned. */
+bool request_json(struct request *request, bool optional, struct json *out);
+
+/* Ends the request with what stands in request->out, as JSON or as `type`. */
+void request_answer(struct request *request, unsigned status);
+void request_answer_as(struct request *request, unsigned status, const char *type);
+/* Ends the request with an RFC 9457 problem document. */
+__attribute__((format(printf, 3, 4))) void
+request_problem(struct request *request, enum status status, const char *format, ...);
+/* 404 for a queue or a DLQ, with a "did you mean". */
+void request_no_queue(struct request *request, struct bytes name);
+void request_no_dlq(struct request *request, struct bytes name);
+
+#endif

@@ -1,0 +1,42 @@
+/* route: which call answers which method and path. One table (routes.c) says it all: requests are
+ * dispatched by it and /openapi.json is written from it, so that the two cannot differ. */
+#ifndef SERVER_ROUTE_H
+#define SERVER_ROUTE_H
+
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "base/status.h"
+
+struct request;
+
+enum { ROUTE_PARAMS_MAX = 2, ROUTE_SEGMENTS_MAX = 8 };
+
+enum route_how {
+    ROUTE_AT_ONCE, /* answers from memory, on the HTTP thread */
+    ROUTE_WORKER,  /* may wait: suspended, and run by a worker */
+    ROUTE_AWAITS,  /* suspended, then started on the HTTP thread; its answer comes from elsewhere */
+};
+
+struct route {
+    const char *method;
+    const char *path; /* "/v1/queues/{queue}/messages" */
+    enum route_how how;
+    void (*call)(struct request *request); /* NULL: not in this version */
+    const char *operation;                 /* OpenAPI operationId */
+    const char *summary;
+    const char *query;     /* names of query parameters, separated by spaces; NULL: none */
+    const char *takes;     /* schema of the request body; NULL: none */
+    const char *takes_too; /* schema of a line of an NDJSON body; NULL: no NDJSON */
+    const char *gives;     /* schema of the answer, or a media type when it holds a '/' */
+};
+
+extern const struct route routes[];
+extern const size_t route_count;
+
+/* OK: *out and the decoded params. NOT_FOUND: no such path. METHOD: `allow` lists what it takes.
+ * INVALID: the path's percent-encoding is broken. HEAD is answered by GET's row. */
+enum status route_find(struct bytes method, struct bytes path, struct arena *arena,
+                       const struct route **out, struct bytes params[ROUTE_PARAMS_MAX],
+                       char allow[64]);
+
+#endif

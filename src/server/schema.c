@@ -1,0 +1,221 @@
+#include "server/schema.h"
+
+/* A schema is a C string that is put together from these. */
+#define STRING            "{\"type\":\"string\"}"
+#define NULLABLE          "{\"type\":[\"string\",\"null\"]}"
+#define TIME              "{\"type\":[\"string\",\"null\"],\"format\":\"date-time\"}"
+#define INTEGER           "{\"type\":\"integer\"}"
+#define NUMBER            "{\"type\":\"number\"}"
+#define BOOLEAN           "{\"type\":\"boolean\"}"
+#define STRINGS           "{\"type\":\"object\",\"additionalProperties\":" STRING "}"
+#define COUNTS            "{\"type\":\"object\",\"additionalProperties\":" INTEGER "}"
+#define ARRAY(items)      "{\"type\":\"array\",\"items\":" items "}"
+#define REF(name)         "{\"$ref\":\"#/components/schemas/" name "\"}"
+#define ANY(description)  "{\"description\":\"" description "\"}"
+#define TEXT(description) "{\"type\":\"string\",\"description\":\"" description "\"}"
+#define COUNT(description)                                                                         \
+    "{\"type\":\"integer\",\"minimum\":0,\"description\":\"" description "\"}"
+
+#define FIRST(name, schema) "\"" name "\":" schema
+#define NEXT(name, schema)  ",\"" name "\":" schema
+#define OBJECT(members)     "{\"type\":\"object\",\"properties\":{" members "}}"
+/* What we read is checked: unknown members are refused. */
+#define ONLY(required, members)                                                                    \
+    "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[" required                  \
+    "],\"properties\":{" members "}}"
+
+/* clang-format off */
+const struct schema schemas[] = {
+    {"Problem", OBJECT(
+        FIRST("type", STRING)
+        NEXT("title", STRING)
+        NEXT("status", INTEGER)
+        NEXT("detail", TEXT("what is wrong, where, and what to do"))
+        NEXT("instance", TEXT("the path that was asked for"))
+        NEXT("line", COUNT("of the mistake, in NDJSON")))},
+    {"Push", ONLY("",
+        FIRST("body", ANY("any JSON; kept byte for byte"))
+        NEXT("body_base64", TEXT("raw bytes, instead of body"))
+        NEXT("content_type", TEXT("of the body; application/json unless it is raw"))
+        NEXT("key", STRING)
+        NEXT("headers", STRINGS)
+        NEXT("id", TEXT("1 to 255 bytes; a UUIDv7 unless given"))
+        NEXT("delay", ANY("a duration such as 5m, or a whole number of milliseconds")))},
+    {"Pushed", OBJECT(
+        FIRST("ids", ARRAY(STRING))
+        NEXT("duplicates", ARRAY(STRING)))},
+    {"Report", ONLY("\"task_id\"",
+        FIRST("task_id", TEXT("becomes the message's id"))
+        NEXT("task_type", STRING)
+        NEXT("payload", ANY("the message's body"))
+        NEXT("error_type", STRING)
+        NEXT("error_message", STRING)
+        NEXT("stack_trace", STRING)
+        NEXT("attempts", COUNT("made so far, the failed one included; 1 unless given"))
+        NEXT("max_attempts", COUNT("instead of the policy's"))
+        NEXT("context", ANY("an object; shown in the envelope"))
+        NEXT("status", COUNT("the HTTP status of the failure"))
+        NEXT("retry_after", ANY("seconds, an HTTP date, or a duration such as 5m"))
+        NEXT("verdict", TEXT("retry, fallback, dlq, discard or halt: overrides the rules"))
+        NEXT("key", STRING)
+        NEXT("headers", STRINGS))},
+    {"Judgement", OBJECT(
+        FIRST("id", STRING)
+        NEXT("state", STRING)
+        NEXT("verdict", STRING)
+        NEXT("reason", NULLABLE)
+        NEXT("letter", TEXT("when it is dead"))
+        NEXT("next_attempt_at", TIME))},
+    {"Why", ONLY("",
+        FIRST("why", TEXT("shown with the queue while it is paused")))},
+    {"Breaker", OBJECT(
+        FIRST("state", TEXT("closed, open or half_open"))
+        NEXT("until", TIME))},
+    {"Budget", OBJECT(
+        FIRST("remaining_ratio", NUMBER))},
+    {"Rates", OBJECT(
+        FIRST("in_per_minute", INTEGER)
+        NEXT("ok_per_minute", INTEGER)
+        NEXT("failed_per_minute", INTEGER))},
+    {"Queue", OBJECT(
+        FIRST("queue", STRING)
+        NEXT("state", TEXT("running, paused or halted"))
+        NEXT("why", NULLABLE)
+        NEXT("depth", COUNT("messages held and not dead: queued, pending_retry, and taken by the engine"))
+        NEXT("in_flight", COUNT("in a handler's hands"))
+        NEXT("pending_retry", COUNT("waiting for their next attempt"))
+        NEXT("delayed", COUNT("pushed with a delay that is not over"))
+        NEXT("breaker", REF("Breaker"))
+        NEXT("budget", REF("Budget"))
+        NEXT("lag", COUNT("at the source, not received yet"))
+        NEXT("rates", REF("Rates"))
+        NEXT("dlq_full", BOOLEAN)
+        NEXT("concurrency", INTEGER)
+        NEXT("source", NULLABLE)
+        NEXT("handler", NULLABLE))},
+    {"Queues", OBJECT(
+        FIRST("queues", ARRAY(REF("Queue")))
+        NEXT("cursor", NULLABLE))},
+    {"Dlq", OBJECT(
+        FIRST("dlq", STRING)
+        NEXT("depth", COUNT("letters that wait for people or are being replayed"))
+        NEXT("cap", ANY("an integer; null when the DLQ is not configured"))
+        NEXT("spilled", COUNT("letters that went to the archive for want of room"))
+        NEXT("total", COUNT("letters that ever arrived"))
+        NEXT("arrivals_per_minute", INTEGER)
+        NEXT("oldest_age_seconds", ANY("a number; null when it is empty"))
+        NEXT("by_category", COUNTS)
+        NEXT("by_reason", COUNTS)
+        NEXT("age_histogram", COUNTS)
+        NEXT("owner", NULLABLE))},
+    {"Dlqs", OBJECT(
+        FIRST("dlqs", ARRAY(REF("Dlq")))
+        NEXT("cursor", NULLABLE))},
+    {"Message", OBJECT(
+        FIRST("id", STRING)
+        NEXT("queue", STRING)
+        NEXT("key", NULLABLE)
+        NEXT("headers", STRINGS)
+        NEXT("content_type", STRING)
+        NEXT("body", ANY("as JSON or text"))
+        NEXT("body_base64", TEXT("when the body is not UTF-8"))
+        NEXT("content_hash", TEXT("sha256: and hex, over the body's bytes"))
+        NEXT("size", INTEGER))},
+    {"Failure", OBJECT(
+        FIRST("kind", STRING)
+        NEXT("status", ANY("an integer or null"))
+        NEXT("error_type", NULLABLE)
+        NEXT("error_message", NULLABLE)
+        NEXT("stack_trace", NULLABLE)
+        NEXT("fingerprint", STRING)
+        NEXT("retry_after_ms", ANY("an integer or null")))},
+    {"Envelope", OBJECT(
+        FIRST("id", NULLABLE)
+        NEXT("dlq", NULLABLE)
+        NEXT("state", STRING)
+        NEXT("cause", NULLABLE)
+        NEXT("category", NULLABLE)
+        NEXT("reason", NULLABLE)
+        NEXT("message", REF("Message"))
+        NEXT("source", ANY("where it came from"))
+        NEXT("failure", REF("Failure"))
+        NEXT("attempts", INTEGER)
+        NEXT("max_attempts", INTEGER)
+        NEXT("crashes", INTEGER)
+        NEXT("replays", INTEGER)
+        NEXT("history", ARRAY(ANY("one attempt")))
+        NEXT("created_at", TIME)
+        NEXT("first_failure_at", TIME)
+        NEXT("last_failure_at", TIME)
+        NEXT("dead_at", TIME)
+        NEXT("resolved_at", TIME)
+        NEXT("resolution", NULLABLE)
+        NEXT("consumer", ANY("instance and version"))
+        NEXT("task", ANY("id and type of a reported task"))
+        NEXT("context", ANY("an object"))
+        NEXT("owner", NULLABLE)
+        NEXT("rule", NULLABLE))},
+    {"Messages", OBJECT(
+        FIRST("messages", ARRAY(REF("Envelope")))
+        NEXT("cursor", NULLABLE)
+        NEXT("behind", COUNT("changes that the list does not show yet")))},
+    {"Letters", OBJECT(
+        FIRST("letters", ARRAY(REF("Envelope")))
+        NEXT("cursor", NULLABLE)
+        NEXT("behind", COUNT("changes that the list does not show yet"))
+        NEXT("skipped", COUNT("letters on which the where program failed")))},
+    {"Explanation", OBJECT(
+        FIRST("id", STRING)
+        NEXT("state", STRING)
+        NEXT("summary", STRING)
+        NEXT("steps", ARRAY(ANY("one attempt, in words")))
+        NEXT("rule", ANY("the rule that decided"))
+        NEXT("limits", ANY("the limits that applied")))},
+    {"Totals", OBJECT(
+        FIRST("depth", INTEGER)
+        NEXT("in_flight", INTEGER)
+        NEXT("pending_retry", INTEGER)
+        NEXT("dlq_depth", INTEGER)
+        NEXT("rates", REF("Rates"))
+        NEXT("attempts", COUNTS)
+        NEXT("retries", INTEGER))},
+    {"Stats", OBJECT(
+        FIRST("at", TIME)
+        NEXT("window", TEXT("the window that the rates are of"))
+        NEXT("queues", ARRAY(ANY("a queue's rates and counters")))
+        NEXT("dlqs", ARRAY(ANY("a DLQ's rates and counters")))
+        NEXT("totals", REF("Totals")))},
+    {"Health", OBJECT(
+        FIRST("status", STRING)
+        NEXT("version", STRING))},
+    {"Halted", OBJECT(
+        FIRST("queue", STRING)
+        NEXT("why", STRING))},
+    {"Ready", OBJECT(
+        FIRST("status", STRING)
+        NEXT("halted", ARRAY(REF("Halted"))))},
+};
+/* clang-format on */
+const size_t schema_count = sizeof schemas / sizeof *schemas;
+
+const struct schema_parameter schema_parameters[] = {
+    {"queue", "string", "only this queue"},
+    {"dlq", "string", "only this DLQ"},
+    {"state", "string", "only this state"},
+    {"category", "string", "only this category"},
+    {"reason", "string", "reasons that start with this"},
+    {"cause", "string", "only this cause"},
+    {"error_type", "string", "only this error type"},
+    {"fingerprint", "string", "only this fingerprint, 16 hex digits"},
+    {"since", "string", "from this RFC 3339 time on, or a duration ago (6h)"},
+    {"until", "string", "before this RFC 3339 time, or a duration ago"},
+    {"min_attempts", "integer", "at least so many attempts"},
+    {"key", "string", "only this key"},
+    {"escalated", "boolean", "only those that are, or are not, escalated"},
+    {"q", "string", "full-text search"},
+    {"where", "string", "a jq program on the envelope; what it is true for"},
+    {"limit", "integer", "rows of a page, at most 1000"},
+    {"cursor", "string", "from the page before"},
+    {"window", "string", "a duration from 1m to 1h"},
+};
+const size_t schema_parameter_count = sizeof schema_parameters / sizeof *schema_parameters;

@@ -1,0 +1,133 @@
+#include "server/server.h"
+
+#include <microhttpd.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "server/intake.h"
+#include "server/listener.h"
+#include "server/state.h"
+
+enum {
+    SERVER_THREADS = 2,
+    SERVER_CONNECTIONS_MAX = 1024, /* more wait in the listen backlog */
+    SERVER_IDLE_SECONDS = 30,      /* a connection on which nothing moves is closed */
+    SERVER_HEAD_MAX = 64 * 1024,   /* bytes of a connection's memory: request line and headers */
+    SERVER_STOP_GRACE_S = 5,       /* for answers that are on their way when we stop */
+};
+
+__attribute__((format(printf, 2, 0))) static void log_mhd(void *arg, const char *format,
+                                                          va_list args) {
+    (void)arg;
+    char text[256];
+    vsnprintf(text, sizeof text, format, args);
+    log_debug("http: %s", text);
+}
+
+static struct MHD_Daemon *start_daemon(struct server *server, int fd) {
+    return MHD_start_daemon(
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL,
+        intake_access, server, MHD_OPTION_EXTERNAL_LOGGER, log_mhd, NULL, MHD_OPTION_LISTEN_SOCKET,
+        fd, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)SERVER_THREADS, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)SERVER_CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)SERVER_IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVER_HEAD_MAX,
+        MHD_OPTION_NOTIFY_COMPLETED, intake_completed, server, MHD_OPTION_UNESCAPE_CALLBACK,
+        intake_unescape, server, MHD_OPTION_END);
+}
+
+static struct server *make(const struct server_options *options) {
+    struct server *server = memory_new(sizeof *server);
+    pthread_condattr_t monotonic;
+    server->options = *options;
+    server->host = bytes_dup(bytes_of(options->host));
+    server->options.host = server->host;
+    pthread_mutex_init(&server->mutex, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&server->fewer, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    rng_seed(&server->rng, options->seed);
+    server->workers = workers_new();
+    server->events = events_new();
+    server->farewell = farewell_new();
+    server->known = known_new(options->engine, options->store);
+    server->reasons = metrics_reasons_new();
+    return server;
+}
+
+static void unmake(struct server *server) {
+    workers_free(server->workers);
+    farewell_free(server->farewell);
+    known_free(server->known);
+    events_end(server->events);
+    events_free(server->events);
+    metrics_reasons_free(server->reasons);
+    pthread_cond_destroy(&server->fewer);
+    pthread_mutex_destroy(&server->mutex);
+    free(server->host);
+    free(server);
+}
+
+enum status server_start(const struct server_options *options, struct server **out,
+                         struct err *err) {
+    int fd;
+    uint16_t port;
+    if (sodium_init() < 0)
+        return err_set(err, STATUS_INTERNAL, "libsodium does not start");
+    enum status status = listener_open(options->host, options->port, &fd, &port, err);
+    if (status != STATUS_OK)
+        return status;
+    struct server *server = make(options);
+    server->port = port;
+    server->daemon = start_daemon(server, fd);
+    if (!server->daemon) {
+        close(fd);
+        unmake(server);
+        return err_set(err, STATUS_INTERNAL, "libmicrohttpd does not start");
+    }
+    *out = server;
+    return STATUS_OK;
+}
+
+uint16_t server_port(const struct server *server) {
+    return server->port;
+}
+
+void server_publish(struct server *server, const struct engine_event *event) {
+    events_publish(server->events, event->type, event->json);
+}
+
+/* Gives what is under way a while to finish; then waits for what is suspended, however long that
+ * takes, for its answer is certain to come and stopping before it is not allowed. */
+static void wait_for_requests(struct server *server) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += SERVER_STOP_GRACE_S;
+    pthread_mutex_lock(&server->mutex);
+    while (server->active > 0 &&
+           pthread_cond_timedwait(&server->fewer, &server->mutex, &until) == 0) {
+    }
+    server->closing = true;
+    while (server->suspended > 0)
+        pthread_cond_wait(&server->fewer, &server->mutex);
+    pthread_mutex_unlock(&server->mutex);
+}
+
+void server_stop(struct server *server) {
+    if (!server)
+        return;
+    MHD_socket fd = MHD_quiesce_daemon(server->daemon);
+    pthread_mutex_lock(&server->mutex);
+    server->stopping = true;
+    pthread_mutex_unlock(&server->mutex);
+    events_end(server->events);
+    wait_for_requests(server);
+    MHD_stop_daemon(server->daemon);
+    if (fd != MHD_INVALID_SOCKET)
+        close(fd);
+    unmake(server);
+}

@@ -1,0 +1,44 @@
+/* state: what one running server is made of. Private to the server room.
+ *
+ * Lifetimes. A request is counted in `active` from its first byte until libmicrohttpd forgets it,
+ * and in `suspended` while somebody else (the store, the engine, a worker) holds it. `stopping`
+ * turns new requests away; `closing` also those whose body was still coming. Only when `closing` is
+ * set and `suspended` is 0 may the daemon be stopped: libmicrohttpd must have no suspended
+ * connection then. */
+#ifndef SERVER_STATE_H
+#define SERVER_STATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/rng.h"
+#include "server/events.h"
+#include "server/farewell.h"
+#include "server/known.h"
+#include "server/metrics.h"
+#include "server/server.h"
+#include "server/workers.h"
+
+struct MHD_Daemon;
+
+struct server {
+    struct server_options options;
+    char *host; /* as configured; options.host points here */
+    uint16_t port;
+    struct MHD_Daemon *daemon;
+    struct workers *workers;
+    struct events *events;
+    struct farewell *farewell;
+    struct known *known;
+    struct metrics_reasons *reasons;
+
+    pthread_mutex_t mutex; /* guards what follows */
+    pthread_cond_t fewer;  /* active or suspended went down */
+    size_t active, suspended;
+    bool stopping, closing;
+    struct rng rng;
+
+    atomic_size_t held_bytes; /* of request bodies in memory */
+};
+
+#endif

@@ -1,0 +1,174 @@
+#include "server/view.h"
+
+#include "base/map.h"
+
+uint64_t view_depth(const struct engine_queue_view *queue) {
+    return queue->counts.queued + queue->counts.pending_retry + queue->counts.taken;
+}
+
+static void put_u64(struct json_out *json, const char *key, uint64_t value) {
+    json_key(json, key);
+    json_put_i64(json, (int64_t)value);
+}
+
+static void put_text_or_null(struct json_out *json, const char *key, struct bytes text) {
+    json_key(json, key);
+    json_put(json, text.len > 0 ? text : BYTES_NONE);
+}
+
+static void put_breaker(struct json_out *json, const struct engine_queue_view *queue) {
+    char text[INSTANT_TEXT_SIZE];
+    json_open(json, '{');
+    json_key(json, "state");
+    json_put_str(json, breaker_state_text(queue->breaker));
+    json_key(json, "until");
+    if (queue->breaker == BREAKER_OPEN && queue->breaker_until.ms != WALL_NEVER.ms)
+        json_put_str(json, wall_text(queue->breaker_until, text));
+    else
+        json_put_null(json);
+    json_close(json, '}');
+}
+
+void view_queue_rates(struct json_out *json, const struct engine_queue_view *queue) {
+    json_open(json, '{');
+    put_u64(json, "in_per_minute", queue->rate_in_per_minute);
+    put_u64(json, "ok_per_minute", queue->rate_ok_per_minute);
+    put_u64(json, "failed_per_minute", queue->rate_failed_per_minute);
+    json_close(json, '}');
+}
+
+void view_queue(struct json_out *json, const struct engine_queue_view *queue) {
+    json_open(json, '{');
+    json_key(json, "queue");
+    json_put_str(json, queue->name);
+    json_key(json, "state");
+    json_put_str(json, queue_state_text(queue->state));
+    put_text_or_null(json, "why", bytes_of(queue->why));
+    put_u64(json, "depth", view_depth(queue));
+    put_u64(json, "in_flight", queue->in_flight);
+    put_u64(json, "pending_retry", queue->counts.pending_retry);
+    put_u64(json, "delayed", queue->counts.delayed);
+    json_key(json, "breaker");
+    put_breaker(json, queue);
+    json_key(json, "budget");
+    json_open(json, '{');
+    json_key(json, "remaining_ratio");
+    json_put_double(json, queue->budget_remaining_ratio);
+    json_close(json, '}');
+    put_u64(json, "lag", queue->lag);
+    json_key(json, "rates");
+    view_queue_rates(json, queue);
+    json_key(json, "dlq_full");
+    json_put_bool(json, queue->dlq_full);
+    put_u64(json, "concurrency", queue->concurrency);
+    put_text_or_null(json, "source", bytes_of(queue->source));
+    put_text_or_null(json, "handler", bytes_of(queue->handler));
+    json_close(json, '}');
+}
+
+bool view_dlq_find(const struct server_options *options, struct bytes name, struct wall now,
+                   struct arena *arena, struct view_dlq *out) {
+    const struct server_config_view *config = &options->config;
+    struct store *store = options->store;
+    *out = (struct view_dlq){.name = name};
+    out->configured = config->dlq(config->arg, name, &out->config);
+    out->used = store->vtable->dlq(store, name, now, arena, &out->store) == STATUS_OK;
+    return out->configured || out->used;
+}
+
+struct listed {
+    struct map_node node;
+    struct bytes name;
+};
+
+static bool is_listed(const struct map *map, struct bytes name, uint64_t hash) {
+    for (struct map_node *node = map_first(map, hash); node; node = map_next(node)) {
+        if (bytes_eq(((struct listed *)(void *)node)->name, name))
+            return true;
+    }
+    return false;
+}
+
+static size_t add_new(struct map *map, struct arena *arena, const struct bytes *names, size_t count,
+                      struct bytes *out) {
+    size_t added = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t hash = bytes_hash(names[i]);
+        if (is_listed(map, names[i], hash))
+            continue;
+        struct listed *listed = arena_alloc(arena, sizeof *listed);
+        listed->name = names[i];
+        map_insert(map, &listed->node, hash);
+        out[added++] = names[i];
+    }
+    return added;
+}
+
+size_t view_dlq_names(const struct server_options *options, struct arena *arena,
+                      struct bytes **out) {
+    const struct server_config_view *config = &options->config;
+    struct bytes *configured, *used;
+    size_t most_configured = config->dlq_names(config->arg, arena, &configured);
+    size_t most_used = options->store->vtable->dlq_names(options->store, arena, &used);
+    struct bytes *all =
+        arena_alloc(arena, (most_configured + most_used + 1) * sizeof(struct bytes));
+    struct map map = {0};
+    /* Queues may share a DLQ, so the configuration may name one twice. */
+    size_t count = add_new(&map, arena, configured, most_configured, all);
+    count += add_new(&map, arena, used, most_used, all + count);
+    map_free(&map);
+    *out = all;
+    return count;
+}
+
+double view_dlq_age_seconds(const struct view_dlq *dlq, struct wall now) {
+    int64_t oldest = dlq->store.oldest.ms;
+    /* The wall may have been set back since the letter was written. */
+    return oldest == WALL_NEVER.ms || oldest > now.ms ? 0 : (double)(now.ms - oldest) / 1000;
+}
+
+static void put_counts(struct json_out *json, const char *key, const struct store_count *counts,
+                       size_t count) {
+    json_key(json, key);
+    json_open(json, '{');
+    for (size_t i = 0; i < count; i++) {
+        json_key_bytes(json, counts[i].name);
+        json_put_i64(json, (int64_t)counts[i].count);
+    }
+    json_close(json, '}');
+}
+
+static void put_ages(struct json_out *json, const struct view_dlq *dlq) {
+    static const char *const names[STORE_AGE_BUCKETS] = {"1m", "10m", "1h", "6h", "24h", "older"};
+    json_key(json, "age_histogram");
+    json_open(json, '{');
+    for (size_t i = 0; i < STORE_AGE_BUCKETS; i++)
+        put_u64(json, names[i], dlq->store.ages[i]);
+    json_close(json, '}');
+}
+
+void view_dlq(struct json_out *json, const struct view_dlq *dlq, struct wall now) {
+    const struct store_dlq *store = &dlq->store;
+    json_open(json, '{');
+    json_key(json, "dlq");
+    json_put(json, dlq->name);
+    put_u64(json, "depth", store->depth);
+    json_key(json, "cap");
+    if (dlq->configured)
+        json_put_i64(json, (int64_t)dlq->config.cap);
+    else
+        json_put_null(json);
+    put_u64(json, "spilled", store->spilled);
+    put_u64(json, "total", store->total);
+    put_u64(json, "arrivals_per_minute", store->arrivals_last_minute);
+    json_key(json, "oldest_age_seconds");
+    if (store->depth > 0)
+        json_put_double(json, view_dlq_age_seconds(dlq, now));
+    else
+        json_put_null(json);
+    put_counts(json, "by_category", store->by_category, store->category_count);
+    put_counts(json, "by_reason", store->by_reason, store->reason_count);
+    put_ages(json, dlq);
+    put_text_or_null(json, "owner", dlq->configured ? dlq->config.owner : BYTES_NONE);
+    json_close(json, '}');
+}

@@ -1,0 +1,30 @@
+/* view: what people see of queues and DLQs (SEMANTICS 13.2). */
+#ifndef SERVER_VIEW_H
+#define SERVER_VIEW_H
+
+#include "base/json.h"
+#include "server/server.h"
+
+/* Messages that are held and not dead: queued, waiting for a retry, or in the engine's hands. */
+uint64_t view_depth(const struct engine_queue_view *queue);
+void view_queue(struct json_out *json, const struct engine_queue_view *queue);
+void view_queue_rates(struct json_out *json, const struct engine_queue_view *queue);
+
+/* A DLQ as the configuration and the store know it. */
+struct view_dlq {
+    struct bytes name;
+    bool configured, used;
+    struct engine_dlq config; /* while configured */
+    struct store_dlq store;   /* zero until it was used */
+};
+
+/* False when there is no such DLQ. Lives in the arena. */
+bool view_dlq_find(const struct server_options *options, struct bytes name, struct wall now,
+                   struct arena *arena, struct view_dlq *out);
+/* The configured ones first, then those that the store alone knows. */
+size_t view_dlq_names(const struct server_options *options, struct arena *arena,
+                      struct bytes **out);
+double view_dlq_age_seconds(const struct view_dlq *dlq, struct wall now); /* 0: it is empty */
+void view_dlq(struct json_out *json, const struct view_dlq *dlq, struct wall now);
+
+#endif

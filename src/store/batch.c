@@ -1,0 +1,347 @@
+#include "store/batch.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "core/lifecycle.h"
+
+enum { ENVELOPE_MAX = 64 << 20 };
+
+/* ---- encoding ---- */
+
+static struct blob *encode_envelope(enum record_kind kind, const struct store_op *op,
+                                    struct buf *scratch) {
+    buf_clear(scratch);
+    envelope_encode(op->envelope, ENVELOPE_STORED, BYTES_NONE, scratch);
+    assert(!scratch->overflow);
+    struct record record = {.kind = kind,
+                            .queue = op->queue,
+                            .seq = op->seq,
+                            .text = buf_view(scratch),
+                            .body = op->body};
+    if (kind == RECORD_PUT && !op->body.ptr)
+        record.body = BYTES("");
+    return record_encode(&record);
+}
+
+static struct blob *encode(const struct store_op *op, struct buf *scratch) {
+    switch (op->kind) {
+    case STORE_PUT:
+        return encode_envelope(RECORD_PUT, op, scratch);
+    case STORE_UPDATE:
+        return encode_envelope(RECORD_UPDATE, op, scratch);
+    case STORE_FORGET:
+        return record_encode(&(struct record){
+            .kind = RECORD_FORGET, .queue = op->queue, .seq = op->seq, .text = op->spilled_dlq});
+    case STORE_QUEUE:
+        return record_encode(&(struct record){
+            .kind = RECORD_QUEUE_FACTS, .queue = op->queue, .text = op->queue_facts});
+    }
+    abort();
+}
+
+struct batch *batch_new(struct store_commit *commit) {
+    struct batch *batch = memory_new(sizeof *batch + commit->count * sizeof batch->ops[0]);
+    batch->commit = commit;
+    batch->count = commit->count;
+    struct buf scratch;
+    buf_init_heap(&scratch, ENVELOPE_MAX);
+    for (size_t i = 0; i < commit->count; i++) {
+        batch->ops[i].kind = commit->ops[i].kind;
+        batch->ops[i].record = encode(&commit->ops[i], &scratch);
+    }
+    buf_free(&scratch);
+    return batch;
+}
+
+void batch_free(struct batch *batch) {
+    for (size_t i = 0; i < batch->count; i++) {
+        blob_free(batch->ops[i].record);
+        entry_facts_free(&batch->ops[i].facts);
+    }
+    for (size_t i = 0; i < batch->name_count; i++)
+        blob_free(batch->names[i]);
+    free(batch->names);
+    free(batch);
+}
+
+/* ---- staging ---- */
+
+struct staging {
+    struct batch *batch;
+    struct tables *tables;
+    const struct batch_hooks *hooks;
+    struct err *err;
+};
+
+static void name_queue(struct staging *staging, struct queue *queue) {
+    struct batch *batch = staging->batch;
+    if (queue->durable)
+        return;
+    for (size_t i = 0; i < batch->name_count; i++) {
+        struct record known;
+        if (record_decode((struct bytes){batch->names[i]->data, batch->names[i]->len}, &known) &&
+            known.queue == queue->number)
+            return;
+    }
+    batch->names = memory_grow(batch->names, (batch->name_count + 1) * sizeof(struct blob *));
+    batch->names[batch->name_count++] = record_encode(&(struct record){
+        .kind = RECORD_QUEUE_NAME, .queue = queue->number, .text = queue->name->text});
+}
+
+/* A duplicate of an id whose PUT is under way is answered with it, whatever becomes of it. */
+static void lean_on(struct batch *batch, uint64_t ticket) {
+    if (batch->leans_first == 0 || ticket < batch->leans_first)
+        batch->leans_first = ticket;
+    if (ticket > batch->leans_last)
+        batch->leans_last = ticket;
+}
+
+static enum status find_held(struct staging *staging, struct store_op *op, struct entry **out) {
+    *out = tables_find_id(staging->tables, op->queue, op->envelope->id);
+    if (*out && (*out)->stage == ENTRY_FORGOTTEN) {
+        *out = NULL;
+        return STATUS_OK;
+    }
+    if (*out || !staging->hooks->find_id)
+        return STATUS_OK;
+    return staging->hooks->find_id(staging->hooks->arg, op->queue, op->envelope->id, out,
+                                   staging->err);
+}
+
+static enum status stage_duplicate(struct staging *staging, struct batch_op *staged,
+                                   struct store_op *op, struct entry *held) {
+    if (!entry_same_content(held, op->envelope->content_hash))
+        return err_set(staging->err, STATUS_CONFLICT, "id \"%.*s\" is held with another body",
+                       BYTES_ARG(op->envelope->id));
+    op->duplicate = true;
+    op->seq = held->seq;
+    if (held->stage == ENTRY_RESERVED && held->ticket != staging->batch->ticket)
+        lean_on(staging->batch, held->ticket);
+    blob_free(staged->record);
+    staged->record = NULL;
+    return STATUS_OK;
+}
+
+static enum status stage_put(struct staging *staging, struct batch_op *staged,
+                             struct store_op *op) {
+    op->duplicate = false;
+    if (op->check_id) {
+        struct entry *held = NULL;
+        enum status status = find_held(staging, op, &held);
+        if (status != STATUS_OK)
+            return status;
+        if (held) {
+            status = stage_duplicate(staging, staged, op, held);
+            staging->hooks->released(staging->hooks->arg, held);
+            return status;
+        }
+    }
+    struct tables *tables = staging->tables;
+    op->seq = tables->next_seq;
+    record_set_seq(staged->record, op->seq);
+    staged->entry = entry_new(op->seq, op->queue, op->envelope, &tables->names);
+    staged->entry->ticket = staging->batch->ticket;
+    tables_reserve(tables, staged->entry);
+    return STATUS_OK;
+}
+
+static enum status find_entry(struct staging *staging, uint64_t seq, struct entry **out) {
+    *out = tables_find(staging->tables, seq);
+    if (!*out && staging->hooks->find) {
+        enum status status = staging->hooks->find(staging->hooks->arg, seq, out, staging->err);
+        if (status != STATUS_OK)
+            return status;
+    }
+    if (!*out || (*out)->stage != ENTRY_HELD)
+        return err_set(staging->err, STATUS_NOT_FOUND, "message %llu is not held any more",
+                       (unsigned long long)seq);
+    return STATUS_OK;
+}
+
+static enum status stage_update(struct staging *staging, struct batch_op *staged,
+                                struct store_op *op) {
+    struct entry *entry = NULL;
+    enum status status = find_entry(staging, op->seq, &entry);
+    if (status != STATUS_OK)
+        return status;
+    enum state from = entry->facts.state, to = op->envelope->state;
+    if (!lifecycle_allows(from, to)) {
+        err_set(staging->err, STATUS_CONFLICT, "\"%.*s\" is %s and cannot become %s",
+                BYTES_ARG(entry->id), state_text(from), state_text(to));
+        staging->hooks->released(staging->hooks->arg, entry);
+        return STATUS_CONFLICT;
+    }
+    entry_facts(op->envelope, &staging->tables->names, &staged->facts);
+    staged->entry = entry;
+    entry->pins++;
+    return STATUS_OK;
+}
+
+static enum status stage_forget(struct staging *staging, struct batch_op *staged,
+                                struct store_op *op) {
+    staged->spilled = names_get(&staging->tables->names, op->spilled_dlq);
+    if (op->seq == 0)
+        return STATUS_OK;
+    enum status status = find_entry(staging, op->seq, &staged->entry);
+    if (status != STATUS_OK) {
+        staged->entry = NULL;
+        return status;
+    }
+    staged->entry->pins++;
+    return STATUS_OK;
+}
+
+static enum status stage_queue(struct staging *staging, struct batch_op *staged,
+                               struct store_op *op) {
+    (void)staging;
+    (void)staged;
+    (void)op;
+    return STATUS_OK;
+}
+
+static enum status stage_op(struct staging *staging, size_t place) {
+    static enum status (*const stage[])(struct staging *, struct batch_op *, struct store_op *) = {
+        [STORE_PUT] = stage_put,
+        [STORE_UPDATE] = stage_update,
+        [STORE_FORGET] = stage_forget,
+        [STORE_QUEUE] = stage_queue,
+    };
+    struct batch_op *staged = &staging->batch->ops[place];
+    struct store_op *op = &staging->batch->commit->ops[place];
+    if (op->envelope) /* what is taken is running or retrying in views alone */
+        assert(op->envelope->state != STATE_RUNNING && op->envelope->state != STATE_RETRYING);
+    staged->queue = tables_queue(staging->tables, op->queue);
+    enum status status = stage[op->kind](staging, staged, op);
+    if (status == STATUS_OK && staged->record) {
+        name_queue(staging, staged->queue);
+        staging->batch->bytes += staged->record->len;
+    }
+    return status;
+}
+
+enum status batch_stage(struct batch *batch, uint64_t ticket, struct tables *tables,
+                        const struct batch_hooks *hooks) {
+    batch->ticket = ticket;
+    struct staging staging = {
+        .batch = batch, .tables = tables, .hooks = hooks, .err = &batch->commit->err};
+    for (size_t i = 0; i < batch->count; i++) {
+        enum status status = stage_op(&staging, i);
+        if (status != STATUS_OK) {
+            batch->commit->refused = i;
+            batch_undo(batch, tables, hooks);
+            return status;
+        }
+    }
+    return STATUS_OK;
+}
+
+void batch_undo(struct batch *batch, struct tables *tables, const struct batch_hooks *hooks) {
+    for (size_t i = 0; i < batch->count; i++) {
+        struct batch_op *op = &batch->ops[i];
+        if (!op->entry)
+            continue;
+        if (op->kind == STORE_PUT) {
+            tables_drop(tables, op->entry);
+        } else {
+            op->entry->pins--;
+            hooks->released(hooks->arg, op->entry);
+        }
+        op->entry = NULL;
+    }
+}
+
+/* ---- applying ---- */
+
+size_t batch_record_count(const struct batch *batch) {
+    size_t count = batch->name_count;
+    for (size_t i = 0; i < batch->count; i++)
+        count += batch->ops[i].record != NULL;
+    return count;
+}
+
+static struct bytes bytes_of_blob(const struct blob *blob) {
+    return (struct bytes){blob->data, blob->len};
+}
+
+void batch_records(const struct batch *batch, struct bytes *out) {
+    for (size_t i = 0; i < batch->name_count; i++)
+        *out++ = bytes_of_blob(batch->names[i]);
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->ops[i].record)
+            *out++ = bytes_of_blob(batch->ops[i].record);
+    }
+}
+
+struct applying {
+    struct tables *tables;
+    const struct batch_hooks *hooks;
+    const struct instant *now;
+};
+
+static void keep_bytes(const struct applying *applying, struct batch_op *op, uint64_t position) {
+    struct record record;
+    bool known = record_decode(bytes_of_blob(op->record), &record);
+    assert(known);
+    blob_keep(&op->entry->envelope, op->record, record.text);
+    if (record.body.ptr)
+        blob_keep(&op->entry->body, op->record, record.body);
+    applying->hooks->changed(applying->hooks->arg, op->entry, position, record.body.ptr != NULL);
+}
+
+static void apply_change(const struct applying *applying, struct batch_op *op, uint64_t position) {
+    op->entry->pins--;
+    if (op->entry->stage == ENTRY_FORGOTTEN) {
+        applying->hooks->released(applying->hooks->arg, op->entry);
+        return;
+    }
+    tables_change(applying->tables, op->entry, &op->facts, applying->now);
+    keep_bytes(applying, op, position);
+}
+
+static void apply_forget(const struct applying *applying, struct batch_op *op) {
+    if (op->spilled)
+        dlqs_spilled(&applying->tables->dlqs, op->spilled);
+    if (!op->entry)
+        return;
+    op->entry->pins--;
+    if (op->entry->stage == ENTRY_HELD)
+        tables_forget(applying->tables, op->entry);
+    applying->hooks->released(applying->hooks->arg, op->entry);
+}
+
+static void apply_op(const struct applying *applying, struct batch_op *op, uint64_t position) {
+    struct record record;
+    switch (op->kind) {
+    case STORE_PUT:
+        tables_hold(applying->tables, op->entry, applying->now);
+        keep_bytes(applying, op, position);
+        break;
+    case STORE_UPDATE:
+        apply_change(applying, op, position);
+        break;
+    case STORE_FORGET:
+        apply_forget(applying, op);
+        break;
+    case STORE_QUEUE:
+        record_decode(bytes_of_blob(op->record), &record);
+        tables_queue_facts(op->queue, record.text);
+        break;
+    }
+}
+
+void batch_apply(struct batch *batch, struct tables *tables, const struct batch_hooks *hooks,
+                 const uint64_t *positions, const struct instant *now) {
+    struct applying applying = {.tables = tables, .hooks = hooks, .now = now};
+    size_t place = batch->name_count;
+    for (size_t i = 0; i < batch->count; i++) {
+        struct batch_op *op = &batch->ops[i];
+        if (!op->record)
+            continue;
+        op->queue->changed |= !op->queue->durable;
+        op->queue->durable = true;
+        apply_op(&applying, op, positions ? positions[place] : PLACE_NONE);
+        place++;
+    }
+}

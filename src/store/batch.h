@@ -1,0 +1,66 @@
+/* batch: a commit on its way: encoded, then staged against the tables, then applied or undone.
+ *
+ *   batch_new (no lock)  →  batch_stage (lock)  →  written  →  batch_apply (lock)
+ *                              ↓ refused             ↓ failed
+ *                           batch_undo            batch_undo (lock)
+ *
+ * Staging reserves the ids of what is put and pins what is changed, so that applying cannot fail.
+ */
+#ifndef STORE_BATCH_H
+#define STORE_BATCH_H
+
+#include "port/store.h"
+#include "store/record.h"
+#include "store/tables.h"
+
+/* What a store does besides keeping tables. */
+struct batch_hooks {
+    void *arg;
+    /* What the tables do not hold but the store does: restored into the tables. *out NULL: nobody
+     * holds it. */
+    enum status (*find)(void *arg, uint64_t seq, struct entry **out, struct err *err);
+    enum status (*find_id)(void *arg, uint32_t queue, struct bytes id, struct entry **out,
+                           struct err *err);
+    /* It was put or changed by the record at `position`; with a body when `body`. */
+    void (*changed)(void *arg, struct entry *entry, uint64_t position, bool body);
+    /* This commit needs it no more. It is dropped when nobody does. */
+    void (*released)(void *arg, struct entry *entry);
+};
+
+struct batch_op {
+    enum store_op_kind kind;
+    struct queue *queue;
+    struct entry *entry;        /* NULL: none is put or changed */
+    struct facts facts;         /* UPDATE */
+    struct blob *record;        /* NULL: a duplicate */
+    const struct name *spilled; /* FORGET */
+};
+
+struct batch {
+    struct batch *next;
+    struct store_commit *commit;
+    enum status status;
+    uint64_t ticket;                  /* its place in the order of commits */
+    uint64_t leans_first, leans_last; /* tickets of commits whose ids it duplicates; 0: none */
+    struct blob **names;              /* records of queue names that are not on disk yet */
+    size_t name_count;
+    size_t bytes; /* of all records */
+    size_t count;
+    struct batch_op ops[];
+};
+
+struct batch *batch_new(struct store_commit *commit);
+void batch_free(struct batch *batch);
+/* Sets seq and duplicate of the commit's ops. On trouble the commit's err and refused are set and
+ * nothing is left behind but the batch itself. */
+enum status batch_stage(struct batch *batch, uint64_t ticket, struct tables *tables,
+                        const struct batch_hooks *hooks);
+void batch_undo(struct batch *batch, struct tables *tables, const struct batch_hooks *hooks);
+/* The records in the order in which they are applied. */
+size_t batch_record_count(const struct batch *batch);
+void batch_records(const struct batch *batch, struct bytes *out);
+/* positions[i] is where record i stands; NULL: nowhere. */
+void batch_apply(struct batch *batch, struct tables *tables, const struct batch_hooks *hooks,
+                 const uint64_t *positions, const struct instant *now);
+
+#endif

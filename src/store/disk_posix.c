@@ -1,0 +1,168 @@
+/* Files are written through the page cache, which serves reads of what was written just now, and
+ * what is synced is dropped from it some way behind the writer: a journal that fills the cache
+ * slows every write down several times. */
+#include "store/disk_posix.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+enum {
+    WARM_BYTES = 8 << 20, /* behind the writer, kept for reads */
+    DROP_STEP_BYTES = 1 << 20,
+    FILE_MODE = 0600, /* messages are nobody else's business */
+    DIR_MODE = 0700,
+};
+
+struct disk_file {
+    int fd;
+    uint64_t written; /* end of the latest write */
+    uint64_t dropped; /* what lies before is out of the page cache */
+};
+
+static int make_dir(struct disk *disk, const char *path) {
+    (void)disk;
+    return mkdir(path, DIR_MODE) == 0 || errno == EEXIST ? 0 : errno;
+}
+
+static int open_file(struct disk *disk, const char *path, int create, struct disk_file **out) {
+    (void)disk;
+    int fd = open(path, O_RDWR | O_CLOEXEC | (create ? O_CREAT : 0), FILE_MODE);
+    if (fd < 0)
+        return errno;
+    *out = memory_new(sizeof **out);
+    (*out)->fd = fd;
+    return 0;
+}
+
+static void close_file(struct disk *disk, struct disk_file *file) {
+    (void)disk;
+    close(file->fd);
+    free(file);
+}
+
+static int size(struct disk *disk, struct disk_file *file, uint64_t *out) {
+    (void)disk;
+    struct stat stat;
+    if (fstat(file->fd, &stat) != 0)
+        return errno;
+    *out = (uint64_t)stat.st_size;
+    return 0;
+}
+
+static int read_all(struct disk *disk, struct disk_file *file, uint64_t at, void *to, size_t len) {
+    (void)disk;
+    char *next = to;
+    while (len) {
+        ssize_t got = pread(file->fd, next, len, (off_t)at);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return got < 0 ? errno : EIO;
+        next += got;
+        at += (uint64_t)got;
+        len -= (size_t)got;
+    }
+    return 0;
+}
+
+static int write_all(struct disk *disk, struct disk_file *file, uint64_t at, const void *from,
+                     size_t len) {
+    (void)disk;
+    const char *next = from;
+    if (at < file->dropped)
+        file->dropped = at; /* the file began another life */
+    while (len) {
+        ssize_t put = pwrite(file->fd, next, len, (off_t)at);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return put < 0 ? errno : EIO;
+        next += put;
+        at += (uint64_t)put;
+        len -= (size_t)put;
+    }
+    file->written = at;
+    return 0;
+}
+
+static int allocate(struct disk *disk, struct disk_file *file, uint64_t bytes) {
+    (void)disk;
+    return posix_fallocate(file->fd, 0, (off_t)bytes);
+}
+
+/* Advice only: a refusal costs speed, never bytes. */
+static void drop_behind(struct disk_file *file) {
+    if (file->written < file->dropped + WARM_BYTES + DROP_STEP_BYTES)
+        return;
+    uint64_t until = file->written - WARM_BYTES;
+    (void)posix_fadvise(file->fd, (off_t)file->dropped, (off_t)(until - file->dropped),
+                        POSIX_FADV_DONTNEED);
+    file->dropped = until;
+}
+
+static int sync_file(struct disk *disk, struct disk_file *file) {
+    (void)disk;
+    if (fdatasync(file->fd) != 0)
+        return errno;
+    drop_behind(file);
+    return 0;
+}
+
+static int remove_file(struct disk *disk, const char *path) {
+    (void)disk;
+    return unlink(path) == 0 ? 0 : errno;
+}
+
+static int rename_file(struct disk *disk, const char *from, const char *to) {
+    (void)disk;
+    return rename(from, to) == 0 ? 0 : errno;
+}
+
+static int sync_dir(struct disk *disk, const char *path) {
+    (void)disk;
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return errno;
+    int error = fsync(fd) == 0 ? 0 : errno;
+    close(fd);
+    return error;
+}
+
+static int list(struct disk *disk, const char *path, void (*visit)(void *arg, const char *name),
+                void *arg) {
+    (void)disk;
+    DIR *dir = opendir(path);
+    if (!dir)
+        return errno;
+    struct dirent *entry;
+    while (errno = 0, (entry = readdir(dir)))
+        if (entry->d_type == DT_REG || entry->d_type == DT_UNKNOWN)
+            visit(arg, entry->d_name);
+    int error = errno;
+    closedir(dir);
+    return error;
+}
+
+static const struct disk_vtable vtable = {
+    .make_dir = make_dir,
+    .open = open_file,
+    .close = close_file,
+    .size = size,
+    .read = read_all,
+    .write = write_all,
+    .allocate = allocate,
+    .sync = sync_file,
+    .remove = remove_file,
+    .rename = rename_file,
+    .sync_dir = sync_dir,
+    .list = list,
+};
+
+struct disk disk_posix = {&vtable};

@@ -1,0 +1,273 @@
+#include "store/dlqs.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "core/lifecycle.h"
+
+static const char *const kind_words[COUNT_KINDS] = {
+    [COUNT_TOTAL] = "total",   [COUNT_SPILLED] = "spilled", [COUNT_CATEGORY] = "category",
+    [COUNT_REASON] = "reason", [COUNT_ARRIVED] = "arrived",
+};
+
+const char *dlqs_kind_text(enum count_kind kind) {
+    return kind_words[kind];
+}
+
+bool dlqs_kind_parse(struct bytes text, enum count_kind *out) {
+    for (int kind = 0; kind < COUNT_KINDS; kind++) {
+        if (bytes_is(text, kind_words[kind])) {
+            *out = (enum count_kind)kind;
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint64_t name_hash(const struct name *name) {
+    return name ? name->node.hash : 0;
+}
+
+static struct dlq *find(const struct dlqs *dlqs, const struct name *name) {
+    if (!name)
+        return NULL;
+    for (struct map_node *node = map_first(&dlqs->map, name->node.hash); node;
+         node = map_next(node)) {
+        struct dlq *dlq = CONTAINER_OF(node, struct dlq, node);
+        if (dlq->name == name)
+            return dlq;
+    }
+    return NULL;
+}
+
+struct dlq *dlqs_get(struct dlqs *dlqs, const struct name *name) {
+    struct dlq *dlq = find(dlqs, name);
+    if (dlq)
+        return dlq;
+    dlq = memory_new(sizeof *dlq);
+    dlq->name = name;
+    map_insert(&dlqs->map, &dlq->node, name->node.hash);
+    return dlq;
+}
+
+uint64_t *dlqs_count(struct dlq *dlq, enum count_kind kind, const struct name *category,
+                     const struct name *reason) {
+    uint64_t hash = name_hash(category) * 31 + name_hash(reason) * 17 + (uint64_t)kind;
+    for (struct map_node *node = map_first(&dlq->by_key, hash); node; node = map_next(node)) {
+        struct dlq_count *count = CONTAINER_OF(node, struct dlq_count, node);
+        if (count->kind == kind && count->category == category && count->reason == reason)
+            return &count->count;
+    }
+    struct dlq_count *count = memory_new(sizeof *count);
+    *count = (struct dlq_count){
+        .kind = kind, .category = category, .reason = reason, .next = dlq->counts};
+    dlq->counts = count;
+    map_insert(&dlq->by_key, &count->node, hash);
+    return &count->count;
+}
+
+static void free_dlq(struct map_node *node) {
+    struct dlq *dlq = CONTAINER_OF(node, struct dlq, node);
+    for (struct dlq_count *count = dlq->counts, *next; count; count = next) {
+        next = count->next;
+        free(count);
+    }
+    map_free(&dlq->by_key);
+    ages_free(&dlq->ages);
+    free(dlq);
+}
+
+void dlqs_free(struct dlqs *dlqs) {
+    map_drain(&dlqs->map, free_dlq);
+}
+
+static void decrease(uint64_t *count) {
+    assert(*count > 0);
+    --*count;
+}
+
+static void leave(struct dlqs *dlqs, const struct facts *facts) {
+    struct dlq *dlq = dlqs_get(dlqs, facts->dlq);
+    decrease(&dlq->depth);
+    decrease(dlqs_count(dlq, COUNT_CATEGORY, facts->category, NULL));
+    decrease(dlqs_count(dlq, COUNT_REASON, NULL, facts->reason));
+    ages_remove(&dlq->ages, facts->dead_at.ms);
+    dlq->changed = true;
+}
+
+static void enter(struct dlqs *dlqs, const struct facts *facts) {
+    struct dlq *dlq = dlqs_get(dlqs, facts->dlq);
+    dlq->depth++;
+    ++*dlqs_count(dlq, COUNT_CATEGORY, facts->category, NULL);
+    ++*dlqs_count(dlq, COUNT_REASON, NULL, facts->reason);
+    ages_add(&dlq->ages, facts->dead_at.ms);
+    dlq->changed = true;
+}
+
+static void arrive(struct dlqs *dlqs, const struct facts *facts) {
+    struct dlq *dlq = dlqs_get(dlqs, facts->dlq);
+    ++*dlqs_count(dlq, COUNT_TOTAL, NULL, NULL);
+    ++*dlqs_count(dlq, COUNT_ARRIVED, facts->category, facts->reason);
+    int64_t second = facts->dead_at.ms / 1000;
+    struct dlq_arrivals *slot = &dlq->arrivals[(uint64_t)second % DLQS_ARRIVAL_SECONDS];
+    if (slot->second < second)
+        *slot = (struct dlq_arrivals){.second = second};
+    if (slot->second == second)
+        slot->count++;
+    dlq->changed = true;
+}
+
+static bool is_letter(const struct facts *facts) {
+    return facts && facts->dlq && lifecycle_is_letter(facts->state);
+}
+
+static bool counts(const struct facts *facts) {
+    return is_letter(facts) && lifecycle_counts_in_depth(facts->state);
+}
+
+/* It died, died again, or was moved to this DLQ. */
+static bool arrived(const struct facts *before, const struct facts *after) {
+    if (!is_letter(after))
+        return false;
+    return !is_letter(before) || before->dlq != after->dlq ||
+           before->dead_at.ms != after->dead_at.ms;
+}
+
+void dlqs_change(struct dlqs *dlqs, const struct facts *before, const struct facts *after) {
+    if (counts(before))
+        leave(dlqs, before);
+    if (counts(after))
+        enter(dlqs, after);
+    if (arrived(before, after))
+        arrive(dlqs, after);
+}
+
+void dlqs_spilled(struct dlqs *dlqs, const struct name *name) {
+    struct dlq *dlq = dlqs_get(dlqs, name);
+    ++*dlqs_count(dlq, COUNT_SPILLED, NULL, NULL);
+    dlq->changed = true;
+}
+
+uint64_t dlqs_depth(const struct dlqs *dlqs, const struct name *name) {
+    const struct dlq *dlq = find(dlqs, name);
+    return dlq ? dlq->depth : 0;
+}
+
+/* ---- reading ---- */
+
+static uint64_t last_minute(const struct dlq *dlq, struct wall now) {
+    int64_t from = now.ms / 1000 - DLQS_ARRIVAL_SECONDS;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < DLQS_ARRIVAL_SECONDS; i++) {
+        if (dlq->arrivals[i].second > from)
+            sum += dlq->arrivals[i].count;
+    }
+    return sum;
+}
+
+static void read_ages(const struct dlq *dlq, struct wall now, uint64_t out[STORE_AGE_BUCKETS]) {
+    static const int64_t bounds_ms[STORE_AGE_BUCKETS - 1] = {
+        60 * 1000, 10 * 60 * 1000, 60 * 60 * 1000, 6 * 60 * 60 * 1000, 24 * 60 * 60 * 1000};
+    uint64_t younger = 0;
+    for (size_t i = 0; i < STORE_AGE_BUCKETS - 1; i++) {
+        uint64_t within = ages_after(&dlq->ages, now.ms - bounds_ms[i] - 1);
+        out[i] = within - younger;
+        younger = within;
+    }
+    out[STORE_AGE_BUCKETS - 1] = dlq->depth - younger;
+}
+
+static struct bytes text_of(const struct name *name) {
+    return name ? name->text : BYTES("");
+}
+
+static struct bytes arrived_name(const struct dlq_count *count, struct arena *arena) {
+    struct bytes category = text_of(count->category), reason = text_of(count->reason);
+    char *text = arena_alloc(arena, category.len + 1 + reason.len + 1);
+    memcpy(text, category.ptr, category.len);
+    memcpy(text + category.len + 1, reason.ptr, reason.len);
+    return (struct bytes){text, category.len + 1 + reason.len};
+}
+
+static struct bytes count_name(const struct dlq_count *count, struct arena *arena) {
+    if (count->kind == COUNT_ARRIVED)
+        return arrived_name(count, arena);
+    return arena_dup(arena, text_of(count->kind == COUNT_REASON ? count->reason : count->category));
+}
+
+static int most_first(const void *a, const void *b) {
+    const struct store_count *left = a, *right = b;
+    if (left->count != right->count)
+        return left->count > right->count ? -1 : 1;
+    return bytes_cmp(left->name, right->name);
+}
+
+static size_t read_counts(const struct dlq *dlq, enum count_kind kind, struct arena *arena,
+                          struct store_count **out) {
+    size_t count = 0;
+    for (const struct dlq_count *at = dlq->counts; at; at = at->next)
+        count += at->kind == kind && at->count > 0;
+    *out = arena_alloc(arena, (count + 1) * sizeof **out);
+    size_t filled = 0;
+    for (const struct dlq_count *at = dlq->counts; at; at = at->next) {
+        if (at->kind == kind && at->count > 0)
+            (*out)[filled++] = (struct store_count){count_name(at, arena), at->count};
+    }
+    qsort(*out, count, sizeof **out, most_first);
+    return count;
+}
+
+static uint64_t single_count(const struct dlq *dlq, enum count_kind kind) {
+    for (const struct dlq_count *at = dlq->counts; at; at = at->next) {
+        if (at->kind == kind)
+            return at->count;
+    }
+    return 0;
+}
+
+enum status dlqs_read(const struct dlqs *dlqs, const struct name *name, struct wall now,
+                      struct arena *arena, struct store_dlq *out) {
+    const struct dlq *dlq = find(dlqs, name);
+    if (!dlq)
+        return STATUS_NOT_FOUND;
+    *out = (struct store_dlq){
+        .name = arena_dup(arena, dlq->name->text),
+        .depth = dlq->depth,
+        .spilled = single_count(dlq, COUNT_SPILLED),
+        .total = single_count(dlq, COUNT_TOTAL),
+        .arrivals_last_minute = last_minute(dlq, now),
+        .oldest = ages_oldest(&dlq->ages),
+    };
+    out->category_count = read_counts(dlq, COUNT_CATEGORY, arena, &out->by_category);
+    out->reason_count = read_counts(dlq, COUNT_REASON, arena, &out->by_reason);
+    out->arrived_count = read_counts(dlq, COUNT_ARRIVED, arena, &out->arrived);
+    read_ages(dlq, now, out->ages);
+    return STATUS_OK;
+}
+
+struct name_list {
+    struct bytes *names;
+    size_t count;
+    struct arena *arena;
+};
+
+static void add_name(struct map_node *node, void *arg) {
+    struct name_list *list = arg;
+    const struct dlq *dlq = CONTAINER_OF(node, struct dlq, node);
+    list->names[list->count++] = arena_dup(list->arena, dlq->name->text);
+}
+
+static int by_text(const void *a, const void *b) {
+    return bytes_cmp(*(const struct bytes *)a, *(const struct bytes *)b);
+}
+
+size_t dlqs_names(const struct dlqs *dlqs, struct arena *arena, struct bytes **out) {
+    struct name_list list = {.arena = arena};
+    list.names = arena_alloc(arena, (dlqs->map.count + 1) * sizeof *list.names);
+    map_each(&dlqs->map, add_name, &list);
+    qsort(list.names, list.count, sizeof *list.names, by_text);
+    *out = list.names;
+    return list.count;
+}

@@ -1,0 +1,68 @@
+/* dlqs: the counters of every DLQ, kept current with each change and read without counting.
+ *
+ * What is in a DLQ's depth is counted by category, by reason and by age; what ever arrived is
+ * counted by category and reason. The store calls dlqs_change for every change of a message, so
+ * that these counters equal what a recount of the letters would give. */
+#ifndef STORE_DLQS_H
+#define STORE_DLQS_H
+
+#include "base/arena.h"
+#include "port/store.h"
+#include "store/ages.h"
+#include "store/entry.h"
+
+enum { DLQS_ARRIVAL_SECONDS = 60 };
+
+/* COUNT_TOTAL and COUNT_SPILLED have no names, COUNT_CATEGORY and COUNT_REASON one. */
+enum count_kind {
+    COUNT_TOTAL,
+    COUNT_SPILLED,
+    COUNT_CATEGORY,
+    COUNT_REASON,
+    COUNT_ARRIVED,
+    COUNT_KINDS
+};
+
+struct dlq_count {
+    struct map_node node;
+    struct dlq_count *next; /* of the same DLQ */
+    enum count_kind kind;
+    const struct name *category, *reason; /* NULL: none */
+    uint64_t count;
+};
+
+struct dlq {
+    struct map_node node;
+    const struct name *name;
+    uint64_t depth;
+    struct dlq_count *counts;
+    struct map by_key;
+    struct ages ages;
+    struct dlq_arrivals {
+        int64_t second;
+        uint64_t count;
+    } arrivals[DLQS_ARRIVAL_SECONDS];
+    bool changed; /* since the fold last wrote its counts */
+};
+
+struct dlqs {
+    struct map map;
+};
+
+void dlqs_free(struct dlqs *dlqs);
+/* NULL on either side: it was not held before, or is not held any more. */
+void dlqs_change(struct dlqs *dlqs, const struct facts *before, const struct facts *after);
+void dlqs_spilled(struct dlqs *dlqs, const struct name *dlq);
+uint64_t dlqs_depth(const struct dlqs *dlqs, const struct name *dlq);
+enum status dlqs_read(const struct dlqs *dlqs, const struct name *dlq, struct wall now,
+                      struct arena *arena, struct store_dlq *out);
+size_t dlqs_names(const struct dlqs *dlqs, struct arena *arena, struct bytes **out);
+
+/* For the store that loads and writes them: the count of that key, made if need be. */
+struct dlq *dlqs_get(struct dlqs *dlqs, const struct name *name);
+uint64_t *dlqs_count(struct dlq *dlq, enum count_kind kind, const struct name *category,
+                     const struct name *reason);
+const char *dlqs_kind_text(enum count_kind kind);
+bool dlqs_kind_parse(struct bytes text, enum count_kind *out);
+
+#endif

@@ -1,0 +1,76 @@
+/* entry: what the tables in memory know of one message: what the engine needs to decide, and where
+ * its bytes are. */
+#ifndef STORE_ENTRY_H
+#define STORE_ENTRY_H
+
+#include "base/heap.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "core/envelope.h"
+#include "store/blob.h"
+#include "store/names.h"
+
+/* What an envelope says that the tables need. */
+struct facts {
+    enum state state;
+    uint32_t attempts;
+    struct wall next_attempt_at;
+    int64_t delay_ms;
+    struct wall dead_at;
+    const struct name *dlq, *category, *reason;
+    char *letter_id; /* owned; NULL: it never died */
+};
+
+/* The start of the body's SHA-256: two bodies are held to be the same when this is. */
+enum { CONTENT_MARK_SIZE = 32 };
+
+enum entry_stage {
+    ENTRY_RESERVED,  /* its PUT is under way: the id is taken, nobody sees it */
+    ENTRY_HELD,      /* it is in the store */
+    ENTRY_FORGOTTEN, /* it is gone, but the file behind still shows it: this hides it */
+};
+
+/* A place in the journal, or: */
+enum { PLACE_NONE = 0 };
+#define PLACE_FILE UINT64_MAX /* in the SQLite file */
+
+struct entry {
+    struct map_node by_seq, by_id, by_letter;
+    struct heap_node due; /* in its queue's delayed or retry heap */
+    struct list link;     /* in its queue's ready or taken list */
+    struct list change;   /* in the list of changes that wait for the fold */
+    struct list recent;   /* in the list of those whose bytes are in memory */
+
+    uint64_t seq;
+    uint32_t queue;
+    uint32_t pins; /* commits under way that change it */
+    enum entry_stage stage;
+    bool taken;
+    bool unscheduled; /* its due time is yet to be reckoned, when the time is next known */
+    bool changed;     /* in the list of changes */
+    bool folding;     /* in the fold that is under way */
+    bool in_file;     /* the SQLite file has a row of it */
+    uint64_t ticket;  /* RESERVED: the commit that puts it */
+
+    struct facts facts;
+    char content_mark[CONTENT_MARK_SIZE];
+    struct bytes id; /* owned */
+
+    struct kept envelope, body; /* while in memory */
+    uint64_t envelope_place, body_place;
+    size_t recent_bytes; /* of the two above, as its store counts them */
+};
+
+/* Names are interned in `names`, so the caller holds their lock. */
+void entry_facts(const struct envelope *envelope, struct names *names, struct facts *out);
+void entry_facts_free(struct facts *facts);
+/* RESERVED, with the envelope's id and facts. */
+struct entry *entry_new(uint64_t seq, uint32_t queue, const struct envelope *envelope,
+                        struct names *names);
+void entry_free(struct entry *entry);
+bool entry_same_content(const struct entry *entry, const char content_hash[65]);
+struct bytes entry_letter_id(const struct entry *entry);
+/* As people see it: running and retrying while it is taken. */
+enum state entry_state(const struct entry *entry);
+
+#endif

@@ -1,0 +1,28 @@
+/* page: where a page of a list begins and ends, and in which order it runs.
+ *
+ * Letters run by the time of their death, everything else by number; the newest comes first. A
+ * cursor names the last row of the page before, so that rows that arrive meanwhile shift nothing.
+ */
+#ifndef STORE_PAGE_H
+#define STORE_PAGE_H
+
+#include "port/store.h"
+
+struct page_key {
+    int64_t dead_ms; /* 0 where the list runs by number */
+    uint64_t seq;
+};
+
+bool page_by_death(const struct store_query *query);
+/* *has is false on the first page. INVALID when the cursor is none of ours. */
+enum status page_cursor_parse(const struct store_query *query, bool *has, struct page_key *out,
+                              struct err *err);
+struct bytes page_cursor(const struct store_query *query, struct page_key last,
+                         struct arena *arena);
+
+/* The search text as words; INVALID when there is none in it. */
+enum { PAGE_WORDS_MAX = 16 };
+enum status page_words(struct bytes text, struct bytes words[PAGE_WORDS_MAX], size_t *count,
+                       struct err *err);
+
+#endif

@@ -1,0 +1,41 @@
+/* record: one change as it stands in the journal. All numbers little-endian:
+ *
+ *   0  u8   kind          1 put  2 update  3 forget  4 queue facts  5 queue name
+ *   1  u8   1: a body follows the text
+ *   2  u16  0
+ *   4  u32  queue number
+ *   8  u64  message number (0: none)
+ *  16  u32  length of the text
+ *  20  …    text: envelope JSON, spilled DLQ, queue facts JSON, queue name
+ *      …    body, to the end
+ *
+ * Recipe for a change: add a kind, never a new meaning for an old one; readers refuse what they do
+ * not know, and docs/store.md tells which version writes what. */
+#ifndef STORE_RECORD_H
+#define STORE_RECORD_H
+
+#include "store/blob.h"
+
+enum record_kind {
+    RECORD_PUT = 1,
+    RECORD_UPDATE,
+    RECORD_FORGET,
+    RECORD_QUEUE_FACTS,
+    RECORD_QUEUE_NAME,
+};
+
+struct record {
+    enum record_kind kind;
+    uint32_t queue;
+    uint64_t seq;
+    struct bytes text;
+    struct bytes body; /* ptr NULL: none */
+};
+
+struct blob *record_encode(const struct record *record);
+/* The number is known only when the commit is staged. */
+void record_set_seq(struct blob *encoded, uint64_t seq);
+/* Slices of `bytes`; false when it is no record of a known kind. */
+bool record_decode(struct bytes bytes, struct record *out);
+
+#endif

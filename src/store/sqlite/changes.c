@@ -1,0 +1,153 @@
+#include "store/sqlite/changes.h"
+
+#include "store/sqlite/rows.h"
+
+/* ---- bytes in memory ---- */
+
+static void forget_bytes(struct sqlite_store *self, struct entry *entry) {
+    self->recent_bytes -= entry->recent_bytes;
+    entry->recent_bytes = 0;
+    list_remove(&entry->recent);
+    blob_unkeep(&entry->envelope);
+    blob_unkeep(&entry->body);
+}
+
+static void keep_bytes(struct sqlite_store *self, struct entry *entry) {
+    self->recent_bytes -= entry->recent_bytes;
+    entry->recent_bytes = entry->envelope.bytes.len + entry->body.bytes.len;
+    self->recent_bytes += entry->recent_bytes;
+    list_remove(&entry->recent);
+    list_push_back(&self->recent, &entry->recent);
+    while (self->recent_bytes > RECENT_BYTES_MAX)
+        forget_bytes(self, CONTAINER_OF(self->recent.next, struct entry, recent));
+}
+
+/* ---- what waits for the fold ---- */
+
+void changes_add(struct sqlite_store *self, struct entry *entry) {
+    if (entry->changed)
+        return;
+    entry->changed = true;
+    list_push_back(&self->changes, &entry->change);
+    self->change_count++;
+}
+
+static void drop(struct sqlite_store *self, struct entry *entry) {
+    forget_bytes(self, entry);
+    if (entry->changed)
+        self->change_count--;
+    tables_drop(&self->tables, entry);
+}
+
+void changes_note(struct sqlite_store *self, struct entry *entry, uint64_t position, bool body) {
+    entry->envelope_place = position;
+    if (body)
+        entry->body_place = position;
+    if (entry->envelope.blob || entry->body.blob)
+        keep_bytes(self, entry);
+    changes_add(self, entry);
+}
+
+void changes_release(struct sqlite_store *self, struct entry *entry) {
+    bool in_use = entry->pins > 0 || entry->folding;
+    if (entry->stage == ENTRY_FORGOTTEN) {
+        forget_bytes(self, entry);
+        if (in_use || entry->in_file)
+            changes_add(self, entry);
+        else
+            drop(self, entry);
+    } else if (entry->stage == ENTRY_HELD && !in_use && !entry->changed &&
+               !waiting_has_place(entry->facts.state)) {
+        drop(self, entry);
+    }
+}
+
+/* ---- what is in the file alone ---- */
+
+enum status changes_restore(struct sqlite_store *self, uint64_t seq, uint32_t queue,
+                            struct bytes envelope_text, const struct instant *now,
+                            struct entry **out, struct err *err) {
+    struct arena arena;
+    arena_init_heap(&arena, 4096);
+    struct envelope envelope;
+    enum status status = envelope_decode(envelope_text, &arena, &envelope, err);
+    if (status == STATUS_OK) {
+        struct entry *entry = entry_new(seq, queue, &envelope, &self->tables.names);
+        entry->in_file = true;
+        entry->envelope_place = entry->body_place = PLACE_FILE;
+        tables_reserve(&self->tables, entry);
+        tables_restore(&self->tables, entry, now);
+        *out = entry;
+    }
+    arena_free(&arena);
+    return status;
+}
+
+/* A row that memory knows better is not used. */
+static enum status restore_row(struct sqlite_store *self, const struct row *row, bool found,
+                               struct entry **out, struct err *err) {
+    *out = NULL;
+    if (!found || tables_find(&self->tables, row->seq))
+        return STATUS_OK;
+    return changes_restore(self, row->seq, row->queue, row->envelope, NULL, out, err);
+}
+
+enum status changes_find(struct sqlite_store *self, uint64_t seq, struct entry **out,
+                         struct err *err) {
+    *out = tables_find(&self->tables, seq);
+    if (*out)
+        return STATUS_OK;
+    struct arena arena;
+    arena_init_heap(&arena, 4096);
+    struct row row;
+    bool found = false;
+    database_lock(self->lookup_db);
+    enum status status = rows_by_seq(self->lookup_db, seq, &arena, &row, &found, err);
+    database_unlock(self->lookup_db);
+    if (status == STATUS_OK)
+        status = restore_row(self, &row, found, out, err);
+    arena_free(&arena);
+    return status;
+}
+
+static enum status find_id(struct sqlite_store *self, uint32_t queue, struct bytes id,
+                           struct entry **out, struct err *err) {
+    struct arena arena;
+    arena_init_heap(&arena, 4096);
+    struct row row;
+    bool found = false;
+    database_lock(self->lookup_db);
+    enum status status = rows_by_id(self->lookup_db, queue, id, &arena, &row, &found, err);
+    database_unlock(self->lookup_db);
+    if (status == STATUS_OK)
+        status = restore_row(self, &row, found, out, err);
+    arena_free(&arena);
+    return status;
+}
+
+/* ---- hooks ---- */
+
+static enum status hook_find(void *arg, uint64_t seq, struct entry **out, struct err *err) {
+    return changes_find(arg, seq, out, err);
+}
+
+static enum status hook_find_id(void *arg, uint32_t queue, struct bytes id, struct entry **out,
+                                struct err *err) {
+    return find_id(arg, queue, id, out, err);
+}
+
+static void hook_changed(void *arg, struct entry *entry, uint64_t position, bool body) {
+    changes_note(arg, entry, position, body);
+}
+
+static void hook_released(void *arg, struct entry *entry) {
+    changes_release(arg, entry);
+}
+
+struct batch_hooks changes_hooks(struct sqlite_store *self) {
+    return (struct batch_hooks){.arg = self,
+                                .find = hook_find,
+                                .find_id = hook_find_id,
+                                .changed = hook_changed,
+                                .released = hook_released};
+}

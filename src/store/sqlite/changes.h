@@ -1,0 +1,24 @@
+/* changes: what becomes of an entry when a commit is applied: its bytes are kept in memory for a
+ * while, the fold is told of it, and it leaves memory when only people still need it. All of it is
+ * called with the store's mutex. */
+#ifndef STORE_CHANGES_H
+#define STORE_CHANGES_H
+
+#include "store/sqlite/parts.h"
+
+struct batch_hooks changes_hooks(struct sqlite_store *self);
+/* It is to be written by the next fold. */
+void changes_add(struct sqlite_store *self, struct entry *entry);
+/* The record at `position` set its envelope, and its body when `body`. */
+void changes_note(struct sqlite_store *self, struct entry *entry, uint64_t position, bool body);
+/* Drops the entry from memory when nothing needs it there. */
+void changes_release(struct sqlite_store *self, struct entry *entry);
+/* The held entry, fetched from the file when memory does not have it; *out NULL: nobody has it. */
+enum status changes_find(struct sqlite_store *self, uint64_t seq, struct entry **out,
+                         struct err *err);
+/* A row of the file as an entry in the tables that needs no fold. */
+enum status changes_restore(struct sqlite_store *self, uint64_t seq, uint32_t queue,
+                            struct bytes envelope, const struct instant *now, struct entry **out,
+                            struct err *err);
+
+#endif

@@ -1,0 +1,99 @@
+/* database: one SQLite connection with its prepared statements. One thread at a time uses it: each
+ * has a lock of its own, held from database_lock to database_unlock. */
+#ifndef STORE_DATABASE_H
+#define STORE_DATABASE_H
+
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "base/status.h"
+
+#define DATABASE_SQL(X)                                                                            \
+    X(META_GET, "SELECT value FROM meta WHERE name = ?1")                                          \
+    X(META_SET, "INSERT OR REPLACE INTO meta VALUES (?1, ?2)")                                     \
+    X(QUEUES, "SELECT number, name, facts FROM queues")                                            \
+    X(QUEUE_SET, "INSERT OR REPLACE INTO queues VALUES (?1, ?2, ?3)")                              \
+    X(COUNTERS, "SELECT dlq, kind, category, reason, count FROM counters")                         \
+    X(COUNTER_SET, "INSERT OR REPLACE INTO counters VALUES (?1, ?2, ?3, ?4, ?5)")                  \
+    X(AGES, "SELECT dlq, dead_ms / ?1, count(*), min(dead_ms) FROM messages"                       \
+            " WHERE dlq IS NOT NULL AND state IN ('pending_review', 'replaying')"                  \
+            " AND dead_ms >= ?2 AND dead_ms < ?3 GROUP BY 1, 2")                                   \
+    X(WAITING, "SELECT seq, queue, envelope FROM messages"                                         \
+               " WHERE state IN ('queued', 'pending_retry', 'replaying') ORDER BY seq")            \
+    X(BY_SEQ, "SELECT seq, queue, envelope FROM messages WHERE seq = ?1")                          \
+    X(WHOLE, "SELECT seq, queue, envelope, body FROM messages LEFT JOIN bodies USING (seq)"        \
+             " WHERE seq = ?1")                                                                    \
+    X(BY_ID, "SELECT seq, queue, envelope FROM messages WHERE id = ?1 AND queue = ?2")             \
+    X(MATCHES, "SELECT seq, queue FROM messages WHERE id = ?1"                                     \
+               " UNION SELECT seq, queue FROM messages WHERE letter_id = ?1")                      \
+    X(ROW_SET, "INSERT INTO messages VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,"   \
+               " ?13, ?14, ?15, ?16, ?17, ?18, ?19) ON CONFLICT (seq) DO UPDATE SET"               \
+               " letter_id = excluded.letter_id, dlq = excluded.dlq, state = excluded.state,"      \
+               " cause = excluded.cause, category = excluded.category, reason = excluded.reason,"  \
+               " error_type = excluded.error_type, fingerprint = excluded.fingerprint,"            \
+               " key = excluded.key, attempts = excluded.attempts, dead_ms = excluded.dead_ms,"    \
+               " due_ms = excluded.due_ms, escalated_ms = excluded.escalated_ms,"                  \
+               " error_id = excluded.error_id, envelope = excluded.envelope")                      \
+    X(BODY_SET, "INSERT OR REPLACE INTO bodies VALUES (?1, ?2)")                                   \
+    X(ROW_DELETE, "DELETE FROM messages WHERE seq = ?1")                                           \
+    X(BODY_DELETE, "DELETE FROM bodies WHERE seq = ?1")                                            \
+    X(ROW_ERROR, "SELECT error_id FROM messages WHERE seq = ?1")                                   \
+    X(ERROR_FIND, "SELECT error_id FROM errors WHERE hash = ?1 AND text = ?2")                     \
+    X(ERROR_ADD, "INSERT INTO errors (hash, uses, text) VALUES (?1, 0, ?2)")                       \
+    X(ERROR_TEXT_ADD, "INSERT INTO errors_text (rowid, text) VALUES (?1, ?2)")                     \
+    X(ERROR_USE, "UPDATE errors SET uses = uses + ?2 WHERE error_id = ?1 RETURNING uses, text")    \
+    X(ERROR_TEXT_DELETE,                                                                           \
+      "INSERT INTO errors_text (errors_text, rowid, text) VALUES ('delete', ?1, ?2)")              \
+    X(ERROR_DELETE, "DELETE FROM errors WHERE error_id = ?1")
+
+enum database_sql {
+#define DATABASE_ENUM(code, text) SQL_##code,
+    DATABASE_SQL(DATABASE_ENUM)
+#undef DATABASE_ENUM
+        SQL_COUNT
+};
+
+struct database {
+    sqlite3 *db;
+    sqlite3_stmt *statements[SQL_COUNT];
+    pthread_mutex_t mutex;
+};
+
+struct database_options {
+    const char *path;
+    const char *vfs;
+    bool alone;      /* no other connection, in this process or another: a simulation */
+    bool checkpoint; /* may the log be folded into the file when it closes */
+};
+
+/* Opens or creates; the schema is prepared. */
+enum status database_open(const struct database_options *options, struct database *out,
+                          struct err *err);
+void database_close(struct database *database);
+/* As after a power cut: nothing more is written. */
+void database_abandon(struct database *database);
+void database_lock(struct database *database);
+void database_unlock(struct database *database);
+
+/* Reset and unbound; borrowed until it is asked for again. */
+sqlite3_stmt *database_statement(struct database *database, enum database_sql which);
+/* Steps a statement that gives no rows, and resets it. */
+enum status database_step(struct database *database, sqlite3_stmt *stmt, struct err *err);
+/* True: a row. Resets at the end or on trouble, which goes to *status. */
+bool database_next(struct database *database, sqlite3_stmt *stmt, enum status *status,
+                   struct err *err);
+void database_bind_text(sqlite3_stmt *stmt, int place, struct bytes text); /* ptr NULL: NULL */
+struct bytes database_text(sqlite3_stmt *stmt, int column); /* borrowed until the next step */
+
+enum status database_run(sqlite3 *db, const char *sql, struct err *err);
+/* Fills err from SQLite's last trouble. */
+enum status database_trouble(sqlite3 *db, const char *what, struct err *err);
+/* 0 when it was never set. */
+enum status database_meta(struct database *database, const char *name, uint64_t *out,
+                          struct err *err);
+enum status database_set_meta(struct database *database, const char *name, uint64_t value,
+                              struct err *err);
+
+#endif

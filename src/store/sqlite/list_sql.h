@@ -1,0 +1,31 @@
+/* list_sql: a query of the port as the text of a SELECT and the values bound to it. */
+#ifndef STORE_LIST_SQL_H
+#define STORE_LIST_SQL_H
+
+#include <sqlite3.h>
+
+#include "port/store.h"
+
+enum { LIST_VALUES_MAX = 32, LIST_SQL_MAX = 4096 };
+
+/* The columns of the answer. */
+enum { LIST_SEQ, LIST_DEAD_MS, LIST_ENVELOPE, LIST_TAKEN };
+
+struct list_sql {
+    char text[LIST_SQL_MAX];
+    struct list_value {
+        struct bytes text; /* ptr NULL: the number */
+        int64_t number;
+    } values[LIST_VALUES_MAX];
+    size_t value_count;
+};
+
+/* `queue` is the number of query->queue; `taken` a JSON array of the numbers that are taken. Texts
+ * are borrowed or in the arena. INVALID: cursor or search text. */
+enum status list_sql_build(struct list_sql *out, const struct store_query *query, uint32_t queue,
+                           struct bytes taken, struct arena *arena, struct err *err);
+/* The caller finalizes. */
+enum status list_sql_prepare(const struct list_sql *sql, sqlite3 *db, sqlite3_stmt **out,
+                             struct err *err);
+
+#endif

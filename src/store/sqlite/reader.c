@@ -1,0 +1,243 @@
+#include "store/sqlite/reader.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "store/held.h"
+#include "store/sqlite/rows.h"
+
+enum {
+    MATCHES_MAX = 64,
+    TAKE_MAX = 256,
+    LOAD_TRIES = 8,            /* bytes may move while we look for them */
+    UNREADABLE_WAIT_MS = 1000, /* before a message that could not be read is tried again */
+    RECORD_MAX = 1 << 30,
+};
+
+/* ---- the bytes of one message ---- */
+
+/* Where they were when we looked. */
+struct location {
+    uint64_t seq;
+    bool in_memory; /* then its state is: */
+    enum state state;
+    struct kept envelope, body;
+    uint64_t envelope_place, body_place;
+};
+
+/* With the mutex. */
+static void locate(const struct entry *entry, struct location *out) {
+    *out = (struct location){
+        .seq = entry->seq,
+        .in_memory = true,
+        .state = entry_state(entry),
+        .envelope_place = entry->envelope_place,
+        .body_place = entry->body_place,
+    };
+    if (entry->envelope.blob)
+        blob_keep(&out->envelope, entry->envelope.blob, entry->envelope.bytes);
+    if (entry->body.blob)
+        blob_keep(&out->body, entry->body.blob, entry->body.bytes);
+}
+
+static void location_drop(struct location *location) {
+    blob_unkeep(&location->envelope);
+    blob_unkeep(&location->body);
+}
+
+static enum status read_journal(struct sqlite_store *self, uint64_t place, struct arena *arena,
+                                struct record *out, struct err *err) {
+    struct buf buf;
+    buf_init_heap(&buf, RECORD_MAX);
+    enum status status = journal_read(self->journal, place, &buf, err);
+    if (status == STATUS_OK && !record_decode(arena_dup(arena, buf_view(&buf)), out))
+        status = err_set(err, STATUS_CORRUPT, "the journal's record at %llu is not one of ours",
+                         (unsigned long long)place);
+    buf_free(&buf);
+    return status;
+}
+
+static enum status read_file(struct sqlite_store *self, uint64_t seq, struct arena *arena,
+                             struct row *out, struct err *err) {
+    bool found = false;
+    database_lock(self->lookup_db);
+    enum status status = rows_read(self->lookup_db, seq, arena, out, &found, err);
+    database_unlock(self->lookup_db);
+    if (status == STATUS_OK && !found)
+        status = err_set(err, STATUS_NOT_FOUND, "message %llu is not held any more",
+                         (unsigned long long)seq);
+    return status;
+}
+
+static enum status read_location(struct sqlite_store *self, const struct location *at,
+                                 struct arena *arena, struct row *out, struct err *err) {
+    enum status status = STATUS_OK;
+    struct record record;
+    *out = (struct row){0};
+    if ((!at->envelope.blob && at->envelope_place == PLACE_FILE) ||
+        (!at->body.blob && at->body_place == PLACE_FILE))
+        status = read_file(self, at->seq, arena, out, err);
+    if (at->envelope.blob) {
+        out->envelope = at->envelope.bytes;
+    } else if (status == STATUS_OK && at->envelope_place != PLACE_FILE) {
+        status = read_journal(self, at->envelope_place, arena, &record, err);
+        out->envelope = record.text;
+    }
+    if (at->body.blob) {
+        out->body = at->body.bytes;
+    } else if (status == STATUS_OK && at->body_place != PLACE_FILE) {
+        status = read_journal(self, at->body_place, arena, &record, err);
+        out->body = record.body;
+    }
+    return status;
+}
+
+static enum status load_once(struct sqlite_store *self, const struct location *at,
+                             struct store_held **out, struct err *err) {
+    struct arena arena;
+    arena_init_heap(&arena, 4096);
+    struct row row;
+    enum status status = read_location(self, at, &arena, &row, err);
+    if (status == STATUS_OK)
+        status =
+            held_new(at->seq, row.envelope, row.body, at->in_memory ? &at->state : NULL, out, err);
+    arena_free(&arena);
+    return status;
+}
+
+/* False: it is not in memory (any more). */
+static bool relocate(struct sqlite_store *self, uint64_t seq, struct location *out) {
+    pthread_mutex_lock(&self->mutex);
+    const struct entry *entry = tables_find(&self->tables, seq);
+    bool held = entry && entry->stage == ENTRY_HELD;
+    if (held)
+        locate(entry, out);
+    pthread_mutex_unlock(&self->mutex);
+    return held;
+}
+
+/* A fold may move the bytes between our look and our read: then we look again. Takes `at`. */
+static enum status load(struct sqlite_store *self, struct location *at, struct store_held **out,
+                        struct err *err) {
+    enum status status = load_once(self, at, out, err);
+    for (int tries = 1; status != STATUS_OK && tries < LOAD_TRIES; tries++) {
+        uint64_t seq = at->seq;
+        location_drop(at);
+        if (!relocate(self, seq, at))
+            *at = (struct location){
+                .seq = seq, .envelope_place = PLACE_FILE, .body_place = PLACE_FILE};
+        status = load_once(self, at, out, err);
+    }
+    location_drop(at);
+    return status;
+}
+
+/* ---- taking ---- */
+
+static size_t take_locations(struct sqlite_store *self, uint32_t queue, enum store_take which,
+                             struct instant now, uint64_t avoid, struct location *out, size_t max) {
+    struct entry *entries[TAKE_MAX];
+    pthread_mutex_lock(&self->mutex);
+    size_t count = waiting_take(&tables_queue(&self->tables, queue)->waiting, which, now, avoid,
+                                entries, max < TAKE_MAX ? max : TAKE_MAX);
+    for (size_t i = 0; i < count; i++)
+        locate(entries[i], &out[i]);
+    pthread_mutex_unlock(&self->mutex);
+    return count;
+}
+
+static void put_back(struct sqlite_store *self, uint64_t seq, struct mono due) {
+    pthread_mutex_lock(&self->mutex);
+    struct entry *entry = tables_find(&self->tables, seq);
+    if (entry && entry->taken)
+        waiting_give_back(&tables_queue(&self->tables, entry->queue)->waiting, entry, due);
+    pthread_mutex_unlock(&self->mutex);
+}
+
+size_t reader_take(struct store *store, uint32_t queue, enum store_take which, struct instant now,
+                   uint64_t avoid, struct store_held **out, size_t max) {
+    struct sqlite_store *self = parts_of(store);
+    struct location locations[TAKE_MAX];
+    size_t count = take_locations(self, queue, which, now, avoid, locations, max);
+    size_t loaded = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct err err;
+        uint64_t seq = locations[i].seq;
+        if (load(self, &locations[i], &out[loaded], &err) == STATUS_OK) {
+            loaded++;
+            continue;
+        }
+        log_error("message %llu cannot be read: %s", (unsigned long long)seq, err.text);
+        put_back(self, seq, mono_after(now.mono, UNREADABLE_WAIT_MS));
+    }
+    return loaded;
+}
+
+void reader_give_back(struct store *store, struct store_held *held_take, struct mono due) {
+    put_back(parts_of(store), held_take->seq, due);
+    store_held_free(held_take);
+}
+
+/* ---- by id ---- */
+
+struct found {
+    struct location at; /* of the first */
+    uint32_t queues[MATCHES_MAX];
+    size_t count;
+};
+
+static void add_memory_matches(struct sqlite_store *self, uint32_t queue, struct bytes id,
+                               struct found *found) {
+    struct entry *entries[MATCHES_MAX];
+    found->count = tables_matches(&self->tables, queue, id, entries, MATCHES_MAX);
+    for (size_t i = 0; i < found->count; i++)
+        found->queues[i] = entries[i]->queue;
+    if (found->count > 0)
+        locate(entries[0], &found->at);
+}
+
+/* Rows of which memory knows nothing: memory knows better where it knows at all. */
+static enum status add_file_matches(struct sqlite_store *self, uint32_t queue, struct bytes id,
+                                    struct found *found, struct err *err) {
+    enum status status = STATUS_OK;
+    database_lock(self->lookup_db);
+    sqlite3_stmt *stmt = database_statement(self->lookup_db, SQL_MATCHES);
+    database_bind_text(stmt, 1, id);
+    while (database_next(self->lookup_db, stmt, &status, err)) {
+        uint64_t seq = (uint64_t)sqlite3_column_int64(stmt, 0);
+        uint32_t in = (uint32_t)sqlite3_column_int64(stmt, 1);
+        if ((queue != TABLES_ANY_QUEUE && queue != in) || found->count == MATCHES_MAX ||
+            tables_find(&self->tables, seq))
+            continue;
+        if (found->count == 0)
+            found->at = (struct location){
+                .seq = seq, .envelope_place = PLACE_FILE, .body_place = PLACE_FILE};
+        found->queues[found->count++] = in;
+    }
+    database_unlock(self->lookup_db);
+    return status;
+}
+
+static enum status find(struct sqlite_store *self, struct bytes queue_name, struct bytes id,
+                        struct found *found, struct err *err) {
+    uint32_t queue = tables_queue_known(&self->tables, queue_name);
+    add_memory_matches(self, queue, id, found);
+    enum status status = add_file_matches(self, queue, id, found, err);
+    if (status == STATUS_OK && found->count == 0)
+        status = err_set(err, STATUS_NOT_FOUND, "\"%.*s\" is not held", BYTES_ARG(id));
+    if (status == STATUS_OK && found->count > 1)
+        status = tables_ambiguous(&self->tables, found->queues, found->count, id, err);
+    if (status != STATUS_OK)
+        location_drop(&found->at);
+    return status;
+}
+
+enum status reader_get(struct store *store, struct bytes queue, struct bytes id,
+                       struct store_held **out, struct err *err) {
+    struct sqlite_store *self = parts_of(store);
+    struct found found = {0};
+    pthread_mutex_lock(&self->mutex);
+    enum status status = find(self, queue, id, &found, err);
+    pthread_mutex_unlock(&self->mutex);
+    return status == STATUS_OK ? load(self, &found.at, out, err) : status;
+}

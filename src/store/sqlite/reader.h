@@ -1,0 +1,14 @@
+/* reader: messages out of the store: taken by the engine, or read by id. Bytes come from memory,
+ * the journal or the file, wherever they are at that moment. */
+#ifndef STORE_READER_H
+#define STORE_READER_H
+
+#include "store/sqlite/parts.h"
+
+size_t reader_take(struct store *store, uint32_t queue, enum store_take which, struct instant now,
+                   uint64_t avoid, struct store_held **out, size_t max);
+void reader_give_back(struct store *store, struct store_held *held_take, struct mono due);
+enum status reader_get(struct store *store, struct bytes queue, struct bytes id,
+                       struct store_held **out, struct err *err);
+
+#endif

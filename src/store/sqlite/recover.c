@@ -1,0 +1,220 @@
+#include "store/sqlite/recover.h"
+
+#include "base/log.h"
+#include "store/sqlite/changes.h"
+
+/* ---- the file ---- */
+
+static enum status load_queues(struct sqlite_store *self, struct err *err) {
+    enum status status = STATUS_OK;
+    sqlite3_stmt *stmt = database_statement(self->fold_db, SQL_QUEUES);
+    while (database_next(self->fold_db, stmt, &status, err)) {
+        struct queue *queue = tables_queue_restore(
+            &self->tables, (uint32_t)sqlite3_column_int64(stmt, 0), database_text(stmt, 1));
+        if (sqlite3_column_type(stmt, 2) != SQLITE_NULL)
+            tables_queue_facts(queue, database_text(stmt, 2));
+        queue->changed = false;
+    }
+    return status;
+}
+
+static enum status load_counters(struct sqlite_store *self, struct err *err) {
+    struct names *names = &self->tables.names;
+    enum status status = STATUS_OK;
+    sqlite3_stmt *stmt = database_statement(self->fold_db, SQL_COUNTERS);
+    while (database_next(self->fold_db, stmt, &status, err)) {
+        enum count_kind kind;
+        if (!dlqs_kind_parse(database_text(stmt, 1), &kind))
+            continue;
+        struct dlq *dlq = dlqs_get(&self->tables.dlqs, names_get(names, database_text(stmt, 0)));
+        uint64_t count = (uint64_t)sqlite3_column_int64(stmt, 4);
+        *dlqs_count(dlq, kind, names_get(names, database_text(stmt, 2)),
+                    names_get(names, database_text(stmt, 3))) = count;
+        if (kind == COUNT_CATEGORY)
+            dlq->depth += count;
+    }
+    return status;
+}
+
+/* Counted by `width_ms` where they died in [from, until). */
+static enum status load_ages(struct sqlite_store *self, int64_t width_ms, int64_t from_ms,
+                             int64_t until_ms, struct err *err) {
+    enum status status = STATUS_OK;
+    sqlite3_stmt *stmt = database_statement(self->fold_db, SQL_AGES);
+    sqlite3_bind_int64(stmt, 1, width_ms);
+    sqlite3_bind_int64(stmt, 2, from_ms);
+    sqlite3_bind_int64(stmt, 3, until_ms);
+    while (database_next(self->fold_db, stmt, &status, err)) {
+        struct dlq *dlq =
+            dlqs_get(&self->tables.dlqs, names_get(&self->tables.names, database_text(stmt, 0)));
+        ages_restore(&dlq->ages, sqlite3_column_int64(stmt, 1) * width_ms, width_ms,
+                     sqlite3_column_int64(stmt, 3), (uint64_t)sqlite3_column_int64(stmt, 2));
+    }
+    return status;
+}
+
+static enum status load_waiting(struct sqlite_store *self, struct instant now, struct err *err) {
+    enum status status = STATUS_OK;
+    sqlite3_stmt *stmt = database_statement(self->fold_db, SQL_WAITING);
+    while (database_next(self->fold_db, stmt, &status, err)) {
+        struct entry *entry = NULL;
+        enum status one = changes_restore(self, (uint64_t)sqlite3_column_int64(stmt, 0),
+                                          (uint32_t)sqlite3_column_int64(stmt, 1),
+                                          database_text(stmt, 2), &now, &entry, err);
+        if (one != STATUS_OK) {
+            sqlite3_reset(stmt);
+            return one;
+        }
+    }
+    return status;
+}
+
+enum status recover_file(struct sqlite_store *self, uint64_t *position, struct err *err) {
+    struct instant now = clock_now(self->options.clock);
+    int64_t fine_from = (now.wall.ms - AGES_FINE_MS) / AGES_COARSE_SPAN_MS * AGES_COARSE_SPAN_MS;
+    uint64_t next_seq = 0;
+    enum status status = database_meta(self->fold_db, "journal_position", position, err);
+    if (status == STATUS_OK)
+        status = database_meta(self->fold_db, "next_seq", &next_seq, err);
+    if (next_seq > self->tables.next_seq)
+        self->tables.next_seq = next_seq;
+    if (status == STATUS_OK)
+        status = load_queues(self, err);
+    if (status == STATUS_OK)
+        status = load_counters(self, err);
+    if (status == STATUS_OK)
+        status = load_ages(self, AGES_COARSE_SPAN_MS, INT64_MIN, fine_from, err);
+    if (status == STATUS_OK)
+        status = load_ages(self, AGES_FINE_SPAN_MS, fine_from, INT64_MAX, err);
+    if (status == STATUS_OK)
+        status = load_waiting(self, now, err);
+    return status;
+}
+
+/* ---- the journal ---- */
+
+struct replayed {
+    struct sqlite_store *self;
+    uint64_t position;
+    const struct record *record;
+    struct instant now;
+    struct err *err;
+};
+
+static enum status replay_put(struct replayed *replayed, const struct envelope *envelope) {
+    struct tables *tables = &replayed->self->tables;
+    struct entry *entry =
+        entry_new(replayed->record->seq, replayed->record->queue, envelope, &tables->names);
+    tables_reserve(tables, entry);
+    tables_hold(tables, entry, &replayed->now);
+    changes_note(replayed->self, entry, replayed->position, true);
+    return STATUS_OK;
+}
+
+static enum status replay_update(struct replayed *replayed, const struct envelope *envelope,
+                                 struct entry *entry) {
+    struct tables *tables = &replayed->self->tables;
+    struct facts facts;
+    entry_facts(envelope, &tables->names, &facts);
+    tables_change(tables, entry, &facts, &replayed->now);
+    changes_note(replayed->self, entry, replayed->position, replayed->record->body.ptr != NULL);
+    return STATUS_OK;
+}
+
+static enum status replay_message(struct replayed *replayed) {
+    struct entry *entry = NULL;
+    enum status status = changes_find(replayed->self, replayed->record->seq, &entry, replayed->err);
+    if (status != STATUS_OK)
+        return status;
+    struct arena arena;
+    arena_init_heap(&arena, 4096);
+    struct envelope envelope;
+    status = envelope_decode(replayed->record->text, &arena, &envelope, replayed->err);
+    if (status == STATUS_OK && entry && entry->stage == ENTRY_HELD)
+        status = replay_update(replayed, &envelope, entry);
+    else if (status == STATUS_OK && !entry && replayed->record->body.ptr)
+        status = replay_put(replayed, &envelope);
+    else if (status == STATUS_OK)
+        log_warn("the journal changes message %llu, which is not held",
+                 (unsigned long long)replayed->record->seq);
+    arena_free(&arena);
+    return status;
+}
+
+static enum status replay_forget(struct replayed *replayed) {
+    struct sqlite_store *self = replayed->self;
+    if (replayed->record->text.len > 0)
+        dlqs_spilled(&self->tables.dlqs, names_get(&self->tables.names, replayed->record->text));
+    struct entry *entry = NULL;
+    enum status status = changes_find(self, replayed->record->seq, &entry, replayed->err);
+    if (status == STATUS_OK && entry && entry->stage == ENTRY_HELD) {
+        tables_forget(&self->tables, entry);
+        changes_release(self, entry);
+    }
+    return status;
+}
+
+static enum status replay_queue_facts(struct replayed *replayed) {
+    tables_queue_facts(tables_queue(&replayed->self->tables, replayed->record->queue),
+                       replayed->record->text);
+    return STATUS_OK;
+}
+
+static enum status replay_queue_name(struct replayed *replayed) {
+    tables_queue_restore(&replayed->self->tables, replayed->record->queue, replayed->record->text)
+        ->changed = true;
+    return STATUS_OK;
+}
+
+enum status recover_record(struct sqlite_store *self, uint64_t position, struct bytes bytes,
+                           struct err *err) {
+    static enum status (*const replay[])(struct replayed *) = {
+        [RECORD_PUT] = replay_message,           [RECORD_UPDATE] = replay_message,
+        [RECORD_FORGET] = replay_forget,         [RECORD_QUEUE_FACTS] = replay_queue_facts,
+        [RECORD_QUEUE_NAME] = replay_queue_name,
+    };
+    struct record record;
+    if (!record_decode(bytes, &record) || record.queue == 0 ||
+        (record.kind != RECORD_QUEUE_NAME && record.queue > self->tables.queue_count))
+        return err_set(err, STATUS_CORRUPT, "the journal's record at %llu is not one of ours",
+                       (unsigned long long)position);
+    struct replayed replayed = {.self = self,
+                                .position = position,
+                                .record = &record,
+                                .now = clock_now(self->options.clock),
+                                .err = err};
+    return replay[record.kind](&replayed);
+}
+
+struct replay_state {
+    struct sqlite_store *self;
+    struct err *err;
+};
+
+static enum status replay_one(void *arg, uint64_t position, struct bytes record) {
+    struct replay_state *state = arg;
+    return recover_record(state->self, position, record, state->err);
+}
+
+enum status recover_all(struct sqlite_store *self, struct err *err) {
+    uint64_t position = 0;
+    enum status status = recover_file(self, &position, err);
+    if (status != STATUS_OK)
+        return status;
+    struct journal_options options = {
+        .disk = self->options.disk,
+        .dir = self->dir,
+        .segment_bytes = self->options.journal_segment_bytes,
+        .max_bytes = self->options.journal_max_bytes ? self->options.journal_max_bytes
+                                                     : JOURNAL_BYTES_DEFAULT,
+    };
+    struct replay_state state = {.self = self, .err = err};
+    status = journal_open(&options, position, replay_one, &state, &self->journal, err);
+    if (status == STATUS_OK) {
+        self->folded_end = position;
+        self->applied_end = journal_end(self->journal);
+        if (self->applied_end != self->folded_end)
+            self->fold_due = clock_now(self->options.clock).mono;
+    }
+    return status;
+}

@@ -1,0 +1,30 @@
+/* rows: messages as rows of the SQLite file. Called inside the fold's transaction, or in a
+ * connection's lock for reading. */
+#ifndef STORE_ROWS_H
+#define STORE_ROWS_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "core/envelope.h"
+#include "store/sqlite/database.h"
+
+struct row {
+    uint64_t seq;
+    uint32_t queue;
+    struct bytes envelope; /* ENVELOPE_STORED JSON */
+    struct bytes body;     /* ptr NULL: as it was */
+};
+
+/* Inserts or updates. CORRUPT when the envelope cannot be read. */
+enum status rows_write(struct database *database, const struct row *row, struct err *err);
+enum status rows_delete(struct database *database, uint64_t seq, struct err *err);
+/* *found is false when there is no such row. The texts live in the arena. */
+enum status rows_read(struct database *database, uint64_t seq, struct arena *arena, struct row *out,
+                      bool *found, struct err *err);
+/* The same without the body: by number, and by queue and message id. */
+enum status rows_by_seq(struct database *database, uint64_t seq, struct arena *arena,
+                        struct row *out, bool *found, struct err *err);
+enum status rows_by_id(struct database *database, uint32_t queue, struct bytes id,
+                       struct arena *arena, struct row *out, bool *found, struct err *err);
+
+#endif

@@ -1,0 +1,86 @@
+#include "store/sqlite/schema.h"
+
+#include <stddef.h>
+
+#include "store/sqlite/database.h"
+
+/* "impd": tells file(1) and us whose file it is. */
+enum { APPLICATION_ID = 0x696d7064 };
+
+/* Each step brings the file from the version of its place to the next. */
+static const char *const steps[SCHEMA_VERSION] = {
+    "CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE queues (number INTEGER PRIMARY KEY, name TEXT NOT NULL, facts TEXT);"
+    "CREATE TABLE messages ("
+    " seq INTEGER PRIMARY KEY, queue INTEGER NOT NULL, id TEXT NOT NULL, letter_id TEXT,"
+    " dlq TEXT, state TEXT NOT NULL, cause TEXT, category TEXT, reason TEXT, error_type TEXT,"
+    " fingerprint TEXT, key TEXT, attempts INTEGER NOT NULL, created_ms INTEGER NOT NULL,"
+    " dead_ms INTEGER NOT NULL, due_ms INTEGER NOT NULL, escalated_ms INTEGER NOT NULL,"
+    " error_id INTEGER, envelope TEXT NOT NULL);"
+    "CREATE INDEX messages_by_id ON messages (id, queue);"
+    "CREATE INDEX messages_by_letter ON messages (letter_id) WHERE letter_id IS NOT NULL;"
+    "CREATE INDEX messages_by_death ON messages (dlq, state, dead_ms) WHERE dlq IS NOT NULL;"
+    "CREATE INDEX messages_waiting ON messages (queue)"
+    " WHERE state IN ('queued', 'pending_retry', 'replaying');"
+    "CREATE TABLE bodies (seq INTEGER PRIMARY KEY, body BLOB NOT NULL);"
+    "CREATE TABLE counters ("
+    " dlq TEXT NOT NULL, kind TEXT NOT NULL, category TEXT NOT NULL, reason TEXT NOT NULL,"
+    " count INTEGER NOT NULL, PRIMARY KEY (dlq, kind, category, reason)) WITHOUT ROWID;"
+    "CREATE TABLE errors ("
+    " error_id INTEGER PRIMARY KEY, hash INTEGER NOT NULL, uses INTEGER NOT NULL,"
+    " text TEXT NOT NULL);"
+    "CREATE INDEX errors_by_hash ON errors (hash);"
+    "CREATE VIRTUAL TABLE errors_text USING fts5"
+    " (text, content = 'errors', content_rowid = 'error_id');"
+    "CREATE VIEW letters AS SELECT letter_id AS id, dlq, messages.state, cause, category, reason,"
+    " error_type, attempts, strftime('%Y-%m-%dT%H:%M:%SZ', dead_ms / 1000, 'unixepoch') AS dead_at,"
+    " queues.name AS queue, messages.id AS message_id, key, messages.seq"
+    " FROM messages JOIN queues ON queues.number = messages.queue WHERE letter_id IS NOT NULL;",
+};
+
+static enum status read_pragma(sqlite3 *db, const char *sql, int64_t *out, struct err *err) {
+    sqlite3_stmt *stmt = NULL;
+    if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) != SQLITE_OK ||
+        sqlite3_step(stmt) != SQLITE_ROW) {
+        sqlite3_finalize(stmt);
+        return database_trouble(db, sql, err);
+    }
+    *out = sqlite3_column_int64(stmt, 0);
+    sqlite3_finalize(stmt);
+    return STATUS_OK;
+}
+
+static enum status take_steps(sqlite3 *db, int64_t from, struct err *err) {
+    enum status status = database_run(db, "BEGIN IMMEDIATE", err);
+    for (int64_t at = from; status == STATUS_OK && at < SCHEMA_VERSION; at++)
+        status = database_run(db, steps[at], err);
+    char pragmas[128];
+    sqlite3_snprintf(sizeof pragmas, pragmas,
+                     "PRAGMA user_version = %d; PRAGMA application_id = %d", SCHEMA_VERSION,
+                     APPLICATION_ID);
+    if (status == STATUS_OK)
+        status = database_run(db, pragmas, err);
+    if (status == STATUS_OK)
+        status = database_run(db, "COMMIT", err);
+    if (status != STATUS_OK)
+        database_run(db, "ROLLBACK", NULL);
+    return status;
+}
+
+enum status schema_prepare(sqlite3 *db, struct err *err) {
+    int64_t version = 0, owner = 0, tables = 0;
+    enum status status = read_pragma(db, "PRAGMA user_version", &version, err);
+    if (status == STATUS_OK)
+        status = read_pragma(db, "PRAGMA application_id", &owner, err);
+    if (status == STATUS_OK)
+        status = read_pragma(db, "SELECT count(*) FROM sqlite_master", &tables, err);
+    if (status != STATUS_OK)
+        return status;
+    if (tables > 0 && owner != APPLICATION_ID)
+        return err_set(err, STATUS_CORRUPT, "this SQLite file was not made by impound");
+    if (version > SCHEMA_VERSION)
+        return err_set(err, STATUS_CORRUPT,
+                       "this store has format %lld; this impound knows up to %d",
+                       (long long)version, SCHEMA_VERSION);
+    return version == SCHEMA_VERSION ? STATUS_OK : take_steps(db, version, err);
+}

@@ -1,0 +1,18 @@
+/* schema: the SQLite file that people query: its tables, drawn in docs/store.md, and its version.
+ *
+ * Recipe for a change: raise SCHEMA_VERSION, add the step from the version before to `steps` in
+ * schema.c, never edit a step that was released, and add a file of the old version to the tests. */
+#ifndef STORE_SCHEMA_H
+#define STORE_SCHEMA_H
+
+#include <sqlite3.h>
+
+#include "base/status.h"
+
+enum { SCHEMA_VERSION = 1 };
+
+/* Creates the tables or brings them up to date. CORRUPT: the file is of a newer version, or is not
+ * ours. */
+enum status schema_prepare(sqlite3 *db, struct err *err);
+
+#endif

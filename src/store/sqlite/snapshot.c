@@ -1,0 +1,247 @@
+#include "store/sqlite/snapshot.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "store/sqlite/changes.h"
+#include "store/sqlite/rows.h"
+
+/* ---- taking ---- */
+
+static void take_entry(struct snapshot *snapshot, struct entry *entry) {
+    struct snapshot_entry *taken = &snapshot->entries[snapshot->entry_count++];
+    *taken = (struct snapshot_entry){
+        .entry = entry,
+        .seq = entry->seq,
+        .queue = entry->queue,
+        .forgotten = entry->stage == ENTRY_FORGOTTEN,
+        .envelope_place = entry->envelope_place,
+        .body_place = entry->body_place,
+    };
+    if (entry->envelope.blob)
+        blob_keep(&taken->envelope, entry->envelope.blob, entry->envelope.bytes);
+    if (entry->body.blob)
+        blob_keep(&taken->body, entry->body.blob, entry->body.bytes);
+    entry->changed = false;
+    entry->folding = true;
+}
+
+static void take_entries(struct snapshot *snapshot, struct sqlite_store *self) {
+    snapshot->entries = memory_array(self->change_count + 1, sizeof *snapshot->entries);
+    for (struct list *node; (node = list_pop_front(&self->changes)) != NULL;)
+        take_entry(snapshot, CONTAINER_OF(node, struct entry, change));
+    self->folding_count = snapshot->entry_count;
+    self->change_count = 0;
+}
+
+static void take_counts(struct map_node *node, void *arg) {
+    struct snapshot *snapshot = arg;
+    struct dlq *dlq = CONTAINER_OF(node, struct dlq, node);
+    if (!dlq->changed)
+        return;
+    dlq->changed = false;
+    snapshot->counts = memory_grow(snapshot->counts, (snapshot->count_count + dlq->by_key.count) *
+                                                         sizeof *snapshot->counts);
+    for (const struct dlq_count *count = dlq->counts; count; count = count->next)
+        snapshot->counts[snapshot->count_count++] =
+            (struct snapshot_count){.dlq = dlq->name,
+                                    .category = count->category,
+                                    .reason = count->reason,
+                                    .kind = count->kind,
+                                    .count = count->count};
+}
+
+static void take_queues(struct snapshot *snapshot, struct sqlite_store *self) {
+    snapshot->queues = memory_array(self->tables.queue_count + 1, sizeof *snapshot->queues);
+    for (size_t i = 0; i < self->tables.queue_count; i++) {
+        struct queue *queue = self->tables.queues[i];
+        if (!queue->changed)
+            continue;
+        queue->changed = false;
+        snapshot->queues[snapshot->queue_count++] = (struct snapshot_queue){
+            .number = queue->number,
+            .name = queue->name,
+            .facts = queue->facts.ptr ? bytes_dup(queue->facts) : NULL,
+        };
+    }
+}
+
+struct snapshot *snapshot_take(struct sqlite_store *self) {
+    struct snapshot *snapshot = memory_new(sizeof *snapshot);
+    snapshot->position = self->applied_end;
+    snapshot->next_seq = self->tables.next_seq;
+    take_entries(snapshot, self);
+    map_each(&self->tables.dlqs.map, take_counts, snapshot);
+    take_queues(snapshot, self);
+    return snapshot;
+}
+
+/* ---- writing ---- */
+
+struct reading {
+    struct journal *journal;
+    struct buf envelope_buf, body_buf;
+};
+
+/* The record's bytes from the journal, where they are not in memory. */
+static enum status read_record(struct journal *journal, uint64_t place, struct buf *buf,
+                               struct record *out, struct err *err) {
+    buf_clear(buf);
+    enum status status = journal_read(journal, place, buf, err);
+    if (status == STATUS_OK && !record_decode(buf_view(buf), out))
+        status = err_set(err, STATUS_CORRUPT, "the journal's record at %llu is not one of ours",
+                         (unsigned long long)place);
+    return status;
+}
+
+static enum status read_entry(struct reading *reading, const struct snapshot_entry *entry,
+                              struct row *row, struct err *err) {
+    struct record record;
+    enum status status = STATUS_OK;
+    *row = (struct row){.seq = entry->seq,
+                        .queue = entry->queue,
+                        .envelope = entry->envelope.bytes,
+                        .body = entry->body.bytes};
+    if (!entry->envelope.blob) {
+        status = read_record(reading->journal, entry->envelope_place, &reading->envelope_buf,
+                             &record, err);
+        row->envelope = record.text;
+    }
+    if (entry->body_place == PLACE_FILE) {
+        row->body = BYTES_NONE;
+    } else if (status == STATUS_OK && !entry->body.blob) {
+        status = read_record(reading->journal, entry->body_place, &reading->body_buf, &record, err);
+        row->body = record.body;
+    }
+    return status;
+}
+
+static enum status write_entries(const struct snapshot *snapshot, struct journal *journal,
+                                 struct database *database, struct err *err) {
+    struct reading reading = {.journal = journal};
+    buf_init_heap(&reading.envelope_buf, SNAPSHOT_RECORD_MAX);
+    buf_init_heap(&reading.body_buf, SNAPSHOT_RECORD_MAX);
+    enum status status = STATUS_OK;
+    for (size_t i = 0; status == STATUS_OK && i < snapshot->entry_count; i++) {
+        struct row row;
+        if (snapshot->entries[i].forgotten)
+            continue;
+        status = read_entry(&reading, &snapshot->entries[i], &row, err);
+        if (status == STATUS_OK)
+            status = rows_write(database, &row, err);
+    }
+    buf_free(&reading.envelope_buf);
+    buf_free(&reading.body_buf);
+    return status;
+}
+
+static enum status delete_forgotten(const struct snapshot *snapshot, struct database *database,
+                                    struct err *err) {
+    enum status status = STATUS_OK;
+    for (size_t i = 0; status == STATUS_OK && i < snapshot->entry_count; i++) {
+        if (snapshot->entries[i].forgotten)
+            status = rows_delete(database, snapshot->entries[i].seq, err);
+    }
+    return status;
+}
+
+static struct bytes name_text(const struct name *name) {
+    return name ? name->text : BYTES("");
+}
+
+static enum status write_counts(const struct snapshot *snapshot, struct database *database,
+                                struct err *err) {
+    enum status status = STATUS_OK;
+    for (size_t i = 0; status == STATUS_OK && i < snapshot->count_count; i++) {
+        const struct snapshot_count *count = &snapshot->counts[i];
+        sqlite3_stmt *stmt = database_statement(database, SQL_COUNTER_SET);
+        database_bind_text(stmt, 1, count->dlq->text);
+        database_bind_text(stmt, 2, bytes_of(dlqs_kind_text(count->kind)));
+        database_bind_text(stmt, 3, name_text(count->category));
+        database_bind_text(stmt, 4, name_text(count->reason));
+        sqlite3_bind_int64(stmt, 5, (sqlite3_int64)count->count);
+        status = database_step(database, stmt, err);
+    }
+    return status;
+}
+
+static enum status write_queues(const struct snapshot *snapshot, struct database *database,
+                                struct err *err) {
+    enum status status = STATUS_OK;
+    for (size_t i = 0; status == STATUS_OK && i < snapshot->queue_count; i++) {
+        sqlite3_stmt *stmt = database_statement(database, SQL_QUEUE_SET);
+        sqlite3_bind_int64(stmt, 1, snapshot->queues[i].number);
+        database_bind_text(stmt, 2, name_text(snapshot->queues[i].name));
+        database_bind_text(stmt, 3, bytes_of(snapshot->queues[i].facts));
+        status = database_step(database, stmt, err);
+    }
+    return status;
+}
+
+enum status snapshot_write(const struct snapshot *snapshot, struct journal *journal,
+                           struct database *database, struct err *err) {
+    enum status status = delete_forgotten(snapshot, database, err);
+    if (status == STATUS_OK)
+        status = write_entries(snapshot, journal, database, err);
+    if (status == STATUS_OK)
+        status = write_counts(snapshot, database, err);
+    if (status == STATUS_OK)
+        status = write_queues(snapshot, database, err);
+    if (status == STATUS_OK)
+        status = database_set_meta(database, "next_seq", snapshot->next_seq, err);
+    if (status == STATUS_OK)
+        status = database_set_meta(database, "journal_position", snapshot->position, err);
+    return status;
+}
+
+/* ---- settling ---- */
+
+static void settle_written(struct sqlite_store *self, const struct snapshot_entry *taken) {
+    struct entry *entry = taken->entry;
+    entry->folding = false;
+    entry->in_file = !taken->forgotten;
+    if (!entry->changed)
+        entry->envelope_place = PLACE_FILE;
+    if (entry->body_place == taken->body_place)
+        entry->body_place = PLACE_FILE;
+    changes_release(self, entry);
+}
+
+/* The commit may have reached the disk all the same: from now on the file may have the row. */
+static void settle_failed(struct sqlite_store *self, const struct snapshot_entry *taken) {
+    taken->entry->folding = false;
+    taken->entry->in_file = true;
+    changes_add(self, taken->entry);
+}
+
+/* Counters and queues are few: all of them are written again. */
+static void mark_changed(struct map_node *node, void *arg) {
+    (void)arg;
+    CONTAINER_OF(node, struct dlq, node)->changed = true;
+}
+
+void snapshot_settle(struct snapshot *snapshot, struct sqlite_store *self, bool written) {
+    self->folding_count = 0;
+    for (size_t i = 0; i < snapshot->entry_count; i++)
+        (written ? settle_written : settle_failed)(self, &snapshot->entries[i]);
+    if (written) {
+        self->folded_end = snapshot->position;
+        return;
+    }
+    map_each(&self->tables.dlqs.map, mark_changed, NULL);
+    for (size_t i = 0; i < snapshot->queue_count; i++)
+        tables_queue(&self->tables, snapshot->queues[i].number)->changed = true;
+}
+
+void snapshot_free(struct snapshot *snapshot) {
+    for (size_t i = 0; i < snapshot->entry_count; i++) {
+        blob_unkeep(&snapshot->entries[i].envelope);
+        blob_unkeep(&snapshot->entries[i].body);
+    }
+    for (size_t i = 0; i < snapshot->queue_count; i++)
+        free(snapshot->queues[i].facts);
+    free(snapshot->entries);
+    free(snapshot->counts);
+    free(snapshot->queues);
+    free(snapshot);
+}

@@ -1,0 +1,297 @@
+#include "store/sqlite/sqlite_store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "store/sqlite/fold.h"
+#include "store/sqlite/list.h"
+#include "store/sqlite/parts.h"
+#include "store/sqlite/reader.h"
+#include "store/sqlite/recover.h"
+#include "store/sqlite/writer.h"
+
+/* ---- queues ---- */
+
+static uint32_t queue_number(struct store *store, struct bytes name) {
+    struct sqlite_store *self = parts_of(store);
+    pthread_mutex_lock(&self->mutex);
+    uint32_t number = tables_queue_named(&self->tables, name)->number;
+    pthread_mutex_unlock(&self->mutex);
+    return number;
+}
+
+static struct mono next_ready(struct store *store, uint32_t queue, enum store_take which) {
+    struct sqlite_store *self = parts_of(store);
+    pthread_mutex_lock(&self->mutex);
+    struct mono next = waiting_next(&tables_queue(&self->tables, queue)->waiting, which);
+    pthread_mutex_unlock(&self->mutex);
+    return next;
+}
+
+static void counts(struct store *store, uint32_t queue, struct store_queue_counts *out) {
+    struct sqlite_store *self = parts_of(store);
+    pthread_mutex_lock(&self->mutex);
+    waiting_counts(&tables_queue(&self->tables, queue)->waiting, out);
+    pthread_mutex_unlock(&self->mutex);
+}
+
+static struct bytes queue_facts(struct store *store, uint32_t queue, struct arena *arena) {
+    struct sqlite_store *self = parts_of(store);
+    pthread_mutex_lock(&self->mutex);
+    struct bytes facts = tables_queue(&self->tables, queue)->facts;
+    struct bytes copy = facts.ptr ? arena_dup(arena, facts) : BYTES_NONE;
+    pthread_mutex_unlock(&self->mutex);
+    return copy;
+}
+
+static void listen(struct store *store, void (*ready)(void *arg, uint32_t queue), void *arg) {
+    struct sqlite_store *self = parts_of(store);
+    pthread_mutex_lock(&self->mutex);
+    self->ready = ready;
+    self->ready_arg = arg;
+    pthread_mutex_unlock(&self->mutex);
+}
+
+/* ---- DLQs and health ---- */
+
+static uint64_t dlq_depth(struct store *store, struct bytes name) {
+    struct sqlite_store *self = parts_of(store);
+    pthread_mutex_lock(&self->mutex);
+    uint64_t depth = dlqs_depth(&self->tables.dlqs, names_find(&self->tables.names, name));
+    pthread_mutex_unlock(&self->mutex);
+    return depth;
+}
+
+static enum status dlq(struct store *store, struct bytes name, struct wall now, struct arena *arena,
+                       struct store_dlq *out) {
+    struct sqlite_store *self = parts_of(store);
+    pthread_mutex_lock(&self->mutex);
+    enum status status =
+        dlqs_read(&self->tables.dlqs, names_find(&self->tables.names, name), now, arena, out);
+    pthread_mutex_unlock(&self->mutex);
+    return status;
+}
+
+static size_t dlq_names(struct store *store, struct arena *arena, struct bytes **out) {
+    struct sqlite_store *self = parts_of(store);
+    pthread_mutex_lock(&self->mutex);
+    size_t count = dlqs_names(&self->tables.dlqs, arena, out);
+    pthread_mutex_unlock(&self->mutex);
+    return count;
+}
+
+static uint64_t wal_bytes(const struct sqlite_store *self) {
+    struct buf path;
+    struct stat found;
+    buf_init_heap(&path, 2 * strlen(self->options.path) + 16);
+    buf_printf(&path, "%s-wal", self->options.path);
+    uint64_t size = stat(buf_cstr(&path), &found) == 0 ? (uint64_t)found.st_size : 0;
+    buf_free(&path);
+    return size;
+}
+
+static void health(struct store *store, struct store_health *out) {
+    struct sqlite_store *self = parts_of(store);
+    pthread_mutex_lock(&self->mutex);
+    *out = self->health;
+    out->fold_behind = self->change_count + self->folding_count;
+    pthread_mutex_unlock(&self->mutex);
+    pthread_mutex_lock(&self->journal_mutex);
+    out->journal_bytes = journal_bytes(self->journal);
+    pthread_mutex_unlock(&self->journal_mutex);
+    out->wal_bytes = self->options.threads ? wal_bytes(self) : 0;
+}
+
+/* ---- opening and closing ---- */
+
+static void init_condition(pthread_cond_t *condition) {
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &attr);
+    pthread_condattr_destroy(&attr);
+}
+
+static char *journal_dir(const char *path) {
+    struct buf dir;
+    buf_init_heap(&dir, strlen(path) + 8);
+    buf_printf(&dir, "%s.d", path);
+    return buf_take(&dir, NULL);
+}
+
+static void close_store(struct store *store);
+
+static const struct store_vtable vtable = {
+    .kind = "sqlite",
+    .queue_number = queue_number,
+    .submit = writer_submit,
+    .take = reader_take,
+    .give_back = reader_give_back,
+    .next_ready = next_ready,
+    .counts = counts,
+    .queue_facts = queue_facts,
+    .get = reader_get,
+    .list = list_read,
+    .dlq_depth = dlq_depth,
+    .dlq = dlq,
+    .dlq_names = dlq_names,
+    .health = health,
+    .listen = listen,
+    .close = close_store,
+};
+
+static struct sqlite_store *store_new(const struct sqlite_store_options *options) {
+    struct sqlite_store *self = memory_new(sizeof *self);
+    self->port.vtable = &vtable;
+    self->options = *options;
+    self->options.path = bytes_dup(bytes_of(options->path));
+    self->options.vfs = options->vfs ? bytes_dup(bytes_of(options->vfs)) : NULL;
+    self->dir = journal_dir(options->path);
+    self->lock_file = -1;
+    self->last = &self->first;
+    self->fold_due = MONO_NEVER;
+    self->health.writable = true;
+    pthread_mutex_init(&self->mutex, NULL);
+    pthread_mutex_init(&self->journal_mutex, NULL);
+    init_condition(&self->submitted);
+    init_condition(&self->fold_asked);
+    init_condition(&self->fold_ended);
+    list_init(&self->recent);
+    list_init(&self->changes);
+    tables_init(&self->tables);
+    return self;
+}
+
+/* Everything in memory, and the files as they are. */
+static void store_free(struct sqlite_store *self) {
+    tables_free(&self->tables);
+    if (self->journal)
+        journal_close(self->journal);
+    for (size_t i = 0; i < 3; i++) {
+        if (self->connections[i].db)
+            database_close(&self->connections[i]);
+    }
+    if (self->lock_file >= 0)
+        close(self->lock_file);
+    pthread_cond_destroy(&self->submitted);
+    pthread_cond_destroy(&self->fold_asked);
+    pthread_cond_destroy(&self->fold_ended);
+    pthread_mutex_destroy(&self->mutex);
+    pthread_mutex_destroy(&self->journal_mutex);
+    free((char *)self->options.path);
+    free((char *)self->options.vfs);
+    free(self->dir);
+    free(self);
+}
+
+/* One process at a time. A simulation has its own disk, where no other process is. */
+static enum status lock(struct sqlite_store *self, struct err *err) {
+    if (!self->options.threads)
+        return STATUS_OK;
+    struct disk *disk = self->options.disk;
+    int made = disk->vtable->make_dir(disk, self->dir);
+    if (made != 0)
+        return err_set(err, STATUS_IO, "%s: %s", self->dir, strerror(made));
+    struct buf path;
+    buf_init_heap(&path, strlen(self->dir) + 16);
+    buf_printf(&path, "%s/lock", self->dir);
+    self->lock_file = open(buf_cstr(&path), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    buf_free(&path);
+    if (self->lock_file < 0)
+        return err_set(err, STATUS_IO, "%s/lock: %s", self->dir, strerror(errno));
+    if (flock(self->lock_file, LOCK_EX | LOCK_NB) != 0)
+        return err_set(err, STATUS_BUSY, "%s is open in another process", self->options.path);
+    return STATUS_OK;
+}
+
+static enum status open_connections(struct sqlite_store *self, struct err *err) {
+    struct database_options options = {.path = self->options.path,
+                                       .vfs = self->options.vfs,
+                                       .alone = !self->options.threads,
+                                       .checkpoint = true};
+    struct database **roles[] = {&self->fold_db, &self->lookup_db, &self->list_db};
+    enum status status = STATUS_OK;
+    for (size_t i = 0; status == STATUS_OK && i < 3; i++) {
+        *roles[i] = &self->connections[self->options.threads ? i : 0];
+        if (!(*roles[i])->db)
+            status = database_open(&options, *roles[i], err);
+    }
+    return status;
+}
+
+static void start_threads(struct sqlite_store *self) {
+    if (!self->options.threads)
+        return;
+    if (pthread_create(&self->writer_thread, NULL, writer_run, self) != 0 ||
+        pthread_create(&self->fold_thread, NULL, fold_run, self) != 0)
+        abort(); /* the system is out of threads, at start */
+}
+
+static void stop_threads(struct sqlite_store *self) {
+    if (!self->options.threads)
+        return;
+    pthread_mutex_lock(&self->mutex);
+    self->stopping = true;
+    pthread_cond_signal(&self->submitted);
+    pthread_mutex_unlock(&self->mutex);
+    pthread_join(self->writer_thread, NULL);
+    pthread_mutex_lock(&self->mutex);
+    self->fold_stopping = true;
+    pthread_cond_signal(&self->fold_asked);
+    pthread_mutex_unlock(&self->mutex);
+    pthread_join(self->fold_thread, NULL);
+}
+
+enum status sqlite_store_open(const struct sqlite_store_options *options, struct store **out,
+                              struct err *err) {
+    struct sqlite_store *self = store_new(options);
+    enum status status = lock(self, err);
+    if (status == STATUS_OK)
+        status = open_connections(self, err);
+    if (status == STATUS_OK)
+        status = recover_all(self, err);
+    if (status != STATUS_OK) {
+        store_free(self);
+        return status;
+    }
+    start_threads(self);
+    *out = &self->port;
+    return STATUS_OK;
+}
+
+static void close_store(struct store *store) {
+    struct sqlite_store *self = parts_of(store);
+    struct err err;
+    if (self->options.threads)
+        stop_threads(self);
+    else
+        writer_step(self);
+    if (fold_step(self, &err) != STATUS_OK)
+        log_warn("the last fold failed and will be made at the next start: %s", err.text);
+    store_free(self);
+}
+
+void sqlite_store_step(struct store *store) {
+    writer_step(parts_of(store));
+}
+
+void sqlite_store_fold(struct store *store) {
+    struct err err;
+    if (fold_step(parts_of(store), &err) != STATUS_OK)
+        log_warn("the fold failed: %s", err.text);
+}
+
+void sqlite_store_crash(struct store *store) {
+    struct sqlite_store *self = parts_of(store);
+    writer_abandon(self);
+    database_abandon(self->fold_db);
+    store_free(self);
+}

@@ -1,0 +1,246 @@
+#include "store/sqlite/writer.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "store/health.h"
+#include "store/sqlite/changes.h"
+#include "store/sqlite/fold.h"
+
+/* ---- submitting ---- */
+
+void writer_submit(struct store *store, struct store_commit *commit) {
+    struct sqlite_store *self = parts_of(store);
+    struct batch_hooks hooks = changes_hooks(self);
+    struct batch *batch = batch_new(commit);
+    pthread_mutex_lock(&self->mutex);
+    enum status status = batch_stage(batch, ++self->tickets, &self->tables, &hooks);
+    if (status == STATUS_OK) {
+        *self->last = batch;
+        self->last = &batch->next;
+        pthread_cond_signal(&self->submitted);
+    }
+    pthread_mutex_unlock(&self->mutex);
+    if (status != STATUS_OK) {
+        batch_free(batch);
+        commit->done(commit, status);
+    }
+}
+
+/* ---- one group ---- */
+
+struct group {
+    struct batch *batches; /* in order */
+    size_t count;          /* of records */
+    struct bytes *records;
+    uint64_t *positions;
+    uint64_t end; /* of the journal, behind it */
+    enum status status;
+    struct err err;
+    bool *ready; /* by queue number - 1: something waits there now */
+    size_t queue_count;
+};
+
+/* Cuts off the front of what waits, up to GROUP_BYTES_MAX. With the mutex. */
+static struct batch *next_batches(struct sqlite_store *self) {
+    struct batch *first = self->first, *last = first;
+    if (!first)
+        return NULL;
+    size_t bytes = first->bytes;
+    while (last->next && bytes + last->next->bytes <= GROUP_BYTES_MAX) {
+        last = last->next;
+        bytes += last->bytes;
+    }
+    self->first = last->next;
+    if (!self->first)
+        self->last = &self->first;
+    last->next = NULL;
+    return first;
+}
+
+static void gather(struct group *group) {
+    for (struct batch *batch = group->batches; batch; batch = batch->next) {
+        if (batch->status == STATUS_OK)
+            group->count += batch_record_count(batch);
+    }
+    group->records = memory_array(group->count + 1, sizeof *group->records);
+    group->positions = memory_array(group->count + 1, sizeof *group->positions);
+    struct bytes *at = group->records;
+    for (struct batch *batch = group->batches; batch; batch = batch->next) {
+        if (batch->status == STATUS_OK) {
+            batch_records(batch, at);
+            at += batch_record_count(batch);
+        }
+    }
+}
+
+static enum status append(struct sqlite_store *self, struct group *group) {
+    pthread_mutex_lock(&self->journal_mutex);
+    enum status status =
+        journal_append(self->journal, group->records, group->count, group->positions, &group->err);
+    if (status == STATUS_OK)
+        status = journal_sync(self->journal, &group->err);
+    group->end = journal_end(self->journal);
+    pthread_mutex_unlock(&self->journal_mutex);
+    return status;
+}
+
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now); /* the clock port's milliseconds are too coarse here */
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* A journal at its bound waits for the fold, which lets its segments be used again. */
+static void write_group(struct sqlite_store *self, struct group *group, double *seconds) {
+    if (group->count == 0)
+        return;
+    do {
+        double begun = seconds_now();
+        group->status = append(self, group);
+        *seconds = seconds_now() - begun;
+    } while (group->status == STATUS_FULL && fold_make_room(self));
+}
+
+/* ---- after the sync ---- */
+
+static void note_ready(struct group *group, const struct batch *batch) {
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct batch_op *op = &batch->ops[i];
+        if (op->record && (op->kind == STORE_PUT || op->kind == STORE_UPDATE))
+            group->ready[op->queue->number - 1] = true;
+    }
+}
+
+static void note_health(struct sqlite_store *self, const struct group *group, double seconds) {
+    if (group->count == 0)
+        return;
+    if (group->status == STATUS_OK)
+        health_note_commit(&self->health, seconds);
+    else if (self->health.writable)
+        log_error("the store cannot commit: %s", group->err.text);
+    self->health.writable = group->status == STATUS_OK;
+    self->health.trouble = group->err;
+}
+
+static void apply_group(struct sqlite_store *self, struct group *group) {
+    struct batch_hooks hooks = changes_hooks(self);
+    struct instant now = clock_now(self->options.clock);
+    const uint64_t *positions = group->positions;
+    group->queue_count = self->tables.queue_count;
+    group->ready = memory_array(group->queue_count + 1, sizeof *group->ready);
+    for (struct batch *batch = group->batches; batch; batch = batch->next) {
+        if (batch->status != STATUS_OK)
+            continue;
+        size_t count = batch_record_count(batch);
+        note_ready(group, batch);
+        batch_apply(batch, &self->tables, &hooks, positions, &now);
+        positions += count;
+    }
+    if (group->count > 0) {
+        self->applied_end = group->end;
+        fold_note_commit(self, now.mono);
+    }
+}
+
+static void fail_batch(struct sqlite_store *self, struct batch *batch, const struct group *group) {
+    struct batch_hooks hooks = changes_hooks(self);
+    if (batch->status != STATUS_OK)
+        return;
+    batch->status = group->status;
+    batch->commit->err = group->err;
+    batch_undo(batch, &self->tables, &hooks);
+}
+
+static bool leans_on_failed(const struct batch *batch, const struct batch *earlier) {
+    for (; earlier && earlier != batch; earlier = earlier->next) {
+        if (earlier->status != STATUS_OK && batch->leans_first <= earlier->ticket &&
+            earlier->ticket <= batch->leans_last)
+            return true;
+    }
+    return false;
+}
+
+/* What waits and duplicates an id that failed goes the same way: its answer would be a promise that
+ * nobody keeps. */
+static void fail_group(struct sqlite_store *self, struct group *group) {
+    for (struct batch *batch = group->batches; batch; batch = batch->next)
+        fail_batch(self, batch, group);
+    for (struct batch *batch = self->first; batch; batch = batch->next) {
+        if (batch->leans_last > 0 &&
+            (leans_on_failed(batch, group->batches) || leans_on_failed(batch, self->first)))
+            fail_batch(self, batch, group);
+    }
+}
+
+static void answer(struct sqlite_store *self, struct group *group) {
+    for (struct batch *batch = group->batches, *next; batch; batch = next) {
+        next = batch->next;
+        batch->commit->done(batch->commit, batch->status);
+        batch_free(batch);
+    }
+    pthread_mutex_lock(&self->mutex);
+    void (*ready)(void *arg, uint32_t queue) = self->ready;
+    void *arg = self->ready_arg;
+    pthread_mutex_unlock(&self->mutex);
+    for (size_t i = 0; ready && group->ready && i < group->queue_count; i++) {
+        if (group->ready[i])
+            ready(arg, (uint32_t)i + 1);
+    }
+}
+
+static void write_batches(struct sqlite_store *self, struct batch *batches) {
+    struct group group = {.batches = batches};
+    double seconds = 0;
+    gather(&group);
+    write_group(self, &group, &seconds);
+    pthread_mutex_lock(&self->mutex);
+    if (group.status == STATUS_OK)
+        apply_group(self, &group);
+    else
+        fail_group(self, &group);
+    note_health(self, &group, seconds);
+    pthread_mutex_unlock(&self->mutex);
+    answer(self, &group);
+    free(group.records);
+    free(group.positions);
+    free(group.ready);
+}
+
+void writer_step(struct sqlite_store *self) {
+    for (;;) {
+        pthread_mutex_lock(&self->mutex);
+        struct batch *batches = next_batches(self);
+        pthread_mutex_unlock(&self->mutex);
+        if (!batches)
+            return;
+        write_batches(self, batches);
+    }
+}
+
+void *writer_run(void *arg) {
+    struct sqlite_store *self = arg;
+    pthread_mutex_lock(&self->mutex);
+    while (!self->stopping || self->first) {
+        while (!self->first && !self->stopping)
+            pthread_cond_wait(&self->submitted, &self->mutex);
+        pthread_mutex_unlock(&self->mutex);
+        writer_step(self);
+        pthread_mutex_lock(&self->mutex);
+    }
+    pthread_mutex_unlock(&self->mutex);
+    return NULL;
+}
+
+void writer_abandon(struct sqlite_store *self) {
+    struct batch_hooks hooks = changes_hooks(self);
+    for (struct batch *batch = self->first, *next; batch; batch = next) {
+        next = batch->next;
+        if (batch->status == STATUS_OK)
+            batch_undo(batch, &self->tables, &hooks);
+        batch_free(batch);
+    }
+    self->first = NULL;
+}

@@ -1,0 +1,16 @@
+/* writer: makes commits durable. All that wait become one group in the journal with one sync, then
+ * they are applied to the tables, then each is answered. */
+#ifndef STORE_WRITER_H
+#define STORE_WRITER_H
+
+#include "store/sqlite/parts.h"
+
+void writer_submit(struct store *store, struct store_commit *commit);
+/* Writes until nothing waits. */
+void writer_step(struct sqlite_store *self);
+/* The thread: until `stopping`, and then what is left. */
+void *writer_run(void *self);
+/* Without an answer: what was submitted is dropped. */
+void writer_abandon(struct sqlite_store *self);
+
+#endif

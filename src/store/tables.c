@@ -1,0 +1,233 @@
+#include "store/tables.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+/* Sequence numbers are dense; spread them over the slots. */
+static uint64_t seq_hash(uint64_t seq) {
+    return seq * UINT64_C(0x9E3779B97F4A7C15) >> 16;
+}
+
+void tables_init(struct tables *tables) {
+    *tables = (struct tables){.next_seq = 1};
+}
+
+static void free_entry(struct map_node *node) {
+    entry_free(CONTAINER_OF(node, struct entry, by_seq));
+}
+
+void tables_free(struct tables *tables) {
+    map_free(&tables->by_id);
+    map_free(&tables->by_letter);
+    map_drain(&tables->by_seq, free_entry);
+    for (size_t i = 0; i < tables->queue_count; i++) {
+        struct queue *queue = tables->queues[i];
+        waiting_free(&queue->waiting);
+        free((char *)queue->facts.ptr);
+        free(queue);
+    }
+    free(tables->queues);
+    dlqs_free(&tables->dlqs);
+    names_free(&tables->names);
+}
+
+/* ---- queues ---- */
+
+static struct queue *add_queue(struct tables *tables, struct bytes name) {
+    struct queue *queue = memory_new(sizeof *queue);
+    queue->number = (uint32_t)tables->queue_count + 1;
+    queue->name = names_get(&tables->names, name);
+    waiting_init(&queue->waiting);
+    tables->queues =
+        memory_grow(tables->queues, (tables->queue_count + 1) * sizeof(struct queue *));
+    tables->queues[tables->queue_count++] = queue;
+    return queue;
+}
+
+struct queue *tables_queue_named(struct tables *tables, struct bytes name) {
+    const struct name *known = names_get(&tables->names, name);
+    for (size_t i = 0; i < tables->queue_count; i++) {
+        if (tables->queues[i]->name == known)
+            return tables->queues[i];
+    }
+    return add_queue(tables, name);
+}
+
+struct queue *tables_queue_restore(struct tables *tables, uint32_t number, struct bytes name) {
+    while (tables->queue_count < number)
+        add_queue(tables, BYTES_NONE);
+    struct queue *queue = tables->queues[number - 1];
+    queue->name = names_get(&tables->names, name);
+    queue->durable = true;
+    return queue;
+}
+
+struct queue *tables_queue(const struct tables *tables, uint32_t number) {
+    assert(number > 0 && number <= tables->queue_count);
+    return tables->queues[number - 1];
+}
+
+uint32_t tables_queue_known(const struct tables *tables, struct bytes name) {
+    if (name.len == 0)
+        return TABLES_ANY_QUEUE;
+    for (size_t i = 0; i < tables->queue_count; i++) {
+        const struct name *known = tables->queues[i]->name;
+        if (known && bytes_eq(known->text, name))
+            return tables->queues[i]->number;
+    }
+    return TABLES_NO_QUEUE;
+}
+
+void tables_queue_facts(struct queue *queue, struct bytes facts) {
+    free((char *)queue->facts.ptr);
+    queue->facts = (struct bytes){bytes_dup(facts), facts.len};
+    queue->changed = true;
+}
+
+/* ---- finding ---- */
+
+struct entry *tables_find(const struct tables *tables, uint64_t seq) {
+    for (struct map_node *node = map_first(&tables->by_seq, seq_hash(seq)); node;
+         node = map_next(node)) {
+        struct entry *entry = CONTAINER_OF(node, struct entry, by_seq);
+        if (entry->seq == seq)
+            return entry;
+    }
+    return NULL;
+}
+
+struct entry *tables_find_id(const struct tables *tables, uint32_t queue, struct bytes id) {
+    struct entry *hiding = NULL;
+    for (struct map_node *node = map_first(&tables->by_id, bytes_hash(id)); node;
+         node = map_next(node)) {
+        struct entry *entry = CONTAINER_OF(node, struct entry, by_id);
+        if (entry->queue != queue || !bytes_eq(entry->id, id))
+            continue;
+        if (entry->stage != ENTRY_FORGOTTEN)
+            return entry;
+        hiding = entry;
+    }
+    return hiding;
+}
+
+struct matches {
+    uint32_t queue;
+    struct entry **out;
+    size_t count, max;
+};
+
+static void add_match(struct matches *matches, struct entry *entry) {
+    if (entry->stage != ENTRY_HELD || matches->count == matches->max ||
+        (matches->queue != TABLES_ANY_QUEUE && matches->queue != entry->queue))
+        return;
+    for (size_t i = 0; i < matches->count; i++) {
+        if (matches->out[i] == entry)
+            return;
+    }
+    matches->out[matches->count++] = entry;
+}
+
+size_t tables_matches(const struct tables *tables, uint32_t queue, struct bytes id,
+                      struct entry **out, size_t max) {
+    struct matches matches = {.queue = queue, .out = out, .max = max};
+    uint64_t hash = bytes_hash(id);
+    for (struct map_node *node = map_first(&tables->by_id, hash); node; node = map_next(node)) {
+        struct entry *entry = CONTAINER_OF(node, struct entry, by_id);
+        if (bytes_eq(entry->id, id))
+            add_match(&matches, entry);
+    }
+    for (struct map_node *node = map_first(&tables->by_letter, hash); node; node = map_next(node)) {
+        struct entry *entry = CONTAINER_OF(node, struct entry, by_letter);
+        if (bytes_eq(entry_letter_id(entry), id))
+            add_match(&matches, entry);
+    }
+    return matches.count;
+}
+
+enum status tables_ambiguous(const struct tables *tables, const uint32_t *queues, size_t count,
+                             struct bytes id, struct err *err) {
+    char memory[sizeof err->text];
+    struct buf names;
+    buf_init_fixed(&names, memory, sizeof memory - 1);
+    for (size_t i = 0; i < count; i++) {
+        buf_str(&names, i ? ", " : "");
+        buf_bytes(&names, tables_queue(tables, queues[i])->name->text);
+    }
+    return err_set(err, STATUS_CONFLICT, "\"%.*s\" is held by several queues: %.*s", BYTES_ARG(id),
+                   BYTES_ARG(buf_view(&names)));
+}
+
+/* ---- changing ---- */
+
+static struct waiting *waiting_of(struct tables *tables, const struct entry *entry) {
+    return &tables_queue(tables, entry->queue)->waiting;
+}
+
+static void index_letter(struct tables *tables, struct entry *entry) {
+    if (entry->facts.letter_id)
+        map_insert(&tables->by_letter, &entry->by_letter, bytes_hash(entry_letter_id(entry)));
+}
+
+static void unindex_letter(struct tables *tables, struct entry *entry) {
+    if (entry->facts.letter_id)
+        map_remove(&tables->by_letter, &entry->by_letter);
+}
+
+static void wait_if_live(struct tables *tables, struct entry *entry, const struct instant *now) {
+    if (waiting_has_place(entry->facts.state))
+        waiting_add(waiting_of(tables, entry), entry, now);
+}
+
+void tables_reserve(struct tables *tables, struct entry *entry) {
+    entry->stage = ENTRY_RESERVED;
+    map_insert(&tables->by_seq, &entry->by_seq, seq_hash(entry->seq));
+    map_insert(&tables->by_id, &entry->by_id, bytes_hash(entry->id));
+    index_letter(tables, entry);
+    if (entry->seq >= tables->next_seq)
+        tables->next_seq = entry->seq + 1;
+}
+
+void tables_restore(struct tables *tables, struct entry *entry, const struct instant *now) {
+    assert(entry->stage == ENTRY_RESERVED);
+    entry->stage = ENTRY_HELD;
+    wait_if_live(tables, entry, now);
+}
+
+void tables_hold(struct tables *tables, struct entry *entry, const struct instant *now) {
+    tables_restore(tables, entry, now);
+    dlqs_change(&tables->dlqs, NULL, &entry->facts);
+}
+
+void tables_change(struct tables *tables, struct entry *entry, struct facts *facts_take,
+                   const struct instant *now) {
+    assert(entry->stage == ENTRY_HELD);
+    dlqs_change(&tables->dlqs, &entry->facts, facts_take);
+    waiting_remove(waiting_of(tables, entry), entry);
+    unindex_letter(tables, entry);
+    entry_facts_free(&entry->facts);
+    entry->facts = *facts_take;
+    facts_take->letter_id = NULL;
+    index_letter(tables, entry);
+    wait_if_live(tables, entry, now);
+}
+
+void tables_forget(struct tables *tables, struct entry *entry) {
+    assert(entry->stage == ENTRY_HELD);
+    dlqs_change(&tables->dlqs, &entry->facts, NULL);
+    waiting_remove(waiting_of(tables, entry), entry);
+    blob_unkeep(&entry->envelope);
+    blob_unkeep(&entry->body);
+    entry->stage = ENTRY_FORGOTTEN;
+}
+
+void tables_drop(struct tables *tables, struct entry *entry) {
+    waiting_remove(waiting_of(tables, entry), entry);
+    unindex_letter(tables, entry);
+    map_remove(&tables->by_seq, &entry->by_seq);
+    map_remove(&tables->by_id, &entry->by_id);
+    list_remove(&entry->change);
+    list_remove(&entry->recent);
+    entry_free(entry);
+}

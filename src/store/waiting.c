@@ -1,0 +1,196 @@
+#include "store/waiting.h"
+
+#include <assert.h>
+
+/* Something can be taken at once, whatever the time is. */
+static const struct mono at_once = {0};
+
+void waiting_init(struct waiting *waiting) {
+    *waiting = (struct waiting){0};
+    list_init(&waiting->ready);
+    list_init(&waiting->taken);
+}
+
+void waiting_free(struct waiting *waiting) {
+    heap_free(&waiting->delayed);
+    heap_free(&waiting->retry);
+}
+
+bool waiting_has_place(enum state state) {
+    return state == STATE_QUEUED || state == STATE_PENDING_RETRY || state == STATE_REPLAYING;
+}
+
+static struct entry *of_due(struct heap_node *node) {
+    return CONTAINER_OF(node, struct entry, due);
+}
+
+static struct heap *heap_of(struct waiting *waiting, const struct entry *entry) {
+    return entry->facts.state == STATE_QUEUED ? &waiting->delayed : &waiting->retry;
+}
+
+/* The wall clock may have jumped since the due time was written: never longer than the delay that
+ * led to it, never in the past. */
+static int64_t due_ms(const struct facts *facts, struct instant now) {
+    int64_t left = facts->next_attempt_at.ms - now.wall.ms;
+    if (facts->next_attempt_at.ms == 0 || left < 0)
+        left = 0;
+    if (left > facts->delay_ms)
+        left = facts->delay_ms > 0 ? facts->delay_ms : 0;
+    return mono_after(now.mono, left).ms;
+}
+
+static void push_ready(struct waiting *waiting, struct entry *entry) {
+    list_push_back(&waiting->ready, &entry->link);
+    waiting->ready_count++;
+}
+
+static void push_heap(struct waiting *waiting, struct entry *entry, int64_t at) {
+    entry->due.at = at;
+    entry->due.tie = ++waiting->turn;
+    heap_insert(heap_of(waiting, entry), &entry->due);
+}
+
+void waiting_add(struct waiting *waiting, struct entry *entry, const struct instant *now) {
+    assert(waiting_has_place(entry->facts.state) && !entry->taken);
+    bool has_due = entry->facts.next_attempt_at.ms != 0;
+    if (entry->facts.state == STATE_QUEUED && !has_due) {
+        push_ready(waiting, entry);
+        return;
+    }
+    entry->unscheduled = !now && has_due;
+    int64_t at = now ? due_ms(&entry->facts, *now) : at_once.ms;
+    if (entry->facts.state == STATE_QUEUED && now && at <= now->mono.ms)
+        push_ready(waiting, entry);
+    else
+        push_heap(waiting, entry, at);
+}
+
+void waiting_remove(struct waiting *waiting, struct entry *entry) {
+    if (entry->due.index != 0) {
+        heap_remove(heap_of(waiting, entry), &entry->due);
+    } else if (entry->taken) {
+        list_remove(&entry->link);
+        entry->taken = false;
+        waiting->taken_count--;
+    } else if (!list_empty(&entry->link)) {
+        list_remove(&entry->link);
+        waiting->ready_count--;
+    }
+}
+
+/* The first of the heap, once every due time before it is reckoned. */
+static struct entry *first_of(struct waiting *waiting, struct heap *heap, struct instant now) {
+    for (struct heap_node *node; (node = heap_first(heap)) != NULL;) {
+        struct entry *entry = of_due(node);
+        if (!entry->unscheduled)
+            return entry;
+        heap_remove(heap, node);
+        entry->unscheduled = false;
+        push_heap(waiting, entry, due_ms(&entry->facts, now));
+    }
+    return NULL;
+}
+
+static void promote_delayed(struct waiting *waiting, struct instant now) {
+    struct entry *entry;
+    while ((entry = first_of(waiting, &waiting->delayed, now)) != NULL &&
+           entry->due.at <= now.mono.ms) {
+        heap_remove(&waiting->delayed, &entry->due);
+        push_ready(waiting, entry);
+    }
+}
+
+static struct entry *next_ready(struct waiting *waiting, struct instant now, uint64_t avoid) {
+    promote_delayed(waiting, now);
+    LIST_EACH(node, &waiting->ready) {
+        struct entry *entry = CONTAINER_OF(node, struct entry, link);
+        if (entry->seq != avoid)
+            return entry;
+    }
+    return NULL;
+}
+
+static struct entry *next_due(struct waiting *waiting, struct instant now, uint64_t avoid) {
+    struct entry *first = first_of(waiting, &waiting->retry, now);
+    if (!first || first->due.at > now.mono.ms)
+        return NULL;
+    if (first->seq != avoid)
+        return first;
+    heap_remove(&waiting->retry, &first->due);
+    struct entry *second = first_of(waiting, &waiting->retry, now);
+    heap_insert(&waiting->retry, &first->due);
+    return second && second->due.at <= now.mono.ms ? second : NULL;
+}
+
+static bool fewer(const struct entry *a, const struct entry *b) {
+    if (a->facts.attempts != b->facts.attempts)
+        return a->facts.attempts < b->facts.attempts;
+    return a->due.at != b->due.at ? a->due.at < b->due.at : a->due.tie < b->due.tie;
+}
+
+/* Looks at all that wait: only probes ask this, one at a time. */
+static struct entry *next_fewest(struct waiting *waiting, struct instant now, uint64_t avoid) {
+    first_of(waiting, &waiting->retry, now);
+    struct entry *best = NULL;
+    for (size_t i = 0; i < waiting->retry.count; i++) {
+        struct entry *entry = of_due(waiting->retry.nodes[i]);
+        if (entry->seq != avoid && entry->due.at <= now.mono.ms && (!best || fewer(entry, best)))
+            best = entry;
+    }
+    return best;
+}
+
+static struct entry *next_of(struct waiting *waiting, enum store_take which, struct instant now,
+                             uint64_t avoid) {
+    static struct entry *(*const choose[])(struct waiting *, struct instant, uint64_t) = {
+        [TAKE_READY] = next_ready,
+        [TAKE_DUE] = next_due,
+        [TAKE_DUE_FEWEST] = next_fewest,
+    };
+    return choose[which](waiting, now, avoid);
+}
+
+static void take_one(struct waiting *waiting, struct entry *entry) {
+    waiting_remove(waiting, entry);
+    entry->taken = true;
+    list_push_back(&waiting->taken, &entry->link);
+    waiting->taken_count++;
+}
+
+size_t waiting_take(struct waiting *waiting, enum store_take which, struct instant now,
+                    uint64_t avoid, struct entry **out, size_t max) {
+    size_t count = 0;
+    while (count < max) {
+        struct entry *entry = next_of(waiting, which, now, avoid);
+        if (!entry && count == 0 && avoid != 0)
+            entry = next_of(waiting, which, now, 0);
+        if (!entry)
+            break;
+        take_one(waiting, entry);
+        out[count++] = entry;
+    }
+    return count;
+}
+
+void waiting_give_back(struct waiting *waiting, struct entry *entry, struct mono due) {
+    assert(entry->taken);
+    waiting_remove(waiting, entry);
+    push_heap(waiting, entry, due.ms);
+}
+
+struct mono waiting_next(const struct waiting *waiting, enum store_take which) {
+    if (which == TAKE_READY && waiting->ready_count > 0)
+        return at_once;
+    const struct heap_node *first =
+        heap_first(which == TAKE_READY ? &waiting->delayed : &waiting->retry);
+    return first ? (struct mono){first->at} : MONO_NEVER;
+}
+
+void waiting_counts(const struct waiting *waiting, struct store_queue_counts *out) {
+    *out = (struct store_queue_counts){
+        .queued = waiting->ready_count + waiting->delayed.count,
+        .delayed = waiting->delayed.count,
+        .pending_retry = waiting->retry.count,
+        .taken = waiting->taken_count,
+    };
+}

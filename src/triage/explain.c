@@ -1,0 +1,277 @@
+#include "triage/explain.h"
+
+#include "base/json.h"
+#include "core/lifecycle.h"
+#include "triage/explain_step.h"
+#include "triage/rule_view.h"
+
+#define SENTENCES_MAX ((size_t)16 * 1024)
+#define HANDLER_RULE  "handler" /* the name under which a handler's own verdict stands */
+
+/* Why a letter stopped, and what helps. */
+struct ending_words {
+    const char *why;
+    const char *next;
+};
+
+static const struct ending_words ending_words[] = {
+    [CAUSE_TERMINAL] = {"That verdict is final, so it was not tried again.",
+                        "Fix the message or the handler and replay it, or discard it."},
+    [CAUSE_EXHAUSTED] = {"No attempts are left.",
+                         "Check that what it depends on works again, then replay it."},
+    [CAUSE_EXPIRED] =
+        {"Its first failure was longer ago than max_age allows.",
+         "Check that what it depends on works again, then replay it if it still matters."},
+    [CAUSE_CRASH] = {"It keeps killing its worker, so it was taken away from its neighbours.",
+                     "Run it against the handler in isolation; replay it only when the handler "
+                     "survives it."},
+    [CAUSE_BLOCKED] =
+        {"An earlier message with the same key is dead and too many waited behind it.",
+         "Settle the letter at the head of its key first, then replay this one."},
+    [CAUSE_UNCLASSIFIED] = {"No rule matches this failure, and what is unknown is not retried.",
+                            "Read the error: if it can pass by itself, add a rule that retries it; "
+                            "otherwise fix the bug; then replay it."},
+    [CAUSE_UNROUTABLE] = {"There was nowhere to send it.",
+                          "Correct its destination in the configuration, then replay it."},
+    [CAUSE_OPERATOR] = {"A person put it here.", "Replay it, resolve it or discard it."},
+    [CAUSE_REPORTED] = {"Another system reported it as failed for good.",
+                        "Fix what the report names, then replay it, or resolve it."},
+    [CAUSE_ADOPTED] = {"It was found dead in another system's queue.",
+                       "Look at its source, then replay it, resolve it or discard it."},
+};
+
+static const char *const live_words[STATE_COUNT] = {
+    [STATE_QUEUED] = "It waits in the queue for its turn.",
+    [STATE_RUNNING] = "It is with the handler now.",
+    [STATE_PENDING_RETRY] = "It waits for its next attempt.",
+    [STATE_RETRYING] = "It is with the handler again now.",
+};
+
+/* ---- the summary ---- */
+
+static void put_attempts(const struct envelope *envelope, struct buf *out) {
+    if (!envelope->failed) {
+        buf_str(out, envelope->attempts ? "It has not failed. " : "It has not been tried yet. ");
+        return;
+    }
+    if (envelope->attempts > 1 && envelope->attempts >= envelope->max_attempts)
+        buf_printf(out, "All %u attempts failed, the last with ", envelope->attempts);
+    else if (envelope->attempts)
+        buf_printf(out, "Attempt %u of %u failed with ", envelope->attempts,
+                   envelope->max_attempts);
+    else
+        buf_str(out, "It failed with ");
+    size_t before = out->len;
+    explain_step_put_error(envelope->error_type, envelope->error_message, out);
+    if (out->len == before)
+        buf_printf(out, "a failure of kind %s", kind_text(envelope->kind));
+    if (envelope->status)
+        buf_printf(out, " (status %d)", envelope->status);
+    if (envelope->signal)
+        buf_printf(out, " (signal %d)", envelope->signal);
+    buf_str(out, out->ptr[out->len - 1] == '.' ? " " : ". ");
+}
+
+/* The last failure that was judged: the one that the envelope's rule is about. */
+static const struct envelope_note *last_judged(const struct envelope *envelope) {
+    for (size_t i = envelope->history_count; i > 0; i--) {
+        const struct envelope_note *note = &envelope->history[i - 1];
+        if (!note->ok && !note->interrupted)
+            return note;
+    }
+    return NULL;
+}
+
+/* What was said then; a rule may say something else by now. NULL when it is not known. */
+static const char *verdict_then(const struct envelope *envelope, const struct rule *rule) {
+    const struct envelope_note *note = last_judged(envelope);
+    if (note)
+        return verdict_text(note->verdict);
+    return rule ? verdict_text(rule->verdict) : NULL;
+}
+
+static void put_rule_sentence(const struct envelope *envelope, const struct rule *rule,
+                              struct buf *out) {
+    const char *verdict = verdict_then(envelope, rule);
+    if (!envelope->rule.len)
+        return;
+    if (bytes_is(envelope->rule, HANDLER_RULE))
+        buf_str(out, "The handler itself");
+    else
+        buf_printf(out, "Rule %.*s", BYTES_ARG(envelope->rule));
+    if (verdict)
+        buf_printf(out, " said %s and", verdict);
+    buf_printf(out, " called it %.*s/%.*s. ", BYTES_ARG(envelope->category),
+               BYTES_ARG(envelope->reason));
+}
+
+static void put_crashes(const struct envelope *envelope, const struct policy *policy,
+                        struct buf *out) {
+    if (envelope->cause != CAUSE_CRASH)
+        return;
+    buf_printf(out, "Crashes counted: %u", envelope->crashes);
+    if (policy)
+        buf_printf(out, ", and %u are the limit", policy->poison.crashes);
+    buf_str(out, ". ");
+}
+
+static void put_why(const struct envelope *envelope, struct buf *out) {
+    if (envelope->why.len)
+        buf_printf(out, ": %.*s", BYTES_ARG(bytes_clip(envelope->why, EXPLAIN_MESSAGE_MAX)));
+    buf_char(out, '.');
+}
+
+/* A letter that needs nobody any more. */
+static void put_settled(const struct envelope *envelope, struct buf *out) {
+    char at[INSTANT_TEXT_SIZE];
+    buf_str(out, envelope->state == STATE_DISCARDED ? "It was discarded" : "It was resolved");
+    if (envelope->resolved_at.ms != 0)
+        buf_printf(out, " at %s", wall_text(envelope->resolved_at, at));
+    if (envelope->resolution != RESOLUTION_NONE)
+        buf_printf(out, " (%s)", resolution_text(envelope->resolution));
+    put_why(envelope, out);
+    buf_str(out, " There is nothing left to do.");
+}
+
+static void put_dead(const struct envelope *envelope, const struct policy *policy,
+                     struct buf *out) {
+    const struct ending_words *words = &ending_words[envelope->cause];
+    put_crashes(envelope, policy, out);
+    buf_str(out, words->why);
+    if (envelope->state == STATE_REPLAYING)
+        buf_str(out, " It is being replayed now: wait for the outcome.");
+    else
+        buf_printf(out, " %s", words->next);
+    if (envelope->blocked_by.len)
+        buf_printf(out, " It is blocked by %.*s.", BYTES_ARG(envelope->blocked_by));
+}
+
+static void put_live(const struct envelope *envelope, struct buf *out) {
+    char due[INSTANT_TEXT_SIZE];
+    buf_str(out, live_words[envelope->state]);
+    if (envelope->blocked_by.len)
+        buf_printf(out, " It is blocked by %.*s: settle that letter to let it go on.",
+                   BYTES_ARG(envelope->blocked_by));
+    else if (envelope->state == STATE_PENDING_RETRY && envelope->next_attempt_at.ms != 0)
+        buf_printf(out, " That is due at %s; there is nothing to do before then.",
+                   wall_text(envelope->next_attempt_at, due));
+}
+
+static void put_summary(const struct envelope *envelope, const struct policy *policy,
+                        const struct rule *rule, struct buf *out) {
+    put_attempts(envelope, out);
+    put_rule_sentence(envelope, rule, out);
+    if (lifecycle_is_live(envelope->state))
+        put_live(envelope, out);
+    else if (lifecycle_counts_in_depth(envelope->state))
+        put_dead(envelope, policy, out);
+    else
+        put_settled(envelope, out);
+    if (!policy)
+        buf_printf(out, " Queue %.*s is no longer configured.", BYTES_ARG(envelope->queue));
+}
+
+/* ---- the data ---- */
+
+static void put_text(struct json_out *out, const char *key, struct bytes text) {
+    json_key(out, key);
+    json_put(out, text.len ? text : BYTES_NONE);
+}
+
+static void put_steps(const struct envelope *envelope, const struct policy *policy,
+                      struct json_out *out, struct buf *text) {
+    char at[INSTANT_TEXT_SIZE];
+    const struct envelope_note *last = last_judged(envelope);
+    json_open(out, '[');
+    for (size_t i = 0; i < envelope->history_count; i++) {
+        const struct envelope_note *note = &envelope->history[i];
+        buf_clear(text);
+        explain_step_put(note, note == last ? envelope->rule : BYTES_NONE, policy, text);
+        json_open(out, '{');
+        json_key(out, "attempt");
+        json_put_i64(out, note->attempt);
+        json_key(out, "at");
+        json_put_str(out, wall_text(note->at, at));
+        json_key(out, "what");
+        json_put(out, buf_view(text));
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+}
+
+static void put_rule(const struct envelope *envelope, const struct rule *rule,
+                     struct json_out *out) {
+    if (!envelope->rule.len) {
+        json_put_null(out);
+        return;
+    }
+    json_open(out, '{');
+    put_text(out, "name", envelope->rule);
+    json_key(out, "verdict");
+    json_put_str(out, verdict_then(envelope, rule));
+    put_text(out, "category", envelope->category);
+    put_text(out, "reason", envelope->reason);
+    if (rule) {
+        json_key(out, "when");
+        rule_view_put_when(out, &rule->when);
+    }
+    json_close(out, '}');
+}
+
+static void put_count(struct json_out *out, const char *key, uint32_t count) {
+    json_key(out, key);
+    json_put_i64(out, count);
+}
+
+static void put_duration(struct json_out *out, const char *key, int64_t ms) {
+    char memory[32];
+    struct buf text;
+    buf_init_fixed(&text, memory, sizeof memory);
+    duration_put(&text, ms);
+    put_text(out, key, buf_view(&text));
+}
+
+static void put_limits(const struct envelope *envelope, const struct policy *policy,
+                       struct json_out *out) {
+    json_open(out, '{');
+    put_count(out, "attempts", envelope->attempts);
+    put_count(out, "max_attempts", envelope->max_attempts);
+    put_count(out, "crashes", envelope->crashes);
+    put_count(out, "replays", envelope->replays);
+    if (policy) {
+        put_count(out, "poison_crashes", policy->poison.crashes);
+        put_duration(out, "base", policy->retry.base_ms);
+        put_duration(out, "cap", policy->retry.cap_ms);
+        put_duration(out, "max_age", policy->retry.max_age_ms);
+        put_duration(out, "retry_after_cap", policy->retry.retry_after_cap_ms);
+    }
+    json_close(out, '}');
+}
+
+static void put_identity(const struct envelope *envelope, struct json_out *out) {
+    put_text(out, "id", envelope->letter_id.len ? envelope->letter_id : envelope->id);
+    put_text(out, "queue", envelope->queue);
+    json_key(out, "state");
+    json_put_str(out, state_text(envelope->state));
+    json_key(out, "cause");
+    json_put_str(out, lifecycle_is_letter(envelope->state) ? cause_text(envelope->cause) : NULL);
+}
+
+void explain_json(const struct envelope *envelope, const struct policy *policy, struct buf *out) {
+    const struct rule *rule = rule_view_find(policy, envelope->rule);
+    struct json_out json = json_out(out);
+    struct buf text;
+    buf_init_heap(&text, SENTENCES_MAX);
+    put_summary(envelope, policy, rule, &text);
+    json_open(&json, '{');
+    put_identity(envelope, &json);
+    put_text(&json, "summary", buf_view(&text));
+    json_key(&json, "steps");
+    put_steps(envelope, policy, &json, &text);
+    json_key(&json, "rule");
+    put_rule(envelope, rule, &json);
+    json_key(&json, "limits");
+    put_limits(envelope, policy, &json);
+    json_close(&json, '}');
+    buf_free(&text);
+}

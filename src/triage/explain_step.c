@@ -1,0 +1,92 @@
+#include "triage/explain_step.h"
+
+/* The error's first line: the rest stands in the envelope. */
+static struct bytes first_line(struct bytes text) {
+    struct bytes line = BYTES_NONE;
+    while (bytes_trim(line).len == 0 && bytes_line(&text, &line))
+        continue;
+    return bytes_clip(bytes_trim(line), EXPLAIN_MESSAGE_MAX);
+}
+
+void explain_step_put_error(struct bytes error_type, struct bytes error_message, struct buf *out) {
+    struct bytes message = first_line(error_message);
+    if (error_type.len)
+        buf_bytes(out, error_type);
+    if (error_type.len && message.len)
+        buf_str(out, ": ");
+    buf_bytes(out, message);
+}
+
+/* The longest wait that the policy itself gives after attempt n, before Retry-After. */
+static int64_t backoff_bound_ms(const struct retry_policy *retry, uint32_t attempt) {
+    size_t index = attempt ? attempt - 1 : 0;
+    if (retry->shape == BACKOFF_LIST && retry->delay_count > 0)
+        return retry->delays_ms[index < retry->delay_count ? index : retry->delay_count - 1];
+    if (retry->shape != BACKOFF_EXPONENTIAL)
+        return retry->base_ms;
+    if (retry->jitter == JITTER_DECORRELATED)
+        return retry->cap_ms;
+    int64_t bound = retry->base_ms;
+    for (size_t i = 0; i < index && bound < retry->cap_ms; i++)
+        bound *= 2;
+    return bound < retry->cap_ms ? bound : retry->cap_ms;
+}
+
+static void put_bound(const struct retry_policy *retry, const struct envelope_note *note,
+                      struct buf *out) {
+    static const char *const jitters[] = {
+        [JITTER_FULL] = "full jitter of at most ",
+        [JITTER_EQUAL] = "equal jitter of at most ",
+        [JITTER_DECORRELATED] = "decorrelated jitter of at most ",
+        [JITTER_NONE] = "no jitter: ",
+    };
+    int64_t bound = backoff_bound_ms(retry, note->attempt);
+    if (note->delay_ms > bound)
+        buf_str(out, " (longer than its backoff of at most ");
+    else
+        buf_printf(out, " (%s", jitters[retry->jitter]);
+    duration_put(out, bound);
+    buf_str(out, note->delay_ms > bound ? ", as Retry-After or the retry budget asked)" : ")");
+}
+
+static void put_verdict(const struct envelope_note *note, struct bytes rule, struct buf *out) {
+    buf_str(out, " → ");
+    if (rule.len)
+        buf_printf(out, "rule %.*s said ", BYTES_ARG(rule));
+    buf_str(out, verdict_text(note->verdict));
+    if (note->category.len)
+        buf_printf(out, " (%.*s)", BYTES_ARG(note->category));
+}
+
+static void put_failure(const struct envelope_note *note, struct bytes rule,
+                        const struct policy *policy, struct buf *out) {
+    buf_str(out, " failed");
+    if (note->error_type.len || note->error_message.len)
+        buf_str(out, ": ");
+    explain_step_put_error(note->error_type, note->error_message, out);
+    put_verdict(note, rule, out);
+    if (note->verdict == VERDICT_HALT)
+        buf_str(out, "; the queue was stopped");
+    if (note->delay_ms < 0)
+        return;
+    buf_printf(out, "; next attempt %lld ms later", (long long)note->delay_ms);
+    if (policy)
+        put_bound(&policy->retry, note, out);
+}
+
+void explain_step_put(const struct envelope_note *note, struct bytes rule,
+                      const struct policy *policy, struct buf *out) {
+    if (note->replay > 0)
+        buf_printf(out, "replay %u, ", note->replay);
+    buf_printf(out, "attempt %u", note->attempt);
+    if (note->probe)
+        buf_str(out, " (a probe of the open breaker)");
+    if (note->ok)
+        buf_str(out, " succeeded");
+    else if (note->interrupted)
+        buf_str(out, " was interrupted when impound stopped");
+    else
+        put_failure(note, rule, policy, out);
+    if (!note->counted)
+        buf_str(out, "; it does not count");
+}

@@ -1,0 +1,18 @@
+/* explain_step: one line of history, and one failure, told in a sentence. */
+#ifndef TRIAGE_EXPLAIN_STEP_H
+#define TRIAGE_EXPLAIN_STEP_H
+
+#include "base/buf.h"
+#include "core/envelope.h"
+#include "core/policy.h"
+
+enum { EXPLAIN_MESSAGE_MAX = 200 }; /* bytes of an error message in a sentence */
+
+/* "attempt 1 failed: TimeoutError: no answer → retry (timeout); next attempt 132 ms later (full
+ * jitter of at most 200ms)". `rule` is named where it is known; the policy may be NULL. */
+void explain_step_put(const struct envelope_note *note, struct bytes rule,
+                      const struct policy *policy, struct buf *out);
+/* "TimeoutError: no answer"; what is missing is left out. */
+void explain_step_put_error(struct bytes error_type, struct bytes error_message, struct buf *out);
+
+#endif

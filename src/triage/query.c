@@ -1,0 +1,278 @@
+#include "triage/query.h"
+
+#include "base/suggest.h"
+#include "core/fingerprint.h"
+#include "triage/where.h"
+
+#define ENVELOPE_ARENA_CHUNK ((size_t)16 * 1024)
+#define COUNT(array)         (sizeof(array) / sizeof((array)[0]))
+
+/* ---- one word ---- */
+
+struct value {
+    struct bytes word, text;
+    struct wall now;
+    struct err *err;
+};
+
+static enum status wrong(const struct value *value, const char *expected) {
+    return err_set(value->err, STATUS_INVALID, "%.*s: \"%.*s\" is not %s", BYTES_ARG(value->word),
+                   BYTES_ARG(value->text), expected);
+}
+
+#define WORD_TEXT(code, text) text,
+static const char *const state_words[] = {STATE_LIST(WORD_TEXT)};
+static const char *const cause_words[] = {CAUSE_LIST(WORD_TEXT)};
+#undef WORD_TEXT
+
+/* A word that is none of a fixed list: the nearest, or all of them. */
+static enum status not_among(const struct value *value, struct bytes text, const char *const *words,
+                             size_t count) {
+    const char *nearest = suggest_nearest(text, words, count);
+    if (nearest)
+        return err_set(value->err, STATUS_INVALID,
+                       "%.*s: there is no \"%.*s\"; did you mean \"%s\"?", BYTES_ARG(value->word),
+                       BYTES_ARG(text), nearest);
+    char memory[256];
+    struct buf all;
+    buf_init_fixed(&all, memory, sizeof memory);
+    for (size_t i = 0; i < count; i++)
+        buf_printf(&all, "%s%s", i ? ", " : "", words[i]);
+    return err_set(value->err, STATUS_INVALID, "%.*s: there is no \"%.*s\"; it is one of %s",
+                   BYTES_ARG(value->word), BYTES_ARG(text), buf_cstr(&all));
+}
+
+static enum status set_state(struct query *query, const struct value *value) {
+    struct bytes rest = value->text;
+    uint32_t states = 0;
+    while (rest.len > 0) {
+        size_t comma = bytes_find(rest, BYTES(","));
+        struct bytes word = bytes_trim(bytes_cut(rest, 0, comma));
+        enum state state;
+        if (!state_parse(word, &state))
+            return not_among(value, word, state_words, COUNT(state_words));
+        states |= 1u << state;
+        rest = bytes_cut(rest, comma + 1, rest.len);
+    }
+    query->filter.states |= states;
+    return STATUS_OK;
+}
+
+static enum status set_cause(struct query *query, const struct value *value) {
+    query->filter.has_cause = cause_parse(value->text, &query->filter.cause);
+    if (!query->filter.has_cause)
+        return not_among(value, value->text, cause_words, COUNT(cause_words));
+    return STATUS_OK;
+}
+
+static enum status set_fingerprint(struct query *query, const struct value *value) {
+    query->filter.has_fingerprint = fingerprint_parse(value->text, &query->filter.fingerprint);
+    return query->filter.has_fingerprint ? STATUS_OK
+                                         : wrong(value, "a fingerprint (16 hex digits)");
+}
+
+static enum status read_time(const struct value *value, struct wall *out) {
+    int64_t ago_ms;
+    if (wall_parse(value->text, out))
+        return STATUS_OK;
+    if (!duration_parse(value->text, &ago_ms))
+        return wrong(value, "a time (2026-01-31T12:00:00Z) or how long ago (6h)");
+    /* Before 1970 there is nothing, and 0 would mean "open". */
+    out->ms = ago_ms < value->now.ms ? value->now.ms - ago_ms : 1;
+    return STATUS_OK;
+}
+
+static enum status set_since(struct query *query, const struct value *value) {
+    return read_time(value, &query->filter.since);
+}
+
+static enum status set_until(struct query *query, const struct value *value) {
+    return read_time(value, &query->filter.until);
+}
+
+static enum status set_min_attempts(struct query *query, const struct value *value) {
+    uint64_t number;
+    if (!bytes_u64(value->text, &number) || number > UINT32_MAX)
+        return wrong(value, "a number of attempts");
+    query->filter.min_attempts = (uint32_t)number;
+    return STATUS_OK;
+}
+
+static enum status set_escalated(struct query *query, const struct value *value) {
+    bool yes = bytes_is(value->text, "true");
+    if (!yes && !bytes_is(value->text, "false"))
+        return wrong(value, "true or false");
+    query->filter.escalated = yes ? STORE_YES : STORE_NO;
+    return STATUS_OK;
+}
+
+static enum status set_limit(struct query *query, const struct value *value) {
+    uint64_t number;
+    if (!bytes_u64(value->text, &number) || number == 0)
+        return wrong(value, "a number of rows");
+    if (number > QUERY_LIMIT_MAX)
+        return err_set(value->err, STATUS_INVALID,
+                       "limit: %.*s is more than %d, the most rows of a page",
+                       BYTES_ARG(value->text), QUERY_LIMIT_MAX);
+    query->filter.limit = (size_t)number;
+    return STATUS_OK;
+}
+
+/* ---- all words ---- */
+
+typedef enum status set_fn(struct query *query, const struct value *value);
+
+/* A word either has a reader or is a text that stands in the query as it is. */
+struct word {
+    const char *name;
+    set_fn *set;
+    size_t text_at;
+};
+
+#define TEXT_AT(member) offsetof(struct query, member)
+
+static const struct word words[] = {
+    {"state", set_state, 0},
+    {"category", NULL, TEXT_AT(filter.category)},
+    {"reason", NULL, TEXT_AT(filter.reason_prefix)},
+    {"cause", set_cause, 0},
+    {"error_type", NULL, TEXT_AT(filter.error_type)},
+    {"fingerprint", set_fingerprint, 0},
+    {"since", set_since, 0},
+    {"until", set_until, 0},
+    {"min_attempts", set_min_attempts, 0},
+    {"key", NULL, TEXT_AT(filter.key)},
+    {"q", NULL, TEXT_AT(filter.text)},
+    {"where", NULL, TEXT_AT(where)},
+    {"queue", NULL, TEXT_AT(filter.queue)},
+    {"dlq", NULL, TEXT_AT(filter.dlq)},
+    {"escalated", set_escalated, 0},
+    {"limit", set_limit, 0},
+    {"cursor", NULL, TEXT_AT(filter.cursor)},
+};
+
+static enum status no_such_word(struct bytes name, struct err *err) {
+    const char *names[COUNT(words)];
+    for (size_t i = 0; i < COUNT(words); i++)
+        names[i] = words[i].name;
+    return not_among(&(struct value){.word = BYTES("filter"), .err = err}, name, names,
+                     COUNT(words));
+}
+
+static const struct word *find_word(struct bytes name) {
+    for (size_t i = 0; i < COUNT(words); i++)
+        if (bytes_is(name, words[i].name))
+            return &words[i];
+    return NULL;
+}
+
+void query_init(struct query *query, enum query_scope scope) {
+    *query =
+        (struct query){.filter = {.letters = scope == QUERY_LETTERS, .limit = QUERY_LIMIT_DEFAULT}};
+}
+
+enum status query_set(struct query *query, struct bytes name, struct bytes value, struct wall now,
+                      struct arena *arena, struct err *err) {
+    (void)arena; /* every text is used as it stands */
+    const struct word *word = find_word(name);
+    if (!word)
+        return no_such_word(name, err);
+    /* An empty variable in a script must not widen the filter to everything. */
+    if (value.len == 0 && !bytes_is(name, "cursor"))
+        return err_set(err, STATUS_INVALID, "%s: a value is missing", word->name);
+    if (word->set)
+        return word->set(query, &(struct value){name, value, now, err});
+    *(struct bytes *)(void *)((char *)query + word->text_at) = value;
+    return STATUS_OK;
+}
+
+void query_finish(struct query *query) {
+    if (query->filter.letters && query->filter.states == 0)
+        query->filter.states = 1u << STATE_PENDING_REVIEW | 1u << STATE_REPLAYING;
+}
+
+/* ---- running ---- */
+
+struct listing {
+    struct json_out out;
+    enum status status; /* the first row that could not be read */
+    struct err err;
+};
+
+static void put_row(void *arg, const struct store_row *row) {
+    struct listing *listing = arg;
+    struct arena arena;
+    struct envelope envelope;
+    struct buf text;
+    arena_init_heap(&arena, ENVELOPE_ARENA_CHUNK);
+    buf_init_heap(&text, listing->out.buf->max);
+    enum status status = envelope_decode(row->envelope, &arena, &envelope, &listing->err);
+    if (status == STATUS_OK) {
+        envelope_encode(&envelope, ENVELOPE_ROW, BYTES_NONE, &text);
+        json_put_raw(&listing->out, buf_view(&text));
+    } else {
+        listing->status = status;
+    }
+    buf_free(&text);
+    arena_free(&arena);
+}
+
+static enum status list_plain(struct store *store, const struct query *query, struct arena *arena,
+                              struct listing *listing, struct where_result *result,
+                              struct err *err) {
+    struct store_page page;
+    enum status status = store->vtable->list(store, &query->filter, arena, &page, err);
+    if (status != STATUS_OK)
+        return status;
+    for (size_t i = 0; i < page.count; i++)
+        put_row(listing, &page.rows[i]);
+    *result = (struct where_result){.cursor = page.cursor, .behind = page.behind};
+    return STATUS_OK;
+}
+
+static void put_rest(struct json_out *out, const struct where_result *result) {
+    json_key(out, "cursor");
+    json_put(out, result->cursor);
+    if (result->behind > 0) {
+        json_key(out, "behind");
+        json_put_i64(out, (int64_t)result->behind);
+    }
+    if (result->skipped > 0) {
+        json_key(out, "skipped");
+        json_put_i64(out, (int64_t)result->skipped);
+        json_key(out, "skipped_why");
+        json_put_str(out, result->first_skipped.text);
+    }
+}
+
+static enum status list_rows(struct store *store, struct jq *jq, const struct query *query,
+                             struct arena *arena, struct listing *listing, struct err *err) {
+    struct where_result result;
+    enum status status = query->where.len
+                             ? where_run(store, jq, query, arena, put_row, listing, &result, err)
+                             : list_plain(store, query, arena, listing, &result, err);
+    if (status != STATUS_OK)
+        return status;
+    if (listing->status != STATUS_OK)
+        return err_set(err, listing->status, "%s", listing->err.text);
+    json_close(&listing->out, ']');
+    put_rest(&listing->out, &result);
+    return STATUS_OK;
+}
+
+enum status query_run(struct store *store, struct jq *jq, const struct query *query,
+                      struct buf *out, struct err *err) {
+    size_t before = out->len;
+    struct listing listing = {.out = json_out(out), .status = STATUS_OK};
+    struct arena arena;
+    arena_init_heap(&arena, ENVELOPE_ARENA_CHUNK);
+    json_open(&listing.out, '{');
+    json_key(&listing.out, query->filter.letters ? "letters" : "messages");
+    json_open(&listing.out, '[');
+    enum status status = list_rows(store, jq, query, &arena, &listing, err);
+    json_close(&listing.out, '}');
+    if (status != STATUS_OK)
+        out->len = before;
+    arena_free(&arena);
+    return status;
+}

@@ -1,0 +1,228 @@
+#include "triage/where.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+#define ENVELOPE_TEXT_MAX  ((size_t)64 * 1024 * 1024)
+#define WINDOW_ARENA_CHUNK ((size_t)64 * 1024)
+
+struct ask {
+    struct jq_job job;
+    struct asks *all;
+    struct buf input;
+    enum status status;
+    bool truthy;
+    struct err err;
+};
+
+/* The programs that run at once, and what they are waited for with. */
+struct asks {
+    pthread_mutex_t mutex;
+    pthread_cond_t ended;
+    size_t running;
+    struct ask list[WHERE_WINDOW];
+};
+
+struct scan {
+    struct store *store;
+    struct jq *jq;
+    const struct query *query;
+    struct arena *kept;   /* the caller's: what outlives a window */
+    struct arena *window; /* pages and envelopes of the present window */
+    struct asks *asks;
+    struct bytes cursor; /* where the present window starts */
+    size_t looked_at, matched;
+    struct where_result *result;
+};
+
+/* ---- asking ---- */
+
+static void ask_done(struct jq_job *job, enum status status, bool truthy, struct bytes output,
+                     const struct err *err) {
+    (void)output;
+    struct ask *ask = job->arg;
+    pthread_mutex_lock(&ask->all->mutex);
+    ask->status = status;
+    ask->truthy = truthy;
+    if (err)
+        ask->err = *err;
+    if (--ask->all->running == 0)
+        pthread_cond_signal(&ask->all->ended);
+    pthread_mutex_unlock(&ask->all->mutex);
+}
+
+static void ask_start(struct scan *scan, struct ask *ask, struct bytes input) {
+    ask->all = scan->asks;
+    ask->job = (struct jq_job){
+        .program = scan->query->where, .input = input, .done = ask_done, .arg = ask};
+    pthread_mutex_lock(&scan->asks->mutex);
+    scan->asks->running++;
+    pthread_mutex_unlock(&scan->asks->mutex);
+    scan->jq->vtable->start(scan->jq, &ask->job);
+}
+
+static void wait_for_all(struct asks *asks) {
+    pthread_mutex_lock(&asks->mutex);
+    while (asks->running > 0)
+        pthread_cond_wait(&asks->ended, &asks->mutex);
+    pthread_mutex_unlock(&asks->mutex);
+}
+
+static enum status check_program(struct scan *scan, struct err *err) {
+    struct ask *ask = &scan->asks->list[0];
+    *ask = (struct ask){0};
+    ask_start(scan, ask, BYTES_NONE);
+    wait_for_all(scan->asks);
+    if (ask->status == STATUS_OK)
+        return STATUS_OK;
+    return err_set(err, ask->status, "where: %s", ask->err.text);
+}
+
+/* ---- one window ---- */
+
+/* The whole envelope as people see it. What is gone since it was listed does not match. */
+static void ask_about(struct scan *scan, struct ask *ask, const struct store_row *row) {
+    struct envelope listed;
+    struct store_held *held = NULL;
+    *ask = (struct ask){0};
+    buf_init_heap(&ask->input, ENVELOPE_TEXT_MAX);
+    ask->status = envelope_decode(row->envelope, scan->window, &listed, &ask->err);
+    if (ask->status != STATUS_OK)
+        return;
+    struct bytes id = listed.letter_id.len ? listed.letter_id : listed.id;
+    enum status found = scan->store->vtable->get(scan->store, listed.queue, id, &held, &ask->err);
+    if (found != STATUS_OK) {
+        ask->status = found == STATUS_NOT_FOUND ? STATUS_OK : found;
+        return;
+    }
+    envelope_encode(&held->envelope, ENVELOPE_WITH_BODY, held->body, &ask->input);
+    store_held_free(held);
+    if (ask->input.overflow)
+        ask->status = err_set(&ask->err, STATUS_TOO_LARGE, "the envelope is too large for jq");
+    else
+        ask_start(scan, ask, buf_view(&ask->input));
+}
+
+static void ask_about_all(struct scan *scan, const struct store_page *page) {
+    for (size_t i = 0; i < page->count; i++)
+        ask_about(scan, &scan->asks->list[i], &page->rows[i]);
+    wait_for_all(scan->asks);
+    for (size_t i = 0; i < page->count; i++)
+        buf_free(&scan->asks->list[i].input);
+}
+
+static void note_skipped(struct where_result *result, const struct ask *ask) {
+    if (result->skipped++ == 0)
+        result->first_skipped = ask->err;
+}
+
+/* Takes the answers in order; returns how many rows were used up before the limit was reached. */
+static size_t judge(struct scan *scan, const struct store_page *page, where_row_fn *row,
+                    void *arg) {
+    for (size_t i = 0; i < page->count; i++) {
+        const struct ask *ask = &scan->asks->list[i];
+        if (scan->matched == scan->query->filter.limit)
+            return i;
+        if (ask->status != STATUS_OK)
+            note_skipped(scan->result, ask);
+        if (ask->status == STATUS_OK && ask->truthy) {
+            row(arg, &page->rows[i]);
+            scan->matched++;
+        }
+    }
+    return page->count;
+}
+
+static enum status list(const struct scan *scan, size_t limit, struct store_page *out,
+                        struct err *err) {
+    struct store_query filter = scan->query->filter;
+    filter.limit = limit;
+    filter.cursor = scan->cursor;
+    return scan->store->vtable->list(scan->store, &filter, scan->window, out, err);
+}
+
+static bool has_seq(const struct store_page *page, size_t count, uint64_t seq) {
+    for (size_t i = 0; i < count; i++)
+        if (page->rows[i].seq == seq)
+            return true;
+    return false;
+}
+
+static struct bytes keep(struct scan *scan, struct bytes cursor) {
+    return cursor.ptr ? arena_dup(scan->kept, cursor) : BYTES_NONE;
+}
+
+/* The cursor behind the first `used` rows of a page. Only the store can make one, so the page is
+ * listed again, shorter; rows may have left it meanwhile, and then it is made shorter still,
+ * because a row may be looked at twice but never passed over. */
+static enum status cursor_behind(struct scan *scan, const struct store_page *page, size_t used,
+                                 struct err *err) {
+    for (size_t limit = used; limit > 0; limit--) {
+        struct store_page again;
+        enum status status = list(scan, limit, &again, err);
+        if (status != STATUS_OK)
+            return status;
+        if (again.count > 0 && has_seq(page, used, again.rows[again.count - 1].seq)) {
+            scan->result->cursor = keep(scan, again.cursor);
+            return STATUS_OK;
+        }
+    }
+    scan->result->cursor = scan->cursor;
+    return STATUS_OK;
+}
+
+/* ---- all windows ---- */
+
+static bool is_over(const struct scan *scan) {
+    return scan->matched == scan->query->filter.limit || scan->looked_at >= QUERY_WHERE_SCAN_MAX;
+}
+
+static enum status scan_window(struct scan *scan, where_row_fn *row, void *arg, struct err *err) {
+    struct store_page page;
+    enum status status = list(scan, WHERE_WINDOW, &page, err);
+    if (status != STATUS_OK)
+        return status;
+    ask_about_all(scan, &page);
+    size_t used = judge(scan, &page, row, arg);
+    scan->looked_at += used;
+    scan->result->behind = page.behind;
+    scan->result->cursor = keep(scan, page.cursor);
+    return used < page.count ? cursor_behind(scan, &page, used, err) : STATUS_OK;
+}
+
+static enum status scan_all(struct scan *scan, where_row_fn *row, void *arg, struct err *err) {
+    enum status status;
+    do {
+        struct arena window;
+        arena_init_heap(&window, WINDOW_ARENA_CHUNK);
+        scan->window = &window;
+        status = scan_window(scan, row, arg, err);
+        arena_free(&window);
+        scan->cursor = scan->result->cursor;
+    } while (status == STATUS_OK && scan->cursor.ptr && !is_over(scan));
+    return status;
+}
+
+enum status where_run(struct store *store, struct jq *jq, const struct query *query,
+                      struct arena *arena, where_row_fn *row, void *arg, struct where_result *out,
+                      struct err *err) {
+    struct asks asks = {.running = 0};
+    struct scan scan = {.store = store,
+                        .jq = jq,
+                        .query = query,
+                        .kept = arena,
+                        .asks = &asks,
+                        .cursor = query->filter.cursor,
+                        .result = out};
+    memset(out, 0, sizeof *out);
+    pthread_mutex_init(&asks.mutex, NULL);
+    pthread_cond_init(&asks.ended, NULL);
+    enum status status = check_program(&scan, err);
+    if (status == STATUS_OK)
+        status = scan_all(&scan, row, arg, err);
+    pthread_cond_destroy(&asks.ended);
+    pthread_mutex_destroy(&asks.mutex);
+    return status;
+}

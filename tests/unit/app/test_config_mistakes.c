@@ -1,0 +1,366 @@
+/* Mistakes and their places. A ^ in the YAML is not part of it: it marks where the next mistake is
+ * to be found. */
+#include "test.h"
+
+#include <stdio.h>
+
+#include "app/config.h"
+
+struct mistake_case {
+    const char *yaml;
+    const char *expected; /* a line for each ^ */
+};
+
+#define HTTP         "handler: {http: \"http://h/\"}"
+/* The snippet stands in a queue that is otherwise good. */
+#define Q(snippet)   "queues:\n  q:\n    " HTTP "\n    " snippet "\n"
+/* The snippet stands beside queues that are good. */
+#define TOP(snippet) snippet "\nqueues: {q: {" HTTP "}}\n"
+
+#define DURATION "expected a duration such as 200ms, 10s, 5m, 24h or 30d, got "
+#define URL      "expected a URL such as http://127.0.0.1:8080/orders, got "
+#define LISTEN   "listen: expected host:port such as 127.0.0.1:7070 or [::1]:7070, got "
+#define NAMES    "is 1 to 200 letters, digits, dots, underscores and hyphens, got "
+#define DLQ_NAMES                                                                                  \
+    "the name of a DLQ is 1 to 204 letters, digits, dots, underscores and hyphens, got "
+#define HANDLER "expected {http: URL} or {exec: [COMMAND]}"
+
+/* ---- the file as a whole ---- */
+
+static const struct mistake_case file_cases[] = {
+    {"^", "the file is empty: expected a mapping with \"queues\""},
+    {"^# nothing\n", "the file is empty: expected a mapping with \"queues\""},
+    {"^>0|", "this is not YAML"},
+    {"^- a\n", "expected a mapping with \"queues\" at the top"},
+    {"^hello\n", "expected a mapping with \"queues\" at the top"},
+    {"^store: sqlite:a.db\n", "there is no \"queues\": expected a mapping of queues by name"},
+    {"queues: ^{}\n", "queues: expected a mapping of 1 to 10000 queues by name, got a mapping"},
+    {"queues: ^[q]\n", "queues: expected a mapping of 1 to 10000 queues by name, got a list"},
+    {"queues: ^~\n", "queues: expected a mapping of 1 to 10000 queues by name, got nothing"},
+    {TOP("^queue: 1"), "unknown key \"queue\" in the top level. Did you mean \"queues\"?"},
+    {TOP("^zzzzzz: 1"), "unknown key \"zzzzzz\" in the top level"},
+    {TOP("store: sqlite:a\n^store: sqlite:b"),
+     "duplicate key \"store\": it stands already at line 1"},
+    {TOP("^adopt: [{name: legacy}]"), "adopt is not in this version"},
+    {TOP("^alerts: {to: [{name: pager, pagerduty: \"${NOT_SET}\"}]}"),
+     "alerts is not in this version"},
+    {TOP("store: sqlite:a\n? ^[a, b]\n: 1"), "a key must be a plain word"},
+    {TOP("store: ^*nowhere"), "no anchor \"nowhere\" stands before this alias"},
+    {"store: sqlite:a\n^queues: \xff\n", "this line is not UTF-8"},
+    {"queues: {q: {" HTTP "}}\n^---\nqueues: {}\n", "a second document begins here: expected one"},
+};
+
+/* ---- server and store ---- */
+
+static const struct mistake_case server_cases[] = {
+    {TOP("server: ^here"), "server: expected a mapping, got \"here\""},
+    {TOP("server: {^listn: 1}"), "unknown key \"listn\" in server. Did you mean \"listen\"?"},
+    {TOP("server: {listen: ^7070}"), LISTEN "\"7070\""},
+    {TOP("server: {listen: ^127.0.0.1}"), LISTEN "\"127.0.0.1\""},
+    {TOP("server: {listen: ^\"127.0.0.1:x\"}"), LISTEN "\"127.0.0.1:x\""},
+    {TOP("server: {listen: ^\"127.0.0.1:65536\"}"), LISTEN "\"127.0.0.1:65536\""},
+    {TOP("server: {listen: ^\"::1:7070\"}"), LISTEN "\"::1:7070\""},
+    {TOP("server: {listen: ^\"[zz]:7070\"}"), LISTEN "\"[zz]:7070\""},
+    {TOP("server: {listen: ^\":7070\"}"), LISTEN "\":7070\""},
+    {TOP("server: {listen: ^[a]}"), LISTEN "a list"},
+    {TOP("server: {listen: ^0.0.0.0:7070}"),
+     "listen: \"0.0.0.0\" can be reached from other machines, and there are no tokens in this "
+     "version. Write auth: none beside it to allow that"},
+    {TOP("server: {listen: ^\"[::]:7070\"}"),
+     "listen: \"::\" can be reached from other machines, and there are no tokens in this "
+     "version. Write auth: none beside it to allow that"},
+    {TOP("server: {listen: ^example.org:80}"),
+     "listen: \"example.org\" can be reached from other machines, and there are no tokens in this "
+     "version. Write auth: none beside it to allow that"},
+    {TOP("server: {auth: ^tokens}"), "auth \"tokens\" is not in this version"},
+    {TOP("server: {auth: ^{}}"), "auth: expected none, got a mapping"},
+    {TOP("server: {max_body: ^4MB}"),
+     "max_body: expected a size such as 512, 64KiB, 4MiB or 1GiB, got \"4MB\""},
+    {TOP("server: {max_body: ^0}"), "max_body: expected 1 to 1073741824, got \"0\""},
+    {TOP("server: {drain: ^10}"), "drain: " DURATION "\"10\""},
+    {TOP("server: {drain: ^2h}"), "drain: expected 0ms to 1h, got \"2h\""},
+    {TOP("server: {jq_timeout: ^0ms}"), "jq_timeout: expected 1ms to 1m, got \"0ms\""},
+    {TOP("store: ^postgresql://u@h/db"), "a postgresql store is not in this version"},
+    {TOP("store: ^impound.db"),
+     "store: expected sqlite:PATH such as sqlite:impound.db, got \"impound.db\""},
+    {TOP("store: ^\"sqlite:\""),
+     "store: expected sqlite:PATH such as sqlite:impound.db, got \"sqlite:\""},
+};
+
+/* ---- queues and handlers ---- */
+
+static const struct mistake_case queue_cases[] = {
+    {Q("^conccurency: 3"),
+     "unknown key \"conccurency\" in queue \"q\". Did you mean \"concurrency\"?"},
+    {Q("concurrency: ^0"), "concurrency: expected 1 to 10000, got \"0\""},
+    {Q("concurrency: ^many"), "concurrency: expected a whole number, got \"many\""},
+    {Q("concurrency: ^-1"), "concurrency: expected a whole number, got \"-1\""},
+    {Q("concurrency: ^[1]"), "concurrency: expected a whole number, got a list"},
+    {Q("^" HTTP), "duplicate key \"handler\": it stands already at line 3"},
+    {Q("source: ^kafka://b1:9092/orders?group=g"), "source kafka:// is not in this version"},
+    {Q("source: ^amqp://u:p@h/v?queue=q"), "source amqp:// is not in this version"},
+    {Q("source: ^redis://h/0?list=q"), "source redis:// is not in this version"},
+    {Q("source: ^nats://h?stream=S"), "source nats:// is not in this version"},
+    {Q("source: ^sqs://region/queue"), "source sqs:// is not in this version"},
+    {Q("source: ^pubsub://p/s"), "source pubsub:// is not in this version"},
+    {Q("source: ^embedded"), "source: expected builtin, got \"embedded\""},
+    {Q("^idempotency: {key: .id}"), "idempotency is not in this version"},
+    {Q("order: ^key"), "order: key is not in this version"},
+    {Q("order: ^strict"), "order: expected none, got \"strict\""},
+    {Q("^on_dead: continue"), "on_dead is not in this version"},
+    {Q("^blocked_limit: 10"), "blocked_limit is not in this version"},
+    {Q("^replay: {max_lag: 10}"), "replay is not in this version"},
+    {Q("^compensate: {http: \"http://h/\"}"), "compensate is not in this version"},
+    {"queues:\n  ^q: {concurrency: 1}\n", "queue \"q\" has no handler: " HANDLER},
+    {"queues:\n  ^a b: {" HTTP "}\n", "the name of a queue " NAMES "\"a b\""},
+    {"queues:\n  ^\"\": {" HTTP "}\n", "the name of a queue " NAMES "\"\""},
+    {"queues:\n  ^a/b: {" HTTP "}\n", "the name of a queue " NAMES "\"a/b\""},
+    {"queues:\n  q: ^3\n", "q: expected a mapping, got \"3\""},
+};
+
+static const struct mistake_case handler_cases[] = {
+    {"queues: {q: {handler: ^lease}}\n", "lease is not in this version"},
+    {"queues: {q: {handler: {^lease: {}}}}\n", "lease is not in this version"},
+    {"queues: {q: {handler: ^http}}\n", "handler: " HANDLER ", got \"http\""},
+    {"queues: {q: {handler: ^[a]}}\n", "handler: " HANDLER ", got a list"},
+    {"queues: {q: {handler: ^{timeout: 1s}}}\n", "handler: " HANDLER},
+    {"queues: {q: {handler: {http: \"http://h\", ^exec: [a]}}}\n",
+     "a handler is http or exec, not both"},
+    {"queues: {q: {handler: {http: ^\"ftp://h/\"}}}\n", "http: " URL "\"ftp://h/\""},
+    {"queues: {q: {handler: {http: ^\"http://\"}}}\n", "http: " URL "\"http://\""},
+    {"queues: {q: {handler: {http: ^\"http:///path\"}}}\n", "http: " URL "\"http:///path\""},
+    {"queues: {q: {handler: {http: ^\"http://h:0/\"}}}\n", "http: " URL "\"http://h:0/\""},
+    {"queues: {q: {handler: {http: ^\"http://h/a b\"}}}\n", "http: " URL "\"http://h/a b\""},
+    {"queues: {q: {handler: {http: ^{}}}}\n", "http: " URL "a mapping"},
+    {"queues: {q: {handler: {exec: ^./price}}}\n",
+     "exec: expected a list of words, got \"./price\". Write exec: [\"./price\"], one item a word"},
+    {"queues: {q: {handler: {exec: ^[]}}}\n",
+     "exec: expected a list of 1 to 64 words such as [\"./price\", \"--fast\"], got a list"},
+    {"queues: {q: {handler: {exec: [a, ^[b]]}}}\n", "exec[1]: expected a word, got a list"},
+    {"queues: {q: {handler: {exec: [a, ^\"b\\0c\"]}}}\n",
+     "exec[1]: a zero byte is not allowed here"},
+    {"queues: {q: {handler: {exec: [a], ^headers: {a: b}, ^ca: x.pem}}}\n",
+     "headers: only an http handler has it\nca: only an http handler has it"},
+    {"queues: {q: {handler: {http: \"http://h\", timeout: ^0}}}\n",
+     "timeout: expected 1ms to 24h, got \"0\""},
+    {"queues: {q: {handler: {http: \"http://h\", headers: {^a b: c}}}}\n",
+     "\"a b\" is not the name of an HTTP header"},
+    {"queues: {q: {handler: {http: \"http://h\", headers: {a: ^\"b\\r\\nc: d\"}}}}\n",
+     "a: expected a header's value on one line, got \"b  c: d\""},
+    {"queues: {q: {handler: {http: \"http://h\", headers: ^none}}}\n",
+     "headers: expected a mapping such as {x-api-key: \"${KEY}\"}, got \"none\""},
+    {"queues: {q: {handler: {http: \"http://h\", ^batch: 3, ^reply: {}, ^mode: stream, ^workers: "
+     "2}}}\n",
+     "batch is not in this version\nreply is not in this version\nmode is not in this "
+     "version\nworkers is not in this version"},
+    {"queues: {q: {handler: {http: \"http://h\", ^timeuot: 1s}}}\n",
+     "unknown key \"timeuot\" in handler of queue \"q\". Did you mean \"timeout\"?"},
+    {Q("fallback: ^{http: \"http://h\"}"),
+     "fallback: expected a list of at most 8 handlers, got a mapping"},
+    {Q("fallback: [{http: \"http://h\", ^edit: '.model = 1'}]"), "edit is not in this version"},
+    {Q("fallback: [^{}]"), "fallback[0]: " HANDLER},
+};
+
+/* ---- classify ---- */
+
+#define RULE(snippet) Q("classify: {rules: [" snippet "]}")
+#define WHEN(snippet) RULE("{when: {" snippet "}, do: dlq}")
+#define STATUS        "expected a status such as 429 or 5xx, or a list of them, got "
+
+static const struct mistake_case classify_cases[] = {
+    {Q("classify: {presets: ^http}"),
+     "presets: expected a list such as [http, errors], got \"http\""},
+    {Q("classify: {presets: [^htpp]}"),
+     "presets[0]: expected http, exec, errors or ai-api, got \"htpp\". Did you mean \"http\"?"},
+    {Q("classify: {presets: [http, ^http]}"),
+     "presets[1]: expected each preset once, got \"http\""},
+    {Q("classify: {^rule: []}"),
+     "unknown key \"rule\" in classify of queue \"q\". Did you mean \"rules\"?"},
+    {Q("classify: {rules: ^{}}"), "rules: expected a list of at most 128 rules, got a mapping"},
+    {RULE("^3"), "rules[0]: expected a mapping, got \"3\""},
+    {RULE("^{do: dlq}"), "rule q.rules[0] has no \"when\". Write when: {} to match every failure"},
+    {RULE("^{when: {}}"),
+     "rule q.rules[0] has no \"do\": expected retry, fallback, dlq, discard or halt"},
+    {RULE("{when: {}, do: ^drop}"),
+     "do: expected retry, fallback, dlq, discard or halt, got \"drop\""},
+    {RULE("{when: {}, do: dlq}, {when: {}, do: dlq, ^categry: x}"),
+     "unknown key \"categry\" in rule q.rules[1]. Did you mean \"category\"?"},
+    {RULE("{when: {}, do: dlq, category: ^\"\"}"), "category: expected a text, got \"\""},
+    {RULE("{when: {}, do: dlq, dlq: ^\"a b\"}"), DLQ_NAMES "\"a b\""},
+    {WHEN("^stauts: 3"),
+     "unknown key \"stauts\" in when of rule q.rules[0]. Did you mean \"status\"?"},
+    {WHEN("status: ^6xx"), "status: " STATUS "\"6xx\""},
+    {WHEN("status: ^99"), "status: " STATUS "\"99\""},
+    {WHEN("status: [502, ^abc]"), "status[1]: " STATUS "\"abc\""},
+    {WHEN("status: ^[]"), "status: expected at least one item, got a list"},
+    {WHEN("kind: ^timeuot"),
+     "kind: expected timeout, refused, reset, dns, tls, status, exit, signal, expired or reported, "
+     "got \"timeuot\". Did you mean \"timeout\"?"},
+    {WHEN("exit_code: ^256"),
+     "exit_code: expected an exit code from 1 to 255, or a list of them, got \"256\""},
+    {WHEN("exit_code: ^0"),
+     "exit_code: expected an exit code from 1 to 255, or a list of them, got \"0\""},
+    {WHEN("signal: ^SIGNOPE"), "signal: expected a signal such as SIGSEGV or 11, got \"SIGNOPE\""},
+    {WHEN("signal: ^0"), "signal: expected a signal such as SIGSEGV or 11, got \"0\""},
+    {WHEN("attempt: ^4-2"),
+     "attempt: expected an attempt such as 1, or a range such as 2-4, got \"4-2\""},
+    {WHEN("attempt: ^0"),
+     "attempt: expected an attempt such as 1, or a range such as 2-4, got \"0\""},
+    {WHEN("message: ^\"a(b\""),
+     "message: \"a(b\" is not a regular expression: missing closing parenthesis at offset 3"},
+    {WHEN("header: ^{a: b, c: d}"), "header: expected one header, {name: pattern}, got a mapping"},
+    {WHEN("header: ^[a]"), "header: expected a header's name, or {name: pattern}, got a list"},
+    {WHEN("jq: ^{}"), "jq: expected a text, got a mapping"},
+};
+
+/* ---- retry, breaker, poison ---- */
+
+static const struct mistake_case policy_cases[] = {
+    {Q("retry: {base: ^ten}"), "base: " DURATION "\"ten\""},
+    {Q("retry: {base: ^-1s}"), "base: " DURATION "\"-1s\""},
+    {Q("retry: {base: ^0}"), "base: expected 1ms to 30d, got \"0\""},
+    {Q("retry: {base: ^~}"), "base: " DURATION "nothing"},
+    {Q("retry: {base: ^2s, cap: 1s}"), "base: 2s is longer than the cap"},
+    {Q("retry: {attempts: ^0}"), "attempts: expected 1 to 1000, got \"0\""},
+    {Q("retry: {jitter: ^ful}"),
+     "jitter: expected full, equal, decorrelated or none, got \"ful\". Did you mean \"full\"?"},
+    {Q("retry: {backoff: ^linear}"), "backoff: expected exponential or fixed, got \"linear\""},
+    {Q("retry: {backoff: fixed, ^delays: [1s]}"),
+     "delays: they stand in place of backoff; write one of the two"},
+    {Q("retry: {delays: ^[]}"),
+     "delays: expected a list of 1 to 32 delays such as [1s, 5s], got a list"},
+    {Q("retry: {delays: [1s, ^5]}"), "delays[1]: " DURATION "\"5\""},
+    {Q("retry: {budget: ^20}"),
+     "budget: expected a share from 0% to 100%, such as 20%, got \"20\""},
+    {Q("retry: {budget: ^101%}"),
+     "budget: expected a share from 0% to 100%, such as 20%, got \"101%\""},
+    {Q("retry: {budget_floor: ^3}"),
+     "budget_floor: expected a rate such as 3/s or 0.5/s, got \"3\""},
+    {Q("retry: {^max_attempts: 3}"), "unknown key \"max_attempts\" in retry of queue \"q\""},
+    {Q("breaker: ^on"),
+     "breaker: expected off, or a mapping such as {failure_rate: 50%}, got \"on\""},
+    {Q("breaker: {failure_rate: ^0%}"),
+     "failure_rate: expected a share above 0% and up to 100%, such as 50%, got \"0%\""},
+    {Q("breaker: {window: ^1ms}"), "window: expected 100ms to 1h, got \"1ms\""},
+    {Q("breaker: {min_attempts: ^0}"), "min_attempts: expected 1 to 1000000, got \"0\""},
+    {Q("breaker: {^treshold: 5}"), "unknown key \"treshold\" in breaker of queue \"q\""},
+    {Q("poison: {crashes: ^0}"), "crashes: expected 1 to 1000000, got \"0\""},
+    {Q("poison: {^crash: 3}"),
+     "unknown key \"crash\" in poison of queue \"q\". Did you mean \"crashes\"?"},
+};
+
+/* ---- DLQs ---- */
+
+static const struct mistake_case dlq_cases[] = {
+    {Q("dlq: {cap: ^0}"), "cap: expected 1 to 1000000000000, got \"0\""},
+    {Q("dlq: {on_full: ^drop}"), "on_full: expected block or spill, got \"drop\""},
+    {Q("dlq: {on_full: ^spill}"), "on_full: spill needs an archive for DLQ \"q.dlq\", such as "
+                                  "archive: \"file:archive/\""},
+    {Q("dlq: {archive: ^\"s3://bucket/prefix\"}"), "an s3 archive is not in this version"},
+    {Q("dlq: {archive: ^archive/}"),
+     "archive: expected file:FOLDER such as file:archive/, got \"archive/\""},
+    {Q("dlq: {archive: ^\"file:\"}"),
+     "archive: expected file:FOLDER such as file:archive/, got \"file:\""},
+    {Q("dlq: {route: ^q.dlq.bad}"),
+     "route: expected a mapping such as {validation: orders.dlq.bad}, got \"q.dlq.bad\""},
+    {Q("dlq: {route: {validation: ^\"a/b\"}}"), DLQ_NAMES "\"a/b\""},
+    {Q("dlq: {^max_replays: 3, ^mirror: \"kafka://b/t\", ^fresh: {within: 6h}, ^retention: {}, "
+       "^triage: []}"),
+     "max_replays is not in this version\nmirror is not in this version\nfresh is not in this "
+     "version\nretention is not in this version\ntriage is not in this version"},
+    {Q("dlq: {^ownr: a}"), "unknown key \"ownr\" in dlq of queue \"q\". Did you mean \"owner\"?"},
+    {TOP("dlqs: ^[q.dlq]"), "dlqs: expected a mapping of DLQs by name, got a list"},
+    {TOP("dlqs: {q.dlq: {^route: {a: b}}}"), "unknown key \"route\" in DLQ \"q.dlq\""},
+    {TOP("dlqs: {^other.dlq: {cap: 3}}"), "no queue sends to DLQ \"other.dlq\""},
+    {TOP("dlqs: {q.dlq: {on_full: ^spill}}"),
+     "on_full: spill needs an archive for DLQ \"q.dlq\", such as archive: \"file:archive/\""},
+    {"queues:\n"
+     "  a: {" HTTP ", dlq: {cap: 5, route: {bug: shared}}}\n"
+     "  ^b: {" HTTP ", dlq: {cap: 6, route: {bug: shared}}}\n",
+     "queue \"b\" shares DLQ \"shared\" with queue \"a\" (2:3) but has another cap. Say it once, "
+     "in dlqs"},
+    {"queues:\n"
+     "  a: {" HTTP ", dlq: {owner: x, route: {bug: shared}}}\n"
+     "  ^b: {" HTTP ", classify: {rules: [{when: {}, do: dlq, dlq: shared}]}}\n",
+     "queue \"b\" shares DLQ \"shared\" with queue \"a\" (2:3) but has another owner. Say it once, "
+     "in dlqs"},
+};
+
+/* ---- the environment, characters, several at once ---- */
+
+static const struct mistake_case other_cases[] = {
+    {Q("dlq: {owner: ^\"${IMPOUND_NOT_SET}\"}"),
+     "owner: the environment has no ${IMPOUND_NOT_SET}; set it, or write \"$${\" for a plain "
+     "\"${\""},
+    {Q("dlq: {owner: ^\"a ${B\"}"), "owner: \"${\" has no \"}\"; write \"$${\" for a plain \"${\""},
+    {Q("dlq: {owner: \"é\", cap: ^é}"), "cap: expected a whole number, got \"é\""},
+    {"server:\n  ^liste: x\nstore: ^a\nqueues:\n  q:\n    handler:\n      http: ^b\n    retry:\n"
+     "      attempts: ^x\n",
+     "unknown key \"liste\" in server. Did you mean \"listen\"?\nstore: expected sqlite:PATH such "
+     "as sqlite:impound.db, got \"a\"\nhttp: " URL "\"b\"\nattempts: expected a whole number, got "
+     "\"x\""},
+    {"queues:\n  a: {" HTTP ", retry: &r {base: ^^soon}}\n  b: {" HTTP ", retry: *r}\n",
+     "base: " DURATION "\"soon\"\nbase: " DURATION "\"soon\""},
+};
+
+/* Cuts the marks out of the case and writes what is to be said. */
+static void prepare(const struct mistake_case *one, struct buf *yaml, struct buf *expected) {
+    struct bytes lines = bytes_of(one->expected), line;
+    size_t row = 1, column = 1;
+    for (const char *c = one->yaml; *c; c++) {
+        if (*c == '^') {
+            assert_true(bytes_line(&lines, &line));
+            buf_printf(expected, "f.yaml:%zu:%zu: %.*s\n", row, column, BYTES_ARG(line));
+            continue;
+        }
+        buf_char(yaml, *c);
+        bool continues = ((unsigned char)*c & 0xc0) == 0x80;
+        column = *c == '\n' ? 1 : column + !continues;
+        row += *c == '\n';
+    }
+}
+
+static void run_case(const struct mistake_case *one) {
+    struct buf yaml, expected, mistakes;
+    struct config *config;
+    buf_init_heap(&yaml, 1 << 16);
+    buf_init_heap(&expected, 1 << 16);
+    buf_init_heap(&mistakes, 1 << 16);
+    prepare(one, &yaml, &expected);
+    assert_int_equal(config_parse(buf_view(&yaml), "f.yaml", &config, &mistakes), STATUS_INVALID);
+    assert_string_equal(buf_cstr(&mistakes), buf_cstr(&expected));
+    config_free(config);
+    buf_free(&yaml);
+    buf_free(&expected);
+    buf_free(&mistakes);
+}
+
+#define TEST_OF(name, cases)                                                                       \
+    static void name(void **state) {                                                               \
+        (void)state;                                                                               \
+        for (size_t i = 0; i < sizeof(cases) / sizeof *(cases); i++)                               \
+            run_case(&(cases)[i]);                                                                 \
+    }
+
+TEST_OF(mistakes_of_the_file_have_their_place, file_cases)
+TEST_OF(mistakes_of_server_and_store_have_their_place, server_cases)
+TEST_OF(mistakes_of_a_queue_have_their_place, queue_cases)
+TEST_OF(mistakes_of_a_handler_have_their_place, handler_cases)
+TEST_OF(mistakes_of_a_rule_have_their_place, classify_cases)
+TEST_OF(mistakes_of_a_policy_have_their_place, policy_cases)
+TEST_OF(mistakes_of_a_dlq_have_their_place, dlq_cases)
+TEST_OF(several_mistakes_are_all_told, other_cases)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mistakes_of_the_file_have_their_place),
+        cmocka_unit_test(mistakes_of_server_and_store_have_their_place),
+        cmocka_unit_test(mistakes_of_a_queue_have_their_place),
+        cmocka_unit_test(mistakes_of_a_handler_have_their_place),
+        cmocka_unit_test(mistakes_of_a_rule_have_their_place),
+        cmocka_unit_test(mistakes_of_a_policy_have_their_place),
+        cmocka_unit_test(mistakes_of_a_dlq_have_their_place),
+        cmocka_unit_test(several_mistakes_are_all_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

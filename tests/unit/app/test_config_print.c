@@ -1,0 +1,176 @@
+/* Printing, and what a reload cannot apply. */
+#include "test.h"
+
+#include "app/config.h"
+
+static struct config *parsed(struct bytes yaml) {
+    struct buf mistakes;
+    struct config *config;
+    buf_init_heap(&mistakes, 1 << 16);
+    enum status status = config_parse(yaml, "/etc/impound.yaml", &config, &mistakes);
+    if (status != STATUS_OK)
+        fail_msg("%s\n%.*s", buf_cstr(&mistakes), BYTES_ARG(yaml));
+    buf_free(&mistakes);
+    return config;
+}
+
+static void print(struct bytes yaml, struct buf *out) {
+    struct config *config = parsed(yaml);
+    buf_init_heap(out, 1 << 20);
+    config_print(config, out);
+    assert_false(out->overflow);
+    config_free(config);
+}
+
+static const char *const configs[] = {
+    "queues: {q: {handler: {http: \"http://h\"}}}",
+    "queues: {\"off\": {handler: {exec: [\"./a b\", \"null\", \"\\\"x\\\"\\n\", \"3\", é]}}}",
+    "server: {listen: \"[::1]:0\", auth: none, max_body: 1000, drain: 90s, jq_timeout: 50ms}\n"
+    "store: sqlite:sub/i.db\n"
+    "queues:\n"
+    "  a:\n"
+    "    handler: {http: \"http://h/\", timeout: 5s, ca: ca.pem, headers: {a: \"${HOME}\", b: "
+    "\"$${x}\"}}\n"
+    "    fallback: [{exec: [x, y]}, {http: \"https://i/\"}]\n"
+    "    concurrency: 3\n"
+    "    classify:\n"
+    "      presets: [ai-api, http]\n"
+    "      rules:\n"
+    "        - {when: {status: [404, 5xx], kind: [dns, tls], error_type: A*, message: 'a\"b\\d', "
+    "exit_code: [1, 2], signal: SIGKILL, attempt: 2-3, header: {x y: \"z*\"}, jq: '.a == \"b\"'}, "
+    "do: retry, category: c, reason: r, dlq: a.other}\n"
+    "        - {when: {header: x, attempt: 1, signal: 40}, do: halt}\n"
+    "        - {when: {}, do: discard}\n"
+    "    retry: {attempts: 2, base: 1ms, cap: 25h, jitter: equal, delays: [0, 10s], max_age: 3d, "
+    "budget: 0.5%, budget_floor: 0.125/s, retry_after_cap: 0}\n"
+    "    breaker: {failure_rate: 33.3%, window: 1m, min_attempts: 2, consecutive: 9, open: 5s}\n"
+    "    poison: {crashes: 1, deliveries: 2}\n"
+    "    dlq: {cap: 9, on_full: spill, owner: Team A, archive: \"file:x\", route: {my cat: s, yes: "
+    "a.dlq}}\n"
+    "  b: {handler: {exec: [c]}, breaker: off, retry: {backoff: fixed}, dlq: {route: {bug: s}}}\n"
+    "dlqs: {s: {cap: 4, on_full: block, owner: b, archive: \"file:y\"}}\n",
+};
+
+static void what_is_printed_reads_back_as_itself(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
+        struct buf once, twice;
+        print(bytes_of(configs[i]), &once);
+        print(buf_view(&once), &twice);
+        assert_string_equal(buf_cstr(&once), buf_cstr(&twice));
+        struct config *a = parsed(bytes_of(configs[i])), *b = parsed(buf_view(&once));
+        struct buf difference;
+        buf_init_heap(&difference, 1 << 16);
+        config_restart_needed(a, b, &difference);
+        assert_string_equal(buf_cstr(&difference), "");
+        config_free(a);
+        config_free(b);
+        buf_free(&difference);
+        buf_free(&once);
+        buf_free(&twice);
+    }
+}
+
+static void every_default_is_printed(void **state) {
+    (void)state;
+    struct buf out;
+    print(bytes_of(configs[0]), &out);
+    assert_string_equal(buf_cstr(&out), "server:\n"
+                                        "  listen: \"127.0.0.1:7070\"\n"
+                                        "  max_body: 4MiB\n"
+                                        "  drain: 10s\n"
+                                        "  jq_timeout: 1s\n"
+                                        "store: \"sqlite:/etc/impound.db\"\n"
+                                        "queues:\n"
+                                        "  q:\n"
+                                        "    source: builtin\n"
+                                        "    handler: {http: \"http://h\", timeout: 30s}\n"
+                                        "    concurrency: 32\n"
+                                        "    classify:\n"
+                                        "      presets: [http]\n"
+                                        "    retry:\n"
+                                        "      attempts: 5\n"
+                                        "      base: 200ms\n"
+                                        "      cap: 30s\n"
+                                        "      jitter: full\n"
+                                        "      backoff: exponential\n"
+                                        "      max_age: 24h\n"
+                                        "      retry_after_cap: 1h\n"
+                                        "      budget: 20%\n"
+                                        "      budget_floor: 3/s\n"
+                                        "    breaker:\n"
+                                        "      failure_rate: 50%\n"
+                                        "      window: 10s\n"
+                                        "      min_attempts: 20\n"
+                                        "      consecutive: 5\n"
+                                        "      open: 30s\n"
+                                        "    poison:\n"
+                                        "      crashes: 3\n"
+                                        "      deliveries: 10\n"
+                                        "dlqs: # every one that a queue can reach\n"
+                                        "  q.dlq: {cap: 100000, on_full: block}\n");
+    buf_free(&out);
+}
+
+static void a_secret_of_the_environment_is_not_printed(void **state) {
+    (void)state;
+    struct buf out;
+    setenv("IMPOUND_TEST_SECRET", "hush", 1);
+    print(BYTES("queues: {q: {handler: {http: \"http://h/${IMPOUND_TEST_SECRET}\", headers: "
+                "{x-api-key: \"${IMPOUND_TEST_SECRET}\"}}}}"),
+          &out);
+    assert_null(strstr(buf_cstr(&out), "hush"));
+    assert_non_null(strstr(buf_cstr(&out), "{x-api-key: \"${IMPOUND_TEST_SECRET}\"}"));
+    buf_free(&out);
+}
+
+#define SMALL(top, queues) top "queues: {" queues "}\n"
+#define HTTP(url)          "handler: {http: \"" url "\"}"
+
+static void what_needs_a_restart_is_told(void **state) {
+    (void)state;
+    static const struct {
+        const char *new, *expected;
+    } cases[] = {
+        {SMALL("", "q: {" HTTP("http://h") "}"), ""},
+        {SMALL("server: {drain: 1s}\n",
+               "q: {" HTTP("http://h") ", concurrency: 3, retry: {attempts: 1}, dlq: {cap: 4}}"),
+         ""},
+        {SMALL("server: {listen: 127.0.0.1:1, max_body: 1MiB, jq_timeout: 2s}\nstore: sqlite:b\n",
+               "q: {" HTTP("http://h") "}"),
+         "server.listen changed: restart to apply\n"
+         "server.max_body changed: restart to apply\n"
+         "server.jq_timeout changed: restart to apply\n"
+         "store changed: restart to apply\n"},
+        {SMALL("", "q: {" HTTP("http://other") "}"),
+         "queues.q.handler changed: restart to apply\n"},
+        {SMALL("", "q: {handler: {exec: [a]}}"), "queues.q.handler changed: restart to apply\n"},
+        {SMALL("", "q: {handler: {http: \"http://h\", headers: {a: b}}}"),
+         "queues.q.handler changed: restart to apply\n"},
+        {SMALL("", "q: {" HTTP("http://h") ", fallback: [{http: \"http://h\"}]}"),
+         "queues.q.handler changed: restart to apply\n"},
+        {SMALL("", "r: {" HTTP("http://h") "}"), "queues.q was removed: restart to apply\n"
+                                                 "queues.r was added: restart to apply\n"},
+    };
+    struct config *old = parsed(BYTES(SMALL("", "q: {" HTTP("http://h") "}")));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct config *new = parsed(bytes_of(cases[i].new));
+        struct buf out;
+        buf_init_heap(&out, 1 << 16);
+        config_restart_needed(old, new, &out);
+        assert_string_equal(buf_cstr(&out), cases[i].expected);
+        buf_free(&out);
+        config_free(new);
+    }
+    config_free(old);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_printed_reads_back_as_itself),
+        cmocka_unit_test(every_default_is_printed),
+        cmocka_unit_test(a_secret_of_the_environment_is_not_printed),
+        cmocka_unit_test(what_needs_a_restart_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

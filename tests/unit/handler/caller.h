@@ -1,0 +1,30 @@
+/* caller: what the engine is to a handler: starts calls and awaits their outcomes. */
+#ifndef CALLER_H
+#define CALLER_H
+
+#include <pthread.h>
+
+#include "base/arena.h"
+#include "port/clock.h"
+#include "port/handler.h"
+
+extern struct clock caller_clock; /* the machine's */
+
+struct caller {
+    struct call call;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    int done_count;
+    struct outcome outcome; /* a copy, with texts of its own */
+    struct arena arena;
+};
+
+/* A call of message "m-1" on queue "orders", first attempt, body {"n":1}. */
+void caller_init(struct caller *caller);
+void caller_start(struct caller *caller, struct handler *handler);
+/* Waits for done. */
+const struct outcome *caller_wait(struct caller *caller);
+const struct outcome *caller_run(struct caller *caller, struct handler *handler); /* both */
+void caller_free(struct caller *caller); /* checks that done came exactly once */
+
+#endif

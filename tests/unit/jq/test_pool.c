@@ -1,0 +1,347 @@
+/* The pool with real helper processes. Programs that must be stopped get a short timeout; all
+ * others one that a slow machine cannot reach. */
+#include "jq/jq_pool.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "test.h"
+
+enum { PATIENT_MS = 60000, SHORT_MS = 300, JOBS = 200 };
+
+static const char *helper_program;
+
+/* ---- waiting for jobs ---- */
+
+struct answers {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    size_t count;
+};
+
+struct asked {
+    struct jq_job job;
+    struct answers *answers;
+    enum status status;
+    bool truthy;
+    struct buf output;
+    struct err err;
+};
+
+static void keep_answer(struct jq_job *job, enum status status, bool truthy, struct bytes output,
+                        const struct err *err) {
+    struct asked *asked = job->arg;
+    pthread_mutex_lock(&asked->answers->mutex);
+    asked->status = status;
+    asked->truthy = truthy;
+    buf_init_heap(&asked->output, SIZE_MAX / 2);
+    buf_bytes(&asked->output, output);
+    if (err)
+        asked->err = *err;
+    asked->answers->count++;
+    pthread_cond_signal(&asked->answers->changed);
+    pthread_mutex_unlock(&asked->answers->mutex);
+}
+
+static void ask(struct jq *jq, struct asked *asked, struct answers *answers, const char *program,
+                const char *input) {
+    *asked = (struct asked){
+        .job = {.program = bytes_of(program), .input = bytes_of(input), .done = keep_answer},
+        .answers = answers};
+    asked->job.arg = asked;
+    jq->vtable->start(jq, &asked->job);
+}
+
+static void wait_for(struct answers *answers, size_t count) {
+    pthread_mutex_lock(&answers->mutex);
+    while (answers->count < count)
+        pthread_cond_wait(&answers->changed, &answers->mutex);
+    pthread_mutex_unlock(&answers->mutex);
+}
+
+#define ANSWERS                                                                                    \
+    { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0 }
+
+static void ask_and_wait(struct jq *jq, struct asked *asked, const char *program,
+                         const char *input) {
+    struct answers answers = ANSWERS;
+    ask(jq, asked, &answers, program, input);
+    wait_for(&answers, 1);
+}
+
+static struct jq *new_pool(size_t helpers, int64_t timeout_ms) {
+    return jq_pool_new(&(struct jq_pool_options){
+        .program = helper_program, .helpers = helpers, .timeout_ms = timeout_ms});
+}
+
+static void free_pool(struct jq *jq) {
+    jq->vtable->free(jq);
+}
+
+static void assert_output(struct jq *jq, const char *program, const char *input,
+                          const char *expected) {
+    struct asked asked;
+    ask_and_wait(jq, &asked, program, input);
+    if (asked.status != STATUS_OK)
+        fail_msg("%s: %s", program, asked.err.text);
+    assert_bytes(buf_view(&asked.output), expected);
+    buf_free(&asked.output);
+}
+
+static void assert_invalid(struct jq *jq, const char *program, const char *part) {
+    struct asked asked;
+    ask_and_wait(jq, &asked, program, "{}");
+    assert_int_equal(asked.status, STATUS_INVALID);
+    assert_false(asked.truthy);
+    if (!strstr(asked.err.text, part))
+        fail_msg("%s: %s", program, asked.err.text);
+    buf_free(&asked.output);
+}
+
+/* The process that is this one's child; 0: there is none. */
+static pid_t only_child(void) {
+    char path[64], text[64] = "";
+    snprintf(path, sizeof path, "/proc/self/task");
+    DIR *tasks = opendir(path);
+    pid_t found = 0;
+    for (struct dirent *entry; (entry = readdir(tasks));) {
+        snprintf(path, sizeof path, "/proc/self/task/%.20s/children", entry->d_name);
+        FILE *file = fopen(path, "r");
+        if (file && fgets(text, sizeof text, file))
+            found = (pid_t)atol(text);
+        if (file)
+            fclose(file);
+    }
+    closedir(tasks);
+    return found;
+}
+
+/* ---- tests ---- */
+
+static void a_program_runs_on_its_input(void **state) {
+    (void)state;
+    struct jq *jq = new_pool(1, PATIENT_MS);
+    assert_output(jq, ".a + 1", "{\"a\":1}", "2");
+    assert_output(jq, ".a == 9007199254740993", "{\"a\":9007199254740992}", "false");
+    assert_invalid(jq, ".a |", "syntax error");
+    assert_invalid(jq, "error(\"x\")", "x");
+    free_pool(jq);
+}
+
+static void a_check_compiles_without_running(void **state) {
+    (void)state;
+    struct jq *jq = new_pool(1, PATIENT_MS);
+    struct err err;
+    assert_int_equal(jq_pool_check(jq, BYTES("error(\"not run\")"), &err), STATUS_OK);
+    assert_int_equal(jq_pool_check(jq, BYTES(".a b"), &err), STATUS_INVALID);
+    assert_non_null(strstr(err.text, "syntax error"));
+    free_pool(jq);
+}
+
+static void a_program_without_an_end_is_stopped(void **state) {
+    (void)state;
+    static const char *const endless[] = {"[repeat(.)]", "def f: f; f", "last(range(1e18))",
+                                          "until(false; .)"};
+    struct jq *jq = new_pool(1, SHORT_MS);
+    for (size_t i = 0; i < sizeof endless / sizeof endless[0]; i++) {
+        struct asked asked;
+        ask_and_wait(jq, &asked, endless[i], "{}");
+        assert_int_equal(asked.status, STATUS_INVALID);
+        assert_true(strstr(asked.err.text, "took longer than 300 ms") ||
+                    strstr(asked.err.text, "too much memory"));
+        buf_free(&asked.output);
+    }
+    free_pool(jq);
+}
+
+static void the_pool_works_on_after_a_program_was_stopped(void **state) {
+    (void)state;
+    struct jq *jq = jq_pool_new(
+        &(struct jq_pool_options){.program = helper_program, .helpers = 1, .timeout_ms = 5000});
+    assert_invalid(jq, "def f: f; f", "took longer than 5000 ms");
+    assert_output(jq, "1 + 1", "{}", "2");
+    free_pool(jq);
+}
+
+static void a_program_that_takes_all_memory_ends_alone(void **state) {
+    (void)state;
+    static const char *const hogs[] = {"\"x\" * 1000000000", "[range(1e9)]", "def f: 1 + f; f",
+                                       "reduce range(1e7) as $i (null; [.])"};
+    struct jq *jq = jq_pool_new(&(struct jq_pool_options){.program = helper_program,
+                                                          .helpers = 2,
+                                                          .timeout_ms = 3000,
+                                                          .memory_bytes = 256 * 1024 * 1024});
+    for (size_t i = 0; i < sizeof hogs / sizeof hogs[0]; i++)
+        assert_invalid(jq, hogs[i], "the jq program");
+    free_pool(jq);
+}
+
+static void a_result_has_a_limit(void **state) {
+    (void)state;
+    struct jq *jq = jq_pool_new(&(struct jq_pool_options){
+        .program = helper_program, .helpers = 1, .timeout_ms = PATIENT_MS, .output_max = 1000});
+    assert_invalid(jq, "\"x\" * 2000", "larger than 1000 bytes");
+    assert_output(jq, "\"x\" * 3", "{}", "\"xxx\"");
+    free_pool(jq);
+}
+
+static void a_program_sees_no_environment_and_no_files(void **state) {
+    (void)state;
+    setenv("IMPOUND_TEST_SECRET", "s3cret", 1);
+    struct jq *jq = new_pool(1, PATIENT_MS);
+    assert_output(jq, "env", "{}", "{}");
+    assert_output(jq, "$ENV", "{}", "{}");
+    assert_output(jq, "get_search_list", "{}", "[]");
+    assert_invalid(jq, "import \"a\" as a; 1", "module not found");
+    assert_invalid(jq, "include \"a\"; 1", "module not found");
+    assert_invalid(jq, "import \"passwd\" as $p {search: \"/etc\"}; $p", "module not found");
+    assert_output(jq, "stderr", "{}", "{}");
+    assert_output(jq, "debug", "{}", "{}");
+    assert_output(jq, "[inputs]", "{}", "[]");
+    assert_output(jq, "halt", "{}", "null");
+    assert_output(jq, "1", "{}", "1");
+    free_pool(jq);
+}
+
+static void a_large_input_goes_through(void **state) {
+    (void)state;
+    enum { LARGE = 4 * 1024 * 1024 };
+    char *input = calloc(1, LARGE + 3);
+    memset(input, 'x', LARGE + 2);
+    input[0] = input[LARGE + 1] = '"';
+    struct jq *jq = new_pool(1, PATIENT_MS);
+    assert_output(jq, "length", input, "4194304");
+    assert_output(jq, ".", input, input);
+    free_pool(jq);
+    free(input);
+}
+
+static void hostile_input_is_an_error_and_no_more(void **state) {
+    (void)state;
+    enum { DEEP = 100000 };
+    char *deep = calloc(1, DEEP + 1);
+    memset(deep, '[', DEEP);
+    static const char *const bad[] = {"", "{", "\"\xff\"", "nul", "1 2", "{\"a\":1}}", "[1,]"};
+    struct jq *jq = new_pool(1, PATIENT_MS);
+    struct asked asked;
+    ask_and_wait(jq, &asked, ".", deep);
+    assert_int_equal(asked.status, STATUS_INVALID);
+    buf_free(&asked.output);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        ask_and_wait(jq, &asked, ".", bad[i]);
+        buf_free(&asked.output);
+    }
+    assert_output(jq, ".", "7", "7");
+    free_pool(jq);
+    free(deep);
+}
+
+static void many_jobs_at_once_all_end(void **state) {
+    (void)state;
+    static struct asked asked[JOBS];
+    static char inputs[JOBS][16];
+    struct answers answers = ANSWERS;
+    struct jq *jq = new_pool(4, PATIENT_MS);
+    for (size_t i = 0; i < JOBS; i++) {
+        snprintf(inputs[i], sizeof inputs[i], "%zu", i);
+        ask(jq, &asked[i], &answers, ". * 2", inputs[i]);
+    }
+    wait_for(&answers, JOBS);
+    for (size_t i = 0; i < JOBS; i++) {
+        char expected[16];
+        snprintf(expected, sizeof expected, "%zu", i * 2);
+        assert_int_equal(asked[i].status, STATUS_OK);
+        assert_bytes(buf_view(&asked[i].output), expected);
+        buf_free(&asked[i].output);
+    }
+    free_pool(jq);
+}
+
+static void a_helper_that_was_killed_while_idle_is_replaced(void **state) {
+    (void)state;
+    struct jq *jq = new_pool(1, PATIENT_MS);
+    assert_output(jq, "1", "{}", "1");
+    pid_t helper = only_child();
+    assert_true(helper > 0);
+    kill(helper, SIGKILL);
+    assert_output(jq, "2", "{}", "2");
+    assert_output(jq, "3", "{}", "3");
+    assert_true(only_child() != helper);
+    free_pool(jq);
+}
+
+static void a_helper_that_was_killed_at_work_fails_its_job_alone(void **state) {
+    (void)state;
+    struct answers answers = ANSWERS;
+    struct asked asked;
+    struct jq *jq = new_pool(1, PATIENT_MS);
+    assert_output(jq, "1", "{}", "1");
+    pid_t helper = only_child();
+    ask(jq, &asked, &answers, "def f: f; f", "{}");
+    kill(helper, SIGKILL);
+    /* The job gets a second helper; then it is over. */
+    pthread_mutex_lock(&answers.mutex);
+    while (answers.count == 0) {
+        pthread_mutex_unlock(&answers.mutex);
+        pid_t next = only_child();
+        if (next > 0 && next != getpid())
+            kill(next, SIGKILL);
+        pthread_mutex_lock(&answers.mutex);
+    }
+    pthread_mutex_unlock(&answers.mutex);
+    assert_int_equal(asked.status, STATUS_INVALID);
+    buf_free(&asked.output);
+    assert_output(jq, "2", "{}", "2");
+    free_pool(jq);
+}
+
+static void a_pool_that_was_never_used_can_be_freed(void **state) {
+    (void)state;
+    free_pool(new_pool(3, PATIENT_MS));
+    assert_int_equal(only_child(), 0);
+}
+
+static void no_helper_outlives_its_pool(void **state) {
+    (void)state;
+    struct jq *jq = new_pool(2, PATIENT_MS);
+    assert_output(jq, "1", "{}", "1");
+    assert_true(only_child() > 0);
+    free_pool(jq);
+    assert_int_equal(only_child(), 0);
+}
+
+static void a_helper_that_cannot_be_started_is_said_so(void **state) {
+    (void)state;
+    struct jq *jq = jq_pool_new(&(struct jq_pool_options){
+        .program = "/nonexistent/impound", .helpers = 1, .timeout_ms = PATIENT_MS});
+    assert_invalid(jq, ".", "could not be started");
+    assert_invalid(jq, ".", "could not be started");
+    free_pool(jq);
+}
+
+int main(int count, char **arguments) {
+    assert_int_equal(count, 2);
+    helper_program = arguments[1];
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_program_runs_on_its_input),
+        cmocka_unit_test(a_check_compiles_without_running),
+        cmocka_unit_test(a_program_without_an_end_is_stopped),
+        cmocka_unit_test(the_pool_works_on_after_a_program_was_stopped),
+        cmocka_unit_test(a_program_that_takes_all_memory_ends_alone),
+        cmocka_unit_test(a_result_has_a_limit),
+        cmocka_unit_test(a_program_sees_no_environment_and_no_files),
+        cmocka_unit_test(a_large_input_goes_through),
+        cmocka_unit_test(hostile_input_is_an_error_and_no_more),
+        cmocka_unit_test(many_jobs_at_once_all_end),
+        cmocka_unit_test(a_helper_that_was_killed_while_idle_is_replaced),
+        cmocka_unit_test(a_helper_that_was_killed_at_work_fails_its_job_alone),
+        cmocka_unit_test(a_pool_that_was_never_used_can_be_freed),
+        cmocka_unit_test(no_helper_outlives_its_pool),
+        cmocka_unit_test(a_helper_that_cannot_be_started_is_said_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,33 @@
+#include "test.h"
+
+#include "store/sqlite/crc32c.h"
+
+static void it_gives_the_published_checksums(void **state) {
+    (void)state;
+    /* RFC 3720, appendix B.4, and the usual check string. */
+    uint8_t zeroes[32] = {0}, ones[32], rising[32];
+    memset(ones, 0xFF, sizeof ones);
+    for (uint8_t i = 0; i < sizeof rising; i++)
+        rising[i] = i;
+    assert_int_equal(crc32c(0, zeroes, sizeof zeroes), 0x8A9136AA);
+    assert_int_equal(crc32c(0, ones, sizeof ones), 0x62A8AB43);
+    assert_int_equal(crc32c(0, rising, sizeof rising), 0x46DD794E);
+    assert_int_equal(crc32c(0, "123456789", 9), 0xE3069283);
+    assert_int_equal(crc32c(0, NULL, 0), 0);
+}
+
+static void parts_give_the_checksum_of_the_whole(void **state) {
+    (void)state;
+    const char text[] = "the queue is the highway, retries are the hard shoulder";
+    uint32_t whole = crc32c(0, text, sizeof text);
+    for (size_t cut = 0; cut <= sizeof text; cut++)
+        assert_int_equal(crc32c(crc32c(0, text, cut), text + cut, sizeof text - cut), whole);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_gives_the_published_checksums),
+        cmocka_unit_test(parts_give_the_checksum_of_the_whole),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
