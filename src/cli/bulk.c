@@ -65,23 +65,31 @@ static int show_answer(struct bulk *bulk) {
 }
 
 /* The server counts lines within its request; people want the file's. */
-static int refuse(struct bulk *bulk, const struct err *why) {
+static void name_line(const struct bulk *bulk, const struct err *why, struct err *out) {
     size_t refused = client_refused_line(bulk->client);
     struct bytes detail = bytes_of(why->text);
-    struct err err = {.status = why->status};
-    if (refused > 0 && refused <= bulk->line_count) {
-        size_t colon = bytes_find(detail, BYTES(": "));
-        if (bytes_starts(detail, BYTES("line ")) && colon < detail.len)
-            detail = bytes_cut(detail, colon + 2, detail.len);
-        err_set(&err, why->status, "%s: line %zu: %.*s", bulk->name, bulk->lines[refused - 1],
-                BYTES_ARG(detail));
-    } else {
-        err_set(&err, why->status, "%s: lines %zu to %zu: %.*s", bulk->name, bulk->lines[0],
-                bulk->lines[bulk->line_count - 1], BYTES_ARG(detail));
+    if (refused == 0 || refused > bulk->line_count) {
+        *out = *why;
+        return;
     }
+    size_t colon = bytes_find(detail, BYTES(": "));
+    if (bytes_starts(detail, BYTES("line ")) && colon < detail.len)
+        detail = bytes_cut(detail, colon + 2, detail.len);
+    err_set(out, why->status, "%s: line %zu: %.*s", bulk->name, bulk->lines[refused - 1],
+            BYTES_ARG(detail));
+}
+
+/* A request without an answer may have been stored all the same. */
+static int give_up(const struct bulk *bulk, const struct err *why) {
+    struct err err;
+    size_t first = bulk->lines[0], last = bulk->lines[bulk->line_count - 1];
+    name_line(bulk, why, &err);
     int code = command_fail(&err);
-    fprintf(stderr, "Pushed before: %zu, up to line %zu. Nothing from line %zu on.\n", bulk->pushed,
-            bulk->lines[0] - 1, bulk->lines[0]);
+    fprintf(stderr, "Pushed before: %zu, up to line %zu. ", bulk->pushed, first - 1);
+    if (why->status == STATUS_UNREACHABLE)
+        fprintf(stderr, "Lines %zu to %zu may or may not be stored.\n", first, last);
+    else
+        fprintf(stderr, "Nothing from line %zu on is stored.\n", first);
     return code;
 }
 
@@ -93,7 +101,7 @@ static int send_lines(struct bulk *bulk) {
         return 0;
     struct client_call call = {bulk->path, "application/x-ndjson", buf_view(&bulk->body)};
     if (client_send(bulk->client, &call, &bulk->answer, &err) != STATUS_OK)
-        return refuse(bulk, &err);
+        return give_up(bulk, &err);
     buf_clear(&bulk->body);
     bulk->line_count = 0;
     return show_answer(bulk);

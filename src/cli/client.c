@@ -59,6 +59,8 @@ static struct curl_slist *set_call(struct client *client, const struct client_ca
     struct curl_slist *headers = curl_slist_append(NULL, "Accept: application/json");
     CURL *curl = client->curl;
     curl_easy_setopt(curl, CURLOPT_HTTPGET, 1L);
+    /* On a connection that was used before, libcurl sends again by itself what got no answer. */
+    curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, call->body.ptr ? 1L : 0L);
     if (call->body.ptr) {
         char type[128];
         snprintf(type, sizeof type, "Content-Type: %s", call->content_type);

@@ -1,4 +1,5 @@
-/* client: calls to the server. One connection, kept open between calls. */
+/* client: calls to the server, each made once: a POST without an answer is not repeated, for it may
+ * have been carried out. */
 #ifndef CLI_CLIENT_H
 #define CLI_CLIENT_H
 

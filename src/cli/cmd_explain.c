@@ -41,7 +41,7 @@ static void view(const struct cli_env *env, struct json answer, struct arena *ar
     story_lines(&story, lines, COUNT(lines));
     if (json_step(&first)) {
         story_title(&story, "what happened", BYTES_NONE);
-        listing_print(env, step_columns, COUNT(step_columns), steps, arena, out);
+        listing_print(&story, step_columns, COUNT(step_columns), steps, STORY_INDENT);
     }
     if (field_at(answer, "rule").type == JSON_OBJECT) {
         story_title(&story, "rule", field_text(answer, "rule.name", arena));

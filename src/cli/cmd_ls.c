@@ -37,13 +37,13 @@ const struct options_row cmd_ls_options[] = {
 
 static const struct listing_column columns[] = {
     {{"ID", false}, "id", NULL},
-    {{"MESSAGE", false}, "message.id", NULL},
-    {{"DLQ", false}, "dlq", NULL},
-    {{"STATE", false}, "state", NULL},
-    {{"DEAD AT", false}, "dead_at", field_time},
-    {{"TRIES", true}, "attempts", NULL},
     {{"REASON", false}, "reason", NULL},
     {{"ERROR", false}, "failure.error_type", NULL},
+    {{"TRIES", true}, "attempts", NULL},
+    {{"DEAD AT", false}, "dead_at", field_time},
+    {{"MESSAGE", false}, "message.id", NULL},
+    {{"STATE", false}, "state", NULL},
+    {{"DLQ", false}, "dlq", NULL},
     {{"TEXT", false}, "failure.error_message", NULL},
 };
 

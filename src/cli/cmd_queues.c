@@ -44,7 +44,8 @@ static const struct story_line lines[] = {
 
 static void view_all(const struct cli_env *env, struct json answer, struct arena *arena,
                      struct buf *out) {
-    listing_print(env, columns, COUNT(columns), field_at(answer, "queues"), arena, out);
+    struct story story = {env, answer, arena, out};
+    listing_print(&story, columns, COUNT(columns), field_at(answer, "queues"), 0);
 }
 
 static void view_one(const struct cli_env *env, struct json answer, struct arena *arena,

@@ -9,7 +9,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-enum { BODY_LINES_MAX = 200, TRACE_LINES_MAX = 200, TEXT_INDENT = 2, TRACE_INDENT = 4 };
+enum { BODY_LINES_MAX = 200, TRACE_LINES_MAX = 200, TRACE_INDENT = 4 };
 
 const struct options_row cmd_show_options[] = {
     {"queue", "QUEUE", "which one, when several queues hold that id", 0},
@@ -73,11 +73,11 @@ static void put_failure(const struct story *story) {
     struct bytes trace = field_text(story->object, "failure.stack_trace", story->arena);
     story_title(story, "failure", field_text(story->object, "failure.error_type", story->arena));
     pretty_text(story->out, field_text(story->object, "failure.error_message", story->arena),
-                TEXT_INDENT, TRACE_LINES_MAX);
+                STORY_INDENT, TRACE_LINES_MAX);
     story_lines(story, failure_lines, COUNT(failure_lines));
     if (trace.len == 0)
         return;
-    story_put(story, "stack trace", BYTES(":"));
+    buf_str(story->out, "  stack trace:\n");
     pretty_text(story->out, trace, TRACE_INDENT, TRACE_LINES_MAX);
 }
 
@@ -87,8 +87,7 @@ static void put_history(const struct story *story) {
     if (!json_step(&walk))
         return;
     story_title(story, "history", BYTES_NONE);
-    listing_print(story->env, history_columns, COUNT(history_columns), history, story->arena,
-                  story->out);
+    listing_print(story, history_columns, COUNT(history_columns), history, STORY_INDENT);
 }
 
 /* What is not UTF-8 is shown as base64, as the server gives it. */
@@ -104,9 +103,9 @@ static void put_body(const struct story *story) {
     struct bytes text, type = field_text(message, "content_type", story->arena);
     bool json = bytes_starts(type, BYTES("application/json"));
     if (!json && json_string(body, story->arena, &text))
-        pretty_text(story->out, text, TEXT_INDENT, BODY_LINES_MAX);
+        pretty_text(story->out, text, STORY_INDENT, BODY_LINES_MAX);
     else
-        pretty_json(story->out, body, TEXT_INDENT, BODY_LINES_MAX);
+        pretty_json(story->out, body, STORY_INDENT, BODY_LINES_MAX);
 }
 
 static void view(const struct cli_env *env, struct json answer, struct arena *arena,

@@ -48,9 +48,9 @@ static const struct story_line totals[] = {
 static void view(const struct cli_env *env, struct json answer, struct arena *arena,
                  struct buf *out) {
     struct story story = {env, answer, arena, out};
-    listing_print(env, queue_columns, COUNT(queue_columns), field_at(answer, "queues"), arena, out);
+    listing_print(&story, queue_columns, COUNT(queue_columns), field_at(answer, "queues"), 0);
     buf_char(out, '\n');
-    listing_print(env, dlq_columns, COUNT(dlq_columns), field_at(answer, "dlqs"), arena, out);
+    listing_print(&story, dlq_columns, COUNT(dlq_columns), field_at(answer, "dlqs"), 0);
     story_title(&story, "totals", BYTES_NONE);
     story_lines(&story, totals, COUNT(totals));
     story_members(&story, "attempts", "totals.attempts");

@@ -67,10 +67,14 @@ struct bytes field_age(struct json object, const char *path, struct arena *arena
 
 struct bytes field_time(struct json object, const char *path, struct arena *arena) {
     struct bytes text = field_text(object, path, arena);
+    char exact[INSTANT_TEXT_SIZE];
     struct wall at;
     if (!wall_parse(text, &at))
         return text;
-    char *copy = arena_cstr(arena, bytes_cut(text, 0, strlen("2026-11-15T04:49:41")));
+    struct bytes seconds =
+        bytes_cut(bytes_of(wall_text(at, exact)), 0, strlen("2026-11-15T04:49:41Z"));
+    char *copy = arena_cstr(arena, seconds);
     copy[strlen("2026-11-15")] = ' ';
+    copy[seconds.len - 1] = 'Z';
     return bytes_of(copy);
 }

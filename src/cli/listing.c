@@ -33,10 +33,11 @@ size_t listing_page(struct listing *listing, struct json array, struct arena *ar
     return rows;
 }
 
-void listing_print(const struct cli_env *env, const struct listing_column *columns, size_t count,
-                   struct json array, struct arena *arena, struct buf *out) {
+void listing_print(const struct story *story, const struct listing_column *columns, size_t count,
+                   struct json array, size_t indent) {
     struct listing listing;
-    listing_init(&listing, env, columns, count);
-    listing_page(&listing, array, arena, out);
+    listing_init(&listing, story->env, columns, count);
+    listing.table.indent = indent;
+    listing_page(&listing, array, story->arena, story->out);
     listing_free(&listing);
 }

@@ -12,8 +12,8 @@ struct listing_column {
 };
 
 /* For answers that come in one piece. */
-void listing_print(const struct cli_env *env, const struct listing_column *columns, size_t count,
-                   struct json array, struct arena *arena, struct buf *out);
+void listing_print(const struct story *story, const struct listing_column *columns, size_t count,
+                   struct json array, size_t indent);
 
 /* For those that come in pages. */
 struct listing {

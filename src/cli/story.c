@@ -24,7 +24,8 @@ void story_put(const struct story *story, const char *label, struct bytes value)
     const char *color = story->env->color ? terminal_color_of(value) : NULL;
     size_t width = text_width(bytes_of(label));
     size_t pad = width < LABEL_WIDTH ? LABEL_WIDTH - width : 0;
-    buf_printf(story->out, "  %s%*s  %s", label, (int)pad, "", color ? color : "");
+    buf_printf(story->out, "%*s%s%*s  %s", STORY_INDENT, "", label, (int)pad, "",
+               color ? color : "");
     text_put(story->out, value);
     buf_printf(story->out, "%s\n", color ? TERMINAL_PLAIN : "");
 }

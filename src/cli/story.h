@@ -2,8 +2,10 @@
 #ifndef CLI_STORY_H
 #define CLI_STORY_H
 
-#include "cli/cli.h"
 #include "base/json.h"
+#include "cli/cli.h"
+
+enum { STORY_INDENT = 2 }; /* of what stands under a title */
 
 struct story {
     const struct cli_env *env;

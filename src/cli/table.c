@@ -59,51 +59,41 @@ static void put_spaces(struct buf *out, size_t count) {
     buf_printf(out, "%*s", (int)count, "");
 }
 
-/* What is left of the line for the last column. */
-static size_t last_room(const struct table *table) {
-    size_t used = table->indent;
-    for (size_t i = 0; i + 1 < table->column_count; i++)
-        used += table->widths[i] + GAP;
-    return table->width > used + TABLE_LAST_LEAST ? table->width - used : TABLE_LAST_LEAST;
-}
-
-static void put_clipped(const struct table *table, struct buf *out, struct bytes cell) {
-    size_t room = last_room(table);
-    if (table->width == 0 || text_width(cell) <= room) {
-        buf_bytes(out, cell);
-        return;
-    }
-    buf_bytes(out, text_clip(cell, room - 1));
-    buf_str(out, ELLIPSIS);
-}
-
-static void put_cell(const struct table *table, struct buf *out, size_t column, struct bytes cell,
+static void put_cell(const struct table *table, struct buf *out, struct bytes cell, size_t room,
                      const char *style) {
-    bool last = column + 1 == table->column_count;
-    size_t width = text_width(cell);
-    size_t pad = table->widths[column] > width ? table->widths[column] - width : 0;
-    if (table->columns[column].right)
-        put_spaces(out, pad);
-    if (style)
+    bool fits = text_width(cell) <= room;
+    if (table->color && style)
         buf_str(out, style);
-    if (last)
-        put_clipped(table, out, cell);
-    else
-        buf_bytes(out, cell);
-    if (style)
+    buf_bytes(out, fits ? cell : text_clip(cell, room - 1));
+    if (!fits)
+        buf_str(out, ELLIPSIS);
+    if (table->color && style)
         buf_str(out, TERMINAL_PLAIN);
-    if (!table->columns[column].right && !last)
-        put_spaces(out, pad);
-    if (!last)
-        put_spaces(out, GAP);
+}
+
+/* `at` is where the line has come to, `column` where the next column begins. */
+static void put_line(const struct table *table, struct buf *out, const struct bytes *cells,
+                     const char *style) {
+    size_t at = 0, column = table->indent;
+    for (size_t i = 0; i < table->column_count; i++) {
+        size_t width = text_width(cells[i]);
+        size_t start = column + (table->columns[i].right ? table->widths[i] - width : 0);
+        if (table->width > 0 && start >= table->width)
+            break;
+        size_t room = table->width > 0 ? table->width - start : SIZE_MAX;
+        put_spaces(out, start - at);
+        put_cell(table, out, cells[i], room, style ? style : terminal_color_of(cells[i]));
+        at = start + width;
+        column += table->widths[i] + GAP;
+    }
+    buf_char(out, '\n');
 }
 
 static void put_titles(struct table *table, struct buf *out) {
-    put_spaces(out, table->indent);
+    struct bytes titles[TABLE_COLUMNS_MAX];
     for (size_t i = 0; i < table->column_count; i++)
-        put_cell(table, out, i, bytes_of(table->columns[i].title),
-                 table->color ? TERMINAL_BOLD : NULL);
-    buf_char(out, '\n');
+        titles[i] = bytes_of(table->columns[i].title);
+    put_line(table, out, titles, TERMINAL_BOLD);
     table->titled = true;
 }
 
@@ -111,13 +101,8 @@ void table_print(struct table *table, struct buf *out) {
     assert(!table->last || table->next == table->column_count);
     if (!table->titled)
         put_titles(table, out);
-    for (const struct table_row *row = table->first; row; row = row->next) {
-        put_spaces(out, table->indent);
-        for (size_t i = 0; i < table->column_count; i++)
-            put_cell(table, out, i, row->cells[i],
-                     table->color ? terminal_color_of(row->cells[i]) : NULL);
-        buf_char(out, '\n');
-    }
+    for (const struct table_row *row = table->first; row; row = row->next)
+        put_line(table, out, row->cells, NULL);
     arena_free(&table->arena);
     arena_init_heap(&table->arena, CHUNK);
     table->first = table->last = NULL;

@@ -1,15 +1,15 @@
 /* table: rows in aligned columns, one line each whatever the cells hold.
  *
- * Cells go through text_put. On a terminal the last column is clipped to what is left of the line,
- * so that nothing wraps; elsewhere nothing is clipped. Rows may be printed page by page: columns
- * grow but never shrink, and the header stands once. */
+ * Cells go through text_put. On a terminal a line ends at its edge, so that nothing wraps: what
+ * matters most stands leftmost. Elsewhere nothing is clipped. Rows may be printed page by page:
+ * columns grow but never shrink, and the header stands once. */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
 
 #include "base/arena.h"
 #include "base/buf.h"
 
-enum { TABLE_COLUMNS_MAX = 16, TABLE_LAST_LEAST = 16 };
+enum { TABLE_COLUMNS_MAX = 16 };
 
 struct table_column {
     const char *title;

@@ -5,7 +5,8 @@ import threading
 
 
 class FakeServer:
-    """`answers` maps "METHOD /path?query" to (status, text) or to a function of the body."""
+    """`answers` maps "METHOD /path?query" to (status, text), or to a function of the body that gives
+    them, or None to hang up."""
 
     def __init__(self):
         self.answers = {}
@@ -21,7 +22,11 @@ class FakeServer:
                 name = f"{self.command} {self.path}"
                 server.calls.append((name, self.headers.get("Content-Type"), body))
                 found = server.answers.get(name, (404, problem(404, f"nothing at {self.path}")))
-                status, text = found(body) if callable(found) else found
+                found = found(body) if callable(found) else found
+                if found is None:
+                    self.close_connection = True
+                    return
+                status, text = found
                 data = text if isinstance(text, bytes) else text.encode()
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(data)))

@@ -61,7 +61,7 @@ static void the_header_stands_once_and_columns_do_not_shrink(void **state) {
     finish(&f);
 }
 
-static void a_terminal_clips_the_last_column_alone(void **state) {
+static void a_line_ends_at_the_edge_of_the_terminal(void **state) {
     (void)state;
     struct fixture f;
     start(&f, 28);
@@ -70,6 +70,12 @@ static void a_terminal_clips_the_last_column_alone(void **state) {
     /* 28 columns: 4 + 2 + 1 + 2 before it leave 19. */
     assert_string_equal(buf_cstr(&f.out), "NAME  N  TEXT\n"
                                           "ab    1  abcdefghijklmnopqr…\n");
+    finish(&f);
+    start(&f, 6);
+    add_row(&f, "abcdefgh", "1", "x");
+    table_print(&f.table, &f.out);
+    assert_string_equal(buf_cstr(&f.out), "NAME\n"
+                                          "abcde…\n");
     finish(&f);
 }
 
@@ -120,7 +126,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_are_aligned),
         cmocka_unit_test(the_header_stands_once_and_columns_do_not_shrink),
-        cmocka_unit_test(a_terminal_clips_the_last_column_alone),
+        cmocka_unit_test(a_line_ends_at_the_edge_of_the_terminal),
         cmocka_unit_test(wide_characters_count_twice),
         cmocka_unit_test(a_cell_is_one_line_whatever_it_holds),
         cmocka_unit_test(marks_that_turn_the_writing_are_shown),

@@ -133,6 +133,14 @@ class Verbs(unittest.TestCase):
         run = self.push_lines([*range(1100), "bad", *range(10)])
         self.expect(run, 1, "line 2201: it is bad", "Pushed before: 1000")
 
+    def test_lines_without_an_answer_are_not_said_to_be_lost(self):
+        self.server.answers["POST /v1/queues/orders/messages"] = (
+            lambda body: self.echo_ids(body) if len(self.server.calls) == 1 else None)
+        text = "".join(json.dumps({"body": i}) + "\n" for i in range(1200))
+        run = self.impound("push", "orders", "--ndjson", "-", stdin=text.encode())
+        self.expect(run, 3, "Pushed before: 1000", "Lines 1001 to 1200 may or may not be stored")
+        self.assertEqual(len(self.server.calls), 2, "a push without an answer is not sent again")
+
     def test_a_file_is_pushed_by_name_and_must_be_there(self):
         self.server.answers["POST /v1/queues/orders/messages"] = self.echo_ids
         with tempfile.NamedTemporaryFile("w", suffix=".ndjson") as file:
