@@ -6,6 +6,7 @@
  * records in the transaction that holds them, and goes back to 0 only when the journal is empty. */
 #include "store/sqlite/sqlite_store.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -227,13 +228,19 @@ static void add_segment(void *arg, const char *name) {
         segments->names[segments->count++] = bytes_dup(bytes_of(name));
 }
 
+static void join(struct buf *out, const struct doctor *doctor, const char *name, const char *ending) {
+    buf_init_heap(out, PATH_MAX);
+    buf_str(out, doctor->journal.dir);
+    buf_char(out, '/');
+    buf_str(out, name);
+    buf_str(out, ending);
+}
+
 static int set_aside_one(struct doctor *doctor, const char *name) {
     struct disk *disk = doctor->options->disk;
     struct buf from, to;
-    buf_init_heap(&from, doctor->dir.len + strlen(name) + 1);
-    buf_printf(&from, "%s/%s", doctor->journal.dir, name);
-    buf_init_heap(&to, doctor->dir.len + strlen(name) + sizeof ".damaged");
-    buf_printf(&to, "%s/%s.damaged", doctor->journal.dir, name);
+    join(&from, doctor, name, "");
+    join(&to, doctor, name, ".damaged");
     int error = disk->vtable->rename(disk, buf_cstr(&from), buf_cstr(&to));
     buf_free(&from);
     buf_free(&to);
