@@ -6,7 +6,6 @@
  * records in the transaction that holds them, and goes back to 0 only when the journal is empty. */
 #include "store/sqlite/sqlite_store.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +16,9 @@
 #include "store/sqlite/lock.h"
 #include "store/sqlite/rows.h"
 
-enum { DAMAGED_MAX = 4096 };
+enum { SEGMENTS_MAX = 4096 };
+
+static const char damaged[] = ".damaged";
 
 struct doctor {
     const struct sqlite_store_options *options;
@@ -218,29 +219,29 @@ static enum status salvage_at_once(struct doctor *doctor, struct err *err) {
 }
 
 struct segments {
-    char *names[DAMAGED_MAX];
+    char *names[SEGMENTS_MAX];
     size_t count;
 };
 
 static void add_segment(void *arg, const char *name) {
     struct segments *segments = arg;
-    if (bytes_ends(bytes_of(name), BYTES(".seg")) && segments->count < DAMAGED_MAX)
+    if (bytes_ends(bytes_of(name), BYTES(".seg")) && segments->count < SEGMENTS_MAX)
         segments->names[segments->count++] = bytes_dup(bytes_of(name));
 }
 
-static void join(struct buf *out, const struct doctor *doctor, const char *name, const char *ending) {
-    buf_init_heap(out, PATH_MAX);
-    buf_str(out, doctor->journal.dir);
-    buf_char(out, '/');
-    buf_str(out, name);
-    buf_str(out, ending);
+static void put_path(struct buf *path, const struct doctor *doctor, const char *name) {
+    buf_init_heap(path, doctor->dir.len + 1 + strlen(name) + sizeof damaged);
+    buf_bytes(path, buf_view(&doctor->dir));
+    buf_char(path, '/');
+    buf_str(path, name);
 }
 
 static int set_aside_one(struct doctor *doctor, const char *name) {
     struct disk *disk = doctor->options->disk;
     struct buf from, to;
-    join(&from, doctor, name, "");
-    join(&to, doctor, name, ".damaged");
+    put_path(&from, doctor, name);
+    put_path(&to, doctor, name);
+    buf_str(&to, damaged);
     int error = disk->vtable->rename(disk, buf_cstr(&from), buf_cstr(&to));
     buf_free(&from);
     buf_free(&to);
