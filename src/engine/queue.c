@@ -155,8 +155,8 @@ struct mono queue_next_wake(struct queue *queue) {
     struct store *store = engine->store;
     if (holds_everything(queue))
         return MONO_NEVER;
-    if (queue->breaker.state == BREAKER_OPEN)
-        return queue->breaker.until;
+    if (queue->breaker.state == BREAKER_OPEN) /* past its time, it waits for the last probes' answers */
+        return queue->breaker.until.ms > engine->now.mono.ms ? queue->breaker.until : MONO_NEVER;
     if (!free_slots(queue))
         return MONO_NEVER;
     struct mono due = store->vtable->next_ready(store, queue->number, TAKE_DUE);

@@ -82,7 +82,7 @@ void exec_report_unrunnable(const char *program, int error, struct arena *arena,
     *out = (struct outcome){
         .ending = ENDING_FAILED,
         .kind = KIND_EXIT,
-        .exit_code = EXEC_NOT_FOUND_EXIT,
+        .exit_code = EXEC_UNRUNNABLE_EXIT,
         .retry_after_ms = -1,
     };
     struct buf text;

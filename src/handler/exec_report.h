@@ -6,7 +6,7 @@
 #include "core/outcome.h"
 
 enum {
-    EXEC_NOT_FOUND_EXIT = 127, /* what a shell says of a program that cannot be run */
+    EXEC_UNRUNNABLE_EXIT = 78, /* EX_CONFIG: no message is to blame for a program that cannot be run */
 };
 
 /* Why we killed it, if we did. */

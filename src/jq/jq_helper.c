@@ -1,7 +1,7 @@
 /* jq_helper: the other side of the pool, in a process of its own.
  *
- * The pool has already emptied the environment and limited memory, core and file sizes; what needs
- * the loader to be done first is limited here: no file can be opened from now on. */
+ * The pool has already emptied the environment and limited memory and core; what needs the loader
+ * to be done first is limited here: no file can be opened or written from now on. */
 #include "jq/jq_pool.h"
 
 #include <stdlib.h>
@@ -16,8 +16,8 @@
 enum { FILES_OPEN = 3 };
 
 static void forbid_files(void) {
-    const struct rlimit none = {FILES_OPEN, FILES_OPEN};
-    if (setrlimit(RLIMIT_NOFILE, &none) != 0)
+    const struct rlimit no_more = {FILES_OPEN, FILES_OPEN}, no_bytes = {0, 0};
+    if (setrlimit(RLIMIT_NOFILE, &no_more) != 0 || setrlimit(RLIMIT_FSIZE, &no_bytes) != 0)
         abort();
 }
 

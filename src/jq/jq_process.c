@@ -29,8 +29,7 @@ static bool limit(int resource, size_t most) {
 }
 
 static bool set_limits(size_t memory_bytes) {
-    return limit(RLIMIT_CORE, 0) && limit(RLIMIT_FSIZE, 0) &&
-           (!LIMITS_MEMORY || limit(RLIMIT_AS, memory_bytes));
+    return limit(RLIMIT_CORE, 0) && (!LIMITS_MEMORY || limit(RLIMIT_AS, memory_bytes));
 }
 
 static bool set_files(int socket) {

@@ -126,6 +126,8 @@ static enum MHD_Result take_in(struct request *request, const char *data, size_t
     else if (held > INTAKE_HELD_MAX)
         request_problem(request, STATUS_BUSY,
                         "too many large requests are under way; try again later");
+    if (request->answered)
+        request_drop_body(request);
     return MHD_YES;
 }
 

@@ -32,7 +32,7 @@ static void put_sample(struct buf *out, const char *name, const char *key, struc
                        double sample) {
     buf_printf(out, "%s{", name);
     put_label(out, key, value);
-    buf_printf(out, "} %.17g\n", sample);
+    buf_printf(out, "} %.15g\n", sample);
 }
 
 /* `labels` is empty or ends in a comma. */
@@ -50,7 +50,7 @@ static void put_histogram(struct buf *out, const char *name, struct bytes labels
     }
     struct bytes bare = bytes_cut(labels, 0, labels.len ? labels.len - 1 : 0);
     const char *open = bare.len ? "{" : "", *close = bare.len ? "}" : "";
-    buf_printf(out, "%s_sum%s%.*s%s %.17g\n", name, open, BYTES_ARG(bare), close, sum);
+    buf_printf(out, "%s_sum%s%.*s%s %.15g\n", name, open, BYTES_ARG(bare), close, sum);
     buf_printf(out, "%s_count%s%.*s%s %llu\n", name, open, BYTES_ARG(bare), close,
                (unsigned long long)total);
 }
@@ -284,7 +284,7 @@ static void put_dlqs(const struct server_options *options, struct metrics_reason
 
 static void put_gauge(struct buf *out, const char *name, const char *help, double value) {
     put_head(out, name, "gauge", help);
-    buf_printf(out, "%s %.17g\n", name, value);
+    buf_printf(out, "%s %.15g\n", name, value);
 }
 
 static void put_store(struct store *store, struct buf *out) {

@@ -1,7 +1,7 @@
 #include "server/push.h"
 
 #include <sodium.h>
-#include <stdio.h>
+#include <string.h>
 
 #include "base/map.h"
 #include "base/uuid.h"
@@ -192,6 +192,14 @@ static enum status count_lines(struct bytes text, size_t *filled, struct err *er
     return STATUS_OK;
 }
 
+/* To the JSON reader each line is line 1 of its own text, which would only confuse here. */
+static void drop_line_1(char *text) {
+    static const char sign[] = "line 1, ";
+    char *at = strncmp(text, "not JSON: ", 10) == 0 ? strstr(text, sign) : NULL;
+    if (at)
+        memmove(at, at + sizeof sign - 1, strlen(at + sizeof sign - 1) + 1);
+}
+
 static enum status read_lines(const struct push_context *context, struct bytes text,
                               struct push *out, struct map *ids, struct err *err) {
     struct err why;
@@ -208,6 +216,7 @@ static enum status read_lines(const struct push_context *context, struct bytes t
             status = note_id(context, out, out->count, ids, &why);
         if (status != STATUS_OK) {
             out->line = number;
+            drop_line_1(why.text);
             return err_set(err, status, "line %zu: %s", number, why.text);
         }
         out->count++;

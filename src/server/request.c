@@ -32,13 +32,17 @@ struct request *request_new(struct server *server, struct MHD_Connection *connec
     return request;
 }
 
+void request_drop_body(struct request *request) {
+    atomic_fetch_sub(&request->server->held_bytes, request->body.len);
+    buf_free(&request->body);
+}
+
 void request_free(struct request *request) {
     if (!request)
         return;
     struct server *server = request->server;
-    atomic_fetch_sub(&server->held_bytes, request->body.len);
     events_leave(server->events, request->listener);
-    buf_free(&request->body);
+    request_drop_body(request);
     buf_free(&request->out);
     arena_free(&request->arena);
     free(request);

@@ -55,6 +55,8 @@ struct request {
 struct request *request_new(struct server *server, struct MHD_Connection *connection,
                             const char *method, const char *path);
 void request_free(struct request *request);
+/* Nobody will read it: its memory is given back. */
+void request_drop_body(struct request *request);
 
 /* The query parameter of that name; BYTES_NONE when it is not there. */
 struct bytes request_arg(const struct request *request, const char *name);

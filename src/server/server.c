@@ -20,7 +20,8 @@ enum {
     SERVER_STOP_GRACE_S = 5,       /* for answers that are on their way when we stop */
 };
 
-static void log_mhd(void *arg, const char *format, va_list args) {
+__attribute__((format(printf, 2, 0))) static void log_mhd(void *arg, const char *format,
+                                                          va_list args) {
     (void)arg;
     char text[256];
     vsnprintf(text, sizeof text, format, args);

@@ -18,7 +18,8 @@ static int64_t floor_to(int64_t ms, int64_t width) {
     return ms - (rest < 0 ? rest + width : rest);
 }
 
-/* The first span that ends behind `ms`: the one that holds it, or the one before which it belongs. */
+/* The first span that ends behind `ms`: the one that holds it, or the one before which it belongs.
+ */
 static size_t place_of(const struct ages *ages, int64_t ms) {
     size_t low = 0, high = ages->count;
     while (low < high) {

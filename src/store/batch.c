@@ -32,10 +32,8 @@ static struct blob *encode(const struct store_op *op, struct buf *scratch) {
     case STORE_UPDATE:
         return encode_envelope(RECORD_UPDATE, op, scratch);
     case STORE_FORGET:
-        return record_encode(&(struct record){.kind = RECORD_FORGET,
-                                              .queue = op->queue,
-                                              .seq = op->seq,
-                                              .text = op->spilled_dlq});
+        return record_encode(&(struct record){
+            .kind = RECORD_FORGET, .queue = op->queue, .seq = op->seq, .text = op->spilled_dlq});
     case STORE_QUEUE:
         return record_encode(&(struct record){
             .kind = RECORD_QUEUE_FACTS, .queue = op->queue, .text = op->queue_facts});

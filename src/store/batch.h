@@ -4,7 +4,8 @@
  *                              ↓ refused             ↓ failed
  *                           batch_undo            batch_undo (lock)
  *
- * Staging reserves the ids of what is put and pins what is changed, so that applying cannot fail. */
+ * Staging reserves the ids of what is put and pins what is changed, so that applying cannot fail.
+ */
 #ifndef STORE_BATCH_H
 #define STORE_BATCH_H
 

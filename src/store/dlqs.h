@@ -1,8 +1,8 @@
 /* dlqs: the counters of every DLQ, kept current with each change and read without counting.
  *
- * What is in a DLQ's depth is counted by category, by reason and by age; what ever arrived is counted
- * by category and reason. The store calls dlqs_change for every change of a message, so that these
- * counters equal what a recount of the letters would give. */
+ * What is in a DLQ's depth is counted by category, by reason and by age; what ever arrived is
+ * counted by category and reason. The store calls dlqs_change for every change of a message, so
+ * that these counters equal what a recount of the letters would give. */
 #ifndef STORE_DLQS_H
 #define STORE_DLQS_H
 
@@ -14,7 +14,14 @@
 enum { DLQS_ARRIVAL_SECONDS = 60 };
 
 /* COUNT_TOTAL and COUNT_SPILLED have no names, COUNT_CATEGORY and COUNT_REASON one. */
-enum count_kind { COUNT_TOTAL, COUNT_SPILLED, COUNT_CATEGORY, COUNT_REASON, COUNT_ARRIVED, COUNT_KINDS };
+enum count_kind {
+    COUNT_TOTAL,
+    COUNT_SPILLED,
+    COUNT_CATEGORY,
+    COUNT_REASON,
+    COUNT_ARRIVED,
+    COUNT_KINDS
+};
 
 struct dlq_count {
     struct map_node node;

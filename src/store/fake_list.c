@@ -43,7 +43,8 @@ static bool time_matches(const struct store_query *query, const struct envelope 
 static bool letter_matches(const struct store_query *query, const struct envelope *envelope) {
     bool escalated = envelope->escalated_at.ms != 0;
     return (!query->letters || envelope->letter_id.len > 0) &&
-           (!query->has_cause || (envelope->letter_id.len > 0 && envelope->cause == query->cause)) &&
+           (!query->has_cause ||
+            (envelope->letter_id.len > 0 && envelope->cause == query->cause)) &&
            (query->escalated == STORE_ANY || escalated == (query->escalated == STORE_YES));
 }
 

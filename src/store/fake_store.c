@@ -245,12 +245,12 @@ static uint64_t dlq_depth(struct store *store, struct bytes name) {
     return depth;
 }
 
-static enum status dlq(struct store *store, struct bytes name, struct wall now,
-                       struct arena *arena, struct store_dlq *out) {
+static enum status dlq(struct store *store, struct bytes name, struct wall now, struct arena *arena,
+                       struct store_dlq *out) {
     struct fake_store *self = fake(store);
     pthread_mutex_lock(&self->mutex);
-    enum status status = dlqs_read(&self->tables.dlqs, names_find(&self->tables.names, name), now,
-                                   arena, out);
+    enum status status =
+        dlqs_read(&self->tables.dlqs, names_find(&self->tables.names, name), now, arena, out);
     pthread_mutex_unlock(&self->mutex);
     return status;
 }

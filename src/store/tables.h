@@ -1,8 +1,8 @@
-/* tables: the messages that a store holds in memory, found by number, by id and by letter id, in the
- * lists of their queues and in the counters of their DLQs.
+/* tables: the messages that a store holds in memory, found by number, by id and by letter id, in
+ * the lists of their queues and in the counters of their DLQs.
  *
- * Every change goes through here, so that lists, maps and counters never disagree. The tables have no
- * lock and no clock: their store has. */
+ * Every change goes through here, so that lists, maps and counters never disagree. The tables have
+ * no lock and no clock: their store has. */
 #ifndef STORE_TABLES_H
 #define STORE_TABLES_H
 
@@ -36,7 +36,8 @@ struct queue *tables_queue_named(struct tables *tables, struct bytes name);
 /* While a store is opened: the queue has had this number before. */
 struct queue *tables_queue_restore(struct tables *tables, uint32_t number, struct bytes name);
 struct queue *tables_queue(const struct tables *tables, uint32_t number);
-/* The number of that queue: TABLES_ANY_QUEUE for an empty name, TABLES_NO_QUEUE for an unknown one. */
+/* The number of that queue: TABLES_ANY_QUEUE for an empty name, TABLES_NO_QUEUE for an unknown one.
+ */
 enum { TABLES_ANY_QUEUE = 0 };
 #define TABLES_NO_QUEUE UINT32_MAX
 uint32_t tables_queue_known(const struct tables *tables, struct bytes name);
@@ -45,7 +46,8 @@ void tables_queue_facts(struct queue *queue, struct bytes facts);
 struct entry *tables_find(const struct tables *tables, uint64_t seq);
 /* The one that is reserved or held, else one that hides what was forgotten, else NULL. */
 struct entry *tables_find_id(const struct tables *tables, uint32_t queue, struct bytes id);
-/* Every held entry of the queue (or TABLES_ANY_QUEUE) with this message id or letter id, at most `max`. */
+/* Every held entry of the queue (or TABLES_ANY_QUEUE) with this message id or letter id, at most
+ * `max`. */
 size_t tables_matches(const struct tables *tables, uint32_t queue, struct bytes id,
                       struct entry **out, size_t max);
 

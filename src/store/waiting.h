@@ -24,8 +24,8 @@ void waiting_init(struct waiting *waiting);
 void waiting_free(struct waiting *waiting); /* not the entries */
 /* True when a message in this state waits to be handed over. */
 bool waiting_has_place(enum state state);
-/* Puts the entry where its facts say. `now` NULL: the time is not known, so its due time is reckoned
- * when it is first looked at by a take. */
+/* Puts the entry where its facts say. `now` NULL: the time is not known, so its due time is
+ * reckoned when it is first looked at by a take. */
 void waiting_add(struct waiting *waiting, struct entry *entry, const struct instant *now);
 /* From wherever it is; harmless when it is nowhere. */
 void waiting_remove(struct waiting *waiting, struct entry *entry);

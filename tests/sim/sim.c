@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "world.h"
 
-enum { STEPS_MIN = 100, STEPS_SPREAD = 500 };
+enum { STEPS_MIN = 60, STEPS_SPREAD = 260 };
 
 struct options {
     uint64_t from, seeds;

@@ -13,7 +13,7 @@
 #include "sim_vfs.h"
 #include "store/sqlite/sqlite_store.h"
 
-enum { SETTLE_STEPS_MAX = 200000, WALL_START_MS = 1700000000000 / 1000 };
+enum { SETTLE_STEPS_MAX = 20000, HEALTHY_GAP_MS = 500, WALL_START_MS = 1700000000000 / 1000 };
 
 void world_break(struct world *world, const char *format, ...) {
     va_list args;
@@ -36,10 +36,11 @@ void world_say(struct world *world, const char *format, ...) {
 }
 
 struct message *world_message(struct world *world, struct bytes id) {
-    for (size_t i = 0; i < world->message_count; i++)
-        if (bytes_is(id, world->messages[i].id))
-            return &world->messages[i];
-    return NULL;
+    uint64_t number;
+    if (id.len < 2 || !bytes_u64(bytes_cut(id, 1, id.len), &number) || number == 0 ||
+        number > world->message_count)
+        return NULL;
+    return &world->messages[number - 1];
 }
 
 static struct instant read_clock(struct clock *clock) {
@@ -87,8 +88,9 @@ static bool open_life(struct world *world) {
     struct err err = {STATUS_OK, ""};
     struct sqlite_store_options options = {.path = "impound.db",
                                            .disk = sim_disk_port(world->disk),
-                                           .vfs = sim_vfs_name(world->disk),
-                                           .clock = &world->clock};
+                                           .vfs = SIM_VFS_NAME,
+                                           .clock = &world->clock,
+                                           .journal_segment_bytes = 64 << 10};
     if (sqlite_store_open(&options, &world->real_store, &err) != STATUS_OK) {
         world_say(world, "open failed: %s", err.text);
         if (!sim_disk_is_dead(world->disk))
@@ -125,19 +127,26 @@ static void end_life(struct world *world) {
     world->real_store = world->store = NULL;
 }
 
+/* A refusal is final from the next commit that succeeds on. A machine that dies before may have on its
+ * disk what it could neither write nor take back: the producer's 503 then means "not known". */
+static void doubt_refusals(struct world *world) {
+    for (size_t i = 0; i < world->message_count; i++)
+        if (world->messages[i].refused_after == world->commits_ok)
+            world->messages[i].refused = false;
+}
+
 /* kill -9 or a power cut: the disk decides what it kept. Opening may be cut short as well. */
 static void crash(struct world *world) {
     world_say(world, "crash");
+    doubt_refusals(world);
     end_life(world);
     do {
         sim_disk_crash(world->disk);
         if (world->faults && rng_below(&world->rng, 4) == 0)
             sim_disk_crash_at(world->disk, 1 + rng_below(&world->rng, 60));
     } while (!open_life(world) && !world->broken[0]);
-    if (world->broken[0])
-        return;
-    for (size_t i = 0; i < world->message_count; i++)
-        promises_check(world);
+    if (!world->broken[0])
+        promises_check_all(world);
 }
 
 /* ---- what may happen ---- */
@@ -155,10 +164,13 @@ struct push {
 static void on_pushed(struct store_commit *commit, enum status status) {
     struct push *push = CONTAINER_OF(commit, struct push, commit);
     world_say(push->world, "push %s: %s", push->message->id, status_name(status));
-    if (status == STATUS_OK)
+    if (status == STATUS_OK) {
         push->message->acknowledged = true;
-    else if (push->message->submissions == 1)
-        push->message->refused = true;
+        push->world->commits_ok++;
+    } else if (push->message->submissions == 1 && !sim_disk_is_dead(push->world->disk)) {
+        push->message->refused = true; /* a dead machine refuses nobody */
+        push->message->refused_after = push->world->commits_ok;
+    }
 }
 
 static void submit_push(struct world *world, struct message *message) {
@@ -192,16 +204,21 @@ static void submit_push(struct world *world, struct message *message) {
     world->store->vtable->submit(world->store, &push->commit);
 }
 
-static void push_new(struct world *world) {
+static void push_script(struct world *world, size_t queue, enum script script) {
     if (world->message_count == WORLD_MESSAGES_MAX)
         return;
     struct message *message = &world->messages[world->message_count++];
     snprintf(message->id, sizeof message->id, "m%zu", world->message_count);
-    message->queue = rng_below(&world->rng, WORLD_QUEUES);
-    bool good = rng_below(&world->rng, 3) > 0;
-    message->script = good ? SCRIPT_GOOD : (enum script)rng_below(&world->rng, SCRIPT_COUNT);
+    message->queue = queue;
+    message->script = script;
     message->flaky_calls = 1 + (uint32_t)rng_below(&world->rng, 3);
     submit_push(world, message);
+}
+
+static void push_new(struct world *world) {
+    bool good = rng_below(&world->rng, 3) > 0;
+    push_script(world, rng_below(&world->rng, WORLD_QUEUES),
+                good ? SCRIPT_GOOD : (enum script)rng_below(&world->rng, SCRIPT_COUNT));
 }
 
 /* A producer that did not hear the answer sends the same again. */
@@ -321,6 +338,29 @@ static bool at_rest(struct world *world) {
     return !box->first && !box->rung && next_event(world).ms == MONO_NEVER.ms;
 }
 
+/* With nothing but failures to look at, poison and an outage are the same; healthy traffic tells them
+ * apart. */
+static void traffic_goes_on(struct world *world) {
+    for (size_t i = 0; i < WORLD_QUEUES; i++)
+        for (size_t n = 0; n < 2 * WORLD_CONCURRENCY && world->queues[i].breaker != BREAKER_CLOSED; n++)
+            push_script(world, i, SCRIPT_GOOD);
+}
+
+static void run_to_rest(struct world *world) {
+    for (size_t step = 0; step < SETTLE_STEPS_MAX && !world->broken[0]; step++) {
+        sqlite_store_step(world->real_store);
+        turn_if_wanted(world);
+        sqlite_store_step(world->real_store);
+        complete_due(world);
+        if (at_rest(world))
+            return;
+        if (next_event(world).ms - world->now.mono.ms > HEALTHY_GAP_MS)
+            traffic_goes_on(world);
+        skip_to_next_event(world);
+    }
+    world_break(world, "it never comes to rest");
+}
+
 void world_settle(struct world *world) {
     world->faults = false;
     world->outage = false;
@@ -328,17 +368,11 @@ void world_settle(struct world *world) {
     sim_disk_fail_after(world->disk, 0, 0, EIO);
     for (size_t i = 0; i < WORLD_QUEUES; i++)
         ask(world, ENGINE_RESUME, i);
-    for (size_t step = 0; step < SETTLE_STEPS_MAX && !world->broken[0]; step++) {
-        sqlite_store_step(world->real_store);
-        turn_if_wanted(world);
-        sqlite_store_step(world->real_store);
-        complete_due(world);
-        if (at_rest(world))
-            break;
-        skip_to_next_event(world);
-    }
-    if (!at_rest(world))
-        world_break(world, "it never comes to rest");
+    run_to_rest(world);
+    /* Whoever comes to a sleeping server wakes it. */
+    for (size_t i = 0; i < WORLD_QUEUES; i++)
+        push_script(world, i, SCRIPT_GOOD);
+    run_to_rest(world);
     sqlite_store_fold(world->real_store);
     if (!world->broken[0])
         promises_check_end(world);
@@ -355,6 +389,7 @@ struct world *world_new(uint64_t seed, enum sabotage sabotage, bool verbose) {
     world->clock.now = read_clock;
     world->now = (struct instant){{(int64_t)WALL_START_MS * 1000}, {1000000}};
     world->disk = sim_disk_new(rng_next(&world->rng));
+    world->vfs = sim_vfs_new(world->disk, rng_next(&world->rng));
     if (!open_life(world))
         abort();
     return world;
@@ -363,6 +398,7 @@ struct world *world_new(uint64_t seed, enum sabotage sabotage, bool verbose) {
 void world_free(struct world *world) {
     if (world->engine)
         end_life(world);
+    sim_vfs_free(world->vfs);
     sim_disk_free(world->disk);
     arena_free(&world->pushes);
     free(world);

@@ -14,7 +14,7 @@
 
 enum {
     WORLD_QUEUES = 2,
-    WORLD_MESSAGES_MAX = 512,
+    WORLD_MESSAGES_MAX = 4096,
     WORLD_CALLS_MAX = 128,
     WORLD_CONCURRENCY = 4,
 };
@@ -41,6 +41,7 @@ struct message {
     uint32_t submissions; /* pushes that were sent */
     bool acknowledged;    /* … and one was answered with OK */
     bool refused;         /* … or the only one with trouble, so that it must not exist */
+    uint64_t refused_after; /* how many commits had succeeded then */
     uint32_t calls, succeeded;
     uint32_t open_calls;    /* in this life */
     uint32_t attempts_seen; /* the highest attempt number a handler saw */
@@ -83,6 +84,7 @@ struct world {
     struct clock clock;
     struct instant now;
     struct sim_disk *disk;
+    struct sim_vfs *vfs;
     struct store *real_store; /* of this life */
     struct store *store;      /* the same, or a saboteur in front of it */
     struct engine *engine;
@@ -98,6 +100,7 @@ struct world {
     bool outage_ever;
     bool faults; /* may anything go wrong? */
     uint32_t lives;
+    uint64_t commits_ok; /* pushes that were answered with OK */
     uint64_t firsts_peak; /* most first attempts of any 10 s, in any life, any queue */
     struct arena pushes; /* what was asked of the server, kept until the end */
     bool verbose;
@@ -121,7 +124,8 @@ void sim_handler_complete(struct world *world, size_t call_index);
 void sim_handler_drop_all(struct world *world);
 
 /* promises.c: DESIGN §1, as far as a simulation can see them. Sets world->broken. */
-void promises_check(struct world *world);
+void promises_check(struct world *world);     /* one message, any one: after each step */
+void promises_check_all(struct world *world); /* after each crash */
 void promises_check_end(struct world *world);
 void promises_on_start(struct world *world, struct world_queue *queue, struct message *message,
                        const struct call *call);

@@ -1,7 +1,7 @@
 /* fold: brings the SQLite file up to the tables. One transaction holds the rows that changed, the
- * counters, the queues and the journal position up to which all of it speaks; afterwards the journal
- * before that position may be used again. What was put and forgotten between two folds leaves no
- * trace in the file. */
+ * counters, the queues and the journal position up to which all of it speaks; afterwards the
+ * journal before that position may be used again. What was put and forgotten between two folds
+ * leaves no trace in the file. */
 #ifndef STORE_FOLD_H
 #define STORE_FOLD_H
 

@@ -32,15 +32,18 @@ enum status journal_open(const struct journal_options *options, uint64_t from,
                          enum status (*replay)(void *arg, uint64_t position, struct bytes record),
                          void *arg, struct journal **out, struct err *err);
 /* One group. positions[i] is set for each record. Not durable before journal_sync. FULL: the bound is
- * reached (recycle and try again) or the disk is full. */
+ * reached (recycle and try again) or the disk is full. TOO_LARGE: no segment takes such a group. */
 enum status journal_append(struct journal *journal, const struct bytes *records, size_t count,
                            uint64_t *positions, struct err *err);
+/* IO: every group since the last good sync is given up. */
 enum status journal_sync(struct journal *journal, struct err *err);
-/* Appends the record's bytes to *out; its checksum is checked. */
+/* Appends the record's bytes to *out; its checksum is checked. NOT_FOUND: it was recycled or refused. */
 enum status journal_read(struct journal *journal, uint64_t position, struct buf *out, struct err *err);
 /* Segments that lie wholly before `position` may be used again. */
 enum status journal_recycle(struct journal *journal, uint64_t position, struct err *err);
-uint64_t journal_end(const struct journal *journal);   /* where the next group will stand, at the earliest; 0 while there is none */
+/* Where the next group will stand, at the earliest; 0 while the journal holds no segment. What is not
+ * synced yet counts: a fold remembers the end that it saw when journal_sync answered. */
+uint64_t journal_end(const struct journal *journal);
 uint64_t journal_bytes(const struct journal *journal); /* of all segments in use */
 void journal_close(struct journal *journal);           /* frees; syncs nothing */
 

@@ -73,8 +73,8 @@ static enum status read_rows(struct database *database, sqlite3_stmt *stmt,
 }
 
 static enum status run(struct database *database, const struct list_sql *sql,
-                       const struct store_query *query, struct arena *arena,
-                       struct store_page *out, struct err *err) {
+                       const struct store_query *query, struct arena *arena, struct store_page *out,
+                       struct err *err) {
     sqlite3_stmt *stmt = NULL;
     enum status status = list_sql_prepare(sql, database->db, &stmt, err);
     if (status == STATUS_OK)

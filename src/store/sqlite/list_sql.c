@@ -170,11 +170,8 @@ static void put_order(struct building *building) {
 enum status list_sql_build(struct list_sql *out, const struct store_query *query, uint32_t queue,
                            struct bytes taken, struct arena *arena, struct err *err) {
     out->value_count = 0;
-    struct building building = {.sql = out,
-                                .query = query,
-                                .arena = arena,
-                                .err = err,
-                                .by_death = page_by_death(query)};
+    struct building building = {
+        .sql = out, .query = query, .arena = arena, .err = err, .by_death = page_by_death(query)};
     buf_init_fixed(&building.text, out->text, sizeof out->text);
     buf_str(&building.text, "SELECT seq, dead_ms, envelope,"
                             " seq IN (SELECT value FROM json_each(?1)) AS taken"

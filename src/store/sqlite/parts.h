@@ -2,9 +2,10 @@
  *
  *   submit → batches → [writer thread] → journal → tables (memory) → [fold thread] → SQLite file
  *
- * `mutex` guards the tables and everything else here that is not said to be otherwise. Each database
- * connection has its own lock, and `journal_mutex` is held by whoever appends, syncs or recycles.
- * Locks are taken in that order: mutex, connection; the journal's is never held with another. */
+ * `mutex` guards the tables and everything else here that is not said to be otherwise. Each
+ * database connection has its own lock, and `journal_mutex` is held by whoever appends, syncs or
+ * recycles. Locks are taken in that order: mutex, connection; the journal's is never held with
+ * another. */
 #ifndef STORE_PARTS_H
 #define STORE_PARTS_H
 
@@ -16,12 +17,12 @@
 #include "store/sqlite/sqlite_store.h"
 
 enum {
-    FOLD_DELAY_MS = 500,          /* a commit is folded at the latest this long after it */
-    FOLD_CHANGES = 20000,         /* or when this many changes wait */
-    FOLD_RETRY_MS = 1000,         /* after a fold that failed */
-    LIST_WAIT_MS = 2000,          /* for the fold, by a list */
-    GROUP_BYTES_MAX = 8 << 20,    /* of one journal group, unless a single commit is larger */
-    RECENT_BYTES_MAX = 64 << 20,  /* of envelopes and bodies kept in memory */
+    FOLD_DELAY_MS = 500,         /* a commit is folded at the latest this long after it */
+    FOLD_CHANGES = 20000,        /* or when this many changes wait */
+    FOLD_RETRY_MS = 1000,        /* after a fold that failed */
+    LIST_WAIT_MS = 2000,         /* for the fold, by a list */
+    GROUP_BYTES_MAX = 8 << 20,   /* of one journal group, unless a single commit is larger */
+    RECENT_BYTES_MAX = 64 << 20, /* of envelopes and bodies kept in memory */
 };
 #define JOURNAL_BYTES_DEFAULT (UINT64_C(4) << 30)
 
@@ -46,13 +47,13 @@ struct sqlite_store {
 
     struct list changes; /* entries that the next fold writes */
     size_t change_count;
-    size_t folding_count;    /* entries in the fold that is under way */
-    uint64_t applied_end;    /* the journal up to here is in the tables */
-    uint64_t folded_end;     /* and up to here in the file */
+    size_t folding_count; /* entries in the fold that is under way */
+    uint64_t applied_end; /* the journal up to here is in the tables */
+    uint64_t folded_end;  /* and up to here in the file */
     uint64_t folds_begun, folds_ended;
-    bool fold_wanted;        /* at once */
+    bool fold_wanted; /* at once */
     bool fold_stopping;
-    struct mono fold_due;    /* MONO_NEVER: nothing waits for a fold */
+    struct mono fold_due; /* MONO_NEVER: nothing waits for a fold */
 
     struct store_health health;
     void (*ready)(void *arg, uint32_t queue);

@@ -9,7 +9,7 @@
 enum {
     MATCHES_MAX = 64,
     TAKE_MAX = 256,
-    LOAD_TRIES = 8,           /* bytes may move while we look for them */
+    LOAD_TRIES = 8,            /* bytes may move while we look for them */
     UNREADABLE_WAIT_MS = 1000, /* before a message that could not be read is tried again */
     RECORD_MAX = 1 << 30,
 };
@@ -99,8 +99,8 @@ static enum status load_once(struct sqlite_store *self, const struct location *a
     struct row row;
     enum status status = read_location(self, at, &arena, &row, err);
     if (status == STATUS_OK)
-        status = held_new(at->seq, row.envelope, row.body, at->in_memory ? &at->state : NULL, out,
-                          err);
+        status =
+            held_new(at->seq, row.envelope, row.body, at->in_memory ? &at->state : NULL, out, err);
     arena_free(&arena);
     return status;
 }
@@ -135,8 +135,7 @@ static enum status load(struct sqlite_store *self, struct location *at, struct s
 /* ---- taking ---- */
 
 static size_t take_locations(struct sqlite_store *self, uint32_t queue, enum store_take which,
-                             struct instant now, uint64_t avoid, struct location *out,
-                             size_t max) {
+                             struct instant now, uint64_t avoid, struct location *out, size_t max) {
     struct entry *entries[TAKE_MAX];
     pthread_mutex_lock(&self->mutex);
     size_t count = waiting_take(&tables_queue(&self->tables, queue)->waiting, which, now, avoid,

@@ -1,5 +1,5 @@
-/* reader: messages out of the store: taken by the engine, or read by id. Bytes come from memory, the
- * journal or the file, wherever they are at that moment. */
+/* reader: messages out of the store: taken by the engine, or read by id. Bytes come from memory,
+ * the journal or the file, wherever they are at that moment. */
 #ifndef STORE_READER_H
 #define STORE_READER_H
 

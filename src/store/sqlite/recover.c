@@ -45,8 +45,8 @@ static enum status load_ages(struct sqlite_store *self, int64_t width_ms, int64_
     sqlite3_bind_int64(stmt, 2, from_ms);
     sqlite3_bind_int64(stmt, 3, until_ms);
     while (database_next(self->fold_db, stmt, &status, err)) {
-        struct dlq *dlq = dlqs_get(&self->tables.dlqs,
-                                   names_get(&self->tables.names, database_text(stmt, 0)));
+        struct dlq *dlq =
+            dlqs_get(&self->tables.dlqs, names_get(&self->tables.names, database_text(stmt, 0)));
         ages_restore(&dlq->ages, sqlite3_column_int64(stmt, 1) * width_ms, width_ms,
                      sqlite3_column_int64(stmt, 3), (uint64_t)sqlite3_column_int64(stmt, 2));
     }
@@ -103,8 +103,8 @@ struct replayed {
 
 static enum status replay_put(struct replayed *replayed, const struct envelope *envelope) {
     struct tables *tables = &replayed->self->tables;
-    struct entry *entry = entry_new(replayed->record->seq, replayed->record->queue, envelope,
-                                    &tables->names);
+    struct entry *entry =
+        entry_new(replayed->record->seq, replayed->record->queue, envelope, &tables->names);
     tables_reserve(tables, entry);
     tables_hold(tables, entry, &replayed->now);
     changes_note(replayed->self, entry, replayed->position, true);
@@ -123,8 +123,7 @@ static enum status replay_update(struct replayed *replayed, const struct envelop
 
 static enum status replay_message(struct replayed *replayed) {
     struct entry *entry = NULL;
-    enum status status =
-        changes_find(replayed->self, replayed->record->seq, &entry, replayed->err);
+    enum status status = changes_find(replayed->self, replayed->record->seq, &entry, replayed->err);
     if (status != STATUS_OK)
         return status;
     struct arena arena;
@@ -170,10 +169,8 @@ static enum status replay_queue_name(struct replayed *replayed) {
 enum status recover_record(struct sqlite_store *self, uint64_t position, struct bytes bytes,
                            struct err *err) {
     static enum status (*const replay[])(struct replayed *) = {
-        [RECORD_PUT] = replay_message,
-        [RECORD_UPDATE] = replay_message,
-        [RECORD_FORGET] = replay_forget,
-        [RECORD_QUEUE_FACTS] = replay_queue_facts,
+        [RECORD_PUT] = replay_message,           [RECORD_UPDATE] = replay_message,
+        [RECORD_FORGET] = replay_forget,         [RECORD_QUEUE_FACTS] = replay_queue_facts,
         [RECORD_QUEUE_NAME] = replay_queue_name,
     };
     struct record record;
@@ -207,6 +204,7 @@ enum status recover_all(struct sqlite_store *self, struct err *err) {
     struct journal_options options = {
         .disk = self->options.disk,
         .dir = self->dir,
+        .segment_bytes = self->options.journal_segment_bytes,
         .max_bytes = self->options.journal_max_bytes ? self->options.journal_max_bytes
                                                      : JOURNAL_BYTES_DEFAULT,
     };

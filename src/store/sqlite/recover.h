@@ -1,5 +1,5 @@
-/* recover: what the disk holds becomes the tables again: the file at its position, then every change
- * that the journal has behind it. */
+/* recover: what the disk holds becomes the tables again: the file at its position, then every
+ * change that the journal has behind it. */
 #ifndef STORE_RECOVER_H
 #define STORE_RECOVER_H
 

@@ -212,8 +212,8 @@ static enum status read_row(struct database *database, sqlite3_stmt *stmt, struc
     return status;
 }
 
-enum status rows_read(struct database *database, uint64_t seq, struct arena *arena,
-                      struct row *out, bool *found, struct err *err) {
+enum status rows_read(struct database *database, uint64_t seq, struct arena *arena, struct row *out,
+                      bool *found, struct err *err) {
     sqlite3_stmt *stmt = database_statement(database, SQL_WHOLE);
     sqlite3_bind_int64(stmt, 1, (sqlite3_int64)seq);
     enum status status = read_row(database, stmt, arena, out, found, err);

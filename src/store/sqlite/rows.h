@@ -19,8 +19,8 @@ struct row {
 enum status rows_write(struct database *database, const struct row *row, struct err *err);
 enum status rows_delete(struct database *database, uint64_t seq, struct err *err);
 /* *found is false when there is no such row. The texts live in the arena. */
-enum status rows_read(struct database *database, uint64_t seq, struct arena *arena,
-                      struct row *out, bool *found, struct err *err);
+enum status rows_read(struct database *database, uint64_t seq, struct arena *arena, struct row *out,
+                      bool *found, struct err *err);
 /* The same without the body: by number, and by queue and message id. */
 enum status rows_by_seq(struct database *database, uint64_t seq, struct arena *arena,
                         struct row *out, bool *found, struct err *err);

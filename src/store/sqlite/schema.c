@@ -55,8 +55,9 @@ static enum status take_steps(sqlite3 *db, int64_t from, struct err *err) {
     for (int64_t at = from; status == STATUS_OK && at < SCHEMA_VERSION; at++)
         status = database_run(db, steps[at], err);
     char pragmas[128];
-    sqlite3_snprintf(sizeof pragmas, pragmas, "PRAGMA user_version = %d; PRAGMA application_id = %d",
-                     SCHEMA_VERSION, APPLICATION_ID);
+    sqlite3_snprintf(sizeof pragmas, pragmas,
+                     "PRAGMA user_version = %d; PRAGMA application_id = %d", SCHEMA_VERSION,
+                     APPLICATION_ID);
     if (status == STATUS_OK)
         status = database_run(db, pragmas, err);
     if (status == STATUS_OK)
@@ -78,7 +79,8 @@ enum status schema_prepare(sqlite3 *db, struct err *err) {
     if (tables > 0 && owner != APPLICATION_ID)
         return err_set(err, STATUS_CORRUPT, "this SQLite file was not made by impound");
     if (version > SCHEMA_VERSION)
-        return err_set(err, STATUS_CORRUPT, "this store has format %lld; this impound knows up to %d",
+        return err_set(err, STATUS_CORRUPT,
+                       "this store has format %lld; this impound knows up to %d",
                        (long long)version, SCHEMA_VERSION);
     return version == SCHEMA_VERSION ? STATUS_OK : take_steps(db, version, err);
 }

@@ -40,9 +40,8 @@ static void take_counts(struct map_node *node, void *arg) {
     if (!dlq->changed)
         return;
     dlq->changed = false;
-    snapshot->counts =
-        memory_grow(snapshot->counts, (snapshot->count_count + dlq->by_key.count) *
-                                          sizeof *snapshot->counts);
+    snapshot->counts = memory_grow(snapshot->counts, (snapshot->count_count + dlq->by_key.count) *
+                                                         sizeof *snapshot->counts);
     for (const struct dlq_count *count = dlq->counts; count; count = count->next)
         snapshot->counts[snapshot->count_count++] =
             (struct snapshot_count){.dlq = dlq->name,

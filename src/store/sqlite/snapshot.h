@@ -1,5 +1,5 @@
-/* snapshot: everything that one fold writes, taken at one moment under the store's mutex and written
- * without it. Entries in it stay in memory until it is settled. */
+/* snapshot: everything that one fold writes, taken at one moment under the store's mutex and
+ * written without it. Entries in it stay in memory until it is settled. */
 #ifndef STORE_SNAPSHOT_H
 #define STORE_SNAPSHOT_H
 

@@ -13,6 +13,7 @@ struct sqlite_store_options {
     struct clock *clock;
     bool threads;        /* false: a simulation drives it with sqlite_store_step */
     uint64_t journal_max_bytes; /* 0: 4 GiB; when full, callers wait */
+    uint64_t journal_segment_bytes; /* 0: 64 MiB; a simulation wants small ones */
 };
 
 /* Opens, creates and recovers. CORRUPT: what is damaged and that `impound doctor --repair` can help;

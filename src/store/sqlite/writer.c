@@ -78,8 +78,8 @@ static void gather(struct group *group) {
 
 static enum status append(struct sqlite_store *self, struct group *group) {
     pthread_mutex_lock(&self->journal_mutex);
-    enum status status = journal_append(self->journal, group->records, group->count,
-                                        group->positions, &group->err);
+    enum status status =
+        journal_append(self->journal, group->records, group->count, group->positions, &group->err);
     if (status == STATUS_OK)
         status = journal_sync(self->journal, &group->err);
     group->end = journal_end(self->journal);
@@ -169,8 +169,8 @@ static void fail_group(struct sqlite_store *self, struct group *group) {
     for (struct batch *batch = group->batches; batch; batch = batch->next)
         fail_batch(self, batch, group);
     for (struct batch *batch = self->first; batch; batch = batch->next) {
-        if (batch->leans_last > 0 && (leans_on_failed(batch, group->batches) ||
-                                      leans_on_failed(batch, self->first)))
+        if (batch->leans_last > 0 &&
+            (leans_on_failed(batch, group->batches) || leans_on_failed(batch, self->first)))
             fail_batch(self, batch, group);
     }
 }

@@ -230,12 +230,12 @@ static void stderr_that_is_not_text_is_made_safe(void **state) {
     caller_free(&caller);
 }
 
-static void a_program_that_cannot_be_run_is_exit_127_and_says_why(void **state) {
+static void a_program_that_cannot_be_run_is_a_config_exit_and_says_why(void **state) {
     struct caller caller;
     caller_init(&caller);
     run(&caller, program(*state, "no-such-program", NULL, NULL, LONG_MS));
     assert_int_equal(caller.outcome.kind, KIND_EXIT);
-    assert_int_equal(caller.outcome.exit_code, 127);
+    assert_int_equal(caller.outcome.exit_code, 78); /* sysexits: EX_CONFIG */
     assert_bytes(caller.outcome.error_message,
                  "cannot run no-such-program: No such file or directory");
     caller_free(&caller);
@@ -451,7 +451,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(of_a_flood_on_stderr_the_end_is_kept),
         cmocka_unit_test(stdout_is_ignored_however_much_it_is),
         cmocka_unit_test(stderr_that_is_not_text_is_made_safe),
-        cmocka_unit_test(a_program_that_cannot_be_run_is_exit_127_and_says_why),
+        cmocka_unit_test(a_program_that_cannot_be_run_is_a_config_exit_and_says_why),
         cmocka_unit_test(a_child_gets_no_file_signal_or_core_of_ours),
         cmocka_unit_test(many_children_run_at_once_and_each_has_its_own_end),
         cmocka_unit_test(without_room_for_a_process_it_waits_and_times_out_at_last),

@@ -1,0 +1,491 @@
+/* The promises of port/store.h, held against every store. */
+#include "store_subject.h"
+
+#include "test.h"
+
+static struct subject *begin(void **state) {
+    return subject_new(*state);
+}
+
+static struct store_held *get(struct subject *subject, const char *id) {
+    struct store_held *held = NULL;
+    struct err err;
+    enum status status =
+        subject->store->vtable->get(subject->store, BYTES_NONE, bytes_of(id), &held, &err);
+    return status == STATUS_OK ? held : NULL;
+}
+
+static void assert_taken(struct store_held *held, const char *id) {
+    assert_non_null(held);
+    assert_bytes(held->envelope.id, id);
+    store_held_free(held);
+}
+
+static void assert_state(struct subject *subject, const char *id, enum state state) {
+    struct store_held *held = get(subject, id);
+    assert_non_null(held);
+    assert_int_equal(held->envelope.state, state);
+    store_held_free(held);
+}
+
+static void assert_gone(struct subject *subject, const char *id) {
+    assert_null(get(subject, id));
+}
+
+/* ---- put, take, update, forget ---- */
+
+static void what_was_put_is_taken_with_its_body(void **state) {
+    struct subject *subject = begin(state);
+    struct envelope envelope = subject_envelope(subject, "a");
+    uint64_t seq = 0;
+    assert_int_equal(subject_put(subject, &envelope, "{\"n\":1.0}", &seq), STATUS_OK);
+    struct store_held *held = subject_take(subject, TAKE_READY);
+    assert_non_null(held);
+    assert_int_equal(held->seq, seq);
+    assert_bytes(held->body, "{\"n\":1.0}");
+    assert_bytes(held->envelope.id, "a");
+    store_held_free(held);
+    subject_free(subject);
+}
+
+static void what_is_taken_is_not_taken_twice(void **state) {
+    struct subject *subject = begin(state);
+    struct envelope envelope = subject_envelope(subject, "a");
+    subject_put(subject, &envelope, "1", NULL);
+    assert_taken(subject_take(subject, TAKE_READY), "a");
+    assert_null(subject_take(subject, TAKE_READY));
+    subject_free(subject);
+}
+
+static void ready_messages_come_oldest_first(void **state) {
+    struct subject *subject = begin(state);
+    const char *ids[] = {"a", "b", "c"};
+    for (size_t i = 0; i < 3; i++) {
+        struct envelope envelope = subject_envelope(subject, ids[i]);
+        subject_put(subject, &envelope, "1", NULL);
+    }
+    for (size_t i = 0; i < 3; i++)
+        assert_taken(subject_take(subject, TAKE_READY), ids[i]);
+    subject_free(subject);
+}
+
+static void a_taken_message_is_shown_as_running(void **state) {
+    struct subject *subject = begin(state);
+    struct envelope envelope = subject_envelope(subject, "a");
+    subject_put(subject, &envelope, "1", NULL);
+    assert_state(subject, "a", STATE_QUEUED);
+    store_held_free(subject_take(subject, TAKE_READY));
+    assert_state(subject, "a", STATE_RUNNING);
+    subject_free(subject);
+}
+
+static void a_forgotten_message_is_gone(void **state) {
+    struct subject *subject = begin(state);
+    struct envelope envelope = subject_envelope(subject, "a");
+    uint64_t seq = 0;
+    subject_put(subject, &envelope, "1", &seq);
+    store_held_free(subject_take(subject, TAKE_READY));
+    assert_int_equal(subject_forget(subject, seq), STATUS_OK);
+    assert_gone(subject, "a");
+    assert_int_equal(subject_forget(subject, seq), STATUS_NOT_FOUND);
+    subject_free(subject);
+}
+
+static void an_update_without_a_body_keeps_the_body(void **state) {
+    struct subject *subject = begin(state);
+    struct envelope envelope = subject_envelope(subject, "a");
+    uint64_t seq = 0;
+    subject_put(subject, &envelope, "the body", &seq);
+    envelope = subject_letter(subject, "a");
+    assert_int_equal(subject_update(subject, seq, &envelope), STATUS_OK);
+    struct store_held *held = get(subject, "L-a");
+    assert_non_null(held);
+    assert_bytes(held->body, "the body");
+    assert_int_equal(held->envelope.state, STATE_PENDING_REVIEW);
+    store_held_free(held);
+    subject_free(subject);
+}
+
+static void an_update_with_a_body_replaces_it(void **state) {
+    struct subject *subject = begin(state);
+    struct envelope envelope = subject_envelope(subject, "a");
+    uint64_t seq = 0;
+    subject_put(subject, &envelope, "old", &seq);
+    struct store_op op = {.kind = STORE_UPDATE,
+                          .queue = subject->queue,
+                          .seq = seq,
+                          .envelope = &envelope,
+                          .body = BYTES("new")};
+    assert_int_equal(subject_commit(subject, &op, 1), STATUS_OK);
+    struct store_held *held = subject_take(subject, TAKE_READY);
+    assert_bytes(held->body, "new");
+    store_held_free(held);
+    subject_free(subject);
+}
+
+static void a_state_that_cannot_follow_is_refused(void **state) {
+    struct subject *subject = begin(state);
+    struct envelope letter = subject_letter(subject, "a");
+    letter.state = STATE_RESOLVED;
+    uint64_t seq = 0;
+    subject_put(subject, &letter, "1", &seq);
+    letter.state = STATE_PENDING_REVIEW;
+    assert_int_equal(subject_update(subject, seq, &letter), STATUS_CONFLICT);
+    assert_state(subject, "a", STATE_RESOLVED);
+    subject_free(subject);
+}
+
+/* ---- ids ---- */
+
+static enum status push(struct subject *subject, const char *id, char hash, bool *duplicate) {
+    struct envelope envelope = subject_envelope(subject, id);
+    memset(envelope.content_hash, hash, 64);
+    struct store_op op = {.kind = STORE_PUT,
+                          .queue = subject->queue,
+                          .envelope = &envelope,
+                          .body = BYTES("1"),
+                          .check_id = true};
+    enum status status = subject_commit(subject, &op, 1);
+    *duplicate = op.duplicate;
+    return status;
+}
+
+static void the_same_id_with_the_same_body_changes_nothing(void **state) {
+    struct subject *subject = begin(state);
+    bool duplicate = true;
+    assert_int_equal(push(subject, "a", 'b', &duplicate), STATUS_OK);
+    assert_false(duplicate);
+    assert_int_equal(push(subject, "a", 'b', &duplicate), STATUS_OK);
+    assert_true(duplicate);
+    assert_taken(subject_take(subject, TAKE_READY), "a");
+    assert_null(subject_take(subject, TAKE_READY));
+    subject_free(subject);
+}
+
+static void the_same_id_with_another_body_refuses_the_whole_commit(void **state) {
+    struct subject *subject = begin(state);
+    bool duplicate = false;
+    push(subject, "a", 'b', &duplicate);
+    struct envelope first = subject_envelope(subject, "b"), second = subject_envelope(subject, "a");
+    struct store_op ops[] = {
+        {.kind = STORE_PUT,
+         .queue = subject->queue,
+         .envelope = &first,
+         .body = BYTES("1"),
+         .check_id = true},
+        {.kind = STORE_PUT,
+         .queue = subject->queue,
+         .envelope = &second,
+         .body = BYTES("2"),
+         .check_id = true},
+    };
+    assert_int_equal(subject_commit(subject, ops, 2), STATUS_CONFLICT);
+    assert_gone(subject, "b");
+    assert_int_equal(push(subject, "b", 'b', &duplicate), STATUS_OK);
+    assert_false(duplicate);
+    subject_free(subject);
+}
+
+static void ids_clash_within_one_commit(void **state) {
+    struct subject *subject = begin(state);
+    struct envelope one = subject_envelope(subject, "a"), other = one;
+    struct store_op ops[] = {
+        {.kind = STORE_PUT, .queue = subject->queue, .envelope = &one, .check_id = true},
+        {.kind = STORE_PUT, .queue = subject->queue, .envelope = &other, .check_id = true},
+    };
+    assert_int_equal(subject_commit(subject, ops, 2), STATUS_OK);
+    assert_false(ops[0].duplicate);
+    assert_true(ops[1].duplicate);
+    memset(other.content_hash, 'd', 64);
+    one = subject_envelope(subject, "b");
+    other.id = one.id;
+    assert_int_equal(subject_commit(subject, ops, 2), STATUS_CONFLICT);
+    assert_gone(subject, "b");
+    subject_free(subject);
+}
+
+static void an_id_is_held_in_any_state_and_free_when_forgotten(void **state) {
+    struct subject *subject = begin(state);
+    struct envelope letter = subject_letter(subject, "a");
+    letter.state = STATE_RESOLVED;
+    memset(letter.content_hash, 'b', 64);
+    uint64_t seq = 0;
+    subject_put(subject, &letter, "1", &seq);
+    bool duplicate = false;
+    assert_int_equal(push(subject, "a", 'b', &duplicate), STATUS_OK);
+    assert_true(duplicate);
+    assert_int_equal(push(subject, "a", 'c', &duplicate), STATUS_CONFLICT);
+    subject_forget(subject, seq);
+    assert_int_equal(push(subject, "a", 'c', &duplicate), STATUS_OK);
+    assert_false(duplicate);
+    subject_free(subject);
+}
+
+static void an_id_is_held_after_the_file_alone_knows_it(void **state) {
+    struct subject *subject = begin(state);
+    struct envelope letter = subject_letter(subject, "a");
+    memset(letter.content_hash, 'b', 64);
+    uint64_t seq = 0;
+    subject_put(subject, &letter, "1", &seq);
+    subject_list(subject, &(struct store_query){.limit = 1}); /* waits for the fold */
+    bool duplicate = false;
+    assert_int_equal(push(subject, "a", 'b', &duplicate), STATUS_OK);
+    assert_true(duplicate);
+    assert_int_equal(push(subject, "a", 'c', &duplicate), STATUS_CONFLICT);
+    subject_forget(subject, seq);
+    assert_gone(subject, "a");
+    assert_int_equal(push(subject, "a", 'c', &duplicate), STATUS_OK);
+    assert_false(duplicate);
+    assert_string_equal(subject_list(subject, &(struct store_query){.limit = 9}), "a");
+    assert_state(subject, "a", STATE_QUEUED);
+    subject_free(subject);
+}
+
+static void an_id_in_several_queues_is_ambiguous(void **state) {
+    struct subject *subject = begin(state);
+    struct envelope envelope = subject_envelope(subject, "a");
+    subject_put(subject, &envelope, "1", NULL);
+    envelope.queue = BYTES("refunds");
+    struct store_op op = {.kind = STORE_PUT, .envelope = &envelope, .body = BYTES("2")};
+    op.queue = subject->store->vtable->queue_number(subject->store, BYTES("refunds"));
+    subject_commit(subject, &op, 1);
+    struct store_held *held = NULL;
+    struct err err;
+    const struct store_vtable *vtable = subject->store->vtable;
+    assert_int_equal(vtable->get(subject->store, BYTES_NONE, BYTES("a"), &held, &err),
+                     STATUS_CONFLICT);
+    assert_non_null(strstr(err.text, "orders"));
+    assert_non_null(strstr(err.text, "refunds"));
+    assert_int_equal(vtable->get(subject->store, BYTES("refunds"), BYTES("a"), &held, &err),
+                     STATUS_OK);
+    assert_bytes(held->body, "2");
+    store_held_free(held);
+    subject_free(subject);
+}
+
+/* ---- waiting ---- */
+
+static void put_due(struct subject *subject, const char *id, enum state state, int64_t delay_ms,
+                    uint32_t attempts) {
+    struct envelope envelope = subject_envelope(subject, id);
+    envelope.state = state;
+    envelope.attempts = attempts;
+    envelope.delay_ms = delay_ms;
+    envelope.next_attempt_at.ms = subject_now(subject).wall.ms + delay_ms;
+    assert_int_equal(subject_put(subject, &envelope, "1", NULL), STATUS_OK);
+}
+
+static void a_delayed_message_is_ready_after_its_delay(void **state) {
+    struct subject *subject = begin(state);
+    put_due(subject, "a", STATE_QUEUED, 500, 0);
+    struct store_queue_counts counts;
+    assert_null(subject_take(subject, TAKE_READY));
+    subject->store->vtable->counts(subject->store, subject->queue, &counts);
+    assert_int_equal(counts.queued, 1);
+    assert_int_equal(counts.delayed, 1);
+    assert_int_equal(
+        subject->store->vtable->next_ready(subject->store, subject->queue, TAKE_READY).ms,
+        subject_now(subject).mono.ms + 500);
+    subject_pass(subject, 499);
+    assert_null(subject_take(subject, TAKE_READY));
+    subject_pass(subject, 1);
+    assert_taken(subject_take(subject, TAKE_READY), "a");
+    subject_free(subject);
+}
+
+static void retries_come_in_the_order_of_their_due_times(void **state) {
+    struct subject *subject = begin(state);
+    put_due(subject, "late", STATE_PENDING_RETRY, 300, 1);
+    put_due(subject, "soon", STATE_PENDING_RETRY, 100, 3);
+    put_due(subject, "next", STATE_PENDING_RETRY, 200, 2);
+    assert_null(subject_take(subject, TAKE_DUE));
+    assert_null(subject_take(subject, TAKE_READY));
+    subject_pass(subject, 250);
+    assert_taken(subject_take(subject, TAKE_DUE), "soon");
+    assert_state(subject, "soon", STATE_RETRYING);
+    assert_taken(subject_take(subject, TAKE_DUE), "next");
+    assert_null(subject_take(subject, TAKE_DUE));
+    subject_free(subject);
+}
+
+static void probes_get_the_fewest_attempts_first(void **state) {
+    struct subject *subject = begin(state);
+    put_due(subject, "three", STATE_PENDING_RETRY, 100, 3);
+    put_due(subject, "one", STATE_PENDING_RETRY, 200, 1);
+    put_due(subject, "none yet due", STATE_PENDING_RETRY, 900, 0);
+    subject_pass(subject, 300);
+    assert_taken(subject_take(subject, TAKE_DUE_FEWEST), "one");
+    assert_taken(subject_take(subject, TAKE_DUE_FEWEST), "three");
+    assert_null(subject_take(subject, TAKE_DUE_FEWEST));
+    subject_free(subject);
+}
+
+static void the_avoided_one_is_given_only_when_no_other_waits(void **state) {
+    struct subject *subject = begin(state);
+    struct envelope envelope = subject_envelope(subject, "a");
+    uint64_t first = 0;
+    subject_put(subject, &envelope, "1", &first);
+    envelope = subject_envelope(subject, "b");
+    subject_put(subject, &envelope, "1", NULL);
+    struct store_held *held = NULL;
+    const struct store_vtable *vtable = subject->store->vtable;
+    struct instant now = subject_now(subject);
+    assert_int_equal(vtable->take(subject->store, subject->queue, TAKE_READY, now, first, &held, 1),
+                     1);
+    assert_taken(held, "b");
+    assert_int_equal(vtable->take(subject->store, subject->queue, TAKE_READY, now, first, &held, 1),
+                     1);
+    assert_taken(held, "a");
+    subject_free(subject);
+}
+
+static void what_is_given_back_waits_behind_the_others(void **state) {
+    struct subject *subject = begin(state);
+    const char *ids[] = {"a", "b"};
+    for (size_t i = 0; i < 2; i++) {
+        struct envelope envelope = subject_envelope(subject, ids[i]);
+        subject_put(subject, &envelope, "1", NULL);
+    }
+    struct store_held *held = subject_take(subject, TAKE_READY);
+    assert_bytes(held->envelope.id, "a");
+    struct mono due = mono_after(subject_now(subject).mono, 50);
+    subject->store->vtable->give_back(subject->store, held, due);
+    assert_state(subject, "a", STATE_QUEUED);
+    assert_taken(subject_take(subject, TAKE_READY), "b");
+    assert_null(subject_take(subject, TAKE_READY));
+    subject_pass(subject, 50);
+    assert_taken(subject_take(subject, TAKE_READY), "a");
+    subject_free(subject);
+}
+
+static void a_replaying_letter_is_due_and_stays_in_the_depth(void **state) {
+    struct subject *subject = begin(state);
+    struct envelope letter = subject_letter(subject, "a");
+    uint64_t seq = 0;
+    subject_put(subject, &letter, "1", &seq);
+    letter.state = STATE_REPLAYING;
+    assert_int_equal(subject_update(subject, seq, &letter), STATUS_OK);
+    assert_int_equal(subject->store->vtable->dlq_depth(subject->store, BYTES("orders.dlq")), 1);
+    assert_taken(subject_take(subject, TAKE_DUE), "a");
+    assert_state(subject, "L-a", STATE_REPLAYING);
+    letter.state = STATE_RESOLVED;
+    assert_int_equal(subject_update(subject, seq, &letter), STATUS_OK);
+    assert_int_equal(subject->store->vtable->dlq_depth(subject->store, BYTES("orders.dlq")), 0);
+    subject_free(subject);
+}
+
+static void a_wall_clock_that_jumps_does_not_prolong_a_delay(void **state) {
+    struct subject *subject = begin(state);
+    put_due(subject, "a", STATE_PENDING_RETRY, 1000, 1);
+    if (subject->kind->durable) {
+        subject->time.now.wall.ms -= 3600 * 1000;
+        subject_reopen(subject);
+    }
+    subject_pass(subject, 999);
+    assert_null(subject_take(subject, TAKE_DUE));
+    subject_pass(subject, 1);
+    assert_taken(subject_take(subject, TAKE_DUE), "a");
+    subject_free(subject);
+}
+
+static void hear(void *arg, uint32_t queue) {
+    struct {
+        pthread_mutex_t mutex;
+        pthread_cond_t heard;
+        uint32_t queue;
+    } *ear = arg;
+    pthread_mutex_lock(&ear->mutex);
+    ear->queue = queue;
+    pthread_cond_signal(&ear->heard);
+    pthread_mutex_unlock(&ear->mutex);
+}
+
+static void the_listener_hears_of_what_became_ready(void **state) {
+    struct subject *subject = begin(state);
+    struct {
+        pthread_mutex_t mutex;
+        pthread_cond_t heard;
+        uint32_t queue;
+    } ear = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
+    subject->store->vtable->listen(subject->store, hear, &ear);
+    struct envelope envelope = subject_envelope(subject, "a");
+    subject_put(subject, &envelope, "1", NULL);
+    pthread_mutex_lock(&ear.mutex);
+    while (ear.queue == 0)
+        pthread_cond_wait(&ear.heard, &ear.mutex);
+    assert_int_equal(ear.queue, subject->queue);
+    pthread_mutex_unlock(&ear.mutex);
+    subject->store->vtable->listen(subject->store, NULL, NULL);
+    subject_free(subject);
+}
+
+/* ---- what survives ---- */
+
+static void everything_survives_closing(void **state) {
+    struct subject *subject = begin(state);
+    if (!subject->kind->durable) {
+        subject_free(subject);
+        skip();
+    }
+    uint64_t taken = 0, letter_seq = 0;
+    struct envelope envelope = subject_envelope(subject, "queued");
+    subject_put(subject, &envelope, "1", &taken);
+    put_due(subject, "retry", STATE_PENDING_RETRY, 100, 2);
+    struct envelope letter = subject_letter(subject, "letter");
+    subject_put(subject, &letter, "dead", &letter_seq);
+    struct store_op facts = {
+        .kind = STORE_QUEUE, .queue = subject->queue, .queue_facts = BYTES("{\"paused\":true}")};
+    subject_commit(subject, &facts, 1);
+    store_held_free(subject_take(subject, TAKE_READY));
+
+    subject_reopen(subject);
+    assert_taken(subject_take(subject, TAKE_READY), "queued");
+    subject_pass(subject, 100);
+    assert_taken(subject_take(subject, TAKE_DUE), "retry");
+    assert_state(subject, "L-letter", STATE_PENDING_REVIEW);
+    assert_int_equal(subject->store->vtable->dlq_depth(subject->store, BYTES("orders.dlq")), 1);
+    assert_bytes(
+        subject->store->vtable->queue_facts(subject->store, subject->queue, &subject->arena),
+        "{\"paused\":true}");
+    uint64_t seq = 0;
+    envelope = subject_envelope(subject, "new");
+    subject_put(subject, &envelope, "1", &seq);
+    assert_true(seq > letter_seq);
+    subject_free(subject);
+}
+
+#define EVERY(X)                                                                                   \
+    X(what_was_put_is_taken_with_its_body)                                                         \
+    X(what_is_taken_is_not_taken_twice)                                                            \
+    X(ready_messages_come_oldest_first)                                                            \
+    X(a_taken_message_is_shown_as_running)                                                         \
+    X(a_forgotten_message_is_gone)                                                                 \
+    X(an_update_without_a_body_keeps_the_body)                                                     \
+    X(an_update_with_a_body_replaces_it)                                                           \
+    X(a_state_that_cannot_follow_is_refused)                                                       \
+    X(the_same_id_with_the_same_body_changes_nothing)                                              \
+    X(the_same_id_with_another_body_refuses_the_whole_commit)                                      \
+    X(ids_clash_within_one_commit)                                                                 \
+    X(an_id_is_held_in_any_state_and_free_when_forgotten)                                          \
+    X(an_id_is_held_after_the_file_alone_knows_it)                                                 \
+    X(an_id_in_several_queues_is_ambiguous)                                                        \
+    X(a_delayed_message_is_ready_after_its_delay)                                                  \
+    X(retries_come_in_the_order_of_their_due_times)                                                \
+    X(probes_get_the_fewest_attempts_first)                                                        \
+    X(the_avoided_one_is_given_only_when_no_other_waits)                                           \
+    X(what_is_given_back_waits_behind_the_others)                                                  \
+    X(a_replaying_letter_is_due_and_stays_in_the_depth)                                            \
+    X(a_wall_clock_that_jumps_does_not_prolong_a_delay)                                            \
+    X(the_listener_hears_of_what_became_ready)                                                     \
+    X(everything_survives_closing)
+
+static int run(const struct subject_kind *kind) {
+#define ROW(test) {#test, test, NULL, NULL, (void *)(uintptr_t)kind},
+    const struct CMUnitTest tests[] = {EVERY(ROW)};
+#undef ROW
+    return cmocka_run_group_tests_name(kind->name, tests, NULL, NULL);
+}
+
+int main(void) {
+    return run(&subject_fake) + run(&subject_stepped) + run(&subject_threaded);
+}

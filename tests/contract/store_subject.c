@@ -1,0 +1,221 @@
+#include "store_subject.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "store/disk_posix.h"
+#include "store/fake_store.h"
+#include "store/sqlite/sqlite_store.h"
+#include "test.h"
+
+/* ---- kinds ---- */
+
+static void open_fake(struct subject *subject) {
+    subject->store = fake_store_new(false);
+}
+
+static void step_fake(struct subject *subject) {
+    fake_store_step(subject->store);
+}
+
+static void open_sqlite(struct subject *subject, bool threads) {
+    char path[96];
+    snprintf(path, sizeof path, "%s/impound.db", subject->dir);
+    struct sqlite_store_options options = {
+        .path = path, .disk = &disk_posix, .clock = &subject->time.clock, .threads = threads};
+    struct err err = {0};
+    if (sqlite_store_open(&options, &subject->store, &err) != STATUS_OK)
+        fail_msg("the store does not open: %s", err.text);
+}
+
+static void open_stepped(struct subject *subject) {
+    open_sqlite(subject, false);
+}
+
+static void open_threaded(struct subject *subject) {
+    open_sqlite(subject, true);
+}
+
+static void step_stepped(struct subject *subject) {
+    sqlite_store_step(subject->store);
+}
+
+const struct subject_kind subject_fake = {"fake", open_fake, step_fake, false};
+const struct subject_kind subject_stepped = {"sqlite, stepped", open_stepped, step_stepped, true};
+const struct subject_kind subject_threaded = {"sqlite, threads", open_threaded, NULL, true};
+
+/* ---- life ---- */
+
+static struct instant read_clock(struct clock *clock) {
+    struct subject_clock *time = (struct subject_clock *)(void *)clock;
+    pthread_mutex_lock(&time->mutex);
+    struct instant now = time->now;
+    pthread_mutex_unlock(&time->mutex);
+    return now;
+}
+
+struct subject *subject_new(const struct subject_kind *kind) {
+    struct subject *subject = calloc(1, sizeof *subject);
+    assert_non_null(subject);
+    subject->kind = kind;
+    subject->time.clock.now = read_clock;
+    pthread_mutex_init(&subject->time.mutex, NULL);
+    subject->time.now = (struct instant){{1700000000000}, {1000}};
+    arena_init_heap(&subject->arena, 4096);
+    strcpy(subject->dir, "/tmp/impound-store-XXXXXX");
+    assert_non_null(mkdtemp(subject->dir));
+    kind->open(subject);
+    subject->queue = subject->store->vtable->queue_number(subject->store, BYTES("orders"));
+    return subject;
+}
+
+static int remove_one(const char *path, const struct stat *info, int type, struct FTW *ftw) {
+    (void)info;
+    (void)type;
+    (void)ftw;
+    return remove(path);
+}
+
+void subject_free(struct subject *subject) {
+    subject->store->vtable->close(subject->store);
+    nftw(subject->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    arena_free(&subject->arena);
+    free(subject);
+}
+
+void subject_reopen(struct subject *subject) {
+    subject->store->vtable->close(subject->store);
+    subject->kind->open(subject);
+    subject->queue = subject->store->vtable->queue_number(subject->store, BYTES("orders"));
+}
+
+struct instant subject_now(struct subject *subject) {
+    return subject->time.now;
+}
+
+void subject_pass(struct subject *subject, int64_t ms) {
+    pthread_mutex_lock(&subject->time.mutex);
+    subject->time.now.wall.ms += ms;
+    subject->time.now.mono.ms += ms;
+    pthread_mutex_unlock(&subject->time.mutex);
+}
+
+/* ---- messages ---- */
+
+static struct bytes text(struct subject *subject, const char *prefix, const char *id) {
+    char joined[300];
+    snprintf(joined, sizeof joined, "%s%s", prefix, id);
+    return arena_dup(&subject->arena, bytes_of(joined));
+}
+
+struct envelope subject_envelope(struct subject *subject, const char *id) {
+    struct envelope envelope = {
+        .state = STATE_QUEUED,
+        .id = text(subject, "", id),
+        .queue = BYTES("orders"),
+        .content_type = BYTES("application/json"),
+        .source = BYTES("{\"kind\":\"builtin\"}"),
+        .retry_after_ms = -1,
+        .created_at = subject->time.now.wall,
+    };
+    memset(envelope.content_hash, 'a', 64);
+    return envelope;
+}
+
+struct envelope subject_letter(struct subject *subject, const char *id) {
+    struct envelope envelope = subject_envelope(subject, id);
+    envelope.letter_id = text(subject, "L-", id);
+    envelope.dlq = BYTES("orders.dlq");
+    envelope.state = STATE_PENDING_REVIEW;
+    envelope.cause = CAUSE_TERMINAL;
+    envelope.category = BYTES("bug");
+    envelope.reason = BYTES("missing_key");
+    envelope.failed = true;
+    envelope.kind = KIND_EXIT;
+    envelope.error_type = BYTES("KeyError");
+    envelope.error_message = BYTES("no such key: price");
+    envelope.attempts = 1;
+    envelope.dead_at = subject->time.now.wall;
+    return envelope;
+}
+
+/* ---- verbs ---- */
+
+struct answer {
+    pthread_mutex_t mutex;
+    pthread_cond_t given;
+    bool done;
+    enum status status;
+};
+
+static void answered(struct store_commit *commit, enum status status) {
+    struct answer *answer = commit->arg;
+    pthread_mutex_lock(&answer->mutex);
+    assert_false(answer->done);
+    answer->done = true;
+    answer->status = status;
+    pthread_cond_signal(&answer->given);
+    pthread_mutex_unlock(&answer->mutex);
+}
+
+enum status subject_commit(struct subject *subject, struct store_op *ops, size_t count) {
+    struct answer answer = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, STATUS_OK};
+    struct store_commit commit = {.ops = ops, .count = count, .done = answered, .arg = &answer};
+    subject->store->vtable->submit(subject->store, &commit);
+    if (subject->kind->step)
+        subject->kind->step(subject);
+    pthread_mutex_lock(&answer.mutex);
+    while (!answer.done)
+        pthread_cond_wait(&answer.given, &answer.mutex);
+    pthread_mutex_unlock(&answer.mutex);
+    return answer.status;
+}
+
+enum status subject_put(struct subject *subject, const struct envelope *envelope, const char *body,
+                        uint64_t *seq) {
+    struct store_op op = {
+        .kind = STORE_PUT, .queue = subject->queue, .envelope = envelope, .body = bytes_of(body)};
+    enum status status = subject_commit(subject, &op, 1);
+    if (seq)
+        *seq = op.seq;
+    return status;
+}
+
+enum status subject_update(struct subject *subject, uint64_t seq, const struct envelope *envelope) {
+    struct store_op op = {
+        .kind = STORE_UPDATE, .queue = subject->queue, .seq = seq, .envelope = envelope};
+    return subject_commit(subject, &op, 1);
+}
+
+enum status subject_forget(struct subject *subject, uint64_t seq) {
+    struct store_op op = {.kind = STORE_FORGET, .queue = subject->queue, .seq = seq};
+    return subject_commit(subject, &op, 1);
+}
+
+struct store_held *subject_take(struct subject *subject, enum store_take which) {
+    struct store_held *held = NULL;
+    size_t count = subject->store->vtable->take(subject->store, subject->queue, which,
+                                                subject->time.now, 0, &held, 1);
+    assert_true(count <= 1);
+    return count ? held : NULL;
+}
+
+const char *subject_list(struct subject *subject, const struct store_query *query) {
+    struct store_page page;
+    struct err err;
+    assert_int_equal(
+        subject->store->vtable->list(subject->store, query, &subject->arena, &page, &err),
+        STATUS_OK);
+    struct buf ids;
+    buf_init_heap(&ids, 1 << 20);
+    for (size_t i = 0; i < page.count; i++) {
+        struct envelope envelope;
+        assert_int_equal(envelope_decode(page.rows[i].envelope, &subject->arena, &envelope, &err),
+                         STATUS_OK);
+        buf_printf(&ids, "%s%.*s", i ? " " : "", BYTES_ARG(envelope.id));
+    }
+    const char *copy = arena_cstr(&subject->arena, buf_view(&ids));
+    buf_free(&ids);
+    return copy;
+}

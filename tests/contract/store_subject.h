@@ -1,0 +1,55 @@
+/* store_subject: the stores that the contract is held against, each opened in a folder of its own,
+ * and the few verbs that make tests short. */
+#ifndef STORE_SUBJECT_H
+#define STORE_SUBJECT_H
+
+#include <pthread.h>
+
+#include "port/clock.h"
+#include "port/store.h"
+
+struct subject {
+    struct store *store;
+    uint32_t queue; /* "orders" */
+    struct arena arena;
+    char dir[64];
+    struct subject_clock {
+        struct clock clock;
+        pthread_mutex_t mutex;
+        struct instant now;
+    } time;
+    const struct subject_kind *kind;
+};
+
+struct subject_kind {
+    const char *name;
+    void (*open)(struct subject *subject);
+    void (*step)(struct subject *subject); /* NULL: its own threads do it */
+    bool durable;
+};
+
+extern const struct subject_kind subject_fake, subject_stepped, subject_threaded;
+
+struct subject *subject_new(const struct subject_kind *kind);
+void subject_free(struct subject *subject);
+/* Closes and opens again. */
+void subject_reopen(struct subject *subject);
+struct instant subject_now(struct subject *subject);
+void subject_pass(struct subject *subject, int64_t ms); /* both clocks */
+
+/* A queued message of queue "orders". */
+struct envelope subject_envelope(struct subject *subject, const char *id);
+/* The same as a letter of "orders.dlq": pending_review, letter id "L-<id>". */
+struct envelope subject_letter(struct subject *subject, const char *id);
+/* Commits and waits for the answer. */
+enum status subject_commit(struct subject *subject, struct store_op *ops, size_t count);
+enum status subject_put(struct subject *subject, const struct envelope *envelope, const char *body,
+                        uint64_t *seq);
+enum status subject_update(struct subject *subject, uint64_t seq, const struct envelope *envelope);
+enum status subject_forget(struct subject *subject, uint64_t seq);
+/* Takes one, or NULL. */
+struct store_held *subject_take(struct subject *subject, enum store_take which);
+/* The ids on a page, joined by spaces, in the subject's arena. */
+const char *subject_list(struct subject *subject, const struct store_query *query);
+
+#endif

@@ -1,0 +1,180 @@
+#include "client.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "store/fake_store.h"
+#include "test.h"
+
+enum { SILENCE_S = 20 };
+
+/* ---- the world ---- */
+
+static struct instant real_now(struct clock *clock) {
+    (void)clock;
+    struct timespec wall, mono;
+    clock_gettime(CLOCK_REALTIME, &wall);
+    clock_gettime(CLOCK_MONOTONIC, &mono);
+    return (struct instant){{wall.tv_sec * 1000 + wall.tv_nsec / 1000000},
+                            {mono.tv_sec * 1000 + mono.tv_nsec / 1000000}};
+}
+
+static struct clock test_clock = {real_now};
+
+static bool config_dlq(void *arg, struct bytes name, struct engine_dlq *out) {
+    (void)arg;
+    *out =
+        (struct engine_dlq){.name = BYTES("orders.dlq"), .cap = 100, .owner = BYTES("team-orders")};
+    return bytes_is(name, "orders.dlq");
+}
+
+static size_t config_dlq_names(void *arg, struct arena *arena, struct bytes **out) {
+    (void)arg;
+    *out = arena_alloc(arena, 2 * sizeof **out);
+    (*out)[0] = (*out)[1] = BYTES("orders.dlq"); /* two queues share it */
+    return 2;
+}
+
+static const struct policy *config_policy(void *arg, struct bytes queue) {
+    static const struct policy policy;
+    (void)arg;
+    return bytes_is(queue, "orders") ? &policy : NULL;
+}
+
+static void config_release(void *arg) {
+    (void)arg;
+}
+
+void client_world_open(struct client_world *world, bool immediate) {
+    *world = (struct client_world){.store = fake_store_new(immediate)};
+    world->engine.count = 2;
+    snprintf(world->engine.queues[0].name, 256, "orders");
+    snprintf(world->engine.queues[1].name, 256, "payments");
+    struct server_options options = {
+        .host = "127.0.0.1",
+        .max_body = CLIENT_MAX_BODY,
+        .engine = &world->engine,
+        .store = world->store,
+        .clock = &test_clock,
+        .config = {config_dlq, config_dlq_names, config_policy, config_release, NULL},
+        .version = BYTES("1.2.3"),
+        .seed = 42,
+    };
+    struct err err;
+    assert_int_equal(server_start(&options, &world->server, &err), STATUS_OK);
+    world->port = server_port(world->server);
+}
+
+void client_world_close(struct client_world *world) {
+    server_stop(world->server);
+    world->store->vtable->close(world->store);
+}
+
+/* ---- the socket ---- */
+
+int client_connect(const struct client_world *world) {
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(world->port)};
+    struct timeval silence = {.tv_sec = SILENCE_S};
+    inet_pton(AF_INET, "127.0.0.1", &to.sin_addr);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &silence, sizeof silence);
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &silence, sizeof silence);
+    assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
+    return fd;
+}
+
+void client_send(int fd, const char *text) {
+    size_t len = strlen(text);
+    while (len > 0) {
+        ssize_t sent = send(fd, text, len, MSG_NOSIGNAL);
+        assert_true(sent > 0);
+        text += sent;
+        len -= (size_t)sent;
+    }
+}
+
+/* False at the end. */
+static bool read_some(int fd, struct buf *text) {
+    char part[4096];
+    ssize_t len = recv(fd, part, sizeof part, 0);
+    assert_true(len >= 0);
+    buf_put(text, part, (size_t)len);
+    return len > 0;
+}
+
+static char *finish(struct buf *text) {
+    size_t len;
+    return buf_take(text, &len);
+}
+
+char *client_read_all(int fd) {
+    struct buf text;
+    buf_init_heap(&text, 1 << 26);
+    while (read_some(fd, &text)) {
+    }
+    return finish(&text);
+}
+
+char *client_read_until(int fd, const char *what) {
+    struct buf text;
+    buf_init_heap(&text, 1 << 26);
+    while (!strstr(buf_cstr(&text), what))
+        assert_true(read_some(fd, &text));
+    return finish(&text);
+}
+
+char *client_read_one(int fd) {
+    struct buf text;
+    buf_init_heap(&text, 1 << 26);
+    for (;;) {
+        const char *sofar = buf_cstr(&text), *body = strstr(sofar, "\r\n\r\n");
+        const char *length = strcasestr(sofar, "content-length:");
+        if (body && length &&
+            text.len >= (size_t)(body + 4 - sofar) + strtoul(length + 15, NULL, 10))
+            return finish(&text);
+        assert_true(read_some(fd, &text));
+    }
+}
+
+/* ---- requests ---- */
+
+char *client_ask(const struct client_world *world, const char *method, const char *path,
+                 const char *type, const char *body) {
+    struct buf text;
+    buf_init_heap(&text, 1 << 26);
+    buf_printf(&text, "%s %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n", method, path);
+    if (type)
+        buf_printf(&text, "Content-Type: %s\r\n", type);
+    if (body)
+        buf_printf(&text, "Content-Length: %zu\r\n", strlen(body));
+    buf_str(&text, "\r\n");
+    buf_str(&text, body ? body : "");
+    int fd = client_connect(world);
+    client_send(fd, buf_cstr(&text));
+    buf_free(&text);
+    char *answer = client_read_all(fd);
+    close(fd);
+    return answer;
+}
+
+char *client_get(const struct client_world *world, const char *path) {
+    return client_ask(world, "GET", path, NULL, NULL);
+}
+
+char *client_post(const struct client_world *world, const char *path, const char *body) {
+    return client_ask(world, "POST", path, "application/json", body);
+}
+
+int client_status(const char *answer) {
+    return strncmp(answer, "HTTP/1.", 7) == 0 ? atoi(answer + 9) : 0;
+}
+
+void client_expect(char *answer, int status, const char *says) {
+    if (client_status(answer) != status || !strstr(answer, says))
+        fail_msg("expected %d with \"%s\", got: %s", status, says, answer);
+    free(answer);
+}

@@ -1,0 +1,41 @@
+/* client: a plain socket that says exactly what it is told, and a server to say it to. */
+#ifndef CLIENT_H
+#define CLIENT_H
+
+#include "base/buf.h"
+#include "fake_engine.h"
+#include "server/server.h"
+
+enum { CLIENT_MAX_BODY = 64 * 1024 };
+
+/* A server on a free loopback port with the queues "orders" and "payments", the DLQ "orders.dlq"
+ * and a fake store behind it. */
+struct client_world {
+    struct engine engine;
+    struct store *store;
+    struct server *server;
+    uint16_t port;
+};
+
+void client_world_open(struct client_world *world, bool immediate);
+void client_world_close(struct client_world *world);
+
+int client_connect(const struct client_world *world);
+void client_send(int fd, const char *text);
+/* Reads until the peer closes; the text is to be freed. Fails the test after 20 s of silence. */
+char *client_read_all(int fd);
+/* Reads one answer that has a Content-Length; the text is to be freed. */
+char *client_read_one(int fd);
+/* Reads until `what` has come; everything read so far, to be freed. */
+char *client_read_until(int fd, const char *what);
+
+/* One request with Host and "Connection: close", its whole answer. `body` NULL: none. */
+char *client_ask(const struct client_world *world, const char *method, const char *path,
+                 const char *type, const char *body);
+char *client_get(const struct client_world *world, const char *path);
+char *client_post(const struct client_world *world, const char *path, const char *body);
+/* Asserts the status and that the answer holds `says`; frees the answer. */
+void client_expect(char *answer, int status, const char *says);
+int client_status(const char *answer);
+
+#endif

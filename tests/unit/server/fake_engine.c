@@ -1,0 +1,111 @@
+#include "fake_engine.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "triage/explain.h"
+#include "triage/query.h"
+
+const double engine_seconds_bounds[ENGINE_SECONDS_BUCKETS] = {1, 2, 3,  4,  5,  6,  7,
+                                                              8, 9, 10, 11, 12, 13, 14};
+
+const char *queue_state_text(enum queue_state state) {
+    static const char *const words[] = {"running", "paused", "halted"};
+    return words[state];
+}
+
+const char *attempt_result_text(enum attempt_result result) {
+    static const char *const words[RESULT_COUNT] = {
+        "ok", "retry", "dlq", "discard", "halt", "interrupted", "probe_failed", "duplicate"};
+    return words[result];
+}
+
+static struct engine_queue_view *find(struct engine *engine, struct bytes name) {
+    for (size_t i = 0; i < engine->count; i++) {
+        if (bytes_is(name, engine->queues[i].name))
+            return &engine->queues[i];
+    }
+    return NULL;
+}
+
+bool engine_view(struct engine *engine, struct bytes queue, struct engine_queue_view *out) {
+    struct engine_queue_view *found = find(engine, queue);
+    if (found)
+        *out = *found;
+    return found != NULL;
+}
+
+size_t engine_queue_count(struct engine *engine) {
+    return engine->count;
+}
+
+void engine_view_at(struct engine *engine, size_t place, struct engine_queue_view *out) {
+    *out = engine->queues[place];
+}
+
+static void judge(struct engine_request *request) {
+    struct envelope *envelope = &request->held_take->envelope;
+    bool retry = request->outcome.has_verdict && request->outcome.verdict == VERDICT_RETRY;
+    request->verdict = retry ? VERDICT_RETRY : VERDICT_DLQ;
+    envelope->reason = BYTES("unclassified");
+    envelope->state = retry ? STATE_PENDING_RETRY : STATE_PENDING_REVIEW;
+    if (retry)
+        envelope->next_attempt_at = (struct wall){1700000001000};
+    else
+        envelope->letter_id = BYTES("letter-1");
+}
+
+void engine_ask(struct engine *engine, struct engine_request *request) {
+    struct engine_queue_view *queue = find(engine, request->queue);
+    enum status status = queue ? engine->refuse : STATUS_NOT_FOUND;
+    if (status != STATUS_OK) {
+        store_held_free(request->held_take);
+        request->held_take = NULL;
+        err_set(&request->err, status, "the fake was told to refuse");
+    } else if (request->kind == ENGINE_REPORT) {
+        judge(request);
+    } else {
+        queue->state = request->kind == ENGINE_PAUSE ? QUEUE_PAUSED : QUEUE_RUNNING;
+        snprintf(queue->why, sizeof queue->why, "%.*s", BYTES_ARG(request->why));
+    }
+    request->done(request, status);
+}
+
+/* ---- triage ---- */
+
+void explain_json(const struct envelope *envelope, const struct policy *policy, struct buf *out) {
+    buf_printf(out, "{\"id\":\"%.*s\",\"known\":%s}", BYTES_ARG(envelope->id),
+               policy ? "true" : "false");
+}
+
+void query_init(struct query *query, enum query_scope scope) {
+    *query = (struct query){.filter = {.letters = scope == QUERY_LETTERS}};
+}
+
+enum status query_set(struct query *query, struct bytes name, struct bytes value, struct wall now,
+                      struct arena *arena, struct err *err) {
+    (void)now;
+    (void)arena;
+    if (bytes_is(name, "dlq"))
+        query->filter.dlq = value;
+    else if (bytes_is(name, "reason"))
+        query->filter.reason_prefix = value;
+    else
+        return err_set(err, STATUS_INVALID, "unknown filter \"%.*s\"", BYTES_ARG(name));
+    return STATUS_OK;
+}
+
+void query_finish(struct query *query) {
+    (void)query;
+}
+
+enum status query_run(struct store *store, struct jq *jq, const struct query *query,
+                      struct buf *out, struct err *err) {
+    (void)store;
+    (void)jq;
+    (void)err;
+    buf_printf(out, "{\"%s\":[],\"dlq\":\"%.*s\",\"reason\":\"%.*s\",\"cursor\":null}",
+               query->filter.letters ? "letters" : "messages", BYTES_ARG(query->filter.dlq),
+               BYTES_ARG(query->filter.reason_prefix));
+    return STATUS_OK;
+}

@@ -1,0 +1,274 @@
+/* Every call of the API, over a real socket. */
+#include "test.h"
+
+#include <stdio.h>
+
+#include "base/json.h"
+#include "client.h"
+#include "store/fake_store.h"
+
+static struct client_world world;
+
+#define MESSAGES "/v1/queues/orders/messages"
+
+static uint64_t queued(void) {
+    struct store_queue_counts counts;
+    uint32_t number = world.store->vtable->queue_number(world.store, BYTES("orders"));
+    world.store->vtable->counts(world.store, number, &counts);
+    return counts.queued;
+}
+
+static char *push_lines(const char *lines) {
+    return client_ask(&world, "POST", MESSAGES, "application/x-ndjson", lines);
+}
+
+static void a_push_is_held_byte_for_byte(void **state) {
+    (void)state;
+    client_expect(client_post(&world, MESSAGES, "{\"body\":{\"n\":1.0,\"n\":2},\"id\":\"o/1\"}"),
+                  200, "{\"ids\":[\"o/1\"],\"duplicates\":[]}");
+    client_expect(client_get(&world, "/v1/messages/o%2F1"), 200, "\"body\":{\"n\":1.0,\"n\":2}");
+    client_expect(client_get(&world, "/v1/messages/o%2F1?queue=orders"), 200,
+                  "\"state\":\"queued\"");
+    client_expect(client_get(&world, "/v1/letters/o%2F1"), 404, "is not dead");
+    client_expect(client_get(&world, "/v1/letters/o%2F1/explain"), 200,
+                  "{\"id\":\"o/1\",\"known\":true}");
+}
+
+static void ids_come_back_in_the_order_of_the_lines(void **state) {
+    (void)state;
+    client_expect(
+        push_lines(
+            "{\"body\":1,\"id\":\"a\"}\n{\"body\":2,\"id\":\"b\"}\n\n{\"body\":3,\"id\":\"c\"}"),
+        200, "{\"ids\":[\"a\",\"b\",\"c\"],\"duplicates\":[]}");
+    assert_int_equal(queued(), 3);
+}
+
+static void what_is_held_already_is_a_duplicate(void **state) {
+    (void)state;
+    client_expect(push_lines("{\"body\":1,\"id\":\"a\"}"), 200, "\"duplicates\":[]");
+    client_expect(
+        push_lines(
+            "{\"body\":2,\"id\":\"b\"}\n{\"body\":1,\"id\":\"a\"}\n{\"body\":2,\"id\":\"b\"}"),
+        200, "{\"ids\":[\"b\",\"a\",\"b\"],\"duplicates\":[\"a\",\"b\"]}");
+    assert_int_equal(queued(), 2);
+}
+
+static void another_body_is_a_conflict_that_names_its_line(void **state) {
+    (void)state;
+    client_expect(push_lines("{\"body\":1,\"id\":\"a\"}"), 200, "\"ids\":[\"a\"]");
+    client_expect(push_lines("{\"body\":5}\n\n{\"body\":2,\"id\":\"a\"}"), 409,
+                  "line 3: the id \\\"a\\\"");
+    client_expect(client_post(&world, MESSAGES, "{\"body\":2,\"id\":\"a\"}"), 409,
+                  "the id \\\"a\\\" is held with another body");
+    assert_int_equal(queued(), 1);
+}
+
+static void one_bad_line_of_a_hundred_refuses_all(void **state) {
+    (void)state;
+    struct buf lines;
+    buf_init_heap(&lines, CLIENT_MAX_BODY);
+    for (int i = 1; i <= 100; i++)
+        buf_str(&lines, i == 57 ? "{\"body\":\n" : "{\"body\":1}\n");
+    char *answer = push_lines(buf_cstr(&lines));
+    assert_non_null(strstr(answer, "\"line\":57"));
+    client_expect(answer, 400, "line 57: ");
+    assert_int_equal(queued(), 0);
+    buf_free(&lines);
+}
+
+static void a_push_that_is_refused_says_why(void **state) {
+    (void)state;
+    client_expect(client_post(&world, "/v1/queues/oders/messages", "{\"body\":1}"), 404,
+                  "there is no queue \\\"oders\\\"; did you mean \\\"orders\\\"?");
+    client_expect(client_post(&world, "/v1/queues/zzzzzzzz/messages", "{\"body\":1}"), 404,
+                  "GET /v1/queues lists them");
+    client_expect(client_post(&world, MESSAGES, "nonsense"), 400, "not JSON");
+    client_expect(client_post(&world, MESSAGES, ""), 400, "not JSON");
+    client_expect(client_post(&world, MESSAGES, "{\"body\":1,\"kee\":1}"), 400,
+                  "did you mean \\\"key\\\"?");
+    client_expect(client_ask(&world, "POST", MESSAGES, "text/xml", "<a/>"), 415,
+                  "application/x-ndjson");
+    client_expect(
+        client_ask(&world, "POST", MESSAGES, "application/json; charset=utf-8", "{\"body\":1}"),
+        200, "ids");
+    assert_int_equal(queued(), 1);
+}
+
+static void a_problem_is_a_problem_document(void **state) {
+    (void)state;
+    char *answer = client_get(&world, "/v1/queues/nope");
+    assert_non_null(strstr(answer, "Content-Type: application/problem+json"));
+    struct json problem, value;
+    struct err err;
+    assert_int_equal(json_parse(bytes_of(strstr(answer, "\r\n\r\n") + 4), &problem, &err),
+                     STATUS_OK);
+    assert_true(json_get(problem, "type", &value));
+    assert_bytes(value.text, "\"urn:impound:problem:not_found\"");
+    assert_true(json_get(problem, "title", &value));
+    assert_true(json_get(problem, "status", &value));
+    assert_bytes(value.text, "404");
+    assert_true(json_get(problem, "instance", &value));
+    assert_bytes(value.text, "\"/v1/queues/nope\"");
+    free(answer);
+}
+
+static void what_the_store_does_not_take_is_not_acknowledged(void **state) {
+    (void)state;
+    client_expect(client_get(&world, "/readyz"), 200, "\"halted\":[]");
+    fake_store_fail(world.store, STATUS_FULL, 1);
+    client_expect(client_post(&world, MESSAGES, "{\"body\":1}"), 503, "nothing was stored");
+    assert_int_equal(queued(), 0);
+    client_expect(client_get(&world, "/readyz"), 503, "the store cannot commit");
+    client_expect(client_post(&world, MESSAGES, "{\"body\":1}"), 200, "ids");
+    client_expect(client_get(&world, "/readyz"), 200, "ready");
+}
+
+static void a_report_is_judged(void **state) {
+    (void)state;
+    client_expect(client_post(&world, "/v1/queues/orders/failures", "{\"task_id\":\"t1\"}"), 200,
+                  "{\"id\":\"t1\",\"state\":\"pending_review\",\"verdict\":\"dlq\",\"reason\":"
+                  "\"unclassified\",\"letter\":\"letter-1\"}");
+    client_expect(client_post(&world, "/v1/queues/orders/failures",
+                              "{\"task_id\":\"t1\",\"verdict\":\"retry\"}"),
+                  200, "\"next_attempt_at\":\"2023-11-14T22:13:21.000Z\"}");
+    client_expect(client_post(&world, "/v1/queues/orders/failures", "{\"taskid\":\"t1\"}"), 400,
+                  "did you mean \\\"task_id\\\"?");
+    client_expect(client_post(&world, "/v1/queues/orders/failures", "[]"), 400, "not an array");
+    client_expect(client_post(&world, "/v1/queues/oders/failures", "{\"task_id\":\"t1\"}"), 404,
+                  "did you mean \\\"orders\\\"?");
+    world.engine.refuse = STATUS_BUSY;
+    client_expect(client_post(&world, "/v1/queues/orders/failures", "{\"task_id\":\"t1\"}"), 503,
+                  "the report was not taken");
+}
+
+static void queues_are_shown_paused_and_resumed(void **state) {
+    (void)state;
+    client_expect(client_get(&world, "/v1/queues"), 200, "\"queue\":\"payments\"");
+    client_expect(client_get(&world, "/v1/queues"), 200, "],\"cursor\":null}");
+    client_expect(
+        client_get(&world, "/v1/queues/orders"), 200,
+        "{\"queue\":\"orders\",\"state\":\"running\",\"why\":null,\"depth\":0,\"in_flight\":0,"
+        "\"pending_retry\":0");
+    client_expect(
+        client_get(&world, "/v1/queues/orders"), 200,
+        "\"breaker\":{\"state\":\"closed\",\"until\":null},\"budget\":{\"remaining_ratio\":0");
+    client_expect(client_post(&world, "/v1/queues/orders/pause", "{\"why\":\"deploy\"}"), 200,
+                  "\"state\":\"paused\",\"why\":\"deploy\"");
+    client_expect(client_ask(&world, "POST", "/v1/queues/orders/resume", NULL, NULL), 200,
+                  "\"state\":\"running\",\"why\":null");
+    client_expect(client_post(&world, "/v1/queues/orders/pause", "{\"wy\":\"\"}"), 400,
+                  "did you mean \\\"why\\\"?");
+    client_expect(client_post(&world, "/v1/queues/oders/pause", ""), 404, "orders");
+}
+
+static void depth_counts_what_is_held_and_not_dead(void **state) {
+    (void)state;
+    world.engine.queues[0].counts =
+        (struct store_queue_counts){.queued = 5, .delayed = 2, .pending_retry = 3, .taken = 4};
+    world.engine.queues[0].in_flight = 4;
+    client_expect(client_get(&world, "/v1/queues/orders"), 200,
+                  "\"depth\":12,\"in_flight\":4,\"pending_retry\":3");
+}
+
+static void a_halted_queue_is_listed_while_ready(void **state) {
+    (void)state;
+    world.engine.queues[1].state = QUEUE_HALTED;
+    snprintf(world.engine.queues[1].why, 256, "401 from the handler");
+    client_expect(client_get(&world, "/readyz"), 200,
+                  "\"halted\":[{\"queue\":\"payments\",\"why\":\"401 from the handler\"}]");
+    client_expect(client_get(&world, "/healthz"), 200, "\"status\":\"ok\"");
+}
+
+static void a_configured_dlq_is_there_while_empty(void **state) {
+    (void)state;
+    client_expect(client_get(&world, "/v1/dlqs"), 200, "{\"dlqs\":[{\"dlq\":\"orders.dlq\"");
+    char *answer = client_get(&world, "/v1/dlqs");
+    assert_null(strstr(strstr(answer, "orders.dlq") + 1, "orders.dlq"));
+    free(answer);
+    client_expect(client_get(&world, "/v1/dlqs/orders.dlq"), 200,
+                  "{\"dlq\":\"orders.dlq\",\"depth\":0,\"cap\":100,\"spilled\":0");
+    client_expect(client_get(&world, "/v1/dlqs/orders.dlq"), 200, "\"owner\":\"team-orders\"}");
+    client_expect(client_get(&world, "/v1/dlqs/order.dlq"), 404,
+                  "did you mean \\\"orders.dlq\\\"?");
+}
+
+static void lists_pass_their_filters_on(void **state) {
+    (void)state;
+    client_expect(client_get(&world, "/v1/letters?reason=rate+limit%3Ax"), 200,
+                  "{\"letters\":[],\"dlq\":\"\",\"reason\":\"rate limit:x\",\"cursor\":null}");
+    client_expect(client_get(&world, "/v1/dlqs/orders.dlq/letters?dlq=other"), 200,
+                  "\"dlq\":\"orders.dlq\"");
+    client_expect(client_get(&world, "/v1/dlqs/nope/letters"), 404, "there is no dlq");
+    client_expect(client_get(&world, "/v1/messages?reason=x"), 200, "{\"messages\":[]");
+    client_expect(client_get(&world, "/v1/letters?colour=red"), 400, "unknown filter");
+    client_expect(client_get(&world, "/v1/letters?reason=%zz"), 400, "percent-encoding");
+}
+
+static void what_is_not_held_is_not_found(void **state) {
+    (void)state;
+    client_expect(client_get(&world, "/v1/messages/nope"), 404, "holds no message \\\"nope\\\"");
+    client_expect(client_get(&world, "/v1/letters/nope"), 404, "holds no letter \\\"nope\\\"");
+    client_expect(client_get(&world, "/v1/letters/nope/explain"), 404, "nope");
+    client_expect(client_get(&world, "/v1/nope"), 404, "/openapi.json");
+}
+
+static void stats_add_up(void **state) {
+    (void)state;
+    world.engine.queues[0].counts.queued = 2;
+    world.engine.queues[1].counts.queued = 3;
+    world.engine.queues[1].results[RESULT_OK] = 7;
+    client_expect(client_get(&world, "/v1/stats?window=5m"), 200, "\"totals\":{\"depth\":5");
+    client_expect(client_get(&world, "/v1/stats"), 200, "\"attempts\":{\"ok\":7");
+    client_expect(client_get(&world, "/v1/stats?window=2h"), 400, "from 1m to 1h");
+}
+
+static void what_comes_later_says_so(void **state) {
+    (void)state;
+    client_expect(client_post(&world, "/v1/queues/orders/lease", "{}"), 501, "not in this version");
+    client_expect(client_post(&world, "/v1/letters/x/discard", "{}"), 501, "not in this version");
+    client_expect(client_get(&world, "/v1/replays/7"), 501, "not in this version");
+}
+
+static void the_front_page_and_the_description_are_there(void **state) {
+    (void)state;
+    client_expect(client_get(&world, "/"), 200, "<h1>impound</h1>");
+    client_expect(client_get(&world, "/openapi.json"), 200, "\"openapi\":\"3.1.0\"");
+}
+
+static int setup(void **state) {
+    (void)state;
+    client_world_open(&world, true);
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    client_world_close(&world);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_push_is_held_byte_for_byte),
+        TEST(ids_come_back_in_the_order_of_the_lines),
+        TEST(what_is_held_already_is_a_duplicate),
+        TEST(another_body_is_a_conflict_that_names_its_line),
+        TEST(one_bad_line_of_a_hundred_refuses_all),
+        TEST(a_push_that_is_refused_says_why),
+        TEST(a_problem_is_a_problem_document),
+        TEST(what_the_store_does_not_take_is_not_acknowledged),
+        TEST(a_report_is_judged),
+        TEST(queues_are_shown_paused_and_resumed),
+        TEST(depth_counts_what_is_held_and_not_dead),
+        TEST(a_halted_queue_is_listed_while_ready),
+        TEST(a_configured_dlq_is_there_while_empty),
+        TEST(lists_pass_their_filters_on),
+        TEST(what_is_not_held_is_not_found),
+        TEST(stats_add_up),
+        TEST(what_comes_later_says_so),
+        TEST(the_front_page_and_the_description_are_there),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

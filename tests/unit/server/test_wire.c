@@ -1,0 +1,354 @@
+/* Good manners and bad ones on the wire: limits, slow and rude clients, stopping. */
+#include "test.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "client.h"
+#include "server/events.h"
+#include "store/fake_store.h"
+
+static struct client_world world;
+
+#define MESSAGES  "/v1/queues/orders/messages"
+#define POST      "POST " MESSAGES " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+#define GET(path) "GET " path " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+
+static char *say(const char *text) {
+    int fd = client_connect(&world);
+    client_send(fd, text);
+    char *answer = client_read_all(fd);
+    close(fd);
+    return answer;
+}
+
+static void an_announced_large_body_is_refused_before_it_comes(void **state) {
+    (void)state;
+    int fd = client_connect(&world);
+    client_send(fd, POST "Content-Length: 100000000\r\n\r\n");
+    client_expect(client_read_one(fd), 413, "server.max_body, 65536 bytes");
+    close(fd);
+}
+
+/* The client is not reset while it sends, and finds its answer afterwards. */
+static void a_large_body_that_is_sent_whole_is_answered(void **state) {
+    (void)state;
+    enum { SIZE = 32 * 1024 * 1024 };
+    char *body = malloc(SIZE + 1);
+    memset(body, 'x', SIZE);
+    body[SIZE] = '\0';
+    client_expect(client_post(&world, MESSAGES, body), 413, "larger than server.max_body");
+    free(body);
+}
+
+static void a_chunked_body_over_the_limit_is_refused(void **state) {
+    (void)state;
+    struct buf text;
+    buf_init_heap(&text, 1 << 20);
+    buf_str(&text, POST "Transfer-Encoding: chunked\r\n\r\n");
+    for (int chunk = 0; chunk < 20; chunk++) {
+        buf_str(&text, "1000\r\n");
+        memset(buf_room(&text, 0x1000), 'x', 0x1000);
+        buf_str(&text, "\r\n");
+    }
+    buf_str(&text, "0\r\n\r\n");
+    client_expect(say(buf_cstr(&text)), 413, "larger than server.max_body");
+    buf_free(&text);
+}
+
+static void a_chunked_body_within_the_limit_is_taken(void **state) {
+    (void)state;
+    client_expect(
+        say(POST "Transfer-Encoding: chunked\r\n\r\n5\r\n{\"bod\r\n5\r\ny\":1}\r\n0\r\n\r\n"), 200,
+        "\"ids\":[");
+}
+
+static void a_header_bomb_is_refused(void **state) {
+    (void)state;
+    struct buf text;
+    buf_init_heap(&text, 1 << 20);
+    buf_str(&text, GET("/healthz"));
+    for (int i = 0; i < 4000; i++)
+        buf_printf(&text, "X-Bomb-%d: %030d\r\n", i, i);
+    buf_str(&text, "\r\n");
+    int fd = client_connect(&world);
+    /* The server may hang up before all of it was sent. */
+    send(fd, text.ptr, text.len, MSG_NOSIGNAL);
+    char part[64] = "";
+    ssize_t len = recv(fd, part, sizeof part - 1, 0);
+    assert_true(len <= 0 || client_status(part) == 431);
+    close(fd);
+    buf_free(&text);
+    client_expect(client_get(&world, "/healthz"), 200, "ok");
+}
+
+static void foreign_hosts_and_origins_are_refused(void **state) {
+    (void)state;
+    client_expect(say("GET /healthz HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n"),
+                  403, "is not this server");
+    client_expect(say(POST "Origin: http://evil.example\r\nContent-Length: 10\r\n\r\n{\"body\":1}"),
+                  403, "is another site");
+    client_expect(say(POST "Origin: http://localhost\r\nContent-Length: 10\r\n\r\n{\"body\":1}"),
+                  200, "ids");
+}
+
+static void a_wrong_method_is_told_the_right_one(void **state) {
+    (void)state;
+    char *answer = client_ask(&world, "DELETE", "/v1/queues/orders", NULL, NULL);
+    assert_non_null(strstr(answer, "Allow: GET, HEAD\r\n"));
+    client_expect(answer, 405, "it takes GET, HEAD");
+}
+
+static void head_is_get_without_a_body(void **state) {
+    (void)state;
+    char *answer = client_ask(&world, "HEAD", "/v1/queues", NULL, NULL);
+    assert_string_equal(strstr(answer, "\r\n\r\n"), "\r\n\r\n");
+    client_expect(answer, 200, "Content-Length: ");
+}
+
+static void http_1_0_needs_no_host(void **state) {
+    (void)state;
+    client_expect(say("GET /healthz HTTP/1.0\r\n\r\n"), 200, "ok");
+}
+
+static void one_connection_carries_many_requests(void **state) {
+    (void)state;
+    int fd = client_connect(&world);
+    for (int i = 0; i < 3; i++) {
+        client_send(fd,
+                    "POST " MESSAGES " HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n"
+                    "{\"body\":1}");
+        client_expect(client_read_one(fd), 200, "ids");
+        client_send(fd, "GET /v1/queues HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        client_expect(client_read_one(fd), 200, "orders");
+        client_send(fd, "POST /v1/queues/nope/messages HTTP/1.1\r\nHost: localhost\r\n"
+                        "Content-Length: 10\r\n\r\n{\"body\":1}");
+        client_expect(client_read_one(fd), 404, "nope");
+    }
+    close(fd);
+}
+
+static void rubbish_hurts_nobody(void **state) {
+    (void)state;
+    static const char *const rows[] = {
+        "\r\n\r\n",
+        "GET\r\n\r\n",
+        "\x16\x03\x01\x02",
+        "GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
+        POST "Content-Length: -1\r\n\r\n",
+        POST "Content-Length: 10\r\n\r\n{\"bo",
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int fd = client_connect(&world);
+        client_send(fd, rows[i]);
+        shutdown(fd, SHUT_WR);
+        char answer[512];
+        while (recv(fd, answer, sizeof answer, 0) >
+               0) { /* an answer, an end or a reset: all are fair */
+        }
+        close(fd);
+    }
+    client_expect(client_get(&world, "/healthz"), 200, "ok");
+}
+
+/* ---- waiting for durability ---- */
+
+/* Steps the store until the commit that is on its way has been answered. */
+static void step_until_queued(uint64_t wanted) {
+    struct store_queue_counts counts;
+    uint32_t number = world.store->vtable->queue_number(world.store, BYTES("orders"));
+    do {
+        fake_store_step(world.store);
+        world.store->vtable->counts(world.store, number, &counts);
+        sched_yield();
+    } while (counts.queued < wanted);
+}
+
+static void a_push_is_answered_only_when_durable(void **state) {
+    (void)state;
+    int fd = client_connect(&world);
+    client_send(fd, POST "Content-Length: 10\r\n\r\n{\"body\":1}");
+    /* Others are served meanwhile: no thread waits with the push. */
+    for (int i = 0; i < 8; i++)
+        client_expect(client_get(&world, "/healthz"), 200, "ok");
+    char none;
+    assert_true(recv(fd, &none, 1, MSG_DONTWAIT) < 0);
+    step_until_queued(1);
+    client_expect(client_read_all(fd), 200, "ids");
+    close(fd);
+}
+
+static void a_client_may_leave_while_its_push_waits(void **state) {
+    (void)state;
+    for (int i = 0; i < 10; i++) {
+        int fd = client_connect(&world);
+        client_send(fd, POST "Content-Length: 10\r\n\r\n{\"body\":1}");
+        struct linger hard = {.l_onoff = 1};
+        setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
+        client_expect(client_get(&world, "/healthz"), 200, "ok");
+        close(fd);
+    }
+    client_expect(client_get(&world, "/healthz"), 200, "ok");
+}
+
+static void *stop(void *arg) {
+    struct client_world *stopped = arg;
+    server_stop(stopped->server);
+    return NULL;
+}
+
+static void stopping_answers_what_waits(void **state) {
+    (void)state;
+    struct client_world mine;
+    client_world_open(&mine, false);
+    int fd = client_connect(&mine);
+    client_send(fd, POST "Content-Length: 10\r\n\r\n{\"body\":1}");
+    int listener = client_connect(&mine);
+    client_send(listener, GET("/v1/events") "\r\n");
+    free(client_read_until(listener, ": listening"));
+    pthread_t stopper;
+    pthread_create(&stopper, NULL, stop, &mine);
+    free(client_read_all(listener)); /* ends, because the server stops */
+    uint32_t number = mine.store->vtable->queue_number(mine.store, BYTES("orders"));
+    struct store_queue_counts counts;
+    do {
+        fake_store_step(mine.store);
+        mine.store->vtable->counts(mine.store, number, &counts);
+        sched_yield();
+    } while (counts.queued < 1);
+    client_expect(client_read_all(fd), 200, "ids");
+    pthread_join(stopper, NULL);
+    close(fd);
+    close(listener);
+    mine.store->vtable->close(mine.store);
+}
+
+static void a_busy_address_is_said_to_be_busy(void **state) {
+    (void)state;
+    struct server_options options = {.host = "127.0.0.1", .port = world.port};
+    struct server *second;
+    struct err err;
+    assert_int_equal(server_start(&options, &second, &err), STATUS_BUSY);
+    assert_non_null(strstr(err.text, "cannot listen at 127.0.0.1:"));
+}
+
+/* ---- events ---- */
+
+static int listen_to_events(void) {
+    int fd = client_connect(&world);
+    client_send(fd, GET("/v1/events") "\r\n");
+    return fd;
+}
+
+static void publish(const char *json) {
+    struct engine_event event = {"letter", bytes_of(json)};
+    server_publish(world.server, &event);
+}
+
+static void events_reach_everyone_who_listens(void **state) {
+    (void)state;
+    int a = listen_to_events(), b = listen_to_events();
+    free(client_read_until(a, ": listening"));
+    free(client_read_until(b, ": listening"));
+    publish("{\"n\":1}");
+    free(client_read_until(a, "event: letter\ndata: {\"n\":1}\n\n"));
+    publish("{\"n\":2}");
+    free(client_read_until(a, "event: letter\ndata: {\"n\":2}\n\n"));
+    free(client_read_until(b, "event: letter\ndata: {\"n\":2}\n\n"));
+    close(a);
+    close(b);
+}
+
+static void one_listener_too_many_is_refused(void **state) {
+    (void)state;
+    int fds[EVENTS_LISTENERS_MAX];
+    for (size_t i = 0; i < EVENTS_LISTENERS_MAX; i++) {
+        fds[i] = listen_to_events();
+        free(client_read_until(fds[i], ": listening"));
+    }
+    client_expect(client_get(&world, "/v1/events"), 503, "64 listeners");
+    for (size_t i = 0; i < EVENTS_LISTENERS_MAX; i++)
+        close(fds[i]);
+}
+
+static void a_listener_that_does_not_read_is_dropped(void **state) {
+    (void)state;
+    int slow = listen_to_events();
+    free(client_read_until(slow, ": listening"));
+    char *large = malloc(100001);
+    memset(large, 'x', 100000);
+    large[100000] = '\0';
+    /* More than its socket and its backlog can hold together. */
+    for (int i = 0; i < 400; i++)
+        publish(large);
+    free(large);
+    /* What it was sent before it was dropped, then the end. */
+    free(client_read_all(slow));
+    close(slow);
+    client_expect(client_get(&world, "/healthz"), 200, "ok");
+}
+
+static int setup_immediate(void **state) {
+    (void)state;
+    client_world_open(&world, true);
+    return 0;
+}
+
+static int setup_waiting(void **state) {
+    (void)state;
+    client_world_open(&world, false);
+    return 0;
+}
+
+static void *step_forever(void *arg) {
+    atomic_bool *ended = arg;
+    while (!atomic_load(ended)) {
+        fake_store_step(world.store);
+        sched_yield();
+    }
+    return NULL;
+}
+
+/* Stopping waits for what the store holds, so somebody must go on stepping it. */
+static int teardown(void **state) {
+    (void)state;
+    atomic_bool ended = false;
+    pthread_t stepper;
+    pthread_create(&stepper, NULL, step_forever, &ended);
+    server_stop(world.server);
+    atomic_store(&ended, true);
+    pthread_join(stepper, NULL);
+    world.store->vtable->close(world.store);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup_immediate, teardown)
+#define WAIT(name) cmocka_unit_test_setup_teardown(name, setup_waiting, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(an_announced_large_body_is_refused_before_it_comes),
+        TEST(a_large_body_that_is_sent_whole_is_answered),
+        TEST(a_chunked_body_over_the_limit_is_refused),
+        TEST(a_chunked_body_within_the_limit_is_taken),
+        TEST(a_header_bomb_is_refused),
+        TEST(foreign_hosts_and_origins_are_refused),
+        TEST(a_wrong_method_is_told_the_right_one),
+        TEST(head_is_get_without_a_body),
+        TEST(http_1_0_needs_no_host),
+        TEST(one_connection_carries_many_requests),
+        TEST(rubbish_hurts_nobody),
+        WAIT(a_push_is_answered_only_when_durable),
+        WAIT(a_client_may_leave_while_its_push_waits),
+        WAIT(stopping_answers_what_waits),
+        TEST(a_busy_address_is_said_to_be_busy),
+        TEST(events_reach_everyone_who_listens),
+        TEST(one_listener_too_many_is_refused),
+        TEST(a_listener_that_does_not_read_is_dropped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
