@@ -79,6 +79,7 @@ struct queue {
     uint32_t peak_saved;       /* the budget's peak as last written … */
     struct mono peak_at;       /* … and when */
     bool dlq_full;
+    bool dlq_filling; /* it will be full if the letters on their way arrive */
     struct breaker breaker;
     struct budget budget;
     struct mono retry_hold; /* over budget: no retry before this */
