@@ -44,7 +44,8 @@ struct flight {
     uint32_t slot;    /* in the flight recorder */
     bool calling;     /* between start and done */
     bool probe;
-    struct rule_facts facts;
+    const struct policy *policy; /* that judges it: a reload meanwhile is for the next one */
+    struct rule_facts facts;     /* about that policy's rules */
     size_t jq_pending;
     struct engine_request *report; /* it came as a report; answered when settled */
 
