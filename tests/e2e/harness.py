@@ -238,6 +238,7 @@ class Handler:
     def __init__(self, answer=lambda call: 200, tls=None, port=0):
         self.answer = answer
         self.calls = []
+        self.spans = []  # (start, end) of each call that was answered
         self.lock = threading.Lock()
         outer = self
 
@@ -272,6 +273,8 @@ class Handler:
                 for name, value in headers.items():
                     self.send_header(name, value)
                 self.send_header("Content-Length", str(len(text)))
+                with outer.lock:
+                    outer.spans.append((call.at, time.monotonic()))
                 self.end_headers()
                 self.wfile.write(text)
 
