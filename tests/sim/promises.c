@@ -7,12 +7,13 @@
 
 enum { ATTEMPTS_MAX = 5, RETRY_WINDOW_MS = 10000, RETRY_FLOOR = 30, STARTS_MAX = 4096 };
 
-/* Hand-overs of this life, for the retry budget: a plain list, recounted each time. */
+/* Hand-overs of this world's present life, for the retry budget: a plain list, recounted each time. */
 static struct start {
     int64_t at_ms;
     bool retry;
 } starts[WORLD_QUEUES][STARTS_MAX];
 static size_t start_count[WORLD_QUEUES];
+static uint64_t starts_seed;
 static uint32_t starts_life;
 
 static bool is_dead(enum state state) {
@@ -32,8 +33,9 @@ static size_t count_window(size_t queue, int64_t until_ms, bool retries) {
 }
 
 static void check_budget(struct world *world, size_t queue, bool retry) {
-    if (starts_life != world->lives) {
+    if (starts_seed != world->seed || starts_life != world->lives) {
         memset(start_count, 0, sizeof start_count);
+        starts_seed = world->seed;
         starts_life = world->lives;
     }
     if (start_count[queue] == STARTS_MAX)
