@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "store/disk_posix.h"
+#include "store/sqlite/sqlite_store.h"
 #include "test.h"
 
 enum { PRODUCERS = 4, IDS = 400, BATCH = 8 };
@@ -120,8 +122,23 @@ static void each_id_is_put_once_and_taken_once(void **state) {
     subject_free(crowd.subject);
 }
 
+static void a_store_is_open_in_one_process_at_a_time(void **state) {
+    struct subject *subject = subject_new(*state);
+    char path[96];
+    snprintf(path, sizeof path, "%s/impound.db", subject->dir);
+    struct sqlite_store_options options = {
+        .path = path, .disk = &disk_posix, .clock = &subject->time.clock, .threads = true};
+    struct store *second = NULL;
+    struct err err;
+    assert_int_equal(sqlite_store_open(&options, &second, &err), STATUS_BUSY);
+    subject_free(subject);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(
-        each_id_is_put_once_and_taken_once, (void *)(uintptr_t)&subject_threaded)};
+    void *threaded = (void *)(uintptr_t)&subject_threaded;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(each_id_is_put_once_and_taken_once, threaded),
+        cmocka_unit_test_prestate(a_store_is_open_in_one_process_at_a_time, threaded),
+    };
     return cmocka_run_group_tests_name("store threads", tests, NULL, NULL);
 }

@@ -233,6 +233,15 @@ static void stop_threads(struct sqlite_store *self) {
     pthread_join(self->fold_thread, NULL);
 }
 
+static enum status recover(struct sqlite_store *self, struct err *err) {
+    struct err trouble;
+    enum status status = recover_all(self, &trouble);
+    if (status == STATUS_CORRUPT)
+        return err_set(err, status, "%.400s; `impound doctor --repair` salvages what is whole",
+                       trouble.text);
+    return status == STATUS_OK ? status : err_set(err, status, "%s", trouble.text);
+}
+
 enum status sqlite_store_open(const struct sqlite_store_options *options, struct store **out,
                               struct err *err) {
     struct sqlite_store *self = store_new(options);
@@ -240,7 +249,7 @@ enum status sqlite_store_open(const struct sqlite_store_options *options, struct
     if (status == STATUS_OK)
         status = open_connections(self, err);
     if (status == STATUS_OK)
-        status = recover_all(self, err);
+        status = recover(self, err);
     if (status != STATUS_OK) {
         store_free(self);
         return status;

@@ -16,7 +16,9 @@
 #include "store/sqlite/lock.h"
 #include "store/sqlite/rows.h"
 
-enum { DAMAGED_MAX = 4096 };
+enum { SEGMENTS_MAX = 4096 };
+
+static const char damaged[] = ".damaged";
 
 struct doctor {
     const struct sqlite_store_options *options;
@@ -217,23 +219,29 @@ static enum status salvage_at_once(struct doctor *doctor, struct err *err) {
 }
 
 struct segments {
-    char *names[DAMAGED_MAX];
+    char *names[SEGMENTS_MAX];
     size_t count;
 };
 
 static void add_segment(void *arg, const char *name) {
     struct segments *segments = arg;
-    if (bytes_ends(bytes_of(name), BYTES(".seg")) && segments->count < DAMAGED_MAX)
+    if (bytes_ends(bytes_of(name), BYTES(".seg")) && segments->count < SEGMENTS_MAX)
         segments->names[segments->count++] = bytes_dup(bytes_of(name));
+}
+
+static void put_path(struct buf *path, const struct doctor *doctor, const char *name) {
+    buf_init_heap(path, doctor->dir.len + 1 + strlen(name) + sizeof damaged);
+    buf_bytes(path, buf_view(&doctor->dir));
+    buf_char(path, '/');
+    buf_str(path, name);
 }
 
 static int set_aside_one(struct doctor *doctor, const char *name) {
     struct disk *disk = doctor->options->disk;
     struct buf from, to;
-    buf_init_heap(&from, doctor->dir.len + strlen(name) + 1);
-    buf_printf(&from, "%s/%s", doctor->journal.dir, name);
-    buf_init_heap(&to, doctor->dir.len + strlen(name) + sizeof ".damaged");
-    buf_printf(&to, "%s/%s.damaged", doctor->journal.dir, name);
+    put_path(&from, doctor, name);
+    put_path(&to, doctor, name);
+    buf_str(&to, damaged);
     int error = disk->vtable->rename(disk, buf_cstr(&from), buf_cstr(&to));
     buf_free(&from);
     buf_free(&to);
