@@ -36,7 +36,7 @@ static void open_jq_answer(struct engine *engine, struct engine_post *post) {
     if (question->failed) {
         queue->jq_errors++;
         log_warn("queue %.*s: rule %.*s: jq: %s", BYTES_ARG(queue->name),
-                 BYTES_ARG(queue->rules.policy->rules[question->rule].name), question->err.text);
+                 BYTES_ARG(flight->policy->rules[question->rule].name), question->err.text);
     }
     buf_free(&question->input);
     free(question);
@@ -64,7 +64,7 @@ static void ask_jq(struct flight *flight, size_t rule) {
     buf_init_heap(&question->input, JQ_INPUT_MAX);
     envelope_encode(&flight->held->envelope, ENVELOPE_WITH_BODY, flight->held->body,
                     &question->input);
-    question->job = (struct jq_job){.program = flight->queue->rules.policy->rules[rule].when.jq,
+    question->job = (struct jq_job){.program = flight->policy->rules[rule].when.jq,
                                     .input = buf_view(&question->input),
                                     .done = on_jq_done};
     flight->jq_pending++;
@@ -82,7 +82,7 @@ static struct rule_subject subject_of(const struct flight *flight) {
 /* Only rules that could still win are asked about: their other conditions hold. */
 static void gather_facts(struct flight *flight) {
     struct queue *queue = flight->queue;
-    const struct policy *policy = queue->rules.policy;
+    const struct policy *policy = flight->policy;
     struct rule_subject subject = subject_of(flight);
     flight->facts = (struct rule_facts){0};
     flight->jq_pending = 1; /* keeps an early answer from deciding before all were asked */
@@ -100,6 +100,7 @@ static void gather_facts(struct flight *flight) {
 }
 
 void judge_outcome(struct flight *flight) {
+    flight->policy = flight->queue->rules.policy;
     flight->first_failure_at = flight->held->envelope.first_failure_at;
     if (flight->outcome.ending == ENDING_FAILED) {
         envelope_fail(&flight->held->envelope, &flight->outcome, flight->queue->engine->now.wall);
@@ -205,7 +206,7 @@ static void describe(struct flight *flight, const struct decision *decision) {
     envelope->instance = queue->engine->options.instance;
     envelope->version = queue->engine->options.version;
     if (envelope->max_attempts == 0)
-        envelope->max_attempts = queue->rules.policy->retry.attempts;
+        envelope->max_attempts = flight->policy->retry.attempts;
     if (decision->counted)
         envelope->attempts++;
     else
@@ -327,7 +328,7 @@ static struct decision decision_on(struct flight *flight) {
                                   .breaker_closed = closed,
                                   .fallback_left = !flight->report && !queue->engine->stopping &&
                                                    flight->handler + 1 < queue->handler_count};
-    return decide(queue->rules.policy, &subject, &flight->outcome, &flight->facts, &around,
+    return decide(flight->policy, &subject, &flight->outcome, &flight->facts, &around,
                   &queue->engine->rng);
 }
 
