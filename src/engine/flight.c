@@ -10,6 +10,7 @@ struct flight *flight_new(struct queue *queue, struct store_held *held) {
     struct flight *flight = memory_new(sizeof *flight);
     flight->queue = queue;
     flight->held = held;
+    flight->first_failure_at = held->envelope.first_failure_at;
     list_init(&flight->recording);
     list_push_back(&queue->flights, &flight->link);
     return flight;

@@ -100,7 +100,6 @@ static void gather_facts(struct flight *flight) {
 }
 
 void judge_outcome(struct flight *flight) {
-    flight->first_failure_at = flight->held->envelope.first_failure_at;
     if (flight->outcome.ending == ENDING_FAILED) {
         envelope_fail(&flight->held->envelope, &flight->outcome, flight->queue->engine->now.wall);
         gather_facts(flight);
@@ -208,8 +207,6 @@ static void describe(struct flight *flight, const struct decision *decision) {
         envelope->max_attempts = queue->rules.policy->retry.attempts;
     if (decision->counted)
         envelope->attempts++;
-    else
-        envelope->first_failure_at = flight->first_failure_at; /* max_age runs from a counted one */
     if (decision->crashed)
         envelope->crashes++;
 }
@@ -351,6 +348,8 @@ void judge_decide(struct flight *flight) {
         note_attempt(flight, &decision);
     if (flight->outcome.ending == ENDING_FAILED)
         describe(flight, &decision);
+    if (!decision.counted) /* max_age runs from a counted one */
+        flight->held->envelope.first_failure_at = flight->first_failure_at;
     carry_out(flight, &decision);
     record_decided(flight);
 }
