@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "engine/state.h"
 
-enum { SPILL_LINE_MAX = 128 << 20, FACTS_MAX = 1024 };
+enum { SPILL_LINE_MAX = 128 << 20, FACTS_MAX = 2048 };
 
 void record_decided(struct flight *flight) {
     list_remove(&flight->recording);
