@@ -45,7 +45,6 @@ struct rig *rig_new(struct rig_options options) {
     buf_init_heap(&rig->log, RIG_LOG_MAX);
     buf_init_heap(&rig->events, RIG_LOG_MAX);
     buf_init_heap(&rig->spilled, RIG_LOG_MAX);
-    arena_init_heap(&rig->requests, 4096);
     set_defaults(rig);
     rig_fakes_init(rig);
     return rig;
@@ -122,7 +121,10 @@ void rig_free(struct rig *rig) {
     buf_free(&rig->log);
     buf_free(&rig->events);
     buf_free(&rig->spilled);
-    arena_free(&rig->requests);
+    for (size_t i = 0; i < rig->request_count; i++) {
+        store_held_free(rig->requests[i]->request.held_take);
+        free(rig->requests[i]);
+    }
     free(rig->calls);
     free(rig->ids);
     free(rig->brokers);
@@ -270,6 +272,21 @@ void rig_fail(struct rig *rig, const char *id, int status) {
     rig_rest(rig);
 }
 
+static void answer_all(struct rig *rig, struct outcome outcome) {
+    for (size_t i = 0; i < rig->call_count; i++)
+        if (rig->calls[i].call)
+            rig_answer(rig, rig->calls[i].id, outcome);
+    rig_rest(rig);
+}
+
+void rig_succeed_all(struct rig *rig) {
+    answer_all(rig, (struct outcome){.ending = ENDING_OK, .retry_after_ms = -1});
+}
+
+void rig_fail_all(struct rig *rig, int status) {
+    answer_all(rig, rig_outcome(KIND_STATUS, status));
+}
+
 void rig_break_down(struct rig *rig) {
     static const char *const ids[] = {"f1", "f2", "f3", "f4", "f5"};
     assert_true(rig->concurrency >= 5);
@@ -291,7 +308,9 @@ static void on_answer(struct engine_request *request, enum status status) {
 }
 
 struct rig_request *rig_request(struct rig *rig, enum engine_request_kind kind) {
-    struct rig_request *asked = arena_alloc(&rig->requests, sizeof *asked);
+    struct rig_request *asked = memory_new(sizeof *asked);
+    assert_true(rig->request_count < RIG_REQUESTS_MAX);
+    rig->requests[rig->request_count++] = asked;
     asked->request =
         (struct engine_request){.kind = kind, .queue = BYTES("q"), .done = on_answer};
     return asked;

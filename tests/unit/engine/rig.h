@@ -14,6 +14,7 @@ enum {
     RIG_IDS_MAX = 8192,
     RIG_ID_SIZE = 24,
     RIG_JOBS_MAX = 16,
+    RIG_REQUESTS_MAX = 64,
     RIG_TURNS_MAX = 100, /* an engine that wants more at one moment spins */
     RIG_LOG_MAX = 1 << 20,
 };
@@ -79,7 +80,8 @@ struct rig {
     char (*ids)[RIG_ID_SIZE]; /* by seq */
     struct buf log, events;
     struct store_held *looked_at;
-    struct arena requests;
+    struct rig_request *requests[RIG_REQUESTS_MAX]; /* freed with the rig, and their answers too */
+    size_t request_count;
 
     struct jq jq;
     struct jq_job *jobs[RIG_JOBS_MAX];
@@ -122,6 +124,9 @@ struct outcome rig_outcome(enum kind kind, int status);
 void rig_answer(struct rig *rig, const char *id, struct outcome outcome);
 void rig_succeed(struct rig *rig, const char *id); /* then rests */
 void rig_fail(struct rig *rig, const char *id, int status); /* then rests */
+/* Every call under way; then rests. */
+void rig_succeed_all(struct rig *rig);
+void rig_fail_all(struct rig *rig, int status);
 /* Five messages f1 … f5 fail at once, which opens the breaker. */
 void rig_break_down(struct rig *rig);
 

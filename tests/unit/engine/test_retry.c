@@ -1,8 +1,6 @@
 /* What failed comes again: after its delay, within the budget, past the fallbacks. */
 #include "rig.h"
 
-#include <stdio.h>
-
 static void a_retry_comes_after_its_delay_and_not_before(void **state) {
     (void)state;
     struct rig *rig = rig_new((struct rig_options){0});
@@ -78,13 +76,6 @@ static void a_downstream_that_names_a_time_is_given_it(void **state) {
     rig_free(rig);
 }
 
-static void fail_all_open(struct rig *rig) {
-    for (size_t i = 0; i < rig->call_count; i++)
-        if (rig->calls[i].call)
-            rig_answer(rig, rig->calls[i].id, rig_outcome(KIND_STATUS, 503));
-    rig_rest(rig);
-}
-
 /* 3/s is 30 in any 10 s. */
 static void the_budget_holds_retries_back_and_lets_them_go_later(void **state) {
     (void)state;
@@ -95,7 +86,7 @@ static void the_budget_holds_retries_back_and_lets_them_go_later(void **state) {
     rig_open(rig);
     rig_push_many(rig, MESSAGES);
     rig_rest(rig);
-    fail_all_open(rig);
+    rig_fail_all(rig, 503);
     rig_pass(rig, 1000);
     assert_int_equal(rig_open_calls(rig), FLOOR);
     assert_true(rig_view(rig).budget_remaining_ratio == 0.0);
@@ -117,7 +108,7 @@ static void the_budget_holds_up_no_new_message(void **state) {
     rig_open(rig);
     rig_push_many(rig, 2);
     rig_rest(rig);
-    fail_all_open(rig);
+    rig_fail_all(rig, 503);
     rig_pass(rig, 1000);
     assert_int_equal(rig_open_calls(rig), 1);
     rig_push(rig, "new");

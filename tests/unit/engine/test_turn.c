@@ -1,8 +1,6 @@
 /* One turn: receive, hand over, judge, record, settle. */
 #include "rig.h"
 
-#include <stdio.h>
-
 static void a_success_is_forgotten_and_then_settled(void **state) {
     (void)state;
     struct rig *rig = rig_new((struct rig_options){0});
