@@ -101,7 +101,8 @@ static struct store_held *next_probe(struct queue *queue) {
     struct store *store = engine->store;
     struct store_held *fresh = NULL, *due = NULL;
     uint64_t avoid = queue->last_probe;
-    queue->broker->vtable->receive(queue->broker, engine->now, avoid, &fresh, 1);
+    if (!dlq_full(queue))
+        queue->broker->vtable->receive(queue->broker, engine->now, avoid, &fresh, 1);
     if (fresh && fresh->seq != avoid)
         return fresh;
     store->vtable->take(store, queue->number, TAKE_DUE_FEWEST, engine->now, avoid, &due, 1);
