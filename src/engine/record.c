@@ -22,11 +22,14 @@ void record_answer(struct engine *engine, struct engine_request *request) {
 
 /* ---- trouble ---- */
 
-/* Nothing was changed: what was decided stays decided, and is submitted again later. */
+/* Nothing was changed: what was decided stays decided, and is submitted again later. Its queue
+ * receives nothing before it is durable. */
 static void postpone_one(struct engine *engine, struct flight *flight) {
     list_remove(&flight->recording);
     list_push_back(&engine->unrecorded, &flight->recording);
-    flight->queue->postponed++;
+    if (!flight->postponed)
+        flight->queue->postponed++;
+    flight->postponed = true;
 }
 
 static void try_later(struct engine *engine, const struct err *err) {
@@ -41,12 +44,8 @@ static void try_later(struct engine *engine, const struct err *err) {
 void record_again(struct engine *engine) {
     if (list_empty(&engine->unrecorded) || engine->now.mono.ms < engine->record_again.ms)
         return;
-    for (struct list *node; (node = list_pop_front(&engine->unrecorded));) {
-        struct flight *flight = CONTAINER_OF(node, struct flight, recording);
+    for (struct list *node; (node = list_pop_front(&engine->unrecorded));)
         list_push_back(&engine->deciding, node);
-        flight->queue->postponed--;
-        queue_visit(flight->queue);
-    }
 }
 
 /* ---- spilling ---- */
@@ -121,6 +120,15 @@ static void postpone_spills(struct engine *engine, const struct err *err) {
 
 /* ---- settling ---- */
 
+static void let_go(struct flight *flight) {
+    struct queue *queue = flight->queue;
+    if (flight->postponed)
+        queue->postponed--;
+    queue->settling--;
+    queue_visit(queue);
+    flight_free(flight);
+}
+
 static void settle(struct flight *flight) {
     struct queue *queue = flight->queue;
     if (flight->op != STORE_FORGET && !flight->duplicate)
@@ -129,17 +137,14 @@ static void settle(struct flight *flight) {
         request_settle_report(flight, STATUS_OK);
     else
         queue->broker->vtable->settle(queue->broker, flight->held);
-    queue->settling--;
-    queue_visit(queue);
-    flight_free(flight);
+    let_go(flight);
 }
 
 /* A report is not ours to keep before it is durable: whoever made it hears of the trouble. */
 static void refuse_report(struct flight *flight, const struct batch *batch) {
     flight->report->err = batch->commit.err;
     request_settle_report(flight, batch->status);
-    flight->queue->settling--;
-    flight_free(flight);
+    let_go(flight);
 }
 
 static void refuse_reports(struct batch *batch) {

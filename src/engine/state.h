@@ -54,6 +54,7 @@ struct flight {
     bool spill;        /* to the archive, before the commit … */
     bool spill_synced; /* … which was done: never again */
     bool duplicate;    /* a report whose id is held already */
+    bool postponed;    /* a commit of it failed; counted in queue->postponed until one does not */
 };
 
 /* Arrivals, successes and failures of the last minute. */
@@ -87,7 +88,7 @@ struct queue {
     struct list flights;
     uint32_t running;  /* calls under way */
     uint32_t settling;  /* flights that wait for their commit */
-    uint32_t postponed; /* of those, the ones whose commit failed */
+    uint32_t postponed; /* of those, the ones that a commit failed for */
     struct heap_node timer;
     struct list visiting; /* in engine->visiting: look at it this turn */
     struct list woken;    /* in engine->woken: the store said so (under wake_mutex) */
