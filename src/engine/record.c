@@ -41,9 +41,22 @@ static void try_later(struct engine *engine, const struct err *err) {
                                   : engine->record_retry_ms * 2;
 }
 
+bool record_waits(const struct engine *engine) {
+    return engine->facts_lost || !list_empty(&engine->unrecorded);
+}
+
+/* Which queues' facts were in the commit that failed is not kept: all are written. */
+static void facts_again(struct engine *engine) {
+    engine->facts_lost = false;
+    for (size_t i = 0; i < engine->queue_count; i++)
+        queue_facts_changed(engine->queues[i]);
+}
+
 void record_again(struct engine *engine) {
-    if (list_empty(&engine->unrecorded) || engine->now.mono.ms < engine->record_again.ms)
+    if (!record_waits(engine) || engine->now.mono.ms < engine->record_again.ms)
         return;
+    if (engine->facts_lost)
+        facts_again(engine);
     for (struct list *node; (node = list_pop_front(&engine->unrecorded));)
         list_push_back(&engine->deciding, node);
 }
@@ -169,11 +182,6 @@ static void batch_free(struct batch *batch) {
     free(batch);
 }
 
-static void facts_again(struct engine *engine) {
-    for (size_t i = 0; i < engine->queue_count; i++)
-        queue_facts_changed(engine->queues[i]);
-}
-
 static void open_batch(struct engine *engine, struct engine_post *post) {
     struct batch *batch = CONTAINER_OF(post, struct batch, post);
     answer_all(batch);
@@ -184,8 +192,8 @@ static void open_batch(struct engine *engine, struct engine_post *post) {
     } else {
         refuse_reports(batch);
         if (batch->has_facts)
-            facts_again(engine);
-        if (!list_empty(&batch->flights))
+            engine->facts_lost = true;
+        if (batch->has_facts || !list_empty(&batch->flights))
             try_later(engine, &batch->commit.err);
         while (!list_empty(&batch->flights))
             postpone_one(engine, CONTAINER_OF(batch->flights.next, struct flight, recording));

@@ -137,6 +137,7 @@ struct engine {
     struct store_op *ops;   /* scratch for building a commit */
     size_t ops_cap;
     struct list unrecorded; /* flights whose commit failed */
+    bool facts_lost;        /* queues' facts were in a commit that failed */
     struct mono record_again;
     int64_t record_retry_ms;
     struct list batches; /* commits under way */
@@ -183,6 +184,7 @@ void record_decided(struct flight *flight); /* joins this turn's commit */
 void record_answer(struct engine *engine, struct engine_request *request);
 void record_commit(struct engine *engine);
 void record_again(struct engine *engine); /* what failed before, when its time has come */
+bool record_waits(const struct engine *engine); /* something is to be submitted again */
 void record_drop(struct engine *engine);  /* forgets commits whose answer will never be read */
 
 /* request.c */
