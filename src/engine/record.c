@@ -284,7 +284,7 @@ static void submit_report(struct engine *engine, struct flight *flight) {
     add_flight(engine, batch, flight);
     batch->commit.ops = engine->ops;
     engine->store->vtable->submit(engine->store, &batch->commit);
-    flight->duplicate = engine->ops[0].duplicate;
+    flight->duplicate = batch->commit.count > 0 && engine->ops[0].duplicate;
 }
 
 void record_commit(struct engine *engine) {
