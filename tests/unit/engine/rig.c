@@ -170,8 +170,8 @@ static void on_pushed(struct store_commit *commit, enum status status) {
 
 /* Any 64 digits do, as long as other bodies have others. */
 static void put_hash(struct envelope *envelope, struct bytes body) {
-    snprintf(envelope->content_hash, sizeof envelope->content_hash, "%064llx",
-             (unsigned long long)bytes_hash(body));
+    snprintf(envelope->content_hash, sizeof envelope->content_hash, "%016llx%048d",
+             (unsigned long long)bytes_hash(body), 0);
 }
 
 void rig_push_to(struct rig *rig, const char *queue, const char *id) {
