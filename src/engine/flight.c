@@ -28,9 +28,6 @@ static void open_outcome(struct engine *engine, struct engine_post *post) {
     struct flight *flight = CONTAINER_OF(post, struct flight, post);
     (void)engine;
     flight->calling = false;
-    flight->queue->running--;
-    flight->queue->settling++;
-    queue_visit(flight->queue);
     judge_outcome(flight);
 }
 
@@ -74,7 +71,6 @@ void flight_call(struct flight *flight) {
     fill_call(flight);
     flight->post.open = open_outcome;
     flight->calling = true;
-    flight->queue->running++;
     handler->vtable->start(handler, &flight->call);
 }
 
@@ -103,5 +99,6 @@ void flight_hand_over(struct flight *flight, bool probe) {
     rate_count(&flight->queue->in, engine->now.mono);
     flight->slot = recorder_note(engine->recorder, flight->held->seq, envelope->attempts + 1,
                                  engine->now.wall);
+    flight->queue->running++;
     flight_call(flight);
 }

@@ -333,14 +333,15 @@ void judge_decide(struct flight *flight) {
     struct queue *queue = flight->queue;
     if (decision.action == ACTION_FALLBACK) {
         queue->fallbacks++;
-        queue->settling--;
         flight->handler++;
         flight_call(flight);
         return;
     }
-    if (flight->report)
+    if (flight->report) {
         flight->report->verdict = decision.verdict;
-    else {
+    } else {
+        queue->running--;
+        queue_visit(queue);
         count(flight, &decision);
         tell_breaker(flight, &decision);
     }

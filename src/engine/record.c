@@ -10,6 +10,7 @@
 enum { SPILL_LINE_MAX = 128 << 20, FACTS_MAX = 2048 };
 
 void record_decided(struct flight *flight) {
+    flight->queue->settling++;
     list_remove(&flight->recording);
     list_push_back(&flight->queue->engine->deciding, &flight->recording);
 }

@@ -86,7 +86,7 @@ struct queue {
     uint64_t last_probe;    /* seq of the last message that probed */
 
     struct list flights;
-    uint32_t running;  /* calls under way */
+    uint32_t running;   /* handed over and not yet judged: each has a slot of the concurrency */
     uint32_t settling;  /* flights that wait for their commit */
     uint32_t postponed; /* of those, the ones that a commit failed for */
     struct heap_node timer;
