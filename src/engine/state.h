@@ -44,6 +44,7 @@ struct flight {
     uint32_t slot;    /* in the flight recorder */
     bool calling;     /* between start and done */
     bool probe;
+    const struct policy *judged_by; /* whose rules the facts are about */
     struct rule_facts facts;
     size_t jq_pending;
     struct engine_request *report; /* it came as a report; answered when settled */
