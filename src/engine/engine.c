@@ -167,7 +167,7 @@ static void drain(struct engine *engine) {
 static struct mono next_turn(struct engine *engine) {
     struct heap_node *timer = heap_first(&engine->timers);
     struct mono at = timer ? (struct mono){timer->at} : MONO_NEVER;
-    if (!list_empty(&engine->unrecorded))
+    if (record_waits(engine))
         at = mono_earlier(at, engine->record_again);
     if (engine->stopping && !engine->cancelled)
         at = mono_earlier(at, engine->drain_until);

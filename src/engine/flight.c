@@ -10,6 +10,7 @@ struct flight *flight_new(struct queue *queue, struct store_held *held) {
     struct flight *flight = memory_new(sizeof *flight);
     flight->queue = queue;
     flight->held = held;
+    flight->first_failure_at = held->envelope.first_failure_at;
     list_init(&flight->recording);
     list_push_back(&queue->flights, &flight->link);
     return flight;
@@ -27,9 +28,6 @@ static void open_outcome(struct engine *engine, struct engine_post *post) {
     struct flight *flight = CONTAINER_OF(post, struct flight, post);
     (void)engine;
     flight->calling = false;
-    flight->queue->running--;
-    flight->queue->settling++;
-    queue_visit(flight->queue);
     judge_outcome(flight);
 }
 
@@ -73,7 +71,6 @@ void flight_call(struct flight *flight) {
     fill_call(flight);
     flight->post.open = open_outcome;
     flight->calling = true;
-    flight->queue->running++;
     handler->vtable->start(handler, &flight->call);
 }
 
@@ -102,5 +99,6 @@ void flight_hand_over(struct flight *flight, bool probe) {
     rate_count(&flight->queue->in, engine->now.mono);
     flight->slot = recorder_note(engine->recorder, flight->held->seq, envelope->attempts + 1,
                                  engine->now.wall);
+    flight->queue->running++;
     flight_call(flight);
 }

@@ -17,7 +17,7 @@ struct jq_question {
     struct engine_post post;
     struct jq_job job;
     struct flight *flight;
-    size_t rule;
+    size_t rule; /* its place among the rules that the flight is judged by */
     bool matched;
     bool failed;
     struct err err;
@@ -99,9 +99,10 @@ static void gather_facts(struct flight *flight) {
     flight->jq_pending--;
 }
 
+/* A reload in between changes nothing for what is being judged: the rules that jq was asked about are
+ * the rules that decide. */
 void judge_outcome(struct flight *flight) {
     flight->policy = flight->queue->rules.policy;
-    flight->first_failure_at = flight->held->envelope.first_failure_at;
     if (flight->outcome.ending == ENDING_FAILED) {
         envelope_fail(&flight->held->envelope, &flight->outcome, flight->queue->engine->now.wall);
         gather_facts(flight);
@@ -209,8 +210,6 @@ static void describe(struct flight *flight, const struct decision *decision) {
         envelope->max_attempts = flight->policy->retry.attempts;
     if (decision->counted)
         envelope->attempts++;
-    else
-        envelope->first_failure_at = flight->first_failure_at; /* max_age runs from a counted one */
     if (decision->crashed)
         envelope->crashes++;
 }
@@ -337,14 +336,15 @@ void judge_decide(struct flight *flight) {
     struct queue *queue = flight->queue;
     if (decision.action == ACTION_FALLBACK) {
         queue->fallbacks++;
-        queue->settling--;
         flight->handler++;
         flight_call(flight);
         return;
     }
-    if (flight->report)
+    if (flight->report) {
         flight->report->verdict = decision.verdict;
-    else {
+    } else {
+        queue->running--;
+        queue_visit(queue);
         count(flight, &decision);
         tell_breaker(flight, &decision);
     }
@@ -352,6 +352,8 @@ void judge_decide(struct flight *flight) {
         note_attempt(flight, &decision);
     if (flight->outcome.ending == ENDING_FAILED)
         describe(flight, &decision);
+    if (!decision.counted) /* max_age runs from a counted one */
+        flight->held->envelope.first_failure_at = flight->first_failure_at;
     carry_out(flight, &decision);
     record_decided(flight);
 }

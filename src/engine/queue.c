@@ -126,18 +126,16 @@ static void feed_new(struct queue *queue) {
 static struct store_held *next_probe(struct queue *queue) {
     struct engine *engine = queue->engine;
     struct store *store = engine->store;
-    struct store_held *held;
+    struct store_held *fresh = NULL, *due = NULL;
     uint64_t avoid = queue->last_probe;
-    bool others_due = store->vtable->next_ready(store, queue->number, TAKE_DUE_FEWEST).ms <=
-                      engine->now.mono.ms;
-    if (queue->broker->vtable->receive(queue->broker, engine->now, avoid, &held, 1)) {
-        if (held->seq != avoid || !others_due)
-            return held;
-        queue->broker->vtable->hand_back(queue->broker, held, engine->now);
-    }
-    if (store->vtable->take(store, queue->number, TAKE_DUE_FEWEST, engine->now, avoid, &held, 1))
-        return held;
-    return NULL;
+    if (!dlq_full(queue))
+        queue->broker->vtable->receive(queue->broker, engine->now, avoid, &fresh, 1);
+    if (fresh && fresh->seq != avoid)
+        return fresh;
+    store->vtable->take(store, queue->number, TAKE_DUE_FEWEST, engine->now, avoid, &due, 1);
+    if (fresh && due)
+        queue->broker->vtable->hand_back(queue->broker, fresh, engine->now);
+    return due ? due : fresh;
 }
 
 static void feed_probes(struct queue *queue) {

@@ -7,9 +7,10 @@
 #include "base/memory.h"
 #include "engine/state.h"
 
-enum { SPILL_LINE_MAX = 128 << 20, FACTS_MAX = 1024 };
+enum { SPILL_LINE_MAX = 128 << 20, FACTS_MAX = 2048 };
 
 void record_decided(struct flight *flight) {
+    flight->queue->settling++;
     list_remove(&flight->recording);
     list_push_back(&flight->queue->engine->deciding, &flight->recording);
 }
@@ -22,11 +23,14 @@ void record_answer(struct engine *engine, struct engine_request *request) {
 
 /* ---- trouble ---- */
 
-/* Nothing was changed: what was decided stays decided, and is submitted again later. */
+/* Nothing was changed: what was decided stays decided, and is submitted again later. Its queue
+ * receives nothing before it is durable. */
 static void postpone_one(struct engine *engine, struct flight *flight) {
     list_remove(&flight->recording);
     list_push_back(&engine->unrecorded, &flight->recording);
-    flight->queue->postponed++;
+    if (!flight->postponed)
+        flight->queue->postponed++;
+    flight->postponed = true;
 }
 
 static void try_later(struct engine *engine, const struct err *err) {
@@ -38,15 +42,24 @@ static void try_later(struct engine *engine, const struct err *err) {
                                   : engine->record_retry_ms * 2;
 }
 
+bool record_waits(const struct engine *engine) {
+    return engine->facts_lost || !list_empty(&engine->unrecorded);
+}
+
+/* Which queues' facts were in the commit that failed is not kept: all are written. */
+static void facts_again(struct engine *engine) {
+    engine->facts_lost = false;
+    for (size_t i = 0; i < engine->queue_count; i++)
+        queue_facts_changed(engine->queues[i]);
+}
+
 void record_again(struct engine *engine) {
-    if (list_empty(&engine->unrecorded) || engine->now.mono.ms < engine->record_again.ms)
+    if (!record_waits(engine) || engine->now.mono.ms < engine->record_again.ms)
         return;
-    for (struct list *node; (node = list_pop_front(&engine->unrecorded));) {
-        struct flight *flight = CONTAINER_OF(node, struct flight, recording);
+    if (engine->facts_lost)
+        facts_again(engine);
+    for (struct list *node; (node = list_pop_front(&engine->unrecorded));)
         list_push_back(&engine->deciding, node);
-        flight->queue->postponed--;
-        queue_visit(flight->queue);
-    }
 }
 
 /* ---- spilling ---- */
@@ -121,6 +134,15 @@ static void postpone_spills(struct engine *engine, const struct err *err) {
 
 /* ---- settling ---- */
 
+static void let_go(struct flight *flight) {
+    struct queue *queue = flight->queue;
+    if (flight->postponed)
+        queue->postponed--;
+    queue->settling--;
+    queue_visit(queue);
+    flight_free(flight);
+}
+
 static void settle(struct flight *flight) {
     struct queue *queue = flight->queue;
     if (flight->op != STORE_FORGET && !flight->duplicate)
@@ -129,17 +151,14 @@ static void settle(struct flight *flight) {
         request_settle_report(flight, STATUS_OK);
     else
         queue->broker->vtable->settle(queue->broker, flight->held);
-    queue->settling--;
-    queue_visit(queue);
-    flight_free(flight);
+    let_go(flight);
 }
 
 /* A report is not ours to keep before it is durable: whoever made it hears of the trouble. */
 static void refuse_report(struct flight *flight, const struct batch *batch) {
     flight->report->err = batch->commit.err;
     request_settle_report(flight, batch->status);
-    flight->queue->settling--;
-    flight_free(flight);
+    let_go(flight);
 }
 
 static void refuse_reports(struct batch *batch) {
@@ -164,11 +183,6 @@ static void batch_free(struct batch *batch) {
     free(batch);
 }
 
-static void facts_again(struct engine *engine) {
-    for (size_t i = 0; i < engine->queue_count; i++)
-        queue_facts_changed(engine->queues[i]);
-}
-
 static void open_batch(struct engine *engine, struct engine_post *post) {
     struct batch *batch = CONTAINER_OF(post, struct batch, post);
     answer_all(batch);
@@ -179,8 +193,8 @@ static void open_batch(struct engine *engine, struct engine_post *post) {
     } else {
         refuse_reports(batch);
         if (batch->has_facts)
-            facts_again(engine);
-        if (!list_empty(&batch->flights))
+            engine->facts_lost = true;
+        if (batch->has_facts || !list_empty(&batch->flights))
             try_later(engine, &batch->commit.err);
         while (!list_empty(&batch->flights))
             postpone_one(engine, CONTAINER_OF(batch->flights.next, struct flight, recording));
@@ -271,7 +285,7 @@ static void submit_report(struct engine *engine, struct flight *flight) {
     add_flight(engine, batch, flight);
     batch->commit.ops = engine->ops;
     engine->store->vtable->submit(engine->store, &batch->commit);
-    flight->duplicate = engine->ops[0].duplicate;
+    flight->duplicate = batch->commit.count > 0 && engine->ops[0].duplicate;
 }
 
 void record_commit(struct engine *engine) {

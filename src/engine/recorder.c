@@ -105,10 +105,11 @@ static void remember(struct recorder *recorder, const struct slot *slot) {
     map_insert(&recorder->interrupted, &found->by_seq, slot->seq);
 }
 
+/* Attempts count from 1, so a slot without one is what is left of a file that was cut off. */
 static void read_last_run(struct recorder *recorder) {
     if (memcmp(recorder->slots, magic, sizeof magic) == 0)
         for (uint32_t i = 1; i < recorder->count; i++)
-            if (recorder->slots[i].seq)
+            if (recorder->slots[i].seq && recorder->slots[i].attempt)
                 remember(recorder, &recorder->slots[i]);
     memset(recorder->slots, 0, recorder->count * sizeof(struct slot));
     memcpy(recorder->slots, magic, sizeof magic);

@@ -38,7 +38,6 @@ static void open_report(struct queue *queue, struct engine_request *request) {
     struct envelope *envelope = &flight->held->envelope;
     if (envelope->attempts > 0)
         envelope->attempts--;
-    queue->settling++;
     judge_outcome(flight);
 }
 

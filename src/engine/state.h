@@ -55,6 +55,7 @@ struct flight {
     bool spill;        /* to the archive, before the commit … */
     bool spill_synced; /* … which was done: never again */
     bool duplicate;    /* a report whose id is held already */
+    bool postponed;    /* a commit of it failed; counted in queue->postponed until one does not */
 };
 
 /* Arrivals, successes and failures of the last minute. */
@@ -87,9 +88,9 @@ struct queue {
     uint64_t last_probe;    /* seq of the last message that probed */
 
     struct list flights;
-    uint32_t running;  /* calls under way */
+    uint32_t running;   /* handed over and not yet judged: each has a slot of the concurrency */
     uint32_t settling;  /* flights that wait for their commit */
-    uint32_t postponed; /* of those, the ones whose commit failed */
+    uint32_t postponed; /* of those, the ones that a commit failed for */
     struct heap_node timer;
     struct list visiting; /* in engine->visiting: look at it this turn */
     struct list woken;    /* in engine->woken: the store said so (under wake_mutex) */
@@ -138,6 +139,7 @@ struct engine {
     struct store_op *ops;   /* scratch for building a commit */
     size_t ops_cap;
     struct list unrecorded; /* flights whose commit failed */
+    bool facts_lost;        /* queues' facts were in a commit that failed */
     struct mono record_again;
     int64_t record_retry_ms;
     struct list batches; /* commits under way */
@@ -184,6 +186,7 @@ void record_decided(struct flight *flight); /* joins this turn's commit */
 void record_answer(struct engine *engine, struct engine_request *request);
 void record_commit(struct engine *engine);
 void record_again(struct engine *engine); /* what failed before, when its time has come */
+bool record_waits(const struct engine *engine); /* something is to be submitted again */
 void record_drop(struct engine *engine);  /* forgets commits whose answer will never be read */
 
 /* request.c */
