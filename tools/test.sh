@@ -13,7 +13,7 @@ echo "impound: building with AddressSanitizer and UndefinedBehaviorSanitizer in 
 rm -f build-test.log
 ninja -C build-test
 
-export ASAN_OPTIONS="detect_leaks=1:abort_on_error=0:${ASAN_OPTIONS:-}"
+export ASAN_OPTIONS="detect_leaks=1:quarantine_size_mb=16:${ASAN_OPTIONS:-}"
 export UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1"
 echo "impound: rooms, then unit, table, contract, simulation and fuzz tests"
 $python tools/rooms.py check src

@@ -316,8 +316,10 @@ bool json_unescape(struct bytes raw, struct arena *arena, struct bytes *out) {
 }
 
 bool json_key_is(struct bytes raw_key, const char *name) {
-    if (bytes_find(raw_key, BYTES("\\")) == raw_key.len)
-        return bytes_is(raw_key, name);
+    if (bytes_is(raw_key, name))
+        return true;
+    if (raw_key.len == 0 || !memchr(raw_key.ptr, '\\', raw_key.len))
+        return false;
     char memory[256];
     struct arena arena;
     struct bytes key;
