@@ -7,7 +7,11 @@
 #include "base/memory.h"
 #include "engine/state.h"
 
-enum { SPILL_LINE_MAX = 128 << 20, FACTS_MAX = 2048 };
+enum {
+    SPILL_LINE_MAX = 128 << 20,
+    SPILL_NEAR = 16 * QUEUE_SETTLING_MAX, /* places that commits under way could take */
+    FACTS_MAX = 2048,
+};
 
 void record_decided(struct flight *flight) {
     flight->queue->settling++;
@@ -64,19 +68,57 @@ void record_again(struct engine *engine) {
 
 /* ---- spilling ---- */
 
-static const struct engine_dlq *spill_target(const struct flight *flight) {
+/* The DLQ that this letter arrives in, if that one spills. */
+static const struct engine_dlq *spilling_dlq(const struct flight *flight) {
     const struct envelope *envelope = &flight->held->envelope;
-    struct store *store = flight->queue->engine->store;
-    if (envelope->state != STATE_PENDING_REVIEW || envelope->replays > 0)
+    if (envelope->state != STATE_PENDING_REVIEW || envelope->replays > 0 || flight->spill_synced)
         return NULL;
     const struct engine_dlq *dlq = queue_dlq(flight->queue, envelope->dlq);
-    if (!dlq || dlq->on_full != ON_FULL_SPILL ||
-        store->vtable->dlq_depth(store, dlq->name) < dlq->cap)
-        return NULL;
-    return dlq;
+    return dlq && dlq->on_full == ON_FULL_SPILL ? dlq : NULL;
 }
 
-static enum status spill_append(struct flight *flight, const struct engine_dlq *dlq, struct err *err) {
+/* Of these flights, up to `end`, the letters that take a place in the DLQ. */
+static uint64_t count_letters(const struct list *flights, const struct list *end,
+                              struct bytes dlq) {
+    uint64_t count = 0;
+    for (const struct list *node = flights->next; node != end; node = node->next) {
+        const struct flight *flight = CONTAINER_OF(node, struct flight, recording);
+        const struct envelope *envelope = &flight->held->envelope;
+        count += envelope->state == STATE_PENDING_REVIEW && flight->op != STORE_FORGET &&
+                 !flight->spill && bytes_eq(envelope->dlq, dlq);
+    }
+    return count;
+}
+
+static uint64_t letters_under_way(struct engine *engine, struct bytes dlq) {
+    uint64_t count = 0;
+    LIST_EACH(node, &engine->batches) {
+        struct batch *batch = CONTAINER_OF(node, struct batch, link);
+        count += count_letters(&batch->flights, &batch->flights, dlq);
+    }
+    return count;
+}
+
+/* Whether a letter fits, is spilled, or cannot be told: a commit under way may be in the depth
+ * already or not. Then it waits for that commit's answer, so that the cap is kept exactly. */
+static void choose_spill(struct engine *engine, struct flight *flight,
+                         const struct engine_dlq *dlq) {
+    struct store *store = engine->store;
+    uint64_t depth = store->vtable->dlq_depth(store, dlq->name);
+    flight->spill = depth >= dlq->cap;
+    flight->spill_waits = false;
+    if (flight->spill || dlq->cap - depth > SPILL_NEAR)
+        return;
+    uint64_t under_way = letters_under_way(engine, dlq->name);
+    uint64_t ahead = count_letters(&engine->deciding, &flight->recording, dlq->name);
+    if (depth + under_way + ahead < dlq->cap)
+        return;
+    flight->spill = under_way == 0;
+    flight->spill_waits = under_way > 0;
+}
+
+static enum status spill_append(struct flight *flight, const struct engine_dlq *dlq,
+                                struct err *err) {
     struct engine *engine = flight->queue->engine;
     struct spill *spill = engine->options.spill;
     struct buf line;
@@ -112,9 +154,10 @@ static enum status spill_decided(struct engine *engine, struct err *err) {
     bool any = false;
     LIST_EACH(node, &engine->deciding) {
         struct flight *flight = CONTAINER_OF(node, struct flight, recording);
-        const struct engine_dlq *dlq = flight->spill_synced ? NULL : spill_target(flight);
-        flight->spill = dlq != NULL;
-        if (!dlq || status != STATUS_OK)
+        const struct engine_dlq *dlq = spilling_dlq(flight);
+        if (dlq)
+            choose_spill(engine, flight, dlq);
+        if (!dlq || !flight->spill || status != STATUS_OK)
             continue;
         status = spill_append(flight, dlq, err);
         any = true;
@@ -247,15 +290,15 @@ static void add_flight(struct engine *engine, struct batch *batch, struct flight
     list_push_back(&batch->flights, &flight->recording);
     if (!held && flight->op == STORE_FORGET)
         return;
-    add_op(engine, batch,
-           (struct store_op){.kind = held ? flight->op : STORE_PUT,
-                             .queue = flight->queue->number,
-                             .seq = flight->held->seq,
-                             .envelope =
-                                 flight->op == STORE_FORGET ? NULL : &flight->held->envelope,
-                             .body = held ? BYTES_NONE : flight->held->body,
-                             .check_id = flight->report != NULL,
-                             .spilled_dlq = flight->spilled_dlq});
+    add_op(
+        engine, batch,
+        (struct store_op){.kind = held ? flight->op : STORE_PUT,
+                          .queue = flight->queue->number,
+                          .seq = flight->held->seq,
+                          .envelope = flight->op == STORE_FORGET ? NULL : &flight->held->envelope,
+                          .body = held ? BYTES_NONE : flight->held->body,
+                          .check_id = flight->report != NULL,
+                          .spilled_dlq = flight->spilled_dlq});
 }
 
 static void add_facts(struct engine *engine, struct batch *batch, struct arena *scratch) {
@@ -265,7 +308,8 @@ static void add_facts(struct engine *engine, struct batch *batch, struct arena *
         buf_init_fixed(&facts, arena_alloc(scratch, FACTS_MAX), FACTS_MAX);
         queue_put_facts(queue, &facts);
         add_op(engine, batch,
-               (struct store_op){.kind = STORE_QUEUE, .queue = queue->number, .queue_facts = buf_view(&facts)});
+               (struct store_op){
+                   .kind = STORE_QUEUE, .queue = queue->number, .queue_facts = buf_view(&facts)});
         batch->has_facts = true;
     }
 }
@@ -288,11 +332,24 @@ static void submit_report(struct engine *engine, struct flight *flight) {
     flight->duplicate = batch->commit.count > 0 && engine->ops[0].duplicate;
 }
 
+static void set_aside(struct engine *engine, struct list *waiting) {
+    list_init(waiting);
+    LIST_EACH_SAFE(node, &engine->deciding) {
+        struct flight *flight = CONTAINER_OF(node, struct flight, recording);
+        if (!flight->spill_waits)
+            continue;
+        list_remove(node);
+        list_push_back(waiting, node);
+    }
+}
+
 void record_commit(struct engine *engine) {
     struct arena scratch;
+    struct list waiting;
     struct err err = {STATUS_OK, ""};
     if (spill_decided(engine, &err) != STATUS_OK)
         postpone_spills(engine, &err);
+    set_aside(engine, &waiting);
     arena_init_heap(&scratch, FACTS_MAX);
     struct batch *batch = batch_new(engine);
     LIST_EACH_SAFE(node, &engine->deciding) {
@@ -306,5 +363,7 @@ void record_commit(struct engine *engine) {
     submit(engine, batch);
     while (!list_empty(&engine->deciding))
         submit_report(engine, CONTAINER_OF(engine->deciding.next, struct flight, recording));
+    for (struct list *node; (node = list_pop_front(&waiting));)
+        list_push_back(&engine->deciding, node);
     arena_free(&scratch);
 }

@@ -3,8 +3,8 @@
  *   mailbox ──▶ flight (one message in the engine's hands) ──▶ batch (one commit) ──▶ settled
  *
  * A flight is made when a message is received and freed when what became of it is durable. All of
- * this belongs to the engine's thread; `mutex` is held for the length of a turn, so that views taken
- * by other threads see the state between two turns. */
+ * this belongs to the engine's thread; `mutex` is held for the length of a turn, so that views
+ * taken by other threads see the state between two turns. */
 #ifndef ENGINE_STATE_H
 #define ENGINE_STATE_H
 
@@ -16,8 +16,8 @@
 #include "engine/engine.h"
 
 enum {
-    QUEUE_SETTLING_MAX = 1024,      /* flights of one queue that wait for their commit */
-    QUEUE_FULL_POLL_MS = 1000,      /* how often a full DLQ is looked at again */
+    QUEUE_SETTLING_MAX = 1024,       /* flights of one queue that wait for their commit */
+    QUEUE_FULL_POLL_MS = 1000,       /* how often a full DLQ is looked at again */
     QUEUE_FACTS_INTERVAL_MS = 10000, /* how often the budget's peak is written, at most */
     QUEUE_RATE_SECONDS = 60,
     RECORD_RETRY_FIRST_MS = 100, /* after a commit that failed; doubles … */
@@ -40,9 +40,9 @@ struct flight {
     struct outcome outcome; /* texts in held->arena */
     struct instant started;
     struct wall first_failure_at; /* as it was before this attempt */
-    uint32_t handler; /* which of the queue's handlers has it */
-    uint32_t slot;    /* in the flight recorder */
-    bool calling;     /* between start and done */
+    uint32_t handler;             /* which of the queue's handlers has it */
+    uint32_t slot;                /* in the flight recorder */
+    bool calling;                 /* between start and done */
     bool probe;
     const struct policy *policy; /* that judges it: a reload meanwhile is for the next one */
     struct rule_facts facts;     /* about that policy's rules */
@@ -52,6 +52,7 @@ struct flight {
     /* What was decided, for the commit and for what follows it. */
     enum store_op_kind op;
     struct bytes spilled_dlq;
+    bool spill_waits;  /* for a commit that may fill its DLQ */
     bool spill;        /* to the archive, before the commit … */
     bool spill_synced; /* … which was done: never again */
     bool duplicate;    /* a report whose id is held already */
@@ -133,10 +134,10 @@ struct engine {
     struct list visiting;
     struct recorder *recorder;
 
-    struct list deciding;   /* flights decided this turn */
-    struct list answers;    /* requests to answer with this turn's commit */
-    struct list facts;      /* queues whose facts go into it */
-    struct store_op *ops;   /* scratch for building a commit */
+    struct list deciding; /* flights decided and not in a commit yet */
+    struct list answers;  /* requests to answer with this turn's commit */
+    struct list facts;    /* queues whose facts go into it */
+    struct store_op *ops; /* scratch for building a commit */
     size_t ops_cap;
     struct list unrecorded; /* flights whose commit failed */
     bool facts_lost;        /* queues' facts were in a commit that failed */
@@ -185,9 +186,9 @@ void judge_decide(struct flight *flight);
 void record_decided(struct flight *flight); /* joins this turn's commit */
 void record_answer(struct engine *engine, struct engine_request *request);
 void record_commit(struct engine *engine);
-void record_again(struct engine *engine); /* what failed before, when its time has come */
+void record_again(struct engine *engine);       /* what failed before, when its time has come */
 bool record_waits(const struct engine *engine); /* something is to be submitted again */
-void record_drop(struct engine *engine);  /* forgets commits whose answer will never be read */
+void record_drop(struct engine *engine); /* forgets commits whose answer will never be read */
 
 /* request.c */
 void request_open(struct engine *engine, struct engine_post *post);

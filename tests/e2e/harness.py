@@ -8,6 +8,7 @@ import http.client
 import http.server
 import json
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -22,6 +23,8 @@ IMPOUND = os.environ.get("IMPOUND", os.path.join(ROOT, "build", "impound"))
 # Counts of the scenarios: a tenth in `make test`, the full ones in `make soak`.
 SCALE = float(os.environ.get("SCALE", "0.1"))
 PATIENCE_S = float(os.environ.get("PATIENCE_S", "60"))
+# A program to run the server under, such as valgrind with its options.
+SERVER_UNDER = shlex.split(os.environ.get("SERVER_UNDER", ""))
 
 
 def scaled(full, least=1):
@@ -92,7 +95,7 @@ class Server:
     def launch(self):
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
-                [IMPOUND, "serve", "-c", self.config_path], stdout=log, stderr=log)
+                [*SERVER_UNDER, IMPOUND, "serve", "-c", self.config_path], stdout=log, stderr=log)
 
     def start(self):
         self.launch()

@@ -44,6 +44,7 @@ def test_a_full_dlq_stops_receiving_while_retries_go_on_and_a_larger_cap_starts_
     eventually(lambda: server.dlq("orders.dlq")["depth"] >= 5, "the DLQ fills")
     # The retry is due only now, with the DLQ full.
     eventually(lambda: worker.ids().count("slow") == 2, "the retry is handed over all the same")
+    eventually(lambda: server.message("slow") is None, "and succeeds")
     depth = server.dlq("orders.dlq")["depth"]
     assert 5 <= depth <= 5 + 2, "what is already inside may overshoot, by the concurrency at most"
     assert server.queue("orders")["depth"] == len(BAD) - depth

@@ -1,0 +1,156 @@
+"""What the README and the pages say, a reader can do: commands are run, configurations are checked."""
+import glob
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+
+import pytest
+
+from harness import IMPOUND, PATIENCE_S, ROOT, Server, eventually, free_port, impound
+
+PORT = 7070
+EXAMPLE = os.path.join(ROOT, "examples", "orders")
+PAGES = [os.path.join(ROOT, "README.md"), *sorted(glob.glob(os.path.join(ROOT, "docs", "*.md")))]
+
+
+def blocks(path, language):
+    with open(path, encoding="utf-8") as page:
+        return re.findall(rf"^```{language}\n(.*?)^```$", page.read(), re.M | re.S)
+
+
+def commands(block):
+    """(command, the lines that stand under it)"""
+    found = []
+    for line in block.splitlines():
+        if line.startswith("$ "):
+            found.append((line[2:], []))
+        else:
+            found[-1][1].append(line)
+    return found
+
+
+def is_free(port):
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
+
+
+class Reader:
+    """Somebody who types what the README says, in a folder with the example's worker."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.background = []
+        # The README's own port where it can be had; elsewhere every mention of it is another one.
+        self.port = PORT if is_free(PORT) else free_port()
+        (folder / "bin").mkdir()
+        (folder / "bin" / "impound").symlink_to(os.path.abspath(IMPOUND))
+        shutil.copy(os.path.join(EXAMPLE, "price.py"), folder)
+        self.environment = {**os.environ, "NO_COLOR": "1", "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
+                            "IMPOUND_URL": f"http://127.0.0.1:{self.port}"}
+
+    def writes_down(self, name, lines):
+        """A file that is shown with cat is one that the reader makes."""
+        text = "\n".join(lines) + "\n"
+        if self.port != PORT and name == "impound.yaml":
+            text = f"server: {{listen: '127.0.0.1:{self.port}'}}\n{text}"
+        (self.folder / name).write_text(text)
+
+    def types(self, command, expected):
+        if shown := re.fullmatch(r"cat (\S+)", command):
+            self.writes_down(shown[1], expected)
+            return
+        command = command.replace(f"127.0.0.1:{PORT}", f"127.0.0.1:{self.port}")
+        if command.endswith("&"):
+            self.starts(command.rstrip("& "))
+            return
+        done = subprocess.run(["bash", "-c", command], cwd=self.folder, env=self.environment, text=True,
+                              capture_output=True, timeout=PATIENCE_S, check=False)
+        assert done.returncode == 0, (command, done.stdout, done.stderr)
+        if expected:
+            assert done.stdout.splitlines() == expected, command
+
+    def starts(self, command):
+        process = subprocess.Popen(["bash", "-c", f"exec {command}"], cwd=self.folder, env=self.environment)
+        self.background.append(process)
+
+        def answers():
+            assert process.poll() is None, f"{command} ended"
+            return impound("queues", IMPOUND_URL=self.environment["IMPOUND_URL"]).returncode == 0
+        eventually(answers, f"{command} answers at port {self.port}")
+
+    def leaves(self):
+        for process in self.background:
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(PATIENCE_S) == 0
+
+
+def test_the_tour_of_the_readme_works_as_it_is_written(tmp_path):
+    tour = [step for block in blocks(PAGES[0], "console") for step in commands(block)]
+    assert len(tour) > 10
+    reader = Reader(tmp_path)
+    try:
+        for command, expected in tour:
+            reader.types(command, expected)
+        url = {"IMPOUND_URL": reader.environment["IMPOUND_URL"]}
+        # What the text between the commands says.
+        eventually(lambda: impound("show", "o-2", **url).returncode == 4, "o-2 succeeds")
+        assert impound("show", "o-3", **url).returncode == 4
+        assert "KeyError" in impound("show", "o-1", **url).stdout
+        assert "KeyError" in impound("explain", "o-1", **url).stdout
+        assert "o-1" in impound("ls", "orders.dlq", **url).stdout
+    finally:
+        reader.leaves()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=os.path.basename)
+def test_every_configuration_of_a_page_is_one(page, tmp_path):
+    for n, text in enumerate(blocks(page, "yaml")):
+        path = tmp_path / f"block-{n}.yaml"
+        path.write_text(text)
+        done = impound("check", "-c", path, PRICES_KEY="secret")
+        assert done.returncode == 0, (text, done.stderr)
+        assert "secret" not in done.stdout
+
+
+def test_links_between_pages_lead_somewhere():
+    for page in PAGES:
+        with open(page, encoding="utf-8") as text:
+            for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text.read()):
+                assert os.path.exists(os.path.join(os.path.dirname(page), target)), (page, target)
+
+
+def test_the_example_runs(tmp_path):
+    shutil.copytree(EXAMPLE, tmp_path, dirs_exist_ok=True)
+    server = Server(tmp_path, {})
+    with open(os.path.join(EXAMPLE, "impound.yaml"), encoding="utf-8") as example:
+        text = example.read()
+    with open(server.config_path, "w", encoding="utf-8") as out:
+        out.write(text.replace(str(PORT), str(server.port)))
+    assert impound("check", "-c", server.config_path).returncode == 0
+    server.start()
+    try:
+        server.cli("push", "orders", '{"pin":"BAD"}', "--id", "o-1")
+        server.cli("push", "orders", '{"pin":"560001","trip":2}', "--id", "o-2")
+        server.cli("push", "orders", '{"pin":"110001"}', "--id", "o-3")
+        server.drained("orders")
+        assert [letter["message"]["id"] for letter in server.letters("orders.dlq")] == ["o-1"]
+        assert server.message("o-1")["owner"] == "team-orders"
+    finally:
+        server.stop()
+
+
+def test_make_is_told_of_in_the_readme():
+    with open(os.path.join(ROOT, "Makefile"), encoding="utf-8") as makefile:
+        targets = set(re.findall(r"^(\w+):", makefile.read(), re.M))
+    for page in PAGES:
+        with open(page, encoding="utf-8") as text:
+            for target in re.findall(r"`?make (\w+)`?(?=\s{2,}#|`)", text.read()):
+                assert target in targets, (page, target)
