@@ -19,10 +19,8 @@ static void start(struct handler *handler, struct call *call) {
     struct rig *rig = CONTAINER_OF(handler, struct rig_handler, handler)->rig;
     assert_true(rig->call_count < RIG_CALLS_MAX);
     struct rig_call *open = &rig->calls[rig->call_count++];
-    *open = (struct rig_call){.call = call,
-                              .attempt = call->attempt,
-                              .fallback = call->fallback,
-                              .at = rig->now.mono};
+    *open = (struct rig_call){
+        .call = call, .attempt = call->attempt, .fallback = call->fallback, .at = rig->now.mono};
     snprintf(open->id, sizeof open->id, "%.*s", BYTES_ARG(call->id));
     note(rig, "start(%s)", open->id);
 }

@@ -1,4 +1,5 @@
-/* Stopping: what is under way has its time, then it is interrupted, and nothing keeps us for ever. */
+/* Stopping: what is under way has its time, then it is interrupted, and nothing keeps us for ever.
+ */
 #include "rig.h"
 
 #include "store/fake_store.h"
