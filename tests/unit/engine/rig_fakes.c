@@ -27,12 +27,10 @@ static void start(struct handler *handler, struct call *call) {
 
 static void cancel(struct handler *handler, struct call *call) {
     struct rig *rig = CONTAINER_OF(handler, struct rig_handler, handler)->rig;
-    for (size_t i = 0; i < rig->call_count; i++) {
-        if (rig->calls[i].call != call)
-            continue;
-        rig->calls[i].cancelled = true;
-        note(rig, "cancel(%s)", rig->calls[i].id);
-    }
+    note(rig, "cancel(%.*s)", BYTES_ARG(call->id));
+    for (size_t i = 0; i < rig->call_count; i++)
+        if (rig->calls[i].call == call)
+            rig->calls[i].cancelled = true;
 }
 
 static const struct handler_vtable handler_vtable = {

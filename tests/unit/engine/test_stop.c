@@ -44,6 +44,17 @@ static void after_the_drain_calls_are_cancelled_once(void **state) {
     rig_free(rig);
 }
 
+static void what_has_ended_and_waits_for_its_commit_is_not_cancelled(void **state) {
+    (void)state;
+    struct rig *rig = rig_stopping((struct rig_options){.deferred = true});
+    rig_succeed(rig, "a");
+    rig_pass(rig, DRAIN_MS);
+    rig_assert_log(rig, "submit:forget(a)");
+    rig_store(rig);
+    rig_assert_gone(rig, "a");
+    rig_free(rig);
+}
+
 static void an_interrupted_call_is_in_the_history_and_counts_nowhere(void **state) {
     (void)state;
     struct rig *rig = rig_stopping((struct rig_options){0});
@@ -196,6 +207,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stop_waits_for_what_is_under_way_and_receives_nothing),
         cmocka_unit_test(after_the_drain_calls_are_cancelled_once),
+        cmocka_unit_test(what_has_ended_and_waits_for_its_commit_is_not_cancelled),
         cmocka_unit_test(an_interrupted_call_is_in_the_history_and_counts_nowhere),
         cmocka_unit_test(an_interrupted_retry_is_a_retry_still),
         cmocka_unit_test(a_call_that_ends_by_itself_after_the_cancel_is_judged),
