@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { SAMPLES_MAX = 4 << 20, BODY_KEPT = 256, THREADS = 1 };
+enum { SAMPLES_MAX = 4 << 20, BODY_KEPT = 256 };
 
 static struct {
     pthread_mutex_t mutex;
@@ -116,7 +116,7 @@ int main(int argc, char **argv) {
     sigprocmask(SIG_BLOCK, &stop, NULL);
     struct MHD_Daemon *daemon = MHD_start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG, (uint16_t)atoi(argv[1]), NULL, NULL,
-        on_request, NULL, MHD_OPTION_THREAD_POOL_SIZE, THREADS, MHD_OPTION_NOTIFY_COMPLETED,
+        on_request, NULL, MHD_OPTION_NOTIFY_COMPLETED,
         on_completed, NULL, MHD_OPTION_END);
     if (!daemon)
         return 1;

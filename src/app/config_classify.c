@@ -93,6 +93,7 @@ static bool read_presets(struct config_reader *reader, const struct config_node 
     if (node->kind != CONFIG_LIST)
         return config_reader_expected(reader, node, "a list such as [http, errors]");
     policy->preset_count = 0;
+    policy->presets_named = true;
     for (const struct config_node *item = node->first; item; item = item->next)
         add_preset(reader, item, policy);
     return true;

@@ -39,7 +39,10 @@ static bool read_route(struct config_reader *reader, const struct config_node *n
         return config_reader_expected(reader, node, "at most 32 routes");
     for (const struct config_node *child = node->first; child; child = child->next) {
         struct dlq_route *route = &policy->routes[policy->route_count];
-        if (config_value_dlq(reader, child, field, &route->dlq)) {
+        if (child->key.len == 0)
+            config_mistake_add(&reader->mistakes, child->at,
+                               "route: expected a category before the colon");
+        else if (config_value_dlq(reader, child, field, &route->dlq)) {
             route->category = child->key;
             policy->route_count++;
         }

@@ -1,6 +1,7 @@
 /* impound doctor: is the store whole? */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app/config.h"
 #include "app/verbs.h"
@@ -21,6 +22,10 @@ static int examine(const char *path, bool repair) {
         .path = path, .disk = &disk_posix, .clock = &clock_system, .threads = true};
     struct buf report;
     struct err err = {STATUS_OK, ""};
+    if (access(path, F_OK) != 0) {
+        fprintf(stderr, "impound doctor: there is no store at %s\n", path);
+        return status_exit(STATUS_NOT_FOUND);
+    }
     buf_init_heap(&report, TEXT_MAX);
     enum status status = sqlite_store_doctor(&options, repair, &report, &err);
     fwrite(report.ptr ? report.ptr : "", 1, report.len, stdout);

@@ -5,21 +5,31 @@
 #include "cli/cli.h"
 #include "jq/jq_pool.h"
 
+static const struct options_row config_options[] = {
+    {"config", "FILE", "the configuration (default impound.yaml)", 'c'},
+    {0},
+};
+
+static const struct options_row doctor_options[] = {
+    {"config", "FILE", "the configuration that names the store (default impound.yaml)", 'c'},
+    {"store", "FILE", "the store itself, such as impound.db", 0},
+    {"repair", NULL, "salvage every whole record and rebuild what can be rebuilt", 0},
+    {0},
+};
+
 static const struct cli_verb local_verbs[] = {
-    {"serve", "serve [-c FILE]", "run the server",
-     "  -c, --config FILE   the configuration (default impound.yaml)\n\n"
-     "SIGHUP reloads what can change live; SIGTERM and SIGINT stop gracefully.",
-     serve_run},
-    {"check", "check [-c FILE]", "check a configuration and print what it amounts to",
-     "  -c, --config FILE   the configuration (default impound.yaml)\n\n"
-     "Prints the effective policy of each queue, every default filled in. Exits 1 on mistakes.",
-     check_run},
-    {"doctor", "doctor [-c FILE] [--store PATH] [--repair]", "check that the store is whole",
-     "  -c, --config FILE   the configuration that names the store (default impound.yaml)\n"
-     "      --store PATH    the store itself, such as impound.db\n"
-     "      --repair        salvage every whole record and rebuild what can be rebuilt\n\n"
-     "The server must not be running on the same store.",
-     doctor_run},
+    {"serve", "serve", "run the server",
+     "SIGHUP reloads what can change live; SIGTERM and SIGINT stop gracefully.\n\n"
+     "  impound serve -c impound.yaml",
+     serve_run, config_options},
+    {"check", "check", "check a configuration and print what it amounts to",
+     "Prints the effective policy of each queue, every default filled in. Exits 1 on mistakes.\n\n"
+     "  impound check -c impound.yaml",
+     check_run, config_options},
+    {"doctor", "doctor", "check that the store is whole",
+     "The server must not be running on the same store.\n\n"
+     "  impound doctor --store impound.db",
+     doctor_run, doctor_options},
     {0},
 };
 

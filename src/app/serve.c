@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "app/plant.h"
@@ -77,6 +78,16 @@ static void wait_for_stop(struct plant *plant, const char *path, const struct co
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
+/* Connections and children need files; the soft limit of 1024 is for programs that use select. */
+static void allow_files(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+        log_warn("the limit of open files stays at its default");
+}
+
 static int usage(void) {
     fprintf(stderr, "usage: impound serve [-c FILE]\nFILE defaults to impound.yaml.\n");
     return status_exit(STATUS_USAGE);
@@ -96,6 +107,7 @@ int serve_run(const struct cli_env *env, int argc, char **argv) {
     watched_signals(&set);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
+    allow_files();
     struct plant *plant;
     struct err err = {STATUS_OK, ""};
     const struct config *current = config;

@@ -68,7 +68,4 @@ void json_put_null(struct json_out *out);
 void json_put_raw(struct json_out *out, struct bytes json); /* checked JSON, written as it is */
 void json_put_base64(struct json_out *out, struct bytes data);
 
-/* Standard alphabet, padding required; false on anything else. Appends to *out. */
-bool base64_decode(struct bytes text, struct buf *out);
-
 #endif

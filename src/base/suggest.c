@@ -1,7 +1,5 @@
 #include "base/suggest.h"
 
-#include <string.h>
-
 /* A swap of neighbours looks two rows back, so three rows are kept, turning. */
 enum { ROWS = 3, NEAR_SHARE = 3 };
 
@@ -39,20 +37,24 @@ static size_t allowed(struct bytes candidate) {
     return share ? share : 1;
 }
 
-const char *suggest_nearest(struct bytes word, const char *const *candidates, size_t count) {
-    const char *nearest = NULL;
-    size_t nearest_distance = SIZE_MAX;
-    if (word.len == 0 || word.len > SUGGEST_WORD_MAX)
-        return NULL;
-    for (size_t i = 0; i < count; i++) {
-        struct bytes candidate = bytes_of(candidates[i]);
-        if (candidate.len > SUGGEST_WORD_MAX)
-            continue;
-        size_t away = distance(word, candidate);
-        if (away <= allowed(candidate) && away < nearest_distance) {
-            nearest = candidates[i];
-            nearest_distance = away;
-        }
+struct suggest suggest_for(struct bytes word) {
+    return (struct suggest){.word = word, .distance = SIZE_MAX};
+}
+
+void suggest_try(struct suggest *suggest, struct bytes candidate) {
+    struct bytes word = suggest->word;
+    if (word.len == 0 || word.len > SUGGEST_WORD_MAX || candidate.len > SUGGEST_WORD_MAX)
+        return;
+    size_t away = distance(word, candidate);
+    if (away <= allowed(candidate) && away < suggest->distance) {
+        suggest->best = candidate;
+        suggest->distance = away;
     }
-    return nearest;
+}
+
+const char *suggest_nearest(struct bytes word, const char *const *candidates, size_t count) {
+    struct suggest suggest = suggest_for(word);
+    for (size_t i = 0; i < count; i++)
+        suggest_try(&suggest, bytes_of(candidates[i]));
+    return suggest.best.ptr;
 }

@@ -5,25 +5,31 @@
 #include <stdbool.h>
 
 #include "base/status.h"
+#include "cli/options.h"
+
+struct cli_verb;
 
 struct cli_env {
-    const char *url;   /* --url, IMPOUND_URL, or the default */
-    bool json;         /* --json */
-    bool color;        /* a terminal, and NO_COLOR is not set */
+    const char *url; /* --url, IMPOUND_URL, or the default */
+    bool json;       /* --json */
+    bool color;      /* a terminal, and NO_COLOR is not set */
     const char *version;
+    const struct cli_verb *local; /* as given to cli_main, for help and completion */
 };
 
 struct cli_verb {
     const char *name;
     const char *usage;   /* "push QUEUE [BODY]" */
     const char *summary; /* one line */
-    const char *help;    /* options and an example */
-    /* Returns the exit code: 0 done, 1 refused or failed, 2 usage, 3 unreachable, 4 not found. */
+    const char *help;    /* what else is to be said, and an example; options are added from below */
+    /* Returns the exit code: 0 done, 1 refused or failed, 2 usage, 3 unreachable, 4 not found.
+     * argv[0] is the verb; the global options are taken out. */
     int (*run)(const struct cli_env *env, int argc, char **argv);
+    const struct options_row *options; /* ends with a NULL name; NULL: none */
 };
 
-/* `local`: verbs that live in app because they need other rooms (serve, check, doctor, version);
- * ends with a NULL name. */
+/* `local`: verbs that live in app because they need other rooms (serve, check, doctor); ends with a
+ * NULL name. */
 int cli_main(int argc, char **argv, const struct cli_verb *local, const char *version);
 
 #endif

@@ -31,8 +31,10 @@ static const struct rule *find_preset(enum preset preset, const struct rule_subj
 static const struct rule *find(const struct policy *policy, const struct rule_subject *subject,
                                const struct rule_facts *facts) {
     const struct rule *rule = find_own(policy, subject, facts);
-    for (size_t i = 0; !rule && i < policy->preset_count; i++)
-        rule = find_preset(policy->presets[i], subject);
+    size_t count;
+    const enum preset *presets = policy_presets(policy, subject->outcome->kind, &count);
+    for (size_t i = 0; !rule && i < count; i++)
+        rule = find_preset(presets[i], subject);
     return rule;
 }
 

@@ -35,6 +35,8 @@ static const struct {
     [HANDLER_CALLBACK] = {{PRESET_HTTP, PRESET_ERRORS}, 2},
 };
 
+static const enum preset report_defaults[] = {PRESET_HTTP, PRESET_ERRORS};
+
 void policy_init(struct policy *policy, struct bytes queue, struct bytes dlq_name,
                  enum handler_class handler) {
     *policy = (struct policy){
@@ -48,4 +50,13 @@ void policy_init(struct policy *policy, struct bytes queue, struct bytes dlq_nam
     };
     for (size_t i = 0; i < policy->preset_count; i++)
         policy->presets[i] = preset_defaults[handler].presets[i];
+}
+
+const enum preset *policy_presets(const struct policy *policy, enum kind kind, size_t *count) {
+    if (kind == KIND_REPORTED && !policy->presets_named) {
+        *count = sizeof report_defaults / sizeof *report_defaults;
+        return report_defaults;
+    }
+    *count = policy->preset_count;
+    return policy->presets;
 }

@@ -54,6 +54,7 @@ struct policy {
     size_t rule_count;
     enum preset presets[POLICY_PRESETS_MAX];
     size_t preset_count;
+    bool presets_named; /* by the configuration: then they are for reports too */
     struct retry_policy retry;
     struct breaker_policy breaker;
     struct poison_policy poison;
@@ -65,5 +66,9 @@ struct policy {
 /* All defaults of DESIGN §3 for a queue of that name; `dlq_name` must be "<queue>.dlq". */
 void policy_init(struct policy *policy, struct bytes queue, struct bytes dlq_name,
                  enum handler_class handler);
+
+/* The presets that judge an outcome of this kind: a report comes from elsewhere, so that the
+ * handler's defaults say nothing about it. */
+const enum preset *policy_presets(const struct policy *policy, enum kind kind, size_t *count);
 
 #endif

@@ -17,7 +17,6 @@ struct jq_question {
     struct engine_post post;
     struct jq_job job;
     struct flight *flight;
-    const struct rule *about;
     size_t rule; /* its place among the rules that the flight is judged by */
     bool matched;
     bool failed;
@@ -26,16 +25,6 @@ struct jq_question {
 };
 
 enum { JQ_INPUT_MAX = 64 << 20 };
-
-static void judge_facts(struct flight *flight);
-
-/* Rules that were replaced while jq was asked about them decide nothing: the new ones are asked. */
-static void facts_complete(struct flight *flight) {
-    if (flight->judged_by == flight->queue->rules.policy)
-        judge_decide(flight);
-    else
-        judge_facts(flight);
-}
 
 static void open_jq_answer(struct engine *engine, struct engine_post *post) {
     struct jq_question *question = CONTAINER_OF(post, struct jq_question, post);
@@ -47,12 +36,12 @@ static void open_jq_answer(struct engine *engine, struct engine_post *post) {
     if (question->failed) {
         queue->jq_errors++;
         log_warn("queue %.*s: rule %.*s: jq: %s", BYTES_ARG(queue->name),
-                 BYTES_ARG(question->about->name), question->err.text);
+                 BYTES_ARG(flight->policy->rules[question->rule].name), question->err.text);
     }
     buf_free(&question->input);
     free(question);
     if (--flight->jq_pending == 0)
-        facts_complete(flight);
+        judge_decide(flight);
 }
 
 static void on_jq_done(struct jq_job *job, enum status status, bool truthy, struct bytes output,
@@ -70,13 +59,12 @@ static void ask_jq(struct flight *flight, size_t rule) {
     struct jq *jq = flight->queue->engine->options.jq;
     struct jq_question *question = memory_new(sizeof *question);
     question->flight = flight;
-    question->about = &flight->judged_by->rules[rule];
     question->rule = rule;
     question->post.open = open_jq_answer;
     buf_init_heap(&question->input, JQ_INPUT_MAX);
     envelope_encode(&flight->held->envelope, ENVELOPE_WITH_BODY, flight->held->body,
                     &question->input);
-    question->job = (struct jq_job){.program = question->about->when.jq,
+    question->job = (struct jq_job){.program = flight->policy->rules[rule].when.jq,
                                     .input = buf_view(&question->input),
                                     .done = on_jq_done};
     flight->jq_pending++;
@@ -94,9 +82,8 @@ static struct rule_subject subject_of(const struct flight *flight) {
 /* Only rules that could still win are asked about: their other conditions hold. */
 static void gather_facts(struct flight *flight) {
     struct queue *queue = flight->queue;
-    const struct policy *policy = queue->rules.policy;
+    const struct policy *policy = flight->policy;
     struct rule_subject subject = subject_of(flight);
-    flight->judged_by = policy;
     flight->facts = (struct rule_facts){0};
     flight->jq_pending = 1; /* keeps an early answer from deciding before all were asked */
     for (size_t i = 0; i < policy->rule_count; i++) {
@@ -112,19 +99,16 @@ static void gather_facts(struct flight *flight) {
     flight->jq_pending--;
 }
 
-static void judge_facts(struct flight *flight) {
-    gather_facts(flight);
+/* A reload in between changes nothing for what is being judged: the rules that jq was asked about are
+ * the rules that decide. */
+void judge_outcome(struct flight *flight) {
+    flight->policy = flight->queue->rules.policy;
+    if (flight->outcome.ending == ENDING_FAILED) {
+        envelope_fail(&flight->held->envelope, &flight->outcome, flight->queue->engine->now.wall);
+        gather_facts(flight);
+    }
     if (flight->jq_pending == 0)
         judge_decide(flight);
-}
-
-void judge_outcome(struct flight *flight) {
-    if (flight->outcome.ending != ENDING_FAILED) {
-        judge_decide(flight);
-        return;
-    }
-    envelope_fail(&flight->held->envelope, &flight->outcome, flight->queue->engine->now.wall);
-    judge_facts(flight);
 }
 
 /* ---- what it means for the queue ---- */
@@ -223,7 +207,7 @@ static void describe(struct flight *flight, const struct decision *decision) {
     envelope->instance = queue->engine->options.instance;
     envelope->version = queue->engine->options.version;
     if (envelope->max_attempts == 0)
-        envelope->max_attempts = queue->rules.policy->retry.attempts;
+        envelope->max_attempts = flight->policy->retry.attempts;
     if (decision->counted)
         envelope->attempts++;
     if (decision->crashed)
@@ -343,7 +327,7 @@ static struct decision decision_on(struct flight *flight) {
                                   .breaker_closed = closed,
                                   .fallback_left = !flight->report && !queue->engine->stopping &&
                                                    flight->handler + 1 < queue->handler_count};
-    return decide(queue->rules.policy, &subject, &flight->outcome, &flight->facts, &around,
+    return decide(flight->policy, &subject, &flight->outcome, &flight->facts, &around,
                   &queue->engine->rng);
 }
 

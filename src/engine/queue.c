@@ -47,6 +47,33 @@ static bool dlq_full(struct queue *queue) {
     return full;
 }
 
+/* Letters for this DLQ whose commit is under way, and which its depth does not show yet. */
+static uint64_t letters_arriving(const struct queue *queue, const struct engine_dlq *dlq) {
+    uint64_t count = 0;
+    LIST_EACH(node, &queue->flights) {
+        const struct flight *flight = CONTAINER_OF(node, struct flight, link);
+        const struct envelope *envelope = &flight->held->envelope;
+        count += envelope->state == STATE_PENDING_REVIEW && bytes_eq(envelope->dlq, dlq->name);
+    }
+    return count;
+}
+
+/* Not full, but it will be if what is on its way arrives: nothing is received until that is known.
+ * Otherwise a fast handler would fill a DLQ far beyond its cap before the first commit is through. */
+static bool dlq_filling(const struct queue *queue) {
+    struct store *store = queue->engine->store;
+    for (size_t i = 0; i < queue->rules.dlq_count; i++) {
+        const struct engine_dlq *dlq = &queue->rules.dlqs[i];
+        if (dlq->on_full != ON_FULL_BLOCK)
+            continue;
+        uint64_t depth = store->vtable->dlq_depth(store, dlq->name);
+        if (depth + queue->settling >= dlq->cap &&
+            depth + letters_arriving(queue, dlq) >= dlq->cap)
+            return true;
+    }
+    return false;
+}
+
 /* ---- handing over ---- */
 
 static bool over_budget(struct queue *queue, const struct store_held *held) {
@@ -141,7 +168,8 @@ void queue_feed(struct queue *queue) {
         return;
     }
     feed_due(queue);
-    if (!dlq_full(queue))
+    queue->dlq_filling = !dlq_full(queue) && dlq_filling(queue);
+    if (!queue->dlq_full && !queue->dlq_filling)
         feed_new(queue);
 }
 
@@ -161,7 +189,7 @@ struct mono queue_next_wake(struct queue *queue) {
     if (queue->breaker.state == BREAKER_CLOSED && due.ms < queue->retry_hold.ms)
         due = queue->retry_hold;
     struct mono fresh = queue->broker->vtable->next_wake(queue->broker);
-    if (queue->dlq_full)
+    if (queue->dlq_full || queue->dlq_filling)
         fresh = mono_after(engine->now.mono, QUEUE_FULL_POLL_MS);
     struct mono next = mono_earlier(due, fresh);
     /* Half open with its round started, what waits must not spin: the probes' answers wake us. */

@@ -44,8 +44,8 @@ struct flight {
     uint32_t slot;    /* in the flight recorder */
     bool calling;     /* between start and done */
     bool probe;
-    const struct policy *judged_by; /* whose rules the facts are about */
-    struct rule_facts facts;
+    const struct policy *policy; /* that judges it: a reload meanwhile is for the next one */
+    struct rule_facts facts;     /* about that policy's rules */
     size_t jq_pending;
     struct engine_request *report; /* it came as a report; answered when settled */
 
@@ -81,6 +81,7 @@ struct queue {
     uint32_t peak_saved;       /* the budget's peak as last written … */
     struct mono peak_at;       /* … and when */
     bool dlq_full;
+    bool dlq_filling; /* it will be full if the letters on their way arrive */
     struct breaker breaker;
     struct budget budget;
     struct mono retry_hold; /* over budget: no retry before this */

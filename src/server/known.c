@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "server/nearest.h"
+#include "base/suggest.h"
 
 struct known_queue {
     char *name;
@@ -61,9 +61,8 @@ bool known_find(const struct known *known, struct bytes name, uint32_t *number) 
 }
 
 struct bytes known_nearest(const struct known *known, struct bytes name) {
-    struct nearest nearest;
-    nearest_init(&nearest, name);
+    struct suggest nearest = suggest_for(name);
     for (size_t i = 0; i < known->count; i++)
-        nearest_try(&nearest, bytes_of(known->queues[i].name));
+        suggest_try(&nearest, bytes_of(known->queues[i].name));
     return nearest.best;
 }

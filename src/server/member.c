@@ -5,15 +5,15 @@
 #include <string.h>
 
 #include "core/envelope.h"
-#include "server/nearest.h"
+#include "base/base64.h"
+#include "base/suggest.h"
 #include "server/push.h"
 
 static enum status unknown(const struct member *members, size_t count, struct bytes key,
                            struct err *err) {
-    struct nearest nearest;
-    nearest_init(&nearest, key);
+    struct suggest nearest = suggest_for(key);
     for (size_t i = 0; i < count; i++)
-        nearest_try(&nearest, bytes_of(members[i].name));
+        suggest_try(&nearest, bytes_of(members[i].name));
     key = bytes_clip(key, 64);
     if (nearest.best.len > 0)
         return err_set(err, STATUS_INVALID, "unknown member \"%.*s\"; did you mean \"%.*s\"?",

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "server/nearest.h"
+#include "base/suggest.h"
 #include "server/view.h"
 
 enum { REQUEST_ARENA_CHUNK = 2048, PROBLEM_DETAIL_MAX = 1024 };
@@ -172,11 +172,10 @@ void request_no_queue(struct request *request, struct bytes name) {
 }
 
 void request_no_dlq(struct request *request, struct bytes name) {
-    struct nearest nearest;
     struct bytes *names;
-    nearest_init(&nearest, name);
+    struct suggest nearest = suggest_for(name);
     size_t count = view_dlq_names(&request->server->options, &request->arena, &names);
     for (size_t i = 0; i < count; i++)
-        nearest_try(&nearest, names[i]);
+        suggest_try(&nearest, names[i]);
     no_such(request, "dlq", name, nearest.best);
 }

@@ -127,9 +127,10 @@ static bool counts(const struct facts *facts) {
     return is_letter(facts) && lifecycle_counts_in_depth(facts->state);
 }
 
-/* It died, died again, or was moved to this DLQ. */
+/* It died, died again, or was moved to this DLQ. What a verdict discards never waits for people, and
+ * is no arrival. */
 static bool arrived(const struct facts *before, const struct facts *after) {
-    if (!is_letter(after))
+    if (!counts(after))
         return false;
     return !is_letter(before) || before->dlq != after->dlq ||
            before->dead_at.ms != after->dead_at.ms;

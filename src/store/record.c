@@ -57,8 +57,9 @@ bool record_decode(struct bytes bytes, struct record *out) {
         .seq = get_number(bytes.ptr + AT_SEQ, 8),
         .text = {bytes.ptr + PREFIX_BYTES, text_len},
     };
-    size_t body_at = PREFIX_BYTES + text_len;
-    if (bytes.ptr[AT_HAS_BODY] & 1)
-        out->body = (struct bytes){bytes.ptr + body_at, bytes.len - body_at};
-    return true;
+    struct bytes rest = bytes_cut(bytes, PREFIX_BYTES + text_len, bytes.len);
+    bool has_body = bytes.ptr[AT_HAS_BODY] & 1;
+    if (has_body)
+        out->body = rest;
+    return has_body || rest.len == 0;
 }

@@ -378,7 +378,7 @@ static void a_wall_clock_that_jumps_does_not_prolong_a_delay(void **state) {
     struct subject *subject = begin(state);
     put_due(subject, "a", STATE_PENDING_RETRY, 1000, 1);
     if (subject->kind->durable) {
-        subject->time.now.wall.ms -= 3600 * 1000;
+        subject_jump(subject, -3600 * 1000);
         subject_reopen(subject);
     }
     subject_pass(subject, 999);

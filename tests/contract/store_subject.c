@@ -101,6 +101,12 @@ void subject_pass(struct subject *subject, int64_t ms) {
     pthread_mutex_unlock(&subject->time.mutex);
 }
 
+void subject_jump(struct subject *subject, int64_t ms) {
+    pthread_mutex_lock(&subject->time.mutex);
+    subject->time.now.wall.ms += ms;
+    pthread_mutex_unlock(&subject->time.mutex);
+}
+
 /* ---- messages ---- */
 
 static struct bytes text(struct subject *subject, const char *prefix, const char *id) {

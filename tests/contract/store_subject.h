@@ -36,6 +36,7 @@ void subject_free(struct subject *subject);
 void subject_reopen(struct subject *subject);
 struct instant subject_now(struct subject *subject);
 void subject_pass(struct subject *subject, int64_t ms); /* both clocks */
+void subject_jump(struct subject *subject, int64_t ms); /* the wall clock alone */
 
 /* A queued message of queue "orders". */
 struct envelope subject_envelope(struct subject *subject, const char *id);

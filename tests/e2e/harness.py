@@ -45,6 +45,24 @@ def eventually(condition, what, patience_s=None):
         time.sleep(0.02)
 
 
+def impound(*words, stdin=None, cwd=None, **environment):
+    """Runs the command line and returns the finished process, its output as text."""
+    return subprocess.run([IMPOUND, *map(str, words)], input=stdin, capture_output=True, text=True, cwd=cwd,
+                          env={**os.environ, "NO_COLOR": "1", **environment}, timeout=PATIENCE_S,
+                          check=False)
+
+
+def problem(answer, status, *words):
+    """Asserts that an answer is a problem document of this status whose detail has all the words."""
+    assert answer.status == status, (answer.status, answer.body)
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    said = answer.json
+    assert said["status"] == status and said["title"] and said["detail"]
+    for word in words:
+        assert str(word) in said["detail"], said
+    return said
+
+
 class Answer:
     def __init__(self, status, headers, body):
         self.status, self.headers, self.body = status, headers, body
@@ -110,7 +128,7 @@ class Server:
         try:
             if isinstance(body, str):
                 body = body.encode()
-            elif body is not None and not isinstance(body, bytes):
+            elif isinstance(body, (dict, list)):
                 body = json.dumps(body).encode()
             send = dict(headers or {})
             if body is not None:
@@ -120,6 +138,20 @@ class Server:
             return Answer(answer.status, answer.headers, answer.read())
         finally:
             connection.close()
+
+    def raw(self, data, timeout=30):
+        """Sends bytes as they are, and returns all that comes back until the server closes or, after
+        something came, falls silent."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=timeout) as connection:
+            got = b""
+            try:
+                connection.sendall(data)
+                while chunk := connection.recv(65536):
+                    got += chunk
+                    connection.settimeout(0.5)
+            except (TimeoutError, ConnectionResetError, BrokenPipeError):
+                pass  # what came so far is the answer
+            return got
 
     def get(self, path, **parameters):
         if parameters:
@@ -183,10 +215,12 @@ class Server:
                 return float(value)
         return 0.0
 
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}"
+
     def cli(self, *words, expect=0, stdin=None):
-        done = subprocess.run([IMPOUND, *words], input=stdin, capture_output=True, text=True,
-                              env={**os.environ, "IMPOUND_URL": f"http://127.0.0.1:{self.port}",
-                                   "NO_COLOR": "1"}, timeout=PATIENCE_S, check=False)
+        done = impound(*words, stdin=stdin, IMPOUND_URL=self.url)
         assert done.returncode == expect, (words, done.returncode, done.stdout, done.stderr)
         return done.stdout if expect == 0 else done.stdout + done.stderr
 
@@ -204,6 +238,7 @@ class Handler:
     def __init__(self, answer=lambda call: 200, tls=None, port=0):
         self.answer = answer
         self.calls = []
+        self.spans = []  # (start, end) of each call that was answered
         self.lock = threading.Lock()
         outer = self
 
@@ -238,6 +273,8 @@ class Handler:
                 for name, value in headers.items():
                     self.send_header(name, value)
                 self.send_header("Content-Length", str(len(text)))
+                with outer.lock:
+                    outer.spans.append((call.at, time.monotonic()))
                 self.end_headers()
                 self.wfile.write(text)
 

@@ -68,14 +68,17 @@ def test_503_to_everything_is_waited_out_with_few_calls_and_no_dead_letters(serv
     assert during <= 1.2 * len(ids) + 16
     assert set(worker.ids()) >= set(ids)
     assert sum(1 for call in worker.calls if call.at >= recovered_at) >= len(ids) - 16
-    herd = {}
-    for call in worker.calls:
-        if call.at >= recovered_at:
-            herd[int((call.at - recovered_at) * 10)] = herd.get(int((call.at - recovered_at) * 10), 0) + 1
-    first_bucket = min(herd)
-    # Rounds of 1, 2, 4, … close the breaker: the first 100 ms carry no more than those and what the
-    # closed breaker then lets through at its ordinary concurrency.
-    assert herd[first_bucket] <= max(herd.values())
+    no_herd([span for span in worker.spans if span[0] >= recovered_at])
+
+
+def no_herd(spans):
+    """Rounds of 1, 2, 4, 8 close the breaker: so many calls at once, and never more than the queue's
+    concurrency of 16."""
+    spans.sort()
+    for place, (start, _) in enumerate(spans):
+        at_once = 1 + sum(1 for other in spans[:place] if other[1] > start)
+        allowed = next((size for size in (1, 2, 4, 8) if place < 2 * size - 1), 16)
+        assert at_once <= allowed, f"call {place + 1} after the recovery is one of {at_once} at once"
 
 
 def test_bare_500_to_everybody_kills_at_most_what_came_before_the_breaker_opened(serve, handler):

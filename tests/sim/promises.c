@@ -5,15 +5,7 @@
 
 #include "world.h"
 
-enum { ATTEMPTS_MAX = 5, RETRY_WINDOW_MS = 10000, RETRY_FLOOR = 30, STARTS_MAX = 4096 };
-
-/* Hand-overs of this life, for the retry budget: a plain list, recounted each time. */
-static struct start {
-    int64_t at_ms;
-    bool retry;
-} starts[WORLD_QUEUES][STARTS_MAX];
-static size_t start_count[WORLD_QUEUES];
-static uint32_t starts_life;
+enum { ATTEMPTS_MAX = 5, RETRY_WINDOW_MS = 10000, RETRY_FLOOR = 30 };
 
 static bool is_dead(enum state state) {
     return state == STATE_PENDING_REVIEW || state == STATE_DISCARDED;
@@ -21,24 +13,20 @@ static bool is_dead(enum state state) {
 
 /* ---- promise 4: retries stay within their share of first attempts ---- */
 
-static size_t count_window(size_t queue, int64_t until_ms, bool retries) {
+static size_t count_window(const struct world_queue *queue, int64_t until_ms, bool retries) {
     size_t n = 0;
-    for (size_t i = start_count[queue]; i-- > 0;) {
-        if (starts[queue][i].at_ms <= until_ms - RETRY_WINDOW_MS)
+    for (size_t i = queue->start_count; i-- > 0;) {
+        if (queue->starts[i].at_ms <= until_ms - RETRY_WINDOW_MS)
             break;
-        n += starts[queue][i].retry == retries && starts[queue][i].at_ms <= until_ms;
+        n += queue->starts[i].retry == retries;
     }
     return n;
 }
 
-static void check_budget(struct world *world, size_t queue, bool retry) {
-    if (starts_life != world->lives) {
-        memset(start_count, 0, sizeof start_count);
-        starts_life = world->lives;
-    }
-    if (start_count[queue] == STARTS_MAX)
-        start_count[queue] = 0;
-    starts[queue][start_count[queue]++] = (struct start){world->now.mono.ms, retry};
+static void check_budget(struct world *world, struct world_queue *queue, bool retry) {
+    if (queue->start_count == WORLD_STARTS_MAX)
+        queue->start_count = 0;
+    queue->starts[queue->start_count++] = (struct start){world->now.mono.ms, retry};
     size_t firsts = count_window(queue, world->now.mono.ms, false);
     if (firsts > world->firsts_peak)
         world->firsts_peak = firsts;
@@ -61,7 +49,7 @@ void promises_on_start(struct world *world, struct world_queue *queue, struct me
     if (call->attempt > ATTEMPTS_MAX)
         world_break(world, "%s: attempt %u", message->id, call->attempt);
     if (queue->breaker == BREAKER_CLOSED)
-        check_budget(world, (size_t)(queue - world->queues), call->attempt > 1);
+        check_budget(world, queue, call->attempt > 1);
 }
 
 /* ---- promises 1, 2, 3, 5 ---- */

@@ -8,6 +8,7 @@ struct saboteur {
     struct store store;
     struct store *real;
     enum sabotage how;
+    struct arena echoes;
 };
 
 static struct store *real(struct store *store) {
@@ -24,14 +25,10 @@ static uint32_t queue_number(struct store *store, struct bytes name) {
     return real(store)->vtable->queue_number(real(store), name);
 }
 
-/* Swallows the true answer of a commit that was answered too early. */
-struct echo {
-    struct store_commit commit;
-};
-
+/* The true answer of a commit that was answered too early. */
 static void swallow(struct store_commit *commit, enum status status) {
+    (void)commit;
     (void)status;
-    free(CONTAINER_OF(commit, struct echo, commit));
 }
 
 static void submit(struct store *store, struct store_commit *commit) {
@@ -46,10 +43,10 @@ static void submit(struct store *store, struct store_commit *commit) {
         real(store)->vtable->submit(real(store), commit);
         return;
     }
-    struct echo *echo = memory_new(sizeof *echo);
-    echo->commit = *commit;
-    echo->commit.done = swallow;
-    real(store)->vtable->submit(real(store), &echo->commit);
+    struct store_commit *echo = arena_alloc(&saboteur->echoes, sizeof *echo);
+    *echo = *commit;
+    echo->done = swallow;
+    real(store)->vtable->submit(real(store), echo);
     commit->done(commit, STATUS_OK);
 }
 
@@ -117,9 +114,12 @@ struct store *sabotage_new(struct store *real_store, enum sabotage how) {
     saboteur->store.vtable = &vtable;
     saboteur->real = real_store;
     saboteur->how = how;
+    arena_init_heap(&saboteur->echoes, 4096);
     return &saboteur->store;
 }
 
+/* After the real store, which may still hold echoes. */
 void sabotage_free(struct store *store) {
+    arena_free(&((struct saboteur *)store)->echoes);
     free(store);
 }

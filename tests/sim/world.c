@@ -67,6 +67,7 @@ static void add_queue(struct world *world, size_t i) {
     static const char *const names[] = {"q0", "q1"}, *const dlqs[] = {"q0.dlq", "q1.dlq"};
     struct world_queue *queue = &world->queues[i];
     queue->world = world;
+    queue->start_count = 0;
     queue->breaker = BREAKER_CLOSED;
     queue->handler.vtable = &sim_handler_vtable;
     queue->handlers[0] = &queue->handler;
@@ -120,9 +121,9 @@ static void end_life(struct world *world) {
     engine_free(world->engine);
     for (size_t i = 0; i < WORLD_QUEUES; i++)
         world->queues[i].broker->vtable->free(world->queues[i].broker);
+    sqlite_store_crash(world->real_store);
     if (world->sabotage)
         sabotage_free(world->store);
-    sqlite_store_crash(world->real_store);
     world->engine = NULL;
     world->real_store = world->store = NULL;
 }

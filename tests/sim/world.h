@@ -17,6 +17,7 @@ enum {
     WORLD_MESSAGES_MAX = 4096,
     WORLD_CALLS_MAX = 128,
     WORLD_CONCURRENCY = 4,
+    WORLD_STARTS_MAX = 4096,
 };
 
 /* What a handler will make of a message. */
@@ -59,8 +60,16 @@ struct sim_call {
     bool cancelled;
 };
 
+/* A hand-over, for the retry budget: a plain list, recounted each time. */
+struct start {
+    int64_t at_ms;
+    bool retry;
+};
+
 struct world_queue {
     struct world *world;
+    struct start starts[WORLD_STARTS_MAX]; /* of this life */
+    size_t start_count;
     struct handler handler; /* its vtable: sim_handler.c */
     struct policy policy;
     struct engine_dlq dlq;

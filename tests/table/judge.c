@@ -35,6 +35,7 @@ static void set_handler(struct situation *s, struct bytes value) {
 
 static void set_presets(struct situation *s, struct bytes value) {
     s->policy.preset_count = 0;
+    s->policy.presets_named = true;
     for (struct bytes name; value.len;) {
         table_split(value, ',', &name, &value);
         if (!preset_parse(name, &s->policy.presets[s->policy.preset_count++]))

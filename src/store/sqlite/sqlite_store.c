@@ -1,18 +1,15 @@
 #include "store/sqlite/sqlite_store.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "base/memory.h"
 #include "store/sqlite/fold.h"
 #include "store/sqlite/list.h"
+#include "store/sqlite/lock.h"
 #include "store/sqlite/parts.h"
 #include "store/sqlite/reader.h"
 #include "store/sqlite/recover.h"
@@ -179,8 +176,7 @@ static void store_free(struct sqlite_store *self) {
         if (self->connections[i].db)
             database_close(&self->connections[i]);
     }
-    if (self->lock_file >= 0)
-        close(self->lock_file);
+    lock_release(&self->lock_file);
     pthread_cond_destroy(&self->submitted);
     pthread_cond_destroy(&self->fold_asked);
     pthread_cond_destroy(&self->fold_ended);
@@ -192,24 +188,11 @@ static void store_free(struct sqlite_store *self) {
     free(self);
 }
 
-/* One process at a time. A simulation has its own disk, where no other process is. */
+/* A simulation has its own disk, where no other process is. */
 static enum status lock(struct sqlite_store *self, struct err *err) {
     if (!self->options.threads)
         return STATUS_OK;
-    struct disk *disk = self->options.disk;
-    int made = disk->vtable->make_dir(disk, self->dir);
-    if (made != 0)
-        return err_set(err, STATUS_IO, "%s: %s", self->dir, strerror(made));
-    struct buf path;
-    buf_init_heap(&path, strlen(self->dir) + 16);
-    buf_printf(&path, "%s/lock", self->dir);
-    self->lock_file = open(buf_cstr(&path), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    buf_free(&path);
-    if (self->lock_file < 0)
-        return err_set(err, STATUS_IO, "%s/lock: %s", self->dir, strerror(errno));
-    if (flock(self->lock_file, LOCK_EX | LOCK_NB) != 0)
-        return err_set(err, STATUS_BUSY, "%s is open in another process", self->options.path);
-    return STATUS_OK;
+    return lock_take(self->options.disk, self->dir, &self->lock_file, err);
 }
 
 static enum status open_connections(struct sqlite_store *self, struct err *err) {
@@ -250,6 +233,15 @@ static void stop_threads(struct sqlite_store *self) {
     pthread_join(self->fold_thread, NULL);
 }
 
+static enum status recover(struct sqlite_store *self, struct err *err) {
+    struct err trouble;
+    enum status status = recover_all(self, &trouble);
+    if (status == STATUS_CORRUPT)
+        return err_set(err, status, "%.400s; `impound doctor --repair` salvages what is whole",
+                       trouble.text);
+    return status == STATUS_OK ? status : err_set(err, status, "%s", trouble.text);
+}
+
 enum status sqlite_store_open(const struct sqlite_store_options *options, struct store **out,
                               struct err *err) {
     struct sqlite_store *self = store_new(options);
@@ -257,7 +249,7 @@ enum status sqlite_store_open(const struct sqlite_store_options *options, struct
     if (status == STATUS_OK)
         status = open_connections(self, err);
     if (status == STATUS_OK)
-        status = recover_all(self, err);
+        status = recover(self, err);
     if (status != STATUS_OK) {
         store_free(self);
         return status;

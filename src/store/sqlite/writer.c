@@ -115,7 +115,7 @@ static void note_ready(struct group *group, const struct batch *batch) {
 }
 
 static void note_health(struct sqlite_store *self, const struct group *group, double seconds) {
-    if (group->count == 0)
+    if (group->count == 0 || group->status == STATUS_TOO_LARGE) /* that is the commit's own fault */
         return;
     if (group->status == STATUS_OK)
         health_note_commit(&self->health, seconds);

@@ -45,6 +45,8 @@ static const struct mistake_case file_cases[] = {
     {TOP("^alerts: {to: [{name: pager, pagerduty: \"${NOT_SET}\"}]}"),
      "alerts is not in this version"},
     {TOP("store: sqlite:a\n? ^[a, b]\n: 1"), "a key must be a plain word"},
+    {"queues: {q: {" HTTP ", dlq: {route: {bug: q.bug, : ^q.crash}}}}\n",
+     "route: expected a category before the colon"},
     {TOP("store: ^*nowhere"), "no anchor \"nowhere\" stands before this alias"},
     {"store: sqlite:a\n^queues: \xff\n", "this line is not UTF-8"},
     {"queues: {q: {" HTTP "}}\n^---\nqueues: {}\n", "a second document begins here: expected one"},

@@ -65,6 +65,23 @@ static void the_map_finds_what_is_in_it_even_when_hashes_collide(void **state) {
     map_free(&map);
 }
 
+static void free_item(struct map_node *node) {
+    free(CONTAINER_OF(node, struct item, by_id));
+}
+
+static void a_drained_map_is_empty_and_its_nodes_may_be_freed(void **state) {
+    (void)state;
+    struct map map = {0};
+    for (uint64_t i = 0; i < 100; i++) {
+        struct item *item = calloc(1, sizeof *item);
+        assert_non_null(item);
+        map_insert(&map, &item->by_id, i % 7);
+    }
+    map_drain(&map, free_item);
+    assert_int_equal(map.count, 0);
+    assert_null(map_first(&map, 3));
+}
+
 static void mail_comes_in_the_order_posted(void **state) {
     (void)state;
     struct mailbox box;
@@ -88,6 +105,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_heap_gives_the_least_first_and_ties_by_number),
         cmocka_unit_test(the_map_finds_what_is_in_it_even_when_hashes_collide),
+        cmocka_unit_test(a_drained_map_is_empty_and_its_nodes_may_be_freed),
         cmocka_unit_test(mail_comes_in_the_order_posted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

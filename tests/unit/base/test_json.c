@@ -1,5 +1,6 @@
 #include "test.h"
 
+#include "base/base64.h"
 #include "base/json.h"
 
 static enum status parse(const char *text, struct json *out) {

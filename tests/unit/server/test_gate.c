@@ -2,7 +2,6 @@
 #include "test.h"
 
 #include "server/gate.h"
-#include "server/nearest.h"
 #include "server/url.h"
 
 static void only_our_own_host_and_origin_are_let_in(void **state) {
@@ -59,22 +58,10 @@ static void percent_encoding_is_undone_or_refused(void **state) {
     arena_free(&arena);
 }
 
-static void the_nearest_name_is_near(void **state) {
-    (void)state;
-    struct nearest nearest;
-    nearest_init(&nearest, BYTES("oders"));
-    nearest_try(&nearest, BYTES("payments"));
-    assert_int_equal(nearest.best.len, 0);
-    nearest_try(&nearest, BYTES("orders"));
-    nearest_try(&nearest, BYTES("others"));
-    assert_bytes(nearest.best, "orders");
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_our_own_host_and_origin_are_let_in),
         cmocka_unit_test(percent_encoding_is_undone_or_refused),
-        cmocka_unit_test(the_nearest_name_is_near),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

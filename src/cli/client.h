@@ -1,0 +1,29 @@
+/* client: calls to the server, each made once: a POST without an answer is not repeated, for it may
+ * have been carried out. */
+#ifndef CLI_CLIENT_H
+#define CLI_CLIENT_H
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/status.h"
+
+struct client;
+
+struct client_call {
+    const char *path; /* from path_text */
+    const char *content_type;
+    struct bytes body; /* BYTES_NONE: GET, else POST */
+};
+
+struct client *client_new(const char *url);
+void client_free(struct client *client);
+
+/* Replaces *answer (a heap buf) with the body of the answer.
+ * UNREACHABLE: no answer. USAGE: the URL is none. NOT_FOUND: 404. INVALID: refused in another way,
+ * or no JSON came. The error is what the server's problem document says. */
+enum status client_send(struct client *client, const struct client_call *call, struct buf *answer,
+                        struct err *err);
+/* The line of the request that the last refusal names, from 1; 0: none. */
+size_t client_refused_line(const struct client *client);
+
+#endif

@@ -1,0 +1,71 @@
+/* impound queues: how the queues are. */
+#include "cli/cmd.h"
+
+#include "cli/command.h"
+#include "cli/field.h"
+#include "cli/listing.h"
+#include "cli/path.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const struct listing_column columns[] = {
+    {{"QUEUE", false}, "queue", NULL},
+    {{"STATE", false}, "state", NULL},
+    {{"DEPTH", true}, "depth", NULL},
+    {{"IN FLIGHT", true}, "in_flight", NULL},
+    {{"RETRY", true}, "pending_retry", NULL},
+    {{"LAG", true}, "lag", NULL},
+    {{"BREAKER", false}, "breaker.state", NULL},
+    {{"IN/MIN", true}, "rates.in_per_minute", NULL},
+    {{"OK/MIN", true}, "rates.ok_per_minute", NULL},
+    {{"FAILED/MIN", true}, "rates.failed_per_minute", NULL},
+    {{"WHY", false}, "why", NULL},
+};
+
+static const struct story_line lines[] = {
+    {"state", "state", NULL},
+    {"why", "why", NULL},
+    {"depth", "depth", NULL},
+    {"in flight", "in_flight", NULL},
+    {"pending retry", "pending_retry", NULL},
+    {"delayed", "delayed", NULL},
+    {"lag", "lag", NULL},
+    {"breaker", "breaker.state", NULL},
+    {"open until", "breaker.until", field_time},
+    {"budget left", "budget.remaining_ratio", NULL},
+    {"in per minute", "rates.in_per_minute", NULL},
+    {"ok per minute", "rates.ok_per_minute", NULL},
+    {"failed per min", "rates.failed_per_minute", NULL},
+    {"DLQ full", "dlq_full", NULL},
+    {"concurrency", "concurrency", NULL},
+    {"source", "source", NULL},
+    {"handler", "handler", NULL},
+};
+
+static void view_all(const struct cli_env *env, struct json answer, struct arena *arena,
+                     struct buf *out) {
+    struct story story = {env, answer, arena, out};
+    listing_print(&story, columns, COUNT(columns), field_at(answer, "queues"), 0);
+}
+
+static void view_one(const struct cli_env *env, struct json answer, struct arena *arena,
+                     struct buf *out) {
+    struct story story = {env, answer, arena, out};
+    story_title(&story, "queue", field_text(answer, "queue", arena));
+    story_lines(&story, lines, COUNT(lines));
+}
+
+int cmd_queues_run(const struct cli_env *env, int argc, char **argv) {
+    struct options options;
+    struct path path;
+    if (!command_options(env, NULL, argc, argv, 0, 1, &options))
+        return status_exit(STATUS_USAGE);
+    path_init(&path, "/v1/queues");
+    if (options.arg_count > 0)
+        path_segment(&path, options.args[0]);
+    int code = command_show(env, &(struct client_call){.path = path_text(&path)},
+                            options.arg_count > 0 ? view_one : view_all);
+    path_free(&path);
+    options_free(&options);
+    return code;
+}

@@ -1,0 +1,65 @@
+/* impound version: which one this is, and what is built into it. */
+#include "cli/cmd.h"
+
+#include <curl/curl.h>
+
+#include "base/json.h"
+#include "cli/command.h"
+
+enum { TEXT_MAX = 4096 };
+
+/* Each list ends with NULL. A part that a build can leave out stands here under its #ifdef. */
+static const struct {
+    const char *kind;
+    const char *parts[4];
+} built_in[] = {
+    {"stores", {"sqlite"}},
+    {"sources", {"builtin"}},
+    {"handlers", {"http", "exec"}},
+};
+
+enum { KIND_COUNT = sizeof built_in / sizeof *built_in };
+
+static void put_json(const struct cli_env *env, struct buf *out) {
+    struct json_out json = json_out(out);
+    json_open(&json, '{');
+    json_key(&json, "version");
+    json_put_str(&json, env->version);
+    for (size_t i = 0; i < KIND_COUNT; i++) {
+        json_key(&json, built_in[i].kind);
+        json_open(&json, '[');
+        for (const char *const *part = built_in[i].parts; *part; part++)
+            json_put_str(&json, *part);
+        json_close(&json, ']');
+    }
+    json_key(&json, "libcurl");
+    json_put_str(&json, curl_version_info(CURLVERSION_NOW)->version);
+    json_close(&json, '}');
+    buf_char(out, '\n');
+}
+
+static void put_text(const struct cli_env *env, struct buf *out) {
+    buf_printf(out, "impound %s\n", env->version);
+    for (size_t i = 0; i < KIND_COUNT; i++) {
+        buf_printf(out, "%s:", built_in[i].kind);
+        for (const char *const *part = built_in[i].parts; *part; part++)
+            buf_printf(out, " %s", *part);
+        buf_char(out, '\n');
+    }
+    buf_printf(out, "libcurl: %s\n", curl_version_info(CURLVERSION_NOW)->version);
+}
+
+int cmd_version_run(const struct cli_env *env, int argc, char **argv) {
+    struct options options;
+    if (!command_options(env, NULL, argc, argv, 0, 0, &options))
+        return status_exit(STATUS_USAGE);
+    char memory[TEXT_MAX];
+    struct buf out;
+    buf_init_fixed(&out, memory, sizeof memory);
+    if (env->json)
+        put_json(env, &out);
+    else
+        put_text(env, &out);
+    options_free(&options);
+    return command_write(buf_view(&out));
+}

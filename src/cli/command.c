@@ -1,0 +1,83 @@
+#include "cli/command.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "cli/help.h"
+#include "cli/text.h"
+
+#define CHUNK ((size_t)16 * 1024)
+
+bool command_options(const struct cli_env *env, const struct options_row *rows, int argc,
+                     char **argv, size_t least, size_t most, struct options *out) {
+    struct err err;
+    if (options_parse(rows, argc, argv, least, most, out, &err) == STATUS_OK)
+        return true;
+    command_usage(env, argv[0], "%s", err.text);
+    options_free(out);
+    return false;
+}
+
+/* Errors quote what people typed and what the server said, which may quote a message. */
+static void complain(const char *text) {
+    struct buf line;
+    buf_init_heap(&line, CHUNK);
+    buf_str(&line, "impound: ");
+    text_put(&line, bytes_of(text));
+    fprintf(stderr, "%s\n", buf_cstr(&line));
+    buf_free(&line);
+}
+
+int command_usage(const struct cli_env *env, const char *verb, const char *format, ...) {
+    struct err err;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(err.text, sizeof err.text, format, args);
+    va_end(args);
+    complain(err.text);
+    help_usage(env, verb, stderr);
+    return status_exit(STATUS_USAGE);
+}
+
+int command_fail(const struct err *err) {
+    complain(err->text);
+    return status_exit(err->status);
+}
+
+int command_write(struct bytes text) {
+    if (fwrite(text.ptr ? text.ptr : "", 1, text.len, stdout) == text.len && fflush(stdout) == 0)
+        return 0;
+    return command_fail(&(struct err){STATUS_IO, "the output could not be written"});
+}
+
+static int show_answer(const struct cli_env *env, struct bytes answer, command_view *view) {
+    struct json json;
+    struct arena arena;
+    struct buf out;
+    json_parse(answer, &json, NULL); /* client_send has checked it */
+    arena_init_heap(&arena, CHUNK);
+    buf_init_heap(&out, COMMAND_ANSWER_MAX);
+    if (env->json) {
+        buf_bytes(&out, json.text);
+        buf_char(&out, '\n');
+    } else {
+        view(env, json, &arena, &out);
+    }
+    int code = command_write(buf_view(&out));
+    buf_free(&out);
+    arena_free(&arena);
+    return code;
+}
+
+int command_show(const struct cli_env *env, const struct client_call *call, command_view *view) {
+    struct client *client = client_new(env->url);
+    struct buf answer;
+    struct err err;
+    buf_init_heap(&answer, COMMAND_ANSWER_MAX);
+    int code = client_send(client, call, &answer, &err) == STATUS_OK
+                   ? show_answer(env, buf_view(&answer), view)
+                   : command_fail(&err);
+    buf_free(&answer);
+    client_free(client);
+    return code;
+}

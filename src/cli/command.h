@@ -1,0 +1,30 @@
+/* command: the steps that most verbs share: read the options, call the server, show the answer. */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include "base/json.h"
+#include "cli/cli.h"
+#include "cli/client.h"
+
+#define COMMAND_ANSWER_MAX ((size_t)256 * 1024 * 1024)
+
+/* Prints what is wrong and how the verb is used, and returns false, when the options are not right.
+ */
+bool command_options(const struct cli_env *env, const struct options_row *rows, int argc,
+                     char **argv, size_t least, size_t most, struct options *out);
+/* The same for what the table of options cannot know. Returns the exit code. */
+__attribute__((format(printf, 3, 4))) int command_usage(const struct cli_env *env, const char *verb,
+                                                        const char *format, ...);
+/* Prints "impound: …" on stderr and returns the exit code. */
+int command_fail(const struct err *err);
+/* Writes to stdout; returns the exit code. */
+int command_write(struct bytes text);
+
+/* Puts an answer into words for people. */
+typedef void command_view(const struct cli_env *env, struct json answer, struct arena *arena,
+                          struct buf *out);
+
+/* Makes the call and prints its answer, through the view or, with --json, as it is. */
+int command_show(const struct cli_env *env, const struct client_call *call, command_view *view);
+
+#endif

@@ -1,0 +1,20 @@
+/* field: members of the server's answers, as text to show. */
+#ifndef CLI_FIELD_H
+#define CLI_FIELD_H
+
+#include "base/json.h"
+
+/* The member at a path such as "message.queue"; JSON null when there is none. */
+struct json field_at(struct json object, const char *path);
+/* Its text: a string decoded, a number, true or false as it stands; empty for null and containers.
+ */
+struct bytes field_text(struct json object, const char *path, struct arena *arena);
+/* A number of milliseconds as "132ms" or "10s"; empty when there is none. */
+struct bytes field_duration(struct json object, const char *path, struct arena *arena);
+/* A number of seconds as an age that people read: "42s" "5m" "3h" "12d"; empty when there is none.
+ */
+struct bytes field_age(struct json object, const char *path, struct arena *arena);
+/* A point in time as "2026-11-15 04:49:41Z"; empty when there is none. */
+struct bytes field_time(struct json object, const char *path, struct arena *arena);
+
+#endif

@@ -1,0 +1,32 @@
+/* listing: an array of the server's answer as a table: a column for each member that is shown. */
+#ifndef CLI_LISTING_H
+#define CLI_LISTING_H
+
+#include "cli/story.h"
+#include "cli/table.h"
+
+struct listing_column {
+    struct table_column column;
+    const char *path;
+    story_form *form; /* NULL: field_text */
+};
+
+/* For answers that come in one piece. */
+void listing_print(const struct story *story, const struct listing_column *columns, size_t count,
+                   struct json array, size_t indent);
+
+/* For those that come in pages. */
+struct listing {
+    const struct listing_column *columns;
+    size_t count;
+    struct table_column titles[TABLE_COLUMNS_MAX];
+    struct table table;
+};
+void listing_init(struct listing *listing, const struct cli_env *env,
+                  const struct listing_column *columns, size_t count);
+void listing_free(struct listing *listing);
+/* Returns how many rows there were. */
+size_t listing_page(struct listing *listing, struct json array, struct arena *arena,
+                    struct buf *out);
+
+#endif

@@ -1,0 +1,42 @@
+#include "cli/path.h"
+
+#include <ctype.h>
+#include <string.h>
+
+void path_init(struct path *path, const char *start) {
+    *path = (struct path){0};
+    buf_init_heap(&path->text, PATH_MAX_LEN);
+    buf_str(&path->text, start);
+}
+
+void path_free(struct path *path) {
+    buf_free(&path->text);
+}
+
+/* RFC 3986: all but the unreserved characters. */
+static void put_escaped(struct buf *out, const char *text) {
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if ((c < 0x80 && isalnum(c)) || strchr("-._~", c))
+            buf_char(out, *text);
+        else
+            buf_printf(out, "%%%02X", c);
+    }
+}
+
+void path_segment(struct path *path, const char *text) {
+    buf_char(&path->text, '/');
+    put_escaped(&path->text, text);
+}
+
+void path_argument(struct path *path, const char *name, const char *value) {
+    if (!value)
+        return;
+    buf_printf(&path->text, "%c%s=", path->asked ? '&' : '?', name);
+    put_escaped(&path->text, value);
+    path->asked = true;
+}
+
+const char *path_text(struct path *path) {
+    return buf_cstr(&path->text);
+}

@@ -1,0 +1,42 @@
+/* table: rows in aligned columns, one line each whatever the cells hold.
+ *
+ * Cells go through text_put. On a terminal a line ends at its edge, so that nothing wraps: what
+ * matters most stands leftmost. Elsewhere nothing is clipped. Rows may be printed page by page:
+ * columns grow but never shrink, and the header stands once. */
+#ifndef CLI_TABLE_H
+#define CLI_TABLE_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+
+enum { TABLE_COLUMNS_MAX = 16 };
+
+struct table_column {
+    const char *title;
+    bool right; /* numbers */
+};
+
+struct table_row;
+
+struct table {
+    const struct table_column *columns;
+    size_t column_count;
+    size_t width;  /* of the terminal; 0: no clipping */
+    size_t indent; /* spaces before each line */
+    bool color;
+    bool titled; /* the header was printed */
+    size_t widths[TABLE_COLUMNS_MAX];
+    struct arena arena; /* of the rows */
+    struct table_row *first, *last;
+    size_t next; /* cell of the last row */
+};
+
+void table_init(struct table *table, const struct table_column *columns, size_t count, size_t width,
+                bool color);
+void table_free(struct table *table);
+/* Cells from left to right; the row begins with the first and ends with the last. */
+void table_cell(struct table *table, struct bytes text);
+/* Appends the rows so far and forgets them. */
+void table_print(struct table *table, struct buf *out);
+
+#endif

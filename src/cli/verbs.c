@@ -1,0 +1,102 @@
+#include "cli/verbs.h"
+
+#include <string.h>
+
+#include "base/suggest.h"
+#include "cli/cmd.h"
+
+enum { NAMES_MAX = 64 };
+
+static const struct cli_verb own[] = {
+    {"push", "push QUEUE [BODY]", "push a message, or many",
+     "BODY is sent as it is; without it, standard input is. What is not JSON is sent as "
+     "text/plain.\n"
+     "With --ndjson each line is one message: {\"body\": …, \"key\", \"headers\", \"id\", "
+     "\"delay\"}.\n\n"
+     "  impound push orders '{\"order\": 1}' --key k1 --header a=b\n"
+     "  impound push orders --ndjson orders.ndjson",
+     cmd_push_run, cmd_push_options},
+    {"queues", "queues [NAME]", "how the queues are: depth, state, breaker, rates",
+     "  impound queues\n"
+     "  impound queues orders",
+     cmd_queues_run, NULL},
+    {"dlqs", "dlqs [NAME]", "how the dead-letter queues are: depth, age, reasons",
+     "  impound dlqs\n"
+     "  impound dlqs orders.dlq",
+     cmd_dlqs_run, NULL},
+    {"ls", "ls [DLQ]", "list letters, newest first",
+     "Without DLQ: the letters of all of them, or with --queue every message that the queue "
+     "holds.\n"
+     "Letters that are resolved or discarded are left out unless --state names them. TIME is RFC "
+     "3339\n"
+     "or how long ago.\n\n"
+     "  impound ls orders.dlq --reason model_gone --since 6h\n"
+     "  impound ls --queue orders --state pending_retry",
+     cmd_ls_run, cmd_ls_options},
+    {"show", "show ID", "one message: what happened to it, and its body",
+     "ID is the message's own or its letter's.\n\n"
+     "  impound show o-1 --queue orders",
+     cmd_show_run, cmd_show_options},
+    {"explain", "explain ID", "why a message is where it is",
+     "Which rule, delay and limits led here, and what to do next.\n\n"
+     "  impound explain o-1",
+     cmd_explain_run, cmd_explain_options},
+    {"pause", "pause QUEUE", "stop handing over; survives a restart",
+     "  impound pause orders --why 'moving the database'", cmd_pause_run, cmd_pause_options},
+    {"resume", "resume QUEUE", "go on after a pause or a halt", "  impound resume orders",
+     cmd_resume_run, NULL},
+    {"stats", "stats", "rates, depths and counters of everything", "  impound stats --window 1m",
+     cmd_stats_run, cmd_stats_options},
+    {"completion", "completion bash|zsh|fish", "print a completion script for a shell",
+     "  impound completion bash >~/.local/share/bash-completion/completions/impound",
+     cmd_completion_run, NULL},
+    {"version", "version", "the version, and what is built into it", "  impound version --json",
+     cmd_version_run, NULL},
+    {"help", "help [VERB]", "how impound, or one verb, is used", "  impound help push",
+     cmd_help_run, NULL},
+};
+
+enum { OWN_COUNT = sizeof own / sizeof *own };
+
+static const char *const later[] = {
+    "groups", "replay", "replays", "discard", "resolve", "escalate", "compensate", "export",
+    "import", "alerts", "audit",   "top",     "what-if", "demo",     "bench",
+};
+
+static size_t count_local(const struct cli_verb *local) {
+    size_t count = 0;
+    while (local && local[count].name)
+        count++;
+    return count;
+}
+
+const struct cli_verb *verbs_at(const struct cli_verb *local, size_t index) {
+    size_t before = count_local(local);
+    if (index < before)
+        return &local[index];
+    return index - before < OWN_COUNT ? &own[index - before] : NULL;
+}
+
+const struct cli_verb *verbs_find(const struct cli_verb *local, const char *name) {
+    const struct cli_verb *verb;
+    for (size_t i = 0; (verb = verbs_at(local, i)); i++)
+        if (strcmp(verb->name, name) == 0)
+            return verb;
+    return NULL;
+}
+
+bool verbs_is_later(const char *name) {
+    for (size_t i = 0; i < sizeof later / sizeof *later; i++)
+        if (strcmp(later[i], name) == 0)
+            return true;
+    return false;
+}
+
+const char *verbs_nearest(const struct cli_verb *local, const char *name) {
+    const char *names[NAMES_MAX];
+    const struct cli_verb *verb;
+    size_t count = 0;
+    while (count < NAMES_MAX && (verb = verbs_at(local, count)))
+        names[count++] = verb->name;
+    return suggest_nearest(bytes_of(name), names, count);
+}

@@ -1,0 +1,46 @@
+#include "store/sqlite/counters.h"
+
+/* What the rows say, in the shape of the counters table. */
+#define ROWS_SAY                                                                                   \
+    "SELECT dlq, 'category' AS kind, ifnull(category, '') AS category, '' AS reason,"              \
+    " count(*) AS count FROM messages WHERE dlq IS NOT NULL"                                       \
+    " AND state IN ('pending_review', 'replaying') GROUP BY 1, 3"                                  \
+    " UNION ALL SELECT dlq, 'reason', '', ifnull(reason, ''), count(*) FROM messages"              \
+    " WHERE dlq IS NOT NULL AND state IN ('pending_review', 'replaying') GROUP BY 1, 4"
+
+static const char compare[] =
+    "SELECT dlq, kind, category, reason, sum(said), sum(counted) FROM ("
+    " SELECT dlq, kind, category, reason, count AS said, 0 AS counted FROM counters"
+    "  WHERE kind IN ('category', 'reason')"
+    " UNION ALL SELECT dlq, kind, category, reason, 0, count FROM (" ROWS_SAY ")"
+    ") GROUP BY 1, 2, 3, 4 HAVING sum(said) <> sum(counted)";
+
+static const char rebuild[] =
+    "DELETE FROM counters WHERE kind IN ('category', 'reason');"
+    "INSERT INTO counters " ROWS_SAY ";"
+    "INSERT INTO counters SELECT dlq, 'total', '', '', count(*) FROM messages"
+    " WHERE dlq IS NOT NULL GROUP BY 1"
+    " ON CONFLICT DO UPDATE SET count = max(count, excluded.count);";
+
+enum status counters_verify(struct database *database, struct buf *report, size_t *wrong,
+                            struct err *err) {
+    sqlite3_stmt *stmt = NULL;
+    *wrong = 0;
+    if (sqlite3_prepare_v2(database->db, compare, -1, &stmt, NULL) != SQLITE_OK)
+        return database_trouble(database->db, "comparing counters", err);
+    enum status status = STATUS_OK;
+    while (database_next(database, stmt, &status, err)) {
+        struct bytes name = database_text(stmt, bytes_is(database_text(stmt, 1), "reason") ? 3 : 2);
+        buf_printf(report, "counter of DLQ %.*s, %.*s \"%.*s\": it says %lld, the rows say %lld\n",
+                   BYTES_ARG(database_text(stmt, 0)), BYTES_ARG(database_text(stmt, 1)),
+                   BYTES_ARG(name), (long long)sqlite3_column_int64(stmt, 4),
+                   (long long)sqlite3_column_int64(stmt, 5));
+        ++*wrong;
+    }
+    sqlite3_finalize(stmt);
+    return status;
+}
+
+enum status counters_rebuild(struct database *database, struct err *err) {
+    return database_run(database->db, rebuild, err);
+}

@@ -1,0 +1,31 @@
+#include "store/sqlite/lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+
+enum status lock_take(struct disk *disk, const char *dir, int *file, struct err *err) {
+    int made = disk->vtable->make_dir(disk, dir);
+    if (made != 0)
+        return err_set(err, STATUS_IO, "%s: %s", dir, strerror(made));
+    struct buf path;
+    buf_init_heap(&path, strlen(dir) + sizeof "/lock");
+    buf_printf(&path, "%s/lock", dir);
+    *file = open(buf_cstr(&path), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    buf_free(&path);
+    if (*file < 0)
+        return err_set(err, STATUS_IO, "%s/lock: %s", dir, strerror(errno));
+    if (flock(*file, LOCK_EX | LOCK_NB) != 0)
+        return err_set(err, STATUS_BUSY, "%s is in use by another process", dir);
+    return STATUS_OK;
+}
+
+void lock_release(int *file) {
+    if (*file >= 0)
+        close(*file);
+    *file = -1;
+}

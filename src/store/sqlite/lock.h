@@ -1,0 +1,12 @@
+/* lock: one process at a time has a store open. */
+#ifndef STORE_LOCK_H
+#define STORE_LOCK_H
+
+#include "base/status.h"
+#include "port/disk.h"
+
+/* Makes `dir` and holds `dir`/lock until *file is closed. BUSY: another process holds it. */
+enum status lock_take(struct disk *disk, const char *dir, int *file, struct err *err);
+void lock_release(int *file); /* harmless on -1 */
+
+#endif

@@ -1,0 +1,287 @@
+/* The port's reading side: lists with every filter, pages that hold still, and counters that a
+ * recount confirms. */
+#include "store_subject.h"
+
+#include <stdio.h>
+
+#include "base/rng.h"
+#include "core/lifecycle.h"
+#include "test.h"
+
+#define LIST(...)     subject_list(subject, &(struct store_query){.limit = 100, __VA_ARGS__})
+#define ONLY(state)   .states = 1u << STATE_##state
+#define IS(text, ...) assert_string_equal(LIST(__VA_ARGS__), text)
+
+/* Five messages that differ in everything that can be asked for. */
+static struct subject *begin(void **state) {
+    struct subject *subject = subject_new(*state);
+    struct envelope queued = subject_envelope(subject, "queued");
+    queued.key = BYTES("k1");
+    subject_put(subject, &queued, "1", NULL);
+    subject_pass(subject, 1000);
+    struct envelope retry = subject_envelope(subject, "retry");
+    retry.state = STATE_PENDING_RETRY;
+    retry.attempts = 3;
+    subject_put(subject, &retry, "1", NULL);
+    subject_pass(subject, 1000);
+    struct envelope bug = subject_letter(subject, "bug");
+    bug.fingerprint = 0xabcdef;
+    subject_put(subject, &bug, "1", NULL);
+    subject_pass(subject, 1000);
+    struct envelope slow = subject_letter(subject, "slow");
+    slow.dlq = BYTES("orders.dlq.slow");
+    slow.cause = CAUSE_EXHAUSTED;
+    slow.category = BYTES("timeout");
+    slow.reason = BYTES("max_attempts:timeout");
+    slow.error_type = BYTES("Timeout");
+    slow.error_message = BYTES("no answer from upstream within 10s");
+    slow.attempts = 5;
+    slow.escalated_at = subject_now(subject).wall;
+    subject_put(subject, &slow, "1", NULL);
+    subject_pass(subject, 1000);
+    struct envelope resolved = subject_letter(subject, "resolved");
+    resolved.state = STATE_RESOLVED;
+    subject_put(subject, &resolved, "1", NULL);
+    return subject;
+}
+
+static void lists_are_newest_first_and_filtered(void **state) {
+    struct subject *subject = begin(state);
+    struct wall now = subject_now(subject).wall;
+    IS("resolved slow bug retry queued", .queue = BYTES_NONE);
+    IS("resolved slow bug retry queued", .queue = BYTES("orders"));
+    IS("", .queue = BYTES("nobody"));
+    IS("resolved bug", .dlq = BYTES("orders.dlq"));
+    IS("resolved slow bug", .letters = true);
+    IS("bug", .dlq = BYTES("orders.dlq"), ONLY(PENDING_REVIEW));
+    IS("slow", .category = BYTES("timeout"));
+    IS("slow", .reason_prefix = BYTES("max_attempts:"));
+    IS("", .reason_prefix = BYTES("timeout"));
+    IS("resolved bug", .error_type = BYTES("KeyError"));
+    IS("queued", .key = BYTES("k1"));
+    IS("slow", .has_cause = true, .cause = CAUSE_EXHAUSTED);
+    IS("bug", .has_fingerprint = true, .fingerprint = 0xabcdef);
+    IS("slow retry", .min_attempts = 3);
+    IS("slow", .escalated = STORE_YES);
+    IS("resolved bug", .letters = true, .escalated = STORE_NO);
+    IS("resolved slow", .since = {now.ms - 1000});
+    IS("bug retry queued", .until = {now.ms - 1000});
+    IS("slow", .text = BYTES("upstream answer"));
+    IS("resolved bug", .text = BYTES("keyerror"));
+    IS("", .text = BYTES("upstream price"));
+    subject_free(subject);
+}
+
+static void what_is_taken_is_listed_as_running_and_retrying(void **state) {
+    struct subject *subject = begin(state);
+    store_held_free(subject_take(subject, TAKE_READY));
+    store_held_free(subject_take(subject, TAKE_DUE));
+    IS("queued", ONLY(RUNNING));
+    IS("retry", ONLY(RETRYING));
+    IS("", ONLY(QUEUED));
+    IS("", ONLY(PENDING_RETRY));
+    struct store_query query = {.limit = 1, ONLY(RUNNING)};
+    struct store_page page;
+    struct err err;
+    assert_int_equal(
+        subject->store->vtable->list(subject->store, &query, &subject->arena, &page, &err),
+        STATUS_OK);
+    assert_true(bytes_find(page.rows[0].envelope, BYTES("\"running\"")) <
+                page.rows[0].envelope.len);
+    subject_free(subject);
+}
+
+static void what_cannot_be_understood_is_refused(void **state) {
+    struct subject *subject = begin(state);
+    struct store_page page;
+    struct err err;
+    struct store_query bad_cursor = {.limit = 1, .cursor = BYTES("nonsense")};
+    struct store_query bad_text = {.limit = 1, .text = BYTES("\"*(")};
+    assert_int_equal(
+        subject->store->vtable->list(subject->store, &bad_cursor, &subject->arena, &page, &err),
+        STATUS_INVALID);
+    assert_int_equal(
+        subject->store->vtable->list(subject->store, &bad_text, &subject->arena, &page, &err),
+        STATUS_INVALID);
+    subject_free(subject);
+}
+
+/* Reads page by page while new letters arrive; what was there at the start is seen once each. */
+static void pages_hold_still(void **state) {
+    struct subject *subject = subject_new(*state);
+    char id[16];
+    for (int i = 0; i < 10; i++) {
+        snprintf(id, sizeof id, "m%d", i);
+        struct envelope letter = subject_letter(subject, id);
+        subject_put(subject, &letter, "1", NULL);
+        subject_pass(subject, i % 3); /* some die in the same millisecond */
+    }
+    struct store_query query = {.limit = 3, .letters = true};
+    int next = 9, pages = 0;
+    do {
+        struct store_page page;
+        struct err err;
+        assert_int_equal(
+            subject->store->vtable->list(subject->store, &query, &subject->arena, &page, &err),
+            STATUS_OK);
+        for (size_t i = 0; i < page.count; i++) {
+            struct envelope envelope;
+            envelope_decode(page.rows[i].envelope, &subject->arena, &envelope, &err);
+            snprintf(id, sizeof id, "m%d", next--);
+            assert_bytes(envelope.id, id);
+        }
+        query.cursor = page.cursor;
+        snprintf(id, sizeof id, "late%d", pages++);
+        subject_pass(subject, 5);
+        struct envelope letter = subject_letter(subject, id);
+        subject_put(subject, &letter, "1", NULL);
+    } while (query.cursor.ptr);
+    assert_int_equal(next, -1);
+    assert_int_equal(pages, 4);
+    subject_free(subject);
+}
+
+/* ---- counters ---- */
+
+enum { RECOUNT_IDS = 40, RECOUNT_STEPS = 300 };
+
+struct recount {
+    bool held;
+    uint64_t seq;
+    struct envelope envelope;
+};
+
+static const struct bytes categories[] = {{"bug", 3}, {"timeout", 7}, {"auth", 4}};
+
+static void change(struct subject *subject, struct rng *rng, struct recount *message, int number) {
+    char id[16];
+    snprintf(id, sizeof id, "m%d", number);
+    if (message->held && rng_below(rng, 4) == 0) {
+        assert_int_equal(subject_forget(subject, message->seq), STATUS_OK);
+        message->held = false;
+        return;
+    }
+    if (message->held) {
+        static const enum state states[] = {STATE_REPLAYING, STATE_PENDING_REVIEW, STATE_RESOLVED};
+        enum state to = states[rng_below(rng, 3)];
+        if (!lifecycle_allows(message->envelope.state, to))
+            return;
+        message->envelope.state = to;
+        assert_int_equal(subject_update(subject, message->seq, &message->envelope), STATUS_OK);
+        return;
+    }
+    message->envelope = subject_letter(subject, id);
+    message->envelope.category = categories[rng_below(rng, 3)];
+    assert_int_equal(subject_put(subject, &message->envelope, "1", &message->seq), STATUS_OK);
+    message->held = true;
+}
+
+static uint64_t counted(const struct store_dlq *dlq, struct bytes category) {
+    for (size_t i = 0; i < dlq->category_count; i++) {
+        if (bytes_eq(dlq->by_category[i].name, category))
+            return dlq->by_category[i].count;
+    }
+    return 0;
+}
+
+static void compare(struct subject *subject, const struct recount *messages, uint64_t arrived) {
+    uint64_t depth = 0, by_category[3] = {0};
+    struct wall oldest = WALL_NEVER;
+    for (int i = 0; i < RECOUNT_IDS; i++) {
+        const struct envelope *envelope = &messages[i].envelope;
+        if (!messages[i].held || !lifecycle_counts_in_depth(envelope->state))
+            continue;
+        depth++;
+        for (int j = 0; j < 3; j++)
+            by_category[j] += bytes_eq(envelope->category, categories[j]);
+        if (oldest.ms == 0 || envelope->dead_at.ms < oldest.ms)
+            oldest = envelope->dead_at;
+    }
+    struct store_dlq dlq;
+    assert_int_equal(subject->store->vtable->dlq(subject->store, BYTES("orders.dlq"),
+                                                 subject_now(subject).wall, &subject->arena, &dlq),
+                     STATUS_OK);
+    assert_int_equal(dlq.depth, depth);
+    assert_int_equal(dlq.total, arrived);
+    for (int j = 0; j < 3; j++)
+        assert_int_equal(counted(&dlq, categories[j]), by_category[j]);
+    uint64_t ages = 0;
+    for (int i = 0; i < STORE_AGE_BUCKETS; i++)
+        ages += dlq.ages[i];
+    assert_int_equal(ages, depth);
+    assert_true(dlq.oldest.ms <= oldest.ms && dlq.oldest.ms >= oldest.ms - 1000);
+}
+
+static void counters_equal_a_recount(void **state) {
+    struct subject *subject = subject_new(*state);
+    struct recount messages[RECOUNT_IDS] = {0};
+    struct rng rng;
+    rng_seed(&rng, 7);
+    uint64_t arrived = 0;
+    for (int step = 0; step < RECOUNT_STEPS; step++) {
+        int number = (int)rng_below(&rng, RECOUNT_IDS);
+        bool was_held = messages[number].held;
+        change(subject, &rng, &messages[number], number);
+        arrived += !was_held && messages[number].held;
+        subject_pass(subject, 100);
+        if (step % 25 == 0)
+            LIST(.letters = true); /* brings a fold about */
+        if (step % 100 == 99 && subject->kind->durable)
+            subject_reopen(subject);
+        if (arrived > 0)
+            compare(subject, messages, arrived);
+    }
+    subject_free(subject);
+}
+
+static void a_dlq_tells_ages_arrivals_and_what_was_spilled(void **state) {
+    struct subject *subject = subject_new(*state);
+    struct wall now = subject_now(subject).wall;
+    const int64_t ages_ms[] = {30000, 300000, 1800000, 7200000, 72000000, 172800000};
+    for (size_t i = 0; i < STORE_AGE_BUCKETS; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "m%zu", i);
+        struct envelope letter = subject_letter(subject, id);
+        letter.dead_at.ms = now.ms - ages_ms[i];
+        subject_put(subject, &letter, "1", NULL);
+    }
+    struct store_op spill = {
+        .kind = STORE_FORGET, .queue = subject->queue, .spilled_dlq = BYTES("orders.dlq")};
+    assert_int_equal(subject_commit(subject, &spill, 1), STATUS_OK);
+    struct store_dlq dlq;
+    const struct store_vtable *vtable = subject->store->vtable;
+    assert_int_equal(vtable->dlq(subject->store, BYTES("orders.dlq"), now, &subject->arena, &dlq),
+                     STATUS_OK);
+    for (size_t i = 0; i < STORE_AGE_BUCKETS; i++)
+        assert_int_equal(dlq.ages[i], 1);
+    assert_int_equal(dlq.arrivals_last_minute, 1);
+    assert_int_equal(dlq.spilled, 1);
+    assert_int_equal(dlq.arrived_count, 1);
+    assert_int_equal(dlq.arrived[0].count, STORE_AGE_BUCKETS);
+    assert_memory_equal(dlq.arrived[0].name.ptr, "bug\0missing_key", sizeof "bug\0missing_key" - 1);
+    assert_int_equal(vtable->dlq(subject->store, BYTES("none"), now, &subject->arena, &dlq),
+                     STATUS_NOT_FOUND);
+    struct bytes *names = NULL;
+    assert_int_equal(vtable->dlq_names(subject->store, &subject->arena, &names), 1);
+    assert_bytes(names[0], "orders.dlq");
+    subject_free(subject);
+}
+
+#define EVERY(X)                                                                                   \
+    X(lists_are_newest_first_and_filtered)                                                         \
+    X(what_is_taken_is_listed_as_running_and_retrying)                                             \
+    X(what_cannot_be_understood_is_refused)                                                        \
+    X(pages_hold_still)                                                                            \
+    X(counters_equal_a_recount)                                                                    \
+    X(a_dlq_tells_ages_arrivals_and_what_was_spilled)
+
+static int run(const struct subject_kind *kind) {
+#define ROW(test) {#test, test, NULL, NULL, (void *)(uintptr_t)kind},
+    const struct CMUnitTest tests[] = {EVERY(ROW)};
+#undef ROW
+    return cmocka_run_group_tests_name(kind->name, tests, NULL, NULL);
+}
+
+int main(void) {
+    return run(&subject_fake) + run(&subject_stepped) + run(&subject_threaded);
+}

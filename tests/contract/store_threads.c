@@ -1,0 +1,144 @@
+/* Many producers with the same ids, one engine and one reader at once: each id is put once, taken
+ * once, and ends where it was sent. */
+#include "store_subject.h"
+
+#include <stdio.h>
+
+#include "store/disk_posix.h"
+#include "store/sqlite/sqlite_store.h"
+#include "test.h"
+
+enum { PRODUCERS = 4, IDS = 400, BATCH = 8 };
+
+struct crowd {
+    struct subject *subject;
+    pthread_mutex_t mutex;
+    size_t put, ended, letters;
+};
+
+static void name_message(struct envelope *envelope, char id[16], char letter[16], size_t number) {
+    snprintf(id, 16, "m%zu", number);
+    snprintf(letter, 16, "L%zu", number);
+    *envelope = (struct envelope){
+        .id = bytes_of(id),
+        .queue = BYTES("orders"),
+        .source = BYTES("{\"kind\":\"builtin\"}"),
+        .retry_after_ms = -1,
+        .created_at = {1700000000000},
+    };
+    memset(envelope->content_hash, 'a', 64);
+}
+
+static void push_batch(struct crowd *crowd, size_t first) {
+    struct envelope envelopes[BATCH];
+    char ids[BATCH][16], letters[BATCH][16];
+    struct store_op ops[BATCH] = {0};
+    for (size_t i = 0; i < BATCH; i++) {
+        name_message(&envelopes[i], ids[i], letters[i], first + i);
+        ops[i] = (struct store_op){.kind = STORE_PUT,
+                                   .queue = crowd->subject->queue,
+                                   .envelope = &envelopes[i],
+                                   .body = bytes_of(ids[i]),
+                                   .check_id = true};
+    }
+    assert_int_equal(subject_commit(crowd->subject, ops, BATCH), STATUS_OK);
+    pthread_mutex_lock(&crowd->mutex);
+    for (size_t i = 0; i < BATCH; i++)
+        crowd->put += !ops[i].duplicate;
+    pthread_mutex_unlock(&crowd->mutex);
+}
+
+static void *produce(void *arg) {
+    for (size_t first = 0; first < IDS; first += BATCH)
+        push_batch(arg, first);
+    return NULL;
+}
+
+/* Nothing is forgotten while producers run, so that an id that comes again is a duplicate. */
+static void end_one(struct crowd *crowd, struct store_held *held) {
+    char letter[16];
+    struct store_op op = {.kind = STORE_UPDATE, .queue = crowd->subject->queue, .seq = held->seq};
+    assert_true(bytes_eq(held->body, held->envelope.id));
+    snprintf(letter, sizeof letter, "L%.*s", BYTES_ARG(bytes_cut(held->envelope.id, 1, 16)));
+    held->envelope.state = held->seq % 2 ? STATE_PENDING_REVIEW : STATE_DISCARDED;
+    held->envelope.letter_id = bytes_of(letter);
+    held->envelope.dlq = BYTES("orders.dlq");
+    held->envelope.dead_at = held->envelope.created_at;
+    op.envelope = &held->envelope;
+    assert_int_equal(subject_commit(crowd->subject, &op, 1), STATUS_OK);
+    crowd->letters += held->envelope.state == STATE_PENDING_REVIEW;
+    crowd->ended++;
+    store_held_free(held);
+}
+
+static void *work(void *arg) {
+    struct crowd *crowd = arg;
+    while (crowd->ended < IDS) {
+        struct store_held *held = subject_take(crowd->subject, TAKE_READY);
+        if (held)
+            end_one(crowd, held);
+    }
+    return NULL;
+}
+
+static void *look(void *arg) {
+    struct crowd *crowd = arg;
+    struct store *store = crowd->subject->store;
+    for (int i = 0; i < 20; i++) {
+        struct arena arena;
+        arena_init_heap(&arena, 4096);
+        struct store_page page;
+        struct store_held *held = NULL;
+        struct err err;
+        struct store_query query = {.limit = 50};
+        assert_int_equal(store->vtable->list(store, &query, &arena, &page, &err), STATUS_OK);
+        enum status status = store->vtable->get(store, BYTES_NONE, BYTES("m7"), &held, &err);
+        assert_true(status == STATUS_OK || status == STATUS_NOT_FOUND);
+        if (status == STATUS_OK)
+            store_held_free(held);
+        arena_free(&arena);
+    }
+    return NULL;
+}
+
+static void each_id_is_put_once_and_taken_once(void **state) {
+    struct crowd crowd = {.subject = subject_new(*state), .mutex = PTHREAD_MUTEX_INITIALIZER};
+    pthread_t threads[PRODUCERS + 2];
+    for (size_t i = 0; i < PRODUCERS; i++)
+        pthread_create(&threads[i], NULL, produce, &crowd);
+    pthread_create(&threads[PRODUCERS], NULL, work, &crowd);
+    pthread_create(&threads[PRODUCERS + 1], NULL, look, &crowd);
+    for (size_t i = 0; i < PRODUCERS + 2; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(crowd.put, IDS);
+    assert_int_equal(crowd.ended, IDS);
+    assert_null(subject_take(crowd.subject, TAKE_READY));
+    struct store *store = crowd.subject->store;
+    assert_int_equal(store->vtable->dlq_depth(store, BYTES("orders.dlq")), crowd.letters);
+    subject_reopen(crowd.subject);
+    store = crowd.subject->store;
+    assert_int_equal(store->vtable->dlq_depth(store, BYTES("orders.dlq")), crowd.letters);
+    assert_null(subject_take(crowd.subject, TAKE_READY));
+    subject_free(crowd.subject);
+}
+
+static void a_store_is_open_in_one_process_at_a_time(void **state) {
+    struct subject *subject = subject_new(*state);
+    char path[96];
+    snprintf(path, sizeof path, "%s/impound.db", subject->dir);
+    struct sqlite_store_options options = {
+        .path = path, .disk = &disk_posix, .clock = &subject->time.clock, .threads = true};
+    struct store *second = NULL;
+    struct err err;
+    assert_int_equal(sqlite_store_open(&options, &second, &err), STATUS_BUSY);
+    subject_free(subject);
+}
+
+int main(void) {
+    void *threaded = (void *)(uintptr_t)&subject_threaded;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(each_id_is_put_once_and_taken_once, threaded),
+        cmocka_unit_test_prestate(a_store_is_open_in_one_process_at_a_time, threaded),
+    };
+    return cmocka_run_group_tests_name("store threads", tests, NULL, NULL);
+}

@@ -1,0 +1,42 @@
+/* store_model: what a store must hold, kept beside it by a test.
+ *
+ * A commit that was answered OK is in the model. One that was not answered when the power went may
+ * have happened or not, but whole, and only if those before it did. */
+#ifndef STORE_MODEL_H
+#define STORE_MODEL_H
+
+#include "core/envelope.h"
+
+enum { MODEL_IDS = 12, MODEL_COMMIT_MAX = 4, MODEL_OPEN_MAX = 64 };
+
+struct model_message {
+    bool held;
+    enum state state;
+    uint32_t version; /* stored as the number of attempts */
+    uint32_t body;    /* stored as text */
+};
+
+struct model_commit {
+    struct {
+        size_t id;
+        struct model_message after;
+    } changes[MODEL_COMMIT_MAX];
+    size_t count;
+};
+
+struct model {
+    struct model_message messages[MODEL_IDS];
+    struct model_commit open[MODEL_OPEN_MAX]; /* submitted, not answered, in order */
+    size_t open_count;
+    uint32_t versions;
+};
+
+void model_apply(struct model *model, const struct model_commit *commit);
+/* The first open commit was answered. */
+void model_answer(struct model *model, bool ok);
+/* The message as it will be when every open commit is answered OK. */
+struct model_message model_expected(const struct model *model, size_t id);
+/* True when `seen` is the model with some number of open commits; they are applied then. */
+bool model_adopt(struct model *model, const struct model_message seen[MODEL_IDS]);
+
+#endif

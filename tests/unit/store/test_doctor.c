@@ -1,0 +1,179 @@
+/* doctor: finds what is damaged, and repairs what can be. On a simulated disk. */
+#include <stdio.h>
+
+#include "base/log.h"
+#include "sim_disk.h"
+#include "sim_vfs.h"
+#include "store/sqlite/database.h"
+#include "store/sqlite/sqlite_store.h"
+#include "test.h"
+
+enum { SEGMENT_BYTES = 64 << 10, MESSAGES = 6 };
+
+struct clinic {
+    struct clock clock;
+    struct sim_disk *disk;
+    struct sim_vfs *vfs;
+    struct sqlite_store_options options;
+    struct store *store;
+    struct buf report;
+};
+
+static struct instant read_clock(struct clock *clock) {
+    (void)clock;
+    return (struct instant){{1700000000000}, {1000}};
+}
+
+static void note_status(struct store_commit *commit, enum status status) {
+    *(enum status *)commit->arg = status;
+}
+
+static void put(struct clinic *clinic, int number) {
+    char id[16], letter[16];
+    snprintf(id, sizeof id, "m%d", number);
+    snprintf(letter, sizeof letter, "L%d", number);
+    struct envelope envelope = {.id = bytes_of(id),
+                                .queue = BYTES("orders"),
+                                .letter_id = bytes_of(letter),
+                                .dlq = BYTES("orders.dlq"),
+                                .category = BYTES("bug"),
+                                .reason = BYTES("r"),
+                                .state = STATE_PENDING_REVIEW,
+                                .dead_at = {1700000000000},
+                                .created_at = {1700000000000},
+                                .source = BYTES("{\"kind\":\"builtin\"}"),
+                                .retry_after_ms = -1};
+    struct store_op op = {.kind = STORE_PUT, .envelope = &envelope, .body = bytes_of(id)};
+    op.queue = clinic->store->vtable->queue_number(clinic->store, BYTES("orders"));
+    enum status status = STATUS_INTERNAL;
+    struct store_commit commit = {.ops = &op, .count = 1, .done = note_status, .arg = &status};
+    clinic->store->vtable->submit(clinic->store, &commit);
+    sqlite_store_step(clinic->store);
+    assert_int_equal(status, STATUS_OK);
+}
+
+static void open_store(struct clinic *clinic) {
+    struct err err = {0};
+    if (sqlite_store_open(&clinic->options, &clinic->store, &err) != STATUS_OK)
+        fail_msg("%s", err.text);
+}
+
+/* Half of the messages are folded, half are in the journal alone. */
+static struct clinic *clinic_new(void) {
+    struct clinic *clinic = calloc(1, sizeof *clinic);
+    clinic->clock.now = read_clock;
+    clinic->disk = sim_disk_new(1);
+    clinic->vfs = sim_vfs_new(clinic->disk, 1);
+    clinic->options = (struct sqlite_store_options){.path = "impound.db",
+                                                    .disk = sim_disk_port(clinic->disk),
+                                                    .vfs = SIM_VFS_NAME,
+                                                    .clock = &clinic->clock,
+                                                    .journal_segment_bytes = SEGMENT_BYTES};
+    buf_init_heap(&clinic->report, 1 << 20);
+    open_store(clinic);
+    for (int i = 0; i < MESSAGES; i++) {
+        put(clinic, i);
+        if (i == MESSAGES / 2 - 1)
+            sqlite_store_fold(clinic->store);
+    }
+    sqlite_store_crash(clinic->store);
+    return clinic;
+}
+
+static void clinic_free(struct clinic *clinic) {
+    buf_free(&clinic->report);
+    sim_vfs_free(clinic->vfs);
+    sim_disk_free(clinic->disk);
+    free(clinic);
+}
+
+static enum status examine(struct clinic *clinic, bool repair) {
+    struct err err;
+    buf_clear(&clinic->report);
+    return sqlite_store_doctor(&clinic->options, repair, &clinic->report, &err);
+}
+
+static bool reports(struct clinic *clinic, const char *text) {
+    return strstr(buf_cstr(&clinic->report), text) != NULL;
+}
+
+static size_t count_held(struct clinic *clinic) {
+    size_t held_count = 0;
+    for (int i = 0; i < MESSAGES; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "m%d", i);
+        struct store_held *held = NULL;
+        struct err err;
+        if (clinic->store->vtable->get(clinic->store, BYTES_NONE, bytes_of(id), &held, &err) !=
+            STATUS_OK)
+            continue;
+        assert_true(bytes_eq(held->body, held->envelope.id));
+        store_held_free(held);
+        held_count++;
+    }
+    return held_count;
+}
+
+static void a_sound_store_is_called_sound(void **state) {
+    (void)state;
+    struct clinic *clinic = clinic_new();
+    assert_int_equal(examine(clinic, false), STATUS_OK);
+    assert_true(reports(clinic, "the store is sound"));
+    open_store(clinic);
+    assert_int_equal(count_held(clinic), MESSAGES);
+    clinic->store->vtable->close(clinic->store);
+    clinic_free(clinic);
+}
+
+static void a_hole_in_the_journal_is_found_and_the_rest_salvaged(void **state) {
+    (void)state;
+    struct clinic *clinic = clinic_new();
+    /* One group a block, the header first: the fourth message is in the block after those. */
+    const uint64_t hole = (1 + MESSAGES / 2) * 4096 + 100;
+    assert_true(sim_disk_flip(clinic->disk, "impound.db.d/0000000000000001.seg", hole, 3));
+    struct err err;
+    assert_int_equal(sqlite_store_open(&clinic->options, &clinic->store, &err), STATUS_CORRUPT);
+    assert_int_equal(examine(clinic, false), STATUS_CORRUPT);
+    assert_true(reports(clinic, "no whole group"));
+    assert_int_equal(examine(clinic, true), STATUS_OK);
+    assert_true(reports(clinic, "2 changes salvaged"));
+    open_store(clinic);
+    assert_int_equal(count_held(clinic), MESSAGES - 1);
+    assert_int_equal(clinic->store->vtable->dlq_depth(clinic->store, BYTES("orders.dlq")),
+                     MESSAGES - 1);
+    put(clinic, MESSAGES);
+    clinic->store->vtable->close(clinic->store);
+    assert_int_equal(examine(clinic, false), STATUS_OK);
+    clinic_free(clinic);
+}
+
+static void a_counter_that_lies_is_found_and_made_again(void **state) {
+    (void)state;
+    struct clinic *clinic = clinic_new();
+    struct database file;
+    struct err err;
+    struct database_options options = {
+        .path = "impound.db", .vfs = SIM_VFS_NAME, .alone = true, .checkpoint = true};
+    assert_int_equal(database_open(&options, &file, &err), STATUS_OK);
+    database_run(file.db, "UPDATE counters SET count = 77 WHERE kind = 'category'", &err);
+    database_close(&file);
+    assert_int_equal(examine(clinic, false), STATUS_CORRUPT);
+    assert_true(reports(clinic, "it says 77, the rows say 3"));
+    assert_int_equal(examine(clinic, true), STATUS_OK);
+    assert_int_equal(examine(clinic, false), STATUS_OK);
+    open_store(clinic);
+    assert_int_equal(clinic->store->vtable->dlq_depth(clinic->store, BYTES("orders.dlq")),
+                     MESSAGES);
+    clinic->store->vtable->close(clinic->store);
+    clinic_free(clinic);
+}
+
+int main(void) {
+    log_set_level(LOG_ERROR);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sound_store_is_called_sound),
+        cmocka_unit_test(a_hole_in_the_journal_is_found_and_the_rest_salvaged),
+        cmocka_unit_test(a_counter_that_lies_is_found_and_made_again),
+    };
+    return cmocka_run_group_tests_name("doctor", tests, NULL, NULL);
+}

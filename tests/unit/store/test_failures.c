@@ -1,0 +1,117 @@
+/* What the embedded store says when the disk refuses, and that it goes on when the disk does. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/log.h"
+#include "sim_disk.h"
+#include "sim_vfs.h"
+#include "store/sqlite/sqlite_store.h"
+#include "test.h"
+
+enum { SEGMENT_BYTES = 32 << 10, JOURNAL_BYTES = 4 * SEGMENT_BYTES };
+
+static struct instant read_clock(struct clock *clock) {
+    (void)clock;
+    return (struct instant){{1700000000000}, {1000}};
+}
+
+static struct clock frozen = {read_clock};
+
+static void note(struct store_commit *commit, enum status status) {
+    *(enum status *)commit->arg = status;
+}
+
+static struct store *open_store(struct sim_disk *disk) {
+    struct sqlite_store_options options = {.path = "impound.db",
+                                           .disk = sim_disk_port(disk),
+                                           .vfs = SIM_VFS_NAME,
+                                           .clock = &frozen,
+                                           .journal_segment_bytes = SEGMENT_BYTES,
+                                           .journal_max_bytes = JOURNAL_BYTES};
+    struct store *store = NULL;
+    struct err err = {0};
+    if (sqlite_store_open(&options, &store, &err) != STATUS_OK)
+        fail_msg("%s", err.text);
+    return store;
+}
+
+static enum status put(struct store *store, const char *id, bool *duplicate) {
+    struct envelope envelope = {.id = bytes_of(id),
+                                .queue = BYTES("orders"),
+                                .source = BYTES("{\"kind\":\"builtin\"}"),
+                                .retry_after_ms = -1};
+    static char body[4000];
+    struct store_op op = {.kind = STORE_PUT,
+                          .queue = store->vtable->queue_number(store, BYTES("orders")),
+                          .envelope = &envelope,
+                          .body = {body, sizeof body},
+                          .check_id = true};
+    enum status status = STATUS_INTERNAL;
+    struct store_commit commit = {.ops = &op, .count = 1, .done = note, .arg = &status};
+    store->vtable->submit(store, &commit);
+    sqlite_store_step(store);
+    if (duplicate)
+        *duplicate = op.duplicate;
+    return status;
+}
+
+static void a_refused_commit_leaves_nothing_and_can_be_made_again(void **state) {
+    (void)state;
+    struct sim_disk *disk = sim_disk_new(1);
+    struct sim_vfs *vfs = sim_vfs_new(disk, 1);
+    struct store *store = open_store(disk);
+    assert_int_equal(put(store, "first", NULL), STATUS_OK);
+    sim_disk_fail_after(disk, 0, 1, EIO);
+    assert_int_equal(put(store, "a", NULL), STATUS_IO);
+    struct store_health health;
+    store->vtable->health(store, &health);
+    assert_false(health.writable);
+    assert_int_not_equal(strlen(health.trouble.text), 0);
+    struct store_held *held = NULL;
+    struct err err;
+    assert_int_equal(store->vtable->get(store, BYTES_NONE, BYTES("a"), &held, &err),
+                     STATUS_NOT_FOUND);
+    bool duplicate = true;
+    assert_int_equal(put(store, "a", &duplicate), STATUS_OK);
+    assert_false(duplicate);
+    store->vtable->health(store, &health);
+    assert_true(health.writable);
+    store->vtable->close(store);
+    sim_vfs_free(vfs);
+    sim_disk_free(disk);
+}
+
+static void a_journal_at_its_bound_is_folded_and_goes_on(void **state) {
+    (void)state;
+    struct sim_disk *disk = sim_disk_new(1);
+    struct sim_vfs *vfs = sim_vfs_new(disk, 1);
+    struct store *store = open_store(disk);
+    enum { MESSAGES = 200 }; /* several times the bound */
+    for (int i = 0; i < MESSAGES; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "m%d", i);
+        assert_int_equal(put(store, id, NULL), STATUS_OK);
+    }
+    struct store_health health;
+    store->vtable->health(store, &health);
+    assert_true(health.journal_bytes <= JOURNAL_BYTES);
+    struct store_queue_counts counts;
+    store->vtable->counts(store, 1, &counts);
+    assert_int_equal(counts.queued, MESSAGES);
+    store->vtable->close(store);
+    store = open_store(disk);
+    store->vtable->counts(store, 1, &counts);
+    assert_int_equal(counts.queued, MESSAGES);
+    store->vtable->close(store);
+    sim_vfs_free(vfs);
+    sim_disk_free(disk);
+}
+
+int main(void) {
+    log_set_level(LOG_ERROR + 1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_refused_commit_leaves_nothing_and_can_be_made_again),
+        cmocka_unit_test(a_journal_at_its_bound_is_folded_and_goes_on),
+    };
+    return cmocka_run_group_tests_name("store failures", tests, NULL, NULL);
+}
