@@ -188,18 +188,22 @@ struct mono engine_turn(struct engine *engine, struct instant now) {
     return next;
 }
 
+/* Nobody will post to us any more but those who ask. */
 static bool at_rest(const struct engine *engine) {
-    for (size_t i = 0; i < engine->queue_count; i++)
-        if (!list_empty(&engine->queues[i]->flights))
-            return false;
+    for (size_t i = 0; i < engine->queue_count; i++) {
+        const struct queue *queue = engine->queues[i];
+        LIST_EACH(node, &queue->flights) {
+            if (!CONTAINER_OF(node, struct flight, link)->postponed)
+                return false;
+        }
+    }
     return list_empty(&engine->batches);
 }
 
 /* After the drain, a store that takes nothing must not keep us from stopping: what is unrecorded is
  * where it was before it was handed over. */
 static bool may_leave(const struct engine *engine) {
-    bool stuck = engine->cancelled && list_empty(&engine->batches) && !list_empty(&engine->unrecorded);
-    return engine->stopping && (at_rest(engine) || stuck);
+    return engine->stopping && at_rest(engine) && (engine->cancelled || !record_waits(engine));
 }
 
 void engine_run(struct engine *engine) {
