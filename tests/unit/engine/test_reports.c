@@ -185,7 +185,7 @@ static void a_report_for_a_dlq_that_spills_goes_to_the_archive(void **state) {
     struct rig_request *asked = report(rig, "r", 1, 400);
     assert_answered(asked, STATUS_OK);
     assert_int_equal(asked->request.held_take->envelope.letter_id.len, 36);
-    rig_assert_log(rig, "append sync");
+    rig_assert_log(rig, "append sync submit:forget()");
     struct bytes line = buf_view(&rig->spilled);
     assert_true(bytes_find(line, asked->request.held_take->envelope.letter_id) < line.len);
     rig_free(rig);

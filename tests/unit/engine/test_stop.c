@@ -11,7 +11,8 @@ static struct rig *rig_stopping(struct rig_options options) {
     rig_open(rig);
     rig_push(rig, "a");
     rig_rest(rig);
-    engine_stop(rig->engine, DRAIN_MS);
+    engine_hold(rig->engine, DRAIN_MS);
+    engine_stop(rig->engine);
     rig_rest(rig);
     rig_clear_log(rig);
     return rig;
@@ -85,7 +86,8 @@ static void an_interrupted_retry_is_a_retry_still(void **state) {
     rig_rest(rig);
     rig_fail(rig, "a", 503);
     rig_pass(rig, 1000);
-    engine_stop(rig->engine, 0);
+    engine_hold(rig->engine, 0);
+    engine_stop(rig->engine);
     rig_rest(rig);
     rig_answer(rig, "a", interrupted);
     rig_rest(rig);
@@ -133,7 +135,8 @@ static void pass_time(struct rig *rig) {
 static void run(struct rig *rig, void (*tick)(struct rig *rig)) {
     ticks = 0;
     rig->tick = tick;
-    engine_stop(rig->engine, DRAIN_MS);
+    engine_hold(rig->engine, DRAIN_MS);
+    engine_stop(rig->engine);
     engine_run(rig->engine);
     rig->tick = NULL;
 }

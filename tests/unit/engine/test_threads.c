@@ -154,7 +154,8 @@ static void everything_gets_through_and_a_stop_leaves_nothing_behind(void **stat
         assert_true(view.in_flight <= CONCURRENCY);
     }
     await_answers(&desk, MESSAGES);
-    engine_stop(engine, DRAIN_MS);
+    engine_hold(engine, DRAIN_MS);
+    engine_stop(engine);
     pthread_join(runner, NULL);
     close_desk(&desk);
     pthread_join(worker, NULL);
