@@ -350,6 +350,9 @@ void plant_stop(struct plant *plant) {
         engine_stop(plant->engine);
         pthread_join(plant->engine_thread, NULL);
     }
+    /* Before the engine is freed: the store may still be about to tell it what is ready. */
+    if (plant->store)
+        plant->store->vtable->close(plant->store);
     engine_free(plant->engine);
     for (size_t i = 0; i < plant->line_count; i++)
         free_line(&plant->lines[i]);
@@ -362,8 +365,6 @@ void plant_stop(struct plant *plant) {
         plant->jq->vtable->free(plant->jq);
     if (plant->spill)
         plant->spill->vtable->free(plant->spill);
-    if (plant->store)
-        plant->store->vtable->close(plant->store);
     pthread_rwlock_destroy(&plant->config_lock);
     pthread_mutex_destroy(&plant->server_lock);
     free_configs(plant);

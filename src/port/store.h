@@ -197,7 +197,7 @@ struct store_vtable {
     void (*health)(struct store *store, struct store_health *out);
 
     /* Called (from any thread) when a message of that queue has become ready or has got a due time.
-     * MUST NOT block, MUST NOT call the store. One listener. */
+     * MUST NOT block, MUST NOT call the store. One listener, which must outlive the store. */
     void (*listen)(struct store *store, void (*ready)(void *arg, uint32_t queue), void *arg);
     /* Waits for what was submitted; then everything is closed and freed. */
     void (*close)(struct store *store);
