@@ -6,12 +6,15 @@ SECONDS_OF_SOAK ?= 600
 .PHONY: all run test check soak bench lint install clean
 
 all: build/build.ninja
-	@ninja -C build
+	@echo "impound: building build/impound"
+	@ninja -C build --quiet src/app/impound
 	@ln -sf src/app/impound build/impound
 
 build/build.ninja:
 	@tools/install.sh build
-	@meson setup build
+	@echo "impound: setting up build/"
+	@meson setup build >build.log 2>&1 || { cat build.log; rm -rf build build.log; exit 1; }
+	@rm -f build.log
 
 run:
 	@tools/install.sh build
@@ -32,6 +35,7 @@ soak:
 
 bench: all
 	@tools/install.sh test
+	@ninja -C build --quiet bench/sink
 	@$(PYTHON) bench/run.py
 
 lint:
@@ -40,8 +44,10 @@ lint:
 
 install:
 	@tools/install.sh build
-	@meson setup build-install --prefix $(PREFIX) --buildtype release >/dev/null 2>&1 || true
-	@meson install -C build-install
+	@test -f build-install/build.ninja || \
+	    meson setup build-install --prefix $(PREFIX) --buildtype release -Dtests=false >/dev/null
+	@meson install -C build-install --tags runtime,man --quiet
+	@echo "impound: installed below $(PREFIX)"
 
 clean:
 	@rm -rf build build-*

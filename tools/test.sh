@@ -11,7 +11,7 @@ echo "impound: building with AddressSanitizer and UndefinedBehaviorSanitizer in 
     meson setup build-test -Db_sanitize=address,undefined -Db_lundef=false >build-test.log 2>&1 ||
     { cat build-test.log; exit 1; }
 rm -f build-test.log
-ninja -C build-test
+ninja -C build-test --quiet
 
 export ASAN_OPTIONS="detect_leaks=1:quarantine_size_mb=16:${ASAN_OPTIONS:-}"
 export UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1"

@@ -341,10 +341,13 @@ static void free_configs(struct plant *plant) {
     config_free(plant->config);
 }
 
+/* The engine holds first, so that nothing new starts while the last requests are answered. */
 void plant_stop(struct plant *plant) {
+    if (plant->engine_runs)
+        engine_hold(plant->engine, plant->config->drain_ms);
     close_port(plant);
     if (plant->engine_runs) {
-        engine_stop(plant->engine, plant->config->drain_ms);
+        engine_stop(plant->engine);
         pthread_join(plant->engine_thread, NULL);
     }
     engine_free(plant->engine);

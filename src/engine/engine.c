@@ -188,18 +188,22 @@ struct mono engine_turn(struct engine *engine, struct instant now) {
     return next;
 }
 
+/* Nobody will post to us any more but those who ask. */
 static bool at_rest(const struct engine *engine) {
-    for (size_t i = 0; i < engine->queue_count; i++)
-        if (!list_empty(&engine->queues[i]->flights))
-            return false;
+    for (size_t i = 0; i < engine->queue_count; i++) {
+        const struct queue *queue = engine->queues[i];
+        LIST_EACH(node, &queue->flights) {
+            if (!CONTAINER_OF(node, struct flight, link)->postponed)
+                return false;
+        }
+    }
     return list_empty(&engine->batches);
 }
 
 /* After the drain, a store that takes nothing must not keep us from stopping: what is unrecorded is
  * where it was before it was handed over. */
 static bool may_leave(const struct engine *engine) {
-    bool stuck = engine->cancelled && list_empty(&engine->batches) && !list_empty(&engine->unrecorded);
-    return engine->stopping && (at_rest(engine) || stuck);
+    return engine->leaving && at_rest(engine) && (engine->cancelled || !record_waits(engine));
 }
 
 void engine_run(struct engine *engine) {
@@ -211,7 +215,7 @@ void engine_run(struct engine *engine) {
     }
 }
 
-static void open_stop(struct engine *engine, struct engine_post *post) {
+static void open_hold(struct engine *engine, struct engine_post *post) {
     (void)post;
     if (engine->stopping)
         return;
@@ -224,8 +228,19 @@ static void open_stop(struct engine *engine, struct engine_post *post) {
     }
 }
 
-void engine_stop(struct engine *engine, int64_t drain_ms) {
+void engine_hold(struct engine *engine, int64_t drain_ms) {
     engine->drain_ms = drain_ms;
+    engine->hold_post.open = open_hold;
+    engine_post(engine, &engine->hold_post);
+}
+
+static void open_stop(struct engine *engine, struct engine_post *post) {
+    (void)post;
+    assert(engine->stopping);
+    engine->leaving = true;
+}
+
+void engine_stop(struct engine *engine) {
     engine->stop_post.open = open_stop;
     engine_post(engine, &engine->stop_post);
 }

@@ -74,10 +74,13 @@ enum status engine_add(struct engine *engine, const struct engine_queue_options 
 enum status engine_recover(struct engine *engine, struct err *err);
 /* One turn; returns when the next is wanted if nothing happens before. */
 struct mono engine_turn(struct engine *engine, struct instant now);
-/* Turns until engine_stop; the calling thread becomes the engine's. Returns when drained. */
+/* Turns until engine_stop; the calling thread becomes the engine's. */
 void engine_run(struct engine *engine);
-/* From any thread: receive nothing more, wait drain_ms for what is under way, then interrupt it. */
-void engine_stop(struct engine *engine, int64_t drain_ms);
+/* Stopping has two steps, both from any thread. engine_hold: nothing more is received or handed over,
+ * requests are refused; what is under way has drain_ms, then it is interrupted. engine_stop, after it:
+ * nobody will ask anything more, so engine_run returns as soon as everything has ended. */
+void engine_hold(struct engine *engine, int64_t drain_ms);
+void engine_stop(struct engine *engine);
 void engine_free(struct engine *engine);
 
 /* ---- requests, answered from the engine's thread ---- */

@@ -51,6 +51,8 @@ void notice_letter(const struct flight *flight) {
     field(&out, "reason", envelope->reason);
     field(&out, "error_type", envelope->error_type);
     field(&out, "error_message", envelope->error_message);
+    json_key(&out, "spilled");
+    json_put_bool(&out, flight->spill_synced);
     send(flight->queue, &out, "letter");
 }
 

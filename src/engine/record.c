@@ -188,7 +188,7 @@ static void let_go(struct flight *flight) {
 
 static void settle(struct flight *flight) {
     struct queue *queue = flight->queue;
-    if (flight->op != STORE_FORGET && !flight->duplicate)
+    if ((flight->op != STORE_FORGET || flight->spill_synced) && !flight->duplicate)
         notice_letter(flight);
     if (flight->report)
         request_settle_report(flight, STATUS_OK);
@@ -283,19 +283,20 @@ static void add_op(struct engine *engine, struct batch *batch, struct store_op o
     engine->ops[batch->commit.count++] = op;
 }
 
-/* What the store does not hold yet is put there, or, when it succeeded, never needs to be. */
+/* What the store does not hold yet is put there, or, when it succeeded, never needs to be; that it was
+ * spilled is counted all the same. */
 static void add_flight(struct engine *engine, struct batch *batch, struct flight *flight) {
-    bool held = flight->held->seq != 0;
+    bool held = flight->held->seq != 0, forget = flight->op == STORE_FORGET;
     list_remove(&flight->recording);
     list_push_back(&batch->flights, &flight->recording);
-    if (!held && flight->op == STORE_FORGET)
+    if (!held && forget && !flight->spilled_dlq.len)
         return;
     add_op(
         engine, batch,
-        (struct store_op){.kind = held ? flight->op : STORE_PUT,
+        (struct store_op){.kind = held || forget ? flight->op : STORE_PUT,
                           .queue = flight->queue->number,
                           .seq = flight->held->seq,
-                          .envelope = flight->op == STORE_FORGET ? NULL : &flight->held->envelope,
+                          .envelope = forget ? NULL : &flight->held->envelope,
                           .body = held ? BYTES_NONE : flight->held->body,
                           .check_id = flight->report != NULL,
                           .spilled_dlq = flight->spilled_dlq});

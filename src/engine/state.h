@@ -145,11 +145,12 @@ struct engine {
     int64_t record_retry_ms;
     struct list batches; /* commits under way */
 
-    bool stopping;
+    bool stopping; /* nothing more is handed over */
+    bool leaving;  /* … and nobody asks for anything more */
     bool cancelled; /* the drain is over: what was under way has been interrupted */
     int64_t drain_ms;
     struct mono drain_until;
-    struct engine_post stop_post;
+    struct engine_post hold_post, stop_post;
 
     pthread_mutex_t mutex; /* held during a turn */
     struct mailbox mailbox;

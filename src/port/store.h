@@ -48,7 +48,7 @@ static inline void store_held_free(struct store_held *held) {
 enum store_op_kind {
     STORE_PUT,    /* a new message: envelope, body. Sets seq */
     STORE_UPDATE, /* seq: this envelope from now on; body too where body.ptr is not NULL */
-    STORE_FORGET, /* seq: it succeeded, or was spilled */
+    STORE_FORGET, /* seq: it succeeded, or was spilled (0: it was never here; the spill is counted) */
     STORE_QUEUE,  /* the queue's own durable facts (paused, halted why, budget peak), as JSON */
 };
 

@@ -213,8 +213,8 @@ void rig_push_many(struct rig *rig, size_t count) {
 const struct envelope *rig_look(struct rig *rig, const char *id) {
     store_held_free(rig->looked_at);
     rig->looked_at = NULL;
-    enum status status = rig->store->vtable->get(rig->store, BYTES_NONE, bytes_of(id),
-                                                 &rig->looked_at, NULL);
+    enum status status =
+        rig->store->vtable->get(rig->store, BYTES_NONE, bytes_of(id), &rig->looked_at, NULL);
     return status == STATUS_OK ? &rig->looked_at->envelope : NULL;
 }
 
@@ -311,8 +311,7 @@ struct rig_request *rig_request(struct rig *rig, enum engine_request_kind kind) 
     struct rig_request *asked = memory_new(sizeof *asked);
     assert_true(rig->request_count < RIG_REQUESTS_MAX);
     rig->requests[rig->request_count++] = asked;
-    asked->request =
-        (struct engine_request){.kind = kind, .queue = BYTES("q"), .done = on_answer};
+    asked->request = (struct engine_request){.kind = kind, .queue = BYTES("q"), .done = on_answer};
     return asked;
 }
 

@@ -1,6 +1,6 @@
-/* rig: an engine on a bench. Its store is in memory, its clock is stepped by hand, its handlers, jq and
- * archive do as the test says; nothing happens but in rig_turn. What the engine does to the world
- * around it is written to `log` in the order in which it does it. */
+/* rig: an engine on a bench. Its store is in memory, its clock is stepped by hand, its handlers, jq
+ * and archive do as the test says; nothing happens but in rig_turn. What the engine does to the
+ * world around it is written to `log` in the order in which it does it. */
 #ifndef RIG_H
 #define RIG_H
 
@@ -68,7 +68,7 @@ struct rig {
     struct engine *engine;
     struct mono next; /* what the last turn returned */
 
-    struct policy policy; /* of all queues; change it before rig_open */
+    struct policy policy;      /* of all queues; change it before rig_open */
     struct engine_dlq dlqs[2]; /* "q.dlq", and "q.bad" for routes */
     uint32_t concurrency;
     struct rig_handler handlers[RIG_HANDLERS];
@@ -88,7 +88,7 @@ struct rig {
     size_t job_count;
     struct spill spill;
     size_t spill_appends_fail, spill_syncs_fail; /* the next so many */
-    struct buf spilled; /* lines */
+    struct buf spilled;                          /* lines */
 };
 
 /* Defaults: concurrency 4, retries after 1 s, 2 s, 4 s … without jitter, everything else as a
@@ -122,7 +122,7 @@ struct rig_call *rig_call(struct rig *rig, const char *id);
 struct outcome rig_outcome(enum kind kind, int status);
 /* Without a rest: the outcome is in the mail. */
 void rig_answer(struct rig *rig, const char *id, struct outcome outcome);
-void rig_succeed(struct rig *rig, const char *id); /* then rests */
+void rig_succeed(struct rig *rig, const char *id);          /* then rests */
 void rig_fail(struct rig *rig, const char *id, int status); /* then rests */
 /* Every call under way; then rests. */
 void rig_succeed_all(struct rig *rig);

@@ -19,22 +19,18 @@ static void start(struct handler *handler, struct call *call) {
     struct rig *rig = CONTAINER_OF(handler, struct rig_handler, handler)->rig;
     assert_true(rig->call_count < RIG_CALLS_MAX);
     struct rig_call *open = &rig->calls[rig->call_count++];
-    *open = (struct rig_call){.call = call,
-                              .attempt = call->attempt,
-                              .fallback = call->fallback,
-                              .at = rig->now.mono};
+    *open = (struct rig_call){
+        .call = call, .attempt = call->attempt, .fallback = call->fallback, .at = rig->now.mono};
     snprintf(open->id, sizeof open->id, "%.*s", BYTES_ARG(call->id));
     note(rig, "start(%s)", open->id);
 }
 
 static void cancel(struct handler *handler, struct call *call) {
     struct rig *rig = CONTAINER_OF(handler, struct rig_handler, handler)->rig;
-    for (size_t i = 0; i < rig->call_count; i++) {
-        if (rig->calls[i].call != call)
-            continue;
-        rig->calls[i].cancelled = true;
-        note(rig, "cancel(%s)", rig->calls[i].id);
-    }
+    note(rig, "cancel(%.*s)", BYTES_ARG(call->id));
+    for (size_t i = 0; i < rig->call_count; i++)
+        if (rig->calls[i].call == call)
+            rig->calls[i].cancelled = true;
 }
 
 static const struct handler_vtable handler_vtable = {

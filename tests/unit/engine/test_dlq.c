@@ -176,6 +176,25 @@ static void a_dlq_at_its_cap_stops_receiving_until_it_is_below_95_percent(void *
     rig_free(rig);
 }
 
+/* A fast handler on a slow disk overshoots by what it has in hand, no more. */
+static void letters_on_their_way_count_towards_the_cap(void **state) {
+    (void)state;
+    struct rig *rig = rig_new((struct rig_options){.deferred = true});
+    rig->concurrency = 2;
+    rig->dlqs[0].cap = 4;
+    rig_open(rig);
+    rig_push_many(rig, 8);
+    rig_rest(rig);
+    rig_fail_all(rig, 400);
+    assert_int_equal(rig_open_calls(rig), 2);
+    rig_fail_all(rig, 400);
+    assert_int_equal(rig_open_calls(rig), 0);
+    rig_store(rig);
+    rig_pass(rig, 60000);
+    assert_int_equal(rig->call_count, 4);
+    rig_free(rig);
+}
+
 static void retries_go_on_while_the_dlq_is_full_and_may_overshoot(void **state) {
     (void)state;
     struct rig *rig = rig_full((struct rig_options){0});
@@ -314,6 +333,7 @@ int main(void) {
         cmocka_unit_test(a_discard_is_on_the_record_and_fills_nothing),
         cmocka_unit_test(the_third_crash_is_the_last),
         cmocka_unit_test(a_dlq_at_its_cap_stops_receiving_until_it_is_below_95_percent),
+        cmocka_unit_test(letters_on_their_way_count_towards_the_cap),
         cmocka_unit_test(retries_go_on_while_the_dlq_is_full_and_may_overshoot),
         cmocka_unit_test(a_full_dlq_lets_no_new_message_probe),
         cmocka_unit_test(a_letter_is_safe_in_the_archive_before_it_is_forgotten),

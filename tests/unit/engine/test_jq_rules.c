@@ -195,30 +195,35 @@ static void a_fallback_that_jq_decides_stays_within_the_concurrency(void **state
     rig_free(rig);
 }
 
-/* Answers about rules that are gone decide nothing. */
-static void a_reload_while_jq_is_asked_judges_by_the_new_rules(void **state) {
+static void reload(struct rig *rig, const struct engine_rules *after) {
+    struct rig_request *asked = rig_request(rig, ENGINE_RELOAD);
+    asked->request.rules = after;
+    engine_ask(rig->engine, &asked->request);
+    rig_rest(rig);
+}
+
+/* What was rules[1] is rules[0] now, and there is no other. */
+static void a_reload_while_jq_is_asked_is_for_the_next_failure(void **state) {
     (void)state;
     struct rule own[RULES];
     struct rig *rig = rig_with(own, (struct rig_options){0});
     rig_open(rig);
     fail_and_ask(rig, "a", 418);
     struct policy fewer = rig->policy;
-    fewer.rules = &own[1]; /* what was rules[1] is rules[0] now */
+    fewer.rules = &own[1];
     fewer.rule_count = 1;
     struct engine_rules after = {&fewer, 4, rig->dlqs, 2};
-    struct rig_request *asked = rig_request(rig, ENGINE_RELOAD);
-    asked->request.rules = &after;
-    engine_ask(rig->engine, &asked->request);
-    rig_rest(rig);
+    reload(rig, &after);
     rig_jq_answer(rig, 0, STATUS_OK, true);
     rig_jq_answer(rig, 1, STATUS_INVALID, false);
     rig_jq_answer(rig, 2, STATUS_INVALID, false);
     rig_rest(rig);
+    assert_int_equal(rig_state(rig, "a"), STATE_DISCARDED);
+    fail_and_ask(rig, "b", 418);
     assert_int_equal(rig->job_count, RULES + 1);
-    assert_bytes(rig->jobs[RULES]->program, ".b");
-    rig_jq_answer(rig, RULES, STATUS_OK, false);
+    rig_jq_answer(rig, RULES, STATUS_OK, true);
     rig_rest(rig);
-    assert_int_equal(rig_look(rig, "a")->cause, CAUSE_UNCLASSIFIED);
+    assert_bytes(rig_look(rig, "b")->reason, "second");
     rig_free(rig);
 }
 
@@ -233,7 +238,7 @@ int main(void) {
         cmocka_unit_test(a_success_asks_nobody),
         cmocka_unit_test(answers_of_different_messages_do_not_mix),
         cmocka_unit_test(a_fallback_that_jq_decides_stays_within_the_concurrency),
-        cmocka_unit_test(a_reload_while_jq_is_asked_judges_by_the_new_rules),
+        cmocka_unit_test(a_reload_while_jq_is_asked_is_for_the_next_failure),
     };
     return cmocka_run_group_tests_name("jq_rules", tests, NULL, NULL);
 }

@@ -91,8 +91,7 @@ static void the_last_attempt_may_have_been_made_elsewhere(void **state) {
     report(rig, "r", 5, 503);
     assert_int_equal(rig_look(rig, "r")->cause, CAUSE_EXHAUSTED);
     assert_int_equal(rig_look(rig, "r")->attempts, 5);
-    struct rig_request *own =
-        rig_report(rig, "own", "x", 2, rig_outcome(KIND_REPORTED, 503));
+    struct rig_request *own = rig_report(rig, "own", "x", 2, rig_outcome(KIND_REPORTED, 503));
     own->request.held_take->envelope.max_attempts = 2;
     rig_rest(rig);
     assert_int_equal(rig_look(rig, "own")->cause, CAUSE_EXHAUSTED);
@@ -133,8 +132,7 @@ static void the_same_id_with_another_body_is_a_conflict_for_itself_alone(void **
     rig_rest(rig);
     report(rig, "r", 1, 503);
     rig_answer(rig, "good", (struct outcome){.ending = ENDING_OK});
-    struct rig_request *other =
-        rig_report(rig, "r", "other", 1, rig_outcome(KIND_REPORTED, 400));
+    struct rig_request *other = rig_report(rig, "r", "other", 1, rig_outcome(KIND_REPORTED, 400));
     rig_rest(rig);
     assert_answered(other, STATUS_CONFLICT);
     assert_int_equal(rig_state(rig, "r"), STATE_PENDING_RETRY);
@@ -187,7 +185,7 @@ static void a_report_for_a_dlq_that_spills_goes_to_the_archive(void **state) {
     struct rig_request *asked = report(rig, "r", 1, 400);
     assert_answered(asked, STATUS_OK);
     assert_int_equal(asked->request.held_take->envelope.letter_id.len, 36);
-    rig_assert_log(rig, "append sync");
+    rig_assert_log(rig, "append sync submit:forget()");
     struct bytes line = buf_view(&rig->spilled);
     assert_true(bytes_find(line, asked->request.held_take->envelope.letter_id) < line.len);
     rig_free(rig);

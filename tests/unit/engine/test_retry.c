@@ -41,6 +41,28 @@ static void a_clock_that_jumps_changes_no_delay(void **state) {
     rig_free(rig);
 }
 
+static void decorrelated_delays_grow_from_the_one_before(void **state) {
+    (void)state;
+    enum { ATTEMPTS = 12, BASE_MS = 1000 };
+    struct rig *rig = rig_new((struct rig_options){0});
+    rig->policy.retry.jitter = JITTER_DECORRELATED;
+    rig->policy.retry.attempts = ATTEMPTS + 1;
+    rig_open(rig);
+    rig_push(rig, "a");
+    rig_rest(rig);
+    int64_t before = BASE_MS, longest = 0;
+    for (int i = 0; i < ATTEMPTS; i++) {
+        rig_fail(rig, "a", 503);
+        int64_t delay = rig_look(rig, "a")->delay_ms;
+        assert_in_range(delay, BASE_MS, 3 * before);
+        longest = delay > longest ? delay : longest;
+        before = delay;
+        rig_pass(rig, delay);
+    }
+    assert_true(longest > 3 * BASE_MS);
+    rig_free(rig);
+}
+
 static void due_retries_go_before_new_messages(void **state) {
     (void)state;
     struct rig *rig = rig_new((struct rig_options){0});
@@ -230,6 +252,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_retry_comes_after_its_delay_and_not_before),
         cmocka_unit_test(a_clock_that_jumps_changes_no_delay),
+        cmocka_unit_test(decorrelated_delays_grow_from_the_one_before),
         cmocka_unit_test(due_retries_go_before_new_messages),
         cmocka_unit_test(a_downstream_that_names_a_time_is_given_it),
         cmocka_unit_test(the_budget_holds_retries_back_and_lets_them_go_later),

@@ -167,7 +167,8 @@ static void the_budgets_peak_survives_a_stop(void **state) {
     rig_push_many(rig, FIRSTS);
     rig_rest(rig);
     rig_succeed_all(rig);
-    engine_stop(rig->engine, 0);
+    engine_hold(rig->engine, 0);
+    engine_stop(rig->engine);
     rig_rest(rig);
     rig_restart(rig);
     assert_int_equal(budget_peak(&rig->engine->queues[0]->budget, rig->now.mono), FIRSTS);
@@ -238,7 +239,8 @@ static void an_unknown_queue_is_not_found(void **state) {
 static void a_stopping_engine_refuses_what_is_asked(void **state) {
     (void)state;
     struct rig *rig = rig_plain();
-    engine_stop(rig->engine, 1000);
+    engine_hold(rig->engine, 1000);
+    engine_stop(rig->engine);
     struct rig_request *asked = rig_ask(rig, ENGINE_PAUSE, NULL);
     struct rig_request *report = rig_report(rig, "r", "x", 1, rig_outcome(KIND_STATUS, 503));
     rig_rest(rig);

@@ -67,6 +67,21 @@ static void the_pauses_between_tries_grow_to_their_longest(void **state) {
     rig_free(rig);
 }
 
+static void the_next_trouble_is_tried_again_soon(void **state) {
+    (void)state;
+    struct rig *rig = rig_in_trouble(STATUS_IO, 4);
+    rig_pass(rig, 60000);
+    rig_pass(rig, 60000);
+    rig_pass(rig, 60000);
+    rig_assert_gone(rig, "a");
+    fake_store_fail(rig->store, STATUS_IO, 1);
+    rig_succeed(rig, "c");
+    assert_int_equal(rig->next.ms, rig->now.mono.ms + RECORD_RETRY_FIRST_MS);
+    rig_pass(rig, RECORD_RETRY_FIRST_MS);
+    rig_assert_gone(rig, "c");
+    rig_free(rig);
+}
+
 static void a_decision_stays_as_it_was_made(void **state) {
     (void)state;
     struct rig *rig = rig_new((struct rig_options){0});
@@ -146,6 +161,7 @@ int main(void) {
         cmocka_unit_test(what_was_refused_is_submitted_again_and_settled_once),
         cmocka_unit_test(a_queue_in_trouble_receives_nothing_however_long_it_lasts),
         cmocka_unit_test(the_pauses_between_tries_grow_to_their_longest),
+        cmocka_unit_test(the_next_trouble_is_tried_again_soon),
         cmocka_unit_test(a_decision_stays_as_it_was_made),
         cmocka_unit_test(other_queues_go_on),
         cmocka_unit_test(a_pause_that_is_refused_says_so_and_is_written_later),

@@ -1,0 +1,241 @@
+/* The flight recorder: what our death interrupted is known at the next start, and nothing else. */
+#include "rig.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "engine/recorder.h"
+
+enum { SLOT_SIZE = 24 };
+
+static char folder[64], path[96], copy_path[96];
+
+static int make_folder(void **state) {
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/impound-recorder-XXXXXX");
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(path, sizeof path, "%s/flights", folder);
+    snprintf(copy_path, sizeof copy_path, "%s/copy", folder);
+    return 0;
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    unlink(path);
+    unlink(copy_path);
+    return rmdir(folder);
+}
+
+static struct recorder *open_recorder(const char *at) {
+    struct recorder *recorder = recorder_new();
+    assert_int_equal(recorder_open(recorder, at, NULL), STATUS_OK);
+    return recorder;
+}
+
+static void write_file(const char *at, const void *data, size_t len) {
+    FILE *file = fopen(at, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(data, 1, len, file), len);
+    assert_int_equal(fclose(file), 0);
+}
+
+static bool claims(struct recorder *recorder, uint64_t seq) {
+    struct recorder_entry entry;
+    return recorder_claim(recorder, seq, &entry);
+}
+
+static void without_a_file_it_remembers_nothing(void **state) {
+    (void)state;
+    struct recorder *recorder = recorder_new();
+    uint32_t one = recorder_note(recorder, 7, 1, (struct wall){1000});
+    uint32_t two = recorder_note(recorder, 8, 1, (struct wall){1000});
+    assert_int_not_equal(one, RECORDER_NO_SLOT);
+    assert_int_not_equal(two, RECORDER_NO_SLOT);
+    assert_int_not_equal(one, two);
+    assert_false(claims(recorder, 7));
+    recorder_clear(recorder, one);
+    recorder_clear(recorder, two);
+    recorder_free(recorder);
+}
+
+static void a_message_that_the_store_does_not_hold_has_no_slot(void **state) {
+    (void)state;
+    struct recorder *recorder = open_recorder(path);
+    assert_int_equal(recorder_note(recorder, 0, 1, (struct wall){1000}), RECORDER_NO_SLOT);
+    recorder_clear(recorder, RECORDER_NO_SLOT);
+    recorder_free(recorder);
+}
+
+static void a_slot_that_was_cleared_is_used_again(void **state) {
+    (void)state;
+    struct recorder *recorder = open_recorder(path);
+    for (uint64_t seq = 1; seq <= 100000; seq++)
+        recorder_clear(recorder, recorder_note(recorder, seq, 1, (struct wall){1}));
+    recorder_free(recorder);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    fseek(file, 0, SEEK_END);
+    assert_true(ftell(file) < 100000l * SLOT_SIZE / 10);
+    fclose(file);
+}
+
+static void what_was_not_cleared_is_claimed_once_by_the_next_run(void **state) {
+    (void)state;
+    struct recorder *recorder = open_recorder(path);
+    recorder_note(recorder, 11, 3, (struct wall){5000});
+    uint32_t ended = recorder_note(recorder, 12, 1, (struct wall){6000});
+    recorder_note(recorder, 13, 1, (struct wall){7000});
+    recorder_clear(recorder, ended);
+    recorder_free(recorder);
+
+    struct recorder_entry entry;
+    recorder = open_recorder(path);
+    assert_true(recorder_claim(recorder, 11, &entry));
+    assert_int_equal(entry.seq, 11);
+    assert_int_equal(entry.attempt, 3);
+    assert_int_equal(entry.started_at.ms, 5000);
+    assert_false(claims(recorder, 11));
+    assert_false(claims(recorder, 12));
+    assert_false(claims(recorder, 0));
+    recorder_free(recorder);
+
+    recorder = open_recorder(path); /* nothing was handed over by that run */
+    assert_false(claims(recorder, 13));
+    recorder_free(recorder);
+}
+
+static void it_grows_with_what_is_under_way(void **state) {
+    (void)state;
+    enum { MANY = 5000 };
+    struct recorder *recorder = open_recorder(path);
+    for (uint64_t seq = 1; seq <= MANY; seq++)
+        assert_int_not_equal(recorder_note(recorder, seq, 1, (struct wall){(int64_t)seq}),
+                             RECORDER_NO_SLOT);
+    recorder_free(recorder);
+    recorder = open_recorder(path);
+    for (uint64_t seq = 1; seq <= MANY; seq++) {
+        struct recorder_entry entry;
+        assert_true(recorder_claim(recorder, seq, &entry));
+        assert_int_equal(entry.started_at.ms, seq);
+    }
+    recorder_free(recorder);
+}
+
+static void a_file_that_was_cut_off_tells_what_is_left_of_it(void **state) {
+    (void)state;
+    struct recorder *recorder = open_recorder(path);
+    uint32_t first = recorder_note(recorder, 11, 1, (struct wall){5000});
+    uint32_t second = recorder_note(recorder, 12, 1, (struct wall){5000});
+    assert_true(first < second);
+    recorder_free(recorder);
+    assert_int_equal(truncate(path, (off_t)second * SLOT_SIZE + SLOT_SIZE / 2), 0);
+    recorder = open_recorder(path);
+    assert_true(claims(recorder, 11));
+    assert_false(claims(recorder, 12));
+    assert_int_not_equal(recorder_note(recorder, 12, 1, (struct wall){1}), RECORDER_NO_SLOT);
+    recorder_free(recorder);
+}
+
+static void a_file_of_somebody_else_tells_nothing(void **state) {
+    (void)state;
+    static const char foreign[4096] = "not a flight recorder, but long enough to be one";
+    static const size_t sizes[] = {0, 1, SLOT_SIZE - 1, SLOT_SIZE, sizeof foreign};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        write_file(path, foreign, sizes[i]);
+        struct recorder *recorder = open_recorder(path);
+        uint64_t seq;
+        memcpy(&seq, foreign + SLOT_SIZE, sizeof seq);
+        assert_false(claims(recorder, seq));
+        recorder_note(recorder, 21, 1, (struct wall){1});
+        recorder_free(recorder);
+        recorder = open_recorder(path);
+        assert_true(claims(recorder, 21));
+        recorder_free(recorder);
+    }
+}
+
+static void a_file_that_cannot_be_made_is_named(void **state) {
+    (void)state;
+    struct err err;
+    struct recorder *recorder = recorder_new();
+    assert_int_equal(recorder_open(recorder, "/nowhere/at/all", &err), STATUS_IO);
+    assert_non_null(strstr(err.text, "/nowhere/at/all"));
+    recorder_free(recorder);
+}
+
+/* ---- in the engine's hands ---- */
+
+static void what_our_death_interrupted_stands_in_the_history(void **state) {
+    (void)state;
+    struct rig *rig = rig_new((struct rig_options){.flight_path = path});
+    rig_push(rig, "a");
+    assert_non_null(rig_look(rig, "a"));
+    struct recorder *last_run = open_recorder(path);
+    recorder_note(last_run, rig->looked_at->seq, 1, (struct wall){1600000000000});
+    recorder_free(last_run);
+    rig_open(rig);
+    rig_rest(rig);
+    assert_int_equal(rig_call(rig, "a")->attempt, 1);
+    rig_fail(rig, "a", 503);
+    const struct envelope *envelope = rig_look(rig, "a");
+    assert_int_equal(envelope->attempts, 1);
+    assert_int_equal(envelope->crashes, 0);
+    assert_int_equal(envelope->history_count, 2);
+    assert_true(envelope->history[0].interrupted);
+    assert_false(envelope->history[0].counted);
+    assert_int_equal(envelope->history[0].at.ms, 1600000000000);
+    assert_true(envelope->history[1].counted);
+    rig_pass(rig, 1000);
+    rig_fail(rig, "a", 503);
+    assert_int_equal(rig_look(rig, "a")->history_count, 3);
+    rig_free(rig);
+}
+
+/* As a death would leave it: the file is copied while the engine runs. */
+static struct recorder *recorder_after_a_death(void) {
+    char data[1 << 16];
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    size_t len = fread(data, 1, sizeof data, file);
+    fclose(file);
+    write_file(copy_path, data, len);
+    return open_recorder(copy_path);
+}
+
+static void a_message_is_on_record_until_its_end_is_durable(void **state) {
+    (void)state;
+    struct rig *rig = rig_new((struct rig_options){.flight_path = path, .deferred = true});
+    rig_open(rig);
+    rig_push(rig, "a");
+    rig_rest(rig);
+    assert_non_null(rig_look(rig, "a"));
+    uint64_t seq = rig->looked_at->seq;
+    rig_succeed(rig, "a");
+    struct recorder *recorder = recorder_after_a_death();
+    assert_true(claims(recorder, seq));
+    recorder_free(recorder);
+    rig_store(rig);
+    recorder = recorder_after_a_death();
+    assert_false(claims(recorder, seq));
+    recorder_free(recorder);
+    rig_free(rig);
+}
+
+#define with_folder(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_a_file_it_remembers_nothing),
+        with_folder(a_message_that_the_store_does_not_hold_has_no_slot),
+        with_folder(a_slot_that_was_cleared_is_used_again),
+        with_folder(what_was_not_cleared_is_claimed_once_by_the_next_run),
+        with_folder(it_grows_with_what_is_under_way),
+        with_folder(a_file_that_was_cut_off_tells_what_is_left_of_it),
+        with_folder(a_file_of_somebody_else_tells_nothing),
+        cmocka_unit_test(a_file_that_cannot_be_made_is_named),
+        with_folder(what_our_death_interrupted_stands_in_the_history),
+        with_folder(a_message_is_on_record_until_its_end_is_durable),
+    };
+    return cmocka_run_group_tests_name("recorder", tests, NULL, NULL);
+}
