@@ -42,13 +42,14 @@ build() {
     ninja -C "$1"
 }
 
-# The names of unit and contract tests that are programs of ours, not scripts: one a line.
+# The names of unit and contract tests that are programs of ours, not scripts: one a line. Without the exec
+# handler's: it watches its processes by pidfd, which valgrind 3.19 does not know.
 programs() {
     meson introspect --tests "$1" | $python -c '
 import json, sys
 for test in json.load(sys.stdin):
     ours = "/tests/unit/" in test["cmd"][0] or "/tests/contract/" in test["cmd"][0]
-    if ours and not test["cmd"][0].endswith(".py"):
+    if ours and not test["cmd"][0].endswith(".py") and test["name"] != "handler exec":
         print(test["name"])'
 }
 
@@ -59,7 +60,7 @@ under_valgrind() {
 
 server_under_valgrind() (
     export SERVER_UNDER="$valgrind" PATIENCE_S=300
-    scenarios build -k "seeds_run or bodies_reach or verdict or reported"
+    scenarios build -k "(bodies and not exec) or verdict or reports or duplicate"
 )
 
 under_tsan() {
@@ -68,8 +69,7 @@ under_tsan() {
 }
 
 valgrind="valgrind --quiet --leak-check=full --errors-for-leak-kinds=definite --error-exitcode=1"
-valgrind="$valgrind --suppressions=$root/tools/valgrind.supp"
-export TSAN_OPTIONS="exitcode=66:suppressions=$root/tools/tsan.supp"
+export TSAN_OPTIONS="exitcode=66"
 seed=$(date +%s)000
 
 part "the ordinary build" build build

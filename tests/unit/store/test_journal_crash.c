@@ -69,7 +69,7 @@ static void drop_refused(struct model *model) {
 }
 
 static void model_append(struct model *model) {
-    char texts[GROUP_RECORDS_MAX][TEXT_MAX];
+    char texts[GROUP_RECORDS_MAX][TEXT_MAX] = {{0}};
     char *large = NULL;
     struct bytes records[GROUP_RECORDS_MAX];
     uint64_t positions[GROUP_RECORDS_MAX];
