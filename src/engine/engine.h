@@ -124,6 +124,11 @@ enum attempt_result { RESULT_OK, RESULT_RETRY, RESULT_DLQ, RESULT_DISCARD, RESUL
                       RESULT_PROBE_FAILED, RESULT_DUPLICATE, RESULT_COUNT };
 const char *attempt_result_text(enum attempt_result result); /* "ok" "retry" "dlq" … */
 
+/* Per minute: messages handed over, attempts that succeeded, attempts that failed. */
+struct engine_rates {
+    uint64_t in, ok, failed;
+};
+
 struct engine_queue_view {
     char name[256];
     enum queue_state state;
@@ -139,7 +144,7 @@ struct engine_queue_view {
     double budget_remaining_ratio;
     uint64_t results[RESULT_COUNT];
     uint64_t retries, fallbacks, jq_errors;
-    uint64_t rate_in_per_minute, rate_ok_per_minute, rate_failed_per_minute; /* the last 60 s */
+    struct engine_rates rates; /* of the last minute */
     uint64_t seconds_buckets[ENGINE_SECONDS_BUCKETS + 1]; /* not cumulative */
     double seconds_sum;
     char handler[16]; /* "http" "exec" */
@@ -151,5 +156,7 @@ bool engine_view(struct engine *engine, struct bytes queue, struct engine_queue_
 size_t engine_queue_count(struct engine *engine);
 /* By place, in the order of the configuration. */
 void engine_view_at(struct engine *engine, size_t place, struct engine_queue_view *out);
+/* Over a window of up to an hour. */
+struct engine_rates engine_rates_at(struct engine *engine, size_t place, int64_t window_ms);
 
 #endif

@@ -3,6 +3,8 @@
 
 #include "engine/state.h"
 
+enum { LAST_MINUTE_MS = 60 * 1000 };
+
 const double engine_seconds_bounds[ENGINE_SECONDS_BUCKETS] = {
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30};
 
@@ -17,26 +19,10 @@ const char *attempt_result_text(enum attempt_result result) {
     return words[result];
 }
 
-/* Empties the slots of the seconds that have passed since the last call. */
-static void rate_advance(struct rate *rate, struct mono now) {
-    int64_t second = now.ms / 1000;
-    int64_t passed = second - rate->second;
-    for (int64_t i = 0; i < passed && i < QUEUE_RATE_SECONDS; i++)
-        rate->slots[(second - i) % QUEUE_RATE_SECONDS] = 0;
-    rate->second = second;
-}
-
-void rate_count(struct rate *rate, struct mono now) {
-    rate_advance(rate, now);
-    rate->slots[rate->second % QUEUE_RATE_SECONDS]++;
-}
-
-static uint64_t rate_total(struct rate *rate, struct mono now) {
-    uint64_t total = 0;
-    rate_advance(rate, now);
-    for (size_t i = 0; i < QUEUE_RATE_SECONDS; i++)
-        total += rate->slots[i];
-    return total;
+static struct engine_rates rates_of(struct queue *queue, struct mono now, int64_t window_ms) {
+    return (struct engine_rates){.in = rate_per_minute(&queue->in, now, window_ms),
+                                 .ok = rate_per_minute(&queue->ok, now, window_ms),
+                                 .failed = rate_per_minute(&queue->failed, now, window_ms)};
 }
 
 static void copy_counters(const struct queue *queue, struct engine_queue_view *out) {
@@ -78,9 +64,7 @@ static void copy_queue(struct queue *queue, struct engine_queue_view *out) {
     copy_counters(queue, out);
     out->budget_remaining_ratio =
         budget_remaining_ratio(&queue->budget, &queue->rules.policy->retry, now.mono);
-    out->rate_in_per_minute = rate_total(&queue->in, now.mono);
-    out->rate_ok_per_minute = rate_total(&queue->ok, now.mono);
-    out->rate_failed_per_minute = rate_total(&queue->failed, now.mono);
+    out->rates = rates_of(queue, now.mono, LAST_MINUTE_MS);
 }
 
 bool engine_view(struct engine *engine, struct bytes name, struct engine_queue_view *out) {
@@ -100,4 +84,12 @@ void engine_view_at(struct engine *engine, size_t place, struct engine_queue_vie
     pthread_mutex_lock(&engine->mutex);
     copy_queue(engine->queues[place], out);
     pthread_mutex_unlock(&engine->mutex);
+}
+
+struct engine_rates engine_rates_at(struct engine *engine, size_t place, int64_t window_ms) {
+    pthread_mutex_lock(&engine->mutex);
+    struct engine_rates rates =
+        rates_of(engine->queues[place], clock_now(engine->options.clock).mono, window_ms);
+    pthread_mutex_unlock(&engine->mutex);
+    return rates;
 }

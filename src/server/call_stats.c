@@ -4,11 +4,11 @@
 #include "server/request.h"
 #include "server/view.h"
 
-/* Rates are kept for the last minute; a wider window is answered with that, and says so. */
-enum { WINDOW_MIN_MS = 60 * 1000, WINDOW_MAX_MS = 60 * 60 * 1000, WINDOW_KEPT_MS = 60 * 1000 };
+enum { WINDOW_MIN_MS = 60 * 1000, WINDOW_MAX_MS = 60 * 60 * 1000, WINDOW_DEFAULT_MS = 60 * 1000 };
 
 struct totals {
-    uint64_t depth, in_flight, pending_retry, in, ok, failed, retries;
+    uint64_t depth, in_flight, pending_retry, retries;
+    struct engine_rates rates;
     uint64_t results[RESULT_COUNT];
 };
 
@@ -36,7 +36,7 @@ static void put_queue(struct json_out *json, const struct engine_queue_view *vie
     put_u64(json, "pending_retry", view->counts.pending_retry);
     put_u64(json, "lag", view->lag);
     json_key(json, "rates");
-    view_queue_rates(json, view);
+    view_rates(json, &view->rates);
     put_results(json, view->results);
     put_u64(json, "retries", view->retries);
     put_u64(json, "fallbacks", view->fallbacks);
@@ -48,21 +48,23 @@ static void add(struct totals *totals, const struct engine_queue_view *view) {
     totals->depth += view_depth(view);
     totals->in_flight += view->in_flight;
     totals->pending_retry += view->counts.pending_retry;
-    totals->in += view->rate_in_per_minute;
-    totals->ok += view->rate_ok_per_minute;
-    totals->failed += view->rate_failed_per_minute;
+    totals->rates.in += view->rates.in;
+    totals->rates.ok += view->rates.ok;
+    totals->rates.failed += view->rates.failed;
     totals->retries += view->retries;
     for (int i = 0; i < RESULT_COUNT; i++)
         totals->results[i] += view->results[i];
 }
 
-static void put_queues(struct json_out *json, struct engine *engine, struct totals *totals) {
+static void put_queues(struct json_out *json, struct engine *engine, int64_t window_ms,
+                       struct totals *totals) {
     json_key(json, "queues");
     json_open(json, '[');
     size_t count = engine_queue_count(engine);
     for (size_t i = 0; i < count; i++) {
         struct engine_queue_view view;
         engine_view_at(engine, i, &view);
+        view.rates = engine_rates_at(engine, i, window_ms);
         put_queue(json, &view);
         add(totals, &view);
     }
@@ -103,11 +105,7 @@ static void put_totals(struct json_out *json, const struct totals *totals, uint6
     put_u64(json, "pending_retry", totals->pending_retry);
     put_u64(json, "dlq_depth", dead);
     json_key(json, "rates");
-    json_open(json, '{');
-    put_u64(json, "in_per_minute", totals->in);
-    put_u64(json, "ok_per_minute", totals->ok);
-    put_u64(json, "failed_per_minute", totals->failed);
-    json_close(json, '}');
+    view_rates(json, &totals->rates);
     put_results(json, totals->results);
     put_u64(json, "retries", totals->retries);
     json_close(json, '}');
@@ -115,7 +113,7 @@ static void put_totals(struct json_out *json, const struct totals *totals, uint6
 
 void call_stats(struct request *request) {
     struct bytes window = request_arg(request, "window");
-    int64_t window_ms = WINDOW_KEPT_MS;
+    int64_t window_ms = WINDOW_DEFAULT_MS;
     if (window.len > 0 && (!duration_parse(window, &window_ms) || window_ms < WINDOW_MIN_MS ||
                            window_ms > WINDOW_MAX_MS)) {
         request_problem(request, STATUS_INVALID, "window=%.*s is not a duration from 1m to 1h",
@@ -130,8 +128,8 @@ void call_stats(struct request *request) {
     json_key(&json, "at");
     json_put_str(&json, wall_text(now, at));
     json_key(&json, "window");
-    json_put_str(&json, "1m");
-    put_queues(&json, request->server->options.engine, &totals);
+    json_put(&json, window.len > 0 ? window : BYTES("1m"));
+    put_queues(&json, request->server->options.engine, window_ms, &totals);
     put_totals(&json, &totals, put_dlqs(&json, request, now));
     json_close(&json, '}');
     request_answer(request, 200);

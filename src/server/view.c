@@ -29,11 +29,11 @@ static void put_breaker(struct json_out *json, const struct engine_queue_view *q
     json_close(json, '}');
 }
 
-void view_queue_rates(struct json_out *json, const struct engine_queue_view *queue) {
+void view_rates(struct json_out *json, const struct engine_rates *rates) {
     json_open(json, '{');
-    put_u64(json, "in_per_minute", queue->rate_in_per_minute);
-    put_u64(json, "ok_per_minute", queue->rate_ok_per_minute);
-    put_u64(json, "failed_per_minute", queue->rate_failed_per_minute);
+    put_u64(json, "in_per_minute", rates->in);
+    put_u64(json, "ok_per_minute", rates->ok);
+    put_u64(json, "failed_per_minute", rates->failed);
     json_close(json, '}');
 }
 
@@ -57,7 +57,7 @@ void view_queue(struct json_out *json, const struct engine_queue_view *queue) {
     json_close(json, '}');
     put_u64(json, "lag", queue->lag);
     json_key(json, "rates");
-    view_queue_rates(json, queue);
+    view_rates(json, &queue->rates);
     json_key(json, "dlq_full");
     json_put_bool(json, queue->dlq_full);
     put_u64(json, "concurrency", queue->concurrency);

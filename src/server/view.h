@@ -8,7 +8,7 @@
 /* Messages that are held and not dead: queued, waiting for a retry, or in the engine's hands. */
 uint64_t view_depth(const struct engine_queue_view *queue);
 void view_queue(struct json_out *json, const struct engine_queue_view *queue);
-void view_queue_rates(struct json_out *json, const struct engine_queue_view *queue);
+void view_rates(struct json_out *json, const struct engine_rates *rates);
 
 /* A DLQ as the configuration and the store know it. */
 struct view_dlq {
