@@ -23,7 +23,7 @@ void rate_count(struct rate *rate, struct mono now) {
 static uint64_t total(struct rate_ring *ring, int64_t newest, int64_t slots) {
     uint64_t sum = 0;
     advance(ring, newest);
-    for (int64_t i = 0; i < slots && i < RATE_SLOTS; i++)
+    for (int64_t i = 0; i < slots && i < RATE_SLOTS && i <= newest; i++)
         sum += ring->slots[(newest - i) % RATE_SLOTS];
     return sum;
 }
