@@ -175,12 +175,8 @@ static void fail_group(struct sqlite_store *self, struct group *group) {
     }
 }
 
-static void answer(struct sqlite_store *self, struct group *group) {
-    for (struct batch *batch = group->batches, *next; batch; batch = next) {
-        next = batch->next;
-        batch->commit->done(batch->commit, batch->status);
-        batch_free(batch);
-    }
+/* Who listens may be gone once its last commit is answered, so it hears of what is ready first. */
+static void tell_ready(struct sqlite_store *self, const struct group *group) {
     pthread_mutex_lock(&self->mutex);
     void (*ready)(void *arg, uint32_t queue) = self->ready;
     void *arg = self->ready_arg;
@@ -188,6 +184,14 @@ static void answer(struct sqlite_store *self, struct group *group) {
     for (size_t i = 0; ready && group->ready && i < group->queue_count; i++) {
         if (group->ready[i])
             ready(arg, (uint32_t)i + 1);
+    }
+}
+
+static void answer(struct group *group) {
+    for (struct batch *batch = group->batches, *next; batch; batch = next) {
+        next = batch->next;
+        batch->commit->done(batch->commit, batch->status);
+        batch_free(batch);
     }
 }
 
@@ -203,7 +207,8 @@ static void write_batches(struct sqlite_store *self, struct batch *batches) {
         fail_group(self, &group);
     note_health(self, &group, seconds);
     pthread_mutex_unlock(&self->mutex);
-    answer(self, &group);
+    tell_ready(self, &group);
+    answer(&group);
     free(group.records);
     free(group.positions);
     free(group.ready);
