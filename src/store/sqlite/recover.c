@@ -210,6 +210,8 @@ enum status recover_all(struct sqlite_store *self, struct err *err) {
     };
     struct replay_state state = {.self = self, .err = err};
     status = journal_open(&options, position, replay_one, &state, &self->journal, err);
+    if (status == STATUS_OK) /* what an earlier life folded and did not live to use again */
+        status = journal_recycle(self->journal, position, err);
     if (status == STATUS_OK) {
         self->folded_end = position;
         self->applied_end = journal_end(self->journal);

@@ -81,6 +81,32 @@ static void a_refused_commit_leaves_nothing_and_can_be_made_again(void **state) 
     sim_disk_free(disk);
 }
 
+/* Each life begins a segment of its own and is too short for a fold of its own accord; some end just
+ * after one, with nothing left to fold. */
+static void many_short_lives_do_not_fill_the_journal(void **state) {
+    (void)state;
+    enum { LIVES = 40 }; /* ten times the bound */
+    struct sim_disk *disk = sim_disk_new(1);
+    struct sim_vfs *vfs = sim_vfs_new(disk, 1);
+    for (int life = 0; life < LIVES; life++) {
+        char id[16];
+        struct store *store = open_store(disk);
+        snprintf(id, sizeof id, "m-%d", life);
+        assert_int_equal(put(store, id, NULL), STATUS_OK);
+        if (life % 3 == 0)
+            sqlite_store_fold(store);
+        sqlite_store_crash(store);
+        sim_disk_crash(disk);
+    }
+    struct store *store = open_store(disk);
+    struct store_queue_counts counts;
+    store->vtable->counts(store, store->vtable->queue_number(store, BYTES("orders")), &counts);
+    assert_int_equal(counts.queued, LIVES);
+    store->vtable->close(store);
+    sim_vfs_free(vfs);
+    sim_disk_free(disk);
+}
+
 static void a_journal_at_its_bound_is_folded_and_goes_on(void **state) {
     (void)state;
     struct sim_disk *disk = sim_disk_new(1);
@@ -111,6 +137,7 @@ int main(void) {
     log_set_level(LOG_ERROR + 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_refused_commit_leaves_nothing_and_can_be_made_again),
+        cmocka_unit_test(many_short_lives_do_not_fill_the_journal),
         cmocka_unit_test(a_journal_at_its_bound_is_folded_and_goes_on),
     };
     return cmocka_run_group_tests_name("store failures", tests, NULL, NULL);
