@@ -98,9 +98,11 @@ def test_resets_for_everybody_are_an_outage_and_not_poison(serve, handler):
         raise Handler.Reset
 
     worker = handler()
-    server = serve(simple(worker.url))
+    # Without jitter: three quick retries of the very first message, with no other to compare it with,
+    # would rightly look like poison.
+    server = serve(simple(worker.url, retry={"jitter": "none"}))
     ids, _, _, _ = outage(server, worker, reset)
-    assert server.dlq("orders.dlq")["depth"] == 0
+    assert server.letters("orders.dlq") == []
     assert set(ids) <= set(worker.ids())
 
 
