@@ -2,12 +2,11 @@
 handled at least once, or held in a stated state. None is missing, none is invented."""
 import http.client
 import json
-import os
 import random
 import sys
 import threading
 
-from harness import Server, scaled
+from harness import scaled
 
 KILLS = scaled(100, least=5)
 
@@ -48,17 +47,17 @@ class Producer(threading.Thread):
                 self.stopping.wait(0.02)  # the server is down just now
 
 
-def test_every_acknowledged_message_is_accounted_for(tmp_path, handler):
+def test_every_acknowledged_message_is_accounted_for(serve, tmp_path, handler):
     handled = tmp_path / "handled.txt"
     handled.write_text("")
     program = tmp_path / "worker.py"
     program.write_text(EXEC)
     worker = handler(lambda call: 400 if json.loads(call.body)["kind"] == "bug" else 200)
-    server = Server(tmp_path, {
+    server = serve({
         "web": {"source": "builtin", "handler": {"http": worker.url}, "concurrency": 16},
         "run": {"source": "builtin", "handler": {"exec": [sys.executable, str(program), str(handled)]},
                 "concurrency": 4},
-    }).start()
+    })
     producers = [Producer(server, "w1", "web"), Producer(server, "w2", "web"),
                  Producer(server, "r1", "run")]
     for producer in producers:
@@ -90,5 +89,3 @@ def test_every_acknowledged_message_is_accounted_for(tmp_path, handler):
     assert sum(len(producer.acknowledged) for producer in producers) > KILLS
     for letter in server.letters("web.dlq")[:50]:
         assert letter["attempts"] == 1 and letter["crashes"] == 0, "our death is nobody's crash"
-    server.stop()
-    assert os.path.exists(os.path.join(server.folder, "impound.db"))
