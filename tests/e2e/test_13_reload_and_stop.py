@@ -116,6 +116,26 @@ def test_what_waits_for_a_restart_is_said(serve, handler):
     assert other.count() == 1
 
 
+def test_a_second_reload_is_measured_against_what_runs(serve, handler):
+    worker = handler(lambda call: 503)
+    server = serve(queues(worker.url))
+    added = {**queues(worker.url), "refunds": queues(worker.url)["orders"]}
+    server.configure(added)
+    reload(server)
+    server.configure({**added, **queues(worker.url, retry={**QUICK, "attempts": 3})})
+    assert "queues.refunds was added" in reload(server)
+    server.push("orders", {}, id="three")
+    server.drained("orders")
+    assert server.message("three")["attempts"] == 3
+    server.configure({"refunds": added["refunds"]})
+    assert "queues.orders was removed" in reload(server)
+    server.configure(queues(worker.url))
+    assert "restart to apply" not in reload(server)
+    server.push("orders", {}, id="two")
+    server.drained("orders")
+    assert server.message("two")["attempts"] == 2
+
+
 # ---- stopping ----
 
 def test_a_graceful_stop_waits_for_what_is_under_way(serve, handler):
