@@ -17,7 +17,8 @@ static struct config *load(const char *path) {
     struct config *config = NULL;
     struct buf mistakes;
     buf_init_heap(&mistakes, MISTAKES_MAX);
-    if (config_load(path, &config, &mistakes) != STATUS_OK) {
+    if (config_load(path, &config, &mistakes) != STATUS_OK ||
+        config_check_programs(config, &mistakes) != STATUS_OK) {
         fprintf(stderr, "%s", buf_cstr(&mistakes));
         config_free(config);
         config = NULL;

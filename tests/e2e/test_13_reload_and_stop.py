@@ -286,6 +286,15 @@ def test_check_refuses(tmp_path, text, word):
     assert "impound.yaml" in done.stderr
 
 
+def test_a_jq_mistake_has_its_place_and_nothing_starts_or_reloads_with_it(serve, handler, tmp_path):
+    wrong = GOOD + "    classify:\n      rules:\n        - {when: {jq: '.['}, do: dlq}\n"
+    assert re.search(r"impound\.yaml:6:23: jq: [^\n]*\n$", check(tmp_path, wrong).stderr)
+    assert impound("serve", "-c", tmp_path / "impound.yaml").returncode == 1
+    server = serve(queues(handler().url))
+    server.configure(queues("http://127.0.0.1:1/", classify={"rules": [{"when": {"jq": ".["}, "do": "dlq"}]}))
+    assert "jq: " in reload(server, "stays as it is")
+
+
 # ---- doctor ----
 
 def test_the_doctor_finds_a_good_store_good_also_after_kill_9(serve, handler):
