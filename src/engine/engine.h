@@ -151,5 +151,7 @@ bool engine_view(struct engine *engine, struct bytes queue, struct engine_queue_
 size_t engine_queue_count(struct engine *engine);
 /* By place, in the order of the configuration. */
 void engine_view_at(struct engine *engine, size_t place, struct engine_queue_view *out);
+/* Sets the rates of a view to the averages of a window of up to an hour, to the minute. */
+void engine_rates_over(struct engine *engine, size_t place, int64_t window_ms, struct engine_queue_view *out);
 
 #endif

@@ -20,6 +20,7 @@ enum {
     QUEUE_FULL_POLL_MS = 1000,       /* how often a full DLQ is looked at again */
     QUEUE_FACTS_INTERVAL_MS = 10000, /* how often the budget's peak is written, at most */
     QUEUE_RATE_SECONDS = 60,
+    QUEUE_RATE_MINUTES = 61, /* the widest window and the minute that is not over */
     RECORD_RETRY_FIRST_MS = 100, /* after a commit that failed; doubles … */
     RECORD_RETRY_LAST_MS = 5000, /* … up to this */
     DLQ_REOPEN_PERMILLE = 950,   /* a blocked queue receives again below this share of the cap */
@@ -60,9 +61,11 @@ struct flight {
 };
 
 /* Arrivals, successes and failures of the last minute. */
+/* The last minute by the second, and the last hour by the minute. */
 struct rate {
     uint32_t slots[QUEUE_RATE_SECONDS];
-    int64_t second;
+    uint32_t minutes[QUEUE_RATE_MINUTES];
+    int64_t second, minute;
 };
 
 struct queue {

@@ -1,7 +1,10 @@
 /* Copies of the engine's state for other threads. */
+#include <assert.h>
 #include <stdio.h>
 
 #include "engine/state.h"
+
+enum { SECOND_MS = 1000, MINUTE_MS = 60 * SECOND_MS };
 
 const double engine_seconds_bounds[ENGINE_SECONDS_BUCKETS] = {
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30};
@@ -17,18 +20,22 @@ const char *attempt_result_text(enum attempt_result result) {
     return words[result];
 }
 
-/* Empties the slots of the seconds that have passed since the last call. */
+/* Empties the slots that time has passed over since `*last`. */
+static void advance(uint32_t *slots, int64_t count, int64_t *last, int64_t now) {
+    for (int64_t at = now; at > *last && at > now - count; at--)
+        slots[at % count] = 0;
+    *last = now;
+}
+
 static void rate_advance(struct rate *rate, struct mono now) {
-    int64_t second = now.ms / 1000;
-    int64_t passed = second - rate->second;
-    for (int64_t i = 0; i < passed && i < QUEUE_RATE_SECONDS; i++)
-        rate->slots[(second - i) % QUEUE_RATE_SECONDS] = 0;
-    rate->second = second;
+    advance(rate->slots, QUEUE_RATE_SECONDS, &rate->second, now.ms / SECOND_MS);
+    advance(rate->minutes, QUEUE_RATE_MINUTES, &rate->minute, now.ms / MINUTE_MS);
 }
 
 void rate_count(struct rate *rate, struct mono now) {
     rate_advance(rate, now);
     rate->slots[rate->second % QUEUE_RATE_SECONDS]++;
+    rate->minutes[rate->minute % QUEUE_RATE_MINUTES]++;
 }
 
 static uint64_t rate_total(struct rate *rate, struct mono now) {
@@ -37,6 +44,17 @@ static uint64_t rate_total(struct rate *rate, struct mono now) {
     for (size_t i = 0; i < QUEUE_RATE_SECONDS; i++)
         total += rate->slots[i];
     return total;
+}
+
+/* Per minute, over so many whole minutes and the one that is not over. */
+static uint64_t rate_average(struct rate *rate, struct mono now, int64_t minutes) {
+    if (minutes <= 1)
+        return rate_total(rate, now);
+    uint64_t total = 0, covered = (uint64_t)(minutes * MINUTE_MS + now.ms % MINUTE_MS);
+    rate_advance(rate, now);
+    for (int64_t i = 0; i <= minutes && i <= rate->minute; i++)
+        total += rate->minutes[(rate->minute - i) % QUEUE_RATE_MINUTES];
+    return (total * MINUTE_MS + covered / 2) / covered;
 }
 
 static void copy_counters(const struct queue *queue, struct engine_queue_view *out) {
@@ -50,7 +68,8 @@ static void copy_counters(const struct queue *queue, struct engine_queue_view *o
     out->jq_errors = queue->jq_errors;
 }
 
-static void copy_breaker(const struct queue *queue, struct instant now, struct engine_queue_view *out) {
+static void copy_breaker(const struct queue *queue, struct instant now,
+                         struct engine_queue_view *out) {
     const struct breaker *breaker = &queue->breaker;
     out->breaker = breaker->state;
     if (breaker->state == BREAKER_CLOSED)
@@ -99,5 +118,18 @@ size_t engine_queue_count(struct engine *engine) {
 void engine_view_at(struct engine *engine, size_t place, struct engine_queue_view *out) {
     pthread_mutex_lock(&engine->mutex);
     copy_queue(engine->queues[place], out);
+    pthread_mutex_unlock(&engine->mutex);
+}
+
+void engine_rates_over(struct engine *engine, size_t place, int64_t window_ms,
+                       struct engine_queue_view *out) {
+    int64_t minutes = (window_ms + MINUTE_MS - 1) / MINUTE_MS;
+    assert(minutes < QUEUE_RATE_MINUTES);
+    pthread_mutex_lock(&engine->mutex);
+    struct queue *queue = engine->queues[place];
+    struct mono now = clock_now(engine->options.clock).mono;
+    out->rate_in_per_minute = rate_average(&queue->in, now, minutes);
+    out->rate_ok_per_minute = rate_average(&queue->ok, now, minutes);
+    out->rate_failed_per_minute = rate_average(&queue->failed, now, minutes);
     pthread_mutex_unlock(&engine->mutex);
 }

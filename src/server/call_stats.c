@@ -4,8 +4,7 @@
 #include "server/request.h"
 #include "server/view.h"
 
-/* Rates are kept for the last minute; a wider window is answered with that, and says so. */
-enum { WINDOW_MIN_MS = 60 * 1000, WINDOW_MAX_MS = 60 * 60 * 1000, WINDOW_KEPT_MS = 60 * 1000 };
+enum { WINDOW_MIN_MS = 60 * 1000, WINDOW_MAX_MS = 60 * 60 * 1000 };
 
 struct totals {
     uint64_t depth, in_flight, pending_retry, in, ok, failed, retries;
@@ -56,13 +55,15 @@ static void add(struct totals *totals, const struct engine_queue_view *view) {
         totals->results[i] += view->results[i];
 }
 
-static void put_queues(struct json_out *json, struct engine *engine, struct totals *totals) {
+static void put_queues(struct json_out *json, struct engine *engine, int64_t window_ms,
+                       struct totals *totals) {
     json_key(json, "queues");
     json_open(json, '[');
     size_t count = engine_queue_count(engine);
     for (size_t i = 0; i < count; i++) {
         struct engine_queue_view view;
         engine_view_at(engine, i, &view);
+        engine_rates_over(engine, i, window_ms, &view);
         put_queue(json, &view);
         add(totals, &view);
     }
@@ -115,7 +116,7 @@ static void put_totals(struct json_out *json, const struct totals *totals, uint6
 
 void call_stats(struct request *request) {
     struct bytes window = request_arg(request, "window");
-    int64_t window_ms = WINDOW_KEPT_MS;
+    int64_t window_ms = WINDOW_MIN_MS;
     if (window.len > 0 && (!duration_parse(window, &window_ms) || window_ms < WINDOW_MIN_MS ||
                            window_ms > WINDOW_MAX_MS)) {
         request_problem(request, STATUS_INVALID, "window=%.*s is not a duration from 1m to 1h",
@@ -130,8 +131,8 @@ void call_stats(struct request *request) {
     json_key(&json, "at");
     json_put_str(&json, wall_text(now, at));
     json_key(&json, "window");
-    json_put_str(&json, "1m");
-    put_queues(&json, request->server->options.engine, &totals);
+    json_put(&json, window.len ? window : BYTES("1m"));
+    put_queues(&json, request->server->options.engine, window_ms, &totals);
     put_totals(&json, &totals, put_dlqs(&json, request, now));
     json_close(&json, '}');
     request_answer(request, 200);

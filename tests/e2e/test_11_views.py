@@ -261,6 +261,7 @@ def test_an_explanation_names_the_rule_the_delays_and_the_limits(lot):
 
 def test_statistics_add_up(lot):
     stats = lot.get("/v1/stats", window="1m").json
+    assert stats["window"] == "1m" and lot.get("/v1/stats", window="5m").json["window"] == "5m"
     orders = next(one for one in stats["queues"] if one["queue"] == "orders")
     retried = 2 * 2  # busy-1 and busy-2, three attempts each
     assert orders["attempts"]["dlq"] == len(UNRESOLVED) and orders["attempts"]["retry"] == retried

@@ -189,10 +189,41 @@ static void the_view_counts_what_happened(void **state) {
     assert_int_equal(view.rate_failed_per_minute, 2);
     assert_int_equal(view.rate_ok_per_minute, 1);
     rig_succeed(rig, "m4");
+    rig_pass(rig, 1000);
+    rig_succeed(rig, "m1");
+    assert_int_equal(rig_view(rig).rate_in_per_minute, 4); /* a retry does not come in again */
     rig_pass(rig, 61000);
     assert_int_equal(rig_view(rig).rate_failed_per_minute, 0);
     assert_false(engine_view(rig->engine, BYTES("nobody"), &view));
     assert_int_equal(engine_queue_count(rig->engine), 1);
+    rig_free(rig);
+}
+
+enum { MINUTE_MS = 60 * 1000 };
+
+static void rates_are_averages_of_the_window_that_is_asked_for(void **state) {
+    (void)state;
+    struct rig *rig = rig_new((struct rig_options){0});
+    rig->concurrency = 20;
+    rig_open(rig);
+    struct engine_queue_view view = {0};
+    rig_pass(rig, MINUTE_MS - rig->now.mono.ms % MINUTE_MS);
+    rig_push_many(rig, 20);
+    rig_rest(rig);
+    rig_succeed_all(rig);
+    rig_pass(rig, 4 * MINUTE_MS);
+    engine_rates_over(rig->engine, 0, MINUTE_MS, &view);
+    assert_int_equal(view.rate_ok_per_minute, 0);
+    engine_rates_over(rig->engine, 0, 5 * MINUTE_MS, &view);
+    assert_int_equal(view.rate_ok_per_minute, 4);
+    rig_pass(rig, 2 * MINUTE_MS);
+    engine_rates_over(rig->engine, 0, 5 * MINUTE_MS, &view);
+    assert_int_equal(view.rate_ok_per_minute, 0);
+    engine_rates_over(rig->engine, 0, 20 * MINUTE_MS, &view);
+    assert_int_equal(view.rate_ok_per_minute, 1);
+    rig_pass(rig, 61 * MINUTE_MS);
+    engine_rates_over(rig->engine, 0, 60 * MINUTE_MS, &view);
+    assert_int_equal(view.rate_ok_per_minute, 0);
     rig_free(rig);
 }
 
@@ -208,6 +239,7 @@ int main(void) {
         cmocka_unit_test(idle_queues_are_not_looked_at),
         cmocka_unit_test(a_turn_says_when_the_next_is_wanted),
         cmocka_unit_test(the_view_counts_what_happened),
+        cmocka_unit_test(rates_are_averages_of_the_window_that_is_asked_for),
     };
     return cmocka_run_group_tests_name("turn", tests, NULL, NULL);
 }
