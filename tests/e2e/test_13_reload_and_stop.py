@@ -226,6 +226,12 @@ def test_a_second_server_on_the_same_store_refuses_to_start(serve, handler):
     assert server.get("/healthz").status == 200
 
 
+def test_a_store_in_a_folder_that_does_not_exist_says_what_to_make(tmp_path):
+    (tmp_path / "impound.yaml").write_text("store: sqlite:nowhere/impound.db\n" + GOOD)
+    done = impound("serve", "-c", tmp_path / "impound.yaml")
+    assert done.returncode == 1 and f"{tmp_path}/nowhere/impound.db.d: the folder above it does not exist" in done.stderr
+
+
 def test_a_port_that_is_taken_is_named(serve, handler, tmp_path):
     server = serve(queues(handler().url))
     other = Server(tmp_path, queues("http://127.0.0.1:1/"), port=server.port)
