@@ -40,6 +40,13 @@ struct config_queue {
     size_t line; /* where it stands in the file */
 };
 
+/* A jq program and where it stands in the file. */
+struct config_program {
+    struct config_program *next;
+    struct bytes text;
+    size_t line, column;
+};
+
 struct config {
     struct bytes path, dir;   /* of the file; relative paths inside are relative to dir */
     struct bytes listen_host; /* 127.0.0.1 */
@@ -51,6 +58,7 @@ struct config {
     struct bytes store_path;  /* of "sqlite:PATH", made absolute by dir */
     struct config_queue *queues;
     size_t queue_count;
+    struct config_program *programs; /* in the order of the file */
     struct config_written *written; /* texts as they stood before ${NAME} was filled in */
     struct arena arena;             /* owns all of it */
 };
@@ -61,6 +69,8 @@ struct config {
 enum status config_load(const char *path, struct config **out, struct buf *mistakes);
 enum status config_parse(struct bytes yaml, const char *path, struct config **out, struct buf *mistakes);
 void config_free(struct config *config);
+/* Compiles every jq program; waits. INVALID: as with config_load. */
+enum status config_check_programs(const struct config *config, struct buf *mistakes);
 
 /* The effective policy of each queue, every default filled in, as YAML that config_parse takes back. */
 void config_print(const struct config *config, struct buf *out);

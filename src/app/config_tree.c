@@ -178,6 +178,8 @@ static void take_pairs(struct builder *b, struct config_node *mapping, size_t de
         if (!child)
             break;
         child->key_at = key_at;
+        if (child->kind == CONFIG_NOTHING && child->text.len == 0)
+            child->at = key_at; /* what was left out stands nowhere */
         add_unless_twin(b, mapping, &seen, child);
     }
     map_free(&seen);
@@ -314,8 +316,11 @@ const struct config_node *config_tree_find(const struct config_node *mapping, co
 struct bytes config_tree_shown(struct arena *arena, const struct config_node *node) {
     static const char *const names[] = {
         [CONFIG_NOTHING] = "nothing", [CONFIG_LIST] = "a list", [CONFIG_MAPPING] = "a mapping"};
+    static const char *const empty[] = {[CONFIG_NOTHING] = "nothing",
+                                        [CONFIG_LIST] = "an empty list",
+                                        [CONFIG_MAPPING] = "an empty mapping"};
     if (node->kind != CONFIG_SCALAR)
-        return bytes_of(names[node->kind]);
+        return bytes_of((node->count ? names : empty)[node->kind]);
     struct bytes clipped = bytes_clip(node->text, SHOWN_MAX);
     char text[SHOWN_MAX + 8];
     snprintf(text, sizeof text, "\"%.*s%s\"", BYTES_ARG(clipped),

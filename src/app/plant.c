@@ -35,6 +35,7 @@ struct past_config {
 
 struct plant {
     struct config *config;
+    const struct config *started; /* the first one: its queues are those that run */
     struct past_config *past;
     pthread_rwlock_t config_lock;
     struct store *store;
@@ -129,7 +130,8 @@ static struct engine_rules rules_of(const struct config_queue *queue) {
                                  .dlq_count = queue->dlq_count};
 }
 
-static enum status add_queue(struct plant *plant, const struct config_queue *queue, struct err *err) {
+static enum status add_queue(struct plant *plant, const struct config_queue *queue,
+                             struct err *err) {
     struct line *line = &plant->lines[plant->line_count++];
     uint32_t number = plant->store->vtable->queue_number(plant->store, queue->name);
     line->broker = builtin_new(plant->store, number);
@@ -215,17 +217,17 @@ static void *engine_thread(void *arg) {
 }
 
 static enum status open_port(struct plant *plant, struct err *err) {
-    struct server_options options = {.host = plant->config->listen_host.ptr,
-                                     .port = plant->config->listen_port,
-                                     .max_body = plant->config->max_body,
-                                     .engine = plant->engine,
-                                     .store = plant->store,
-                                     .clock = &clock_system,
-                                     .jq = plant->jq,
-                                     .config = {view_dlq, view_dlq_names, view_policy, view_release,
-                                                plant},
-                                     .version = BYTES(IMPOUND_VERSION),
-                                     .seed = random_seed()};
+    struct server_options options = {
+        .host = plant->config->listen_host.ptr,
+        .port = plant->config->listen_port,
+        .max_body = plant->config->max_body,
+        .engine = plant->engine,
+        .store = plant->store,
+        .clock = &clock_system,
+        .jq = plant->jq,
+        .config = {view_dlq, view_dlq_names, view_policy, view_release, plant},
+        .version = BYTES(IMPOUND_VERSION),
+        .seed = random_seed()};
     struct server *server;
     enum status status = server_start(&options, &server, err);
     if (status != STATUS_OK)
@@ -240,6 +242,7 @@ static enum status open_port(struct plant *plant, struct err *err) {
 enum status plant_start(struct config *config, struct plant **out, struct err *err) {
     struct plant *plant = memory_new(sizeof *plant);
     plant->config = config;
+    plant->started = config;
     pthread_rwlock_init(&plant->config_lock, NULL);
     pthread_mutex_init(&plant->server_lock, NULL);
     name_instance(plant);
@@ -247,8 +250,8 @@ enum status plant_start(struct config *config, struct plant **out, struct err *e
     if (status == STATUS_OK)
         status = make_engine(plant, err);
     if (status == STATUS_OK) {
-        plant->engine_runs = pthread_create(&plant->engine_thread, NULL, engine_thread,
-                                            plant->engine) == 0;
+        plant->engine_runs =
+            pthread_create(&plant->engine_thread, NULL, engine_thread, plant->engine) == 0;
         status = plant->engine_runs ? open_port(plant, err)
                                     : err_set(err, STATUS_INTERNAL, "no thread for the engine");
     }
@@ -279,7 +282,8 @@ static void on_reloaded(struct engine_request *request, enum status status) {
     sem_post(reload->answered);
 }
 
-static enum status reload_queue(struct plant *plant, const struct config_queue *queue, struct err *err) {
+static enum status reload_queue(struct plant *plant, const struct config_queue *queue,
+                                struct err *err) {
     sem_t answered;
     sem_init(&answered, 0, 0);
     struct reload reload = {.rules = rules_of(queue), .answered = &answered};
@@ -301,7 +305,7 @@ static enum status reload_queue(struct plant *plant, const struct config_queue *
 enum status plant_reload(struct plant *plant, struct config *config, struct err *err) {
     enum status status = STATUS_OK;
     for (size_t i = 0; i < config->queue_count && status == STATUS_OK; i++)
-        if (find_queue(plant->config, config->queues[i].name))
+        if (find_queue(plant->started, config->queues[i].name))
             status = reload_queue(plant, &config->queues[i], err);
     struct past_config *past = memory_new(sizeof *past);
     past->next = plant->past;

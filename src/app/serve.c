@@ -17,7 +17,8 @@ static struct config *load(const char *path) {
     struct config *config = NULL;
     struct buf mistakes;
     buf_init_heap(&mistakes, MISTAKES_MAX);
-    if (config_load(path, &config, &mistakes) != STATUS_OK) {
+    if (config_load(path, &config, &mistakes) != STATUS_OK ||
+        config_check_programs(config, &mistakes) != STATUS_OK) {
         fprintf(stderr, "%s", buf_cstr(&mistakes));
         config_free(config);
         config = NULL;
@@ -32,8 +33,9 @@ static void log_lines(struct buf *text) {
         log_warn("%.*s", BYTES_ARG(line));
 }
 
-/* The plant takes a configuration that it accepts, so what differs is told beforehand. */
-static void reload(struct plant *plant, const char *path, const struct config **current) {
+/* What waits for a restart is told against the configuration that was started with, which is what
+ * runs. The plant takes the new one either way, so it is told beforehand. */
+static void reload(struct plant *plant, const char *path, const struct config *started) {
     struct err err;
     struct config *config = load(path);
     if (!config) {
@@ -42,11 +44,10 @@ static void reload(struct plant *plant, const char *path, const struct config **
     }
     struct buf differences;
     buf_init_heap(&differences, MISTAKES_MAX);
-    config_restart_needed(*current, config, &differences);
+    config_restart_needed(started, config, &differences);
     if (plant_reload(plant, config, &err) == STATUS_OK) {
         log_lines(&differences);
         log_info("%s is in force", path);
-        *current = config;
     } else {
         log_error("%s is not applied: %s", path, err.text);
     }
@@ -60,7 +61,7 @@ static void watched_signals(sigset_t *set) {
     sigaddset(set, SIGTERM);
 }
 
-static void wait_for_stop(struct plant *plant, const char *path, const struct config *config) {
+static void wait_for_stop(struct plant *plant, const char *path, const struct config *started) {
     sigset_t set;
     int got;
     watched_signals(&set);
@@ -69,7 +70,7 @@ static void wait_for_stop(struct plant *plant, const char *path, const struct co
             continue;
         if (got != SIGHUP)
             break;
-        reload(plant, path, &config);
+        reload(plant, path, started);
     }
     log_info("%s: stopping; what is under way has its drain time (again to stop at once)",
              strsignal(got));
@@ -110,7 +111,6 @@ int serve_run(const struct cli_env *env, int argc, char **argv) {
     allow_files();
     struct plant *plant;
     struct err err = {STATUS_OK, ""};
-    const struct config *current = config;
     char host[256];
     snprintf(host, sizeof host, "%.*s", BYTES_ARG(config->listen_host));
     enum status status = plant_start(config, &plant, &err);
@@ -119,7 +119,7 @@ int serve_run(const struct cli_env *env, int argc, char **argv) {
         return status_exit(status);
     }
     log_info("impound " IMPOUND_VERSION " listens on http://%s:%u", host, plant_port(plant));
-    wait_for_stop(plant, path, current);
+    wait_for_stop(plant, path, config);
     plant_stop(plant);
     log_info("stopped");
     return 0;

@@ -37,7 +37,8 @@ static void view(const struct cli_env *env, struct json answer, struct arena *ar
     struct json steps = field_at(answer, "steps");
     struct json_walk first = json_walk(steps);
     text_put_lines(out, field_text(answer, "summary", arena), 0);
-    story_title(&story, "message", field_text(answer, "id", arena));
+    bool letter = field_at(answer, "cause").type == JSON_STRING;
+    story_title(&story, letter ? "letter" : "message", field_text(answer, "id", arena));
     story_lines(&story, lines, COUNT(lines));
     if (json_step(&first)) {
         story_title(&story, "what happened", BYTES_NONE);

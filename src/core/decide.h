@@ -35,6 +35,9 @@ enum action {
     ACTION_HAND_BACK, /* back, uncounted: interrupted, or a probe that failed */
 };
 
+/* Before the reason of a message whose attempts are used up. */
+#define DECIDE_EXHAUSTED "max_attempts:"
+
 struct decision {
     enum action action;
     bool counted;     /* attempts + 1 */
@@ -43,7 +46,7 @@ struct decision {
     enum cause cause; /* with DEAD and DISCARD */
     struct bytes category;
     struct bytes reason;  /* without the prefix … */
-    bool exhausted;       /* … "max_attempts:", which is put before it when this is set */
+    bool exhausted;       /* … DECIDE_EXHAUSTED, which is put before it when this is set */
     struct bytes dlq;     /* with DEAD and DISCARD */
     struct bytes rule_name;
     int64_t delay_ms;     /* with RETRY */

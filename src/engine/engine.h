@@ -124,7 +124,7 @@ enum attempt_result { RESULT_OK, RESULT_RETRY, RESULT_DLQ, RESULT_DISCARD, RESUL
                       RESULT_PROBE_FAILED, RESULT_DUPLICATE, RESULT_COUNT };
 const char *attempt_result_text(enum attempt_result result); /* "ok" "retry" "dlq" … */
 
-/* Per minute: messages handed over, attempts that succeeded, attempts that failed. */
+/* Per minute: messages that came in, attempts that succeeded, attempts that failed. */
 struct engine_rates {
     uint64_t in, ok, failed;
 };

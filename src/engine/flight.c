@@ -94,9 +94,10 @@ void flight_hand_over(struct flight *flight, bool probe) {
     note_interrupted(flight);
     flight->probe = probe;
     flight->started = engine->now;
-    if (envelope->first_attempt_at.ms == WALL_NEVER.ms)
+    if (envelope->first_attempt_at.ms == WALL_NEVER.ms) {
         envelope->first_attempt_at = engine->now.wall;
-    rate_count(&flight->queue->in, engine->now.mono);
+        rate_count(&flight->queue->in, engine->now.mono);
+    }
     flight->slot = recorder_note(engine->recorder, flight->held->seq, envelope->attempts + 1,
                                  engine->now.wall);
     flight->queue->running++;

@@ -1,5 +1,5 @@
-/* From an outcome to what is to become of the message: facts, decide, and the envelope that says so.
- * Nothing here is durable yet; record.c sees to that. */
+/* From an outcome to what is to become of the message: facts, decide, and the envelope that says
+ * so. Nothing here is durable yet; record.c sees to that. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -99,8 +99,8 @@ static void gather_facts(struct flight *flight) {
     flight->jq_pending--;
 }
 
-/* A reload in between changes nothing for what is being judged: the rules that jq was asked about are
- * the rules that decide. */
+/* A reload in between changes nothing for what is being judged: the rules that jq was asked about
+ * are the rules that decide. */
 void judge_outcome(struct flight *flight) {
     flight->policy = flight->queue->rules.policy;
     if (flight->outcome.ending == ENDING_FAILED) {
@@ -113,7 +113,8 @@ void judge_outcome(struct flight *flight) {
 
 /* ---- what it means for the queue ---- */
 
-static enum attempt_result result_of(const struct decision *decision, const struct outcome *outcome) {
+static enum attempt_result result_of(const struct decision *decision,
+                                     const struct outcome *outcome) {
     switch (decision->action) {
     case ACTION_DONE:
         return RESULT_OK;
@@ -146,8 +147,8 @@ static void count(struct flight *flight, const struct decision *decision) {
                    queue->engine->now.mono);
 }
 
-/* The breaker hears of attempts that were made while it was closed, and of its probes; what was under
- * way when it opened tells it nothing new. */
+/* The breaker hears of attempts that were made while it was closed, and of its probes; what was
+ * under way when it opened tells it nothing new. */
 static void tell_breaker(struct flight *flight, const struct decision *decision) {
     struct queue *queue = flight->queue;
     const struct breaker_policy *policy = &queue->rules.policy->breaker;
@@ -174,7 +175,8 @@ static void tell_breaker(struct flight *flight, const struct decision *decision)
 static void note_attempt(struct flight *flight, const struct decision *decision) {
     const struct outcome *outcome = &flight->outcome;
     struct envelope_note note = {
-        .attempt = flight->call.attempt ? flight->call.attempt : flight->held->envelope.attempts + 1,
+        .attempt =
+            flight->call.attempt ? flight->call.attempt : flight->held->envelope.attempts + 1,
         .replay = flight->held->envelope.replays,
         .at = flight->started.wall,
         .duration_ms = outcome->duration_ms,
@@ -194,7 +196,7 @@ static struct bytes full_reason(struct flight *flight, const struct decision *de
     char text[512];
     if (!decision->exhausted)
         return arena_dup(&flight->held->arena, decision->reason);
-    snprintf(text, sizeof text, "max_attempts:%.*s", BYTES_ARG(decision->reason));
+    snprintf(text, sizeof text, DECIDE_EXHAUSTED "%.*s", BYTES_ARG(decision->reason));
     return arena_dup(&flight->held->arena, bytes_of(text));
 }
 
@@ -273,15 +275,25 @@ static void bury(struct flight *flight, const struct decision *decision, enum st
     flight->op = STORE_UPDATE;
 }
 
-static void halt_queue(struct flight *flight, const struct decision *decision) {
-    const struct outcome *outcome = &flight->outcome;
-    char why[256], answer[32] = "";
+/* The status, unless the words begin with it, and the words. */
+static void put_failure(const struct outcome *outcome, struct buf *out) {
+    struct bytes words = outcome->error_message.len ? outcome->error_message : outcome->error_type;
+    char status[32] = "";
     if (outcome->status)
-        snprintf(answer, sizeof answer, "HTTP %d ", outcome->status);
-    snprintf(why, sizeof why, "%.*s: message %.*s: %s%.*s", BYTES_ARG(decision->reason),
-             BYTES_ARG(bytes_clip(flight->held->envelope.id, 64)), answer,
-             BYTES_ARG(bytes_clip(outcome->error_message, 120)));
-    queue_halt(flight->queue, why);
+        snprintf(status, sizeof status, "HTTP %d", outcome->status);
+    if (!bytes_starts(words, bytes_of(status)))
+        buf_printf(out, "%s%s", status, words.len ? " " : "");
+    buf_bytes(out, bytes_clip(words, 120));
+}
+
+static void halt_queue(struct flight *flight, const struct decision *decision) {
+    char memory[512];
+    struct buf why;
+    buf_init_fixed(&why, memory, sizeof memory);
+    buf_printf(&why, "%.*s: message %.*s: ", BYTES_ARG(bytes_clip(decision->reason, 64)),
+               BYTES_ARG(bytes_clip(flight->held->envelope.id, 64)));
+    put_failure(&flight->outcome, &why);
+    queue_halt(flight->queue, buf_cstr(&why));
 }
 
 static void carry_out(struct flight *flight, const struct decision *decision) {

@@ -21,12 +21,13 @@ const struct engine_dlq *queue_dlq(const struct queue *queue, struct bytes name)
 /* ---- may anything go? ---- */
 
 static bool holds_everything(const struct queue *queue) {
-    return queue->state != QUEUE_RUNNING || queue->engine->stopping ||
-           queue->postponed > 0 || queue->settling >= QUEUE_SETTLING_MAX;
+    return queue->state != QUEUE_RUNNING || queue->engine->stopping || queue->postponed > 0 ||
+           queue->settling >= QUEUE_SETTLING_MAX;
 }
 
 static size_t free_slots(const struct queue *queue) {
-    return queue->running < queue->rules.concurrency ? queue->rules.concurrency - queue->running : 0;
+    return queue->running < queue->rules.concurrency ? queue->rules.concurrency - queue->running
+                                                     : 0;
 }
 
 /* Stops at the cap, starts again below 95 % of it, so that it does not flutter. */
@@ -37,8 +38,8 @@ static bool dlq_full(struct queue *queue) {
         const struct engine_dlq *dlq = &queue->rules.dlqs[i];
         if (dlq->on_full != ON_FULL_BLOCK)
             continue;
-        uint64_t limit = queue->dlq_full ? dlq->cap * DLQ_REOPEN_PERMILLE / 1000 : dlq->cap;
-        full = store->vtable->dlq_depth(store, dlq->name) >= limit;
+        uint64_t permille = queue->dlq_full ? DLQ_REOPEN_PERMILLE : 1000;
+        full = store->vtable->dlq_depth(store, dlq->name) * 1000 >= dlq->cap * permille;
     }
     if (full != queue->dlq_full)
         log_warn("queue %.*s: %s", BYTES_ARG(queue->name),
@@ -59,7 +60,8 @@ static uint64_t letters_arriving(const struct queue *queue, const struct engine_
 }
 
 /* Not full, but it will be if what is on its way arrives: nothing is received until that is known.
- * Otherwise a fast handler would fill a DLQ far beyond its cap before the first commit is through. */
+ * Otherwise a fast handler would fill a DLQ far beyond its cap before the first commit is through.
+ */
 static bool dlq_filling(const struct queue *queue) {
     struct store *store = queue->engine->store;
     for (size_t i = 0; i < queue->rules.dlq_count; i++) {
@@ -67,8 +69,7 @@ static bool dlq_filling(const struct queue *queue) {
         if (dlq->on_full != ON_FULL_BLOCK)
             continue;
         uint64_t depth = store->vtable->dlq_depth(store, dlq->name);
-        if (depth + queue->settling >= dlq->cap &&
-            depth + letters_arriving(queue, dlq) >= dlq->cap)
+        if (depth + queue->settling >= dlq->cap && depth + letters_arriving(queue, dlq) >= dlq->cap)
             return true;
     }
     return false;
@@ -121,8 +122,8 @@ static void feed_new(struct queue *queue) {
     }
 }
 
-/* Probes come from never-attempted messages first, then from those with the fewest attempts, and not
- * from the same one twice in a row while another waits. */
+/* Probes come from never-attempted messages first, then from those with the fewest attempts, and
+ * not from the same one twice in a row while another waits. */
 static struct store_held *next_probe(struct queue *queue) {
     struct engine *engine = queue->engine;
     struct store *store = engine->store;
@@ -181,7 +182,8 @@ struct mono queue_next_wake(struct queue *queue) {
     struct store *store = engine->store;
     if (holds_everything(queue))
         return MONO_NEVER;
-    if (queue->breaker.state == BREAKER_OPEN) /* past its time, it waits for the last probes' answers */
+    if (queue->breaker.state ==
+        BREAKER_OPEN) /* past its time, it waits for the last probes' answers */
         return queue->breaker.until.ms > engine->now.mono.ms ? queue->breaker.until : MONO_NEVER;
     if (!free_slots(queue))
         return MONO_NEVER;
@@ -207,7 +209,8 @@ void queue_facts_changed(struct queue *queue) {
 
 void queue_set_state(struct queue *queue, enum queue_state state, struct bytes why) {
     queue->state = state;
-    snprintf(queue->why, sizeof queue->why, "%.*s", BYTES_ARG(bytes_clip(why, sizeof queue->why - 1)));
+    snprintf(queue->why, sizeof queue->why, "%.*s",
+             BYTES_ARG(bytes_clip(why, sizeof queue->why - 1)));
     queue_facts_changed(queue);
     queue_visit(queue);
     notice_queue(queue);

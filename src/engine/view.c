@@ -1,4 +1,5 @@
 /* Copies of the engine's state for other threads. */
+#include <assert.h>
 #include <stdio.h>
 
 #include "engine/state.h"
@@ -36,7 +37,8 @@ static void copy_counters(const struct queue *queue, struct engine_queue_view *o
     out->jq_errors = queue->jq_errors;
 }
 
-static void copy_breaker(const struct queue *queue, struct instant now, struct engine_queue_view *out) {
+static void copy_breaker(const struct queue *queue, struct instant now,
+                         struct engine_queue_view *out) {
     const struct breaker *breaker = &queue->breaker;
     out->breaker = breaker->state;
     if (breaker->state == BREAKER_CLOSED)

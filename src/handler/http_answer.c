@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
+#include "handler/http_phrase.h"
 #include "handler/problem.h"
 #include "handler/text.h"
 
@@ -102,6 +103,15 @@ static void read_verdict(CURL *easy, struct arena *arena, struct outcome *out) {
     out->reason = bytes_clip(text_safe(header_of(easy, "Impound-Reason"), arena), OUTCOME_TYPE_MAX);
 }
 
+/* For an answer without words. Numbers are masked in a fingerprint: the phrase keeps a 503 and a
+ * 400 apart. */
+static struct bytes own_words(int status, struct arena *arena) {
+    char text[64];
+    const char *phrase = http_phrase(status);
+    snprintf(text, sizeof text, "HTTP %d%s%s", status, phrase ? " " : "", phrase ? phrase : "");
+    return arena_dup(arena, bytes_of(text));
+}
+
 static void read_status(const struct http_answer *answer, CURL *easy, struct wall now,
                         struct arena *arena, struct outcome *out) {
     out->kind = KIND_STATUS;
@@ -117,11 +127,8 @@ static void read_status(const struct http_answer *answer, CURL *easy, struct wal
     out->error_type = problem.error_type;
     out->error_message = problem.error_message;
     out->stack_trace = problem.stack_trace;
-    if (out->error_message.len == 0) {
-        char text[32];
-        snprintf(text, sizeof text, "HTTP status %d", out->status);
-        out->error_message = arena_dup(arena, bytes_of(text));
-    }
+    if (out->error_message.len == 0)
+        out->error_message = own_words(out->status, arena);
 }
 
 /* A refusal whose body broke off is still that refusal; a 2xx that broke off promises nothing. */

@@ -17,7 +17,7 @@ struct jq_pool_options {
 };
 
 struct jq *jq_pool_new(const struct jq_pool_options *options);
-/* Compiles without running, in a helper; waits. For `impound check`. */
+/* Compiles without running, in a helper; waits. */
 enum status jq_pool_check(struct jq *pool, struct bytes program, struct err *err);
 /* The helper's side: reads jobs on stdin, answers on stdout, until stdin ends. */
 int jq_helper_main(void);

@@ -119,7 +119,7 @@ void call_push(struct request *request) {
     struct bytes type = request->content_type;
     bool lines = bytes_eq_nocase(type, BYTES("application/x-ndjson"));
     uint32_t queue;
-    if (!lines && type.len > 0 && !bytes_eq_nocase(type, BYTES("application/json"))) {
+    if (!lines && !request_means_json(request)) {
         request_problem(request, STATUS_MEDIA_TYPE,
                         "Content-Type \"%.*s\" is not understood here; send application/json, or "
                         "application/x-ndjson with one message a line",

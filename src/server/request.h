@@ -62,7 +62,9 @@ void request_drop_body(struct request *request);
 struct bytes request_arg(const struct request *request, const char *name);
 /* The time, by the server's clock. */
 struct wall request_now(const struct request *request);
-/* The body as one JSON object of the media type application/json (or none given). An empty body
+/* The body is to be read as JSON: its type says so, or nobody chose one. */
+bool request_means_json(const struct request *request);
+/* The body as one JSON object, of a type that means JSON. An empty body
  * gives an empty object where `optional`. On trouble the request is answered and false returned. */
 bool request_json(struct request *request, bool optional, struct json *out);
 

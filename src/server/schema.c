@@ -5,12 +5,15 @@
 #define NULLABLE          "{\"type\":[\"string\",\"null\"]}"
 #define TIME              "{\"type\":[\"string\",\"null\"],\"format\":\"date-time\"}"
 #define INTEGER           "{\"type\":\"integer\"}"
+#define MAYBE_INTEGER     "{\"type\":[\"integer\",\"null\"]}"
+#define MAYBE_NUMBER      "{\"type\":[\"number\",\"null\"]}"
 #define NUMBER            "{\"type\":\"number\"}"
 #define BOOLEAN           "{\"type\":\"boolean\"}"
 #define STRINGS           "{\"type\":\"object\",\"additionalProperties\":" STRING "}"
 #define COUNTS            "{\"type\":\"object\",\"additionalProperties\":" INTEGER "}"
 #define ARRAY(items)      "{\"type\":\"array\",\"items\":" items "}"
 #define REF(name)         "{\"$ref\":\"#/components/schemas/" name "\"}"
+#define MAYBE(name)       "{\"anyOf\":[" REF(name) ",{\"type\":\"null\"}]}"
 #define ANY(description)  "{\"description\":\"" description "\"}"
 #define TEXT(description) "{\"type\":\"string\",\"description\":\"" description "\"}"
 #define COUNT(description)                                                                         \
@@ -99,11 +102,11 @@ const struct schema schemas[] = {
     {"Dlq", OBJECT(
         FIRST("dlq", STRING)
         NEXT("depth", COUNT("letters that wait for people or are being replayed"))
-        NEXT("cap", ANY("an integer; null when the DLQ is not configured"))
+        NEXT("cap", MAYBE_INTEGER)
         NEXT("spilled", COUNT("letters that went to the archive for want of room"))
         NEXT("total", COUNT("letters that ever arrived"))
         NEXT("arrivals_per_minute", INTEGER)
-        NEXT("oldest_age_seconds", ANY("a number; null when it is empty"))
+        NEXT("oldest_age_seconds", MAYBE_NUMBER)
         NEXT("by_category", COUNTS)
         NEXT("by_reason", COUNTS)
         NEXT("age_histogram", COUNTS)
@@ -123,12 +126,26 @@ const struct schema schemas[] = {
         NEXT("size", INTEGER))},
     {"Failure", OBJECT(
         FIRST("kind", STRING)
-        NEXT("status", ANY("an integer or null"))
+        NEXT("status", MAYBE_INTEGER)
+        NEXT("exit_code", MAYBE_INTEGER)
+        NEXT("signal", MAYBE_INTEGER)
         NEXT("error_type", NULLABLE)
         NEXT("error_message", NULLABLE)
         NEXT("stack_trace", NULLABLE)
         NEXT("fingerprint", STRING)
-        NEXT("retry_after_ms", ANY("an integer or null")))},
+        NEXT("retry_after_ms", MAYBE_INTEGER))},
+    {"Attempt", OBJECT(
+        FIRST("attempt", INTEGER)
+        NEXT("at", TIME)
+        NEXT("duration_ms", INTEGER)
+        NEXT("verdict", NULLABLE)
+        NEXT("category", NULLABLE)
+        NEXT("error_type", NULLABLE)
+        NEXT("error_message", NULLABLE)
+        NEXT("delay_ms", MAYBE_INTEGER)
+        NEXT("counted", BOOLEAN)
+        NEXT("replay", INTEGER)
+        NEXT("probe", BOOLEAN))},
     {"Envelope", OBJECT(
         FIRST("id", NULLABLE)
         NEXT("dlq", NULLABLE)
@@ -138,12 +155,12 @@ const struct schema schemas[] = {
         NEXT("reason", NULLABLE)
         NEXT("message", REF("Message"))
         NEXT("source", ANY("where it came from"))
-        NEXT("failure", REF("Failure"))
+        NEXT("failure", MAYBE("Failure"))
         NEXT("attempts", INTEGER)
         NEXT("max_attempts", INTEGER)
         NEXT("crashes", INTEGER)
         NEXT("replays", INTEGER)
-        NEXT("history", ARRAY(ANY("one attempt")))
+        NEXT("history", ARRAY(REF("Attempt")))
         NEXT("created_at", TIME)
         NEXT("first_failure_at", TIME)
         NEXT("last_failure_at", TIME)
@@ -154,19 +171,29 @@ const struct schema schemas[] = {
         NEXT("task", ANY("id and type of a reported task"))
         NEXT("context", ANY("an object"))
         NEXT("owner", NULLABLE)
-        NEXT("rule", NULLABLE))},
+        NEXT("rule", NULLABLE)
+        NEXT("first_attempt_at", TIME)
+        NEXT("next_attempt_at", TIME)
+        NEXT("escalated_at", TIME)
+        NEXT("why", NULLABLE)
+        NEXT("blocked_by", NULLABLE))},
     {"Messages", OBJECT(
         FIRST("messages", ARRAY(REF("Envelope")))
         NEXT("cursor", NULLABLE)
-        NEXT("behind", COUNT("changes that the list does not show yet")))},
+        NEXT("behind", COUNT("changes that the list does not show yet"))
+        NEXT("skipped", COUNT("messages on which the where program failed"))
+        NEXT("skipped_why", TEXT("how it failed on the first of them")))},
     {"Letters", OBJECT(
         FIRST("letters", ARRAY(REF("Envelope")))
         NEXT("cursor", NULLABLE)
         NEXT("behind", COUNT("changes that the list does not show yet"))
-        NEXT("skipped", COUNT("letters on which the where program failed")))},
+        NEXT("skipped", COUNT("letters on which the where program failed"))
+        NEXT("skipped_why", TEXT("how it failed on the first of them")))},
     {"Explanation", OBJECT(
         FIRST("id", STRING)
+        NEXT("queue", STRING)
         NEXT("state", STRING)
+        NEXT("cause", NULLABLE)
         NEXT("summary", STRING)
         NEXT("steps", ARRAY(ANY("one attempt, in words")))
         NEXT("rule", ANY("the rule that decided"))

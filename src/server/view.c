@@ -37,13 +37,20 @@ void view_rates(struct json_out *json, const struct engine_rates *rates) {
     json_close(json, '}');
 }
 
+/* A queue that runs and receives nothing has a reason too. */
+static const char *why_of(const struct engine_queue_view *queue) {
+    if (queue->state == QUEUE_RUNNING && queue->dlq_full)
+        return "a DLQ of this queue is at its cap: nothing more is received";
+    return queue->why;
+}
+
 void view_queue(struct json_out *json, const struct engine_queue_view *queue) {
     json_open(json, '{');
     json_key(json, "queue");
     json_put_str(json, queue->name);
     json_key(json, "state");
     json_put_str(json, queue_state_text(queue->state));
-    put_text_or_null(json, "why", bytes_of(queue->why));
+    put_text_or_null(json, "why", bytes_of(why_of(queue)));
     put_u64(json, "depth", view_depth(queue));
     put_u64(json, "in_flight", queue->in_flight);
     put_u64(json, "pending_retry", queue->counts.pending_retry);

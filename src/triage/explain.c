@@ -1,6 +1,9 @@
 #include "triage/explain.h"
 
+#include <stdio.h>
+
 #include "base/json.h"
+#include "core/decide.h"
 #include "core/lifecycle.h"
 #include "triage/explain_step.h"
 #include "triage/rule_view.h"
@@ -65,10 +68,10 @@ static void put_attempts(const struct envelope *envelope, struct buf *out) {
     explain_step_put_error(envelope->error_type, envelope->error_message, out);
     if (out->len == before)
         buf_printf(out, "a failure of kind %s", kind_text(envelope->kind));
-    if (envelope->status)
-        buf_printf(out, " (status %d)", envelope->status);
-    if (envelope->signal)
-        buf_printf(out, " (signal %d)", envelope->signal);
+    char status[32];
+    snprintf(status, sizeof status, "HTTP %d", envelope->status);
+    if (envelope->status && !bytes_starts(envelope->error_message, bytes_of(status)))
+        buf_printf(out, " (%s)", status);
     buf_str(out, out->ptr[out->len - 1] == '.' ? " " : ". ");
 }
 
@@ -90,6 +93,14 @@ static const char *verdict_then(const struct envelope *envelope, const struct ru
     return rule ? verdict_text(rule->verdict) : NULL;
 }
 
+/* What the rule called it; running out of attempts put its prefix before that. */
+static struct bytes own_reason(const struct envelope *envelope) {
+    struct bytes reason = envelope->reason, prefix = BYTES(DECIDE_EXHAUSTED);
+    if (!bytes_starts(reason, prefix))
+        return reason;
+    return (struct bytes){reason.ptr + prefix.len, reason.len - prefix.len};
+}
+
 static void put_rule_sentence(const struct envelope *envelope, const struct rule *rule,
                               struct buf *out) {
     const char *verdict = verdict_then(envelope, rule);
@@ -101,8 +112,8 @@ static void put_rule_sentence(const struct envelope *envelope, const struct rule
         buf_printf(out, "Rule %.*s", BYTES_ARG(envelope->rule));
     if (verdict)
         buf_printf(out, " said %s and", verdict);
-    buf_printf(out, " called it %.*s/%.*s. ", BYTES_ARG(envelope->category),
-               BYTES_ARG(envelope->reason));
+    struct bytes reason = own_reason(envelope);
+    buf_printf(out, " called it %.*s/%.*s. ", BYTES_ARG(envelope->category), BYTES_ARG(reason));
 }
 
 static void put_crashes(const struct envelope *envelope, const struct policy *policy,
@@ -146,8 +157,16 @@ static void put_dead(const struct envelope *envelope, const struct policy *polic
         buf_printf(out, " It is blocked by %.*s.", BYTES_ARG(envelope->blocked_by));
 }
 
+static bool was_halted(const struct envelope *envelope) {
+    const struct envelope_note *note = last_judged(envelope);
+    return note && note->verdict == VERDICT_HALT;
+}
+
 static void put_live(const struct envelope *envelope, struct buf *out) {
     char due[INSTANT_TEXT_SIZE];
+    if (was_halted(envelope))
+        buf_printf(out, "That stopped the queue until `impound resume %.*s`. ",
+                   BYTES_ARG(envelope->queue));
     buf_str(out, live_words[envelope->state]);
     if (envelope->blocked_by.len)
         buf_printf(out, " It is blocked by %.*s: settle that letter to let it go on.",
@@ -210,7 +229,7 @@ static void put_rule(const struct envelope *envelope, const struct rule *rule,
     json_key(out, "verdict");
     json_put_str(out, verdict_then(envelope, rule));
     put_text(out, "category", envelope->category);
-    put_text(out, "reason", envelope->reason);
+    put_text(out, "reason", own_reason(envelope));
     if (rule) {
         json_key(out, "when");
         rule_view_put_when(out, &rule->when);

@@ -65,9 +65,18 @@ def test_what_is_not_a_push_object_is_refused_with_the_reason(server):
 
 
 def test_another_content_type_is_refused(server):
-    problem(push(server, "a=b", **{"Content-Type": "application/x-www-form-urlencoded"}), 415,
-            "application/json")
+    problem(push(server, '{"body": 1}', **{"Content-Type": "text/plain"}), 415, "application/json")
     assert depth(server) == 0
+
+
+def test_what_curl_sends_unasked_is_read_as_json_but_not_from_another_site(server):
+    unasked = {"Content-Type": "application/x-www-form-urlencoded"}
+    problem(push(server, "a=b", **unasked), 400, "not JSON")
+    problem(push(server, '{"body": 1}', **unasked, Origin="http://elsewhere.example"), 403, "Origin")
+    assert depth(server) == 0
+    assert push(server, '{"body": 1}', **unasked).status == 200
+    assert server.post("/v1/queues/orders/pause", "", unasked).status == 200
+    assert depth(server) == 1
 
 
 def test_an_id_is_1_to_255_bytes_of_printable_text(server):

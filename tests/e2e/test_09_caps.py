@@ -77,6 +77,7 @@ def test_a_full_dlq_is_still_full_after_a_restart(serve, handler):
     server.start()
     server.push("orders", {}, id="bad-late")
     eventually(lambda: server.queue("orders")["dlq_full"], "the engine has looked")
+    assert server.queue("orders")["state"] == "running" and "at its cap" in server.queue("orders")["why"]
     assert server.dlq("orders.dlq")["depth"] == depth
     assert server.queue("orders")["depth"] == len(BAD) + 1 - depth
     assert worker.count() == calls

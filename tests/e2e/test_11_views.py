@@ -261,6 +261,7 @@ def test_an_explanation_names_the_rule_the_delays_and_the_limits(lot):
 
 def test_statistics_add_up(lot):
     stats = lot.get("/v1/stats", window="1m").json
+    assert stats["window"] == "1m" and lot.get("/v1/stats", window="5m").json["window"] == "5m"
     orders = next(one for one in stats["queues"] if one["queue"] == "orders")
     retried = 2 * 2  # busy-1 and busy-2, three attempts each
     assert orders["attempts"]["dlq"] == len(UNRESOLVED) and orders["attempts"]["retry"] == retried
@@ -368,6 +369,47 @@ def test_every_path_of_the_description_exists(lot):
         assert answer.status in (200, 400, 404), (method, path, answer.status)
     for ref in re.findall(r'"#/components/schemas/(\w+)"', json.dumps(description)):
         assert ref in description["components"]["schemas"]
+
+
+TYPES = {"string": str, "integer": int, "number": (int, float), "boolean": bool, "array": list, "object": dict,
+         "null": type(None)}
+
+
+def misfits(schemas, schema, value, at):
+    """Where a value is not what the description says, or has a member that it does not name."""
+    if "$ref" in schema:
+        return misfits(schemas, schemas[schema["$ref"].rsplit("/", 1)[1]], value, at)
+    if "anyOf" in schema:
+        return min((misfits(schemas, one, value, at) for one in schema["anyOf"]), key=len)
+    types = schema.get("type", list(TYPES))
+    wanted = [TYPES[one] for one in ([types] if isinstance(types, str) else types)]
+    if not any(isinstance(value, one) for one in wanted):
+        return [f"{at}: {value!r} is not {types}"]
+    if isinstance(value, list) and "items" in schema:
+        return [bad for n, one in enumerate(value) for bad in misfits(schemas, schema["items"], one, f"{at}[{n}]")]
+    if not isinstance(value, dict) or not {"properties", "additionalProperties"} & set(schema):
+        return []
+    named, others = schema.get("properties", {}), schema.get("additionalProperties")
+    return [bad for key, one in value.items()
+            for bad in (misfits(schemas, named.get(key, others), one, f"{at}.{key}")
+                        if key in named or others else [f"{at}.{key} is not described"])]
+
+
+@pytest.mark.parametrize("path, asked", [
+    ("/v1/queues", "/v1/queues"), ("/v1/queues/{queue}", "/v1/queues/orders"),
+    ("/v1/dlqs", "/v1/dlqs"), ("/v1/dlqs/{dlq}", "/v1/dlqs/orders.dlq"), ("/v1/dlqs/{dlq}", "/v1/dlqs/idle.dlq"),
+    ("/v1/dlqs/{dlq}/letters", "/v1/dlqs/orders.dlq/letters"), ("/v1/letters", "/v1/letters?where=error(1)"),
+    ("/v1/letters/{id}", "/v1/letters/busy-1"), ("/v1/letters/{id}/explain", "/v1/letters/busy-1/explain"),
+    ("/v1/messages", "/v1/messages?queue=orders"), ("/v1/messages/{id}", "/v1/messages/waiting"),
+    ("/v1/letters/{id}/explain", "/v1/letters/waiting/explain"),
+    ("/v1/stats", "/v1/stats"), ("/healthz", "/healthz"), ("/readyz", "/readyz"),
+])
+def test_every_answer_is_as_described(lot, path, asked):
+    description = lot.get("/openapi.json").json
+    answers = description["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]
+    answer = lot.get(asked)
+    assert answer.status == 200
+    assert misfits(description["components"]["schemas"], answers["schema"], answer.json, "") == []
 
 
 def test_the_store_file_says_the_same(serve, handler):

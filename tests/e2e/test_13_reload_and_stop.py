@@ -116,6 +116,26 @@ def test_what_waits_for_a_restart_is_said(serve, handler):
     assert other.count() == 1
 
 
+def test_a_second_reload_is_measured_against_what_runs(serve, handler):
+    worker = handler(lambda call: 503)
+    server = serve(queues(worker.url))
+    added = {**queues(worker.url), "refunds": queues(worker.url)["orders"]}
+    server.configure(added)
+    reload(server)
+    server.configure({**added, **queues(worker.url, retry={**QUICK, "attempts": 3})})
+    assert "queues.refunds was added" in reload(server)
+    server.push("orders", {}, id="three")
+    server.drained("orders")
+    assert server.message("three")["attempts"] == 3
+    server.configure({"refunds": added["refunds"]})
+    assert "queues.orders was removed" in reload(server)
+    server.configure(queues(worker.url))
+    assert "restart to apply" not in reload(server)
+    server.push("orders", {}, id="two")
+    server.drained("orders")
+    assert server.message("two")["attempts"] == 2
+
+
 # ---- stopping ----
 
 def test_a_graceful_stop_waits_for_what_is_under_way(serve, handler):
@@ -206,6 +226,12 @@ def test_a_second_server_on_the_same_store_refuses_to_start(serve, handler):
     assert server.get("/healthz").status == 200
 
 
+def test_a_store_in_a_folder_that_does_not_exist_says_what_to_make(tmp_path):
+    (tmp_path / "impound.yaml").write_text("store: sqlite:nowhere/impound.db\n" + GOOD)
+    done = impound("serve", "-c", tmp_path / "impound.yaml")
+    assert done.returncode == 1 and f"{tmp_path}/nowhere/impound.db.d: the folder above it does not exist" in done.stderr
+
+
 def test_a_port_that_is_taken_is_named(serve, handler, tmp_path):
     server = serve(queues(handler().url))
     other = Server(tmp_path, queues("http://127.0.0.1:1/"), port=server.port)
@@ -264,6 +290,15 @@ def test_check_refuses(tmp_path, text, word):
     done = check(tmp_path, text)
     assert done.returncode == 1 and word in done.stderr, (done.returncode, done.stderr)
     assert "impound.yaml" in done.stderr
+
+
+def test_a_jq_mistake_has_its_place_and_nothing_starts_or_reloads_with_it(serve, handler, tmp_path):
+    wrong = GOOD + "    classify:\n      rules:\n        - {when: {jq: '.['}, do: dlq}\n"
+    assert re.search(r"impound\.yaml:6:23: jq: [^\n]*\n$", check(tmp_path, wrong).stderr)
+    assert impound("serve", "-c", tmp_path / "impound.yaml").returncode == 1
+    server = serve(queues(handler().url))
+    server.configure(queues("http://127.0.0.1:1/", classify={"rules": [{"when": {"jq": ".["}, "do": "dlq"}]}))
+    assert "jq: " in reload(server, "stays as it is")
 
 
 # ---- doctor ----

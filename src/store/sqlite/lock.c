@@ -11,7 +11,9 @@
 enum status lock_take(struct disk *disk, const char *dir, int *file, struct err *err) {
     int made = disk->vtable->make_dir(disk, dir);
     if (made != 0)
-        return err_set(err, STATUS_IO, "%s: %s", dir, strerror(made));
+        return err_set(err, STATUS_IO, "cannot make the store's folder %s: %s", dir,
+                       made == ENOENT ? "the folder above it does not exist; make that first"
+                                      : strerror(made));
     struct buf path;
     buf_init_heap(&path, strlen(dir) + sizeof "/lock");
     buf_printf(&path, "%s/lock", dir);
@@ -20,7 +22,10 @@ enum status lock_take(struct disk *disk, const char *dir, int *file, struct err 
     if (*file < 0)
         return err_set(err, STATUS_IO, "%s/lock: %s", dir, strerror(errno));
     if (flock(*file, LOCK_EX | LOCK_NB) != 0)
-        return err_set(err, STATUS_BUSY, "%s is in use by another process", dir);
+        return err_set(
+            err, STATUS_BUSY,
+            "%s is in use by another process, such as a running impound serve; stop that first",
+            dir);
     return STATUS_OK;
 }
 

@@ -34,6 +34,7 @@ struct doctor {
     enum status status; /* of salvaging */
     struct err err;
     bool wrong;
+    bool holes; /* the journal has places that cannot be read, or is not all there */
 };
 
 /* ---- looking ---- */
@@ -55,7 +56,8 @@ static void count_record(void *arg, uint64_t position, struct bytes bytes) {
 static enum status look_at_journal(struct doctor *doctor, struct err *err) {
     enum status status =
         journal_verify(&doctor->journal, doctor->report, count_record, doctor, err);
-    doctor->wrong |= status == STATUS_CORRUPT;
+    doctor->holes = status == STATUS_CORRUPT;
+    doctor->wrong |= doctor->holes;
     return status == STATUS_CORRUPT ? STATUS_OK : status;
 }
 
@@ -105,7 +107,7 @@ static enum status look_at_position(struct doctor *doctor) {
     } else {
         buf_printf(doctor->report, "journal position %llu: %s\n",
                    (unsigned long long)doctor->position, err.text);
-        doctor->wrong = true;
+        doctor->wrong = doctor->holes = true;
     }
     return STATUS_OK;
 }
@@ -270,9 +272,10 @@ static enum status repair_all(struct doctor *doctor, struct err *err) {
         status = set_aside(doctor, err);
     if (status == STATUS_OK)
         buf_printf(doctor->report,
-                   "repaired: %llu changes salvaged, %llu lost; the old journal stays beside the "
+                   "repaired: %llu changes salvaged, %llu lost%s; the old journal stays beside the "
                    "new one as *.damaged\n",
-                   (unsigned long long)doctor->salvaged, (unsigned long long)doctor->lost);
+                   (unsigned long long)doctor->salvaged, (unsigned long long)doctor->lost,
+                   doctor->holes ? ", and whatever stood where the journal cannot be read" : "");
     return status;
 }
 

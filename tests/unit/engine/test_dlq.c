@@ -176,6 +176,21 @@ static void a_dlq_at_its_cap_stops_receiving_until_it_is_below_95_percent(void *
     rig_free(rig);
 }
 
+static void a_dlq_with_room_for_one_takes_another_when_it_is_empty_again(void **state) {
+    (void)state;
+    struct rig *rig = rig_new((struct rig_options){0});
+    rig->dlqs[0].cap = 1;
+    rig_open(rig);
+    push_and_fail(rig, "a", 400);
+    rig_push(rig, "b");
+    rig_pass(rig, QUEUE_FULL_POLL_MS);
+    assert_null(rig_call(rig, "b"));
+    resolve(rig, "a");
+    rig_pass(rig, QUEUE_FULL_POLL_MS);
+    assert_non_null(rig_call(rig, "b"));
+    rig_free(rig);
+}
+
 /* A fast handler on a slow disk overshoots by what it has in hand, no more. */
 static void letters_on_their_way_count_towards_the_cap(void **state) {
     (void)state;
@@ -333,6 +348,7 @@ int main(void) {
         cmocka_unit_test(a_discard_is_on_the_record_and_fills_nothing),
         cmocka_unit_test(the_third_crash_is_the_last),
         cmocka_unit_test(a_dlq_at_its_cap_stops_receiving_until_it_is_below_95_percent),
+        cmocka_unit_test(a_dlq_with_room_for_one_takes_another_when_it_is_empty_again),
         cmocka_unit_test(letters_on_their_way_count_towards_the_cap),
         cmocka_unit_test(retries_go_on_while_the_dlq_is_full_and_may_overshoot),
         cmocka_unit_test(a_full_dlq_lets_no_new_message_probe),

@@ -43,6 +43,19 @@ static void a_halted_queue_says_why_and_hands_nothing_over(void **state) {
     rig_free(rig);
 }
 
+static void the_status_stands_once_in_why(void **state) {
+    (void)state;
+    struct rig *rig = rig_plain();
+    struct outcome outcome = rig_outcome(KIND_STATUS, 401);
+    outcome.error_message = BYTES("HTTP 401 Unauthorized");
+    rig_push(rig, "a");
+    rig_rest(rig);
+    rig_answer(rig, "a", outcome);
+    rig_rest(rig);
+    assert_string_equal(rig_view(rig).why, "auth: message a: HTTP 401 Unauthorized");
+    rig_free(rig);
+}
+
 static void a_message_that_was_attempted_before_keeps_its_count_through_a_halt(void **state) {
     (void)state;
     struct rig *rig = rig_plain();
@@ -255,6 +268,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_halt_takes_the_message_back_uncounted),
         cmocka_unit_test(a_halted_queue_says_why_and_hands_nothing_over),
+        cmocka_unit_test(the_status_stands_once_in_why),
         cmocka_unit_test(a_message_that_was_attempted_before_keeps_its_count_through_a_halt),
         cmocka_unit_test(a_halt_survives_a_restart),
         cmocka_unit_test(a_halt_stops_its_own_queue_alone),

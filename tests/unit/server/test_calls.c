@@ -218,6 +218,7 @@ static void stats_add_up(void **state) {
     world.engine.queues[1].counts.queued = 3;
     world.engine.queues[1].results[RESULT_OK] = 7;
     client_expect(client_get(&world, "/v1/stats?window=5m"), 200, "\"totals\":{\"depth\":5");
+    client_expect(client_get(&world, "/v1/stats?window=5m"), 200, "{\"in_per_minute\":5,");
     client_expect(client_get(&world, "/v1/stats"), 200, "\"attempts\":{\"ok\":7");
     client_expect(client_get(&world, "/v1/stats?window=5m"), 200, "\"in_per_minute\":5");
     client_expect(client_get(&world, "/v1/stats?window=5m"), 200, "\"window\":\"5m\"");

@@ -137,6 +137,7 @@ static void a_hole_in_the_journal_is_found_and_the_rest_salvaged(void **state) {
     assert_true(reports(clinic, "no whole group"));
     assert_int_equal(examine(clinic, true), STATUS_OK);
     assert_true(reports(clinic, "2 changes salvaged"));
+    assert_true(reports(clinic, "and whatever stood where the journal cannot be read"));
     open_store(clinic);
     assert_int_equal(count_held(clinic), MESSAGES - 1);
     assert_int_equal(clinic->store->vtable->dlq_depth(clinic->store, BYTES("orders.dlq")),

@@ -103,8 +103,7 @@ static void a_letter_says_what_failed_who_decided_and_what_to_do(void **state) {
     assert_bytes(text_of(whole, "state"), "pending_review");
     assert_bytes(text_of(whole, "cause"), "exhausted");
     assert_has(summary, "All 2 attempts failed, the last with TimeoutError: no answer.");
-    assert_has(summary,
-               "Rule preset:http[2] said retry and called it timeout/max_attempts:timeout.");
+    assert_has(summary, "Rule preset:http[2] said retry and called it timeout/timeout.");
     assert_has(summary, "No attempts are left.");
     assert_has(summary, "replay it");
 }
@@ -267,6 +266,25 @@ static void every_cause_says_what_to_do(void **state) {
     }
 }
 
+static void a_status_stands_once_and_a_halt_says_what_starts_it_again(void **state) {
+    (void)state;
+    struct envelope_note note = {.attempt = 1, .verdict = VERDICT_HALT};
+    struct envelope envelope = {.id = BYTES("m"),
+                                .queue = BYTES("orders"),
+                                .state = STATE_QUEUED,
+                                .failed = true,
+                                .kind = KIND_STATUS,
+                                .status = 401,
+                                .error_message = BYTES("HTTP 401 Unauthorized"),
+                                .history = &note,
+                                .history_count = 1};
+    struct bytes summary = text_of(explained(&envelope, &policy), "summary");
+    assert_has(summary, "It failed with HTTP 401 Unauthorized. ");
+    assert_has(summary, "`impound resume orders`");
+    envelope.error_message = BYTES("key expired");
+    assert_has(text_of(explained(&envelope, &policy), "summary"), "key expired (HTTP 401). ");
+}
+
 static void what_is_alive_or_settled_needs_nobody(void **state) {
     (void)state;
     struct envelope envelope = {.id = BYTES("m"), .queue = BYTES("orders"), .state = STATE_QUEUED};
@@ -310,6 +328,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(limits_are_there_as_data, start, end),
         cmocka_unit_test_setup_teardown(a_queue_that_is_gone_is_named, start, end),
         cmocka_unit_test_setup_teardown(every_cause_says_what_to_do, start, end),
+        cmocka_unit_test_setup_teardown(a_status_stands_once_and_a_halt_says_what_starts_it_again,
+                                        start, end),
         cmocka_unit_test_setup_teardown(what_is_alive_or_settled_needs_nobody, start, end),
         cmocka_unit_test_setup_teardown(the_handlers_own_verdict_is_called_that, start, end),
     };
