@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/memory.h"
 
 struct bytes bytes_of(const char *text) {
@@ -168,7 +169,7 @@ bool bytes_u64(struct bytes text, uint64_t *out) {
     if (text.len == 0)
         return false;
     for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] < '0' || text.ptr[i] > '9')
+        if (!ascii_is_digit(text.ptr[i]))
             return false;
         uint64_t digit = (uint64_t)(text.ptr[i] - '0');
         if (value > (UINT64_MAX - digit) / 10)
