@@ -14,12 +14,12 @@
 #include "core/budget.h"
 #include "core/decide.h"
 #include "engine/engine.h"
+#include "engine/rate.h"
 
 enum {
     QUEUE_SETTLING_MAX = 1024,       /* flights of one queue that wait for their commit */
     QUEUE_FULL_POLL_MS = 1000,       /* how often a full DLQ is looked at again */
     QUEUE_FACTS_INTERVAL_MS = 10000, /* how often the budget's peak is written, at most */
-    QUEUE_RATE_SECONDS = 60,
     RECORD_RETRY_FIRST_MS = 100, /* after a commit that failed; doubles … */
     RECORD_RETRY_LAST_MS = 5000, /* … up to this */
     DLQ_REOPEN_PERMILLE = 950,   /* a blocked queue receives again below this share of the cap */
@@ -59,12 +59,6 @@ struct flight {
     bool postponed;    /* a commit of it failed; counted in queue->postponed until one does not */
 };
 
-/* Arrivals, successes and failures of the last minute. */
-struct rate {
-    uint32_t slots[QUEUE_RATE_SECONDS];
-    int64_t second;
-};
-
 struct queue {
     struct engine *engine;
     struct map_node by_name;
@@ -98,7 +92,7 @@ struct queue {
 
     uint64_t results[RESULT_COUNT];
     uint64_t retries, fallbacks, jq_errors;
-    struct rate in, ok, failed;
+    struct rate in, ok, failed; /* arrivals and attempts */
     uint64_t seconds_buckets[ENGINE_SECONDS_BUCKETS + 1];
     double seconds_sum;
 };
@@ -194,9 +188,6 @@ void record_drop(struct engine *engine); /* forgets commits whose answer will ne
 /* request.c */
 void request_open(struct engine *engine, struct engine_post *post);
 void request_settle_report(struct flight *flight, enum status status);
-
-/* view.c */
-void rate_count(struct rate *rate, struct mono now);
 
 /* notice.c */
 void notice_letter(const struct flight *flight);

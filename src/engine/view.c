@@ -17,28 +17,6 @@ const char *attempt_result_text(enum attempt_result result) {
     return words[result];
 }
 
-/* Empties the slots of the seconds that have passed since the last call. */
-static void rate_advance(struct rate *rate, struct mono now) {
-    int64_t second = now.ms / 1000;
-    int64_t passed = second - rate->second;
-    for (int64_t i = 0; i < passed && i < QUEUE_RATE_SECONDS; i++)
-        rate->slots[(second - i) % QUEUE_RATE_SECONDS] = 0;
-    rate->second = second;
-}
-
-void rate_count(struct rate *rate, struct mono now) {
-    rate_advance(rate, now);
-    rate->slots[rate->second % QUEUE_RATE_SECONDS]++;
-}
-
-static uint64_t rate_total(struct rate *rate, struct mono now) {
-    uint64_t total = 0;
-    rate_advance(rate, now);
-    for (size_t i = 0; i < QUEUE_RATE_SECONDS; i++)
-        total += rate->slots[i];
-    return total;
-}
-
 static void copy_counters(const struct queue *queue, struct engine_queue_view *out) {
     for (size_t i = 0; i < RESULT_COUNT; i++)
         out->results[i] = queue->results[i];
