@@ -175,7 +175,6 @@ void flight_free(struct flight *flight);
 
 /* judge.c */
 void judge_outcome(struct flight *flight); /* facts, then the decision; may wait for jq */
-void judge_decide(struct flight *flight);
 
 /* record.c */
 void record_decided(struct flight *flight); /* joins this turn's commit */
