@@ -26,8 +26,6 @@ struct jq_question {
     struct buf input;
 };
 
-enum { JQ_INPUT_MAX = 64 << 20 };
-
 static void open_jq_answer(struct engine *engine, struct engine_post *post) {
     struct jq_question *question = CONTAINER_OF(post, struct jq_question, post);
     struct flight *flight = question->flight;
