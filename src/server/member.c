@@ -8,12 +8,14 @@
 #include "core/envelope.h"
 #include "server/push.h"
 
+enum { QUOTE_MAX = 64 }; /* bytes of a name in an error */
+
 static enum status unknown(const struct member *members, size_t count, struct bytes key,
                            struct err *err) {
     struct suggest nearest = suggest_for(key);
     for (size_t i = 0; i < count; i++)
         suggest_try(&nearest, bytes_of(members[i].name));
-    key = bytes_clip(key, 64);
+    key = bytes_clip(key, QUOTE_MAX);
     if (nearest.best.len > 0)
         return err_set(err, STATUS_INVALID, "unknown member \"%.*s\"; did you mean \"%.*s\"?",
                        BYTES_ARG(key), BYTES_ARG(nearest.best));
@@ -73,11 +75,11 @@ static enum status read_header(struct json_walk *walk, struct arena *arena,
     if (!json_unescape(walk->key, arena, &header->name) || !http_field_is_name(header->name) ||
         header->name.len > PUSH_HEADER_MAX)
         return err_set(err, STATUS_INVALID, "has the name \"%.*s\", which is no HTTP header name",
-                       BYTES_ARG(bytes_clip(walk->key, 64)));
+                       BYTES_ARG(bytes_clip(walk->key, QUOTE_MAX)));
     struct err why;
     if (member_text(walk->value, 0, PUSH_HEADER_MAX, arena, &header->value, &why) != STATUS_OK)
         return err_set(err, STATUS_INVALID, "→ \"%.*s\" %s",
-                       BYTES_ARG(bytes_clip(header->name, 64)), why.text);
+                       BYTES_ARG(bytes_clip(header->name, QUOTE_MAX)), why.text);
     return STATUS_OK;
 }
 
