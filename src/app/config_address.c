@@ -3,9 +3,10 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+#include "base/ascii.h"
+
 static bool host_char(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '-' || c == '_';
+    return ascii_is_alnum(c) || c == '.' || c == '-' || c == '_';
 }
 
 static bool is_ip(int family, struct bytes host, unsigned char address[sizeof(struct in6_addr)]) {

@@ -1,10 +1,9 @@
 #include "app/config_handler.h"
 
-#include <string.h>
-
 #include "app/config_address.h"
 #include "app/config_path.h"
 #include "app/config_value.h"
+#include "base/http_field.h"
 
 enum { TIMEOUT_MS = 30000, TIMEOUT_MOST_MS = 24 * 3600 * 1000 };
 
@@ -42,35 +41,16 @@ static bool read_argv(struct config_reader *reader, const struct config_node *no
     return true;
 }
 
-static bool is_token(struct bytes name) {
-    static const char marks[] = "!#$%&'*+-.^_`|~";
-    for (size_t i = 0; i < name.len; i++) {
-        char c = name.ptr[i];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        if (!letter && (c == '\0' || !strchr(marks, c)))
-            return false;
-    }
-    return name.len > 0;
-}
-
-/* A line end in a value would begin another header. */
-static bool is_field_value(struct bytes value) {
-    for (size_t i = 0; i < value.len; i++)
-        if (((unsigned char)value.ptr[i] < ' ' && value.ptr[i] != '\t') || value.ptr[i] == 0x7f)
-            return false;
-    return true;
-}
-
 static bool read_header(struct config_reader *reader, const struct config_node *node,
                         struct rule_header *out) {
-    if (!is_token(node->key)) {
+    if (!http_field_is_name(node->key)) {
         config_mistake_add(&reader->mistakes, node->key_at,
                            "\"%.*s\" is not the name of an HTTP header", BYTES_ARG(node->key));
         return false;
     }
     if (!config_value_string(reader, node, "a header's value", &out->value))
         return false;
-    if (!is_field_value(out->value))
+    if (!http_field_is_value(out->value))
         return config_reader_expected(reader, node, "a header's value on one line");
     out->name = node->key;
     return true;

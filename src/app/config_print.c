@@ -3,6 +3,7 @@
  * printed with it, so that no secret leaves the environment. */
 #include <string.h>
 
+#include "base/ascii.h"
 #include "app/config.h"
 #include "app/config_dlq.h"
 #include "app/config_env.h"
@@ -31,9 +32,8 @@ static bool is_special(struct bytes text) {
 static bool is_plain(struct bytes text) {
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        bool inner = (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
-        if (!letter && !(i > 0 && inner))
+        bool inner = ascii_is_digit(c) || c == '_' || c == '.' || c == '-';
+        if (!ascii_is_letter(c) && !(i > 0 && inner))
             return false;
     }
     return text.len > 0 && !is_special(text);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "app/config_env.h"
 #include "base/instant.h"
 
@@ -189,8 +190,7 @@ bool config_value_word(struct config_reader *reader, const struct config_node *n
 }
 
 static bool name_char(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '_' || c == '-';
+    return ascii_is_alnum(c) || c == '.' || c == '_' || c == '-';
 }
 
 bool config_value_name(struct config_reader *reader, struct config_place at, const char *of,

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/thread.h"
 #include "broker/builtin.h"
 #include "handler/exec.h"
 #include "handler/http.h"
@@ -250,10 +251,9 @@ enum status plant_start(struct config *config, struct plant **out, struct err *e
     if (status == STATUS_OK)
         status = make_engine(plant, err);
     if (status == STATUS_OK) {
-        plant->engine_runs =
-            pthread_create(&plant->engine_thread, NULL, engine_thread, plant->engine) == 0;
-        status = plant->engine_runs ? open_port(plant, err)
-                                    : err_set(err, STATUS_INTERNAL, "no thread for the engine");
+        thread_start(&plant->engine_thread, "engine", engine_thread, plant->engine);
+        plant->engine_runs = true;
+        status = open_port(plant, err);
     }
     if (status != STATUS_OK) {
         plant_stop(plant);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/memory.h"
 
 struct bytes bytes_of(const char *text) {
@@ -127,12 +128,14 @@ bool bytes_glob(struct bytes pattern, struct bytes text) {
     return p == pattern.len;
 }
 
-/* Length of the UTF-8 sequence at the front of s, or 0 when it is not a legal one. */
-static size_t utf8_step(const unsigned char *s, size_t len) {
+size_t bytes_utf8_front(struct bytes text) {
+    const unsigned char *s = (const unsigned char *)text.ptr;
+    if (text.len == 0)
+        return 0;
     if (s[0] < 0x80)
         return 1;
     size_t n = s[0] >= 0xF0 ? 4 : s[0] >= 0xE0 ? 3 : 2;
-    if (s[0] < 0xC2 || s[0] > 0xF4 || len < n)
+    if (s[0] < 0xC2 || s[0] > 0xF4 || text.len < n)
         return 0;
     for (size_t i = 1; i < n; i++)
         if ((s[i] & 0xC0) != 0x80)
@@ -144,13 +147,10 @@ static size_t utf8_step(const unsigned char *s, size_t len) {
 }
 
 bool bytes_is_utf8(struct bytes text) {
-    for (size_t i = 0; i < text.len;) {
-        size_t n = utf8_step((const unsigned char *)text.ptr + i, text.len - i);
-        if (n == 0)
-            return false;
-        i += n;
-    }
-    return true;
+    size_t n;
+    while ((n = bytes_utf8_front(text)) > 0)
+        text = (struct bytes){text.ptr + n, text.len - n};
+    return text.len == 0;
 }
 
 /* FNV-1a with a final mix, so that short keys spread over all 64 bits. */
@@ -168,7 +168,7 @@ bool bytes_u64(struct bytes text, uint64_t *out) {
     if (text.len == 0)
         return false;
     for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] < '0' || text.ptr[i] > '9')
+        if (!ascii_is_digit(text.ptr[i]))
             return false;
         uint64_t digit = (uint64_t)(text.ptr[i] - '0');
         if (value > (UINT64_MAX - digit) / 10)

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/ascii.h"
+
 enum { MS_PER_DAY = 86400000 };
 
 struct mono mono_after(struct mono from, int64_t ms) {
@@ -67,7 +69,7 @@ static bool from_calendar(struct tm tm, int ms, struct wall *out) {
 
 static int fraction_ms(struct bytes *rest) {
     int ms = 0, weight = 100;
-    while (rest->len && rest->ptr[0] >= '0' && rest->ptr[0] <= '9') {
+    while (rest->len && ascii_is_digit(rest->ptr[0])) {
         ms += (rest->ptr[0] - '0') * weight;
         weight /= 10;
         *rest = bytes_cut(*rest, 1, rest->len);

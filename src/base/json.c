@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/ascii.h"
+
 struct scan {
     const char *at;
     const char *end;
@@ -20,10 +22,6 @@ static void skip_space(struct scan *s) {
         s->at++;
 }
 
-static bool is_hex(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 static bool scan_escape(struct scan *s) {
     if (s->at == s->end)
         return fail(s, "a string does not end");
@@ -31,7 +29,7 @@ static bool scan_escape(struct scan *s) {
     if (c != 'u')
         return c != '\0' && strchr("\"\\/bfnrt", c) ? true : fail(s, "an escape that JSON does not have");
     for (int i = 0; i < 4; i++, s->at++)
-        if (s->at == s->end || !is_hex(*s->at))
+        if (s->at == s->end || !ascii_is_hex(*s->at))
             return fail(s, "\\u needs four hex digits");
     return true;
 }
@@ -56,7 +54,7 @@ static bool scan_string(struct scan *s) {
 
 static bool scan_digits(struct scan *s) {
     const char *start = s->at;
-    while (s->at < s->end && *s->at >= '0' && *s->at <= '9')
+    while (s->at < s->end && ascii_is_digit(*s->at))
         s->at++;
     return s->at > start ? true : fail(s, "a digit is missing in a number");
 }
@@ -100,7 +98,7 @@ static bool scan_scalar(struct scan *s) {
     case 'n':
         return scan_word(s, BYTES("null"));
     default:
-        if (*s->at == '-' || (*s->at >= '0' && *s->at <= '9'))
+        if (*s->at == '-' || ascii_is_digit(*s->at))
             return scan_number(s);
         return fail(s, "a value was expected here");
     }

@@ -26,14 +26,6 @@ void json_close(struct json_out *out, char bracket) {
     out->comma = true;
 }
 
-static size_t utf8_run(struct bytes text) {
-    size_t want = (unsigned char)text.ptr[0] >= 0xF0   ? 4
-                  : (unsigned char)text.ptr[0] >= 0xE0 ? 3
-                                                       : 2;
-    struct bytes run = bytes_cut(text, 0, want);
-    return run.len == want && bytes_is_utf8(run) ? want : 0;
-}
-
 static void put_control(struct buf *buf, char c) {
     static const char codes[] = "\b\f\n\r\t\"\\", letters[] = "bfnrt\"\\";
     const char *named = c ? strchr(codes, c) : NULL;
@@ -53,7 +45,7 @@ static void put_quoted(struct buf *buf, struct bytes text) {
     size_t plain = 0; /* start of the run that needs no escape */
     for (size_t i = 0; i < text.len;) {
         unsigned char c = (unsigned char)text.ptr[i];
-        size_t run = c < 0x80 ? 1 : utf8_run(bytes_cut(text, i, text.len));
+        size_t run = c < 0x80 ? 1 : bytes_utf8_front(bytes_cut(text, i, text.len));
         if (run > 1 || (run == 1 && c >= 0x20 && c != '"' && c != '\\' && c != 0x7f)) {
             i += run;
             continue;

@@ -7,8 +7,6 @@
 #include "cli/path.h"
 #include "cli/text.h"
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 const struct options_row cmd_explain_options[] = {
     {"queue", "QUEUE", "which one, when several queues hold that id", 0},
     {0},
@@ -39,14 +37,14 @@ static void view(const struct cli_env *env, struct json answer, struct arena *ar
     text_put_lines(out, field_text(answer, "summary", arena), 0);
     bool letter = field_at(answer, "cause").type == JSON_STRING;
     story_title(&story, letter ? "letter" : "message", field_text(answer, "id", arena));
-    story_lines(&story, lines, COUNT(lines));
+    story_lines(&story, lines, COMMAND_COUNT(lines));
     if (json_step(&first)) {
         story_title(&story, "what happened", BYTES_NONE);
-        listing_print(&story, step_columns, COUNT(step_columns), steps, STORY_INDENT);
+        listing_print(&story, step_columns, COMMAND_COUNT(step_columns), steps, STORY_INDENT);
     }
     if (field_at(answer, "rule").type == JSON_OBJECT) {
         story_title(&story, "rule", field_text(answer, "rule.name", arena));
-        story_lines(&story, rule_lines, COUNT(rule_lines));
+        story_lines(&story, rule_lines, COMMAND_COUNT(rule_lines));
         story_put(&story, "when", field_at(answer, "rule.when").text);
     }
     story_members(&story, "limits", "limits");

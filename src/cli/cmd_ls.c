@@ -9,9 +9,8 @@
 #include "cli/listing.h"
 #include "cli/path.h"
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-#define CHUNK        ((size_t)64 * 1024)
-#define ALL_PAGE     "1000" /* the largest page that the server gives */
+#define CHUNK    ((size_t)64 * 1024)
+#define ALL_PAGE "1000" /* the largest page that the server gives */
 
 const struct options_row cmd_ls_options[] = {
     {"queue", "QUEUE", "of this queue; without DLQ, whatever it holds", 0},
@@ -176,7 +175,7 @@ static int list(struct walk *walk) {
     bool document = walk->env->json && all_pages(walk);
     walk->noun = letters ? "letters" : "messages";
     listing_init(&walk->listing, walk->env, letters ? columns : message_columns,
-                 letters ? COUNT(columns) : COUNT(message_columns));
+                 letters ? COMMAND_COUNT(columns) : COMMAND_COUNT(message_columns));
     if (document)
         buf_printf(&walk->out, "{\"%s\":[", walk->noun);
     int code = walk_pages(walk);

@@ -7,8 +7,6 @@
 #include "cli/path.h"
 #include "cli/pretty.h"
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 enum { BODY_LINES_MAX = 200, TRACE_LINES_MAX = 200, TRACE_INDENT = 4 };
 
 const struct options_row cmd_show_options[] = {
@@ -74,7 +72,7 @@ static void put_failure(const struct story *story) {
     story_title(story, "failure", field_text(story->object, "failure.error_type", story->arena));
     pretty_text(story->out, field_text(story->object, "failure.error_message", story->arena),
                 STORY_INDENT, TRACE_LINES_MAX);
-    story_lines(story, failure_lines, COUNT(failure_lines));
+    story_lines(story, failure_lines, COMMAND_COUNT(failure_lines));
     if (trace.len == 0)
         return;
     buf_str(story->out, "  stack trace:\n");
@@ -87,7 +85,7 @@ static void put_history(const struct story *story) {
     if (!json_step(&walk))
         return;
     story_title(story, "history", BYTES_NONE);
-    listing_print(story, history_columns, COUNT(history_columns), history, STORY_INDENT);
+    listing_print(story, history_columns, COMMAND_COUNT(history_columns), history, STORY_INDENT);
 }
 
 /* What is not UTF-8 is shown as base64, as the server gives it. */
@@ -113,7 +111,7 @@ static void view(const struct cli_env *env, struct json answer, struct arena *ar
     struct story story = {env, answer, arena, out};
     bool letter = field_at(answer, "dead_at").type == JSON_STRING;
     story_title(&story, letter ? "letter" : "message", field_text(answer, "id", arena));
-    story_lines(&story, what, COUNT(what));
+    story_lines(&story, what, COMMAND_COUNT(what));
     put_failure(&story);
     put_history(&story);
     story_members(&story, "headers", "message.headers");

@@ -6,8 +6,6 @@
 #include "cli/listing.h"
 #include "cli/path.h"
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 const struct options_row cmd_stats_options[] = {
     {"window", "DURATION", "over how long rates are taken (default 1m)", 0},
     {0},
@@ -48,11 +46,11 @@ static const struct story_line totals[] = {
 static void view(const struct cli_env *env, struct json answer, struct arena *arena,
                  struct buf *out) {
     struct story story = {env, answer, arena, out};
-    listing_print(&story, queue_columns, COUNT(queue_columns), field_at(answer, "queues"), 0);
+    listing_print(&story, queue_columns, COMMAND_COUNT(queue_columns), field_at(answer, "queues"), 0);
     buf_char(out, '\n');
-    listing_print(&story, dlq_columns, COUNT(dlq_columns), field_at(answer, "dlqs"), 0);
+    listing_print(&story, dlq_columns, COMMAND_COUNT(dlq_columns), field_at(answer, "dlqs"), 0);
     story_title(&story, "totals", BYTES_NONE);
-    story_lines(&story, totals, COUNT(totals));
+    story_lines(&story, totals, COMMAND_COUNT(totals));
     story_members(&story, "attempts", "totals.attempts");
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "cli/help.h"
+#include "cli/path.h"
 #include "cli/text.h"
 
 #define CHUNK ((size_t)16 * 1024)
@@ -79,5 +80,21 @@ int command_show(const struct cli_env *env, const struct client_call *call, comm
                    : command_fail(&err);
     buf_free(&answer);
     client_free(client);
+    return code;
+}
+
+int command_show_all_or_one(const struct cli_env *env, int argc, char **argv, const char *path,
+                            command_view *all, command_view *one) {
+    struct options options;
+    struct path place;
+    if (!command_options(env, NULL, argc, argv, 0, 1, &options))
+        return status_exit(STATUS_USAGE);
+    path_init(&place, path);
+    if (options.arg_count > 0)
+        path_segment(&place, options.args[0]);
+    int code = command_show(env, &(struct client_call){.path = path_text(&place)},
+                            options.arg_count > 0 ? one : all);
+    path_free(&place);
+    options_free(&options);
     return code;
 }

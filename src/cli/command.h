@@ -8,6 +8,8 @@
 
 #define COMMAND_ANSWER_MAX ((size_t)256 * 1024 * 1024)
 
+#define COMMAND_COUNT(rows) (sizeof(rows) / sizeof *(rows))
+
 /* Prints what is wrong and how the verb is used, and returns false, when the options are not right.
  */
 bool command_options(const struct cli_env *env, const struct options_row *rows, int argc,
@@ -26,5 +28,8 @@ typedef void command_view(const struct cli_env *env, struct json answer, struct 
 
 /* Makes the call and prints its answer, through the view or, with --json, as it is. */
 int command_show(const struct cli_env *env, const struct client_call *call, command_view *view);
+/* A verb that shows what lies at `path`: all of it, or with an argument the one of that name. */
+int command_show_all_or_one(const struct cli_env *env, int argc, char **argv, const char *path,
+                            command_view *all, command_view *one);
 
 #endif

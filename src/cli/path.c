@@ -1,7 +1,8 @@
 #include "cli/path.h"
 
-#include <ctype.h>
 #include <string.h>
+
+#include "base/ascii.h"
 
 void path_init(struct path *path, const char *start) {
     *path = (struct path){0};
@@ -16,11 +17,10 @@ void path_free(struct path *path) {
 /* RFC 3986: all but the unreserved characters. */
 static void put_escaped(struct buf *out, const char *text) {
     for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if ((c < 0x80 && isalnum(c)) || strchr("-._~", c))
+        if (ascii_is_alnum(*text) || strchr("-._~", *text))
             buf_char(out, *text);
         else
-            buf_printf(out, "%%%02X", c);
+            buf_printf(out, "%%%02X", (unsigned char)*text);
     }
 }
 

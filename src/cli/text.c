@@ -16,8 +16,8 @@ static const struct range unfit[] = {
 static size_t next_point(struct bytes text, uint32_t *point) {
     static const unsigned char marks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
     unsigned char first = (unsigned char)text.ptr[0];
-    size_t len = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-    if (len > text.len || !bytes_is_utf8(bytes_cut(text, 0, len))) {
+    size_t len = bytes_utf8_front(text);
+    if (len == 0) {
         *point = 0xfffd;
         return 1;
     }

@@ -74,16 +74,3 @@ int64_t backoff_delay_ms(const struct retry_policy *retry, uint32_t attempt, int
     int64_t own = own_ms(retry, attempt, previous_ms, rng);
     return larger(own, smaller(retry_after_ms, retry->retry_after_cap_ms));
 }
-
-int64_t backoff_longest_ms(const struct retry_policy *retry) {
-    int64_t longest = retry->cap_ms;
-    if (retry->shape == BACKOFF_FIXED)
-        longest = smaller(retry->base_ms, retry->cap_ms);
-    if (retry->shape == BACKOFF_LIST) {
-        longest = listed_ms(retry, 1);
-        for (size_t i = 1; i < retry->delay_count; i++)
-            longest = larger(longest, retry->delays_ms[i]);
-        longest = smaller(longest, retry->cap_ms);
-    }
-    return larger(longest, retry->retry_after_cap_ms);
-}

@@ -12,7 +12,7 @@ struct judgement {
     struct rng *rng;
 };
 
-struct bytes decide_route(const struct policy *policy, struct bytes category) {
+static struct bytes route(const struct policy *policy, struct bytes category) {
     for (size_t i = 0; i < policy->route_count; i++)
         if (bytes_eq(policy->routes[i].category, category))
             return policy->routes[i].dlq;
@@ -39,7 +39,7 @@ static struct decision begin(const struct judgement *j, const struct classificat
         .verdict = verdict,
         .category = class->category,
         .reason = class->reason,
-        .dlq = class->dlq.len ? class->dlq : decide_route(j->policy, class->category),
+        .dlq = class->dlq.len ? class->dlq : route(j->policy, class->category),
         .rule_name = class->rule_name,
         .breaker_failure = breaker_is_failure(j->policy->handler, j->outcome, verdict),
     };

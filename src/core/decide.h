@@ -63,7 +63,4 @@ struct decision decide(const struct policy *policy, const struct subject *subjec
                        const struct outcome *outcome, const struct rule_facts *facts,
                        const struct circumstance *around, struct rng *rng);
 
-/* The DLQ that a category goes to under this policy (routes, else the default). */
-struct bytes decide_route(const struct policy *policy, struct bytes category);
-
 #endif

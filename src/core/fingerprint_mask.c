@@ -2,6 +2,7 @@
  *
  * Every shape is either bounded in length or consumes what it looked at, so the work is linear in
  * the text. Changing what is masked changes stored fingerprints: raise FINGERPRINT_VERSION. */
+#include "base/ascii.h"
 #include "core/fingerprint.h"
 
 #include <string.h>
@@ -15,32 +16,16 @@ enum {
     IPV6_TEXT_MAX = 45,
 };
 
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
-static bool is_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool is_alnum(char c) {
-    return is_digit(c) || is_letter(c);
-}
-
-static bool is_hex(char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 static bool in_local_part(char c) {
-    return is_alnum(c) || (c && strchr("._%+-", c));
+    return ascii_is_alnum(c) || (c && strchr("._%+-", c));
 }
 
 static bool in_domain(char c) {
-    return is_alnum(c) || c == '.' || c == '-';
+    return ascii_is_alnum(c) || c == '.' || c == '-';
 }
 
 static bool in_ipv6(char c) {
-    return is_hex(c) || c == ':' || c == '.';
+    return ascii_is_hex(c) || c == ':' || c == '.';
 }
 
 static char at(struct bytes text, size_t i) {
@@ -60,8 +45,8 @@ static size_t shape(struct bytes text, const char *pattern) {
     size_t i = 0;
     for (; pattern[i]; i++) {
         char c = at(text, i);
-        bool fits = pattern[i] == 'd'   ? is_digit(c)
-                    : pattern[i] == 'x' ? is_hex(c)
+        bool fits = pattern[i] == 'd'   ? ascii_is_digit(c)
+                    : pattern[i] == 'x' ? ascii_is_hex(c)
                                         : c == pattern[i];
         if (!fits)
             return 0;
@@ -74,14 +59,14 @@ static size_t shape(struct bytes text, const char *pattern) {
 
 static size_t match_uuid(struct bytes text) {
     size_t n = shape(text, "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx");
-    return is_alnum(at(text, n)) ? 0 : n;
+    return ascii_is_alnum(at(text, n)) ? 0 : n;
 }
 
 static size_t fraction(struct bytes text, size_t from) {
     char point = at(text, from);
     if (point != '.' && point != ',')
         return 0;
-    size_t n = run(text, from + 1, SIZE_MAX, is_digit);
+    size_t n = run(text, from + 1, SIZE_MAX, ascii_is_digit);
     return n ? n + 1 : 0;
 }
 
@@ -104,7 +89,7 @@ static size_t match_timestamp(struct bytes text) {
     size_t n = shape(text, "dddd-dd-dd");
     if (n == 0)
         n = shape(text, "dddd/dd/dd");
-    if (n == 0 || is_digit(at(text, n)))
+    if (n == 0 || ascii_is_digit(at(text, n)))
         return 0;
     if (at(text, n) != 'T' && at(text, n) != ' ')
         return n;
@@ -120,7 +105,7 @@ static size_t match_email(struct bytes text) {
     if (local == 0 || at(text, local) != '@')
         return 0;
     size_t domain = run(text, local + 1, EMAIL_DOMAIN_MAX, in_domain);
-    while (domain && !is_alnum(text.ptr[local + domain]))
+    while (domain && !ascii_is_alnum(text.ptr[local + domain]))
         domain--; /* the full stop of the sentence */
     struct bytes name = bytes_cut(text, local + 1, local + 1 + domain);
     return bytes_find(name, BYTES(".")) < name.len ? local + 1 + domain : 0;
@@ -131,24 +116,24 @@ static size_t match_ipv4(struct bytes text) {
     for (int octet = 0; octet < 4; octet++) {
         if (octet && at(text, n++) != '.')
             return 0;
-        size_t width = run(text, n, 4, is_digit);
+        size_t width = run(text, n, 4, ascii_is_digit);
         if (width == 0 || width > 3)
             return 0;
         n += width;
     }
-    return at(text, n) == '.' && is_digit(at(text, n + 1)) ? 0 : n;
+    return at(text, n) == '.' && ascii_is_digit(at(text, n + 1)) ? 0 : n;
 }
 
 static size_t match_ipv6(struct bytes text) {
     size_t n = run(text, 0, IPV6_TEXT_MAX + 1, in_ipv6);
     while (n && (text.ptr[n - 1] == '.' || (text.ptr[n - 1] == ':' && at(text, n - 2) != ':')))
         n--;
-    if (n > IPV6_TEXT_MAX || is_alnum(at(text, n)))
+    if (n > IPV6_TEXT_MAX || ascii_is_alnum(at(text, n)))
         return 0;
     size_t colons = 0, digits = 0;
     for (size_t i = 0; i < n; i++) {
         colons += text.ptr[i] == ':';
-        digits += is_digit(text.ptr[i]);
+        digits += ascii_is_digit(text.ptr[i]);
     }
     bool shortened = bytes_find(bytes_cut(text, 0, n), BYTES("::")) < n;
     return digits && (colons == 7 || (shortened && colons >= 2)) ? n : 0;
@@ -157,8 +142,8 @@ static size_t match_ipv6(struct bytes text) {
 static size_t match_0x(struct bytes text) {
     if (at(text, 0) != '0' || (at(text, 1) != 'x' && at(text, 1) != 'X'))
         return 0;
-    size_t n = run(text, 2, SIZE_MAX, is_hex);
-    return n && !is_alnum(at(text, 2 + n)) ? 2 + n : 0;
+    size_t n = run(text, 2, SIZE_MAX, ascii_is_hex);
+    return n && !ascii_is_alnum(at(text, 2 + n)) ? 2 + n : 0;
 }
 
 struct census {
@@ -169,23 +154,23 @@ struct census {
 static struct census take_census(struct bytes word) {
     struct census census = {0, 0};
     for (size_t i = 0; i < word.len; i++) {
-        if (!is_digit(word.ptr[i]))
+        if (!ascii_is_digit(word.ptr[i]))
             continue;
         census.digits++;
-        census.groups += i == 0 || !is_digit(word.ptr[i - 1]);
+        census.groups += i == 0 || !ascii_is_digit(word.ptr[i - 1]);
     }
     return census;
 }
 
 static size_t match_hex(struct bytes text) {
-    size_t n = run(text, 0, SIZE_MAX, is_alnum);
+    size_t n = run(text, 0, SIZE_MAX, ascii_is_alnum);
     struct bytes word = bytes_cut(text, 0, n);
     size_t digits = take_census(word).digits;
-    return n >= HEX_MIN && digits > 0 && digits < n && run(word, 0, n, is_hex) == n ? n : 0;
+    return n >= HEX_MIN && digits > 0 && digits < n && run(word, 0, n, ascii_is_hex) == n ? n : 0;
 }
 
 static size_t match_id(struct bytes text) {
-    size_t n = run(text, 0, SIZE_MAX, is_alnum);
+    size_t n = run(text, 0, SIZE_MAX, ascii_is_alnum);
     struct census census = take_census(bytes_cut(text, 0, n));
     if (census.digits == n)
         return 0;
@@ -195,7 +180,7 @@ static size_t match_id(struct bytes text) {
 /* 17 · -3.5 · 1,234.5 · 3.11.7 · 1e-07 */
 static size_t match_number(struct bytes text) {
     size_t n = at(text, 0) == '-' || at(text, 0) == '+';
-    size_t whole = run(text, n, SIZE_MAX, is_digit);
+    size_t whole = run(text, n, SIZE_MAX, ascii_is_digit);
     if (whole == 0)
         return 0;
     n += whole;
@@ -204,8 +189,8 @@ static size_t match_number(struct bytes text) {
     if (at(text, n) != 'e' && at(text, n) != 'E')
         return n;
     size_t sign = at(text, n + 1) == '-' || at(text, n + 1) == '+';
-    size_t power = run(text, n + 1 + sign, SIZE_MAX, is_digit);
-    return power && !is_alnum(at(text, n + 1 + sign + power)) ? n + 1 + sign + power : n;
+    size_t power = run(text, n + 1 + sign, SIZE_MAX, ascii_is_digit);
+    return power && !ascii_is_alnum(at(text, n + 1 + sign + power)) ? n + 1 + sign + power : n;
 }
 
 static const struct {
@@ -238,7 +223,7 @@ static size_t quoted(struct masking *m, size_t from, size_t quote) {
         char c = m->text.ptr[i];
         if (c == '\\')
             i++;
-        else if (c && strchr(quotes[quote].close, c) && !is_alnum(at(m->text, i + 1)))
+        else if (c && strchr(quotes[quote].close, c) && !ascii_is_alnum(at(m->text, i + 1)))
             return i + 1 - from;
     }
     m->unclosed_until[quote] = i;
@@ -253,11 +238,11 @@ static size_t match_quoted(struct masking *m, size_t from) {
 }
 
 static size_t mask_at(struct masking *m, size_t i, struct bytes *mask) {
-    bool inside_word = i > 0 && is_alnum(m->text.ptr[i - 1]);
+    bool inside_word = i > 0 && ascii_is_alnum(m->text.ptr[i - 1]);
     struct bytes rest = bytes_cut(m->text, i, m->text.len);
     if (inside_word) { /* digits in a word are masked, but no sign or separator is taken */
         *mask = BYTES("<n>");
-        return is_digit(rest.ptr[0]) ? run(rest, 0, SIZE_MAX, is_digit) : 0;
+        return ascii_is_digit(rest.ptr[0]) ? run(rest, 0, SIZE_MAX, ascii_is_digit) : 0;
     }
     *mask = BYTES("<str>");
     size_t n = match_quoted(m, i);

@@ -2,6 +2,8 @@
 
 #include <assert.h>
 
+#include "base/ascii.h"
+
 void rule_facts_set(struct rule_facts *facts, size_t rule_index) {
     assert(rule_index < RULES_MAX);
     facts->bits[rule_index / 64] |= UINT64_C(1) << (rule_index % 64);
@@ -26,19 +28,11 @@ static bool is_any(struct rule_range range) {
     return range.from == 0 && range.to == 0;
 }
 
-static bool is_alnum(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
 /* A number matches only where it stands alone: "503" is not in "order 15037". */
 static bool stands_alone(struct bytes text, size_t at, struct bytes what) {
     size_t end = at + what.len;
-    bool cut_front = is_digit(what.ptr[0]) && at > 0 && is_alnum(text.ptr[at - 1]);
-    bool cut_back = is_digit(what.ptr[what.len - 1]) && end < text.len && is_alnum(text.ptr[end]);
+    bool cut_front = ascii_is_digit(what.ptr[0]) && at > 0 && ascii_is_alnum(text.ptr[at - 1]);
+    bool cut_back = ascii_is_digit(what.ptr[what.len - 1]) && end < text.len && ascii_is_alnum(text.ptr[end]);
     return !cut_front && !cut_back;
 }
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/ascii.h"
 #include "core/trace_language.h"
 
 static const struct trace_language *const languages[] = {&trace_python, &trace_java, &trace_node,
@@ -25,12 +26,11 @@ void trace_span(struct trace *trace, struct bytes first, struct bytes last) {
 }
 
 static bool in_name(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '$' || c == '.' || c == '<' || c == '>' || (unsigned char)c >= 0x80;
+    return ascii_is_alnum(c) || c == '_' || c == '$' || c == '.' || c == '<' || c == '>' || (unsigned char)c >= 0x80;
 }
 
 static bool is_name(struct bytes text) {
-    if (text.len == 0 || (text.ptr[0] >= '0' && text.ptr[0] <= '9') || text.ptr[0] == '.' ||
+    if (text.len == 0 || ascii_is_digit(text.ptr[0]) || text.ptr[0] == '.' ||
         text.ptr[text.len - 1] == '.')
         return false;
     for (size_t i = 0; i < text.len; i++)

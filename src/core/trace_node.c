@@ -1,18 +1,15 @@
 /* trace_node: "at function (file:line:column)" or "at file:line:column". The excerpt of the source
  * that Node prints above the headline is passed over. */
+#include "base/ascii.h"
 #include "core/trace_at.h"
 
 static const struct bytes foreign[] = {BYTES("node:"), BYTES("node_modules/"), BYTES("internal/"),
                                        BYTES("<anonymous>"), BYTES("native")};
 
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
 /* Takes ":12" off the end. */
 static bool drop_number(struct bytes *place) {
     size_t end = place->len;
-    while (end > 0 && is_digit(place->ptr[end - 1]))
+    while (end > 0 && ascii_is_digit(place->ptr[end - 1]))
         end--;
     if (end == place->len || end == 0 || place->ptr[end - 1] != ':')
         return false;

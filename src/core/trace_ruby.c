@@ -1,6 +1,7 @@
 /* trace_ruby: "file.rb:3:in `m': message (Type)" with "from file.rb:7:in `n'" lines under it, or,
  * as Ruby 2.5 to 2.7 print to a terminal, "1: from …" lines above it. Causes are printed last, so
  * that the last one read is the innermost. */
+#include "base/ascii.h"
 #include "core/trace_language.h"
 
 static const struct bytes foreign[] = {BYTES("/gems/"), BYTES("/lib/ruby/"), BYTES("<internal:")};
@@ -23,7 +24,7 @@ static bool read_place(struct bytes text, struct trace_frame *out, struct bytes 
         return false;
     struct bytes place = bytes_cut(text, 0, in);
     size_t line = place.len;
-    while (line > 0 && place.ptr[line - 1] >= '0' && place.ptr[line - 1] <= '9')
+    while (line > 0 && ascii_is_digit(place.ptr[line - 1]))
         line--;
     struct bytes quoted = bytes_cut(text, name, text.len);
     size_t end = bytes_find(quoted, BYTES("'"));
@@ -39,7 +40,7 @@ static bool read_place(struct bytes text, struct trace_frame *out, struct bytes 
 /* The number of "12: from …", which only the upside-down order has. */
 static struct bytes without_number(struct bytes line) {
     size_t n = 0;
-    while (n < line.len && line.ptr[n] >= '0' && line.ptr[n] <= '9')
+    while (n < line.len && ascii_is_digit(line.ptr[n]))
         n++;
     return n && bytes_starts(bytes_cut(line, n, line.len), BYTES(": "))
                ? bytes_cut(line, n + 2, line.len)

@@ -10,6 +10,8 @@
 #include "engine/facts.h"
 #include "engine/state.h"
 
+static void judge(struct flight *flight); /* once all facts are there */
+
 /* ---- facts ---- */
 
 /* One question to jq about one rule; the flight waits until all its questions are answered. */
@@ -23,8 +25,6 @@ struct jq_question {
     struct err err;
     struct buf input;
 };
-
-enum { JQ_INPUT_MAX = 64 << 20 };
 
 static void open_jq_answer(struct engine *engine, struct engine_post *post) {
     struct jq_question *question = CONTAINER_OF(post, struct jq_question, post);
@@ -41,7 +41,7 @@ static void open_jq_answer(struct engine *engine, struct engine_post *post) {
     buf_free(&question->input);
     free(question);
     if (--flight->jq_pending == 0)
-        judge_decide(flight);
+        judge(flight);
 }
 
 static void on_jq_done(struct jq_job *job, enum status status, bool truthy, struct bytes output,
@@ -108,7 +108,7 @@ void judge_outcome(struct flight *flight) {
         gather_facts(flight);
     }
     if (flight->jq_pending == 0)
-        judge_decide(flight);
+        judge(flight);
 }
 
 /* ---- what it means for the queue ---- */
@@ -343,7 +343,7 @@ static struct decision decision_on(struct flight *flight) {
                   &queue->engine->rng);
 }
 
-void judge_decide(struct flight *flight) {
+static void judge(struct flight *flight) {
     struct decision decision = decision_on(flight);
     struct queue *queue = flight->queue;
     if (decision.action == ACTION_FALLBACK) {

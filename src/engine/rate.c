@@ -2,9 +2,12 @@
 
 enum { SECOND_MS = 1000, MINUTE_MS = 60 * SECOND_MS };
 
-/* Empties the slots whose time has come round again. */
+/* Empties the slots whose time has come round again. A view may have read the clock after the turn
+ * that now counts did, so `newest` may lie a little back. */
 static void advance(struct rate_ring *ring, int64_t newest) {
     int64_t passed = newest - ring->newest;
+    if (passed <= 0)
+        return;
     for (int64_t i = 0; i < passed && i < RATE_SLOTS; i++)
         ring->slots[(newest - i) % RATE_SLOTS] = 0;
     ring->newest = newest;
@@ -12,7 +15,7 @@ static void advance(struct rate_ring *ring, int64_t newest) {
 
 static void count(struct rate_ring *ring, int64_t newest) {
     advance(ring, newest);
-    ring->slots[newest % RATE_SLOTS]++;
+    ring->slots[ring->newest % RATE_SLOTS]++;
 }
 
 void rate_count(struct rate *rate, struct mono now) {

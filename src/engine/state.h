@@ -92,7 +92,7 @@ struct queue {
 
     uint64_t results[RESULT_COUNT];
     uint64_t retries, fallbacks, jq_errors;
-    struct rate in, ok, failed;
+    struct rate in, ok, failed; /* arrivals and attempts */
     uint64_t seconds_buckets[ENGINE_SECONDS_BUCKETS + 1];
     double seconds_sum;
 };
@@ -175,7 +175,6 @@ void flight_free(struct flight *flight);
 
 /* judge.c */
 void judge_outcome(struct flight *flight); /* facts, then the decision; may wait for jq */
-void judge_decide(struct flight *flight);
 
 /* record.c */
 void record_decided(struct flight *flight); /* joins this turn's commit */

@@ -21,6 +21,7 @@
 #include "base/heap.h"
 #include "base/list.h"
 #include "base/memory.h"
+#include "base/thread.h"
 #include "handler/desk.h"
 #include "handler/exec_env.h"
 #include "handler/exec_run.h"
@@ -241,16 +242,6 @@ static void wake(void *arg) {
     eventfd_write(pool->bell, 1);
 }
 
-/* Signals are for the main thread; the SIGPIPE of a child that does not read is for nobody. */
-static void start_thread(struct exec_pool *pool) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (pthread_create(&pool->thread, NULL, run_pool, pool) != 0)
-        abort();
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
 /* Whoever started us may have left SIGCHLD ignored; then the kernel reaps our children itself and
  * nobody learns how they ended. */
 static void stop_ignoring_children(void) {
@@ -275,7 +266,7 @@ struct exec_pool *exec_pool_new(struct clock *clock) {
     stop_ignoring_children();
     exec_env_init(&pool->env);
     desk_init(&pool->desk, wake, pool);
-    start_thread(pool);
+    thread_start(&pool->thread, "exec-pool", run_pool, pool);
     return pool;
 }
 

@@ -9,11 +9,11 @@
 #include <assert.h>
 #include <curl/curl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 
 #include "base/list.h"
 #include "base/memory.h"
+#include "base/thread.h"
 #include "handler/desk.h"
 #include "handler/http_answer.h"
 #include "handler/http_request.h"
@@ -236,16 +236,6 @@ static void wake(void *arg) {
     curl_multi_wakeup(pool->multi);
 }
 
-/* Signals are for the main thread; OpenSSL's SIGPIPE for nobody. */
-static void start_thread(struct http_pool *pool) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (pthread_create(&pool->thread, NULL, run, pool) != 0)
-        abort();
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
 struct http_pool *http_pool_new(struct clock *clock, struct bytes version) {
     curl_global_init(CURL_GLOBAL_DEFAULT);
     struct http_pool *pool = memory_new(sizeof *pool);
@@ -262,7 +252,7 @@ struct http_pool *http_pool_new(struct clock *clock, struct bytes version) {
     curl_multi_setopt(pool->multi, CURLMOPT_MAX_HOST_CONNECTIONS, (long)HTTP_HOST_CONNECTIONS_MAX);
     curl_multi_setopt(pool->multi, CURLMOPT_MAXCONNECTS, (long)HTTP_IDLE_CONNECTIONS_MAX);
     desk_init(&pool->desk, wake, pool);
-    start_thread(pool);
+    thread_start(&pool->thread, "http-pool", run, pool);
     return pool;
 }
 

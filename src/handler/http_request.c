@@ -1,9 +1,9 @@
 #include "handler/http_request.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/buf.h"
+#include "base/http_field.h"
 
 enum { HTTP_HEADER_LINE_MAX = 64 * 1024 }; /* name and value */
 
@@ -41,28 +41,6 @@ static bool is_ours(struct bytes name) {
     return bytes_eq_nocase(bytes_cut(name, 0, OUR_PREFIX.len), OUR_PREFIX);
 }
 
-/* A token of RFC 9110, 5.6.2. */
-static bool is_token(struct bytes name) {
-    for (size_t i = 0; i < name.len; i++) {
-        unsigned char c = (unsigned char)name.ptr[i];
-        bool alphanumeric =
-            (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        if (!alphanumeric && (c == 0 || !strchr("!#$%&'*+-.^_`|~", c)))
-            return false;
-    }
-    return name.len > 0;
-}
-
-/* A field value of RFC 9110, 5.5: no control character but the tab. */
-static bool is_value(struct bytes value) {
-    for (size_t i = 0; i < value.len; i++) {
-        unsigned char c = (unsigned char)value.ptr[i];
-        if ((c < 0x20 && c != '\t') || c == 0x7f)
-            return false;
-    }
-    return true;
-}
-
 static bool is_fixed(struct bytes name, const struct rule_header *fixed, size_t fixed_count) {
     for (size_t i = 0; i < fixed_count; i++) {
         if (bytes_eq_nocase(name, fixed[i].name))
@@ -81,7 +59,7 @@ static struct curl_slist *append(struct curl_slist *list, const char *line) {
 /* libcurl takes "Name;" for a header without a value, and "Name:" for one not to be sent. */
 static struct curl_slist *add(struct curl_slist *list, struct bytes name, struct bytes value) {
     value = bytes_trim(value);
-    if (!is_token(name) || !is_value(value))
+    if (!http_field_is_name(name) || !http_field_is_value(value))
         return list;
     struct buf line;
     buf_init_heap(&line, HTTP_HEADER_LINE_MAX);
@@ -119,7 +97,7 @@ static struct curl_slist *add_ours(struct curl_slist *list, const struct call *c
 /* Without one, libcurl would call the body a form. */
 static struct curl_slist *add_content_type(struct curl_slist *list, struct bytes content_type) {
     content_type = bytes_trim(content_type);
-    if (content_type.len == 0 || !is_value(content_type))
+    if (content_type.len == 0 || !http_field_is_value(content_type))
         return append(list, "Content-Type:");
     return add(list, BYTES("Content-Type"), content_type);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/ascii.h"
 #include "base/json.h"
 #include "jq/jq_number.h"
 
@@ -96,7 +97,7 @@ static struct bytes next_inexact(struct bytes text, size_t at) {
         char c = text.ptr[at];
         if (c == '"') {
             at = string_end(text, at);
-        } else if (c == '-' || (c >= '0' && c <= '9')) {
+        } else if (c == '-' || ascii_is_digit(c)) {
             struct bytes rest = bytes_cut(text, at, text.len);
             struct bytes number = bytes_cut(rest, 0, jq_number_scan(rest));
             if (number.len > 0 && !jq_number_is_plain(number))
@@ -135,7 +136,7 @@ struct lexer {
 };
 
 static bool is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    return ascii_is_alnum(c) || c == '_';
 }
 
 static void copy_to(struct lexer *lexer, size_t end) {

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
+
 enum {
     PLAIN_DIGITS = DBL_DIG,            /* so many digits always survive … */
     PLAIN_EXPONENT = 300,              /* … at exponents well inside a double's range */
@@ -23,12 +25,8 @@ struct decimal {
     int64_t exponent;
 };
 
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
 static size_t scan_digits(struct bytes text, size_t at) {
-    while (at < text.len && is_digit(text.ptr[at]))
+    while (at < text.len && ascii_is_digit(text.ptr[at]))
         at++;
     return at;
 }
@@ -56,7 +54,7 @@ static int64_t read_exponent(struct bytes text) {
     bool negative = text.len > 0 && text.ptr[0] == '-';
     int64_t value = 0;
     for (size_t i = 0; i < text.len; i++)
-        if (is_digit(text.ptr[i]) && value < EXPONENT_MAX)
+        if (ascii_is_digit(text.ptr[i]) && value < EXPONENT_MAX)
             value = value * 10 + (text.ptr[i] - '0');
     return negative ? -value : value;
 }
@@ -97,7 +95,7 @@ static void put_digits(const struct decimal *d, size_t from, size_t count, struc
     bool started = false;
     for (size_t i = 0; i < d->from.len && index < from + count; i++) {
         char c = d->from.ptr[i];
-        started = started || (is_digit(c) && c != '0');
+        started = started || (ascii_is_digit(c) && c != '0');
         if (!started || c == '.')
             continue;
         if (index >= from)

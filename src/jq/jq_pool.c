@@ -22,6 +22,7 @@
 #include "base/instant.h"
 #include "base/list.h"
 #include "base/memory.h"
+#include "base/thread.h"
 #include "jq/jq_talk.h"
 #include "jq/jq_wire.h"
 
@@ -319,8 +320,9 @@ struct jq *jq_pool_new(const struct jq_pool_options *options) {
     list_init(&pool->waiting);
     pthread_mutex_init(&pool->mutex, NULL);
     pool->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (pool->bell < 0 || pthread_create(&pool->manager, NULL, manage, pool) != 0)
+    if (pool->bell < 0)
         abort();
+    thread_start(&pool->manager, "jq-manager", manage, pool);
     return &pool->jq;
 }
 

@@ -8,6 +8,7 @@
 #include "jq/jq_exact.h"
 #include "jq/jq_weave.h"
 #include "jq/jq_wire.h"
+#include "port/jq.h"
 
 /* Compiling takes some 20 ms, most of it for jq's own library. One program is usually run on many
  * inputs in a row, some of them with marked numbers: so the last few are kept. */

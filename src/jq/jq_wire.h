@@ -12,11 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
-    JQ_PROGRAM_MAX = 64 * 1024,
-    JQ_INPUT_MAX = 64 * 1024 * 1024,
-    JQ_ERROR_MAX = 480, /* bytes of an error's text: it must fit struct err */
-};
+enum { JQ_ERROR_MAX = 480 }; /* bytes of an error's text: it must fit struct err */
 
 struct jq_request {
     uint32_t compile_only; /* 1: there is no input; say whether the program compiles */

@@ -5,6 +5,9 @@
 #include "base/bytes.h"
 #include "base/status.h"
 
+/* Bytes; a job with more is INVALID. */
+enum { JQ_PROGRAM_MAX = 64 * 1024, JQ_INPUT_MAX = 64 * 1024 * 1024 };
+
 /* The caller's until done. */
 struct jq_job {
     struct bytes program;

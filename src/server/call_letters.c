@@ -65,13 +65,13 @@ static struct store_held *find(struct request *request, bool letters) {
     const char *noun = letters ? "letter" : "message";
     if (status == STATUS_NOT_FOUND) {
         request_problem(request, status, "impound holds no %s \"%.*s\"; what succeeded is not kept",
-                        noun, BYTES_ARG(bytes_clip(id, 255)));
+                        noun, BYTES_ARG(bytes_clip(id, REQUEST_QUOTE_MAX)));
     } else if (status != STATUS_OK) {
         request_problem(request, status, "%s", err.text);
     } else if (letters && held->envelope.letter_id.len == 0) {
         request_problem(request, STATUS_NOT_FOUND,
                         "\"%.*s\" is a message that is not dead; see /v1/messages/{id}",
-                        BYTES_ARG(bytes_clip(id, 255)));
+                        BYTES_ARG(bytes_clip(id, REQUEST_QUOTE_MAX)));
         store_held_free(held);
         return NULL;
     }

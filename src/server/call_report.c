@@ -3,14 +3,7 @@
 
 #include "server/report.h"
 #include "server/request.h"
-
-static void put_time(struct json_out *json, struct wall at) {
-    char text[INSTANT_TEXT_SIZE];
-    if (at.ms == WALL_NEVER.ms)
-        json_put_null(json);
-    else
-        json_put_str(json, wall_text(at, text));
-}
+#include "server/view.h"
 
 static void put_judgement(struct json_out *json, const struct envelope *envelope,
                           enum verdict verdict) {
@@ -27,8 +20,7 @@ static void put_judgement(struct json_out *json, const struct envelope *envelope
         json_key(json, "letter");
         json_put(json, envelope->letter_id);
     } else {
-        json_key(json, "next_attempt_at");
-        put_time(json, envelope->next_attempt_at);
+        view_time(json, "next_attempt_at", envelope->next_attempt_at);
     }
     json_close(json, '}');
 }

@@ -12,16 +12,11 @@ struct totals {
     uint64_t results[RESULT_COUNT];
 };
 
-static void put_u64(struct json_out *json, const char *key, uint64_t value) {
-    json_key(json, key);
-    json_put_i64(json, (int64_t)value);
-}
-
 static void put_results(struct json_out *json, const uint64_t results[RESULT_COUNT]) {
     json_key(json, "attempts");
     json_open(json, '{');
     for (int i = 0; i < RESULT_COUNT; i++)
-        put_u64(json, attempt_result_text((enum attempt_result)i), results[i]);
+        view_number(json, attempt_result_text((enum attempt_result)i), results[i]);
     json_close(json, '}');
 }
 
@@ -31,16 +26,16 @@ static void put_queue(struct json_out *json, const struct engine_queue_view *vie
     json_put_str(json, view->name);
     json_key(json, "state");
     json_put_str(json, queue_state_text(view->state));
-    put_u64(json, "depth", view_depth(view));
-    put_u64(json, "in_flight", view->in_flight);
-    put_u64(json, "pending_retry", view->counts.pending_retry);
-    put_u64(json, "lag", view->lag);
+    view_number(json, "depth", view_depth(view));
+    view_number(json, "in_flight", view->in_flight);
+    view_number(json, "pending_retry", view->counts.pending_retry);
+    view_number(json, "lag", view->lag);
     json_key(json, "rates");
     view_rates(json, &view->rates);
     put_results(json, view->results);
-    put_u64(json, "retries", view->retries);
-    put_u64(json, "fallbacks", view->fallbacks);
-    put_u64(json, "jq_errors", view->jq_errors);
+    view_number(json, "retries", view->retries);
+    view_number(json, "fallbacks", view->fallbacks);
+    view_number(json, "jq_errors", view->jq_errors);
     json_close(json, '}');
 }
 
@@ -86,10 +81,10 @@ static uint64_t put_dlqs(struct json_out *json, struct request *request, struct 
         json_open(json, '{');
         json_key(json, "dlq");
         json_put(json, names[i]);
-        put_u64(json, "depth", dlq.store.depth);
-        put_u64(json, "arrivals_per_minute", dlq.store.arrivals_last_minute);
-        put_u64(json, "total", dlq.store.total);
-        put_u64(json, "spilled", dlq.store.spilled);
+        view_number(json, "depth", dlq.store.depth);
+        view_number(json, "arrivals_per_minute", dlq.store.arrivals_last_minute);
+        view_number(json, "total", dlq.store.total);
+        view_number(json, "spilled", dlq.store.spilled);
         json_close(json, '}');
         depth += dlq.store.depth;
     }
@@ -100,14 +95,14 @@ static uint64_t put_dlqs(struct json_out *json, struct request *request, struct 
 static void put_totals(struct json_out *json, const struct totals *totals, uint64_t dead) {
     json_key(json, "totals");
     json_open(json, '{');
-    put_u64(json, "depth", totals->depth);
-    put_u64(json, "in_flight", totals->in_flight);
-    put_u64(json, "pending_retry", totals->pending_retry);
-    put_u64(json, "dlq_depth", dead);
+    view_number(json, "depth", totals->depth);
+    view_number(json, "in_flight", totals->in_flight);
+    view_number(json, "pending_retry", totals->pending_retry);
+    view_number(json, "dlq_depth", dead);
     json_key(json, "rates");
     view_rates(json, &totals->rates);
     put_results(json, totals->results);
-    put_u64(json, "retries", totals->retries);
+    view_number(json, "retries", totals->retries);
     json_close(json, '}');
 }
 
@@ -122,11 +117,9 @@ void call_stats(struct request *request) {
     }
     struct wall now = request_now(request);
     struct totals totals = {0};
-    char at[INSTANT_TEXT_SIZE];
     struct json_out json = json_out(&request->out);
     json_open(&json, '{');
-    json_key(&json, "at");
-    json_put_str(&json, wall_text(now, at));
+    view_time(&json, "at", now);
     json_key(&json, "window");
     json_put(&json, window.len > 0 ? window : BYTES("1m"));
     put_queues(&json, request->server->options.engine, window_ms, &totals);

@@ -11,6 +11,7 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/thread.h"
 
 enum { EVENTS_BLOCK = 4096 };
 
@@ -163,9 +164,7 @@ struct events *events_new(void) {
     pthread_cond_init(&events->ending, &monotonic);
     pthread_condattr_destroy(&monotonic);
     list_init(&events->listeners);
-    int failed = pthread_create(&events->keeper, NULL, keep_alive, events);
-    assert(!failed);
-    pthread_setname_np(events->keeper, "http-events");
+    thread_start(&events->keeper, "http-events", keep_alive, events);
     return events;
 }
 

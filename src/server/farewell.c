@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/thread.h"
 
 enum { FAREWELL_READ = 64 * 1024 };
 
@@ -120,9 +121,7 @@ struct farewell *farewell_new(void) {
     pthread_mutex_init(&farewell->mutex, NULL);
     farewell->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     assert(farewell->bell >= 0);
-    int failed = pthread_create(&farewell->thread, NULL, run, farewell);
-    assert(!failed);
-    pthread_setname_np(farewell->thread, "http-farewell");
+    thread_start(&farewell->thread, "http-farewell", run, farewell);
     return farewell;
 }
 

@@ -1,20 +1,21 @@
 #include "server/member.h"
 
 #include <assert.h>
-#include <ctype.h>
-#include <string.h>
 
-#include "core/envelope.h"
 #include "base/base64.h"
+#include "base/http_field.h"
 #include "base/suggest.h"
+#include "core/envelope.h"
 #include "server/push.h"
+
+enum { QUOTE_MAX = 64 }; /* bytes of a name in an error */
 
 static enum status unknown(const struct member *members, size_t count, struct bytes key,
                            struct err *err) {
     struct suggest nearest = suggest_for(key);
     for (size_t i = 0; i < count; i++)
         suggest_try(&nearest, bytes_of(members[i].name));
-    key = bytes_clip(key, 64);
+    key = bytes_clip(key, QUOTE_MAX);
     if (nearest.best.len > 0)
         return err_set(err, STATUS_INVALID, "unknown member \"%.*s\"; did you mean \"%.*s\"?",
                        BYTES_ARG(key), BYTES_ARG(nearest.best));
@@ -69,26 +70,16 @@ enum status member_text(struct json value, size_t min, size_t max, struct arena 
     return STATUS_OK;
 }
 
-/* RFC 9110, 5.6.2. */
-static bool is_token(struct bytes name) {
-    for (size_t i = 0; i < name.len; i++) {
-        unsigned char c = (unsigned char)name.ptr[i];
-        if (c >= 0x80 || (!isalnum(c) && !strchr("!#$%&'*+-.^_`|~", c)))
-            return false;
-    }
-    return name.len > 0;
-}
-
 static enum status read_header(struct json_walk *walk, struct arena *arena,
                                struct rule_header *header, struct err *err) {
-    if (!json_unescape(walk->key, arena, &header->name) || !is_token(header->name) ||
+    if (!json_unescape(walk->key, arena, &header->name) || !http_field_is_name(header->name) ||
         header->name.len > PUSH_HEADER_MAX)
         return err_set(err, STATUS_INVALID, "has the name \"%.*s\", which is no HTTP header name",
-                       BYTES_ARG(bytes_clip(walk->key, 64)));
+                       BYTES_ARG(bytes_clip(walk->key, QUOTE_MAX)));
     struct err why;
     if (member_text(walk->value, 0, PUSH_HEADER_MAX, arena, &header->value, &why) != STATUS_OK)
         return err_set(err, STATUS_INVALID, "→ \"%.*s\" %s",
-                       BYTES_ARG(bytes_clip(header->name, 64)), why.text);
+                       BYTES_ARG(bytes_clip(header->name, QUOTE_MAX)), why.text);
     return STATUS_OK;
 }
 

@@ -166,7 +166,7 @@ void request_problem(struct request *request, enum status status, const char *fo
 
 static void no_such(struct request *request, const char *noun, struct bytes name,
                     struct bytes nearest) {
-    name = bytes_clip(name, 255);
+    name = bytes_clip(name, REQUEST_QUOTE_MAX);
     if (nearest.len > 0)
         request_problem(request, STATUS_NOT_FOUND,
                         "there is no %s \"%.*s\"; did you mean \"%.*s\"?", noun, BYTES_ARG(name),

@@ -19,6 +19,7 @@ struct MHD_Connection;
 enum {
     REQUEST_ARGS_MAX = 64,                  /* query parameters of one request */
     REQUEST_ANSWER_MAX = 256 * 1024 * 1024, /* bytes of one answer */
+    REQUEST_QUOTE_MAX = 255,                /* bytes of a client's own words in a problem */
 };
 
 struct request_arg {

@@ -6,9 +6,18 @@ uint64_t view_depth(const struct engine_queue_view *queue) {
     return queue->counts.queued + queue->counts.pending_retry + queue->counts.taken;
 }
 
-static void put_u64(struct json_out *json, const char *key, uint64_t value) {
+void view_number(struct json_out *json, const char *key, uint64_t value) {
     json_key(json, key);
     json_put_i64(json, (int64_t)value);
+}
+
+void view_time(struct json_out *json, const char *key, struct wall at) {
+    char text[INSTANT_TEXT_SIZE];
+    json_key(json, key);
+    if (at.ms == WALL_NEVER.ms)
+        json_put_null(json);
+    else
+        json_put_str(json, wall_text(at, text));
 }
 
 static void put_text_or_null(struct json_out *json, const char *key, struct bytes text) {
@@ -17,23 +26,18 @@ static void put_text_or_null(struct json_out *json, const char *key, struct byte
 }
 
 static void put_breaker(struct json_out *json, const struct engine_queue_view *queue) {
-    char text[INSTANT_TEXT_SIZE];
     json_open(json, '{');
     json_key(json, "state");
     json_put_str(json, breaker_state_text(queue->breaker));
-    json_key(json, "until");
-    if (queue->breaker == BREAKER_OPEN && queue->breaker_until.ms != WALL_NEVER.ms)
-        json_put_str(json, wall_text(queue->breaker_until, text));
-    else
-        json_put_null(json);
+    view_time(json, "until", queue->breaker == BREAKER_OPEN ? queue->breaker_until : WALL_NEVER);
     json_close(json, '}');
 }
 
 void view_rates(struct json_out *json, const struct engine_rates *rates) {
     json_open(json, '{');
-    put_u64(json, "in_per_minute", rates->in);
-    put_u64(json, "ok_per_minute", rates->ok);
-    put_u64(json, "failed_per_minute", rates->failed);
+    view_number(json, "in_per_minute", rates->in);
+    view_number(json, "ok_per_minute", rates->ok);
+    view_number(json, "failed_per_minute", rates->failed);
     json_close(json, '}');
 }
 
@@ -51,10 +55,10 @@ void view_queue(struct json_out *json, const struct engine_queue_view *queue) {
     json_key(json, "state");
     json_put_str(json, queue_state_text(queue->state));
     put_text_or_null(json, "why", bytes_of(why_of(queue)));
-    put_u64(json, "depth", view_depth(queue));
-    put_u64(json, "in_flight", queue->in_flight);
-    put_u64(json, "pending_retry", queue->counts.pending_retry);
-    put_u64(json, "delayed", queue->counts.delayed);
+    view_number(json, "depth", view_depth(queue));
+    view_number(json, "in_flight", queue->in_flight);
+    view_number(json, "pending_retry", queue->counts.pending_retry);
+    view_number(json, "delayed", queue->counts.delayed);
     json_key(json, "breaker");
     put_breaker(json, queue);
     json_key(json, "budget");
@@ -62,12 +66,12 @@ void view_queue(struct json_out *json, const struct engine_queue_view *queue) {
     json_key(json, "remaining_ratio");
     json_put_double(json, queue->budget_remaining_ratio);
     json_close(json, '}');
-    put_u64(json, "lag", queue->lag);
+    view_number(json, "lag", queue->lag);
     json_key(json, "rates");
     view_rates(json, &queue->rates);
     json_key(json, "dlq_full");
     json_put_bool(json, queue->dlq_full);
-    put_u64(json, "concurrency", queue->concurrency);
+    view_number(json, "concurrency", queue->concurrency);
     put_text_or_null(json, "source", bytes_of(queue->source));
     put_text_or_null(json, "handler", bytes_of(queue->handler));
     json_close(json, '}');
@@ -150,7 +154,7 @@ static void put_ages(struct json_out *json, const struct view_dlq *dlq) {
     json_key(json, "age_histogram");
     json_open(json, '{');
     for (size_t i = 0; i < STORE_AGE_BUCKETS; i++)
-        put_u64(json, names[i], dlq->store.ages[i]);
+        view_number(json, names[i], dlq->store.ages[i]);
     json_close(json, '}');
 }
 
@@ -159,15 +163,15 @@ void view_dlq(struct json_out *json, const struct view_dlq *dlq, struct wall now
     json_open(json, '{');
     json_key(json, "dlq");
     json_put(json, dlq->name);
-    put_u64(json, "depth", store->depth);
+    view_number(json, "depth", store->depth);
     json_key(json, "cap");
     if (dlq->configured)
         json_put_i64(json, (int64_t)dlq->config.cap);
     else
         json_put_null(json);
-    put_u64(json, "spilled", store->spilled);
-    put_u64(json, "total", store->total);
-    put_u64(json, "arrivals_per_minute", store->arrivals_last_minute);
+    view_number(json, "spilled", store->spilled);
+    view_number(json, "total", store->total);
+    view_number(json, "arrivals_per_minute", store->arrivals_last_minute);
     json_key(json, "oldest_age_seconds");
     if (store->depth > 0)
         json_put_double(json, view_dlq_age_seconds(dlq, now));

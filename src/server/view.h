@@ -5,6 +5,10 @@
 #include "base/json.h"
 #include "server/server.h"
 
+/* Members that many views have. */
+void view_number(struct json_out *json, const char *key, uint64_t value);
+void view_time(struct json_out *json, const char *key, struct wall at); /* null for WALL_NEVER */
+
 /* Messages that are held and not dead: queued, waiting for a retry, or in the engine's hands. */
 uint64_t view_depth(const struct engine_queue_view *queue);
 void view_queue(struct json_out *json, const struct engine_queue_view *queue);

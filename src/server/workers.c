@@ -1,10 +1,10 @@
 #include "server/workers.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/thread.h"
 #include "server/request.h"
 
 struct workers {
@@ -40,11 +40,8 @@ struct workers *workers_new(void) {
     pthread_mutex_init(&workers->mutex, NULL);
     pthread_cond_init(&workers->more, NULL);
     list_init(&workers->waiting);
-    for (size_t i = 0; i < WORKERS_THREADS; i++) {
-        int failed = pthread_create(&workers->threads[i], NULL, run, workers);
-        assert(!failed);
-        pthread_setname_np(workers->threads[i], "http-worker");
-    }
+    for (size_t i = 0; i < WORKERS_THREADS; i++)
+        thread_start(&workers->threads[i], "http-worker", run, workers);
     return workers;
 }
 

@@ -1,6 +1,6 @@
 /* Drives backoff_delay_ms from backoff.txt. Wanted: FROM..TO, the least and the most over many
- * seeds, and after it what backoff_longest_ms says. A jittered range must be used up to a twentieth
- * of its width at either end, else the ends that were seen are shown. */
+ * seeds. A jittered range must be used up to a twentieth of its width at either end, else the ends
+ * that were seen are shown. */
 #include "table.h"
 
 #include "base/instant.h"
@@ -99,8 +99,6 @@ static void answer(const struct table_case *c, struct buf *actual) {
         buf_bytes(actual, range);
     else
         buf_printf(actual, "%lldms..%lldms", (long long)least, (long long)most);
-    buf_str(actual, " longest=");
-    duration_put(actual, backoff_longest_ms(&r.retry));
 }
 
 int main(int argc, char **argv) {

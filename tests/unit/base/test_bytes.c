@@ -66,6 +66,25 @@ static void a_heap_buf_grows_to_its_maximum(void **state) {
     buf_free(&buf);
 }
 
+static void the_character_at_the_front_is_measured(void **state) {
+    (void)state;
+    assert_int_equal(bytes_utf8_front(BYTES("ab")), 1);
+    assert_int_equal(bytes_utf8_front(BYTES("\0")), 1);
+    assert_int_equal(bytes_utf8_front(BYTES("\xc3\xa4" "b")), 2);
+    assert_int_equal(bytes_utf8_front(BYTES("\xe2\x82\xac")), 3);
+    assert_int_equal(bytes_utf8_front(BYTES("\xf0\x9f\x9a\x97")), 4);
+}
+
+/* Cut short, a lone continuation, overlong, a surrogate, above U+10FFFF. */
+static void what_is_no_character_has_no_length(void **state) {
+    (void)state;
+    static const char *const wrong[] = {"\xc3",         "\xa4",         "\xc0\x80",
+                                        "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(bytes_utf8_front(bytes_of(wrong[i])), 0);
+    assert_int_equal(bytes_utf8_front(BYTES_NONE), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(globs_ignore_case_and_match_runs),
@@ -74,6 +93,8 @@ int main(void) {
         cmocka_unit_test(numbers_are_whole_and_fit),
         cmocka_unit_test(a_fixed_buf_overflows_once_and_for_all),
         cmocka_unit_test(a_heap_buf_grows_to_its_maximum),
+        cmocka_unit_test(the_character_at_the_front_is_measured),
+        cmocka_unit_test(what_is_no_character_has_no_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

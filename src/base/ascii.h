@@ -1,0 +1,23 @@
+/* ascii: kinds of characters, the same in every locale and for every byte (<ctype.h> is neither). */
+#ifndef BASE_ASCII_H
+#define BASE_ASCII_H
+
+#include <stdbool.h>
+
+static inline bool ascii_is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+static inline bool ascii_is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static inline bool ascii_is_alnum(char c) {
+    return ascii_is_digit(c) || ascii_is_letter(c);
+}
+
+static inline bool ascii_is_hex(char c) {
+    return ascii_is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+#endif

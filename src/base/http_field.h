@@ -1,0 +1,12 @@
+/* http_field: what may be the name and the value of an HTTP header. */
+#ifndef BASE_HTTP_FIELD_H
+#define BASE_HTTP_FIELD_H
+
+#include "base/bytes.h"
+
+/* A token of RFC 9110, 5.6.2. */
+bool http_field_is_name(struct bytes name);
+/* RFC 9110, 5.5: no control character but the tab, so that no value can begin another header. */
+bool http_field_is_value(struct bytes value);
+
+#endif
