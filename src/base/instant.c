@@ -17,17 +17,53 @@ struct mono mono_earlier(struct mono a, struct mono b) {
     return a.ms < b.ms ? a : b;
 }
 
+static char *put_digits(char *to, int64_t value, int count) {
+    for (int i = count - 1; i >= 0; i--, value /= 10)
+        to[i] = (char)('0' + value % 10);
+    return to + count;
+}
+
+/* The civil date of a day since 1970, by eras of 400 years that begin in March. */
+static void civil_date(int64_t day, int64_t *year, int64_t *month, int64_t *day_of_month) {
+    enum { ERA_DAYS = 146097, DAYS_TO_1970 = 719468 };
+    int64_t shifted = day + DAYS_TO_1970;
+    int64_t era = (shifted >= 0 ? shifted : shifted - (ERA_DAYS - 1)) / ERA_DAYS;
+    int64_t of_era = shifted - era * ERA_DAYS;
+    int64_t year_of_era = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    int64_t of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    int64_t shifted_month = (5 * of_year + 2) / 153;
+    *day_of_month = of_year - (153 * shifted_month + 2) / 5 + 1;
+    *month = shifted_month < 10 ? shifted_month + 3 : shifted_month - 9;
+    *year = year_of_era + era * 400 + (*month <= 2);
+}
+
+/* By hand: every stored message has a handful of times, and strftime takes longer than its write.
+ */
 const char *wall_text(struct wall at, char text[INSTANT_TEXT_SIZE]) {
-    int64_t ms = at.ms % 1000;
-    time_t seconds = (time_t)(at.ms / 1000);
-    if (ms < 0) {
-        ms += 1000;
-        seconds--;
+    int64_t day = at.ms / MS_PER_DAY, of_day = at.ms % MS_PER_DAY;
+    if (of_day < 0) {
+        of_day += MS_PER_DAY;
+        day--;
     }
-    struct tm tm;
-    gmtime_r(&seconds, &tm);
-    size_t n = strftime(text, INSTANT_TEXT_SIZE, "%Y-%m-%dT%H:%M:%S", &tm);
-    snprintf(text + n, INSTANT_TEXT_SIZE - n, ".%03dZ", (int)ms);
+    int64_t year, month, day_of_month;
+    civil_date(day, &year, &month, &day_of_month);
+    const struct {
+        int64_t value;
+        int digits;
+        char behind;
+    } parts[] = {{year, 4, '-'},
+                 {month, 2, '-'},
+                 {day_of_month, 2, 'T'},
+                 {of_day / (60 * 60 * 1000), 2, ':'},
+                 {of_day / (60 * 1000) % 60, 2, ':'},
+                 {of_day / 1000 % 60, 2, '.'},
+                 {of_day % 1000, 3, 'Z'}};
+    char *to = text;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        to = put_digits(to, parts[i].value, parts[i].digits);
+        *to++ = parts[i].behind;
+    }
+    *to = '\0';
     return text;
 }
 
@@ -80,9 +116,10 @@ bool wall_parse(struct bytes text, struct wall *out) {
     int year, month, ms = 0, offset_hours = 0, offset_minutes = 0;
     char zone;
     if (!digits(&text, 4, &year) || !one_of(&text, "-", NULL) || !digits(&text, 2, &month) ||
-        !one_of(&text, "-", NULL) || !digits(&text, 2, &tm.tm_mday) || !one_of(&text, "Tt ", NULL) ||
-        !digits(&text, 2, &tm.tm_hour) || !one_of(&text, ":", NULL) ||
-        !digits(&text, 2, &tm.tm_min) || !one_of(&text, ":", NULL) || !digits(&text, 2, &tm.tm_sec))
+        !one_of(&text, "-", NULL) || !digits(&text, 2, &tm.tm_mday) ||
+        !one_of(&text, "Tt ", NULL) || !digits(&text, 2, &tm.tm_hour) ||
+        !one_of(&text, ":", NULL) || !digits(&text, 2, &tm.tm_min) || !one_of(&text, ":", NULL) ||
+        !digits(&text, 2, &tm.tm_sec))
         return false;
     if (one_of(&text, ".", NULL))
         ms = fraction_ms(&text);
