@@ -13,7 +13,8 @@ static const char *const sql_texts[SQL_COUNT] = {
 };
 
 /* FULL: what the fold commits must be on disk before the journal behind it is used again. */
-static const char pragmas[] = "PRAGMA journal_mode = WAL;"
+static const char pragmas[] = "PRAGMA page_size = 8192;"
+                              "PRAGMA journal_mode = WAL;"
                               "PRAGMA synchronous = FULL;"
                               "PRAGMA wal_autocheckpoint = 4000;"
                               "PRAGMA temp_store = MEMORY;";

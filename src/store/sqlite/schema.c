@@ -20,7 +20,7 @@ static const char *const steps[SCHEMA_VERSION] = {
     "CREATE INDEX messages_by_id ON messages (id, queue);"
     "CREATE INDEX messages_by_letter ON messages (letter_id) WHERE letter_id IS NOT NULL;"
     "CREATE INDEX messages_by_death ON messages (dlq, state, dead_ms) WHERE dlq IS NOT NULL;"
-    "CREATE INDEX messages_waiting ON messages (queue)"
+    "CREATE INDEX messages_waiting ON messages (queue, state, due_ms)"
     " WHERE state IN ('queued', 'pending_retry', 'replaying');"
     "CREATE TABLE bodies (seq INTEGER PRIMARY KEY, body BLOB NOT NULL);"
     "CREATE TABLE counters ("
