@@ -166,6 +166,16 @@ static void fold_or_retry_later(struct sqlite_store *self) {
     pthread_mutex_unlock(&self->mutex);
 }
 
+/* Nothing waits: a failure here costs speed, and is met again when the segment is needed. */
+static void prepare_if_idle(struct sqlite_store *self) {
+    pthread_mutex_lock(&self->mutex);
+    bool idle = !self->sealed_first && !self->fold_wanted && !self->fold_stopping;
+    pthread_mutex_unlock(&self->mutex);
+    struct err err;
+    if (idle && journal_prepare(self->journal, &err) != STATUS_OK)
+        log_warn("%s", err.text);
+}
+
 void *fold_run(void *arg) {
     struct sqlite_store *self = arg;
     pthread_mutex_lock(&self->mutex);
@@ -175,6 +185,7 @@ void *fold_run(void *arg) {
             break;
         pthread_mutex_unlock(&self->mutex);
         fold_or_retry_later(self);
+        prepare_if_idle(self);
         pthread_mutex_lock(&self->mutex);
     }
     pthread_mutex_unlock(&self->mutex);

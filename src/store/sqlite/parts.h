@@ -26,6 +26,7 @@ enum {
     GROUP_BYTES_MAX = 8 << 20,   /* of one journal group, unless a single commit is larger */
     RECENT_BYTES_MAX = 64 << 20, /* of envelopes and bodies kept in memory */
 };
+enum { JOURNAL_KEEP_SHARE = 4 }; /* of the journal's bound stays on disk when all is folded */
 #define JOURNAL_BYTES_DEFAULT (UINT64_C(4) << 30)
 
 struct snapshot;

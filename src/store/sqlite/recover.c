@@ -200,6 +200,7 @@ enum status recover_all(struct sqlite_store *self, struct err *err) {
         .max_bytes = self->options.journal_max_bytes ? self->options.journal_max_bytes
                                                      : JOURNAL_BYTES_DEFAULT,
     };
+    options.keep_bytes = options.max_bytes / JOURNAL_KEEP_SHARE;
     struct replay_state state = {.self = self, .err = err};
     status = journal_open(&options, position, replay_one, &state, &self->journal, err);
     if (status == STATUS_OK) {
