@@ -90,14 +90,28 @@ static bool one_of(struct bytes *rest, const char *set, char *got) {
     return true;
 }
 
-/* The calendar rolls over silently in timegm; a date that does not come back is no date. */
+/* The other way round than civil_date; what is no date gives the day of another one. */
+static int64_t day_of_date(int64_t year, int64_t month, int64_t day_of_month) {
+    enum { ERA_DAYS = 146097, DAYS_TO_1970 = 719468 };
+    int64_t shifted = year - (month <= 2);
+    int64_t era = (shifted >= 0 ? shifted : shifted - 399) / 400;
+    int64_t year_of_era = shifted - era * 400;
+    int64_t of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day_of_month - 1;
+    int64_t of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + of_year;
+    return era * ERA_DAYS + of_era - DAYS_TO_1970;
+}
+
+/* A date that does not come back is no date. */
 static bool from_calendar(struct tm tm, int ms, struct wall *out) {
-    struct tm asked = tm;
-    time_t seconds = timegm(&tm);
-    if (tm.tm_mday != asked.tm_mday || tm.tm_mon != asked.tm_mon || tm.tm_hour != asked.tm_hour ||
-        tm.tm_min != asked.tm_min)
+    int64_t year, month, day_of_month;
+    if (tm.tm_mon < 0 || tm.tm_mon > 11 || tm.tm_hour > 23 || tm.tm_min > 59 || tm.tm_sec > 59)
         return false;
-    out->ms = (int64_t)seconds * 1000 + ms;
+    int64_t day = day_of_date(tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday);
+    civil_date(day, &year, &month, &day_of_month);
+    if (month != tm.tm_mon + 1 || day_of_month != tm.tm_mday)
+        return false;
+    int64_t seconds = tm.tm_hour * 3600 + tm.tm_min * 60 + tm.tm_sec;
+    out->ms = day * MS_PER_DAY + seconds * 1000 + ms;
     return true;
 }
 

@@ -19,6 +19,9 @@ static void times_are_spelled_as_the_calendar_has_them(void **state) {
             strftime(expected, sizeof expected, "%Y-%m-%dT%H:%M:%S", gmtime_r(&seconds, &tm));
         snprintf(expected + len, sizeof expected - len, ".%03dZ", (int)rest);
         assert_string_equal(wall_text((struct wall){ms}, text), expected);
+        struct wall back;
+        assert_true(wall_parse(bytes_of(text), &back));
+        assert_int_equal(back.ms, ms);
     }
 }
 
