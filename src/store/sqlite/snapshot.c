@@ -12,8 +12,6 @@
 static void seal_entry(struct snapshot *snapshot, struct entry *entry, uint64_t sealed_end) {
     snapshot->entries[snapshot->entry_count++] = (struct snapshot_entry){
         .entry = entry,
-        .seq = entry->seq,
-        .queue = entry->queue,
         .forgotten = entry->stage == ENTRY_FORGOTTEN,
         .fresh = !entry->in_file && entry->folding == 0,
         .envelope_place = entry->envelope_place,
@@ -91,18 +89,21 @@ struct snapshot *snapshot_seal(struct sqlite_store *self) {
     return snapshot;
 }
 
-static void prepare_entry(struct snapshot_entry *sealed) {
+static void prepare_entry(const struct snapshot_entry *sealed, struct snapshot_bytes *out) {
     const struct entry *entry = sealed->entry;
     if (entry->envelope.blob && entry->envelope_place == sealed->envelope_place)
-        blob_keep(&sealed->envelope, entry->envelope.blob, entry->envelope.bytes);
+        blob_keep(&out->envelope, entry->envelope.blob, entry->envelope.bytes);
     if (entry->body.blob && entry->body_place == sealed->body_place)
-        blob_keep(&sealed->body, entry->body.blob, entry->body.bytes);
+        blob_keep(&out->body, entry->body.blob, entry->body.bytes);
 }
 
 void snapshot_prepare(struct snapshot *snapshot) {
+    if (snapshot->bytes)
+        return;
+    snapshot->bytes = memory_array(snapshot->entry_count + 1, sizeof *snapshot->bytes);
     for (size_t i = 0; i < snapshot->entry_count; i++) {
         if (!snapshot->entries[i].forgotten)
-            prepare_entry(&snapshot->entries[i]);
+            prepare_entry(&snapshot->entries[i], &snapshot->bytes[i]);
     }
 }
 
@@ -125,21 +126,22 @@ static enum status read_record(struct journal *journal, uint64_t place, struct b
 }
 
 static enum status read_entry(struct reading *reading, const struct snapshot_entry *entry,
-                              struct row *row, struct err *err) {
+                              const struct snapshot_bytes *bytes, struct row *row,
+                              struct err *err) {
     struct record record = {.body = BYTES_NONE};
     enum status status = STATUS_OK;
-    *row = (struct row){.seq = entry->seq,
-                        .queue = entry->queue,
-                        .envelope = entry->envelope.bytes,
-                        .body = entry->body.bytes};
-    if (!entry->envelope.blob) {
+    *row = (struct row){.seq = entry->entry->seq,
+                        .queue = entry->entry->queue,
+                        .envelope = bytes->envelope.bytes,
+                        .body = bytes->body.bytes};
+    if (!bytes->envelope.blob) {
         status = read_record(reading->journal, entry->envelope_place, &reading->envelope_buf,
                              &record, err);
         row->envelope = record.text;
     }
-    if (status != STATUS_OK || entry->body.blob || entry->body_place == PLACE_FILE)
+    if (status != STATUS_OK || bytes->body.blob || entry->body_place == PLACE_FILE)
         return status;
-    if (entry->envelope.blob || entry->body_place != entry->envelope_place)
+    if (bytes->envelope.blob || entry->body_place != entry->envelope_place)
         status = read_record(reading->journal, entry->body_place, &reading->body_buf, &record, err);
     row->body = record.body;
     return status;
@@ -156,7 +158,7 @@ static enum status write_entries(const struct snapshot *snapshot, struct error_t
         struct row row;
         if (snapshot->entries[i].forgotten)
             continue;
-        status = read_entry(&reading, &snapshot->entries[i], &row, err);
+        status = read_entry(&reading, &snapshot->entries[i], &snapshot->bytes[i], &row, err);
         row.fresh = snapshot->entries[i].fresh && !snapshot->tried;
         if (status == STATUS_OK)
             status = rows_write(database, texts, &row, err);
@@ -171,7 +173,7 @@ static enum status delete_forgotten(const struct snapshot *snapshot, struct erro
     enum status status = STATUS_OK;
     for (size_t i = 0; status == STATUS_OK && i < snapshot->entry_count; i++) {
         if (snapshot->entries[i].forgotten)
-            status = rows_delete(database, texts, snapshot->entries[i].seq, err);
+            status = rows_delete(database, texts, snapshot->entries[i].entry->seq, err);
     }
     return status;
 }
@@ -285,10 +287,11 @@ void snapshot_settle(struct snapshot *snapshot, struct sqlite_store *self) {
 }
 
 void snapshot_free(struct snapshot *snapshot) {
-    for (size_t i = 0; i < snapshot->entry_count; i++) {
-        blob_unkeep(&snapshot->entries[i].envelope);
-        blob_unkeep(&snapshot->entries[i].body);
+    for (size_t i = 0; snapshot->bytes && i < snapshot->entry_count; i++) {
+        blob_unkeep(&snapshot->bytes[i].envelope);
+        blob_unkeep(&snapshot->bytes[i].body);
     }
+    free(snapshot->bytes);
     for (size_t i = 0; i < snapshot->queue_count; i++)
         free(snapshot->queues[i].facts);
     free(snapshot->entries);

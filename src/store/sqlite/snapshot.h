@@ -9,14 +9,18 @@
 
 enum { SNAPSHOT_RECORD_MAX = 1 << 30 };
 
+/* Small, because a million may wait. Number and queue of an entry never change; the rest of it is
+ * to be looked at with the mutex only. */
 struct snapshot_entry {
-    struct entry *entry; /* to be looked at with the mutex only */
-    uint64_t seq;
-    uint32_t queue;
+    struct entry *entry;
+    uint64_t envelope_place, body_place;
     bool forgotten;
     bool fresh; /* no fold before this one wrote it */
+};
+
+/* What of an entry was in memory when it was prepared. */
+struct snapshot_bytes {
     struct kept envelope, body;
-    uint64_t envelope_place, body_place;
 };
 
 struct snapshot_count {
@@ -42,6 +46,7 @@ struct snapshot {
     bool tried; /* and failed: the file may have its rows all the same */
     uint64_t position, next_seq;
     struct snapshot_entry *entries;
+    struct snapshot_bytes *bytes; /* of each entry, once it is prepared */
     size_t entry_count;
     struct snapshot_count *counts;
     size_t count_count;
