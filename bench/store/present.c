@@ -13,7 +13,7 @@
 enum {
     MAKE_GROUP = 1024,
     MAKE_DAYS = 30,
-    COMMITS = 200000, /* letters */
+    COMMITS = 100000, /* letters */
     COMMIT_GROUP = 128,
     PAGE = 50,
     BULK_PAGE = 1000,
@@ -233,46 +233,54 @@ static void forget_row(struct present *present, struct store_row *row, struct ar
 typedef void change_fn(struct present *present, struct store_row *row, struct arena *arena,
                        struct store_op *op);
 
-/* Page after page, as triage and retention go through the lot. */
-static size_t change_page(struct present *present, struct store_query *query, struct bytes *cursor,
-                          change_fn *change) {
+/* What is to be changed is chosen first and does not change any more: as plans are made. */
+static size_t select_rows(struct present *present, enum state state, struct arena *arena,
+                          struct store_row *rows) {
+    struct store *store = present->subject->store;
+    struct store_query query = {
+        .dlq = LETTERS_DLQ, .states = 1u << state, .letters = true, .limit = BULK_PAGE};
+    size_t count = 0;
+    do {
+        struct store_page page;
+        struct err err = {0};
+        measure_check(store->vtable->list(store, &query, arena, &page, &err) == STATUS_OK,
+                      err.text);
+        for (size_t i = 0; i < page.count && count < BULK; i++)
+            rows[count++] = page.rows[i];
+        query.cursor = page.cursor;
+    } while (count < BULK && query.cursor.ptr);
+    return count;
+}
+
+static void change_rows(struct present *present, struct store_row *rows, size_t count,
+                        change_fn *change) {
     struct arena arena;
     arena_init_heap(&arena, 1 << 20);
-    struct store_page page;
-    struct err err = {0};
-    struct store *store = present->subject->store;
-    query->cursor = *cursor;
-    measure_check(store->vtable->list(store, query, &arena, &page, &err) == STATUS_OK, err.text);
-    struct store_op *ops = memory_array(page.count + 1, sizeof *ops);
-    for (size_t i = 0; i < page.count; i++)
-        change(present, &page.rows[i], &arena, &ops[i]);
-    struct store_commit commit = {.ops = ops, .count = page.count};
-    if (page.count > 0)
-        subject_commit(present->subject, &commit);
-    free((char *)cursor->ptr);
-    *cursor =
-        page.cursor.ptr ? (struct bytes){bytes_dup(page.cursor), page.cursor.len} : BYTES_NONE;
-    size_t count = page.count;
-    free(ops);
+    struct store_op ops[BULK_PAGE];
+    for (size_t i = 0; i < count; i++)
+        change(present, &rows[i], &arena, &ops[i]);
+    struct store_commit commit = {.ops = ops, .count = count};
+    subject_commit(present->subject, &commit);
     arena_free(&arena);
-    return count;
 }
 
 static void show_bulk(struct present *present, const char *what, enum state state,
                       change_fn *change, double goal) {
-    struct store_query query = {
-        .dlq = LETTERS_DLQ, .states = 1u << state, .letters = true, .limit = BULK_PAGE};
-    struct bytes cursor = BYTES_NONE;
-    size_t done = 0, count;
+    struct arena arena;
+    arena_init_heap(&arena, 1 << 20);
+    struct store_row *rows = memory_array(BULK, sizeof *rows);
     double begun = measure_now();
-    while (done < BULK && (count = change_page(present, &query, &cursor, change)) > 0)
-        done += count;
+    size_t count = select_rows(present, state, &arena, rows);
+    for (size_t done = 0; done < count; done += BULK_PAGE)
+        change_rows(present, rows + done, count - done < BULK_PAGE ? count - done : BULK_PAGE,
+                    change);
     double committed = measure_now() - begun;
     subject_drain(present->subject);
     double folded = measure_now() - begun;
-    free((char *)cursor.ptr);
-    printf("%s: %.0f/s, with the fold %.0f/s (goal %.0f)\n", what, (double)done / committed,
-           (double)done / folded, goal);
+    free(rows);
+    arena_free(&arena);
+    printf("%s of %zu: %.0f/s, with the fold %.0f/s (goal %.0f)\n", what, count,
+           (double)count / committed, (double)count / folded, goal);
 }
 
 /* ---- commits ---- */
@@ -311,9 +319,9 @@ void present_run(const char *dir, uint64_t letters, size_t rounds) {
     show_counters(&present);
     show_pages(&present);
     show_due(&present);
-    show_commits(&present);
     show_bulk(&present, "bulk resolve", STATE_PENDING_REVIEW, resolve_row, 20000);
     show_bulk(&present, "retention delete", STATE_RESOLVED, forget_row, 50000);
+    show_commits(&present);
     printf("RSS afterwards: %zu MiB (goal 400)\n", measure_rss_mib());
     subject_close(present.subject);
 }

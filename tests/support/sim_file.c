@@ -12,7 +12,10 @@ enum { SECTOR = 512 };
 enum fate { FATE_LOST, FATE_KEPT, FATE_PREFIX, FATE_SECTORS, FATE_COUNT };
 
 static void resize(struct sim_run *run, size_t len) {
-    run->ptr = memory_grow(run->ptr, len);
+    if (len > run->cap) {
+        run->cap = len > 2 * run->cap ? len : 2 * run->cap;
+        run->ptr = memory_grow(run->ptr, run->cap);
+    }
     if (len > run->len)
         memset(run->ptr + run->len, 0, len - run->len);
     run->len = len;

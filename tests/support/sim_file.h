@@ -11,6 +11,7 @@
 struct sim_run {
     char *ptr;
     size_t len;
+    size_t cap;
 };
 
 /* A write that is in the page cache alone. */

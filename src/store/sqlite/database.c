@@ -43,6 +43,12 @@ enum status database_run(sqlite3 *db, const char *sql, struct err *err) {
     return STATUS_OK;
 }
 
+/* SQLite's count of its memory is one lock that every allocation of every connection takes. */
+static void forgo_statistics(void) {
+    (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS,
+                         0); /* refused, harmlessly, once SQLite is in use */
+}
+
 static enum status set_up(sqlite3 *db, const struct database_options *options, struct err *err) {
     sqlite3_busy_timeout(db, BUSY_WAIT_MS);
     sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !options->checkpoint, NULL);
@@ -64,6 +70,8 @@ static enum status set_up(sqlite3 *db, const struct database_options *options, s
 enum status database_open(const struct database_options *options, struct database *out,
                           struct err *err) {
     *out = (struct database){0};
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, forgo_statistics);
     pthread_mutex_init(&out->mutex, NULL);
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     enum status status = STATUS_OK;
