@@ -169,7 +169,8 @@ static void fill_group(struct journal *journal, const struct bytes *records, siz
                                   .segment = journal->current->number,
                                   .durable_end = journal->durable_end,
                                   .payload = (uint32_t)payload,
-                                  .count = (uint32_t)count};
+                                  .count = (uint32_t)count,
+                                  .salt = journal->current->header.salt};
     journal_format_put_group(journal->group, &group);
 }
 

@@ -23,6 +23,7 @@ struct journal_options {
     const char *dir;
     uint64_t segment_bytes; /* 0: JOURNAL_SEGMENT_BYTES; tests use small ones */
     uint64_t max_bytes;     /* of all segments together; 0: no bound */
+    uint64_t salt;          /* what strangers cannot know: segments' salts come from it */
     uint64_t keep_bytes;    /* of folded segments, to be used again; 0: all */
 };
 

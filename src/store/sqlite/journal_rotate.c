@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/rng.h"
 #include "store/sqlite/journal_fresh.h"
 
 void journal_rotate_set_tail(struct journal *journal, struct journal_mark tail) {
@@ -161,12 +162,16 @@ void journal_rotate_trim(struct journal *journal) {
 }
 
 static struct journal_header next_header(const struct journal *journal) {
+    uint64_t number = journal->current ? journal->current->number + 1 : 1;
+    struct rng rng;
+    rng_seed(&rng, journal->options.salt + number);
     return (struct journal_header){.version = JOURNAL_FORMAT_VERSION,
-                                   .number = journal->current ? journal->current->number + 1 : 1,
+                                   .number = number,
                                    .segment_bytes = journal->options.segment_bytes,
                                    .previous = journal->tail.segment,
                                    .previous_end = journal->tail.end,
-                                   .first_sequence = journal->next_sequence};
+                                   .first_sequence = journal->next_sequence,
+                                   .salt = (uint32_t)rng_next(&rng)};
 }
 
 static int write_header(struct journal *journal, const struct journal_header *header) {

@@ -1,5 +1,7 @@
 #include "store/sqlite/recover.h"
 
+#include <sys/random.h>
+
 #include "base/log.h"
 #include "store/sqlite/changes.h"
 
@@ -200,6 +202,8 @@ enum status recover_all(struct sqlite_store *self, struct err *err) {
         .max_bytes = self->options.journal_max_bytes ? self->options.journal_max_bytes
                                                      : JOURNAL_BYTES_DEFAULT,
     };
+    if (self->options.threads && getrandom(&options.salt, sizeof options.salt, 0) < 0)
+        return err_set(err, STATUS_IO, "the system has no randomness");
     options.keep_bytes = options.max_bytes / JOURNAL_KEEP_SHARE;
     struct replay_state state = {.self = self, .err = err};
     status = journal_open(&options, position, replay_one, &state, &self->journal, err);
