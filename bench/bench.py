@@ -73,4 +73,4 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-__all__ = ["Folder", "ROUNDS", "Server", "Sink", "cpu_seconds", "median", "rss_kib"]
+__all__ = ["Folder", "ROOT", "ROUNDS", "Server", "Sink", "cpu_seconds", "median", "rss_kib"]

@@ -1,7 +1,9 @@
 """Every bench, one after the other: figures are ratios or medians of one run on this machine."""
 import footprint
 import poison
+import store
 
 if __name__ == "__main__":
     footprint.main()
     poison.main()
+    store.main()

@@ -19,17 +19,53 @@ struct mono mono_earlier(struct mono a, struct mono b) {
     return a.ms < b.ms ? a : b;
 }
 
+static char *put_digits(char *to, int64_t value, int count) {
+    for (int i = count - 1; i >= 0; i--, value /= 10)
+        to[i] = (char)('0' + value % 10);
+    return to + count;
+}
+
+/* The civil date of a day since 1970, by eras of 400 years that begin in March. */
+static void civil_date(int64_t day, int64_t *year, int64_t *month, int64_t *day_of_month) {
+    enum { ERA_DAYS = 146097, DAYS_TO_1970 = 719468 };
+    int64_t shifted = day + DAYS_TO_1970;
+    int64_t era = (shifted >= 0 ? shifted : shifted - (ERA_DAYS - 1)) / ERA_DAYS;
+    int64_t of_era = shifted - era * ERA_DAYS;
+    int64_t year_of_era = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    int64_t of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    int64_t shifted_month = (5 * of_year + 2) / 153;
+    *day_of_month = of_year - (153 * shifted_month + 2) / 5 + 1;
+    *month = shifted_month < 10 ? shifted_month + 3 : shifted_month - 9;
+    *year = year_of_era + era * 400 + (*month <= 2);
+}
+
+/* By hand: every stored message has a handful of times, and strftime takes longer than its write.
+ */
 const char *wall_text(struct wall at, char text[INSTANT_TEXT_SIZE]) {
-    int64_t ms = at.ms % 1000;
-    time_t seconds = (time_t)(at.ms / 1000);
-    if (ms < 0) {
-        ms += 1000;
-        seconds--;
+    int64_t day = at.ms / MS_PER_DAY, of_day = at.ms % MS_PER_DAY;
+    if (of_day < 0) {
+        of_day += MS_PER_DAY;
+        day--;
     }
-    struct tm tm;
-    gmtime_r(&seconds, &tm);
-    size_t n = strftime(text, INSTANT_TEXT_SIZE, "%Y-%m-%dT%H:%M:%S", &tm);
-    snprintf(text + n, INSTANT_TEXT_SIZE - n, ".%03dZ", (int)ms);
+    int64_t year, month, day_of_month;
+    civil_date(day, &year, &month, &day_of_month);
+    const struct {
+        int64_t value;
+        int digits;
+        char behind;
+    } parts[] = {{year, 4, '-'},
+                 {month, 2, '-'},
+                 {day_of_month, 2, 'T'},
+                 {of_day / (60 * 60 * 1000), 2, ':'},
+                 {of_day / (60 * 1000) % 60, 2, ':'},
+                 {of_day / 1000 % 60, 2, '.'},
+                 {of_day % 1000, 3, 'Z'}};
+    char *to = text;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        to = put_digits(to, parts[i].value, parts[i].digits);
+        *to++ = parts[i].behind;
+    }
+    *to = '\0';
     return text;
 }
 
@@ -56,14 +92,28 @@ static bool one_of(struct bytes *rest, const char *set, char *got) {
     return true;
 }
 
-/* The calendar rolls over silently in timegm; a date that does not come back is no date. */
+/* The other way round than civil_date; what is no date gives the day of another one. */
+static int64_t day_of_date(int64_t year, int64_t month, int64_t day_of_month) {
+    enum { ERA_DAYS = 146097, DAYS_TO_1970 = 719468 };
+    int64_t shifted = year - (month <= 2);
+    int64_t era = (shifted >= 0 ? shifted : shifted - 399) / 400;
+    int64_t year_of_era = shifted - era * 400;
+    int64_t of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day_of_month - 1;
+    int64_t of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + of_year;
+    return era * ERA_DAYS + of_era - DAYS_TO_1970;
+}
+
+/* A date that does not come back is no date. */
 static bool from_calendar(struct tm tm, int ms, struct wall *out) {
-    struct tm asked = tm;
-    time_t seconds = timegm(&tm);
-    if (tm.tm_mday != asked.tm_mday || tm.tm_mon != asked.tm_mon || tm.tm_hour != asked.tm_hour ||
-        tm.tm_min != asked.tm_min)
+    int64_t year, month, day_of_month;
+    if (tm.tm_mon < 0 || tm.tm_mon > 11 || tm.tm_hour > 23 || tm.tm_min > 59 || tm.tm_sec > 59)
         return false;
-    out->ms = (int64_t)seconds * 1000 + ms;
+    int64_t day = day_of_date(tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday);
+    civil_date(day, &year, &month, &day_of_month);
+    if (month != tm.tm_mon + 1 || day_of_month != tm.tm_mday)
+        return false;
+    int64_t seconds = tm.tm_hour * 3600 + tm.tm_min * 60 + tm.tm_sec;
+    out->ms = day * MS_PER_DAY + seconds * 1000 + ms;
     return true;
 }
 
@@ -82,9 +132,10 @@ bool wall_parse(struct bytes text, struct wall *out) {
     int year, month, ms = 0, offset_hours = 0, offset_minutes = 0;
     char zone;
     if (!digits(&text, 4, &year) || !one_of(&text, "-", NULL) || !digits(&text, 2, &month) ||
-        !one_of(&text, "-", NULL) || !digits(&text, 2, &tm.tm_mday) || !one_of(&text, "Tt ", NULL) ||
-        !digits(&text, 2, &tm.tm_hour) || !one_of(&text, ":", NULL) ||
-        !digits(&text, 2, &tm.tm_min) || !one_of(&text, ":", NULL) || !digits(&text, 2, &tm.tm_sec))
+        !one_of(&text, "-", NULL) || !digits(&text, 2, &tm.tm_mday) ||
+        !one_of(&text, "Tt ", NULL) || !digits(&text, 2, &tm.tm_hour) ||
+        !one_of(&text, ":", NULL) || !digits(&text, 2, &tm.tm_min) || !one_of(&text, ":", NULL) ||
+        !digits(&text, 2, &tm.tm_sec))
         return false;
     if (one_of(&text, ".", NULL))
         ms = fraction_ms(&text);

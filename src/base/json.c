@@ -27,24 +27,42 @@ static bool scan_escape(struct scan *s) {
         return fail(s, "a string does not end");
     char c = *s->at++;
     if (c != 'u')
-        return c != '\0' && strchr("\"\\/bfnrt", c) ? true : fail(s, "an escape that JSON does not have");
+        return c != '\0' && strchr("\"\\/bfnrt", c) ? true
+                                                    : fail(s, "an escape that JSON does not have");
     for (int i = 0; i < 4; i++, s->at++)
         if (s->at == s->end || !ascii_is_hex(*s->at))
             return fail(s, "\\u needs four hex digits");
     return true;
 }
 
+/* True: the eight bytes are plain ASCII text without a quote or an escape. */
+static bool is_plain_word(const char *at) {
+    const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    uint64_t quote = word ^ ones * '"', escape = word ^ ones * '\\';
+    uint64_t odd = word | ((word - ones * 0x20) & ~word) | ((quote - ones) & ~quote) |
+                   ((escape - ones) & ~escape);
+    return (odd & tops) == 0;
+}
+
 static bool scan_string(struct scan *s) {
     const char *start = ++s->at;
+    bool ascii = true;
     while (s->at < s->end && *s->at != '"') {
+        if ((size_t)(s->end - s->at) >= sizeof(uint64_t) && is_plain_word(s->at)) {
+            s->at += sizeof(uint64_t);
+            continue;
+        }
         if ((unsigned char)*s->at < 0x20)
             return fail(s, "a control character inside a string (write it as an escape)");
+        ascii &= (unsigned char)*s->at < 0x80;
         if (*s->at++ == '\\' && !scan_escape(s))
             return false;
     }
     if (s->at == s->end)
         return fail(s, "a string does not end");
-    if (!bytes_is_utf8((struct bytes){start, (size_t)(s->at - start)})) {
+    if (!ascii && !bytes_is_utf8((struct bytes){start, (size_t)(s->at - start)})) {
         s->at = start;
         return fail(s, "a string that is not UTF-8");
     }
@@ -185,7 +203,8 @@ static enum status syntax_error(struct bytes text, const struct scan *s, struct 
         column = *p == '\n' ? 1 : column + 1;
         line += *p == '\n';
     }
-    return err_set(err, STATUS_INVALID, "not JSON: line %zu, column %zu: %s", line, column, s->wrong);
+    return err_set(err, STATUS_INVALID, "not JSON: line %zu, column %zu: %s", line, column,
+                   s->wrong);
 }
 
 enum status json_parse(struct bytes text, struct json *out, struct err *err) {

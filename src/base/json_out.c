@@ -40,7 +40,30 @@ static void put_control(struct buf *buf, char c) {
     }
 }
 
+static bool needs_no_escape(struct bytes text) {
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.ptr[i];
+        if (c < 0x20 || c == '"' || c == '\\' || c >= 0x7f)
+            return false;
+    }
+    return true;
+}
+
+/* Nearly every text is plain ASCII, and copied whole. */
+static void put_plain(struct buf *buf, struct bytes text) {
+    char *at = buf_room(buf, text.len + 2);
+    if (!at)
+        return;
+    at[0] = '"';
+    memcpy(at + 1, text.ptr, text.len);
+    at[text.len + 1] = '"';
+}
+
 static void put_quoted(struct buf *buf, struct bytes text) {
+    if (text.len > 0 && needs_no_escape(text)) {
+        put_plain(buf, text);
+        return;
+    }
     buf_char(buf, '"');
     size_t plain = 0; /* start of the run that needs no escape */
     for (size_t i = 0; i < text.len;) {

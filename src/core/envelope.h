@@ -75,7 +75,7 @@ struct envelope {
 };
 
 enum envelope_part {
-    ENVELOPE_STORED = 0,      /* all but the body: the form that the store keeps */
+    ENVELOPE_STORED = 0,      /* all but the body, without what is null: the form that the store keeps */
     ENVELOPE_WITH_BODY = 1,   /* + message.body or message.body_base64 */
     ENVELOPE_ROW = 2,         /* a list's row: without body, stack_trace and history */
 };

@@ -291,11 +291,16 @@ static get_fn *const get_form[FORM_COUNT] = {
     [FORM_FAILURE] = get_failure,
 };
 
+/* Members mostly stand in the table's order, so the search goes on where the last one ended. */
 static const struct envelope_field *field_named(const struct envelope_section *section,
-                                                struct bytes key) {
-    for (size_t i = 0; i < section->count; i++)
-        if (json_key_is(key, section->fields[i].name))
-            return &section->fields[i];
+                                                struct bytes key, size_t *from) {
+    for (size_t i = 0; i < section->count; i++) {
+        size_t at = (*from + i) % section->count;
+        if (json_key_is(key, section->fields[at].name)) {
+            *from = at + 1;
+            return &section->fields[at];
+        }
+    }
     return NULL;
 }
 
@@ -303,8 +308,9 @@ static bool get_members(struct decoding *d, struct json object, void *base,
                         const struct envelope_section *section) {
     if (object.type != JSON_OBJECT)
         return false;
+    size_t from = 0;
     for (struct json_walk walk = json_walk(object); json_step(&walk);) {
-        const struct envelope_field *field = field_named(section, walk.key);
+        const struct envelope_field *field = field_named(section, walk.key, &from);
         if (field && !get_form[field->form](d, walk.value, (char *)base + field->offset, field)) {
             d->wrong = d->wrong ? d->wrong : field->name;
             return false;

@@ -43,7 +43,7 @@ static const struct envelope_field task_fields[] = {
 static const struct envelope_section task_section = SECTION(task_fields);
 
 static const struct envelope_field top_fields[] = {
-    {"id", FORM_ID, IN_ALL, WHOLE},
+    {"id", FORM_ID, IN_BODY | IN_ROW, WHOLE},
     {"dlq", FORM_TEXT, IN_ALL, AT(dlq)},
     {"state", FORM_STATE, IN_ALL, AT(state)},
     {"cause", FORM_CAUSE, IN_ALL, WHOLE},

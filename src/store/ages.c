@@ -36,19 +36,36 @@ static bool holds(const struct ages *ages, size_t place, int64_t ms) {
     return place < ages->count && ages->spans[place].start_ms <= ms;
 }
 
-/* Empty spans go, and spans that are old beside the newest become minutes. */
+/* How wide a span becomes that is this old beside the newest. */
+static int64_t width_at(int64_t age_ms) {
+    return age_ms > AGES_COARSE_MS ? AGES_OLD_SPAN_MS
+           : age_ms > AGES_FINE_MS ? AGES_COARSE_SPAN_MS
+                                   : AGES_FINE_SPAN_MS;
+}
+
+/* A span is widened only when all of its new width is old enough, so that none overlaps another. */
+static void widen(struct ages_span *span, int64_t newest_ms) {
+    int64_t width = width_at(newest_ms - span->end_ms);
+    int64_t start = floor_to(span->start_ms, width);
+    while (width > span->end_ms - span->start_ms && width_at(newest_ms - start - width) < width) {
+        width = width == AGES_OLD_SPAN_MS ? AGES_COARSE_SPAN_MS : AGES_FINE_SPAN_MS;
+        start = floor_to(span->start_ms, width);
+    }
+    if (width > span->end_ms - span->start_ms) {
+        span->start_ms = start;
+        span->end_ms = start + width;
+    }
+}
+
+/* Empty spans go, and spans that are old beside the newest become minutes and hours. */
 static void merge(struct ages *ages) {
-    int64_t fine_from = ages->spans[ages->count - 1].end_ms - AGES_FINE_MS;
+    int64_t newest = ages->spans[ages->count - 1].end_ms;
     size_t kept = 0;
     for (size_t i = 0; i < ages->count; i++) {
         struct ages_span span = ages->spans[i];
         if (span.count == 0)
             continue;
-        int64_t minute = floor_to(span.start_ms, AGES_COARSE_SPAN_MS);
-        if (minute + AGES_COARSE_SPAN_MS <= fine_from) {
-            span.start_ms = minute;
-            span.end_ms = minute + AGES_COARSE_SPAN_MS;
-        }
+        widen(&span, newest);
         struct ages_span *last = kept ? &ages->spans[kept - 1] : NULL;
         if (last && last->start_ms == span.start_ms)
             last->count += span.count;
@@ -57,16 +74,17 @@ static void merge(struct ages *ages) {
     }
     ages->count = kept;
     ages->merge_at = 2 * kept > MERGE_MIN ? 2 * kept : MERGE_MIN;
+    ages->merged = true;
 }
 
-static void insert_span(struct ages *ages, size_t place, int64_t start_ms, int64_t width_ms) {
+static void insert_span(struct ages *ages, size_t place, int64_t start_ms, int64_t end_ms) {
     if (ages->count == ages->cap) {
         ages->cap = ages->cap ? 2 * ages->cap : FIRST_CAP;
         ages->spans = memory_grow(ages->spans, ages->cap * sizeof *ages->spans);
     }
     memmove(&ages->spans[place + 1], &ages->spans[place],
             (ages->count - place) * sizeof *ages->spans);
-    ages->spans[place] = (struct ages_span){.start_ms = start_ms, .end_ms = start_ms + width_ms};
+    ages->spans[place] = (struct ages_span){.start_ms = start_ms, .end_ms = end_ms};
     ages->count++;
 }
 
@@ -74,13 +92,20 @@ static void count_in(struct ages_span *span, int64_t dead_ms, uint64_t count) {
     if (span->count == 0 || dead_ms < span->oldest_ms)
         span->oldest_ms = dead_ms;
     span->count += count;
+    span->changed = true;
 }
 
-void ages_restore(struct ages *ages, int64_t start_ms, int64_t width_ms, int64_t oldest_ms,
+void ages_restore(struct ages *ages, int64_t start_ms, int64_t end_ms, int64_t oldest_ms,
                   uint64_t count) {
     size_t place = place_of(ages, start_ms);
-    insert_span(ages, place, start_ms, width_ms);
+    insert_span(ages, place, start_ms, end_ms);
     count_in(&ages->spans[place], oldest_ms, count);
+    ages->spans[place].changed = false;
+}
+
+/* Spans begin and end on whole seconds, so none cuts through another. */
+static void insert_second(struct ages *ages, size_t place, int64_t start_ms) {
+    insert_span(ages, place, start_ms, start_ms + AGES_FINE_SPAN_MS);
 }
 
 void ages_add(struct ages *ages, int64_t dead_ms) {
@@ -88,7 +113,7 @@ void ages_add(struct ages *ages, int64_t dead_ms) {
         merge(ages);
     size_t place = place_of(ages, dead_ms);
     if (!holds(ages, place, dead_ms))
-        insert_span(ages, place, floor_to(dead_ms, AGES_FINE_SPAN_MS), AGES_FINE_SPAN_MS);
+        insert_second(ages, place, floor_to(dead_ms, AGES_FINE_SPAN_MS));
     count_in(&ages->spans[place], dead_ms, 1);
 }
 
@@ -96,6 +121,7 @@ void ages_remove(struct ages *ages, int64_t dead_ms) {
     size_t place = place_of(ages, dead_ms);
     assert(holds(ages, place, dead_ms) && ages->spans[place].count > 0);
     ages->spans[place].count--;
+    ages->spans[place].changed = true;
 }
 
 struct wall ages_oldest(const struct ages *ages) {

@@ -43,12 +43,12 @@ struct entry {
 
     uint64_t seq;
     uint32_t queue;
-    uint32_t pins; /* commits under way that change it */
+    uint32_t pins;    /* commits under way that change it */
+    uint32_t folding; /* folds that hold it, waiting or under way */
     enum entry_stage stage;
     bool taken;
     bool unscheduled; /* its due time is yet to be reckoned, when the time is next known */
     bool changed;     /* in the list of changes */
-    bool folding;     /* in the fold that is under way */
     bool in_file;     /* the SQLite file has a row of it */
     uint64_t ticket;  /* RESERVED: the commit that puts it */
 

@@ -52,7 +52,8 @@ static enum status try_open(struct world *world) {
                                            .vfs = SIM_VFS_NAME,
                                            .clock = &world->clock,
                                            .journal_segment_bytes = SEGMENT_BYTES,
-                                           .journal_max_bytes = 4 * SEGMENT_BYTES};
+                                           .journal_max_bytes = 4 * SEGMENT_BYTES,
+                                           .fold_changes = 3};
     struct err err = {0};
     enum status status = sqlite_store_open(&options, &world->store, &err);
     if (status != STATUS_OK && !sim_disk_is_dead(world->disk))

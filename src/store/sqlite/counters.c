@@ -8,16 +8,30 @@
     " UNION ALL SELECT dlq, 'reason', '', ifnull(reason, ''), count(*) FROM messages"              \
     " WHERE dlq IS NOT NULL AND state IN ('pending_review', 'replaying') GROUP BY 1, 4"
 
+/* Depths by age, as one number a DLQ. */
+#define AGES_SAY                                                                                   \
+    "SELECT dlq, 'age' AS kind, '' AS category, '' AS reason, sum(count) AS count FROM ages"       \
+    " GROUP BY 1"
+#define ROWS_SAY_OF_AGES                                                                           \
+    "SELECT dlq, 'age', '', '', count(*) FROM messages WHERE dlq IS NOT NULL"                      \
+    " AND state IN ('pending_review', 'replaying') GROUP BY 1"
+
 static const char compare[] =
     "SELECT dlq, kind, category, reason, sum(said), sum(counted) FROM ("
     " SELECT dlq, kind, category, reason, count AS said, 0 AS counted FROM counters"
     "  WHERE kind IN ('category', 'reason')"
-    " UNION ALL SELECT dlq, kind, category, reason, 0, count FROM (" ROWS_SAY ")"
+    " UNION ALL SELECT dlq, kind, category, reason, count, 0 FROM (" AGES_SAY ")"
+    " UNION ALL SELECT dlq, kind, category, reason, 0, count FROM (" ROWS_SAY
+    " UNION ALL " ROWS_SAY_OF_AGES ")"
     ") GROUP BY 1, 2, 3, 4 HAVING sum(said) <> sum(counted)";
 
 static const char rebuild[] =
     "DELETE FROM counters WHERE kind IN ('category', 'reason');"
     "INSERT INTO counters " ROWS_SAY ";"
+    "DELETE FROM ages;"
+    "INSERT INTO ages SELECT dlq, dead_ms / 60000 * 60000, dead_ms / 60000 * 60000 + 60000,"
+    " min(dead_ms), count(*) FROM messages"
+    " WHERE dlq IS NOT NULL AND state IN ('pending_review', 'replaying') GROUP BY 1, 2;"
     "INSERT INTO counters SELECT dlq, 'total', '', '', count(*) FROM messages"
     " WHERE dlq IS NOT NULL GROUP BY 1"
     " ON CONFLICT DO UPDATE SET count = max(count, excluded.count);";

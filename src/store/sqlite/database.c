@@ -13,10 +13,10 @@ static const char *const sql_texts[SQL_COUNT] = {
 };
 
 /* FULL: what the fold commits must be on disk before the journal behind it is used again. */
-static const char pragmas[] = "PRAGMA journal_mode = WAL;"
+static const char pragmas[] = "PRAGMA page_size = 8192;"
+                              "PRAGMA journal_mode = WAL;"
                               "PRAGMA synchronous = FULL;"
                               "PRAGMA wal_autocheckpoint = 4000;"
-                              "PRAGMA cache_size = -16384;"
                               "PRAGMA temp_store = MEMORY;";
 
 enum status database_trouble(sqlite3 *db, const char *what, struct err *err) {
@@ -43,24 +43,42 @@ enum status database_run(sqlite3 *db, const char *sql, struct err *err) {
     return STATUS_OK;
 }
 
+/* SQLite's count of its memory is one lock that every allocation of every connection takes. */
+static void forgo_statistics(void) {
+    (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS,
+                         0); /* refused, harmlessly, once SQLite is in use */
+}
+
+static enum status set_up(sqlite3 *db, const struct database_options *options, struct err *err) {
+    sqlite3_busy_timeout(db, BUSY_WAIT_MS);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !options->checkpoint, NULL);
+    enum status status = STATUS_OK;
+    if (options->alone)
+        status = database_run(db, "PRAGMA locking_mode = EXCLUSIVE", err);
+    char cache[64];
+    sqlite3_snprintf(sizeof cache, cache, "PRAGMA cache_size = -%lld",
+                     (long long)(options->cache_kib ? options->cache_kib : DATABASE_CACHE_KIB));
+    if (status == STATUS_OK)
+        status = database_run(db, cache, err);
+    if (status == STATUS_OK)
+        status = database_run(db, pragmas, err);
+    if (status == STATUS_OK)
+        status = schema_prepare(db, err);
+    return status;
+}
+
 enum status database_open(const struct database_options *options, struct database *out,
                           struct err *err) {
     *out = (struct database){0};
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, forgo_statistics);
     pthread_mutex_init(&out->mutex, NULL);
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     enum status status = STATUS_OK;
     if (sqlite3_open_v2(options->path, &out->db, flags, options->vfs) != SQLITE_OK)
         status = database_trouble(out->db, options->path, err);
-    if (status == STATUS_OK) {
-        sqlite3_busy_timeout(out->db, BUSY_WAIT_MS);
-        sqlite3_db_config(out->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !options->checkpoint, NULL);
-        if (options->alone)
-            status = database_run(out->db, "PRAGMA locking_mode = EXCLUSIVE", err);
-    }
     if (status == STATUS_OK)
-        status = database_run(out->db, pragmas, err);
-    if (status == STATUS_OK)
-        status = schema_prepare(out->db, err);
+        status = set_up(out->db, options, err);
     if (status != STATUS_OK)
         database_close(out);
     return status;

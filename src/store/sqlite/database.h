@@ -17,10 +17,11 @@
     X(QUEUE_SET, "INSERT OR REPLACE INTO queues VALUES (?1, ?2, ?3)")                              \
     X(COUNTERS, "SELECT dlq, kind, category, reason, count FROM counters")                         \
     X(COUNTER_SET, "INSERT OR REPLACE INTO counters VALUES (?1, ?2, ?3, ?4, ?5)")                  \
-    X(AGES, "SELECT dlq, dead_ms / ?1, count(*), min(dead_ms) FROM messages"                       \
-            " WHERE dlq IS NOT NULL AND state IN ('pending_review', 'replaying')"                  \
-            " AND dead_ms >= ?2 AND dead_ms < ?3 GROUP BY 1, 2")                                   \
-    X(WAITING, "SELECT seq, queue, envelope FROM messages"                                         \
+    X(AGES, "SELECT dlq, start_ms, end_ms, oldest_ms, count FROM ages")                            \
+    X(AGE_SET, "INSERT OR REPLACE INTO ages VALUES (?1, ?2, ?3, ?4, ?5)")                          \
+    X(AGES_DELETE, "DELETE FROM ages WHERE dlq = ?1")                                              \
+    /* left alone, the planner walks all letters to save a sort */                                 \
+    X(WAITING, "SELECT seq, queue, envelope FROM messages INDEXED BY messages_waiting"             \
                " WHERE state IN ('queued', 'pending_retry', 'replaying') ORDER BY seq")            \
     X(BY_SEQ, "SELECT seq, queue, envelope FROM messages WHERE seq = ?1")                          \
     X(WHOLE, "SELECT seq, queue, envelope, body FROM messages LEFT JOIN bodies USING (seq)"        \
@@ -28,6 +29,8 @@
     X(BY_ID, "SELECT seq, queue, envelope FROM messages WHERE id = ?1 AND queue = ?2")             \
     X(MATCHES, "SELECT seq, queue FROM messages WHERE id = ?1"                                     \
                " UNION SELECT seq, queue FROM messages WHERE letter_id = ?1")                      \
+    X(ROW_ADD, "INSERT INTO messages VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,"   \
+               " ?13, ?14, ?15, ?16, ?17, ?18, ?19)")                                              \
     X(ROW_SET, "INSERT INTO messages VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,"   \
                " ?13, ?14, ?15, ?16, ?17, ?18, ?19) ON CONFLICT (seq) DO UPDATE SET"               \
                " letter_id = excluded.letter_id, dlq = excluded.dlq, state = excluded.state,"      \
@@ -61,11 +64,14 @@ struct database {
     pthread_mutex_t mutex;
 };
 
+enum { DATABASE_CACHE_KIB = 8 << 10 };
+
 struct database_options {
     const char *path;
     const char *vfs;
-    bool alone;      /* no other connection, in this process or another: a simulation */
-    bool checkpoint; /* may the log be folded into the file when it closes */
+    bool alone;       /* no other connection, in this process or another: a simulation */
+    bool checkpoint;  /* may the log be folded into the file when it closes */
+    size_t cache_kib; /* of pages in memory; 0: DATABASE_CACHE_KIB */
 };
 
 /* Opens or creates; the schema is prepared. */

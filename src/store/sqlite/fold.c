@@ -7,6 +7,8 @@
 #include "base/memory.h"
 #include "store/sqlite/snapshot.h"
 
+enum { ROOM_WAIT_MS = 60 * 1000 };
+
 static enum status write_file(struct sqlite_store *self, const struct snapshot *snapshot,
                               struct err *err) {
     database_lock(self->fold_db);
@@ -31,43 +33,95 @@ static void recycle(struct sqlite_store *self, uint64_t position) {
     pthread_mutex_unlock(&self->journal_mutex);
 }
 
-enum status fold_step(struct sqlite_store *self, struct err *err) {
-    pthread_mutex_lock(&self->mutex);
-    self->fold_wanted = false;
-    self->fold_due = MONO_NEVER;
-    if (self->applied_end == self->folded_end) {
-        pthread_mutex_unlock(&self->mutex);
-        return STATUS_OK;
-    }
-    self->folds_begun++;
-    struct snapshot *snapshot = snapshot_take(self);
-    pthread_mutex_unlock(&self->mutex);
+/* ---- the line ---- */
 
+/* With the mutex. */
+static void seal(struct sqlite_store *self) {
+    struct snapshot *snapshot = snapshot_seal(self);
+    *self->sealed_last = snapshot;
+    self->sealed_last = &snapshot->next;
+}
+
+/* With the mutex: the first in line, made when there is none and something is to be folded. */
+static struct snapshot *next_snapshot(struct sqlite_store *self) {
+    if (!self->sealed_first) {
+        self->fold_wanted = false;
+        self->fold_due = MONO_NEVER;
+        if (self->applied_end != self->folded_end)
+            seal(self);
+    }
+    if (self->sealed_first)
+        snapshot_prepare(self->sealed_first);
+    return self->sealed_first;
+}
+
+/* With the mutex. */
+static void leave_line(struct sqlite_store *self, struct snapshot *snapshot) {
+    self->sealed_first = snapshot->next;
+    if (!self->sealed_first)
+        self->sealed_last = &self->sealed_first;
+    snapshot_settle(snapshot, self);
+}
+
+static enum status fold_one(struct sqlite_store *self, struct err *err) {
+    pthread_mutex_lock(&self->mutex);
+    struct snapshot *snapshot = next_snapshot(self);
+    pthread_mutex_unlock(&self->mutex);
+    if (!snapshot)
+        return STATUS_OK;
     enum status status = write_file(self, snapshot, err);
     pthread_mutex_lock(&self->mutex);
-    snapshot_settle(snapshot, self, status == STATUS_OK);
+    if (status == STATUS_OK)
+        leave_line(self, snapshot);
+    else
+        self->fold_failures++;
     pthread_mutex_unlock(&self->mutex);
-
     if (status == STATUS_OK) /* only now does nobody read that part of the journal any more */
         recycle(self, snapshot->position);
     pthread_mutex_lock(&self->mutex);
-    if (status == STATUS_OK)
-        self->folds_ended = self->folds_begun;
     pthread_cond_broadcast(&self->fold_ended);
     pthread_mutex_unlock(&self->mutex);
-    snapshot_free(snapshot);
+    if (status == STATUS_OK)
+        snapshot_free(snapshot);
+    else
+        snapshot->tried = true;
     return status;
+}
+
+static bool is_behind(struct sqlite_store *self) {
+    pthread_mutex_lock(&self->mutex);
+    bool behind = self->applied_end != self->folded_end;
+    pthread_mutex_unlock(&self->mutex);
+    return behind;
+}
+
+enum status fold_all(struct sqlite_store *self, struct err *err) {
+    enum status status = STATUS_OK;
+    while (status == STATUS_OK && is_behind(self))
+        status = fold_one(self, err);
+    return status;
+}
+
+void fold_abandon(struct sqlite_store *self) {
+    for (struct snapshot *snapshot = self->sealed_first, *next; snapshot; snapshot = next) {
+        next = snapshot->next;
+        snapshot_free(snapshot);
+    }
+    self->sealed_first = NULL;
 }
 
 /* ---- when ---- */
 
+static size_t most_changes(const struct sqlite_store *self) {
+    return self->options.fold_changes ? self->options.fold_changes : FOLD_CHANGES;
+}
+
 void fold_note_commit(struct sqlite_store *self, struct mono now) {
-    if (self->fold_due.ms == MONO_NEVER.ms) {
-        self->fold_due = mono_after(now, FOLD_DELAY_MS);
+    if (self->change_count >= most_changes(self)) {
+        seal(self);
         pthread_cond_signal(&self->fold_asked);
-    }
-    if (self->change_count >= FOLD_CHANGES && !self->fold_wanted) {
-        self->fold_wanted = true;
+    } else if (self->fold_due.ms == MONO_NEVER.ms) {
+        self->fold_due = mono_after(now, FOLD_DELAY_MS);
         pthread_cond_signal(&self->fold_asked);
     }
 }
@@ -86,7 +140,7 @@ static struct timespec deadline_after(int64_t ms) {
 
 /* With the mutex: until a fold is wanted or due, or the store stops. */
 static void wait_for_work(struct sqlite_store *self) {
-    while (!self->fold_stopping && !self->fold_wanted) {
+    while (!self->fold_stopping && !self->fold_wanted && !self->sealed_first) {
         if (self->fold_due.ms == MONO_NEVER.ms) {
             pthread_cond_wait(&self->fold_asked, &self->mutex);
             continue;
@@ -101,13 +155,25 @@ static void wait_for_work(struct sqlite_store *self) {
 
 static void fold_or_retry_later(struct sqlite_store *self) {
     struct err err;
-    enum status status = fold_step(self, &err);
+    if (fold_one(self, &err) == STATUS_OK)
+        return;
+    log_warn("the fold will be tried again: %s", err.text);
+    struct timespec until = deadline_after(FOLD_RETRY_MS);
     pthread_mutex_lock(&self->mutex);
-    if (status != STATUS_OK) {
-        log_warn("the fold will be tried again: %s", err.text);
-        self->fold_due = mono_after(clock_now(self->options.clock).mono, FOLD_RETRY_MS);
-    }
+    while (!self->fold_stopping &&
+           pthread_cond_timedwait(&self->fold_asked, &self->mutex, &until) == 0)
+        ;
     pthread_mutex_unlock(&self->mutex);
+}
+
+/* Nothing waits: a failure here costs speed, and is met again when the segment is needed. */
+static void prepare_if_idle(struct sqlite_store *self) {
+    pthread_mutex_lock(&self->mutex);
+    bool idle = !self->sealed_first && !self->fold_wanted && !self->fold_stopping;
+    pthread_mutex_unlock(&self->mutex);
+    struct err err;
+    if (idle && journal_prepare(self->journal, &err) != STATUS_OK)
+        log_warn("%s", err.text);
 }
 
 void *fold_run(void *arg) {
@@ -119,6 +185,7 @@ void *fold_run(void *arg) {
             break;
         pthread_mutex_unlock(&self->mutex);
         fold_or_retry_later(self);
+        prepare_if_idle(self);
         pthread_mutex_lock(&self->mutex);
     }
     pthread_mutex_unlock(&self->mutex);
@@ -127,16 +194,14 @@ void *fold_run(void *arg) {
 
 /* ---- waiting for it ---- */
 
-/* With the mutex: asks for a fold of all that is applied and returns its number. */
-static uint64_t ask(struct sqlite_store *self) {
+/* With the mutex, and with threads: until the file is at `position`, or longer only if a fold fails
+ * meanwhile and `patient` is not set. */
+static void wait_for(struct sqlite_store *self, uint64_t position, int64_t ms, bool patient) {
+    struct timespec until = deadline_after(ms);
+    uint64_t failures = self->fold_failures;
     self->fold_wanted = true;
     pthread_cond_signal(&self->fold_asked);
-    return self->folds_begun + 1;
-}
-
-static void wait_until_ended(struct sqlite_store *self, uint64_t number, int64_t ms) {
-    struct timespec until = deadline_after(ms);
-    while (self->folds_ended < number && self->applied_end != self->folded_end) {
+    while (self->folded_end < position && (patient || self->fold_failures == failures)) {
         if (pthread_cond_timedwait(&self->fold_ended, &self->mutex, &until) != 0)
             return;
     }
@@ -147,10 +212,10 @@ bool fold_make_room(struct sqlite_store *self) {
     uint64_t before = self->folded_end;
     bool possible = self->applied_end != before;
     if (possible && self->options.threads)
-        wait_until_ended(self, ask(self), FOLD_RETRY_MS * 60);
+        wait_for(self, before + 1, ROOM_WAIT_MS, false);
     pthread_mutex_unlock(&self->mutex);
     struct err err;
-    if (possible && !self->options.threads && fold_step(self, &err) != STATUS_OK)
+    if (possible && !self->options.threads && fold_one(self, &err) != STATUS_OK)
         log_warn("no room in the journal, and the fold failed: %s", err.text);
     pthread_mutex_lock(&self->mutex);
     bool shorter = self->folded_end != before;
@@ -158,15 +223,24 @@ bool fold_make_room(struct sqlite_store *self) {
     return shorter;
 }
 
+void fold_keep_bound(struct sqlite_store *self) {
+    bool over;
+    do {
+        pthread_mutex_lock(&self->mutex);
+        over = self->change_count + self->folding_count > BEHIND_MAX;
+        pthread_mutex_unlock(&self->mutex);
+    } while (over && fold_make_room(self));
+}
+
 uint64_t fold_wait(struct sqlite_store *self) {
     if (!self->options.threads) {
         struct err err;
-        if (fold_step(self, &err) != STATUS_OK)
+        if (fold_all(self, &err) != STATUS_OK)
             log_warn("a list is behind, because the fold failed: %s", err.text);
     }
     pthread_mutex_lock(&self->mutex);
     if (self->options.threads && self->applied_end != self->folded_end)
-        wait_until_ended(self, ask(self), LIST_WAIT_MS);
+        wait_for(self, self->applied_end, LIST_WAIT_MS, true);
     uint64_t behind = self->change_count + self->folding_count;
     pthread_mutex_unlock(&self->mutex);
     return behind;

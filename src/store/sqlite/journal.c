@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "store/sqlite/journal_fresh.h"
 #include "store/sqlite/journal_recover.h"
 #include "store/sqlite/journal_rotate.h"
 
@@ -68,6 +69,7 @@ static enum status adopt(struct journal *journal, const struct journal_recover *
     for (size_t i = 0; i < table->count; i++)
         table->segments[i]->reusable = !table->segments[i]->linked;
     journal->spoiled = table->has_spare;
+    journal_fresh_sweep(journal);
     if (table->count) {
         struct journal_segment *last = table->segments[table->count - 1];
         enum status status = journal_recover_secure(task, last, err);
@@ -122,6 +124,8 @@ void journal_close(struct journal *journal) {
     if (!journal)
         return;
     journal_table_free(&journal->table);
+    if (journal->fresh)
+        journal->options.disk->vtable->close(journal->options.disk, journal->fresh);
     if (journal->spare)
         journal->options.disk->vtable->close(journal->options.disk, journal->spare);
     pthread_mutex_destroy(&journal->lock);
@@ -165,7 +169,8 @@ static void fill_group(struct journal *journal, const struct bytes *records, siz
                                   .segment = journal->current->number,
                                   .durable_end = journal->durable_end,
                                   .payload = (uint32_t)payload,
-                                  .count = (uint32_t)count};
+                                  .count = (uint32_t)count,
+                                  .salt = journal->current->header.salt};
     journal_format_put_group(journal->group, &group);
 }
 
@@ -292,8 +297,13 @@ enum status journal_recycle(struct journal *journal, uint64_t position, struct e
             segment->reusable = true;
     }
     pthread_mutex_unlock(&journal->lock);
+    journal_rotate_trim(journal);
     journal_rotate_count(journal);
     return STATUS_OK;
+}
+
+enum status journal_prepare(struct journal *journal, struct err *err) {
+    return journal_fresh_make(journal, err);
 }
 
 uint64_t journal_end(const struct journal *journal) {

@@ -23,6 +23,8 @@ struct journal_options {
     const char *dir;
     uint64_t segment_bytes; /* 0: JOURNAL_SEGMENT_BYTES; tests use small ones */
     uint64_t max_bytes;     /* of all segments together; 0: no bound */
+    uint64_t salt;          /* what strangers cannot know: segments' salts come from it */
+    uint64_t keep_bytes;    /* of folded segments, to be used again; 0: all */
 };
 
 /* Creates or opens. Every whole record at or behind `from` is given to `replay` in order (0: from the
@@ -41,6 +43,8 @@ enum status journal_sync(struct journal *journal, struct err *err);
 enum status journal_read(struct journal *journal, uint64_t position, struct buf *out, struct err *err);
 /* Segments that lie wholly before `position` may be used again. */
 enum status journal_recycle(struct journal *journal, uint64_t position, struct err *err);
+/* In quiet times: what the next segment will be made of. One thread at a time; appends may go on. */
+enum status journal_prepare(struct journal *journal, struct err *err);
 /* Where the next group will stand, at the earliest; 0 while the journal holds no segment. What is not
  * synced yet counts: a fold remembers the end that it saw when journal_sync answered. */
 uint64_t journal_end(const struct journal *journal);

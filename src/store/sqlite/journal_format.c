@@ -12,6 +12,7 @@ enum {
     HEADER_PREVIOUS_AT = 32,
     HEADER_PREVIOUS_END_AT = 40,
     HEADER_FIRST_SEQUENCE_AT = 48,
+    HEADER_SALT_AT = 56,
     HEADER_CHECKSUM_AT = 60,
     GROUP_VERSION_AT = 4,
     GROUP_SEQUENCE_AT = 8,
@@ -19,6 +20,7 @@ enum {
     GROUP_DURABLE_END_AT = 24,
     GROUP_PAYLOAD_AT = 32,
     GROUP_COUNT_AT = 36,
+    GROUP_SALT_AT = 40,
     GROUP_CHECKSUM_AT = 44,
     RECORD_CHECKSUM_AT = 4,
 };
@@ -58,6 +60,7 @@ void journal_format_put_header(uint8_t *block, const struct journal_header *head
     put64(block + HEADER_PREVIOUS_AT, header->previous);
     put64(block + HEADER_PREVIOUS_END_AT, header->previous_end);
     put64(block + HEADER_FIRST_SEQUENCE_AT, header->first_sequence);
+    put32(block + HEADER_SALT_AT, header->salt);
     put32(block + HEADER_CHECKSUM_AT, crc32c(0, block, HEADER_CHECKSUM_AT));
 }
 
@@ -72,6 +75,7 @@ bool journal_format_get_header(const uint8_t *block, struct journal_header *out)
         .previous = get64(block + HEADER_PREVIOUS_AT),
         .previous_end = get64(block + HEADER_PREVIOUS_END_AT),
         .first_sequence = get64(block + HEADER_FIRST_SEQUENCE_AT),
+        .salt = get32(block + HEADER_SALT_AT),
     };
     return true;
 }
@@ -89,6 +93,7 @@ void journal_format_put_group(uint8_t *at, const struct journal_group *group) {
     put64(at + GROUP_DURABLE_END_AT, group->durable_end);
     put32(at + GROUP_PAYLOAD_AT, group->payload);
     put32(at + GROUP_COUNT_AT, group->count);
+    put32(at + GROUP_SALT_AT, group->salt);
     put32(at + GROUP_CHECKSUM_AT, group_checksum(at, group->payload));
 }
 
@@ -102,6 +107,7 @@ bool journal_format_get_group(const uint8_t *at, struct journal_group *out) {
         .durable_end = get64(at + GROUP_DURABLE_END_AT),
         .payload = get32(at + GROUP_PAYLOAD_AT),
         .count = get32(at + GROUP_COUNT_AT),
+        .salt = get32(at + GROUP_SALT_AT),
     };
     return true;
 }

@@ -27,6 +27,7 @@ struct journal_header {
     uint64_t previous;       /* the segment whose groups stand before; 0: none */
     uint64_t previous_end;   /* the position where those groups end */
     uint64_t first_sequence; /* of the first group here */
+    uint32_t salt;           /* of every group here */
 };
 
 struct journal_group {
@@ -36,6 +37,7 @@ struct journal_group {
         durable_end;  /* everything before this position was synced when the group was written */
     uint32_t payload; /* bytes of all records with their headers */
     uint32_t count;   /* of records */
+    uint32_t salt;    /* the segment's: bodies, which strangers choose, cannot pass for groups */
 };
 
 /* Whole blocks that a group with this payload takes. */

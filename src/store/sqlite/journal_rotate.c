@@ -15,6 +15,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/rng.h"
+#include "store/sqlite/journal_fresh.h"
 
 void journal_rotate_set_tail(struct journal *journal, struct journal_mark tail) {
     pthread_mutex_lock(&journal->lock);
@@ -129,16 +131,47 @@ static enum status get_spare(struct journal *journal, const char *spare, struct 
     struct journal_segment *old = journal->table.has_spare ? NULL : take_reusable(journal);
     if (old)
         return spare_from(journal, old, spare, err);
+    if (!journal->table.has_spare && journal_fresh_take(journal, spare))
+        return STATUS_OK;
     return spare_new(journal, spare, err);
 }
 
+static uint64_t reusable_bytes(struct journal *journal) {
+    uint64_t count = 0;
+    pthread_mutex_lock(&journal->lock);
+    for (size_t i = 0; i < journal->table.count; i++)
+        count += journal->table.segments[i]->reusable;
+    pthread_mutex_unlock(&journal->lock);
+    return count * journal->options.segment_bytes;
+}
+
+/* The lowest number goes first, so the links stay whole. Whether the name is gone after a crash
+ * does not matter: nothing in the file is needed. */
+void journal_rotate_trim(struct journal *journal) {
+    struct disk *disk = journal->options.disk;
+    uint64_t keep = journal->options.keep_bytes;
+    while (keep && reusable_bytes(journal) > keep) {
+        struct journal_segment *old = take_reusable(journal);
+        char path[JOURNAL_PATH_MAX];
+        if (!old)
+            return;
+        if (path_of(journal, old->number, path))
+            (void)disk->vtable->remove(disk, path);
+        journal_segment_free(old);
+    }
+}
+
 static struct journal_header next_header(const struct journal *journal) {
+    uint64_t number = journal->current ? journal->current->number + 1 : 1;
+    struct rng rng;
+    rng_seed(&rng, journal->options.salt + number);
     return (struct journal_header){.version = JOURNAL_FORMAT_VERSION,
-                                   .number = journal->current ? journal->current->number + 1 : 1,
+                                   .number = number,
                                    .segment_bytes = journal->options.segment_bytes,
                                    .previous = journal->tail.segment,
                                    .previous_end = journal->tail.end,
-                                   .first_sequence = journal->next_sequence};
+                                   .first_sequence = journal->next_sequence,
+                                   .salt = (uint32_t)rng_next(&rng)};
 }
 
 static int write_header(struct journal *journal, const struct journal_header *header) {

@@ -20,6 +20,7 @@ struct journal {
     struct journal_table table;
     struct journal_segment *current; /* NULL before the first append of all */
     struct disk_file *spare;         /* open file of the segment in the making, or NULL */
+    struct disk_file *fresh;         /* open file for a spare to come, or NULL; under the lock */
     bool spoiled;                    /* a failure left the spare in doubt: it is not used again */
     bool sealed;                     /* nothing more goes into `current` */
     bool lost;                  /* unsynced groups were given up: the next sync has to say so */
@@ -33,6 +34,8 @@ struct journal {
     _Atomic uint64_t bytes;
 };
 
+/* Removes folded segments beyond those that are kept to be used again. */
+void journal_rotate_trim(struct journal *journal);
 /* Makes `current` a segment that takes `size` more bytes. FULL, IO: it could not be made. */
 enum status journal_rotate_for(struct journal *journal, uint64_t size, struct err *err);
 /* After a failed write: what it left behind the tail is fenced off, by making the next segment at

@@ -103,6 +103,7 @@ static enum status probe(const struct journal_segment *segment, uint64_t positio
     if (status)
         return status;
     if (!journal_format_get_group(block, out) || out->segment != segment->number ||
+        (segment->sound && out->salt != segment->header.salt) ||
         position + journal_format_group_size(out->payload) > limit)
         return STATUS_NOT_FOUND;
     return STATUS_OK;

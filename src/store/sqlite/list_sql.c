@@ -9,6 +9,8 @@
 
 enum { FINGERPRINT_SIZE = 17 };
 
+#define IS_TAKEN "seq IN (SELECT value FROM json_each(?1))"
+
 struct building {
     struct list_sql *sql;
     const struct store_query *query;
@@ -42,7 +44,7 @@ static void filter_texts(struct building *building) {
         const char *condition;
         struct bytes value;
     } filters[] = {
-        {"dlq = ?", query->dlq},
+        {"dlq = ?", building->by_death ? BYTES_NONE : query->dlq},
         {"category = ?", query->category},
         {"error_type = ?", query->error_type},
         {"key = ?", query->key},
@@ -89,8 +91,8 @@ static void filter_times(struct building *building) {
 }
 
 /* The file says queued and pending_retry of what is taken; people are told running and retrying. */
-static void put_states(struct building *building, uint32_t states, bool taken) {
-    static const enum state seen_as[STATE_COUNT] = {
+static enum state seen_as(enum state stored) {
+    static const enum state seen[STATE_COUNT] = {
         [STATE_QUEUED] = STATE_RUNNING,
         [STATE_RUNNING] = STATE_RUNNING,
         [STATE_PENDING_RETRY] = STATE_RETRYING,
@@ -100,9 +102,13 @@ static void put_states(struct building *building, uint32_t states, bool taken) {
         [STATE_RESOLVED] = STATE_RESOLVED,
         [STATE_DISCARDED] = STATE_DISCARDED,
     };
+    return seen[stored];
+}
+
+static void put_states(struct building *building, uint32_t states, bool taken) {
     const char *comma = "";
     for (int state = 0; state < STATE_COUNT; state++) {
-        int seen = taken ? (int)seen_as[state] : state;
+        int seen = taken ? (int)seen_as((enum state)state) : state;
         if (!(states >> seen & 1u))
             continue;
         buf_printf(&building->text, "%s'%s'", comma, state_text((enum state)state));
@@ -114,14 +120,14 @@ static void filter_states(struct building *building) {
     uint32_t states = building->query->states;
     if (states == 0)
         return;
-    buf_str(&building->text, " AND iif(taken, state IN (");
+    buf_str(&building->text, " AND iif(" IS_TAKEN ", state IN (");
     put_states(building, states, true);
     buf_str(&building->text, "), state IN (");
     put_states(building, states, false);
     buf_str(&building->text, "))");
     const uint32_t only_taken = 1u << STATE_RUNNING | 1u << STATE_RETRYING;
     if ((states & ~only_taken) == 0) /* few: found by number */
-        buf_str(&building->text, " AND seq IN (SELECT value FROM json_each(?1))");
+        buf_str(&building->text, " AND " IS_TAKEN);
 }
 
 static enum status filter_words(struct building *building) {
@@ -167,16 +173,63 @@ static void put_order(struct building *building) {
     add_value(building, (struct list_value){.number = (int64_t)building->query->limit + 1});
 }
 
+/* ---- letters ---- */
+
+/* Every DLQ that the file has a row of, each found by one step along the index. */
+#define ALL_DLQS                                                                                   \
+    "(WITH RECURSIVE held (dlq) AS (SELECT min(dlq) FROM messages WHERE dlq IS NOT NULL"           \
+    " UNION ALL SELECT (SELECT min(dlq) FROM messages WHERE dlq > held.dlq) FROM held"             \
+    " WHERE held.dlq IS NOT NULL) SELECT dlq FROM held WHERE dlq IS NOT NULL)"
+
+/* The stored states of which a message can be shown in one that is asked for. */
+static struct bytes states_json(struct building *building) {
+    uint32_t states = building->query->states;
+    char memory[256];
+    struct buf text;
+    buf_init_fixed(&text, memory, sizeof memory);
+    struct json_out out = json_out(&text);
+    json_open(&out, '[');
+    for (int state = 0; state < STATE_COUNT; state++) {
+        if (states == 0 || (states >> state & 1u) || (states >> seen_as((enum state)state) & 1u))
+            json_put_str(&out, state_text((enum state)state));
+    }
+    json_close(&out, ']');
+    assert(!text.overflow);
+    return arena_dup(building->arena, buf_view(&text));
+}
+
+/* One page out of every DLQ and state, each along its own run of the index, and of those the
+ * newest: no list sorts more than it could show. */
+static void open_letters(struct building *building) {
+    bool one = building->query->dlq.len > 0;
+    add_value(building, (struct list_value){.text = states_json(building)});
+    if (one)
+        add_value(building, (struct list_value){.text = building->query->dlq});
+    buf_printf(&building->text,
+               " FROM (SELECT d.dlq AS in_dlq, s.value AS in_state"
+               " FROM json_each(?2) AS s, %s AS d)"
+               " CROSS JOIN messages WHERE seq IN (SELECT seq FROM messages"
+               " WHERE dlq = in_dlq AND state = in_state",
+               one ? "(SELECT ?3 AS dlq)" : ALL_DLQS);
+}
+
+static void close_letters(struct building *building) {
+    put_order(building);
+    buf_char(&building->text, ')');
+}
+
 enum status list_sql_build(struct list_sql *out, const struct store_query *query, uint32_t queue,
                            struct bytes taken, struct arena *arena, struct err *err) {
     out->value_count = 0;
     struct building building = {
         .sql = out, .query = query, .arena = arena, .err = err, .by_death = page_by_death(query)};
     buf_init_fixed(&building.text, out->text, sizeof out->text);
-    buf_str(&building.text, "SELECT seq, dead_ms, envelope,"
-                            " seq IN (SELECT value FROM json_each(?1)) AS taken"
-                            " FROM messages WHERE 1");
+    buf_str(&building.text, "SELECT seq, dead_ms, envelope, " IS_TAKEN " AS taken");
     add_value(&building, (struct list_value){.text = taken});
+    if (building.by_death)
+        open_letters(&building);
+    else
+        buf_str(&building.text, " FROM messages WHERE 1");
     filter_texts(&building);
     filter_marks(&building, queue);
     filter_times(&building);
@@ -184,6 +237,8 @@ enum status list_sql_build(struct list_sql *out, const struct store_query *query
     enum status status = filter_words(&building);
     if (status == STATUS_OK)
         status = filter_cursor(&building);
+    if (building.by_death)
+        close_letters(&building);
     put_order(&building);
     buf_cstr(&building.text);
     assert(!building.text.overflow);

@@ -18,13 +18,18 @@
 
 enum {
     FOLD_DELAY_MS = 500,         /* a commit is folded at the latest this long after it */
-    FOLD_CHANGES = 20000,        /* or when this many changes wait */
+    FOLD_CHANGES = 16384,        /* of one fold: so many are sealed and stand in line */
+    BEHIND_MAX = 1 << 20,        /* changes that wait for folds; then commits wait for them too */
+    FOLD_CACHE_KIB = 64 << 10,   /* holds the pages that one fold changes */
     FOLD_RETRY_MS = 1000,        /* after a fold that failed */
     LIST_WAIT_MS = 2000,         /* for the fold, by a list */
     GROUP_BYTES_MAX = 8 << 20,   /* of one journal group, unless a single commit is larger */
     RECENT_BYTES_MAX = 64 << 20, /* of envelopes and bodies kept in memory */
 };
+enum { JOURNAL_KEEP_SHARE = 4 }; /* of the journal's bound stays on disk when all is folded */
 #define JOURNAL_BYTES_DEFAULT (UINT64_C(4) << 30)
+
+struct snapshot;
 
 struct sqlite_store {
     struct store port;
@@ -47,10 +52,12 @@ struct sqlite_store {
 
     struct list changes; /* entries that the next fold writes */
     size_t change_count;
-    size_t folding_count; /* entries in the fold that is under way */
-    uint64_t applied_end; /* the journal up to here is in the tables */
-    uint64_t folded_end;  /* and up to here in the file */
-    uint64_t folds_begun, folds_ended;
+    struct snapshot *sealed_first, **sealed_last; /* folds that wait or are under way, in order */
+    size_t folding_count;                         /* entries in them */
+    uint64_t applied_end;                         /* the journal up to here is in the tables */
+    uint64_t sealed_end;                          /* and up to here in the folds that wait */
+    uint64_t folded_end;                          /* and up to here in the file */
+    uint64_t fold_failures;
     bool fold_wanted; /* at once */
     bool fold_stopping;
     struct mono fold_due; /* MONO_NEVER: nothing waits for a fold */

@@ -1,5 +1,7 @@
 #include "store/sqlite/recover.h"
 
+#include <sys/random.h>
+
 #include "base/log.h"
 #include "store/sqlite/changes.h"
 
@@ -36,19 +38,14 @@ static enum status load_counters(struct sqlite_store *self, struct err *err) {
     return status;
 }
 
-/* Counted by `width_ms` where they died in [from, until). */
-static enum status load_ages(struct sqlite_store *self, int64_t width_ms, int64_t from_ms,
-                             int64_t until_ms, struct err *err) {
+static enum status load_ages(struct sqlite_store *self, struct err *err) {
     enum status status = STATUS_OK;
     sqlite3_stmt *stmt = database_statement(self->fold_db, SQL_AGES);
-    sqlite3_bind_int64(stmt, 1, width_ms);
-    sqlite3_bind_int64(stmt, 2, from_ms);
-    sqlite3_bind_int64(stmt, 3, until_ms);
     while (database_next(self->fold_db, stmt, &status, err)) {
         struct dlq *dlq =
             dlqs_get(&self->tables.dlqs, names_get(&self->tables.names, database_text(stmt, 0)));
-        ages_restore(&dlq->ages, sqlite3_column_int64(stmt, 1) * width_ms, width_ms,
-                     sqlite3_column_int64(stmt, 3), (uint64_t)sqlite3_column_int64(stmt, 2));
+        ages_restore(&dlq->ages, sqlite3_column_int64(stmt, 1), sqlite3_column_int64(stmt, 2),
+                     sqlite3_column_int64(stmt, 3), (uint64_t)sqlite3_column_int64(stmt, 4));
     }
     return status;
 }
@@ -71,7 +68,6 @@ static enum status load_waiting(struct sqlite_store *self, struct instant now, s
 
 enum status recover_file(struct sqlite_store *self, uint64_t *position, struct err *err) {
     struct instant now = clock_now(self->options.clock);
-    int64_t fine_from = (now.wall.ms - AGES_FINE_MS) / AGES_COARSE_SPAN_MS * AGES_COARSE_SPAN_MS;
     uint64_t next_seq = 0;
     enum status status = database_meta(self->fold_db, "journal_position", position, err);
     if (status == STATUS_OK)
@@ -83,9 +79,7 @@ enum status recover_file(struct sqlite_store *self, uint64_t *position, struct e
     if (status == STATUS_OK)
         status = load_counters(self, err);
     if (status == STATUS_OK)
-        status = load_ages(self, AGES_COARSE_SPAN_MS, INT64_MIN, fine_from, err);
-    if (status == STATUS_OK)
-        status = load_ages(self, AGES_FINE_SPAN_MS, fine_from, INT64_MAX, err);
+        status = load_ages(self, err);
     if (status == STATUS_OK)
         status = load_waiting(self, now, err);
     return status;
@@ -208,12 +202,15 @@ enum status recover_all(struct sqlite_store *self, struct err *err) {
         .max_bytes = self->options.journal_max_bytes ? self->options.journal_max_bytes
                                                      : JOURNAL_BYTES_DEFAULT,
     };
+    if (self->options.threads && getrandom(&options.salt, sizeof options.salt, 0) < 0)
+        return err_set(err, STATUS_IO, "the system has no randomness");
+    options.keep_bytes = options.max_bytes / JOURNAL_KEEP_SHARE;
     struct replay_state state = {.self = self, .err = err};
     status = journal_open(&options, position, replay_one, &state, &self->journal, err);
     if (status == STATUS_OK) /* what an earlier life folded and did not live to use again */
         status = journal_recycle(self->journal, position, err);
     if (status == STATUS_OK) {
-        self->folded_end = position;
+        self->folded_end = self->sealed_end = position;
         self->applied_end = journal_end(self->journal);
         if (self->applied_end != self->folded_end)
             self->fold_due = clock_now(self->options.clock).mono;

@@ -5,86 +5,7 @@
 
 #include "core/lifecycle.h"
 
-enum { FINGERPRINT_SIZE = 17, ERROR_TEXT_MAX = 4096, BODY_COLUMN = 3 };
-
-/* ---- distinct error texts ---- */
-
-static struct bytes error_text(const struct envelope *envelope, struct buf *scratch) {
-    if (!envelope->failed)
-        return BYTES_NONE;
-    buf_bytes(scratch, envelope->error_type);
-    if (envelope->error_type.len > 0 && envelope->error_message.len > 0)
-        buf_str(scratch, ": ");
-    buf_bytes(scratch, bytes_clip(envelope->error_message, ERROR_TEXT_MAX));
-    struct bytes text = buf_view(scratch);
-    return text.len > 0 ? text : BYTES_NONE;
-}
-
-static enum status error_add(struct database *database, struct bytes text, int64_t *id,
-                             struct err *err) {
-    sqlite3_stmt *stmt = database_statement(database, SQL_ERROR_ADD);
-    sqlite3_bind_int64(stmt, 1, (sqlite3_int64)bytes_hash(text));
-    database_bind_text(stmt, 2, text);
-    enum status status = database_step(database, stmt, err);
-    if (status != STATUS_OK)
-        return status;
-    *id = sqlite3_last_insert_rowid(database->db);
-    stmt = database_statement(database, SQL_ERROR_TEXT_ADD);
-    sqlite3_bind_int64(stmt, 1, *id);
-    database_bind_text(stmt, 2, text);
-    return database_step(database, stmt, err);
-}
-
-/* 0: there is no text. */
-static enum status error_find(struct database *database, struct bytes text, int64_t *id,
-                              struct err *err) {
-    *id = 0;
-    if (!text.ptr)
-        return STATUS_OK;
-    sqlite3_stmt *stmt = database_statement(database, SQL_ERROR_FIND);
-    sqlite3_bind_int64(stmt, 1, (sqlite3_int64)bytes_hash(text));
-    database_bind_text(stmt, 2, text);
-    enum status status = STATUS_OK;
-    while (database_next(database, stmt, &status, err))
-        *id = sqlite3_column_int64(stmt, 0);
-    if (status != STATUS_OK || *id != 0)
-        return status;
-    return error_add(database, text, id, err);
-}
-
-static enum status error_delete(struct database *database, int64_t id, struct bytes text,
-                                struct err *err) {
-    sqlite3_stmt *stmt = database_statement(database, SQL_ERROR_TEXT_DELETE);
-    sqlite3_bind_int64(stmt, 1, id);
-    database_bind_text(stmt, 2, text);
-    enum status status = database_step(database, stmt, err);
-    if (status != STATUS_OK)
-        return status;
-    stmt = database_statement(database, SQL_ERROR_DELETE);
-    sqlite3_bind_int64(stmt, 1, id);
-    return database_step(database, stmt, err);
-}
-
-/* One row more or less has this text; the last one takes it along. */
-static enum status error_use(struct database *database, int64_t id, int change, struct err *err) {
-    if (id == 0)
-        return STATUS_OK;
-    sqlite3_stmt *stmt = database_statement(database, SQL_ERROR_USE);
-    sqlite3_bind_int64(stmt, 1, id);
-    sqlite3_bind_int(stmt, 2, change);
-    enum status status = STATUS_OK;
-    struct arena arena;
-    arena_init_heap(&arena, ERROR_TEXT_MAX);
-    struct bytes unused = BYTES_NONE;
-    while (database_next(database, stmt, &status, err)) {
-        if (sqlite3_column_int64(stmt, 0) <= 0)
-            unused = arena_dup(&arena, database_text(stmt, 1));
-    }
-    if (status == STATUS_OK && unused.ptr)
-        status = error_delete(database, id, unused, err);
-    arena_free(&arena);
-    return status;
-}
+enum { FINGERPRINT_SIZE = 17, BODY_COLUMN = 3 };
 
 static enum status error_of_row(struct database *database, uint64_t seq, int64_t *id,
                                 struct err *err) {
@@ -130,7 +51,7 @@ static enum status write_message(struct database *database, const struct row *ro
                                  const struct envelope *envelope, int64_t error_id,
                                  struct err *err) {
     char fingerprint[FINGERPRINT_SIZE];
-    sqlite3_stmt *stmt = database_statement(database, SQL_ROW_SET);
+    sqlite3_stmt *stmt = database_statement(database, row->fresh ? SQL_ROW_ADD : SQL_ROW_SET);
     sqlite3_bind_int64(stmt, 1, (sqlite3_int64)row->seq);
     sqlite3_bind_int64(stmt, 2, row->queue);
     bind_envelope(stmt, envelope, fingerprint);
@@ -149,38 +70,37 @@ static enum status write_body(struct database *database, const struct row *row, 
     return database_step(database, stmt, err);
 }
 
-static enum status write_decoded(struct database *database, const struct row *row,
-                                 const struct envelope *envelope, struct err *err) {
-    char memory[ERROR_TEXT_MAX + OUTCOME_TYPE_MAX + 2];
-    struct buf scratch;
-    buf_init_fixed(&scratch, memory, sizeof memory);
+static enum status write_decoded(struct database *database, struct error_texts *texts,
+                                 const struct row *row, const struct envelope *envelope,
+                                 struct err *err) {
     int64_t before = 0, after = 0;
-    enum status status = error_of_row(database, row->seq, &before, err);
+    enum status status = STATUS_OK;
+    if (!row->fresh)
+        status = error_of_row(database, row->seq, &before, err);
     if (status == STATUS_OK)
-        status = error_find(database, error_text(envelope, &scratch), &after, err);
-    if (status == STATUS_OK && after != before)
-        status = error_use(database, after, 1, err);
+        status = error_texts_add(texts, database, envelope, &after, err);
     if (status == STATUS_OK)
         status = write_message(database, row, envelope, after, err);
-    if (status == STATUS_OK && after != before)
-        status = error_use(database, before, -1, err);
     if (status == STATUS_OK)
         status = write_body(database, row, err);
+    error_texts_drop(texts, before);
     return status;
 }
 
-enum status rows_write(struct database *database, const struct row *row, struct err *err) {
+enum status rows_write(struct database *database, struct error_texts *texts, const struct row *row,
+                       struct err *err) {
     struct arena arena;
     arena_init_heap(&arena, 4096);
     struct envelope envelope;
     enum status status = envelope_decode(row->envelope, &arena, &envelope, err);
     if (status == STATUS_OK)
-        status = write_decoded(database, row, &envelope, err);
+        status = write_decoded(database, texts, row, &envelope, err);
     arena_free(&arena);
     return status;
 }
 
-enum status rows_delete(struct database *database, uint64_t seq, struct err *err) {
+enum status rows_delete(struct database *database, struct error_texts *texts, uint64_t seq,
+                        struct err *err) {
     int64_t error_id = 0;
     enum status status = error_of_row(database, seq, &error_id, err);
     enum database_sql both[] = {SQL_ROW_DELETE, SQL_BODY_DELETE};
@@ -189,7 +109,8 @@ enum status rows_delete(struct database *database, uint64_t seq, struct err *err
         sqlite3_bind_int64(stmt, 1, (sqlite3_int64)seq);
         status = database_step(database, stmt, err);
     }
-    return status == STATUS_OK ? error_use(database, error_id, -1, err) : status;
+    error_texts_drop(texts, error_id);
+    return status;
 }
 
 /* ---- reading ---- */

@@ -7,17 +7,21 @@
 #include "base/buf.h"
 #include "core/envelope.h"
 #include "store/sqlite/database.h"
+#include "store/sqlite/error_texts.h"
 
 struct row {
     uint64_t seq;
     uint32_t queue;
     struct bytes envelope; /* ENVELOPE_STORED JSON */
     struct bytes body;     /* ptr NULL: as it was */
+    bool fresh;            /* the file has no row of that number, for certain */
 };
 
 /* Inserts or updates. CORRUPT when the envelope cannot be read. */
-enum status rows_write(struct database *database, const struct row *row, struct err *err);
-enum status rows_delete(struct database *database, uint64_t seq, struct err *err);
+enum status rows_write(struct database *database, struct error_texts *texts, const struct row *row,
+                       struct err *err);
+enum status rows_delete(struct database *database, struct error_texts *texts, uint64_t seq,
+                        struct err *err);
 /* *found is false when there is no such row. The texts live in the arena. */
 enum status rows_read(struct database *database, uint64_t seq, struct arena *arena, struct row *out,
                       bool *found, struct err *err);

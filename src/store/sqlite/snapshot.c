@@ -6,35 +6,46 @@
 #include "store/sqlite/changes.h"
 #include "store/sqlite/rows.h"
 
-/* ---- taking ---- */
+/* ---- sealing ---- */
 
-static void take_entry(struct snapshot *snapshot, struct entry *entry) {
-    struct snapshot_entry *taken = &snapshot->entries[snapshot->entry_count++];
-    *taken = (struct snapshot_entry){
+/* A body from before the last seal is in a snapshot before this one. */
+static void seal_entry(struct snapshot *snapshot, struct entry *entry, uint64_t sealed_end) {
+    snapshot->entries[snapshot->entry_count++] = (struct snapshot_entry){
         .entry = entry,
-        .seq = entry->seq,
-        .queue = entry->queue,
         .forgotten = entry->stage == ENTRY_FORGOTTEN,
+        .fresh = !entry->in_file && entry->folding == 0,
         .envelope_place = entry->envelope_place,
-        .body_place = entry->body_place,
+        .body_place = entry->body_place < sealed_end ? PLACE_FILE : entry->body_place,
     };
-    if (entry->envelope.blob)
-        blob_keep(&taken->envelope, entry->envelope.blob, entry->envelope.bytes);
-    if (entry->body.blob)
-        blob_keep(&taken->body, entry->body.blob, entry->body.bytes);
     entry->changed = false;
-    entry->folding = true;
+    entry->folding++;
 }
 
-static void take_entries(struct snapshot *snapshot, struct sqlite_store *self) {
+static void seal_entries(struct snapshot *snapshot, struct sqlite_store *self) {
     snapshot->entries = memory_array(self->change_count + 1, sizeof *snapshot->entries);
     for (struct list *node; (node = list_pop_front(&self->changes)) != NULL;)
-        take_entry(snapshot, CONTAINER_OF(node, struct entry, change));
-    self->folding_count = snapshot->entry_count;
+        seal_entry(snapshot, CONTAINER_OF(node, struct entry, change), self->sealed_end);
+    self->folding_count += snapshot->entry_count;
     self->change_count = 0;
 }
 
-static void take_counts(struct map_node *node, void *arg) {
+static void seal_ages(struct snapshot *snapshot, struct dlq *dlq) {
+    struct ages *ages = &dlq->ages;
+    bool all = ages->merged;
+    snapshot->ages = memory_grow(snapshot->ages,
+                                 (snapshot->age_count + ages->count + 1) * sizeof *snapshot->ages);
+    for (size_t i = 0; i < ages->count; i++) {
+        struct ages_span *span = &ages->spans[i];
+        if (!all && !span->changed)
+            continue;
+        snapshot->ages[snapshot->age_count++] =
+            (struct snapshot_age){.dlq = dlq->name, .first = all && i == 0, .span = *span};
+        span->changed = false;
+    }
+    ages->merged = false;
+}
+
+static void seal_counts(struct map_node *node, void *arg) {
     struct snapshot *snapshot = arg;
     struct dlq *dlq = CONTAINER_OF(node, struct dlq, node);
     if (!dlq->changed)
@@ -49,9 +60,10 @@ static void take_counts(struct map_node *node, void *arg) {
                                     .reason = count->reason,
                                     .kind = count->kind,
                                     .count = count->count};
+    seal_ages(snapshot, dlq);
 }
 
-static void take_queues(struct snapshot *snapshot, struct sqlite_store *self) {
+static void seal_queues(struct snapshot *snapshot, struct sqlite_store *self) {
     snapshot->queues = memory_array(self->tables.queue_count + 1, sizeof *snapshot->queues);
     for (size_t i = 0; i < self->tables.queue_count; i++) {
         struct queue *queue = self->tables.queues[i];
@@ -66,14 +78,33 @@ static void take_queues(struct snapshot *snapshot, struct sqlite_store *self) {
     }
 }
 
-struct snapshot *snapshot_take(struct sqlite_store *self) {
+struct snapshot *snapshot_seal(struct sqlite_store *self) {
     struct snapshot *snapshot = memory_new(sizeof *snapshot);
     snapshot->position = self->applied_end;
     snapshot->next_seq = self->tables.next_seq;
-    take_entries(snapshot, self);
-    map_each(&self->tables.dlqs.map, take_counts, snapshot);
-    take_queues(snapshot, self);
+    seal_entries(snapshot, self);
+    map_each(&self->tables.dlqs.map, seal_counts, snapshot);
+    seal_queues(snapshot, self);
+    self->sealed_end = snapshot->position;
     return snapshot;
+}
+
+static void prepare_entry(const struct snapshot_entry *sealed, struct snapshot_bytes *out) {
+    const struct entry *entry = sealed->entry;
+    if (entry->envelope.blob && entry->envelope_place == sealed->envelope_place)
+        blob_keep(&out->envelope, entry->envelope.blob, entry->envelope.bytes);
+    if (entry->body.blob && entry->body_place == sealed->body_place)
+        blob_keep(&out->body, entry->body.blob, entry->body.bytes);
+}
+
+void snapshot_prepare(struct snapshot *snapshot) {
+    if (snapshot->bytes)
+        return;
+    snapshot->bytes = memory_array(snapshot->entry_count + 1, sizeof *snapshot->bytes);
+    for (size_t i = 0; i < snapshot->entry_count; i++) {
+        if (!snapshot->entries[i].forgotten)
+            prepare_entry(&snapshot->entries[i], &snapshot->bytes[i]);
+    }
 }
 
 /* ---- writing ---- */
@@ -95,29 +126,30 @@ static enum status read_record(struct journal *journal, uint64_t place, struct b
 }
 
 static enum status read_entry(struct reading *reading, const struct snapshot_entry *entry,
-                              struct row *row, struct err *err) {
-    struct record record;
+                              const struct snapshot_bytes *bytes, struct row *row,
+                              struct err *err) {
+    struct record record = {.body = BYTES_NONE};
     enum status status = STATUS_OK;
-    *row = (struct row){.seq = entry->seq,
-                        .queue = entry->queue,
-                        .envelope = entry->envelope.bytes,
-                        .body = entry->body.bytes};
-    if (!entry->envelope.blob) {
+    *row = (struct row){.seq = entry->entry->seq,
+                        .queue = entry->entry->queue,
+                        .envelope = bytes->envelope.bytes,
+                        .body = bytes->body.bytes};
+    if (!bytes->envelope.blob) {
         status = read_record(reading->journal, entry->envelope_place, &reading->envelope_buf,
                              &record, err);
         row->envelope = record.text;
     }
-    if (entry->body_place == PLACE_FILE) {
-        row->body = BYTES_NONE;
-    } else if (status == STATUS_OK && !entry->body.blob) {
+    if (status != STATUS_OK || bytes->body.blob || entry->body_place == PLACE_FILE)
+        return status;
+    if (bytes->envelope.blob || entry->body_place != entry->envelope_place)
         status = read_record(reading->journal, entry->body_place, &reading->body_buf, &record, err);
-        row->body = record.body;
-    }
+    row->body = record.body;
     return status;
 }
 
-static enum status write_entries(const struct snapshot *snapshot, struct journal *journal,
-                                 struct database *database, struct err *err) {
+static enum status write_entries(const struct snapshot *snapshot, struct error_texts *texts,
+                                 struct journal *journal, struct database *database,
+                                 struct err *err) {
     struct reading reading = {.journal = journal};
     buf_init_heap(&reading.envelope_buf, SNAPSHOT_RECORD_MAX);
     buf_init_heap(&reading.body_buf, SNAPSHOT_RECORD_MAX);
@@ -126,22 +158,35 @@ static enum status write_entries(const struct snapshot *snapshot, struct journal
         struct row row;
         if (snapshot->entries[i].forgotten)
             continue;
-        status = read_entry(&reading, &snapshot->entries[i], &row, err);
+        status = read_entry(&reading, &snapshot->entries[i], &snapshot->bytes[i], &row, err);
+        row.fresh = snapshot->entries[i].fresh && !snapshot->tried;
         if (status == STATUS_OK)
-            status = rows_write(database, &row, err);
+            status = rows_write(database, texts, &row, err);
     }
     buf_free(&reading.envelope_buf);
     buf_free(&reading.body_buf);
     return status;
 }
 
-static enum status delete_forgotten(const struct snapshot *snapshot, struct database *database,
-                                    struct err *err) {
+static enum status delete_forgotten(const struct snapshot *snapshot, struct error_texts *texts,
+                                    struct database *database, struct err *err) {
     enum status status = STATUS_OK;
     for (size_t i = 0; status == STATUS_OK && i < snapshot->entry_count; i++) {
         if (snapshot->entries[i].forgotten)
-            status = rows_delete(database, snapshot->entries[i].seq, err);
+            status = rows_delete(database, texts, snapshot->entries[i].entry->seq, err);
     }
+    return status;
+}
+
+static enum status write_rows(const struct snapshot *snapshot, struct journal *journal,
+                              struct database *database, struct err *err) {
+    struct error_texts texts = {0};
+    enum status status = delete_forgotten(snapshot, &texts, database, err);
+    if (status == STATUS_OK)
+        status = write_entries(snapshot, &texts, journal, database, err);
+    if (status == STATUS_OK)
+        status = error_texts_flush(&texts, database, err);
+    error_texts_free(&texts);
     return status;
 }
 
@@ -165,6 +210,33 @@ static enum status write_counts(const struct snapshot *snapshot, struct database
     return status;
 }
 
+static enum status write_age(const struct snapshot_age *age, struct database *database,
+                             struct err *err) {
+    enum status status = STATUS_OK;
+    if (age->first) {
+        sqlite3_stmt *stmt = database_statement(database, SQL_AGES_DELETE);
+        database_bind_text(stmt, 1, age->dlq->text);
+        status = database_step(database, stmt, err);
+    }
+    if (status != STATUS_OK)
+        return status;
+    sqlite3_stmt *stmt = database_statement(database, SQL_AGE_SET);
+    const int64_t numbers[] = {age->span.start_ms, age->span.end_ms, age->span.oldest_ms,
+                               (int64_t)age->span.count};
+    database_bind_text(stmt, 1, age->dlq->text);
+    for (int i = 0; i < 4; i++)
+        sqlite3_bind_int64(stmt, 2 + i, numbers[i]);
+    return database_step(database, stmt, err);
+}
+
+static enum status write_ages(const struct snapshot *snapshot, struct database *database,
+                              struct err *err) {
+    enum status status = STATUS_OK;
+    for (size_t i = 0; status == STATUS_OK && i < snapshot->age_count; i++)
+        status = write_age(&snapshot->ages[i], database, err);
+    return status;
+}
+
 static enum status write_queues(const struct snapshot *snapshot, struct database *database,
                                 struct err *err) {
     enum status status = STATUS_OK;
@@ -180,11 +252,11 @@ static enum status write_queues(const struct snapshot *snapshot, struct database
 
 enum status snapshot_write(const struct snapshot *snapshot, struct journal *journal,
                            struct database *database, struct err *err) {
-    enum status status = delete_forgotten(snapshot, database, err);
-    if (status == STATUS_OK)
-        status = write_entries(snapshot, journal, database, err);
+    enum status status = write_rows(snapshot, journal, database, err);
     if (status == STATUS_OK)
         status = write_counts(snapshot, database, err);
+    if (status == STATUS_OK)
+        status = write_ages(snapshot, database, err);
     if (status == STATUS_OK)
         status = write_queues(snapshot, database, err);
     if (status == STATUS_OK)
@@ -196,52 +268,35 @@ enum status snapshot_write(const struct snapshot *snapshot, struct journal *jour
 
 /* ---- settling ---- */
 
-static void settle_written(struct sqlite_store *self, const struct snapshot_entry *taken) {
-    struct entry *entry = taken->entry;
-    entry->folding = false;
-    entry->in_file = !taken->forgotten;
-    if (!entry->changed)
+static void settle_entry(struct sqlite_store *self, const struct snapshot_entry *sealed) {
+    struct entry *entry = sealed->entry;
+    entry->folding--;
+    entry->in_file = !sealed->forgotten;
+    if (entry->envelope_place == sealed->envelope_place)
         entry->envelope_place = PLACE_FILE;
-    if (entry->body_place == taken->body_place)
+    if (entry->body_place == sealed->body_place)
         entry->body_place = PLACE_FILE;
     changes_release(self, entry);
 }
 
-/* The commit may have reached the disk all the same: from now on the file may have the row. */
-static void settle_failed(struct sqlite_store *self, const struct snapshot_entry *taken) {
-    taken->entry->folding = false;
-    taken->entry->in_file = true;
-    changes_add(self, taken->entry);
-}
-
-/* Counters and queues are few: all of them are written again. */
-static void mark_changed(struct map_node *node, void *arg) {
-    (void)arg;
-    CONTAINER_OF(node, struct dlq, node)->changed = true;
-}
-
-void snapshot_settle(struct snapshot *snapshot, struct sqlite_store *self, bool written) {
-    self->folding_count = 0;
+void snapshot_settle(struct snapshot *snapshot, struct sqlite_store *self) {
+    self->folding_count -= snapshot->entry_count;
     for (size_t i = 0; i < snapshot->entry_count; i++)
-        (written ? settle_written : settle_failed)(self, &snapshot->entries[i]);
-    if (written) {
-        self->folded_end = snapshot->position;
-        return;
-    }
-    map_each(&self->tables.dlqs.map, mark_changed, NULL);
-    for (size_t i = 0; i < snapshot->queue_count; i++)
-        tables_queue(&self->tables, snapshot->queues[i].number)->changed = true;
+        settle_entry(self, &snapshot->entries[i]);
+    self->folded_end = snapshot->position;
 }
 
 void snapshot_free(struct snapshot *snapshot) {
-    for (size_t i = 0; i < snapshot->entry_count; i++) {
-        blob_unkeep(&snapshot->entries[i].envelope);
-        blob_unkeep(&snapshot->entries[i].body);
+    for (size_t i = 0; snapshot->bytes && i < snapshot->entry_count; i++) {
+        blob_unkeep(&snapshot->bytes[i].envelope);
+        blob_unkeep(&snapshot->bytes[i].body);
     }
+    free(snapshot->bytes);
     for (size_t i = 0; i < snapshot->queue_count; i++)
         free(snapshot->queues[i].facts);
     free(snapshot->entries);
     free(snapshot->counts);
+    free(snapshot->ages);
     free(snapshot->queues);
     free(snapshot);
 }

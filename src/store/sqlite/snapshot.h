@@ -1,5 +1,7 @@
-/* snapshot: everything that one fold writes, taken at one moment under the store's mutex and
- * written without it. Entries in it stay in memory until it is settled. */
+/* snapshot: everything that one fold writes, sealed at one moment under the store's mutex and
+ * written later without it. Entries in it stay in memory until it is settled, their bytes need not:
+ * snapshots wait in line while commits outrun the fold. They are written in the order in which they
+ * were sealed, so what an earlier one holds is in the file when a later one is written. */
 #ifndef STORE_SNAPSHOT_H
 #define STORE_SNAPSHOT_H
 
@@ -7,13 +9,18 @@
 
 enum { SNAPSHOT_RECORD_MAX = 1 << 30 };
 
+/* Small, because a million may wait. Number and queue of an entry never change; the rest of it is
+ * to be looked at with the mutex only. */
 struct snapshot_entry {
-    struct entry *entry; /* to be looked at with the mutex only */
-    uint64_t seq;
-    uint32_t queue;
-    bool forgotten;
-    struct kept envelope, body;
+    struct entry *entry;
     uint64_t envelope_place, body_place;
+    bool forgotten;
+    bool fresh; /* no fold before this one wrote it */
+};
+
+/* What of an entry was in memory when it was prepared. */
+struct snapshot_bytes {
+    struct kept envelope, body;
 };
 
 struct snapshot_count {
@@ -28,23 +35,36 @@ struct snapshot_queue {
     char *facts; /* NULL: none */
 };
 
+struct snapshot_age {
+    const struct name *dlq;
+    bool first; /* of a DLQ whose spans are all written anew */
+    struct ages_span span;
+};
+
 struct snapshot {
+    struct snapshot *next;
+    bool tried; /* and failed: the file may have its rows all the same */
     uint64_t position, next_seq;
     struct snapshot_entry *entries;
+    struct snapshot_bytes *bytes; /* of each entry, once it is prepared */
     size_t entry_count;
     struct snapshot_count *counts;
     size_t count_count;
+    struct snapshot_age *ages;
+    size_t age_count;
     struct snapshot_queue *queues;
     size_t queue_count;
 };
 
-/* With the mutex. */
-struct snapshot *snapshot_take(struct sqlite_store *self);
+/* With the mutex: all that changed since the last one. */
+struct snapshot *snapshot_seal(struct sqlite_store *self);
+/* With the mutex, before it is written: keeps the bytes that are in memory just now. */
+void snapshot_prepare(struct snapshot *snapshot);
 /* Inside a transaction of the database. */
 enum status snapshot_write(const struct snapshot *snapshot, struct journal *journal,
                            struct database *database, struct err *err);
-/* With the mutex: what was written is clean, or everything waits for the next fold. */
-void snapshot_settle(struct snapshot *snapshot, struct sqlite_store *self, bool written);
+/* With the mutex: it is written. */
+void snapshot_settle(struct snapshot *snapshot, struct sqlite_store *self);
 void snapshot_free(struct snapshot *snapshot);
 
 #endif

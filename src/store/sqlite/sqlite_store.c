@@ -154,6 +154,7 @@ static struct sqlite_store *store_new(const struct sqlite_store_options *options
     self->dir = journal_dir(options->path);
     self->lock_file = -1;
     self->last = &self->first;
+    self->sealed_last = &self->sealed_first;
     self->fold_due = MONO_NEVER;
     self->health.writable = true;
     pthread_mutex_init(&self->mutex, NULL);
@@ -169,6 +170,7 @@ static struct sqlite_store *store_new(const struct sqlite_store_options *options
 
 /* Everything in memory, and the files as they are. */
 static void store_free(struct sqlite_store *self) {
+    fold_abandon(self);
     tables_free(&self->tables);
     if (self->journal)
         journal_close(self->journal);
@@ -204,6 +206,7 @@ static enum status open_connections(struct sqlite_store *self, struct err *err) 
     enum status status = STATUS_OK;
     for (size_t i = 0; status == STATUS_OK && i < 3; i++) {
         *roles[i] = &self->connections[self->options.threads ? i : 0];
+        options.cache_kib = i == 0 ? FOLD_CACHE_KIB : DATABASE_CACHE_KIB;
         if (!(*roles[i])->db)
             status = database_open(&options, *roles[i], err);
     }
@@ -266,7 +269,7 @@ static void close_store(struct store *store) {
         stop_threads(self);
     else
         writer_step(self);
-    if (fold_step(self, &err) != STATUS_OK)
+    if (fold_all(self, &err) != STATUS_OK)
         log_warn("the last fold failed and will be made at the next start: %s", err.text);
     store_free(self);
 }
@@ -277,7 +280,7 @@ void sqlite_store_step(struct store *store) {
 
 void sqlite_store_fold(struct store *store) {
     struct err err;
-    if (fold_step(parts_of(store), &err) != STATUS_OK)
+    if (fold_all(parts_of(store), &err) != STATUS_OK)
         log_warn("the fold failed: %s", err.text);
 }
 

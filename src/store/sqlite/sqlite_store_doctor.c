@@ -31,6 +31,7 @@ struct doctor {
     uint64_t records;  /* whole ones behind it */
     uint64_t behind;   /* the position behind the last of them */
     uint64_t salvaged, lost;
+    struct error_texts texts;
     enum status status; /* of salvaging */
     struct err err;
     bool wrong;
@@ -130,7 +131,7 @@ static enum status salvage_message(struct doctor *doctor, const struct record *r
         doctor->lost++;
         return STATUS_OK;
     }
-    return rows_write(&doctor->file,
+    return rows_write(&doctor->file, &doctor->texts,
                       &(struct row){.seq = record->seq,
                                     .queue = record->queue,
                                     .envelope = record->text,
@@ -163,7 +164,7 @@ static void salvage_record(void *arg, uint64_t position, struct bytes bytes) {
         return;
     }
     if (record.kind == RECORD_FORGET)
-        doctor->status = rows_delete(&doctor->file, record.seq, &doctor->err);
+        doctor->status = rows_delete(&doctor->file, &doctor->texts, record.seq, &doctor->err);
     else if (record.kind == RECORD_PUT || record.kind == RECORD_UPDATE)
         doctor->status = salvage_message(doctor, &record);
     else
@@ -198,7 +199,9 @@ static enum status salvage(struct doctor *doctor, struct err *err) {
         return doctor->status;
     }
     uint64_t next = 0;
-    status = counters_rebuild(&doctor->file, err);
+    status = error_texts_flush(&doctor->texts, &doctor->file, err);
+    if (status == STATUS_OK)
+        status = counters_rebuild(&doctor->file, err);
     if (status == STATUS_OK)
         status = next_seq(doctor, &next, err);
     if (status == STATUS_OK)
@@ -305,6 +308,7 @@ static enum status examine(struct doctor *doctor, bool repair, struct err *err) 
     if (status == STATUS_OK && !doctor->wrong)
         buf_printf(doctor->report, "the store is sound; %llu changes wait in the journal\n",
                    (unsigned long long)doctor->records);
+    error_texts_free(&doctor->texts);
     database_close(&doctor->file);
     return status;
 }

@@ -199,6 +199,7 @@ static void write_batches(struct sqlite_store *self, struct batch *batches) {
     struct group group = {.batches = batches};
     double seconds = 0;
     gather(&group);
+    fold_keep_bound(self);
     write_group(self, &group, &seconds);
     pthread_mutex_lock(&self->mutex);
     if (group.status == STATUS_OK)

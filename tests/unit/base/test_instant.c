@@ -1,7 +1,29 @@
+#include <stdio.h>
+#include <time.h>
+
 #include "test.h"
 
 #include "base/instant.h"
 #include "base/uuid.h"
+
+/* Every 25 hours and 1 ms from 1900 to 2200, against the C library. */
+static void times_are_spelled_as_the_calendar_has_them(void **state) {
+    (void)state;
+    const int64_t from = -2208988800000, until = 7258118400000;
+    for (int64_t ms = from; ms < until; ms += 25 * 60 * 60 * 1000 + 1) {
+        int64_t rest = (ms % 1000 + 1000) % 1000;
+        time_t seconds = (time_t)((ms - rest) / 1000);
+        struct tm tm;
+        char expected[INSTANT_TEXT_SIZE], text[INSTANT_TEXT_SIZE];
+        size_t len =
+            strftime(expected, sizeof expected, "%Y-%m-%dT%H:%M:%S", gmtime_r(&seconds, &tm));
+        snprintf(expected + len, sizeof expected - len, ".%03dZ", (int)rest);
+        assert_string_equal(wall_text((struct wall){ms}, text), expected);
+        struct wall back;
+        assert_true(wall_parse(bytes_of(text), &back));
+        assert_int_equal(back.ms, ms);
+    }
+}
 
 static void wall_times_are_written_and_read(void **state) {
     (void)state;
@@ -20,7 +42,8 @@ static void wall_times_are_written_and_read(void **state) {
 static void the_three_http_dates_are_one_moment(void **state) {
     (void)state;
     static const char *const forms[] = {"Sun, 06 Nov 1994 08:49:37 GMT",
-                                        "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"};
+                                        "Sunday, 06-Nov-94 08:49:37 GMT",
+                                        "Sun Nov  6 08:49:37 1994"};
     for (size_t i = 0; i < 3; i++) {
         struct wall at;
         assert_true(wall_parse_http(bytes_of(forms[i]), &at));
@@ -36,7 +59,8 @@ static void durations_and_sizes_go_both_ways(void **state) {
     static const struct {
         const char *text;
         int64_t ms;
-    } cases[] = {{"200ms", 200}, {"10s", 10000}, {"5m", 300000}, {"24h", 86400000}, {"30d", 2592000000}};
+    } cases[] = {
+        {"200ms", 200}, {"10s", 10000}, {"5m", 300000}, {"24h", 86400000}, {"30d", 2592000000}};
     char memory[32];
     struct buf buf;
     int64_t ms;
@@ -75,6 +99,7 @@ static void uuids_are_version_7_and_ordered_by_time(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(times_are_spelled_as_the_calendar_has_them),
         cmocka_unit_test(wall_times_are_written_and_read),
         cmocka_unit_test(the_three_http_dates_are_one_moment),
         cmocka_unit_test(durations_and_sizes_go_both_ways),

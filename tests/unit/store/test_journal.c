@@ -169,6 +169,53 @@ static void it_goes_on_over_many_segments_and_uses_them_again(void **state) {
     assert_int_equal(world->seen_at[0], last);
 }
 
+struct file_sum {
+    size_t segments, others;
+};
+
+static void count_file(void *arg, const char *name) {
+    struct file_sum *sum = arg;
+    size_t len = strlen(name);
+    *(len > 4 && strcmp(name + len - 4, ".seg") == 0 ? &sum->segments : &sum->others) += 1;
+}
+
+static struct file_sum count_files(struct journal_world *world) {
+    struct file_sum sum = {0};
+    struct disk *disk = world->options.disk;
+    assert_int_equal(disk->vtable->list(disk, world->options.dir, count_file, &sum), 0);
+    return sum;
+}
+
+static void what_was_prepared_becomes_the_next_segment(void **state) {
+    struct journal_world *world = world_of(state);
+    assert_int_equal(journal_world_open(world, 0), STATUS_OK);
+    journal_world_commit(world, "a");
+    assert_int_equal(journal_prepare(world->journal, &world->err), STATUS_OK);
+    assert_int_equal(journal_prepare(world->journal, &world->err), STATUS_OK);
+    assert_int_equal(count_files(world).others, 1);
+    for (int i = 0; i < 10; i++)
+        journal_world_commit(world, "b");
+    assert_int_equal(count_files(world).others, 0);
+    assert_int_equal(journal_prepare(world->journal, &world->err), STATUS_OK);
+    assert_int_equal(journal_world_open(world, 0), STATUS_OK);
+    journal_world_expect(world, "a b b b b b b b b b b");
+    assert_int_equal(count_files(world).others, 0);
+}
+
+static void folded_segments_beyond_the_kept_ones_are_removed(void **state) {
+    struct journal_world *world = world_of(state);
+    world->options.keep_bytes = 2 * JOURNAL_WORLD_SEGMENT;
+    assert_int_equal(journal_world_open(world, 0), STATUS_OK);
+    uint64_t last = 0;
+    for (int i = 0; i < 100; i++)
+        last = journal_world_commit(world, "x");
+    assert_true(count_files(world).segments > 10);
+    assert_int_equal(journal_recycle(world->journal, last, &world->err), STATUS_OK);
+    assert_int_equal(count_files(world).segments, 3);
+    assert_int_equal(journal_world_open(world, last), STATUS_OK);
+    journal_world_expect(world, "x");
+}
+
 static void a_journal_at_its_bound_is_full_until_it_is_recycled(void **state) {
     struct journal_world *world = world_of(state);
     world->options.max_bytes = 3 * JOURNAL_WORLD_SEGMENT;
@@ -330,6 +377,8 @@ int main(void) {
         ON_BOTH(a_position_in_a_journal_that_is_gone_is_corrupt),
         ON_BOTH(an_answer_of_the_replay_stops_the_opening),
         ON_BOTH(it_goes_on_over_many_segments_and_uses_them_again),
+        ON_BOTH(what_was_prepared_becomes_the_next_segment),
+        ON_BOTH(folded_segments_beyond_the_kept_ones_are_removed),
         ON_BOTH(a_journal_at_its_bound_is_full_until_it_is_recycled),
         ON_BOTH(a_full_journal_can_be_opened_folded_and_used),
         ON_BOTH(opening_an_idle_journal_often_takes_no_more_room),

@@ -116,13 +116,15 @@ static void model_fold(struct model *model) {
 }
 
 static void model_step(struct model *model) {
-    uint64_t dice = rng_below(&model->rng, 10);
+    uint64_t dice = rng_below(&model->rng, 11);
     if (dice < 5)
         model_append(model);
     else if (dice < 9)
         model_sync(model);
-    else
+    else if (dice < 10)
         model_fold(model);
+    else
+        (void)journal_prepare(model->world.journal, &model->world.err);
 }
 
 static void expect_group(const struct model *model, const struct group *group, size_t at) {

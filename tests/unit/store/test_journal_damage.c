@@ -142,6 +142,33 @@ static void unsynced_groups_that_a_crash_reordered_are_cut(void **state) {
     journal_world_expect(&lab->world, "a new");
 }
 
+/* A group in the torn tail that swears that what is missing before it was synced. */
+static void put_witness(struct lab *lab, uint32_t salt) {
+    uint8_t block[JOURNAL_BLOCK] = {0};
+    struct journal_group group = {.sequence = 9,
+                                  .segment = 1,
+                                  .durable_end =
+                                      JOURNAL_WORLD_SEGMENT + FIRST_GROUP + 2 * JOURNAL_BLOCK,
+                                  .salt = salt};
+    journal_format_put_group(block, &group);
+    poke(lab, first_segment, FIRST_GROUP + 2 * JOURNAL_BLOCK, block, sizeof block);
+}
+
+static void a_body_cannot_pass_for_a_group(void **state) {
+    struct lab *lab = *state;
+    uint8_t block[JOURNAL_BLOCK];
+    struct journal_header header;
+    journal_world_commit(&lab->world, "a");
+    journal_world_close(&lab->world);
+    peek(lab, first_segment, 0, block, sizeof block);
+    assert_true(journal_format_get_header(block, &header));
+    put_witness(lab, header.salt);
+    assert_int_equal(journal_world_open(&lab->world, 0), STATUS_CORRUPT);
+    put_witness(lab, header.salt + 1);
+    assert_int_equal(journal_world_open(&lab->world, 0), STATUS_OK);
+    journal_world_expect(&lab->world, "a");
+}
+
 static void every_flipped_bit_of_a_synced_group_is_found(void **state) {
     struct lab *lab = *state;
     journal_world_commit(&lab->world, "a");
@@ -243,6 +270,7 @@ int main(void) {
         IN_LAB(a_group_torn_at_any_byte_is_cut),
         IN_LAB(a_group_torn_over_an_earlier_one_is_cut),
         IN_LAB(unsynced_groups_that_a_crash_reordered_are_cut),
+        IN_LAB(a_body_cannot_pass_for_a_group),
         IN_LAB(every_flipped_bit_of_a_synced_group_is_found),
         IN_LAB(damage_in_an_earlier_segment_is_found),
         IN_LAB(a_damaged_header_is_found_and_its_records_salvaged),

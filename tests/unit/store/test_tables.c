@@ -33,6 +33,27 @@ static void a_long_history_stays_small_and_whole(void **state) {
     ages_free(&ages);
 }
 
+static void a_month_of_letters_takes_few_spans_and_none_overlap(void **state) {
+    (void)state;
+    struct ages ages = {0};
+    const int64_t step_ms = 7777, until_ms = INT64_C(30) * 24 * HOUR_MS;
+    uint64_t letters = 0, last_day = 0;
+    for (int64_t at = 0; at < until_ms; at += step_ms, letters++)
+        ages_add(&ages, at);
+    for (int64_t at = 0; at < until_ms; at += step_ms)
+        last_day += at > until_ms - 24 * HOUR_MS;
+    assert_true(ages.count < 8192);
+    for (size_t i = 1; i < ages.count; i++)
+        assert_true(ages.spans[i - 1].end_ms <= ages.spans[i].start_ms);
+    assert_int_equal(ages_after(&ages, -1), letters);
+    uint64_t within = ages_after(&ages, until_ms - 24 * HOUR_MS);
+    assert_in_range(within, last_day - AGES_COARSE_SPAN_MS / step_ms - 1, last_day);
+    for (int64_t at = 0; at < until_ms; at += step_ms)
+        ages_remove(&ages, at);
+    assert_int_equal(ages_after(&ages, -1), 0);
+    ages_free(&ages);
+}
+
 static void a_record_is_read_as_it_was_written(void **state) {
     (void)state;
     struct record record = {
@@ -132,6 +153,7 @@ static void a_duplicate_waits_for_the_original(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_month_of_letters_takes_few_spans_and_none_overlap),
         cmocka_unit_test(young_letters_are_counted_to_the_second),
         cmocka_unit_test(a_long_history_stays_small_and_whole),
         cmocka_unit_test(a_record_is_read_as_it_was_written),

@@ -1,0 +1,173 @@
+/* The embedded store against the bare disk and against SQLite alone. Every figure is a median of
+ * rounds in which the parties take turns; only ratios count, because machines differ and are noisy.
+ *
+ *   build/bench/store [--dir DIR] [--letters N] [--burst N] [--rounds N] [section …]
+ *
+ * Sections: burst sustained lag present. DIR keeps the store with N letters between runs. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "measure.h"
+#include "peers.h"
+#include "present.h"
+#include "subject.h"
+
+struct options {
+    const char *dir;
+    uint64_t letters, burst;
+    size_t rounds;
+};
+
+enum {
+    SINGLES = 20000,
+    WARM_UP = 400000, /* letters: as many as the kept segments hold */
+    WARM_UP_GROUP = 128,
+    SUSTAINED = 300000,
+    SUSTAINED_GROUP = 128,
+    LAG_FACTOR = 2, /* bursts */
+    LAG_GROUP = 128,
+};
+
+/* ---- durable commits against the bare disk ---- */
+
+struct burst {
+    size_t group;
+    size_t depth; /* commits under way: two let the next be made while one is synced */
+    double goal;
+};
+
+/* As the raw files, the segments have been written before. */
+static void warm_up(struct subject *subject, uint64_t count) {
+    subject_burst(subject, 1, count < WARM_UP ? count : WARM_UP, WARM_UP_GROUP, 2);
+    subject_drain(subject);
+}
+
+static void run_burst(const struct options *options, const struct burst *burst) {
+    double raw[MEASURE_ROUNDS_MAX], ours[MEASURE_ROUNDS_MAX], ratios[MEASURE_ROUNDS_MAX];
+    struct letters *letters = letters_new();
+    size_t size = letters_size(letters);
+    free(letters);
+    uint64_t count = burst->group == 1 ? SINGLES : options->burst;
+    for (size_t i = 0; i < options->rounds; i++) {
+        raw[i] = peers_raw(options->dir, size, count, burst->group);
+        subject_remove(options->dir, "burst.db");
+        struct subject *subject = subject_open(options->dir, "burst.db");
+        warm_up(subject, count);
+        ours[i] = subject_burst(subject, count + 1, count, burst->group, burst->depth);
+        subject_close(subject);
+        ratios[i] = ours[i] / raw[i];
+    }
+    subject_remove(options->dir, "burst.db");
+    printf("burst of %llu letters of %zu bytes in groups of %zu: raw %.0f/s, store %.0f/s,"
+           " %.2f × (goal %.1f)\n",
+           (unsigned long long)count, size, burst->group, measure_median(raw, options->rounds),
+           measure_median(ours, options->rounds), measure_median(ratios, options->rounds),
+           burst->goal);
+}
+
+static void section_burst(const struct options *options) {
+    static const struct burst bursts[] = {{128, 2, 0.5}, {16, 2, 0.6}, {1, 1, 0.8}};
+    peers_raw_prepare(options->dir);
+    for (size_t i = 0; i < sizeof bursts / sizeof bursts[0]; i++)
+        run_burst(options, &bursts[i]);
+    peers_raw_remove(options->dir);
+}
+
+/* ---- with the fold keeping up, against SQLite alone ---- */
+
+static void section_sustained(const struct options *options) {
+    double plain[MEASURE_ROUNDS_MAX], ours[MEASURE_ROUNDS_MAX], ratios[MEASURE_ROUNDS_MAX];
+    for (size_t i = 0; i < options->rounds; i++) {
+        plain[i] = peers_sqlite(options->dir, SUSTAINED, SUSTAINED_GROUP);
+        subject_remove(options->dir, "sustained.db");
+        struct subject *subject = subject_open(options->dir, "sustained.db");
+        double begun = measure_now();
+        subject_burst(subject, 1, SUSTAINED, SUSTAINED_GROUP, 2);
+        subject_drain(subject);
+        ours[i] = SUSTAINED / (measure_now() - begun);
+        subject_close(subject);
+        ratios[i] = ours[i] / plain[i];
+    }
+    subject_remove(options->dir, "sustained.db");
+    printf("sustained, folded, %d letters in groups of %d: SQLite alone %.0f/s, store %.0f/s,"
+           " %.2f × (goal 2)\n",
+           SUSTAINED, SUSTAINED_GROUP, measure_median(plain, options->rounds),
+           measure_median(ours, options->rounds), measure_median(ratios, options->rounds));
+}
+
+/* ---- how far the fold falls behind ---- */
+
+static void section_lag(const struct options *options) {
+    uint64_t count = LAG_FACTOR * options->burst;
+    subject_remove(options->dir, "lag.db");
+    struct subject *subject = subject_open(options->dir, "lag.db");
+    double rate = subject_burst(subject, 1, count, LAG_GROUP, 2);
+    struct store_health health;
+    subject->store->vtable->health(subject->store, &health);
+    double begun = measure_now();
+    size_t rss = measure_rss_mib();
+    subject_drain(subject);
+    printf("burst of %llu: %.0f/s, then %llu changes behind, journal %llu MiB, RSS %zu MiB;"
+           " drained after %.1f s\n",
+           (unsigned long long)count, rate, (unsigned long long)health.fold_behind,
+           (unsigned long long)health.journal_bytes >> 20, rss, measure_now() - begun);
+    subject_close(subject);
+    subject_remove(options->dir, "lag.db");
+}
+
+/* ---- with many letters present ---- */
+
+static void section_present(const struct options *options) {
+    present_run(options->dir, options->letters, options->rounds);
+}
+
+static const struct section {
+    const char *name;
+    void (*run)(const struct options *options);
+} sections[] = {
+    {"burst", section_burst},
+    {"sustained", section_sustained},
+    {"lag", section_lag},
+    {"present", section_present},
+};
+
+enum { SECTION_COUNT = sizeof sections / sizeof sections[0] };
+
+static bool read_option(struct options *options, const char *name, const char *value) {
+    if (strcmp(name, "--dir") == 0)
+        options->dir = value;
+    else if (strcmp(name, "--letters") == 0)
+        options->letters = strtoull(value, NULL, 10);
+    else if (strcmp(name, "--burst") == 0)
+        options->burst = strtoull(value, NULL, 10);
+    else if (strcmp(name, "--rounds") == 0)
+        options->rounds = strtoull(value, NULL, 10);
+    else
+        return false;
+    return true;
+}
+
+static bool is_wanted(int count, char **names, const char *name) {
+    for (int i = 0; i < count; i++) {
+        if (strcmp(names[i], name) == 0)
+            return true;
+    }
+    return count == 0;
+}
+
+int main(int argc, char **argv) {
+    struct options options = {
+        .dir = "build/bench-store", .letters = 10000000, .burst = 1000000, .rounds = 3};
+    int at = 1;
+    while (at + 1 < argc && read_option(&options, argv[at], argv[at + 1]))
+        at += 2;
+    mkdir(options.dir, 0700);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    for (size_t i = 0; i < SECTION_COUNT; i++) {
+        if (is_wanted(argc - at, argv + at, sections[i].name))
+            sections[i].run(&options);
+    }
+    return 0;
+}

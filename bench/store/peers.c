@@ -1,0 +1,171 @@
+#include "peers.h"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "letters.h"
+#include "measure.h"
+
+enum {
+    PATH_SIZE = 4096,
+    RAW_BYTES = 512 << 20, /* written over and over, as recycled segments are */
+    CHUNK = 8 << 20,
+    WARM_BYTES = 8 << 20,
+};
+
+/* ---- raw append ---- */
+
+static void path_in(const char *dir, const char *name, char path[PATH_SIZE]) {
+    measure_check(snprintf(path, PATH_SIZE, "%s/%s", dir, name) < PATH_SIZE, "path");
+}
+
+static int open_raw(const char *dir) {
+    char path[PATH_SIZE];
+    path_in(dir, "raw", path);
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    measure_check(fd >= 0, path);
+    return fd;
+}
+
+void peers_raw_prepare(const char *dir) {
+    int fd = open_raw(dir);
+    char *chunk = memory_new(CHUNK);
+    memset(chunk, 'r', CHUNK);
+    for (off_t at = 0; at < RAW_BYTES; at += CHUNK)
+        measure_check(pwrite(fd, chunk, CHUNK, at) == CHUNK, "write");
+    measure_check(fsync(fd) == 0, "fsync");
+    free(chunk);
+    close(fd);
+}
+
+void peers_raw_remove(const char *dir) {
+    char path[PATH_SIZE];
+    path_in(dir, "raw", path);
+    unlink(path);
+}
+
+double peers_raw(const char *dir, size_t size, uint64_t count, size_t group) {
+    int fd = open_raw(dir);
+    size_t len = size * group;
+    char *bytes = memory_new(len);
+    off_t at = 0, dropped = 0;
+    double begun = measure_now();
+    for (uint64_t done = 0; done < count; done += group) {
+        if (at + (off_t)len > RAW_BYTES)
+            at = dropped = 0;
+        memset(bytes, (int)(done % 251), len); /* somebody made the letters */
+        measure_check(pwrite(fd, bytes, len, at) == (ssize_t)len, "write");
+        measure_check(fdatasync(fd) == 0, "fdatasync");
+        at += (off_t)len;
+        if (at - dropped > 2 * WARM_BYTES) {
+            posix_fadvise(fd, dropped, at - dropped - WARM_BYTES, POSIX_FADV_DONTNEED);
+            dropped = at - WARM_BYTES;
+        }
+    }
+    double seconds = measure_now() - begun;
+    free(bytes);
+    close(fd);
+    return (double)count / seconds;
+}
+
+/* ---- SQLite alone ---- */
+
+static const char schema[] =
+    "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000;"
+    "PRAGMA cache_size = -16384;"
+    "CREATE TABLE messages (seq INTEGER PRIMARY KEY, queue INTEGER, id TEXT, letter_id TEXT,"
+    " dlq TEXT, state TEXT, cause TEXT, category TEXT, reason TEXT, error_type TEXT,"
+    " fingerprint TEXT, attempts INTEGER, created_ms INTEGER, dead_ms INTEGER, envelope TEXT);"
+    "CREATE INDEX by_id ON messages (id, queue);"
+    "CREATE INDEX by_letter ON messages (letter_id) WHERE letter_id IS NOT NULL;"
+    "CREATE INDEX by_death ON messages (dlq, state, dead_ms) WHERE dlq IS NOT NULL;"
+    "CREATE INDEX waiting ON messages (queue)"
+    " WHERE state IN ('queued', 'pending_retry', 'replaying');"
+    "CREATE TABLE bodies (seq INTEGER PRIMARY KEY, body BLOB NOT NULL);";
+
+struct plain {
+    sqlite3 *db;
+    sqlite3_stmt *message, *body;
+    struct letters *letters;
+    struct buf text;
+};
+
+static void bind(sqlite3_stmt *stmt, int place, struct bytes text) {
+    sqlite3_bind_text(stmt, place, text.ptr, (int)text.len, SQLITE_STATIC);
+}
+
+static void step(sqlite3_stmt *stmt) {
+    measure_check(sqlite3_step(stmt) == SQLITE_DONE, "insert");
+    sqlite3_reset(stmt);
+}
+
+static void insert(struct plain *plain, uint64_t seq, size_t at) {
+    const struct envelope *envelope = &plain->letters->envelopes[at];
+    char fingerprint[24];
+    snprintf(fingerprint, sizeof fingerprint, "%016llx", (unsigned long long)envelope->fingerprint);
+    buf_clear(&plain->text);
+    envelope_encode(envelope, ENVELOPE_STORED, BYTES_NONE, &plain->text);
+    sqlite3_bind_int64(plain->message, 1, (sqlite3_int64)seq);
+    sqlite3_bind_int64(plain->message, 2, 1);
+    const struct bytes texts[] = {
+        envelope->id,         envelope->letter_id, envelope->dlq,    BYTES("pending_review"),
+        BYTES("terminal"),    envelope->category,  envelope->reason, envelope->error_type,
+        bytes_of(fingerprint)};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        bind(plain->message, 3 + (int)i, texts[i]);
+    sqlite3_bind_int64(plain->message, 12, envelope->attempts);
+    sqlite3_bind_int64(plain->message, 13, envelope->created_at.ms);
+    sqlite3_bind_int64(plain->message, 14, envelope->dead_at.ms);
+    bind(plain->message, 15, buf_view(&plain->text));
+    step(plain->message);
+    sqlite3_bind_int64(plain->body, 1, (sqlite3_int64)seq);
+    sqlite3_bind_blob(plain->body, 2, plain->letters->body, LETTERS_BODY, SQLITE_STATIC);
+    step(plain->body);
+}
+
+static void run_sql(struct plain *plain, const char *sql) {
+    measure_check(sqlite3_exec(plain->db, sql, NULL, NULL, NULL) == SQLITE_OK, sql);
+}
+
+static void open_plain(struct plain *plain, const char *path) {
+    measure_check(sqlite3_open(path, &plain->db) == SQLITE_OK, path);
+    run_sql(plain, schema);
+    sqlite3_prepare_v2(plain->db, "INSERT INTO messages VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", -1,
+                       &plain->message, NULL);
+    sqlite3_prepare_v2(plain->db, "INSERT INTO bodies VALUES (?,?)", -1, &plain->body, NULL);
+    plain->letters = letters_new();
+    buf_init_heap(&plain->text, 64 << 10);
+}
+
+static void close_plain(struct plain *plain) {
+    sqlite3_finalize(plain->message);
+    sqlite3_finalize(plain->body);
+    sqlite3_close(plain->db);
+    free(plain->letters);
+    buf_free(&plain->text);
+}
+
+double peers_sqlite(const char *dir, uint64_t count, size_t group) {
+    struct plain plain = {0};
+    char path[PATH_SIZE];
+    path_in(dir, "plain.db", path);
+    open_plain(&plain, path);
+    double begun = measure_now();
+    for (uint64_t done = 0; done < count; done += group) {
+        letters_fill(plain.letters, 1, done + 1, group,
+                     (struct wall){1700000000000 + (int64_t)done});
+        run_sql(&plain, "BEGIN");
+        for (size_t i = 0; i < group; i++)
+            insert(&plain, done + i + 1, i);
+        run_sql(&plain, "COMMIT");
+    }
+    double seconds = measure_now() - begun;
+    close_plain(&plain);
+    unlink(path);
+    return (double)count / seconds;
+}
