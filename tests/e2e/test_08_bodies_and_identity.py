@@ -1,6 +1,7 @@
 """A body reaches its handler as the exact bytes that were pushed, and a message is who it says it is."""
 import hashlib
 import json
+import os
 import sys
 import time
 import urllib.parse
@@ -204,3 +205,13 @@ def test_ids_come_back_in_the_order_of_the_request_and_are_uuids_in_order_when_n
     server.drained("orders")
     assert [int(call.body) for call in worker.calls] == list(range(100)), "first come, first served"
     assert worker.ids() == ids
+
+
+def test_what_is_stored_is_readable_by_its_owner_alone(serve, handler):
+    server = serve({"orders": {"handler": {"http": handler().url}}})
+    server.push("orders", {"secret": 1})
+    kept = [os.path.join(folder, name) for folder, _, names in os.walk(server.folder) for name in names
+            if "impound.db" in os.path.join(folder, name)]
+    assert kept
+    for path in kept:
+        assert os.stat(path).st_mode & 0o077 == 0, path

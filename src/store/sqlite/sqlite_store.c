@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/thread.h"
 #include "store/sqlite/fold.h"
 #include "store/sqlite/list.h"
 #include "store/sqlite/lock.h"
@@ -197,6 +198,15 @@ static enum status lock(struct sqlite_store *self, struct err *err) {
     return lock_take(self->options.disk, self->dir, &self->lock_file, err);
 }
 
+/* SQLite would make its file readable by everybody; what messages say is for the owner. The WAL gets
+ * the same mode, and a file without bytes is an empty database. */
+static void make_private(const struct sqlite_store_options *options) {
+    struct disk *disk = options->disk;
+    struct disk_file *file;
+    if (!options->vfs && disk->vtable->open(disk, options->path, 1, &file) == 0)
+        disk->vtable->close(disk, file);
+}
+
 static enum status open_connections(struct sqlite_store *self, struct err *err) {
     struct database_options options = {.path = self->options.path,
                                        .vfs = self->options.vfs,
@@ -216,9 +226,8 @@ static enum status open_connections(struct sqlite_store *self, struct err *err) 
 static void start_threads(struct sqlite_store *self) {
     if (!self->options.threads)
         return;
-    if (pthread_create(&self->writer_thread, NULL, writer_run, self) != 0 ||
-        pthread_create(&self->fold_thread, NULL, fold_run, self) != 0)
-        abort(); /* the system is out of threads, at start */
+    thread_start(&self->writer_thread, "store-writer", writer_run, self);
+    thread_start(&self->fold_thread, "store-fold", fold_run, self);
 }
 
 static void stop_threads(struct sqlite_store *self) {
@@ -249,8 +258,10 @@ enum status sqlite_store_open(const struct sqlite_store_options *options, struct
                               struct err *err) {
     struct sqlite_store *self = store_new(options);
     enum status status = lock(self, err);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK) {
+        make_private(options);
         status = open_connections(self, err);
+    }
     if (status == STATUS_OK)
         status = recover(self, err);
     if (status != STATUS_OK) {
