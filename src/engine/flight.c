@@ -28,7 +28,7 @@ static void open_outcome(struct engine *engine, struct engine_post *post) {
     struct flight *flight = CONTAINER_OF(post, struct flight, post);
     (void)engine;
     flight->calling = false;
-    judge_outcome(flight);
+    question_outcome(flight);
 }
 
 static struct bytes keep(struct arena *arena, struct bytes text, size_t max) {

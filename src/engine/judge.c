@@ -1,115 +1,11 @@
-/* From an outcome to what is to become of the message: facts, decide, and the envelope that says
- * so. Nothing here is durable yet; record.c sees to that. */
+/* From facts to what is to become of the message: decide, and the envelope that says so. Nothing here
+ * is durable yet; record.c sees to that. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/json.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/uuid.h"
-#include "engine/facts.h"
 #include "engine/state.h"
-
-static void judge(struct flight *flight); /* once all facts are there */
-
-/* ---- facts ---- */
-
-/* One question to jq about one rule; the flight waits until all its questions are answered. */
-struct jq_question {
-    struct engine_post post;
-    struct jq_job job;
-    struct flight *flight;
-    size_t rule; /* its place among the rules that the flight is judged by */
-    bool matched;
-    bool failed;
-    struct err err;
-    struct buf input;
-};
-
-static void open_jq_answer(struct engine *engine, struct engine_post *post) {
-    struct jq_question *question = CONTAINER_OF(post, struct jq_question, post);
-    struct flight *flight = question->flight;
-    struct queue *queue = flight->queue;
-    (void)engine;
-    if (question->matched)
-        rule_facts_set(&flight->facts, question->rule);
-    if (question->failed) {
-        queue->jq_errors++;
-        log_warn("queue %.*s: rule %.*s: jq: %s", BYTES_ARG(queue->name),
-                 BYTES_ARG(flight->policy->rules[question->rule].name), question->err.text);
-    }
-    buf_free(&question->input);
-    free(question);
-    if (--flight->jq_pending == 0)
-        judge(flight);
-}
-
-static void on_jq_done(struct jq_job *job, enum status status, bool truthy, struct bytes output,
-                       const struct err *err) {
-    struct jq_question *question = CONTAINER_OF(job, struct jq_question, job);
-    (void)output;
-    question->matched = status == STATUS_OK && truthy;
-    question->failed = status != STATUS_OK;
-    if (question->failed && err)
-        question->err = *err;
-    engine_post(question->flight->queue->engine, &question->post);
-}
-
-static void ask_jq(struct flight *flight, size_t rule) {
-    struct jq *jq = flight->queue->engine->options.jq;
-    struct jq_question *question = memory_new(sizeof *question);
-    question->flight = flight;
-    question->rule = rule;
-    question->post.open = open_jq_answer;
-    buf_init_heap(&question->input, JQ_INPUT_MAX);
-    envelope_encode(&flight->held->envelope, ENVELOPE_WITH_BODY, flight->held->body,
-                    &question->input);
-    question->job = (struct jq_job){.program = flight->policy->rules[rule].when.jq,
-                                    .input = buf_view(&question->input),
-                                    .done = on_jq_done};
-    flight->jq_pending++;
-    jq->vtable->start(jq, &question->job);
-}
-
-static struct rule_subject subject_of(const struct flight *flight) {
-    const struct envelope *envelope = &flight->held->envelope;
-    return (struct rule_subject){.outcome = &flight->outcome,
-                                 .attempt = envelope->attempts + 1,
-                                 .headers = envelope->headers,
-                                 .header_count = envelope->header_count};
-}
-
-/* Only rules that could still win are asked about: their other conditions hold. */
-static void gather_facts(struct flight *flight) {
-    struct queue *queue = flight->queue;
-    const struct policy *policy = flight->policy;
-    struct rule_subject subject = subject_of(flight);
-    flight->facts = (struct rule_facts){0};
-    flight->jq_pending = 1; /* keeps an early answer from deciding before all were asked */
-    for (size_t i = 0; i < policy->rule_count; i++) {
-        const struct rule *rule = &policy->rules[i];
-        if (!rule_needs_facts(rule) || !rule_matches_inside(&rule->when, &subject) ||
-            !facts_message_matches(queue->facts, i, flight->outcome.error_message))
-            continue;
-        if (rule->when.jq.len && queue->engine->options.jq)
-            ask_jq(flight, i);
-        else if (!rule->when.jq.len)
-            rule_facts_set(&flight->facts, i);
-    }
-    flight->jq_pending--;
-}
-
-/* A reload in between changes nothing for what is being judged: the rules that jq was asked about
- * are the rules that decide. */
-void judge_outcome(struct flight *flight) {
-    flight->policy = flight->queue->rules.policy;
-    if (flight->outcome.ending == ENDING_FAILED) {
-        envelope_fail(&flight->held->envelope, &flight->outcome, flight->queue->engine->now.wall);
-        gather_facts(flight);
-    }
-    if (flight->jq_pending == 0)
-        judge(flight);
-}
 
 /* ---- what it means for the queue ---- */
 
@@ -343,7 +239,7 @@ static struct decision decision_on(struct flight *flight) {
                   &queue->engine->rng);
 }
 
-static void judge(struct flight *flight) {
+void judge_decide(struct flight *flight) {
     struct decision decision = decision_on(flight);
     struct queue *queue = flight->queue;
     if (decision.action == ACTION_FALLBACK) {

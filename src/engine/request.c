@@ -38,7 +38,7 @@ static void open_report(struct queue *queue, struct engine_request *request) {
     struct envelope *envelope = &flight->held->envelope;
     if (envelope->attempts > 0)
         envelope->attempts--;
-    judge_outcome(flight);
+    question_outcome(flight);
 }
 
 void request_settle_report(struct flight *flight, enum status status) {

@@ -173,8 +173,11 @@ void flight_hand_over(struct flight *flight, bool probe);
 void flight_call(struct flight *flight); /* the next handler in the list, within the same attempt */
 void flight_free(struct flight *flight);
 
+/* question.c */
+void question_outcome(struct flight *flight); /* gathers the facts, which may take a while; then judges */
+
 /* judge.c */
-void judge_outcome(struct flight *flight); /* facts, then the decision; may wait for jq */
+void judge_decide(struct flight *flight); /* once all facts are there */
 
 /* record.c */
 void record_decided(struct flight *flight); /* joins this turn's commit */
