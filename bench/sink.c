@@ -1,6 +1,7 @@
 /* sink: a handler fast enough to measure others by. Answers 200 to every POST, or 400 when the body
- * has "poison":true, and remembers how long each message took from the "t" in its body (milliseconds
- * since 1970, written by the producer). GET answers {"count":…,"p50_ms":…,"p99_ms":…}; DELETE forgets.
+ * has "poison":true, and remembers how long each message took from the "t" in its body
+ * (milliseconds since 1970, written by the producer). GET answers
+ * {"count":…,"p50_ms":…,"p99_ms":…}; DELETE forgets.
  *
  *   sink PORT */
 #include <microhttpd.h>
@@ -55,9 +56,10 @@ static void report(char *text, size_t size) {
     pthread_mutex_unlock(&seen.mutex);
 }
 
-static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, const char *text) {
-    struct MHD_Response *response = MHD_create_response_from_buffer(
-        strlen(text), (void *)(size_t)text, MHD_RESPMEM_MUST_COPY);
+static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status,
+                              const char *text) {
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(strlen(text), (void *)(size_t)text, MHD_RESPMEM_MUST_COPY);
     enum MHD_Result queued = MHD_queue_response(connection, status, response);
     MHD_destroy_response(response);
     return queued;
@@ -116,8 +118,7 @@ int main(int argc, char **argv) {
     sigprocmask(SIG_BLOCK, &stop, NULL);
     struct MHD_Daemon *daemon = MHD_start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG, (uint16_t)atoi(argv[1]), NULL, NULL,
-        on_request, NULL, MHD_OPTION_NOTIFY_COMPLETED,
-        on_completed, NULL, MHD_OPTION_END);
+        on_request, NULL, MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_END);
     if (!daemon)
         return 1;
     sigwait(&stop, &got);

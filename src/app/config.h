@@ -19,18 +19,18 @@ enum {
 
 struct config_handler {
     enum handler_class kind;
-    struct bytes url;                /* http */
+    struct bytes url;                   /* http */
     struct bytes argv[CONFIG_ARGV_MAX]; /* exec */
     size_t argc;
-    int64_t timeout_ms;              /* 30 s */
-    struct rule_header *headers;     /* http */
+    int64_t timeout_ms;          /* 30 s */
+    struct rule_header *headers; /* http */
     size_t header_count;
-    struct bytes ca_file;            /* http: `ca:`, a PEM file; empty: the system's */
+    struct bytes ca_file; /* http: `ca:`, a PEM file; empty: the system's */
 };
 
 struct config_queue {
     struct bytes name;
-    struct bytes source; /* "builtin" */
+    struct bytes source;             /* "builtin" */
     struct config_handler *handlers; /* [0] the handler, then the fallbacks */
     size_t handler_count;
     uint32_t concurrency; /* 32 */
@@ -59,22 +59,25 @@ struct config {
     struct config_queue *queues;
     size_t queue_count;
     struct config_program *programs; /* in the order of the file */
-    struct config_written *written; /* texts as they stood before ${NAME} was filled in */
-    struct arena arena;             /* owns all of it */
+    struct config_written *written;  /* texts as they stood before ${NAME} was filled in */
+    struct arena arena;              /* owns all of it */
 };
 
-/* Reads a file. INVALID: `mistakes` has one line each, "file:line:column: what, expected what. hint".
- * NOT_FOUND: there is no such file. Free *out with config_free in any case. ${NAME} comes from
- * the environment; one that is not set is a mistake. */
+/* Reads a file. INVALID: `mistakes` has one line each, "file:line:column: what, expected what.
+ * hint". NOT_FOUND: there is no such file. Free *out with config_free in any case. ${NAME} comes
+ * from the environment; one that is not set is a mistake. */
 enum status config_load(const char *path, struct config **out, struct buf *mistakes);
-enum status config_parse(struct bytes yaml, const char *path, struct config **out, struct buf *mistakes);
+enum status config_parse(struct bytes yaml, const char *path, struct config **out,
+                         struct buf *mistakes);
 void config_free(struct config *config);
 /* Compiles every jq program; waits. INVALID: as with config_load. */
 enum status config_check_programs(const struct config *config, struct buf *mistakes);
 
-/* The effective policy of each queue, every default filled in, as YAML that config_parse takes back. */
+/* The effective policy of each queue, every default filled in, as YAML that config_parse takes
+ * back. */
 void config_print(const struct config *config, struct buf *out);
-/* One line for each difference that a reload cannot apply ("server.listen changed: restart to apply"). */
+/* One line for each difference that a reload cannot apply ("server.listen changed: restart to
+ * apply"). */
 void config_restart_needed(const struct config *old, const struct config *new, struct buf *out);
 
 #endif

@@ -1,4 +1,5 @@
-/* ascii: kinds of characters, the same in every locale and for every byte (<ctype.h> is neither). */
+/* ascii: kinds of characters, the same in every locale and for every byte (<ctype.h> is neither).
+ */
 #ifndef BASE_ASCII_H
 #define BASE_ASCII_H
 

@@ -20,7 +20,7 @@ struct buf {
 
 void buf_init_fixed(struct buf *b, void *memory, size_t size);
 void buf_init_heap(struct buf *b, size_t max);
-void buf_free(struct buf *b); /* heap memory only; the buf is then empty and usable again */
+void buf_free(struct buf *b);  /* heap memory only; the buf is then empty and usable again */
 void buf_clear(struct buf *b); /* keeps the memory, forgets contents and overflow */
 void buf_put(struct buf *b, const void *data, size_t len);
 void buf_bytes(struct buf *b, struct bytes text);

@@ -17,7 +17,7 @@ struct bytes {
 #define BYTES(literal) ((struct bytes){(literal), sizeof(literal) - 1})
 #define BYTES_NONE     ((struct bytes){NULL, 0})
 /* For printf's "%.*s". */
-#define BYTES_ARG(b) (int)(b).len, (b).ptr ? (b).ptr : ""
+#define BYTES_ARG(b)   (int)(b).len, (b).ptr ? (b).ptr : ""
 
 /* NULL gives BYTES_NONE. */
 struct bytes bytes_of(const char *text);

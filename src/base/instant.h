@@ -1,7 +1,8 @@
 /* instant: points in time, with wall and monotonic kept apart by the compiler.
  *
  * Waiting is measured on the monotonic clock (struct mono), what people read and what is stored on
- * the wall clock (struct wall). Only port/clock.h turns one into "now"; here is arithmetic and text. */
+ * the wall clock (struct wall). Only port/clock.h turns one into "now"; here is arithmetic and
+ * text. */
 #ifndef BASE_INSTANT_H
 #define BASE_INSTANT_H
 

@@ -1,8 +1,8 @@
 /* json: reading without copying, writing without a tree.
  *
- * A body must reach its handler as the exact bytes that came (SEMANTICS 1.4), so a parsed value is a
- * slice of the text it came from and is never re-serialised. json_parse checks the whole text once;
- * everything after it walks checked text and cannot fail on syntax. */
+ * A body must reach its handler as the exact bytes that came (SEMANTICS 1.4), so a parsed value is
+ * a slice of the text it came from and is never re-serialised. json_parse checks the whole text
+ * once; everything after it walks checked text and cannot fail on syntax. */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
 
@@ -11,7 +11,15 @@
 #include "base/bytes.h"
 #include "base/status.h"
 
-enum json_type { JSON_NULL, JSON_FALSE, JSON_TRUE, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT };
+enum json_type {
+    JSON_NULL,
+    JSON_FALSE,
+    JSON_TRUE,
+    JSON_NUMBER,
+    JSON_STRING,
+    JSON_ARRAY,
+    JSON_OBJECT
+};
 
 struct json {
     enum json_type type;
@@ -58,7 +66,8 @@ void json_open(struct json_out *out, char bracket);  /* '{' or '[' */
 void json_close(struct json_out *out, char bracket); /* '}' or ']' */
 void json_key(struct json_out *out, const char *key);
 void json_key_bytes(struct json_out *out, struct bytes key);
-/* Bytes that are not UTF-8 are replaced by U+FFFD. BYTES_NONE (a NULL pointer) is written as null. */
+/* Bytes that are not UTF-8 are replaced by U+FFFD. BYTES_NONE (a NULL pointer) is written as null.
+ */
 void json_put(struct json_out *out, struct bytes text);
 void json_put_str(struct json_out *out, const char *text);
 void json_put_i64(struct json_out *out, int64_t value);

@@ -10,7 +10,7 @@ struct list {
     struct list *prev;
 };
 
-#define CONTAINER_OF(node, type, member) ((type *)(void *)((char *)(node) - offsetof(type, member)))
+#define CONTAINER_OF(node, type, member) ((type *)(void *)((char *)(node)-offsetof(type, member)))
 
 static inline void list_init(struct list *head) {
     head->next = head->prev = head;
@@ -35,7 +35,8 @@ static inline void list_push_back(struct list *head, struct list *node) {
     list_insert_after(head->prev, node);
 }
 
-/* Unlinks the node and leaves it as an empty list of its own; harmless on one that is not linked. */
+/* Unlinks the node and leaves it as an empty list of its own; harmless on one that is not linked.
+ */
 static inline void list_remove(struct list *node) {
     node->prev->next = node->next;
     node->next->prev = node->prev;
@@ -51,7 +52,8 @@ static inline struct list *list_pop_front(struct list *head) {
     return node;
 }
 
-#define LIST_EACH(node, head) for (struct list *node = (head)->next; node != (head); node = node->next)
+#define LIST_EACH(node, head)                                                                      \
+    for (struct list *node = (head)->next; node != (head); node = node->next)
 /* The node may be unlinked or freed inside the loop. */
 #define LIST_EACH_SAFE(node, head)                                                                 \
     for (struct list *node = (head)->next, *node##_next = node->next; node != (head);              \

@@ -48,8 +48,7 @@ struct mail *mailbox_take(struct mailbox *box) {
 }
 
 void mailbox_wait(struct mailbox *box, struct mono until) {
-    struct timespec deadline = {.tv_sec = until.ms / 1000,
-                                .tv_nsec = (until.ms % 1000) * 1000000L};
+    struct timespec deadline = {.tv_sec = until.ms / 1000, .tv_nsec = (until.ms % 1000) * 1000000L};
     pthread_mutex_lock(&box->mutex);
     while (!box->first && !box->rung) {
         int waited = until.ms == MONO_NEVER.ms

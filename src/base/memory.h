@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-void *memory_new(size_t size);  /* zeroed */
+void *memory_new(size_t size);                 /* zeroed */
 void *memory_array(size_t count, size_t size); /* zeroed; aborts on overflow */
 void *memory_grow(void *old, size_t size);
 

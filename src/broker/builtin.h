@@ -1,5 +1,5 @@
-/* builtin: the embedded queue. Its messages live in the store; this is the store's ready list with a
- * broker's manners. */
+/* builtin: the embedded queue. Its messages live in the store; this is the store's ready list with
+ * a broker's manners. */
 #ifndef BROKER_BUILTIN_H
 #define BROKER_BUILTIN_H
 

@@ -46,7 +46,8 @@ static const struct story_line totals[] = {
 static void view(const struct cli_env *env, struct json answer, struct arena *arena,
                  struct buf *out) {
     struct story story = {env, answer, arena, out};
-    listing_print(&story, queue_columns, COMMAND_COUNT(queue_columns), field_at(answer, "queues"), 0);
+    listing_print(&story, queue_columns, COMMAND_COUNT(queue_columns), field_at(answer, "queues"),
+                  0);
     buf_char(out, '\n');
     listing_print(&story, dlq_columns, COMMAND_COUNT(dlq_columns), field_at(answer, "dlqs"), 0);
     story_title(&story, "totals", BYTES_NONE);

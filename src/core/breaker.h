@@ -8,8 +8,9 @@
  *        └───────────────────────── HALF_OPEN ◀──────────────┘                 │
  *                                   rounds of 1, 2, 4 … ───────────────────────┘
  *
- * Pure: time comes in, nothing goes out. The caller knows which calls were probes; a new round waits
- * until every probe of a broken one has ended, so that no late answer is taken for one of this round. */
+ * Pure: time comes in, nothing goes out. The caller knows which calls were probes; a new round
+ * waits until every probe of a broken one has ended, so that no late answer is taken for one of
+ * this round. */
 #ifndef CORE_BREAKER_H
 #define CORE_BREAKER_H
 
@@ -23,14 +24,14 @@ enum { BREAKER_FIRST_OPEN_MS = 1000, BREAKER_ROUND_MAX = 32, BREAKER_SLOTS = 20 
 
 struct breaker {
     enum breaker_state state;
-    struct mono until;      /* OPEN: when probing may begin */
-    struct mono opened_at;  /* of the first opening since it was last closed */
-    int64_t open_ms;        /* how long the present opening lasts */
-    uint32_t round;         /* HALF_OPEN: size of this round … */
+    struct mono until;     /* OPEN: when probing may begin */
+    struct mono opened_at; /* of the first opening since it was last closed */
+    int64_t open_ms;       /* how long the present opening lasts */
+    uint32_t round;        /* HALF_OPEN: size of this round … */
     uint32_t round_started; /* … probes handed over (OPEN: of the broken round, not yet ended) … */
     uint32_t round_ok;      /* … and answered well */
     uint32_t row;           /* failures in a row while closed … */
-    uint64_t row_message;   /* … of this one message, while row_single … */
+    uint64_t row_message; /* … of this one message, while row_single … */
     bool row_single;
     struct mono row_until; /* the latest time that a Retry-After of the row asked for */
     uint32_t slot_attempts[BREAKER_SLOTS]; /* the window, in BREAKER_SLOTS parts */

@@ -1,8 +1,8 @@
 /* budget: retries bounded to a share of first attempts, so that they cannot become an attack.
  *
- * Retries in any 10 s ≤ share × the first attempts of the busiest 10 s in the last 10 minutes, never
- * below the floor (SEMANTICS 4.6). Over budget means later, never dropped: the caller asks before a
- * due retry is handed over, and when the answer is no it learns when to ask again. */
+ * Retries in any 10 s ≤ share × the first attempts of the busiest 10 s in the last 10 minutes,
+ * never below the floor (SEMANTICS 4.6). Over budget means later, never dropped: the caller asks
+ * before a due retry is handed over, and when the answer is no it learns when to ask again. */
 #ifndef CORE_BUDGET_H
 #define CORE_BUDGET_H
 
@@ -19,8 +19,8 @@ enum {
 struct budget {
     uint32_t firsts[BUDGET_MEMORY_SLOTS];
     uint32_t retries[BUDGET_WINDOW_SLOTS + 1];
-    int64_t slot;      /* number of the newest slot, mono.ms / BUDGET_SLOT_MS */
-    uint32_t restored; /* the busiest 10 s before a restart … */
+    int64_t slot;                /* number of the newest slot, mono.ms / BUDGET_SLOT_MS */
+    uint32_t restored;           /* the busiest 10 s before a restart … */
     int64_t restored_until_slot; /* … and when it stops counting */
 };
 
@@ -28,7 +28,8 @@ void budget_first(struct budget *budget, struct mono now);
 /* True and counted, or false: ask again at *again. */
 bool budget_retry(struct budget *budget, const struct retry_policy *retry, struct mono now,
                   struct mono *again);
-double budget_remaining_ratio(struct budget *budget, const struct retry_policy *retry, struct mono now);
+double budget_remaining_ratio(struct budget *budget, const struct retry_policy *retry,
+                              struct mono now);
 /* First attempts of the busiest 10 s: what is kept over a restart. */
 uint32_t budget_peak(struct budget *budget, struct mono now);
 void budget_restore(struct budget *budget, uint32_t peak, struct mono now);

@@ -9,8 +9,8 @@
 /* What judgement needs to know of a message. */
 struct subject {
     uint32_t attempt; /* the number of the attempt that has just ended, from 1 (counted ones) */
-    uint32_t max_attempts; /* 0: the policy's (a report may bring its own) */
-    uint32_t crashes; /* before this attempt */
+    uint32_t max_attempts;        /* 0: the policy's (a report may bring its own) */
+    uint32_t crashes;             /* before this attempt */
     struct wall first_failure_at; /* of this round; WALL_NEVER: this is the first failure */
     int64_t previous_delay_ms;
     const struct rule_header *headers;
@@ -40,14 +40,14 @@ enum action {
 
 struct decision {
     enum action action;
-    bool counted;     /* attempts + 1 */
-    bool crashed;     /* crashes + 1 */
+    bool counted;         /* attempts + 1 */
+    bool crashed;         /* crashes + 1 */
     enum verdict verdict; /* as classified: for the history */
-    enum cause cause; /* with DEAD and DISCARD */
+    enum cause cause;     /* with DEAD and DISCARD */
     struct bytes category;
-    struct bytes reason;  /* without the prefix … */
-    bool exhausted;       /* … DECIDE_EXHAUSTED, which is put before it when this is set */
-    struct bytes dlq;     /* with DEAD and DISCARD */
+    struct bytes reason; /* without the prefix … */
+    bool exhausted;      /* … DECIDE_EXHAUSTED, which is put before it when this is set */
+    struct bytes dlq;    /* with DEAD and DISCARD */
     struct bytes rule_name;
     int64_t delay_ms;     /* with RETRY */
     bool breaker_failure; /* the outcome speaks against the downstream's health */
@@ -57,8 +57,8 @@ struct decision {
  * uncounted. A crash (signal always; reset only while breaker_closed) adds 1; at poison.crashes the
  * message is dead with cause crash. A failed probe (breaker_failure) → HAND_BACK uncounted, also
  * where a rule would have it dead: an outage kills nothing once it is known. A probe that got any
- * other answer, or the handler's own verdict, is judged like any attempt. Counted failures then meet
- * attempts (exhausted) and max_age (expired). fallback with no handler left is retry. */
+ * other answer, or the handler's own verdict, is judged like any attempt. Counted failures then
+ * meet attempts (exhausted) and max_age (expired). fallback with no handler left is retry. */
 struct decision decide(const struct policy *policy, const struct subject *subject,
                        const struct outcome *outcome, const struct rule_facts *facts,
                        const struct circumstance *around, struct rng *rng);

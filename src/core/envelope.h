@@ -12,8 +12,8 @@
 #include "core/rule.h"
 
 enum {
-    ENVELOPE_HISTORY_MAX = 64,  /* the newest are kept */
-    ENVELOPE_HEADERS_MAX = 256, /* of one message */
+    ENVELOPE_HISTORY_MAX = 64,       /* the newest are kept */
+    ENVELOPE_HEADERS_MAX = 256,      /* of one message */
     ENVELOPE_NOTE_MESSAGE_MAX = 512, /* bytes of error_message in a line of history */
 };
 
@@ -61,23 +61,24 @@ struct envelope {
     struct envelope_note *history; /* oldest first; in the arena that was given to envelope_note */
     size_t history_count;
 
-    struct wall created_at, first_attempt_at, first_failure_at, last_failure_at, dead_at, resolved_at;
+    struct wall created_at, first_attempt_at, first_failure_at, last_failure_at, dead_at,
+        resolved_at;
     struct wall escalated_at, next_attempt_at; /* next_attempt_at: due time of what waits */
-    int64_t delay_ms; /* the delay that led to next_attempt_at */
+    int64_t delay_ms;                          /* the delay that led to next_attempt_at */
     enum resolution resolution;
     struct bytes why; /* of the last decision by a person, or of a halt */
 
-    struct bytes instance, version;    /* consumer */
-    struct bytes task_id, task_type;   /* reports */
-    struct bytes context;              /* JSON; empty: {} */
+    struct bytes instance, version;  /* consumer */
+    struct bytes task_id, task_type; /* reports */
+    struct bytes context;            /* JSON; empty: {} */
     struct bytes owner, rule;
     struct bytes blocked_by;
 };
 
 enum envelope_part {
-    ENVELOPE_STORED = 0,      /* all but the body, without what is null: the form that the store keeps */
-    ENVELOPE_WITH_BODY = 1,   /* + message.body or message.body_base64 */
-    ENVELOPE_ROW = 2,         /* a list's row: without body, stack_trace and history */
+    ENVELOPE_STORED = 0, /* all but the body, without what is null: the form that the store keeps */
+    ENVELOPE_WITH_BODY = 1, /* + message.body or message.body_base64 */
+    ENVELOPE_ROW = 2,       /* a list's row: without body, stack_trace and history */
 };
 
 /* Writes JSON. The body is written as it is when it is JSON (content_type application/json and it
@@ -89,11 +90,12 @@ void envelope_encode(const struct envelope *envelope, enum envelope_part part, s
 enum status envelope_decode(struct bytes json, struct arena *arena, struct envelope *out,
                             struct err *err);
 
-/* Adds a line of history, dropping the oldest when there are ENVELOPE_HISTORY_MAX; its error_message
- * is clipped to ENVELOPE_NOTE_MESSAGE_MAX. False when a fixed arena is used up. */
-bool envelope_note(struct envelope *envelope, struct arena *arena, const struct envelope_note *note);
-/* Copies a failed outcome into the envelope's failure (clipped to the limits of outcome.h), computes
- * its fingerprint, and sets first_failure_at / last_failure_at. Texts stay borrowed. */
+/* Adds a line of history, dropping the oldest when there are ENVELOPE_HISTORY_MAX; its
+ * error_message is clipped to ENVELOPE_NOTE_MESSAGE_MAX. False when a fixed arena is used up. */
+bool envelope_note(struct envelope *envelope, struct arena *arena,
+                   const struct envelope_note *note);
+/* Copies a failed outcome into the envelope's failure (clipped to the limits of outcome.h),
+ * computes its fingerprint, and sets first_failure_at / last_failure_at. Texts stay borrowed. */
 void envelope_fail(struct envelope *envelope, const struct outcome *outcome, struct wall now);
 
 #endif

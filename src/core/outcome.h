@@ -5,10 +5,10 @@
 #include "core/words.h"
 
 enum {
-    OUTCOME_MESSAGE_MAX = 2048,      /* bytes of error_message kept */
-    OUTCOME_STACK_MAX = 16 * 1024,   /* bytes of stack_trace kept */
-    OUTCOME_STACK_FRAMES_MAX = 20,   /* frames of it, the last ones */
-    OUTCOME_TYPE_MAX = 255,          /* bytes of error_type kept */
+    OUTCOME_MESSAGE_MAX = 2048,    /* bytes of error_message kept */
+    OUTCOME_STACK_MAX = 16 * 1024, /* bytes of stack_trace kept */
+    OUTCOME_STACK_FRAMES_MAX = 20, /* frames of it, the last ones */
+    OUTCOME_TYPE_MAX = 255,        /* bytes of error_type kept */
 };
 
 enum ending {

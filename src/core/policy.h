@@ -12,17 +12,18 @@ enum backoff_shape { BACKOFF_EXPONENTIAL, BACKOFF_FIXED, BACKOFF_LIST };
 enum { POLICY_DELAYS_MAX = 32, POLICY_ROUTES_MAX = 32, POLICY_PRESETS_MAX = PRESET_COUNT };
 
 struct retry_policy {
-    uint32_t attempts;     /* 5 */
-    int64_t base_ms;       /* 200 */
-    int64_t cap_ms;        /* 30 s */
-    enum jitter jitter;    /* full */
+    uint32_t attempts;  /* 5 */
+    int64_t base_ms;    /* 200 */
+    int64_t cap_ms;     /* 30 s */
+    enum jitter jitter; /* full */
     enum backoff_shape shape;
     int64_t delays_ms[POLICY_DELAYS_MAX]; /* BACKOFF_LIST: by attempt, the last one repeats */
     size_t delay_count;
     int64_t max_age_ms;         /* 24 h */
     int64_t retry_after_cap_ms; /* 1 h */
     uint32_t budget_permille;   /* 200 = 20 %; retries as a share of first attempts */
-    uint32_t budget_floor_permille; /* retries per second × 1000 that are always allowed: 3000 = 3/s */
+    uint32_t
+        budget_floor_permille; /* retries per second × 1000 that are always allowed: 3000 = 3/s */
 };
 
 struct breaker_policy {
@@ -44,7 +45,8 @@ struct dlq_route {
     struct bytes dlq;
 };
 
-/* Where failures of a handler come from: which outcomes count for the breaker differs (SEMANTICS 4.1). */
+/* Where failures of a handler come from: which outcomes count for the breaker differs
+ * (SEMANTICS 4.1). */
 enum handler_class { HANDLER_HTTP, HANDLER_EXEC, HANDLER_LEASE, HANDLER_CALLBACK };
 
 struct policy {

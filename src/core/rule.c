@@ -32,7 +32,8 @@ static bool is_any(struct rule_range range) {
 static bool stands_alone(struct bytes text, size_t at, struct bytes what) {
     size_t end = at + what.len;
     bool cut_front = ascii_is_digit(what.ptr[0]) && at > 0 && ascii_is_alnum(text.ptr[at - 1]);
-    bool cut_back = ascii_is_digit(what.ptr[what.len - 1]) && end < text.len && ascii_is_alnum(text.ptr[end]);
+    bool cut_back =
+        ascii_is_digit(what.ptr[what.len - 1]) && end < text.len && ascii_is_alnum(text.ptr[end]);
     return !cut_front && !cut_back;
 }
 

@@ -25,15 +25,16 @@ struct rule_when {
     uint32_t kinds; /* bit per enum kind; 0: any */
     struct rule_range exit_codes[RULE_EXIT_CODES_MAX];
     size_t exit_code_count;
-    struct rule_range signals; /* 0..0: any */
+    struct rule_range signals;  /* 0..0: any */
     struct rule_range attempts; /* 0..0: any */
-    struct bytes error_type;    /* glob, case ignored; empty: any. The part behind the last dot is tried too */
-    struct bytes message_has;   /* presets: substring of error_message, case ignored; a number only
-                                   where it stands alone ("503" is not in "15037") */
-    struct bytes header_name;   /* a header of the message; empty: any */
-    struct bytes header_value;  /* glob; empty: the header need only exist */
-    struct bytes message;       /* user rules: PCRE2 source. Matched outside, see facts */
-    struct bytes jq;            /* user rules: jq source. Matched outside, see facts */
+    struct bytes
+        error_type; /* glob, case ignored; empty: any. The part behind the last dot is tried too */
+    struct bytes message_has;  /* presets: substring of error_message, case ignored; a number only
+                                  where it stands alone ("503" is not in "15037") */
+    struct bytes header_name;  /* a header of the message; empty: any */
+    struct bytes header_value; /* glob; empty: the header need only exist */
+    struct bytes message;      /* user rules: PCRE2 source. Matched outside, see facts */
+    struct bytes jq;           /* user rules: jq source. Matched outside, see facts */
 };
 
 struct rule {
@@ -57,8 +58,8 @@ struct rule_subject {
     size_t header_count;
 };
 
-/* Bit i: the outside conditions (message, jq) of the queue's own rule i all matched. A rule that has
- * none is matched without looking here. */
+/* Bit i: the outside conditions (message, jq) of the queue's own rule i all matched. A rule that
+ * has none is matched without looking here. */
 struct rule_facts {
     uint64_t bits[RULES_MAX / 64];
 };

@@ -26,7 +26,8 @@ void trace_span(struct trace *trace, struct bytes first, struct bytes last) {
 }
 
 static bool in_name(char c) {
-    return ascii_is_alnum(c) || c == '_' || c == '$' || c == '.' || c == '<' || c == '>' || (unsigned char)c >= 0x80;
+    return ascii_is_alnum(c) || c == '_' || c == '$' || c == '.' || c == '<' || c == '>' ||
+           (unsigned char)c >= 0x80;
 }
 
 static bool is_name(struct bytes text) {

@@ -23,12 +23,13 @@ struct trace {
 
 /* The last trace in `text`; false when there is none that is known. All slices of `text`.
  *
- * Of chained exceptions, Java, Node and Ruby name the innermost cause ("Caused by", "[cause]"), since
- * its class is the useful one and what wraps it says little; Python names the one that was raised
- * last, which is the one that its programs choose and print at the end. */
+ * Of chained exceptions, Java, Node and Ruby name the innermost cause ("Caused by", "[cause]"),
+ * since its class is the useful one and what wraps it says little; Python names the one that was
+ * raised last, which is the one that its programs choose and print at the end. */
 bool trace_find(struct bytes text, struct trace *out);
-/* The part of a trace that fits OUTCOME_STACK_FRAMES_MAX frames and OUTCOME_STACK_MAX bytes: the line
- * with type and message and the newest frames, in whole lines. Other text keeps its last lines. */
+/* The part of a trace that fits OUTCOME_STACK_FRAMES_MAX frames and OUTCOME_STACK_MAX bytes: the
+ * line with type and message and the newest frames, in whole lines. Other text keeps its last
+ * lines. */
 struct bytes trace_tail(struct bytes text);
 
 #endif

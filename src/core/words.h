@@ -4,7 +4,8 @@
 
 #include "base/bytes.h"
 
-#define VERDICT_LIST(X) X(RETRY, "retry") X(FALLBACK, "fallback") X(DLQ, "dlq") X(DISCARD, "discard") X(HALT, "halt")
+#define VERDICT_LIST(X)                                                                            \
+    X(RETRY, "retry") X(FALLBACK, "fallback") X(DLQ, "dlq") X(DISCARD, "discard") X(HALT, "halt")
 
 #define CAUSE_LIST(X)                                                                              \
     X(TERMINAL, "terminal")                                                                        \
@@ -52,7 +53,8 @@
     X(DUPLICATE, "duplicate")                                                                      \
     X(EXPIRED, "expired")
 
-/* Each enum starts at 0 with its first word; <word>_text gives the spelling, <word>_parse reads it. */
+/* Each enum starts at 0 with its first word; <word>_text gives the spelling, <word>_parse reads it.
+ */
 #define WORD_ENUM_VERDICT(code, text)    VERDICT_##code,
 #define WORD_ENUM_CAUSE(code, text)      CAUSE_##code,
 #define WORD_ENUM_KIND(code, text)       KIND_##code,

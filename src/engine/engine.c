@@ -150,8 +150,7 @@ static void feed_queues(struct engine *engine) {
 
 /* The drain is over: whatever is still under way is interrupted, which is not an attempt. */
 static void drain(struct engine *engine) {
-    if (!engine->stopping || engine->cancelled ||
-        engine->now.mono.ms < engine->drain_until.ms)
+    if (!engine->stopping || engine->cancelled || engine->now.mono.ms < engine->drain_until.ms)
         return;
     engine->cancelled = true;
     for (size_t i = 0; i < engine->queue_count; i++) {

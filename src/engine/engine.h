@@ -1,8 +1,9 @@
 /* engine: receive → hand over → judge → record → settle, for all queues, on one thread.
  *
- * The engine owns its queues' state outright. Others talk to it through its mailbox (reports, pause,
- * resume, new policy) and read copies of its state (views). engine_turn does one turn and never
- * waits, so that a simulation can drive it by hand; engine_run is the thread that calls it. */
+ * The engine owns its queues' state outright. Others talk to it through its mailbox (reports,
+ * pause, resume, new policy) and read copies of its state (views). engine_turn does one turn and
+ * never waits, so that a simulation can drive it by hand; engine_run is the thread that calls it.
+ */
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
 
@@ -31,7 +32,8 @@ struct engine_dlq {
 };
 
 /* Everything that may change while the queue runs. What the pointers point at must live until
- * engine_free, also after a reload replaced them: letters on their way to the store borrow from it. */
+ * engine_free, also after a reload replaced them: letters on their way to the store borrow from it.
+ */
 struct engine_rules {
     const struct policy *policy;
     uint32_t concurrency;
@@ -43,25 +45,27 @@ struct engine_queue_options {
     struct bytes name;
     struct engine_rules rules;
     struct broker *broker;
-    struct handler **handlers; /* the queue's handler, then its fallbacks; at least one unless lease */
+    struct handler *
+        *handlers; /* the queue's handler, then its fallbacks; at least one unless lease */
     size_t handler_count;
 };
 
 /* Something that people want to see happen (GET /v1/events, alerts). Borrowed for the call. */
 struct engine_event {
-    const char *type; /* "letter" "queue" "breaker" */
+    const char *type;  /* "letter" "queue" "breaker" */
     struct bytes json; /* {"type":"letter","at":…,"queue":…,…} */
 };
 
 struct engine_options {
     struct store *store;
     struct clock *clock;
-    struct jq *jq;       /* NULL: no rule has one */
-    struct spill *spill; /* NULL: no DLQ spills */
-    uint64_t seed;       /* of jitter and ids */
+    struct jq *jq;           /* NULL: no rule has one */
+    struct spill *spill;     /* NULL: no DLQ spills */
+    uint64_t seed;           /* of jitter and ids */
     const char *flight_path; /* the flight recorder's file; NULL: none (simulation) */
     struct bytes instance, version;
-    void (*event)(void *arg, const struct engine_event *event); /* from the engine's thread; may be NULL */
+    void (*event)(void *arg,
+                  const struct engine_event *event); /* from the engine's thread; may be NULL */
     void *event_arg;
 };
 
@@ -69,16 +73,18 @@ struct engine;
 
 struct engine *engine_new(const struct engine_options *options);
 /* Before the first turn only. INVALID: a rule's pattern does not compile (err names the rule). */
-enum status engine_add(struct engine *engine, const struct engine_queue_options *queue, struct err *err);
+enum status engine_add(struct engine *engine, const struct engine_queue_options *queue,
+                       struct err *err);
 /* Reads the flight recorder and notes what our last death interrupted. Before the first turn. */
 enum status engine_recover(struct engine *engine, struct err *err);
 /* One turn; returns when the next is wanted if nothing happens before. */
 struct mono engine_turn(struct engine *engine, struct instant now);
 /* Turns until engine_stop; the calling thread becomes the engine's. */
 void engine_run(struct engine *engine);
-/* Stopping has two steps, both from any thread. engine_hold: nothing more is received or handed over,
- * requests are refused; what is under way has drain_ms, then it is interrupted. engine_stop, after it:
- * nobody will ask anything more, so engine_run returns as soon as everything has ended. */
+/* Stopping has two steps, both from any thread. engine_hold: nothing more is received or handed
+ * over, requests are refused; what is under way has drain_ms, then it is interrupted. engine_stop,
+ * after it: nobody will ask anything more, so engine_run returns as soon as everything has ended.
+ */
 void engine_hold(struct engine *engine, int64_t drain_ms);
 void engine_stop(struct engine *engine);
 void engine_free(struct engine *engine);
@@ -106,7 +112,7 @@ struct engine_request {
     struct outcome outcome; /* texts in held's arena */
     enum verdict verdict;   /* out */
 
-    struct bytes why; /* PAUSE: may be empty */
+    struct bytes why;                 /* PAUSE: may be empty */
     const struct engine_rules *rules; /* RELOAD */
 
     struct engine_post post; /* the engine's, until done */
@@ -120,8 +126,17 @@ void engine_ask(struct engine *engine, struct engine_request *request);
 enum queue_state { QUEUE_RUNNING, QUEUE_PAUSED, QUEUE_HALTED };
 
 /* attempts_total{result}: */
-enum attempt_result { RESULT_OK, RESULT_RETRY, RESULT_DLQ, RESULT_DISCARD, RESULT_HALT, RESULT_INTERRUPTED,
-                      RESULT_PROBE_FAILED, RESULT_DUPLICATE, RESULT_COUNT };
+enum attempt_result {
+    RESULT_OK,
+    RESULT_RETRY,
+    RESULT_DLQ,
+    RESULT_DISCARD,
+    RESULT_HALT,
+    RESULT_INTERRUPTED,
+    RESULT_PROBE_FAILED,
+    RESULT_DUPLICATE,
+    RESULT_COUNT
+};
 const char *attempt_result_text(enum attempt_result result); /* "ok" "retry" "dlq" … */
 
 /* Per minute: messages that came in, attempts that succeeded, attempts that failed. */
@@ -144,7 +159,7 @@ struct engine_queue_view {
     double budget_remaining_ratio;
     uint64_t results[RESULT_COUNT];
     uint64_t retries, fallbacks, jq_errors;
-    struct engine_rates rates; /* of the last minute */
+    struct engine_rates rates;                            /* of the last minute */
     uint64_t seconds_buckets[ENGINE_SECONDS_BUCKETS + 1]; /* not cumulative */
     double seconds_sum;
     char handler[16]; /* "http" "exec" */

@@ -1,5 +1,5 @@
-/* facts: what core may not compute itself: whether a rule's PCRE2 pattern matches. (The jq part of a
- * rule is asked of a helper process by judge.c.) */
+/* facts: what core may not compute itself: whether a rule's PCRE2 pattern matches. (The jq part of
+ * a rule is asked of a helper process by judge.c.) */
 #ifndef ENGINE_FACTS_H
 #define ENGINE_FACTS_H
 

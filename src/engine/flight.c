@@ -35,8 +35,8 @@ static struct bytes keep(struct arena *arena, struct bytes text, size_t max) {
     return text.len ? arena_dup(arena, bytes_clip(text, max)) : BYTES_NONE;
 }
 
-/* From the handler's thread. Until the mail is read nobody else touches the flight, so its arena may
- * take the outcome's texts. */
+/* From the handler's thread. Until the mail is read nobody else touches the flight, so its arena
+ * may take the outcome's texts. */
 static void on_done(struct call *call, const struct outcome *outcome) {
     struct flight *flight = CONTAINER_OF(call, struct flight, call);
     struct arena *arena = &flight->held->arena;

@@ -1,5 +1,5 @@
-/* From facts to what is to become of the message: decide, and the envelope that says so. Nothing here
- * is durable yet; record.c sees to that. */
+/* From facts to what is to become of the message: decide, and the envelope that says so. Nothing
+ * here is durable yet; record.c sees to that. */
 #include <stdio.h>
 
 #include "base/json.h"

@@ -1,5 +1,6 @@
-/* What is known of a failure before it is judged: which rules' patterns match, and what jq says to the
- * rules that ask it (SEMANTICS 10.3). jq answers from another process, so the flight may wait here. */
+/* What is known of a failure before it is judged: which rules' patterns match, and what jq says to
+ * the rules that ask it (SEMANTICS 10.3). jq answers from another process, so the flight may wait
+ * here. */
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -38,7 +39,7 @@ static void open_answer(struct engine *engine, struct engine_post *post) {
 }
 
 static void on_done(struct jq_job *job, enum status status, bool truthy, struct bytes output,
-                       const struct err *err) {
+                    const struct err *err) {
     struct question *question = CONTAINER_OF(job, struct question, job);
     (void)output;
     question->matched = status == STATUS_OK && truthy;

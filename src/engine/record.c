@@ -283,23 +283,22 @@ static void add_op(struct engine *engine, struct batch *batch, struct store_op o
     engine->ops[batch->commit.count++] = op;
 }
 
-/* What the store does not hold yet is put there, or, when it succeeded, never needs to be; that it was
- * spilled is counted all the same. */
+/* What the store does not hold yet is put there, or, when it succeeded, never needs to be; that it
+ * was spilled is counted all the same. */
 static void add_flight(struct engine *engine, struct batch *batch, struct flight *flight) {
     bool held = flight->held->seq != 0, forget = flight->op == STORE_FORGET;
     list_remove(&flight->recording);
     list_push_back(&batch->flights, &flight->recording);
     if (!held && forget && !flight->spilled_dlq.len)
         return;
-    add_op(
-        engine, batch,
-        (struct store_op){.kind = held || forget ? flight->op : STORE_PUT,
-                          .queue = flight->queue->number,
-                          .seq = flight->held->seq,
-                          .envelope = forget ? NULL : &flight->held->envelope,
-                          .body = held ? BYTES_NONE : flight->held->body,
-                          .check_id = flight->report != NULL,
-                          .spilled_dlq = flight->spilled_dlq});
+    add_op(engine, batch,
+           (struct store_op){.kind = held || forget ? flight->op : STORE_PUT,
+                             .queue = flight->queue->number,
+                             .seq = flight->held->seq,
+                             .envelope = forget ? NULL : &flight->held->envelope,
+                             .body = held ? BYTES_NONE : flight->held->body,
+                             .check_id = flight->report != NULL,
+                             .spilled_dlq = flight->spilled_dlq});
 }
 
 static void add_facts(struct engine *engine, struct batch *batch, struct arena *scratch) {

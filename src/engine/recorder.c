@@ -88,10 +88,12 @@ static bool map_slots(struct recorder *recorder, uint32_t count) {
         return false;
     void *mapped;
     if (recorder->slots)
-        mapped = mremap(recorder->slots, recorder->count * sizeof(struct slot), size, MREMAP_MAYMOVE);
+        mapped =
+            mremap(recorder->slots, recorder->count * sizeof(struct slot), size, MREMAP_MAYMOVE);
     else
-        mapped = mmap(NULL, size, PROT_READ | PROT_WRITE,
-                      recorder->fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, recorder->fd, 0);
+        mapped =
+            mmap(NULL, size, PROT_READ | PROT_WRITE,
+                 recorder->fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, recorder->fd, 0);
     if (mapped == MAP_FAILED)
         return false;
     recorder->slots = mapped;

@@ -22,12 +22,13 @@ static bool reports_blocked(const struct queue *queue) {
     return false;
 }
 
-/* A report is judged like an attempt of ours that has just ended. Its own count of attempts includes
- * the one that failed, which is the one being judged. */
+/* A report is judged like an attempt of ours that has just ended. Its own count of attempts
+ * includes the one that failed, which is the one being judged. */
 static void open_report(struct queue *queue, struct engine_request *request) {
     if (reports_blocked(queue)) {
         refuse(request, STATUS_BUSY,
-               "a DLQ of this queue is at its cap; resolve letters or raise dlq.cap, then report again");
+               "a DLQ of this queue is at its cap; resolve letters or raise dlq.cap, then report "
+               "again");
         return;
     }
     struct flight *flight = flight_new(queue, request->held_take);

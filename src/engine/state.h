@@ -20,9 +20,9 @@ enum {
     QUEUE_SETTLING_MAX = 1024,       /* flights of one queue that wait for their commit */
     QUEUE_FULL_POLL_MS = 1000,       /* how often a full DLQ is looked at again */
     QUEUE_FACTS_INTERVAL_MS = 10000, /* how often the budget's peak is written, at most */
-    RECORD_RETRY_FIRST_MS = 100, /* after a commit that failed; doubles … */
-    RECORD_RETRY_LAST_MS = 5000, /* … up to this */
-    DLQ_REOPEN_PERMILLE = 950,   /* a blocked queue receives again below this share of the cap */
+    RECORD_RETRY_FIRST_MS = 100,     /* after a commit that failed; doubles … */
+    RECORD_RETRY_LAST_MS = 5000,     /* … up to this */
+    DLQ_REOPEN_PERMILLE = 950, /* a blocked queue receives again below this share of the cap */
 };
 
 struct facts;
@@ -139,8 +139,8 @@ struct engine {
     int64_t record_retry_ms;
     struct list batches; /* commits under way */
 
-    bool stopping; /* nothing more is handed over */
-    bool leaving;  /* … and nobody asks for anything more */
+    bool stopping;  /* nothing more is handed over */
+    bool leaving;   /* … and nobody asks for anything more */
     bool cancelled; /* the drain is over: what was under way has been interrupted */
     int64_t drain_ms;
     struct mono drain_until;
@@ -174,7 +174,8 @@ void flight_call(struct flight *flight); /* the next handler in the list, within
 void flight_free(struct flight *flight);
 
 /* question.c */
-void question_outcome(struct flight *flight); /* gathers the facts, which may take a while; then judges */
+void question_outcome(
+    struct flight *flight); /* gathers the facts, which may take a while; then judges */
 
 /* judge.c */
 void judge_decide(struct flight *flight); /* once all facts are there */

@@ -6,7 +6,8 @@
 #include "core/outcome.h"
 
 enum {
-    EXEC_UNRUNNABLE_EXIT = 78, /* EX_CONFIG: no message is to blame for a program that cannot be run */
+    EXEC_UNRUNNABLE_EXIT =
+        78, /* EX_CONFIG: no message is to blame for a program that cannot be run */
 };
 
 /* Why we killed it, if we did. */

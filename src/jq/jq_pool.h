@@ -9,11 +9,11 @@
 #include "port/jq.h"
 
 struct jq_pool_options {
-    const char *program;  /* what to start: "/proc/self/exe" */
-    size_t helpers;       /* at most; started when first needed */
-    int64_t timeout_ms;   /* 1 s */
-    size_t memory_bytes;  /* a helper's address space; 0: the default */
-    size_t output_max;    /* bytes of one answer; 0: the default */
+    const char *program; /* what to start: "/proc/self/exe" */
+    size_t helpers;      /* at most; started when first needed */
+    int64_t timeout_ms;  /* 1 s */
+    size_t memory_bytes; /* a helper's address space; 0: the default */
+    size_t output_max;   /* bytes of one answer; 0: the default */
 };
 
 struct jq *jq_pool_new(const struct jq_pool_options *options);

@@ -1,8 +1,8 @@
 /* broker: where new messages come from. The built-in queue is one; Redis and the rest are others.
  *
  * The engine asks for at most its free slots, hands each message over, records what became of it in
- * the store, and only then settles it here. What has failed once is held by the store and comes back
- * from there, not from here. */
+ * the store, and only then settles it here. What has failed once is held by the store and comes
+ * back from there, not from here. */
 #ifndef PORT_BROKER_H
 #define PORT_BROKER_H
 

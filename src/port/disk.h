@@ -1,7 +1,8 @@
 /* disk: the file operations that the journal needs, so that a simulated disk can stand in.
  *
- * Functions return 0 or a positive errno; reads and writes are whole or they failed. Nothing that was
- * written is safe before sync; a name that was made, removed or renamed is not safe before sync_dir. */
+ * Functions return 0 or a positive errno; reads and writes are whole or they failed. Nothing that
+ * was written is safe before sync; a name that was made, removed or renamed is not safe before
+ * sync_dir. */
 #ifndef PORT_DISK_H
 #define PORT_DISK_H
 
@@ -19,14 +20,17 @@ struct disk_vtable {
     int (*size)(struct disk *disk, struct disk_file *file, uint64_t *out);
     /* Reading past the end is EIO. */
     int (*read)(struct disk *disk, struct disk_file *file, uint64_t at, void *to, size_t len);
-    int (*write)(struct disk *disk, struct disk_file *file, uint64_t at, const void *from, size_t len);
-    int (*allocate)(struct disk *disk, struct disk_file *file, uint64_t size); /* extends with zeroes */
+    int (*write)(struct disk *disk, struct disk_file *file, uint64_t at, const void *from,
+                 size_t len);
+    int (*allocate)(struct disk *disk, struct disk_file *file,
+                    uint64_t size);                         /* extends with zeroes */
     int (*sync)(struct disk *disk, struct disk_file *file); /* fdatasync */
     int (*remove)(struct disk *disk, const char *path);
     int (*rename)(struct disk *disk, const char *from, const char *to);
     int (*sync_dir)(struct disk *disk, const char *path);
     /* Calls `visit` with each plain name in the directory. */
-    int (*list)(struct disk *disk, const char *path, void (*visit)(void *arg, const char *name), void *arg);
+    int (*list)(struct disk *disk, const char *path, void (*visit)(void *arg, const char *name),
+                void *arg);
 };
 
 struct disk {

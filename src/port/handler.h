@@ -30,7 +30,8 @@ struct handler_vtable {
     const char *kind; /* "http", "exec" */
     /* MUST NOT block and MUST NOT fail: trouble is an outcome. */
     void (*start)(struct handler *handler, struct call *call);
-    /* Ends the call soon with ENDING_INTERRUPTED, unless it ended otherwise first. MUST NOT block. */
+    /* Ends the call soon with ENDING_INTERRUPTED, unless it ended otherwise first. MUST NOT block.
+     */
     void (*cancel)(struct handler *handler, struct call *call);
     /* No call is under way. */
     void (*free)(struct handler *handler);

@@ -12,9 +12,9 @@ enum { JQ_PROGRAM_MAX = 64 * 1024, JQ_INPUT_MAX = 64 * 1024 * 1024 };
 struct jq_job {
     struct bytes program;
     struct bytes input; /* one JSON value; ptr NULL: only compile, which is OK without an output */
-    /* Called exactly once, from any thread, never from inside start. INVALID: the program or its run
-     * failed, took too long, or used too much (err says which); then it does not match.
-     * OK: `truthy` is whether the first output is neither false nor null (no output: false), and
+    /* Called exactly once, from any thread, never from inside start. INVALID: the program or its
+     * run failed, took too long, or used too much (err says which); then it does not match. OK:
+     * `truthy` is whether the first output is neither false nor null (no output: false), and
      * `output` is that value as JSON, borrowed for the call. */
     void (*done)(struct jq_job *job, enum status status, bool truthy, struct bytes output,
                  const struct err *err);

@@ -1,14 +1,15 @@
 /* store: where messages are safe.
  *
- * The store keeps envelopes with their bodies; an envelope's state says where it is listed: live ones
- * (queued, pending_retry) wait to be taken, letters wait for people. Three changes are all there is:
- * PUT a new message, UPDATE one that is held, FORGET one that succeeded.
+ * The store keeps envelopes with their bodies; an envelope's state says where it is listed: live
+ * ones (queued, pending_retry) wait to be taken, letters wait for people. Three changes are all
+ * there is: PUT a new message, UPDATE one that is held, FORGET one that succeeded.
  *
  * Changes are submitted as commits. A commit is all or nothing, is durable (fsynced) before `done`
  * says so, and becomes visible to take, get, list and the counters at that moment, not before. All
  * commits that wait share one sync.
  *
- * Every function may be called from any thread, except that one thread at a time takes from a queue. */
+ * Every function may be called from any thread, except that one thread at a time takes from a
+ * queue. */
 #ifndef PORT_STORE_H
 #define PORT_STORE_H
 
@@ -48,7 +49,8 @@ static inline void store_held_free(struct store_held *held) {
 enum store_op_kind {
     STORE_PUT,    /* a new message: envelope, body. Sets seq */
     STORE_UPDATE, /* seq: this envelope from now on; body too where body.ptr is not NULL */
-    STORE_FORGET, /* seq: it succeeded, or was spilled (0: it was never here; the spill is counted) */
+    STORE_FORGET, /* seq: it succeeded, or was spilled (0: it was never here; the spill is counted)
+                   */
     STORE_QUEUE,  /* the queue's own durable facts (paused, halted why, budget peak), as JSON */
 };
 
@@ -59,9 +61,9 @@ struct store_op {
     const struct envelope *envelope; /* PUT, UPDATE */
     struct bytes body;               /* PUT, UPDATE */
     bool check_id;                   /* PUT: the producer chose the id, so it may be held already */
-    bool duplicate;                  /* out, PUT with check_id: held with the same body; nothing changed */
-    struct bytes spilled_dlq;        /* FORGET: count it as spilled from this DLQ */
-    struct bytes queue_facts;        /* QUEUE */
+    bool duplicate;           /* out, PUT with check_id: held with the same body; nothing changed */
+    struct bytes spilled_dlq; /* FORGET: count it as spilled from this DLQ */
+    struct bytes queue_facts; /* QUEUE */
 };
 
 /* The caller's until submit returns (ops, envelopes, bodies) and until done (the commit itself). */
@@ -69,8 +71,9 @@ struct store_commit {
     struct store_op *ops;
     size_t count;
     /* Called exactly once, from the store's thread or from inside submit (when refused at once).
-     * MUST NOT block. status OK: durable. CONFLICT: op `refused` has an id that is held with another
-     * body, and nothing was changed. IO, FULL: nothing was changed; it may be submitted again. */
+     * MUST NOT block. status OK: durable. CONFLICT: op `refused` has an id that is held with
+     * another body, and nothing was changed. IO, FULL: nothing was changed; it may be submitted
+     * again. */
     void (*done)(struct store_commit *commit, enum status status);
     void *arg;
     size_t refused;
@@ -98,19 +101,21 @@ struct store_queue_counts {
 enum store_tristate { STORE_ANY, STORE_NO, STORE_YES };
 
 struct store_query {
-    struct bytes queue, dlq;  /* empty: any */
-    uint32_t states;          /* bit per enum state; 0: any */
-    struct bytes category, reason_prefix, error_type, key, text; /* empty: any; text: full-text search */
+    struct bytes queue, dlq; /* empty: any */
+    uint32_t states;         /* bit per enum state; 0: any */
+    struct bytes category, reason_prefix, error_type, key,
+        text; /* empty: any; text: full-text search */
     bool has_cause;
     enum cause cause;
     bool has_fingerprint;
     uint64_t fingerprint;
-    struct wall since, until; /* by dead_at for letters, created_at for live ones; 0: open. since ≤ t < until */
+    struct wall since,
+        until; /* by dead_at for letters, created_at for live ones; 0: open. since ≤ t < until */
     uint32_t min_attempts;
     enum store_tristate escalated;
-    bool letters;             /* only what has a letter id */
+    bool letters; /* only what has a letter id */
     size_t limit;
-    struct bytes cursor;      /* from the page before; empty: the first page */
+    struct bytes cursor; /* from the page before; empty: the first page */
 };
 
 struct store_row {
@@ -148,23 +153,25 @@ struct store_dlq {
 };
 
 enum { STORE_COMMIT_BUCKETS = 12 };
-extern const double store_commit_bounds_seconds[STORE_COMMIT_BUCKETS]; /* upper bounds; +Inf follows */
+extern const double
+    store_commit_bounds_seconds[STORE_COMMIT_BUCKETS]; /* upper bounds; +Inf follows */
 
 struct store_health {
-    bool writable;      /* the last commit went through */
-    struct err trouble; /* why not */
+    bool writable;        /* the last commit went through */
+    struct err trouble;   /* why not */
     uint64_t fold_behind; /* changes committed but not yet in the file that people query */
     uint64_t journal_bytes, wal_bytes;
-    uint64_t commits; /* groups synced */
+    uint64_t commits;                                  /* groups synced */
     uint64_t commit_buckets[STORE_COMMIT_BUCKETS + 1]; /* not cumulative; the last is +Inf */
-    double commit_seconds; /* sum */
+    double commit_seconds;                             /* sum */
 };
 
 struct store;
 
 struct store_vtable {
     const char *kind; /* "sqlite", "fake" */
-    /* The store's number for a queue name, made if need be (durable with the first commit that uses it). */
+    /* The store's number for a queue name, made if need be (durable with the first commit that uses
+     * it). */
     uint32_t (*queue_number)(struct store *store, struct bytes name);
     void (*submit)(struct store *store, struct store_commit *commit);
 
@@ -172,7 +179,8 @@ struct store_vtable {
      * are given back. MUST NOT give `avoid` (0: none) while another waits. */
     size_t (*take)(struct store *store, uint32_t queue, enum store_take which, struct instant now,
                    uint64_t avoid, struct store_held **out, size_t max);
-    /* Back to where it was before it was taken, behind what waits there, not before `due`. Takes it. */
+    /* Back to where it was before it was taken, behind what waits there, not before `due`. Takes
+     * it. */
     void (*give_back)(struct store *store, struct store_held *held_take, struct mono due);
     /* The earliest time at which take may give something; MONO_NEVER: nothing waits. */
     struct mono (*next_ready)(struct store *store, uint32_t queue, enum store_take which);

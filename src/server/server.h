@@ -10,11 +10,12 @@
 
 struct server;
 
-/* What the configuration says of a DLQ and a queue, by name; asked at each request, so that a reload
- * shows. Returns false when there is no such name. */
+/* What the configuration says of a DLQ and a queue, by name; asked at each request, so that a
+ * reload shows. Returns false when there is no such name. */
 struct server_config_view {
     bool (*dlq)(void *arg, struct bytes name, struct engine_dlq *out);
-    size_t (*dlq_names)(void *arg, struct arena *arena, struct bytes **out); /* all configured ones */
+    size_t (*dlq_names)(void *arg, struct arena *arena,
+                        struct bytes **out); /* all configured ones */
     /* Valid until server_config_release. */
     const struct policy *(*policy)(void *arg, struct bytes queue);
     void (*release)(void *arg);
@@ -35,7 +36,8 @@ struct server_options {
 };
 
 /* Listening when it returns OK. BUSY: the address is in use. */
-enum status server_start(const struct server_options *options, struct server **out, struct err *err);
+enum status server_start(const struct server_options *options, struct server **out,
+                         struct err *err);
 uint16_t server_port(const struct server *server);
 /* Hands an engine's event to everyone who listens at /v1/events; from any thread. */
 void server_publish(struct server *server, const struct engine_event *event);

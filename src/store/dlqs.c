@@ -127,8 +127,8 @@ static bool counts(const struct facts *facts) {
     return is_letter(facts) && lifecycle_counts_in_depth(facts->state);
 }
 
-/* It died, died again, or was moved to this DLQ. What a verdict discards never waits for people, and
- * is no arrival. */
+/* It died, died again, or was moved to this DLQ. What a verdict discards never waits for people,
+ * and is no arrival. */
 static bool arrived(const struct facts *before, const struct facts *after) {
     if (!counts(after))
         return false;

@@ -6,7 +6,8 @@
 #include "core/envelope.h"
 #include "core/policy.h"
 
-/* Appends {"id":…,"state":…,"summary":"…","steps":[{"attempt":1,"at":…,"what":"…"},…],"rule":{…},"limits":{…}}.
+/* Appends
+ * {"id":…,"state":…,"summary":"…","steps":[{"attempt":1,"at":…,"what":"…"},…],"rule":{…},"limits":{…}}.
  * The policy is the queue's present one; NULL when the queue is no longer configured. */
 void explain_json(const struct envelope *envelope, const struct policy *policy, struct buf *out);
 

@@ -7,8 +7,8 @@
 
 enum { QUERY_LIMIT_DEFAULT = 50, QUERY_LIMIT_MAX = 1000, QUERY_WHERE_SCAN_MAX = 100000 };
 
-/* A filter as words, "name" → "value": the URL's query parameters and the CLI's options are the same
- * words (DESIGN §6). since and until take RFC 3339 or a duration ("6h": that long ago). */
+/* A filter as words, "name" → "value": the URL's query parameters and the CLI's options are the
+ * same words (DESIGN §6). since and until take RFC 3339 or a duration ("6h": that long ago). */
 struct query {
     struct store_query filter;
     struct bytes where; /* jq on the envelope; empty: none */
@@ -17,7 +17,8 @@ struct query {
 enum query_scope { QUERY_LETTERS, QUERY_MESSAGES };
 
 void query_init(struct query *query, enum query_scope scope);
-/* INVALID: the word is unknown (with a "did you mean") or its value cannot be read. Texts are borrowed. */
+/* INVALID: the word is unknown (with a "did you mean") or its value cannot be read. Texts are
+ * borrowed. */
 enum status query_set(struct query *query, struct bytes name, struct bytes value, struct wall now,
                       struct arena *arena, struct err *err);
 /* Letter lists show unresolved ones unless a state was given: call after the last query_set. */
@@ -26,7 +27,7 @@ void query_finish(struct query *query);
 /* Appends {"letters":[…],"cursor":…} (or "messages"), with "behind" when lists lag and "skipped"
  * when a `where` failed on some. May wait: not on an engine or HTTP thread. jq may be NULL when
  * there is no `where`. */
-enum status query_run(struct store *store, struct jq *jq, const struct query *query, struct buf *out,
-                      struct err *err);
+enum status query_run(struct store *store, struct jq *jq, const struct query *query,
+                      struct buf *out, struct err *err);
 
 #endif

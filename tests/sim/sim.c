@@ -3,7 +3,8 @@
  *   sim --seeds N [--from S]     N seeds from S on (1); stops at the first broken promise
  *   sim --seed S                 one seed, told step by step: it replays exactly
  *   sim --seconds T [--from S]   as many seeds as fit
- *   sim … --sabotage HOW         with a promise broken on purpose; succeeds when the breach is seen */
+ *   sim … --sabotage HOW         with a promise broken on purpose; succeeds when the breach is seen
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +75,8 @@ static bool parse(int argc, char **argv, struct options *options) {
 int main(int argc, char **argv) {
     struct options options;
     if (!parse(argc, argv, &options)) {
-        fprintf(stderr, "usage: sim [--seeds N | --seed S | --seconds T] [--from S] [--sabotage HOW]\n");
+        fprintf(stderr,
+                "usage: sim [--seeds N | --seed S | --seconds T] [--from S] [--sabotage HOW]\n");
         return 2;
     }
     log_set_level(LOG_ERROR + 1);

@@ -104,7 +104,8 @@ void sim_handler_complete(struct world *world, size_t index) {
     done.call->done(done.call, &outcome);
 }
 
-/* The server died: nobody waits for the answers any more. Some of the work was done all the same. */
+/* The server died: nobody waits for the answers any more. Some of the work was done all the same.
+ */
 void sim_handler_drop_all(struct world *world) {
     for (size_t i = 0; i < world->call_count; i++) {
         struct message *message = world->calls[i].message;

@@ -98,8 +98,8 @@ static bool open_life(struct world *world) {
             world_break(world, "the store does not open: %s", err.text);
         return false;
     }
-    world->store = world->sabotage ? sabotage_new(world->real_store, world->sabotage)
-                                   : world->real_store;
+    world->store =
+        world->sabotage ? sabotage_new(world->real_store, world->sabotage) : world->real_store;
     struct engine_options engine = {.store = world->store,
                                     .clock = &world->clock,
                                     .seed = rng_next(&world->rng),
@@ -128,8 +128,8 @@ static void end_life(struct world *world) {
     world->real_store = world->store = NULL;
 }
 
-/* A refusal is final from the next commit that succeeds on. A machine that dies before may have on its
- * disk what it could neither write nor take back: the producer's 503 then means "not known". */
+/* A refusal is final from the next commit that succeeds on. A machine that dies before may have on
+ * its disk what it could neither write nor take back: the producer's 503 then means "not known". */
 static void doubt_refusals(struct world *world) {
     for (size_t i = 0; i < world->message_count; i++)
         if (world->messages[i].refused_after == world->commits_ok)
@@ -339,11 +339,12 @@ static bool at_rest(struct world *world) {
     return !box->first && !box->rung && next_event(world).ms == MONO_NEVER.ms;
 }
 
-/* With nothing but failures to look at, poison and an outage are the same; healthy traffic tells them
- * apart. */
+/* With nothing but failures to look at, poison and an outage are the same; healthy traffic tells
+ * them apart. */
 static void traffic_goes_on(struct world *world) {
     for (size_t i = 0; i < WORLD_QUEUES; i++)
-        for (size_t n = 0; n < 2 * WORLD_CONCURRENCY && world->queues[i].breaker != BREAKER_CLOSED; n++)
+        for (size_t n = 0; n < 2 * WORLD_CONCURRENCY && world->queues[i].breaker != BREAKER_CLOSED;
+             n++)
             push_script(world, i, SCRIPT_GOOD);
 }
 

@@ -39,17 +39,18 @@ struct message {
     size_t queue;
     enum script script;
     uint32_t flaky_calls;
-    uint32_t submissions; /* pushes that were sent */
-    bool acknowledged;    /* … and one was answered with OK */
-    bool refused;         /* … or the only one with trouble, so that it must not exist */
+    uint32_t submissions;   /* pushes that were sent */
+    bool acknowledged;      /* … and one was answered with OK */
+    bool refused;           /* … or the only one with trouble, so that it must not exist */
     uint64_t refused_after; /* how many commits had succeeded then */
     uint32_t calls, succeeded;
-    uint32_t open_calls;    /* in this life */
-    uint32_t attempts_seen; /* the highest attempt number a handler saw */
-    bool last_call_in_outage_while_open; /* its last call met the outage, the breaker being not closed */
+    uint32_t open_calls;                 /* in this life */
+    uint32_t attempts_seen;              /* the highest attempt number a handler saw */
+    bool last_call_in_outage_while_open; /* its last call met the outage, the breaker being not
+                                            closed */
     bool met_outage;
-    bool held;         /* by the store, as last looked */
-    enum state state;  /* … in this state */
+    bool held;        /* by the store, as last looked */
+    enum state state; /* … in this state */
     enum cause cause;
 };
 
@@ -109,9 +110,9 @@ struct world {
     bool outage_ever;
     bool faults; /* may anything go wrong? */
     uint32_t lives;
-    uint64_t commits_ok; /* pushes that were answered with OK */
+    uint64_t commits_ok;  /* pushes that were answered with OK */
     uint64_t firsts_peak; /* most first attempts of any 10 s, in any life, any queue */
-    struct arena pushes; /* what was asked of the server, kept until the end */
+    struct arena pushes;  /* what was asked of the server, kept until the end */
     bool verbose;
     char broken[512]; /* the promise that was broken; empty: none */
 };
@@ -123,7 +124,8 @@ void world_step(struct world *world);
 /* No more faults; time passes until nothing is left to do, or a promise is broken. */
 void world_settle(struct world *world);
 
-__attribute__((format(printf, 2, 3))) void world_break(struct world *world, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void world_break(struct world *world, const char *format,
+                                                       ...);
 __attribute__((format(printf, 2, 3))) void world_say(struct world *world, const char *format, ...);
 struct message *world_message(struct world *world, struct bytes id);
 

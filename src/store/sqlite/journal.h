@@ -1,8 +1,8 @@
 /* journal: checksummed groups of records, appended to recycled segments.
  *
- * A group is written at once and is whole or absent after a crash: its checksum tells. A position is
- * a number that only grows (segment number × segment size + offset); a record's position finds its
- * bytes again until the segment is recycled. One thread at a time appends, syncs and recycles;
+ * A group is written at once and is whole or absent after a crash: its checksum tells. A position
+ * is a number that only grows (segment number × segment size + offset); a record's position finds
+ * its bytes again until the segment is recycled. One thread at a time appends, syncs and recycles;
  * any thread may read.
  *
  * After a failed append or sync nothing of that group may ever come back: the journal goes on in a
@@ -27,26 +27,30 @@ struct journal_options {
     uint64_t keep_bytes;    /* of folded segments, to be used again; 0: all */
 };
 
-/* Creates or opens. Every whole record at or behind `from` is given to `replay` in order (0: from the
- * start of what is there); a non-OK answer stops and is returned. A torn tail is cut. CORRUPT: a hole
- * in the middle, or `from` is not there; err says which segment and offset. */
+/* Creates or opens. Every whole record at or behind `from` is given to `replay` in order (0: from
+ * the start of what is there); a non-OK answer stops and is returned. A torn tail is cut. CORRUPT:
+ * a hole in the middle, or `from` is not there; err says which segment and offset. */
 enum status journal_open(const struct journal_options *options, uint64_t from,
                          enum status (*replay)(void *arg, uint64_t position, struct bytes record),
                          void *arg, struct journal **out, struct err *err);
-/* One group. positions[i] is set for each record. Not durable before journal_sync. FULL: the bound is
- * reached (recycle and try again) or the disk is full. TOO_LARGE: no segment takes such a group. */
+/* One group. positions[i] is set for each record. Not durable before journal_sync. FULL: the bound
+ * is reached (recycle and try again) or the disk is full. TOO_LARGE: no segment takes such a group.
+ */
 enum status journal_append(struct journal *journal, const struct bytes *records, size_t count,
                            uint64_t *positions, struct err *err);
 /* IO: every group since the last good sync is given up. */
 enum status journal_sync(struct journal *journal, struct err *err);
-/* Appends the record's bytes to *out; its checksum is checked. NOT_FOUND: it was recycled or refused. */
-enum status journal_read(struct journal *journal, uint64_t position, struct buf *out, struct err *err);
+/* Appends the record's bytes to *out; its checksum is checked. NOT_FOUND: it was recycled or
+ * refused. */
+enum status journal_read(struct journal *journal, uint64_t position, struct buf *out,
+                         struct err *err);
 /* Segments that lie wholly before `position` may be used again. */
 enum status journal_recycle(struct journal *journal, uint64_t position, struct err *err);
-/* In quiet times: what the next segment will be made of. One thread at a time; appends may go on. */
+/* In quiet times: what the next segment will be made of. One thread at a time; appends may go on.
+ */
 enum status journal_prepare(struct journal *journal, struct err *err);
-/* Where the next group will stand, at the earliest; 0 while the journal holds no segment. What is not
- * synced yet counts: a fold remembers the end that it saw when journal_sync answered. */
+/* Where the next group will stand, at the earliest; 0 while the journal holds no segment. What is
+ * not synced yet counts: a fold remembers the end that it saw when journal_sync answered. */
 uint64_t journal_end(const struct journal *journal);
 uint64_t journal_bytes(const struct journal *journal); /* of all segments in use */
 void journal_close(struct journal *journal);           /* frees; syncs nothing */

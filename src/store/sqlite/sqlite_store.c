@@ -198,8 +198,8 @@ static enum status lock(struct sqlite_store *self, struct err *err) {
     return lock_take(self->options.disk, self->dir, &self->lock_file, err);
 }
 
-/* SQLite would make its file readable by everybody; what messages say is for the owner. The WAL gets
- * the same mode, and a file without bytes is an empty database. */
+/* SQLite would make its file readable by everybody; what messages say is for the owner. The WAL
+ * gets the same mode, and a file without bytes is an empty database. */
 static void make_private(const struct sqlite_store_options *options) {
     struct disk *disk = options->disk;
     struct disk_file *file;

@@ -7,23 +7,23 @@
 #include "port/store.h"
 
 struct sqlite_store_options {
-    const char *path;    /* "impound.db"; the journal lives in "<path>.d/" */
-    struct disk *disk;   /* for the journal */
-    const char *vfs;     /* SQLite VFS name; NULL: the default. A simulation brings its own */
+    const char *path;  /* "impound.db"; the journal lives in "<path>.d/" */
+    struct disk *disk; /* for the journal */
+    const char *vfs;   /* SQLite VFS name; NULL: the default. A simulation brings its own */
     struct clock *clock;
-    bool threads;        /* false: a simulation drives it with sqlite_store_step */
-    uint64_t journal_max_bytes; /* 0: 4 GiB; when full, callers wait */
+    bool threads;                   /* false: a simulation drives it with sqlite_store_step */
+    uint64_t journal_max_bytes;     /* 0: 4 GiB; when full, callers wait */
     uint64_t journal_segment_bytes; /* 0: 64 MiB; a simulation wants small ones */
     size_t fold_changes;            /* of one fold; 0: FOLD_CHANGES; a simulation wants few */
 };
 
-/* Opens, creates and recovers. CORRUPT: what is damaged and that `impound doctor --repair` can help;
- * BUSY: another process has it open. */
+/* Opens, creates and recovers. CORRUPT: what is damaged and that `impound doctor --repair` can
+ * help; BUSY: another process has it open. */
 enum status sqlite_store_open(const struct sqlite_store_options *options, struct store **out,
                               struct err *err);
 
-/* Without threads: writes and syncs all that was submitted / folds once. IO and FULL are reported to
- * the commits, not here. */
+/* Without threads: writes and syncs all that was submitted / folds once. IO and FULL are reported
+ * to the commits, not here. */
 void sqlite_store_step(struct store *store);
 void sqlite_store_fold(struct store *store);
 /* Without threads: forgets everything as a power cut would: no flush, no sync, memory freed.

@@ -70,7 +70,9 @@ static void the_character_at_the_front_is_measured(void **state) {
     (void)state;
     assert_int_equal(bytes_utf8_front(BYTES("ab")), 1);
     assert_int_equal(bytes_utf8_front(BYTES("\0")), 1);
-    assert_int_equal(bytes_utf8_front(BYTES("\xc3\xa4" "b")), 2);
+    assert_int_equal(bytes_utf8_front(BYTES("\xc3\xa4"
+                                            "b")),
+                     2);
     assert_int_equal(bytes_utf8_front(BYTES("\xe2\x82\xac")), 3);
     assert_int_equal(bytes_utf8_front(BYTES("\xf0\x9f\x9a\x97")), 4);
 }

@@ -31,7 +31,8 @@ static void the_heap_gives_the_least_first_and_ties_by_number(void **state) {
     while ((node = heap_first(&heap))) {
         heap_remove(&heap, node);
         if (before)
-            assert_true(before->at < node->at || (before->at == node->at && before->tie < node->tie));
+            assert_true(before->at < node->at ||
+                        (before->at == node->at && before->tie < node->tie));
         before = node;
         seen++;
     }

@@ -9,9 +9,25 @@ static enum status parse(const char *text, struct json *out) {
 
 static void what_rfc_8259_allows_is_taken(void **state) {
     (void)state;
-    static const char *const good[] = {
-        "null", " true ", "false", "0", "-0", "1.0", "1e9", "1E+9", "-12.5e-3", "\"\"", "\"a\\u00e9\\n\"",
-        "[]", "{}", "[1,2,[3]]", "{\"a\":{\"b\":[]}}", "[ ]", "{ }", "\t[\n1 , 2]\r\n", "12345678901234567890"};
+    static const char *const good[] = {"null",
+                                       " true ",
+                                       "false",
+                                       "0",
+                                       "-0",
+                                       "1.0",
+                                       "1e9",
+                                       "1E+9",
+                                       "-12.5e-3",
+                                       "\"\"",
+                                       "\"a\\u00e9\\n\"",
+                                       "[]",
+                                       "{}",
+                                       "[1,2,[3]]",
+                                       "{\"a\":{\"b\":[]}}",
+                                       "[ ]",
+                                       "{ }",
+                                       "\t[\n1 , 2]\r\n",
+                                       "12345678901234567890"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         struct json value;
         if (parse(good[i], &value) != STATUS_OK)
@@ -21,10 +37,42 @@ static void what_rfc_8259_allows_is_taken(void **state) {
 
 static void what_it_forbids_is_refused(void **state) {
     (void)state;
-    static const char *const bad[] = {
-        "", " ", "nul", "truee", "01", "1.", ".5", "-", "+1", "1e", "\"", "\"\\x\"", "\"\\u12g4\"", "\"\t\"",
-        "[1,]", "[,1]", "[1 2]", "{,}", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{a:1}", "{\"a\" 1}", "[", "{", "]",
-        "[1", "{\"a\":1", "[}", "{]", "1 2", "'a'", "NaN", "\xff", "\"\xc3\"", "\"\xed\xa0\x80\""};
+    static const char *const bad[] = {"",
+                                      " ",
+                                      "nul",
+                                      "truee",
+                                      "01",
+                                      "1.",
+                                      ".5",
+                                      "-",
+                                      "+1",
+                                      "1e",
+                                      "\"",
+                                      "\"\\x\"",
+                                      "\"\\u12g4\"",
+                                      "\"\t\"",
+                                      "[1,]",
+                                      "[,1]",
+                                      "[1 2]",
+                                      "{,}",
+                                      "{\"a\"}",
+                                      "{\"a\":}",
+                                      "{\"a\":1,}",
+                                      "{a:1}",
+                                      "{\"a\" 1}",
+                                      "[",
+                                      "{",
+                                      "]",
+                                      "[1",
+                                      "{\"a\":1",
+                                      "[}",
+                                      "{]",
+                                      "1 2",
+                                      "'a'",
+                                      "NaN",
+                                      "\xff",
+                                      "\"\xc3\"",
+                                      "\"\xed\xa0\x80\""};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct json value;
         if (parse(bad[i], &value) == STATUS_OK)

@@ -81,8 +81,8 @@ static void a_refused_commit_leaves_nothing_and_can_be_made_again(void **state) 
     sim_disk_free(disk);
 }
 
-/* Each life begins a segment of its own and is too short for a fold of its own accord; some end just
- * after one, with nothing left to fold. */
+/* Each life begins a segment of its own and is too short for a fold of its own accord; some end
+ * just after one, with nothing left to fold. */
 static void many_short_lives_do_not_fill_the_journal(void **state) {
     (void)state;
     enum { LIVES = 40 }; /* ten times the bound */
