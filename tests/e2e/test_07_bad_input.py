@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from harness import Answer, base64_of, eventually, problem
+from harness import Answer, PATIENCE_S, base64_of, eventually, problem
 
 MIB = 1 << 20
 
@@ -241,7 +241,7 @@ def test_garbage_is_survived(server):
         with socket.create_connection(("127.0.0.1", server.port)) as connection:
             connection.sendall(text)
             connection.shutdown(socket.SHUT_WR)
-            connection.settimeout(30)
+            connection.settimeout(PATIENCE_S)  # a client that stays silent is given 30 s
             try:
                 assert b" 200 " not in connection.recv(65536).split(b"\r\n")[0]
             except ConnectionResetError:
