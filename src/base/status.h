@@ -19,7 +19,6 @@
     X(CONFLICT, 409, 1, "it conflicts with what is held")                                          \
     X(TOO_LARGE, 413, 1, "it is larger than its limit")                                            \
     X(MEDIA_TYPE, 415, 1, "the content type is not understood")                                    \
-    X(HEADERS_TOO_LARGE, 431, 1, "the request's headers are larger than their limit")              \
     X(NOT_YET, 501, 1, "not in this version")                                                      \
     X(BUSY, 503, 1, "it cannot be taken now; try again later")                                     \
     X(IO, 503, 1, "the disk did not take it")                                                      \
