@@ -24,7 +24,7 @@ enum { JQ_HELPERS = 2, INSTANCE_MAX = 128 };
 /* One queue's adapters, in the order of the configuration. */
 struct line {
     struct broker *broker;
-    struct handler **handlers;
+    struct engine_handler *handlers;
     size_t handler_count;
 };
 
@@ -136,9 +136,9 @@ static enum status add_queue(struct plant *plant, const struct config_queue *que
     struct line *line = &plant->lines[plant->line_count++];
     uint32_t number = plant->store->vtable->queue_number(plant->store, queue->name);
     line->broker = builtin_new(plant->store, number);
-    line->handlers = memory_array(queue->handler_count, sizeof(struct handler *));
+    line->handlers = memory_array(queue->handler_count, sizeof *line->handlers);
     for (size_t i = 0; i < queue->handler_count; i++)
-        line->handlers[line->handler_count++] = make_handler(plant, &queue->handlers[i]);
+        line->handlers[line->handler_count++].handler = make_handler(plant, &queue->handlers[i]);
     struct engine_queue_options options = {.name = queue->name,
                                            .rules = rules_of(queue),
                                            .broker = line->broker,
@@ -330,7 +330,7 @@ static void close_port(struct plant *plant) {
 
 static void free_line(struct line *line) {
     for (size_t i = 0; i < line->handler_count; i++)
-        line->handlers[i]->vtable->free(line->handlers[i]);
+        line->handlers[i].handler->vtable->free(line->handlers[i].handler);
     free(line->handlers);
     line->broker->vtable->free(line->broker);
 }

@@ -72,7 +72,14 @@ struct envelope {
     struct bytes task_id, task_type; /* reports */
     struct bytes context;            /* JSON; empty: {} */
     struct bytes owner, rule;
-    struct bytes blocked_by;
+    struct bytes blocked_by; /* the letter that closes its key: as the store knows it when asked */
+    bool closes_key;         /* a letter of a queue in order: its key waits for it */
+
+    uint64_t lease;      /* the last lease's secret half; 0: never leased */
+    int64_t lease_ms;    /* > 0: it is leased now, for so long at a time */
+    bool suspect;        /* it was under way when its worker died: it runs alone */
+    struct bytes replay; /* the id of the replay that last sent it */
+    bool edited;         /* its body is not the one that first died; that one is kept */
 };
 
 enum envelope_part {

@@ -73,6 +73,12 @@ static const struct envelope_field top_fields[] = {
     {"escalated_at", FORM_TIME, IN_ALL, AT(escalated_at)},
     {"why", FORM_TEXT, IN_ALL, AT(why)},
     {"blocked_by", FORM_TEXT, IN_ALL, AT(blocked_by)},
+    {"replay", FORM_TEXT, IN_ALL, AT(replay)},
+    {"edited", FORM_FLAG, IN_ALL, AT(edited)},
+    {"suspect", FORM_FLAG, IN_ALL, AT(suspect)},
+    {"closes_key", FORM_FLAG, IN_STORED, AT(closes_key)},
+    {"lease", FORM_SIZE, IN_STORED, AT(lease)},
+    {"lease_ms", FORM_I64, IN_STORED, AT(lease_ms)},
     {"delay_ms", FORM_I64, IN_STORED, AT(delay_ms)},
     {"letter_id", FORM_TEXT, IN_STORED, AT(letter_id)},
 };

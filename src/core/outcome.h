@@ -30,7 +30,8 @@ struct outcome {
     int64_t retry_after_ms; /* -1: none was given */
     bool has_verdict;       /* the handler itself said what is to become of it */
     enum verdict verdict;
-    struct bytes reason; /* with has_verdict; may be empty */
+    struct bytes reason;              /* with has_verdict; may be empty */
+    struct bytes answer, answer_type; /* of ENDING_OK, where the call wanted it */
     int64_t duration_ms;
 };
 

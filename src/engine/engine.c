@@ -156,7 +156,7 @@ static void drain(struct engine *engine) {
     for (size_t i = 0; i < engine->queue_count; i++) {
         LIST_EACH(node, &engine->queues[i]->flights) {
             struct flight *flight = CONTAINER_OF(node, struct flight, link);
-            struct handler *handler = flight->queue->handlers[flight->handler];
+            struct handler *handler = flight->queue->handlers[flight->handler].handler;
             if (flight->calling)
                 handler->vtable->cancel(handler, &flight->call);
         }

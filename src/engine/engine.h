@@ -14,6 +14,7 @@
 #include "port/clock.h"
 #include "port/handler.h"
 #include "port/jq.h"
+#include "port/sink.h"
 #include "port/spill.h"
 #include "port/store.h"
 
@@ -31,6 +32,19 @@ struct engine_dlq {
     struct bytes archive; /* for spill */
 };
 
+/* Where a message's idempotency key is (SEMANTICS §9). */
+struct engine_idempotency {
+    struct bytes path;   /* into the body: ".order_id"; empty: not there … */
+    struct bytes header; /* … but in this header; both empty: off */
+    int64_t dedupe_ms;   /* 24 h */
+};
+
+/* What becomes of successful answers (DESIGN §5). */
+struct engine_reply {
+    int64_t store_ms;  /* > 0: kept for so long under the message's id */
+    struct sink *sink; /* or published there; NULL: neither */
+};
+
 /* Everything that may change while the queue runs. What the pointers point at must live until
  * engine_free, also after a reload replaced them: letters on their way to the store borrow from it.
  */
@@ -39,15 +53,26 @@ struct engine_rules {
     uint32_t concurrency;
     const struct engine_dlq *dlqs; /* every DLQ that this queue can reach, its default one first */
     size_t dlq_count;
+    struct engine_idempotency idempotency;
+    enum store_order order;
+    bool on_dead_continue;  /* a dead head does not close its key */
+    uint32_t blocked_limit; /* 1000: waiting messages of one closed key */
+};
+
+/* One handler of a queue. */
+struct engine_handler {
+    struct handler *handler;
+    struct bytes edit; /* a jq program that makes the body that this one sees; empty: as it is */
+    uint32_t batch;    /* > 1: up to so many messages in one hand-over */
+    struct engine_reply reply;
 };
 
 struct engine_queue_options {
     struct bytes name;
     struct engine_rules rules;
     struct broker *broker;
-    struct handler *
-        *handlers; /* the queue's handler, then its fallbacks; at least one unless lease */
-    size_t handler_count;
+    const struct engine_handler *handlers; /* the queue's handler, then its fallbacks */
+    size_t handler_count;                  /* 0: workers lease from it */
 };
 
 /* Something that people want to see happen (GET /v1/events, alerts). Borrowed for the call. */
@@ -89,6 +114,40 @@ void engine_hold(struct engine *engine, int64_t drain_ms);
 void engine_stop(struct engine *engine);
 void engine_free(struct engine *engine);
 
+/* ---- leases: handlers that come and fetch (SEMANTICS §6) ---- */
+
+enum {
+    ENGINE_LEASE_MESSAGES_MAX = 1000,      /* in one answer */
+    ENGINE_LEASE_WAIT_MAX_MS = 60 * 1000,  /* a long poll */
+    ENGINE_LEASE_MAX_MS = 12 * 3600 * 1000 /* one lease or extension */
+};
+enum { ENGINE_LEASE_TEXT_SIZE = 33 }; /* a lease as its worker knows it: hex, with a NUL */
+
+/* One message for a worker. */
+struct engine_leased {
+    char lease[ENGINE_LEASE_TEXT_SIZE];
+    const struct store_held *held; /* the engine's; borrowed for `done` alone */
+    uint32_t attempt;              /* that this hand-over is */
+};
+
+struct engine_lease {
+    uint32_t max;
+    int64_t wait_ms, lease_ms;
+    struct engine_leased *messages; /* out: room for max, the caller's */
+    size_t count;                   /* out; 0: nothing came within wait_ms */
+};
+
+/* One answer of a worker, and what became of it. */
+struct engine_release {
+    enum engine_release_kind { RELEASE_ACK, RELEASE_FAIL, RELEASE_EXTEND } kind;
+    struct bytes lease;
+    struct outcome outcome; /* FAIL; ACK: its answer, where there is one. Texts are the caller's */
+    int64_t lease_ms;       /* EXTEND */
+    enum status status;     /* out: OK; NOT_FOUND: no such lease, or its message is gone; CONFLICT:
+                             * it was leased again, or (EXTEND) the lease is over */
+    struct err err;
+};
+
 /* ---- requests, answered from the engine's thread ---- */
 
 /* Mail to the engine: `open` is called on its thread. */
@@ -99,7 +158,14 @@ struct engine_post {
 
 /* The caller's until done. */
 struct engine_request {
-    enum engine_request_kind { ENGINE_REPORT, ENGINE_PAUSE, ENGINE_RESUME, ENGINE_RELOAD } kind;
+    enum engine_request_kind {
+        ENGINE_REPORT,
+        ENGINE_PAUSE,
+        ENGINE_RESUME,
+        ENGINE_RELOAD,
+        ENGINE_LEASE,   /* messages for a worker */
+        ENGINE_RELEASE, /* a worker's answers; `queue` is not used */
+    } kind;
     struct bytes queue;
     /* Called exactly once, after what it changed is durable. MUST NOT block. */
     void (*done)(struct engine_request *request, enum status status);
@@ -114,6 +180,10 @@ struct engine_request {
 
     struct bytes why;                 /* PAUSE: may be empty */
     const struct engine_rules *rules; /* RELOAD */
+
+    struct engine_lease *lease;     /* LEASE */
+    struct engine_release *release; /* RELEASE: the answers … */
+    size_t release_count;           /* … how many */
 
     struct engine_post post; /* the engine's, until done */
 };

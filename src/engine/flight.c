@@ -67,7 +67,7 @@ static void fill_call(struct flight *flight) {
 }
 
 void flight_call(struct flight *flight) {
-    struct handler *handler = flight->queue->handlers[flight->handler];
+    struct handler *handler = flight->queue->handlers[flight->handler].handler;
     fill_call(flight);
     flight->post.open = open_outcome;
     flight->calling = true;

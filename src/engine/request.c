@@ -95,5 +95,9 @@ void request_open(struct engine *engine, struct engine_post *post) {
     case ENGINE_RELOAD:
         open_reload(queue, request);
         break;
+    case ENGINE_LEASE:
+    case ENGINE_RELEASE:
+        refuse(request, STATUS_INVALID, "workers do not lease from this queue");
+        break;
     }
 }

@@ -67,7 +67,7 @@ struct queue {
     struct engine_rules rules;
     struct facts *facts;
     struct broker *broker;
-    struct handler **handlers;
+    const struct engine_handler *handlers;
     size_t handler_count;
 
     enum queue_state state;

@@ -59,7 +59,7 @@ static void copy_queue(struct queue *queue, struct engine_queue_view *out) {
     snprintf(out->why, sizeof out->why, "%s", queue->why);
     snprintf(out->source, sizeof out->source, "%s", queue->broker->vtable->kind);
     if (queue->handler_count)
-        snprintf(out->handler, sizeof out->handler, "%s", queue->handlers[0]->vtable->kind);
+        snprintf(out->handler, sizeof out->handler, "%s", queue->handlers[0].handler->vtable->kind);
     engine->store->vtable->counts(engine->store, queue->number, &out->counts);
     out->lag = queue->broker->vtable->lag(queue->broker);
     copy_breaker(queue, now, out);

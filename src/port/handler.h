@@ -16,6 +16,7 @@ struct call {
     uint32_t replay;   /* 0 before the first replay */
     uint32_t fallback; /* 0: the queue's handler itself; n: the nth fallback */
     struct wall first_attempt_at;
+    bool wants_answer; /* on success the outcome is to bring the handler's answer */
 
     /* MUST be called exactly once for every start, from any thread, never from inside start or
      * cancel. The outcome and its texts are borrowed for the call alone. Nothing of the call may be
@@ -24,12 +25,27 @@ struct call {
     void *handler_private; /* the handler's, between start and done */
 };
 
+/* Several messages in one hand-over (SEMANTICS §7). The caller owns it until `done`; the calls' own
+ * `done` is not used. */
+struct call_group {
+    struct call **calls;
+    size_t count;
+    /* Exactly once, as in struct call. `whole` is how the hand-over ended. When that is OK, `items`
+     * has one outcome for each call (OK, or what was said of that item); else it is NULL. */
+    void (*done)(struct call_group *group, const struct outcome *whole,
+                 const struct outcome *items);
+    void *handler_private;
+};
+
 struct handler;
 
 struct handler_vtable {
     const char *kind; /* "http", "exec" */
     /* MUST NOT block and MUST NOT fail: trouble is an outcome. */
     void (*start)(struct handler *handler, struct call *call);
+    /* The same for several; NULL: this handler takes one at a time. */
+    void (*start_group)(struct handler *handler, struct call_group *group);
+    void (*cancel_group)(struct handler *handler, struct call_group *group);
     /* Ends the call soon with ENDING_INTERRUPTED, unless it ended otherwise first. MUST NOT block.
      */
     void (*cancel)(struct handler *handler, struct call *call);

@@ -52,6 +52,39 @@ enum store_op_kind {
     STORE_FORGET, /* seq: it succeeded, or was spilled (0: it was never here; the spill is counted)
                    */
     STORE_QUEUE,  /* the queue's own durable facts (paused, halted why, budget peak), as JSON */
+    STORE_MARK,   /* seq: what a person or a rule decided about a letter, without its envelope */
+    STORE_KEEP,   /* a text under a name, until it expires or is dropped */
+};
+
+/* Texts that are kept beside the messages. A name is 1 to STORE_NAME_MAX bytes. */
+enum store_space {
+    SPACE_RESULT,   /* by message id: the handler's answer, as result JSON */
+    SPACE_DONE,     /* by idempotency key: what succeeded under it, {"id":…} */
+    SPACE_ORIGINAL, /* by letter id: the body as it was before an edit */
+    SPACE_REPLAY,   /* by replay id: its plan and progress; and its frozen selection in parts */
+    SPACE_GROUP,    /* by fingerprint: what people noted of a group */
+    SPACE_AUDIT,    /* by UUIDv7: who changed what, and why */
+    SPACE_ALERT,    /* by rule and subject: what fires, and who was told */
+    SPACE_TRIAGE,   /* by DLQ and rule: when a triage rule last ran, and with what success */
+    SPACE_COUNT
+};
+
+enum { STORE_NAME_MAX = 512 };
+
+struct store_keep {
+    enum store_space space;
+    struct bytes name;
+    struct bytes value;  /* ptr NULL: drop it */
+    struct wall expires; /* WALL_NEVER: it stays until it is dropped */
+};
+
+/* What STORE_MARK changes; the rest of the envelope stays. */
+struct store_mark {
+    enum state state;           /* PENDING_REVIEW (escalated alone changes), RESOLVED, DISCARDED */
+    enum resolution resolution; /* with RESOLVED */
+    struct wall at;             /* resolved_at, or with `escalated` escalated_at */
+    bool escalated;
+    struct bytes why;
 };
 
 struct store_op {
@@ -64,6 +97,11 @@ struct store_op {
     bool duplicate;           /* out, PUT with check_id: held with the same body; nothing changed */
     struct bytes spilled_dlq; /* FORGET: count it as spilled from this DLQ */
     struct bytes queue_facts; /* QUEUE */
+    uint32_t
+        from;     /* UPDATE, FORGET, MARK: only from these states (a bit each); 0: whatever it is */
+    bool skipped; /* out, with `from`: it is in none of them, or is being changed; left alone */
+    struct store_mark mark; /* MARK */
+    struct store_keep keep; /* KEEP; `queue` 0: of no queue */
 };
 
 /* The caller's until submit returns (ops, envelopes, bodies) and until done (the commit itself). */
@@ -87,6 +125,16 @@ enum store_take {
     TAKE_READY,      /* queued, its delay over; oldest first */
     TAKE_DUE,        /* pending_retry and replaying, due; by due time */
     TAKE_DUE_FEWEST, /* the same, fewest attempts first: for probes */
+    TAKE_LEASED,     /* leased when we last died: once, after the store was opened */
+};
+
+/* Whether a queue's messages wait for one another. */
+enum store_order {
+    ORDER_NONE,
+    /* Of the live messages with one key only the oldest can be taken, and none while an older
+     * letter closes the key (envelope.closes_key, in pending_review or replaying). Replaying
+     * letters of one key go oldest first, one at a time. */
+    ORDER_KEY,
 };
 
 struct store_queue_counts {
@@ -152,6 +200,20 @@ struct store_dlq {
     size_t arrived_count;
 };
 
+struct store_kept {
+    struct bytes name, value;
+};
+
+/* The letters of one DLQ with one fingerprint. */
+struct store_group {
+    uint64_t fingerprint;
+    struct bytes dlq;
+    uint64_t count;                    /* of depth; 0: all were resolved or discarded */
+    uint64_t total;                    /* ever */
+    struct wall first_seen, last_seen; /* by dead_at */
+    uint64_t sample;                   /* seq of the last letter; its envelope tells the rest */
+};
+
 enum { STORE_COMMIT_BUCKETS = 12 };
 extern const double
     store_commit_bounds_seconds[STORE_COMMIT_BUCKETS]; /* upper bounds; +Inf follows */
@@ -179,6 +241,14 @@ struct store_vtable {
      * are given back. MUST NOT give `avoid` (0: none) while another waits. */
     size_t (*take)(struct store *store, uint32_t queue, enum store_take which, struct instant now,
                    uint64_t avoid, struct store_held **out, size_t max);
+    /* This very one, if it waits (due or not); NULL otherwise. */
+    struct store_held *(*take_one)(struct store *store, uint32_t queue, uint64_t seq);
+    /* With ORDER_KEY: live messages behind a closed key, beyond the first `limit` of that key,
+     * youngest last. */
+    size_t (*take_blocked)(struct store *store, uint32_t queue, size_t limit,
+                           struct store_held **out, size_t max);
+    /* Before the first take. */
+    void (*set_order)(struct store *store, uint32_t queue, enum store_order order);
     /* Back to where it was before it was taken, behind what waits there, not before `due`. Takes
      * it. */
     void (*give_back)(struct store *store, struct store_held *held_take, struct mono due);
@@ -196,6 +266,20 @@ struct store_vtable {
      * thread. INVALID when the cursor or the search text is not understood. */
     enum status (*list)(struct store *store, const struct store_query *query, struct arena *arena,
                         struct store_page *out, struct err *err);
+    /* What is kept under the name and not expired; NOT_FOUND; CONFLICT when `queue` is 0 and
+     * several queues keep it. Always current. */
+    enum status (*kept)(struct store *store, uint32_t queue, enum store_space space,
+                        struct bytes name, struct wall now, struct arena *arena,
+                        struct bytes *value, struct err *err);
+    /* Up to `limit` of a space, by name, those whose name starts with `prefix` and is greater (with
+     * `descending`: less) than `after` (empty: from the end in question). Always current. */
+    enum status (*kept_list)(struct store *store, enum store_space space, struct bytes prefix,
+                             struct bytes after, bool descending, size_t limit, struct arena *arena,
+                             struct store_kept *out, size_t *count, struct err *err);
+    /* Groups of the letters that count in depth, by fingerprint: of one DLQ or (empty) of all; most
+     * letters first. Always current, O(groups). */
+    size_t (*groups)(struct store *store, struct bytes dlq, struct arena *arena,
+                     struct store_group **out);
     uint64_t (*dlq_depth)(struct store *store, struct bytes name); /* O(1) */
     /* NOT_FOUND when nothing was ever put there. Always current. */
     enum status (*dlq)(struct store *store, struct bytes name, struct wall now, struct arena *arena,

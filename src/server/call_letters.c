@@ -64,7 +64,8 @@ static struct store_held *find(struct request *request, bool letters) {
     enum status status = store->vtable->get(store, request_arg(request, "queue"), id, &held, &err);
     const char *noun = letters ? "letter" : "message";
     if (status == STATUS_NOT_FOUND) {
-        request_problem(request, status, "impound holds no %s \"%.*s\"; what succeeded or was spilled is not kept",
+        request_problem(request, status,
+                        "impound holds no %s \"%.*s\"; what succeeded or was spilled is not kept",
                         noun, BYTES_ARG(bytes_clip(id, REQUEST_QUOTE_MAX)));
     } else if (status != STATUS_OK) {
         request_problem(request, status, "%s", err.text);

@@ -37,6 +37,9 @@ static struct blob *encode(const struct store_op *op, struct buf *scratch) {
     case STORE_QUEUE:
         return record_encode(&(struct record){
             .kind = RECORD_QUEUE_FACTS, .queue = op->queue, .text = op->queue_facts});
+    case STORE_MARK:
+    case STORE_KEEP:
+        break;
     }
     abort();
 }
@@ -328,6 +331,9 @@ static void apply_op(const struct applying *applying, struct batch_op *op, uint6
         record_decode(bytes_of_blob(op->record), &record);
         tables_queue_facts(op->queue, record.text);
         break;
+    case STORE_MARK:
+    case STORE_KEEP:
+        abort();
     }
 }
 

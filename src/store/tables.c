@@ -155,8 +155,9 @@ enum status tables_ambiguous(const struct tables *tables, const uint32_t *queues
         buf_str(&names, i ? ", " : "");
         buf_bytes(&names, tables_queue(tables, queues[i])->name->text);
     }
-    return err_set(err, STATUS_CONFLICT, "\"%.*s\" is held by several queues: %.*s; say which one with queue", BYTES_ARG(id),
-                   BYTES_ARG(buf_view(&names)));
+    return err_set(err, STATUS_CONFLICT,
+                   "\"%.*s\" is held by several queues: %.*s; say which one with queue",
+                   BYTES_ARG(id), BYTES_ARG(buf_view(&names)));
 }
 
 /* ---- changing ---- */

@@ -37,7 +37,7 @@ static void cancel(struct handler *handler, struct call *call) {
             queue->world->calls[i].cancelled = true;
 }
 
-const struct handler_vtable sim_handler_vtable = {"http", start, cancel, NULL};
+const struct handler_vtable sim_handler_vtable = {.kind = "http", .start = start, .cancel = cancel};
 
 static struct outcome answered(int status) {
     return (struct outcome){.ending = ENDING_FAILED,

@@ -70,7 +70,7 @@ static void add_queue(struct world *world, size_t i) {
     queue->start_count = 0;
     queue->breaker = BREAKER_CLOSED;
     queue->handler.vtable = &sim_handler_vtable;
-    queue->handlers[0] = &queue->handler;
+    queue->handlers[0].handler = &queue->handler;
     policy_init(&queue->policy, bytes_of(names[i]), bytes_of(dlqs[i]), HANDLER_HTTP);
     queue->dlq = (struct engine_dlq){.name = bytes_of(dlqs[i]), .cap = 100000};
     uint32_t number = world->store->vtable->queue_number(world->store, bytes_of(names[i]));

@@ -75,7 +75,7 @@ struct world_queue {
     struct policy policy;
     struct engine_dlq dlq;
     struct broker *broker;
-    struct handler *handlers[1];
+    struct engine_handler handlers[1];
     enum breaker_state breaker; /* as the engine last announced */
 };
 

@@ -72,7 +72,7 @@ struct rig {
     struct engine_dlq dlqs[2]; /* "q.dlq", and "q.bad" for routes */
     uint32_t concurrency;
     struct rig_handler handlers[RIG_HANDLERS];
-    struct handler *handler_list[RIG_HANDLERS];
+    struct engine_handler handler_list[RIG_HANDLERS];
     struct rig_broker *brokers;
 
     struct rig_call *calls;

@@ -94,6 +94,12 @@ static void note_op(struct rig *rig, const struct store_op *op) {
     case STORE_QUEUE:
         note(rig, "submit:facts");
         break;
+    case STORE_MARK:
+        note(rig, "submit:mark(%s)", rig->ids[op->seq]);
+        break;
+    case STORE_KEEP:
+        note(rig, "submit:keep(%.*s)", BYTES_ARG(op->keep.name));
+        break;
     }
 }
 
@@ -155,7 +161,7 @@ static const struct spill_vtable spill_vtable = {.append = append, .sync = sync_
 void rig_fakes_init(struct rig *rig) {
     for (size_t i = 0; i < RIG_HANDLERS; i++) {
         rig->handlers[i] = (struct rig_handler){{&handler_vtable}, rig};
-        rig->handler_list[i] = &rig->handlers[i].handler;
+        rig->handler_list[i].handler = &rig->handlers[i].handler;
     }
     for (size_t i = 0; i < rig->options.queues; i++)
         rig->brokers[i] = (struct rig_broker){.broker = {&broker_vtable}, .rig = rig};

@@ -258,7 +258,8 @@ static void turning_it_off_while_it_is_open_lets_everything_go(void **state) {
     rig_rest(rig);
     struct policy without = rig->policy;
     without.breaker.off = true;
-    struct engine_rules rules = {&without, 5, rig->dlqs, 2};
+    struct engine_rules rules = {
+        .policy = &without, .concurrency = 5, .dlqs = rig->dlqs, .dlq_count = 2};
     struct rig_request *asked = rig_request(rig, ENGINE_RELOAD);
     asked->request.rules = &rules;
     engine_ask(rig->engine, &asked->request);

@@ -212,7 +212,8 @@ static void a_reload_while_jq_is_asked_is_for_the_next_failure(void **state) {
     struct policy fewer = rig->policy;
     fewer.rules = &own[1];
     fewer.rule_count = 1;
-    struct engine_rules after = {&fewer, 4, rig->dlqs, 2};
+    struct engine_rules after = {
+        .policy = &fewer, .concurrency = 4, .dlqs = rig->dlqs, .dlq_count = 2};
     reload(rig, &after);
     rig_jq_answer(rig, 0, STATUS_OK, true);
     rig_jq_answer(rig, 1, STATUS_INVALID, false);

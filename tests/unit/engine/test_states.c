@@ -207,7 +207,8 @@ static void a_reload_changes_what_becomes_of_failures(void **state) {
     assert_int_equal(rig_open_calls(rig), 4);
     struct policy strict = rig->policy;
     strict.retry.attempts = 1;
-    struct engine_rules rules = {&strict, 5, rig->dlqs, 2};
+    struct engine_rules rules = {
+        .policy = &strict, .concurrency = 5, .dlqs = rig->dlqs, .dlq_count = 2};
     assert_int_equal(reload(rig, &rules)->status, STATUS_OK);
     assert_int_equal(rig_open_calls(rig), 5);
     assert_int_equal(rig_view(rig).concurrency, 5);
@@ -223,7 +224,8 @@ static void a_reload_that_does_not_compile_changes_nothing(void **state) {
     struct policy policy = rig->policy;
     policy.rules = &broken;
     policy.rule_count = 1;
-    struct engine_rules rules = {&policy, 9, rig->dlqs, 2};
+    struct engine_rules rules = {
+        .policy = &policy, .concurrency = 9, .dlqs = rig->dlqs, .dlq_count = 2};
     struct rig_request *asked = reload(rig, &rules);
     assert_int_equal(asked->status, STATUS_INVALID);
     assert_non_null(strstr(asked->request.err.text, "q.rules[0]"));
