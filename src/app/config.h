@@ -17,6 +17,12 @@ enum {
     CONFIG_MISTAKES_MAX = 50,
 };
 
+/* How an exec handler's program is run. */
+enum config_mode {
+    MODE_PROCESS, /* once for each message */
+    MODE_STREAM,  /* long-lived workers (docs/stream.md) */
+};
+
 struct config_handler {
     enum handler_class kind;
     struct bytes url;                   /* http */
@@ -26,6 +32,10 @@ struct config_handler {
     struct rule_header *headers; /* http */
     size_t header_count;
     struct bytes ca_file; /* http: `ca:`, a PEM file; empty: the system's */
+    enum config_mode mode; /* exec */
+    uint32_t workers;      /* stream: 4 */
+    uint64_t max_messages; /* stream: 0, never */
+    uint32_t batch;        /* http and stream: 1 */
 };
 
 struct config_queue {

@@ -5,7 +5,14 @@
 #include "app/config_value.h"
 #include "base/http_field.h"
 
-enum { TIMEOUT_MS = 30000, TIMEOUT_MOST_MS = 24 * 3600 * 1000 };
+enum {
+    TIMEOUT_MS = 30000,
+    TIMEOUT_MOST_MS = 24 * 3600 * 1000,
+    WORKERS = 4,
+    WORKERS_MOST = 1000,
+    MESSAGES_MOST = 1000 * 1000 * 1000,
+    BATCH_MOST = 1000,
+};
 
 static bool read_url(struct config_reader *reader, const struct config_node *node,
                      const struct config_field *field, void *out) {
@@ -82,6 +89,8 @@ static bool read_ca(struct config_reader *reader, const struct config_node *node
     return true;
 }
 
+static const char *const mode_words[] = {[MODE_PROCESS] = "process", [MODE_STREAM] = "stream", NULL};
+
 static const struct config_field handler_fields[] = {
     CONFIG_VALUE("http", read_url, struct config_handler, url),
     CONFIG_WHOLE("exec", read_argv),
@@ -89,24 +98,42 @@ static const struct config_field handler_fields[] = {
                   TIMEOUT_MOST_MS),
     CONFIG_WHOLE("headers", read_headers),
     CONFIG_VALUE("ca", read_ca, struct config_handler, ca_file),
+    CONFIG_WORD("mode", struct config_handler, mode, mode_words),
+    CONFIG_NUMBER("workers", config_value_count, struct config_handler, workers, 1, WORKERS_MOST),
+    CONFIG_NUMBER("max_messages", config_value_large, struct config_handler, max_messages, 1,
+                  MESSAGES_MOST),
+    CONFIG_NUMBER("batch", config_value_count, struct config_handler, batch, 1, BATCH_MOST),
     CONFIG_NOT_YET("lease"),
     CONFIG_NOT_YET("edit"),
-    CONFIG_NOT_YET("batch"),
     CONFIG_NOT_YET("reply"),
-    CONFIG_NOT_YET("mode"),
-    CONFIG_NOT_YET("workers"),
 };
 const struct config_table config_handler_table = CONFIG_TABLE(handler_fields);
 
-/* Keys that only an http handler has. */
-static void refuse_http_keys(struct config_reader *reader, const struct config_node *node) {
-    static const char *const keys[] = {"headers", "ca"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const struct config_node *key = config_tree_find(node, keys[i]);
-        if (key)
-            config_mistake_add(&reader->mistakes, key->key_at, "%s: only an http handler has it",
-                               keys[i]);
+static void refuse_key(struct config_reader *reader, const struct config_node *node,
+                       const char *name, const char *why) {
+    const struct config_node *key = config_tree_find(node, name);
+    if (key)
+        config_mistake_add(&reader->mistakes, key->key_at, "%s: %s", name, why);
+}
+
+/* Keys that not every handler has. */
+static void check_keys(struct config_reader *reader, const struct config_node *node,
+                       const struct config_handler *handler) {
+    bool exec = handler->kind == HANDLER_EXEC, stream = exec && handler->mode == MODE_STREAM;
+    if (exec) {
+        refuse_key(reader, node, "headers", "only an http handler has it");
+        refuse_key(reader, node, "ca", "only an http handler has it");
+    } else {
+        refuse_key(reader, node, "mode", "only an exec handler has it");
     }
+    if (!stream) {
+        refuse_key(reader, node, "workers", "only an exec handler with mode: stream has it");
+        refuse_key(reader, node, "max_messages", "only an exec handler with mode: stream has it");
+    }
+    if (exec && !stream)
+        refuse_key(reader, node, "batch", "an exec handler takes batches with mode: stream alone");
+    if (handler->batch > 1)
+        refuse_key(reader, node, "reply", "the messages of a batch have no answers of their own");
 }
 
 static bool check_kind(struct config_reader *reader, const struct config_node *node,
@@ -125,8 +152,7 @@ static bool check_kind(struct config_reader *reader, const struct config_node *n
         return false;
     }
     handler->kind = exec ? HANDLER_EXEC : HANDLER_HTTP;
-    if (exec)
-        refuse_http_keys(reader, node);
+    check_keys(reader, node, handler);
     return true;
 }
 
@@ -141,6 +167,8 @@ bool config_handler_read(struct config_reader *reader, const struct config_node 
     (void)field;
     struct config_handler *handler = out;
     handler->timeout_ms = TIMEOUT_MS;
+    handler->workers = WORKERS;
+    handler->batch = 1;
     if (node->kind != CONFIG_MAPPING)
         return refuse_scalar(reader, node);
     config_reader_mapping(reader, node, &config_handler_table, handler);

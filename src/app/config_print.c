@@ -116,6 +116,12 @@ static void put_argv(struct printer *p, const struct config_handler *handler) {
     buf_char(p->out, ']');
 }
 
+static void put_stream(struct printer *p, const struct config_handler *handler) {
+    buf_printf(p->out, ", mode: stream, workers: %u", handler->workers);
+    if (handler->max_messages)
+        buf_printf(p->out, ", max_messages: %llu", (unsigned long long)handler->max_messages);
+}
+
 static void put_handler(struct printer *p, const struct config_handler *handler) {
     if (handler->kind == HANDLER_EXEC) {
         put_argv(p, handler);
@@ -130,6 +136,10 @@ static void put_handler(struct printer *p, const struct config_handler *handler)
         buf_str(p->out, ", ca: ");
         put_text(p, handler->ca_file);
     }
+    if (handler->mode == MODE_STREAM)
+        put_stream(p, handler);
+    if (handler->batch > 1)
+        buf_printf(p->out, ", batch: %u", handler->batch);
     buf_str(p->out, "}\n");
 }
 

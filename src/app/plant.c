@@ -13,6 +13,7 @@
 #include "broker/builtin.h"
 #include "handler/exec.h"
 #include "handler/http.h"
+#include "handler/stream.h"
 #include "jq/jq_pool.h"
 #include "server/server.h"
 #include "store/disk_posix.h"
@@ -108,14 +109,20 @@ static void view_release(void *arg) {
 
 /* ---- wiring ---- */
 
+static struct handler *make_exec(struct plant *plant, const struct config_handler *config) {
+    struct stream_options options = {.exec = {.argv = config->argv,
+                                              .argc = config->argc,
+                                              .cwd = plant->config->dir,
+                                              .timeout_ms = config->timeout_ms},
+                                     .workers = config->workers,
+                                     .max_messages = config->max_messages};
+    return config->mode == MODE_STREAM ? stream_new(plant->exec, &options)
+                                       : exec_new(plant->exec, &options.exec);
+}
+
 static struct handler *make_handler(struct plant *plant, const struct config_handler *config) {
-    if (config->kind == HANDLER_EXEC) {
-        struct exec_options options = {.argv = config->argv,
-                                       .argc = config->argc,
-                                       .cwd = plant->config->dir,
-                                       .timeout_ms = config->timeout_ms};
-        return exec_new(plant->exec, &options);
-    }
+    if (config->kind == HANDLER_EXEC)
+        return make_exec(plant, config);
     struct http_options options = {.url = config->url,
                                    .timeout_ms = config->timeout_ms,
                                    .headers = config->headers,
@@ -124,9 +131,17 @@ static struct handler *make_handler(struct plant *plant, const struct config_han
     return http_new(plant->http, &options);
 }
 
+/* Room for one full batch at least; no more than stream workers can have in their hands. */
+static uint32_t concurrency_of(const struct config_queue *queue) {
+    const struct config_handler *handler = &queue->handlers[0];
+    uint32_t most = queue->concurrency > handler->batch ? queue->concurrency : handler->batch;
+    uint32_t hands = handler->workers * handler->batch;
+    return handler->mode == MODE_STREAM && hands < most ? hands : most;
+}
+
 static struct engine_rules rules_of(const struct config_queue *queue) {
     return (struct engine_rules){.policy = &queue->policy,
-                                 .concurrency = queue->concurrency,
+                                 .concurrency = concurrency_of(queue),
                                  .dlqs = queue->dlqs,
                                  .dlq_count = queue->dlq_count};
 }
@@ -138,7 +153,9 @@ static enum status add_queue(struct plant *plant, const struct config_queue *que
     line->broker = builtin_new(plant->store, number);
     line->handlers = memory_array(queue->handler_count, sizeof *line->handlers);
     for (size_t i = 0; i < queue->handler_count; i++)
-        line->handlers[line->handler_count++].handler = make_handler(plant, &queue->handlers[i]);
+        line->handlers[line->handler_count++] =
+            (struct engine_handler){.handler = make_handler(plant, &queue->handlers[i]),
+                                    .batch = queue->handlers[i].batch};
     struct engine_queue_options options = {.name = queue->name,
                                            .rules = rules_of(queue),
                                            .broker = line->broker,

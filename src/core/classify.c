@@ -28,6 +28,14 @@ static const struct rule *find_preset(enum preset preset, const struct rule_subj
     return NULL;
 }
 
+static const struct rule batch_item = {
+    .when = {.error_type = {CLASSIFY_BATCH_ITEM, sizeof CLASSIFY_BATCH_ITEM - 1}},
+    .verdict = VERDICT_RETRY,
+    .category = {CLASSIFY_BATCH_ITEM, sizeof CLASSIFY_BATCH_ITEM - 1},
+    .reason = {CLASSIFY_BATCH_ITEM, sizeof CLASSIFY_BATCH_ITEM - 1},
+    .name = {"built-in:" CLASSIFY_BATCH_ITEM, sizeof "built-in:" CLASSIFY_BATCH_ITEM - 1},
+};
+
 static const struct rule *find(const struct policy *policy, const struct rule_subject *subject,
                                const struct rule_facts *facts) {
     const struct rule *rule = find_own(policy, subject, facts);
@@ -35,6 +43,8 @@ static const struct rule *find(const struct policy *policy, const struct rule_su
     const enum preset *presets = policy_presets(policy, subject->outcome->kind, &count);
     for (size_t i = 0; !rule && i < count; i++)
         rule = find_preset(presets[i], subject);
+    if (!rule && rule_matches_inside(&batch_item.when, subject))
+        rule = &batch_item;
     return rule;
 }
 

@@ -85,6 +85,8 @@ enum status engine_add(struct engine *engine, const struct engine_queue_options 
     queue->handler_count = options->handler_count;
     queue->number = engine->store->vtable->queue_number(engine->store, options->name);
     list_init(&queue->flights);
+    list_init(&queue->bundling);
+    list_init(&queue->bundles);
     list_init(&queue->visiting);
     list_init(&queue->woken);
     list_init(&queue->facts_changed);
@@ -144,6 +146,7 @@ static void feed_queues(struct engine *engine) {
     for (struct list *node; (node = list_pop_front(&engine->visiting));) {
         struct queue *queue = CONTAINER_OF(node, struct queue, visiting);
         queue_feed(queue);
+        bundle_send(queue);
         set_timer(queue);
     }
 }
@@ -160,6 +163,7 @@ static void drain(struct engine *engine) {
             if (flight->calling)
                 handler->vtable->cancel(handler, &flight->call);
         }
+        bundle_cancel(engine->queues[i]);
     }
 }
 
@@ -245,6 +249,7 @@ void engine_stop(struct engine *engine) {
 }
 
 static void queue_free(struct queue *queue) {
+    bundle_drop(queue);
     while (!list_empty(&queue->flights))
         flight_free(CONTAINER_OF(queue->flights.next, struct flight, link));
     facts_free(queue->facts);

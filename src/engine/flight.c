@@ -12,6 +12,7 @@ struct flight *flight_new(struct queue *queue, struct store_held *held) {
     flight->held = held;
     flight->first_failure_at = held->envelope.first_failure_at;
     list_init(&flight->recording);
+    list_init(&flight->bundling);
     list_push_back(&queue->flights, &flight->link);
     return flight;
 }
@@ -37,14 +38,18 @@ static struct bytes keep(struct arena *arena, struct bytes text, size_t max) {
 
 /* From the handler's thread. Until the mail is read nobody else touches the flight, so its arena
  * may take the outcome's texts. */
-static void on_done(struct call *call, const struct outcome *outcome) {
-    struct flight *flight = CONTAINER_OF(call, struct flight, call);
+void flight_keep_outcome(struct flight *flight, const struct outcome *outcome) {
     struct arena *arena = &flight->held->arena;
     flight->outcome = *outcome;
     flight->outcome.error_type = keep(arena, outcome->error_type, OUTCOME_TYPE_MAX);
     flight->outcome.error_message = keep(arena, outcome->error_message, OUTCOME_MESSAGE_MAX);
     flight->outcome.stack_trace = keep(arena, outcome->stack_trace, outcome->stack_trace.len);
     flight->outcome.reason = keep(arena, outcome->reason, OUTCOME_TYPE_MAX);
+}
+
+static void on_done(struct call *call, const struct outcome *outcome) {
+    struct flight *flight = CONTAINER_OF(call, struct flight, call);
+    flight_keep_outcome(flight, outcome);
     engine_post(flight->queue->engine, &flight->post);
 }
 
@@ -67,8 +72,13 @@ static void fill_call(struct flight *flight) {
 }
 
 void flight_call(struct flight *flight) {
-    struct handler *handler = flight->queue->handlers[flight->handler].handler;
+    const struct engine_handler *chosen = &flight->queue->handlers[flight->handler];
+    struct handler *handler = chosen->handler;
     fill_call(flight);
+    if (chosen->batch > 1) {
+        bundle_add(flight);
+        return;
+    }
     flight->post.open = open_outcome;
     flight->calling = true;
     handler->vtable->start(handler, &flight->call);

@@ -25,6 +25,7 @@ enum {
     DLQ_REOPEN_PERMILLE = 950, /* a blocked queue receives again below this share of the cap */
 };
 
+struct bundle;
 struct facts;
 struct recorder;
 struct queue;
@@ -37,6 +38,8 @@ struct flight {
     struct queue *queue;
     struct store_held *held;
     struct call call;
+    struct bundle *bundle;  /* the hand-over of several that it is in; NULL: none */
+    struct list bundling;   /* in queue->bundling, or among its bundle's */
     struct outcome outcome; /* texts in held->arena */
     struct instant started;
     struct wall first_failure_at; /* as it was before this attempt */
@@ -83,6 +86,8 @@ struct queue {
     uint64_t last_probe;    /* seq of the last message that probed */
 
     struct list flights;
+    struct list bundling; /* flights that wait for this turn's bundles … */
+    struct list bundles;  /* … and the bundles that were handed over */
     uint32_t running;   /* handed over and not yet judged: each has a slot of the concurrency */
     uint32_t settling;  /* flights that wait for their commit */
     uint32_t postponed; /* of those, the ones that a commit failed for */
@@ -171,7 +176,19 @@ const struct engine_dlq *queue_dlq(const struct queue *queue, struct bytes name)
 struct flight *flight_new(struct queue *queue, struct store_held *held_take);
 void flight_hand_over(struct flight *flight, bool probe);
 void flight_call(struct flight *flight); /* the next handler in the list, within the same attempt */
+void flight_keep_outcome(struct flight *flight, const struct outcome *outcome); /* any thread */
 void flight_free(struct flight *flight);
+
+/* bundle.c: several messages in one hand-over (SEMANTICS §7) */
+void bundle_add(struct flight *flight);  /* joins one that bundle_send hands over */
+void bundle_send(struct queue *queue);   /* all that were added */
+void bundle_cancel(struct queue *queue); /* the drain is over */
+/* True: it may be innocent, and is called again with fewer beside it before anything is decided. */
+bool bundle_sets_aside(struct flight *flight, const struct decision *decision);
+/* Whether the breaker is to hear of this outcome: of a hand-over it hears once. */
+bool bundle_speaks(struct flight *flight, const struct decision *decision);
+void bundle_leave(struct flight *flight); /* what becomes of it is decided */
+void bundle_drop(struct queue *queue);    /* forgets those whose answer will never be read */
 
 /* question.c */
 void question_outcome(
