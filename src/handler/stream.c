@@ -122,9 +122,9 @@ static void dismiss(struct stream *stream, struct stream_worker *worker) {
     stream_worker_dismiss(worker);
 }
 
-/* One whose process has just ended is not given anything more: it is gone soon. */
+/* One whose process has ended, or is killed, is not given anything more: it is gone soon. */
 static void rest_worker(struct stream *stream, struct stream_worker *worker) {
-    if (worker->run.ended)
+    if (worker->run.ended || worker->breach)
         return;
     if (stream->max_messages && worker->given >= stream->max_messages) {
         dismiss(stream, worker);

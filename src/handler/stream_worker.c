@@ -15,6 +15,8 @@ static struct stream_worker *of_run(struct exec_run *run) {
 
 /* ---- what it says ---- */
 
+static const char unasked[] = "it wrote something without having been given a message";
+
 /* One that was idle must not be given a task while it dies. */
 static void breach(struct stream_worker *worker, const char *what) {
     if (!worker->task)
@@ -25,7 +27,7 @@ static void breach(struct stream_worker *worker, const char *what) {
     exec_run_stop(&worker->run, EXEC_STOP_CANCEL);
 }
 
-static void take_answer(struct stream_worker *worker) {
+static void take_answer(struct stream_worker *worker, bool goes_on) {
     struct stream_task *task = worker->task;
     struct arena arena;
     struct outcome whole;
@@ -37,13 +39,15 @@ static void take_answer(struct stream_worker *worker) {
         breach(worker, wrong);
     } else {
         worker->task = NULL;
+        if (goes_on)
+            breach(worker, unasked);
         exec_pool_clear_timer(worker->owner->pool, &worker->timer);
         worker->owner->answered(worker, task, &whole, whole.ending == ENDING_OK ? items : NULL);
     }
     arena_free(&arena);
 }
 
-/* Text after the line's end was written before anything was asked for. */
+/* Text after the line's end was written before anything more was asked for. */
 static void hear(struct exec_run *run, struct bytes text) {
     struct stream_worker *worker = of_run(run);
     if (worker->dismissed || worker->breach || run->end.stop != EXEC_STOP_NONE)
@@ -52,13 +56,11 @@ static void hear(struct exec_run *run, struct bytes text) {
     size_t len = end ? (size_t)(end - text.ptr) : text.len;
     buf_put(&worker->answer, text.ptr, len);
     if (!worker->task)
-        breach(worker, "it wrote a line without having been given a message");
+        breach(worker, unasked);
     else if (worker->answer.overflow)
         breach(worker, "the line of its answer is too long");
-    else if (end && len + 1 < text.len)
-        breach(worker, "it wrote more than one line for one message");
     else if (end)
-        take_answer(worker);
+        take_answer(worker, len + 1 < text.len);
 }
 
 /* ---- its end ---- */

@@ -28,7 +28,7 @@ struct stream_owner {
     struct exec_pool *pool;
     char *const *argv;
     const char *cwd; /* NULL: ours */
-    /* The worker answered and has no task any more; it is idle unless run.ended. */
+    /* The worker answered and has no task any more; it is idle unless it ended or is in breach. */
     void (*answered)(struct stream_worker *worker, struct stream_task *task, struct outcome *whole,
                      const struct outcome *items);
     /* Its process is gone; free it with stream_worker_free. */
