@@ -47,6 +47,8 @@ static const char *const configs[] = {
     "    poison: {crashes: 1, deliveries: 2}\n"
     "    dlq: {cap: 9, on_full: spill, owner: Team A, archive: \"file:x\", route: {my cat: s, yes: "
     "a.dlq}}\n"
+    "  c: {handler: {exec: [c], mode: stream, workers: 7, max_messages: 9, batch: 5}}\n"
+    "  d: {handler: {http: \"http://h\", batch: 100}}\n"
     "  b: {handler: {exec: [c]}, breaker: off, retry: {backoff: fixed}, dlq: {route: {bug: s}}}\n"
     "dlqs: {s: {cap: 4, on_full: block, owner: b, archive: \"file:y\"}}\n",
 };
