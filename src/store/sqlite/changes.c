@@ -36,7 +36,7 @@ static void drop(struct sqlite_store *self, struct entry *entry) {
     forget_bytes(self, entry);
     if (entry->changed)
         self->change_count--;
-    tables_drop(&self->tables, entry);
+    tables_drop(&self->front.tables, entry);
 }
 
 void changes_note(struct sqlite_store *self, struct entry *entry, uint64_t position, bool body) {
@@ -72,11 +72,11 @@ enum status changes_restore(struct sqlite_store *self, uint64_t seq, uint32_t qu
     struct envelope envelope;
     enum status status = envelope_decode(envelope_text, &arena, &envelope, err);
     if (status == STATUS_OK) {
-        struct entry *entry = entry_new(seq, queue, &envelope, &self->tables.names);
+        struct entry *entry = entry_new(seq, queue, &envelope, &self->front.tables.names);
         entry->in_file = true;
         entry->envelope_place = entry->body_place = PLACE_FILE;
-        tables_reserve(&self->tables, entry);
-        tables_restore(&self->tables, entry, now);
+        tables_reserve(&self->front.tables, entry);
+        tables_restore(&self->front.tables, entry, now);
         *out = entry;
     }
     arena_free(&arena);
@@ -87,14 +87,14 @@ enum status changes_restore(struct sqlite_store *self, uint64_t seq, uint32_t qu
 static enum status restore_row(struct sqlite_store *self, const struct row *row, bool found,
                                struct entry **out, struct err *err) {
     *out = NULL;
-    if (!found || tables_find(&self->tables, row->seq))
+    if (!found || tables_find(&self->front.tables, row->seq))
         return STATUS_OK;
     return changes_restore(self, row->seq, row->queue, row->envelope, NULL, out, err);
 }
 
 enum status changes_find(struct sqlite_store *self, uint64_t seq, struct entry **out,
                          struct err *err) {
-    *out = tables_find(&self->tables, seq);
+    *out = tables_find(&self->front.tables, seq);
     if (*out)
         return STATUS_OK;
     struct arena arena;

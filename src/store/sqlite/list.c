@@ -12,14 +12,14 @@
 /* As a JSON array of numbers, which SQL can read. With the mutex. */
 static struct bytes taken_seqs(struct sqlite_store *self, struct arena *arena) {
     size_t count = 0;
-    for (size_t i = 0; i < self->tables.queue_count; i++)
-        count += self->tables.queues[i]->waiting.taken_count;
+    for (size_t i = 0; i < self->front.tables.queue_count; i++)
+        count += self->front.tables.queues[i]->waiting.taken_count;
     size_t size = count * (sizeof "18446744073709551615,") + sizeof "[]";
     struct buf text;
     buf_init_fixed(&text, arena_alloc(arena, size), size);
     buf_char(&text, '[');
-    for (size_t i = 0; i < self->tables.queue_count; i++) {
-        LIST_EACH(node, &self->tables.queues[i]->waiting.taken) {
+    for (size_t i = 0; i < self->front.tables.queue_count; i++) {
+        LIST_EACH(node, &self->front.tables.queues[i]->waiting.taken) {
             const struct entry *entry = CONTAINER_OF(node, struct entry, link);
             buf_printf(&text, "%s%" PRIu64, text.len > 1 ? "," : "", entry->seq);
         }
@@ -88,10 +88,10 @@ enum status list_read(struct store *store, const struct store_query *query, stru
     struct sqlite_store *self = parts_of(store);
     struct list_sql sql;
     uint64_t behind = fold_wait(self);
-    pthread_mutex_lock(&self->mutex);
+    pthread_mutex_lock(&self->front.mutex);
     struct bytes taken = taken_seqs(self, arena);
-    uint32_t queue = tables_queue_known(&self->tables, query->queue);
-    pthread_mutex_unlock(&self->mutex);
+    uint32_t queue = tables_queue_known(&self->front.tables, query->queue);
+    pthread_mutex_unlock(&self->front.mutex);
     *out = (struct store_page){.behind = behind};
     out->rows = arena_alloc(arena, (query->limit + 1) * sizeof *out->rows);
     enum status status = list_sql_build(&sql, query, queue, taken, arena, err);

@@ -2,9 +2,9 @@
  *
  *   submit → batches → [writer thread] → journal → tables (memory) → [fold thread] → SQLite file
  *
- * `mutex` guards the tables and everything else here that is not said to be otherwise. Each
- * database connection has its own lock, and `journal_mutex` is held by whoever appends, syncs or
- * recycles. Locks are taken in that order: mutex, connection; the journal's is never held with
+ * The front's `mutex` guards the tables and everything else here that is not said to be otherwise.
+ * Each database connection has its own lock, and `journal_mutex` is held by whoever appends, syncs
+ * or recycles. Locks are taken in that order: mutex, connection; the journal's is never held with
  * another. */
 #ifndef STORE_PARTS_H
 #define STORE_PARTS_H
@@ -12,6 +12,7 @@
 #include <pthread.h>
 
 #include "store/batch.h"
+#include "store/front.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/journal.h"
 #include "store/sqlite/sqlite_store.h"
@@ -32,17 +33,15 @@ enum { JOURNAL_KEEP_SHARE = 4 }; /* of the journal's bound stays on disk when al
 struct snapshot;
 
 struct sqlite_store {
-    struct store port;
+    struct front front;
     struct sqlite_store_options options; /* its texts are our own copies */
     char *dir;
     int lock_file; /* -1: none */
 
-    pthread_mutex_t mutex;
     pthread_cond_t submitted;  /* for the writer */
     pthread_cond_t fold_asked; /* for the fold thread */
     pthread_cond_t fold_ended; /* for those who wait for a fold */
 
-    struct tables tables;
     struct list recent; /* entries whose bytes are in memory, the oldest first */
     size_t recent_bytes;
 
@@ -63,8 +62,6 @@ struct sqlite_store {
     struct mono fold_due; /* MONO_NEVER: nothing waits for a fold */
 
     struct store_health health;
-    void (*ready)(void *arg, uint32_t queue);
-    void *ready_arg;
 
     struct journal *journal;
     pthread_mutex_t journal_mutex;
@@ -74,7 +71,7 @@ struct sqlite_store {
 };
 
 static inline struct sqlite_store *parts_of(struct store *store) {
-    return CONTAINER_OF(store, struct sqlite_store, port);
+    return CONTAINER_OF(store, struct sqlite_store, front.port);
 }
 
 #endif

@@ -64,9 +64,9 @@ static void seal_counts(struct map_node *node, void *arg) {
 }
 
 static void seal_queues(struct snapshot *snapshot, struct sqlite_store *self) {
-    snapshot->queues = memory_array(self->tables.queue_count + 1, sizeof *snapshot->queues);
-    for (size_t i = 0; i < self->tables.queue_count; i++) {
-        struct queue *queue = self->tables.queues[i];
+    snapshot->queues = memory_array(self->front.tables.queue_count + 1, sizeof *snapshot->queues);
+    for (size_t i = 0; i < self->front.tables.queue_count; i++) {
+        struct queue *queue = self->front.tables.queues[i];
         if (!queue->changed)
             continue;
         queue->changed = false;
@@ -81,9 +81,9 @@ static void seal_queues(struct snapshot *snapshot, struct sqlite_store *self) {
 struct snapshot *snapshot_seal(struct sqlite_store *self) {
     struct snapshot *snapshot = memory_new(sizeof *snapshot);
     snapshot->position = self->applied_end;
-    snapshot->next_seq = self->tables.next_seq;
+    snapshot->next_seq = self->front.tables.next_seq;
     seal_entries(snapshot, self);
-    map_each(&self->tables.dlqs.map, seal_counts, snapshot);
+    map_each(&self->front.tables.dlqs.map, seal_counts, snapshot);
     seal_queues(snapshot, self);
     self->sealed_end = snapshot->position;
     return snapshot;
