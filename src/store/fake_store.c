@@ -17,6 +17,7 @@ struct fake_store {
     enum status failure;
     size_t failures_left;
     struct store_health health;
+    struct wall now; /* as it was last told */
 };
 
 static struct fake_store *fake(struct store *store) {
@@ -32,6 +33,11 @@ static void changed(void *arg, struct entry *entry, uint64_t position, bool body
     (void)body;
 }
 
+static void marked(void *arg, struct entry *entry) {
+    (void)arg;
+    (void)entry;
+}
+
 static void released(void *arg, struct entry *entry) {
     struct fake_store *self = arg;
     if (entry->stage == ENTRY_FORGOTTEN && entry->pins == 0)
@@ -39,7 +45,8 @@ static void released(void *arg, struct entry *entry) {
 }
 
 static struct batch_hooks hooks(struct fake_store *self) {
-    return (struct batch_hooks){.arg = self, .changed = changed, .released = released};
+    return (struct batch_hooks){
+        .arg = self, .changed = changed, .marked = marked, .released = released};
 }
 
 static void settle(struct fake_store *self, struct batch *batch) {
@@ -133,8 +140,12 @@ static struct store_held *hold(const struct entry *entry) {
     struct store_held *held = NULL;
     struct err err;
     enum state state = entry_state(entry);
-    if (held_new(entry->seq, entry->envelope.bytes, entry->body.bytes, &state, &held, &err) !=
-        STATUS_OK)
+    struct held_parts parts = {.seq = entry->seq,
+                               .envelope = entry->envelope.bytes,
+                               .body = entry->body.bytes,
+                               .mark = entry_mark(entry),
+                               .state = &state};
+    if (held_new(&parts, &held, &err) != STATUS_OK)
         abort(); /* we encoded it ourselves */
     return held;
 }
@@ -149,12 +160,22 @@ static size_t take(struct store *store, uint32_t queue, enum store_take which, s
     struct fake_store *self = fake(store);
     struct entry *entries[TAKE_MAX];
     pthread_mutex_lock(&self->front.mutex);
+    self->now = now.wall;
     size_t count = waiting_take(&tables_queue(&self->front.tables, queue)->waiting, which, now,
                                 avoid, entries, max < TAKE_MAX ? max : TAKE_MAX);
     for (size_t i = 0; i < count; i++)
         out[i] = hold(entries[i]);
     pthread_mutex_unlock(&self->front.mutex);
     return count;
+}
+
+static struct store_held *take_one(struct store *store, uint32_t queue, uint64_t seq) {
+    struct fake_store *self = fake(store);
+    pthread_mutex_lock(&self->front.mutex);
+    struct entry *entry = tables_take_one(&self->front.tables, queue, seq);
+    struct store_held *held = entry ? hold(entry) : NULL;
+    pthread_mutex_unlock(&self->front.mutex);
+    return held;
 }
 
 /* ---- reading ---- */
@@ -195,6 +216,37 @@ static enum status list(struct store *store, const struct store_query *query, st
     return status;
 }
 
+static enum status kept(struct store *store, uint32_t queue, enum store_space space,
+                        struct bytes name, struct wall now, struct arena *arena,
+                        struct bytes *value, struct err *err) {
+    struct fake_store *self = fake(store);
+    struct keeps_found found;
+    pthread_mutex_lock(&self->front.mutex);
+    self->now = now;
+    keeps_find(&self->front.tables.keeps, queue, space, name, now, arena, &found);
+    pthread_mutex_unlock(&self->front.mutex);
+    return keeps_answer(&found, name, value, err);
+}
+
+static enum status kept_list(struct store *store, enum store_space space, struct bytes prefix,
+                             struct bytes after, bool descending, size_t limit, struct arena *arena,
+                             struct store_kept *out, size_t *count, struct err *err) {
+    (void)err;
+    struct fake_store *self = fake(store);
+    struct keeps_range range = keeps_range(space, prefix, after, descending, arena);
+    struct keeps_row *rows = NULL;
+    pthread_mutex_lock(&self->front.mutex);
+    range.now = self->now;
+    size_t found = keeps_list(&self->front.tables.keeps, &range, limit, arena, &rows);
+    pthread_mutex_unlock(&self->front.mutex);
+    *count = 0;
+    for (size_t i = 0; i < found; i++) {
+        if (!rows[i].hidden)
+            out[(*count)++] = (struct store_kept){rows[i].name, rows[i].value};
+    }
+    return STATUS_OK;
+}
+
 static void health(struct store *store, struct store_health *out) {
     struct fake_store *self = fake(store);
     pthread_mutex_lock(&self->front.mutex);
@@ -214,12 +266,15 @@ static const struct store_vtable vtable = {
     .queue_number = front_queue_number,
     .submit = submit,
     .take = take,
+    .take_one = take_one,
     .give_back = give_back,
     .next_ready = front_next_ready,
     .counts = front_counts,
     .queue_facts = front_queue_facts,
     .get = get,
     .list = list,
+    .kept = kept,
+    .kept_list = kept_list,
     .dlq_depth = front_dlq_depth,
     .dlq = front_dlq,
     .dlq_names = front_dlq_names,

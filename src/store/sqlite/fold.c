@@ -5,9 +5,19 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "store/sqlite/keep_rows.h"
 #include "store/sqlite/snapshot.h"
 
 enum { ROOM_WAIT_MS = 60 * 1000 };
+
+/* Now and then, a bounded number at a time. */
+static enum status sweep(struct sqlite_store *self, struct err *err) {
+    struct instant now = clock_now(self->options.clock);
+    if (now.mono.ms < self->sweep_due.ms)
+        return STATUS_OK;
+    self->sweep_due = mono_after(now.mono, SWEEP_MS);
+    return keep_rows_sweep(self->fold_db, now.wall, err);
+}
 
 static enum status write_file(struct sqlite_store *self, const struct snapshot *snapshot,
                               struct err *err) {
@@ -16,6 +26,8 @@ static enum status write_file(struct sqlite_store *self, const struct snapshot *
     enum status status = database_run(db, "BEGIN IMMEDIATE", err);
     if (status == STATUS_OK) {
         status = snapshot_write(snapshot, self->journal, self->fold_db, err);
+        if (status == STATUS_OK)
+            status = sweep(self, err);
         if (status == STATUS_OK)
             status = database_run(db, "COMMIT", err);
         if (status != STATUS_OK)
@@ -116,8 +128,14 @@ static size_t most_changes(const struct sqlite_store *self) {
     return self->options.fold_changes ? self->options.fold_changes : FOLD_CHANGES;
 }
 
+static bool is_fold_full(const struct sqlite_store *self) {
+    const struct keeps *keeps = &self->front.tables.keeps;
+    return self->change_count + keeps->change_count >= most_changes(self) ||
+           keeps->changed_bytes >= FOLD_KEEP_BYTES;
+}
+
 void fold_note_commit(struct sqlite_store *self, struct mono now) {
-    if (self->change_count >= most_changes(self)) {
+    if (is_fold_full(self)) {
         seal(self);
         pthread_cond_signal(&self->fold_asked);
     } else if (self->fold_due.ms == MONO_NEVER.ms) {
@@ -227,7 +245,7 @@ void fold_keep_bound(struct sqlite_store *self) {
     bool over;
     do {
         pthread_mutex_lock(&self->front.mutex);
-        over = self->change_count + self->folding_count > BEHIND_MAX;
+        over = parts_behind(self) > BEHIND_MAX || self->front.tables.keeps.bytes > KEEP_BYTES_MAX;
         pthread_mutex_unlock(&self->front.mutex);
     } while (over && fold_make_room(self));
 }
@@ -241,7 +259,7 @@ uint64_t fold_wait(struct sqlite_store *self) {
     pthread_mutex_lock(&self->front.mutex);
     if (self->options.threads && self->applied_end != self->folded_end)
         wait_for(self, self->applied_end, LIST_WAIT_MS, true);
-    uint64_t behind = self->change_count + self->folding_count;
+    uint64_t behind = parts_behind(self);
     pthread_mutex_unlock(&self->front.mutex);
     return behind;
 }

@@ -25,6 +25,9 @@ enum {
     FOLD_RETRY_MS = 1000,        /* after a fold that failed */
     LIST_WAIT_MS = 2000,         /* for the fold, by a list */
     GROUP_BYTES_MAX = 8 << 20,   /* of one journal group, unless a single commit is larger */
+    FOLD_KEEP_BYTES = 32 << 20,  /* of kept texts in one fold */
+    KEEP_BYTES_MAX = 256 << 20,  /* of those that wait for folds; then commits wait for them too */
+    SWEEP_MS = 60 * 1000,        /* between two looks for texts that expired */
     RECENT_BYTES_MAX = 64 << 20, /* of envelopes and bodies kept in memory */
 };
 enum { JOURNAL_KEEP_SHARE = 4 }; /* of the journal's bound stays on disk when all is folded */
@@ -59,7 +62,8 @@ struct sqlite_store {
     uint64_t fold_failures;
     bool fold_wanted; /* at once */
     bool fold_stopping;
-    struct mono fold_due; /* MONO_NEVER: nothing waits for a fold */
+    struct mono fold_due;  /* MONO_NEVER: nothing waits for a fold */
+    struct mono sweep_due; /* the fold's own: when it next looks for texts that expired */
 
     struct store_health health;
 
@@ -69,6 +73,11 @@ struct sqlite_store {
     struct database *fold_db, *lookup_db, *list_db;
     pthread_t writer_thread, fold_thread;
 };
+
+/* With the mutex: changes committed but not in the file. */
+static inline size_t parts_behind(const struct sqlite_store *self) {
+    return self->change_count + self->front.tables.keeps.change_count + self->folding_count;
+}
 
 static inline struct sqlite_store *parts_of(struct store *store) {
     return CONTAINER_OF(store, struct sqlite_store, front.port);

@@ -22,6 +22,7 @@ struct location {
     bool in_memory; /* then its state is: */
     enum state state;
     struct kept envelope, body;
+    struct blob *mark;
     uint64_t envelope_place, body_place;
 };
 
@@ -31,6 +32,7 @@ static void locate(const struct entry *entry, struct location *out) {
         .seq = entry->seq,
         .in_memory = true,
         .state = entry_state(entry),
+        .mark = blob_share(entry->mark),
         .envelope_place = entry->envelope_place,
         .body_place = entry->body_place,
     };
@@ -41,6 +43,7 @@ static void locate(const struct entry *entry, struct location *out) {
 }
 
 static void location_drop(struct location *location) {
+    blob_free(location->mark);
     blob_unkeep(&location->envelope);
     blob_unkeep(&location->body);
 }
@@ -98,9 +101,15 @@ static enum status load_once(struct sqlite_store *self, const struct location *a
     arena_init_heap(&arena, 4096);
     struct row row;
     enum status status = read_location(self, at, &arena, &row, err);
+    struct held_parts parts = {.seq = at->seq,
+                               .envelope = row.envelope,
+                               .body = row.body,
+                               .mark = row.mark,
+                               .state = at->in_memory ? &at->state : NULL};
+    if (at->in_memory) /* which knows better */
+        parts.mark = at->mark ? (struct bytes){at->mark->data, at->mark->len} : BYTES_NONE;
     if (status == STATUS_OK)
-        status =
-            held_new(at->seq, row.envelope, row.body, at->in_memory ? &at->state : NULL, out, err);
+        status = held_new(&parts, out, err);
     arena_free(&arena);
     return status;
 }
@@ -163,6 +172,23 @@ size_t reader_take(struct store *store, uint32_t queue, enum store_take which, s
         front_give_back(&self->front, seq, mono_after(now.mono, UNREADABLE_WAIT_MS));
     }
     return loaded;
+}
+
+struct store_held *reader_take_one(struct store *store, uint32_t queue, uint64_t seq) {
+    struct sqlite_store *self = parts_of(store);
+    struct location at;
+    pthread_mutex_lock(&self->front.mutex);
+    struct entry *entry = tables_take_one(&self->front.tables, queue, seq);
+    if (entry)
+        locate(entry, &at);
+    pthread_mutex_unlock(&self->front.mutex);
+    struct store_held *held = NULL;
+    struct err err;
+    if (entry && load(self, &at, &held, &err) != STATUS_OK) {
+        log_error("message %llu cannot be read: %s", (unsigned long long)seq, err.text);
+        front_give_back(&self->front, seq, (struct mono){0});
+    }
+    return held;
 }
 
 void reader_give_back(struct store *store, struct store_held *held_take, struct mono due) {

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "store/sqlite/changes.h"
+#include "store/sqlite/rows.h"
 
 /* ---- the file ---- */
 
@@ -56,9 +57,11 @@ static enum status load_waiting(struct sqlite_store *self, struct instant now, s
     sqlite3_stmt *stmt = database_statement(self->fold_db, SQL_WAITING);
     while (database_next(self->fold_db, stmt, &status, err)) {
         struct entry *entry = NULL;
-        enum status one = changes_restore(self, (uint64_t)sqlite3_column_int64(stmt, 0),
-                                          (uint32_t)sqlite3_column_int64(stmt, 1),
-                                          database_text(stmt, 2), &now, &entry, err);
+        struct row row = {.seq = (uint64_t)sqlite3_column_int64(stmt, 0),
+                          .queue = (uint32_t)sqlite3_column_int64(stmt, 1),
+                          .envelope = database_text(stmt, 2),
+                          .mark = database_text(stmt, 3)};
+        enum status one = changes_restore(self, &row, &now, &entry, err);
         if (one != STATUS_OK) {
             sqlite3_reset(stmt);
             return one;
@@ -95,6 +98,11 @@ struct replayed {
     struct instant now;
     struct err *err;
 };
+
+static enum status not_ours(uint64_t position, struct err *err) {
+    return err_set(err, STATUS_CORRUPT, "the journal's record at %llu is not one of ours",
+                   (unsigned long long)position);
+}
 
 static enum status replay_put(struct replayed *replayed, const struct envelope *envelope) {
     struct tables *tables = &replayed->self->front.tables;
@@ -163,18 +171,45 @@ static enum status replay_queue_name(struct replayed *replayed) {
     return STATUS_OK;
 }
 
+static enum status replay_mark(struct replayed *replayed) {
+    struct sqlite_store *self = replayed->self;
+    struct entry *entry = NULL;
+    enum status status = changes_find(self, replayed->record->seq, &entry, replayed->err);
+    if (status == STATUS_OK && entry && entry->stage == ENTRY_HELD) {
+        if (!tables_mark(&self->front.tables, entry, replayed->record->text, &replayed->now))
+            return not_ours(replayed->position, replayed->err);
+        changes_add(self, entry);
+    }
+    return status;
+}
+
+static enum status replay_keep(struct replayed *replayed) {
+    struct store_keep keep;
+    if (!keeps_decode(replayed->record, &keep))
+        return not_ours(replayed->position, replayed->err);
+    struct blob *value = keep.value.ptr ? blob_of(keep.value) : NULL;
+    if (value)
+        keep.value.ptr = value->data;
+    keeps_set(&replayed->self->front.tables.keeps, replayed->record->queue, &keep, value);
+    blob_free(value);
+    return STATUS_OK;
+}
+
 enum status recover_record(struct sqlite_store *self, uint64_t position, struct bytes bytes,
                            struct err *err) {
     static enum status (*const replay[])(struct replayed *) = {
-        [RECORD_PUT] = replay_message,           [RECORD_UPDATE] = replay_message,
-        [RECORD_FORGET] = replay_forget,         [RECORD_QUEUE_FACTS] = replay_queue_facts,
+        [RECORD_PUT] = replay_message,
+        [RECORD_UPDATE] = replay_message,
+        [RECORD_FORGET] = replay_forget,
+        [RECORD_QUEUE_FACTS] = replay_queue_facts,
         [RECORD_QUEUE_NAME] = replay_queue_name,
+        [RECORD_KEEP] = replay_keep,
+        [RECORD_MARK] = replay_mark,
     };
     struct record record;
-    if (!record_decode(bytes, &record) || record.queue == 0 ||
+    if (!record_decode(bytes, &record) || (record.queue == 0 && record.kind != RECORD_KEEP) ||
         (record.kind != RECORD_QUEUE_NAME && record.queue > self->front.tables.queue_count))
-        return err_set(err, STATUS_CORRUPT, "the journal's record at %llu is not one of ours",
-                       (unsigned long long)position);
+        return not_ours(position, err);
     struct replayed replayed = {.self = self,
                                 .position = position,
                                 .record = &record,

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/thread.h"
 #include "store/sqlite/fold.h"
+#include "store/sqlite/keep_rows.h"
 #include "store/sqlite/list.h"
 #include "store/sqlite/lock.h"
 #include "store/sqlite/parts.h"
@@ -32,7 +33,7 @@ static void health(struct store *store, struct store_health *out) {
     struct sqlite_store *self = parts_of(store);
     pthread_mutex_lock(&self->front.mutex);
     *out = self->health;
-    out->fold_behind = self->change_count + self->folding_count;
+    out->fold_behind = parts_behind(self);
     pthread_mutex_unlock(&self->front.mutex);
     pthread_mutex_lock(&self->journal_mutex);
     out->journal_bytes = journal_bytes(self->journal);
@@ -64,12 +65,15 @@ static const struct store_vtable vtable = {
     .queue_number = front_queue_number,
     .submit = writer_submit,
     .take = reader_take,
+    .take_one = reader_take_one,
     .give_back = reader_give_back,
     .next_ready = front_next_ready,
     .counts = front_counts,
     .queue_facts = front_queue_facts,
     .get = reader_get,
     .list = list_read,
+    .kept = keep_rows_get,
+    .kept_list = keep_rows_list,
     .dlq_depth = front_dlq_depth,
     .dlq = front_dlq,
     .dlq_names = front_dlq_names,
@@ -81,6 +85,7 @@ static const struct store_vtable vtable = {
 static struct sqlite_store *store_new(const struct sqlite_store_options *options) {
     struct sqlite_store *self = memory_new(sizeof *self);
     front_init(&self->front, &vtable);
+    self->front.tables.keeps.file = true;
     self->options = *options;
     self->options.path = bytes_dup(bytes_of(options->path));
     self->options.vfs = options->vfs ? bytes_dup(bytes_of(options->vfs)) : NULL;
