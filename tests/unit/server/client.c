@@ -54,12 +54,15 @@ void client_world_open(struct client_world *world, bool immediate) {
     world->engine.count = 2;
     snprintf(world->engine.queues[0].name, 256, "orders");
     snprintf(world->engine.queues[1].name, 256, "payments");
+    triage_init(&world->triage, &test_clock, 42);
+    world->triage.store = world->store;
     struct server_options options = {
         .host = "127.0.0.1",
         .max_body = CLIENT_MAX_BODY,
         .engine = &world->engine,
         .store = world->store,
         .clock = &test_clock,
+        .triage = &world->triage,
         .config = {config_dlq, config_dlq_names, config_policy, config_release, NULL},
         .version = BYTES("1.2.3"),
         .seed = 42,
@@ -72,6 +75,7 @@ void client_world_open(struct client_world *world, bool immediate) {
 void client_world_close(struct client_world *world) {
     server_stop(world->server);
     world->store->vtable->close(world->store);
+    triage_free(&world->triage);
 }
 
 /* ---- the socket ---- */
