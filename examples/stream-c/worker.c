@@ -1,5 +1,5 @@
-/* A stream worker: one JSON line in, one JSON line out, until stdin ends (docs/stream.md). It adds up
- * the numbers of a message's body. JSON is read and written with jansson. */
+/* A stream worker: one JSON line in, one JSON line out, until stdin ends (docs/stream.md). It adds
+ * up the numbers of a message's body. JSON is read and written with jansson. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

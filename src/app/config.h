@@ -31,7 +31,7 @@ struct config_handler {
     int64_t timeout_ms;          /* 30 s */
     struct rule_header *headers; /* http */
     size_t header_count;
-    struct bytes ca_file; /* http: `ca:`, a PEM file; empty: the system's */
+    struct bytes ca_file;  /* http: `ca:`, a PEM file; empty: the system's */
     enum config_mode mode; /* exec */
     uint32_t workers;      /* stream: 4 */
     uint64_t max_messages; /* stream: 0, never */

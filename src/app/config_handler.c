@@ -89,7 +89,8 @@ static bool read_ca(struct config_reader *reader, const struct config_node *node
     return true;
 }
 
-static const char *const mode_words[] = {[MODE_PROCESS] = "process", [MODE_STREAM] = "stream", NULL};
+static const char *const mode_words[] = {
+    [MODE_PROCESS] = "process", [MODE_STREAM] = "stream", NULL};
 
 static const struct config_field handler_fields[] = {
     CONFIG_VALUE("http", read_url, struct config_handler, url),

@@ -139,9 +139,8 @@ static enum status add_queue(struct plant *plant, const struct config_queue *que
     line->broker = builtin_new(plant->store, number);
     line->handlers = memory_array(queue->handler_count, sizeof *line->handlers);
     for (size_t i = 0; i < queue->handler_count; i++)
-        line->handlers[line->handler_count++] =
-            (struct engine_handler){.handler = make_handler(plant, &queue->handlers[i]),
-                                    .batch = queue->handlers[i].batch};
+        line->handlers[line->handler_count++] = (struct engine_handler){
+            .handler = make_handler(plant, &queue->handlers[i]), .batch = queue->handlers[i].batch};
     struct engine_queue_options options = {.name = queue->name,
                                            .rules = config_rules(queue),
                                            .broker = line->broker,

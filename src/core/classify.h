@@ -17,8 +17,8 @@ struct classification {
     bool unclassified;      /* no rule matched: verdict dlq, category unknown */
 };
 
-/* The handler's own verdict (Impound-Verdict) first, then the queue's rules, then its presets, then what
- * holds for every queue. */
+/* The handler's own verdict (Impound-Verdict) first, then the queue's rules, then its presets, then
+ * what holds for every queue. */
 struct classification classify(const struct policy *policy, const struct rule_subject *subject,
                                const struct rule_facts *facts);
 

@@ -7,32 +7,29 @@
  * A hand-over that failed as a whole blames all its messages. Where that would end them, or add a
  * crash, it is split: halves are handed over again, within the same attempt, until a message is
  * alone and what is said is said of it. One that fails for the downstream's sake (a retry) fails
- * every message once, unsplit. The breaker hears one word of each hand-over, whatever it was split
- * into: a good one as soon as any part of it succeeds, a bad one when none did. */
+ * every message once, unsplit. The breaker hears one word of each hand-over, and none of one that
+ * is split: its parts speak for it, so that poison among the healthy opens nothing, and an outage
+ * ends as few messages as it would one by one. */
 #include <assert.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "engine/state.h"
 
-enum { BUNDLE_BODIES_MAX = 8 << 20 }; /* bytes of bodies in one hand-over of more than one message */
-
-/* What all parts of one hand-over share. */
-struct handover {
-    size_t open; /* messages whose fate is not decided */
-    bool told;   /* the breaker has heard of it */
-};
+enum {
+    BUNDLE_BODIES_MAX = 8 << 20
+}; /* bytes of bodies in one hand-over of more than one message */
 
 struct bundle {
     struct engine_post post;
     struct list link; /* in queue->bundles */
     struct queue *queue;
-    struct handover *handover;
     struct list members;  /* flights: with the handler, or being judged */
     struct list suspects; /* flights that were set aside */
     bool calling;         /* between start_group and done */
     bool opening;         /* its members are being judged one after another */
     bool failed;          /* as a whole */
+    bool told;            /* the breaker has heard of it */
     struct call_group group;
     struct call *calls[];
 };
@@ -52,7 +49,7 @@ static void bundle_free(struct bundle *bundle) {
 
 /* ---- the answer ---- */
 
-static void send_part(struct list *flights, size_t count, struct handover *handover);
+static void send_part(struct list *flights, size_t count);
 
 /* All its members are judged: what was set aside goes on in halves. */
 static void finish(struct bundle *bundle) {
@@ -60,9 +57,9 @@ static void finish(struct bundle *bundle) {
         return;
     size_t count = 0;
     LIST_EACH(node, &bundle->suspects)
-        count++;
-    send_part(&bundle->suspects, (count + 1) / 2, bundle->handover);
-    send_part(&bundle->suspects, count / 2, bundle->handover);
+    count++;
+    send_part(&bundle->suspects, (count + 1) / 2);
+    send_part(&bundle->suspects, count / 2);
     bundle_free(bundle);
 }
 
@@ -72,7 +69,7 @@ static void open_bundle(struct engine *engine, struct engine_post *post) {
     bundle->calling = false;
     bundle->opening = true;
     LIST_EACH_SAFE(node, &bundle->members)
-        question_outcome(flight_at(node));
+    question_outcome(flight_at(node));
     bundle->opening = false;
     finish(bundle);
 }
@@ -101,8 +98,7 @@ static bool blames_message(const struct flight *flight, const struct decision *d
 
 bool bundle_sets_aside(struct flight *flight, const struct decision *decision) {
     struct bundle *bundle = flight->bundle;
-    if (!bundle || !bundle->failed || bundle->group.count == 1 ||
-        !blames_message(flight, decision))
+    if (!bundle || !bundle->failed || bundle->group.count == 1 || !blames_message(flight, decision))
         return false;
     list_remove(&flight->bundling);
     list_push_back(&bundle->suspects, &flight->bundling);
@@ -110,38 +106,40 @@ bool bundle_sets_aside(struct flight *flight, const struct decision *decision) {
     return true;
 }
 
-bool bundle_speaks(struct flight *flight, const struct decision *decision) {
-    if (!flight->bundle)
-        return true;
-    struct handover *handover = flight->bundle->handover;
-    if (handover->told)
-        return false;
-    handover->told = !decision->breaker_failure || handover->open == 1;
-    return handover->told;
+static bool is_last(const struct bundle *bundle, const struct flight *flight) {
+    return bundle->members.next == &flight->bundling && bundle->members.prev == &flight->bundling;
 }
 
-static void close_one(struct flight *flight) {
-    struct handover *handover = flight->bundle->handover;
+/* A whole has one outcome. Of items, one that succeeds shows the downstream alive, whatever becomes
+ * of the others. */
+bool bundle_speaks(struct flight *flight, const struct decision *decision) {
+    struct bundle *bundle = flight->bundle;
+    if (!bundle)
+        return true;
+    if (bundle->told)
+        return false;
+    bundle->told = bundle->failed || !decision->breaker_failure || is_last(bundle, flight);
+    return bundle->told;
+}
+
+static void part(struct flight *flight) {
     list_remove(&flight->bundling);
     flight->bundle = NULL;
-    if (--handover->open == 0)
-        free(handover);
 }
 
 void bundle_leave(struct flight *flight) {
     struct bundle *bundle = flight->bundle;
     if (!bundle)
         return;
-    close_one(flight);
+    part(flight);
     finish(bundle);
 }
 
 /* ---- handing over ---- */
 
-static struct bundle *bundle_new(struct queue *queue, size_t most, struct handover *handover) {
+static struct bundle *bundle_new(struct queue *queue, size_t most) {
     struct bundle *bundle = memory_new(sizeof *bundle + most * sizeof *bundle->calls);
     bundle->queue = queue;
-    bundle->handover = handover;
     bundle->post.open = open_bundle;
     bundle->group.calls = bundle->calls;
     bundle->group.done = on_done;
@@ -172,10 +170,10 @@ static void start(struct bundle *bundle) {
 }
 
 /* The first `count` of the flights. */
-static void send_part(struct list *flights, size_t count, struct handover *handover) {
+static void send_part(struct list *flights, size_t count) {
     if (count == 0)
         return;
-    struct bundle *bundle = bundle_new(flight_at(flights->next)->queue, count, handover);
+    struct bundle *bundle = bundle_new(flight_at(flights->next)->queue, count);
     for (size_t i = 0; i < count; i++)
         join(bundle, flight_at(flights->next));
     start(bundle);
@@ -190,8 +188,7 @@ static bool goes_with(const struct flight *flight, const struct flight *first, s
 static void send_one(struct queue *queue) {
     struct flight *first = flight_at(queue->bundling.next);
     size_t most = handler_of(first)->batch, bytes = first->call.body.len;
-    struct handover *handover = memory_new(sizeof *handover);
-    struct bundle *bundle = bundle_new(queue, most, handover);
+    struct bundle *bundle = bundle_new(queue, most);
     join(bundle, first);
     LIST_EACH_SAFE(node, &queue->bundling) {
         struct flight *flight = flight_at(node);
@@ -202,7 +199,6 @@ static void send_one(struct queue *queue) {
         bytes += flight->call.body.len;
         join(bundle, flight);
     }
-    handover->open = bundle->group.count;
     start(bundle);
 }
 
@@ -233,9 +229,9 @@ void bundle_drop(struct queue *queue) {
     while (!list_empty(&queue->bundles)) {
         struct bundle *bundle = CONTAINER_OF(queue->bundles.next, struct bundle, link);
         while (!list_empty(&bundle->members))
-            close_one(flight_at(bundle->members.next));
+            part(flight_at(bundle->members.next));
         while (!list_empty(&bundle->suspects))
-            close_one(flight_at(bundle->suspects.next));
+            part(flight_at(bundle->suspects.next));
         bundle_free(bundle);
     }
     while (list_pop_front(&queue->bundling)) {

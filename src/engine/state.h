@@ -90,9 +90,9 @@ struct queue {
     struct list flights;
     struct list bundling; /* flights that wait for this turn's bundles … */
     struct list bundles;  /* … and the bundles that were handed over */
-    uint32_t running;   /* handed over and not yet judged: each has a slot of the concurrency */
-    uint32_t settling;  /* flights that wait for their commit */
-    uint32_t postponed; /* of those, the ones that a commit failed for */
+    uint32_t running;     /* handed over and not yet judged: each has a slot of the concurrency */
+    uint32_t settling;    /* flights that wait for their commit */
+    uint32_t postponed;   /* of those, the ones that a commit failed for */
     struct heap_node timer;
     struct list visiting; /* in engine->visiting: look at it this turn */
     struct list woken;    /* in engine->woken: the store said so (under wake_mutex) */

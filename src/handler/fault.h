@@ -1,5 +1,5 @@
-/* fault: what a worker says of a message that failed, under the names of the /fail call (DESIGN §6):
- * error_type, error_message, stack_trace, status, verdict, reason, retry_after. Pure. */
+/* fault: what a worker says of a message that failed, under the names of the /fail call (DESIGN
+ * §6): error_type, error_message, stack_trace, status, verdict, reason, retry_after. Pure. */
 #ifndef HANDLER_FAULT_H
 #define HANDLER_FAULT_H
 

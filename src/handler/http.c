@@ -149,8 +149,8 @@ static void set_options(struct transfer *transfer) {
 static void transfer_go(struct http_pool *pool, struct transfer *transfer, struct mono now) {
     int64_t left_ms = transfer->began.ms + transfer->http->timeout_ms - now.ms;
     curl_easy_setopt(transfer->easy, CURLOPT_TIMEOUT_MS, left_ms > 0 ? (long)left_ms : 1L);
-    http_answer_clear(&transfer->answer, transfer->entry.task.call ? HTTP_ANSWER_KEPT_MAX
-                                                                   : HTTP_ANSWER_BATCH_MAX);
+    http_answer_clear(&transfer->answer,
+                      transfer->entry.task.call ? HTTP_ANSWER_KEPT_MAX : HTTP_ANSWER_BATCH_MAX);
     CURLMcode added = curl_multi_add_handle(pool->multi, transfer->easy);
     assert(added == CURLM_OK);
     (void)added;

@@ -9,7 +9,7 @@
 #include "handler/task.h"
 
 enum {
-    HTTP_ANSWER_KEPT_MAX = 64 * 1024, /* bytes of an answer's body that are looked at … */
+    HTTP_ANSWER_KEPT_MAX = 64 * 1024,    /* bytes of an answer's body that are looked at … */
     HTTP_ANSWER_BATCH_MAX = 1024 * 1024, /* … where it may list the items of a batch */
     HTTP_ANSWER_DRAINED_MAX =
         1024 * 1024, /* bytes read to keep the connection; then it is dropped */

@@ -132,8 +132,8 @@ struct curl_slist *http_request_headers(struct task task, const struct rule_head
     struct curl_slist *list = append(NULL, "Expect:"); /* no 100-continue: it costs a round trip */
     list = add_ours(list, task);
     if (!is_fixed(BYTES("Content-Type"), fixed, fixed_count))
-        list = add_content_type(list, task.call ? task.call->content_type
-                                                : BYTES("application/json"));
+        list =
+            add_content_type(list, task.call ? task.call->content_type : BYTES("application/json"));
     if (task.call)
         list = add_own(list, task.call, fixed, fixed_count);
     for (size_t i = 0; i < fixed_count; i++) {

@@ -1,5 +1,6 @@
-/* http_request: the headers of one request, and the body of one that carries several messages. A message's headers are a stranger's words, so nothing in
- * them may end a line, frame the request, or pass for a header of ours. */
+/* http_request: the headers of one request, and the body of one that carries several messages. A
+ * message's headers are a stranger's words, so nothing in them may end a line, frame the request,
+ * or pass for a header of ours. */
 #ifndef HANDLER_HTTP_REQUEST_H
 #define HANDLER_HTTP_REQUEST_H
 

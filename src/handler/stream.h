@@ -6,8 +6,8 @@
 #include "handler/exec.h"
 
 enum {
-    STREAM_BACKOFF_FIRST_MS = 100,       /* before a worker that died is replaced; doubles … */
-    STREAM_BACKOFF_LAST_MS = 30 * 1000,  /* … up to this; an answer sets it back */
+    STREAM_BACKOFF_FIRST_MS = 100,      /* before a worker that died is replaced; doubles … */
+    STREAM_BACKOFF_LAST_MS = 30 * 1000, /* … up to this; an answer sets it back */
     STREAM_VAIN_MAX = 5, /* workers in a row that ended before they read a message: the program
                           * cannot be run */
 };

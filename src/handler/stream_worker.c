@@ -33,8 +33,8 @@ static void take_answer(struct stream_worker *worker, bool goes_on) {
     struct outcome whole;
     arena_init_heap(&arena, 1024);
     struct outcome *items = arena_alloc(&arena, task_count(task->entry.task) * sizeof *items);
-    const char *wrong = stream_line_read(buf_view(&worker->answer), task->entry.task,
-                                         worker->given, &arena, &whole, items);
+    const char *wrong = stream_line_read(buf_view(&worker->answer), task->entry.task, worker->given,
+                                         &arena, &whole, items);
     if (wrong) {
         breach(worker, wrong);
     } else {

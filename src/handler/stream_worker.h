@@ -52,8 +52,7 @@ struct stream_worker {
 /* NULL: *trouble is the errno for which there is no process. */
 struct stream_worker *stream_worker_new(const struct stream_owner *owner, int *trouble);
 /* It is idle. The task is over after so long. */
-void stream_worker_give(struct stream_worker *worker, struct stream_task *task,
-                        int64_t timeout_ms);
+void stream_worker_give(struct stream_worker *worker, struct stream_task *task, int64_t timeout_ms);
 /* It is idle: no more tasks. */
 void stream_worker_dismiss(struct stream_worker *worker);
 void stream_worker_kill(struct stream_worker *worker, enum exec_stop why);

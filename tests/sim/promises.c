@@ -48,7 +48,8 @@ void promises_on_start(struct world *world, struct world_queue *queue, struct me
         world_break(world, "%s: handed over twice at once", message->id);
     if (call->attempt > ATTEMPTS_MAX)
         world_break(world, "%s: attempt %u", message->id, call->attempt);
-    if (queue->breaker == BREAKER_CLOSED)
+    bool again = message->split && call->attempt == message->attempts_seen;
+    if (queue->breaker == BREAKER_CLOSED && !again)
         check_budget(world, queue, call->attempt > 1);
 }
 

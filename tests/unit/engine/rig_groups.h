@@ -1,4 +1,5 @@
-/* rig_groups: hand-overs of several messages on the rig's bench. In the log: start[a b], cancel[a b].
+/* rig_groups: hand-overs of several messages on the rig's bench. In the log: start[a b], cancel[a
+ * b].
  */
 #ifndef RIG_GROUPS_H
 #define RIG_GROUPS_H

@@ -231,21 +231,49 @@ static void poison_that_is_found_by_halving_opens_no_breaker(void **state) {
     rig_free(rig);
 }
 
-static void a_batch_of_which_nothing_succeeds_is_a_bad_word(void **state) {
+/* As many as would have died one by one before the breaker knew. */
+static void an_outage_that_looks_terminal_ends_few_of_a_batch(void **state) {
+    (void)state;
+    struct rig *rig = bench_of(64);
+    while (rig_groups_open(rig))
+        rig_groups_end(rig, rig_outcome(KIND_STATUS, 500));
+    assert_int_equal(rig_view(rig).breaker, BREAKER_OPEN);
+    assert_int_equal(rig_view(rig).results[RESULT_DLQ], 5);
+    assert_int_equal(rig_view(rig).results[RESULT_PROBE_FAILED], 59);
+    assert_int_equal(rig_view(rig).in_flight, 0);
+    rig_free(rig);
+}
+
+static void items_that_all_fail_for_the_downstreams_sake_are_one_bad_word(void **state) {
     (void)state;
     struct rig *rig = bench(2, 2, 0);
+    struct outcome busy = rig_outcome(KIND_REPORTED, 503);
     for (int i = 0; i < 5; i++) {
+        assert_int_equal(rig_view(rig).breaker, BREAKER_CLOSED);
         char id[RIG_ID_SIZE];
         snprintf(id, sizeof id, "a%d", i);
         rig_push(rig, id);
-        id[0] = 'b';
-        rig_push(rig, id);
         rig_rest(rig);
-        assert_int_equal(rig_view(rig).breaker, BREAKER_CLOSED);
-        while (rig_groups_open(rig))
-            rig_groups_end(rig, rig_outcome(KIND_STATUS, 500));
+        rig_groups_end_but(rig, id, busy);
     }
     assert_int_equal(rig_view(rig).breaker, BREAKER_OPEN);
+    rig_free(rig);
+}
+
+static void one_item_that_succeeds_is_a_good_word(void **state) {
+    (void)state;
+    struct rig *rig = bench(2, 2, 0);
+    struct outcome busy = rig_outcome(KIND_REPORTED, 503);
+    for (int i = 0; i < 6; i++) {
+        char id[RIG_ID_SIZE], beside[RIG_ID_SIZE];
+        snprintf(id, sizeof id, "a%d", i);
+        snprintf(beside, sizeof beside, "b%d", i);
+        rig_push(rig, i % 2 ? id : beside);
+        rig_push(rig, i % 2 ? beside : id);
+        rig_rest(rig);
+        rig_groups_end_but(rig, id, busy);
+    }
+    assert_int_equal(rig_view(rig).breaker, BREAKER_CLOSED);
     rig_free(rig);
 }
 
@@ -336,7 +364,9 @@ int main(void) {
         cmocka_unit_test(rules_may_part_the_messages_of_a_batch),
         cmocka_unit_test(the_breaker_hears_one_word_of_each_hand_over),
         cmocka_unit_test(poison_that_is_found_by_halving_opens_no_breaker),
-        cmocka_unit_test(a_batch_of_which_nothing_succeeds_is_a_bad_word),
+        cmocka_unit_test(an_outage_that_looks_terminal_ends_few_of_a_batch),
+        cmocka_unit_test(items_that_all_fail_for_the_downstreams_sake_are_one_bad_word),
+        cmocka_unit_test(one_item_that_succeeds_is_a_good_word),
         cmocka_unit_test(those_that_fall_back_are_bundled_again),
         cmocka_unit_test(a_batch_waits_for_what_jq_says_of_each),
         cmocka_unit_test(after_the_drain_a_batch_is_interrupted_and_not_halved),

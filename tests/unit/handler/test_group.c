@@ -95,7 +95,8 @@ static void an_answer_longer_than_is_read_fails_the_whole(void **state) {
     struct http_bench *bench = *state;
     enum { LONG = HTTP_ANSWER_BATCH_MAX + 1 };
     char head[128];
-    int head_len = snprintf(head, sizeof head, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", LONG);
+    int head_len =
+        snprintf(head, sizeof head, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", LONG);
     char *answer = memory_new((size_t)head_len + LONG + 1);
     memcpy(answer, head, (size_t)head_len);
     memset(answer + head_len, ' ', LONG);

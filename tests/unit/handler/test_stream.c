@@ -92,8 +92,9 @@ static void a_worker_gets_the_line_of_the_contract(void **state) {
 }
 
 static void a_worker_is_replaced_after_max_messages(void **state) {
-    struct handler *handler = program(
-        *state, "while read -r l; do n=$((n + 1)); test $n -lt 4 && echo '" OK "'; done", 3, LONG_MS);
+    struct handler *handler =
+        program(*state, "while read -r l; do n=$((n + 1)); test $n -lt 4 && echo '" OK "'; done", 3,
+                LONG_MS);
     for (int i = 0; i < 10; i++)
         assert_succeeds(handler);
     drop(handler);
@@ -129,10 +130,10 @@ static void a_large_message_and_a_large_answer_go_through(void **state) {
 /* ---- failures ---- */
 
 static void what_a_worker_says_of_a_failure_is_the_outcome(void **state) {
-    struct handler *handler = shell(
-        *state, "read -r l; echo '{\"id\":\"m-1\",\"ok\":false,\"error_type\":\"Busy\","
-                "\"error_message\":\"later\",\"stack_trace\":\"at till\",\"status\":503,"
-                "\"verdict\":\"retry\",\"reason\":\"full\",\"retry_after\":2}'");
+    struct handler *handler =
+        shell(*state, "read -r l; echo '{\"id\":\"m-1\",\"ok\":false,\"error_type\":\"Busy\","
+                      "\"error_message\":\"later\",\"stack_trace\":\"at till\",\"status\":503,"
+                      "\"verdict\":\"retry\",\"reason\":\"full\",\"retry_after\":2}'");
     struct caller caller;
     struct outcome outcome = call(handler, &caller);
     assert_int_equal(outcome.ending, ENDING_FAILED);
@@ -243,8 +244,7 @@ static void a_program_that_never_reads_is_a_config_exit_in_the_end(void **state)
     struct outcome outcome = call(handler, &caller);
     assert_int_equal(outcome.kind, KIND_EXIT);
     assert_int_equal(outcome.exit_code, EXEC_UNRUNNABLE_EXIT);
-    assert_bytes(outcome.error_message,
-                 "no licence: exit status 3 of sh before it read a message");
+    assert_bytes(outcome.error_message, "no licence: exit status 3 of sh before it read a message");
     caller_free(&caller);
     drop(handler);
 }
