@@ -65,6 +65,9 @@ enum status member_text(struct json value, size_t min, size_t max, struct arena 
     if (out->len < min || out->len > max)
         return err_set(err, STATUS_INVALID, "must have %zu to %zu bytes, and has %zu", min, max,
                        out->len);
+    if (json_has_lone_surrogate(value))
+        return err_set(err, STATUS_INVALID,
+                       "has an escape that is half a character, as \\ud800 is");
     if (!is_printable(*out))
         return err_set(err, STATUS_INVALID, "must be printable text, without control characters");
     return STATUS_OK;
