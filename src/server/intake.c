@@ -60,6 +60,12 @@ static void take_content_type(struct request *request) {
     request->content_type = type.len ? arena_dup(&request->arena, type) : BYTES_NONE;
 }
 
+static void take_actor(struct request *request) {
+    struct bytes name = bytes_trim(header(request, REQUEST_ACTOR_HEADER));
+    request->actor = name.len ? arena_dup(&request->arena, bytes_clip(name, REQUEST_ACTOR_MAX))
+                              : BYTES("anonymous");
+}
+
 static bool turned_away(struct server *server) {
     pthread_mutex_lock(&server->mutex);
     bool stopping = server->stopping;
@@ -105,6 +111,7 @@ static enum MHD_Result reply(struct request *request);
 
 static enum MHD_Result begin(struct request *request) {
     take_content_type(request);
+    take_actor(request);
     examine(request);
     if (!request->answered)
         MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, add_arg, request);

@@ -3,26 +3,35 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "store/mark.h"
 #include "store/page.h"
 #include "store/sqlite/fold.h"
 #include "store/sqlite/list_sql.h"
 
+enum { ENVELOPE_MAX = 64 << 20 };
+
 /* ---- what is taken just now ---- */
+
+static void put_seqs(const struct list *entries, struct buf *text) {
+    LIST_EACH(node, entries) {
+        const struct entry *entry = CONTAINER_OF(node, struct entry, link);
+        buf_printf(text, "%s%" PRIu64, text->len > 1 ? "," : "", entry->seq);
+    }
+}
 
 /* As a JSON array of numbers, which SQL can read. With the mutex. */
 static struct bytes taken_seqs(struct sqlite_store *self, struct arena *arena) {
     size_t count = 0;
-    for (size_t i = 0; i < self->tables.queue_count; i++)
-        count += self->tables.queues[i]->waiting.taken_count;
+    for (size_t i = 0; i < self->front.tables.queue_count; i++)
+        count += self->front.tables.queues[i]->waiting.taken_count +
+                 self->front.tables.queues[i]->waiting.leased_count;
     size_t size = count * (sizeof "18446744073709551615,") + sizeof "[]";
     struct buf text;
     buf_init_fixed(&text, arena_alloc(arena, size), size);
     buf_char(&text, '[');
-    for (size_t i = 0; i < self->tables.queue_count; i++) {
-        LIST_EACH(node, &self->tables.queues[i]->waiting.taken) {
-            const struct entry *entry = CONTAINER_OF(node, struct entry, link);
-            buf_printf(&text, "%s%" PRIu64, text.len > 1 ? "," : "", entry->seq);
-        }
+    for (size_t i = 0; i < self->front.tables.queue_count; i++) {
+        put_seqs(&self->front.tables.queues[i]->waiting.taken, &text);
+        put_seqs(&self->front.tables.queues[i]->waiting.leased, &text);
     }
     buf_char(&text, ']');
     return buf_view(&text);
@@ -36,14 +45,25 @@ static enum state shown_state(enum state stored) {
                                            : stored;
 }
 
-/* The envelope of a message that is taken says so. */
-static struct bytes as_taken(struct bytes stored, struct arena *arena) {
+/* What is known of a row besides its envelope. */
+struct knowledge {
+    bool taken;
+    struct bytes mark, blocked_by; /* ptr NULL: none */
+};
+
+/* The envelope as it is now: taken, marked since it was written, behind a closed key. */
+static struct bytes as_shown(struct bytes stored, const struct knowledge *known,
+                             struct arena *arena) {
     struct envelope envelope;
-    if (envelope_decode(stored, arena, &envelope, NULL) != STATUS_OK)
+    if ((!known->taken && !known->mark.ptr && !known->blocked_by.ptr) ||
+        envelope_decode(stored, arena, &envelope, NULL) != STATUS_OK ||
+        mark_read(known->mark, arena, &envelope, NULL) != STATUS_OK)
         return stored;
-    envelope.state = shown_state(envelope.state);
+    if (known->taken)
+        envelope.state = shown_state(envelope.state);
+    envelope.blocked_by = known->blocked_by;
     struct buf text;
-    buf_init_heap(&text, 2 * stored.len + 256);
+    buf_init_heap(&text, ENVELOPE_MAX);
     envelope_encode(&envelope, ENVELOPE_STORED, BYTES_NONE, &text);
     struct bytes copy = arena_dup(arena, buf_view(&text));
     buf_free(&text);
@@ -65,9 +85,9 @@ static enum status read_rows(struct database *database, sqlite3_stmt *stmt,
         last = (struct page_key){.seq = (uint64_t)sqlite3_column_int64(stmt, LIST_SEQ),
                                  .dead_ms = sqlite3_column_int64(stmt, LIST_DEAD_MS)};
         struct bytes envelope = arena_dup(arena, database_text(stmt, LIST_ENVELOPE));
-        if (sqlite3_column_int(stmt, LIST_TAKEN))
-            envelope = as_taken(envelope, arena);
-        out->rows[out->count++] = (struct store_row){last.seq, envelope};
+        struct knowledge known = {.taken = sqlite3_column_int(stmt, LIST_TAKEN) != 0,
+                                  .mark = database_text(stmt, LIST_MARK)};
+        out->rows[out->count++] = (struct store_row){last.seq, as_shown(envelope, &known, arena)};
     }
     return status;
 }
@@ -83,15 +103,28 @@ static enum status run(struct database *database, const struct list_sql *sql,
     return status;
 }
 
+/* Which key is closed is known in memory alone. */
+static void show_blocked(struct sqlite_store *self, struct arena *arena, struct store_page *page) {
+    struct bytes *letters = arena_alloc(arena, (page->count + 1) * sizeof *letters);
+    pthread_mutex_lock(&self->front.mutex);
+    for (size_t i = 0; i < page->count; i++)
+        letters[i] = tables_blocked_by(&self->front.tables, page->rows[i].seq, arena);
+    pthread_mutex_unlock(&self->front.mutex);
+    for (size_t i = 0; i < page->count; i++) {
+        struct knowledge known = {.blocked_by = letters[i]};
+        page->rows[i].envelope = as_shown(page->rows[i].envelope, &known, arena);
+    }
+}
+
 enum status list_read(struct store *store, const struct store_query *query, struct arena *arena,
                       struct store_page *out, struct err *err) {
     struct sqlite_store *self = parts_of(store);
     struct list_sql sql;
     uint64_t behind = fold_wait(self);
-    pthread_mutex_lock(&self->mutex);
+    pthread_mutex_lock(&self->front.mutex);
     struct bytes taken = taken_seqs(self, arena);
-    uint32_t queue = tables_queue_known(&self->tables, query->queue);
-    pthread_mutex_unlock(&self->mutex);
+    uint32_t queue = tables_queue_known(&self->front.tables, query->queue);
+    pthread_mutex_unlock(&self->front.mutex);
     *out = (struct store_page){.behind = behind};
     out->rows = arena_alloc(arena, (query->limit + 1) * sizeof *out->rows);
     enum status status = list_sql_build(&sql, query, queue, taken, arena, err);
@@ -100,5 +133,7 @@ enum status list_read(struct store *store, const struct store_query *query, stru
     database_lock(self->list_db);
     status = run(self->list_db, &sql, query, arena, out, err);
     database_unlock(self->list_db);
+    if (status == STATUS_OK)
+        show_blocked(self, arena, out);
     return status;
 }

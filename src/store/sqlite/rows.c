@@ -1,11 +1,9 @@
 #include "store/sqlite/rows.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "core/lifecycle.h"
+#include "store/mark.h"
 
-enum { FINGERPRINT_SIZE = 17, BODY_COLUMN = 3 };
+enum { MARK_COLUMN = 3, BODY_COLUMN = 4 };
 
 static enum status error_of_row(struct database *database, uint64_t seq, int64_t *id,
                                 struct err *err) {
@@ -25,7 +23,7 @@ static struct bytes or_null(struct bytes text) {
 }
 
 static void bind_envelope(sqlite3_stmt *stmt, const struct envelope *envelope,
-                          char fingerprint[FINGERPRINT_SIZE]) {
+                          char fingerprint[DATABASE_FINGERPRINT_SIZE]) {
     bool letter = envelope->letter_id.len > 0;
     database_bind_text(stmt, 3, envelope->id);
     database_bind_text(stmt, 4, or_null(envelope->letter_id));
@@ -36,7 +34,7 @@ static void bind_envelope(sqlite3_stmt *stmt, const struct envelope *envelope,
     database_bind_text(stmt, 9, or_null(envelope->reason));
     database_bind_text(stmt, 10, or_null(envelope->error_type));
     if (envelope->failed) {
-        snprintf(fingerprint, FINGERPRINT_SIZE, "%016" PRIx64, envelope->fingerprint);
+        database_fingerprint(envelope->fingerprint, fingerprint);
         database_bind_text(stmt, 11, bytes_of(fingerprint));
     }
     database_bind_text(stmt, 12, envelope->key);
@@ -50,7 +48,7 @@ static void bind_envelope(sqlite3_stmt *stmt, const struct envelope *envelope,
 static enum status write_message(struct database *database, const struct row *row,
                                  const struct envelope *envelope, int64_t error_id,
                                  struct err *err) {
-    char fingerprint[FINGERPRINT_SIZE];
+    char fingerprint[DATABASE_FINGERPRINT_SIZE];
     sqlite3_stmt *stmt = database_statement(database, row->fresh ? SQL_ROW_ADD : SQL_ROW_SET);
     sqlite3_bind_int64(stmt, 1, (sqlite3_int64)row->seq);
     sqlite3_bind_int64(stmt, 2, row->queue);
@@ -58,6 +56,8 @@ static enum status write_message(struct database *database, const struct row *ro
     if (error_id != 0)
         sqlite3_bind_int64(stmt, 18, error_id);
     database_bind_text(stmt, 19, row->envelope);
+    database_bind_text(stmt, 20, row->mark);
+    sqlite3_bind_int64(stmt, 21, envelope->closes_key);
     return database_step(database, stmt, err);
 }
 
@@ -94,7 +94,26 @@ enum status rows_write(struct database *database, struct error_texts *texts, con
     struct envelope envelope;
     enum status status = envelope_decode(row->envelope, &arena, &envelope, err);
     if (status == STATUS_OK)
+        status = mark_read(row->mark, &arena, &envelope, err);
+    if (status == STATUS_OK)
         status = write_decoded(database, texts, row, &envelope, err);
+    arena_free(&arena);
+    return status;
+}
+
+enum status rows_mark(struct database *database, uint64_t seq, struct bytes text, struct err *err) {
+    struct arena arena;
+    arena_init_heap(&arena, 1024);
+    struct envelope marked = {0};
+    enum status status = mark_read(text, &arena, &marked, err);
+    if (status == STATUS_OK) {
+        sqlite3_stmt *stmt = database_statement(database, SQL_ROW_MARK);
+        sqlite3_bind_int64(stmt, 1, (sqlite3_int64)seq);
+        database_bind_text(stmt, 2, bytes_of(state_text(marked.state)));
+        database_bind_text(stmt, 3, text);
+        sqlite3_bind_int64(stmt, 4, marked.escalated_at.ms);
+        status = database_step(database, stmt, err);
+    }
     arena_free(&arena);
     return status;
 }
@@ -126,6 +145,8 @@ static enum status read_row(struct database *database, sqlite3_stmt *stmt, struc
             .queue = (uint32_t)sqlite3_column_int64(stmt, 1),
             .envelope = arena_dup(arena, database_text(stmt, 2)),
         };
+        if (sqlite3_column_type(stmt, MARK_COLUMN) != SQLITE_NULL)
+            out->mark = arena_dup(arena, database_text(stmt, MARK_COLUMN));
         if (sqlite3_column_count(stmt) > BODY_COLUMN &&
             sqlite3_column_type(stmt, BODY_COLUMN) == SQLITE_BLOB)
             out->body = arena_dup(arena, database_text(stmt, BODY_COLUMN));

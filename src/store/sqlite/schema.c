@@ -40,6 +40,22 @@ static const char *const steps[SCHEMA_VERSION] = {
     " error_type, attempts, strftime('%Y-%m-%dT%H:%M:%SZ', dead_ms / 1000, 'unixepoch') AS dead_at,"
     " queues.name AS queue, messages.id AS message_id, key, messages.seq"
     " FROM messages JOIN queues ON queues.number = messages.queue WHERE letter_id IS NOT NULL;",
+    "ALTER TABLE messages ADD COLUMN mark TEXT;"
+    "ALTER TABLE messages ADD COLUMN closes_key INTEGER NOT NULL DEFAULT 0;"
+    "CREATE INDEX messages_closing ON messages (queue, key)"
+    " WHERE closes_key <> 0 AND state = 'pending_review';"
+    "CREATE TABLE groups ("
+    " dlq TEXT NOT NULL, fingerprint TEXT NOT NULL, count INTEGER NOT NULL,"
+    " total INTEGER NOT NULL, first_ms INTEGER NOT NULL, last_ms INTEGER NOT NULL,"
+    " sample INTEGER NOT NULL, PRIMARY KEY (dlq, fingerprint)) WITHOUT ROWID;"
+    "INSERT INTO groups SELECT dlq, fingerprint, sum(state IN ('pending_review', 'replaying')),"
+    " count(*), min(dead_ms), max(dead_ms), max(seq) FROM messages"
+    " WHERE dlq IS NOT NULL AND fingerprint IS NOT NULL"
+    " AND fingerprint <> '0000000000000000' GROUP BY 1, 2;"
+    "CREATE TABLE kept ("
+    " space TEXT NOT NULL, name TEXT NOT NULL, queue INTEGER NOT NULL, value TEXT NOT NULL,"
+    " expires_ms INTEGER NOT NULL, PRIMARY KEY (space, name, queue)) WITHOUT ROWID;"
+    "CREATE INDEX kept_by_expiry ON kept (expires_ms) WHERE expires_ms <> 0;",
 };
 
 static enum status read_pragma(sqlite3 *db, const char *sql, int64_t *out, struct err *err) {
