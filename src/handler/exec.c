@@ -39,7 +39,7 @@ struct exec_pool {
     pthread_t thread;
     int epoll;
     int bell; /* eventfd */
-    int null; /* /dev/null: nobody reads a child's stdout */
+    int null; /* /dev/null: where nobody wants a child's stdout */
     struct heap deadlines;
     struct list waiting, ended; /* jobs */
     struct mono try_at;         /* when those that wait are tried again */
@@ -85,6 +85,8 @@ static void end_run(struct exec_pool *pool, struct job *job) {
     job->run.end.timeout_ms = job->exec->timeout_ms;
     struct outcome outcome;
     exec_report_end(&job->run.end, tail_text(&job->run.said, &arena), &arena, &outcome);
+    if (outcome.ending == ENDING_OK && job->entry.call->wants_answer)
+        exec_report_answer(buf_view(&job->run.answer), &outcome);
     end_job(pool, job, &outcome);
     arena_free(&arena);
 }
@@ -122,7 +124,7 @@ static void try_job(struct exec_pool *pool, struct job *job) {
         .argv = job->exec->argv,
         .env = exec_env_for(&pool->env, job->entry.call, &arena),
         .cwd = job->exec->cwd,
-        .out = pool->null,
+        .out = job->entry.call->wants_answer ? -1 : pool->null,
     };
     job->trouble = exec_run_begin(&job->run, pool->epoll, &child, job->entry.call->body);
     arena_free(&arena);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 enum {
-    EXEC_RUN_CHUNK = 16 * 1024,    /* bytes read of stderr at once */
+    EXEC_RUN_CHUNK = 16 * 1024,    /* bytes read of stderr or stdout at once */
     EXEC_RUN_LAST_CHUNKS_MAX = 64, /* read after the end: somebody else may go on writing */
 };
 
@@ -39,6 +39,7 @@ static void unwatch(struct exec_watch *watch) {
 static void unwatch_all(struct exec_run *run) {
     unwatch(&run->feed);
     unwatch(&run->listen);
+    unwatch(&run->hear);
     unwatch(&run->life);
 }
 
@@ -62,19 +63,35 @@ static void feed(struct exec_run *run) {
     unwatch(&run->feed);
 }
 
-/* False when there is nothing more for now, or for good. */
+/* Empty when there is nothing more for now, or for good. */
+static struct bytes read_chunk(struct exec_watch *watch, char chunk[EXEC_RUN_CHUNK]) {
+    ssize_t got = read(watch->fd, chunk, EXEC_RUN_CHUNK);
+    if (got == 0 || (got < 0 && errno != EAGAIN))
+        unwatch(watch);
+    return (struct bytes){chunk, got > 0 ? (size_t)got : 0};
+}
+
 static bool listen_once(struct exec_run *run) {
-    char chunk[EXEC_RUN_CHUNK];
-    ssize_t got = read(run->listen.fd, chunk, sizeof chunk);
-    if (got > 0)
-        tail_put(&run->said, (struct bytes){chunk, (size_t)got});
-    else if (got == 0 || errno != EAGAIN)
-        unwatch(&run->listen);
-    return got > 0;
+    char memory[EXEC_RUN_CHUNK];
+    struct bytes chunk = read_chunk(&run->listen, memory);
+    tail_put(&run->said, chunk);
+    return chunk.len > 0;
+}
+
+/* What is beyond the answer's limit is read and dropped, so that the child can end. */
+static bool hear_once(struct exec_run *run) {
+    char memory[EXEC_RUN_CHUNK];
+    struct bytes chunk = read_chunk(&run->hear, memory);
+    buf_bytes(&run->answer, bytes_cut(chunk, 0, run->answer.max - run->answer.len));
+    return chunk.len > 0;
 }
 
 static void listen_more(struct exec_run *run) {
     listen_once(run);
+}
+
+static void hear_more(struct exec_run *run) {
+    hear_once(run);
 }
 
 /* ---- the end ---- */
@@ -82,9 +99,9 @@ static void listen_more(struct exec_run *run) {
 static void bury(struct exec_run *run) {
     /* While it is not reaped its number is its own, so this cannot hit a stranger's group. */
     kill(-run->pid, SIGKILL);
-    for (int i = 0; i < EXEC_RUN_LAST_CHUNKS_MAX && run->listen.fd >= 0; i++) {
-        if (!listen_once(run))
-            break;
+    for (int i = 0; i < EXEC_RUN_LAST_CHUNKS_MAX && run->listen.fd >= 0 && listen_once(run); i++) {
+    }
+    for (int i = 0; i < EXEC_RUN_LAST_CHUNKS_MAX && run->hear.fd >= 0 && hear_once(run); i++) {
     }
     siginfo_t info = {0};
     int waited = waitid(P_PIDFD, (id_t)run->life.fd, &info, WEXITED);
@@ -105,36 +122,47 @@ void exec_run_stop(struct exec_run *run, enum exec_stop why) {
 
 void exec_run_free(struct exec_run *run) {
     tail_free(&run->said);
+    buf_free(&run->answer);
 }
 
 /* ---- the beginning ---- */
 
-/* Our ends do not block; the child's do, as it expects. */
-static int open_pipes(struct exec_run *run, struct exec_child *child) {
-    int in[2], err[2];
-    if (pipe2(in, O_CLOEXEC) != 0)
+/* Our end does not block; the child's does, as it expects. `ours` is 0 where we read. */
+static int open_pipe(int *own, int *childs, int ours) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
         return errno;
-    child->in = in[0];
-    run->feed.fd = in[1];
-    if (pipe2(err, O_CLOEXEC) != 0) {
-        int trouble = errno;
-        close(in[0]);
-        return trouble;
-    }
-    run->listen.fd = err[0];
-    child->err = err[1];
-    fcntl(run->feed.fd, F_SETFL, O_NONBLOCK);
-    fcntl(run->listen.fd, F_SETFL, O_NONBLOCK);
+    *own = ends[ours];
+    *childs = ends[!ours];
+    fcntl(*own, F_SETFL, O_NONBLOCK);
     return 0;
 }
 
+static int open_pipes(struct exec_run *run, struct exec_child *child, bool hears) {
+    int trouble = open_pipe(&run->feed.fd, &child->in, 1);
+    if (trouble == 0)
+        trouble = open_pipe(&run->listen.fd, &child->err, 0);
+    if (trouble == 0 && hears)
+        trouble = open_pipe(&run->hear.fd, &child->out, 0);
+    return trouble;
+}
+
+static void close_ends(const struct exec_child *child, bool hears) {
+    if (child->in >= 0)
+        close(child->in);
+    if (child->err >= 0)
+        close(child->err);
+    if (hears && child->out >= 0)
+        close(child->out);
+}
+
 static int spawn(struct exec_run *run, struct exec_child *child) {
-    int trouble = open_pipes(run, child);
-    if (trouble != 0)
-        return trouble;
-    trouble = exec_child_spawn(child, &run->pid);
-    close(child->in);
-    close(child->err);
+    bool hears = child->out < 0;
+    child->in = child->err = -1;
+    int trouble = open_pipes(run, child, hears);
+    if (trouble == 0)
+        trouble = exec_child_spawn(child, &run->pid);
+    close_ends(child, hears);
     if (trouble != 0)
         return trouble;
     run->life.fd = pidfd_open(run->pid, 0);
@@ -148,13 +176,16 @@ static int spawn(struct exec_run *run, struct exec_child *child) {
 
 int exec_run_begin(struct exec_run *run, int epoll, struct exec_child *child, struct bytes body) {
     *run = (struct exec_run){.epoll = epoll, .rest = body};
-    run->feed.fd = run->listen.fd = run->life.fd = -1;
+    run->feed.fd = run->listen.fd = run->hear.fd = run->life.fd = -1;
+    buf_init_heap(&run->answer, OUTCOME_ANSWER_MAX + 1);
     int trouble = spawn(run, child);
     if (trouble != 0) {
         unwatch_all(run);
         return trouble;
     }
     watch(&run->listen, run, EPOLLIN, listen_more);
+    if (run->hear.fd >= 0)
+        watch(&run->hear, run, EPOLLIN, hear_more);
     watch(&run->life, run, EPOLLIN, bury);
     feed(run); /* most bodies fit into the pipe */
     if (run->feed.fd >= 0)

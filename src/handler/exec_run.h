@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include "base/buf.h"
 #include "handler/exec_child.h"
 #include "handler/exec_report.h"
 #include "handler/tail.h"
@@ -24,13 +25,15 @@ struct exec_run {
     pid_t pid;
     struct bytes rest; /* of the body, still to be written */
     struct tail said;  /* on stderr */
-    struct exec_watch feed, listen, life;
+    struct buf answer; /* on stdout, where somebody wants it */
+    struct exec_watch feed, listen, hear, life;
     struct exec_end end;
     bool ended; /* reaped; `end` and `said` are final and nothing is watched */
 };
 
-/* Starts `child` (its in and err are set here) and feeds it `body`, which is borrowed until the
- * end. Returns 0, or the errno for which nothing runs. */
+/* Starts `child` (its in and err are set here, and its out where it is -1: then `answer` gets what
+ * it says there, up to OUTCOME_ANSWER_MAX + 1 bytes) and feeds it `body`, which is borrowed until
+ * the end. Returns 0, or the errno for which nothing runs. */
 int exec_run_begin(struct exec_run *run, int epoll, struct exec_child *child, struct bytes body);
 /* A watch is ready. Harmless on one that is not watched any more. */
 void exec_run_ready(struct exec_watch *watch);

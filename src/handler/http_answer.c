@@ -30,11 +30,14 @@ static enum kind kind_of(CURLcode code) {
 
 void http_answer_init(struct http_answer *answer) {
     *answer = (struct http_answer){0};
-    buf_init_heap(&answer->body, HTTP_ANSWER_KEPT_MAX);
+    buf_init_heap(&answer->body, OUTCOME_ANSWER_MAX + 1);
 }
 
-void http_answer_clear(struct http_answer *answer) {
+void http_answer_clear(struct http_answer *answer, bool wants_body) {
+    if (answer->body.cap > HTTP_ANSWER_KEPT_MAX)
+        buf_free(&answer->body);
     buf_clear(&answer->body);
+    answer->wants_body = wants_body;
     answer->received = 0;
     answer->cut = false;
     answer->error[0] = '\0';
@@ -47,10 +50,11 @@ void http_answer_free(struct http_answer *answer) {
 static size_t on_body(char *data, size_t size, size_t count, void *arg) {
     struct http_answer *answer = arg;
     size_t len = size * count;
-    size_t room = HTTP_ANSWER_KEPT_MAX - answer->body.len;
+    size_t most = answer->wants_body ? OUTCOME_ANSWER_MAX + 1 : HTTP_ANSWER_KEPT_MAX;
+    size_t room = most - answer->body.len;
     buf_put(&answer->body, data, len < room ? len : room);
     answer->received += len;
-    answer->cut = answer->received > HTTP_ANSWER_DRAINED_MAX;
+    answer->cut = len >= room && answer->received > HTTP_ANSWER_DRAINED_MAX;
     return answer->cut ? 0 : len;
 }
 
@@ -119,11 +123,15 @@ static void read_status(const struct http_answer *answer, CURL *easy, struct wal
     read_verdict(easy, arena, out);
     if (out->status / 100 == 2 && !out->has_verdict) {
         out->ending = ENDING_OK;
+        if (answer->wants_body) {
+            out->answer = buf_view(&answer->body);
+            out->answer_type = header_of(easy, "Content-Type");
+        }
         return;
     }
     out->retry_after_ms = retry_after_ms(easy, now);
     struct problem problem;
-    problem_read(buf_view(&answer->body), arena, &problem);
+    problem_read(bytes_cut(buf_view(&answer->body), 0, HTTP_ANSWER_KEPT_MAX), arena, &problem);
     out->error_type = problem.error_type;
     out->error_message = problem.error_message;
     out->stack_trace = problem.stack_trace;
