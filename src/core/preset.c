@@ -114,6 +114,11 @@ static const struct rule ai_api_rules[] = {
     ROW("ai-api", 30, FALLBACK, "external", "upstream_5xx", STATUS_5XX),
     HTTP_ROWS,
 };
+
+static const struct rule ours_rules[] = {
+    ROW("ours", 0, DLQ, "bug", "edit_failed", KIND(EDIT)),
+    ROW("ours", 1, DLQ, "external", "answer_too_large", KIND(ANSWER)),
+};
 /* clang-format on */
 
 #define TABLE(label, table)                                                                        \
@@ -148,4 +153,9 @@ const struct rule *preset_rules(enum preset preset, size_t *count) {
     assert((unsigned)preset < PRESET_COUNT);
     *count = presets[preset].count;
     return presets[preset].rules;
+}
+
+const struct rule *preset_ours(size_t *count) {
+    *count = sizeof ours_rules / sizeof *ours_rules;
+    return ours_rules;
 }
