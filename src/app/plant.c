@@ -46,6 +46,7 @@ struct plant {
     struct jq *jq;
     struct spill *spill;
     struct sinks sinks;
+    struct triage triage;
     struct engine *engine;
     struct line *lines;
     size_t line_count;
@@ -203,6 +204,8 @@ static enum status make_engine(struct plant *plant, struct err *err) {
     plant->exec = exec_pool_new(&clock_system);
     plant->jq = jq_pool_new(&jq);
     plant->spill = spill_file_new(plant->config->dir);
+    plant->triage.store = plant->store;
+    plant->triage.jq = plant->jq;
     if (asprintf(&flight_path, "%s.d/flight", plant->config->store_path.ptr) < 0)
         abort();
     struct engine_options options = {.store = plant->store,
@@ -237,6 +240,7 @@ static enum status open_port(struct plant *plant, struct err *err) {
         .store = plant->store,
         .clock = &clock_system,
         .jq = plant->jq,
+        .triage = &plant->triage,
         .config = {view_dlq, view_dlq_names, view_policy, view_release, plant},
         .version = BYTES(IMPOUND_VERSION),
         .seed = random_seed()};
@@ -258,6 +262,7 @@ enum status plant_start(struct config *config, struct plant **out, struct err *e
     pthread_rwlock_init(&plant->config_lock, NULL);
     pthread_mutex_init(&plant->server_lock, NULL);
     name_instance(plant);
+    triage_init(&plant->triage, &clock_system, random_seed());
     enum status status = open_store(plant, err);
     if (status == STATUS_OK)
         status = make_engine(plant, err);
@@ -381,6 +386,7 @@ void plant_stop(struct plant *plant) {
     if (plant->spill)
         plant->spill->vtable->free(plant->spill);
     sinks_free(&plant->sinks);
+    triage_free(&plant->triage);
     pthread_rwlock_destroy(&plant->config_lock);
     pthread_mutex_destroy(&plant->server_lock);
     free_configs(plant);

@@ -62,6 +62,7 @@ struct flight {
     bool spill_synced; /* … which was done: never again */
     bool duplicate;    /* a report whose id is held already */
     bool postponed;    /* a commit of it failed; counted in queue->postponed until one does not */
+    bool killed_us;    /* our last life ended in this attempt */
 };
 
 struct queue {
@@ -74,6 +75,7 @@ struct queue {
     struct broker *broker;
     const struct engine_handler *handlers;
     size_t handler_count;
+    bool in_process; /* one of them runs inside our own process */
 
     enum queue_state state;
     char why[256];
@@ -134,6 +136,8 @@ struct engine {
     struct heap publications; /* answers that a sink did not take, by when it is asked again */
     struct list visiting;
     struct recorder *recorder;
+    struct flight *suspect; /* the one whose turn it is; NULL: none runs */
+    struct list parked;     /* suspects that wait for their turn */
 
     struct list deciding; /* flights decided and not in a commit yet */
     struct list answers;  /* requests to answer with this turn's commit */
@@ -193,6 +197,14 @@ bool reply_publishes(struct flight *flight);
 void reply_again(struct engine *engine); /* what a sink refused before, when its time has come */
 struct mono reply_next(const struct engine *engine);
 void reply_drop(struct flight *flight); /* it ends with its answer unpublished */
+
+/* suspect.c */
+/* False: the message is taken, since it waits for its turn to run alone, or was judged at once. */
+bool suspect_admit(struct queue *queue, struct store_held *held);
+struct store_held *suspect_next(struct queue *queue); /* whose turn it is; NULL: nobody's */
+uint32_t suspect_note(struct flight *flight);         /* its slot in the flight recorder */
+void suspect_ended(struct flight *flight);            /* the handler is through with it */
+void suspect_drop_all(struct engine *engine);
 
 /* question.c */
 void question_outcome(
