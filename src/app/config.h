@@ -23,6 +23,12 @@ enum config_mode {
     MODE_STREAM,  /* long-lived workers (docs/stream.md) */
 };
 
+/* What becomes of answers; at most one of the two. */
+struct config_reply {
+    int64_t store_ms; /* 0: they are not kept */
+    struct bytes url; /* of a sink; empty: they are not published */
+};
+
 struct config_handler {
     enum handler_class kind;
     struct bytes url;                   /* http */
@@ -36,6 +42,8 @@ struct config_handler {
     uint32_t workers;      /* stream: 4 */
     uint64_t max_messages; /* stream: 0, never */
     uint32_t batch;        /* http and stream: 1 */
+    struct bytes edit;     /* a jq program on the body; empty: none */
+    struct config_reply reply;
 };
 
 struct config_queue {

@@ -2,6 +2,7 @@
 
 #include "app/config_address.h"
 #include "app/config_path.h"
+#include "app/config_reply.h"
 #include "app/config_value.h"
 #include "base/http_field.h"
 
@@ -105,8 +106,8 @@ static const struct config_field handler_fields[] = {
                   MESSAGES_MOST),
     CONFIG_NUMBER("batch", config_value_count, struct config_handler, batch, 1, BATCH_MOST),
     CONFIG_NOT_YET("lease"),
-    CONFIG_NOT_YET("edit"),
-    CONFIG_NOT_YET("reply"),
+    CONFIG_VALUE("edit", config_value_jq, struct config_handler, edit),
+    CONFIG_VALUE("reply", config_reply_read, struct config_handler, reply),
 };
 const struct config_table config_handler_table = CONFIG_TABLE(handler_fields);
 

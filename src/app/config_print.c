@@ -122,6 +122,17 @@ static void put_stream(struct printer *p, const struct config_handler *handler) 
         buf_printf(p->out, ", max_messages: %llu", (unsigned long long)handler->max_messages);
 }
 
+static void put_reply(struct printer *p, const struct config_reply *reply) {
+    if (reply->store_ms) {
+        put_duration(p, ", reply: {store: ", reply->store_ms);
+        buf_char(p->out, '}');
+    }
+    if (reply->url.len) {
+        buf_str(p->out, ", reply: ");
+        put_text(p, reply->url);
+    }
+}
+
 static void put_handler(struct printer *p, const struct config_handler *handler) {
     if (handler->kind == HANDLER_CALLBACK) {
         buf_str(p->out, "callback\n");
@@ -144,6 +155,11 @@ static void put_handler(struct printer *p, const struct config_handler *handler)
         put_stream(p, handler);
     if (handler->batch > 1)
         buf_printf(p->out, ", batch: %u", handler->batch);
+    if (handler->edit.len) {
+        buf_str(p->out, ", edit: ");
+        put_text(p, handler->edit);
+    }
+    put_reply(p, &handler->reply);
     buf_str(p->out, "}\n");
 }
 

@@ -4,10 +4,6 @@
 
 #include "core/policy.h"
 
-/* The error_type of an item that its batch's handler listed as failed without saying why. Unless a
- * rule says otherwise it is retried, under this category and reason. */
-#define CLASSIFY_BATCH_ITEM "batch_item"
-
 struct classification {
     enum verdict verdict;
     struct bytes category;
@@ -17,8 +13,8 @@ struct classification {
     bool unclassified;      /* no rule matched: verdict dlq, category unknown */
 };
 
-/* The handler's own verdict (Impound-Verdict) first, then the queue's rules, then its presets, then
- * what holds for every queue. */
+/* The handler's own verdict (Impound-Verdict) first, then the queue's rules, then its presets; an
+ * expired lease that none of them knows is retried. */
 struct classification classify(const struct policy *policy, const struct rule_subject *subject,
                                const struct rule_facts *facts);
 

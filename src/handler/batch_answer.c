@@ -1,6 +1,5 @@
 #include "handler/batch_answer.h"
 
-#include "core/classify.h"
 #include "handler/fault.h"
 
 static bool find_item(struct task task, struct bytes id, size_t *index) {
@@ -14,7 +13,7 @@ static bool find_item(struct task task, struct bytes id, size_t *index) {
 }
 
 static void fail_plainly(struct outcome *out, struct bytes message) {
-    out->error_type = BYTES(CLASSIFY_BATCH_ITEM);
+    out->error_type = BYTES(OUTCOME_BATCH_ITEM);
     out->error_message = message;
 }
 

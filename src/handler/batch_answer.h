@@ -8,7 +8,7 @@
 
 /* Reads {"batchItemFailures":[{"itemIdentifier":"<id>", …}]}: `items` gets one outcome for each
  * call, OK for those that are not listed. A listed item may say more (fault.h); one that does not
- * fails as CLASSIFY_BATCH_ITEM. False when the list cannot be trusted: an identifier is empty, is
+ * fails as OUTCOME_BATCH_ITEM. False when the list cannot be trusted: an identifier is empty, is
  * no text, or is of no item. Texts are borrowed from the answer and the arena (heap). */
 bool batch_answer_read(struct json answer, struct task task, struct arena *arena,
                        struct outcome *items);

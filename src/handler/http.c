@@ -88,8 +88,7 @@ static void transfer_put(struct http_pool *pool, struct transfer *transfer) {
     curl_slist_free_all(transfer->headers);
     transfer->headers = NULL;
     buf_free(&transfer->body);
-    if (transfer->answer.body.cap > HTTP_ANSWER_KEPT_MAX)
-        buf_free(&transfer->answer.body);
+    http_answer_clear(&transfer->answer, HTTP_ANSWER_KEPT_MAX);
     if (pool->idle_count >= HTTP_IDLE_TRANSFERS_MAX) {
         transfer_free(transfer);
         return;
@@ -145,12 +144,17 @@ static void set_options(struct transfer *transfer) {
     http_answer_attach(&transfer->answer, easy);
 }
 
+static size_t keep_of(struct task task) {
+    if (task.group)
+        return HTTP_ANSWER_BATCH_MAX;
+    return task.call->wants_answer ? HTTP_ANSWER_WHOLE_MAX : HTTP_ANSWER_KEPT_MAX;
+}
+
 /* Gives the transfer to libcurl, for what is left of the call's time. */
 static void transfer_go(struct http_pool *pool, struct transfer *transfer, struct mono now) {
     int64_t left_ms = transfer->began.ms + transfer->http->timeout_ms - now.ms;
     curl_easy_setopt(transfer->easy, CURLOPT_TIMEOUT_MS, left_ms > 0 ? (long)left_ms : 1L);
-    http_answer_clear(&transfer->answer,
-                      transfer->entry.task.call ? HTTP_ANSWER_KEPT_MAX : HTTP_ANSWER_BATCH_MAX);
+    http_answer_clear(&transfer->answer, keep_of(transfer->entry.task));
     CURLMcode added = curl_multi_add_handle(pool->multi, transfer->easy);
     assert(added == CURLM_OK);
     (void)added;

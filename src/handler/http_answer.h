@@ -10,7 +10,9 @@
 
 enum {
     HTTP_ANSWER_KEPT_MAX = 64 * 1024,    /* bytes of an answer's body that are looked at … */
-    HTTP_ANSWER_BATCH_MAX = 1024 * 1024, /* … where it may list the items of a batch */
+    HTTP_ANSWER_BATCH_MAX = 1024 * 1024, /* … where it may list the items of a batch … */
+    HTTP_ANSWER_WHOLE_MAX = OUTCOME_ANSWER_MAX + 1, /* … and where all of it is wanted; the last
+                                                     * one shows that it is too large */
     HTTP_ANSWER_DRAINED_MAX =
         1024 * 1024, /* bytes read to keep the connection; then it is dropped */
 };
@@ -24,7 +26,8 @@ struct http_answer {
 };
 
 void http_answer_init(struct http_answer *answer);
-/* For the next call, of whose answer so many bytes are kept; keeps the memory. */
+/* For the next call, of whose answer so many bytes are kept; keeps the memory, unless it is large.
+ */
 void http_answer_clear(struct http_answer *answer, size_t keep);
 void http_answer_free(struct http_answer *answer);
 /* Makes the transfer write into `answer`. */

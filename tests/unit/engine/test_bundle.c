@@ -107,7 +107,7 @@ static void an_item_without_words_is_retried_as_batch_item(void **state) {
     struct rig *rig = bench_of(2);
     struct outcome listed = {.ending = ENDING_FAILED,
                              .kind = KIND_REPORTED,
-                             .error_type = BYTES(CLASSIFY_BATCH_ITEM),
+                             .error_type = BYTES(OUTCOME_BATCH_ITEM),
                              .retry_after_ms = -1};
     rig_groups_end_but(rig, "m2", listed);
     const struct envelope *waiting = rig_look(rig, "m2");
