@@ -171,6 +171,9 @@ static void bury(struct flight *flight, const struct decision *decision, enum st
     flight->op = STORE_UPDATE;
 }
 
+/* Of the failure that halts a queue, in its why. */
+enum { WHY_NAME_MAX = 64, WHY_WORDS_MAX = 120 };
+
 /* The status, unless the words begin with it, and the words. */
 static void put_failure(const struct outcome *outcome, struct buf *out) {
     struct bytes words = outcome->error_message.len ? outcome->error_message : outcome->error_type;
@@ -179,15 +182,15 @@ static void put_failure(const struct outcome *outcome, struct buf *out) {
         snprintf(status, sizeof status, "HTTP %d", outcome->status);
     if (!bytes_starts(words, bytes_of(status)))
         buf_printf(out, "%s%s", status, words.len ? " " : "");
-    buf_bytes(out, bytes_clip(words, 120));
+    buf_bytes(out, bytes_clip(words, WHY_WORDS_MAX));
 }
 
 static void halt_queue(struct flight *flight, const struct decision *decision) {
     char memory[512];
     struct buf why;
     buf_init_fixed(&why, memory, sizeof memory);
-    buf_printf(&why, "%.*s: message %.*s: ", BYTES_ARG(bytes_clip(decision->reason, 64)),
-               BYTES_ARG(bytes_clip(flight->held->envelope.id, 64)));
+    buf_printf(&why, "%.*s: message %.*s: ", BYTES_ARG(bytes_clip(decision->reason, WHY_NAME_MAX)),
+               BYTES_ARG(bytes_clip(flight->held->envelope.id, WHY_NAME_MAX)));
     put_failure(&flight->outcome, &why);
     queue_halt(flight->queue, buf_cstr(&why));
 }

@@ -56,8 +56,8 @@ void exec_run_ready(struct exec_watch *watch) {
 
 /* ---- feeding and listening ---- */
 
-/* False when more is to be written as soon as there is room. A child that does not want its input is
- * free not to read it. */
+/* False when more is to be written as soon as there is room. A child that does not want its input
+ * is free not to read it. */
 static bool write_rest(struct exec_run *run) {
     while (run->rest.len > 0) {
         ssize_t wrote = write(run->feed.fd, run->rest.ptr, run->rest.len);
@@ -163,7 +163,8 @@ static int open_pipe(bool child_reads, int *ours, int *childs) {
         return errno;
     *childs = ends[child_reads ? 0 : 1];
     *ours = ends[child_reads ? 1 : 0];
-    fcntl(*ours, F_SETFL, O_NONBLOCK);
+    int set = fcntl(*ours, F_SETFL, O_NONBLOCK);
+    assert(set == 0);
     return 0;
 }
 

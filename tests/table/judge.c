@@ -33,12 +33,19 @@ static void set_handler(struct situation *s, struct bytes value) {
     table_bad("a handler", value);
 }
 
+static bool find_preset(struct bytes name, enum preset *out) {
+    for (*out = 0; *out < PRESET_COUNT; ++*out)
+        if (bytes_is(name, preset_text(*out)))
+            return true;
+    return false;
+}
+
 static void set_presets(struct situation *s, struct bytes value) {
     s->policy.preset_count = 0;
     s->policy.presets_named = true;
     for (struct bytes name; value.len;) {
         table_split(value, ',', &name, &value);
-        if (!preset_parse(name, &s->policy.presets[s->policy.preset_count++]))
+        if (!find_preset(name, &s->policy.presets[s->policy.preset_count++]))
             table_bad("a preset", name);
     }
 }
