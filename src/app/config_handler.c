@@ -89,7 +89,6 @@ static const struct config_field handler_fields[] = {
                   TIMEOUT_MOST_MS),
     CONFIG_WHOLE("headers", read_headers),
     CONFIG_VALUE("ca", read_ca, struct config_handler, ca_file),
-    CONFIG_NOT_YET("lease"),
     CONFIG_NOT_YET("edit"),
     CONFIG_NOT_YET("batch"),
     CONFIG_NOT_YET("reply"),
@@ -118,10 +117,8 @@ static bool check_kind(struct config_reader *reader, const struct config_node *n
         return false;
     }
     if (!http && !exec) {
-        if (!config_tree_find(node, "lease"))
-            config_mistake_add(&reader->mistakes, node->at,
-                               "%.*s: expected {http: URL} or {exec: [COMMAND]}",
-                               BYTES_ARG(node->key));
+        config_mistake_add(&reader->mistakes, node->at, "%.*s: expected " CONFIG_HANDLER_FORM,
+                           BYTES_ARG(node->key));
         return false;
     }
     handler->kind = exec ? HANDLER_EXEC : HANDLER_HTTP;
@@ -130,10 +127,12 @@ static bool check_kind(struct config_reader *reader, const struct config_node *n
     return true;
 }
 
-static bool refuse_scalar(struct config_reader *reader, const struct config_node *node) {
-    if (bytes_is(node->text, "lease"))
-        return config_reader_not_yet(reader, node->at, BYTES("lease"));
-    return config_reader_expected(reader, node, "{http: URL} or {exec: [COMMAND]}");
+static bool read_scalar(struct config_reader *reader, const struct config_node *node,
+                        struct config_handler *handler) {
+    if (node->kind != CONFIG_SCALAR || !bytes_is(node->text, "lease"))
+        return config_reader_expected(reader, node, CONFIG_HANDLER_FORM);
+    handler->kind = HANDLER_LEASE;
+    return true;
 }
 
 bool config_handler_read(struct config_reader *reader, const struct config_node *node,
@@ -142,7 +141,7 @@ bool config_handler_read(struct config_reader *reader, const struct config_node 
     struct config_handler *handler = out;
     handler->timeout_ms = TIMEOUT_MS;
     if (node->kind != CONFIG_MAPPING)
-        return refuse_scalar(reader, node);
+        return read_scalar(reader, node, handler);
     config_reader_mapping(reader, node, &config_handler_table, handler);
     return check_kind(reader, node, handler);
 }

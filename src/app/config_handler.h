@@ -4,6 +4,8 @@
 
 #include "app/config_reader.h"
 
+#define CONFIG_HANDLER_FORM "{http: URL}, {exec: [COMMAND]} or lease"
+
 extern const struct config_table config_handler_table;
 
 /* `out` is a struct config_handler. */

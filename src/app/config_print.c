@@ -117,6 +117,10 @@ static void put_argv(struct printer *p, const struct config_handler *handler) {
 }
 
 static void put_handler(struct printer *p, const struct config_handler *handler) {
+    if (handler->kind == HANDLER_LEASE) {
+        buf_str(p->out, "lease\n");
+        return;
+    }
     if (handler->kind == HANDLER_EXEC) {
         put_argv(p, handler);
     } else {
@@ -321,7 +325,8 @@ static void put_queue(struct printer *p, const struct config_queue *queue) {
     put_key(p, queue->name, ":\n");
     buf_printf(p->out, "    source: %.*s\n", BYTES_ARG(queue->source));
     put_handlers(p, queue);
-    buf_printf(p->out, "    concurrency: %u\n", queue->concurrency);
+    if (queue->concurrency != ENGINE_UNLIMITED)
+        buf_printf(p->out, "    concurrency: %u\n", queue->concurrency);
     put_classify(p, &queue->policy);
     put_retry(p, &queue->policy.retry);
     put_breaker(p, &queue->policy.breaker);

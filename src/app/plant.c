@@ -137,7 +137,8 @@ static enum status add_queue(struct plant *plant, const struct config_queue *que
     uint32_t number = plant->store->vtable->queue_number(plant->store, queue->name);
     line->broker = builtin_new(plant->store, number);
     line->handlers = memory_array(queue->handler_count, sizeof *line->handlers);
-    for (size_t i = 0; i < queue->handler_count; i++)
+    bool leases = queue->policy.handler == HANDLER_LEASE; /* then workers come and fetch */
+    for (size_t i = 0; !leases && i < queue->handler_count; i++)
         line->handlers[line->handler_count++].handler = make_handler(plant, &queue->handlers[i]);
     struct engine_queue_options options = {.name = queue->name,
                                            .rules = rules_of(queue),

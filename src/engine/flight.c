@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "engine/fetch.h"
+#include "engine/lease.h"
 #include "engine/recorder.h"
 #include "engine/state.h"
 
@@ -20,6 +22,7 @@ void flight_free(struct flight *flight) {
     recorder_clear(flight->queue->engine->recorder, flight->slot);
     list_remove(&flight->link);
     list_remove(&flight->recording);
+    lease_free(flight->lease);
     store_held_free(flight->held);
     free(flight);
 }
@@ -35,16 +38,20 @@ static struct bytes keep(struct arena *arena, struct bytes text, size_t max) {
     return text.len ? arena_dup(arena, bytes_clip(text, max)) : BYTES_NONE;
 }
 
-/* From the handler's thread. Until the mail is read nobody else touches the flight, so its arena
- * may take the outcome's texts. */
-static void on_done(struct call *call, const struct outcome *outcome) {
-    struct flight *flight = CONTAINER_OF(call, struct flight, call);
+void flight_ended(struct flight *flight, const struct outcome *outcome) {
     struct arena *arena = &flight->held->arena;
     flight->outcome = *outcome;
     flight->outcome.error_type = keep(arena, outcome->error_type, OUTCOME_TYPE_MAX);
     flight->outcome.error_message = keep(arena, outcome->error_message, OUTCOME_MESSAGE_MAX);
     flight->outcome.stack_trace = keep(arena, outcome->stack_trace, outcome->stack_trace.len);
     flight->outcome.reason = keep(arena, outcome->reason, OUTCOME_TYPE_MAX);
+}
+
+/* From the handler's thread. Until the mail is read nobody else touches the flight, so its arena
+ * may take the outcome's texts. */
+static void on_done(struct call *call, const struct outcome *outcome) {
+    struct flight *flight = CONTAINER_OF(call, struct flight, call);
+    flight_ended(flight, outcome);
     engine_post(flight->queue->engine, &flight->post);
 }
 
@@ -98,8 +105,12 @@ void flight_hand_over(struct flight *flight, bool probe) {
         envelope->first_attempt_at = engine->now.wall;
         rate_count(&flight->queue->in, engine->now.mono);
     }
+    flight->queue->running++;
+    if (queue_leases(flight->queue)) {
+        fetch_give(flight);
+        return;
+    }
     flight->slot = recorder_note(engine->recorder, flight->held->seq, envelope->attempts + 1,
                                  engine->now.wall);
-    flight->queue->running++;
     flight_call(flight);
 }

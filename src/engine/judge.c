@@ -106,7 +106,8 @@ static void describe(struct flight *flight, const struct decision *decision) {
     envelope->version = queue->engine->options.version;
     if (envelope->max_attempts == 0)
         envelope->max_attempts = flight->policy->retry.attempts;
-    if (decision->counted)
+    envelope->suspect = flight->outcome.kind == KIND_EXPIRED; /* its worker may have died of it */
+    if (decision->counted && !flight->counted_before)
         envelope->attempts++;
     if (decision->crashed)
         envelope->crashes++;
@@ -223,7 +224,7 @@ static struct decision decision_on(struct flight *flight) {
     struct queue *queue = flight->queue;
     const struct envelope *envelope = &flight->held->envelope;
     bool closed = queue->breaker.state == BREAKER_CLOSED;
-    struct subject subject = {.attempt = envelope->attempts + 1,
+    struct subject subject = {.attempt = envelope->attempts + !flight->counted_before,
                               .max_attempts = envelope->max_attempts,
                               .crashes = envelope->crashes,
                               .first_failure_at = envelope->first_failure_at,
@@ -233,6 +234,7 @@ static struct decision decision_on(struct flight *flight) {
     struct circumstance around = {.now = queue->engine->now.wall,
                                   .probe = !flight->report && (flight->probe || !closed),
                                   .breaker_closed = closed,
+                                  .alone = envelope->suspect,
                                   .fallback_left = !flight->report && !queue->engine->stopping &&
                                                    flight->handler + 1 < queue->handler_count};
     return decide(flight->policy, &subject, &flight->outcome, &flight->facts, &around,

@@ -26,6 +26,7 @@ enum {
 };
 
 struct facts;
+struct lease;
 struct recorder;
 struct queue;
 
@@ -48,6 +49,8 @@ struct flight {
     struct rule_facts facts;     /* about that policy's rules */
     size_t jq_pending;
     struct engine_request *report; /* it came as a report; answered when settled */
+    struct lease *lease;           /* a worker has it, or had it; NULL: none */
+    bool counted_before; /* the late answer to a lease whose expiry was counted as this attempt */
 
     /* What was decided, for the commit and for what follows it. */
     enum store_op_kind op;
@@ -81,6 +84,10 @@ struct queue {
     struct budget budget;
     struct mono retry_hold; /* over budget: no retry before this */
     uint64_t last_probe;    /* seq of the last message that probed */
+
+    struct list fetches; /* workers' requests that wait for messages, oldest first … */
+    uint32_t wanted;     /* … and how many they want */
+    uint64_t expired;    /* leases that ran out */
 
     struct list flights;
     uint32_t running;   /* handed over and not yet judged: each has a slot of the concurrency */
@@ -127,6 +134,9 @@ struct engine {
     struct heap timers;
     struct list visiting;
     struct recorder *recorder;
+    struct map leases;           /* by message */
+    struct heap lease_deadlines; /* of those alive */
+    struct heap fetch_deadlines; /* of requests that wait */
 
     struct list deciding; /* flights decided and not in a commit yet */
     struct list answers;  /* requests to answer with this turn's commit */
@@ -166,11 +176,15 @@ void queue_facts_changed(struct queue *queue); /* they go into this turn's commi
 void queue_load_facts(struct queue *queue);
 void queue_put_facts(struct queue *queue, struct buf *out);
 const struct engine_dlq *queue_dlq(const struct queue *queue, struct bytes name);
+bool queue_leases(const struct queue *queue); /* workers come and fetch */
+/* It was taken and is not handed over after all. */
+void queue_give_back(struct queue *queue, struct store_held *held_take, struct mono due);
 
 /* flight.c */
 struct flight *flight_new(struct queue *queue, struct store_held *held_take);
 void flight_hand_over(struct flight *flight, bool probe);
 void flight_call(struct flight *flight); /* the next handler in the list, within the same attempt */
+void flight_ended(struct flight *flight, const struct outcome *outcome); /* copies it */
 void flight_free(struct flight *flight);
 
 /* question.c */

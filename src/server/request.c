@@ -137,6 +137,26 @@ static void put_type(struct json_out *json, enum status status) {
     json_put(json, (struct bytes){type, len});
 }
 
+void request_put_problem(struct json_out *json, const struct request *request, enum status status,
+                         const char *detail) {
+    json_open(json, '{');
+    json_key(json, "type");
+    put_type(json, status);
+    json_key(json, "title");
+    json_put_str(json, status_text(status));
+    json_key(json, "status");
+    json_put_i64(json, status_http(status));
+    json_key(json, "detail");
+    json_put_str(json, detail);
+    json_key(json, "instance");
+    json_put(json, request->path);
+    if (request->line > 0) {
+        json_key(json, "line");
+        json_put_i64(json, (int64_t)request->line);
+    }
+    json_close(json, '}');
+}
+
 void request_problem(struct request *request, enum status status, const char *format, ...) {
     char detail[PROBLEM_DETAIL_MAX];
     va_list args;
@@ -145,22 +165,7 @@ void request_problem(struct request *request, enum status status, const char *fo
     va_end(args);
     buf_clear(&request->out);
     struct json_out json = json_out(&request->out);
-    json_open(&json, '{');
-    json_key(&json, "type");
-    put_type(&json, status);
-    json_key(&json, "title");
-    json_put_str(&json, status_text(status));
-    json_key(&json, "status");
-    json_put_i64(&json, status_http(status));
-    json_key(&json, "detail");
-    json_put_str(&json, detail);
-    json_key(&json, "instance");
-    json_put(&json, request->path);
-    if (request->line > 0) {
-        json_key(&json, "line");
-        json_put_i64(&json, (int64_t)request->line);
-    }
-    json_close(&json, '}');
+    request_put_problem(&json, request, status, detail);
     request_answer_as(request, (unsigned)status_http(status), "application/problem+json");
 }
 

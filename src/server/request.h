@@ -75,6 +75,9 @@ void request_answer_as(struct request *request, unsigned status, const char *typ
 /* Ends the request with an RFC 9457 problem document. */
 __attribute__((format(printf, 3, 4))) void
 request_problem(struct request *request, enum status status, const char *format, ...);
+/* The document alone, where it is a part of an answer. */
+void request_put_problem(struct json_out *json, const struct request *request, enum status status,
+                         const char *detail);
 /* 404 for a queue or a DLQ, with a "did you mean". */
 void request_no_queue(struct request *request, struct bytes name);
 void request_no_dlq(struct request *request, struct bytes name);
