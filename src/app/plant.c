@@ -283,11 +283,20 @@ static void on_reloaded(struct engine_request *request, enum status status) {
     sem_post(reload->answered);
 }
 
-static enum status reload_queue(struct plant *plant, const struct config_queue *queue,
-                                struct err *err) {
+/* A handler that becomes `lease` does so at a restart; until then the old one keeps its limit. */
+static struct engine_rules reloaded_rules(const struct config_queue *started,
+                                          const struct config_queue *queue) {
+    struct engine_rules rules = rules_of(queue);
+    if (rules.concurrency == ENGINE_UNLIMITED)
+        rules.concurrency = started->concurrency;
+    return rules;
+}
+
+static enum status reload_queue(struct plant *plant, const struct config_queue *started,
+                                const struct config_queue *queue, struct err *err) {
     sem_t answered;
     sem_init(&answered, 0, 0);
-    struct reload reload = {.rules = rules_of(queue), .answered = &answered};
+    struct reload reload = {.rules = reloaded_rules(started, queue), .answered = &answered};
     reload.request = (struct engine_request){.kind = ENGINE_RELOAD,
                                              .queue = queue->name,
                                              .done = on_reloaded,
@@ -305,9 +314,12 @@ static enum status reload_queue(struct plant *plant, const struct config_queue *
 /* A queue that is new in the file waits for a restart; config_restart_needed says so. */
 enum status plant_reload(struct plant *plant, struct config *config, struct err *err) {
     enum status status = STATUS_OK;
-    for (size_t i = 0; i < config->queue_count && status == STATUS_OK; i++)
-        if (find_queue(plant->started, config->queues[i].name))
-            status = reload_queue(plant, &config->queues[i], err);
+    for (size_t i = 0; i < config->queue_count && status == STATUS_OK; i++) {
+        const struct config_queue *queue = &config->queues[i];
+        const struct config_queue *started = find_queue(plant->started, queue->name);
+        if (started)
+            status = reload_queue(plant, started, queue, err);
+    }
     struct past_config *past = memory_new(sizeof *past);
     past->next = plant->past;
     plant->past = past;

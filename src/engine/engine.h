@@ -235,7 +235,7 @@ struct engine_queue_view {
     double budget_remaining_ratio;
     uint64_t results[RESULT_COUNT];
     uint64_t retries, fallbacks, jq_errors;
-    uint64_t leases_expired;
+    uint64_t leases_expired, workers_waiting;
     struct engine_rates rates;                            /* of the last minute */
     uint64_t seconds_buckets[ENGINE_SECONDS_BUCKETS + 1]; /* not cumulative */
     double seconds_sum;

@@ -41,6 +41,7 @@ void fetch_open(struct queue *queue, struct engine_request *request) {
     heap_insert(&engine->fetch_deadlines, &fetch->deadline);
     list_push_back(&queue->fetches, &fetch->link);
     queue->wanted += lease->max;
+    queue->waiting++;
     queue_visit(queue);
 }
 
@@ -50,6 +51,7 @@ static void stop_waiting(struct fetch *fetch) {
     if (list_empty(&fetch->link))
         return;
     list_remove(&fetch->link);
+    fetch->queue->waiting--;
     fetch->queue->wanted -= asked(fetch)->max - (uint32_t)asked(fetch)->count;
 }
 

@@ -86,7 +86,8 @@ struct queue {
     uint64_t last_probe;    /* seq of the last message that probed */
 
     struct list fetches; /* workers' requests that wait for messages, oldest first … */
-    uint32_t wanted;     /* … and how many they want */
+    uint32_t wanted;     /* … how many they want … */
+    uint32_t waiting;    /* … and how many they are */
     uint64_t expired;    /* leases that ran out */
 
     struct list flights;

@@ -36,6 +36,7 @@ static void copy_counters(const struct queue *queue, struct engine_queue_view *o
     out->fallbacks = queue->fallbacks;
     out->jq_errors = queue->jq_errors;
     out->leases_expired = queue->expired;
+    out->workers_waiting = queue->waiting;
 }
 
 static void copy_breaker(const struct queue *queue, struct instant now,

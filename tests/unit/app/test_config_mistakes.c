@@ -127,7 +127,7 @@ static const struct mistake_case handler_cases[] = {
     {"queues: {q: {handler: lease, ^fallback: [{http: \"http://h\"}]}}\n",
      "fallback: a queue whose workers lease has none"},
     {"queues: {q: {handler: {http: \"http://h\"}, fallback: [^lease]}}\n",
-     "expected {http: URL} or {exec: [COMMAND]}, got \"lease\""},
+     "fallback[0]: expected {http: URL} or {exec: [COMMAND]}, got \"lease\""},
     {"queues: {q: {handler: ^http}}\n", "handler: " HANDLER ", got \"http\""},
     {"queues: {q: {handler: ^[a]}}\n", "handler: " HANDLER ", got a list"},
     {"queues: {q: {handler: ^{timeout: 1s}}}\n", "handler: " HANDLER},
