@@ -127,12 +127,18 @@ static bool check_kind(struct config_reader *reader, const struct config_node *n
     return true;
 }
 
-static bool read_scalar(struct config_reader *reader, const struct config_node *node,
-                        struct config_handler *handler) {
-    if (node->kind != CONFIG_SCALAR || !bytes_is(node->text, "lease"))
-        return config_reader_expected(reader, node, CONFIG_HANDLER_FORM);
-    handler->kind = HANDLER_LEASE;
-    return true;
+bool config_handler_word(const struct config_node *node, enum handler_class *out) {
+    static const struct {
+        const char *word;
+        enum handler_class kind;
+    } words[] = {{"lease", HANDLER_LEASE}, {"callback", HANDLER_CALLBACK}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (node->kind == CONFIG_SCALAR && bytes_is(node->text, words[i].word)) {
+            *out = words[i].kind;
+            return true;
+        }
+    }
+    return false;
 }
 
 bool config_handler_read(struct config_reader *reader, const struct config_node *node,
@@ -140,8 +146,10 @@ bool config_handler_read(struct config_reader *reader, const struct config_node 
     (void)field;
     struct config_handler *handler = out;
     handler->timeout_ms = TIMEOUT_MS;
+    if (config_handler_word(node, &handler->kind))
+        return true;
     if (node->kind != CONFIG_MAPPING)
-        return read_scalar(reader, node, handler);
+        return config_reader_expected(reader, node, CONFIG_HANDLER_FORM);
     config_reader_mapping(reader, node, &config_handler_table, handler);
     return check_kind(reader, node, handler);
 }

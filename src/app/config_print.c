@@ -117,8 +117,8 @@ static void put_argv(struct printer *p, const struct config_handler *handler) {
 }
 
 static void put_handler(struct printer *p, const struct config_handler *handler) {
-    if (handler->kind == HANDLER_LEASE) {
-        buf_str(p->out, "lease\n");
+    if (handler->kind == HANDLER_LEASE || handler->kind == HANDLER_CALLBACK) {
+        buf_str(p->out, handler->kind == HANDLER_LEASE ? "lease\n" : "callback\n");
         return;
     }
     if (handler->kind == HANDLER_EXEC) {

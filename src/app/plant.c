@@ -44,6 +44,7 @@ struct plant {
     struct exec_pool *exec;
     struct jq *jq;
     struct spill *spill;
+    struct triage triage;
     struct engine *engine;
     struct line *lines;
     size_t line_count;
@@ -124,13 +125,6 @@ static struct handler *make_handler(struct plant *plant, const struct config_han
     return http_new(plant->http, &options);
 }
 
-static struct engine_rules rules_of(const struct config_queue *queue) {
-    return (struct engine_rules){.policy = &queue->policy,
-                                 .concurrency = queue->concurrency,
-                                 .dlqs = queue->dlqs,
-                                 .dlq_count = queue->dlq_count};
-}
-
 static enum status add_queue(struct plant *plant, const struct config_queue *queue,
                              struct err *err) {
     struct line *line = &plant->lines[plant->line_count++];
@@ -141,7 +135,7 @@ static enum status add_queue(struct plant *plant, const struct config_queue *que
     for (size_t i = 0; !leases && i < queue->handler_count; i++)
         line->handlers[line->handler_count++].handler = make_handler(plant, &queue->handlers[i]);
     struct engine_queue_options options = {.name = queue->name,
-                                           .rules = rules_of(queue),
+                                           .rules = config_rules(queue),
                                            .broker = line->broker,
                                            .handlers = line->handlers,
                                            .handler_count = line->handler_count};
@@ -193,6 +187,8 @@ static enum status make_engine(struct plant *plant, struct err *err) {
     plant->exec = exec_pool_new(&clock_system);
     plant->jq = jq_pool_new(&jq);
     plant->spill = spill_file_new(plant->config->dir);
+    plant->triage.store = plant->store;
+    plant->triage.jq = plant->jq;
     if (asprintf(&flight_path, "%s.d/flight", plant->config->store_path.ptr) < 0)
         abort();
     struct engine_options options = {.store = plant->store,
@@ -227,6 +223,7 @@ static enum status open_port(struct plant *plant, struct err *err) {
         .store = plant->store,
         .clock = &clock_system,
         .jq = plant->jq,
+        .triage = &plant->triage,
         .config = {view_dlq, view_dlq_names, view_policy, view_release, plant},
         .version = BYTES(IMPOUND_VERSION),
         .seed = random_seed()};
@@ -248,6 +245,7 @@ enum status plant_start(struct config *config, struct plant **out, struct err *e
     pthread_rwlock_init(&plant->config_lock, NULL);
     pthread_mutex_init(&plant->server_lock, NULL);
     name_instance(plant);
+    triage_init(&plant->triage, &clock_system, random_seed());
     enum status status = open_store(plant, err);
     if (status == STATUS_OK)
         status = make_engine(plant, err);
@@ -286,7 +284,7 @@ static void on_reloaded(struct engine_request *request, enum status status) {
 /* A handler that becomes `lease` does so at a restart; until then the old one keeps its limit. */
 static struct engine_rules reloaded_rules(const struct config_queue *started,
                                           const struct config_queue *queue) {
-    struct engine_rules rules = rules_of(queue);
+    struct engine_rules rules = config_rules(queue);
     if (rules.concurrency == ENGINE_UNLIMITED)
         rules.concurrency = started->concurrency;
     return rules;
@@ -382,6 +380,7 @@ void plant_stop(struct plant *plant) {
         plant->jq->vtable->free(plant->jq);
     if (plant->spill)
         plant->spill->vtable->free(plant->spill);
+    triage_free(&plant->triage);
     pthread_rwlock_destroy(&plant->config_lock);
     pthread_mutex_destroy(&plant->server_lock);
     free_configs(plant);

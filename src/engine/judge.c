@@ -106,7 +106,8 @@ static void describe(struct flight *flight, const struct decision *decision) {
     envelope->version = queue->engine->options.version;
     if (envelope->max_attempts == 0)
         envelope->max_attempts = flight->policy->retry.attempts;
-    envelope->suspect = flight->outcome.kind == KIND_EXPIRED; /* its worker may have died of it */
+    if (flight->outcome.kind == KIND_EXPIRED)
+        envelope->suspect = true; /* its worker may have died of it */
     if (decision->counted && !flight->counted_before)
         envelope->attempts++;
     if (decision->crashed)
@@ -232,11 +233,15 @@ static struct decision decision_on(struct flight *flight) {
                               .headers = envelope->headers,
                               .header_count = envelope->header_count};
     struct circumstance around = {.now = queue->engine->now.wall,
-                                  .probe = !flight->report && (flight->probe || !closed),
+                                  .probe = !flight->report && !flight->killed_us &&
+                                           (flight->probe || !closed),
                                   .breaker_closed = closed,
                                   .alone = envelope->suspect,
                                   .fallback_left = !flight->report && !queue->engine->stopping &&
                                                    flight->handler + 1 < queue->handler_count};
+    if (flight->killed_us)
+        return decide_crash(flight->policy, &subject, &flight->outcome, &around,
+                            &queue->engine->rng);
     return decide(flight->policy, &subject, &flight->outcome, &flight->facts, &around,
                   &queue->engine->rng);
 }
@@ -257,6 +262,7 @@ void judge_decide(struct flight *flight) {
         queue_visit(queue);
         count(flight, &decision);
         tell_breaker(flight, &decision);
+        suspect_ended(flight);
     }
     if (flight->outcome.ending != ENDING_OK)
         note_attempt(flight, &decision);

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "server/leasing.h"
+#include "server/problem.h"
 #include "server/request.h"
 #include "server/view.h"
 
@@ -108,7 +109,7 @@ static void put_release(struct json_out *json, const struct request *request,
         json_put_bool(json, true);
     } else {
         json_key(json, "problem");
-        request_put_problem(json, request, release->status, release->err.text);
+        problem_put(json->buf, release->status, bytes_of(release->err.text), request->path, 0);
     }
     json_close(json, '}');
 }

@@ -11,16 +11,19 @@
 
 #include "base/json.h"
 #include "base/list.h"
+#include "server/head.h"
 #include "server/route.h"
 #include "server/state.h"
 
 struct MHD_Connection;
 
 enum {
-    REQUEST_ARGS_MAX = 64,                  /* query parameters of one request */
     REQUEST_ANSWER_MAX = 256 * 1024 * 1024, /* bytes of one answer */
     REQUEST_QUOTE_MAX = 255,                /* bytes of a client's own words in a problem */
+    REQUEST_ACTOR_MAX = 255,                /* … and of its name in the audit */
 };
+
+#define REQUEST_ACTOR_HEADER "Impound-Actor"
 
 struct request_arg {
     struct bytes name, value;
@@ -33,9 +36,10 @@ struct request {
     const struct route *route;
     struct bytes method, path;             /* path: as it came, still percent-encoded */
     struct bytes params[ROUTE_PARAMS_MAX]; /* decoded, in the order of the template */
-    struct request_arg args[REQUEST_ARGS_MAX];
+    struct request_arg args[HEAD_ARGS_MAX];
     size_t arg_count;
     struct bytes content_type; /* media type alone; empty: none was given */
+    struct bytes actor;        /* who it is from, by its own word (Impound-Actor) */
     struct buf body;
     uint64_t swallowed; /* bytes of a body that nobody will read */
     struct mono begun;
@@ -75,9 +79,6 @@ void request_answer_as(struct request *request, unsigned status, const char *typ
 /* Ends the request with an RFC 9457 problem document. */
 __attribute__((format(printf, 3, 4))) void
 request_problem(struct request *request, enum status status, const char *format, ...);
-/* The document alone, where it is a part of an answer. */
-void request_put_problem(struct json_out *json, const struct request *request, enum status status,
-                         const char *detail);
 /* 404 for a queue or a DLQ, with a "did you mean". */
 void request_no_queue(struct request *request, struct bytes name);
 void request_no_dlq(struct request *request, struct bytes name);
