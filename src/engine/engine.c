@@ -178,6 +178,7 @@ static struct mono next_turn(struct engine *engine) {
     at = mono_earlier(at, fetch_next(engine));
     if (record_waits(engine))
         at = mono_earlier(at, engine->record_again);
+    at = mono_earlier(at, reply_next(engine));
     if (engine->stopping && !engine->cancelled)
         at = mono_earlier(at, engine->drain_until);
     return at;
@@ -190,6 +191,7 @@ struct mono engine_turn(struct engine *engine, struct instant now) {
     ring_timers(engine);
     lease_ring(engine);
     drain(engine);
+    reply_again(engine);
     record_again(engine);
     feed_queues(engine);
     fetch_ring(engine);
@@ -279,6 +281,7 @@ void engine_free(struct engine *engine) {
     heap_free(&engine->lease_deadlines);
     heap_free(&engine->fetch_deadlines);
     map_free(&engine->leases);
+    heap_free(&engine->publications);
     map_free(&engine->by_name);
     recorder_free(engine->recorder);
     mailbox_free(&engine->mailbox);
