@@ -139,7 +139,8 @@ static enum status add_queue(struct plant *plant, const struct config_queue *que
     uint32_t number = plant->store->vtable->queue_number(plant->store, queue->name);
     line->broker = builtin_new(plant->store, number);
     line->handlers = memory_array(queue->handler_count, sizeof *line->handlers);
-    for (size_t i = 0; i < queue->handler_count; i++)
+    bool leases = queue->policy.handler == HANDLER_LEASE; /* then workers come and fetch */
+    for (size_t i = 0; !leases && i < queue->handler_count; i++)
         line->handlers[line->handler_count++] =
             (struct engine_handler){.handler = make_handler(plant, &queue->handlers[i]),
                                     .edit = queue->handlers[i].edit,
@@ -291,11 +292,20 @@ static void on_reloaded(struct engine_request *request, enum status status) {
     sem_post(reload->answered);
 }
 
-static enum status reload_queue(struct plant *plant, const struct config_queue *queue,
-                                struct err *err) {
+/* A handler that becomes `lease` does so at a restart; until then the old one keeps its limit. */
+static struct engine_rules reloaded_rules(const struct config_queue *started,
+                                          const struct config_queue *queue) {
+    struct engine_rules rules = config_rules(queue);
+    if (rules.concurrency == ENGINE_UNLIMITED)
+        rules.concurrency = started->concurrency;
+    return rules;
+}
+
+static enum status reload_queue(struct plant *plant, const struct config_queue *started,
+                                const struct config_queue *queue, struct err *err) {
     sem_t answered;
     sem_init(&answered, 0, 0);
-    struct reload reload = {.rules = config_rules(queue), .answered = &answered};
+    struct reload reload = {.rules = reloaded_rules(started, queue), .answered = &answered};
     reload.request = (struct engine_request){.kind = ENGINE_RELOAD,
                                              .queue = queue->name,
                                              .done = on_reloaded,
@@ -313,9 +323,12 @@ static enum status reload_queue(struct plant *plant, const struct config_queue *
 /* A queue that is new in the file waits for a restart; config_restart_needed says so. */
 enum status plant_reload(struct plant *plant, struct config *config, struct err *err) {
     enum status status = STATUS_OK;
-    for (size_t i = 0; i < config->queue_count && status == STATUS_OK; i++)
-        if (find_queue(plant->started, config->queues[i].name))
-            status = reload_queue(plant, &config->queues[i], err);
+    for (size_t i = 0; i < config->queue_count && status == STATUS_OK; i++) {
+        const struct config_queue *queue = &config->queues[i];
+        const struct config_queue *started = find_queue(plant->started, queue->name);
+        if (started)
+            status = reload_queue(plant, started, queue, err);
+    }
     struct past_config *past = memory_new(sizeof *past);
     past->next = plant->past;
     plant->past = past;

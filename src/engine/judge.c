@@ -106,7 +106,9 @@ static void describe(struct flight *flight, const struct decision *decision) {
     envelope->version = queue->engine->options.version;
     if (envelope->max_attempts == 0)
         envelope->max_attempts = flight->policy->retry.attempts;
-    if (decision->counted)
+    if (flight->outcome.kind == KIND_EXPIRED)
+        envelope->suspect = true; /* its worker may have died of it */
+    if (decision->counted && !flight->counted_before)
         envelope->attempts++;
     if (decision->crashed)
         envelope->crashes++;
@@ -227,7 +229,7 @@ static struct decision decision_on(struct flight *flight) {
     struct queue *queue = flight->queue;
     const struct envelope *envelope = &flight->held->envelope;
     bool closed = queue->breaker.state == BREAKER_CLOSED;
-    struct subject subject = {.attempt = envelope->attempts + 1,
+    struct subject subject = {.attempt = envelope->attempts + !flight->counted_before,
                               .max_attempts = envelope->max_attempts,
                               .crashes = envelope->crashes,
                               .first_failure_at = envelope->first_failure_at,
@@ -238,6 +240,7 @@ static struct decision decision_on(struct flight *flight) {
                                   .probe = !flight->report && !flight->killed_us &&
                                            (flight->probe || !closed),
                                   .breaker_closed = closed,
+                                  .alone = envelope->suspect,
                                   .fallback_left = !flight->report && !queue->engine->stopping &&
                                                    flight->handler + 1 < queue->handler_count};
     if (flight->killed_us)

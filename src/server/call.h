@@ -7,6 +7,12 @@ struct request;
 void call_push(struct request *request);
 void call_report(struct request *request);
 
+void call_lease(struct request *request);
+void call_lease_ack(struct request *request);
+void call_lease_fail(struct request *request);
+void call_lease_extend(struct request *request);
+void call_lease_bulk(struct request *request);
+
 void call_queues_list(struct request *request);
 void call_queues_show(struct request *request);
 void call_queues_pause(struct request *request);

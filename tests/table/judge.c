@@ -129,6 +129,11 @@ static void set_header(struct situation *s, struct bytes value) {
     s->subject.header_count = 1;
 }
 
+static void set_alone(struct situation *s, struct bytes value) {
+    (void)value;
+    s->around.alone = true;
+}
+
 static void set_probe(struct situation *s, struct bytes value) {
     (void)value;
     s->around.probe = true;
@@ -247,6 +252,7 @@ static const struct {
     {"age", set_age},
     {"header", set_header},
     {"probe", set_probe},
+    {"alone", set_alone},
     {"open", set_open},
     {"left", set_left},
     {"when.status", set_when_status},

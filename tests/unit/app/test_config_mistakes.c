@@ -23,7 +23,7 @@ struct mistake_case {
 #define NAMES    "is 1 to 200 letters, digits, dots, underscores and hyphens, got "
 #define DLQ_NAMES                                                                                  \
     "the name of a DLQ is 1 to 204 letters, digits, dots, underscores and hyphens, got "
-#define HANDLER "expected {http: URL} or {exec: [COMMAND]}"
+#define HANDLER "expected {http: URL}, {exec: [COMMAND]} or lease"
 
 /* ---- the file as a whole ---- */
 
@@ -125,8 +125,11 @@ static const struct mistake_case queue_cases[] = {
 #define REPLY "expected {store: 24h}, or a URL such as redis://127.0.0.1/0?key=result:{id}, got "
 
 static const struct mistake_case handler_cases[] = {
-    {"queues: {q: {handler: ^lease}}\n", "lease is not in this version"},
-    {"queues: {q: {handler: {^lease: {}}}}\n", "lease is not in this version"},
+    {"queues: {q: {handler: ^leases}}\n", "handler: " HANDLER ", got \"leases\""},
+    {"queues: {q: {handler: lease, ^fallback: [{http: \"http://h\"}]}}\n",
+     "fallback: a queue whose workers lease has none"},
+    {"queues: {q: {handler: {http: \"http://h\"}, fallback: [^lease]}}\n",
+     "fallback[0]: expected {http: URL} or {exec: [COMMAND]}, got \"lease\""},
     {"queues: {q: {handler: ^http}}\n", "handler: " HANDLER ", got \"http\""},
     {"queues: {q: {handler: ^[a]}}\n", "handler: " HANDLER ", got a list"},
     {"queues: {q: {handler: ^{timeout: 1s}}}\n", "handler: " HANDLER},
