@@ -128,6 +128,10 @@ static void put_reply(struct printer *p, const struct config_reply *reply) {
 }
 
 static void put_handler(struct printer *p, const struct config_handler *handler) {
+    if (handler->kind == HANDLER_CALLBACK) {
+        buf_str(p->out, "callback\n");
+        return;
+    }
     if (handler->kind == HANDLER_EXEC) {
         put_argv(p, handler);
     } else {

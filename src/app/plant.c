@@ -133,13 +133,6 @@ static struct engine_reply reply_of(struct plant *plant, const struct config_rep
         .sink = reply->url.len ? sinks_get(&plant->sinks, reply->url, &clock_system) : NULL};
 }
 
-static struct engine_rules rules_of(const struct config_queue *queue) {
-    return (struct engine_rules){.policy = &queue->policy,
-                                 .concurrency = queue->concurrency,
-                                 .dlqs = queue->dlqs,
-                                 .dlq_count = queue->dlq_count};
-}
-
 static enum status add_queue(struct plant *plant, const struct config_queue *queue,
                              struct err *err) {
     struct line *line = &plant->lines[plant->line_count++];
@@ -152,7 +145,7 @@ static enum status add_queue(struct plant *plant, const struct config_queue *que
                                     .edit = queue->handlers[i].edit,
                                     .reply = reply_of(plant, &queue->handlers[i].reply)};
     struct engine_queue_options options = {.name = queue->name,
-                                           .rules = rules_of(queue),
+                                           .rules = config_rules(queue),
                                            .broker = line->broker,
                                            .handlers = line->handlers,
                                            .handler_count = line->handler_count};
@@ -302,7 +295,7 @@ static enum status reload_queue(struct plant *plant, const struct config_queue *
                                 struct err *err) {
     sem_t answered;
     sem_init(&answered, 0, 0);
-    struct reload reload = {.rules = rules_of(queue), .answered = &answered};
+    struct reload reload = {.rules = config_rules(queue), .answered = &answered};
     reload.request = (struct engine_request){.kind = ENGINE_RELOAD,
                                              .queue = queue->name,
                                              .done = on_reloaded,
