@@ -164,6 +164,8 @@ void engine_post(struct engine *engine, struct engine_post *post);
 void queue_visit(struct queue *queue); /* look at it before this turn ends */
 void queue_feed(struct queue *queue);  /* receive and hand over what may go now */
 struct mono queue_next_wake(struct queue *queue);
+/* Without a why, a queue that stands still already keeps the one it has. */
+void queue_pause(struct queue *queue, struct bytes why);
 void queue_halt(struct queue *queue, const char *why);
 void queue_set_state(struct queue *queue, enum queue_state state, struct bytes why);
 void queue_facts_changed(struct queue *queue); /* they go into this turn's commit */

@@ -12,11 +12,12 @@ static struct bytes kept(struct buf *text, struct arena *arena) {
     return copy;
 }
 
+/* Node signs what it says with its version, which tells nothing of what went wrong. */
 static struct bytes last_line(struct bytes said) {
     struct bytes line, last = BYTES_NONE;
     while (bytes_line(&said, &line)) {
         line = bytes_trim(line);
-        if (line.len > 0)
+        if (line.len > 0 && !bytes_starts(line, BYTES("Node.js v")))
             last = line;
     }
     return bytes_clip(last, OUTCOME_MESSAGE_MAX);

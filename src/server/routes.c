@@ -69,7 +69,7 @@ const struct route routes[] = {
      "Ready"},
     {"GET", "/openapi.json", ROUTE_AT_ONCE, call_openapi, "openapi", "This description.", NULL,
      NULL, NULL, "application/json"},
-    {"GET", "/", ROUTE_AT_ONCE, call_home, "home", "A page that names the API.", NULL, NULL, NULL,
+    {"GET", "/", ROUTE_AT_ONCE, call_home, "home", "A page that shows how everything is.", NULL, NULL, NULL,
      "text/html"},
 
 #define LATER(verb, template)                                                                      \

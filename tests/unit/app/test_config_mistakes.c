@@ -80,7 +80,7 @@ static const struct mistake_case server_cases[] = {
     {TOP("server: {auth: ^{}}"), "auth: expected none, got an empty mapping"},
     {TOP("server: {max_body: ^4MB}"),
      "max_body: expected a size such as 512, 64KiB, 4MiB or 1GiB, got \"4MB\""},
-    {TOP("server: {max_body: ^0}"), "max_body: expected 1 to 1073741824, got \"0\""},
+    {TOP("server: {max_body: ^0}"), "max_body: expected 1 to 1GiB, got \"0\""},
     {TOP("server: {drain: ^10}"), "drain: " DURATION "\"10\""},
     {TOP("server: {drain: ^2h}"), "drain: expected 0ms to 1h, got \"2h\""},
     {TOP("server: {jq_timeout: ^0ms}"), "jq_timeout: expected 1ms to 1m, got \"0ms\""},

@@ -112,6 +112,14 @@ static void an_exit_code_fails_with_the_last_line_of_stderr(void **state) {
     caller_free(&caller);
 }
 
+static void what_node_signs_with_is_no_message(void **state) {
+    struct caller caller;
+    run_shell(*state, &caller,
+              "echo '{ code: 5 }' >&2; echo >&2; echo Node.js v20.1.0 >&2; exit 1");
+    assert_bytes(caller.outcome.error_message, "{ code: 5 }");
+    caller_free(&caller);
+}
+
 static void a_silent_failure_says_its_exit_status(void **state) {
     struct caller caller;
     run_shell(*state, &caller, "exit 75");
@@ -443,6 +451,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(the_environment_names_the_message_and_keeps_ours),
         cmocka_unit_test(it_runs_in_its_directory),
         cmocka_unit_test(an_exit_code_fails_with_the_last_line_of_stderr),
+        cmocka_unit_test(what_node_signs_with_is_no_message),
         cmocka_unit_test(a_silent_failure_says_its_exit_status),
         cmocka_unit_test(a_python_exception_gives_type_message_and_trace),
         cmocka_unit_test(a_signal_is_a_crash_with_its_number),
