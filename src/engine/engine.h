@@ -81,6 +81,7 @@ struct engine_queue_options {
 struct engine_event {
     const char *type;  /* "letter" "queue" "breaker" */
     struct bytes json; /* {"type":"letter","at":…,"queue":…,…} */
+    const struct envelope *letter; /* of a "letter": as it is now, durable; else NULL */
 };
 
 struct engine_options {
