@@ -44,6 +44,7 @@ struct plant {
     struct exec_pool *exec;
     struct jq *jq;
     struct spill *spill;
+    struct triage triage;
     struct engine *engine;
     struct line *lines;
     size_t line_count;
@@ -192,6 +193,8 @@ static enum status make_engine(struct plant *plant, struct err *err) {
     plant->exec = exec_pool_new(&clock_system);
     plant->jq = jq_pool_new(&jq);
     plant->spill = spill_file_new(plant->config->dir);
+    plant->triage.store = plant->store;
+    plant->triage.jq = plant->jq;
     if (asprintf(&flight_path, "%s.d/flight", plant->config->store_path.ptr) < 0)
         abort();
     struct engine_options options = {.store = plant->store,
@@ -226,6 +229,7 @@ static enum status open_port(struct plant *plant, struct err *err) {
         .store = plant->store,
         .clock = &clock_system,
         .jq = plant->jq,
+        .triage = &plant->triage,
         .config = {view_dlq, view_dlq_names, view_policy, view_release, plant},
         .version = BYTES(IMPOUND_VERSION),
         .seed = random_seed()};
@@ -247,6 +251,7 @@ enum status plant_start(struct config *config, struct plant **out, struct err *e
     pthread_rwlock_init(&plant->config_lock, NULL);
     pthread_mutex_init(&plant->server_lock, NULL);
     name_instance(plant);
+    triage_init(&plant->triage, &clock_system, random_seed());
     enum status status = open_store(plant, err);
     if (status == STATUS_OK)
         status = make_engine(plant, err);
@@ -369,6 +374,7 @@ void plant_stop(struct plant *plant) {
         plant->jq->vtable->free(plant->jq);
     if (plant->spill)
         plant->spill->vtable->free(plant->spill);
+    triage_free(&plant->triage);
     pthread_rwlock_destroy(&plant->config_lock);
     pthread_mutex_destroy(&plant->server_lock);
     free_configs(plant);

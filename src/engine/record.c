@@ -314,6 +314,16 @@ static void add_facts(struct engine *engine, struct batch *batch, struct arena *
     }
 }
 
+/* Who wanted it stands in the commit that does it. */
+static void add_answers(struct engine *engine, struct batch *batch) {
+    for (struct list *node; (node = list_pop_front(&engine->answers));) {
+        const struct store_keep *keep = CONTAINER_OF(node, struct answer, link)->request->keep;
+        list_push_back(&batch->answers, node);
+        if (keep)
+            add_op(engine, batch, (struct store_op){.kind = STORE_KEEP, .keep = *keep});
+    }
+}
+
 static void submit(struct engine *engine, struct batch *batch) {
     if (list_empty(&batch->flights) && list_empty(&batch->answers) && batch->commit.count == 0) {
         batch_free(batch);
@@ -358,8 +368,7 @@ void record_commit(struct engine *engine) {
             add_flight(engine, batch, flight);
     }
     add_facts(engine, batch, &scratch);
-    for (struct list *node; (node = list_pop_front(&engine->answers));)
-        list_push_back(&batch->answers, node);
+    add_answers(engine, batch);
     submit(engine, batch);
     while (!list_empty(&engine->deciding))
         submit_report(engine, CONTAINER_OF(engine->deciding.next, struct flight, recording));

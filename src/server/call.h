@@ -22,6 +22,14 @@ void call_letters_of_dlq(struct request *request);
 void call_letters_show(struct request *request);
 void call_letters_explain(struct request *request);
 
+void call_letter_resolve(struct request *request);
+void call_letter_discard(struct request *request);
+void call_letter_escalate(struct request *request);
+void call_letters_resolve(struct request *request);
+void call_letters_discard(struct request *request);
+void call_letters_escalate(struct request *request);
+void call_audit(struct request *request);
+
 void call_stats(struct request *request);
 void call_events(struct request *request);
 void call_metrics(struct request *request);

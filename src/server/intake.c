@@ -22,9 +22,10 @@ static enum MHD_Result add_arg(void *arg, enum MHD_ValueKind kind, const char *n
                                const char *value) {
     (void)kind;
     struct request *request = arg;
-    if (request->arg_count == REQUEST_ARGS_MAX) {
-        request_problem(request, STATUS_INVALID, "there are more than %d query parameters",
-                        REQUEST_ARGS_MAX);
+    if (request->arg_count == HEAD_ARGS_MAX) {
+        request_problem(request, STATUS_INVALID,
+                        "there are more than %d query parameters, which is the limit",
+                        HEAD_ARGS_MAX);
         return MHD_NO;
     }
     struct request_arg *out = &request->args[request->arg_count++];
@@ -59,11 +60,23 @@ static void take_content_type(struct request *request) {
     request->content_type = type.len ? arena_dup(&request->arena, type) : BYTES_NONE;
 }
 
+static void take_actor(struct request *request) {
+    struct bytes name = bytes_trim(header(request, REQUEST_ACTOR_HEADER));
+    request->actor = name.len ? arena_dup(&request->arena, bytes_clip(name, REQUEST_ACTOR_MAX))
+                              : BYTES("anonymous");
+}
+
 static bool turned_away(struct server *server) {
     pthread_mutex_lock(&server->mutex);
     bool stopping = server->stopping;
     pthread_mutex_unlock(&server->mutex);
     return stopping;
+}
+
+static bool is_head_too_large(struct request *request) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    return info && info->header_size > HEAD_BYTES_MAX;
 }
 
 /* Answers at once what can be told from the head alone. */
@@ -72,6 +85,10 @@ static void examine(struct request *request) {
     struct err err;
     if (turned_away(server))
         request_problem(request, STATUS_BUSY, "the server is stopping");
+    else if (is_head_too_large(request))
+        request_problem(request, STATUS_HEAD_TOO_LARGE,
+                        "request line and headers are larger than %dKiB, which is the limit",
+                        HEAD_BYTES_MAX / 1024);
     else if (gate_check(bytes_of(server->host), header(request, MHD_HTTP_HEADER_HOST),
                         header(request, MHD_HTTP_HEADER_ORIGIN), &err) != STATUS_OK)
         request_problem(request, STATUS_FORBIDDEN, "%s", err.text);
@@ -90,6 +107,7 @@ static enum MHD_Result reply(struct request *request);
 
 static enum MHD_Result begin(struct request *request) {
     take_content_type(request);
+    take_actor(request);
     examine(request);
     if (!request->answered)
         MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, add_arg, request);

@@ -11,16 +11,19 @@
 
 #include "base/json.h"
 #include "base/list.h"
+#include "server/head.h"
 #include "server/route.h"
 #include "server/state.h"
 
 struct MHD_Connection;
 
 enum {
-    REQUEST_ARGS_MAX = 64,                  /* query parameters of one request */
     REQUEST_ANSWER_MAX = 256 * 1024 * 1024, /* bytes of one answer */
     REQUEST_QUOTE_MAX = 255,                /* bytes of a client's own words in a problem */
+    REQUEST_ACTOR_MAX = 255,                /* … and of its name in the audit */
 };
+
+#define REQUEST_ACTOR_HEADER "Impound-Actor"
 
 struct request_arg {
     struct bytes name, value;
@@ -33,9 +36,10 @@ struct request {
     const struct route *route;
     struct bytes method, path;             /* path: as it came, still percent-encoded */
     struct bytes params[ROUTE_PARAMS_MAX]; /* decoded, in the order of the template */
-    struct request_arg args[REQUEST_ARGS_MAX];
+    struct request_arg args[HEAD_ARGS_MAX];
     size_t arg_count;
     struct bytes content_type; /* media type alone; empty: none was given */
+    struct bytes actor;        /* who it is from, by its own word (Impound-Actor) */
     struct buf body;
     uint64_t swallowed; /* bytes of a body that nobody will read */
     struct mono begun;

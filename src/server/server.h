@@ -7,6 +7,7 @@
 #include "port/clock.h"
 #include "port/jq.h"
 #include "port/store.h"
+#include "triage/triage.h"
 
 struct server;
 
@@ -26,10 +27,13 @@ struct server_options {
     const char *host;
     uint16_t port; /* 0: any free one */
     uint64_t max_body;
+    int64_t idle_ms; /* a head that takes longer, a connection on which nothing moves for so long,
+                        is at its end; 0: 30 s */
     struct engine *engine;
     struct store *store;
     struct clock *clock;
     struct jq *jq;
+    struct triage *triage;
     struct server_config_view config;
     struct bytes version;
     uint64_t seed; /* of message ids */

@@ -228,7 +228,6 @@ static void stats_add_up(void **state) {
 static void what_comes_later_says_so(void **state) {
     (void)state;
     client_expect(client_post(&world, "/v1/queues/orders/lease", "{}"), 501, "not in this version");
-    client_expect(client_post(&world, "/v1/letters/x/discard", "{}"), 501, "not in this version");
     client_expect(client_get(&world, "/v1/replays/7"), 501, "not in this version");
 }
 
