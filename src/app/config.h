@@ -88,6 +88,14 @@ enum status config_load(const char *path, struct config **out, struct buf *mista
 enum status config_parse(struct bytes yaml, const char *path, struct config **out,
                          struct buf *mistakes);
 void config_free(struct config *config);
+/* What the engine is told of a queue; borrows from the configuration. */
+struct engine_rules config_rules(const struct config_queue *queue);
+/* Nothing but defaults; for config_read_policy. */
+struct config *config_new(const char *path);
+/* Reads classify, retry, breaker and poison, as they stand in a queue, over what *policy says. Its
+ * texts live as long as `config`. INVALID: as with config_load; *policy is filled in part. */
+enum status config_read_policy(struct config *config, struct bytes yaml, struct policy *policy,
+                               struct buf *mistakes);
 /* Compiles every jq program; waits. INVALID: as with config_load. */
 enum status config_check_programs(const struct config *config, struct buf *mistakes);
 

@@ -130,9 +130,14 @@ static bool check_kind(struct config_reader *reader, const struct config_node *n
     return true;
 }
 
-static bool refuse_scalar(struct config_reader *reader, const struct config_node *node) {
+static bool read_scalar(struct config_reader *reader, const struct config_node *node,
+                        struct config_handler *handler) {
     if (bytes_is(node->text, "lease"))
         return config_reader_not_yet(reader, node->at, BYTES("lease"));
+    if (bytes_is(node->text, "callback")) {
+        handler->kind = HANDLER_CALLBACK;
+        return true;
+    }
     return config_reader_expected(reader, node, "{http: URL} or {exec: [COMMAND]}");
 }
 
@@ -142,7 +147,7 @@ bool config_handler_read(struct config_reader *reader, const struct config_node 
     struct config_handler *handler = out;
     handler->timeout_ms = TIMEOUT_MS;
     if (node->kind != CONFIG_MAPPING)
-        return refuse_scalar(reader, node);
+        return read_scalar(reader, node, handler);
     config_reader_mapping(reader, node, &config_handler_table, handler);
     return check_kind(reader, node, handler);
 }

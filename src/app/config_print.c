@@ -117,6 +117,10 @@ static void put_argv(struct printer *p, const struct config_handler *handler) {
 }
 
 static void put_handler(struct printer *p, const struct config_handler *handler) {
+    if (handler->kind == HANDLER_CALLBACK) {
+        buf_str(p->out, "callback\n");
+        return;
+    }
     if (handler->kind == HANDLER_EXEC) {
         put_argv(p, handler);
     } else {

@@ -82,6 +82,8 @@ static const struct config_node *child_of(const struct config_node *node, const 
 /* Defaults depend on the handler, which may stand behind what they are defaults of. */
 static enum handler_class handler_class_of(const struct config_node *queue) {
     const struct config_node *handler = child_of(queue, "handler");
+    if (handler && handler->kind == CONFIG_SCALAR && bytes_is(handler->text, "callback"))
+        return HANDLER_CALLBACK;
     return handler && child_of(handler, "exec") ? HANDLER_EXEC : HANDLER_HTTP;
 }
 

@@ -127,13 +127,6 @@ static struct handler *make_handler(struct plant *plant, const struct config_han
     return http_new(plant->http, &options);
 }
 
-static struct engine_rules rules_of(const struct config_queue *queue) {
-    return (struct engine_rules){.policy = &queue->policy,
-                                 .concurrency = queue->concurrency,
-                                 .dlqs = queue->dlqs,
-                                 .dlq_count = queue->dlq_count};
-}
-
 static enum status add_queue(struct plant *plant, const struct config_queue *queue,
                              struct err *err) {
     struct line *line = &plant->lines[plant->line_count++];
@@ -143,7 +136,7 @@ static enum status add_queue(struct plant *plant, const struct config_queue *que
     for (size_t i = 0; i < queue->handler_count; i++)
         line->handlers[line->handler_count++].handler = make_handler(plant, &queue->handlers[i]);
     struct engine_queue_options options = {.name = queue->name,
-                                           .rules = rules_of(queue),
+                                           .rules = config_rules(queue),
                                            .broker = line->broker,
                                            .handlers = line->handlers,
                                            .handler_count = line->handler_count};
@@ -318,7 +311,7 @@ static enum status reload_queue(struct plant *plant, const struct config_queue *
                                 struct err *err) {
     sem_t answered;
     sem_init(&answered, 0, 0);
-    struct reload reload = {.rules = rules_of(queue), .answered = &answered};
+    struct reload reload = {.rules = config_rules(queue), .answered = &answered};
     reload.request = (struct engine_request){.kind = ENGINE_RELOAD,
                                              .queue = queue->name,
                                              .done = on_reloaded,

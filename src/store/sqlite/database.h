@@ -23,6 +23,10 @@
     /* left alone, the planner walks all letters to save a sort */                                 \
     X(WAITING, "SELECT seq, queue, envelope, mark FROM messages INDEXED BY messages_waiting"       \
                " WHERE state IN ('queued', 'pending_retry', 'replaying') ORDER BY seq")            \
+    X(CLOSING, "SELECT seq, queue, envelope, mark FROM messages INDEXED BY messages_closing"       \
+               " WHERE closes_key <> 0 AND state = 'pending_review' ORDER BY seq")                 \
+    X(GROUPS, "SELECT dlq, fingerprint, count, total, first_ms, last_ms, sample FROM groups")      \
+    X(GROUP_SET, "INSERT OR REPLACE INTO groups VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")              \
     X(BY_SEQ, "SELECT seq, queue, envelope, mark FROM messages WHERE seq = ?1")                    \
     X(WHOLE, "SELECT seq, queue, envelope, mark, body FROM messages LEFT JOIN bodies USING (seq)"  \
              " WHERE seq = ?1")                                                                    \
@@ -30,16 +34,17 @@
     X(MATCHES, "SELECT seq, queue FROM messages WHERE id = ?1"                                     \
                " UNION SELECT seq, queue FROM messages WHERE letter_id = ?1")                      \
     X(ROW_ADD, "INSERT INTO messages VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,"   \
-               " ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)")                                         \
+               " ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)")                                    \
     X(ROW_SET,                                                                                     \
       "INSERT INTO messages VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,"            \
-      " ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20) ON CONFLICT (seq) DO UPDATE SET"                   \
+      " ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21) ON CONFLICT (seq) DO UPDATE SET"              \
       " letter_id = excluded.letter_id, dlq = excluded.dlq, state = excluded.state,"               \
       " cause = excluded.cause, category = excluded.category, reason = excluded.reason,"           \
       " error_type = excluded.error_type, fingerprint = excluded.fingerprint,"                     \
       " key = excluded.key, attempts = excluded.attempts, dead_ms = excluded.dead_ms,"             \
       " due_ms = excluded.due_ms, escalated_ms = excluded.escalated_ms,"                           \
-      " error_id = excluded.error_id, envelope = excluded.envelope, mark = excluded.mark")         \
+      " error_id = excluded.error_id, envelope = excluded.envelope, mark = excluded.mark,"         \
+      " closes_key = excluded.closes_key")                                                         \
     X(ROW_MARK, "UPDATE messages SET state = ?2, mark = ?3,"                                       \
                 " escalated_ms = iif(?4 <> 0, ?4, escalated_ms) WHERE seq = ?1")                   \
     X(BODY_SET, "INSERT OR REPLACE INTO bodies VALUES (?1, ?2)")                                   \
@@ -107,6 +112,10 @@ bool database_next(struct database *database, sqlite3_stmt *stmt, enum status *s
                    struct err *err);
 void database_bind_text(sqlite3_stmt *stmt, int place, struct bytes text); /* ptr NULL: NULL */
 struct bytes database_text(sqlite3_stmt *stmt, int column); /* borrowed until the next step */
+
+/* As it stands in the file: 16 hexadecimal digits. */
+enum { DATABASE_FINGERPRINT_SIZE = 17 };
+void database_fingerprint(uint64_t fingerprint, char out[DATABASE_FINGERPRINT_SIZE]);
 
 enum status database_run(sqlite3 *db, const char *sql, struct err *err);
 /* Fills err from SQLite's last trouble. */

@@ -8,6 +8,8 @@
 #include "store/sqlite/fold.h"
 #include "store/sqlite/list_sql.h"
 
+enum { ENVELOPE_MAX = 64 << 20 };
+
 /* ---- what is taken just now ---- */
 
 static void put_seqs(const struct list *entries, struct buf *text) {
@@ -43,17 +45,25 @@ static enum state shown_state(enum state stored) {
                                            : stored;
 }
 
-/* The envelope as it is now: of a message that is taken, of a letter that was marked since. */
-static struct bytes as_shown(struct bytes stored, bool taken, struct bytes mark,
+/* What is known of a row besides its envelope. */
+struct knowledge {
+    bool taken;
+    struct bytes mark, blocked_by; /* ptr NULL: none */
+};
+
+/* The envelope as it is now: taken, marked since it was written, behind a closed key. */
+static struct bytes as_shown(struct bytes stored, const struct knowledge *known,
                              struct arena *arena) {
     struct envelope envelope;
-    if ((!taken && !mark.ptr) || envelope_decode(stored, arena, &envelope, NULL) != STATUS_OK ||
-        mark_read(mark, arena, &envelope, NULL) != STATUS_OK)
+    if ((!known->taken && !known->mark.ptr && !known->blocked_by.ptr) ||
+        envelope_decode(stored, arena, &envelope, NULL) != STATUS_OK ||
+        mark_read(known->mark, arena, &envelope, NULL) != STATUS_OK)
         return stored;
-    if (taken)
+    if (known->taken)
         envelope.state = shown_state(envelope.state);
+    envelope.blocked_by = known->blocked_by;
     struct buf text;
-    buf_init_heap(&text, 2 * (stored.len + mark.len) + 256);
+    buf_init_heap(&text, ENVELOPE_MAX);
     envelope_encode(&envelope, ENVELOPE_STORED, BYTES_NONE, &text);
     struct bytes copy = arena_dup(arena, buf_view(&text));
     buf_free(&text);
@@ -75,9 +85,9 @@ static enum status read_rows(struct database *database, sqlite3_stmt *stmt,
         last = (struct page_key){.seq = (uint64_t)sqlite3_column_int64(stmt, LIST_SEQ),
                                  .dead_ms = sqlite3_column_int64(stmt, LIST_DEAD_MS)};
         struct bytes envelope = arena_dup(arena, database_text(stmt, LIST_ENVELOPE));
-        envelope = as_shown(envelope, sqlite3_column_int(stmt, LIST_TAKEN) != 0,
-                            database_text(stmt, LIST_MARK), arena);
-        out->rows[out->count++] = (struct store_row){last.seq, envelope};
+        struct knowledge known = {.taken = sqlite3_column_int(stmt, LIST_TAKEN) != 0,
+                                  .mark = database_text(stmt, LIST_MARK)};
+        out->rows[out->count++] = (struct store_row){last.seq, as_shown(envelope, &known, arena)};
     }
     return status;
 }
@@ -91,6 +101,19 @@ static enum status run(struct database *database, const struct list_sql *sql,
         status = read_rows(database, stmt, query, arena, out, err);
     sqlite3_finalize(stmt);
     return status;
+}
+
+/* Which key is closed is known in memory alone. */
+static void show_blocked(struct sqlite_store *self, struct arena *arena, struct store_page *page) {
+    struct bytes *letters = arena_alloc(arena, (page->count + 1) * sizeof *letters);
+    pthread_mutex_lock(&self->front.mutex);
+    for (size_t i = 0; i < page->count; i++)
+        letters[i] = tables_blocked_by(&self->front.tables, page->rows[i].seq, arena);
+    pthread_mutex_unlock(&self->front.mutex);
+    for (size_t i = 0; i < page->count; i++) {
+        struct knowledge known = {.blocked_by = letters[i]};
+        page->rows[i].envelope = as_shown(page->rows[i].envelope, &known, arena);
+    }
 }
 
 enum status list_read(struct store *store, const struct store_query *query, struct arena *arena,
@@ -110,5 +133,7 @@ enum status list_read(struct store *store, const struct store_query *query, stru
     database_lock(self->list_db);
     status = run(self->list_db, &sql, query, arena, out, err);
     database_unlock(self->list_db);
+    if (status == STATUS_OK)
+        show_blocked(self, arena, out);
     return status;
 }

@@ -1,12 +1,9 @@
 #include "store/sqlite/rows.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "core/lifecycle.h"
 #include "store/mark.h"
 
-enum { FINGERPRINT_SIZE = 17, MARK_COLUMN = 3, BODY_COLUMN = 4 };
+enum { MARK_COLUMN = 3, BODY_COLUMN = 4 };
 
 static enum status error_of_row(struct database *database, uint64_t seq, int64_t *id,
                                 struct err *err) {
@@ -26,7 +23,7 @@ static struct bytes or_null(struct bytes text) {
 }
 
 static void bind_envelope(sqlite3_stmt *stmt, const struct envelope *envelope,
-                          char fingerprint[FINGERPRINT_SIZE]) {
+                          char fingerprint[DATABASE_FINGERPRINT_SIZE]) {
     bool letter = envelope->letter_id.len > 0;
     database_bind_text(stmt, 3, envelope->id);
     database_bind_text(stmt, 4, or_null(envelope->letter_id));
@@ -37,7 +34,7 @@ static void bind_envelope(sqlite3_stmt *stmt, const struct envelope *envelope,
     database_bind_text(stmt, 9, or_null(envelope->reason));
     database_bind_text(stmt, 10, or_null(envelope->error_type));
     if (envelope->failed) {
-        snprintf(fingerprint, FINGERPRINT_SIZE, "%016" PRIx64, envelope->fingerprint);
+        database_fingerprint(envelope->fingerprint, fingerprint);
         database_bind_text(stmt, 11, bytes_of(fingerprint));
     }
     database_bind_text(stmt, 12, envelope->key);
@@ -51,7 +48,7 @@ static void bind_envelope(sqlite3_stmt *stmt, const struct envelope *envelope,
 static enum status write_message(struct database *database, const struct row *row,
                                  const struct envelope *envelope, int64_t error_id,
                                  struct err *err) {
-    char fingerprint[FINGERPRINT_SIZE];
+    char fingerprint[DATABASE_FINGERPRINT_SIZE];
     sqlite3_stmt *stmt = database_statement(database, row->fresh ? SQL_ROW_ADD : SQL_ROW_SET);
     sqlite3_bind_int64(stmt, 1, (sqlite3_int64)row->seq);
     sqlite3_bind_int64(stmt, 2, row->queue);
@@ -60,6 +57,7 @@ static enum status write_message(struct database *database, const struct row *ro
         sqlite3_bind_int64(stmt, 18, error_id);
     database_bind_text(stmt, 19, row->envelope);
     database_bind_text(stmt, 20, row->mark);
+    sqlite3_bind_int64(stmt, 21, envelope->closes_key);
     return database_step(database, stmt, err);
 }
 
