@@ -279,13 +279,12 @@ enum status plant_start(struct config *config, struct plant **out, struct err *e
     }
     if (status == STATUS_OK)
         status = open_port(plant, err);
-}
-if (status != STATUS_OK) {
-    plant_stop(plant);
-    return status;
-}
-*out = plant;
-return STATUS_OK;
+    if (status != STATUS_OK) {
+        plant_stop(plant);
+        return status;
+    }
+    *out = plant;
+    return STATUS_OK;
 }
 
 uint16_t plant_port(const struct plant *plant) {
