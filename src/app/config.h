@@ -18,6 +18,12 @@ enum {
     CONFIG_MISTAKES_MAX = 50,
 };
 
+/* What becomes of answers; at most one of the two. */
+struct config_reply {
+    int64_t store_ms; /* 0: they are not kept */
+    struct bytes url; /* of a sink; empty: they are not published */
+};
+
 struct config_handler {
     enum handler_class kind;
     struct bytes url;                   /* http */
@@ -27,6 +33,8 @@ struct config_handler {
     struct rule_header *headers; /* http */
     size_t header_count;
     struct bytes ca_file; /* http: `ca:`, a PEM file; empty: the system's */
+    struct bytes edit;    /* a jq program on the body; empty: none */
+    struct config_reply reply;
 };
 
 struct config_queue {

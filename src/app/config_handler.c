@@ -2,6 +2,7 @@
 
 #include "app/config_address.h"
 #include "app/config_path.h"
+#include "app/config_reply.h"
 #include "app/config_value.h"
 #include "base/http_field.h"
 
@@ -90,9 +91,9 @@ static const struct config_field handler_fields[] = {
     CONFIG_WHOLE("headers", read_headers),
     CONFIG_VALUE("ca", read_ca, struct config_handler, ca_file),
     CONFIG_NOT_YET("lease"),
-    CONFIG_NOT_YET("edit"),
+    CONFIG_VALUE("edit", config_value_jq, struct config_handler, edit),
+    CONFIG_VALUE("reply", config_reply_read, struct config_handler, reply),
     CONFIG_NOT_YET("batch"),
-    CONFIG_NOT_YET("reply"),
     CONFIG_NOT_YET("mode"),
     CONFIG_NOT_YET("workers"),
 };

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "app/alarm.h"
+#include "app/sinks.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/thread.h"
@@ -45,6 +46,7 @@ struct plant {
     struct exec_pool *exec;
     struct jq *jq;
     struct spill *spill;
+    struct sinks sinks;
     struct triage triage;
     struct engine *engine;
     struct alarm *alarm;
@@ -127,6 +129,12 @@ static struct handler *make_handler(struct plant *plant, const struct config_han
     return http_new(plant->http, &options);
 }
 
+static struct engine_reply reply_of(struct plant *plant, const struct config_reply *reply) {
+    return (struct engine_reply){
+        .store_ms = reply->store_ms,
+        .sink = reply->url.len ? sinks_get(&plant->sinks, reply->url, &clock_system) : NULL};
+}
+
 static enum status add_queue(struct plant *plant, const struct config_queue *queue,
                              struct err *err) {
     struct line *line = &plant->lines[plant->line_count++];
@@ -134,7 +142,10 @@ static enum status add_queue(struct plant *plant, const struct config_queue *que
     line->broker = builtin_new(plant->store, number);
     line->handlers = memory_array(queue->handler_count, sizeof *line->handlers);
     for (size_t i = 0; i < queue->handler_count; i++)
-        line->handlers[line->handler_count++].handler = make_handler(plant, &queue->handlers[i]);
+        line->handlers[line->handler_count++] =
+            (struct engine_handler){.handler = make_handler(plant, &queue->handlers[i]),
+                                    .edit = queue->handlers[i].edit,
+                                    .reply = reply_of(plant, &queue->handlers[i].reply)};
     struct engine_queue_options options = {.name = queue->name,
                                            .rules = config_rules(queue),
                                            .broker = line->broker,
@@ -403,6 +414,7 @@ void plant_stop(struct plant *plant) {
         plant->jq->vtable->free(plant->jq);
     if (plant->spill)
         plant->spill->vtable->free(plant->spill);
+    sinks_free(&plant->sinks);
     triage_free(&plant->triage);
     pthread_rwlock_destroy(&plant->config_lock);
     pthread_mutex_destroy(&plant->server_lock);

@@ -289,6 +289,10 @@ static void add_flight(struct engine *engine, struct batch *batch, struct flight
     bool held = flight->held->seq != 0, forget = flight->op == STORE_FORGET;
     list_remove(&flight->recording);
     list_push_back(&batch->flights, &flight->recording);
+    if (flight->result.name.len)
+        add_op(engine, batch,
+               (struct store_op){
+                   .kind = STORE_KEEP, .queue = flight->queue->number, .keep = flight->result});
     if (!held && forget && !flight->spilled_dlq.len)
         return;
     add_op(engine, batch,

@@ -17,6 +17,8 @@ void call_dlqs_show(struct request *request);
 
 void call_messages_list(struct request *request);
 void call_messages_show(struct request *request);
+void call_results(struct request *request);
+
 void call_letters_list(struct request *request);
 void call_letters_of_dlq(struct request *request);
 void call_letters_show(struct request *request);

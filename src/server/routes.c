@@ -26,6 +26,8 @@ const struct route routes[] = {
      "Messages that impound holds, in any state, newest first.", FILTERS, NULL, NULL, "Messages"},
     {"GET", "/v1/messages/{id}", ROUTE_WORKER, call_messages_show, "showMessage",
      "One message, by its own id or its letter's.", "queue", NULL, NULL, "Envelope"},
+    {"GET", "/v1/results/{id}", ROUTE_WORKER, call_results, "showResult",
+     "The handler's answer, while the queue's reply keeps it.", "queue", NULL, NULL, "Result"},
     {"GET", "/v1/dlqs", ROUTE_WORKER, call_dlqs_list, "listDlqs", "How every DLQ is.", NULL, NULL,
      NULL, "Dlqs"},
     {"GET", "/v1/dlqs/{dlq}", ROUTE_WORKER, call_dlqs_show, "showDlq", "How a DLQ is.", NULL, NULL,
@@ -73,7 +75,7 @@ const struct route routes[] = {
      "Ready"},
     {"GET", "/openapi.json", ROUTE_AT_ONCE, call_openapi, "openapi", "This description.", NULL,
      NULL, NULL, "application/json"},
-    {"GET", "/", ROUTE_AT_ONCE, call_home, "home", "A page that names the API.", NULL, NULL, NULL,
+    {"GET", "/", ROUTE_AT_ONCE, call_home, "home", "A page that shows how everything is.", NULL, NULL, NULL,
      "text/html"},
 
 #define LATER(verb, template)                                                                      \
@@ -83,7 +85,6 @@ const struct route routes[] = {
     LATER("POST", "/v1/leases/{lease}/ack"),
     LATER("POST", "/v1/leases/{lease}/fail"),
     LATER("POST", "/v1/leases/{lease}/extend"),
-    LATER("GET", "/v1/results/{id}"),
     LATER("GET", "/v1/groups"),
     LATER("PATCH", "/v1/groups/{fingerprint}"),
     LATER("POST", "/v1/replays"),

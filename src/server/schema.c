@@ -124,6 +124,13 @@ const struct schema schemas[] = {
         NEXT("body_base64", TEXT("when the body is not UTF-8"))
         NEXT("content_hash", TEXT("sha256: and hex, over the body's bytes"))
         NEXT("size", INTEGER))},
+    {"Result", OBJECT(
+        FIRST("id", STRING)
+        NEXT("queue", STRING)
+        NEXT("content_type", NULLABLE)
+        NEXT("body", ANY("as JSON or text"))
+        NEXT("body_base64", TEXT("when the answer is not UTF-8"))
+        NEXT("at", TIME))},
     {"Failure", OBJECT(
         FIRST("kind", STRING)
         NEXT("status", MAYBE_INTEGER)
