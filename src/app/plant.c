@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "app/alarm.h"
 #include "app/sinks.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -48,6 +49,7 @@ struct plant {
     struct sinks sinks;
     struct triage triage;
     struct engine *engine;
+    struct alarm *alarm;
     struct line *lines;
     size_t line_count;
     pthread_t engine_thread;
@@ -166,6 +168,8 @@ static void on_event(void *arg, const struct engine_event *event) {
     pthread_mutex_lock(&plant->server_lock);
     if (plant->server)
         server_publish(plant->server, event);
+    if (plant->alarm)
+        alerts_wake(alarm_alerts(plant->alarm));
     pthread_mutex_unlock(&plant->server_lock);
 }
 
@@ -225,6 +229,25 @@ static void *engine_thread(void *arg) {
     return NULL;
 }
 
+static enum status start_alarm(struct plant *plant, struct err *err) {
+    struct alarm_options options = {.config = &plant->started->alerts,
+                                    .store = plant->store,
+                                    .engine = plant->engine,
+                                    .clock = &clock_system,
+                                    .http = plant->http,
+                                    .seed = random_seed(),
+                                    .dlq = view_dlq,
+                                    .arg = plant};
+    struct alarm *alarm;
+    enum status status = alarm_start(&options, &alarm, err);
+    if (status != STATUS_OK)
+        return status;
+    pthread_mutex_lock(&plant->server_lock);
+    plant->alarm = alarm;
+    pthread_mutex_unlock(&plant->server_lock);
+    return STATUS_OK;
+}
+
 static enum status open_port(struct plant *plant, struct err *err) {
     struct server_options options = {
         .host = plant->config->listen_host.ptr,
@@ -235,6 +258,7 @@ static enum status open_port(struct plant *plant, struct err *err) {
         .clock = &clock_system,
         .jq = plant->jq,
         .triage = &plant->triage,
+        .alerts = alarm_alerts(plant->alarm),
         .config = {view_dlq, view_dlq_names, view_policy, view_release, plant},
         .version = BYTES(IMPOUND_VERSION),
         .seed = random_seed()};
@@ -263,8 +287,10 @@ enum status plant_start(struct config *config, struct plant **out, struct err *e
     if (status == STATUS_OK) {
         thread_start(&plant->engine_thread, "engine", engine_thread, plant->engine);
         plant->engine_runs = true;
-        status = open_port(plant, err);
+        status = start_alarm(plant, err);
     }
+    if (status == STATUS_OK)
+        status = open_port(plant, err);
     if (status != STATUS_OK) {
         plant_stop(plant);
         return status;
@@ -367,6 +393,15 @@ static void free_configs(struct plant *plant) {
     config_free(plant->config);
 }
 
+/* After the port: requests try receivers out. */
+static void stop_alarm(struct plant *plant) {
+    pthread_mutex_lock(&plant->server_lock);
+    struct alarm *alarm = plant->alarm;
+    plant->alarm = NULL;
+    pthread_mutex_unlock(&plant->server_lock);
+    alarm_stop(alarm);
+}
+
 /* The engine holds first, so that nothing new starts while the last requests are answered. */
 void plant_stop(struct plant *plant) {
     if (plant->engine_runs)
@@ -376,6 +411,7 @@ void plant_stop(struct plant *plant) {
         engine_stop(plant->engine);
         pthread_join(plant->engine_thread, NULL);
     }
+    stop_alarm(plant);
     /* Before the engine is freed: the store may still be about to tell it what is ready. */
     if (plant->store)
         plant->store->vtable->close(plant->store);

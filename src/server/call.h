@@ -37,6 +37,8 @@ void call_letters_resolve(struct request *request);
 void call_letters_discard(struct request *request);
 void call_letters_escalate(struct request *request);
 void call_audit(struct request *request);
+void call_alerts_list(struct request *request);
+void call_alerts_test(struct request *request);
 
 void call_stats(struct request *request);
 void call_events(struct request *request);

@@ -70,6 +70,10 @@ const struct route routes[] = {
      NULL, "Ruled"},
     {"POST", "/v1/letters/{id}/escalate", ROUTE_WORKER, call_letter_escalate, "escalateLetter",
      "Mark a letter as somebody else's to look at.", "queue", "Ruling", NULL, "Envelope"},
+    {"GET", "/v1/alerts", ROUTE_WORKER, call_alerts_list, "listAlerts",
+     "Alerts that are pending or firing, the worst first.", NULL, NULL, NULL, "Alerts"},
+    {"POST", "/v1/alerts/test", ROUTE_AWAITS, call_alerts_test, "testAlerts",
+     "Send a test notice to one receiver, or to all.", NULL, "AlertTest", NULL, "AlertTested"},
     {"GET", "/v1/audit", ROUTE_WORKER, call_audit, "audit",
      "Who changed what, and why, newest first.", "limit cursor", NULL, NULL, "Audit"},
     {"GET", "/v1/stats", ROUTE_WORKER, call_stats, "stats",
@@ -101,7 +105,6 @@ const struct route routes[] = {
     LATER("POST", "/v1/exports"),
     LATER("POST", "/v1/imports"),
     LATER("GET", "/v1/archives"),
-    LATER("GET", "/v1/alerts"),
 #undef LATER
 };
 

@@ -267,6 +267,30 @@ const struct schema schemas[] = {
         NEXT("behind", COUNT("changes that the list does not show yet"))
         NEXT("skipped", COUNT("letters on which the where program failed"))
         NEXT("skipped_why", TEXT("how it failed on the first of them")))},
+    {"Alert", OBJECT(
+        FIRST("alert", TEXT("the rule's name"))
+        NEXT("state", TEXT("pending or firing"))
+        NEXT("severity", TEXT("info, warning or critical"))
+        NEXT("metric", STRING)
+        NEXT("subject", TEXT("the DLQ or queue; a group or reason of it behind a slash"))
+        NEXT("value", NUMBER)
+        NEXT("above", NUMBER)
+        NEXT("below", NUMBER)
+        NEXT("since", TIME)
+        NEXT("fired_at", TIME)
+        NEXT("told_at", TIME)
+        NEXT("owed", COUNT("notices that are yet to be taken by their receivers"))
+        NEXT("summary", STRING))},
+    {"Alerts", OBJECT(
+        FIRST("alerts", ARRAY(REF("Alert")))
+        NEXT("cursor", NULLABLE))},
+    {"AlertTest", ONLY("",
+        FIRST("to", TEXT("a receiver's name; all of them unless given")))},
+    {"AlertTested", OBJECT(
+        FIRST("results", ARRAY(OBJECT(
+            FIRST("to", STRING)
+            NEXT("ok", BOOLEAN)
+            NEXT("problem", STRING)))))},
     {"AuditEntry", OBJECT(
         FIRST("id", STRING)
         NEXT("at", TIME)
