@@ -81,7 +81,7 @@ static void on_done(struct call_group *group, const struct outcome *whole,
     bundle->failed = whole->ending == ENDING_FAILED;
     for (size_t i = 0; i < group->count; i++) {
         struct flight *flight = CONTAINER_OF(group->calls[i], struct flight, call);
-        flight_keep_outcome(flight, whole->ending == ENDING_OK ? &items[i] : whole);
+        flight_ended(flight, whole->ending == ENDING_OK ? &items[i] : whole);
         flight->outcome.duration_ms = whole->duration_ms;
     }
     engine_post(bundle->queue->engine, &bundle->post);

@@ -50,6 +50,7 @@ struct rig_options {
     uint32_t batch;  /* of every handler; 0: one message at a time */
     bool deferred;   /* commits wait for rig_store */
     bool spill, jq;
+    bool lease; /* no handler at all: workers come and fetch */
     const char *flight_path;
     bool in_process; /* the handlers run inside the engine's process */
 };
