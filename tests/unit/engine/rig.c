@@ -71,7 +71,10 @@ static void add_queue(struct rig *rig, size_t i) {
     rig->brokers[i].inner = builtin_new(rig->store, number);
     struct engine_queue_options options = {
         .name = bytes_of(name),
-        .rules = {&rig->policy, rig->concurrency, rig->dlqs, 2},
+        .rules = {.policy = &rig->policy,
+                  .concurrency = rig->concurrency,
+                  .dlqs = rig->dlqs,
+                  .dlq_count = 2},
         .broker = &rig->brokers[i].broker,
         .handlers = rig->handler_list,
         .handler_count = rig->options.handlers,
