@@ -5,6 +5,7 @@
 #include "app/config_classify.h"
 #include "app/config_dlq.h"
 #include "app/config_handler.h"
+#include "app/config_order.h"
 #include "app/config_policy.h"
 #include "app/config_queue.h"
 #include "app/config_server.h"
@@ -24,6 +25,7 @@ extern const struct config_table config_root_table;
     X("breaker", config_breaker_table)                                                             \
     X("poison", config_poison_table)                                                               \
     X("dlq", config_dlq_table)                                                                     \
-    X("dlqs", config_dlqs_table)
+    X("dlqs", config_dlqs_table)                                                                   \
+    X("idempotency", config_idempotency_table)
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "engine/idempotency.h"
 #include "engine/recorder.h"
 #include "engine/state.h"
 
@@ -18,6 +19,7 @@ struct flight *flight_new(struct queue *queue, struct store_held *held) {
 
 void flight_free(struct flight *flight) {
     recorder_clear(flight->queue->engine->recorder, flight->slot);
+    idempotency_release(flight);
     list_remove(&flight->link);
     list_remove(&flight->recording);
     store_held_free(flight->held);

@@ -4,7 +4,8 @@
 
 #include "base/json.h"
 #include "base/log.h"
-#include "engine/state.h"
+#include "engine/idempotency.h"
+#include "engine/order.h"
 
 void queue_visit(struct queue *queue) {
     if (list_empty(&queue->visiting))
@@ -26,8 +27,8 @@ static bool holds_everything(const struct queue *queue) {
 }
 
 static size_t free_slots(const struct queue *queue) {
-    return queue->running < queue->rules.concurrency ? queue->rules.concurrency - queue->running
-                                                     : 0;
+    bool room = queue->running < queue->rules.concurrency && queue->settling < QUEUE_SETTLING_MAX;
+    return room ? queue->rules.concurrency - queue->running : 0;
 }
 
 /* Stops at the cap, starts again below 95 % of it, so that it does not flutter. */
@@ -87,6 +88,9 @@ static bool over_budget(struct queue *queue, const struct store_held *held) {
 static void hand_over(struct queue *queue, struct store_held *held, bool probe) {
     if (!suspect_admit(queue, held))
         return;
+    struct flight *flight = flight_new(queue, held);
+    if (!idempotency_admit(flight))
+        return;
     bool retry = held->envelope.attempts > 0;
     if (probe)
         breaker_probe_started(&queue->breaker);
@@ -94,13 +98,24 @@ static void hand_over(struct queue *queue, struct store_held *held, bool probe) 
         queue->retries++;
     if (!probe && !retry)
         budget_first(&queue->budget, queue->engine->now.mono);
-    flight_hand_over(flight_new(queue, held), probe);
+    flight_hand_over(flight, probe);
 }
 
 static void feed_suspect(struct queue *queue) {
     struct store_held *held = free_slots(queue) ? suspect_next(queue) : NULL;
     if (held)
         hand_over(queue, held, false);
+}
+
+/* Held back by the budget, it is due like any other retry. */
+static void feed_waited(struct queue *queue) {
+    struct store *store = queue->engine->store;
+    for (struct store_held *held; free_slots(queue) && (held = idempotency_next(queue));) {
+        if (over_budget(queue, held))
+            store->vtable->give_back(store, held, queue->retry_hold);
+        else
+            hand_over(queue, held, false);
+    }
 }
 
 static void feed_due(struct queue *queue) {
@@ -142,6 +157,9 @@ static struct store_held *next_probe(struct queue *queue) {
     struct store_held *suspect = suspect_next(queue);
     if (suspect)
         return suspect;
+    struct store_held *waited = idempotency_next(queue);
+    if (waited)
+        return waited;
     if (!dlq_full(queue))
         queue->broker->vtable->receive(queue->broker, engine->now, avoid, &fresh, 1);
     if (fresh && fresh->seq != avoid)
@@ -181,10 +199,13 @@ void queue_feed(struct queue *queue) {
         return;
     }
     feed_suspect(queue);
+    feed_waited(queue);
     feed_due(queue);
     queue->dlq_filling = !dlq_full(queue) && dlq_filling(queue);
-    if (!queue->dlq_full && !queue->dlq_filling)
-        feed_new(queue);
+    if (queue->dlq_full || queue->dlq_filling)
+        return;
+    order_feed(queue);
+    feed_new(queue);
 }
 
 /* ---- when to look again ---- */

@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "engine/state.h"
+#include "engine/idempotency.h"
 
 enum {
     SPILL_LINE_MAX = 128 << 20,
@@ -71,7 +71,8 @@ void record_again(struct engine *engine) {
 /* The DLQ that this letter arrives in, if that one spills. */
 static const struct engine_dlq *spilling_dlq(const struct flight *flight) {
     const struct envelope *envelope = &flight->held->envelope;
-    if (envelope->state != STATE_PENDING_REVIEW || envelope->replays > 0 || flight->spill_synced)
+    if (envelope->state != STATE_PENDING_REVIEW || envelope->replays > 0 || flight->spill_synced ||
+        envelope->closes_key) /* its key waits for it here */
         return NULL;
     const struct engine_dlq *dlq = queue_dlq(flight->queue, envelope->dlq);
     return dlq && dlq->on_full == ON_FULL_SPILL ? dlq : NULL;
@@ -289,6 +290,10 @@ static void add_flight(struct engine *engine, struct batch *batch, struct flight
     bool held = flight->held->seq != 0, forget = flight->op == STORE_FORGET;
     list_remove(&flight->recording);
     list_push_back(&batch->flights, &flight->recording);
+    struct store_keep keep;
+    if (idempotency_keeps(flight, &keep))
+        add_op(engine, batch,
+               (struct store_op){.kind = STORE_KEEP, .queue = flight->queue->number, .keep = keep});
     if (!held && forget && !flight->spilled_dlq.len)
         return;
     add_op(engine, batch,

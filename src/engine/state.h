@@ -25,7 +25,9 @@ enum {
     DLQ_REOPEN_PERMILLE = 950, /* a blocked queue receives again below this share of the cap */
 };
 
+struct claim;
 struct facts;
+struct idempotency;
 struct recorder;
 struct queue;
 
@@ -48,6 +50,8 @@ struct flight {
     struct rule_facts facts;     /* about that policy's rules */
     size_t jq_pending;
     struct engine_request *report; /* it came as a report; answered when settled */
+    struct claim *claim;           /* its idempotency key; NULL: none */
+    struct bytes first_answer;     /* it is a duplicate: what the first one's handler said */
 
     /* What was decided, for the commit and for what follows it. */
     enum store_op_kind op;
@@ -71,6 +75,7 @@ struct queue {
     const struct engine_handler *handlers;
     size_t handler_count;
     bool in_process; /* one of them runs inside our own process */
+    struct idempotency *idempotency;
 
     enum queue_state state;
     char why[256];
@@ -191,6 +196,9 @@ void question_outcome(
 
 /* judge.c */
 void judge_decide(struct flight *flight); /* once all facts are there */
+/* Without an attempt: it needs none any more, or becomes a letter. */
+void judge_end(struct flight *flight, enum resolution resolution);
+void judge_bury(struct flight *flight, struct bytes dlq, enum cause cause, enum state state);
 
 /* record.c */
 void record_decided(struct flight *flight); /* joins this turn's commit */
