@@ -64,7 +64,8 @@ struct envelope {
     struct wall created_at, first_attempt_at, first_failure_at, last_failure_at, dead_at,
         resolved_at;
     struct wall escalated_at, next_attempt_at; /* next_attempt_at: due time of what waits */
-    int64_t delay_ms;                          /* the delay that led to next_attempt_at */
+    struct wall replayed_at; /* when its present or last replay began; max_age runs from then */
+    int64_t delay_ms;        /* the delay that led to next_attempt_at */
     enum resolution resolution;
     struct bytes why; /* of the last decision by a person, or of a halt */
 
@@ -92,6 +93,8 @@ enum envelope_part {
  * parses), as a JSON string when it is other UTF-8 text, as body_base64 when it is not UTF-8. */
 void envelope_encode(const struct envelope *envelope, enum envelope_part part, struct bytes body,
                      struct buf *out);
+/* A member "body" or "body_base64", by the same rule; for whoever writes another object. */
+void envelope_put_body(struct json_out *out, struct bytes content_type, struct bytes body);
 /* Reads what envelope_encode wrote as ENVELOPE_STORED. Slices of `json` and of the arena.
  * STATUS_CORRUPT when it is not such a text. */
 enum status envelope_decode(struct bytes json, struct arena *arena, struct envelope *out,

@@ -140,8 +140,17 @@ static void add_waiting(struct claim *claim, uint64_t seq) {
 }
 
 static void claim_key(struct flight *flight, struct bytes key) {
-    flight->claim = get(flight->queue->idempotency, key);
-    flight->claim->busy = true;
+    struct claim *claim = get(flight->queue->idempotency, key);
+    if (claim->busy)
+        return;
+    claim->busy = true;
+    flight->claim = claim;
+}
+
+void idempotency_claim(struct flight *flight) {
+    struct bytes key = key_of(flight->queue, flight->held);
+    if (key.ptr)
+        claim_key(flight, key);
 }
 
 void idempotency_release(struct flight *flight) {
@@ -209,10 +218,17 @@ static void copy_answer(struct flight *flight, struct bytes done) {
     struct queue *queue = flight->queue;
     struct store *store = queue->engine->store;
     struct arena *arena = &flight->held->arena;
-    struct bytes id;
-    if (first_id(done, arena, &id))
-        store->vtable->kept(store, queue->number, SPACE_RESULT, id, queue->engine->now.wall, arena,
-                            &flight->first_answer, NULL);
+    struct wall now = queue->engine->now.wall;
+    int64_t store_ms = queue->handler_count ? queue->handlers[0].reply.store_ms : 0;
+    struct bytes id, answer;
+    if (!first_id(done, arena, &id) || store->vtable->kept(store, queue->number, SPACE_RESULT, id,
+                                                           now, arena, &answer, NULL) != STATUS_OK)
+        return;
+    flight->result = (struct store_keep){
+        .space = SPACE_RESULT,
+        .name = flight->held->envelope.id,
+        .value = answer,
+        .expires = {now.ms + (store_ms ? store_ms : queue->rules.idempotency.dedupe_ms)}};
 }
 
 static void end_duplicate(struct flight *flight, struct bytes done) {
@@ -268,26 +284,13 @@ static struct bytes done_value(struct flight *flight) {
     return buf_view(&text);
 }
 
-static struct wall until(const struct flight *flight, int64_t ms) {
-    return (struct wall){flight->queue->engine->now.wall.ms + ms};
-}
-
-bool idempotency_keeps(struct flight *flight, struct store_keep *out) {
+void idempotency_keep(struct flight *flight) {
     const struct queue *queue = flight->queue;
-    int64_t dedupe_ms = queue->rules.idempotency.dedupe_ms;
-    if (flight->first_answer.ptr) {
-        int64_t store_ms = queue->handler_count ? queue->handlers[0].reply.store_ms : 0;
-        *out = (struct store_keep){.space = SPACE_RESULT,
-                                   .name = flight->held->envelope.id,
-                                   .value = flight->first_answer,
-                                   .expires = until(flight, store_ms ? store_ms : dedupe_ms)};
-        return true;
-    }
-    if (!flight->claim || flight->outcome.ending != ENDING_OK)
-        return false;
-    *out = (struct store_keep){.space = SPACE_DONE,
-                               .name = flight->claim->name,
-                               .value = done_value(flight),
-                               .expires = until(flight, dedupe_ms)};
-    return true;
+    struct bytes key = key_of(queue, flight->held);
+    if (key.ptr)
+        flight->key_done = (struct store_keep){
+            .space = SPACE_DONE,
+            .name = key,
+            .value = done_value(flight),
+            .expires = {queue->engine->now.wall.ms + queue->rules.idempotency.dedupe_ms}};
 }

@@ -18,12 +18,13 @@ void idempotency_free(struct idempotency *idempotency); /* after the queue's fli
 /* Whether the message may be handed over; its key is the flight's then. False: the flight is taken,
  * since it waits for another one with its key, or is a duplicate and on its way to its end. */
 bool idempotency_admit(struct flight *flight);
+/* Of a flight that was handed over in an earlier life: its key is its own still. */
+void idempotency_claim(struct flight *flight);
 /* Its key, if it has one, is free for the next. */
 void idempotency_release(struct flight *flight);
 /* The next one that waited for a key that is free now; NULL: none. */
 struct store_held *idempotency_next(struct queue *queue);
-/* What the commit that ends this flight keeps: that its key succeeded, or the first one's answer
- * under a duplicate's id. False: nothing. Texts are the flight's. */
-bool idempotency_keeps(struct flight *flight, struct store_keep *out);
+/* It succeeded: the commit that ends it says so of its key. */
+void idempotency_keep(struct flight *flight);
 
 #endif

@@ -97,10 +97,14 @@ static void examine(struct request *request) {
 }
 
 static void too_large(struct request *request) {
-    request_problem(request, STATUS_TOO_LARGE,
-                    "the body is larger than server.max_body, %llu bytes; send less at a time or "
-                    "raise it",
-                    (unsigned long long)request->server->options.max_body);
+    char memory[32];
+    struct buf limit;
+    buf_init_fixed(&limit, memory, sizeof memory);
+    size_put(&limit, request->server->options.max_body);
+    request_problem(
+        request, STATUS_TOO_LARGE,
+        "the body is larger than server.max_body, %.*s; send less at a time or raise it",
+        BYTES_ARG(buf_view(&limit)));
 }
 
 static enum MHD_Result reply(struct request *request);

@@ -71,6 +71,9 @@ enum status member_text(struct json value, size_t min, size_t max, struct arena 
                         struct bytes *out, struct err *err) {
     if (!json_string(value, arena, out))
         return err_set(err, STATUS_INVALID, "must be a string, not %s", json_type_name(value.type));
+    if (json_has_lone_surrogate(value))
+        return err_set(err, STATUS_INVALID,
+                       "has an escape that is half a character, as \\ud800 is");
     return member_check_text(*out, min, max, err);
 }
 

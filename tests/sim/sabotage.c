@@ -18,8 +18,9 @@ static struct store *real(struct store *store) {
 }
 
 const char *sabotage_text(enum sabotage how) {
-    static const char *const words[] = {"none",        "early-ack", "lost-wake", "forgotten-retry",
-                                        "double-take", "blame-all", "no-order",  "forgotten-key"};
+    static const char *const words[] = {
+        "none",      "early-ack",  "lost-wake", "forgotten-retry", "double-take",
+        "blame-all", "lost-lease", "no-order",  "forgotten-key"};
     return words[how];
 }
 
@@ -43,6 +44,14 @@ static void swallow(struct store_commit *commit, enum status status) {
     (void)status;
 }
 
+static const struct envelope *without_lease(struct saboteur *saboteur,
+                                            const struct envelope *envelope) {
+    struct envelope *copy = arena_alloc(&saboteur->echoes, sizeof *copy);
+    *copy = *envelope;
+    copy->lease_ms = 0;
+    return copy;
+}
+
 static void submit(struct store *store, struct store_commit *commit) {
     struct saboteur *saboteur = (struct saboteur *)store;
     for (size_t i = 0; i < commit->count; i++) {
@@ -50,6 +59,8 @@ static void submit(struct store *store, struct store_commit *commit) {
         if (saboteur->how == SABOTAGE_FORGOTTEN_RETRY && op->kind == STORE_UPDATE &&
             op->envelope->state == STATE_PENDING_RETRY)
             op->kind = STORE_FORGET;
+        if (saboteur->how == SABOTAGE_LOST_LEASE && op->envelope && op->envelope->lease_ms > 0)
+            op->envelope = without_lease(saboteur, op->envelope);
     }
     if (saboteur->how != SABOTAGE_EARLY_ACK) {
         real(store)->vtable->submit(real(store), commit);

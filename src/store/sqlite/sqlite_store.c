@@ -186,7 +186,8 @@ static enum status recover(struct sqlite_store *self, struct err *err) {
     struct err trouble;
     enum status status = recover_all(self, &trouble);
     if (status == STATUS_CORRUPT)
-        return err_set(err, status, "%.400s; `impound doctor --repair` salvages what is whole",
+        return err_set(err, status,
+                       "%.400s; `impound doctor` says what is damaged and what can be done",
                        trouble.text);
     return status == STATUS_OK ? status : err_set(err, status, "%s", trouble.text);
 }
