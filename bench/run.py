@@ -1,9 +1,11 @@
 """Every bench, one after the other: figures are ratios or medians of one run on this machine."""
 import footprint
+import lease
 import poison
 import store
 
 if __name__ == "__main__":
     footprint.main()
+    lease.main()
     poison.main()
     store.main()
