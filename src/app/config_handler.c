@@ -108,20 +108,24 @@ static const struct config_field handler_fields[] = {
 };
 const struct config_table config_handler_table = CONFIG_TABLE(handler_fields);
 
+#define KIND(kind) (1u << HANDLER_##kind)
+
 /* Keys that only handlers of some kinds have. */
 static void refuse_keys(struct config_reader *reader, const struct config_node *node,
                         enum handler_class kind) {
     static const struct {
-        const char *key, *why;
-        bool exec, lease; /* these have it too */
-    } keys[] = {{"headers", "only an http handler has it", false, false},
-                {"ca", "only an http handler has it", false, false},
-                {"timeout", "a worker that leases says for how long itself", true, false},
-                {"edit", "a worker that leases gets the body as it is", true, false}};
+        const char *key;
+        unsigned kinds;
+        const char *why;
+    } keys[] = {
+        {"headers", KIND(HTTP), "only an http handler has it"},
+        {"ca", KIND(HTTP), "only an http handler has it"},
+        {"timeout", KIND(HTTP) | KIND(EXEC), "a worker that leases says for how long itself"},
+        {"edit", KIND(HTTP) | KIND(EXEC), "a worker that leases gets the body as it is"},
+    };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const struct config_node *key = config_tree_find(node, keys[i].key);
-        bool has_it = kind == HANDLER_LEASE ? keys[i].lease : keys[i].exec;
-        if (key && kind != HANDLER_HTTP && !has_it)
+        if (key && !(keys[i].kinds >> kind & 1u))
             config_mistake_add(&reader->mistakes, key->key_at, "%s: %s", keys[i].key, keys[i].why);
     }
 }
