@@ -128,9 +128,20 @@ static void put_reply(struct printer *p, const struct config_reply *reply) {
     }
 }
 
+static void put_lease(struct printer *p, const struct config_reply *reply) {
+    bool says_more = reply->store_ms || reply->url.len;
+    buf_str(p->out, says_more ? "{lease: {}" : "lease");
+    put_reply(p, reply);
+    buf_str(p->out, says_more ? "}\n" : "\n");
+}
+
 static void put_handler(struct printer *p, const struct config_handler *handler) {
-    if (handler->kind == HANDLER_LEASE || handler->kind == HANDLER_CALLBACK) {
-        buf_str(p->out, handler->kind == HANDLER_LEASE ? "lease\n" : "callback\n");
+    if (handler->kind == HANDLER_CALLBACK) {
+        buf_str(p->out, "callback\n");
+        return;
+    }
+    if (handler->kind == HANDLER_LEASE) {
+        put_lease(p, &handler->reply);
         return;
     }
     if (handler->kind == HANDLER_EXEC) {

@@ -91,6 +91,8 @@ static enum handler_class handler_class_of(const struct config_node *queue) {
     enum handler_class word;
     if (handler && config_handler_word(handler, &word))
         return word;
+    if (handler && child_of(handler, "lease"))
+        return HANDLER_LEASE;
     return handler && child_of(handler, "exec") ? HANDLER_EXEC : HANDLER_HTTP;
 }
 
