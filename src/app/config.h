@@ -28,6 +28,15 @@ struct config_handler {
     struct bytes ca_file; /* http: `ca:`, a PEM file; empty: the system's */
 };
 
+enum { CONFIG_MAX_REPLAYS = 3, CONFIG_MAX_LAG = 1000 };
+
+/* What a DLQ's configuration says to triage. */
+struct config_triage {
+    uint32_t max_replays;         /* 3 */
+    int64_t fresh_ms;             /* fresh.within; 0: letters do not go stale by age */
+    struct config_handler *check; /* fresh.check; NULL: none */
+};
+
 struct config_queue {
     struct bytes name;
     struct bytes source;             /* "builtin" */
@@ -35,9 +44,11 @@ struct config_queue {
     size_t handler_count;
     uint32_t concurrency; /* 32 */
     struct policy policy;
-    struct engine_dlq *dlqs; /* every DLQ this queue can reach, its default first */
+    struct engine_dlq *dlqs;      /* every DLQ this queue can reach, its default first */
+    struct config_triage *triage; /* of the same DLQs */
     size_t dlq_count;
-    size_t line; /* where it stands in the file */
+    uint64_t replay_max_lag; /* replay.max_lag, 1000 */
+    size_t line;             /* where it stands in the file */
 };
 
 /* A jq program and where it stands in the file. */

@@ -4,6 +4,7 @@
 #include "app/config_dlq.h"
 #include "app/config_handler.h"
 #include "app/config_policy.h"
+#include "app/config_triage.h"
 #include "app/config_value.h"
 
 enum { CONCURRENCY = 32, CONCURRENCY_MOST = 10000 };
@@ -70,7 +71,7 @@ static const struct config_field queue_fields[] = {
     CONFIG_NOT_YET("on_dead"),
     CONFIG_NOT_YET("blocked_limit"),
     CONFIG_NOT_YET("idempotency"),
-    CONFIG_NOT_YET("replay"),
+    CONFIG_WHOLE("replay", config_triage_read_replay),
     CONFIG_NOT_YET("compensate"),
 };
 const struct config_table config_queue_table = CONFIG_TABLE(queue_fields);
@@ -93,6 +94,7 @@ static void init_queue(struct config_reader *reader, const struct config_node *n
     queue->line = node->key_at.line;
     queue->source = BYTES("builtin");
     queue->concurrency = CONCURRENCY;
+    queue->replay_max_lag = CONFIG_MAX_LAG;
     const struct config_node *fallback = child_of(node, "fallback");
     size_t handlers = 1 + (fallback ? fallback->count : 0);
     queue->handlers = arena_alloc(reader->arena, handlers * sizeof *queue->handlers);

@@ -28,6 +28,12 @@ void call_letter_escalate(struct request *request);
 void call_letters_resolve(struct request *request);
 void call_letters_discard(struct request *request);
 void call_letters_escalate(struct request *request);
+void call_replays_create(struct request *request);
+void call_replays_list(struct request *request);
+void call_replays_show(struct request *request);
+void call_replays_pause(struct request *request);
+void call_replays_resume(struct request *request);
+void call_replays_abort(struct request *request);
 void call_audit(struct request *request);
 
 void call_stats(struct request *request);

@@ -204,7 +204,10 @@ static void put_plan(struct plan *plan, const struct selection_result *walked, s
     json_close(&json, ']');
     json_key(&json, "estimated_seconds");
     json_put_double(&json, estimate(plan, count));
+    json_key(&json, "order");
+    json_open(&json, '{');
     replay_doc_put_order(&json, plan->order);
+    json_close(&json, '}');
     json_close(&json, '}');
 }
 

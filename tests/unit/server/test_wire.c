@@ -362,7 +362,7 @@ static int listen_to_events(void) {
 }
 
 static void publish(const char *json) {
-    struct engine_event event = {"letter", bytes_of(json)};
+    struct engine_event event = {"letter", bytes_of(json), NULL};
     server_publish(world.server, &event);
 }
 
