@@ -78,7 +78,7 @@ static void on_edited(struct jq_job *job, enum status status, bool truthy, struc
     struct trial *trial = job->arg;
     (void)truthy;
     trial->status = status;
-    if (status == STATUS_OK)
+    if (status == STATUS_OK && output.len > 0)
         trial->output = arena_dup(trial->arena, output);
     else if (err)
         trial->err = *err;
