@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "core/policy.h"
 #include "engine/engine.h"
+#include "triage/alert.h"
 
 enum {
     CONFIG_QUEUES_MAX = 10000,
@@ -15,6 +16,12 @@ enum {
     CONFIG_ARGV_MAX = 64,
     CONFIG_HEADERS_MAX = 64,
     CONFIG_MISTAKES_MAX = 50,
+};
+
+/* What becomes of answers; at most one of the two. */
+struct config_reply {
+    int64_t store_ms; /* 0: they are not kept */
+    struct bytes url; /* of a sink; empty: they are not published */
 };
 
 struct config_handler {
@@ -26,6 +33,8 @@ struct config_handler {
     struct rule_header *headers; /* http */
     size_t header_count;
     struct bytes ca_file; /* http: `ca:`, a PEM file; empty: the system's */
+    struct bytes edit;    /* a jq program on the body; empty: none */
+    struct config_reply reply;
 };
 
 enum { CONFIG_MAX_REPLAYS = 3, CONFIG_MAX_LAG = 1000 };
@@ -42,13 +51,29 @@ struct config_queue {
     struct bytes source;             /* "builtin" */
     struct config_handler *handlers; /* [0] the handler, then the fallbacks */
     size_t handler_count;
-    uint32_t concurrency; /* 32 */
+    uint32_t concurrency; /* 32; lease: ENGINE_UNLIMITED */
     struct policy policy;
     struct engine_dlq *dlqs;      /* every DLQ this queue can reach, its default first */
     struct config_triage *triage; /* of the same DLQs */
     size_t dlq_count;
     uint64_t replay_max_lag; /* replay.max_lag, 1000 */
     size_t line;             /* where it stands in the file */
+};
+
+struct config_receiver {
+    struct bytes name;
+    enum alert_receiver_kind kind;
+    struct bytes url;
+    struct bytes key; /* PagerDuty's routing key */
+    enum alert_severity severity;
+};
+
+struct config_alerts {
+    struct config_receiver *receivers;
+    size_t receiver_count;
+    struct alert_rule *rules; /* the file's, then the defaults that it does not replace */
+    size_t rule_count;
+    unsigned no_defaults;
 };
 
 /* A jq program and where it stands in the file. */
@@ -69,6 +94,7 @@ struct config {
     struct bytes store_path;  /* of "sqlite:PATH", made absolute by dir */
     struct config_queue *queues;
     size_t queue_count;
+    struct config_alerts alerts;
     struct config_program *programs; /* in the order of the file */
     struct config_written *written;  /* texts as they stood before ${NAME} was filled in */
     struct arena arena;              /* owns all of it */

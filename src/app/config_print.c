@@ -116,9 +116,20 @@ static void put_argv(struct printer *p, const struct config_handler *handler) {
     buf_char(p->out, ']');
 }
 
+static void put_reply(struct printer *p, const struct config_reply *reply) {
+    if (reply->store_ms) {
+        put_duration(p, ", reply: {store: ", reply->store_ms);
+        buf_char(p->out, '}');
+    }
+    if (reply->url.len) {
+        buf_str(p->out, ", reply: ");
+        put_text(p, reply->url);
+    }
+}
+
 static void put_handler(struct printer *p, const struct config_handler *handler) {
-    if (handler->kind == HANDLER_CALLBACK) {
-        buf_str(p->out, "callback");
+    if (handler->kind == HANDLER_LEASE || handler->kind == HANDLER_CALLBACK) {
+        buf_str(p->out, handler->kind == HANDLER_LEASE ? "lease" : "callback");
         return;
     }
     if (handler->kind == HANDLER_EXEC) {
@@ -134,6 +145,11 @@ static void put_handler(struct printer *p, const struct config_handler *handler)
         buf_str(p->out, ", ca: ");
         put_text(p, handler->ca_file);
     }
+    if (handler->edit.len) {
+        buf_str(p->out, ", edit: ");
+        put_text(p, handler->edit);
+    }
+    put_reply(p, &handler->reply);
     buf_str(p->out, "}");
 }
 
@@ -327,7 +343,8 @@ static void put_queue(struct printer *p, const struct config_queue *queue) {
     put_key(p, queue->name, ":\n");
     buf_printf(p->out, "    source: %.*s\n", BYTES_ARG(queue->source));
     put_handlers(p, queue);
-    buf_printf(p->out, "    concurrency: %u\n", queue->concurrency);
+    if (queue->concurrency != ENGINE_UNLIMITED)
+        buf_printf(p->out, "    concurrency: %u\n", queue->concurrency);
     put_classify(p, &queue->policy);
     put_retry(p, &queue->policy.retry);
     put_breaker(p, &queue->policy.breaker);

@@ -2,11 +2,13 @@
 #ifndef APP_CONFIG_TABLES_H
 #define APP_CONFIG_TABLES_H
 
+#include "app/config_alerts.h"
 #include "app/config_classify.h"
 #include "app/config_dlq.h"
 #include "app/config_handler.h"
 #include "app/config_policy.h"
 #include "app/config_queue.h"
+#include "app/config_reply.h"
 #include "app/config_server.h"
 #include "app/config_triage.h"
 #include "app/config_when.h"
@@ -18,6 +20,7 @@ extern const struct config_table config_root_table;
     X("server", config_server_table)                                                               \
     X("queue", config_queue_table)                                                                 \
     X("handler", config_handler_table)                                                             \
+    X("reply", config_reply_table)                                                                 \
     X("classify", config_classify_table)                                                           \
     X("rule", config_rule_table)                                                                   \
     X("when", config_when_table)                                                                   \
@@ -27,6 +30,9 @@ extern const struct config_table config_root_table;
     X("dlq", config_dlq_table)                                                                     \
     X("fresh", config_fresh_table)                                                                 \
     X("replay", config_replay_table)                                                               \
-    X("dlqs", config_dlqs_table)
+    X("dlqs", config_dlqs_table)                                                                   \
+    X("alerts", config_alerts_table)                                                               \
+    X("receiver", config_receiver_table)                                                           \
+    X("alert rule", config_alert_rule_table)
 
 #endif

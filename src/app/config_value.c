@@ -236,3 +236,22 @@ bool config_value_dlq(struct config_reader *reader, const struct config_node *no
     *(struct bytes *)out = name;
     return true;
 }
+
+/* ---- programs ---- */
+
+static void remember_program(struct config_reader *reader, const struct config_node *node,
+                             struct bytes text) {
+    struct config_program **end = &reader->config->programs;
+    while (*end)
+        end = &(*end)->next;
+    *end = arena_alloc(reader->arena, sizeof **end);
+    **end = (struct config_program){NULL, text, node->at.line, node->at.column};
+}
+
+bool config_value_jq(struct config_reader *reader, const struct config_node *node,
+                     const struct config_field *field, void *out) {
+    if (!config_value_text(reader, node, field, out))
+        return false;
+    remember_program(reader, node, *(struct bytes *)out);
+    return true;
+}

@@ -9,6 +9,7 @@
 #include "app/config_value.h"
 
 enum { STATUS_LEAST = 100, STATUS_MOST = 599, EXIT_MOST = 255, ATTEMPT_MOST = 10000 };
+enum { PATTERN_SHOWN_MAX = 200 };
 
 /* Calls `read` for a single value, or for each item of a list. */
 static bool each(struct config_reader *reader, const struct config_node *node,
@@ -163,10 +164,10 @@ static bool read_pattern(struct config_reader *reader, const struct config_node 
         pcre2_compile((PCRE2_SPTR)text.ptr, text.len, PCRE2_UTF, &code, &offset, NULL);
     if (!pattern) {
         pcre2_get_error_message(code, why, sizeof why);
-        config_mistake_add(&reader->mistakes, node->at,
-                           "%.*s: \"%.*s\" is not a regular expression: %s at offset %zu",
-                           BYTES_ARG(node->key), BYTES_ARG(bytes_clip(node->text, 200)),
-                           (const char *)why, offset);
+        config_mistake_add(
+            &reader->mistakes, node->at,
+            "%.*s: \"%.*s\" is not a regular expression: %s at offset %zu", BYTES_ARG(node->key),
+            BYTES_ARG(bytes_clip(node->text, PATTERN_SHOWN_MAX)), (const char *)why, offset);
         return false;
     }
     pcre2_code_free(pattern);
@@ -190,23 +191,6 @@ static bool read_header(struct config_reader *reader, const struct config_node *
     return true;
 }
 
-static void remember_program(struct config_reader *reader, const struct config_node *node,
-                             struct bytes text) {
-    struct config_program **end = &reader->config->programs;
-    while (*end)
-        end = &(*end)->next;
-    *end = arena_alloc(reader->arena, sizeof **end);
-    **end = (struct config_program){NULL, text, node->at.line, node->at.column};
-}
-
-static bool read_jq(struct config_reader *reader, const struct config_node *node,
-                    const struct config_field *field, void *out) {
-    if (!config_value_text(reader, node, field, out))
-        return false;
-    remember_program(reader, node, *(struct bytes *)out);
-    return true;
-}
-
 static const struct config_field when_fields[] = {
     CONFIG_WHOLE("status", read_status),
     CONFIG_WHOLE("kind", read_kind),
@@ -216,7 +200,7 @@ static const struct config_field when_fields[] = {
     CONFIG_VALUE("signal", read_signal, struct rule_when, signals),
     CONFIG_VALUE("attempt", read_attempt, struct rule_when, attempts),
     CONFIG_WHOLE("header", read_header),
-    CONFIG_VALUE("jq", read_jq, struct rule_when, jq),
+    CONFIG_VALUE("jq", config_value_jq, struct rule_when, jq),
 };
 const struct config_table config_when_table = CONFIG_TABLE(when_fields);
 

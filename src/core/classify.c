@@ -19,9 +19,8 @@ static const struct rule *find_own(const struct policy *policy, const struct rul
     return NULL;
 }
 
-static const struct rule *find_preset(enum preset preset, const struct rule_subject *subject) {
-    size_t count;
-    const struct rule *rules = preset_rules(preset, &count);
+static const struct rule *find_in(const struct rule *rules, size_t count,
+                                  const struct rule_subject *subject) {
     for (size_t i = 0; i < count; i++)
         if (rule_matches_inside(&rules[i].when, subject))
             return &rules[i];
@@ -31,12 +30,27 @@ static const struct rule *find_preset(enum preset preset, const struct rule_subj
 static const struct rule *find(const struct policy *policy, const struct rule_subject *subject,
                                const struct rule_facts *facts) {
     const struct rule *rule = find_own(policy, subject, facts);
-    size_t count;
+    size_t count, rules;
+    if (!rule) {
+        const struct rule *ours = preset_ours(&rules);
+        rule = find_in(ours, rules, subject);
+    }
     const enum preset *presets = policy_presets(policy, subject->outcome->kind, &count);
-    for (size_t i = 0; !rule && i < count; i++)
-        rule = find_preset(presets[i], subject);
+    for (size_t i = 0; !rule && i < count; i++) {
+        const struct rule *preset = preset_rules(presets[i], &rules);
+        rule = find_in(preset, rules, subject);
+    }
     return rule;
 }
+
+/* A worker that says nothing may be dead, or slow: whatever the presets, it is tried again, alone
+ * (SEMANTICS §6), so that nobody needs a rule for it. */
+static const struct rule expired_rule = {
+    .verdict = VERDICT_RETRY,
+    .category = {"timeout", 7},
+    .reason = {"expired", 7},
+    .name = {"lease", 5},
+};
 
 /* What a rule left out gets a stable word all the same. */
 static struct bytes or_else(struct bytes text, struct bytes otherwise) {
@@ -79,6 +93,8 @@ static struct classification by_handler(const struct rule *rule, const struct ou
 struct classification classify(const struct policy *policy, const struct rule_subject *subject,
                                const struct rule_facts *facts) {
     const struct rule *rule = find(policy, subject, facts);
+    if (!rule && subject->outcome->kind == KIND_EXPIRED)
+        rule = &expired_rule;
     if (subject->outcome->has_verdict)
         return by_handler(rule, subject->outcome);
     return rule ? by_rule(rule) : by_nothing();

@@ -26,12 +26,14 @@ enum {
 };
 
 struct facts;
+struct lease;
+struct publication;
 struct recorder;
 struct queue;
 
 /* One message in the engine's hands. */
 struct flight {
-    struct engine_post post; /* posted by the handler's done, and by the last jq answer */
+    struct engine_post post; /* posted by the handler's done, an edit's and a sink's */
     struct list link;        /* in queue->flights, from hand-over until it is settled */
     struct list recording;   /* in a batch's flights, or in engine->unrecorded */
     struct queue *queue;
@@ -47,10 +49,16 @@ struct flight {
     const struct policy *policy; /* that judges it: a reload meanwhile is for the next one */
     struct rule_facts facts;     /* about that policy's rules */
     size_t jq_pending;
-    struct engine_request *report; /* it came as a report; answered when settled */
+    struct jq_job *edit;             /* its body is being edited; NULL: it is not */
+    struct publication *publication; /* its answer is on its way to a sink; NULL: it is not … */
+    bool published;                  /* … or it is there */
+    struct engine_request *report;   /* it came as a report; answered when settled */
+    struct lease *lease;             /* a worker has it, or had it; NULL: none */
+    bool counted_before; /* the late answer to a lease whose expiry was counted as this attempt */
 
     /* What was decided, for the commit and for what follows it. */
     enum store_op_kind op;
+    struct store_keep result; /* its answer, for the same commit; no name: none is kept */
     struct bytes spilled_dlq;
     bool spill_waits;  /* for a commit that may fill its DLQ */
     bool spill;        /* to the archive, before the commit … */
@@ -84,6 +92,11 @@ struct queue {
     struct mono retry_hold; /* over budget: no retry before this */
     uint64_t last_probe;    /* seq of the last message that probed */
 
+    struct list fetches; /* workers' requests that wait for messages, oldest first … */
+    uint32_t wanted;     /* … how many they want … */
+    uint32_t waiting;    /* … and how many they are */
+    uint64_t expired;    /* leases that ran out */
+
     struct list flights;
     uint32_t running;   /* handed over and not yet judged: each has a slot of the concurrency */
     uint32_t settling;  /* flights that wait for their commit */
@@ -92,6 +105,7 @@ struct queue {
     struct list visiting; /* in engine->visiting: look at it this turn */
     struct list woken;    /* in engine->woken: the store said so (under wake_mutex) */
 
+    bool reply_trouble; /* the last answer was not taken by its sink */
     uint64_t results[RESULT_COUNT];
     uint64_t retries, fallbacks, jq_errors;
     struct rate in, ok, failed; /* arrivals and attempts */
@@ -127,10 +141,14 @@ struct engine {
     struct queue **by_number; /* indexed by the store's number */
     size_t by_number_count;
     struct heap timers;
+    struct heap publications; /* answers that a sink did not take, by when it is asked again */
     struct list visiting;
     struct recorder *recorder;
-    struct flight *suspect; /* the one whose turn it is; NULL: none runs */
-    struct list parked;     /* suspects that wait for their turn */
+    struct map leases;           /* by message */
+    struct heap lease_deadlines; /* of those alive */
+    struct heap fetch_deadlines; /* of requests that wait */
+    struct flight *suspect;      /* the one whose turn it is; NULL: none runs */
+    struct list parked;          /* suspects that wait for their turn */
 
     struct list deciding; /* flights decided and not in a commit yet */
     struct list answers;  /* requests to answer with this turn's commit */
@@ -172,12 +190,30 @@ void queue_facts_changed(struct queue *queue); /* they go into this turn's commi
 void queue_load_facts(struct queue *queue);
 void queue_put_facts(struct queue *queue, struct buf *out);
 const struct engine_dlq *queue_dlq(const struct queue *queue, struct bytes name);
+bool queue_leases(const struct queue *queue); /* workers come and fetch */
+/* It was taken and is not handed over after all. */
+void queue_give_back(struct queue *queue, struct store_held *held_take, struct mono due);
 
 /* flight.c */
 struct flight *flight_new(struct queue *queue, struct store_held *held_take);
 void flight_hand_over(struct flight *flight, bool probe);
 void flight_call(struct flight *flight); /* the next handler in the list, within the same attempt */
+void flight_ended(struct flight *flight, const struct outcome *outcome); /* copies it */
+void flight_start(struct flight *flight); /* the call as it is filled in */
 void flight_free(struct flight *flight);
+
+/* edit.c */
+void edit_begin(struct flight *flight); /* flight_start follows, with the edited body */
+
+/* reply.c */
+bool reply_wants_answer(const struct flight *flight);
+void reply_keep(struct flight *flight); /* its answer goes into the commit that forgets it */
+/* Whether a successful flight's answer must be published first: then question_outcome follows when
+ * the sink has it. An answer that is too large makes a failure of the success. */
+bool reply_publishes(struct flight *flight);
+void reply_again(struct engine *engine); /* what a sink refused before, when its time has come */
+struct mono reply_next(const struct engine *engine);
+void reply_drop(struct flight *flight); /* it ends with its answer unpublished */
 
 /* suspect.c */
 /* False: the message is taken, since it waits for its turn to run alone, or was judged at once. */

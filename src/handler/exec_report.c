@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/instant.h"
+#include "base/json.h"
 #include "core/trace.h"
 #include "handler/text.h"
 
@@ -76,6 +77,17 @@ void exec_report_end(const struct exec_end *end, struct bytes said, struct arena
     } else {
         out->ending = ENDING_OK;
     }
+}
+
+void exec_report_answer(struct bytes answer, struct outcome *out) {
+    struct json value;
+    out->answer = answer;
+    if (json_parse(answer, &value, NULL) == STATUS_OK)
+        out->answer_type = BYTES("application/json");
+    else if (bytes_is_utf8(answer))
+        out->answer_type = BYTES("text/plain; charset=utf-8");
+    else
+        out->answer_type = BYTES("application/octet-stream");
 }
 
 void exec_report_unrunnable(const char *program, int error, struct arena *arena,

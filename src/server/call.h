@@ -7,6 +7,12 @@ struct request;
 void call_push(struct request *request);
 void call_report(struct request *request);
 
+void call_lease(struct request *request);
+void call_lease_ack(struct request *request);
+void call_lease_fail(struct request *request);
+void call_lease_extend(struct request *request);
+void call_lease_bulk(struct request *request);
+
 void call_queues_list(struct request *request);
 void call_queues_show(struct request *request);
 void call_queues_pause(struct request *request);
@@ -17,6 +23,8 @@ void call_dlqs_show(struct request *request);
 
 void call_messages_list(struct request *request);
 void call_messages_show(struct request *request);
+void call_results(struct request *request);
+
 void call_letters_list(struct request *request);
 void call_letters_of_dlq(struct request *request);
 void call_letters_show(struct request *request);
@@ -35,6 +43,8 @@ void call_replays_pause(struct request *request);
 void call_replays_resume(struct request *request);
 void call_replays_abort(struct request *request);
 void call_audit(struct request *request);
+void call_alerts_list(struct request *request);
+void call_alerts_test(struct request *request);
 
 void call_stats(struct request *request);
 void call_events(struct request *request);

@@ -8,6 +8,7 @@
 #include "port/jq.h"
 #include "port/store.h"
 #include "triage/replays.h"
+#include "triage/alerts.h"
 #include "triage/triage.h"
 
 struct server;
@@ -36,6 +37,7 @@ struct server_options {
     struct jq *jq;
     struct triage *triage;
     struct replays *replays;
+    struct alerts *alerts;
     struct server_config_view config;
     struct bytes version;
     uint64_t seed; /* of message ids */

@@ -23,7 +23,7 @@ struct mistake_case {
 #define NAMES    "is 1 to 200 letters, digits, dots, underscores and hyphens, got "
 #define DLQ_NAMES                                                                                  \
     "the name of a DLQ is 1 to 204 letters, digits, dots, underscores and hyphens, got "
-#define HANDLER "expected {http: URL} or {exec: [COMMAND]}"
+#define HANDLER "expected {http: URL}, {exec: [COMMAND]} or lease"
 
 /* ---- the file as a whole ---- */
 
@@ -44,8 +44,25 @@ static const struct mistake_case file_cases[] = {
     {TOP("store: sqlite:a\n^store: sqlite:b"),
      "duplicate key \"store\": it stands already at line 1"},
     {TOP("^adopt: [{name: legacy}]"), "adopt is not in this version"},
-    {TOP("^alerts: {to: [{name: pager, pagerduty: \"${NOT_SET}\"}]}"),
-     "alerts is not in this version"},
+    {TOP("alerts: {to: [{name: pager, pagerduty: ^\"${NOT_SET}\"}]}"),
+     "pagerduty: the environment has no ${NOT_SET}; set it, or write \"$${\" for a plain \"${\""},
+    {TOP("alerts: {to: [^{name: chat}]}"),
+     "to[0]: expected one of slack, pagerduty, alertmanager and webhook"},
+    {TOP("alerts: {to: [^{slack: \"http://127.0.0.1/x\"}]}"), "to[0] has no name"},
+    {TOP("alerts: {to: [{name: chat, slack: ^nowhere}]}"),
+     "slack: expected a URL such as https://example.org/hook, got \"nowhere\""},
+    {TOP("alerts: {rules: [^{name: Deep, metric: dlq_depth}]}"),
+     "rules[0]: expected either above or below"},
+    {TOP("alerts: {rules: [{name: Deep, metric: dlq_depth, above: ^many}]}"),
+     "above: expected a number such as 100 or 0.95, got \"many\""},
+    {TOP("alerts: {rules: [{name: Deep, metric: ^dlq_deep, above: 1}]}"),
+     "metric: expected dlq_depth, dlq_arrivals_per_minute, dlq_oldest_age_seconds, "
+     "dlq_cap_ratio, queue_lag, breaker_open_seconds or success_ratio, got \"dlq_deep\". Did you "
+     "mean \"dlq_depth\"?"},
+    {TOP("alerts: {rules: [{name: Late, metric: queue_lag, ^dlq: \"*\", above: 1}]}"),
+     "dlq: queue_lag is measured for each queue"},
+    {TOP("alerts: {rules: ^[{name: Deep, metric: dlq_depth, above: 1, to: [me]}]}"),
+     "rule \"Deep\" tells \"me\", but there is no such receiver in to"},
     {TOP("store: sqlite:a\n? ^[a, b]\n: 1"), "a key must be a plain word"},
     {"queues: {q: {" HTTP ", dlq: {route: {bug: q.bug, : ^q.crash}}}}\n",
      "route: expected a category before the colon"},
@@ -122,9 +139,14 @@ static const struct mistake_case queue_cases[] = {
     {"queues:\n  q: ^3\n", "q: expected a mapping, got \"3\""},
 };
 
+#define REPLY "expected {store: 24h}, or a URL such as redis://127.0.0.1/0?key=result:{id}, got "
+
 static const struct mistake_case handler_cases[] = {
-    {"queues: {q: {handler: ^lease}}\n", "lease is not in this version"},
-    {"queues: {q: {handler: {^lease: {}}}}\n", "lease is not in this version"},
+    {"queues: {q: {handler: ^leases}}\n", "handler: " HANDLER ", got \"leases\""},
+    {"queues: {q: {handler: lease, ^fallback: [{http: \"http://h\"}]}}\n",
+     "fallback: a queue whose workers lease has none"},
+    {"queues: {q: {handler: {http: \"http://h\"}, fallback: [^lease]}}\n",
+     "fallback[0]: expected {http: URL} or {exec: [COMMAND]}, got \"lease\""},
     {"queues: {q: {handler: ^http}}\n", "handler: " HANDLER ", got \"http\""},
     {"queues: {q: {handler: ^[a]}}\n", "handler: " HANDLER ", got a list"},
     {"queues: {q: {handler: ^{timeout: 1s}}}\n", "handler: " HANDLER},
@@ -153,15 +175,34 @@ static const struct mistake_case handler_cases[] = {
      "a: expected a header's value on one line, got \"b  c: d\""},
     {"queues: {q: {handler: {http: \"http://h\", headers: ^none}}}\n",
      "headers: expected a mapping such as {x-api-key: \"${KEY}\"}, got \"none\""},
-    {"queues: {q: {handler: {http: \"http://h\", ^batch: 3, ^reply: {}, ^mode: stream, ^workers: "
+    {"queues: {q: {handler: {http: \"http://h\", ^batch: 3, ^mode: stream, ^workers: "
      "2}}}\n",
-     "batch is not in this version\nreply is not in this version\nmode is not in this "
+     "batch is not in this version\nmode is not in this "
      "version\nworkers is not in this version"},
     {"queues: {q: {handler: {http: \"http://h\", ^timeuot: 1s}}}\n",
      "unknown key \"timeuot\" in handler of queue \"q\". Did you mean \"timeout\"?"},
     {Q("fallback: ^{http: \"http://h\"}"),
      "fallback: expected a list of at most 8 handlers, got a mapping"},
-    {Q("fallback: [{http: \"http://h\", ^edit: '.model = 1'}]"), "edit is not in this version"},
+    {Q("fallback: [{http: \"http://h\", edit: ^[a]}]"), "edit: expected a text, got a list"},
+    {"queues: {q: {handler: {http: \"http://h\", reply: ^{}}}}\n",
+     "reply: " REPLY "an empty mapping"},
+    {"queues: {q: {handler: {http: \"http://h\", reply: ^24h}}}\n", "reply: " REPLY "\"24h\""},
+    {"queues: {q: {handler: {http: \"http://h\", reply: {store: ^0}}}}\n",
+     "store: expected 1s to 366d, got \"0\""},
+    {"queues: {q: {handler: {http: \"http://h\", reply: {store: 1h, ^ttl: 1h}}}}\n",
+     "unknown key \"ttl\" in reply of handler of queue \"q\""},
+    {"queues: {q: {handler: {http: \"http://h\", reply: ^\"kafka://h/t\"}}}\n",
+     "reply to kafka:// is not in this version"},
+    {"queues: {q: {handler: {http: \"http://h\", reply: ^\"rediss://h/0?key={id}\"}}}\n",
+     "reply to rediss:// is not in this version"},
+#ifdef IMPOUND_REDIS
+    {"queues: {q: {handler: {http: \"http://h\", reply: ^\"redis://h/0?key=all\"}}}\n",
+     "reply: this Redis URL is not right: key: expected a key with {id} in it, such as "
+     "result:{id}, got \"all\""},
+#else
+    {"queues: {q: {handler: {http: \"http://h\", reply: ^\"redis://h/0?key={id}\"}}}\n",
+     "reply to redis:// is not in this version"},
+#endif
     {Q("fallback: [^{}]"), "fallback[0]: " HANDLER},
 };
 
@@ -198,9 +239,10 @@ static const struct mistake_case classify_cases[] = {
     {WHEN("status: ^99"), "status: " STATUS "\"99\""},
     {WHEN("status: [502, ^abc]"), "status[1]: " STATUS "\"abc\""},
     {WHEN("status: ^[]"), "status: expected at least one item, got an empty list"},
-    {WHEN("kind: ^timeuot"),
-     "kind: expected timeout, refused, reset, dns, tls, status, exit, signal, expired or reported, "
-     "got \"timeuot\". Did you mean \"timeout\"?"},
+    {WHEN("kind: ^timeuot"), "kind: expected timeout, refused, reset, dns, tls, status, exit, "
+                             "signal, expired, reported, edit "
+                             "or answer, "
+                             "got \"timeuot\". Did you mean \"timeout\"?"},
     {WHEN("exit_code: ^256"),
      "exit_code: expected an exit code from 1 to 255, or a list of them, got \"256\""},
     {WHEN("exit_code: ^0"),

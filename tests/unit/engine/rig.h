@@ -48,6 +48,7 @@ struct rig_options {
     size_t handlers; /* 0: one */
     bool deferred;   /* commits wait for rig_store */
     bool spill, jq;
+    bool lease; /* no handler at all: workers come and fetch */
     const char *flight_path;
     bool in_process; /* the handlers run inside the engine's process */
 };
@@ -152,5 +153,6 @@ bool rig_saw_event(const struct rig *rig, const char *part);
 
 /* ---- jq ---- */
 void rig_jq_answer(struct rig *rig, size_t job, enum status status, bool truthy);
+void rig_jq_output(struct rig *rig, size_t job, const char *json); /* what an edit made */
 
 #endif

@@ -112,6 +112,32 @@ static void a_problem_is_a_problem_document(void **state) {
     free(answer);
 }
 
+static void on_kept(struct store_commit *commit, enum status status) {
+    (void)commit;
+    assert_int_equal(status, STATUS_OK);
+}
+
+static void keep_result(const char *queue, const char *id, const char *json) {
+    struct store_op op = {
+        .kind = STORE_KEEP,
+        .queue = world.store->vtable->queue_number(world.store, bytes_of(queue)),
+        .keep = {.space = SPACE_RESULT, .name = bytes_of(id), .value = bytes_of(json)}};
+    struct store_commit commit = {.ops = &op, .count = 1, .done = on_kept};
+    world.store->vtable->submit(world.store, &commit);
+}
+
+static void an_answer_is_given_while_it_is_kept(void **state) {
+    (void)state;
+    client_expect(client_get(&world, "/v1/results/r%2F1"), 404,
+                  "no answer is kept for \\\"r/1\\\"");
+    keep_result("orders", "r/1", "{\"id\":\"r/1\",\"body\":1.0}");
+    client_expect(client_get(&world, "/v1/results/r%2F1"), 200, "{\"id\":\"r/1\",\"body\":1.0}");
+    keep_result("payments", "r/1", "{\"id\":\"r/1\",\"body\":2}");
+    client_expect(client_get(&world, "/v1/results/r%2F1"), 409, "?queue=");
+    client_expect(client_get(&world, "/v1/results/r%2F1?queue=payments"), 200, "\"body\":2}");
+    client_expect(client_get(&world, "/v1/results/r%2F1?queue=order"), 404, "orders");
+}
+
 static void what_the_store_does_not_take_is_not_acknowledged(void **state) {
     (void)state;
     client_expect(client_get(&world, "/readyz"), 200, "\"halted\":[]");
@@ -225,10 +251,47 @@ static void stats_add_up(void **state) {
     client_expect(client_get(&world, "/v1/stats?window=2h"), 400, "from 1m to 1h");
 }
 
+static void a_worker_fetches_messages(void **state) {
+    (void)state;
+    const char *leased =
+        "{\"messages\":[{\"id\":\"m-1\",\"lease\":\"00ff\",\"attempt\":2,\"replay\":1,"
+        "\"key\":null,\"headers\":{\"a\":\"b\"},\"content_type\":\"application/json\","
+        "\"body\":{\"n\":1.0}}]}";
+    client_expect(client_post(&world, "/v1/queues/orders/lease", ""), 200, leased);
+    client_expect(client_post(&world, "/v1/queues/orders/lease", "{\"max\":7}"), 200, leased);
+    client_expect(client_post(&world, "/v1/queues/orders/lease", "{\"max\":1001}"), 400,
+                  "from 1 to 1000");
+    client_expect(client_post(&world, "/v1/queues/ordres/lease", "{}"), 404, "orders");
+    world.engine.refuse = STATUS_CONFLICT;
+    client_expect(client_post(&world, "/v1/queues/orders/lease", "{}"), 409, "told to refuse");
+    world.engine.refuse = STATUS_OK;
+}
+
+static void a_worker_answers_for_a_lease(void **state) {
+    (void)state;
+    client_expect(client_post(&world, "/v1/leases/good/ack", ""), 200,
+                  "{\"lease\":\"good\",\"ok\":true}");
+    client_expect(client_post(&world, "/v1/leases/good/fail", "{\"status\":503}"), 200, "true");
+    client_expect(client_post(&world, "/v1/leases/good/extend", "{\"lease_ms\":5}"), 200, "true");
+    client_expect(client_post(&world, "/v1/leases/bad/ack", ""), 409, "leased again");
+    client_expect(client_post(&world, "/v1/leases/good/fail", "{\"status\":1}"), 400,
+                  "from 100 to 599");
+}
+
+static void a_worker_answers_for_many_leases(void **state) {
+    (void)state;
+    client_expect(
+        client_post(&world, "/v1/leases",
+                    "{\"ack\":[\"good\"],\"extend\":[{\"lease\":\"bad\",\"lease_ms\":5}]}"),
+        200, "{\"results\":[{\"lease\":\"good\",\"ok\":true},{\"lease\":\"bad\",\"problem\":{");
+    client_expect(client_post(&world, "/v1/leases", "{}"), 200, "{\"results\":[]}");
+    client_expect(client_post(&world, "/v1/leases", ""), 400, "body");
+    client_expect(client_post(&world, "/v1/leases", "{\"ack\":[1]}"), 400, "ack[0]: must be");
+}
+
 static void what_comes_later_says_so(void **state) {
     (void)state;
-    client_expect(client_post(&world, "/v1/queues/orders/lease", "{}"), 501, "not in this version");
-    client_expect(client_get(&world, "/v1/replays/7"), 501, "not in this version");
+    client_expect(client_get(&world, "/v1/archives"), 501, "not in this version");
 }
 
 static void the_front_page_and_the_description_are_there(void **state) {
@@ -260,6 +323,7 @@ int main(void) {
         TEST(one_bad_line_of_a_hundred_refuses_all),
         TEST(a_push_that_is_refused_says_why),
         TEST(a_problem_is_a_problem_document),
+        TEST(an_answer_is_given_while_it_is_kept),
         TEST(what_the_store_does_not_take_is_not_acknowledged),
         TEST(a_report_is_judged),
         TEST(queues_are_shown_paused_and_resumed),
@@ -269,6 +333,9 @@ int main(void) {
         TEST(lists_pass_their_filters_on),
         TEST(what_is_not_held_is_not_found),
         TEST(stats_add_up),
+        TEST(a_worker_fetches_messages),
+        TEST(a_worker_answers_for_a_lease),
+        TEST(a_worker_answers_for_many_leases),
         TEST(what_comes_later_says_so),
         TEST(the_front_page_and_the_description_are_there),
     };
