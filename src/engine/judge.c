@@ -149,6 +149,8 @@ static void forget(struct flight *flight) {
     envelope->state = STATE_RESOLVED;
     envelope->resolution = RESOLUTION_REPLAYED;
     envelope->resolved_at = flight->queue->engine->now.wall;
+    envelope->next_attempt_at = WALL_NEVER;
+    envelope->delay_ms = 0;
     flight->op = STORE_UPDATE;
 }
 
