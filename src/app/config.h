@@ -37,6 +37,9 @@ struct config_handler {
     struct config_reply reply;
 };
 
+/* What a dead head means for its key. */
+enum config_on_dead { ON_DEAD_CLOSE, ON_DEAD_CONTINUE };
+
 struct config_queue {
     struct bytes name;
     struct bytes source;             /* "builtin" */
@@ -46,6 +49,10 @@ struct config_queue {
     struct policy policy;
     struct engine_dlq *dlqs; /* every DLQ this queue can reach, its default first */
     size_t dlq_count;
+    enum store_order order;
+    enum config_on_dead on_dead;
+    uint32_t blocked_limit; /* 1000 */
+    struct engine_idempotency idempotency;
     size_t line; /* where it stands in the file */
 };
 
