@@ -117,6 +117,12 @@ static void put_argv(struct printer *p, const struct config_handler *handler) {
     buf_char(p->out, ']');
 }
 
+static void put_stream(struct printer *p, const struct config_handler *handler) {
+    buf_printf(p->out, ", mode: stream, workers: %u", handler->workers);
+    if (handler->max_messages)
+        buf_printf(p->out, ", max_messages: %llu", (unsigned long long)handler->max_messages);
+}
+
 static void put_reply(struct printer *p, const struct config_reply *reply) {
     if (reply->store_ms) {
         put_duration(p, ", reply: {store: ", reply->store_ms);
@@ -157,6 +163,10 @@ static void put_handler(struct printer *p, const struct config_handler *handler)
         buf_str(p->out, ", ca: ");
         put_text(p, handler->ca_file);
     }
+    if (handler->mode == MODE_STREAM)
+        put_stream(p, handler);
+    if (handler->batch > 1)
+        buf_printf(p->out, ", batch: %u", handler->batch);
     if (handler->edit.len) {
         buf_str(p->out, ", edit: ");
         put_text(p, handler->edit);
