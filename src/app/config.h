@@ -37,6 +37,9 @@ struct config_handler {
     struct config_reply reply;
 };
 
+/* What a dead head means for its key. */
+enum config_on_dead { ON_DEAD_CLOSE, ON_DEAD_CONTINUE };
+
 enum { CONFIG_MAX_REPLAYS = 3, CONFIG_MAX_LAG = 1000 };
 
 /* What a DLQ's configuration says to triage. */
@@ -56,6 +59,10 @@ struct config_queue {
     struct engine_dlq *dlqs;      /* every DLQ this queue can reach, its default first */
     struct config_triage *triage; /* of the same DLQs */
     size_t dlq_count;
+    enum store_order order;
+    enum config_on_dead on_dead;
+    uint32_t blocked_limit; /* 1000 */
+    struct engine_idempotency idempotency;
     uint64_t replay_max_lag; /* replay.max_lag, 1000 */
     size_t line;             /* where it stands in the file */
 };

@@ -7,6 +7,7 @@
 #include "app/config.h"
 #include "app/config_dlq.h"
 #include "app/config_env.h"
+#include "app/config_order.h"
 #include "app/config_policy.h"
 #include "base/instant.h"
 #include "base/json.h"
@@ -127,9 +128,20 @@ static void put_reply(struct printer *p, const struct config_reply *reply) {
     }
 }
 
+static void put_lease(struct printer *p, const struct config_reply *reply) {
+    bool says_more = reply->store_ms || reply->url.len;
+    buf_str(p->out, says_more ? "{lease: {}" : "lease");
+    put_reply(p, reply);
+    buf_str(p->out, says_more ? "}\n" : "\n");
+}
+
 static void put_handler(struct printer *p, const struct config_handler *handler) {
-    if (handler->kind == HANDLER_LEASE || handler->kind == HANDLER_CALLBACK) {
-        buf_str(p->out, handler->kind == HANDLER_LEASE ? "lease" : "callback");
+    if (handler->kind == HANDLER_CALLBACK) {
+        buf_str(p->out, "callback\n");
+        return;
+    }
+    if (handler->kind == HANDLER_LEASE) {
+        put_lease(p, &handler->reply);
         return;
     }
     if (handler->kind == HANDLER_EXEC) {
@@ -338,6 +350,21 @@ static void put_routes(struct printer *p, const struct policy *policy) {
     }
 }
 
+static void put_order(struct printer *p, const struct config_queue *queue) {
+    const struct engine_idempotency *idempotency = &queue->idempotency;
+    bool by_body = idempotency->path.len > 0;
+    buf_printf(p->out, "    order: %s\n", config_order_words[queue->order]);
+    if (queue->order == ORDER_KEY)
+        buf_printf(p->out, "    on_dead: %s\n    blocked_limit: %u\n",
+                   config_on_dead_words[queue->on_dead], queue->blocked_limit);
+    if (!by_body && !idempotency->header.len)
+        return;
+    buf_printf(p->out, "    idempotency: {%s: ", by_body ? "key" : "header");
+    put_text(p, by_body ? idempotency->path : idempotency->header);
+    put_duration(p, ", dedupe: ", idempotency->dedupe_ms);
+    buf_str(p->out, "}\n");
+}
+
 static void put_queue(struct printer *p, const struct config_queue *queue) {
     buf_str(p->out, "  ");
     put_key(p, queue->name, ":\n");
@@ -350,6 +377,7 @@ static void put_queue(struct printer *p, const struct config_queue *queue) {
     put_breaker(p, &queue->policy.breaker);
     buf_printf(p->out, "    poison:\n      crashes: %u\n      deliveries: %u\n",
                queue->policy.poison.crashes, queue->policy.poison.deliveries);
+    put_order(p, queue);
     buf_printf(p->out, "    replay:\n      max_lag: %llu\n",
                (unsigned long long)queue->replay_max_lag);
     put_routes(p, &queue->policy);

@@ -6,6 +6,7 @@
 #include "app/config_classify.h"
 #include "app/config_dlq.h"
 #include "app/config_handler.h"
+#include "app/config_order.h"
 #include "app/config_policy.h"
 #include "app/config_queue.h"
 #include "app/config_reply.h"
@@ -31,6 +32,7 @@ extern const struct config_table config_root_table;
     X("fresh", config_fresh_table)                                                                 \
     X("replay", config_replay_table)                                                               \
     X("dlqs", config_dlqs_table)                                                                   \
+    X("idempotency", config_idempotency_table)                                                     \
     X("alerts", config_alerts_table)                                                               \
     X("receiver", config_receiver_table)                                                           \
     X("alert rule", config_alert_rule_table)

@@ -150,6 +150,8 @@ static enum status add_queue(struct plant *plant, const struct config_queue *que
                                     .edit = queue->handlers[i].edit,
                                     .reply = reply_of(plant, &queue->handlers[i].reply)};
     struct engine_queue_options options = {.name = queue->name,
+                                           .lease_reply =
+                                               reply_of(plant, &queue->handlers[0].reply),
                                            .rules = config_rules(queue),
                                            .broker = line->broker,
                                            .handlers = line->handlers,

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "engine/fetch.h"
+#include "engine/idempotency.h"
 #include "engine/lease.h"
 #include "engine/recorder.h"
 #include "engine/state.h"
@@ -20,6 +21,7 @@ struct flight *flight_new(struct queue *queue, struct store_held *held) {
 
 void flight_free(struct flight *flight) {
     recorder_clear(flight->queue->engine->recorder, flight->slot);
+    idempotency_release(flight);
     reply_drop(flight);
     list_remove(&flight->link);
     list_remove(&flight->recording);

@@ -25,7 +25,9 @@ enum {
     DLQ_REOPEN_PERMILLE = 950, /* a blocked queue receives again below this share of the cap */
 };
 
+struct claim;
 struct facts;
+struct idempotency;
 struct lease;
 struct publication;
 struct recorder;
@@ -55,10 +57,12 @@ struct flight {
     struct engine_request *report;   /* it came as a report; answered when settled */
     struct lease *lease;             /* a worker has it, or had it; NULL: none */
     bool counted_before; /* the late answer to a lease whose expiry was counted as this attempt */
+    struct claim *claim; /* its idempotency key, while it has it; NULL: none */
 
     /* What was decided, for the commit and for what follows it. */
     enum store_op_kind op;
-    struct store_keep result; /* its answer, for the same commit; no name: none is kept */
+    struct store_keep result;   /* its answer, for the same commit; no name: none is kept */
+    struct store_keep key_done; /* that its idempotency key succeeded; the same */
     struct bytes spilled_dlq;
     bool spill_waits;  /* for a commit that may fill its DLQ */
     bool spill;        /* to the archive, before the commit … */
@@ -78,7 +82,9 @@ struct queue {
     struct broker *broker;
     const struct engine_handler *handlers;
     size_t handler_count;
+    struct engine_reply lease_reply;
     bool in_process; /* one of them runs inside our own process */
+    struct idempotency *idempotency;
 
     enum queue_state state;
     char why[256];
@@ -229,6 +235,9 @@ void question_outcome(
 
 /* judge.c */
 void judge_decide(struct flight *flight); /* once all facts are there */
+/* Without an attempt: it needs none any more, or becomes a letter. */
+void judge_end(struct flight *flight, enum resolution resolution);
+void judge_bury(struct flight *flight, struct bytes dlq, enum cause cause, enum state state);
 
 /* record.c */
 void record_decided(struct flight *flight); /* joins this turn's commit */
