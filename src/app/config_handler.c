@@ -83,9 +83,19 @@ static bool read_ca(struct config_reader *reader, const struct config_node *node
     return true;
 }
 
+/* That it is there says it all. */
+static bool read_lease(struct config_reader *reader, const struct config_node *node,
+                       const struct config_field *field, void *out) {
+    (void)field, (void)out;
+    if (node->kind != CONFIG_MAPPING || node->count > 0)
+        return config_reader_expected(reader, node, "{}");
+    return true;
+}
+
 static const struct config_field handler_fields[] = {
     CONFIG_VALUE("http", read_url, struct config_handler, url),
     CONFIG_WHOLE("exec", read_argv),
+    CONFIG_WHOLE("lease", read_lease),
     CONFIG_NUMBER("timeout", config_value_duration, struct config_handler, timeout_ms, 1,
                   TIMEOUT_MOST_MS),
     CONFIG_WHOLE("headers", read_headers),
@@ -98,33 +108,51 @@ static const struct config_field handler_fields[] = {
 };
 const struct config_table config_handler_table = CONFIG_TABLE(handler_fields);
 
-/* Keys that only an http handler has. */
-static void refuse_http_keys(struct config_reader *reader, const struct config_node *node) {
-    static const char *const keys[] = {"headers", "ca"};
+#define KIND(kind) (1u << HANDLER_##kind)
+
+/* Keys that only handlers of some kinds have. */
+static void refuse_keys(struct config_reader *reader, const struct config_node *node,
+                        enum handler_class kind) {
+    static const struct {
+        const char *key;
+        unsigned kinds;
+        const char *why;
+    } keys[] = {
+        {"headers", KIND(HTTP), "only an http handler has it"},
+        {"ca", KIND(HTTP), "only an http handler has it"},
+        {"timeout", KIND(HTTP) | KIND(EXEC), "a worker that leases says for how long itself"},
+        {"edit", KIND(HTTP) | KIND(EXEC), "a worker that leases gets the body as it is"},
+    };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const struct config_node *key = config_tree_find(node, keys[i]);
-        if (key)
-            config_mistake_add(&reader->mistakes, key->key_at, "%s: only an http handler has it",
-                               keys[i]);
+        const struct config_node *key = config_tree_find(node, keys[i].key);
+        if (key && !(keys[i].kinds >> kind & 1u))
+            config_mistake_add(&reader->mistakes, key->key_at, "%s: %s", keys[i].key, keys[i].why);
     }
 }
 
 static bool check_kind(struct config_reader *reader, const struct config_node *node,
                        struct config_handler *handler) {
-    const struct config_node *http = config_tree_find(node, "http");
-    const struct config_node *exec = config_tree_find(node, "exec");
-    if (http && exec) {
-        config_mistake_add(&reader->mistakes, exec->key_at, "a handler is http or exec, not both");
-        return false;
+    static const char *const kinds[] = {
+        [HANDLER_HTTP] = "http", [HANDLER_EXEC] = "exec", [HANDLER_LEASE] = "lease"};
+    const struct config_node *found = NULL;
+    for (int kind = HANDLER_HTTP; kind <= HANDLER_LEASE; kind++) {
+        const struct config_node *key = config_tree_find(node, kinds[kind]);
+        if (key && found) {
+            config_mistake_add(&reader->mistakes, key->key_at, "a handler is %.*s or %s, not both",
+                               BYTES_ARG(found->key), kinds[kind]);
+            return false;
+        }
+        if (key) {
+            found = key;
+            handler->kind = (enum handler_class)kind;
+        }
     }
-    if (!http && !exec) {
+    if (!found) {
         config_mistake_add(&reader->mistakes, node->at, "%.*s: expected " CONFIG_HANDLER_FORM,
                            BYTES_ARG(node->key));
         return false;
     }
-    handler->kind = exec ? HANDLER_EXEC : HANDLER_HTTP;
-    if (exec)
-        refuse_http_keys(reader, node);
+    refuse_keys(reader, node, handler->kind);
     return true;
 }
 

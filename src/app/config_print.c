@@ -128,9 +128,20 @@ static void put_reply(struct printer *p, const struct config_reply *reply) {
     }
 }
 
+static void put_lease(struct printer *p, const struct config_reply *reply) {
+    bool says_more = reply->store_ms || reply->url.len;
+    buf_str(p->out, says_more ? "{lease: {}" : "lease");
+    put_reply(p, reply);
+    buf_str(p->out, says_more ? "}\n" : "\n");
+}
+
 static void put_handler(struct printer *p, const struct config_handler *handler) {
-    if (handler->kind == HANDLER_LEASE || handler->kind == HANDLER_CALLBACK) {
-        buf_str(p->out, handler->kind == HANDLER_LEASE ? "lease\n" : "callback\n");
+    if (handler->kind == HANDLER_CALLBACK) {
+        buf_str(p->out, "callback\n");
+        return;
+    }
+    if (handler->kind == HANDLER_LEASE) {
+        put_lease(p, &handler->reply);
         return;
     }
     if (handler->kind == HANDLER_EXEC) {
@@ -151,18 +162,20 @@ static void put_handler(struct printer *p, const struct config_handler *handler)
         put_text(p, handler->edit);
     }
     put_reply(p, &handler->reply);
-    buf_str(p->out, "}\n");
+    buf_str(p->out, "}");
 }
 
 static void put_handlers(struct printer *p, const struct config_queue *queue) {
     buf_str(p->out, "    handler: ");
     put_handler(p, &queue->handlers[0]);
+    buf_char(p->out, '\n');
     if (queue->handler_count == 1)
         return;
     buf_str(p->out, "    fallback:\n");
     for (size_t i = 1; i < queue->handler_count; i++) {
         buf_str(p->out, "      - ");
         put_handler(p, &queue->handlers[i]);
+        buf_char(p->out, '\n');
     }
 }
 
@@ -365,10 +378,26 @@ static void put_queue(struct printer *p, const struct config_queue *queue) {
     buf_printf(p->out, "    poison:\n      crashes: %u\n      deliveries: %u\n",
                queue->policy.poison.crashes, queue->policy.poison.deliveries);
     put_order(p, queue);
+    buf_printf(p->out, "    replay:\n      max_lag: %llu\n",
+               (unsigned long long)queue->replay_max_lag);
     put_routes(p, &queue->policy);
 }
 
-static void put_dlq(struct printer *p, const struct engine_dlq *dlq) {
+static void put_fresh(struct printer *p, const struct config_triage *triage) {
+    if (triage->fresh_ms == 0 && !triage->check)
+        return;
+    buf_str(p->out, ", fresh: {");
+    if (triage->fresh_ms > 0)
+        put_duration(p, "within: ", triage->fresh_ms);
+    if (triage->check) {
+        buf_str(p->out, triage->fresh_ms > 0 ? ", check: " : "check: ");
+        put_handler(p, triage->check);
+    }
+    buf_char(p->out, '}');
+}
+
+static void put_dlq(struct printer *p, const struct engine_dlq *dlq,
+                    const struct config_triage *triage) {
     bool comma = true;
     buf_str(p->out, "  ");
     put_key(p, dlq->name, ": ");
@@ -376,6 +405,8 @@ static void put_dlq(struct printer *p, const struct engine_dlq *dlq) {
                config_on_full_words[dlq->on_full]);
     put_optional(p, "owner", dlq->owner, &comma);
     put_optional(p, "archive", dlq->archive, &comma);
+    buf_printf(p->out, ", max_replays: %u", triage->max_replays);
+    put_fresh(p, triage);
     buf_str(p->out, "}\n");
 }
 
@@ -405,7 +436,7 @@ static void put_dlqs(struct printer *p) {
             struct printed *entry = arena_alloc(&arena, sizeof *entry);
             entry->name = queue->dlqs[j].name;
             map_insert(&printed, &entry->node, bytes_hash(entry->name));
-            put_dlq(p, &queue->dlqs[j]);
+            put_dlq(p, &queue->dlqs[j], &queue->triage[j]);
         }
     }
     map_free(&printed);

@@ -87,6 +87,7 @@ enum status engine_add(struct engine *engine, const struct engine_queue_options 
     queue->broker = options->broker;
     queue->handlers = options->handlers;
     queue->handler_count = options->handler_count;
+    queue->lease_reply = options->lease_reply;
     for (size_t i = 0; i < options->handler_count; i++)
         queue->in_process |= options->handlers[i].handler->vtable->in_process;
     queue->number = engine->store->vtable->queue_number(engine->store, options->name);

@@ -150,6 +150,8 @@ void judge_end(struct flight *flight, enum resolution resolution) {
     envelope->state = STATE_RESOLVED;
     envelope->resolution = resolution;
     envelope->resolved_at = flight->queue->engine->now.wall;
+    envelope->next_attempt_at = WALL_NEVER;
+    envelope->delay_ms = 0;
     flight->op = STORE_UPDATE;
 }
 

@@ -82,6 +82,7 @@ struct queue {
     struct broker *broker;
     const struct engine_handler *handlers;
     size_t handler_count;
+    struct engine_reply lease_reply;
     bool in_process; /* one of them runs inside our own process */
     struct idempotency *idempotency;
 

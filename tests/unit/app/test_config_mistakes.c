@@ -151,6 +151,11 @@ static const struct mistake_case queue_cases[] = {
 #define REPLY "expected {store: 24h}, or a URL such as redis://127.0.0.1/0?key=result:{id}, got "
 
 static const struct mistake_case handler_cases[] = {
+    {"queues: {q: {handler: {lease: ^5s}}}\n", "lease: expected {}, got \"5s\""},
+    {"queues: {q: {handler: {http: \"http://h\", ^lease: {}}}}\n",
+     "a handler is http or lease, not both"},
+    {"queues: {q: {handler: {lease: {}, ^timeout: 1s}}}\n",
+     "timeout: a worker that leases says for how long itself"},
     {"queues: {q: {handler: ^leases}}\n", "handler: " HANDLER ", got \"leases\""},
     {"queues: {q: {handler: lease, ^fallback: [{http: \"http://h\"}]}}\n",
      "fallback: a queue whose workers lease has none"},

@@ -24,7 +24,7 @@ static void print(struct bytes yaml, struct buf *out) {
 
 static const char *const configs[] = {
     "queues: {q: {handler: {http: \"http://h\"}}}",
-    "queues: {q: {handler: lease}, r: {handler: lease, concurrency: 3}}",
+    "queues: {q: {handler: lease}, r: {handler: {lease: {}, reply: {store: 1h}}, concurrency: 3}}",
     "queues: {q: {handler: callback}}",
     "queues: {\"off\": {handler: {exec: [\"./a b\", \"null\", \"\\\"x\\\"\\n\", \"3\", é]}}}",
     "server: {listen: \"[::1]:0\", auth: none, max_body: 1000, drain: 90s, jq_timeout: 50ms}\n"
