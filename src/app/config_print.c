@@ -47,6 +47,12 @@ static void put_argv(struct config_printer *p, const struct config_handler *hand
     buf_char(p->out, ']');
 }
 
+static void put_stream(struct config_printer *p, const struct config_handler *handler) {
+    buf_printf(p->out, ", mode: stream, workers: %u", handler->workers);
+    if (handler->max_messages)
+        buf_printf(p->out, ", max_messages: %llu", (unsigned long long)handler->max_messages);
+}
+
 static void put_reply(struct config_printer *p, const struct config_reply *reply) {
     if (reply->store_ms) {
         config_printer_duration(p, ", reply: {store: ", reply->store_ms);
@@ -87,6 +93,10 @@ static void put_handler(struct config_printer *p, const struct config_handler *h
         buf_str(p->out, ", ca: ");
         config_printer_text(p, handler->ca_file);
     }
+    if (handler->mode == MODE_STREAM)
+        put_stream(p, handler);
+    if (handler->batch > 1)
+        buf_printf(p->out, ", batch: %u", handler->batch);
     if (handler->edit.len) {
         buf_str(p->out, ", edit: ");
         config_printer_text(p, handler->edit);

@@ -95,7 +95,8 @@ void promises_on_start(struct world *world, struct world_queue *queue, struct me
         check_order(world, message);
     if (message->queue == WORLD_ONCE_QUEUE)
         check_once(world, message);
-    if (queue->breaker == BREAKER_CLOSED)
+    bool again = message->split && call->attempt == message->attempts_seen;
+    if (queue->breaker == BREAKER_CLOSED && !again)
         check_budget(world, queue, call->attempt > 1);
 }
 

@@ -84,7 +84,8 @@ static void add_queue(struct world *world, size_t i) {
     queue->start_count = 0;
     queue->breaker = BREAKER_CLOSED;
     queue->handler.vtable = inside ? &sim_handler_inside_vtable : &sim_handler_vtable;
-    queue->handlers[0].handler = &queue->handler;
+    queue->handlers[0] = (struct engine_handler){.handler = &queue->handler,
+                                                 .batch = i == WORLD_BATCH_QUEUE ? WORLD_BATCH : 1};
     policy_init(&queue->policy, name, bytes_of(dlqs[i]), classes[i]);
     queue->dlq = (struct engine_dlq){.name = bytes_of(dlqs[i]), .cap = 100000};
     uint32_t number = world->store->vtable->queue_number(world->store, name);

@@ -14,6 +14,8 @@
 
 enum {
     WORLD_QUEUES = 6,
+    WORLD_BATCH_QUEUE = 1, /* its handler takes up to WORLD_BATCH messages at once */
+    WORLD_BATCH = 3,
     WORLD_CALLBACK_QUEUE = 2, /* its handler runs inside the server: what kills it kills both */
     WORLD_LEASE_QUEUE = 3,    /* workers come and fetch */
     SIM_WORKERS = 3,
@@ -62,6 +64,7 @@ struct message {
     bool last_call_in_outage_while_open; /* its last call met the outage, the breaker being not
                                             closed */
     bool met_outage;
+    bool split;       /* its last call failed beside others: it may come again within the attempt */
     uint32_t silent;  /* leases of it that may have ended without an answer */
     bool held;        /* by the store, as last looked */
     enum state state; /* … in this state */
@@ -70,6 +73,7 @@ struct message {
 
 struct sim_call {
     struct call *call;
+    struct call_group *group; /* that it is in; NULL: none. All of one end together */
     struct message *message;
     struct mono ends;
     bool cancelled;

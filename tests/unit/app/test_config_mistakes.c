@@ -23,7 +23,8 @@ struct mistake_case {
 #define NAMES    "is 1 to 200 letters, digits, dots, underscores and hyphens, got "
 #define DLQ_NAMES                                                                                  \
     "the name of a DLQ is 1 to 204 letters, digits, dots, underscores and hyphens, got "
-#define HANDLER "expected {http: URL}, {exec: [COMMAND]} or lease"
+#define STREAM_ONLY "only an exec handler with mode: stream has it"
+#define HANDLER     "expected {http: URL}, {exec: [COMMAND]} or lease"
 
 /* ---- the file as a whole ---- */
 
@@ -189,10 +190,18 @@ static const struct mistake_case handler_cases[] = {
      "a: expected a header's value on one line, got \"b  c: d\""},
     {"queues: {q: {handler: {http: \"http://h\", headers: ^none}}}\n",
      "headers: expected a mapping such as {x-api-key: \"${KEY}\"}, got \"none\""},
-    {"queues: {q: {handler: {http: \"http://h\", ^batch: 3, ^mode: stream, ^workers: "
-     "2}}}\n",
-     "batch is not in this version\nmode is not in this "
-     "version\nworkers is not in this version"},
+    {"queues: {q: {handler: {http: \"http://h\", ^mode: stream, ^workers: 2, ^max_messages: 5}}}\n",
+     "mode: only an exec handler has it\nworkers: " STREAM_ONLY "\nmax_messages: " STREAM_ONLY},
+    {"queues: {q: {handler: {exec: [a], ^workers: 2, ^batch: 3}}}\n",
+     "workers: " STREAM_ONLY "\nbatch: an exec handler takes batches with mode: stream alone"},
+    {"queues: {q: {handler: {exec: [a], mode: ^fast}}}\n",
+     "mode: expected process or stream, got \"fast\""},
+    {"queues: {q: {handler: {exec: [a], mode: stream, workers: ^0}}}\n",
+     "workers: expected 1 to 1000, got \"0\""},
+    {"queues: {q: {handler: {http: \"http://h\", batch: ^1001}}}\n",
+     "batch: expected 1 to 1000, got \"1001\""},
+    {"queues: {q: {handler: {http: \"http://h\", batch: 2, ^reply: {store: 1h}}}}\n",
+     "reply: the messages of a batch have no answers of their own"},
     {"queues: {q: {handler: {http: \"http://h\", ^timeuot: 1s}}}\n",
      "unknown key \"timeuot\" in handler of queue \"q\". Did you mean \"timeout\"?"},
     {Q("fallback: ^{http: \"http://h\"}"),
