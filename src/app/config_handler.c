@@ -90,12 +90,22 @@ static bool read_ca(struct config_reader *reader, const struct config_node *node
     return true;
 }
 
+/* That it is there says it all. */
+static bool read_lease(struct config_reader *reader, const struct config_node *node,
+                       const struct config_field *field, void *out) {
+    (void)field, (void)out;
+    if (node->kind != CONFIG_MAPPING || node->count > 0)
+        return config_reader_expected(reader, node, "{}");
+    return true;
+}
+
 static const char *const mode_words[] = {
     [MODE_PROCESS] = "process", [MODE_STREAM] = "stream", NULL};
 
 static const struct config_field handler_fields[] = {
     CONFIG_VALUE("http", read_url, struct config_handler, url),
     CONFIG_WHOLE("exec", read_argv),
+    CONFIG_WHOLE("lease", read_lease),
     CONFIG_NUMBER("timeout", config_value_duration, struct config_handler, timeout_ms, 1,
                   TIMEOUT_MOST_MS),
     CONFIG_WHOLE("headers", read_headers),
@@ -110,48 +120,67 @@ static const struct config_field handler_fields[] = {
 };
 const struct config_table config_handler_table = CONFIG_TABLE(handler_fields);
 
-static void refuse_key(struct config_reader *reader, const struct config_node *node,
-                       const char *name, const char *why) {
-    const struct config_node *key = config_tree_find(node, name);
-    if (key)
-        config_mistake_add(&reader->mistakes, key->key_at, "%s: %s", name, why);
+/* What a handler is, as far as its keys go: a bit each. */
+enum { FORM_HTTP = 1, FORM_EXEC = 2, FORM_STREAM = 4, FORM_LEASE = 8 };
+
+static unsigned form_of(const struct config_handler *handler) {
+    if (handler->kind == HANDLER_EXEC)
+        return handler->mode == MODE_STREAM ? FORM_STREAM : FORM_EXEC;
+    return handler->kind == HANDLER_LEASE ? FORM_LEASE : FORM_HTTP;
 }
 
 /* Keys that not every handler has. */
-static void check_keys(struct config_reader *reader, const struct config_node *node,
-                       const struct config_handler *handler) {
-    bool exec = handler->kind == HANDLER_EXEC, stream = exec && handler->mode == MODE_STREAM;
-    if (exec) {
-        refuse_key(reader, node, "headers", "only an http handler has it");
-        refuse_key(reader, node, "ca", "only an http handler has it");
-    } else {
-        refuse_key(reader, node, "mode", "only an exec handler has it");
+static void refuse_keys(struct config_reader *reader, const struct config_node *node,
+                        const struct config_handler *handler) {
+    static const struct {
+        const char *key;
+        unsigned forms;
+        const char *why;
+    } keys[] = {
+        {"headers", FORM_HTTP, "only an http handler has it"},
+        {"ca", FORM_HTTP, "only an http handler has it"},
+        {"mode", FORM_EXEC | FORM_STREAM, "only an exec handler has it"},
+        {"workers", FORM_STREAM, "only an exec handler with mode: stream has it"},
+        {"max_messages", FORM_STREAM, "only an exec handler with mode: stream has it"},
+        {"batch", FORM_HTTP | FORM_STREAM,
+         "only an http handler, or an exec handler with mode: stream, has it"},
+        {"timeout", ~(unsigned)FORM_LEASE, "a worker that leases says for how long itself"},
+        {"edit", ~(unsigned)FORM_LEASE, "a worker that leases gets the body as it is"},
+    };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const struct config_node *key = config_tree_find(node, keys[i].key);
+        if (key && !(keys[i].forms & form_of(handler)))
+            config_mistake_add(&reader->mistakes, key->key_at, "%s: %s", keys[i].key, keys[i].why);
     }
-    if (!stream) {
-        refuse_key(reader, node, "workers", "only an exec handler with mode: stream has it");
-        refuse_key(reader, node, "max_messages", "only an exec handler with mode: stream has it");
-    }
-    if (exec && !stream)
-        refuse_key(reader, node, "batch", "an exec handler takes batches with mode: stream alone");
-    if (handler->batch > 1)
-        refuse_key(reader, node, "reply", "the messages of a batch have no answers of their own");
+    const struct config_node *reply = config_tree_find(node, "reply");
+    if (reply && handler->batch > 1)
+        config_mistake_add(&reader->mistakes, reply->key_at,
+                           "reply: the messages of a batch have no answers of their own");
 }
 
 static bool check_kind(struct config_reader *reader, const struct config_node *node,
                        struct config_handler *handler) {
-    const struct config_node *http = config_tree_find(node, "http");
-    const struct config_node *exec = config_tree_find(node, "exec");
-    if (http && exec) {
-        config_mistake_add(&reader->mistakes, exec->key_at, "a handler is http or exec, not both");
-        return false;
+    static const char *const kinds[] = {
+        [HANDLER_HTTP] = "http", [HANDLER_EXEC] = "exec", [HANDLER_LEASE] = "lease"};
+    const struct config_node *found = NULL;
+    for (int kind = HANDLER_HTTP; kind <= HANDLER_LEASE; kind++) {
+        const struct config_node *key = config_tree_find(node, kinds[kind]);
+        if (key && found) {
+            config_mistake_add(&reader->mistakes, key->key_at, "a handler is %.*s or %s, not both",
+                               BYTES_ARG(found->key), kinds[kind]);
+            return false;
+        }
+        if (key) {
+            found = key;
+            handler->kind = (enum handler_class)kind;
+        }
     }
-    if (!http && !exec) {
+    if (!found) {
         config_mistake_add(&reader->mistakes, node->at, "%.*s: expected " CONFIG_HANDLER_FORM,
                            BYTES_ARG(node->key));
         return false;
     }
-    handler->kind = exec ? HANDLER_EXEC : HANDLER_HTTP;
-    check_keys(reader, node, handler);
+    refuse_keys(reader, node, handler);
     return true;
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "app/alarm.h"
+#include "app/replay_plant.h"
 #include "app/sinks.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -49,6 +50,7 @@ struct plant {
     struct spill *spill;
     struct sinks sinks;
     struct triage triage;
+    struct replay_plant *replays;
     struct engine *engine;
     struct alarm *alarm;
     struct line *lines;
@@ -156,6 +158,8 @@ static enum status add_queue(struct plant *plant, const struct config_queue *que
                                     .edit = queue->handlers[i].edit,
                                     .reply = reply_of(plant, &queue->handlers[i].reply)};
     struct engine_queue_options options = {.name = queue->name,
+                                           .lease_reply =
+                                               reply_of(plant, &queue->handlers[0].reply),
                                            .rules = config_rules(queue),
                                            .broker = line->broker,
                                            .handlers = line->handlers,
@@ -173,6 +177,8 @@ static enum status add_queues(struct plant *plant, struct err *err) {
 
 static void on_event(void *arg, const struct engine_event *event) {
     struct plant *plant = arg;
+    if (event->letter)
+        replays_heard(replay_plant_replays(plant->replays), event->letter);
     pthread_mutex_lock(&plant->server_lock);
     if (plant->server)
         server_publish(plant->server, event);
@@ -232,6 +238,30 @@ static enum status make_engine(struct plant *plant, struct err *err) {
     return status;
 }
 
+/* ---- replays ---- */
+
+static const struct config *lend_config(void *arg) {
+    struct plant *plant = arg;
+    pthread_rwlock_rdlock(&plant->config_lock);
+    return plant->config;
+}
+
+static struct handler *make_check(void *arg, const struct config_handler *config) {
+    return make_handler(arg, config);
+}
+
+static enum status make_replays(struct plant *plant, struct err *err) {
+    struct replay_plant_options options = {.triage = &plant->triage,
+                                           .engine = plant->engine,
+                                           .started = plant->started,
+                                           .config = lend_config,
+                                           .release = view_release,
+                                           .make_handler = make_check,
+                                           .publish = on_event,
+                                           .arg = plant};
+    return replay_plant_new(&options, &plant->replays, err);
+}
+
 static void *engine_thread(void *arg) {
     engine_run(arg);
     return NULL;
@@ -266,6 +296,7 @@ static enum status open_port(struct plant *plant, struct err *err) {
         .clock = &clock_system,
         .jq = plant->jq,
         .triage = &plant->triage,
+        .replays = replay_plant_replays(plant->replays),
         .alerts = alarm_alerts(plant->alarm),
         .config = {view_dlq, view_dlq_names, view_policy, view_release, plant},
         .version = BYTES(IMPOUND_VERSION),
@@ -292,9 +323,12 @@ enum status plant_start(struct config *config, struct plant **out, struct err *e
     enum status status = open_store(plant, err);
     if (status == STATUS_OK)
         status = make_engine(plant, err);
+    if (status == STATUS_OK)
+        status = make_replays(plant, err);
     if (status == STATUS_OK) {
         thread_start(&plant->engine_thread, "engine", engine_thread, plant->engine);
         plant->engine_runs = true;
+        replay_plant_run(plant->replays);
         status = start_alarm(plant, err);
     }
     if (status == STATUS_OK)
@@ -415,6 +449,7 @@ void plant_stop(struct plant *plant) {
     if (plant->engine_runs)
         engine_hold(plant->engine, plant->config->drain_ms);
     close_port(plant);
+    replay_plant_stop(plant->replays);
     if (plant->engine_runs) {
         engine_stop(plant->engine);
         pthread_join(plant->engine_thread, NULL);
@@ -424,6 +459,7 @@ void plant_stop(struct plant *plant) {
     if (plant->store)
         plant->store->vtable->close(plant->store);
     engine_free(plant->engine);
+    replay_plant_free(plant->replays);
     for (size_t i = 0; i < plant->line_count; i++)
         free_line(&plant->lines[i]);
     free(plant->lines);

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "engine/fetch.h"
+#include "engine/idempotency.h"
 #include "engine/lease.h"
 #include "engine/recorder.h"
 #include "engine/state.h"
@@ -13,6 +14,8 @@ struct flight *flight_new(struct queue *queue, struct store_held *held) {
     flight->queue = queue;
     flight->held = held;
     flight->first_failure_at = held->envelope.first_failure_at;
+    flight->replay = held->envelope.letter_id.len > 0;
+    queue->replays += flight->replay;
     list_init(&flight->recording);
     list_init(&flight->bundling);
     list_push_back(&queue->flights, &flight->link);
@@ -21,7 +24,9 @@ struct flight *flight_new(struct queue *queue, struct store_held *held) {
 
 void flight_free(struct flight *flight) {
     recorder_clear(flight->queue->engine->recorder, flight->slot);
+    idempotency_release(flight);
     reply_drop(flight);
+    flight->queue->replays -= flight->replay;
     list_remove(&flight->link);
     list_remove(&flight->recording);
     lease_free(flight->lease);

@@ -19,6 +19,7 @@
 enum {
     QUEUE_SETTLING_MAX = 1024,       /* flights of one queue that wait for their commit */
     QUEUE_FULL_POLL_MS = 1000,       /* how often a full DLQ is looked at again */
+    QUEUE_REPLAY_HOLD_MS = 1,        /* a replay that is one too many */
     QUEUE_FACTS_INTERVAL_MS = 10000, /* how often the budget's peak is written, at most */
     RECORD_RETRY_FIRST_MS = 100,     /* after a commit that failed; doubles … */
     RECORD_RETRY_LAST_MS = 5000,     /* … up to this */
@@ -26,7 +27,9 @@ enum {
 };
 
 struct bundle;
+struct claim;
 struct facts;
+struct idempotency;
 struct lease;
 struct publication;
 struct recorder;
@@ -49,6 +52,7 @@ struct flight {
     uint32_t slot;                /* in the flight recorder */
     bool calling;                 /* between start and done */
     bool probe;
+    bool replay;                 /* a letter, sent round again */
     const struct policy *policy; /* that judges it: a reload meanwhile is for the next one */
     struct rule_facts facts;     /* about that policy's rules */
     size_t jq_pending;
@@ -58,10 +62,12 @@ struct flight {
     struct engine_request *report;   /* it came as a report; answered when settled */
     struct lease *lease;             /* a worker has it, or had it; NULL: none */
     bool counted_before; /* the late answer to a lease whose expiry was counted as this attempt */
+    struct claim *claim; /* its idempotency key, while it has it; NULL: none */
 
     /* What was decided, for the commit and for what follows it. */
     enum store_op_kind op;
-    struct store_keep result; /* its answer, for the same commit; no name: none is kept */
+    struct store_keep result;   /* its answer, for the same commit; no name: none is kept */
+    struct store_keep key_done; /* that its idempotency key succeeded; the same */
     struct bytes spilled_dlq;
     bool spill_waits;  /* for a commit that may fill its DLQ */
     bool spill;        /* to the archive, before the commit … */
@@ -81,7 +87,9 @@ struct queue {
     struct broker *broker;
     const struct engine_handler *handlers;
     size_t handler_count;
+    struct engine_reply lease_reply;
     bool in_process; /* one of them runs inside our own process */
+    struct idempotency *idempotency;
 
     enum queue_state state;
     char why[256];
@@ -106,6 +114,7 @@ struct queue {
     uint32_t running;     /* handed over and not yet judged: each has a slot of the concurrency */
     uint32_t settling;    /* flights that wait for their commit */
     uint32_t postponed;   /* of those, the ones that a commit failed for */
+    uint32_t replays;     /* flights of letters, until they are settled */
     struct heap_node timer;
     struct list visiting; /* in engine->visiting: look at it this turn */
     struct list woken;    /* in engine->woken: the store said so (under wake_mutex) */
@@ -245,6 +254,9 @@ void question_outcome(
 
 /* judge.c */
 void judge_decide(struct flight *flight); /* once all facts are there */
+/* Without an attempt: it needs none any more, or becomes a letter. */
+void judge_end(struct flight *flight, enum resolution resolution);
+void judge_bury(struct flight *flight, struct bytes dlq, enum cause cause, enum state state);
 
 /* record.c */
 void record_decided(struct flight *flight); /* joins this turn's commit */
