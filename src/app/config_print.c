@@ -128,8 +128,8 @@ static void put_reply(struct printer *p, const struct config_reply *reply) {
 }
 
 static void put_handler(struct printer *p, const struct config_handler *handler) {
-    if (handler->kind == HANDLER_CALLBACK) {
-        buf_str(p->out, "callback\n");
+    if (handler->kind == HANDLER_LEASE || handler->kind == HANDLER_CALLBACK) {
+        buf_str(p->out, handler->kind == HANDLER_LEASE ? "lease\n" : "callback\n");
         return;
     }
     if (handler->kind == HANDLER_EXEC) {
@@ -341,7 +341,8 @@ static void put_queue(struct printer *p, const struct config_queue *queue) {
     put_key(p, queue->name, ":\n");
     buf_printf(p->out, "    source: %.*s\n", BYTES_ARG(queue->source));
     put_handlers(p, queue);
-    buf_printf(p->out, "    concurrency: %u\n", queue->concurrency);
+    if (queue->concurrency != ENGINE_UNLIMITED)
+        buf_printf(p->out, "    concurrency: %u\n", queue->concurrency);
     put_classify(p, &queue->policy);
     put_retry(p, &queue->policy.retry);
     put_breaker(p, &queue->policy.breaker);

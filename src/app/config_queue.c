@@ -8,6 +8,10 @@
 
 enum { CONCURRENCY = 32, CONCURRENCY_MOST = 10000 };
 
+static bool leases(const struct config_queue *queue) {
+    return queue->policy.handler == HANDLER_LEASE;
+}
+
 static bool read_source(struct config_reader *reader, const struct config_node *node,
                         const struct config_field *field, void *out) {
     static const char *const brokers[] = {"kafka",  "amqp", "amqps", "redis",
@@ -33,9 +37,19 @@ static bool read_fallback(struct config_reader *reader, const struct config_node
     struct config_queue *queue = out;
     if (node->kind != CONFIG_LIST || node->count > CONFIG_FALLBACKS_MAX)
         return config_reader_expected(reader, node, "a list of at most 8 handlers");
-    for (const struct config_node *item = node->first; item; item = item->next)
-        if (config_handler_read(reader, item, field, &queue->handlers[queue->handler_count]))
-            queue->handler_count++;
+    if (leases(queue)) {
+        config_mistake_add(&reader->mistakes, node->key_at,
+                           "fallback: a queue whose workers lease has none");
+        return false;
+    }
+    for (const struct config_node *item = node->first; item; item = item->next) {
+        struct config_handler *handler = &queue->handlers[queue->handler_count];
+        if (!config_handler_read(reader, item, field, handler))
+            continue;
+        if (handler->kind == HANDLER_LEASE)
+            config_reader_expected(reader, item, "{http: URL} or {exec: [COMMAND]}");
+        queue->handler_count++;
+    }
     return true;
 }
 
@@ -82,8 +96,9 @@ static const struct config_node *child_of(const struct config_node *node, const 
 /* Defaults depend on the handler, which may stand behind what they are defaults of. */
 static enum handler_class handler_class_of(const struct config_node *queue) {
     const struct config_node *handler = child_of(queue, "handler");
-    if (handler && handler->kind == CONFIG_SCALAR && bytes_is(handler->text, "callback"))
-        return HANDLER_CALLBACK;
+    enum handler_class word;
+    if (handler && config_handler_word(handler, &word))
+        return word;
     return handler && child_of(handler, "exec") ? HANDLER_EXEC : HANDLER_HTTP;
 }
 
@@ -92,13 +107,13 @@ static void init_queue(struct config_reader *reader, const struct config_node *n
     queue->name = node->key;
     queue->line = node->key_at.line;
     queue->source = BYTES("builtin");
-    queue->concurrency = CONCURRENCY;
     const struct config_node *fallback = child_of(node, "fallback");
     size_t handlers = 1 + (fallback ? fallback->count : 0);
     queue->handlers = arena_alloc(reader->arena, handlers * sizeof *queue->handlers);
     queue->handler_count = 1;
     struct bytes dlq = config_reader_text(reader, "%.*s" CONFIG_DLQ_SUFFIX, BYTES_ARG(node->key));
     policy_init(&queue->policy, queue->name, dlq, handler_class_of(node));
+    queue->concurrency = leases(queue) ? ENGINE_UNLIMITED : CONCURRENCY;
     config_dlq_init(reader, queue);
 }
 
@@ -122,8 +137,7 @@ static void read_queue(struct config_reader *reader, const struct config_node *n
     share_reply(queue);
     if (!config_tree_find(node, "handler"))
         config_mistake_add(&reader->mistakes, node->key_at,
-                           "queue \"%.*s\" has no handler: expected {http: URL} or "
-                           "{exec: [COMMAND]}",
+                           "queue \"%.*s\" has no handler: expected " CONFIG_HANDLER_FORM,
                            BYTES_ARG(node->key));
 }
 

@@ -2,6 +2,7 @@
 #ifndef APP_CONFIG_TABLES_H
 #define APP_CONFIG_TABLES_H
 
+#include "app/config_alerts.h"
 #include "app/config_classify.h"
 #include "app/config_dlq.h"
 #include "app/config_handler.h"
@@ -26,6 +27,9 @@ extern const struct config_table config_root_table;
     X("breaker", config_breaker_table)                                                             \
     X("poison", config_poison_table)                                                               \
     X("dlq", config_dlq_table)                                                                     \
-    X("dlqs", config_dlqs_table)
+    X("dlqs", config_dlqs_table)                                                                   \
+    X("alerts", config_alerts_table)                                                               \
+    X("receiver", config_receiver_table)                                                           \
+    X("alert rule", config_alert_rule_table)
 
 #endif

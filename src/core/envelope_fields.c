@@ -74,6 +74,7 @@ static const struct envelope_field top_fields[] = {
     {"why", FORM_TEXT, IN_ALL, AT(why)},
     {"blocked_by", FORM_TEXT, IN_ALL, AT(blocked_by)},
     {"replay", FORM_TEXT, IN_ALL, AT(replay)},
+    {"replayed_at", FORM_TIME, IN_ALL, AT(replayed_at)},
     {"edited", FORM_FLAG, IN_ALL, AT(edited)},
     {"suspect", FORM_FLAG, IN_ALL, AT(suspect)},
     {"closes_key", FORM_FLAG, IN_STORED, AT(closes_key)},

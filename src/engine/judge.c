@@ -106,7 +106,9 @@ static void describe(struct flight *flight, const struct decision *decision) {
     envelope->version = queue->engine->options.version;
     if (envelope->max_attempts == 0)
         envelope->max_attempts = flight->policy->retry.attempts;
-    if (decision->counted)
+    if (flight->outcome.kind == KIND_EXPIRED)
+        envelope->suspect = true; /* its worker may have died of it */
+    if (decision->counted && !flight->counted_before)
         envelope->attempts++;
     if (decision->crashed)
         envelope->crashes++;
@@ -171,6 +173,9 @@ static void bury(struct flight *flight, const struct decision *decision, enum st
     flight->op = STORE_UPDATE;
 }
 
+/* Of the failure that halts a queue, in its why. */
+enum { WHY_NAME_MAX = 64, WHY_WORDS_MAX = 120 };
+
 /* The status, unless the words begin with it, and the words. */
 static void put_failure(const struct outcome *outcome, struct buf *out) {
     struct bytes words = outcome->error_message.len ? outcome->error_message : outcome->error_type;
@@ -179,15 +184,15 @@ static void put_failure(const struct outcome *outcome, struct buf *out) {
         snprintf(status, sizeof status, "HTTP %d", outcome->status);
     if (!bytes_starts(words, bytes_of(status)))
         buf_printf(out, "%s%s", status, words.len ? " " : "");
-    buf_bytes(out, bytes_clip(words, 120));
+    buf_bytes(out, bytes_clip(words, WHY_WORDS_MAX));
 }
 
 static void halt_queue(struct flight *flight, const struct decision *decision) {
     char memory[512];
     struct buf why;
     buf_init_fixed(&why, memory, sizeof memory);
-    buf_printf(&why, "%.*s: message %.*s: ", BYTES_ARG(bytes_clip(decision->reason, 64)),
-               BYTES_ARG(bytes_clip(flight->held->envelope.id, 64)));
+    buf_printf(&why, "%.*s: message %.*s: ", BYTES_ARG(bytes_clip(decision->reason, WHY_NAME_MAX)),
+               BYTES_ARG(bytes_clip(flight->held->envelope.id, WHY_NAME_MAX)));
     put_failure(&flight->outcome, &why);
     queue_halt(flight->queue, buf_cstr(&why));
 }
@@ -224,10 +229,12 @@ static struct decision decision_on(struct flight *flight) {
     struct queue *queue = flight->queue;
     const struct envelope *envelope = &flight->held->envelope;
     bool closed = queue->breaker.state == BREAKER_CLOSED;
-    struct subject subject = {.attempt = envelope->attempts + 1,
+    struct subject subject = {.attempt = envelope->attempts + !flight->counted_before,
                               .max_attempts = envelope->max_attempts,
                               .crashes = envelope->crashes,
-                              .first_failure_at = envelope->first_failure_at,
+                              .first_failure_at = is_replay(envelope)
+                                                      ? envelope->replayed_at
+                                                      : envelope->first_failure_at,
                               .previous_delay_ms = envelope->attempts ? envelope->delay_ms : 0,
                               .headers = envelope->headers,
                               .header_count = envelope->header_count};
@@ -235,6 +242,7 @@ static struct decision decision_on(struct flight *flight) {
                                   .probe = !flight->report && !flight->killed_us &&
                                            (flight->probe || !closed),
                                   .breaker_closed = closed,
+                                  .alone = envelope->suspect,
                                   .fallback_left = !flight->report && !queue->engine->stopping &&
                                                    flight->handler + 1 < queue->handler_count};
     if (flight->killed_us)

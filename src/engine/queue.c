@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "engine/fetch.h"
 #include "engine/state.h"
 
 void queue_visit(struct queue *queue) {
@@ -25,9 +26,14 @@ static bool holds_everything(const struct queue *queue) {
            queue->settling >= QUEUE_SETTLING_MAX;
 }
 
+bool queue_leases(const struct queue *queue) {
+    return queue->handler_count == 0;
+}
+
 static size_t free_slots(const struct queue *queue) {
-    return queue->running < queue->rules.concurrency ? queue->rules.concurrency - queue->running
-                                                     : 0;
+    uint32_t concurrency = queue->rules.concurrency;
+    uint32_t free = queue->running < concurrency ? concurrency - queue->running : 0;
+    return queue_leases(queue) && queue->wanted < free ? queue->wanted : free;
 }
 
 /* Stops at the cap, starts again below 95 % of it, so that it does not flutter. */
@@ -84,6 +90,24 @@ static bool over_budget(struct queue *queue, const struct store_held *held) {
                          &queue->retry_hold);
 }
 
+/* What the broker never gave away before goes back there. */
+void queue_give_back(struct queue *queue, struct store_held *held, struct mono due) {
+    struct store *store = queue->engine->store;
+    if (held->envelope.state == STATE_QUEUED || held->envelope.state == STATE_RUNNING)
+        queue->broker->vtable->hand_back(queue->broker, held,
+                                         (struct instant){queue->engine->now.wall, due});
+    else
+        store->vtable->give_back(store, held, due);
+}
+
+/* Of those who fetch, none may be left whom this message can be given to. */
+static bool was_sent_back(struct queue *queue, struct store_held *held) {
+    if (!queue_leases(queue) || fetch_has_place(queue, held->envelope.suspect))
+        return false;
+    queue_give_back(queue, held, queue->engine->now.mono);
+    return true;
+}
+
 static void hand_over(struct queue *queue, struct store_held *held, bool probe) {
     if (!suspect_admit(queue, held))
         return;
@@ -110,6 +134,8 @@ static void feed_due(struct queue *queue) {
         struct store_held *held;
         if (!store->vtable->take(store, queue->number, TAKE_DUE, engine->now, 0, &held, 1))
             return;
+        if (was_sent_back(queue, held))
+            return;
         if (over_budget(queue, held)) {
             store->vtable->give_back(store, held, queue->retry_hold);
             return;
@@ -125,9 +151,14 @@ static void feed_new(struct queue *queue) {
         size_t want = room < AT_ONCE ? room : AT_ONCE;
         size_t got =
             queue->broker->vtable->receive(queue->broker, queue->engine->now, 0, held, want);
-        for (size_t i = 0; i < got; i++)
-            hand_over(queue, held[i], false);
-        if (got < want)
+        bool none_back = true;
+        for (size_t i = 0; i < got; i++) {
+            if (was_sent_back(queue, held[i]))
+                none_back = false;
+            else
+                hand_over(queue, held[i], false);
+        }
+        if (got < want || !none_back)
             return;
     }
 }
@@ -157,7 +188,7 @@ static void feed_probes(struct queue *queue) {
                                             queue->engine->now.mono);
     while (wanted-- > 0 && free_slots(queue)) {
         struct store_held *held = next_probe(queue);
-        if (!held)
+        if (!held || was_sent_back(queue, held))
             return;
         queue->last_probe = held->seq;
         hand_over(queue, held, true);
@@ -172,8 +203,7 @@ static void save_peak(struct queue *queue) {
         queue_facts_changed(queue);
 }
 
-void queue_feed(struct queue *queue) {
-    save_peak(queue);
+static void feed(struct queue *queue) {
     if (holds_everything(queue))
         return;
     if (queue->breaker.state != BREAKER_CLOSED) {
@@ -185,6 +215,12 @@ void queue_feed(struct queue *queue) {
     queue->dlq_filling = !dlq_full(queue) && dlq_filling(queue);
     if (!queue->dlq_full && !queue->dlq_filling)
         feed_new(queue);
+}
+
+void queue_feed(struct queue *queue) {
+    save_peak(queue);
+    feed(queue);
+    fetch_send(queue);
 }
 
 /* ---- when to look again ---- */

@@ -14,6 +14,20 @@ const struct route routes[] = {
     {"POST", "/v1/queues/{queue}/failures", ROUTE_AWAITS, call_report, "report",
      "Report a task that failed elsewhere; it is judged by the queue's policy.", NULL, "Report",
      NULL, "Judgement"},
+    {"POST", "/v1/queues/{queue}/lease", ROUTE_AWAITS, call_lease, "lease",
+     "Fetch messages to work on; waits up to wait_ms for the first of them.", NULL, "LeaseAsk",
+     NULL, "Leased"},
+    {"POST", "/v1/leases", ROUTE_AWAITS, call_lease_bulk, "answerLeases",
+     "Answer for many leases at once; answered once all of it is durable.", NULL, "LeaseAnswers",
+     NULL, "LeaseResults"},
+    {"POST", "/v1/leases/{lease}/ack", ROUTE_AWAITS, call_lease_ack, "ackLease",
+     "The message is done. Taken late too, unless it was leased again.", NULL, "LeaseAck", NULL,
+     "LeaseResult"},
+    {"POST", "/v1/leases/{lease}/fail", ROUTE_AWAITS, call_lease_fail, "failLease",
+     "The message failed; it is judged by the queue's policy.", NULL, "LeaseFail", NULL,
+     "LeaseResult"},
+    {"POST", "/v1/leases/{lease}/extend", ROUTE_AWAITS, call_lease_extend, "extendLease",
+     "The lease runs for lease_ms from now on.", NULL, "LeaseExtend", NULL, "LeaseResult"},
     {"GET", "/v1/queues", ROUTE_WORKER, call_queues_list, "listQueues", "How every queue is.", NULL,
      NULL, NULL, "Queues"},
     {"GET", "/v1/queues/{queue}", ROUTE_WORKER, call_queues_show, "showQueue", "How a queue is.",
@@ -56,6 +70,10 @@ const struct route routes[] = {
      NULL, "Ruled"},
     {"POST", "/v1/letters/{id}/escalate", ROUTE_WORKER, call_letter_escalate, "escalateLetter",
      "Mark a letter as somebody else's to look at.", "queue", "Ruling", NULL, "Envelope"},
+    {"GET", "/v1/alerts", ROUTE_WORKER, call_alerts_list, "listAlerts",
+     "Alerts that are pending or firing, the worst first.", NULL, NULL, NULL, "Alerts"},
+    {"POST", "/v1/alerts/test", ROUTE_AWAITS, call_alerts_test, "testAlerts",
+     "Send a test notice to one receiver, or to all.", NULL, "AlertTest", NULL, "AlertTested"},
     {"GET", "/v1/audit", ROUTE_WORKER, call_audit, "audit",
      "Who changed what, and why, newest first.", "limit cursor", NULL, NULL, "Audit"},
     {"GET", "/v1/stats", ROUTE_WORKER, call_stats, "stats",
@@ -76,11 +94,6 @@ const struct route routes[] = {
 
 #define LATER(verb, template)                                                                      \
     { .method = verb, .path = template }
-    LATER("POST", "/v1/queues/{queue}/lease"),
-    LATER("POST", "/v1/leases"),
-    LATER("POST", "/v1/leases/{lease}/ack"),
-    LATER("POST", "/v1/leases/{lease}/fail"),
-    LATER("POST", "/v1/leases/{lease}/extend"),
     LATER("GET", "/v1/groups"),
     LATER("PATCH", "/v1/groups/{fingerprint}"),
     LATER("POST", "/v1/replays"),
@@ -92,7 +105,6 @@ const struct route routes[] = {
     LATER("POST", "/v1/exports"),
     LATER("POST", "/v1/imports"),
     LATER("GET", "/v1/archives"),
-    LATER("GET", "/v1/alerts"),
 #undef LATER
 };
 

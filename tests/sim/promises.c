@@ -79,7 +79,18 @@ static void look(struct world *world, struct message *message) {
     store_held_free(held);
 }
 
+/* A worker's silence is an attempt, and the fourth one a message's last: a suspect's three. */
+static bool may_die_of_silence(const struct message *message, enum cause cause) {
+    enum { EXPIRIES_TO_DIE = 4 };
+    if (message->queue != WORLD_LEASE_QUEUE)
+        return false;
+    return (cause == CAUSE_CRASH && message->silent >= EXPIRIES_TO_DIE) ||
+           (cause == CAUSE_EXHAUSTED && message->silent > 0);
+}
+
 static bool may_die_of(const struct message *message, enum cause cause) {
+    if (may_die_of_silence(message, cause))
+        return true;
     switch (message->script) {
     case SCRIPT_VALIDATION:
     case SCRIPT_DISCARD:

@@ -46,7 +46,7 @@ struct message *world_message(struct world *world, struct bytes id) {
 }
 
 struct bytes world_queue_name(size_t queue) {
-    static const char *const names[WORLD_QUEUES] = {"q0", "q1", "q2"};
+    static const char *const names[WORLD_QUEUES] = {"q0", "q1", "q2", "q3"};
     return bytes_of(names[queue]);
 }
 
@@ -71,8 +71,10 @@ static void on_event(void *arg, const struct engine_event *event) {
 }
 
 static void add_queue(struct world *world, size_t i) {
-    static const char *const dlqs[WORLD_QUEUES] = {"q0.dlq", "q1.dlq", "q2.dlq"};
-    bool inside = i == WORLD_CALLBACK_QUEUE;
+    static const char *const dlqs[WORLD_QUEUES] = {"q0.dlq", "q1.dlq", "q2.dlq", "q3.dlq"};
+    static const enum handler_class classes[WORLD_QUEUES] = {
+        [WORLD_CALLBACK_QUEUE] = HANDLER_CALLBACK, [WORLD_LEASE_QUEUE] = HANDLER_LEASE};
+    bool inside = i == WORLD_CALLBACK_QUEUE, leases = i == WORLD_LEASE_QUEUE;
     struct bytes name = world_queue_name(i);
     struct world_queue *queue = &world->queues[i];
     queue->world = world;
@@ -80,16 +82,16 @@ static void add_queue(struct world *world, size_t i) {
     queue->breaker = BREAKER_CLOSED;
     queue->handler.vtable = inside ? &sim_handler_inside_vtable : &sim_handler_vtable;
     queue->handlers[0].handler = &queue->handler;
-    policy_init(&queue->policy, name, bytes_of(dlqs[i]), inside ? HANDLER_CALLBACK : HANDLER_HTTP);
+    policy_init(&queue->policy, name, bytes_of(dlqs[i]), classes[i]);
     queue->dlq = (struct engine_dlq){.name = bytes_of(dlqs[i]), .cap = 100000};
     uint32_t number = world->store->vtable->queue_number(world->store, name);
     queue->broker = builtin_new(world->store, number);
     struct engine_queue_options options = {
         .name = name,
-        .rules = {&queue->policy, WORLD_CONCURRENCY, &queue->dlq, 1},
+        .rules = {&queue->policy, leases ? ENGINE_UNLIMITED : WORLD_CONCURRENCY, &queue->dlq, 1},
         .broker = queue->broker,
         .handlers = queue->handlers,
-        .handler_count = 1};
+        .handler_count = !leases};
     if (engine_add(world->engine, &options, NULL) != STATUS_OK)
         abort();
 }
@@ -131,6 +133,7 @@ static bool open_life(struct world *world) {
 
 static void end_life(struct world *world) {
     sim_handler_drop_all(world);
+    sim_worker_cut_off(world);
     engine_free(world->engine);
     for (size_t i = 0; i < WORLD_QUEUES; i++)
         world->queues[i].broker->vtable->free(world->queues[i].broker);
@@ -292,6 +295,8 @@ static void complete_due(struct world *world) {
         else
             i++;
     }
+    if (!world->killed)
+        sim_worker_work(world);
 }
 
 static void pass_time(struct world *world, int64_t ms) {
@@ -300,7 +305,7 @@ static void pass_time(struct world *world, int64_t ms) {
 }
 
 static struct mono next_event(const struct world *world) {
-    struct mono next = world->next_turn;
+    struct mono next = mono_earlier(world->next_turn, sim_worker_next(world));
     for (size_t i = 0; i < world->call_count; i++)
         next = mono_earlier(next, world->calls[i].ends);
     return next;
@@ -383,7 +388,8 @@ void world_step(struct world *world) {
 
 static bool at_rest(struct world *world) {
     struct mailbox *box = &world->engine->mailbox;
-    return !box->first && !box->rung && next_event(world).ms == MONO_NEVER.ms;
+    return !box->first && !box->rung && next_event(world).ms == MONO_NEVER.ms &&
+           !sim_worker_wants(world);
 }
 
 /* With nothing but failures to look at, poison and an outage are the same; healthy traffic tells
@@ -440,6 +446,7 @@ struct world *world_new(uint64_t seed, enum sabotage sabotage, bool verbose) {
     world->clock.now = read_clock;
     world->now = (struct instant){{(int64_t)WALL_START_MS * 1000}, {1000000}};
     world->flights = memfd_create("flights", MFD_CLOEXEC);
+    world->workers = sim_worker_new(world);
     world->disk = sim_disk_new(rng_next(&world->rng));
     world->vfs = sim_vfs_new(world->disk, rng_next(&world->rng));
     if (!open_life(world))

@@ -13,8 +13,13 @@
 #include "port/disk.h"
 
 enum {
-    WORLD_QUEUES = 3,
+    WORLD_QUEUES = 4,
     WORLD_CALLBACK_QUEUE = 2, /* its handler runs inside the server: what kills it kills both */
+    WORLD_LEASE_QUEUE = 3,    /* workers come and fetch */
+    SIM_WORKERS = 3,
+    SIM_WORKER_AT_ONCE = 3,
+    SIM_LEASES_MAX = 1024,
+    SIM_LEASE_MS = 2000,
     WORLD_MESSAGES_MAX = 4096,
     WORLD_CALLS_MAX = 128,
     WORLD_CONCURRENCY = 4,
@@ -51,6 +56,7 @@ struct message {
     bool last_call_in_outage_while_open; /* its last call met the outage, the breaker being not
                                             closed */
     bool met_outage;
+    uint32_t silent;  /* leases of it that may have ended without an answer */
     bool held;        /* by the store, as last looked */
     enum state state; /* … in this state */
     enum cause cause;
@@ -88,6 +94,7 @@ enum sabotage {
     SABOTAGE_FORGOTTEN_RETRY, /* a retry is forgotten instead of kept */
     SABOTAGE_DOUBLE_TAKE,     /* a message is handed out while it is still in somebody's hands */
     SABOTAGE_BLAME_ALL,       /* everybody who was inside when the process died is to blame */
+    SABOTAGE_LOST_LEASE,      /* that a message is leased is not stored */
     SABOTAGE_COUNT
 };
 
@@ -107,6 +114,7 @@ struct world {
     size_t message_count;
     struct sim_call calls[WORLD_CALLS_MAX];
     size_t call_count;
+    struct sim_workers *workers;
     struct mono next_turn;
     int flights; /* the flight recorder's file, which outlives the process but no power cut */
     bool killed; /* a message has killed the process */
@@ -139,6 +147,14 @@ struct message *world_message(struct world *world, struct bytes id);
 extern const struct handler_vtable sim_handler_vtable, sim_handler_inside_vtable;
 void sim_handler_complete(struct world *world, size_t call_index);
 void sim_handler_drop_all(struct world *world);
+struct outcome sim_handler_script(const struct message *message); /* what it comes to */
+
+/* sim_worker.c: they live in the world, not in the server. */
+struct sim_workers *sim_worker_new(struct world *world);
+void sim_worker_work(struct world *world); /* what is due is done, and more asked for */
+struct mono sim_worker_next(const struct world *world);
+bool sim_worker_wants(struct world *world); /* there is something to fetch */
+void sim_worker_cut_off(struct world *world);
 
 /* promises.c: DESIGN §1, as far as a simulation can see them. Sets world->broken. */
 void promises_check(struct world *world);     /* one message, any one: after each step */

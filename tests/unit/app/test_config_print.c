@@ -24,6 +24,7 @@ static void print(struct bytes yaml, struct buf *out) {
 
 static const char *const configs[] = {
     "queues: {q: {handler: {http: \"http://h\"}}}",
+    "queues: {q: {handler: lease}, r: {handler: lease, concurrency: 3}}",
     "queues: {q: {handler: callback}}",
     "queues: {\"off\": {handler: {exec: [\"./a b\", \"null\", \"\\\"x\\\"\\n\", \"3\", é]}}}",
     "server: {listen: \"[::1]:0\", auth: none, max_body: 1000, drain: 90s, jq_timeout: 50ms}\n"
@@ -147,6 +148,7 @@ static void what_needs_a_restart_is_told(void **state) {
         {SMALL("", "q: {" HTTP("http://other") "}"),
          "queues.q.handler changed: restart to apply\n"},
         {SMALL("", "q: {handler: {exec: [a]}}"), "queues.q.handler changed: restart to apply\n"},
+        {SMALL("", "q: {handler: lease}"), "queues.q.handler changed: restart to apply\n"},
         {SMALL("", "q: {handler: {http: \"http://h\", headers: {a: b}}}"),
          "queues.q.handler changed: restart to apply\n"},
         {SMALL("", "q: {" HTTP("http://h") ", fallback: [{http: \"http://h\"}]}"),

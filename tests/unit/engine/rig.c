@@ -20,7 +20,8 @@ static struct instant read_clock(struct clock *clock) {
 }
 
 static void set_defaults(struct rig *rig) {
-    policy_init(&rig->policy, BYTES("q"), BYTES("q.dlq"), HANDLER_HTTP);
+    policy_init(&rig->policy, BYTES("q"), BYTES("q.dlq"),
+                rig->options.lease ? HANDLER_LEASE : HANDLER_HTTP);
     rig->policy.retry.jitter = JITTER_NONE;
     rig->policy.retry.base_ms = RETRY_BASE_MS;
     rig->dlqs[0] = (struct engine_dlq){
@@ -34,7 +35,7 @@ struct rig *rig_new(struct rig_options options) {
     rig->options = options;
     if (!rig->options.queues)
         rig->options.queues = 1;
-    if (!rig->options.handlers)
+    if (!rig->options.handlers && !rig->options.lease)
         rig->options.handlers = 1;
     rig->clock.now = read_clock;
     rig->now = (struct instant){{wall_start_ms}, {MONO_START_MS}};

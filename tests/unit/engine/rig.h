@@ -48,6 +48,7 @@ struct rig_options {
     size_t handlers; /* 0: one */
     bool deferred;   /* commits wait for rig_store */
     bool spill, jq;
+    bool lease; /* no handler at all: workers come and fetch */
     const char *flight_path;
     bool in_process; /* the handlers run inside the engine's process */
 };
