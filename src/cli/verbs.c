@@ -61,7 +61,8 @@ static const struct cli_verb own[] = {
     {"resume", "resume QUEUE", "go on after a pause or a halt", "  impound resume orders",
      cmd_resume_run, cmd_resume_options},
     {"alerts", "alerts [test]", "what fires now; or try the receivers out",
-     "With test a notice is sent to every receiver, or to the one that --to names, and what came of "
+     "With test a notice is sent to every receiver, or to the one that --to names, and what came "
+     "of "
      "it\n"
      "is told.\n\n"
      "  impound alerts\n"
@@ -83,8 +84,8 @@ static const struct cli_verb own[] = {
 enum { OWN_COUNT = sizeof own / sizeof *own };
 
 static const char *const later[] = {
-    "groups", "replay", "replays", "compensate", "export", "import",
-    "top",    "what-if", "demo",       "bench",
+    "groups", "replay", "replays", "compensate", "export",
+    "import", "top",    "what-if", "demo",       "bench",
 };
 
 static size_t count_local(const struct cli_verb *local) {

@@ -79,8 +79,8 @@ struct engine_queue_options {
 
 /* Something that people want to see happen (GET /v1/events, alerts). Borrowed for the call. */
 struct engine_event {
-    const char *type;  /* "letter" "queue" "breaker" */
-    struct bytes json; /* {"type":"letter","at":…,"queue":…,…} */
+    const char *type;              /* "letter" "queue" "breaker" */
+    struct bytes json;             /* {"type":"letter","at":…,"queue":…,…} */
     const struct envelope *letter; /* of a "letter": as it is now, durable; else NULL */
 };
 

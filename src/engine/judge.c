@@ -232,9 +232,8 @@ static struct decision decision_on(struct flight *flight) {
     struct subject subject = {.attempt = envelope->attempts + !flight->counted_before,
                               .max_attempts = envelope->max_attempts,
                               .crashes = envelope->crashes,
-                              .first_failure_at = is_replay(envelope)
-                                                      ? envelope->replayed_at
-                                                      : envelope->first_failure_at,
+                              .first_failure_at = is_replay(envelope) ? envelope->replayed_at
+                                                                      : envelope->first_failure_at,
                               .previous_delay_ms = envelope->attempts ? envelope->delay_ms : 0,
                               .headers = envelope->headers,
                               .header_count = envelope->header_count};

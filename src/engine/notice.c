@@ -32,7 +32,8 @@ static void send(const struct queue *queue, struct json_out *out, const char *ty
     const struct engine_options *options = &queue->engine->options;
     json_close(out, '}');
     if (!out->buf->overflow)
-        options->event(options->event_arg, &(struct engine_event){type, buf_view(out->buf), letter});
+        options->event(options->event_arg,
+                       &(struct engine_event){type, buf_view(out->buf), letter});
 }
 
 void notice_letter(const struct flight *flight) {

@@ -89,8 +89,8 @@ const struct route routes[] = {
      "Ready"},
     {"GET", "/openapi.json", ROUTE_AT_ONCE, call_openapi, "openapi", "This description.", NULL,
      NULL, NULL, "application/json"},
-    {"GET", "/", ROUTE_AT_ONCE, call_home, "home", "A page that shows how everything is.", NULL, NULL, NULL,
-     "text/html"},
+    {"GET", "/", ROUTE_AT_ONCE, call_home, "home", "A page that shows how everything is.", NULL,
+     NULL, NULL, "text/html"},
 
 #define LATER(verb, template)                                                                      \
     { .method = verb, .path = template }

@@ -291,8 +291,7 @@ static void a_worker_answers_for_many_leases(void **state) {
 
 static void what_comes_later_says_so(void **state) {
     (void)state;
-    client_expect(client_get(&world, "/v1/alerts"), 501, "not in this version");
-    client_expect(client_get(&world, "/v1/replays/7"), 501, "not in this version");
+    client_expect(client_get(&world, "/v1/archives"), 501, "not in this version");
 }
 
 static void the_front_page_and_the_description_are_there(void **state) {
