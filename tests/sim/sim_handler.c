@@ -111,6 +111,8 @@ void sim_handler_complete(struct world *world, size_t index) {
         message->succeeded++;
     world_say(world, "answer %s %s %d", message->id, outcome.ending == ENDING_OK ? "ok" : "failed",
               outcome.status);
+    if (outcome.ending == ENDING_OK && done.call->wants_answer)
+        outcome.answer = bytes_of(message->id);
     done.call->done(done.call, &outcome);
 }
 

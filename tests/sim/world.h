@@ -14,6 +14,8 @@
 
 enum {
     WORLD_QUEUES = 4,
+    WORLD_KEEPING_QUEUE = 0,  /* its answers are kept in the store */
+    WORLD_SINK_QUEUE = 1,     /* its answers are published */
     WORLD_CALLBACK_QUEUE = 2, /* its handler runs inside the server: what kills it kills both */
     WORLD_LEASE_QUEUE = 3,    /* workers come and fetch */
     SIM_WORKERS = 3,
@@ -56,6 +58,7 @@ struct message {
     bool last_call_in_outage_while_open; /* its last call met the outage, the breaker being not
                                             closed */
     bool met_outage;
+    bool published;   /* the sink has its answer */
     uint32_t silent;  /* leases of it that may have ended without an answer */
     bool held;        /* by the store, as last looked */
     enum state state; /* … in this state */
@@ -67,6 +70,11 @@ struct sim_call {
     struct message *message;
     struct mono ends;
     bool cancelled;
+};
+
+struct sim_item {
+    struct sink_item *item;
+    struct mono ends;
 };
 
 /* A hand-over, for the retry budget: a plain list, recounted each time. */
@@ -95,6 +103,7 @@ enum sabotage {
     SABOTAGE_DOUBLE_TAKE,     /* a message is handed out while it is still in somebody's hands */
     SABOTAGE_BLAME_ALL,       /* everybody who was inside when the process died is to blame */
     SABOTAGE_LOST_LEASE,      /* that a message is leased is not stored */
+    SABOTAGE_LOST_ANSWER,     /* an answer that is to be kept is not */
     SABOTAGE_COUNT
 };
 
@@ -114,6 +123,9 @@ struct world {
     size_t message_count;
     struct sim_call calls[WORLD_CALLS_MAX];
     size_t call_count;
+    struct sink sink; /* its vtable: sim_sink.c */
+    struct sim_item items[WORLD_CALLS_MAX];
+    size_t item_count;
     struct sim_workers *workers;
     struct mono next_turn;
     int flights; /* the flight recorder's file, which outlives the process but no power cut */
@@ -148,6 +160,12 @@ extern const struct handler_vtable sim_handler_vtable, sim_handler_inside_vtable
 void sim_handler_complete(struct world *world, size_t call_index);
 void sim_handler_drop_all(struct world *world);
 struct outcome sim_handler_script(const struct message *message); /* what it comes to */
+
+/* sim_sink.c: it lives in the world too. */
+extern const struct sink_vtable sim_sink_vtable;
+void sim_sink_work(struct world *world);
+struct mono sim_sink_next(const struct world *world);
+void sim_sink_drop_all(struct world *world);
 
 /* sim_worker.c: they live in the world, not in the server. */
 struct sim_workers *sim_worker_new(struct world *world);
