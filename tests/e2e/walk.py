@@ -30,7 +30,8 @@ def listens(port):
 
 class Walk:
     def __init__(self, name, folder, *ports):
-        """`ports` are those that the example uses; each becomes a free one, in files and commands."""
+        """`ports` are those that the example uses; each becomes a free one, in files and commands. jq is
+        given the time that a slow machine needs."""
         self.folder = os.path.join(str(folder), name)
         shutil.copytree(os.path.join(ROOT, "examples", name), self.folder)
         self.ports = {str(port): str(free_port()) for port in ports}
@@ -50,7 +51,7 @@ class Walk:
     def _move(self, path):
         if os.path.isfile(path):
             with open(path, encoding="utf-8") as old:
-                text = self._moved(old.read())
+                text = self._moved(old.read()).replace("server: {", "server: {jq_timeout: 30s, ")
             with open(path, "w", encoding="utf-8") as new:
                 new.write(text)
 
