@@ -7,6 +7,7 @@
 #include "app/config.h"
 #include "app/config_dlq.h"
 #include "app/config_env.h"
+#include "app/config_order.h"
 #include "app/config_policy.h"
 #include "base/instant.h"
 #include "base/json.h"
@@ -116,6 +117,12 @@ static void put_argv(struct printer *p, const struct config_handler *handler) {
     buf_char(p->out, ']');
 }
 
+static void put_stream(struct printer *p, const struct config_handler *handler) {
+    buf_printf(p->out, ", mode: stream, workers: %u", handler->workers);
+    if (handler->max_messages)
+        buf_printf(p->out, ", max_messages: %llu", (unsigned long long)handler->max_messages);
+}
+
 static void put_reply(struct printer *p, const struct config_reply *reply) {
     if (reply->store_ms) {
         put_duration(p, ", reply: {store: ", reply->store_ms);
@@ -127,9 +134,20 @@ static void put_reply(struct printer *p, const struct config_reply *reply) {
     }
 }
 
+static void put_lease(struct printer *p, const struct config_reply *reply) {
+    bool says_more = reply->store_ms || reply->url.len;
+    buf_str(p->out, says_more ? "{lease: {}" : "lease");
+    put_reply(p, reply);
+    buf_str(p->out, says_more ? "}\n" : "\n");
+}
+
 static void put_handler(struct printer *p, const struct config_handler *handler) {
-    if (handler->kind == HANDLER_LEASE || handler->kind == HANDLER_CALLBACK) {
-        buf_str(p->out, handler->kind == HANDLER_LEASE ? "lease\n" : "callback\n");
+    if (handler->kind == HANDLER_CALLBACK) {
+        buf_str(p->out, "callback\n");
+        return;
+    }
+    if (handler->kind == HANDLER_LEASE) {
+        put_lease(p, &handler->reply);
         return;
     }
     if (handler->kind == HANDLER_EXEC) {
@@ -145,23 +163,29 @@ static void put_handler(struct printer *p, const struct config_handler *handler)
         buf_str(p->out, ", ca: ");
         put_text(p, handler->ca_file);
     }
+    if (handler->mode == MODE_STREAM)
+        put_stream(p, handler);
+    if (handler->batch > 1)
+        buf_printf(p->out, ", batch: %u", handler->batch);
     if (handler->edit.len) {
         buf_str(p->out, ", edit: ");
         put_text(p, handler->edit);
     }
     put_reply(p, &handler->reply);
-    buf_str(p->out, "}\n");
+    buf_str(p->out, "}");
 }
 
 static void put_handlers(struct printer *p, const struct config_queue *queue) {
     buf_str(p->out, "    handler: ");
     put_handler(p, &queue->handlers[0]);
+    buf_char(p->out, '\n');
     if (queue->handler_count == 1)
         return;
     buf_str(p->out, "    fallback:\n");
     for (size_t i = 1; i < queue->handler_count; i++) {
         buf_str(p->out, "      - ");
         put_handler(p, &queue->handlers[i]);
+        buf_char(p->out, '\n');
     }
 }
 
@@ -336,6 +360,21 @@ static void put_routes(struct printer *p, const struct policy *policy) {
     }
 }
 
+static void put_order(struct printer *p, const struct config_queue *queue) {
+    const struct engine_idempotency *idempotency = &queue->idempotency;
+    bool by_body = idempotency->path.len > 0;
+    buf_printf(p->out, "    order: %s\n", config_order_words[queue->order]);
+    if (queue->order == ORDER_KEY)
+        buf_printf(p->out, "    on_dead: %s\n    blocked_limit: %u\n",
+                   config_on_dead_words[queue->on_dead], queue->blocked_limit);
+    if (!by_body && !idempotency->header.len)
+        return;
+    buf_printf(p->out, "    idempotency: {%s: ", by_body ? "key" : "header");
+    put_text(p, by_body ? idempotency->path : idempotency->header);
+    put_duration(p, ", dedupe: ", idempotency->dedupe_ms);
+    buf_str(p->out, "}\n");
+}
+
 static void put_queue(struct printer *p, const struct config_queue *queue) {
     buf_str(p->out, "  ");
     put_key(p, queue->name, ":\n");
@@ -348,10 +387,27 @@ static void put_queue(struct printer *p, const struct config_queue *queue) {
     put_breaker(p, &queue->policy.breaker);
     buf_printf(p->out, "    poison:\n      crashes: %u\n      deliveries: %u\n",
                queue->policy.poison.crashes, queue->policy.poison.deliveries);
+    put_order(p, queue);
+    buf_printf(p->out, "    replay:\n      max_lag: %llu\n",
+               (unsigned long long)queue->replay_max_lag);
     put_routes(p, &queue->policy);
 }
 
-static void put_dlq(struct printer *p, const struct engine_dlq *dlq) {
+static void put_fresh(struct printer *p, const struct config_triage *triage) {
+    if (triage->fresh_ms == 0 && !triage->check)
+        return;
+    buf_str(p->out, ", fresh: {");
+    if (triage->fresh_ms > 0)
+        put_duration(p, "within: ", triage->fresh_ms);
+    if (triage->check) {
+        buf_str(p->out, triage->fresh_ms > 0 ? ", check: " : "check: ");
+        put_handler(p, triage->check);
+    }
+    buf_char(p->out, '}');
+}
+
+static void put_dlq(struct printer *p, const struct engine_dlq *dlq,
+                    const struct config_triage *triage) {
     bool comma = true;
     buf_str(p->out, "  ");
     put_key(p, dlq->name, ": ");
@@ -359,6 +415,8 @@ static void put_dlq(struct printer *p, const struct engine_dlq *dlq) {
                config_on_full_words[dlq->on_full]);
     put_optional(p, "owner", dlq->owner, &comma);
     put_optional(p, "archive", dlq->archive, &comma);
+    buf_printf(p->out, ", max_replays: %u", triage->max_replays);
+    put_fresh(p, triage);
     buf_str(p->out, "}\n");
 }
 
@@ -388,7 +446,7 @@ static void put_dlqs(struct printer *p) {
             struct printed *entry = arena_alloc(&arena, sizeof *entry);
             entry->name = queue->dlqs[j].name;
             map_insert(&printed, &entry->node, bytes_hash(entry->name));
-            put_dlq(p, &queue->dlqs[j]);
+            put_dlq(p, &queue->dlqs[j], &queue->triage[j]);
         }
     }
     map_free(&printed);

@@ -3,10 +3,12 @@
 #include "app/config_classify.h"
 #include "app/config_dlq.h"
 #include "app/config_handler.h"
+#include "app/config_order.h"
 #include "app/config_policy.h"
+#include "app/config_triage.h"
 #include "app/config_value.h"
 
-enum { CONCURRENCY = 32, CONCURRENCY_MOST = 10000 };
+enum { CONCURRENCY = 32, CONCURRENCY_MOST = 10000, BLOCKED_LIMIT_MOST = 10000000 };
 
 static bool leases(const struct config_queue *queue) {
     return queue->policy.handler == HANDLER_LEASE;
@@ -59,16 +61,6 @@ static bool read_handler(struct config_reader *reader, const struct config_node 
     return config_handler_read(reader, node, field, &queue->handlers[0]);
 }
 
-static bool read_order(struct config_reader *reader, const struct config_node *node,
-                       const struct config_field *field, void *out) {
-    (void)field, (void)out;
-    if (node->kind == CONFIG_SCALAR && bytes_is(node->text, "key"))
-        return config_reader_not_yet(reader, node->at, BYTES("order: key"));
-    if (node->kind == CONFIG_SCALAR && bytes_is(node->text, "none"))
-        return true;
-    return config_reader_expected(reader, node, "none");
-}
-
 static const struct config_field queue_fields[] = {
     CONFIG_VALUE("source", read_source, struct config_queue, source),
     CONFIG_WHOLE("handler", read_handler),
@@ -80,11 +72,12 @@ static const struct config_field queue_fields[] = {
     CONFIG_VALUE("breaker", config_policy_read_breaker, struct config_queue, policy.breaker),
     CONFIG_VALUE("poison", config_policy_read_poison, struct config_queue, policy.poison),
     CONFIG_WHOLE("dlq", config_dlq_read),
-    CONFIG_WHOLE("order", read_order),
-    CONFIG_NOT_YET("on_dead"),
-    CONFIG_NOT_YET("blocked_limit"),
-    CONFIG_NOT_YET("idempotency"),
-    CONFIG_NOT_YET("replay"),
+    CONFIG_WORD("order", struct config_queue, order, config_order_words),
+    CONFIG_WORD("on_dead", struct config_queue, on_dead, config_on_dead_words),
+    CONFIG_NUMBER("blocked_limit", config_value_count, struct config_queue, blocked_limit, 0,
+                  BLOCKED_LIMIT_MOST),
+    CONFIG_VALUE("idempotency", config_order_read_idempotency, struct config_queue, idempotency),
+    CONFIG_WHOLE("replay", config_triage_read_replay),
     CONFIG_NOT_YET("compensate"),
 };
 const struct config_table config_queue_table = CONFIG_TABLE(queue_fields);
@@ -99,6 +92,8 @@ static enum handler_class handler_class_of(const struct config_node *queue) {
     enum handler_class word;
     if (handler && config_handler_word(handler, &word))
         return word;
+    if (handler && child_of(handler, "lease"))
+        return HANDLER_LEASE;
     return handler && child_of(handler, "exec") ? HANDLER_EXEC : HANDLER_HTTP;
 }
 
@@ -107,6 +102,8 @@ static void init_queue(struct config_reader *reader, const struct config_node *n
     queue->name = node->key;
     queue->line = node->key_at.line;
     queue->source = BYTES("builtin");
+    config_order_init(queue);
+    queue->replay_max_lag = CONFIG_MAX_LAG;
     const struct config_node *fallback = child_of(node, "fallback");
     size_t handlers = 1 + (fallback ? fallback->count : 0);
     queue->handlers = arena_alloc(reader->arena, handlers * sizeof *queue->handlers);
@@ -117,12 +114,13 @@ static void init_queue(struct config_reader *reader, const struct config_node *n
     config_dlq_init(reader, queue);
 }
 
-/* A queue's answers are kept alike whoever gives them, unless a fallback says otherwise. */
+/* A queue's answers are kept alike whoever gives them, unless a fallback says otherwise or has none
+ * to give. */
 static void share_reply(struct config_queue *queue) {
     const struct config_reply *first = &queue->handlers[0].reply;
     for (size_t i = 1; i < queue->handler_count; i++) {
         struct config_reply *reply = &queue->handlers[i].reply;
-        if (reply->store_ms == 0 && reply->url.len == 0)
+        if (reply->store_ms == 0 && reply->url.len == 0 && queue->handlers[i].batch == 1)
             *reply = *first;
     }
 }
@@ -134,6 +132,7 @@ static void read_queue(struct config_reader *reader, const struct config_node *n
     struct bytes label = config_reader_text(reader, "queue \"%.*s\"", BYTES_ARG(node->key));
     if (!config_reader_named(reader, node, &config_queue_table, queue, label))
         return;
+    config_order_check(reader, node, queue);
     share_reply(queue);
     if (!config_tree_find(node, "handler"))
         config_mistake_add(&reader->mistakes, node->key_at,

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "engine/fetch.h"
+#include "engine/idempotency.h"
 #include "engine/lease.h"
 #include "engine/recorder.h"
 #include "engine/state.h"
@@ -14,12 +15,14 @@ struct flight *flight_new(struct queue *queue, struct store_held *held) {
     flight->held = held;
     flight->first_failure_at = held->envelope.first_failure_at;
     list_init(&flight->recording);
+    list_init(&flight->bundling);
     list_push_back(&queue->flights, &flight->link);
     return flight;
 }
 
 void flight_free(struct flight *flight) {
     recorder_clear(flight->queue->engine->recorder, flight->slot);
+    idempotency_release(flight);
     reply_drop(flight);
     list_remove(&flight->link);
     list_remove(&flight->recording);
@@ -86,7 +89,12 @@ void flight_call(struct flight *flight) {
 }
 
 void flight_start(struct flight *flight) {
-    struct handler *handler = flight->queue->handlers[flight->handler].handler;
+    const struct engine_handler *chosen = &flight->queue->handlers[flight->handler];
+    struct handler *handler = chosen->handler;
+    if (chosen->batch > 1) {
+        bundle_add(flight);
+        return;
+    }
     flight->post.open = open_outcome;
     flight->calling = true;
     handler->vtable->start(handler, &flight->call);

@@ -5,7 +5,8 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/uuid.h"
-#include "engine/state.h"
+#include "engine/idempotency.h"
+#include "engine/order.h"
 
 /* ---- what it means for the queue ---- */
 
@@ -51,6 +52,8 @@ static void tell_breaker(struct flight *flight, const struct decision *decision)
     struct mono now = queue->engine->now.mono;
     enum breaker_state before = queue->breaker.state;
     bool failed = decision->breaker_failure;
+    if (!bundle_speaks(flight, decision))
+        return;
     if (flight->probe && flight->outcome.ending == ENDING_INTERRUPTED)
         breaker_probe_withdrawn(&queue->breaker);
     else if (flight->probe)
@@ -140,29 +143,31 @@ static void wait_as_before(struct flight *flight) {
     flight->op = STORE_UPDATE;
 }
 
-static void forget(struct flight *flight) {
+void judge_end(struct flight *flight, enum resolution resolution) {
     struct envelope *envelope = &flight->held->envelope;
     if (!is_replay(envelope)) {
         flight->op = STORE_FORGET;
         return;
     }
     envelope->state = STATE_RESOLVED;
-    envelope->resolution = RESOLUTION_REPLAYED;
+    envelope->resolution = resolution;
     envelope->resolved_at = flight->queue->engine->now.wall;
+    envelope->next_attempt_at = WALL_NEVER;
+    envelope->delay_ms = 0;
     flight->op = STORE_UPDATE;
 }
 
-static void bury(struct flight *flight, const struct decision *decision, enum state state) {
+void judge_bury(struct flight *flight, struct bytes dlq_name, enum cause cause, enum state state) {
     struct engine *engine = flight->queue->engine;
     struct envelope *envelope = &flight->held->envelope;
-    const struct engine_dlq *dlq = queue_dlq(flight->queue, decision->dlq);
+    const struct engine_dlq *dlq = queue_dlq(flight->queue, dlq_name);
     if (!is_replay(envelope)) {
         char id[UUID_TEXT_SIZE];
         uuid_v7(engine->now.wall, &engine->rng, id);
         envelope->letter_id = arena_dup(&flight->held->arena, bytes_of(id));
     }
-    envelope->dlq = decision->dlq;
-    envelope->cause = decision->cause;
+    envelope->dlq = dlq_name;
+    envelope->cause = cause;
     if (flight->report && flight->outcome.has_verdict)
         envelope->cause = CAUSE_REPORTED;
     envelope->owner = dlq ? dlq->owner : BYTES_NONE;
@@ -170,7 +175,12 @@ static void bury(struct flight *flight, const struct decision *decision, enum st
     envelope->dead_at = engine->now.wall;
     envelope->next_attempt_at = WALL_NEVER;
     envelope->delay_ms = 0;
+    envelope->closes_key = order_closes_key(flight->queue, envelope);
     flight->op = STORE_UPDATE;
+}
+
+static void bury(struct flight *flight, const struct decision *decision, enum state state) {
+    judge_bury(flight, decision->dlq, decision->cause, state);
 }
 
 /* Of the failure that halts a queue, in its why. */
@@ -200,8 +210,9 @@ static void halt_queue(struct flight *flight, const struct decision *decision) {
 static void carry_out(struct flight *flight, const struct decision *decision) {
     switch (decision->action) {
     case ACTION_DONE:
+        idempotency_keep(flight);
         reply_keep(flight);
-        forget(flight);
+        judge_end(flight, RESOLUTION_REPLAYED);
         break;
     case ACTION_RETRY:
     case ACTION_FALLBACK:
@@ -254,9 +265,12 @@ static struct decision decision_on(struct flight *flight) {
 void judge_decide(struct flight *flight) {
     struct decision decision = decision_on(flight);
     struct queue *queue = flight->queue;
+    if (bundle_sets_aside(flight, &decision))
+        return;
     if (decision.action == ACTION_FALLBACK) {
         queue->fallbacks++;
         flight->handler++;
+        bundle_leave(flight);
         flight_call(flight);
         return;
     }
@@ -276,5 +290,6 @@ void judge_decide(struct flight *flight) {
     if (!decision.counted) /* max_age runs from a counted one */
         flight->held->envelope.first_failure_at = flight->first_failure_at;
     carry_out(flight, &decision);
+    bundle_leave(flight);
     record_decided(flight);
 }

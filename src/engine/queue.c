@@ -5,7 +5,8 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "engine/fetch.h"
-#include "engine/state.h"
+#include "engine/idempotency.h"
+#include "engine/order.h"
 
 void queue_visit(struct queue *queue) {
     if (list_empty(&queue->visiting))
@@ -33,6 +34,8 @@ bool queue_leases(const struct queue *queue) {
 static size_t free_slots(const struct queue *queue) {
     uint32_t concurrency = queue->rules.concurrency;
     uint32_t free = queue->running < concurrency ? concurrency - queue->running : 0;
+    if (queue->settling >= QUEUE_SETTLING_MAX)
+        return 0;
     return queue_leases(queue) && queue->wanted < free ? queue->wanted : free;
 }
 
@@ -111,6 +114,9 @@ static bool was_sent_back(struct queue *queue, struct store_held *held) {
 static void hand_over(struct queue *queue, struct store_held *held, bool probe) {
     if (!suspect_admit(queue, held))
         return;
+    struct flight *flight = flight_new(queue, held);
+    if (!idempotency_admit(flight))
+        return;
     bool retry = held->envelope.attempts > 0;
     if (probe)
         breaker_probe_started(&queue->breaker);
@@ -118,13 +124,26 @@ static void hand_over(struct queue *queue, struct store_held *held, bool probe) 
         queue->retries++;
     if (!probe && !retry)
         budget_first(&queue->budget, queue->engine->now.mono);
-    flight_hand_over(flight_new(queue, held), probe);
+    flight_hand_over(flight, probe);
 }
 
 static void feed_suspect(struct queue *queue) {
     struct store_held *held = free_slots(queue) ? suspect_next(queue) : NULL;
     if (held)
         hand_over(queue, held, false);
+}
+
+/* Held back by the budget, it is due like any other retry. */
+static void feed_waited(struct queue *queue) {
+    struct store *store = queue->engine->store;
+    for (struct store_held *held; free_slots(queue) && (held = idempotency_next(queue));) {
+        if (was_sent_back(queue, held))
+            return;
+        if (over_budget(queue, held))
+            store->vtable->give_back(store, held, queue->retry_hold);
+        else
+            hand_over(queue, held, false);
+    }
 }
 
 static void feed_due(struct queue *queue) {
@@ -173,6 +192,9 @@ static struct store_held *next_probe(struct queue *queue) {
     struct store_held *suspect = suspect_next(queue);
     if (suspect)
         return suspect;
+    struct store_held *waited = idempotency_next(queue);
+    if (waited)
+        return waited;
     if (!dlq_full(queue))
         queue->broker->vtable->receive(queue->broker, engine->now, avoid, &fresh, 1);
     if (fresh && fresh->seq != avoid)
@@ -211,10 +233,13 @@ static void feed(struct queue *queue) {
         return;
     }
     feed_suspect(queue);
+    feed_waited(queue);
     feed_due(queue);
     queue->dlq_filling = !dlq_full(queue) && dlq_filling(queue);
-    if (!queue->dlq_full && !queue->dlq_filling)
-        feed_new(queue);
+    if (queue->dlq_full || queue->dlq_filling)
+        return;
+    order_feed(queue);
+    feed_new(queue);
 }
 
 void queue_feed(struct queue *queue) {

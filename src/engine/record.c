@@ -74,7 +74,8 @@ void record_again(struct engine *engine) {
 /* The DLQ that this letter arrives in, if that one spills. */
 static const struct engine_dlq *spilling_dlq(const struct flight *flight) {
     const struct envelope *envelope = &flight->held->envelope;
-    if (envelope->state != STATE_PENDING_REVIEW || envelope->replays > 0 || flight->spill_synced)
+    if (envelope->state != STATE_PENDING_REVIEW || envelope->replays > 0 || flight->spill_synced ||
+        envelope->closes_key) /* its key waits for it here */
         return NULL;
     const struct engine_dlq *dlq = queue_dlq(flight->queue, envelope->dlq);
     return dlq && dlq->on_full == ON_FULL_SPILL ? dlq : NULL;
@@ -292,16 +293,22 @@ static void add_op(struct engine *engine, struct batch *batch, struct store_op o
     engine->ops[batch->commit.count++] = op;
 }
 
+static void add_keep(struct engine *engine, struct batch *batch, const struct flight *flight,
+                     const struct store_keep *keep) {
+    if (keep->name.len)
+        add_op(
+            engine, batch,
+            (struct store_op){.kind = STORE_KEEP, .queue = flight->queue->number, .keep = *keep});
+}
+
 /* What the store does not hold yet is put there, or, when it succeeded, never needs to be; that it
  * was spilled is counted all the same. */
 static void add_flight(struct engine *engine, struct batch *batch, struct flight *flight) {
     bool held = flight->held->seq != 0, forget = flight->op == STORE_FORGET;
     list_remove(&flight->recording);
     list_push_back(&batch->flights, &flight->recording);
-    if (flight->result.name.len)
-        add_op(engine, batch,
-               (struct store_op){
-                   .kind = STORE_KEEP, .queue = flight->queue->number, .keep = flight->result});
+    add_keep(engine, batch, flight, &flight->result);
+    add_keep(engine, batch, flight, &flight->key_done);
     if (!held && forget && !flight->spilled_dlq.len)
         return;
     add_op(engine, batch,

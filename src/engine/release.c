@@ -36,8 +36,13 @@ static void refuse(struct release *release, enum status status, const char *why)
     answer(release);
 }
 
+/* An answer that was not published before we stopped is none: the message runs again. */
 void release_settle(struct lease *lease) {
-    answer(&lease->answer);
+    bool interrupted = lease->flight->outcome.ending == ENDING_INTERRUPTED;
+    if (interrupted && lease->answer.all)
+        refuse(&lease->answer, STATUS_BUSY, "impound is stopping");
+    else
+        answer(&lease->answer);
 }
 
 static void refuse_unrecorded(struct release *release, const struct err *err) {

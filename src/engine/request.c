@@ -65,7 +65,9 @@ static void open_reload(struct queue *queue, struct engine_request *request) {
     if (status == STATUS_OK) {
         facts_free(queue->facts);
         queue->facts = facts;
+        enum store_order order = queue->rules.order; /* the store's, for as long as it is open */
         queue->rules = *request->rules;
+        queue->rules.order = order;
         queue_visit(queue);
     }
     request->done(request, status);

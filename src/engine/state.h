@@ -25,7 +25,10 @@ enum {
     DLQ_REOPEN_PERMILLE = 950, /* a blocked queue receives again below this share of the cap */
 };
 
+struct bundle;
+struct claim;
 struct facts;
+struct idempotency;
 struct lease;
 struct publication;
 struct recorder;
@@ -39,6 +42,8 @@ struct flight {
     struct queue *queue;
     struct store_held *held;
     struct call call;
+    struct bundle *bundle;  /* the hand-over of several that it is in; NULL: none */
+    struct list bundling;   /* in queue->bundling, or among its bundle's */
     struct outcome outcome; /* texts in held->arena */
     struct instant started;
     struct wall first_failure_at; /* as it was before this attempt */
@@ -55,10 +60,12 @@ struct flight {
     struct engine_request *report;   /* it came as a report; answered when settled */
     struct lease *lease;             /* a worker has it, or had it; NULL: none */
     bool counted_before; /* the late answer to a lease whose expiry was counted as this attempt */
+    struct claim *claim; /* its idempotency key, while it has it; NULL: none */
 
     /* What was decided, for the commit and for what follows it. */
     enum store_op_kind op;
-    struct store_keep result; /* its answer, for the same commit; no name: none is kept */
+    struct store_keep result;   /* its answer, for the same commit; no name: none is kept */
+    struct store_keep key_done; /* that its idempotency key succeeded; the same */
     struct bytes spilled_dlq;
     bool spill_waits;  /* for a commit that may fill its DLQ */
     bool spill;        /* to the archive, before the commit … */
@@ -78,7 +85,9 @@ struct queue {
     struct broker *broker;
     const struct engine_handler *handlers;
     size_t handler_count;
+    struct engine_reply lease_reply;
     bool in_process; /* one of them runs inside our own process */
+    struct idempotency *idempotency;
 
     enum queue_state state;
     char why[256];
@@ -98,9 +107,11 @@ struct queue {
     uint64_t expired;    /* leases that ran out */
 
     struct list flights;
-    uint32_t running;   /* handed over and not yet judged: each has a slot of the concurrency */
-    uint32_t settling;  /* flights that wait for their commit */
-    uint32_t postponed; /* of those, the ones that a commit failed for */
+    struct list bundling; /* flights that wait for this turn's bundles … */
+    struct list bundles;  /* … and the bundles that were handed over */
+    uint32_t running;     /* handed over and not yet judged: each has a slot of the concurrency */
+    uint32_t settling;    /* flights that wait for their commit */
+    uint32_t postponed;   /* of those, the ones that a commit failed for */
     struct heap_node timer;
     struct list visiting; /* in engine->visiting: look at it this turn */
     struct list woken;    /* in engine->woken: the store said so (under wake_mutex) */
@@ -202,6 +213,17 @@ void flight_ended(struct flight *flight, const struct outcome *outcome); /* copi
 void flight_start(struct flight *flight); /* the call as it is filled in */
 void flight_free(struct flight *flight);
 
+/* bundle.c: several messages in one hand-over (SEMANTICS §7) */
+void bundle_add(struct flight *flight);  /* joins one that bundle_send hands over */
+void bundle_send(struct queue *queue);   /* all that were added */
+void bundle_cancel(struct queue *queue); /* the drain is over */
+/* True: it may be innocent, and is called again with fewer beside it before anything is decided. */
+bool bundle_sets_aside(struct flight *flight, const struct decision *decision);
+/* Whether the breaker is to hear of this outcome: of a hand-over it hears once. */
+bool bundle_speaks(struct flight *flight, const struct decision *decision);
+void bundle_leave(struct flight *flight); /* what becomes of it is decided */
+void bundle_drop(struct queue *queue);    /* forgets those whose answer will never be read */
+
 /* edit.c */
 void edit_begin(struct flight *flight); /* flight_start follows, with the edited body */
 
@@ -229,6 +251,9 @@ void question_outcome(
 
 /* judge.c */
 void judge_decide(struct flight *flight); /* once all facts are there */
+/* Without an attempt: it needs none any more, or becomes a letter. */
+void judge_end(struct flight *flight, enum resolution resolution);
+void judge_bury(struct flight *flight, struct bytes dlq, enum cause cause, enum state state);
 
 /* record.c */
 void record_decided(struct flight *flight); /* joins this turn's commit */

@@ -46,8 +46,8 @@ enum replay_change { REPLAY_PAUSE, REPLAY_RESUME, REPLAY_ABORT };
 enum status replays_change(struct replays *replays, struct bytes id, enum replay_change change,
                            struct bytes who, struct bytes why, struct err *err);
 
-/* {"id",…,"letters":[{"id","queue","outcome","why"?}],"cursor"}: letters in the order of sending.
- */
+/* {"id",…,"letters":[{"id","queue","outcome","why"?}],"cursor"}: letters in the order of sending,
+ * or with a limit of 0 none of them. */
 enum status replays_show(struct replays *replays, struct bytes id, uint64_t from, size_t limit,
                          struct buf *out, struct err *err);
 /* {"replays":[…],"cursor"}, newest first. */

@@ -18,8 +18,9 @@ static struct store *real(struct store *store) {
 }
 
 const char *sabotage_text(enum sabotage how) {
-    static const char *const words[] = {"none",        "early-ack", "lost-wake",  "forgotten-retry",
-                                        "double-take", "blame-all", "lost-lease", "lost-answer"};
+    static const char *const words[] = {
+        "none",      "early-ack",  "lost-wake", "forgotten-retry", "double-take",
+        "blame-all", "lost-lease", "no-order",  "forgotten-key",   "lost-answer"};
     return words[how];
 }
 
@@ -92,6 +93,25 @@ static struct store_held *take_one(struct store *store, uint32_t queue, uint64_t
     return real(store)->vtable->take_one(real(store), queue, seq);
 }
 
+static size_t take_blocked(struct store *store, uint32_t queue, size_t limit,
+                           struct store_held **out, size_t max) {
+    return real(store)->vtable->take_blocked(real(store), queue, limit, out, max);
+}
+
+static void set_order(struct store *store, uint32_t queue, enum store_order order) {
+    bool lie = ((struct saboteur *)store)->how == SABOTAGE_NO_ORDER;
+    real(store)->vtable->set_order(real(store), queue, lie ? ORDER_NONE : order);
+}
+
+/* Whoever asks whether a key succeeded is told that it did not. */
+static enum status kept(struct store *store, uint32_t queue, enum store_space space,
+                        struct bytes name, struct wall now, struct arena *arena,
+                        struct bytes *value, struct err *err) {
+    if (((struct saboteur *)store)->how == SABOTAGE_FORGOTTEN_KEY)
+        return err_set(err, STATUS_NOT_FOUND, "forgotten on purpose");
+    return real(store)->vtable->kept(real(store), queue, space, name, now, arena, value, err);
+}
+
 static void give_back(struct store *store, struct store_held *held, struct mono due) {
     real(store)->vtable->give_back(real(store), held, due);
 }
@@ -129,6 +149,9 @@ static const struct store_vtable vtable = {
     .submit = submit,
     .take = take,
     .take_one = take_one,
+    .take_blocked = take_blocked,
+    .set_order = set_order,
+    .kept = kept,
     .give_back = give_back,
     .next_ready = next_ready,
     .counts = counts,

@@ -15,6 +15,8 @@
 #include "sim_vfs.h"
 #include "store/sqlite/sqlite_store.h"
 
+#define REMEMBER_MS (INT64_C(3650) * 24 * 3600 * 1000)
+
 enum { SETTLE_STEPS_MAX = 20000, HEALTHY_GAP_MS = 500, WALL_START_MS = 1700000000000 / 1000 };
 
 void world_break(struct world *world, const char *format, ...) {
@@ -46,7 +48,7 @@ struct message *world_message(struct world *world, struct bytes id) {
 }
 
 struct bytes world_queue_name(size_t queue) {
-    static const char *const names[WORLD_QUEUES] = {"q0", "q1", "q2", "q3"};
+    static const char *const names[WORLD_QUEUES] = {"q0", "q1", "q2", "q3", "q4", "q5", "q6"};
     return bytes_of(names[queue]);
 }
 
@@ -78,7 +80,8 @@ static struct engine_reply reply_of(struct world *world, size_t queue) {
 }
 
 static void add_queue(struct world *world, size_t i) {
-    static const char *const dlqs[WORLD_QUEUES] = {"q0.dlq", "q1.dlq", "q2.dlq", "q3.dlq"};
+    static const char *const dlqs[WORLD_QUEUES] = {"q0.dlq", "q1.dlq", "q2.dlq", "q3.dlq",
+                                                   "q4.dlq", "q5.dlq", "q6.dlq"};
     static const enum handler_class classes[WORLD_QUEUES] = {
         [WORLD_CALLBACK_QUEUE] = HANDLER_CALLBACK, [WORLD_LEASE_QUEUE] = HANDLER_LEASE};
     bool inside = i == WORLD_CALLBACK_QUEUE, leases = i == WORLD_LEASE_QUEUE;
@@ -88,8 +91,9 @@ static void add_queue(struct world *world, size_t i) {
     queue->start_count = 0;
     queue->breaker = BREAKER_CLOSED;
     queue->handler.vtable = inside ? &sim_handler_inside_vtable : &sim_handler_vtable;
-    queue->handlers[0].handler = &queue->handler;
-    queue->handlers[0].reply = reply_of(world, i);
+    queue->handlers[0] = (struct engine_handler){.handler = &queue->handler,
+                                                 .batch = i == WORLD_BATCH_QUEUE ? WORLD_BATCH : 1,
+                                                 .reply = reply_of(world, i)};
     policy_init(&queue->policy, name, bytes_of(dlqs[i]), classes[i]);
     queue->dlq = (struct engine_dlq){.name = bytes_of(dlqs[i]), .cap = 100000};
     uint32_t number = world->store->vtable->queue_number(world->store, name);
@@ -100,6 +104,13 @@ static void add_queue(struct world *world, size_t i) {
         .broker = queue->broker,
         .handlers = queue->handlers,
         .handler_count = !leases};
+    if (i == WORLD_ORDERED_QUEUE) {
+        options.rules.order = ORDER_KEY;
+        options.rules.blocked_limit = WORLD_BLOCKED_LIMIT;
+    }
+    if (i == WORLD_ONCE_QUEUE)
+        options.rules.idempotency =
+            (struct engine_idempotency){.header = BYTES("once"), .dedupe_ms = REMEMBER_MS};
     if (engine_add(world->engine, &options, NULL) != STATUS_OK)
         abort();
 }
@@ -230,6 +241,12 @@ static void submit_push(struct world *world, struct message *message) {
                                        .state = STATE_QUEUED,
                                        .retry_after_ms = -1,
                                        .created_at = world->now.wall};
+    if (message->key && message->queue == WORLD_ORDERED_QUEUE)
+        push->envelope.key = bytes_of(world->key_names[message->key]);
+    if (message->key && message->queue == WORLD_ONCE_QUEUE) {
+        push->envelope.headers = &world->key_headers[message->key];
+        push->envelope.header_count = 1;
+    }
     snprintf(push->envelope.content_hash, sizeof push->envelope.content_hash, "%064x",
              (unsigned)(message - world->messages));
     if (rng_below(&world->rng, 8) == 0) {
@@ -253,6 +270,7 @@ static void push_script(struct world *world, size_t queue, enum script script) {
     snprintf(message->id, sizeof message->id, "m%zu", world->message_count);
     message->queue = queue;
     message->script = script;
+    message->key = (uint32_t)rng_below(&world->rng, WORLD_KEYS + 1);
     message->flaky_calls = 1 + (uint32_t)rng_below(&world->rng, 3);
     submit_push(world, message);
 }
@@ -287,7 +305,8 @@ static void push_again(struct world *world) {
     if (world->message_count == 0)
         return;
     struct message *message = &world->messages[rng_below(&world->rng, world->message_count)];
-    if (!message->acknowledged && !message->refused && !message->calls)
+    bool keeps_place = message->queue != WORLD_ORDERED_QUEUE; /* later is another place there */
+    if (!message->acknowledged && !message->refused && !message->calls && keeps_place)
         submit_push(world, message);
 }
 
@@ -388,8 +407,10 @@ void world_step(struct world *world) {
         sqlite_store_fold(world->real_store);
     else if (choice < 85)
         complete_due(world);
-    else if (choice < 97)
+    else if (choice < 95)
         skip_to_next_event(world);
+    else if (choice < 97)
+        people_decide(world);
     else if (world->faults)
         something_goes_wrong(world);
     if ((sim_disk_is_dead(world->disk) || world->killed) && !world->broken[0])
@@ -430,6 +451,13 @@ static void run_to_rest(struct world *world) {
     world_break(world, "it never comes to rest");
 }
 
+/* What waits behind a letter waits for people. */
+static void run_to_end(struct world *world) {
+    do
+        run_to_rest(world);
+    while (!world->broken[0] && people_resolve_all(world));
+}
+
 void world_settle(struct world *world) {
     world->faults = false;
     world->outage = false;
@@ -437,11 +465,11 @@ void world_settle(struct world *world) {
     sim_disk_fail_after(world->disk, 0, 0, EIO);
     for (size_t i = 0; i < WORLD_QUEUES; i++)
         ask(world, ENGINE_RESUME, i);
-    run_to_rest(world);
+    run_to_end(world);
     /* Whoever comes to a sleeping server wakes it. */
     for (size_t i = 0; i < WORLD_QUEUES; i++)
         push_script(world, i, SCRIPT_GOOD);
-    run_to_rest(world);
+    run_to_end(world);
     sqlite_store_fold(world->real_store);
     if (!world->broken[0])
         promises_check_end(world);
@@ -457,6 +485,10 @@ struct world *world_new(uint64_t seed, enum sabotage sabotage, bool verbose) {
     arena_init_heap(&world->pushes, 64 << 10);
     world->clock.now = read_clock;
     world->sink.vtable = &sim_sink_vtable;
+    for (size_t i = 1; i <= WORLD_KEYS; i++) {
+        snprintf(world->key_names[i], sizeof world->key_names[i], "k%u", (unsigned)i % 10);
+        world->key_headers[i] = (struct rule_header){BYTES("once"), bytes_of(world->key_names[i])};
+    }
     world->now = (struct instant){{(int64_t)WALL_START_MS * 1000}, {1000000}};
     world->flights = memfd_create("flights", MFD_CLOEXEC);
     world->workers = sim_worker_new(world);

@@ -13,15 +13,21 @@
 #include "port/disk.h"
 
 enum {
-    WORLD_QUEUES = 4,
-    WORLD_KEEPING_QUEUE = 0,  /* its answers are kept in the store */
-    WORLD_SINK_QUEUE = 1,     /* its answers are published */
+    WORLD_QUEUES = 7,
+    WORLD_KEEPING_QUEUE = 0, /* its answers are kept in the store */
+    WORLD_BATCH_QUEUE = 1,   /* its handler takes up to WORLD_BATCH messages at once */
+    WORLD_BATCH = 3,
     WORLD_CALLBACK_QUEUE = 2, /* its handler runs inside the server: what kills it kills both */
     WORLD_LEASE_QUEUE = 3,    /* workers come and fetch */
     SIM_WORKERS = 3,
     SIM_WORKER_AT_ONCE = 3,
     SIM_LEASES_MAX = 1024,
     SIM_LEASE_MS = 2000,
+    WORLD_ORDERED_QUEUE = 4, /* order: key */
+    WORLD_ONCE_QUEUE = 5,    /* idempotency */
+    WORLD_SINK_QUEUE = 6,    /* its answers are published */
+    WORLD_KEYS = 4,          /* of either */
+    WORLD_BLOCKED_LIMIT = 3,
     WORLD_MESSAGES_MAX = 4096,
     WORLD_CALLS_MAX = 128,
     WORLD_CONCURRENCY = 4,
@@ -47,6 +53,8 @@ struct message {
     char id[16];
     size_t queue;
     enum script script;
+    uint32_t key; /* order or idempotency, in the queues that have it; 0: none */
+    bool decided; /* people have resolved it, or were about to when the machine died */
     uint32_t flaky_calls;
     uint32_t submissions;   /* pushes that were sent */
     bool acknowledged;      /* … and one was answered with OK */
@@ -59,6 +67,7 @@ struct message {
                                             closed */
     bool met_outage;
     bool published;   /* the sink has its answer */
+    bool split;       /* its last call failed beside others: it may come again within the attempt */
     uint32_t silent;  /* leases of it that may have ended without an answer */
     bool held;        /* by the store, as last looked */
     enum state state; /* … in this state */
@@ -67,6 +76,7 @@ struct message {
 
 struct sim_call {
     struct call *call;
+    struct call_group *group; /* that it is in; NULL: none. All of one end together */
     struct message *message;
     struct mono ends;
     bool cancelled;
@@ -103,6 +113,8 @@ enum sabotage {
     SABOTAGE_DOUBLE_TAKE,     /* a message is handed out while it is still in somebody's hands */
     SABOTAGE_BLAME_ALL,       /* everybody who was inside when the process died is to blame */
     SABOTAGE_LOST_LEASE,      /* that a message is leased is not stored */
+    SABOTAGE_NO_ORDER,        /* messages of one key are handed out together */
+    SABOTAGE_FORGOTTEN_KEY,   /* that an idempotency key succeeded is forgotten */
     SABOTAGE_LOST_ANSWER,     /* an answer that is to be kept is not */
     SABOTAGE_COUNT
 };
@@ -139,6 +151,8 @@ struct world {
     uint64_t firsts_peak; /* most first attempts of any 10 s, in any life, any queue */
     struct arena pushes;  /* what was asked of the server, kept until the end */
     bool verbose;
+    char key_names[WORLD_KEYS + 1][8];
+    struct rule_header key_headers[WORLD_KEYS + 1];
     char broken[512]; /* the promise that was broken; empty: none */
 };
 
@@ -178,8 +192,13 @@ void sim_worker_cut_off(struct world *world);
 void promises_check(struct world *world);     /* one message, any one: after each step */
 void promises_check_all(struct world *world); /* after each crash */
 void promises_check_end(struct world *world);
+void promises_look(struct world *world, struct message *message); /* as the store has it now */
 void promises_on_start(struct world *world, struct world_queue *queue, struct message *message,
                        const struct call *call);
+
+/* people.c */
+void people_decide(struct world *world);      /* about one letter, if that one waits for them */
+bool people_resolve_all(struct world *world); /* false: no letter of the ordered queue waits */
 
 /* sabotage.c: a store in front of the real one that breaks a promise on purpose. */
 struct store *sabotage_new(struct store *real, enum sabotage how);

@@ -23,7 +23,8 @@ struct mistake_case {
 #define NAMES    "is 1 to 200 letters, digits, dots, underscores and hyphens, got "
 #define DLQ_NAMES                                                                                  \
     "the name of a DLQ is 1 to 204 letters, digits, dots, underscores and hyphens, got "
-#define HANDLER "expected {http: URL}, {exec: [COMMAND]} or lease"
+#define STREAM_ONLY "only an exec handler with mode: stream has it"
+#define HANDLER     "expected {http: URL}, {exec: [COMMAND]} or lease"
 
 /* ---- the file as a whole ---- */
 
@@ -125,11 +126,20 @@ static const struct mistake_case queue_cases[] = {
     {Q("source: ^sqs://region/queue"), "source sqs:// is not in this version"},
     {Q("source: ^pubsub://p/s"), "source pubsub:// is not in this version"},
     {Q("source: ^embedded"), "source: expected builtin, got \"embedded\""},
-    {Q("^idempotency: {key: .id}"), "idempotency is not in this version"},
-    {Q("order: ^key"), "order: key is not in this version"},
-    {Q("order: ^strict"), "order: expected none, got \"strict\""},
-    {Q("^on_dead: continue"), "on_dead is not in this version"},
-    {Q("^blocked_limit: 10"), "blocked_limit is not in this version"},
+    {Q("idempotency: ^.id"),
+     "idempotency: expected a mapping such as {key: .order_id, dedupe: 24h}, got \".id\""},
+    {Q("^idempotency: {dedupe: 1h}"),
+     "idempotency: expected one of key (a path into the body) and header"},
+    {Q("^idempotency: {key: .id, header: X-Id}"),
+     "idempotency: expected one of key (a path into the body) and header"},
+    {Q("idempotency: {key: ^order_id}"),
+     "key: it is no path from character 1 on; a path is like .order_id, .\"x y\".id or "
+     ".lines[0].sku"},
+    {Q("idempotency: {key: .id, dedupe: ^0}"), "dedupe: expected 1ms to 3650d, got \"0\""},
+    {Q("order: ^strict"), "order: expected none or key, got \"strict\""},
+    {Q("^on_dead: continue"), "on_dead: it is for queues with order: key"},
+    {Q("order: key\n    on_dead: ^wait"), "on_dead: expected close or continue, got \"wait\""},
+    {Q("^blocked_limit: 10"), "blocked_limit: it is for queues with order: key"},
     {Q("^replay: {max_lag: 10}"), "replay is not in this version"},
     {Q("^compensate: {http: \"http://h/\"}"), "compensate is not in this version"},
     {"queues:\n  ^q: {concurrency: 1}\n", "queue \"q\" has no handler: " HANDLER},
@@ -142,6 +152,11 @@ static const struct mistake_case queue_cases[] = {
 #define REPLY "expected {store: 24h}, or a URL such as redis://127.0.0.1/0?key=result:{id}, got "
 
 static const struct mistake_case handler_cases[] = {
+    {"queues: {q: {handler: {lease: ^5s}}}\n", "lease: expected {}, got \"5s\""},
+    {"queues: {q: {handler: {http: \"http://h\", ^lease: {}}}}\n",
+     "a handler is http or lease, not both"},
+    {"queues: {q: {handler: {lease: {}, ^timeout: 1s}}}\n",
+     "timeout: a worker that leases says for how long itself"},
     {"queues: {q: {handler: ^leases}}\n", "handler: " HANDLER ", got \"leases\""},
     {"queues: {q: {handler: lease, ^fallback: [{http: \"http://h\"}]}}\n",
      "fallback: a queue whose workers lease has none"},
@@ -175,10 +190,18 @@ static const struct mistake_case handler_cases[] = {
      "a: expected a header's value on one line, got \"b  c: d\""},
     {"queues: {q: {handler: {http: \"http://h\", headers: ^none}}}\n",
      "headers: expected a mapping such as {x-api-key: \"${KEY}\"}, got \"none\""},
-    {"queues: {q: {handler: {http: \"http://h\", ^batch: 3, ^mode: stream, ^workers: "
-     "2}}}\n",
-     "batch is not in this version\nmode is not in this "
-     "version\nworkers is not in this version"},
+    {"queues: {q: {handler: {http: \"http://h\", ^mode: stream, ^workers: 2, ^max_messages: 5}}}\n",
+     "mode: only an exec handler has it\nworkers: " STREAM_ONLY "\nmax_messages: " STREAM_ONLY},
+    {"queues: {q: {handler: {exec: [a], ^workers: 2, ^batch: 3}}}\n",
+     "workers: " STREAM_ONLY "\nbatch: an exec handler takes batches with mode: stream alone"},
+    {"queues: {q: {handler: {exec: [a], mode: ^fast}}}\n",
+     "mode: expected process or stream, got \"fast\""},
+    {"queues: {q: {handler: {exec: [a], mode: stream, workers: ^0}}}\n",
+     "workers: expected 1 to 1000, got \"0\""},
+    {"queues: {q: {handler: {http: \"http://h\", batch: ^1001}}}\n",
+     "batch: expected 1 to 1000, got \"1001\""},
+    {"queues: {q: {handler: {http: \"http://h\", batch: 2, ^reply: {store: 1h}}}}\n",
+     "reply: the messages of a batch have no answers of their own"},
     {"queues: {q: {handler: {http: \"http://h\", ^timeuot: 1s}}}\n",
      "unknown key \"timeuot\" in handler of queue \"q\". Did you mean \"timeout\"?"},
     {Q("fallback: ^{http: \"http://h\"}"),

@@ -24,7 +24,7 @@ static void print(struct bytes yaml, struct buf *out) {
 
 static const char *const configs[] = {
     "queues: {q: {handler: {http: \"http://h\"}}}",
-    "queues: {q: {handler: lease}, r: {handler: lease, concurrency: 3}}",
+    "queues: {q: {handler: lease}, r: {handler: {lease: {}, reply: {store: 1h}}, concurrency: 3}}",
     "queues: {q: {handler: callback}}",
     "queues: {\"off\": {handler: {exec: [\"./a b\", \"null\", \"\\\"x\\\"\\n\", \"3\", é]}}}",
     "server: {listen: \"[::1]:0\", auth: none, max_body: 1000, drain: 90s, jq_timeout: 50ms}\n"
@@ -50,6 +50,13 @@ static const char *const configs[] = {
     "    poison: {crashes: 1, deliveries: 2}\n"
     "    dlq: {cap: 9, on_full: spill, owner: Team A, archive: \"file:x\", route: {my cat: s, yes: "
     "a.dlq}}\n"
+    "    order: key\n"
+    "    on_dead: continue\n"
+    "    blocked_limit: 7\n"
+    "    idempotency: {key: '.\"a b\"[0]', dedupe: 90m}\n"
+    "  e: {handler: {exec: [c]}, order: none, idempotency: {header: X-Once}}\n"
+    "  c: {handler: {exec: [c], mode: stream, workers: 7, max_messages: 9, batch: 5}}\n"
+    "  d: {handler: {http: \"http://h\", batch: 100}}\n"
     "  b: {handler: {exec: [c]}, breaker: off, retry: {backoff: fixed}, dlq: {route: {bug: s}}}\n"
     "dlqs: {s: {cap: 4, on_full: block, owner: b, archive: \"file:y\"}}\n",
 };
@@ -110,6 +117,7 @@ static void every_default_is_printed(void **state) {
                                         "    poison:\n"
                                         "      crashes: 3\n"
                                         "      deliveries: 10\n"
+                                        "    order: none\n"
                                         "dlqs: # every one that a queue can reach\n"
                                         "  q.dlq: {cap: 100000, on_full: block}\n");
     buf_free(&out);
@@ -153,6 +161,9 @@ static void what_needs_a_restart_is_told(void **state) {
          "queues.q.handler changed: restart to apply\n"},
         {SMALL("", "q: {" HTTP("http://h") ", fallback: [{http: \"http://h\"}]}"),
          "queues.q.handler changed: restart to apply\n"},
+        {SMALL("", "q: {" HTTP("http://h") ", order: key}"),
+         "queues.q.order changed: restart to apply\n"},
+        {SMALL("", "q: {" HTTP("http://h") ", idempotency: {key: .id}}"), ""},
         {SMALL("", "q: {handler: {http: \"http://h\", edit: .a}}"),
          "queues.q.handler changed: restart to apply\n"},
         {SMALL("", "q: {handler: {http: \"http://h\", reply: {store: 1h}}}"),

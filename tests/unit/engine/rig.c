@@ -71,11 +71,15 @@ static void add_queue(struct rig *rig, size_t i) {
     rig->brokers[i].inner = builtin_new(rig->store, number);
     struct engine_queue_options options = {
         .name = bytes_of(name),
-        .rules = {&rig->policy, rig->concurrency, rig->dlqs, 2},
+        .rules = rig->rules,
         .broker = &rig->brokers[i].broker,
         .handlers = rig->handler_list,
         .handler_count = rig->options.handlers,
     };
+    options.rules.policy = &rig->policy;
+    options.rules.concurrency = rig->concurrency;
+    options.rules.dlqs = rig->dlqs;
+    options.rules.dlq_count = 2;
     assert_int_equal(engine_add(rig->engine, &options, NULL), STATUS_OK);
 }
 
@@ -108,6 +112,7 @@ static void close_engine(struct rig *rig) {
             rig->brokers[i].inner->vtable->free(rig->brokers[i].inner);
     for (size_t i = 0; i < rig->call_count; i++)
         rig->calls[i].call = NULL;
+    rig->group_count = 0;
 }
 
 void rig_restart(struct rig *rig) {
@@ -195,9 +200,15 @@ void rig_store(struct rig *rig) {
 
 /* ---- messages ---- */
 
-static void on_pushed(struct store_commit *commit, enum status status) {
+static void on_committed(struct store_commit *commit, enum status status) {
     (void)commit;
     assert_int_equal(status, STATUS_OK);
+}
+
+void rig_commit(struct rig *rig, struct store_op *op) {
+    struct store_commit commit = {.ops = op, .count = 1, .done = on_committed};
+    rig->submit(rig->store, &commit);
+    fake_store_step(rig->store);
 }
 
 /* Any 64 digits do, as long as other bodies have others. */
@@ -206,10 +217,11 @@ static void put_hash(struct envelope *envelope, struct bytes body) {
              (unsigned long long)bytes_hash(body), 0);
 }
 
-void rig_push_to(struct rig *rig, const char *queue, const char *id) {
-    struct bytes body = BYTES("{}");
+static void push(struct rig *rig, const char *queue, const char *id, const char *key,
+                 struct bytes body) {
     struct envelope envelope = {.id = bytes_of(id),
                                 .queue = bytes_of(queue),
+                                .key = bytes_of(key),
                                 .content_type = BYTES("application/json"),
                                 .source = BYTES("{\"kind\":\"builtin\"}"),
                                 .size = body.len,
@@ -223,15 +235,21 @@ void rig_push_to(struct rig *rig, const char *queue, const char *id) {
         .body = body,
         .check_id = true,
     };
-    struct store_commit commit = {.ops = &op, .count = 1, .done = on_pushed};
-    rig->submit(rig->store, &commit);
-    fake_store_step(rig->store);
+    rig_commit(rig, &op);
     assert_true(op.seq < RIG_IDS_MAX);
     snprintf(rig->ids[op.seq], RIG_ID_SIZE, "%s", id);
 }
 
+void rig_push_to(struct rig *rig, const char *queue, const char *id) {
+    push(rig, queue, id, NULL, BYTES("{}"));
+}
+
 void rig_push(struct rig *rig, const char *id) {
     rig_push_to(rig, "q", id);
+}
+
+void rig_push_message(struct rig *rig, const char *id, const char *key, const char *body) {
+    push(rig, "q", id, key, body ? bytes_of(body) : BYTES("{}"));
 }
 
 void rig_push_many(struct rig *rig, size_t count) {

@@ -17,6 +17,7 @@ enum {
     RIG_REQUESTS_MAX = 64,
     RIG_TURNS_MAX = 100, /* an engine that wants more at one moment spins */
     RIG_LOG_MAX = 1 << 20,
+    RIG_GROUPS_OPEN_MAX = 64,
 };
 
 struct rig;
@@ -46,6 +47,7 @@ struct rig_broker {
 struct rig_options {
     size_t queues;   /* 0: one. They are "q", "q1", "q2" … */
     size_t handlers; /* 0: one */
+    uint32_t batch;  /* of every handler; 0: one message at a time */
     bool deferred;   /* commits wait for rig_store */
     bool spill, jq;
     bool lease; /* no handler at all: workers come and fetch */
@@ -73,12 +75,15 @@ struct rig {
     struct policy policy;      /* of all queues; change it before rig_open */
     struct engine_dlq dlqs[2]; /* "q.dlq", and "q.bad" for routes */
     uint32_t concurrency;
+    struct engine_rules rules; /* of all queues: order and idempotency; the rest is from above */
     struct rig_handler handlers[RIG_HANDLERS];
     struct engine_handler handler_list[RIG_HANDLERS];
     struct rig_broker *brokers;
 
     struct rig_call *calls;
     size_t call_count;
+    struct call_group *groups[RIG_GROUPS_OPEN_MAX]; /* rig_groups.h */
+    size_t group_count, groups_started;
     char (*ids)[RIG_ID_SIZE]; /* by seq */
     struct buf log, events;
     struct store_held *looked_at;
@@ -114,7 +119,11 @@ void rig_store(struct rig *rig); /* deferred: what was submitted becomes durable
 /* ---- messages ---- */
 void rig_push(struct rig *rig, const char *id); /* to "q"; durable at once, not handed over yet */
 void rig_push_to(struct rig *rig, const char *queue, const char *id);
+/* To "q", with a key and a body; NULL: none, and {}. */
+void rig_push_message(struct rig *rig, const char *id, const char *key, const char *body);
 void rig_push_many(struct rig *rig, size_t count); /* m1, m2 … */
+/* A change that somebody else than the engine makes; durable at once. */
+void rig_commit(struct rig *rig, struct store_op *op);
 /* As the store has it now, until the next look; NULL: it is not held. */
 const struct envelope *rig_look(struct rig *rig, const char *id);
 enum state rig_state(struct rig *rig, const char *id);
