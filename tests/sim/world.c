@@ -92,7 +92,10 @@ static void add_queue(struct world *world, size_t i) {
     queue->broker = builtin_new(world->store, number);
     struct engine_queue_options options = {
         .name = name,
-        .rules = {&queue->policy, leases ? ENGINE_UNLIMITED : WORLD_CONCURRENCY, &queue->dlq, 1},
+        .rules = {.policy = &queue->policy,
+                  .concurrency = leases ? ENGINE_UNLIMITED : WORLD_CONCURRENCY,
+                  .dlqs = &queue->dlq,
+                  .dlq_count = 1},
         .broker = queue->broker,
         .handlers = queue->handlers,
         .handler_count = !leases};
