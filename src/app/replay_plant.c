@@ -57,6 +57,7 @@ static bool queue_is(void *arg, struct bytes name, struct replay_queue *out) {
     out->max_lag = queue ? queue->replay_max_lag : UINT64_MAX;
     options->release(options->arg);
     out->lag = view.lag;
+    out->concurrency = view.concurrency;
     out->usual_per_second = (double)rates.in / SECONDS_PER_MINUTE;
     say_blocked(&view, out);
     return true;

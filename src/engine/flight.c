@@ -14,6 +14,8 @@ struct flight *flight_new(struct queue *queue, struct store_held *held) {
     flight->queue = queue;
     flight->held = held;
     flight->first_failure_at = held->envelope.first_failure_at;
+    flight->replay = held->envelope.letter_id.len > 0;
+    queue->replays += flight->replay;
     list_init(&flight->recording);
     list_init(&flight->bundling);
     list_push_back(&queue->flights, &flight->link);
@@ -24,6 +26,7 @@ void flight_free(struct flight *flight) {
     recorder_clear(flight->queue->engine->recorder, flight->slot);
     idempotency_release(flight);
     reply_drop(flight);
+    flight->queue->replays -= flight->replay;
     list_remove(&flight->link);
     list_remove(&flight->recording);
     lease_free(flight->lease);

@@ -128,7 +128,7 @@ static void drop(struct idempotency *idempotency, struct claim *claim) {
 }
 
 static void add_waiting(struct claim *claim, uint64_t seq) {
-    if (claim->first + claim->count == claim->cap) {
+    if (claim->first > 0 && claim->first + claim->count == claim->cap) {
         memmove(claim->waiting, claim->waiting + claim->first, claim->count * sizeof seq);
         claim->first = 0;
     }

@@ -19,6 +19,7 @@
 enum {
     QUEUE_SETTLING_MAX = 1024,       /* flights of one queue that wait for their commit */
     QUEUE_FULL_POLL_MS = 1000,       /* how often a full DLQ is looked at again */
+    QUEUE_REPLAY_HOLD_MS = 1,        /* a replay that is one too many */
     QUEUE_FACTS_INTERVAL_MS = 10000, /* how often the budget's peak is written, at most */
     RECORD_RETRY_FIRST_MS = 100,     /* after a commit that failed; doubles … */
     RECORD_RETRY_LAST_MS = 5000,     /* … up to this */
@@ -51,6 +52,7 @@ struct flight {
     uint32_t slot;                /* in the flight recorder */
     bool calling;                 /* between start and done */
     bool probe;
+    bool replay;                 /* a letter, sent round again */
     const struct policy *policy; /* that judges it: a reload meanwhile is for the next one */
     struct rule_facts facts;     /* about that policy's rules */
     size_t jq_pending;
@@ -112,6 +114,7 @@ struct queue {
     uint32_t running;     /* handed over and not yet judged: each has a slot of the concurrency */
     uint32_t settling;    /* flights that wait for their commit */
     uint32_t postponed;   /* of those, the ones that a commit failed for */
+    uint32_t replays;     /* flights of letters, until they are settled */
     struct heap_node timer;
     struct list visiting; /* in engine->visiting: look at it this turn */
     struct list woken;    /* in engine->woken: the store said so (under wake_mutex) */

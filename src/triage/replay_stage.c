@@ -131,6 +131,9 @@ static void look_at_queue(struct replay *replay) {
         snprintf(replay->blocked, sizeof replay->blocked, "there is no queue \"%.*s\" any more",
                  BYTES_ARG(bytes_clip(name, 100)));
     replay->pace.target = target_of(replay, &queue);
+    replay->under_way_max = (size_t)queue.concurrency * REPLAY_UNDER_WAY_TIMES;
+    if (replay->under_way_max < REPLAY_UNDER_WAY_LEAST)
+        replay->under_way_max = REPLAY_UNDER_WAY_LEAST;
 }
 
 /* From the foot of the ramp, at the start and whenever it had to stop. */
@@ -193,8 +196,14 @@ static void abort_if_worse(struct replay *replay) {
 
 /* ---- sending ---- */
 
+/* What is sent and not handed over yet could not be called back: only a few of those. */
+static bool is_full(const struct replay *replay) {
+    return replay->going + replay->under_way.count >= replay->under_way_max ||
+           replay->going >= REPLAY_WINDOW_MAX;
+}
+
 static void get_ready(struct replay *replay, uint64_t room) {
-    while (room > 0 && replay->next < replay->selected &&
+    while (room > 0 && replay->next < replay->selected && !is_full(replay) &&
            replay->preparing < REPLAY_PREPARING_MAX) {
         uint32_t at;
         struct replay_part *part = replay_part_of(replay, replay->next, &at);
@@ -206,9 +215,6 @@ static void get_ready(struct replay *replay, uint64_t room) {
         size_t going = replay->going;
         replay_ready(replay, place, &part->letters[at]);
         room -= replay->going > going;
-        if (replay->going + replay->under_way.count >= REPLAY_UNDER_WAY_MAX ||
-            replay->going >= REPLAY_WINDOW_MAX)
-            return;
     }
 }
 
@@ -247,9 +253,8 @@ static struct mono next_wake(struct replay *replay) {
         return replay->again;
     if (replay->state == REPLAY_WAITING)
         return mono_after(now, REPLAY_WAIT_MS);
-    bool full = replay->going + replay->under_way.count >= REPLAY_UNDER_WAY_MAX;
     uint64_t room;
-    if (replay_is_over(replay) || replay->state == REPLAY_PAUSED || full ||
+    if (replay_is_over(replay) || replay->state == REPLAY_PAUSED || is_full(replay) ||
         replay->next == replay->selected || canary_room(replay, &room))
         return second;
     return mono_earlier(second, pace_next(&replay->pace));

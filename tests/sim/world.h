@@ -178,6 +178,12 @@ void promises_look(struct world *world, struct message *message); /* as the stor
 void promises_on_start(struct world *world, struct world_queue *queue, struct message *message,
                        const struct call *call);
 
+/* producers.c */
+void producers_push(struct world *world, size_t queue, enum script script);
+void producers_push_new(struct world *world);   /* any kind, to any queue */
+void producers_push_again(struct world *world); /* what was not answered */
+void producers_go_on(struct world *world);      /* healthy ones, where the breaker needs them */
+
 /* people.c */
 void people_decide(struct world *world);      /* about one letter, if that one waits for them */
 bool people_resolve_all(struct world *world); /* false: no letter of the ordered queue waits */

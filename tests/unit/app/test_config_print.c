@@ -118,8 +118,11 @@ static void every_default_is_printed(void **state) {
                                         "      crashes: 3\n"
                                         "      deliveries: 10\n"
                                         "    order: none\n"
+                                        "    replay:\n"
+                                        "      max_lag: 1000\n"
                                         "dlqs: # every one that a queue can reach\n"
-                                        "  q.dlq: {cap: 100000, on_full: block}\n");
+                                        "  q.dlq: {cap: 100000, on_full: block, "
+                                        "max_replays: 3}\n");
     buf_free(&out);
 }
 
