@@ -176,6 +176,8 @@ void sim_handler_complete(struct world *world, size_t index) {
     struct outcome outcome = outcome_of(world, &done);
     world->calls[index] = world->calls[--world->call_count];
     see_end(world, done.message, &outcome);
+    if (outcome.ending == ENDING_OK && done.call->wants_answer)
+        outcome.answer = bytes_of(done.message->id);
     done.call->done(done.call, &outcome);
 }
 

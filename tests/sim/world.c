@@ -48,7 +48,7 @@ struct message *world_message(struct world *world, struct bytes id) {
 }
 
 struct bytes world_queue_name(size_t queue) {
-    static const char *const names[WORLD_QUEUES] = {"q0", "q1", "q2", "q3", "q4", "q5"};
+    static const char *const names[WORLD_QUEUES] = {"q0", "q1", "q2", "q3", "q4", "q5", "q6"};
     return bytes_of(names[queue]);
 }
 
@@ -72,9 +72,16 @@ static void on_event(void *arg, const struct engine_event *event) {
     world_say(world, "breaker %.*s", BYTES_ARG(event->json));
 }
 
+static struct engine_reply reply_of(struct world *world, size_t queue) {
+    const int64_t longer_than_any_jump_ms = INT64_C(20) * 365 * 86400 * 1000;
+    if (queue == WORLD_KEEPING_QUEUE)
+        return (struct engine_reply){.store_ms = longer_than_any_jump_ms};
+    return (struct engine_reply){.sink = queue == WORLD_SINK_QUEUE ? &world->sink : NULL};
+}
+
 static void add_queue(struct world *world, size_t i) {
-    static const char *const dlqs[WORLD_QUEUES] = {"q0.dlq", "q1.dlq", "q2.dlq",
-                                                   "q3.dlq", "q4.dlq", "q5.dlq"};
+    static const char *const dlqs[WORLD_QUEUES] = {"q0.dlq", "q1.dlq", "q2.dlq", "q3.dlq",
+                                                   "q4.dlq", "q5.dlq", "q6.dlq"};
     static const enum handler_class classes[WORLD_QUEUES] = {
         [WORLD_CALLBACK_QUEUE] = HANDLER_CALLBACK, [WORLD_LEASE_QUEUE] = HANDLER_LEASE};
     bool inside = i == WORLD_CALLBACK_QUEUE, leases = i == WORLD_LEASE_QUEUE;
@@ -85,7 +92,8 @@ static void add_queue(struct world *world, size_t i) {
     queue->breaker = BREAKER_CLOSED;
     queue->handler.vtable = inside ? &sim_handler_inside_vtable : &sim_handler_vtable;
     queue->handlers[0] = (struct engine_handler){.handler = &queue->handler,
-                                                 .batch = i == WORLD_BATCH_QUEUE ? WORLD_BATCH : 1};
+                                                 .batch = i == WORLD_BATCH_QUEUE ? WORLD_BATCH : 1,
+                                                 .reply = reply_of(world, i)};
     policy_init(&queue->policy, name, bytes_of(dlqs[i]), classes[i]);
     queue->dlq = (struct engine_dlq){.name = bytes_of(dlqs[i]), .cap = 100000};
     uint32_t number = world->store->vtable->queue_number(world->store, name);
@@ -147,6 +155,7 @@ static bool open_life(struct world *world) {
 
 static void end_life(struct world *world) {
     sim_handler_drop_all(world);
+    sim_sink_drop_all(world);
     sim_worker_cut_off(world);
     engine_free(world->engine);
     for (size_t i = 0; i < WORLD_QUEUES; i++)
@@ -212,8 +221,10 @@ static void complete_due(struct world *world) {
         else
             i++;
     }
-    if (!world->killed)
+    if (!world->killed) {
+        sim_sink_work(world);
         sim_worker_work(world);
+    }
 }
 
 static void pass_time(struct world *world, int64_t ms) {
@@ -223,6 +234,7 @@ static void pass_time(struct world *world, int64_t ms) {
 
 static struct mono next_event(const struct world *world) {
     struct mono next = mono_earlier(world->next_turn, sim_worker_next(world));
+    next = mono_earlier(next, sim_sink_next(world));
     for (size_t i = 0; i < world->call_count; i++)
         next = mono_earlier(next, world->calls[i].ends);
     return next;
@@ -361,6 +373,7 @@ struct world *world_new(uint64_t seed, enum sabotage sabotage, bool verbose) {
     rng_seed(&world->rng, seed);
     arena_init_heap(&world->pushes, 64 << 10);
     world->clock.now = read_clock;
+    world->sink.vtable = &sim_sink_vtable;
     for (size_t i = 1; i <= WORLD_KEYS; i++) {
         snprintf(world->key_names[i], sizeof world->key_names[i], "k%u", (unsigned)i % 10);
         world->key_headers[i] = (struct rule_header){BYTES("once"), bytes_of(world->key_names[i])};
