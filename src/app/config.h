@@ -18,6 +18,12 @@ enum {
     CONFIG_MISTAKES_MAX = 50,
 };
 
+/* How an exec handler's program is run. */
+enum config_mode {
+    MODE_PROCESS, /* once for each message */
+    MODE_STREAM,  /* long-lived workers (docs/stream.md) */
+};
+
 /* What becomes of answers; at most one of the two. */
 struct config_reply {
     int64_t store_ms; /* 0: they are not kept */
@@ -32,8 +38,12 @@ struct config_handler {
     int64_t timeout_ms;          /* 30 s */
     struct rule_header *headers; /* http */
     size_t header_count;
-    struct bytes ca_file; /* http: `ca:`, a PEM file; empty: the system's */
-    struct bytes edit;    /* a jq program on the body; empty: none */
+    struct bytes ca_file;  /* http: `ca:`, a PEM file; empty: the system's */
+    enum config_mode mode; /* exec */
+    uint32_t workers;      /* stream: 4 */
+    uint64_t max_messages; /* stream: 0, never */
+    uint32_t batch;        /* http and stream: 1 */
+    struct bytes edit;     /* a jq program on the body; empty: none */
     struct config_reply reply;
 };
 

@@ -114,12 +114,13 @@ static void init_queue(struct config_reader *reader, const struct config_node *n
     config_dlq_init(reader, queue);
 }
 
-/* A queue's answers are kept alike whoever gives them, unless a fallback says otherwise. */
+/* A queue's answers are kept alike whoever gives them, unless a fallback says otherwise or has none
+ * to give. */
 static void share_reply(struct config_queue *queue) {
     const struct config_reply *first = &queue->handlers[0].reply;
     for (size_t i = 1; i < queue->handler_count; i++) {
         struct config_reply *reply = &queue->handlers[i].reply;
-        if (reply->store_ms == 0 && reply->url.len == 0)
+        if (reply->store_ms == 0 && reply->url.len == 0 && queue->handlers[i].batch == 1)
             *reply = *first;
     }
 }

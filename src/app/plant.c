@@ -16,6 +16,7 @@
 #include "broker/builtin.h"
 #include "handler/exec.h"
 #include "handler/http.h"
+#include "handler/stream.h"
 #include "jq/jq_pool.h"
 #include "server/server.h"
 #include "store/disk_posix.h"
@@ -115,14 +116,20 @@ static void view_release(void *arg) {
 
 /* ---- wiring ---- */
 
+static struct handler *make_exec(struct plant *plant, const struct config_handler *config) {
+    struct stream_options options = {.exec = {.argv = config->argv,
+                                              .argc = config->argc,
+                                              .cwd = plant->config->dir,
+                                              .timeout_ms = config->timeout_ms},
+                                     .workers = config->workers,
+                                     .max_messages = config->max_messages};
+    return config->mode == MODE_STREAM ? stream_new(plant->exec, &options)
+                                       : exec_new(plant->exec, &options.exec);
+}
+
 static struct handler *make_handler(struct plant *plant, const struct config_handler *config) {
-    if (config->kind == HANDLER_EXEC) {
-        struct exec_options options = {.argv = config->argv,
-                                       .argc = config->argc,
-                                       .cwd = plant->config->dir,
-                                       .timeout_ms = config->timeout_ms};
-        return exec_new(plant->exec, &options);
-    }
+    if (config->kind == HANDLER_EXEC)
+        return make_exec(plant, config);
     struct http_options options = {.url = config->url,
                                    .timeout_ms = config->timeout_ms,
                                    .headers = config->headers,
@@ -147,6 +154,7 @@ static enum status add_queue(struct plant *plant, const struct config_queue *que
     for (size_t i = 0; !leases && i < queue->handler_count; i++)
         line->handlers[line->handler_count++] =
             (struct engine_handler){.handler = make_handler(plant, &queue->handlers[i]),
+                                    .batch = queue->handlers[i].batch,
                                     .edit = queue->handlers[i].edit,
                                     .reply = reply_of(plant, &queue->handlers[i].reply)};
     struct engine_queue_options options = {.name = queue->name,

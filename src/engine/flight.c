@@ -17,6 +17,7 @@ struct flight *flight_new(struct queue *queue, struct store_held *held) {
     flight->replay = held->envelope.letter_id.len > 0;
     queue->replays += flight->replay;
     list_init(&flight->recording);
+    list_init(&flight->bundling);
     list_push_back(&queue->flights, &flight->link);
     return flight;
 }
@@ -91,7 +92,12 @@ void flight_call(struct flight *flight) {
 }
 
 void flight_start(struct flight *flight) {
-    struct handler *handler = flight->queue->handlers[flight->handler].handler;
+    const struct engine_handler *chosen = &flight->queue->handlers[flight->handler];
+    struct handler *handler = chosen->handler;
+    if (chosen->batch > 1) {
+        bundle_add(flight);
+        return;
+    }
     flight->post.open = open_outcome;
     flight->calling = true;
     handler->vtable->start(handler, &flight->call);

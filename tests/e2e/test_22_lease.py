@@ -276,6 +276,20 @@ def test_an_extension_keeps_the_lease_alive_also_through_a_kill(server):
     assert say(server, message, "ack").status == 200
 
 
+def test_a_lease_keeps_its_key_to_itself_also_through_a_kill(serve):
+    server = serve({"jobs": {"handler": "lease", "idempotency": {"key": ".order", "dedupe": "1h"}}})
+    server.push_many("jobs", [{"id": some_id, "body": {"order": 7}} for some_id in ("first", "second")])
+    first, = lease(server, max=10, lease_ms=60000)
+    assert first["id"] == "first"
+    server.kill()
+    server.start()
+    assert lease(server, max=10) == []
+    assert say(server, first, "ack").status == 200
+    assert lease(server, max=10) == [], "the second is settled when its turn comes"
+    server.drained("jobs")
+    assert server.metric("impound_attempts_total", queue="jobs", result="duplicate") == 1
+
+
 # ---- many of them ----
 
 async def push_and_kill(server, storm, ids):

@@ -54,7 +54,9 @@ static const char *const configs[] = {
     "    on_dead: continue\n"
     "    blocked_limit: 7\n"
     "    idempotency: {key: '.\"a b\"[0]', dedupe: 90m}\n"
-    "  c: {handler: {exec: [c]}, order: none, idempotency: {header: X-Once}}\n"
+    "  e: {handler: {exec: [c]}, order: none, idempotency: {header: X-Once}}\n"
+    "  c: {handler: {exec: [c], mode: stream, workers: 7, max_messages: 9, batch: 5}}\n"
+    "  d: {handler: {http: \"http://h\", batch: 100}}\n"
     "  b: {handler: {exec: [c]}, breaker: off, retry: {backoff: fixed}, dlq: {route: {bug: s}}}\n"
     "dlqs: {s: {cap: 4, on_full: block, owner: b, archive: \"file:y\"}}\n",
 };
@@ -116,8 +118,11 @@ static void every_default_is_printed(void **state) {
                                         "      crashes: 3\n"
                                         "      deliveries: 10\n"
                                         "    order: none\n"
+                                        "    replay:\n"
+                                        "      max_lag: 1000\n"
                                         "dlqs: # every one that a queue can reach\n"
-                                        "  q.dlq: {cap: 100000, on_full: block}\n");
+                                        "  q.dlq: {cap: 100000, on_full: block, "
+                                        "max_replays: 3}\n");
     buf_free(&out);
 }
 
