@@ -305,7 +305,8 @@ class Verbs(unittest.TestCase):
                                  timeout=60, check=True, text=True)
             return run.stdout.split()
         self.assertEqual(complete("impound", "pu"), ["push"])
-        self.assertEqual(complete("impound", "rep"), [])
+        self.assertEqual(complete("impound", "rep"), ["replay", "replays"])
+        self.assertEqual(complete("impound", "compe"), [])  # a verb of a later version
         self.assertEqual(complete("impound", "ls", "--er"), ["--error-type"])
         self.assertEqual(complete("impound", "serve", "-c", __file__[:-1]), [__file__])
 
