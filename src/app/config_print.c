@@ -73,7 +73,7 @@ static void put_lease(struct config_printer *p, const struct config_reply *reply
 
 static void put_handler(struct config_printer *p, const struct config_handler *handler) {
     if (handler->kind == HANDLER_CALLBACK) {
-        buf_str(p->out, "callback\n");
+        buf_str(p->out, "callback");
         return;
     }
     if (handler->kind == HANDLER_LEASE) {

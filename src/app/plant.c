@@ -271,6 +271,7 @@ static enum status start_alarm(struct plant *plant, struct err *err) {
     struct alarm_options options = {.config = &plant->started->alerts,
                                     .store = plant->store,
                                     .engine = plant->engine,
+                                    .replays = replay_plant_replays(plant->replays),
                                     .clock = &clock_system,
                                     .http = plant->http,
                                     .seed = random_seed(),

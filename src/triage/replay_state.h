@@ -110,6 +110,8 @@ struct replays {
     struct list active;
     struct instant now; /* of this step */
     struct replays_totals totals;
+    struct replays_relapse relapses[REPLAYS_RELAPSES_MAX];
+    size_t relapse_count; /* ever; the newest are kept */
     bool stopping;
 };
 

@@ -105,7 +105,7 @@ def test_the_tour_of_the_readme_works_as_it_is_written(tmp_path):
         assert impound("show", "o-3", **url).returncode == 4
         assert "KeyError" in impound("show", "o-1", **url).stdout
         assert "KeyError" in impound("explain", "o-1", **url).stdout
-        assert "o-1" in impound("ls", "orders.dlq", **url).stdout
+        assert "o-1" in impound("ls", "orders.dlq", "--state", "resolved", **url).stdout
     finally:
         reader.leaves()
 

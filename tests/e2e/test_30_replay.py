@@ -120,6 +120,9 @@ def test_a_replay_of_what_is_not_fixed_stops_itself_in_the_canary(serve, handler
     assert len(rows) == count and sum(row["replays"] for row in rows) == 1
     assert {row["state"] for row in rows} == {"pending_review"}
     assert server.metric("impound_replay_aborted_total") == 1
+    alert = eventually(lambda: [alert for alert in server.get("/v1/alerts").json["alerts"]
+                                if alert["alert"] == "ReplayAborted"], "an alert fires")[0]
+    assert view["id"] in json.dumps(alert) and "canary" in json.dumps(alert)
 
 
 def test_one_death_in_the_second_canary_stage_is_enough(serve, handler):
