@@ -266,8 +266,7 @@ void record_drop(struct engine *engine) {
         struct batch *batch = CONTAINER_OF(engine->batches.next, struct batch, link);
         for (struct list *node; (node = list_pop_front(&batch->answers));)
             free(CONTAINER_OF(node, struct answer, link));
-        while (list_pop_front(&batch->flights)) {
-        }
+        list_clear(&batch->flights);
         batch_free(batch);
     }
 }
