@@ -12,6 +12,7 @@
 #include "engine/fetch.h"
 #include "engine/idempotency.h"
 #include "engine/lease.h"
+#include "engine/queue_facts.h"
 #include "engine/recorder.h"
 #include "engine/state.h"
 
@@ -111,7 +112,7 @@ enum status engine_add(struct engine *engine, const struct engine_queue_options 
 enum status engine_recover(struct engine *engine, struct err *err) {
     engine->now = clock_now(engine->options.clock);
     for (size_t i = 0; i < engine->queue_count; i++) {
-        queue_load_facts(engine->queues[i]);
+        queue_facts_load(engine->queues[i]);
         lease_recover(engine->queues[i]);
         queue_visit(engine->queues[i]);
     }
@@ -246,8 +247,7 @@ static void open_hold(struct engine *engine, struct engine_post *post) {
     for (size_t i = 0; i < engine->queue_count; i++) {
         struct queue *queue = engine->queues[i];
         fetch_dismiss(queue);
-        if (budget_peak(&queue->budget, engine->now.mono) != queue->peak_saved)
-            queue_facts_changed(queue);
+        queue_facts_save_last(queue);
     }
 }
 

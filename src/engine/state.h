@@ -17,13 +17,11 @@
 #include "engine/rate.h"
 
 enum {
-    QUEUE_SETTLING_MAX = 1024,       /* flights of one queue that wait for their commit */
-    QUEUE_FULL_POLL_MS = 1000,       /* how often a full DLQ is looked at again */
-    QUEUE_REPLAY_HOLD_MS = 1,        /* a replay that is one too many */
-    QUEUE_FACTS_INTERVAL_MS = 10000, /* how often the budget's peak is written, at most */
-    RECORD_RETRY_FIRST_MS = 100,     /* after a commit that failed; doubles … */
-    RECORD_RETRY_LAST_MS = 5000,     /* … up to this */
-    DLQ_REOPEN_PERMILLE = 950, /* a blocked queue receives again below this share of the cap */
+    QUEUE_SETTLING_MAX = 1024,   /* flights of one queue that wait for their commit */
+    QUEUE_FULL_POLL_MS = 1000,   /* how often a full DLQ is looked at again */
+    QUEUE_REPLAY_HOLD_MS = 1,    /* a replay that is one too many */
+    RECORD_RETRY_FIRST_MS = 100, /* after a commit that failed; doubles … */
+    RECORD_RETRY_LAST_MS = 5000, /* … up to this */
 };
 
 struct bundle;
@@ -199,9 +197,6 @@ struct mono queue_next_wake(struct queue *queue);
 void queue_pause(struct queue *queue, struct bytes why);
 void queue_halt(struct queue *queue, const char *why);
 void queue_set_state(struct queue *queue, enum queue_state state, struct bytes why);
-void queue_facts_changed(struct queue *queue); /* they go into this turn's commit */
-void queue_load_facts(struct queue *queue);
-void queue_put_facts(struct queue *queue, struct buf *out);
 const struct engine_dlq *queue_dlq(const struct queue *queue, struct bytes name);
 bool queue_leases(const struct queue *queue); /* workers come and fetch */
 /* It was taken and is not handed over after all. */
