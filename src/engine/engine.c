@@ -8,13 +8,15 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "engine/bundle.h"
 #include "engine/facts.h"
 #include "engine/fetch.h"
 #include "engine/idempotency.h"
 #include "engine/lease.h"
 #include "engine/queue_facts.h"
 #include "engine/recorder.h"
-#include "engine/state.h"
+#include "engine/reply.h"
+#include "engine/suspect.h"
 
 struct engine *engine_new(const struct engine_options *options) {
     struct engine *engine = memory_new(sizeof *engine);
@@ -181,8 +183,7 @@ static void drain(struct engine *engine) {
 }
 
 static struct mono next_turn(struct engine *engine) {
-    struct heap_node *timer = heap_first(&engine->timers);
-    struct mono at = timer ? (struct mono){timer->at} : MONO_NEVER;
+    struct mono at = heap_next(&engine->timers);
     at = mono_earlier(at, lease_next(engine));
     at = mono_earlier(at, fetch_next(engine));
     if (record_waits(engine))

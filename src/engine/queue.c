@@ -8,6 +8,7 @@
 #include "engine/idempotency.h"
 #include "engine/order.h"
 #include "engine/queue_facts.h"
+#include "engine/suspect.h"
 
 void queue_visit(struct queue *queue) {
     if (list_empty(&queue->visiting))

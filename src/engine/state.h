@@ -210,41 +210,9 @@ void flight_ended(struct flight *flight, const struct outcome *outcome); /* copi
 void flight_start(struct flight *flight); /* the call as it is filled in */
 void flight_free(struct flight *flight);
 
-/* bundle.c: several messages in one hand-over (SEMANTICS §7) */
-void bundle_add(struct flight *flight);  /* joins one that bundle_send hands over */
-void bundle_send(struct queue *queue);   /* all that were added */
-void bundle_cancel(struct queue *queue); /* the drain is over */
-/* True: it may be innocent, and is called again with fewer beside it before anything is decided. */
-bool bundle_sets_aside(struct flight *flight, const struct decision *decision);
-/* Whether the breaker is to hear of this outcome: of a hand-over it hears once. */
-bool bundle_speaks(struct flight *flight, const struct decision *decision);
-void bundle_leave(struct flight *flight); /* what becomes of it is decided */
-void bundle_drop(struct queue *queue);    /* forgets those whose answer will never be read */
-
-/* edit.c */
-void edit_begin(struct flight *flight); /* flight_start follows, with the edited body */
-
-/* reply.c */
-bool reply_wants_answer(const struct flight *flight);
-void reply_keep(struct flight *flight); /* its answer goes into the commit that forgets it */
-/* Whether a successful flight's answer must be published first: then question_outcome follows when
- * the sink has it. An answer that is too large makes a failure of the success. */
-bool reply_publishes(struct flight *flight);
-void reply_again(struct engine *engine); /* what a sink refused before, when its time has come */
-struct mono reply_next(const struct engine *engine);
-void reply_drop(struct flight *flight); /* it ends with its answer unpublished */
-
-/* suspect.c */
-/* False: the message is taken, since it waits for its turn to run alone, or was judged at once. */
-bool suspect_admit(struct queue *queue, struct store_held *held);
-struct store_held *suspect_next(struct queue *queue); /* whose turn it is; NULL: nobody's */
-uint32_t suspect_note(struct flight *flight);         /* its slot in the flight recorder */
-void suspect_ended(struct flight *flight);            /* the handler is through with it */
-void suspect_drop_all(struct engine *engine);
-
 /* question.c */
-void question_outcome(
-    struct flight *flight); /* gathers the facts, which may take a while; then judges */
+/* Gathers the facts, which may take a while; then judges. */
+void question_outcome(struct flight *flight);
 
 /* judge.c */
 void judge_decide(struct flight *flight); /* once all facts are there */
