@@ -1,11 +1,15 @@
 """What a message costs through each kind of handler: messages/s of a backlog, and the server's own
 CPU time per message (handlers that are children of the server not included), side by side in one run."""
+import json
 import os
+import subprocess
 import time
 
 from bench import ROOT, ROUNDS, Folder, Server, Sink, cpu_seconds, median
 
 BODY = {"n": 1, "pad": "x" * 900}
+CALLBACK = os.path.join(ROOT, "build", "bench", "callback")
+CALLBACK_MESSAGES = 100000
 WORKER = os.path.join(ROOT, "build", "bench", "stream_worker")
 BATCH = 100
 
@@ -51,12 +55,21 @@ def measure(count, queue):
     return count / took, 1e6 * cpu / count
 
 
+def measure_callback():
+    """The same through the library: there, the worker's own process is the server."""
+    with Folder() as folder:
+        done = subprocess.run([CALLBACK, folder, str(CALLBACK_MESSAGES)], capture_output=True, text=True, check=True)
+    figures = json.loads(done.stdout)
+    return figures["per_s"], figures["cpu_us"]
+
+
 def main():
     sink = Sink()
     figures = {}
     for _ in range(ROUNDS):
         for name, (count, queue) in kinds(sink).items():
             figures.setdefault(name, []).append(measure(count, queue))
+        figures.setdefault("callback", []).append(measure_callback())
     sink.close()
     base = median(rate for rate, _ in figures["http"])
     for name, rounds in figures.items():

@@ -1,5 +1,4 @@
 """Every bench, one after the other: figures are ratios or medians of one run on this machine."""
-import callback
 import footprint
 import handlers
 import lease
@@ -8,7 +7,6 @@ import replay
 import store
 
 if __name__ == "__main__":
-    callback.main()
     footprint.main()
     handlers.main()
     lease.main()

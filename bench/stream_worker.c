@@ -1,5 +1,5 @@
-/* stream_worker: a stream worker that costs next to nothing, to measure others by: it finds the id, or
- * the number of the batch, at the front of the line and says that all is well. */
+/* stream_worker: a stream worker that costs next to nothing, to measure others by: it finds the id,
+ * or the number of the batch, at the front of the line and says that all is well. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
