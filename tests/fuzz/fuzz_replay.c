@@ -35,7 +35,7 @@ static void check_again(const struct replay_part *part) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    struct bytes rest = fuzz_text(data, size), rate;
+    struct bytes rest = fuzz_text(data, size), rate = BYTES_NONE;
     struct err err = {STATUS_OK, ""};
     bytes_line(&rest, &rate);
     check_rate(rate);
