@@ -1,5 +1,5 @@
-/* A rate on the first line, then the two texts of a part of a replay, with a line "--" between them:
- * taken, or refused; what is taken is written again as it can be read. */
+/* A rate on the first line, then the two texts of a part of a replay, with a line "--" between
+ * them: taken, or refused; what is taken is written again as it can be read. */
 #include "fuzz.h"
 
 #include "triage/replay_order.h"
