@@ -127,7 +127,7 @@ size_t letters_size(struct letters *letters) {
     struct buf text;
     buf_init_heap(&text, ENVELOPE_MAX);
     letters_fill(letters, 1, 1, 1, (struct wall){1700000000000});
-    envelope_encode(&letters->envelopes[0], ENVELOPE_STORED, BYTES_NONE, &text);
+    envelope_store(&letters->envelopes[0], &text);
     size_t size = text.len + LETTERS_BODY;
     buf_free(&text);
     return size;

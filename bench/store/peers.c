@@ -109,7 +109,7 @@ static void insert(struct plain *plain, uint64_t seq, size_t at) {
     char fingerprint[24];
     snprintf(fingerprint, sizeof fingerprint, "%016llx", (unsigned long long)envelope->fingerprint);
     buf_clear(&plain->text);
-    envelope_encode(envelope, ENVELOPE_STORED, BYTES_NONE, &plain->text);
+    envelope_store(envelope, &plain->text);
     sqlite3_bind_int64(plain->message, 1, (sqlite3_int64)seq);
     sqlite3_bind_int64(plain->message, 2, 1);
     const struct bytes texts[] = {

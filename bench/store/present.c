@@ -213,7 +213,7 @@ static void show_due(struct present *present) {
 static void resolve_row(struct present *present, struct store_row *row, struct arena *arena,
                         struct store_op *op) {
     struct envelope *envelope = arena_alloc(arena, sizeof *envelope);
-    measure_check(envelope_decode(row->envelope, arena, envelope, NULL) == STATUS_OK, "decode");
+    measure_check(envelope_restore(row->envelope, arena, envelope, NULL) == STATUS_OK, "decode");
     envelope->state = STATE_RESOLVED;
     envelope->resolution = RESOLUTION_BY_HAND;
     envelope->resolved_at = subject_wall();

@@ -79,7 +79,7 @@ static void consider(struct map_node *node, void *arg) {
     struct page_key key = {.seq = entry->seq};
     if (page_by_death(scan->query))
         key.dead_ms = entry->facts.dead_at.ms;
-    if (envelope_decode(entry->envelope.bytes, &arena, &envelope, NULL) == STATUS_OK &&
+    if (envelope_restore(entry->envelope.bytes, &arena, &envelope, NULL) == STATUS_OK &&
         matches(scan, &envelope, entry_state(entry)) &&
         (!scan->has_cursor || newest_first(&key, &scan->after) > 0))
         scan->found[scan->count++] = (struct candidate){key, entry};
@@ -90,12 +90,12 @@ static struct bytes row_envelope(const struct entry *entry, struct arena *arena)
     struct bytes stored = arena_dup(arena, entry->envelope.bytes);
     struct envelope envelope;
     if (entry_state(entry) == entry->facts.state ||
-        envelope_decode(stored, arena, &envelope, NULL) != STATUS_OK)
+        envelope_restore(stored, arena, &envelope, NULL) != STATUS_OK)
         return stored;
     struct buf text;
     buf_init_heap(&text, 2 * stored.len + 256);
     envelope.state = entry_state(entry);
-    envelope_encode(&envelope, ENVELOPE_STORED, BYTES_NONE, &text);
+    envelope_store(&envelope, &text);
     struct bytes copy = arena_dup(arena, buf_view(&text));
     buf_free(&text);
     return copy;

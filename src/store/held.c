@@ -6,7 +6,7 @@ enum status held_new(uint64_t seq, struct bytes envelope, struct bytes body,
     held->seq = seq;
     held->body = arena_dup(&held->arena, body);
     enum status status =
-        envelope_decode(arena_dup(&held->arena, envelope), &held->arena, &held->envelope, err);
+        envelope_restore(arena_dup(&held->arena, envelope), &held->arena, &held->envelope, err);
     if (status != STATUS_OK) {
         store_held_free(held);
         return status;

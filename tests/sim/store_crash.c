@@ -281,7 +281,7 @@ static void compare_list(struct world *world) {
     for (size_t i = 0; i < page.count; i++) {
         struct envelope envelope;
         uint64_t id = 0;
-        assert_int_equal(envelope_decode(page.rows[i].envelope, &arena, &envelope, &err),
+        assert_int_equal(envelope_restore(page.rows[i].envelope, &arena, &envelope, &err),
                          STATUS_OK);
         assert_true(bytes_u64(bytes_cut(envelope.id, 1, envelope.id.len), &id) && id < MODEL_IDS);
         assert_int_equal(envelope.attempts, world->model.messages[id].version);

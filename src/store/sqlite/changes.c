@@ -70,7 +70,7 @@ enum status changes_restore(struct sqlite_store *self, uint64_t seq, uint32_t qu
     struct arena arena;
     arena_init_heap(&arena, 4096);
     struct envelope envelope;
-    enum status status = envelope_decode(envelope_text, &arena, &envelope, err);
+    enum status status = envelope_restore(envelope_text, &arena, &envelope, err);
     if (status == STATUS_OK) {
         struct entry *entry = entry_new(seq, queue, &envelope, &self->tables.names);
         entry->in_file = true;

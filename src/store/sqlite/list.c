@@ -39,12 +39,12 @@ static enum state shown_state(enum state stored) {
 /* The envelope of a message that is taken says so. */
 static struct bytes as_taken(struct bytes stored, struct arena *arena) {
     struct envelope envelope;
-    if (envelope_decode(stored, arena, &envelope, NULL) != STATUS_OK)
+    if (envelope_restore(stored, arena, &envelope, NULL) != STATUS_OK)
         return stored;
     envelope.state = shown_state(envelope.state);
     struct buf text;
     buf_init_heap(&text, 2 * stored.len + 256);
-    envelope_encode(&envelope, ENVELOPE_STORED, BYTES_NONE, &text);
+    envelope_store(&envelope, &text);
     struct bytes copy = arena_dup(arena, buf_view(&text));
     buf_free(&text);
     return copy;

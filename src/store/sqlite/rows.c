@@ -57,7 +57,7 @@ static enum status write_message(struct database *database, const struct row *ro
     bind_envelope(stmt, envelope, fingerprint);
     if (error_id != 0)
         sqlite3_bind_int64(stmt, 18, error_id);
-    database_bind_text(stmt, 19, row->envelope);
+    sqlite3_bind_blob64(stmt, 19, row->envelope.ptr, row->envelope.len, SQLITE_STATIC);
     return database_step(database, stmt, err);
 }
 
@@ -92,7 +92,7 @@ enum status rows_write(struct database *database, struct error_texts *texts, con
     struct arena arena;
     arena_init_heap(&arena, 4096);
     struct envelope envelope;
-    enum status status = envelope_decode(row->envelope, &arena, &envelope, err);
+    enum status status = envelope_restore(row->envelope, &arena, &envelope, err);
     if (status == STATUS_OK)
         status = write_decoded(database, texts, row, &envelope, err);
     arena_free(&arena);

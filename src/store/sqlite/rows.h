@@ -12,7 +12,7 @@
 struct row {
     uint64_t seq;
     uint32_t queue;
-    struct bytes envelope; /* ENVELOPE_STORED JSON */
+    struct bytes envelope; /* as envelope_store writes it */
     struct bytes body;     /* ptr NULL: as it was */
     bool fresh;            /* the file has no row of that number, for certain */
 };
