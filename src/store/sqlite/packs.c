@@ -1,0 +1,363 @@
+#include "store/sqlite/packs.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+
+enum { WRITE_BYTES = 1 << 20, PENDING_MAX = INT32_MAX, WASTE_SHARE = 2 };
+
+struct packs {
+    struct packs_options options;
+    char *dir;
+    pthread_mutex_t lock; /* guards the array, and who reads what */
+    struct pack **all;    /* by number */
+    size_t count;
+
+    struct pack *current; /* what is added goes here; NULL: into a new one */
+    uint64_t settled;     /* number of the last pack that a committed transaction knows */
+    uint64_t settled_end; /* and where it ended */
+    struct buf pending;   /* put and not yet written: the end of the current pack */
+    bool written;         /* the current pack is to be synced */
+    bool made;            /* the folder is to be synced */
+    enum status status;   /* of what was put since the last transaction */
+    struct err err;
+};
+
+/* ---- the array ---- */
+
+/* The first whose number is not below. */
+static size_t place_of(const struct packs *packs, uint64_t number) {
+    size_t low = 0, high = packs->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (packs->all[middle]->number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static struct pack *find(const struct packs *packs, uint64_t number) {
+    size_t at = place_of(packs, number);
+    return at < packs->count && packs->all[at]->number == number ? packs->all[at] : NULL;
+}
+
+static void add(struct packs *packs, struct pack *pack) {
+    pthread_mutex_lock(&packs->lock);
+    packs->all = memory_grow(packs->all, (packs->count + 1) * sizeof(struct pack *));
+    packs->all[packs->count++] = pack;
+    pthread_mutex_unlock(&packs->lock);
+}
+
+/* Freed at once, or by its last reader. */
+static void leave(struct packs *packs, size_t at) {
+    pthread_mutex_lock(&packs->lock);
+    struct pack *pack = packs->all[at];
+    memmove(packs->all + at, packs->all + at + 1, (packs->count - at - 1) * sizeof(struct pack *));
+    packs->count--;
+    pack->removed = true;
+    bool idle = pack->readers == 0;
+    pthread_mutex_unlock(&packs->lock);
+    if (idle)
+        pack_free(pack);
+}
+
+/* ---- opening ---- */
+
+static enum status load(struct packs *packs, struct database *database, struct err *err) {
+    enum status status = STATUS_OK;
+    sqlite3_stmt *stmt = database_statement(database, SQL_PACKS);
+    while (database_next(database, stmt, &status, err)) {
+        struct pack *pack = NULL;
+        uint64_t number = (uint64_t)sqlite3_column_int64(stmt, 0);
+        status =
+            pack_open(packs->options.disk, packs->dir, number, false, &pack, err);
+        if (status != STATUS_OK) {
+            sqlite3_reset(stmt);
+            return err ? err_set(err, STATUS_CORRUPT, "%.400s", err->text) : STATUS_CORRUPT;
+        }
+        pack->end = (uint64_t)sqlite3_column_int64(stmt, 1);
+        pack->live = (uint64_t)sqlite3_column_int64(stmt, 2);
+        add(packs, pack);
+    }
+    return status;
+}
+
+static void remove_if_unknown(void *arg, const char *name) {
+    struct packs *packs = arg;
+    uint64_t number;
+    struct err err;
+    if (pack_number(name, &number) && !find(packs, number) &&
+        pack_remove_file(packs->options.disk, packs->dir, number, &err) != STATUS_OK)
+        log_warn("%s", err.text);
+}
+
+static void settle_end(struct packs *packs) {
+    packs->current = packs->count > 0 ? packs->all[packs->count - 1] : NULL;
+    if (packs->current) {
+        packs->settled = packs->current->number;
+        packs->settled_end = packs->current->end;
+    }
+}
+
+enum status packs_open(const struct packs_options *options, struct database *database,
+                       struct packs **out, struct err *err) {
+    struct packs *packs = memory_new(sizeof *packs);
+    packs->options = *options;
+    if (packs->options.pack_bytes == 0)
+        packs->options.pack_bytes = PACKS_BYTES;
+    packs->dir = bytes_dup(bytes_of(options->dir));
+    pthread_mutex_init(&packs->lock, NULL);
+    buf_init_heap(&packs->pending, PENDING_MAX);
+    enum status status = load(packs, database, err);
+    if (status != STATUS_OK) {
+        packs_free(packs);
+        return status;
+    }
+    settle_end(packs);
+    struct disk *disk = options->disk;
+    (void)disk->vtable->list(disk, packs->dir, remove_if_unknown, packs);
+    *out = packs;
+    return STATUS_OK;
+}
+
+void packs_free(struct packs *packs) {
+    if (!packs)
+        return;
+    for (size_t i = 0; i < packs->count; i++)
+        pack_free(packs->all[i]);
+    free(packs->all);
+    buf_free(&packs->pending);
+    pthread_mutex_destroy(&packs->lock);
+    free(packs->dir);
+    free(packs);
+}
+
+/* ---- putting ---- */
+
+static enum status io_trouble(const struct packs *packs, int error, const char *doing,
+                              struct err *err) {
+    return err_set(err, error == ENOSPC ? STATUS_FULL : STATUS_IO, "%s a pack in %s: %s", doing,
+                   packs->dir, strerror(error));
+}
+
+static enum status write_pending(struct packs *packs, struct err *err) {
+    if (packs->pending.len == 0)
+        return STATUS_OK;
+    struct disk *disk = packs->options.disk;
+    int error = disk->vtable->write(disk, packs->current->file,
+                                    packs->current->end - packs->pending.len, packs->pending.ptr,
+                                    packs->pending.len);
+    packs->written = true;
+    buf_clear(&packs->pending);
+    return error ? io_trouble(packs, error, "writing", err) : STATUS_OK;
+}
+
+static void pad(struct packs *packs, uint64_t bytes) {
+    char *zeroes = buf_room(&packs->pending, bytes);
+    if (zeroes)
+        memset(zeroes, 0, bytes);
+    packs->current->end += bytes;
+}
+
+static uint64_t left_in_block(const struct packs *packs) {
+    return (PACK_BLOCK - packs->current->end % PACK_BLOCK) % PACK_BLOCK;
+}
+
+/* What the transaction put into the current pack is on disk afterwards. */
+static enum status finish_pack(struct packs *packs, struct err *err) {
+    if (!packs->current)
+        return STATUS_OK;
+    pad(packs, left_in_block(packs));
+    enum status status = write_pending(packs, err);
+    if (status != STATUS_OK || !packs->written)
+        return status;
+    struct disk *disk = packs->options.disk;
+    int error = disk->vtable->sync(disk, packs->current->file);
+    packs->written = false;
+    return error ? io_trouble(packs, error, "syncing", err) : STATUS_OK;
+}
+
+static enum status next_pack(struct packs *packs, struct err *err) {
+    enum status status = finish_pack(packs, err);
+    struct pack *pack = NULL;
+    uint64_t number = packs->current ? packs->current->number + 1 : packs->settled + 1;
+    if (status == STATUS_OK)
+        status = pack_open(packs->options.disk, packs->dir, number, true, &pack, err);
+    if (status == STATUS_OK) {
+        add(packs, pack);
+        packs->current = pack;
+        packs->made = packs->written = true;
+    }
+    return status;
+}
+
+/* Makes room for the next record. */
+static enum status prepare(struct packs *packs, struct err *err) {
+    enum status status = STATUS_OK;
+    if (!packs->current || packs->current->end >= packs->options.pack_bytes)
+        status = next_pack(packs, err);
+    else if (packs->pending.len >= WRITE_BYTES)
+        status = write_pending(packs, err);
+    if (status == STATUS_OK && left_in_block(packs) < PACK_HEAD_BYTES)
+        pad(packs, left_in_block(packs));
+    return status;
+}
+
+struct pack_place packs_put(struct packs *packs, uint64_t seq, enum pack_part part,
+                            struct bytes bytes) {
+    if (packs->status == STATUS_OK)
+        packs->status = prepare(packs, &packs->err);
+    if (packs->status != STATUS_OK)
+        return (struct pack_place){0};
+    struct pack *pack = packs->current;
+    struct pack_place place = {pack_at(pack->number, pack->end), bytes.len};
+    pack_put_record(&packs->pending, place.at, seq, part, bytes);
+    pack->end += pack_record_size(bytes.len);
+    pack->added += (int64_t)pack_record_size(bytes.len);
+    pack->unsaved = true;
+    return place;
+}
+
+void packs_drop(struct packs *packs, struct pack_place place) {
+    struct pack *pack = place.at ? find(packs, pack_number_of(place.at)) : NULL;
+    if (!pack)
+        return;
+    pack->added -= (int64_t)pack_record_size(place.len);
+    pack->unsaved = true;
+}
+
+/* ---- the transaction's end ---- */
+
+static bool is_dead(const struct packs *packs, const struct pack *pack) {
+    return pack != packs->current && (int64_t)pack->live + pack->added <= 0;
+}
+
+static enum status save(const struct packs *packs, const struct pack *pack,
+                        struct database *database, struct err *err) {
+    bool dead = is_dead(packs, pack);
+    sqlite3_stmt *stmt = database_statement(database, dead ? SQL_PACK_DELETE : SQL_PACK_SET);
+    sqlite3_bind_int64(stmt, 1, (sqlite3_int64)pack->number);
+    if (!dead) {
+        sqlite3_bind_int64(stmt, 2, (sqlite3_int64)pack->end);
+        sqlite3_bind_int64(stmt, 3, (sqlite3_int64)pack->live + pack->added);
+    }
+    return database_step(database, stmt, err);
+}
+
+static enum status sync_names(struct packs *packs, struct err *err) {
+    if (!packs->made)
+        return STATUS_OK;
+    struct disk *disk = packs->options.disk;
+    int error = disk->vtable->sync_dir(disk, packs->dir);
+    packs->made = error != 0;
+    return error ? io_trouble(packs, error, "naming", err) : STATUS_OK;
+}
+
+enum status packs_flush(struct packs *packs, struct database *database, struct err *err) {
+    if (packs->status == STATUS_OK)
+        packs->status = finish_pack(packs, &packs->err);
+    if (packs->status == STATUS_OK)
+        packs->status = sync_names(packs, &packs->err);
+    if (packs->status == STATUS_OK && packs->pending.overflow)
+        packs->status = err_set(&packs->err, STATUS_TOO_LARGE, "a record is too large for a pack");
+    if (packs->status != STATUS_OK && err)
+        *err = packs->err;
+    enum status status = packs->status;
+    for (size_t i = 0; status == STATUS_OK && i < packs->count; i++) {
+        if (packs->all[i]->unsaved)
+            status = save(packs, packs->all[i], database, err);
+    }
+    return status;
+}
+
+static void keep(struct packs *packs) {
+    for (size_t i = packs->count; i-- > 0;) {
+        struct pack *pack = packs->all[i];
+        struct err err;
+        bool dead = pack->unsaved && is_dead(packs, pack);
+        pack->live = (uint64_t)((int64_t)pack->live + pack->added);
+        pack->added = 0;
+        pack->unsaved = false;
+        if (!dead)
+            continue;
+        if (pack_remove_file(packs->options.disk, packs->dir, pack->number, &err) != STATUS_OK)
+            log_warn("%s", err.text);
+        leave(packs, i);
+    }
+    settle_end(packs);
+}
+
+/* A pack that the transaction began stays as a file, and is begun anew under its number. */
+static void undo(struct packs *packs) {
+    for (size_t i = packs->count; i-- > 0;) {
+        packs->all[i]->added = 0;
+        packs->all[i]->unsaved = false;
+        if (packs->all[i]->number > packs->settled)
+            leave(packs, i);
+    }
+    packs->current = find(packs, packs->settled);
+    if (packs->current)
+        packs->current->end = packs->settled_end;
+}
+
+void packs_settle(struct packs *packs, bool committed) {
+    if (committed)
+        keep(packs);
+    else
+        undo(packs);
+    buf_clear(&packs->pending);
+    packs->written = false;
+    packs->status = STATUS_OK;
+}
+
+/* ---- reading ---- */
+
+static struct pack *borrow(struct packs *packs, uint64_t number) {
+    pthread_mutex_lock(&packs->lock);
+    struct pack *pack = find(packs, number);
+    if (pack)
+        pack->readers++;
+    pthread_mutex_unlock(&packs->lock);
+    return pack;
+}
+
+static void give_back(struct packs *packs, struct pack *pack) {
+    pthread_mutex_lock(&packs->lock);
+    bool last = --pack->readers == 0 && pack->removed;
+    pthread_mutex_unlock(&packs->lock);
+    if (last)
+        pack_free(pack);
+}
+
+enum status packs_read(struct packs *packs, struct pack_place place, struct arena *arena,
+                       struct bytes *out, struct err *err) {
+    struct pack *pack = borrow(packs, pack_number_of(place.at));
+    if (!pack)
+        return err_set(err, STATUS_NOT_FOUND, "its pack is gone");
+    enum status status = pack_read(pack, place, arena, out, err);
+    give_back(packs, pack);
+    return status;
+}
+
+const struct pack *packs_wasteful(const struct packs *packs) {
+    const struct pack *worst = NULL;
+    for (size_t i = 0; i < packs->count; i++) {
+        const struct pack *pack = packs->all[i];
+        if (pack != packs->current && pack->live < pack->end / WASTE_SHARE &&
+            (!worst || pack->live < worst->live))
+            worst = pack;
+    }
+    return worst;
+}
+
+const struct pack *packs_next(const struct packs *packs, const struct pack *before) {
+    size_t at = before ? place_of(packs, before->number) + 1 : 0;
+    return at < packs->count ? packs->all[at] : NULL;
+}
