@@ -16,9 +16,12 @@
     X(FORBIDDEN, 403, 1, "this is not allowed")                                                    \
     X(NOT_FOUND, 404, 4, "there is no such thing")                                                 \
     X(METHOD, 405, 1, "this path does not take that method")                                       \
+    X(TIMEOUT, 408, 1, "it took too long to arrive")                                               \
     X(CONFLICT, 409, 1, "it conflicts with what is held")                                          \
     X(TOO_LARGE, 413, 1, "it is larger than its limit")                                            \
+    X(URI_TOO_LONG, 414, 1, "the path is longer than its limit")                                   \
     X(MEDIA_TYPE, 415, 1, "the content type is not understood")                                    \
+    X(HEAD_TOO_LARGE, 431, 1, "the headers are larger than their limit")                           \
     X(NOT_YET, 501, 1, "not in this version")                                                      \
     X(BUSY, 503, 1, "it cannot be taken now; try again later")                                     \
     X(IO, 503, 1, "the disk did not take it")                                                      \

@@ -139,3 +139,13 @@ struct decision decide(const struct policy *policy, const struct subject *subjec
     struct judgement j = {policy, subject, outcome, around, rng};
     return judge_failure(&j, &class);
 }
+
+/* No rule speaks of it: nobody was left to say what the failure looked like. */
+struct decision decide_crash(const struct policy *policy, const struct subject *subject,
+                             const struct outcome *outcome, const struct circumstance *around,
+                             struct rng *rng) {
+    static const struct classification crash = {
+        .verdict = VERDICT_RETRY, .category = {"crash", 5}, .reason = {"signal", 6}};
+    struct judgement j = {policy, subject, outcome, around, rng};
+    return judge_failure(&j, &crash);
+}

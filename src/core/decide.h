@@ -63,4 +63,10 @@ struct decision decide(const struct policy *policy, const struct subject *subjec
                        const struct outcome *outcome, const struct rule_facts *facts,
                        const struct circumstance *around, struct rng *rng);
 
+/* The judgement on a message that took our own process with it (SEMANTICS 5.1): a counted attempt
+ * and a crash, retried until poison.crashes. */
+struct decision decide_crash(const struct policy *policy, const struct subject *subject,
+                             const struct outcome *outcome, const struct circumstance *around,
+                             struct rng *rng);
+
 #endif

@@ -19,6 +19,7 @@ struct engine *engine_new(const struct engine_options *options) {
     engine->record_retry_ms = RECORD_RETRY_FIRST_MS;
     rng_seed(&engine->rng, options->seed);
     list_init(&engine->visiting);
+    list_init(&engine->parked);
     list_init(&engine->deciding);
     list_init(&engine->answers);
     list_init(&engine->facts);
@@ -83,6 +84,8 @@ enum status engine_add(struct engine *engine, const struct engine_queue_options 
     queue->broker = options->broker;
     queue->handlers = options->handlers;
     queue->handler_count = options->handler_count;
+    for (size_t i = 0; i < options->handler_count; i++)
+        queue->in_process |= options->handlers[i].handler->vtable->in_process;
     queue->number = engine->store->vtable->queue_number(engine->store, options->name);
     list_init(&queue->flights);
     list_init(&queue->visiting);
@@ -256,6 +259,7 @@ void engine_free(struct engine *engine) {
     if (!engine)
         return;
     record_drop(engine);
+    suspect_drop_all(engine);
     mailbox_take(&engine->mailbox);
     for (size_t i = 0; i < engine->queue_count; i++)
         queue_free(engine->queues[i]);

@@ -74,32 +74,33 @@ void flight_call(struct flight *flight) {
     handler->vtable->start(handler, &flight->call);
 }
 
-/* What our last death cut short stands in the history, uncounted. */
-static void note_interrupted(struct flight *flight) {
+/* What our last death cut short stands in the history, uncounted. Returns the slot that said so. */
+static uint32_t note_interrupted(struct flight *flight) {
     struct recorder_entry entry;
     struct envelope *envelope = &flight->held->envelope;
     if (!recorder_claim(flight->queue->engine->recorder, flight->held->seq, &entry))
-        return;
+        return RECORDER_NO_SLOT;
     struct envelope_note note = {.attempt = entry.attempt,
                                  .replay = envelope->replays,
                                  .at = entry.started_at,
                                  .interrupted = true,
                                  .delay_ms = -1};
     envelope_note(envelope, &flight->held->arena, &note);
+    return entry.slot;
 }
 
 void flight_hand_over(struct flight *flight, bool probe) {
     struct engine *engine = flight->queue->engine;
     struct envelope *envelope = &flight->held->envelope;
-    note_interrupted(flight);
+    uint32_t noted_before = note_interrupted(flight);
     flight->probe = probe;
     flight->started = engine->now;
     if (envelope->first_attempt_at.ms == WALL_NEVER.ms) {
         envelope->first_attempt_at = engine->now.wall;
         rate_count(&flight->queue->in, engine->now.mono);
     }
-    flight->slot = recorder_note(engine->recorder, flight->held->seq, envelope->attempts + 1,
-                                 engine->now.wall);
+    flight->slot = suspect_note(flight);
+    recorder_clear(engine->recorder, noted_before);
     flight->queue->running++;
     flight_call(flight);
 }

@@ -231,10 +231,14 @@ static struct decision decision_on(struct flight *flight) {
                               .headers = envelope->headers,
                               .header_count = envelope->header_count};
     struct circumstance around = {.now = queue->engine->now.wall,
-                                  .probe = !flight->report && (flight->probe || !closed),
+                                  .probe = !flight->report && !flight->killed_us &&
+                                           (flight->probe || !closed),
                                   .breaker_closed = closed,
                                   .fallback_left = !flight->report && !queue->engine->stopping &&
                                                    flight->handler + 1 < queue->handler_count};
+    if (flight->killed_us)
+        return decide_crash(flight->policy, &subject, &flight->outcome, &around,
+                            &queue->engine->rng);
     return decide(flight->policy, &subject, &flight->outcome, &flight->facts, &around,
                   &queue->engine->rng);
 }
@@ -255,6 +259,7 @@ void judge_decide(struct flight *flight) {
         queue_visit(queue);
         count(flight, &decision);
         tell_breaker(flight, &decision);
+        suspect_ended(flight);
     }
     if (flight->outcome.ending != ENDING_OK)
         note_attempt(flight, &decision);

@@ -85,12 +85,22 @@ static bool over_budget(struct queue *queue, const struct store_held *held) {
 }
 
 static void hand_over(struct queue *queue, struct store_held *held, bool probe) {
+    if (!suspect_admit(queue, held))
+        return;
     bool retry = held->envelope.attempts > 0;
+    if (probe)
+        breaker_probe_started(&queue->breaker);
     if (!probe && retry)
         queue->retries++;
     if (!probe && !retry)
         budget_first(&queue->budget, queue->engine->now.mono);
     flight_hand_over(flight_new(queue, held), probe);
+}
+
+static void feed_suspect(struct queue *queue) {
+    struct store_held *held = free_slots(queue) ? suspect_next(queue) : NULL;
+    if (held)
+        hand_over(queue, held, false);
 }
 
 static void feed_due(struct queue *queue) {
@@ -129,6 +139,9 @@ static struct store_held *next_probe(struct queue *queue) {
     struct store *store = engine->store;
     struct store_held *fresh = NULL, *due = NULL;
     uint64_t avoid = queue->last_probe;
+    struct store_held *suspect = suspect_next(queue);
+    if (suspect)
+        return suspect;
     if (!dlq_full(queue))
         queue->broker->vtable->receive(queue->broker, engine->now, avoid, &fresh, 1);
     if (fresh && fresh->seq != avoid)
@@ -147,7 +160,6 @@ static void feed_probes(struct queue *queue) {
         if (!held)
             return;
         queue->last_probe = held->seq;
-        breaker_probe_started(&queue->breaker);
         hand_over(queue, held, true);
     }
 }
@@ -168,6 +180,7 @@ void queue_feed(struct queue *queue) {
         feed_probes(queue);
         return;
     }
+    feed_suspect(queue);
     feed_due(queue);
     queue->dlq_filling = !dlq_full(queue) && dlq_filling(queue);
     if (!queue->dlq_full && !queue->dlq_filling)

@@ -16,21 +16,21 @@
 /* The file: a header of one slot's size, then slots.
  *
  *   offset  header                     slot
- *   0       magic "IMPFLY1\0"          seq        u64, 0: free
+ *   0       magic "IMPFLY2\0"          seq        u64, 0: free
  *   8       zero                       started_ms i64
  *   16      zero                       attempt    u32
- *   20      zero                       zero       u32
+ *   20      zero                       state      u32, enum recorder_state
  *
  * Written and read on one machine, in its own byte order. Slot 0 is the header, so 0 is no slot. */
 struct slot {
     uint64_t seq;
     int64_t started_ms;
     uint32_t attempt;
-    uint32_t zero;
+    uint32_t state;
 };
 
 enum { FIRST_SLOTS = 1024 };
-static const char magic[8] = "IMPFLY1";
+static const char magic[8] = "IMPFLY2";
 
 struct interrupted {
     struct map_node by_seq;
@@ -78,7 +78,8 @@ static void free_from(struct recorder *recorder, uint32_t first) {
     recorder->free_slots =
         memory_grow(recorder->free_slots, recorder->count * sizeof *recorder->free_slots);
     for (uint32_t slot = recorder->count; slot-- > first;)
-        recorder->free_slots[recorder->free_count++] = slot;
+        if (recorder->slots[slot].seq == 0)
+            recorder->free_slots[recorder->free_count++] = slot;
 }
 
 /* Maps `count` slots of the file, or of memory. */
@@ -101,19 +102,76 @@ static bool map_slots(struct recorder *recorder, uint32_t count) {
     return true;
 }
 
-static void remember(struct recorder *recorder, const struct slot *slot) {
-    struct interrupted *found = memory_new(sizeof *found);
-    found->entry = (struct recorder_entry){slot->seq, slot->attempt, {slot->started_ms}};
-    map_insert(&recorder->interrupted, &found->by_seq, slot->seq);
+/* Attempts count from 1, so a slot without one is what is left of a file that was cut off. */
+static bool is_used(const struct slot *slot) {
+    return slot->seq && slot->attempt && slot->state <= RECORDER_BLAMED;
 }
 
-/* Attempts count from 1, so a slot without one is what is left of a file that was cut off. */
+static uint32_t count_inside(const struct recorder *recorder) {
+    uint32_t count = 0;
+    for (uint32_t i = 1; i < recorder->count; i++) {
+        const struct slot *slot = &recorder->slots[i];
+        count +=
+            is_used(slot) && (slot->state == RECORDER_RUNNING || slot->state == RECORDER_ALONE);
+    }
+    return count;
+}
+
+/* What a slot of the last run means in this one; the picture stands in the header. */
+static enum recorder_state state_after_death(uint32_t state, uint32_t inside) {
+    if (state == RECORDER_ALONE || (state == RECORDER_RUNNING && inside == 1))
+        return RECORDER_BLAMED;
+    return state == RECORDER_RUNNING ? RECORDER_SUSPECT : (enum recorder_state)state;
+}
+
+static bool is_kept(uint32_t state) {
+    return state == RECORDER_SUSPECT || state == RECORDER_BLAMED;
+}
+
+static struct interrupted *find(const struct recorder *recorder, uint64_t seq) {
+    struct map_node *node = seq ? map_first(&recorder->interrupted, seq) : NULL;
+    return node ? CONTAINER_OF(node, struct interrupted, by_seq) : NULL;
+}
+
+/* A suspect whose turn had just come may stand there twice: what weighs more is true. */
+static void remember(struct recorder *recorder, uint32_t place) {
+    struct slot *slot = &recorder->slots[place];
+    struct interrupted *found = find(recorder, slot->seq);
+    if (found && found->entry.state >= slot->state) {
+        *slot = (struct slot){0};
+        return;
+    }
+    if (found) {
+        recorder->slots[found->entry.slot].seq = 0;
+    } else {
+        found = memory_new(sizeof *found);
+        map_insert(&recorder->interrupted, &found->by_seq, slot->seq);
+    }
+    found->entry = (struct recorder_entry){.seq = slot->seq,
+                                           .attempt = slot->attempt,
+                                           .started_at = {slot->started_ms},
+                                           .state = (enum recorder_state)slot->state,
+                                           .slot = is_kept(slot->state) ? place : RECORDER_NO_SLOT};
+}
+
+static void read_slots(struct recorder *recorder) {
+    uint32_t inside = count_inside(recorder);
+    for (uint32_t i = 1; i < recorder->count; i++) {
+        struct slot *slot = &recorder->slots[i];
+        if (is_used(slot)) {
+            slot->state = state_after_death(slot->state, inside);
+            remember(recorder, i);
+        }
+        if (!is_used(slot) || !is_kept(slot->state))
+            *slot = (struct slot){0};
+    }
+}
+
 static void read_last_run(struct recorder *recorder) {
     if (memcmp(recorder->slots, magic, sizeof magic) == 0)
-        for (uint32_t i = 1; i < recorder->count; i++)
-            if (recorder->slots[i].seq && recorder->slots[i].attempt)
-                remember(recorder, &recorder->slots[i]);
-    memset(recorder->slots, 0, recorder->count * sizeof(struct slot));
+        read_slots(recorder);
+    else
+        memset(recorder->slots, 0, recorder->count * sizeof(struct slot));
     memcpy(recorder->slots, magic, sizeof magic);
 }
 
@@ -140,15 +198,22 @@ static bool grow(struct recorder *recorder) {
     return true;
 }
 
-uint32_t recorder_note(struct recorder *recorder, uint64_t seq, uint32_t attempt, struct wall at) {
+uint32_t recorder_note(struct recorder *recorder, uint64_t seq, uint32_t attempt, struct wall at,
+                       enum recorder_state state) {
     if (seq == 0 || (recorder->free_count == 0 && !grow(recorder)))
         return RECORDER_NO_SLOT;
     uint32_t slot = recorder->free_slots[--recorder->free_count];
     recorder->slots[slot].started_ms = at.ms;
     recorder->slots[slot].attempt = attempt;
+    recorder->slots[slot].state = state;
     /* The seq makes the slot count, so it is written last. */
     __atomic_store_n(&recorder->slots[slot].seq, seq, __ATOMIC_RELEASE);
     return slot;
+}
+
+void recorder_end(struct recorder *recorder, uint32_t slot) {
+    if (slot != RECORDER_NO_SLOT)
+        __atomic_store_n(&recorder->slots[slot].state, RECORDER_ENDED, __ATOMIC_RELEASE);
 }
 
 void recorder_clear(struct recorder *recorder, uint32_t slot) {
@@ -158,13 +223,17 @@ void recorder_clear(struct recorder *recorder, uint32_t slot) {
     recorder->free_slots[recorder->free_count++] = slot;
 }
 
+const struct recorder_entry *recorder_find(const struct recorder *recorder, uint64_t seq) {
+    const struct interrupted *found = find(recorder, seq);
+    return found ? &found->entry : NULL;
+}
+
 bool recorder_claim(struct recorder *recorder, uint64_t seq, struct recorder_entry *out) {
-    struct map_node *node = map_first(&recorder->interrupted, seq);
-    if (!node || seq == 0)
+    struct interrupted *found = find(recorder, seq);
+    if (!found)
         return false;
-    struct interrupted *found = CONTAINER_OF(node, struct interrupted, by_seq);
     *out = found->entry;
-    map_remove(&recorder->interrupted, node);
+    map_remove(&recorder->interrupted, &found->by_seq);
     free(found);
     return true;
 }

@@ -57,6 +57,7 @@ struct flight {
     bool spill_synced; /* … which was done: never again */
     bool duplicate;    /* a report whose id is held already */
     bool postponed;    /* a commit of it failed; counted in queue->postponed until one does not */
+    bool killed_us;    /* our last life ended in this attempt */
 };
 
 struct queue {
@@ -69,6 +70,7 @@ struct queue {
     struct broker *broker;
     const struct engine_handler *handlers;
     size_t handler_count;
+    bool in_process; /* one of them runs inside our own process */
 
     enum queue_state state;
     char why[256];
@@ -127,6 +129,8 @@ struct engine {
     struct heap timers;
     struct list visiting;
     struct recorder *recorder;
+    struct flight *suspect; /* the one whose turn it is; NULL: none runs */
+    struct list parked;     /* suspects that wait for their turn */
 
     struct list deciding; /* flights decided and not in a commit yet */
     struct list answers;  /* requests to answer with this turn's commit */
@@ -172,6 +176,14 @@ struct flight *flight_new(struct queue *queue, struct store_held *held_take);
 void flight_hand_over(struct flight *flight, bool probe);
 void flight_call(struct flight *flight); /* the next handler in the list, within the same attempt */
 void flight_free(struct flight *flight);
+
+/* suspect.c */
+/* False: the message is taken, since it waits for its turn to run alone, or was judged at once. */
+bool suspect_admit(struct queue *queue, struct store_held *held);
+struct store_held *suspect_next(struct queue *queue); /* whose turn it is; NULL: nobody's */
+uint32_t suspect_note(struct flight *flight);         /* its slot in the flight recorder */
+void suspect_ended(struct flight *flight);            /* the handler is through with it */
+void suspect_drop_all(struct engine *engine);
 
 /* question.c */
 void question_outcome(

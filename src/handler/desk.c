@@ -16,22 +16,13 @@ void desk_free(struct desk *desk) {
     mailbox_free(&desk->mailbox);
 }
 
-static void post(struct desk *desk, enum desk_wish wish, struct handler *handler,
-                 struct call *call) {
+void desk_ask(struct desk *desk, enum desk_wish wish, struct handler *handler, struct task task) {
     struct desk_order *order = memory_new(sizeof *order);
     order->wish = wish;
     order->handler = handler;
-    order->call = call;
+    order->task = task;
     mailbox_post(&desk->mailbox, &order->mail);
     desk->wake(desk->arg);
-}
-
-void desk_start(struct desk *desk, struct handler *handler, struct call *call) {
-    post(desk, DESK_START, handler, call);
-}
-
-void desk_cancel(struct desk *desk, struct handler *handler, struct call *call) {
-    post(desk, DESK_CANCEL, handler, call);
 }
 
 void desk_close(struct desk *desk) {
@@ -55,25 +46,26 @@ bool desk_closing(const struct desk *desk) {
     return atomic_load(&desk->closing);
 }
 
-static uint64_t hash_of(const struct call *call) {
-    return bytes_hash((struct bytes){(const char *)&call, sizeof call});
+static uint64_t hash_of(struct task task) {
+    const void *identity = task_identity(task);
+    return bytes_hash((struct bytes){(const char *)&identity, sizeof identity});
 }
 
-void desk_enter(struct desk *desk, struct desk_entry *entry, struct call *call) {
-    assert(!desk_find(desk, call));
-    entry->call = call;
-    map_insert(&desk->under_way, &entry->node, hash_of(call));
+void desk_enter(struct desk *desk, struct desk_entry *entry, struct task task) {
+    assert(!desk_find(desk, task));
+    entry->task = task;
+    map_insert(&desk->under_way, &entry->node, hash_of(task));
 }
 
 void desk_leave(struct desk *desk, struct desk_entry *entry) {
     map_remove(&desk->under_way, &entry->node);
 }
 
-struct desk_entry *desk_find(const struct desk *desk, const struct call *call) {
-    struct map_node *node = map_first(&desk->under_way, hash_of(call));
+struct desk_entry *desk_find(const struct desk *desk, struct task task) {
+    struct map_node *node = map_first(&desk->under_way, hash_of(task));
     for (; node; node = map_next(node)) {
         struct desk_entry *entry = CONTAINER_OF(node, struct desk_entry, node);
-        if (entry->call == call)
+        if (task_identity(entry->task) == task_identity(task))
             return entry;
     }
     return NULL;

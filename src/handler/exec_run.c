@@ -5,12 +5,13 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum {
-    EXEC_RUN_CHUNK = 16 * 1024,    /* bytes read of stderr at once */
+    EXEC_RUN_CHUNK = 16 * 1024,    /* bytes read at once */
     EXEC_RUN_LAST_CHUNKS_MAX = 64, /* read after the end: somebody else may go on writing */
 };
 
@@ -27,65 +28,111 @@ static void watch(struct exec_watch *watch, struct exec_run *run, uint32_t event
 }
 
 /* Removed by hand: closing alone does not, while a process being born holds a copy. */
+static void rest_watch(struct exec_watch *watch) {
+    if (watch->ready)
+        epoll_ctl(watch->run->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
+    watch->ready = NULL;
+}
+
 static void unwatch(struct exec_watch *watch) {
     if (watch->fd < 0)
         return;
-    if (watch->ready)
-        epoll_ctl(watch->run->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
+    rest_watch(watch);
     close(watch->fd);
     watch->fd = -1;
 }
 
 static void unwatch_all(struct exec_run *run) {
     unwatch(&run->feed);
+    unwatch(&run->hear);
     unwatch(&run->listen);
     unwatch(&run->life);
 }
 
 void exec_run_ready(struct exec_watch *watch) {
-    if (watch->fd >= 0)
+    if (watch->fd >= 0 && watch->ready)
         watch->ready(watch->run);
 }
 
 /* ---- feeding and listening ---- */
 
-/* A child that does not want its input is free not to read it. */
-static void feed(struct exec_run *run) {
+/* False when more is to be written as soon as there is room. A child that does not want its input is
+ * free not to read it. */
+static bool write_rest(struct exec_run *run) {
     while (run->rest.len > 0) {
         ssize_t wrote = write(run->feed.fd, run->rest.ptr, run->rest.len);
-        if (wrote < 0 && errno == EAGAIN)
-            return;
         if (wrote < 0)
-            break;
+            return errno != EAGAIN;
         run->rest = bytes_cut(run->rest, (size_t)wrote, run->rest.len);
     }
+    return true;
+}
+
+static void feed(struct exec_run *run) {
+    if (!write_rest(run)) {
+        if (!run->feed.ready)
+            watch(&run->feed, run, EPOLLOUT, feed);
+    } else if (run->heard) {
+        rest_watch(&run->feed);
+    } else {
+        unwatch(&run->feed);
+    }
+}
+
+void exec_run_feed(struct exec_run *run, struct bytes text) {
+    run->rest = text;
+    if (run->feed.fd >= 0)
+        feed(run);
+}
+
+void exec_run_hush(struct exec_run *run) {
     unwatch(&run->feed);
 }
 
 /* False when there is nothing more for now, or for good. */
-static bool listen_once(struct exec_run *run) {
+static bool read_once(struct exec_run *run, struct exec_watch *from) {
     char chunk[EXEC_RUN_CHUNK];
-    ssize_t got = read(run->listen.fd, chunk, sizeof chunk);
-    if (got > 0)
-        tail_put(&run->said, (struct bytes){chunk, (size_t)got});
+    ssize_t got = read(from->fd, chunk, sizeof chunk);
+    struct bytes text = {chunk, got > 0 ? (size_t)got : 0};
+    if (got > 0 && from == &run->hear)
+        run->heard(run, text);
+    else if (got > 0)
+        tail_put(&run->said, text);
     else if (got == 0 || errno != EAGAIN)
-        unwatch(&run->listen);
+        unwatch(from);
     return got > 0;
 }
 
 static void listen_more(struct exec_run *run) {
-    listen_once(run);
+    read_once(run, &run->listen);
+}
+
+static void hear_more(struct exec_run *run) {
+    read_once(run, &run->hear);
 }
 
 /* ---- the end ---- */
 
+static void read_last(struct exec_run *run, struct exec_watch *from) {
+    for (int i = 0; i < EXEC_RUN_LAST_CHUNKS_MAX && from->fd >= 0; i++) {
+        if (!read_once(run, from))
+            break;
+    }
+}
+
+static size_t count_unread(const struct exec_run *run) {
+    int in_pipe = 0;
+    if (run->feed.fd >= 0)
+        ioctl(run->feed.fd, FIONREAD, &in_pipe);
+    return run->rest.len + (size_t)in_pipe;
+}
+
 static void bury(struct exec_run *run) {
     /* While it is not reaped its number is its own, so this cannot hit a stranger's group. */
     kill(-run->pid, SIGKILL);
-    for (int i = 0; i < EXEC_RUN_LAST_CHUNKS_MAX && run->listen.fd >= 0; i++) {
-        if (!listen_once(run))
-            break;
-    }
+    run->unread = count_unread(run);
+    read_last(run, &run->listen);
+    read_last(run, &run->hear);
     siginfo_t info = {0};
     int waited = waitid(P_PIDFD, (id_t)run->life.fd, &info, WEXITED);
     assert(waited == 0);
@@ -109,32 +156,42 @@ void exec_run_free(struct exec_run *run) {
 
 /* ---- the beginning ---- */
 
-/* Our ends do not block; the child's do, as it expects. */
-static int open_pipes(struct exec_run *run, struct exec_child *child) {
-    int in[2], err[2];
-    if (pipe2(in, O_CLOEXEC) != 0)
+/* Our end does not block; the child's does, as it expects. Returns 0 or an errno. */
+static int open_pipe(bool child_reads, int *ours, int *childs) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
         return errno;
-    child->in = in[0];
-    run->feed.fd = in[1];
-    if (pipe2(err, O_CLOEXEC) != 0) {
-        int trouble = errno;
-        close(in[0]);
-        return trouble;
-    }
-    run->listen.fd = err[0];
-    child->err = err[1];
-    fcntl(run->feed.fd, F_SETFL, O_NONBLOCK);
-    fcntl(run->listen.fd, F_SETFL, O_NONBLOCK);
+    *childs = ends[child_reads ? 0 : 1];
+    *ours = ends[child_reads ? 1 : 0];
+    fcntl(*ours, F_SETFL, O_NONBLOCK);
     return 0;
+}
+
+/* What was opened is in the run and in the child, also when one of them fails. */
+static int open_pipes(struct exec_run *run, struct exec_child *child) {
+    child->in = child->err = -1;
+    if (run->heard)
+        child->out = -1;
+    int trouble = open_pipe(true, &run->feed.fd, &child->in);
+    if (trouble == 0)
+        trouble = open_pipe(false, &run->listen.fd, &child->err);
+    if (trouble == 0 && run->heard)
+        trouble = open_pipe(false, &run->hear.fd, &child->out);
+    return trouble;
+}
+
+static void close_childs(const struct exec_run *run, const struct exec_child *child) {
+    const int fds[] = {child->in, child->err, run->heard ? child->out : -1};
+    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
 }
 
 static int spawn(struct exec_run *run, struct exec_child *child) {
     int trouble = open_pipes(run, child);
-    if (trouble != 0)
-        return trouble;
-    trouble = exec_child_spawn(child, &run->pid);
-    close(child->in);
-    close(child->err);
+    if (trouble == 0)
+        trouble = exec_child_spawn(child, &run->pid);
+    close_childs(run, child);
     if (trouble != 0)
         return trouble;
     run->life.fd = pidfd_open(run->pid, 0);
@@ -146,9 +203,10 @@ static int spawn(struct exec_run *run, struct exec_child *child) {
     return trouble;
 }
 
-int exec_run_begin(struct exec_run *run, int epoll, struct exec_child *child, struct bytes body) {
-    *run = (struct exec_run){.epoll = epoll, .rest = body};
-    run->feed.fd = run->listen.fd = run->life.fd = -1;
+int exec_run_begin(struct exec_run *run, int epoll, struct exec_child *child, struct bytes text) {
+    *run = (struct exec_run){.over = run->over, .heard = run->heard, .epoll = epoll, .rest = text};
+    list_init(&run->ending);
+    run->feed.fd = run->hear.fd = run->listen.fd = run->life.fd = -1;
     int trouble = spawn(run, child);
     if (trouble != 0) {
         unwatch_all(run);
@@ -156,8 +214,8 @@ int exec_run_begin(struct exec_run *run, int epoll, struct exec_child *child, st
     }
     watch(&run->listen, run, EPOLLIN, listen_more);
     watch(&run->life, run, EPOLLIN, bury);
-    feed(run); /* most bodies fit into the pipe */
-    if (run->feed.fd >= 0)
-        watch(&run->feed, run, EPOLLOUT, feed);
+    if (run->heard)
+        watch(&run->hear, run, EPOLLIN, hear_more);
+    feed(run); /* most texts fit into the pipe */
     return 0;
 }

@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include "base/list.h"
 #include "handler/exec_child.h"
 #include "handler/exec_report.h"
 #include "handler/tail.h"
@@ -15,23 +16,36 @@ struct exec_run;
 /* What epoll's data.ptr points at. */
 struct exec_watch {
     struct exec_run *run;
-    void (*ready)(struct exec_run *run);
-    int fd; /* -1: not watched any more */
+    void (*ready)(struct exec_run *run); /* NULL: epoll does not know it */
+    int fd;                              /* -1: closed */
 };
 
 struct exec_run {
+    /* Set before the beginning. */
+    void (*over)(struct exec_run *run); /* it ended; may free the run */
+    /* Some of its stdout; NULL: nobody reads it. A run that is heard keeps its stdin open until
+     * exec_run_hush. */
+    void (*heard)(struct exec_run *run, struct bytes text);
+
+    struct list ending; /* its owner's, once it ended */
     int epoll;
     pid_t pid;
-    struct bytes rest; /* of the body, still to be written */
+    struct bytes rest; /* of what it is fed, still to be written */
     struct tail said;  /* on stderr */
-    struct exec_watch feed, listen, life;
+    struct exec_watch feed, hear, listen, life;
     struct exec_end end;
-    bool ended; /* reaped; `end` and `said` are final and nothing is watched */
+    bool ended;    /* reaped; `end`, `said` and `unread` are final and nothing is watched */
+    size_t unread; /* bytes that it was fed and did not read; of a run that is heard */
 };
 
-/* Starts `child` (its in and err are set here) and feeds it `body`, which is borrowed until the
- * end. Returns 0, or the errno for which nothing runs. */
-int exec_run_begin(struct exec_run *run, int epoll, struct exec_child *child, struct bytes body);
+/* Starts `child` (its in and err are set here, and its out where it is heard) and feeds it `text`,
+ * which is borrowed until it was written or the run ends. Returns 0, or the errno for which nothing
+ * runs. */
+int exec_run_begin(struct exec_run *run, int epoll, struct exec_child *child, struct bytes text);
+/* The next text for a run that is heard and has taken all of the last. */
+void exec_run_feed(struct exec_run *run, struct bytes text);
+/* Closes its stdin. */
+void exec_run_hush(struct exec_run *run);
 /* A watch is ready. Harmless on one that is not watched any more. */
 void exec_run_ready(struct exec_watch *watch);
 /* Kills the whole group; the end follows when it is reaped. The first reason counts. */

@@ -125,7 +125,7 @@ static void set_options(struct transfer *transfer) {
     curl_easy_setopt(easy, CURLOPT_PREREQDATA, transfer);
     if (http->ca_file)
         curl_easy_setopt(easy, CURLOPT_CAINFO, http->ca_file);
-    set_body(easy, transfer->entry.call->body);
+    set_body(easy, transfer->entry.task.call->body);
     http_answer_attach(&transfer->answer, easy);
 }
 
@@ -141,28 +141,27 @@ static void transfer_go(struct http_pool *pool, struct transfer *transfer, struc
 
 /* ---- the pool's thread ---- */
 
-static void start_call(struct http_pool *pool, struct http *http, struct call *call) {
+static void start_call(struct http_pool *pool, struct http *http, struct task task) {
     struct transfer *transfer = transfer_get(pool);
     transfer->http = http;
     transfer->sends = 0;
     transfer->repeated = false;
     transfer->began = clock_now(pool->clock).mono;
-    transfer->headers = http_request_headers(call, http->headers, http->header_count);
-    desk_enter(&pool->desk, &transfer->entry, call);
+    transfer->headers = http_request_headers(task.call, http->headers, http->header_count);
+    desk_enter(&pool->desk, &transfer->entry, task);
     set_options(transfer);
     transfer_go(pool, transfer, transfer->began);
 }
 
 static void end_call(struct http_pool *pool, struct transfer *transfer,
                      const struct outcome *outcome) {
-    struct call *call = transfer->entry.call;
     desk_leave(&pool->desk, &transfer->entry);
-    call->done(call, outcome);
+    task_end(transfer->entry.task, outcome, NULL);
     transfer_put(pool, transfer);
 }
 
-static void cancel_call(struct http_pool *pool, struct call *call) {
-    struct desk_entry *entry = desk_find(&pool->desk, call);
+static void cancel_call(struct http_pool *pool, struct task task) {
+    struct desk_entry *entry = desk_find(&pool->desk, task);
     if (!entry)
         return;
     struct transfer *transfer = CONTAINER_OF(entry, struct transfer, entry);
@@ -196,9 +195,9 @@ static void take_orders(struct http_pool *pool) {
     for (struct desk_order *order = desk_take(&pool->desk), *next; order; order = next) {
         next = desk_next(order);
         if (order->wish == DESK_START)
-            start_call(pool, CONTAINER_OF(order->handler, struct http, handler), order->call);
+            start_call(pool, CONTAINER_OF(order->handler, struct http, handler), order->task);
         else
-            cancel_call(pool, order->call);
+            cancel_call(pool, order->task);
         free(order);
     }
 }
@@ -270,12 +269,16 @@ void http_pool_free(struct http_pool *pool) {
     curl_global_cleanup();
 }
 
+static void ask(struct handler *handler, enum desk_wish wish, struct task task) {
+    desk_ask(&CONTAINER_OF(handler, struct http, handler)->pool->desk, wish, handler, task);
+}
+
 static void http_start(struct handler *handler, struct call *call) {
-    desk_start(&CONTAINER_OF(handler, struct http, handler)->pool->desk, handler, call);
+    ask(handler, DESK_START, (struct task){.call = call});
 }
 
 static void http_cancel(struct handler *handler, struct call *call) {
-    desk_cancel(&CONTAINER_OF(handler, struct http, handler)->pool->desk, handler, call);
+    ask(handler, DESK_CANCEL, (struct task){.call = call});
 }
 
 static void http_free(struct handler *handler) {

@@ -41,6 +41,7 @@ struct handler;
 
 struct handler_vtable {
     const char *kind; /* "http", "exec" */
+    bool in_process;  /* it runs inside our own process: what kills it kills us */
     /* MUST NOT block and MUST NOT fail: trouble is an outcome. */
     void (*start)(struct handler *handler, struct call *call);
     /* The same for several; NULL: this handler takes one at a time. */

@@ -46,12 +46,7 @@ static void ring(struct farewell *farewell) {
     assert(written == sizeof one);
 }
 
-void farewell_later(struct farewell *farewell, struct MHD_Connection *connection) {
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    int fd = info ? fcntl(info->connect_fd, F_DUPFD_CLOEXEC, 0) : -1;
-    if (fd < 0)
-        return;
+void farewell_take(struct farewell *farewell, int fd) {
     pthread_mutex_lock(&farewell->mutex);
     bool taken = farewell->count < FAREWELL_SOCKETS_MAX;
     if (taken)
@@ -62,6 +57,14 @@ void farewell_later(struct farewell *farewell, struct MHD_Connection *connection
         ring(farewell);
     else
         close(fd);
+}
+
+void farewell_later(struct farewell *farewell, struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    int fd = info ? fcntl(info->connect_fd, F_DUPFD_CLOEXEC, 0) : -1;
+    if (fd >= 0)
+        farewell_take(farewell, fd);
 }
 
 /* False when this socket is done with. */

@@ -22,9 +22,10 @@ static enum MHD_Result add_arg(void *arg, enum MHD_ValueKind kind, const char *n
                                const char *value) {
     (void)kind;
     struct request *request = arg;
-    if (request->arg_count == REQUEST_ARGS_MAX) {
-        request_problem(request, STATUS_INVALID, "there are more than %d query parameters",
-                        REQUEST_ARGS_MAX);
+    if (request->arg_count == HEAD_ARGS_MAX) {
+        request_problem(request, STATUS_INVALID,
+                        "there are more than %d query parameters, which is the limit",
+                        HEAD_ARGS_MAX);
         return MHD_NO;
     }
     struct request_arg *out = &request->args[request->arg_count++];
@@ -66,12 +67,22 @@ static bool turned_away(struct server *server) {
     return stopping;
 }
 
+static bool is_head_too_large(struct request *request) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    return info && info->header_size > HEAD_BYTES_MAX;
+}
+
 /* Answers at once what can be told from the head alone. */
 static void examine(struct request *request) {
     struct server *server = request->server;
     struct err err;
     if (turned_away(server))
         request_problem(request, STATUS_BUSY, "the server is stopping");
+    else if (is_head_too_large(request))
+        request_problem(request, STATUS_HEAD_TOO_LARGE,
+                        "request line and headers are larger than %dKiB, which is the limit",
+                        HEAD_BYTES_MAX / 1024);
     else if (gate_check(bytes_of(server->host), header(request, MHD_HTTP_HEADER_HOST),
                         header(request, MHD_HTTP_HEADER_ORIGIN), &err) != STATUS_OK)
         request_problem(request, STATUS_FORBIDDEN, "%s", err.text);

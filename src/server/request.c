@@ -1,15 +1,14 @@
 #include "server/request.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <microhttpd.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "base/suggest.h"
+#include "server/problem.h"
 #include "server/view.h"
 
 enum { REQUEST_ARENA_CHUNK = 2048, PROBLEM_DETAIL_MAX = 1024 };
@@ -128,15 +127,6 @@ void request_answer(struct request *request, unsigned status) {
     request_answer_as(request, status, "application/json");
 }
 
-/* "urn:impound:problem:not_found" */
-static void put_type(struct json_out *json, enum status status) {
-    char type[64] = "urn:impound:problem:";
-    size_t len = strlen(type);
-    for (const char *c = status_name(status); *c && len < sizeof type - 1; c++)
-        type[len++] = (char)tolower((unsigned char)*c);
-    json_put(json, (struct bytes){type, len});
-}
-
 void request_problem(struct request *request, enum status status, const char *format, ...) {
     char detail[PROBLEM_DETAIL_MAX];
     va_list args;
@@ -144,24 +134,8 @@ void request_problem(struct request *request, enum status status, const char *fo
     vsnprintf(detail, sizeof detail, format, args);
     va_end(args);
     buf_clear(&request->out);
-    struct json_out json = json_out(&request->out);
-    json_open(&json, '{');
-    json_key(&json, "type");
-    put_type(&json, status);
-    json_key(&json, "title");
-    json_put_str(&json, status_text(status));
-    json_key(&json, "status");
-    json_put_i64(&json, status_http(status));
-    json_key(&json, "detail");
-    json_put_str(&json, detail);
-    json_key(&json, "instance");
-    json_put(&json, request->path);
-    if (request->line > 0) {
-        json_key(&json, "line");
-        json_put_i64(&json, (int64_t)request->line);
-    }
-    json_close(&json, '}');
-    request_answer_as(request, (unsigned)status_http(status), "application/problem+json");
+    problem_put(&request->out, status, bytes_of(detail), request->path, request->line);
+    request_answer_as(request, (unsigned)status_http(status), PROBLEM_TYPE);
 }
 
 static void no_such(struct request *request, const char *noun, struct bytes name,

@@ -11,13 +11,13 @@
 
 #include "base/json.h"
 #include "base/list.h"
+#include "server/head.h"
 #include "server/route.h"
 #include "server/state.h"
 
 struct MHD_Connection;
 
 enum {
-    REQUEST_ARGS_MAX = 64,                  /* query parameters of one request */
     REQUEST_ANSWER_MAX = 256 * 1024 * 1024, /* bytes of one answer */
     REQUEST_QUOTE_MAX = 255,                /* bytes of a client's own words in a problem */
 };
@@ -33,7 +33,7 @@ struct request {
     const struct route *route;
     struct bytes method, path;             /* path: as it came, still percent-encoded */
     struct bytes params[ROUTE_PARAMS_MAX]; /* decoded, in the order of the template */
-    struct request_arg args[REQUEST_ARGS_MAX];
+    struct request_arg args[HEAD_ARGS_MAX];
     size_t arg_count;
     struct bytes content_type; /* media type alone; empty: none was given */
     struct buf body;

@@ -8,6 +8,8 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "server/front.h"
+#include "server/head.h"
 #include "server/intake.h"
 #include "server/listener.h"
 #include "server/state.h"
@@ -15,8 +17,7 @@
 enum {
     SERVER_THREADS = 2,
     SERVER_CONNECTIONS_MAX = 1024, /* more wait in the listen backlog */
-    SERVER_IDLE_SECONDS = 30,      /* a connection on which nothing moves is closed */
-    SERVER_HEAD_MAX = 64 * 1024,   /* bytes of a connection's memory: request line and headers */
+    SERVER_IDLE_MS = 30 * 1000,    /* a connection on which nothing moves is closed */
     SERVER_STOP_GRACE_S = 5,       /* for answers that are on their way when we stop */
 };
 
@@ -28,15 +29,41 @@ __attribute__((format(printf, 2, 0))) static void log_mhd(void *arg, const char 
     log_debug("http: %s", text);
 }
 
-static struct MHD_Daemon *start_daemon(struct server *server, int fd) {
+static void count_connection(void *arg, struct MHD_Connection *connection, void **place,
+                             enum MHD_ConnectionNotificationCode what) {
+    struct server *server = arg;
+    (void)connection;
+    (void)place;
+    if (what == MHD_CONNECTION_NOTIFY_STARTED)
+        atomic_fetch_add(&server->connections, 1);
+    else
+        atomic_fetch_sub(&server->connections, 1);
+}
+
+/* The front keeps to the limit of connections; libmicrohttpd, which splits its own among its
+ * threads, is given one that it never meets. */
+static struct MHD_Daemon *start_daemon(struct server *server) {
     return MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL,
-        intake_access, server, MHD_OPTION_EXTERNAL_LOGGER, log_mhd, NULL, MHD_OPTION_LISTEN_SOCKET,
-        fd, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)SERVER_THREADS, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)SERVER_CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
-        (unsigned)SERVER_IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVER_HEAD_MAX,
-        MHD_OPTION_NOTIFY_COMPLETED, intake_completed, server, MHD_OPTION_UNESCAPE_CALLBACK,
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET |
+            MHD_USE_ERROR_LOG,
+        0, NULL, NULL, intake_access, server, MHD_OPTION_EXTERNAL_LOGGER, log_mhd, NULL,
+        MHD_OPTION_THREAD_POOL_SIZE, (unsigned)SERVER_THREADS, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)(SERVER_THREADS * (SERVER_CONNECTIONS_MAX + 1)), MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)(server->options.idle_ms + 999) / 1000, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)HEAD_MEMORY, MHD_OPTION_NOTIFY_COMPLETED, intake_completed, server,
+        MHD_OPTION_NOTIFY_CONNECTION, count_connection, server, MHD_OPTION_UNESCAPE_CALLBACK,
         intake_unescape, server, MHD_OPTION_END);
+}
+
+static struct front *start_front(struct server *server, int listen_fd) {
+    struct front_options options = {.listen_fd = listen_fd,
+                                    .daemon = server->daemon,
+                                    .farewell = server->farewell,
+                                    .clock = server->options.clock,
+                                    .head_ms = server->options.idle_ms,
+                                    .connections_max = SERVER_CONNECTIONS_MAX,
+                                    .handed_over = &server->connections};
+    return front_start(&options);
 }
 
 static struct server *make(const struct server_options *options) {
@@ -45,6 +72,8 @@ static struct server *make(const struct server_options *options) {
     server->options = *options;
     server->host = bytes_dup(bytes_of(options->host));
     server->options.host = server->host;
+    if (options->idle_ms == 0)
+        server->options.idle_ms = SERVER_IDLE_MS;
     pthread_mutex_init(&server->mutex, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -83,12 +112,13 @@ enum status server_start(const struct server_options *options, struct server **o
         return status;
     struct server *server = make(options);
     server->port = port;
-    server->daemon = start_daemon(server, fd);
+    server->daemon = start_daemon(server);
     if (!server->daemon) {
         close(fd);
         unmake(server);
         return err_set(err, STATUS_INTERNAL, "libmicrohttpd does not start");
     }
+    server->front = start_front(server, fd);
     *out = server;
     return STATUS_OK;
 }
@@ -120,14 +150,12 @@ static void wait_for_requests(struct server *server) {
 void server_stop(struct server *server) {
     if (!server)
         return;
-    MHD_socket fd = MHD_quiesce_daemon(server->daemon);
+    front_stop(server->front);
     pthread_mutex_lock(&server->mutex);
     server->stopping = true;
     pthread_mutex_unlock(&server->mutex);
     events_end(server->events);
     wait_for_requests(server);
     MHD_stop_daemon(server->daemon);
-    if (fd != MHD_INVALID_SOCKET)
-        close(fd);
     unmake(server);
 }

@@ -26,6 +26,8 @@ struct server_options {
     const char *host;
     uint16_t port; /* 0: any free one */
     uint64_t max_body;
+    int64_t idle_ms; /* a head that takes longer, a connection on which nothing moves for so long,
+                        is at its end; 0: 30 s */
     struct engine *engine;
     struct store *store;
     struct clock *clock;

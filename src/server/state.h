@@ -20,12 +20,14 @@
 #include "server/workers.h"
 
 struct MHD_Daemon;
+struct front;
 
 struct server {
     struct server_options options;
     char *host; /* as configured; options.host points here */
     uint16_t port;
     struct MHD_Daemon *daemon;
+    struct front *front;
     struct workers *workers;
     struct events *events;
     struct farewell *farewell;
@@ -38,7 +40,8 @@ struct server {
     bool stopping, closing;
     struct rng rng;
 
-    atomic_size_t held_bytes; /* of request bodies in memory */
+    atomic_size_t connections; /* that libmicrohttpd has */
+    atomic_size_t held_bytes;  /* of request bodies in memory */
 };
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "core/lifecycle.h"
+#include "store/mark.h"
 
 enum { ENVELOPE_MAX = 64 << 20 };
 
@@ -25,6 +26,15 @@ static struct blob *encode_envelope(enum record_kind kind, const struct store_op
     return record_encode(&record);
 }
 
+static struct blob *encode_mark(const struct store_op *op, struct buf *scratch) {
+    struct mark mark = mark_of(&op->mark);
+    buf_clear(scratch);
+    mark_put(&mark, scratch);
+    assert(!scratch->overflow);
+    return record_encode(&(struct record){
+        .kind = RECORD_MARK, .queue = op->queue, .seq = op->seq, .text = buf_view(scratch)});
+}
+
 static struct blob *encode(const struct store_op *op, struct buf *scratch) {
     switch (op->kind) {
     case STORE_PUT:
@@ -38,8 +48,9 @@ static struct blob *encode(const struct store_op *op, struct buf *scratch) {
         return record_encode(&(struct record){
             .kind = RECORD_QUEUE_FACTS, .queue = op->queue, .text = op->queue_facts});
     case STORE_MARK:
+        return encode_mark(op, scratch);
     case STORE_KEEP:
-        break;
+        return keeps_encode(op->queue, &op->keep);
     }
     abort();
 }
@@ -152,52 +163,69 @@ static enum status stage_put(struct staging *staging, struct batch_op *staged,
 
 static enum status find_entry(struct staging *staging, uint64_t seq, struct entry **out) {
     *out = tables_find(staging->tables, seq);
-    if (!*out && staging->hooks->find) {
-        enum status status = staging->hooks->find(staging->hooks->arg, seq, out, staging->err);
-        if (status != STATUS_OK)
-            return status;
-    }
-    if (!*out || (*out)->stage != ENTRY_HELD)
-        return err_set(staging->err, STATUS_NOT_FOUND, "message %llu is not held any more",
-                       (unsigned long long)seq);
-    return STATUS_OK;
+    if (*out || !staging->hooks->find)
+        return STATUS_OK;
+    return staging->hooks->find(staging->hooks->arg, seq, out, staging->err);
 }
 
-static enum status stage_update(struct staging *staging, struct batch_op *staged,
-                                struct store_op *op) {
+/* It is in none of the states that the op is for, or somebody has it in hand. */
+static bool is_left_alone(const struct store_op *op, const struct entry *entry) {
+    return op->from != 0 && (!entry || entry->stage != ENTRY_HELD || entry->pins > 0 ||
+                             entry_is_taken(entry) || !(op->from >> entry->facts.state & 1u));
+}
+
+/* The entry that the op changes, pinned. None, and no record either, when it is left alone. */
+static enum status stage_change(struct staging *staging, struct batch_op *staged,
+                                struct store_op *op, enum state to) {
     struct entry *entry = NULL;
     enum status status = find_entry(staging, op->seq, &entry);
     if (status != STATUS_OK)
         return status;
-    enum state from = entry->facts.state, to = op->envelope->state;
-    if (!lifecycle_allows(from, to)) {
-        err_set(staging->err, STATUS_CONFLICT, "\"%.*s\" is %s and cannot become %s",
-                BYTES_ARG(entry->id), state_text(from), state_text(to));
-        staging->hooks->released(staging->hooks->arg, entry);
-        return STATUS_CONFLICT;
+    op->skipped = is_left_alone(op, entry);
+    if (op->skipped) {
+        blob_free(staged->record);
+        staged->record = NULL;
+    } else if (!entry || entry->stage != ENTRY_HELD) {
+        status = err_set(staging->err, STATUS_NOT_FOUND, "message %llu is not held any more",
+                         (unsigned long long)op->seq);
+    } else if (op->kind != STORE_FORGET && !lifecycle_allows(entry->facts.state, to)) {
+        status = err_set(staging->err, STATUS_CONFLICT, "\"%.*s\" is %s and cannot become %s",
+                         BYTES_ARG(entry->id), state_text(entry->facts.state), state_text(to));
+    } else {
+        staged->entry = entry;
+        entry->pins++;
+        return STATUS_OK;
     }
-    entry_facts(op->envelope, &staging->tables->names, &staged->facts);
-    staged->entry = entry;
-    entry->pins++;
-    return STATUS_OK;
+    if (entry)
+        staging->hooks->released(staging->hooks->arg, entry);
+    return status;
+}
+
+static enum status stage_update(struct staging *staging, struct batch_op *staged,
+                                struct store_op *op) {
+    enum status status = stage_change(staging, staged, op, op->envelope->state);
+    if (staged->entry)
+        entry_facts(op->envelope, &staging->tables->names, &staged->facts);
+    return status;
+}
+
+static enum status stage_mark(struct staging *staging, struct batch_op *staged,
+                              struct store_op *op) {
+    return stage_change(staging, staged, op, op->mark.state);
 }
 
 static enum status stage_forget(struct staging *staging, struct batch_op *staged,
                                 struct store_op *op) {
-    staged->spilled = names_get(&staging->tables->names, op->spilled_dlq);
-    if (op->seq == 0)
-        return STATUS_OK;
-    enum status status = find_entry(staging, op->seq, &staged->entry);
-    if (status != STATUS_OK) {
-        staged->entry = NULL;
-        return status;
-    }
-    staged->entry->pins++;
-    return STATUS_OK;
+    enum status status = STATUS_OK;
+    if (op->seq != 0)
+        status = stage_change(staging, staged, op, STATE_RESOLVED);
+    if (staged->record)
+        staged->spilled = names_get(&staging->tables->names, op->spilled_dlq);
+    return status;
 }
 
-static enum status stage_queue(struct staging *staging, struct batch_op *staged,
-                               struct store_op *op) {
+static enum status stage_nothing(struct staging *staging, struct batch_op *staged,
+                                 struct store_op *op) {
     (void)staging;
     (void)staged;
     (void)op;
@@ -206,19 +234,19 @@ static enum status stage_queue(struct staging *staging, struct batch_op *staged,
 
 static enum status stage_op(struct staging *staging, size_t place) {
     static enum status (*const stage[])(struct staging *, struct batch_op *, struct store_op *) = {
-        [STORE_PUT] = stage_put,
-        [STORE_UPDATE] = stage_update,
-        [STORE_FORGET] = stage_forget,
-        [STORE_QUEUE] = stage_queue,
+        [STORE_PUT] = stage_put,       [STORE_UPDATE] = stage_update, [STORE_FORGET] = stage_forget,
+        [STORE_QUEUE] = stage_nothing, [STORE_MARK] = stage_mark,     [STORE_KEEP] = stage_nothing,
     };
     struct batch_op *staged = &staging->batch->ops[place];
     struct store_op *op = &staging->batch->commit->ops[place];
     if (op->envelope) /* what is taken is running or retrying in views alone */
         assert(op->envelope->state != STATE_RUNNING && op->envelope->state != STATE_RETRYING);
-    staged->queue = tables_queue(staging->tables, op->queue);
+    if (op->kind != STORE_KEEP || op->queue != 0)
+        staged->queue = tables_queue(staging->tables, op->queue);
     enum status status = stage[op->kind](staging, staged, op);
     if (status == STATUS_OK && staged->record) {
-        name_queue(staging, staged->queue);
+        if (staged->queue)
+            name_queue(staging, staged->queue);
         staging->batch->bytes += staged->record->len;
     }
     return status;
@@ -283,24 +311,23 @@ struct applying {
     const struct instant *now;
 };
 
-static void keep_bytes(const struct applying *applying, struct batch_op *op, uint64_t position) {
-    struct record record;
-    bool known = record_decode(bytes_of_blob(op->record), &record);
-    assert(known);
-    blob_keep(&op->entry->envelope, op->record, record.text);
-    if (record.body.ptr)
-        blob_keep(&op->entry->body, op->record, record.body);
-    applying->hooks->changed(applying->hooks->arg, op->entry, position, record.body.ptr != NULL);
+static void keep_bytes(const struct applying *applying, struct batch_op *op,
+                       const struct record *record, uint64_t position) {
+    blob_keep(&op->entry->envelope, op->record, record->text);
+    if (record->body.ptr)
+        blob_keep(&op->entry->body, op->record, record->body);
+    applying->hooks->changed(applying->hooks->arg, op->entry, position, record->body.ptr != NULL);
 }
 
-static void apply_change(const struct applying *applying, struct batch_op *op, uint64_t position) {
+static void apply_change(const struct applying *applying, struct batch_op *op,
+                         const struct record *record, uint64_t position) {
     op->entry->pins--;
     if (op->entry->stage == ENTRY_FORGOTTEN) {
         applying->hooks->released(applying->hooks->arg, op->entry);
         return;
     }
     tables_change(applying->tables, op->entry, &op->facts, applying->now);
-    keep_bytes(applying, op, position);
+    keep_bytes(applying, op, record, position);
 }
 
 static void apply_forget(const struct applying *applying, struct batch_op *op) {
@@ -314,27 +341,55 @@ static void apply_forget(const struct applying *applying, struct batch_op *op) {
     applying->hooks->released(applying->hooks->arg, op->entry);
 }
 
+static void apply_mark(const struct applying *applying, struct batch_op *op,
+                       const struct record *record) {
+    op->entry->pins--;
+    if (op->entry->stage == ENTRY_HELD) {
+        bool known = tables_mark(applying->tables, op->entry, record->text, applying->now);
+        assert(known);
+        applying->hooks->marked(applying->hooks->arg, op->entry);
+    }
+    applying->hooks->released(applying->hooks->arg, op->entry);
+}
+
+static void apply_keep(const struct applying *applying, struct batch_op *op,
+                       const struct record *record) {
+    struct store_keep keep;
+    bool known = keeps_decode(record, &keep);
+    assert(known);
+    keeps_set(&applying->tables->keeps, record->queue, &keep, op->record);
+}
+
 static void apply_op(const struct applying *applying, struct batch_op *op, uint64_t position) {
     struct record record;
+    bool known = record_decode(bytes_of_blob(op->record), &record);
+    assert(known);
     switch (op->kind) {
     case STORE_PUT:
         tables_hold(applying->tables, op->entry, applying->now);
-        keep_bytes(applying, op, position);
+        keep_bytes(applying, op, &record, position);
         break;
     case STORE_UPDATE:
-        apply_change(applying, op, position);
+        apply_change(applying, op, &record, position);
         break;
     case STORE_FORGET:
         apply_forget(applying, op);
         break;
     case STORE_QUEUE:
-        record_decode(bytes_of_blob(op->record), &record);
         tables_queue_facts(op->queue, record.text);
         break;
     case STORE_MARK:
+        apply_mark(applying, op, &record);
+        break;
     case STORE_KEEP:
-        abort();
+        apply_keep(applying, op, &record);
+        break;
     }
+}
+
+static void note_queue(struct queue *queue) {
+    queue->changed |= !queue->durable;
+    queue->durable = true;
 }
 
 void batch_apply(struct batch *batch, struct tables *tables, const struct batch_hooks *hooks,
@@ -345,8 +400,8 @@ void batch_apply(struct batch *batch, struct tables *tables, const struct batch_
         struct batch_op *op = &batch->ops[i];
         if (!op->record)
             continue;
-        op->queue->changed |= !op->queue->durable;
-        op->queue->durable = true;
+        if (op->queue)
+            note_queue(op->queue);
         apply_op(&applying, op, positions ? positions[place] : PLACE_NONE);
         place++;
     }

@@ -23,16 +23,18 @@ struct batch_hooks {
                            struct err *err);
     /* It was put or changed by the record at `position`; with a body when `body`. */
     void (*changed)(void *arg, struct entry *entry, uint64_t position, bool body);
+    /* It was marked; its envelope stays where it is. */
+    void (*marked)(void *arg, struct entry *entry);
     /* This commit needs it no more. It is dropped when nobody does. */
     void (*released)(void *arg, struct entry *entry);
 };
 
 struct batch_op {
     enum store_op_kind kind;
-    struct queue *queue;
+    struct queue *queue;        /* NULL: of no queue */
     struct entry *entry;        /* NULL: none is put or changed */
     struct facts facts;         /* UPDATE */
-    struct blob *record;        /* NULL: a duplicate */
+    struct blob *record;        /* NULL: a duplicate, or skipped */
     const struct name *spilled; /* FORGET */
 };
 
@@ -51,8 +53,8 @@ struct batch {
 
 struct batch *batch_new(struct store_commit *commit);
 void batch_free(struct batch *batch);
-/* Sets seq and duplicate of the commit's ops. On trouble the commit's err and refused are set and
- * nothing is left behind but the batch itself. */
+/* Sets seq, duplicate and skipped of the commit's ops. On trouble the commit's err and refused are
+ * set and nothing is left behind but the batch itself. */
 enum status batch_stage(struct batch *batch, uint64_t ticket, struct tables *tables,
                         const struct batch_hooks *hooks);
 void batch_undo(struct batch *batch, struct tables *tables, const struct batch_hooks *hooks);

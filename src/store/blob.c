@@ -1,6 +1,7 @@
 #include "store/blob.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 
@@ -8,6 +9,13 @@ struct blob *blob_new(size_t len) {
     struct blob *blob = memory_grow(NULL, sizeof *blob + len);
     atomic_init(&blob->owners, 1);
     blob->len = len;
+    return blob;
+}
+
+struct blob *blob_of(struct bytes bytes) {
+    struct blob *blob = blob_new(bytes.len);
+    if (bytes.len > 0)
+        memcpy(blob->data, bytes.ptr, bytes.len);
     return blob;
 }
 

@@ -14,6 +14,7 @@ struct blob {
 
 /* One owner: the caller. Contents are not set. */
 struct blob *blob_new(size_t len);
+struct blob *blob_of(struct bytes bytes);   /* a copy */
 struct blob *blob_share(struct blob *blob); /* one owner more; NULL stays NULL */
 void blob_free(struct blob *blob);          /* one owner less; the last one frees */
 

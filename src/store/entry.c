@@ -15,6 +15,7 @@ void entry_facts(const struct envelope *envelope, struct names *names, struct fa
         .dlq = names_get(names, envelope->dlq),
         .category = names_get(names, envelope->category),
         .reason = names_get(names, envelope->reason),
+        .leased = envelope->lease_ms > 0,
         .letter_id = envelope->letter_id.len ? bytes_dup(envelope->letter_id) : NULL,
     };
 }
@@ -45,6 +46,7 @@ void entry_free(struct entry *entry) {
     entry_facts_free(&entry->facts);
     blob_unkeep(&entry->envelope);
     blob_unkeep(&entry->body);
+    blob_free(entry->mark);
     free((char *)entry->id.ptr);
     free(entry);
 }
@@ -57,10 +59,18 @@ struct bytes entry_letter_id(const struct entry *entry) {
     return bytes_of(entry->facts.letter_id);
 }
 
+bool entry_is_taken(const struct entry *entry) {
+    return entry->taken || entry->facts.leased;
+}
+
+struct bytes entry_mark(const struct entry *entry) {
+    return entry->mark ? (struct bytes){entry->mark->data, entry->mark->len} : BYTES_NONE;
+}
+
 enum state entry_state(const struct entry *entry) {
-    if (entry->taken && entry->facts.state == STATE_QUEUED)
+    if (entry_is_taken(entry) && entry->facts.state == STATE_QUEUED)
         return STATE_RUNNING;
-    if (entry->taken && entry->facts.state == STATE_PENDING_RETRY)
+    if (entry_is_taken(entry) && entry->facts.state == STATE_PENDING_RETRY)
         return STATE_RETRYING;
     return entry->facts.state;
 }

@@ -18,6 +18,7 @@ struct facts {
     int64_t delay_ms;
     struct wall dead_at;
     const struct name *dlq, *category, *reason;
+    bool leased;
     char *letter_id; /* owned; NULL: it never died */
 };
 
@@ -57,6 +58,7 @@ struct entry {
     struct bytes id; /* owned */
 
     struct kept envelope, body; /* while in memory */
+    struct blob *mark;          /* what was decided since the envelope was written; NULL: nothing */
     uint64_t envelope_place, body_place;
     size_t recent_bytes; /* of the two above, as its store counts them */
 };
@@ -70,6 +72,9 @@ struct entry *entry_new(uint64_t seq, uint32_t queue, const struct envelope *env
 void entry_free(struct entry *entry);
 bool entry_same_content(const struct entry *entry, const char content_hash[65]);
 struct bytes entry_letter_id(const struct entry *entry);
+/* In the engine's hands, or it was when we last died. */
+bool entry_is_taken(const struct entry *entry);
+struct bytes entry_mark(const struct entry *entry); /* ptr NULL: none */
 /* As people see it: running and retrying while it is taken. */
 enum state entry_state(const struct entry *entry);
 

@@ -4,7 +4,10 @@
 
 #include "base/memory.h"
 #include "core/lifecycle.h"
+#include "store/mark.h"
 #include "store/page.h"
+
+enum { ENVELOPE_MAX = 64 << 20 };
 
 struct candidate {
     struct page_key key;
@@ -80,6 +83,7 @@ static void consider(struct map_node *node, void *arg) {
     if (page_by_death(scan->query))
         key.dead_ms = entry->facts.dead_at.ms;
     if (envelope_restore(entry->envelope.bytes, &arena, &envelope, NULL) == STATUS_OK &&
+        mark_read(entry_mark(entry), &arena, &envelope, NULL) == STATUS_OK &&
         matches(scan, &envelope, entry_state(entry)) &&
         (!scan->has_cursor || newest_first(&key, &scan->after) > 0))
         scan->found[scan->count++] = (struct candidate){key, entry};
@@ -89,11 +93,12 @@ static void consider(struct map_node *node, void *arg) {
 static struct bytes row_envelope(const struct entry *entry, struct arena *arena) {
     struct bytes stored = arena_dup(arena, entry->envelope.bytes);
     struct envelope envelope;
-    if (entry_state(entry) == entry->facts.state ||
-        envelope_restore(stored, arena, &envelope, NULL) != STATUS_OK)
+    bool as_stored = entry_state(entry) == entry->facts.state && !entry->mark;
+    if (as_stored || envelope_restore(stored, arena, &envelope, NULL) != STATUS_OK ||
+        mark_read(entry_mark(entry), arena, &envelope, NULL) != STATUS_OK)
         return stored;
     struct buf text;
-    buf_init_heap(&text, 2 * stored.len + 256);
+    buf_init_heap(&text, ENVELOPE_MAX);
     envelope.state = entry_state(entry);
     envelope_store(&envelope, &text);
     struct bytes copy = arena_dup(arena, buf_view(&text));

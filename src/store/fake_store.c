@@ -1,32 +1,27 @@
 #include "store/fake_store.h"
 
-#include <pthread.h>
-#include <string.h>
-
 #include "base/memory.h"
 #include "store/batch.h"
 #include "store/fake_list.h"
+#include "store/front.h"
 #include "store/health.h"
 #include "store/held.h"
 
 enum { MATCHES_MAX = 64, TAKE_MAX = 256 };
 
 struct fake_store {
-    struct store port;
-    pthread_mutex_t mutex;
-    struct tables tables;
+    struct front front;
     struct batch *first, **last;
     uint64_t tickets;
     bool immediate;
     enum status failure;
     size_t failures_left;
     struct store_health health;
-    void (*ready)(void *arg, uint32_t queue);
-    void *ready_arg;
+    struct wall now; /* as it was last told */
 };
 
 static struct fake_store *fake(struct store *store) {
-    return CONTAINER_OF(store, struct fake_store, port);
+    return CONTAINER_OF(store, struct fake_store, front.port);
 }
 
 /* ---- changes ---- */
@@ -38,14 +33,20 @@ static void changed(void *arg, struct entry *entry, uint64_t position, bool body
     (void)body;
 }
 
+static void marked(void *arg, struct entry *entry) {
+    (void)arg;
+    (void)entry;
+}
+
 static void released(void *arg, struct entry *entry) {
     struct fake_store *self = arg;
     if (entry->stage == ENTRY_FORGOTTEN && entry->pins == 0)
-        tables_drop(&self->tables, entry);
+        tables_drop(&self->front.tables, entry);
 }
 
 static struct batch_hooks hooks(struct fake_store *self) {
-    return (struct batch_hooks){.arg = self, .changed = changed, .released = released};
+    return (struct batch_hooks){
+        .arg = self, .changed = changed, .marked = marked, .released = released};
 }
 
 static void settle(struct fake_store *self, struct batch *batch) {
@@ -54,9 +55,9 @@ static void settle(struct fake_store *self, struct batch *batch) {
         self->failures_left--;
         batch->status = self->failure;
         err_set(&batch->commit->err, batch->status, "the fake was told to fail");
-        batch_undo(batch, &self->tables, &mine);
+        batch_undo(batch, &self->front.tables, &mine);
     } else {
-        batch_apply(batch, &self->tables, &mine, NULL, NULL);
+        batch_apply(batch, &self->front.tables, &mine, NULL, NULL);
         health_note_commit(&self->health, 0);
     }
     self->health.writable = batch->status == STATUS_OK;
@@ -65,9 +66,9 @@ static void settle(struct fake_store *self, struct batch *batch) {
 
 static void answer(struct fake_store *self, struct batch *batch) {
     batch->commit->done(batch->commit, batch->status);
-    for (size_t i = 0; batch->status == STATUS_OK && self->ready && i < batch->count; i++) {
+    for (size_t i = 0; batch->status == STATUS_OK && self->front.ready && i < batch->count; i++) {
         if (batch->ops[i].kind == STORE_PUT || batch->ops[i].kind == STORE_UPDATE)
-            self->ready(self->ready_arg, batch->ops[i].queue->number);
+            self->front.ready(self->front.ready_arg, batch->ops[i].queue->number);
     }
     batch_free(batch);
 }
@@ -82,13 +83,13 @@ static void fail_leaning(struct fake_store *self, const struct batch *failed) {
     for (struct batch *batch = self->first; batch; batch = batch->next) {
         if (batch->status == STATUS_OK && leans_on(batch, failed)) {
             batch->status = failed->status;
-            batch_undo(batch, &self->tables, &mine);
+            batch_undo(batch, &self->front.tables, &mine);
         }
     }
 }
 
 static struct batch *next_batch(struct fake_store *self) {
-    pthread_mutex_lock(&self->mutex);
+    pthread_mutex_lock(&self->front.mutex);
     struct batch *batch = self->first;
     if (batch) {
         self->first = batch->next;
@@ -99,7 +100,7 @@ static struct batch *next_batch(struct fake_store *self) {
         if (batch->status != STATUS_OK)
             fail_leaning(self, batch);
     }
-    pthread_mutex_unlock(&self->mutex);
+    pthread_mutex_unlock(&self->front.mutex);
     return batch;
 }
 
@@ -113,13 +114,13 @@ static void submit(struct store *store, struct store_commit *commit) {
     struct fake_store *self = fake(store);
     struct batch_hooks mine = hooks(self);
     struct batch *batch = batch_new(commit);
-    pthread_mutex_lock(&self->mutex);
-    enum status status = batch_stage(batch, ++self->tickets, &self->tables, &mine);
+    pthread_mutex_lock(&self->front.mutex);
+    enum status status = batch_stage(batch, ++self->tickets, &self->front.tables, &mine);
     if (status == STATUS_OK) {
         *self->last = batch;
         self->last = &batch->next;
     }
-    pthread_mutex_unlock(&self->mutex);
+    pthread_mutex_unlock(&self->front.mutex);
     if (status != STATUS_OK) {
         batch_free(batch);
         commit->done(commit, status);
@@ -133,71 +134,48 @@ void fake_store_fail(struct store *store, enum status status, size_t count) {
     fake(store)->failures_left = count;
 }
 
-/* ---- queues ---- */
-
-static uint32_t queue_number(struct store *store, struct bytes name) {
-    struct fake_store *self = fake(store);
-    pthread_mutex_lock(&self->mutex);
-    uint32_t number = tables_queue_named(&self->tables, name)->number;
-    pthread_mutex_unlock(&self->mutex);
-    return number;
-}
+/* ---- taking ---- */
 
 static struct store_held *hold(const struct entry *entry) {
     struct store_held *held = NULL;
     struct err err;
     enum state state = entry_state(entry);
-    if (held_new(entry->seq, entry->envelope.bytes, entry->body.bytes, &state, &held, &err) !=
-        STATUS_OK)
+    struct held_parts parts = {.seq = entry->seq,
+                               .envelope = entry->envelope.bytes,
+                               .body = entry->body.bytes,
+                               .mark = entry_mark(entry),
+                               .state = &state};
+    if (held_new(&parts, &held, &err) != STATUS_OK)
         abort(); /* we encoded it ourselves */
     return held;
+}
+
+static void give_back(struct store *store, struct store_held *held_take, struct mono due) {
+    front_give_back(&fake(store)->front, held_take->seq, due);
+    store_held_free(held_take);
 }
 
 static size_t take(struct store *store, uint32_t queue, enum store_take which, struct instant now,
                    uint64_t avoid, struct store_held **out, size_t max) {
     struct fake_store *self = fake(store);
     struct entry *entries[TAKE_MAX];
-    pthread_mutex_lock(&self->mutex);
-    size_t count = waiting_take(&tables_queue(&self->tables, queue)->waiting, which, now, avoid,
-                                entries, max < TAKE_MAX ? max : TAKE_MAX);
+    pthread_mutex_lock(&self->front.mutex);
+    self->now = now.wall;
+    size_t count = waiting_take(&tables_queue(&self->front.tables, queue)->waiting, which, now,
+                                avoid, entries, max < TAKE_MAX ? max : TAKE_MAX);
     for (size_t i = 0; i < count; i++)
         out[i] = hold(entries[i]);
-    pthread_mutex_unlock(&self->mutex);
+    pthread_mutex_unlock(&self->front.mutex);
     return count;
 }
 
-static void give_back(struct store *store, struct store_held *held_take, struct mono due) {
+static struct store_held *take_one(struct store *store, uint32_t queue, uint64_t seq) {
     struct fake_store *self = fake(store);
-    pthread_mutex_lock(&self->mutex);
-    struct entry *entry = tables_find(&self->tables, held_take->seq);
-    if (entry && entry->taken)
-        waiting_give_back(&tables_queue(&self->tables, entry->queue)->waiting, entry, due);
-    pthread_mutex_unlock(&self->mutex);
-    store_held_free(held_take);
-}
-
-static struct mono next_ready(struct store *store, uint32_t queue, enum store_take which) {
-    struct fake_store *self = fake(store);
-    pthread_mutex_lock(&self->mutex);
-    struct mono next = waiting_next(&tables_queue(&self->tables, queue)->waiting, which);
-    pthread_mutex_unlock(&self->mutex);
-    return next;
-}
-
-static void counts(struct store *store, uint32_t queue, struct store_queue_counts *out) {
-    struct fake_store *self = fake(store);
-    pthread_mutex_lock(&self->mutex);
-    waiting_counts(&tables_queue(&self->tables, queue)->waiting, out);
-    pthread_mutex_unlock(&self->mutex);
-}
-
-static struct bytes queue_facts(struct store *store, uint32_t queue, struct arena *arena) {
-    struct fake_store *self = fake(store);
-    pthread_mutex_lock(&self->mutex);
-    struct bytes facts = tables_queue(&self->tables, queue)->facts;
-    struct bytes copy = facts.ptr ? arena_dup(arena, facts) : BYTES_NONE;
-    pthread_mutex_unlock(&self->mutex);
-    return copy;
+    pthread_mutex_lock(&self->front.mutex);
+    struct entry *entry = tables_take_one(&self->front.tables, queue, seq);
+    struct store_held *held = entry ? hold(entry) : NULL;
+    pthread_mutex_unlock(&self->front.mutex);
+    return held;
 }
 
 /* ---- reading ---- */
@@ -207,16 +185,17 @@ static enum status ambiguous(struct fake_store *self, struct entry **matches, si
     uint32_t queues[MATCHES_MAX];
     for (size_t i = 0; i < count; i++)
         queues[i] = matches[i]->queue;
-    return tables_ambiguous(&self->tables, queues, count, id, err);
+    return tables_ambiguous(&self->front.tables, queues, count, id, err);
 }
 
 static enum status get(struct store *store, struct bytes queue, struct bytes id,
                        struct store_held **out, struct err *err) {
     struct fake_store *self = fake(store);
     struct entry *matches[MATCHES_MAX];
-    pthread_mutex_lock(&self->mutex);
-    size_t count = tables_matches(&self->tables, tables_queue_known(&self->tables, queue), id,
-                                  matches, MATCHES_MAX);
+    pthread_mutex_lock(&self->front.mutex);
+    size_t count =
+        tables_matches(&self->front.tables, tables_queue_known(&self->front.tables, queue), id,
+                       matches, MATCHES_MAX);
     enum status status = STATUS_OK;
     if (count == 0)
         status = err_set(err, STATUS_NOT_FOUND, "\"%.*s\" is not held", BYTES_ARG(id));
@@ -224,94 +203,91 @@ static enum status get(struct store *store, struct bytes queue, struct bytes id,
         status = ambiguous(self, matches, count, id, err);
     else
         *out = hold(matches[0]);
-    pthread_mutex_unlock(&self->mutex);
+    pthread_mutex_unlock(&self->front.mutex);
     return status;
 }
 
 static enum status list(struct store *store, const struct store_query *query, struct arena *arena,
                         struct store_page *out, struct err *err) {
     struct fake_store *self = fake(store);
-    pthread_mutex_lock(&self->mutex);
-    enum status status = fake_list(&self->tables, query, arena, out, err);
-    pthread_mutex_unlock(&self->mutex);
+    pthread_mutex_lock(&self->front.mutex);
+    enum status status = fake_list(&self->front.tables, query, arena, out, err);
+    pthread_mutex_unlock(&self->front.mutex);
     return status;
 }
 
-static uint64_t dlq_depth(struct store *store, struct bytes name) {
+static enum status kept(struct store *store, uint32_t queue, enum store_space space,
+                        struct bytes name, struct wall now, struct arena *arena,
+                        struct bytes *value, struct err *err) {
     struct fake_store *self = fake(store);
-    pthread_mutex_lock(&self->mutex);
-    uint64_t depth = dlqs_depth(&self->tables.dlqs, names_find(&self->tables.names, name));
-    pthread_mutex_unlock(&self->mutex);
-    return depth;
+    struct keeps_found found;
+    pthread_mutex_lock(&self->front.mutex);
+    self->now = now;
+    keeps_find(&self->front.tables.keeps, queue, space, name, now, arena, &found);
+    pthread_mutex_unlock(&self->front.mutex);
+    return keeps_answer(&found, name, value, err);
 }
 
-static enum status dlq(struct store *store, struct bytes name, struct wall now, struct arena *arena,
-                       struct store_dlq *out) {
+static enum status kept_list(struct store *store, enum store_space space, struct bytes prefix,
+                             struct bytes after, bool descending, size_t limit, struct arena *arena,
+                             struct store_kept *out, size_t *count, struct err *err) {
+    (void)err;
     struct fake_store *self = fake(store);
-    pthread_mutex_lock(&self->mutex);
-    enum status status =
-        dlqs_read(&self->tables.dlqs, names_find(&self->tables.names, name), now, arena, out);
-    pthread_mutex_unlock(&self->mutex);
-    return status;
-}
-
-static size_t dlq_names(struct store *store, struct arena *arena, struct bytes **out) {
-    struct fake_store *self = fake(store);
-    pthread_mutex_lock(&self->mutex);
-    size_t count = dlqs_names(&self->tables.dlqs, arena, out);
-    pthread_mutex_unlock(&self->mutex);
-    return count;
+    struct keeps_range range = keeps_range(space, prefix, after, descending, arena);
+    struct keeps_row *rows = NULL;
+    pthread_mutex_lock(&self->front.mutex);
+    range.now = self->now;
+    size_t found = keeps_list(&self->front.tables.keeps, &range, limit, arena, &rows);
+    pthread_mutex_unlock(&self->front.mutex);
+    *count = 0;
+    for (size_t i = 0; i < found; i++) {
+        if (!rows[i].hidden)
+            out[(*count)++] = (struct store_kept){rows[i].name, rows[i].value};
+    }
+    return STATUS_OK;
 }
 
 static void health(struct store *store, struct store_health *out) {
     struct fake_store *self = fake(store);
-    pthread_mutex_lock(&self->mutex);
+    pthread_mutex_lock(&self->front.mutex);
     *out = self->health;
-    pthread_mutex_unlock(&self->mutex);
-}
-
-static void listen(struct store *store, void (*ready)(void *arg, uint32_t queue), void *arg) {
-    struct fake_store *self = fake(store);
-    pthread_mutex_lock(&self->mutex);
-    self->ready = ready;
-    self->ready_arg = arg;
-    pthread_mutex_unlock(&self->mutex);
+    pthread_mutex_unlock(&self->front.mutex);
 }
 
 static void close_store(struct store *store) {
     struct fake_store *self = fake(store);
     fake_store_step(store);
-    tables_free(&self->tables);
-    pthread_mutex_destroy(&self->mutex);
+    front_free(&self->front);
     free(self);
 }
 
 static const struct store_vtable vtable = {
     .kind = "fake",
-    .queue_number = queue_number,
+    .queue_number = front_queue_number,
     .submit = submit,
     .take = take,
+    .take_one = take_one,
     .give_back = give_back,
-    .next_ready = next_ready,
-    .counts = counts,
-    .queue_facts = queue_facts,
+    .next_ready = front_next_ready,
+    .counts = front_counts,
+    .queue_facts = front_queue_facts,
     .get = get,
     .list = list,
-    .dlq_depth = dlq_depth,
-    .dlq = dlq,
-    .dlq_names = dlq_names,
+    .kept = kept,
+    .kept_list = kept_list,
+    .dlq_depth = front_dlq_depth,
+    .dlq = front_dlq,
+    .dlq_names = front_dlq_names,
     .health = health,
-    .listen = listen,
+    .listen = front_listen,
     .close = close_store,
 };
 
 struct store *fake_store_new(bool immediate) {
     struct fake_store *self = memory_new(sizeof *self);
-    self->port.vtable = &vtable;
+    front_init(&self->front, &vtable);
     self->last = &self->first;
     self->immediate = immediate;
     self->health.writable = true;
-    tables_init(&self->tables);
-    pthread_mutex_init(&self->mutex, NULL);
-    return &self->port;
+    return &self->front.port;
 }

@@ -1,18 +1,26 @@
 #include "store/held.h"
 
-enum status held_new(uint64_t seq, struct bytes envelope, struct bytes body,
-                     const enum state *state, struct store_held **out, struct err *err) {
+#include "store/mark.h"
+
+static struct bytes copy(struct arena *arena, struct bytes text) {
+    return text.ptr ? arena_dup(arena, text) : BYTES_NONE;
+}
+
+enum status held_new(const struct held_parts *parts, struct store_held **out, struct err *err) {
     struct store_held *held = store_held_new();
-    held->seq = seq;
-    held->body = arena_dup(&held->arena, body);
+    struct arena *arena = &held->arena;
+    held->seq = parts->seq;
+    held->body = arena_dup(arena, parts->body);
     enum status status =
-        envelope_restore(arena_dup(&held->arena, envelope), &held->arena, &held->envelope, err);
+        envelope_restore(arena_dup(arena, parts->envelope), arena, &held->envelope, err);
+    if (status == STATUS_OK)
+        status = mark_read(copy(arena, parts->mark), arena, &held->envelope, err);
     if (status != STATUS_OK) {
         store_held_free(held);
         return status;
     }
-    if (state)
-        held->envelope.state = *state;
+    if (parts->state)
+        held->envelope.state = *parts->state;
     *out = held;
     return STATUS_OK;
 }

@@ -4,9 +4,15 @@
 
 #include "port/store.h"
 
-/* Copies both. The envelope's state becomes *state, when that is not NULL. CORRUPT when the
- * envelope cannot be read. */
-enum status held_new(uint64_t seq, struct bytes envelope, struct bytes body,
-                     const enum state *state, struct store_held **out, struct err *err);
+/* What is stored of a message. */
+struct held_parts {
+    uint64_t seq;
+    struct bytes envelope, body;
+    struct bytes mark;       /* ptr NULL: none */
+    const enum state *state; /* the envelope's, whatever it says; NULL: as it says */
+};
+
+/* Copies all. CORRUPT when the envelope cannot be read. */
+enum status held_new(const struct held_parts *parts, struct store_held **out, struct err *err);
 
 #endif

@@ -49,7 +49,7 @@ bool record_decode(struct bytes bytes, struct record *out) {
         return false;
     int kind = (unsigned char)bytes.ptr[AT_KIND];
     uint64_t text_len = get_number(bytes.ptr + AT_TEXT_LEN, 4);
-    if (kind < RECORD_PUT || kind > RECORD_QUEUE_NAME || text_len > bytes.len - PREFIX_BYTES)
+    if (kind < RECORD_PUT || kind > RECORD_MARK || text_len > bytes.len - PREFIX_BYTES)
         return false;
     *out = (struct record){
         .kind = (enum record_kind)kind,

@@ -1,12 +1,13 @@
 /* record: one change as it stands in the journal. All numbers little-endian:
  *
- *   0  u8   kind          1 put  2 update  3 forget  4 queue facts  5 queue name
+ *   0  u8   kind          1 put  2 update  3 forget  4 queue facts  5 queue name  6 keep  7 mark
  *   1  u8   1: a body follows the text
  *   2  u16  0
- *   4  u32  queue number
- *   8  u64  message number (0: none)
+ *   4  u32  queue number (0: of no queue, keep alone)
+ *   8  u64  message number (0: none); keep: when it expires, in milliseconds since 1970 (0: never)
  *  16  u32  length of the text
- *  20  …    text: envelope JSON, spilled DLQ, queue facts JSON, queue name
+ *  20  …    text: stored envelope, spilled DLQ, queue facts JSON, queue name, space and name with a
+ *           blank between them, mark JSON
  *      …    body, to the end
  *
  * Recipe for a change: add a kind, never a new meaning for an old one; readers refuse what they do
@@ -22,6 +23,8 @@ enum record_kind {
     RECORD_FORGET,
     RECORD_QUEUE_FACTS,
     RECORD_QUEUE_NAME,
+    RECORD_KEEP,
+    RECORD_MARK,
 };
 
 struct record {

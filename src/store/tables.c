@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "store/mark.h"
 
 /* Sequence numbers are dense; spread them over the slots. */
 static uint64_t seq_hash(uint64_t seq) {
@@ -12,6 +13,7 @@ static uint64_t seq_hash(uint64_t seq) {
 
 void tables_init(struct tables *tables) {
     *tables = (struct tables){.next_seq = 1};
+    keeps_init(&tables->keeps);
 }
 
 static void free_entry(struct map_node *node) {
@@ -30,6 +32,7 @@ void tables_free(struct tables *tables) {
     }
     free(tables->queues);
     dlqs_free(&tables->dlqs);
+    keeps_free(&tables->keeps);
     names_free(&tables->names);
 }
 
@@ -201,17 +204,60 @@ void tables_hold(struct tables *tables, struct entry *entry, const struct instan
     dlqs_change(&tables->dlqs, NULL, &entry->facts);
 }
 
-void tables_change(struct tables *tables, struct entry *entry, struct facts *facts_take,
-                   const struct instant *now) {
+static void set_facts(struct tables *tables, struct entry *entry, struct facts *facts_take,
+                      const struct instant *now) {
     assert(entry->stage == ENTRY_HELD);
     dlqs_change(&tables->dlqs, &entry->facts, facts_take);
-    waiting_remove(waiting_of(tables, entry), entry);
+    bool stays_taken = entry->taken && facts_take->leased;
+    if (!stays_taken)
+        waiting_remove(waiting_of(tables, entry), entry);
     unindex_letter(tables, entry);
     entry_facts_free(&entry->facts);
     entry->facts = *facts_take;
     facts_take->letter_id = NULL;
     index_letter(tables, entry);
-    wait_if_live(tables, entry, now);
+    if (!stays_taken)
+        wait_if_live(tables, entry, now);
+}
+
+void tables_change(struct tables *tables, struct entry *entry, struct facts *facts_take,
+                   const struct instant *now) {
+    set_facts(tables, entry, facts_take, now);
+    blob_free(entry->mark); /* the new envelope says it all */
+    entry->mark = NULL;
+}
+
+static void add_mark(struct entry *entry, const struct mark *mark, struct arena *arena) {
+    struct mark before, both = *mark;
+    if (entry->mark && mark_decode(entry_mark(entry), arena, &before))
+        both = mark_merge(&before, mark);
+    struct blob *text = mark_encode(&both);
+    blob_free(entry->mark);
+    entry->mark = text;
+}
+
+bool tables_mark(struct tables *tables, struct entry *entry, struct bytes text,
+                 const struct instant *now) {
+    struct arena arena;
+    arena_init_heap(&arena, 1024);
+    struct mark mark;
+    bool known = mark_decode(text, &arena, &mark);
+    if (known) {
+        struct facts facts = entry->facts;
+        facts.state = mark.state;
+        if (facts.letter_id)
+            facts.letter_id = bytes_dup(entry_letter_id(entry));
+        set_facts(tables, entry, &facts, now);
+        add_mark(entry, &mark, &arena);
+    }
+    arena_free(&arena);
+    return known;
+}
+
+struct entry *tables_take_one(struct tables *tables, uint32_t queue, uint64_t seq) {
+    struct entry *entry = tables_find(tables, seq);
+    bool here = entry && entry->stage == ENTRY_HELD && entry->queue == queue;
+    return here && waiting_take_one(waiting_of(tables, entry), entry) ? entry : NULL;
 }
 
 void tables_forget(struct tables *tables, struct entry *entry) {

@@ -8,6 +8,7 @@
 
 #include "store/dlqs.h"
 #include "store/entry.h"
+#include "store/keeps.h"
 #include "store/waiting.h"
 
 struct queue {
@@ -22,6 +23,7 @@ struct queue {
 struct tables {
     struct names names;
     struct dlqs dlqs;
+    struct keeps keeps;
     struct map by_seq, by_id, by_letter;
     struct queue **queues; /* by number - 1 */
     size_t queue_count;
@@ -57,13 +59,18 @@ enum status tables_ambiguous(const struct tables *tables, const uint32_t *queues
 
 /* Finds it from now on, RESERVED. The tables own the entry. */
 void tables_reserve(struct tables *tables, struct entry *entry);
+/* This very one from where it waits; NULL when it does not. */
+struct entry *tables_take_one(struct tables *tables, uint32_t queue, uint64_t seq);
 /* RESERVED → HELD: it is counted and waits. `now` as in waiting_add. */
 void tables_hold(struct tables *tables, struct entry *entry, const struct instant *now);
 /* The same without counting: the counters were loaded. */
 void tables_restore(struct tables *tables, struct entry *entry, const struct instant *now);
-/* Takes the facts. */
+/* Takes the facts. What is taken and leased from now on stays taken. */
 void tables_change(struct tables *tables, struct entry *entry, struct facts *facts_take,
                    const struct instant *now);
+/* Its envelope stays, with this mark (JSON) on top of those before; false when it is no mark. */
+bool tables_mark(struct tables *tables, struct entry *entry, struct bytes mark,
+                 const struct instant *now);
 /* HELD → FORGOTTEN. */
 void tables_forget(struct tables *tables, struct entry *entry);
 /* Out of all tables, freed, not counted: a reservation that failed, or one that only the file holds

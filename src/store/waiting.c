@@ -9,6 +9,7 @@ void waiting_init(struct waiting *waiting) {
     *waiting = (struct waiting){0};
     list_init(&waiting->ready);
     list_init(&waiting->taken);
+    list_init(&waiting->leased);
 }
 
 void waiting_free(struct waiting *waiting) {
@@ -52,6 +53,11 @@ static void push_heap(struct waiting *waiting, struct entry *entry, int64_t at) 
 
 void waiting_add(struct waiting *waiting, struct entry *entry, const struct instant *now) {
     assert(waiting_has_place(entry->facts.state) && !entry->taken);
+    if (entry->facts.leased) {
+        list_push_back(&waiting->leased, &entry->link);
+        waiting->leased_count++;
+        return;
+    }
     bool has_due = entry->facts.next_attempt_at.ms != 0;
     if (entry->facts.state == STATE_QUEUED && !has_due) {
         push_ready(waiting, entry);
@@ -74,7 +80,7 @@ void waiting_remove(struct waiting *waiting, struct entry *entry) {
         waiting->taken_count--;
     } else if (!list_empty(&entry->link)) {
         list_remove(&entry->link);
-        waiting->ready_count--;
+        --*(entry->facts.leased ? &waiting->leased_count : &waiting->ready_count);
     }
 }
 
@@ -140,12 +146,20 @@ static struct entry *next_fewest(struct waiting *waiting, struct instant now, ui
     return best;
 }
 
+static struct entry *next_leased(struct waiting *waiting, struct instant now, uint64_t avoid) {
+    (void)now;
+    (void)avoid;
+    bool any = !list_empty(&waiting->leased);
+    return any ? CONTAINER_OF(waiting->leased.next, struct entry, link) : NULL;
+}
+
 static struct entry *next_of(struct waiting *waiting, enum store_take which, struct instant now,
                              uint64_t avoid) {
     static struct entry *(*const choose[])(struct waiting *, struct instant, uint64_t) = {
         [TAKE_READY] = next_ready,
         [TAKE_DUE] = next_due,
         [TAKE_DUE_FEWEST] = next_fewest,
+        [TAKE_LEASED] = next_leased,
     };
     return choose[which](waiting, now, avoid);
 }
@@ -172,13 +186,24 @@ size_t waiting_take(struct waiting *waiting, enum store_take which, struct insta
     return count;
 }
 
+bool waiting_take_one(struct waiting *waiting, struct entry *entry) {
+    bool waits = entry->due.index != 0 || !list_empty(&entry->link);
+    if (!waits || entry_is_taken(entry))
+        return false;
+    take_one(waiting, entry);
+    return true;
+}
+
 void waiting_give_back(struct waiting *waiting, struct entry *entry, struct mono due) {
     assert(entry->taken);
     waiting_remove(waiting, entry);
+    entry->facts.leased = false;
     push_heap(waiting, entry, due.ms);
 }
 
 struct mono waiting_next(const struct waiting *waiting, enum store_take which) {
+    if (which == TAKE_LEASED)
+        return waiting->leased_count > 0 ? at_once : MONO_NEVER;
     if (which == TAKE_READY && waiting->ready_count > 0)
         return at_once;
     const struct heap_node *first =
@@ -191,6 +216,6 @@ void waiting_counts(const struct waiting *waiting, struct store_queue_counts *ou
         .queued = waiting->ready_count + waiting->delayed.count,
         .delayed = waiting->delayed.count,
         .pending_retry = waiting->retry.count,
-        .taken = waiting->taken_count,
+        .taken = waiting->taken_count + waiting->leased_count,
     };
 }

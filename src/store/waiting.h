@@ -4,6 +4,7 @@
  *   pending_retry   →  retry (a heap by due time)
  *   replaying       →  retry
  *   taken           →  the taken list, until a change of it is durable or it is given back
+ *   leased          →  taken; or, when we died since, the leased list
  *
  * An entry is in exactly one of them while it waits or is taken, and in none when it is a letter
  * that waits for people. */
@@ -14,8 +15,8 @@
 #include "store/entry.h"
 
 struct waiting {
-    struct list ready, taken;
-    size_t ready_count, taken_count;
+    struct list ready, taken, leased;
+    size_t ready_count, taken_count, leased_count;
     struct heap delayed, retry;
     uint64_t turn; /* breaks ties in the heaps: first come, first taken */
 };
@@ -32,6 +33,8 @@ void waiting_remove(struct waiting *waiting, struct entry *entry);
 /* Moves up to `max` entries to the taken list, as store_vtable's take says. */
 size_t waiting_take(struct waiting *waiting, enum store_take which, struct instant now,
                     uint64_t avoid, struct entry **out, size_t max);
+/* This very one, to the taken list; false when it does not wait. */
+bool waiting_take_one(struct waiting *waiting, struct entry *entry);
 /* From the taken list back behind what waits, not before `due`. */
 void waiting_give_back(struct waiting *waiting, struct entry *entry, struct mono due);
 struct mono waiting_next(const struct waiting *waiting, enum store_take which);

@@ -191,21 +191,38 @@ def test_a_conflict_is_seen_among_pushes_that_are_under_way_together(server):
     assert depth(server) == 1
 
 
-def test_header_bombs_are_refused(server):
-    """Beyond the connection's memory it is the HTTP library that answers, before there is a request."""
-    many = "".join(f"X-{n}: {n}\r\n" for n in range(20000))
-    huge = "X-Huge: " + "x" * MIB + "\r\n"
-    for bomb in (many, huge):
-        got = server.raw(f"GET /healthz HTTP/1.1\r\nHost: localhost\r\n{bomb}\r\n".encode())
-        assert re.match(rb"HTTP/1.1 431 ", got), got[:200]
-    got = server.raw(b"GET /" + b"x" * MIB + b" HTTP/1.1\r\nHost: localhost\r\n\r\n")
-    assert re.match(rb"HTTP/1.1 414 ", got), got[:200]
+def refused(server, data):
+    """The problem document that raw bytes are answered with, as an Answer."""
+    head, _, body = server.raw(data).partition(b"\r\n\r\n")
+    line, *fields = head.decode().split("\r\n")
+    return Answer(int(line.split()[1]), dict(field.split(": ", 1) for field in fields), body)
+
+
+def test_header_bombs_are_refused_and_told_the_limit(server):
+    start = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+    many = "".join(f"X-{n}: {n}\r\n" for n in range(10000))
+    arguments = "&".join(f"a{n}=b" for n in range(5000))
+    for bomb, status, word in (
+            (start + "X-Huge: " + "x" * (100 << 10) + "\r\n\r\n", 431, "32KiB"),
+            (start + "X-Huge: " + "x" * (2 * MIB) + "\r\n\r\n", 431, "32KiB"),
+            (start + many + "\r\n", 431, "256 header lines"),
+            ("GET /" + "x" * (200 << 10) + " HTTP/1.1\r\nHost: localhost\r\n\r\n", 414, "16KiB"),
+            (f"GET /v1/letters?{arguments} HTTP/1.1\r\nHost: localhost\r\n\r\n", 414, "16KiB")):
+        problem(refused(server, bomb.encode()), status, word)
     problem(push(server, json.dumps({"body": 1, "headers": {f"h{n}": "v" for n in range(10000)}})), 400,
             "headers")
     problem(push(server, json.dumps({"body": 1, "headers": {"h": "v" * MIB}})), 400, "headers")
-    problem(server.get("/v1/letters?" + "&".join(f"a{n}=b" for n in range(100))), 400, "query parameters")
+    problem(server.get("/v1/letters?" + "&".join(f"a{n}=b" for n in range(100))), 400, "64 query parameters")
     assert server.get("/healthz").status == 200
     assert depth(server) == 0
+
+
+def test_what_is_not_http_is_told_so(server):
+    for rubbish in (b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+                    b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b"GET /healthz HTTP/1.1\r\n\r\n",
+                    b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n"):
+        problem(refused(server, rubbish), 400)
+    assert server.get("/healthz").status == 200
 
 
 def test_half_a_request_holds_nobody_up(server):

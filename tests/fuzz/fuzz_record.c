@@ -1,7 +1,33 @@
-/* Any bytes as a record of the journal: no record, or one that encodes to the same bytes. */
+/* Any bytes as a record of the journal: no record, or one that encodes to the same bytes; the same
+ * of a text that is kept; and a mark that is read again as it was written. */
 #include "fuzz.h"
 
-#include "store/record.h"
+#include "store/keeps.h"
+#include "store/mark.h"
+
+static void check_keep(const struct record *record, size_t size) {
+    struct store_keep keep;
+    if (!keeps_decode(record, &keep))
+        return;
+    struct blob *again = keeps_encode(record->queue, &keep);
+    FUZZ_CHECK(again->len == size);
+    blob_free(again);
+}
+
+static void check_mark(struct bytes text) {
+    struct arena arena;
+    arena_init_heap(&arena, 256);
+    struct mark mark, same;
+    if (mark_decode(text, &arena, &mark)) {
+        struct blob *again = mark_encode(&mark);
+        FUZZ_CHECK(mark_decode((struct bytes){again->data, again->len}, &arena, &same));
+        FUZZ_CHECK(same.state == mark.state && same.resolution == mark.resolution);
+        FUZZ_CHECK(same.resolved_at.ms == mark.resolved_at.ms &&
+                   same.escalated_at.ms == mark.escalated_at.ms);
+        blob_free(again);
+    }
+    arena_free(&arena);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct record record;
@@ -12,5 +38,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     record_set_seq(again, record.seq);
     FUZZ_CHECK(again->len == size);
     blob_free(again);
+    if (record.kind == RECORD_KEEP)
+        check_keep(&record, size);
+    if (record.kind == RECORD_MARK)
+        check_mark(record.text);
     return 0;
 }

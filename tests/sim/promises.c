@@ -57,10 +57,8 @@ void promises_on_start(struct world *world, struct world_queue *queue, struct me
 static void look(struct world *world, struct message *message) {
     struct store_held *held = NULL;
     struct store *store = world->real_store;
-    char queue[8];
-    snprintf(queue, sizeof queue, "q%zu", message->queue);
-    enum status status =
-        store->vtable->get(store, bytes_of(queue), bytes_of(message->id), &held, NULL);
+    enum status status = store->vtable->get(store, world_queue_name(message->queue),
+                                            bytes_of(message->id), &held, NULL);
     message->held = status == STATUS_OK;
     if (status != STATUS_OK && status != STATUS_NOT_FOUND && status != STATUS_IO)
         world_break(world, "%s: get answers %s", message->id, status_name(status));
@@ -71,6 +69,9 @@ static void look(struct world *world, struct message *message) {
         message->cause = held->envelope.cause;
         if (held->envelope.attempts > ATTEMPTS_MAX)
             world_break(world, "%s: %u attempts counted", message->id, held->envelope.attempts);
+        if (message->queue == WORLD_CALLBACK_QUEUE && message->script != SCRIPT_KILLER &&
+            held->envelope.crashes > 0)
+            world_break(world, "%s: blamed for a death that another one caused", message->id);
         if (held->body.len != strlen(message->id) ||
             memcmp(held->body.ptr, message->id, held->body.len) != 0)
             world_break(world, "%s: its body is not what was pushed", message->id);
@@ -89,6 +90,8 @@ static bool may_die_of(const struct message *message, enum cause cause) {
         return cause == CAUSE_EXHAUSTED;
     case SCRIPT_CRASHER:
         return cause == CAUSE_CRASH || cause == CAUSE_EXHAUSTED;
+    case SCRIPT_KILLER:
+        return cause == CAUSE_CRASH;
     case SCRIPT_GOOD:
     case SCRIPT_FLAKY:
     case SCRIPT_SLOW:

@@ -1,7 +1,9 @@
 /* A store that lies, to show that the simulation would see it. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
+#include "engine/recorder.h"
 #include "world.h"
 
 struct saboteur {
@@ -16,9 +18,19 @@ static struct store *real(struct store *store) {
 }
 
 const char *sabotage_text(enum sabotage how) {
-    static const char *const words[] = {"none", "early-ack", "lost-wake", "forgotten-retry",
-                                        "double-take"};
+    static const char *const words[] = {"none",        "early-ack", "lost-wake", "forgotten-retry",
+                                        "double-take", "blame-all"};
     return words[how];
+}
+
+void sabotage_blame_all(char *slots, size_t size) {
+    enum { SLOT_SIZE = 24, STATE_AT = 20 };
+    for (size_t at = SLOT_SIZE; at + SLOT_SIZE <= size; at += SLOT_SIZE) {
+        uint32_t state;
+        memcpy(&state, slots + at + STATE_AT, sizeof state);
+        if (state == RECORDER_RUNNING)
+            slots[at + STATE_AT] = RECORDER_ALONE;
+    }
 }
 
 static uint32_t queue_number(struct store *store, struct bytes name) {

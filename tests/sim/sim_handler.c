@@ -38,6 +38,8 @@ static void cancel(struct handler *handler, struct call *call) {
 }
 
 const struct handler_vtable sim_handler_vtable = {.kind = "http", .start = start, .cancel = cancel};
+const struct handler_vtable sim_handler_inside_vtable = {
+    .kind = "callback", .in_process = true, .start = start, .cancel = cancel};
 
 static struct outcome answered(int status) {
     return (struct outcome){.ending = ENDING_FAILED,
@@ -74,6 +76,7 @@ static struct outcome by_script(const struct message *message) {
         return said;
     case SCRIPT_GOOD:
     case SCRIPT_SLOW:
+    case SCRIPT_KILLER:
     case SCRIPT_COUNT:
         break;
     }
@@ -85,11 +88,18 @@ static struct outcome outcome_of(struct world *world, const struct sim_call *cal
         return (struct outcome){.ending = ENDING_INTERRUPTED, .retry_after_ms = -1};
     if (!world->outage)
         return by_script(call->message);
-    return world->outage_status ? answered(world->outage_status) : was_reset();
+    bool inside = call->message->queue == WORLD_CALLBACK_QUEUE;
+    if (world->outage_status || inside)
+        return answered(world->outage_status ? world->outage_status : 503);
+    return was_reset();
 }
 
 void sim_handler_complete(struct world *world, size_t index) {
     struct sim_call done = world->calls[index];
+    if (done.message->script == SCRIPT_KILLER) {
+        world->killed = true;
+        return;
+    }
     struct outcome outcome = outcome_of(world, &done);
     struct message *message = done.message;
     world->calls[index] = world->calls[--world->call_count];
@@ -111,7 +121,8 @@ void sim_handler_drop_all(struct world *world) {
         struct message *message = world->calls[i].message;
         struct outcome outcome = outcome_of(world, &world->calls[i]);
         message->open_calls--;
-        if (outcome.ending == ENDING_OK && rng_below(&world->rng, 2))
+        if (message->script != SCRIPT_KILLER && outcome.ending == ENDING_OK &&
+            rng_below(&world->rng, 2))
             message->succeeded++;
     }
     world->call_count = 0;

@@ -33,9 +33,10 @@ struct in_flight {
     struct store_commit commit;
     struct store_op ops[MODEL_COMMIT_MAX];
     struct envelope envelopes[MODEL_COMMIT_MAX];
-    char texts[MODEL_COMMIT_MAX][2][16];
+    char texts[MODEL_COMMIT_MAX][2][24];
     size_t ids[MODEL_COMMIT_MAX];
     char bodies[MODEL_COMMIT_MAX][16];
+    char whys[MODEL_COMMIT_MAX][16];
     struct world *world;
     struct in_flight *next;
 };
@@ -134,6 +135,20 @@ static void add_put(struct in_flight *flight, size_t at, struct model_message *a
     flight->ops[at].check_id = true;
 }
 
+static void add_mark(struct in_flight *flight, size_t at, struct model_message *after) {
+    struct world *world = flight->world;
+    static const enum state to[] = {STATE_PENDING_REVIEW, STATE_RESOLVED, STATE_DISCARDED};
+    do
+        flight->ops[at].mark.state = to[rng_below(&world->rng, 3)];
+    while (!lifecycle_allows(after->state, flight->ops[at].mark.state));
+    after->state = flight->ops[at].mark.state;
+    after->why = ++world->model.versions;
+    snprintf(flight->whys[at], sizeof flight->whys[at], "%u", after->why);
+    flight->ops[at].kind = STORE_MARK;
+    flight->ops[at].mark.why = bytes_of(flight->whys[at]);
+    flight->ops[at].mark.at = world->now.wall;
+}
+
 static void add_change(struct in_flight *flight, size_t at, struct model_message *after) {
     struct world *world = flight->world;
     flight->ops[at].seq = world->seqs[flight->ids[at]];
@@ -142,7 +157,12 @@ static void add_change(struct in_flight *flight, size_t at, struct model_message
         after->held = false;
         return;
     }
+    if (lifecycle_is_letter(after->state) && rng_below(&world->rng, 2) == 0) {
+        add_mark(flight, at, after);
+        return;
+    }
     flight->ops[at].kind = STORE_UPDATE;
+    after->why = 0;
     after->state = next_state(world, after->state);
     after->version = ++world->model.versions;
     if (rng_below(&world->rng, 2) == 0)
@@ -164,26 +184,49 @@ static bool used_before(const struct in_flight *flight, size_t at, size_t id) {
     return false;
 }
 
-/* One change of a message that no open commit changes. False: it was not one. */
+/* A text that is kept from now on, or no more. */
+static void add_keep(struct in_flight *flight, size_t at, size_t id, struct model_message *after) {
+    struct world *world = flight->world;
+    snprintf(flight->texts[at][0], sizeof flight->texts[at][0], "k%zu", id);
+    *after = (struct model_message){.held = !after->held || rng_below(&world->rng, 2) == 0};
+    flight->ops[at].kind = STORE_KEEP;
+    flight->ops[at].keep =
+        (struct store_keep){.space = SPACE_DONE, .name = bytes_of(flight->texts[at][0])};
+    if (!after->held)
+        return;
+    after->version = ++world->model.versions;
+    snprintf(flight->bodies[at], sizeof flight->bodies[at], "%u", after->version);
+    flight->ops[at].keep.value = bytes_of(flight->bodies[at]);
+}
+
+static void add_message(struct in_flight *flight, size_t at, size_t id,
+                        struct model_message *after) {
+    uint32_t old_body = after->body;
+    if (after->held)
+        add_change(flight, at, after);
+    else
+        add_put(flight, at, after);
+    fill_envelope(flight, at, id, after);
+    flight->ops[at].envelope = &flight->envelopes[at];
+    if (after->held && after->body != old_body) {
+        snprintf(flight->bodies[at], sizeof flight->bodies[at], "%u", after->body);
+        flight->ops[at].body = bytes_of(flight->bodies[at]);
+    }
+}
+
+/* One change of what no open commit changes. False: it was not one. */
 static bool add_op(struct in_flight *flight, struct model_commit *expected) {
     struct world *world = flight->world;
     size_t at = flight->commit.count, id = rng_below(&world->rng, MODEL_IDS);
     if (used_before(flight, at, id))
         return false;
     struct model_message after = world->model.messages[id];
-    uint32_t old_body = after.body;
     flight->ids[at] = id;
     flight->ops[at].queue = world->queue;
-    if (after.held)
-        add_change(flight, at, &after);
+    if (id < MODEL_MESSAGES)
+        add_message(flight, at, id, &after);
     else
-        add_put(flight, at, &after);
-    fill_envelope(flight, at, id, &after);
-    flight->ops[at].envelope = &flight->envelopes[at];
-    if (after.held && after.body != old_body) {
-        snprintf(flight->bodies[at], sizeof flight->bodies[at], "%u", after.body);
-        flight->ops[at].body = bytes_of(flight->bodies[at]);
-    }
+        add_keep(flight, at, id, &after);
     expected->changes[at].id = id;
     expected->changes[at].after = after;
     expected->count = ++flight->commit.count;
@@ -218,6 +261,22 @@ static void submit(struct world *world) {
 
 /* ---- looking ---- */
 
+static struct model_message look_kept(struct world *world, size_t id) {
+    char name[16];
+    snprintf(name, sizeof name, "k%zu", id);
+    struct arena arena;
+    arena_init_heap(&arena, 64);
+    struct bytes value;
+    struct err err;
+    uint64_t version = 0;
+    enum status status =
+        world->store->vtable->kept(world->store, world->queue, SPACE_DONE, bytes_of(name),
+                                   world->now.wall, &arena, &value, &err);
+    assert_true(status == STATUS_NOT_FOUND || (status == STATUS_OK && bytes_u64(value, &version)));
+    arena_free(&arena);
+    return (struct model_message){.held = status == STATUS_OK, .version = (uint32_t)version};
+}
+
 static struct model_message look(struct world *world, size_t id) {
     char name[16];
     snprintf(name, sizeof name, "m%zu", id);
@@ -230,12 +289,14 @@ static struct model_message look(struct world *world, size_t id) {
     if (status != STATUS_OK)
         fail_msg("seed %llu: %s cannot be read: %s", (unsigned long long)world->seed, name,
                  err.text);
-    uint64_t body = 0;
+    uint64_t body = 0, why = 0;
     assert_true(bytes_u64(held->body, &body));
+    assert_true(held->envelope.why.len == 0 || bytes_u64(held->envelope.why, &why));
     struct model_message seen = {.held = true,
                                  .state = held->envelope.state,
                                  .version = held->envelope.attempts,
-                                 .body = (uint32_t)body};
+                                 .body = (uint32_t)body,
+                                 .why = (uint32_t)why};
     world->seqs[id] = held->seq;
     store_held_free(held);
     return seen;
@@ -244,7 +305,7 @@ static struct model_message look(struct world *world, size_t id) {
 static void compare(struct world *world) {
     struct model_message seen[MODEL_IDS];
     for (size_t id = 0; id < MODEL_IDS; id++)
-        seen[id] = look(world, id);
+        seen[id] = id < MODEL_MESSAGES ? look(world, id) : look_kept(world, id);
     if (!model_adopt(&world->model, seen))
         fail_msg("seed %llu: what was recovered is not what was promised",
                  (unsigned long long)world->seed);
@@ -252,7 +313,7 @@ static void compare(struct world *world) {
 
 static void compare_counters(struct world *world) {
     size_t depth = 0, waiting = 0;
-    for (size_t id = 0; id < MODEL_IDS; id++) {
+    for (size_t id = 0; id < MODEL_MESSAGES; id++) {
         const struct model_message *message = &world->model.messages[id];
         depth += message->held && lifecycle_counts_in_depth(message->state);
         waiting += message->held &&
@@ -270,12 +331,12 @@ static void compare_list(struct world *world) {
     arena_init_heap(&arena, 4096);
     struct store_page page;
     struct err err;
-    struct store_query query = {.limit = 2 * MODEL_IDS};
+    struct store_query query = {.limit = 2 * MODEL_MESSAGES};
     assert_int_equal(world->store->vtable->list(world->store, &query, &arena, &page, &err),
                      STATUS_OK);
     assert_int_equal(page.behind, 0);
     size_t held = 0;
-    for (size_t id = 0; id < MODEL_IDS; id++)
+    for (size_t id = 0; id < MODEL_MESSAGES; id++)
         held += world->model.messages[id].held;
     assert_int_equal(page.count, held);
     for (size_t i = 0; i < page.count; i++) {
@@ -283,9 +344,13 @@ static void compare_list(struct world *world) {
         uint64_t id = 0;
         assert_int_equal(envelope_restore(page.rows[i].envelope, &arena, &envelope, &err),
                          STATUS_OK);
-        assert_true(bytes_u64(bytes_cut(envelope.id, 1, envelope.id.len), &id) && id < MODEL_IDS);
+        assert_true(bytes_u64(bytes_cut(envelope.id, 1, envelope.id.len), &id) &&
+                    id < MODEL_MESSAGES);
         assert_int_equal(envelope.attempts, world->model.messages[id].version);
         assert_int_equal(envelope.state, world->model.messages[id].state);
+        uint64_t why = 0;
+        assert_true(envelope.why.len == 0 || bytes_u64(envelope.why, &why));
+        assert_int_equal(why, world->model.messages[id].why);
     }
     arena_free(&arena);
 }

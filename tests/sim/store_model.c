@@ -30,7 +30,8 @@ struct model_message model_expected(const struct model *model, size_t id) {
 static bool same(const struct model_message *a, const struct model_message *b) {
     if (!a->held || !b->held)
         return a->held == b->held;
-    return a->state == b->state && a->version == b->version && a->body == b->body;
+    return a->state == b->state && a->version == b->version && a->body == b->body &&
+           a->why == b->why;
 }
 
 static bool equals(const struct model *model, const struct model_message seen[MODEL_IDS]) {

@@ -7,13 +7,16 @@
 
 #include "core/envelope.h"
 
-enum { MODEL_IDS = 12, MODEL_COMMIT_MAX = 4, MODEL_OPEN_MAX = 64 };
+/* Messages first, then texts that are kept beside them: those have a version alone. */
+enum { MODEL_MESSAGES = 12, MODEL_KEPT = 4, MODEL_IDS = MODEL_MESSAGES + MODEL_KEPT };
+enum { MODEL_COMMIT_MAX = 4, MODEL_OPEN_MAX = 64 };
 
 struct model_message {
     bool held;
     enum state state;
     uint32_t version; /* stored as the number of attempts */
     uint32_t body;    /* stored as text */
+    uint32_t why;     /* of the last mark, stored as text; 0: none since its envelope was written */
 };
 
 struct model_commit {

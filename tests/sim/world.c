@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "broker/builtin.h"
@@ -43,6 +45,11 @@ struct message *world_message(struct world *world, struct bytes id) {
     return &world->messages[number - 1];
 }
 
+struct bytes world_queue_name(size_t queue) {
+    static const char *const names[WORLD_QUEUES] = {"q0", "q1", "q2"};
+    return bytes_of(names[queue]);
+}
+
 static struct instant read_clock(struct clock *clock) {
     return CONTAINER_OF(clock, struct world, clock)->now;
 }
@@ -64,19 +71,21 @@ static void on_event(void *arg, const struct engine_event *event) {
 }
 
 static void add_queue(struct world *world, size_t i) {
-    static const char *const names[] = {"q0", "q1"}, *const dlqs[] = {"q0.dlq", "q1.dlq"};
+    static const char *const dlqs[WORLD_QUEUES] = {"q0.dlq", "q1.dlq", "q2.dlq"};
+    bool inside = i == WORLD_CALLBACK_QUEUE;
+    struct bytes name = world_queue_name(i);
     struct world_queue *queue = &world->queues[i];
     queue->world = world;
     queue->start_count = 0;
     queue->breaker = BREAKER_CLOSED;
-    queue->handler.vtable = &sim_handler_vtable;
+    queue->handler.vtable = inside ? &sim_handler_inside_vtable : &sim_handler_vtable;
     queue->handlers[0].handler = &queue->handler;
-    policy_init(&queue->policy, bytes_of(names[i]), bytes_of(dlqs[i]), HANDLER_HTTP);
+    policy_init(&queue->policy, name, bytes_of(dlqs[i]), inside ? HANDLER_CALLBACK : HANDLER_HTTP);
     queue->dlq = (struct engine_dlq){.name = bytes_of(dlqs[i]), .cap = 100000};
-    uint32_t number = world->store->vtable->queue_number(world->store, bytes_of(names[i]));
+    uint32_t number = world->store->vtable->queue_number(world->store, name);
     queue->broker = builtin_new(world->store, number);
     struct engine_queue_options options = {
-        .name = bytes_of(names[i]),
+        .name = name,
         .rules = {&queue->policy, WORLD_CONCURRENCY, &queue->dlq, 1},
         .broker = queue->broker,
         .handlers = queue->handlers,
@@ -100,9 +109,12 @@ static bool open_life(struct world *world) {
     }
     world->store =
         world->sabotage ? sabotage_new(world->real_store, world->sabotage) : world->real_store;
+    char flight_path[32];
+    snprintf(flight_path, sizeof flight_path, "/proc/self/fd/%d", world->flights);
     struct engine_options engine = {.store = world->store,
                                     .clock = &world->clock,
                                     .seed = rng_next(&world->rng),
+                                    .flight_path = flight_path,
                                     .instance = BYTES("sim"),
                                     .version = BYTES("sim"),
                                     .event = on_event,
@@ -110,7 +122,8 @@ static bool open_life(struct world *world) {
     world->engine = engine_new(&engine);
     for (size_t i = 0; i < WORLD_QUEUES; i++)
         add_queue(world, i);
-    engine_recover(world->engine, NULL);
+    if (engine_recover(world->engine, NULL) != STATUS_OK)
+        abort();
     world->next_turn = world->now.mono;
     world->lives++;
     return true;
@@ -136,11 +149,28 @@ static void doubt_refusals(struct world *world) {
             world->messages[i].refused = false;
 }
 
+/* An engine that is freed clears its slots, which one that is killed does not. */
+static void end_life_suddenly(struct world *world, bool power_cut) {
+    off_t size = lseek(world->flights, 0, SEEK_END);
+    char *slots = memory_new((size_t)size);
+    if (pread(world->flights, slots, (size_t)size, 0) != size)
+        abort();
+    end_life(world);
+    if (world->sabotage == SABOTAGE_BLAME_ALL)
+        sabotage_blame_all(slots, (size_t)size);
+    if (ftruncate(world->flights, 0) != 0 ||
+        (!power_cut && pwrite(world->flights, slots, (size_t)size, 0) != size))
+        abort();
+    free(slots);
+}
+
 /* kill -9 or a power cut: the disk decides what it kept. Opening may be cut short as well. */
 static void crash(struct world *world) {
-    world_say(world, "crash");
+    bool power_cut = !world->killed;
+    world_say(world, power_cut ? "crash" : "the process dies of its message");
+    world->killed = false;
     doubt_refusals(world);
-    end_life(world);
+    end_life_suddenly(world, power_cut);
     do {
         sim_disk_crash(world->disk);
         if (world->faults && rng_below(&world->rng, 4) == 0)
@@ -175,14 +205,13 @@ static void on_pushed(struct store_commit *commit, enum status status) {
 }
 
 static void submit_push(struct world *world, struct message *message) {
-    static const char *const names[] = {"q0", "q1"};
+    struct bytes queue = world_queue_name(message->queue);
     struct push *push = arena_alloc(&world->pushes, sizeof *push);
-    uint32_t number =
-        world->store->vtable->queue_number(world->store, bytes_of(names[message->queue]));
+    uint32_t number = world->store->vtable->queue_number(world->store, queue);
     push->world = world;
     push->message = message;
     push->envelope = (struct envelope){.id = bytes_of(message->id),
-                                       .queue = bytes_of(names[message->queue]),
+                                       .queue = queue,
                                        .content_type = BYTES("text/plain"),
                                        .source = BYTES("{\"kind\":\"builtin\"}"),
                                        .size = strlen(message->id),
@@ -216,10 +245,29 @@ static void push_script(struct world *world, size_t queue, enum script script) {
     submit_push(world, message);
 }
 
+/* One at a time: with a second one, who is to blame for which death cannot be told from outside. */
+static bool killer_is_about(struct world *world) {
+    for (size_t i = 0; i < world->message_count; i++) {
+        const struct message *message = &world->messages[i];
+        if (message->script == SCRIPT_KILLER && !message->refused &&
+            (!message->held || message->state != STATE_PENDING_REVIEW))
+            return true;
+    }
+    return false;
+}
+
+/* Only in the callback queue can a message kill us; there, a reset would be a crash of its own. */
+static bool script_fits(struct world *world, enum script script, size_t queue) {
+    if (script == SCRIPT_KILLER)
+        return queue == WORLD_CALLBACK_QUEUE && !killer_is_about(world);
+    return script != SCRIPT_CRASHER || queue != WORLD_CALLBACK_QUEUE;
+}
+
 static void push_new(struct world *world) {
     bool good = rng_below(&world->rng, 3) > 0;
-    push_script(world, rng_below(&world->rng, WORLD_QUEUES),
-                good ? SCRIPT_GOOD : (enum script)rng_below(&world->rng, SCRIPT_COUNT));
+    size_t queue = rng_below(&world->rng, WORLD_QUEUES);
+    enum script script = (enum script)rng_below(&world->rng, SCRIPT_COUNT);
+    push_script(world, queue, good || !script_fits(world, script, queue) ? SCRIPT_GOOD : script);
 }
 
 /* A producer that did not hear the answer sends the same again. */
@@ -238,7 +286,7 @@ static void turn_if_wanted(struct world *world) {
 }
 
 static void complete_due(struct world *world) {
-    for (size_t i = 0; i < world->call_count;) {
+    for (size_t i = 0; i < world->call_count && !world->killed;) {
         if (world->calls[i].ends.ms <= world->now.mono.ms)
             sim_handler_complete(world, i);
         else
@@ -277,10 +325,9 @@ static void ignore_answer(struct engine_request *request, enum status status) {
 }
 
 static void ask(struct world *world, enum engine_request_kind kind, size_t queue) {
-    static const char *const names[] = {"q0", "q1"};
     struct engine_request *request = arena_alloc(&world->pushes, sizeof *request);
     *request = (struct engine_request){
-        .kind = kind, .queue = bytes_of(names[queue]), .done = ignore_answer};
+        .kind = kind, .queue = world_queue_name(queue), .done = ignore_answer};
     engine_ask(world->engine, request);
 }
 
@@ -328,7 +375,7 @@ void world_step(struct world *world) {
         skip_to_next_event(world);
     else if (world->faults)
         something_goes_wrong(world);
-    if (sim_disk_is_dead(world->disk) && !world->broken[0])
+    if ((sim_disk_is_dead(world->disk) || world->killed) && !world->broken[0])
         crash(world);
     if (!world->broken[0])
         promises_check(world);
@@ -354,6 +401,8 @@ static void run_to_rest(struct world *world) {
         turn_if_wanted(world);
         sqlite_store_step(world->real_store);
         complete_due(world);
+        if (world->killed)
+            crash(world);
         if (at_rest(world))
             return;
         if (next_event(world).ms - world->now.mono.ms > HEALTHY_GAP_MS)
@@ -390,6 +439,7 @@ struct world *world_new(uint64_t seed, enum sabotage sabotage, bool verbose) {
     arena_init_heap(&world->pushes, 64 << 10);
     world->clock.now = read_clock;
     world->now = (struct instant){{(int64_t)WALL_START_MS * 1000}, {1000000}};
+    world->flights = memfd_create("flights", MFD_CLOEXEC);
     world->disk = sim_disk_new(rng_next(&world->rng));
     world->vfs = sim_vfs_new(world->disk, rng_next(&world->rng));
     if (!open_life(world))
@@ -402,6 +452,7 @@ void world_free(struct world *world) {
         end_life(world);
     sim_vfs_free(world->vfs);
     sim_disk_free(world->disk);
+    close(world->flights);
     arena_free(&world->pushes);
     free(world);
 }

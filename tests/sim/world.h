@@ -13,7 +13,8 @@
 #include "port/disk.h"
 
 enum {
-    WORLD_QUEUES = 2,
+    WORLD_QUEUES = 3,
+    WORLD_CALLBACK_QUEUE = 2, /* its handler runs inside the server: what kills it kills both */
     WORLD_MESSAGES_MAX = 4096,
     WORLD_CALLS_MAX = 128,
     WORLD_CONCURRENCY = 4,
@@ -30,6 +31,7 @@ enum script {
     SCRIPT_POISON,     /* 503 for ever */
     SCRIPT_CRASHER,    /* the connection is reset, for ever */
     SCRIPT_DISCARD,    /* the handler says discard */
+    SCRIPT_KILLER,     /* in the callback queue: the process dies of it, for ever */
     SCRIPT_COUNT
 };
 
@@ -85,6 +87,7 @@ enum sabotage {
     SABOTAGE_LOST_WAKE,       /* the store's word that something is ready is lost */
     SABOTAGE_FORGOTTEN_RETRY, /* a retry is forgotten instead of kept */
     SABOTAGE_DOUBLE_TAKE,     /* a message is handed out while it is still in somebody's hands */
+    SABOTAGE_BLAME_ALL,       /* everybody who was inside when the process died is to blame */
     SABOTAGE_COUNT
 };
 
@@ -105,6 +108,8 @@ struct world {
     struct sim_call calls[WORLD_CALLS_MAX];
     size_t call_count;
     struct mono next_turn;
+    int flights; /* the flight recorder's file, which outlives the process but no power cut */
+    bool killed; /* a message has killed the process */
     bool outage;
     int outage_status; /* 503, 500, or 0: resets */
     bool outage_ever;
@@ -119,6 +124,7 @@ struct world {
 
 struct world *world_new(uint64_t seed, enum sabotage sabotage, bool verbose);
 void world_free(struct world *world);
+struct bytes world_queue_name(size_t queue);
 /* One thing happens. */
 void world_step(struct world *world);
 /* No more faults; time passes until nothing is left to do, or a promise is broken. */
@@ -130,7 +136,7 @@ __attribute__((format(printf, 2, 3))) void world_say(struct world *world, const 
 struct message *world_message(struct world *world, struct bytes id);
 
 /* sim_handler.c */
-extern const struct handler_vtable sim_handler_vtable;
+extern const struct handler_vtable sim_handler_vtable, sim_handler_inside_vtable;
 void sim_handler_complete(struct world *world, size_t call_index);
 void sim_handler_drop_all(struct world *world);
 
@@ -145,5 +151,7 @@ void promises_on_start(struct world *world, struct world_queue *queue, struct me
 struct store *sabotage_new(struct store *real, enum sabotage how);
 void sabotage_free(struct store *store);
 const char *sabotage_text(enum sabotage how);
+/* In the flight recorder's file, everybody who ran is said to have run alone. */
+void sabotage_blame_all(char *slots, size_t size);
 
 #endif

@@ -1,5 +1,6 @@
 #include "store/sqlite/changes.h"
 
+#include "store/mark.h"
 #include "store/sqlite/rows.h"
 
 /* ---- bytes in memory ---- */
@@ -36,7 +37,7 @@ static void drop(struct sqlite_store *self, struct entry *entry) {
     forget_bytes(self, entry);
     if (entry->changed)
         self->change_count--;
-    tables_drop(&self->tables, entry);
+    tables_drop(&self->front.tables, entry);
 }
 
 void changes_note(struct sqlite_store *self, struct entry *entry, uint64_t position, bool body) {
@@ -64,19 +65,21 @@ void changes_release(struct sqlite_store *self, struct entry *entry) {
 
 /* ---- what is in the file alone ---- */
 
-enum status changes_restore(struct sqlite_store *self, uint64_t seq, uint32_t queue,
-                            struct bytes envelope_text, const struct instant *now,
-                            struct entry **out, struct err *err) {
+enum status changes_restore(struct sqlite_store *self, const struct row *row,
+                            const struct instant *now, struct entry **out, struct err *err) {
     struct arena arena;
     arena_init_heap(&arena, 4096);
     struct envelope envelope;
-    enum status status = envelope_restore(envelope_text, &arena, &envelope, err);
+    enum status status = envelope_restore(row->envelope, &arena, &envelope, err);
+    if (status == STATUS_OK)
+        status = mark_read(row->mark, &arena, &envelope, err);
     if (status == STATUS_OK) {
-        struct entry *entry = entry_new(seq, queue, &envelope, &self->tables.names);
+        struct entry *entry = entry_new(row->seq, row->queue, &envelope, &self->front.tables.names);
+        entry->mark = row->mark.ptr ? blob_of(row->mark) : NULL;
         entry->in_file = true;
         entry->envelope_place = entry->body_place = PLACE_FILE;
-        tables_reserve(&self->tables, entry);
-        tables_restore(&self->tables, entry, now);
+        tables_reserve(&self->front.tables, entry);
+        tables_restore(&self->front.tables, entry, now);
         *out = entry;
     }
     arena_free(&arena);
@@ -87,14 +90,14 @@ enum status changes_restore(struct sqlite_store *self, uint64_t seq, uint32_t qu
 static enum status restore_row(struct sqlite_store *self, const struct row *row, bool found,
                                struct entry **out, struct err *err) {
     *out = NULL;
-    if (!found || tables_find(&self->tables, row->seq))
+    if (!found || tables_find(&self->front.tables, row->seq))
         return STATUS_OK;
-    return changes_restore(self, row->seq, row->queue, row->envelope, NULL, out, err);
+    return changes_restore(self, row, NULL, out, err);
 }
 
 enum status changes_find(struct sqlite_store *self, uint64_t seq, struct entry **out,
                          struct err *err) {
-    *out = tables_find(&self->tables, seq);
+    *out = tables_find(&self->front.tables, seq);
     if (*out)
         return STATUS_OK;
     struct arena arena;
@@ -140,6 +143,10 @@ static void hook_changed(void *arg, struct entry *entry, uint64_t position, bool
     changes_note(arg, entry, position, body);
 }
 
+static void hook_marked(void *arg, struct entry *entry) {
+    changes_add(arg, entry);
+}
+
 static void hook_released(void *arg, struct entry *entry) {
     changes_release(arg, entry);
 }
@@ -149,5 +156,6 @@ struct batch_hooks changes_hooks(struct sqlite_store *self) {
                                 .find = hook_find,
                                 .find_id = hook_find_id,
                                 .changed = hook_changed,
+                                .marked = hook_marked,
                                 .released = hook_released};
 }

@@ -6,6 +6,8 @@
 
 #include "store/sqlite/parts.h"
 
+struct row;
+
 struct batch_hooks changes_hooks(struct sqlite_store *self);
 /* It is to be written by the next fold. */
 void changes_add(struct sqlite_store *self, struct entry *entry);
@@ -17,8 +19,7 @@ void changes_release(struct sqlite_store *self, struct entry *entry);
 enum status changes_find(struct sqlite_store *self, uint64_t seq, struct entry **out,
                          struct err *err);
 /* A row of the file as an entry in the tables that needs no fold. */
-enum status changes_restore(struct sqlite_store *self, uint64_t seq, uint32_t queue,
-                            struct bytes envelope, const struct instant *now, struct entry **out,
-                            struct err *err);
+enum status changes_restore(struct sqlite_store *self, const struct row *row,
+                            const struct instant *now, struct entry **out, struct err *err);
 
 #endif

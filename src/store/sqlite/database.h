@@ -21,24 +21,27 @@
     X(AGE_SET, "INSERT OR REPLACE INTO ages VALUES (?1, ?2, ?3, ?4, ?5)")                          \
     X(AGES_DELETE, "DELETE FROM ages WHERE dlq = ?1")                                              \
     /* left alone, the planner walks all letters to save a sort */                                 \
-    X(WAITING, "SELECT seq, queue, envelope FROM messages INDEXED BY messages_waiting"             \
+    X(WAITING, "SELECT seq, queue, envelope, mark FROM messages INDEXED BY messages_waiting"       \
                " WHERE state IN ('queued', 'pending_retry', 'replaying') ORDER BY seq")            \
-    X(BY_SEQ, "SELECT seq, queue, envelope FROM messages WHERE seq = ?1")                          \
-    X(WHOLE, "SELECT seq, queue, envelope, body FROM messages LEFT JOIN bodies USING (seq)"        \
+    X(BY_SEQ, "SELECT seq, queue, envelope, mark FROM messages WHERE seq = ?1")                    \
+    X(WHOLE, "SELECT seq, queue, envelope, mark, body FROM messages LEFT JOIN bodies USING (seq)"  \
              " WHERE seq = ?1")                                                                    \
-    X(BY_ID, "SELECT seq, queue, envelope FROM messages WHERE id = ?1 AND queue = ?2")             \
+    X(BY_ID, "SELECT seq, queue, envelope, mark FROM messages WHERE id = ?1 AND queue = ?2")       \
     X(MATCHES, "SELECT seq, queue FROM messages WHERE id = ?1"                                     \
                " UNION SELECT seq, queue FROM messages WHERE letter_id = ?1")                      \
     X(ROW_ADD, "INSERT INTO messages VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,"   \
-               " ?13, ?14, ?15, ?16, ?17, ?18, ?19)")                                              \
-    X(ROW_SET, "INSERT INTO messages VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,"   \
-               " ?13, ?14, ?15, ?16, ?17, ?18, ?19) ON CONFLICT (seq) DO UPDATE SET"               \
-               " letter_id = excluded.letter_id, dlq = excluded.dlq, state = excluded.state,"      \
-               " cause = excluded.cause, category = excluded.category, reason = excluded.reason,"  \
-               " error_type = excluded.error_type, fingerprint = excluded.fingerprint,"            \
-               " key = excluded.key, attempts = excluded.attempts, dead_ms = excluded.dead_ms,"    \
-               " due_ms = excluded.due_ms, escalated_ms = excluded.escalated_ms,"                  \
-               " error_id = excluded.error_id, envelope = excluded.envelope")                      \
+               " ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)")                                         \
+    X(ROW_SET,                                                                                     \
+      "INSERT INTO messages VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,"            \
+      " ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20) ON CONFLICT (seq) DO UPDATE SET"                   \
+      " letter_id = excluded.letter_id, dlq = excluded.dlq, state = excluded.state,"               \
+      " cause = excluded.cause, category = excluded.category, reason = excluded.reason,"           \
+      " error_type = excluded.error_type, fingerprint = excluded.fingerprint,"                     \
+      " key = excluded.key, attempts = excluded.attempts, dead_ms = excluded.dead_ms,"             \
+      " due_ms = excluded.due_ms, escalated_ms = excluded.escalated_ms,"                           \
+      " error_id = excluded.error_id, envelope = excluded.envelope, mark = excluded.mark")         \
+    X(ROW_MARK, "UPDATE messages SET state = ?2, mark = ?3,"                                       \
+                " escalated_ms = iif(?4 <> 0, ?4, escalated_ms) WHERE seq = ?1")                   \
     X(BODY_SET, "INSERT OR REPLACE INTO bodies VALUES (?1, ?2)")                                   \
     X(ROW_DELETE, "DELETE FROM messages WHERE seq = ?1")                                           \
     X(BODY_DELETE, "DELETE FROM bodies WHERE seq = ?1")                                            \
@@ -49,7 +52,19 @@
     X(ERROR_USE, "UPDATE errors SET uses = uses + ?2 WHERE error_id = ?1 RETURNING uses, text")    \
     X(ERROR_TEXT_DELETE,                                                                           \
       "INSERT INTO errors_text (errors_text, rowid, text) VALUES ('delete', ?1, ?2)")              \
-    X(ERROR_DELETE, "DELETE FROM errors WHERE error_id = ?1")
+    X(ERROR_DELETE, "DELETE FROM errors WHERE error_id = ?1")                                      \
+    X(KEEP_SET, "INSERT OR REPLACE INTO kept VALUES (?1, ?2, ?3, ?4, ?5)")                         \
+    X(KEEP_DROP, "DELETE FROM kept WHERE space = ?1 AND name = ?2 AND queue = ?3")                 \
+    X(KEEP_SWEEP, "DELETE FROM kept WHERE (space, name, queue) IN (SELECT space, name, queue"      \
+                  " FROM kept WHERE expires_ms <> 0 AND expires_ms <= ?1"                          \
+                  " ORDER BY expires_ms LIMIT ?2)")                                                \
+    X(KEPT, "SELECT queue, value FROM kept WHERE space = ?1 AND name = ?2"                         \
+            " AND (expires_ms = 0 OR expires_ms > ?3)")                                            \
+    X(KEPT_UP, "SELECT name, queue, value FROM kept WHERE space = ?1 AND name >= ?2"               \
+               " AND name < ?3 AND (expires_ms = 0 OR expires_ms > ?4) ORDER BY name, queue")      \
+    X(KEPT_DOWN, "SELECT name, queue, value FROM kept WHERE space = ?1 AND name >= ?2"             \
+                 " AND name < ?3 AND (expires_ms = 0 OR expires_ms > ?4)"                          \
+                 " ORDER BY name DESC, queue DESC")
 
 enum database_sql {
 #define DATABASE_ENUM(code, text) SQL_##code,

@@ -5,9 +5,19 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "store/sqlite/keep_rows.h"
 #include "store/sqlite/snapshot.h"
 
 enum { ROOM_WAIT_MS = 60 * 1000 };
+
+/* Now and then, a bounded number at a time. */
+static enum status sweep(struct sqlite_store *self, struct err *err) {
+    struct instant now = clock_now(self->options.clock);
+    if (now.mono.ms < self->sweep_due.ms)
+        return STATUS_OK;
+    self->sweep_due = mono_after(now.mono, SWEEP_MS);
+    return keep_rows_sweep(self->fold_db, now.wall, err);
+}
 
 static enum status write_file(struct sqlite_store *self, const struct snapshot *snapshot,
                               struct err *err) {
@@ -16,6 +26,8 @@ static enum status write_file(struct sqlite_store *self, const struct snapshot *
     enum status status = database_run(db, "BEGIN IMMEDIATE", err);
     if (status == STATUS_OK) {
         status = snapshot_write(snapshot, self->journal, self->fold_db, err);
+        if (status == STATUS_OK)
+            status = sweep(self, err);
         if (status == STATUS_OK)
             status = database_run(db, "COMMIT", err);
         if (status != STATUS_OK)
@@ -64,23 +76,23 @@ static void leave_line(struct sqlite_store *self, struct snapshot *snapshot) {
 }
 
 static enum status fold_one(struct sqlite_store *self, struct err *err) {
-    pthread_mutex_lock(&self->mutex);
+    pthread_mutex_lock(&self->front.mutex);
     struct snapshot *snapshot = next_snapshot(self);
-    pthread_mutex_unlock(&self->mutex);
+    pthread_mutex_unlock(&self->front.mutex);
     if (!snapshot)
         return STATUS_OK;
     enum status status = write_file(self, snapshot, err);
-    pthread_mutex_lock(&self->mutex);
+    pthread_mutex_lock(&self->front.mutex);
     if (status == STATUS_OK)
         leave_line(self, snapshot);
     else
         self->fold_failures++;
-    pthread_mutex_unlock(&self->mutex);
+    pthread_mutex_unlock(&self->front.mutex);
     if (status == STATUS_OK) /* only now does nobody read that part of the journal any more */
         recycle(self, snapshot->position);
-    pthread_mutex_lock(&self->mutex);
+    pthread_mutex_lock(&self->front.mutex);
     pthread_cond_broadcast(&self->fold_ended);
-    pthread_mutex_unlock(&self->mutex);
+    pthread_mutex_unlock(&self->front.mutex);
     if (status == STATUS_OK)
         snapshot_free(snapshot);
     else
@@ -89,9 +101,9 @@ static enum status fold_one(struct sqlite_store *self, struct err *err) {
 }
 
 static bool is_behind(struct sqlite_store *self) {
-    pthread_mutex_lock(&self->mutex);
+    pthread_mutex_lock(&self->front.mutex);
     bool behind = self->applied_end != self->folded_end;
-    pthread_mutex_unlock(&self->mutex);
+    pthread_mutex_unlock(&self->front.mutex);
     return behind;
 }
 
@@ -116,8 +128,14 @@ static size_t most_changes(const struct sqlite_store *self) {
     return self->options.fold_changes ? self->options.fold_changes : FOLD_CHANGES;
 }
 
+static bool is_fold_full(const struct sqlite_store *self) {
+    const struct keeps *keeps = &self->front.tables.keeps;
+    return self->change_count + keeps->change_count >= most_changes(self) ||
+           keeps->changed_bytes >= FOLD_KEEP_BYTES;
+}
+
 void fold_note_commit(struct sqlite_store *self, struct mono now) {
-    if (self->change_count >= most_changes(self)) {
+    if (is_fold_full(self)) {
         seal(self);
         pthread_cond_signal(&self->fold_asked);
     } else if (self->fold_due.ms == MONO_NEVER.ms) {
@@ -142,14 +160,14 @@ static struct timespec deadline_after(int64_t ms) {
 static void wait_for_work(struct sqlite_store *self) {
     while (!self->fold_stopping && !self->fold_wanted && !self->sealed_first) {
         if (self->fold_due.ms == MONO_NEVER.ms) {
-            pthread_cond_wait(&self->fold_asked, &self->mutex);
+            pthread_cond_wait(&self->fold_asked, &self->front.mutex);
             continue;
         }
         int64_t left = self->fold_due.ms - clock_now(self->options.clock).mono.ms;
         if (left <= 0)
             return;
         struct timespec until = deadline_after(left);
-        pthread_cond_timedwait(&self->fold_asked, &self->mutex, &until);
+        pthread_cond_timedwait(&self->fold_asked, &self->front.mutex, &until);
     }
 }
 
@@ -159,18 +177,18 @@ static void fold_or_retry_later(struct sqlite_store *self) {
         return;
     log_warn("the fold will be tried again: %s", err.text);
     struct timespec until = deadline_after(FOLD_RETRY_MS);
-    pthread_mutex_lock(&self->mutex);
+    pthread_mutex_lock(&self->front.mutex);
     while (!self->fold_stopping &&
-           pthread_cond_timedwait(&self->fold_asked, &self->mutex, &until) == 0)
+           pthread_cond_timedwait(&self->fold_asked, &self->front.mutex, &until) == 0)
         ;
-    pthread_mutex_unlock(&self->mutex);
+    pthread_mutex_unlock(&self->front.mutex);
 }
 
 /* Nothing waits: a failure here costs speed, and is met again when the segment is needed. */
 static void prepare_if_idle(struct sqlite_store *self) {
-    pthread_mutex_lock(&self->mutex);
+    pthread_mutex_lock(&self->front.mutex);
     bool idle = !self->sealed_first && !self->fold_wanted && !self->fold_stopping;
-    pthread_mutex_unlock(&self->mutex);
+    pthread_mutex_unlock(&self->front.mutex);
     struct err err;
     if (idle && journal_prepare(self->journal, &err) != STATUS_OK)
         log_warn("%s", err.text);
@@ -178,17 +196,17 @@ static void prepare_if_idle(struct sqlite_store *self) {
 
 void *fold_run(void *arg) {
     struct sqlite_store *self = arg;
-    pthread_mutex_lock(&self->mutex);
+    pthread_mutex_lock(&self->front.mutex);
     while (!self->fold_stopping) {
         wait_for_work(self);
         if (self->fold_stopping)
             break;
-        pthread_mutex_unlock(&self->mutex);
+        pthread_mutex_unlock(&self->front.mutex);
         fold_or_retry_later(self);
         prepare_if_idle(self);
-        pthread_mutex_lock(&self->mutex);
+        pthread_mutex_lock(&self->front.mutex);
     }
-    pthread_mutex_unlock(&self->mutex);
+    pthread_mutex_unlock(&self->front.mutex);
     return NULL;
 }
 
@@ -202,33 +220,33 @@ static void wait_for(struct sqlite_store *self, uint64_t position, int64_t ms, b
     self->fold_wanted = true;
     pthread_cond_signal(&self->fold_asked);
     while (self->folded_end < position && (patient || self->fold_failures == failures)) {
-        if (pthread_cond_timedwait(&self->fold_ended, &self->mutex, &until) != 0)
+        if (pthread_cond_timedwait(&self->fold_ended, &self->front.mutex, &until) != 0)
             return;
     }
 }
 
 bool fold_make_room(struct sqlite_store *self) {
-    pthread_mutex_lock(&self->mutex);
+    pthread_mutex_lock(&self->front.mutex);
     uint64_t before = self->folded_end;
     bool possible = self->applied_end != before;
     if (possible && self->options.threads)
         wait_for(self, before + 1, ROOM_WAIT_MS, false);
-    pthread_mutex_unlock(&self->mutex);
+    pthread_mutex_unlock(&self->front.mutex);
     struct err err;
     if (possible && !self->options.threads && fold_one(self, &err) != STATUS_OK)
         log_warn("no room in the journal, and the fold failed: %s", err.text);
-    pthread_mutex_lock(&self->mutex);
+    pthread_mutex_lock(&self->front.mutex);
     bool shorter = self->folded_end != before;
-    pthread_mutex_unlock(&self->mutex);
+    pthread_mutex_unlock(&self->front.mutex);
     return shorter;
 }
 
 void fold_keep_bound(struct sqlite_store *self) {
     bool over;
     do {
-        pthread_mutex_lock(&self->mutex);
-        over = self->change_count + self->folding_count > BEHIND_MAX;
-        pthread_mutex_unlock(&self->mutex);
+        pthread_mutex_lock(&self->front.mutex);
+        over = parts_behind(self) > BEHIND_MAX || self->front.tables.keeps.bytes > KEEP_BYTES_MAX;
+        pthread_mutex_unlock(&self->front.mutex);
     } while (over && fold_make_room(self));
 }
 
@@ -238,10 +256,10 @@ uint64_t fold_wait(struct sqlite_store *self) {
         if (fold_all(self, &err) != STATUS_OK)
             log_warn("a list is behind, because the fold failed: %s", err.text);
     }
-    pthread_mutex_lock(&self->mutex);
+    pthread_mutex_lock(&self->front.mutex);
     if (self->options.threads && self->applied_end != self->folded_end)
         wait_for(self, self->applied_end, LIST_WAIT_MS, true);
-    uint64_t behind = self->change_count + self->folding_count;
-    pthread_mutex_unlock(&self->mutex);
+    uint64_t behind = parts_behind(self);
+    pthread_mutex_unlock(&self->front.mutex);
     return behind;
 }

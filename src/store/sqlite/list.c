@@ -3,26 +3,33 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "store/mark.h"
 #include "store/page.h"
 #include "store/sqlite/fold.h"
 #include "store/sqlite/list_sql.h"
 
 /* ---- what is taken just now ---- */
 
+static void put_seqs(const struct list *entries, struct buf *text) {
+    LIST_EACH(node, entries) {
+        const struct entry *entry = CONTAINER_OF(node, struct entry, link);
+        buf_printf(text, "%s%" PRIu64, text->len > 1 ? "," : "", entry->seq);
+    }
+}
+
 /* As a JSON array of numbers, which SQL can read. With the mutex. */
 static struct bytes taken_seqs(struct sqlite_store *self, struct arena *arena) {
     size_t count = 0;
-    for (size_t i = 0; i < self->tables.queue_count; i++)
-        count += self->tables.queues[i]->waiting.taken_count;
+    for (size_t i = 0; i < self->front.tables.queue_count; i++)
+        count += self->front.tables.queues[i]->waiting.taken_count +
+                 self->front.tables.queues[i]->waiting.leased_count;
     size_t size = count * (sizeof "18446744073709551615,") + sizeof "[]";
     struct buf text;
     buf_init_fixed(&text, arena_alloc(arena, size), size);
     buf_char(&text, '[');
-    for (size_t i = 0; i < self->tables.queue_count; i++) {
-        LIST_EACH(node, &self->tables.queues[i]->waiting.taken) {
-            const struct entry *entry = CONTAINER_OF(node, struct entry, link);
-            buf_printf(&text, "%s%" PRIu64, text.len > 1 ? "," : "", entry->seq);
-        }
+    for (size_t i = 0; i < self->front.tables.queue_count; i++) {
+        put_seqs(&self->front.tables.queues[i]->waiting.taken, &text);
+        put_seqs(&self->front.tables.queues[i]->waiting.leased, &text);
     }
     buf_char(&text, ']');
     return buf_view(&text);
@@ -36,14 +43,17 @@ static enum state shown_state(enum state stored) {
                                            : stored;
 }
 
-/* The envelope of a message that is taken says so. */
-static struct bytes as_taken(struct bytes stored, struct arena *arena) {
+/* The envelope as it is now: of a message that is taken, of a letter that was marked since. */
+static struct bytes as_shown(struct bytes stored, bool taken, struct bytes mark,
+                             struct arena *arena) {
     struct envelope envelope;
-    if (envelope_restore(stored, arena, &envelope, NULL) != STATUS_OK)
+    if ((!taken && !mark.ptr) || envelope_restore(stored, arena, &envelope, NULL) != STATUS_OK ||
+        mark_read(mark, arena, &envelope, NULL) != STATUS_OK)
         return stored;
-    envelope.state = shown_state(envelope.state);
+    if (taken)
+        envelope.state = shown_state(envelope.state);
     struct buf text;
-    buf_init_heap(&text, 2 * stored.len + 256);
+    buf_init_heap(&text, 2 * (stored.len + mark.len) + 256);
     envelope_store(&envelope, &text);
     struct bytes copy = arena_dup(arena, buf_view(&text));
     buf_free(&text);
@@ -65,8 +75,8 @@ static enum status read_rows(struct database *database, sqlite3_stmt *stmt,
         last = (struct page_key){.seq = (uint64_t)sqlite3_column_int64(stmt, LIST_SEQ),
                                  .dead_ms = sqlite3_column_int64(stmt, LIST_DEAD_MS)};
         struct bytes envelope = arena_dup(arena, database_text(stmt, LIST_ENVELOPE));
-        if (sqlite3_column_int(stmt, LIST_TAKEN))
-            envelope = as_taken(envelope, arena);
+        envelope = as_shown(envelope, sqlite3_column_int(stmt, LIST_TAKEN) != 0,
+                            database_text(stmt, LIST_MARK), arena);
         out->rows[out->count++] = (struct store_row){last.seq, envelope};
     }
     return status;
@@ -88,10 +98,10 @@ enum status list_read(struct store *store, const struct store_query *query, stru
     struct sqlite_store *self = parts_of(store);
     struct list_sql sql;
     uint64_t behind = fold_wait(self);
-    pthread_mutex_lock(&self->mutex);
+    pthread_mutex_lock(&self->front.mutex);
     struct bytes taken = taken_seqs(self, arena);
-    uint32_t queue = tables_queue_known(&self->tables, query->queue);
-    pthread_mutex_unlock(&self->mutex);
+    uint32_t queue = tables_queue_known(&self->front.tables, query->queue);
+    pthread_mutex_unlock(&self->front.mutex);
     *out = (struct store_page){.behind = behind};
     out->rows = arena_alloc(arena, (query->limit + 1) * sizeof *out->rows);
     enum status status = list_sql_build(&sql, query, queue, taken, arena, err);

@@ -140,9 +140,8 @@ void pack_put_record(struct buf *out, uint64_t at, uint64_t seq, enum pack_part 
 }
 
 static enum status not_whole(uint64_t at, struct err *err) {
-    return err_set(err, STATUS_CORRUPT,
-                   "pack %0*" PRIx64 ", offset %" PRIu64 ": no whole record", NUMBER_DIGITS,
-                   pack_number_of(at), offset_of(at));
+    return err_set(err, STATUS_CORRUPT, "pack %0*" PRIx64 ", offset %" PRIu64 ": no whole record",
+                   NUMBER_DIGITS, pack_number_of(at), offset_of(at));
 }
 
 enum status pack_read(const struct pack *pack, struct pack_place place, struct arena *arena,

@@ -39,12 +39,12 @@ struct pack {
     struct disk *disk;
     struct disk_file *file;
     uint64_t number;
-    uint64_t end;      /* offset behind its last record */
-    uint64_t live;     /* bytes of records that are referred to */
-    int64_t added;     /* to `live` by the transaction that is under way */
-    bool unsaved;      /* its counts are to be written to the SQLite file */
-    unsigned readers;  /* under way */
-    bool removed;      /* its last reader frees it */
+    uint64_t end;     /* offset behind its last record */
+    uint64_t live;    /* bytes of records that are referred to */
+    int64_t added;    /* to `live` by the transaction that is under way */
+    bool unsaved;     /* its counts are to be written to the SQLite file */
+    unsigned readers; /* under way */
+    bool removed;     /* its last reader frees it */
 };
 
 /* Opens or, with `create`, makes and empties it. */

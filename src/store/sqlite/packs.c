@@ -76,8 +76,7 @@ static enum status load(struct packs *packs, struct database *database, struct e
     while (database_next(database, stmt, &status, err)) {
         struct pack *pack = NULL;
         uint64_t number = (uint64_t)sqlite3_column_int64(stmt, 0);
-        status =
-            pack_open(packs->options.disk, packs->dir, number, false, &pack, err);
+        status = pack_open(packs->options.disk, packs->dir, number, false, &pack, err);
         if (status != STATUS_OK) {
             sqlite3_reset(stmt);
             return err ? err_set(err, STATUS_CORRUPT, "%.400s", err->text) : STATUS_CORRUPT;
@@ -151,9 +150,9 @@ static enum status write_pending(struct packs *packs, struct err *err) {
     if (packs->pending.len == 0)
         return STATUS_OK;
     struct disk *disk = packs->options.disk;
-    int error = disk->vtable->write(disk, packs->current->file,
-                                    packs->current->end - packs->pending.len, packs->pending.ptr,
-                                    packs->pending.len);
+    int error =
+        disk->vtable->write(disk, packs->current->file, packs->current->end - packs->pending.len,
+                            packs->pending.ptr, packs->pending.len);
     packs->written = true;
     buf_clear(&packs->pending);
     return error ? io_trouble(packs, error, "writing", err) : STATUS_OK;

@@ -2,9 +2,9 @@
  *
  *   submit → batches → [writer thread] → journal → tables (memory) → [fold thread] → SQLite file
  *
- * `mutex` guards the tables and everything else here that is not said to be otherwise. Each
- * database connection has its own lock, and `journal_mutex` is held by whoever appends, syncs or
- * recycles. Locks are taken in that order: mutex, connection; the journal's is never held with
+ * The front's `mutex` guards the tables and everything else here that is not said to be otherwise.
+ * Each database connection has its own lock, and `journal_mutex` is held by whoever appends, syncs
+ * or recycles. Locks are taken in that order: mutex, connection; the journal's is never held with
  * another. */
 #ifndef STORE_PARTS_H
 #define STORE_PARTS_H
@@ -12,6 +12,7 @@
 #include <pthread.h>
 
 #include "store/batch.h"
+#include "store/front.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/journal.h"
 #include "store/sqlite/sqlite_store.h"
@@ -24,6 +25,9 @@ enum {
     FOLD_RETRY_MS = 1000,        /* after a fold that failed */
     LIST_WAIT_MS = 2000,         /* for the fold, by a list */
     GROUP_BYTES_MAX = 8 << 20,   /* of one journal group, unless a single commit is larger */
+    FOLD_KEEP_BYTES = 32 << 20,  /* of kept texts in one fold */
+    KEEP_BYTES_MAX = 256 << 20,  /* of those that wait for folds; then commits wait for them too */
+    SWEEP_MS = 60 * 1000,        /* between two looks for texts that expired */
     RECENT_BYTES_MAX = 64 << 20, /* of envelopes and bodies kept in memory */
 };
 enum { JOURNAL_KEEP_SHARE = 4 }; /* of the journal's bound stays on disk when all is folded */
@@ -32,17 +36,15 @@ enum { JOURNAL_KEEP_SHARE = 4 }; /* of the journal's bound stays on disk when al
 struct snapshot;
 
 struct sqlite_store {
-    struct store port;
+    struct front front;
     struct sqlite_store_options options; /* its texts are our own copies */
     char *dir;
     int lock_file; /* -1: none */
 
-    pthread_mutex_t mutex;
     pthread_cond_t submitted;  /* for the writer */
     pthread_cond_t fold_asked; /* for the fold thread */
     pthread_cond_t fold_ended; /* for those who wait for a fold */
 
-    struct tables tables;
     struct list recent; /* entries whose bytes are in memory, the oldest first */
     size_t recent_bytes;
 
@@ -60,11 +62,10 @@ struct sqlite_store {
     uint64_t fold_failures;
     bool fold_wanted; /* at once */
     bool fold_stopping;
-    struct mono fold_due; /* MONO_NEVER: nothing waits for a fold */
+    struct mono fold_due;  /* MONO_NEVER: nothing waits for a fold */
+    struct mono sweep_due; /* the fold's own: when it next looks for texts that expired */
 
     struct store_health health;
-    void (*ready)(void *arg, uint32_t queue);
-    void *ready_arg;
 
     struct journal *journal;
     pthread_mutex_t journal_mutex;
@@ -73,8 +74,13 @@ struct sqlite_store {
     pthread_t writer_thread, fold_thread;
 };
 
+/* With the mutex: changes committed but not in the file. */
+static inline size_t parts_behind(const struct sqlite_store *self) {
+    return self->change_count + self->front.tables.keeps.change_count + self->folding_count;
+}
+
 static inline struct sqlite_store *parts_of(struct store *store) {
-    return CONTAINER_OF(store, struct sqlite_store, port);
+    return CONTAINER_OF(store, struct sqlite_store, front.port);
 }
 
 #endif

@@ -22,6 +22,7 @@ struct location {
     bool in_memory; /* then its state is: */
     enum state state;
     struct kept envelope, body;
+    struct blob *mark;
     uint64_t envelope_place, body_place;
 };
 
@@ -31,6 +32,7 @@ static void locate(const struct entry *entry, struct location *out) {
         .seq = entry->seq,
         .in_memory = true,
         .state = entry_state(entry),
+        .mark = blob_share(entry->mark),
         .envelope_place = entry->envelope_place,
         .body_place = entry->body_place,
     };
@@ -41,6 +43,7 @@ static void locate(const struct entry *entry, struct location *out) {
 }
 
 static void location_drop(struct location *location) {
+    blob_free(location->mark);
     blob_unkeep(&location->envelope);
     blob_unkeep(&location->body);
 }
@@ -98,21 +101,27 @@ static enum status load_once(struct sqlite_store *self, const struct location *a
     arena_init_heap(&arena, 4096);
     struct row row;
     enum status status = read_location(self, at, &arena, &row, err);
+    struct held_parts parts = {.seq = at->seq,
+                               .envelope = row.envelope,
+                               .body = row.body,
+                               .mark = row.mark,
+                               .state = at->in_memory ? &at->state : NULL};
+    if (at->in_memory) /* which knows better */
+        parts.mark = at->mark ? (struct bytes){at->mark->data, at->mark->len} : BYTES_NONE;
     if (status == STATUS_OK)
-        status =
-            held_new(at->seq, row.envelope, row.body, at->in_memory ? &at->state : NULL, out, err);
+        status = held_new(&parts, out, err);
     arena_free(&arena);
     return status;
 }
 
 /* False: it is not in memory (any more). */
 static bool relocate(struct sqlite_store *self, uint64_t seq, struct location *out) {
-    pthread_mutex_lock(&self->mutex);
-    const struct entry *entry = tables_find(&self->tables, seq);
+    pthread_mutex_lock(&self->front.mutex);
+    const struct entry *entry = tables_find(&self->front.tables, seq);
     bool held = entry && entry->stage == ENTRY_HELD;
     if (held)
         locate(entry, out);
-    pthread_mutex_unlock(&self->mutex);
+    pthread_mutex_unlock(&self->front.mutex);
     return held;
 }
 
@@ -137,21 +146,13 @@ static enum status load(struct sqlite_store *self, struct location *at, struct s
 static size_t take_locations(struct sqlite_store *self, uint32_t queue, enum store_take which,
                              struct instant now, uint64_t avoid, struct location *out, size_t max) {
     struct entry *entries[TAKE_MAX];
-    pthread_mutex_lock(&self->mutex);
-    size_t count = waiting_take(&tables_queue(&self->tables, queue)->waiting, which, now, avoid,
-                                entries, max < TAKE_MAX ? max : TAKE_MAX);
+    pthread_mutex_lock(&self->front.mutex);
+    size_t count = waiting_take(&tables_queue(&self->front.tables, queue)->waiting, which, now,
+                                avoid, entries, max < TAKE_MAX ? max : TAKE_MAX);
     for (size_t i = 0; i < count; i++)
         locate(entries[i], &out[i]);
-    pthread_mutex_unlock(&self->mutex);
+    pthread_mutex_unlock(&self->front.mutex);
     return count;
-}
-
-static void put_back(struct sqlite_store *self, uint64_t seq, struct mono due) {
-    pthread_mutex_lock(&self->mutex);
-    struct entry *entry = tables_find(&self->tables, seq);
-    if (entry && entry->taken)
-        waiting_give_back(&tables_queue(&self->tables, entry->queue)->waiting, entry, due);
-    pthread_mutex_unlock(&self->mutex);
 }
 
 size_t reader_take(struct store *store, uint32_t queue, enum store_take which, struct instant now,
@@ -168,13 +169,30 @@ size_t reader_take(struct store *store, uint32_t queue, enum store_take which, s
             continue;
         }
         log_error("message %llu cannot be read: %s", (unsigned long long)seq, err.text);
-        put_back(self, seq, mono_after(now.mono, UNREADABLE_WAIT_MS));
+        front_give_back(&self->front, seq, mono_after(now.mono, UNREADABLE_WAIT_MS));
     }
     return loaded;
 }
 
+struct store_held *reader_take_one(struct store *store, uint32_t queue, uint64_t seq) {
+    struct sqlite_store *self = parts_of(store);
+    struct location at;
+    pthread_mutex_lock(&self->front.mutex);
+    struct entry *entry = tables_take_one(&self->front.tables, queue, seq);
+    if (entry)
+        locate(entry, &at);
+    pthread_mutex_unlock(&self->front.mutex);
+    struct store_held *held = NULL;
+    struct err err;
+    if (entry && load(self, &at, &held, &err) != STATUS_OK) {
+        log_error("message %llu cannot be read: %s", (unsigned long long)seq, err.text);
+        front_give_back(&self->front, seq, (struct mono){0});
+    }
+    return held;
+}
+
 void reader_give_back(struct store *store, struct store_held *held_take, struct mono due) {
-    put_back(parts_of(store), held_take->seq, due);
+    front_give_back(&parts_of(store)->front, held_take->seq, due);
     store_held_free(held_take);
 }
 
@@ -189,7 +207,7 @@ struct found {
 static void add_memory_matches(struct sqlite_store *self, uint32_t queue, struct bytes id,
                                struct found *found) {
     struct entry *entries[MATCHES_MAX];
-    found->count = tables_matches(&self->tables, queue, id, entries, MATCHES_MAX);
+    found->count = tables_matches(&self->front.tables, queue, id, entries, MATCHES_MAX);
     for (size_t i = 0; i < found->count; i++)
         found->queues[i] = entries[i]->queue;
     if (found->count > 0)
@@ -207,7 +225,7 @@ static enum status add_file_matches(struct sqlite_store *self, uint32_t queue, s
         uint64_t seq = (uint64_t)sqlite3_column_int64(stmt, 0);
         uint32_t in = (uint32_t)sqlite3_column_int64(stmt, 1);
         if ((queue != TABLES_ANY_QUEUE && queue != in) || found->count == MATCHES_MAX ||
-            tables_find(&self->tables, seq))
+            tables_find(&self->front.tables, seq))
             continue;
         if (found->count == 0)
             found->at = (struct location){
@@ -220,13 +238,13 @@ static enum status add_file_matches(struct sqlite_store *self, uint32_t queue, s
 
 static enum status find(struct sqlite_store *self, struct bytes queue_name, struct bytes id,
                         struct found *found, struct err *err) {
-    uint32_t queue = tables_queue_known(&self->tables, queue_name);
+    uint32_t queue = tables_queue_known(&self->front.tables, queue_name);
     add_memory_matches(self, queue, id, found);
     enum status status = add_file_matches(self, queue, id, found, err);
     if (status == STATUS_OK && found->count == 0)
         status = err_set(err, STATUS_NOT_FOUND, "\"%.*s\" is not held", BYTES_ARG(id));
     if (status == STATUS_OK && found->count > 1)
-        status = tables_ambiguous(&self->tables, found->queues, found->count, id, err);
+        status = tables_ambiguous(&self->front.tables, found->queues, found->count, id, err);
     if (status != STATUS_OK)
         location_drop(&found->at);
     return status;
@@ -236,8 +254,8 @@ enum status reader_get(struct store *store, struct bytes queue, struct bytes id,
                        struct store_held **out, struct err *err) {
     struct sqlite_store *self = parts_of(store);
     struct found found = {0};
-    pthread_mutex_lock(&self->mutex);
+    pthread_mutex_lock(&self->front.mutex);
     enum status status = find(self, queue, id, &found, err);
-    pthread_mutex_unlock(&self->mutex);
+    pthread_mutex_unlock(&self->front.mutex);
     return status == STATUS_OK ? load(self, &found.at, out, err) : status;
 }

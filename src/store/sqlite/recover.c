@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "store/sqlite/changes.h"
+#include "store/sqlite/rows.h"
 
 /* ---- the file ---- */
 
@@ -12,7 +13,7 @@ static enum status load_queues(struct sqlite_store *self, struct err *err) {
     sqlite3_stmt *stmt = database_statement(self->fold_db, SQL_QUEUES);
     while (database_next(self->fold_db, stmt, &status, err)) {
         struct queue *queue = tables_queue_restore(
-            &self->tables, (uint32_t)sqlite3_column_int64(stmt, 0), database_text(stmt, 1));
+            &self->front.tables, (uint32_t)sqlite3_column_int64(stmt, 0), database_text(stmt, 1));
         if (sqlite3_column_type(stmt, 2) != SQLITE_NULL)
             tables_queue_facts(queue, database_text(stmt, 2));
         queue->changed = false;
@@ -21,14 +22,15 @@ static enum status load_queues(struct sqlite_store *self, struct err *err) {
 }
 
 static enum status load_counters(struct sqlite_store *self, struct err *err) {
-    struct names *names = &self->tables.names;
+    struct names *names = &self->front.tables.names;
     enum status status = STATUS_OK;
     sqlite3_stmt *stmt = database_statement(self->fold_db, SQL_COUNTERS);
     while (database_next(self->fold_db, stmt, &status, err)) {
         enum count_kind kind;
         if (!dlqs_kind_parse(database_text(stmt, 1), &kind))
             continue;
-        struct dlq *dlq = dlqs_get(&self->tables.dlqs, names_get(names, database_text(stmt, 0)));
+        struct dlq *dlq =
+            dlqs_get(&self->front.tables.dlqs, names_get(names, database_text(stmt, 0)));
         uint64_t count = (uint64_t)sqlite3_column_int64(stmt, 4);
         *dlqs_count(dlq, kind, names_get(names, database_text(stmt, 2)),
                     names_get(names, database_text(stmt, 3))) = count;
@@ -42,8 +44,8 @@ static enum status load_ages(struct sqlite_store *self, struct err *err) {
     enum status status = STATUS_OK;
     sqlite3_stmt *stmt = database_statement(self->fold_db, SQL_AGES);
     while (database_next(self->fold_db, stmt, &status, err)) {
-        struct dlq *dlq =
-            dlqs_get(&self->tables.dlqs, names_get(&self->tables.names, database_text(stmt, 0)));
+        struct dlq *dlq = dlqs_get(&self->front.tables.dlqs,
+                                   names_get(&self->front.tables.names, database_text(stmt, 0)));
         ages_restore(&dlq->ages, sqlite3_column_int64(stmt, 1), sqlite3_column_int64(stmt, 2),
                      sqlite3_column_int64(stmt, 3), (uint64_t)sqlite3_column_int64(stmt, 4));
     }
@@ -55,9 +57,11 @@ static enum status load_waiting(struct sqlite_store *self, struct instant now, s
     sqlite3_stmt *stmt = database_statement(self->fold_db, SQL_WAITING);
     while (database_next(self->fold_db, stmt, &status, err)) {
         struct entry *entry = NULL;
-        enum status one = changes_restore(self, (uint64_t)sqlite3_column_int64(stmt, 0),
-                                          (uint32_t)sqlite3_column_int64(stmt, 1),
-                                          database_text(stmt, 2), &now, &entry, err);
+        struct row row = {.seq = (uint64_t)sqlite3_column_int64(stmt, 0),
+                          .queue = (uint32_t)sqlite3_column_int64(stmt, 1),
+                          .envelope = database_text(stmt, 2),
+                          .mark = database_text(stmt, 3)};
+        enum status one = changes_restore(self, &row, &now, &entry, err);
         if (one != STATUS_OK) {
             sqlite3_reset(stmt);
             return one;
@@ -72,8 +76,8 @@ enum status recover_file(struct sqlite_store *self, uint64_t *position, struct e
     enum status status = database_meta(self->fold_db, "journal_position", position, err);
     if (status == STATUS_OK)
         status = database_meta(self->fold_db, "next_seq", &next_seq, err);
-    if (next_seq > self->tables.next_seq)
-        self->tables.next_seq = next_seq;
+    if (next_seq > self->front.tables.next_seq)
+        self->front.tables.next_seq = next_seq;
     if (status == STATUS_OK)
         status = load_queues(self, err);
     if (status == STATUS_OK)
@@ -95,8 +99,13 @@ struct replayed {
     struct err *err;
 };
 
+static enum status not_ours(uint64_t position, struct err *err) {
+    return err_set(err, STATUS_CORRUPT, "the journal's record at %llu is not one of ours",
+                   (unsigned long long)position);
+}
+
 static enum status replay_put(struct replayed *replayed, const struct envelope *envelope) {
-    struct tables *tables = &replayed->self->tables;
+    struct tables *tables = &replayed->self->front.tables;
     struct entry *entry =
         entry_new(replayed->record->seq, replayed->record->queue, envelope, &tables->names);
     tables_reserve(tables, entry);
@@ -107,7 +116,7 @@ static enum status replay_put(struct replayed *replayed, const struct envelope *
 
 static enum status replay_update(struct replayed *replayed, const struct envelope *envelope,
                                  struct entry *entry) {
-    struct tables *tables = &replayed->self->tables;
+    struct tables *tables = &replayed->self->front.tables;
     struct facts facts;
     entry_facts(envelope, &tables->names, &facts);
     tables_change(tables, entry, &facts, &replayed->now);
@@ -138,40 +147,69 @@ static enum status replay_message(struct replayed *replayed) {
 static enum status replay_forget(struct replayed *replayed) {
     struct sqlite_store *self = replayed->self;
     if (replayed->record->text.len > 0)
-        dlqs_spilled(&self->tables.dlqs, names_get(&self->tables.names, replayed->record->text));
+        dlqs_spilled(&self->front.tables.dlqs,
+                     names_get(&self->front.tables.names, replayed->record->text));
     struct entry *entry = NULL;
     enum status status = changes_find(self, replayed->record->seq, &entry, replayed->err);
     if (status == STATUS_OK && entry && entry->stage == ENTRY_HELD) {
-        tables_forget(&self->tables, entry);
+        tables_forget(&self->front.tables, entry);
         changes_release(self, entry);
     }
     return status;
 }
 
 static enum status replay_queue_facts(struct replayed *replayed) {
-    tables_queue_facts(tables_queue(&replayed->self->tables, replayed->record->queue),
+    tables_queue_facts(tables_queue(&replayed->self->front.tables, replayed->record->queue),
                        replayed->record->text);
     return STATUS_OK;
 }
 
 static enum status replay_queue_name(struct replayed *replayed) {
-    tables_queue_restore(&replayed->self->tables, replayed->record->queue, replayed->record->text)
+    tables_queue_restore(&replayed->self->front.tables, replayed->record->queue,
+                         replayed->record->text)
         ->changed = true;
+    return STATUS_OK;
+}
+
+static enum status replay_mark(struct replayed *replayed) {
+    struct sqlite_store *self = replayed->self;
+    struct entry *entry = NULL;
+    enum status status = changes_find(self, replayed->record->seq, &entry, replayed->err);
+    if (status == STATUS_OK && entry && entry->stage == ENTRY_HELD) {
+        if (!tables_mark(&self->front.tables, entry, replayed->record->text, &replayed->now))
+            return not_ours(replayed->position, replayed->err);
+        changes_add(self, entry);
+    }
+    return status;
+}
+
+static enum status replay_keep(struct replayed *replayed) {
+    struct store_keep keep;
+    if (!keeps_decode(replayed->record, &keep))
+        return not_ours(replayed->position, replayed->err);
+    struct blob *value = keep.value.ptr ? blob_of(keep.value) : NULL;
+    if (value)
+        keep.value.ptr = value->data;
+    keeps_set(&replayed->self->front.tables.keeps, replayed->record->queue, &keep, value);
+    blob_free(value);
     return STATUS_OK;
 }
 
 enum status recover_record(struct sqlite_store *self, uint64_t position, struct bytes bytes,
                            struct err *err) {
     static enum status (*const replay[])(struct replayed *) = {
-        [RECORD_PUT] = replay_message,           [RECORD_UPDATE] = replay_message,
-        [RECORD_FORGET] = replay_forget,         [RECORD_QUEUE_FACTS] = replay_queue_facts,
+        [RECORD_PUT] = replay_message,
+        [RECORD_UPDATE] = replay_message,
+        [RECORD_FORGET] = replay_forget,
+        [RECORD_QUEUE_FACTS] = replay_queue_facts,
         [RECORD_QUEUE_NAME] = replay_queue_name,
+        [RECORD_KEEP] = replay_keep,
+        [RECORD_MARK] = replay_mark,
     };
     struct record record;
-    if (!record_decode(bytes, &record) || record.queue == 0 ||
-        (record.kind != RECORD_QUEUE_NAME && record.queue > self->tables.queue_count))
-        return err_set(err, STATUS_CORRUPT, "the journal's record at %llu is not one of ours",
-                       (unsigned long long)position);
+    if (!record_decode(bytes, &record) || (record.queue == 0 && record.kind != RECORD_KEEP) ||
+        (record.kind != RECORD_QUEUE_NAME && record.queue > self->front.tables.queue_count))
+        return not_ours(position, err);
     struct replayed replayed = {.self = self,
                                 .position = position,
                                 .record = &record,

@@ -4,8 +4,9 @@
 #include <stdio.h>
 
 #include "core/lifecycle.h"
+#include "store/mark.h"
 
-enum { FINGERPRINT_SIZE = 17, BODY_COLUMN = 3 };
+enum { FINGERPRINT_SIZE = 17, MARK_COLUMN = 3, BODY_COLUMN = 4 };
 
 static enum status error_of_row(struct database *database, uint64_t seq, int64_t *id,
                                 struct err *err) {
@@ -58,6 +59,7 @@ static enum status write_message(struct database *database, const struct row *ro
     if (error_id != 0)
         sqlite3_bind_int64(stmt, 18, error_id);
     sqlite3_bind_blob64(stmt, 19, row->envelope.ptr, row->envelope.len, SQLITE_STATIC);
+    database_bind_text(stmt, 20, row->mark);
     return database_step(database, stmt, err);
 }
 
@@ -94,7 +96,26 @@ enum status rows_write(struct database *database, struct error_texts *texts, con
     struct envelope envelope;
     enum status status = envelope_restore(row->envelope, &arena, &envelope, err);
     if (status == STATUS_OK)
+        status = mark_read(row->mark, &arena, &envelope, err);
+    if (status == STATUS_OK)
         status = write_decoded(database, texts, row, &envelope, err);
+    arena_free(&arena);
+    return status;
+}
+
+enum status rows_mark(struct database *database, uint64_t seq, struct bytes text, struct err *err) {
+    struct arena arena;
+    arena_init_heap(&arena, 1024);
+    struct envelope marked = {0};
+    enum status status = mark_read(text, &arena, &marked, err);
+    if (status == STATUS_OK) {
+        sqlite3_stmt *stmt = database_statement(database, SQL_ROW_MARK);
+        sqlite3_bind_int64(stmt, 1, (sqlite3_int64)seq);
+        database_bind_text(stmt, 2, bytes_of(state_text(marked.state)));
+        database_bind_text(stmt, 3, text);
+        sqlite3_bind_int64(stmt, 4, marked.escalated_at.ms);
+        status = database_step(database, stmt, err);
+    }
     arena_free(&arena);
     return status;
 }
@@ -126,6 +147,8 @@ static enum status read_row(struct database *database, sqlite3_stmt *stmt, struc
             .queue = (uint32_t)sqlite3_column_int64(stmt, 1),
             .envelope = arena_dup(arena, database_text(stmt, 2)),
         };
+        if (sqlite3_column_type(stmt, MARK_COLUMN) != SQLITE_NULL)
+            out->mark = arena_dup(arena, database_text(stmt, MARK_COLUMN));
         if (sqlite3_column_count(stmt) > BODY_COLUMN &&
             sqlite3_column_type(stmt, BODY_COLUMN) == SQLITE_BLOB)
             out->body = arena_dup(arena, database_text(stmt, BODY_COLUMN));

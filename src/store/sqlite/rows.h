@@ -13,6 +13,7 @@ struct row {
     uint64_t seq;
     uint32_t queue;
     struct bytes envelope; /* as envelope_store writes it */
+    struct bytes mark;     /* what was decided since; ptr NULL: nothing */
     struct bytes body;     /* ptr NULL: as it was */
     bool fresh;            /* the file has no row of that number, for certain */
 };
@@ -20,6 +21,8 @@ struct row {
 /* Inserts or updates. CORRUPT when the envelope cannot be read. */
 enum status rows_write(struct database *database, struct error_texts *texts, const struct row *row,
                        struct err *err);
+/* The row stays as it is but for its mark. */
+enum status rows_mark(struct database *database, uint64_t seq, struct bytes mark, struct err *err);
 enum status rows_delete(struct database *database, struct error_texts *texts, uint64_t seq,
                         struct err *err);
 /* *found is false when there is no such row. The texts live in the arena. */

@@ -40,6 +40,11 @@ static const char *const steps[SCHEMA_VERSION] = {
     " error_type, attempts, strftime('%Y-%m-%dT%H:%M:%SZ', dead_ms / 1000, 'unixepoch') AS dead_at,"
     " queues.name AS queue, messages.id AS message_id, key, messages.seq"
     " FROM messages JOIN queues ON queues.number = messages.queue WHERE letter_id IS NOT NULL;",
+    "ALTER TABLE messages ADD COLUMN mark TEXT;"
+    "CREATE TABLE kept ("
+    " space TEXT NOT NULL, name TEXT NOT NULL, queue INTEGER NOT NULL, value TEXT NOT NULL,"
+    " expires_ms INTEGER NOT NULL, PRIMARY KEY (space, name, queue)) WITHOUT ROWID;"
+    "CREATE INDEX kept_by_expiry ON kept (expires_ms) WHERE expires_ms <> 0;",
 };
 
 static enum status read_pragma(sqlite3 *db, const char *sql, int64_t *out, struct err *err) {

@@ -4,18 +4,24 @@
 
 #include "base/memory.h"
 #include "store/sqlite/changes.h"
+#include "store/sqlite/keep_rows.h"
 #include "store/sqlite/rows.h"
 
 /* ---- sealing ---- */
 
-/* A body from before the last seal is in a snapshot before this one. */
+/* What is from before the last seal is in a snapshot before this one. */
+static uint64_t place_of(uint64_t place, uint64_t sealed_end) {
+    return place < sealed_end ? PLACE_FILE : place;
+}
+
 static void seal_entry(struct snapshot *snapshot, struct entry *entry, uint64_t sealed_end) {
     snapshot->entries[snapshot->entry_count++] = (struct snapshot_entry){
         .entry = entry,
         .forgotten = entry->stage == ENTRY_FORGOTTEN,
         .fresh = !entry->in_file && entry->folding == 0,
-        .envelope_place = entry->envelope_place,
-        .body_place = entry->body_place < sealed_end ? PLACE_FILE : entry->body_place,
+        .envelope_place = place_of(entry->envelope_place, sealed_end),
+        .body_place = place_of(entry->body_place, sealed_end),
+        .mark = blob_share(entry->mark),
     };
     entry->changed = false;
     entry->folding++;
@@ -64,9 +70,9 @@ static void seal_counts(struct map_node *node, void *arg) {
 }
 
 static void seal_queues(struct snapshot *snapshot, struct sqlite_store *self) {
-    snapshot->queues = memory_array(self->tables.queue_count + 1, sizeof *snapshot->queues);
-    for (size_t i = 0; i < self->tables.queue_count; i++) {
-        struct queue *queue = self->tables.queues[i];
+    snapshot->queues = memory_array(self->front.tables.queue_count + 1, sizeof *snapshot->queues);
+    for (size_t i = 0; i < self->front.tables.queue_count; i++) {
+        struct queue *queue = self->front.tables.queues[i];
         if (!queue->changed)
             continue;
         queue->changed = false;
@@ -78,12 +84,29 @@ static void seal_queues(struct snapshot *snapshot, struct sqlite_store *self) {
     }
 }
 
+static void seal_keeps(struct snapshot *snapshot, struct sqlite_store *self) {
+    struct keeps *keeps = &self->front.tables.keeps;
+    snapshot->keeps = memory_array(keeps->change_count + 1, sizeof *snapshot->keeps);
+    for (struct list *node; (node = list_pop_front(&keeps->changes)) != NULL;) {
+        struct keep *keep = CONTAINER_OF(node, struct keep, change);
+        struct snapshot_keep *sealed = &snapshot->keeps[snapshot->keep_count++];
+        *sealed = (struct snapshot_keep){.keep = keep, .expires = keep->expires};
+        if (keep->value.blob)
+            blob_keep(&sealed->value, keep->value.blob, keep->value.bytes);
+        keep->changed = false;
+        keep->folding++;
+    }
+    self->folding_count += snapshot->keep_count;
+    keeps->change_count = keeps->changed_bytes = 0;
+}
+
 struct snapshot *snapshot_seal(struct sqlite_store *self) {
     struct snapshot *snapshot = memory_new(sizeof *snapshot);
     snapshot->position = self->applied_end;
-    snapshot->next_seq = self->tables.next_seq;
+    snapshot->next_seq = self->front.tables.next_seq;
     seal_entries(snapshot, self);
-    map_each(&self->tables.dlqs.map, seal_counts, snapshot);
+    seal_keeps(snapshot, self);
+    map_each(&self->front.tables.dlqs.map, seal_counts, snapshot);
     seal_queues(snapshot, self);
     self->sealed_end = snapshot->position;
     return snapshot;
@@ -147,6 +170,22 @@ static enum status read_entry(struct reading *reading, const struct snapshot_ent
     return status;
 }
 
+static enum status write_entry(struct reading *reading, const struct snapshot *snapshot,
+                               size_t place, struct error_texts *texts, struct database *database,
+                               struct err *err) {
+    const struct snapshot_entry *entry = &snapshot->entries[place];
+    struct bytes mark = BYTES_NONE;
+    if (entry->mark)
+        mark = (struct bytes){entry->mark->data, entry->mark->len};
+    if (entry->envelope_place == PLACE_FILE)
+        return rows_mark(database, entry->entry->seq, mark, err);
+    struct row row;
+    enum status status = read_entry(reading, entry, &snapshot->bytes[place], &row, err);
+    row.mark = mark;
+    row.fresh = entry->fresh && !snapshot->tried;
+    return status == STATUS_OK ? rows_write(database, texts, &row, err) : status;
+}
+
 static enum status write_entries(const struct snapshot *snapshot, struct error_texts *texts,
                                  struct journal *journal, struct database *database,
                                  struct err *err) {
@@ -155,13 +194,8 @@ static enum status write_entries(const struct snapshot *snapshot, struct error_t
     buf_init_heap(&reading.body_buf, SNAPSHOT_RECORD_MAX);
     enum status status = STATUS_OK;
     for (size_t i = 0; status == STATUS_OK && i < snapshot->entry_count; i++) {
-        struct row row;
-        if (snapshot->entries[i].forgotten)
-            continue;
-        status = read_entry(&reading, &snapshot->entries[i], &snapshot->bytes[i], &row, err);
-        row.fresh = snapshot->entries[i].fresh && !snapshot->tried;
-        if (status == STATUS_OK)
-            status = rows_write(database, texts, &row, err);
+        if (!snapshot->entries[i].forgotten)
+            status = write_entry(&reading, snapshot, i, texts, database, err);
     }
     buf_free(&reading.envelope_buf);
     buf_free(&reading.body_buf);
@@ -250,6 +284,20 @@ static enum status write_queues(const struct snapshot *snapshot, struct database
     return status;
 }
 
+static enum status write_keeps(const struct snapshot *snapshot, struct database *database,
+                               struct err *err) {
+    enum status status = STATUS_OK;
+    for (size_t i = 0; status == STATUS_OK && i < snapshot->keep_count; i++) {
+        const struct snapshot_keep *sealed = &snapshot->keeps[i];
+        struct store_keep keep = {.space = sealed->keep->space,
+                                  .name = sealed->keep->name,
+                                  .value = sealed->value.bytes,
+                                  .expires = sealed->expires};
+        status = keep_rows_set(database, sealed->keep->queue, &keep, err);
+    }
+    return status;
+}
+
 enum status snapshot_write(const struct snapshot *snapshot, struct journal *journal,
                            struct database *database, struct err *err) {
     enum status status = write_rows(snapshot, journal, database, err);
@@ -259,6 +307,8 @@ enum status snapshot_write(const struct snapshot *snapshot, struct journal *jour
         status = write_ages(snapshot, database, err);
     if (status == STATUS_OK)
         status = write_queues(snapshot, database, err);
+    if (status == STATUS_OK)
+        status = write_keeps(snapshot, database, err);
     if (status == STATUS_OK)
         status = database_set_meta(database, "next_seq", snapshot->next_seq, err);
     if (status == STATUS_OK)
@@ -280,9 +330,13 @@ static void settle_entry(struct sqlite_store *self, const struct snapshot_entry 
 }
 
 void snapshot_settle(struct snapshot *snapshot, struct sqlite_store *self) {
-    self->folding_count -= snapshot->entry_count;
+    self->folding_count -= snapshot->entry_count + snapshot->keep_count;
     for (size_t i = 0; i < snapshot->entry_count; i++)
         settle_entry(self, &snapshot->entries[i]);
+    for (size_t i = 0; i < snapshot->keep_count; i++) {
+        snapshot->keeps[i].keep->folding--;
+        keeps_release(&self->front.tables.keeps, snapshot->keeps[i].keep);
+    }
     self->folded_end = snapshot->position;
 }
 
@@ -292,6 +346,11 @@ void snapshot_free(struct snapshot *snapshot) {
         blob_unkeep(&snapshot->bytes[i].body);
     }
     free(snapshot->bytes);
+    for (size_t i = 0; i < snapshot->entry_count; i++)
+        blob_free(snapshot->entries[i].mark);
+    for (size_t i = 0; i < snapshot->keep_count; i++)
+        blob_unkeep(&snapshot->keeps[i].value);
+    free(snapshot->keeps);
     for (size_t i = 0; i < snapshot->queue_count; i++)
         free(snapshot->queues[i].facts);
     free(snapshot->entries);

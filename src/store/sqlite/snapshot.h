@@ -13,7 +13,9 @@ enum { SNAPSHOT_RECORD_MAX = 1 << 30 };
  * to be looked at with the mutex only. */
 struct snapshot_entry {
     struct entry *entry;
-    uint64_t envelope_place, body_place;
+    uint64_t envelope_place,
+        body_place;    /* PLACE_FILE: the file has it, or a fold before this one */
+    struct blob *mark; /* NULL: none */
     bool forgotten;
     bool fresh; /* no fold before this one wrote it */
 };
@@ -41,6 +43,12 @@ struct snapshot_age {
     struct ages_span span;
 };
 
+struct snapshot_keep {
+    struct keep *keep;
+    struct kept value;
+    struct wall expires;
+};
+
 struct snapshot {
     struct snapshot *next;
     bool tried; /* and failed: the file may have its rows all the same */
@@ -52,6 +60,8 @@ struct snapshot {
     size_t count_count;
     struct snapshot_age *ages;
     size_t age_count;
+    struct snapshot_keep *keeps;
+    size_t keep_count;
     struct snapshot_queue *queues;
     size_t queue_count;
 };

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/thread.h"
 #include "store/sqlite/fold.h"
+#include "store/sqlite/keep_rows.h"
 #include "store/sqlite/list.h"
 #include "store/sqlite/lock.h"
 #include "store/sqlite/parts.h"
@@ -16,75 +17,7 @@
 #include "store/sqlite/recover.h"
 #include "store/sqlite/writer.h"
 
-/* ---- queues ---- */
-
-static uint32_t queue_number(struct store *store, struct bytes name) {
-    struct sqlite_store *self = parts_of(store);
-    pthread_mutex_lock(&self->mutex);
-    uint32_t number = tables_queue_named(&self->tables, name)->number;
-    pthread_mutex_unlock(&self->mutex);
-    return number;
-}
-
-static struct mono next_ready(struct store *store, uint32_t queue, enum store_take which) {
-    struct sqlite_store *self = parts_of(store);
-    pthread_mutex_lock(&self->mutex);
-    struct mono next = waiting_next(&tables_queue(&self->tables, queue)->waiting, which);
-    pthread_mutex_unlock(&self->mutex);
-    return next;
-}
-
-static void counts(struct store *store, uint32_t queue, struct store_queue_counts *out) {
-    struct sqlite_store *self = parts_of(store);
-    pthread_mutex_lock(&self->mutex);
-    waiting_counts(&tables_queue(&self->tables, queue)->waiting, out);
-    pthread_mutex_unlock(&self->mutex);
-}
-
-static struct bytes queue_facts(struct store *store, uint32_t queue, struct arena *arena) {
-    struct sqlite_store *self = parts_of(store);
-    pthread_mutex_lock(&self->mutex);
-    struct bytes facts = tables_queue(&self->tables, queue)->facts;
-    struct bytes copy = facts.ptr ? arena_dup(arena, facts) : BYTES_NONE;
-    pthread_mutex_unlock(&self->mutex);
-    return copy;
-}
-
-static void listen(struct store *store, void (*ready)(void *arg, uint32_t queue), void *arg) {
-    struct sqlite_store *self = parts_of(store);
-    pthread_mutex_lock(&self->mutex);
-    self->ready = ready;
-    self->ready_arg = arg;
-    pthread_mutex_unlock(&self->mutex);
-}
-
-/* ---- DLQs and health ---- */
-
-static uint64_t dlq_depth(struct store *store, struct bytes name) {
-    struct sqlite_store *self = parts_of(store);
-    pthread_mutex_lock(&self->mutex);
-    uint64_t depth = dlqs_depth(&self->tables.dlqs, names_find(&self->tables.names, name));
-    pthread_mutex_unlock(&self->mutex);
-    return depth;
-}
-
-static enum status dlq(struct store *store, struct bytes name, struct wall now, struct arena *arena,
-                       struct store_dlq *out) {
-    struct sqlite_store *self = parts_of(store);
-    pthread_mutex_lock(&self->mutex);
-    enum status status =
-        dlqs_read(&self->tables.dlqs, names_find(&self->tables.names, name), now, arena, out);
-    pthread_mutex_unlock(&self->mutex);
-    return status;
-}
-
-static size_t dlq_names(struct store *store, struct arena *arena, struct bytes **out) {
-    struct sqlite_store *self = parts_of(store);
-    pthread_mutex_lock(&self->mutex);
-    size_t count = dlqs_names(&self->tables.dlqs, arena, out);
-    pthread_mutex_unlock(&self->mutex);
-    return count;
-}
+/* ---- health ---- */
 
 static uint64_t wal_bytes(const struct sqlite_store *self) {
     struct buf path;
@@ -98,10 +31,10 @@ static uint64_t wal_bytes(const struct sqlite_store *self) {
 
 static void health(struct store *store, struct store_health *out) {
     struct sqlite_store *self = parts_of(store);
-    pthread_mutex_lock(&self->mutex);
+    pthread_mutex_lock(&self->front.mutex);
     *out = self->health;
-    out->fold_behind = self->change_count + self->folding_count;
-    pthread_mutex_unlock(&self->mutex);
+    out->fold_behind = parts_behind(self);
+    pthread_mutex_unlock(&self->front.mutex);
     pthread_mutex_lock(&self->journal_mutex);
     out->journal_bytes = journal_bytes(self->journal);
     pthread_mutex_unlock(&self->journal_mutex);
@@ -129,26 +62,30 @@ static void close_store(struct store *store);
 
 static const struct store_vtable vtable = {
     .kind = "sqlite",
-    .queue_number = queue_number,
+    .queue_number = front_queue_number,
     .submit = writer_submit,
     .take = reader_take,
+    .take_one = reader_take_one,
     .give_back = reader_give_back,
-    .next_ready = next_ready,
-    .counts = counts,
-    .queue_facts = queue_facts,
+    .next_ready = front_next_ready,
+    .counts = front_counts,
+    .queue_facts = front_queue_facts,
     .get = reader_get,
     .list = list_read,
-    .dlq_depth = dlq_depth,
-    .dlq = dlq,
-    .dlq_names = dlq_names,
+    .kept = keep_rows_get,
+    .kept_list = keep_rows_list,
+    .dlq_depth = front_dlq_depth,
+    .dlq = front_dlq,
+    .dlq_names = front_dlq_names,
     .health = health,
-    .listen = listen,
+    .listen = front_listen,
     .close = close_store,
 };
 
 static struct sqlite_store *store_new(const struct sqlite_store_options *options) {
     struct sqlite_store *self = memory_new(sizeof *self);
-    self->port.vtable = &vtable;
+    front_init(&self->front, &vtable);
+    self->front.tables.keeps.file = true;
     self->options = *options;
     self->options.path = bytes_dup(bytes_of(options->path));
     self->options.vfs = options->vfs ? bytes_dup(bytes_of(options->vfs)) : NULL;
@@ -158,21 +95,18 @@ static struct sqlite_store *store_new(const struct sqlite_store_options *options
     self->sealed_last = &self->sealed_first;
     self->fold_due = MONO_NEVER;
     self->health.writable = true;
-    pthread_mutex_init(&self->mutex, NULL);
     pthread_mutex_init(&self->journal_mutex, NULL);
     init_condition(&self->submitted);
     init_condition(&self->fold_asked);
     init_condition(&self->fold_ended);
     list_init(&self->recent);
     list_init(&self->changes);
-    tables_init(&self->tables);
     return self;
 }
 
 /* Everything in memory, and the files as they are. */
 static void store_free(struct sqlite_store *self) {
     fold_abandon(self);
-    tables_free(&self->tables);
     if (self->journal)
         journal_close(self->journal);
     for (size_t i = 0; i < 3; i++) {
@@ -183,7 +117,7 @@ static void store_free(struct sqlite_store *self) {
     pthread_cond_destroy(&self->submitted);
     pthread_cond_destroy(&self->fold_asked);
     pthread_cond_destroy(&self->fold_ended);
-    pthread_mutex_destroy(&self->mutex);
+    front_free(&self->front);
     pthread_mutex_destroy(&self->journal_mutex);
     free((char *)self->options.path);
     free((char *)self->options.vfs);
@@ -233,15 +167,15 @@ static void start_threads(struct sqlite_store *self) {
 static void stop_threads(struct sqlite_store *self) {
     if (!self->options.threads)
         return;
-    pthread_mutex_lock(&self->mutex);
+    pthread_mutex_lock(&self->front.mutex);
     self->stopping = true;
     pthread_cond_signal(&self->submitted);
-    pthread_mutex_unlock(&self->mutex);
+    pthread_mutex_unlock(&self->front.mutex);
     pthread_join(self->writer_thread, NULL);
-    pthread_mutex_lock(&self->mutex);
+    pthread_mutex_lock(&self->front.mutex);
     self->fold_stopping = true;
     pthread_cond_signal(&self->fold_asked);
-    pthread_mutex_unlock(&self->mutex);
+    pthread_mutex_unlock(&self->front.mutex);
     pthread_join(self->fold_thread, NULL);
 }
 
@@ -269,7 +203,7 @@ enum status sqlite_store_open(const struct sqlite_store_options *options, struct
         return status;
     }
     start_threads(self);
-    *out = &self->port;
+    *out = &self->front.port;
     return STATUS_OK;
 }
 

@@ -9,10 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/keeps.h"
+#include "store/mark.h"
 #include "store/record.h"
 #include "store/sqlite/counters.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/journal.h"
+#include "store/sqlite/keep_rows.h"
 #include "store/sqlite/lock.h"
 #include "store/sqlite/rows.h"
 
@@ -31,6 +34,7 @@ struct doctor {
     uint64_t records;  /* whole ones behind it */
     uint64_t behind;   /* the position behind the last of them */
     uint64_t salvaged, lost;
+    uint64_t kept; /* texts in the file */
     struct error_texts texts;
     enum status status; /* of salvaging */
     struct err err;
@@ -78,11 +82,25 @@ static enum status look_at_pages(struct doctor *doctor, struct err *err) {
     return status;
 }
 
+static enum status ask_number(struct doctor *doctor, const char *sql, uint64_t *out,
+                              struct err *err) {
+    sqlite3_stmt *stmt = NULL;
+    if (sqlite3_prepare_v2(doctor->file.db, sql, -1, &stmt, NULL) != SQLITE_OK)
+        return database_trouble(doctor->file.db, sql, err);
+    enum status status = STATUS_OK;
+    while (database_next(&doctor->file, stmt, &status, err))
+        *out = (uint64_t)sqlite3_column_int64(stmt, 0);
+    sqlite3_finalize(stmt);
+    return status;
+}
+
 static enum status look_at_file(struct doctor *doctor, struct err *err) {
     size_t wrong = 0;
     enum status status = look_at_pages(doctor, err);
     if (status == STATUS_OK)
         status = counters_verify(&doctor->file, doctor->report, &wrong, err);
+    if (status == STATUS_OK)
+        status = ask_number(doctor, "SELECT count(*) FROM kept", &doctor->kept, err);
     doctor->wrong |= wrong > 0;
     return status;
 }
@@ -154,7 +172,47 @@ static enum status salvage_queue(struct doctor *doctor, const struct record *rec
     return status;
 }
 
+static enum status salvage_mark(struct doctor *doctor, const struct record *record) {
+    struct arena arena;
+    arena_init_heap(&arena, 4096);
+    struct row old;
+    struct mark before, mark;
+    bool found = false;
+    enum status status =
+        rows_by_seq(&doctor->file, record->seq, &arena, &old, &found, &doctor->err);
+    if (status == STATUS_OK && found && mark_decode(record->text, &arena, &mark)) {
+        if (old.mark.ptr && mark_decode(old.mark, &arena, &before))
+            mark = mark_merge(&before, &mark);
+        struct blob *text = mark_encode(&mark);
+        status = rows_mark(&doctor->file, record->seq, (struct bytes){text->data, text->len},
+                           &doctor->err);
+        blob_free(text);
+    } else if (status == STATUS_OK) {
+        doctor->lost++;
+    }
+    arena_free(&arena);
+    return status;
+}
+
+static enum status salvage_keep(struct doctor *doctor, const struct record *record) {
+    struct store_keep keep;
+    if (keeps_decode(record, &keep))
+        return keep_rows_set(&doctor->file, record->queue, &keep, &doctor->err);
+    doctor->lost++;
+    return STATUS_OK;
+}
+
+static enum status salvage_forget(struct doctor *doctor, const struct record *record) {
+    return rows_delete(&doctor->file, &doctor->texts, record->seq, &doctor->err);
+}
+
 static void salvage_record(void *arg, uint64_t position, struct bytes bytes) {
+    static enum status (*const one[])(struct doctor *, const struct record *) = {
+        [RECORD_PUT] = salvage_message,      [RECORD_UPDATE] = salvage_message,
+        [RECORD_FORGET] = salvage_forget,    [RECORD_QUEUE_FACTS] = salvage_queue,
+        [RECORD_QUEUE_NAME] = salvage_queue, [RECORD_KEEP] = salvage_keep,
+        [RECORD_MARK] = salvage_mark,
+    };
     struct doctor *doctor = arg;
     struct record record;
     if (doctor->status != STATUS_OK || position < doctor->position)
@@ -163,28 +221,16 @@ static void salvage_record(void *arg, uint64_t position, struct bytes bytes) {
         doctor->lost++;
         return;
     }
-    if (record.kind == RECORD_FORGET)
-        doctor->status = rows_delete(&doctor->file, &doctor->texts, record.seq, &doctor->err);
-    else if (record.kind == RECORD_PUT || record.kind == RECORD_UPDATE)
-        doctor->status = salvage_message(doctor, &record);
-    else
-        doctor->status = salvage_queue(doctor, &record);
+    doctor->status = one[record.kind](doctor, &record);
     doctor->salvaged++;
 }
 
 static enum status next_seq(struct doctor *doctor, uint64_t *out, struct err *err) {
-    sqlite3_stmt *stmt = NULL;
+    uint64_t seen = 0;
     enum status status = database_meta(&doctor->file, "next_seq", out, err);
-    if (status != STATUS_OK)
-        return status;
-    if (sqlite3_prepare_v2(doctor->file.db, "SELECT ifnull(max(seq), 0) + 1 FROM messages", -1,
-                           &stmt, NULL) != SQLITE_OK)
-        return database_trouble(doctor->file.db, "next_seq", err);
-    while (database_next(&doctor->file, stmt, &status, err)) {
-        uint64_t seen = (uint64_t)sqlite3_column_int64(stmt, 0);
-        *out = seen > *out ? seen : *out;
-    }
-    sqlite3_finalize(stmt);
+    if (status == STATUS_OK)
+        status = ask_number(doctor, "SELECT ifnull(max(seq), 0) + 1 FROM messages", &seen, err);
+    *out = seen > *out ? seen : *out;
     return status;
 }
 
@@ -306,8 +352,10 @@ static enum status examine(struct doctor *doctor, bool repair, struct err *err) 
     else if (status == STATUS_OK && doctor->wrong)
         status = err_set(err, STATUS_CORRUPT, "the store %s is damaged", doctor->options->path);
     if (status == STATUS_OK && !doctor->wrong)
-        buf_printf(doctor->report, "the store is sound; %llu changes wait in the journal\n",
-                   (unsigned long long)doctor->records);
+        buf_printf(doctor->report,
+                   "the store is sound; %llu changes wait in the journal; %llu texts are kept "
+                   "beside the messages\n",
+                   (unsigned long long)doctor->records, (unsigned long long)doctor->kept);
     error_texts_free(&doctor->texts);
     database_close(&doctor->file);
     return status;

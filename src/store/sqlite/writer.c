@@ -15,14 +15,14 @@ void writer_submit(struct store *store, struct store_commit *commit) {
     struct sqlite_store *self = parts_of(store);
     struct batch_hooks hooks = changes_hooks(self);
     struct batch *batch = batch_new(commit);
-    pthread_mutex_lock(&self->mutex);
-    enum status status = batch_stage(batch, ++self->tickets, &self->tables, &hooks);
+    pthread_mutex_lock(&self->front.mutex);
+    enum status status = batch_stage(batch, ++self->tickets, &self->front.tables, &hooks);
     if (status == STATUS_OK) {
         *self->last = batch;
         self->last = &batch->next;
         pthread_cond_signal(&self->submitted);
     }
-    pthread_mutex_unlock(&self->mutex);
+    pthread_mutex_unlock(&self->front.mutex);
     if (status != STATUS_OK) {
         batch_free(batch);
         commit->done(commit, status);
@@ -129,14 +129,14 @@ static void apply_group(struct sqlite_store *self, struct group *group) {
     struct batch_hooks hooks = changes_hooks(self);
     struct instant now = clock_now(self->options.clock);
     const uint64_t *positions = group->positions;
-    group->queue_count = self->tables.queue_count;
+    group->queue_count = self->front.tables.queue_count;
     group->ready = memory_array(group->queue_count + 1, sizeof *group->ready);
     for (struct batch *batch = group->batches; batch; batch = batch->next) {
         if (batch->status != STATUS_OK)
             continue;
         size_t count = batch_record_count(batch);
         note_ready(group, batch);
-        batch_apply(batch, &self->tables, &hooks, positions, &now);
+        batch_apply(batch, &self->front.tables, &hooks, positions, &now);
         positions += count;
     }
     if (group->count > 0) {
@@ -151,7 +151,7 @@ static void fail_batch(struct sqlite_store *self, struct batch *batch, const str
         return;
     batch->status = group->status;
     batch->commit->err = group->err;
-    batch_undo(batch, &self->tables, &hooks);
+    batch_undo(batch, &self->front.tables, &hooks);
 }
 
 static bool leans_on_failed(const struct batch *batch, const struct batch *earlier) {
@@ -177,10 +177,10 @@ static void fail_group(struct sqlite_store *self, struct group *group) {
 
 /* Who listens may be gone once its last commit is answered, so it hears of what is ready first. */
 static void tell_ready(struct sqlite_store *self, const struct group *group) {
-    pthread_mutex_lock(&self->mutex);
-    void (*ready)(void *arg, uint32_t queue) = self->ready;
-    void *arg = self->ready_arg;
-    pthread_mutex_unlock(&self->mutex);
+    pthread_mutex_lock(&self->front.mutex);
+    void (*ready)(void *arg, uint32_t queue) = self->front.ready;
+    void *arg = self->front.ready_arg;
+    pthread_mutex_unlock(&self->front.mutex);
     for (size_t i = 0; ready && group->ready && i < group->queue_count; i++) {
         if (group->ready[i])
             ready(arg, (uint32_t)i + 1);
@@ -201,13 +201,13 @@ static void write_batches(struct sqlite_store *self, struct batch *batches) {
     gather(&group);
     fold_keep_bound(self);
     write_group(self, &group, &seconds);
-    pthread_mutex_lock(&self->mutex);
+    pthread_mutex_lock(&self->front.mutex);
     if (group.status == STATUS_OK)
         apply_group(self, &group);
     else
         fail_group(self, &group);
     note_health(self, &group, seconds);
-    pthread_mutex_unlock(&self->mutex);
+    pthread_mutex_unlock(&self->front.mutex);
     tell_ready(self, &group);
     answer(&group);
     free(group.records);
@@ -217,9 +217,9 @@ static void write_batches(struct sqlite_store *self, struct batch *batches) {
 
 void writer_step(struct sqlite_store *self) {
     for (;;) {
-        pthread_mutex_lock(&self->mutex);
+        pthread_mutex_lock(&self->front.mutex);
         struct batch *batches = next_batches(self);
-        pthread_mutex_unlock(&self->mutex);
+        pthread_mutex_unlock(&self->front.mutex);
         if (!batches)
             return;
         write_batches(self, batches);
@@ -228,15 +228,15 @@ void writer_step(struct sqlite_store *self) {
 
 void *writer_run(void *arg) {
     struct sqlite_store *self = arg;
-    pthread_mutex_lock(&self->mutex);
+    pthread_mutex_lock(&self->front.mutex);
     while (!self->stopping || self->first) {
         while (!self->first && !self->stopping)
-            pthread_cond_wait(&self->submitted, &self->mutex);
-        pthread_mutex_unlock(&self->mutex);
+            pthread_cond_wait(&self->submitted, &self->front.mutex);
+        pthread_mutex_unlock(&self->front.mutex);
         writer_step(self);
-        pthread_mutex_lock(&self->mutex);
+        pthread_mutex_lock(&self->front.mutex);
     }
-    pthread_mutex_unlock(&self->mutex);
+    pthread_mutex_unlock(&self->front.mutex);
     return NULL;
 }
 
@@ -245,7 +245,7 @@ void writer_abandon(struct sqlite_store *self) {
     for (struct batch *batch = self->first, *next; batch; batch = next) {
         next = batch->next;
         if (batch->status == STATUS_OK)
-            batch_undo(batch, &self->tables, &hooks);
+            batch_undo(batch, &self->front.tables, &hooks);
         batch_free(batch);
     }
     self->first = NULL;

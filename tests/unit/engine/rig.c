@@ -114,6 +114,37 @@ void rig_restart(struct rig *rig) {
     rig_open(rig);
 }
 
+static void copy_file(const char *from, const char *to) {
+    char data[1 << 16];
+    FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
+    assert_non_null(in);
+    assert_non_null(out);
+    for (size_t got; (got = fread(data, 1, sizeof data, in)) > 0;)
+        assert_int_equal(fwrite(data, 1, got, out), got);
+    fclose(in);
+    fclose(out);
+}
+
+static void give_everything_back(struct rig *rig) {
+    for (size_t seq = 0; seq < RIG_IDS_MAX; seq++) {
+        struct store_held *held;
+        if (rig->ids[seq][0] &&
+            rig->store->vtable->get(rig->store, BYTES_NONE, bytes_of(rig->ids[seq]), &held, NULL) ==
+                STATUS_OK)
+            rig->store->vtable->give_back(rig->store, held, rig->now.mono);
+    }
+}
+
+void rig_die(struct rig *rig) {
+    char kept[256];
+    snprintf(kept, sizeof kept, "%s.kept", rig->options.flight_path);
+    copy_file(rig->options.flight_path, kept);
+    close_engine(rig);
+    assert_int_equal(rename(kept, rig->options.flight_path), 0);
+    give_everything_back(rig);
+    rig_open(rig);
+}
+
 void rig_free(struct rig *rig) {
     close_engine(rig);
     store_held_free(rig->looked_at);

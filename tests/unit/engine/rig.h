@@ -49,6 +49,7 @@ struct rig_options {
     bool deferred;   /* commits wait for rig_store */
     bool spill, jq;
     const char *flight_path;
+    bool in_process; /* the handlers run inside the engine's process */
 };
 
 struct rig_request {
@@ -97,6 +98,9 @@ struct rig *rig_new(struct rig_options options);
 void rig_open(struct rig *rig);
 /* A new engine on the same store; calls under way are lost with the old one. */
 void rig_restart(struct rig *rig);
+/* The process dies: the same, but the flight recorder's file and the store are as the death found
+ * them, so that what was under way waits again. */
+void rig_die(struct rig *rig);
 void rig_free(struct rig *rig);
 
 /* ---- time ---- */

@@ -36,6 +36,9 @@ static void cancel(struct handler *handler, struct call *call) {
 static const struct handler_vtable handler_vtable = {
     .kind = "http", .start = start, .cancel = cancel};
 
+static const struct handler_vtable inside_vtable = {
+    .kind = "callback", .in_process = true, .start = start, .cancel = cancel};
+
 /* ---- the broker ---- */
 
 static struct rig_broker *self(struct broker *broker) {
@@ -160,7 +163,8 @@ static const struct spill_vtable spill_vtable = {.append = append, .sync = sync_
 
 void rig_fakes_init(struct rig *rig) {
     for (size_t i = 0; i < RIG_HANDLERS; i++) {
-        rig->handlers[i] = (struct rig_handler){{&handler_vtable}, rig};
+        rig->handlers[i] =
+            (struct rig_handler){{rig->options.in_process ? &inside_vtable : &handler_vtable}, rig};
         rig->handler_list[i].handler = &rig->handlers[i].handler;
     }
     for (size_t i = 0; i < rig->options.queues; i++)

@@ -48,8 +48,8 @@ static bool claims(struct recorder *recorder, uint64_t seq) {
 static void without_a_file_it_remembers_nothing(void **state) {
     (void)state;
     struct recorder *recorder = recorder_new();
-    uint32_t one = recorder_note(recorder, 7, 1, (struct wall){1000});
-    uint32_t two = recorder_note(recorder, 8, 1, (struct wall){1000});
+    uint32_t one = recorder_note(recorder, 7, 1, (struct wall){1000}, RECORDER_FOREIGN);
+    uint32_t two = recorder_note(recorder, 8, 1, (struct wall){1000}, RECORDER_FOREIGN);
     assert_int_not_equal(one, RECORDER_NO_SLOT);
     assert_int_not_equal(two, RECORDER_NO_SLOT);
     assert_int_not_equal(one, two);
@@ -62,7 +62,8 @@ static void without_a_file_it_remembers_nothing(void **state) {
 static void a_message_that_the_store_does_not_hold_has_no_slot(void **state) {
     (void)state;
     struct recorder *recorder = open_recorder(path);
-    assert_int_equal(recorder_note(recorder, 0, 1, (struct wall){1000}), RECORDER_NO_SLOT);
+    assert_int_equal(recorder_note(recorder, 0, 1, (struct wall){1000}, RECORDER_FOREIGN),
+                     RECORDER_NO_SLOT);
     recorder_clear(recorder, RECORDER_NO_SLOT);
     recorder_free(recorder);
 }
@@ -71,7 +72,8 @@ static void a_slot_that_was_cleared_is_used_again(void **state) {
     (void)state;
     struct recorder *recorder = open_recorder(path);
     for (uint64_t seq = 1; seq <= 100000; seq++)
-        recorder_clear(recorder, recorder_note(recorder, seq, 1, (struct wall){1}));
+        recorder_clear(recorder,
+                       recorder_note(recorder, seq, 1, (struct wall){1}, RECORDER_FOREIGN));
     recorder_free(recorder);
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
@@ -83,9 +85,9 @@ static void a_slot_that_was_cleared_is_used_again(void **state) {
 static void what_was_not_cleared_is_claimed_once_by_the_next_run(void **state) {
     (void)state;
     struct recorder *recorder = open_recorder(path);
-    recorder_note(recorder, 11, 3, (struct wall){5000});
-    uint32_t ended = recorder_note(recorder, 12, 1, (struct wall){6000});
-    recorder_note(recorder, 13, 1, (struct wall){7000});
+    recorder_note(recorder, 11, 3, (struct wall){5000}, RECORDER_FOREIGN);
+    uint32_t ended = recorder_note(recorder, 12, 1, (struct wall){6000}, RECORDER_FOREIGN);
+    recorder_note(recorder, 13, 1, (struct wall){7000}, RECORDER_FOREIGN);
     recorder_clear(recorder, ended);
     recorder_free(recorder);
 
@@ -110,8 +112,9 @@ static void it_grows_with_what_is_under_way(void **state) {
     enum { MANY = 5000 };
     struct recorder *recorder = open_recorder(path);
     for (uint64_t seq = 1; seq <= MANY; seq++)
-        assert_int_not_equal(recorder_note(recorder, seq, 1, (struct wall){(int64_t)seq}),
-                             RECORDER_NO_SLOT);
+        assert_int_not_equal(
+            recorder_note(recorder, seq, 1, (struct wall){(int64_t)seq}, RECORDER_FOREIGN),
+            RECORDER_NO_SLOT);
     recorder_free(recorder);
     recorder = open_recorder(path);
     for (uint64_t seq = 1; seq <= MANY; seq++) {
@@ -125,15 +128,84 @@ static void it_grows_with_what_is_under_way(void **state) {
 static void a_file_that_was_cut_off_tells_what_is_left_of_it(void **state) {
     (void)state;
     struct recorder *recorder = open_recorder(path);
-    uint32_t first = recorder_note(recorder, 11, 1, (struct wall){5000});
-    uint32_t second = recorder_note(recorder, 12, 1, (struct wall){5000});
+    uint32_t first = recorder_note(recorder, 11, 1, (struct wall){5000}, RECORDER_FOREIGN);
+    uint32_t second = recorder_note(recorder, 12, 1, (struct wall){5000}, RECORDER_FOREIGN);
     assert_true(first < second);
     recorder_free(recorder);
     assert_int_equal(truncate(path, (off_t)second * SLOT_SIZE + SLOT_SIZE / 2), 0);
     recorder = open_recorder(path);
     assert_true(claims(recorder, 11));
     assert_false(claims(recorder, 12));
-    assert_int_not_equal(recorder_note(recorder, 12, 1, (struct wall){1}), RECORDER_NO_SLOT);
+    assert_int_not_equal(recorder_note(recorder, 12, 1, (struct wall){1}, RECORDER_FOREIGN),
+                         RECORDER_NO_SLOT);
+    recorder_free(recorder);
+}
+
+static enum recorder_state state_of(struct recorder *recorder, uint64_t seq) {
+    const struct recorder_entry *entry = recorder_find(recorder, seq);
+    return entry ? entry->state : RECORDER_FOREIGN;
+}
+
+static void who_was_inside_when_we_died_is_kept_until_it_is_cleared(void **state) {
+    (void)state;
+    struct recorder *recorder = open_recorder(path);
+    recorder_note(recorder, 1, 1, (struct wall){1}, RECORDER_RUNNING);
+    recorder_note(recorder, 2, 1, (struct wall){1}, RECORDER_RUNNING);
+    recorder_end(recorder, recorder_note(recorder, 3, 1, (struct wall){1}, RECORDER_RUNNING));
+    recorder_free(recorder);
+    for (int life = 0; life < 3; life++) {
+        recorder = open_recorder(path);
+        assert_int_equal(state_of(recorder, 1), RECORDER_SUSPECT);
+        assert_int_equal(state_of(recorder, 2), RECORDER_SUSPECT);
+        assert_int_equal(recorder_find(recorder, 3) != NULL, life == 0);
+        recorder_free(recorder);
+    }
+    recorder = open_recorder(path);
+    struct recorder_entry entry;
+    assert_true(recorder_claim(recorder, 1, &entry));
+    recorder_clear(recorder, entry.slot);
+    recorder_free(recorder);
+    recorder = open_recorder(path);
+    assert_false(claims(recorder, 1));
+    assert_true(claims(recorder, 2));
+    recorder_free(recorder);
+}
+
+static void who_was_inside_alone_is_to_blame(void **state) {
+    (void)state;
+    struct recorder *recorder = open_recorder(path);
+    recorder_note(recorder, 1, 1, (struct wall){1}, RECORDER_RUNNING);
+    recorder_end(recorder, recorder_note(recorder, 2, 1, (struct wall){1}, RECORDER_RUNNING));
+    recorder_note(recorder, 3, 1, (struct wall){1}, RECORDER_FOREIGN);
+    recorder_free(recorder);
+    recorder = open_recorder(path);
+    assert_int_equal(state_of(recorder, 1), RECORDER_BLAMED);
+    recorder_note(recorder, 4, 1, (struct wall){1}, RECORDER_ALONE);
+    recorder_note(recorder, 5, 1, (struct wall){1}, RECORDER_RUNNING);
+    recorder_free(recorder);
+    recorder = open_recorder(path);
+    assert_int_equal(state_of(recorder, 1), RECORDER_BLAMED);
+    assert_int_equal(state_of(recorder, 4), RECORDER_BLAMED);
+    assert_int_equal(state_of(recorder, 5), RECORDER_SUSPECT);
+    recorder_free(recorder);
+}
+
+/* A death between the note of its turn and the end of the note before. */
+static void a_suspect_that_stands_there_twice_is_blamed_once(void **state) {
+    (void)state;
+    struct recorder *recorder = open_recorder(path);
+    recorder_note(recorder, 1, 1, (struct wall){1}, RECORDER_SUSPECT);
+    recorder_note(recorder, 1, 1, (struct wall){1}, RECORDER_ALONE);
+    recorder_free(recorder);
+    recorder = open_recorder(path);
+    struct recorder_entry entry;
+    assert_true(recorder_claim(recorder, 1, &entry));
+    assert_int_equal(entry.state, RECORDER_BLAMED);
+    recorder_clear(recorder, entry.slot);
+    assert_false(claims(recorder, 1));
+    recorder_free(recorder);
+    recorder = open_recorder(path);
+    assert_false(claims(recorder, 1));
     recorder_free(recorder);
 }
 
@@ -147,7 +219,7 @@ static void a_file_of_somebody_else_tells_nothing(void **state) {
         uint64_t seq;
         memcpy(&seq, foreign + SLOT_SIZE, sizeof seq);
         assert_false(claims(recorder, seq));
-        recorder_note(recorder, 21, 1, (struct wall){1});
+        recorder_note(recorder, 21, 1, (struct wall){1}, RECORDER_FOREIGN);
         recorder_free(recorder);
         recorder = open_recorder(path);
         assert_true(claims(recorder, 21));
@@ -172,7 +244,7 @@ static void what_our_death_interrupted_stands_in_the_history(void **state) {
     rig_push(rig, "a");
     assert_non_null(rig_look(rig, "a"));
     struct recorder *last_run = open_recorder(path);
-    recorder_note(last_run, rig->looked_at->seq, 1, (struct wall){1600000000000});
+    recorder_note(last_run, rig->looked_at->seq, 1, (struct wall){1600000000000}, RECORDER_FOREIGN);
     recorder_free(last_run);
     rig_open(rig);
     rig_rest(rig);
@@ -232,6 +304,9 @@ int main(void) {
         with_folder(what_was_not_cleared_is_claimed_once_by_the_next_run),
         with_folder(it_grows_with_what_is_under_way),
         with_folder(a_file_that_was_cut_off_tells_what_is_left_of_it),
+        with_folder(who_was_inside_when_we_died_is_kept_until_it_is_cleared),
+        with_folder(who_was_inside_alone_is_to_blame),
+        with_folder(a_suspect_that_stands_there_twice_is_blamed_once),
         with_folder(a_file_of_somebody_else_tells_nothing),
         cmocka_unit_test(a_file_that_cannot_be_made_is_named),
         with_folder(what_our_death_interrupted_stands_in_the_history),

@@ -49,7 +49,7 @@ static void config_release(void *arg) {
     (void)arg;
 }
 
-void client_world_open(struct client_world *world, bool immediate) {
+static void open_world(struct client_world *world, bool immediate, int64_t idle_ms) {
     *world = (struct client_world){.store = fake_store_new(immediate)};
     world->engine.count = 2;
     snprintf(world->engine.queues[0].name, 256, "orders");
@@ -57,6 +57,7 @@ void client_world_open(struct client_world *world, bool immediate) {
     struct server_options options = {
         .host = "127.0.0.1",
         .max_body = CLIENT_MAX_BODY,
+        .idle_ms = idle_ms,
         .engine = &world->engine,
         .store = world->store,
         .clock = &test_clock,
@@ -67,6 +68,14 @@ void client_world_open(struct client_world *world, bool immediate) {
     struct err err;
     assert_int_equal(server_start(&options, &world->server, &err), STATUS_OK);
     world->port = server_port(world->server);
+}
+
+void client_world_open(struct client_world *world, bool immediate) {
+    open_world(world, immediate, 0);
+}
+
+void client_world_open_impatient(struct client_world *world, int64_t idle_ms) {
+    open_world(world, true, idle_ms);
 }
 
 void client_world_close(struct client_world *world) {

@@ -18,6 +18,8 @@ struct client_world {
 };
 
 void client_world_open(struct client_world *world, bool immediate);
+/* The same with a server that gives a silent client so long, not 30 s. */
+void client_world_open_impatient(struct client_world *world, int64_t idle_ms);
 void client_world_close(struct client_world *world);
 
 int client_connect(const struct client_world *world);

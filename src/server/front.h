@@ -1,0 +1,40 @@
+/* front: the door before libmicrohttpd's.
+ *
+ * Accepts connections and looks at the head of the first request while it is still in the socket
+ * (MSG_PEEK). A head that is whole and within its limits (head.h) goes to libmicrohttpd with
+ * nothing read; anything else is answered here with a problem document, which libmicrohttpd cannot
+ * write for what it refuses itself. One thread; a slow client costs a socket and nothing else.
+ *
+ *     accepted ──▶ waits for its head ──▶ handed over
+ *                        │
+ *                        └──▶ refused, or its time is over: answered, farewell
+ *
+ * Later requests of a connection are libmicrohttpd's alone: intake holds them to the same limits.
+ */
+#ifndef SERVER_FRONT_H
+#define SERVER_FRONT_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "port/clock.h"
+#include "server/farewell.h"
+
+struct MHD_Daemon;
+struct front;
+
+struct front_options {
+    int listen_fd; /* taken: closed by front_stop */
+    struct MHD_Daemon *daemon;
+    struct farewell *farewell;
+    struct clock *clock;
+    int64_t head_ms;            /* how long a head may take to arrive */
+    size_t connections_max;     /* here and at libmicrohttpd's; more wait in the listen backlog */
+    atomic_size_t *handed_over; /* connections that libmicrohttpd has; kept by the caller */
+};
+
+struct front *front_start(const struct front_options *options);
+/* Accepts nothing more and closes those whose head has not come. NULL is nothing. */
+void front_stop(struct front *front);
+
+#endif

@@ -1,0 +1,90 @@
+#include "store/front.h"
+
+static struct front *front_of(struct store *store) {
+    return CONTAINER_OF(store, struct front, port);
+}
+
+void front_init(struct front *front, const struct store_vtable *vtable) {
+    front->port.vtable = vtable;
+    pthread_mutex_init(&front->mutex, NULL);
+    tables_init(&front->tables);
+}
+
+void front_free(struct front *front) {
+    tables_free(&front->tables);
+    pthread_mutex_destroy(&front->mutex);
+}
+
+static struct tables *enter(struct store *store) {
+    pthread_mutex_lock(&front_of(store)->mutex);
+    return &front_of(store)->tables;
+}
+
+static void leave(struct store *store) {
+    pthread_mutex_unlock(&front_of(store)->mutex);
+}
+
+/* ---- queues ---- */
+
+uint32_t front_queue_number(struct store *store, struct bytes name) {
+    uint32_t number = tables_queue_named(enter(store), name)->number;
+    leave(store);
+    return number;
+}
+
+struct mono front_next_ready(struct store *store, uint32_t queue, enum store_take which) {
+    struct mono next = waiting_next(&tables_queue(enter(store), queue)->waiting, which);
+    leave(store);
+    return next;
+}
+
+void front_counts(struct store *store, uint32_t queue, struct store_queue_counts *out) {
+    waiting_counts(&tables_queue(enter(store), queue)->waiting, out);
+    leave(store);
+}
+
+struct bytes front_queue_facts(struct store *store, uint32_t queue, struct arena *arena) {
+    struct bytes facts = tables_queue(enter(store), queue)->facts;
+    struct bytes copy = facts.ptr ? arena_dup(arena, facts) : BYTES_NONE;
+    leave(store);
+    return copy;
+}
+
+void front_listen(struct store *store, void (*ready)(void *arg, uint32_t queue), void *arg) {
+    enter(store);
+    front_of(store)->ready = ready;
+    front_of(store)->ready_arg = arg;
+    leave(store);
+}
+
+void front_give_back(struct front *front, uint64_t seq, struct mono due) {
+    struct tables *tables = enter(&front->port);
+    struct entry *entry = tables_find(tables, seq);
+    if (entry && entry->taken)
+        waiting_give_back(&tables_queue(tables, entry->queue)->waiting, entry, due);
+    leave(&front->port);
+}
+
+/* ---- DLQs ---- */
+
+uint64_t front_dlq_depth(struct store *store, struct bytes name) {
+    struct tables *tables = enter(store);
+    uint64_t depth = dlqs_depth(&tables->dlqs, names_find(&tables->names, name));
+    leave(store);
+    return depth;
+}
+
+enum status front_dlq(struct store *store, struct bytes name, struct wall now, struct arena *arena,
+                      struct store_dlq *out) {
+    struct tables *tables = enter(store);
+    enum status status =
+        dlqs_read(&tables->dlqs, names_find(&tables->names, name), now, arena, out);
+    leave(store);
+    return status;
+}
+
+size_t front_dlq_names(struct store *store, struct arena *arena, struct bytes **out) {
+    size_t count = dlqs_names(&enter(store)->dlqs, arena, out);
+    leave(store);
+    return count;
+}

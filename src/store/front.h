@@ -1,0 +1,33 @@
+/* front: what every store answers out of its tables alone, under its mutex. Both stores start with
+ * one of these and put its functions into their tables of functions. */
+#ifndef STORE_FRONT_H
+#define STORE_FRONT_H
+
+#include <pthread.h>
+
+#include "store/tables.h"
+
+struct front {
+    struct store port;
+    pthread_mutex_t mutex; /* guards the rest */
+    struct tables tables;
+    void (*ready)(void *arg, uint32_t queue);
+    void *ready_arg;
+};
+
+void front_init(struct front *front, const struct store_vtable *vtable);
+void front_free(struct front *front); /* what it holds */
+
+uint32_t front_queue_number(struct store *store, struct bytes name);
+struct mono front_next_ready(struct store *store, uint32_t queue, enum store_take which);
+void front_counts(struct store *store, uint32_t queue, struct store_queue_counts *out);
+struct bytes front_queue_facts(struct store *store, uint32_t queue, struct arena *arena);
+uint64_t front_dlq_depth(struct store *store, struct bytes name);
+enum status front_dlq(struct store *store, struct bytes name, struct wall now, struct arena *arena,
+                      struct store_dlq *out);
+size_t front_dlq_names(struct store *store, struct arena *arena, struct bytes **out);
+void front_listen(struct store *store, void (*ready)(void *arg, uint32_t queue), void *arg);
+/* Back to where it waited; harmless when it is not taken any more. */
+void front_give_back(struct front *front, uint64_t seq, struct mono due);
+
+#endif

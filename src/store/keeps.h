@@ -1,0 +1,96 @@
+/* keeps: the texts that are kept beside the messages, those that memory knows. A store with a file
+ * behind it holds here what is not folded yet, and a dropped one hides its row until then; a store
+ * without one holds them all.
+ *
+ * The tables have no lock and no clock: their store has. */
+#ifndef STORE_KEEPS_H
+#define STORE_KEEPS_H
+
+#include "base/arena.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "port/store.h"
+#include "store/record.h"
+
+struct keep {
+    struct map_node node; /* by space and name */
+    struct list change;   /* in the list that the next fold writes */
+    uint32_t queue;       /* 0: of no queue */
+    enum store_space space;
+    struct bytes name; /* owned */
+    struct kept value; /* blob NULL: dropped */
+    struct wall expires;
+    bool changed;     /* in the list */
+    uint32_t folding; /* folds that hold it, waiting or under way */
+};
+
+struct keeps {
+    struct map map;
+    struct list changes;
+    size_t change_count;
+    size_t changed_bytes; /* of the values that the next fold writes */
+    size_t bytes;         /* of all values */
+    bool file;            /* there is a file behind */
+};
+
+void keeps_init(struct keeps *keeps);
+void keeps_free(struct keeps *keeps);
+const char *
+keeps_space_text(enum store_space space); /* as it stands on disk: "result", "done", … */
+
+/* A STORE_KEEP as a record of the journal, and back; false when it is none. */
+struct blob *keeps_encode(uint32_t queue, const struct store_keep *keep);
+bool keeps_decode(const struct record *record, struct store_keep *out);
+/* The value is a slice of the blob, which is shared. */
+void keeps_set(struct keeps *keeps, uint32_t queue, const struct store_keep *keep,
+               struct blob *blob);
+/* Out of memory when the file has it as it is and no fold needs it. */
+void keeps_release(struct keeps *keeps, struct keep *keep);
+
+/* ---- one name ---- */
+
+enum { KEEPS_QUEUES_MAX = 64 };
+
+struct keeps_found {
+    uint32_t queues[KEEPS_QUEUES_MAX]; /* those for which memory speaks */
+    size_t queue_count;
+    size_t count; /* of those that keep it */
+    struct bytes value;
+};
+
+/* In `queue`, or in any when it is 0. The value is copied into the arena. */
+void keeps_find(const struct keeps *keeps, uint32_t queue, enum store_space space,
+                struct bytes name, struct wall now, struct arena *arena, struct keeps_found *out);
+/* A row of the file, unless memory speaks for its queue. */
+void keeps_add_row(struct keeps_found *found, uint32_t queue, struct bytes value,
+                   struct arena *arena);
+enum status keeps_answer(const struct keeps_found *found, struct bytes name, struct bytes *value,
+                         struct err *err);
+
+/* ---- many names ---- */
+
+struct keeps_range {
+    enum store_space space;
+    struct bytes from;  /* included */
+    struct bytes until; /* not included; ptr NULL: to the end */
+    bool descending;
+    struct wall now;
+};
+
+struct keeps_row {
+    struct bytes name, value;
+    uint32_t queue;
+    bool hidden; /* it is dropped or expired, whatever the file says */
+};
+
+/* As kept_list says; the texts may be in the arena. */
+struct keeps_range keeps_range(enum store_space space, struct bytes prefix, struct bytes after,
+                               bool descending, struct arena *arena);
+/* Those of the range in its order, up to `limit` that are not hidden. Copies. */
+size_t keeps_list(const struct keeps *keeps, const struct keeps_range *range, size_t limit,
+                  struct arena *arena, struct keeps_row **out);
+/* < 0: `a` comes before `b` in the range's order; 0: the same queue keeps the same name. */
+int keeps_compare(const struct keeps_range *range, const struct keeps_row *a,
+                  const struct keeps_row *b);
+
+#endif

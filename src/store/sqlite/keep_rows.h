@@ -1,0 +1,21 @@
+/* keep_rows: the texts that are kept beside the messages, as rows of the SQLite file. Those that
+ * are not folded yet are in memory (store/keeps.h), which knows better than the file. */
+#ifndef STORE_KEEP_ROWS_H
+#define STORE_KEEP_ROWS_H
+
+#include "store/sqlite/parts.h"
+
+enum status keep_rows_get(struct store *store, uint32_t queue, enum store_space space,
+                          struct bytes name, struct wall now, struct arena *arena,
+                          struct bytes *value, struct err *err);
+enum status keep_rows_list(struct store *store, enum store_space space, struct bytes prefix,
+                           struct bytes after, bool descending, size_t limit, struct arena *arena,
+                           struct store_kept *out, size_t *count, struct err *err);
+
+/* Inside a transaction: writes it, or deletes it when it has no value. */
+enum status keep_rows_set(struct database *database, uint32_t queue, const struct store_keep *keep,
+                          struct err *err);
+/* Inside a transaction: deletes some of what expired. */
+enum status keep_rows_sweep(struct database *database, struct wall now, struct err *err);
+
+#endif
