@@ -13,7 +13,14 @@
 #include "store_model.h"
 #include "test.h"
 
-enum { SEEDS = 400, LIVES = 4, ACTIONS = 60, START_MS = 1000, SEGMENT_BYTES = 32 << 10 };
+enum {
+    SEEDS = 400,
+    LIVES = 4,
+    ACTIONS = 60,
+    START_MS = 1000,
+    PACK_BYTES = 12 << 10,
+    SEGMENT_BYTES = 32 << 10
+};
 
 struct world {
     struct clock clock;
@@ -53,6 +60,7 @@ static enum status try_open(struct world *world) {
                                            .vfs = SIM_VFS_NAME,
                                            .clock = &world->clock,
                                            .journal_segment_bytes = SEGMENT_BYTES,
+                                           .pack_bytes = PACK_BYTES,
                                            .journal_max_bytes = 4 * SEGMENT_BYTES,
                                            .fold_changes = 3};
     struct err err = {0};

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "store/sqlite/keep_rows.h"
+#include "store/sqlite/packs.h"
 #include "store/sqlite/snapshot.h"
 
 enum { ROOM_WAIT_MS = 60 * 1000 };
@@ -29,9 +30,12 @@ static enum status write_file(struct sqlite_store *self, const struct snapshot *
         if (status == STATUS_OK)
             status = sweep(self, err);
         if (status == STATUS_OK)
+            status = packs_flush(self->packs, self->fold_db, err);
+        if (status == STATUS_OK)
             status = database_run(db, "COMMIT", err);
         if (status != STATUS_OK)
             database_run(db, "ROLLBACK", NULL);
+        packs_settle(self->packs, status == STATUS_OK);
     }
     database_unlock(self->fold_db);
     return status;

@@ -144,18 +144,29 @@ static enum status not_whole(uint64_t at, struct err *err) {
                    NUMBER_DIGITS, pack_number_of(at), offset_of(at));
 }
 
-enum status pack_read(const struct pack *pack, struct pack_place place, struct arena *arena,
-                      struct bytes *out, struct err *err) {
-    size_t size = (size_t)pack_record_size(place.len);
-    uint8_t *record = arena_alloc(arena, size);
-    int error = pack->disk->vtable->read(pack->disk, pack->file, offset_of(place.at), record, size);
-    if (error)
-        return trouble(error, "reading", pack->number, err);
+enum status pack_read_run(const struct pack *pack, uint64_t at, uint64_t len, struct arena *arena,
+                          const uint8_t **out, struct err *err) {
+    uint8_t *run = arena_alloc(arena, (size_t)len);
+    int error = pack->disk->vtable->read(pack->disk, pack->file, offset_of(at), run, (size_t)len);
+    *out = run;
+    return error ? trouble(error, "reading", pack->number, err) : STATUS_OK;
+}
+
+enum status pack_record(const uint8_t *record, struct pack_place place, struct bytes *out,
+                        struct err *err) {
     if (journal_format_record_len(record) != PACK_MARK_BYTES + place.len ||
         !journal_format_record_whole(record, place.at))
         return not_whole(place.at, err);
-    *out = (struct bytes){(char *)record + PACK_RECORD_BYTES, (size_t)place.len};
+    *out = (struct bytes){(const char *)record + PACK_RECORD_BYTES, (size_t)place.len};
     return STATUS_OK;
+}
+
+enum status pack_read(const struct pack *pack, struct pack_place place, struct arena *arena,
+                      struct bytes *out, struct err *err) {
+    const uint8_t *record = NULL;
+    enum status status =
+        pack_read_run(pack, place.at, pack_record_size(place.len), arena, &record, err);
+    return status == STATUS_OK ? pack_record(record, place, out, err) : status;
 }
 
 /* ---- all of them ---- */

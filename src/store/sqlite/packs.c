@@ -9,7 +9,13 @@
 #include "base/log.h"
 #include "base/memory.h"
 
-enum { WRITE_BYTES = 1 << 20, PENDING_MAX = INT32_MAX, WASTE_SHARE = 2 };
+enum {
+    WRITE_BYTES = 1 << 20,
+    PENDING_MAX = INT32_MAX,
+    WASTE_SHARE = 2,
+    RUN_BYTES = 1 << 20,     /* read at once */
+    RUN_GAP_BYTES = 8 << 10, /* between two that are */
+};
 
 struct packs {
     struct packs_options options;
@@ -19,6 +25,7 @@ struct packs {
     size_t count;
 
     struct pack *current; /* what is added goes here; NULL: into a new one */
+    uint64_t last;        /* the highest number that was ever given */
     uint64_t settled;     /* number of the last pack that a committed transaction knows */
     uint64_t settled_end; /* and where it ended */
     struct buf pending;   /* put and not yet written: the end of the current pack */
@@ -70,20 +77,34 @@ static void leave(struct packs *packs, size_t at) {
 
 /* ---- opening ---- */
 
+static enum status load_one(struct packs *packs, sqlite3_stmt *stmt, struct err *err) {
+    struct pack *pack = NULL;
+    struct err trouble;
+    uint64_t number = (uint64_t)sqlite3_column_int64(stmt, 0);
+    enum status status = pack_open(packs->options.disk, packs->dir, number, false, &pack, &trouble);
+    if (number > packs->last)
+        packs->last = number;
+    if (status == STATUS_OK) {
+        pack->end = (uint64_t)sqlite3_column_int64(stmt, 1);
+        pack->live = (uint64_t)sqlite3_column_int64(stmt, 2);
+        add(packs, pack);
+    } else if (packs->options.report) {
+        buf_printf(packs->options.report, "%s\n", trouble.text);
+    } else {
+        return err_set(err, STATUS_CORRUPT, "%s", trouble.text);
+    }
+    return STATUS_OK;
+}
+
 static enum status load(struct packs *packs, struct database *database, struct err *err) {
     enum status status = STATUS_OK;
     sqlite3_stmt *stmt = database_statement(database, SQL_PACKS);
     while (database_next(database, stmt, &status, err)) {
-        struct pack *pack = NULL;
-        uint64_t number = (uint64_t)sqlite3_column_int64(stmt, 0);
-        status = pack_open(packs->options.disk, packs->dir, number, false, &pack, err);
+        status = load_one(packs, stmt, err);
         if (status != STATUS_OK) {
             sqlite3_reset(stmt);
-            return err ? err_set(err, STATUS_CORRUPT, "%.400s", err->text) : STATUS_CORRUPT;
+            return status;
         }
-        pack->end = (uint64_t)sqlite3_column_int64(stmt, 1);
-        pack->live = (uint64_t)sqlite3_column_int64(stmt, 2);
-        add(packs, pack);
     }
     return status;
 }
@@ -98,7 +119,6 @@ static void remove_if_unknown(void *arg, const char *name) {
 }
 
 static void settle_end(struct packs *packs) {
-    packs->current = packs->count > 0 ? packs->all[packs->count - 1] : NULL;
     if (packs->current) {
         packs->settled = packs->current->number;
         packs->settled_end = packs->current->end;
@@ -119,9 +139,13 @@ enum status packs_open(const struct packs_options *options, struct database *dat
         packs_free(packs);
         return status;
     }
+    if (packs->count > 0 && packs->all[packs->count - 1]->number == packs->last)
+        packs->current = packs->all[packs->count - 1];
+    packs->settled = packs->last;
     settle_end(packs);
     struct disk *disk = options->disk;
-    (void)disk->vtable->list(disk, packs->dir, remove_if_unknown, packs);
+    if (!options->report)
+        (void)disk->vtable->list(disk, packs->dir, remove_if_unknown, packs);
     *out = packs;
     return STATUS_OK;
 }
@@ -186,9 +210,8 @@ static enum status finish_pack(struct packs *packs, struct err *err) {
 static enum status next_pack(struct packs *packs, struct err *err) {
     enum status status = finish_pack(packs, err);
     struct pack *pack = NULL;
-    uint64_t number = packs->current ? packs->current->number + 1 : packs->settled + 1;
     if (status == STATUS_OK)
-        status = pack_open(packs->options.disk, packs->dir, number, true, &pack, err);
+        status = pack_open(packs->options.disk, packs->dir, ++packs->last, true, &pack, err);
     if (status == STATUS_OK) {
         add(packs, pack);
         packs->current = pack;
@@ -293,17 +316,19 @@ static void keep(struct packs *packs) {
     settle_end(packs);
 }
 
-/* A pack that the transaction began stays as a file, and is begun anew under its number. */
+/* A transaction that failed may still be found in the SQLite file after a crash, so what it put is
+ * not written over: the next one puts into a new pack. */
 static void undo(struct packs *packs) {
     for (size_t i = packs->count; i-- > 0;) {
-        packs->all[i]->added = 0;
-        packs->all[i]->unsaved = false;
-        if (packs->all[i]->number > packs->settled)
+        struct pack *pack = packs->all[i];
+        pack->added = 0;
+        pack->unsaved = false;
+        if (pack->number > packs->settled)
             leave(packs, i);
+        else if (pack->number == packs->settled)
+            pack->end = packs->settled_end;
     }
-    packs->current = find(packs, packs->settled);
-    if (packs->current)
-        packs->current->end = packs->settled_end;
+    packs->current = NULL;
 }
 
 void packs_settle(struct packs *packs, bool committed) {
@@ -345,6 +370,58 @@ enum status packs_read(struct packs *packs, struct pack_place place, struct aren
     return status;
 }
 
+static int by_place(const void *a, const void *b) {
+    uint64_t left = ((const struct packs_wish *)a)->place.at;
+    uint64_t right = ((const struct packs_wish *)b)->place.at;
+    return (left > right) - (left < right);
+}
+
+static uint64_t behind(struct pack_place place) {
+    return place.at + pack_record_size(place.len);
+}
+
+/* How many of the first wishes are near enough to be read with the first. */
+static size_t run_length(const struct packs_wish *wishes, size_t count) {
+    size_t length = 1;
+    while (length < count &&
+           pack_number_of(wishes[length].place.at) == pack_number_of(wishes[0].place.at) &&
+           wishes[length].place.at <= behind(wishes[length - 1].place) + RUN_GAP_BYTES &&
+           behind(wishes[length].place) - wishes[0].place.at <= RUN_BYTES)
+        length++;
+    return length;
+}
+
+static enum status read_run(struct packs *packs, struct packs_wish *wishes, size_t count,
+                            struct arena *arena, struct err *err) {
+    struct pack *pack = borrow(packs, pack_number_of(wishes[0].place.at));
+    if (!pack)
+        return err_set(err, STATUS_NOT_FOUND, "its pack is gone");
+    uint64_t len = behind(wishes[count - 1].place) - wishes[0].place.at;
+    const uint8_t *run = NULL;
+    enum status status = pack_read_run(pack, wishes[0].place.at, len, arena, &run, err);
+    for (size_t i = 0; status == STATUS_OK && i < count; i++)
+        status = pack_record(run + (wishes[i].place.at - wishes[0].place.at), wishes[i].place,
+                             wishes[i].bytes, err);
+    give_back(packs, pack);
+    return status;
+}
+
+enum status packs_read_all(struct packs *packs, struct packs_wish *wishes, size_t count,
+                           struct arena *arena, struct err *err) {
+    if (count == 0)
+        return STATUS_OK;
+    qsort(wishes, count, sizeof *wishes, by_place);
+    size_t at = 0;
+    while (at < count && wishes[at].place.at == 0)
+        at++;
+    enum status status = STATUS_OK;
+    for (size_t length; status == STATUS_OK && at < count; at += length) {
+        length = run_length(wishes + at, count - at);
+        status = read_run(packs, wishes + at, length, arena, err);
+    }
+    return status;
+}
+
 const struct pack *packs_wasteful(const struct packs *packs) {
     const struct pack *worst = NULL;
     for (size_t i = 0; i < packs->count; i++) {
@@ -354,9 +431,4 @@ const struct pack *packs_wasteful(const struct packs *packs) {
             worst = pack;
     }
     return worst;
-}
-
-const struct pack *packs_next(const struct packs *packs, const struct pack *before) {
-    size_t at = before ? place_of(packs, before->number) + 1 : 0;
-    return at < packs->count ? packs->all[at] : NULL;
 }

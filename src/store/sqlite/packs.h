@@ -20,6 +20,7 @@ struct packs_options {
     struct disk *disk;
     const char *dir;
     uint64_t pack_bytes; /* a pack that holds so many is not added to; 0: PACKS_BYTES */
+    struct buf *report;  /* for doctor: told of packs that cannot be opened, which are left out */
 };
 
 enum { PACKS_BYTES = 128 << 20 };
@@ -38,13 +39,20 @@ void packs_drop(struct packs *packs, struct pack_place place); /* nowhere: nothi
 enum status packs_flush(struct packs *packs, struct database *database, struct err *err);
 void packs_settle(struct packs *packs, bool committed);
 
+/* A place whose bytes are wanted. */
+struct packs_wish {
+    struct pack_place place; /* nowhere: not wanted */
+    struct bytes *bytes;     /* out; in the arena */
+};
+
 /* NOT_FOUND: what referred to it is not so any more; look again. The bytes live in the arena. */
 enum status packs_read(struct packs *packs, struct pack_place place, struct arena *arena,
                        struct bytes *out, struct err *err);
+/* Many at once: neighbours are read together. Sorts the wishes. */
+enum status packs_read_all(struct packs *packs, struct packs_wish *wishes, size_t count,
+                           struct arena *arena, struct err *err);
 
 /* The one that wastes most, if it wastes half of itself and nothing is added to it any more. */
 const struct pack *packs_wasteful(const struct packs *packs);
-/* Each pack in turn. */
-const struct pack *packs_next(const struct packs *packs, const struct pack *before);
 
 #endif

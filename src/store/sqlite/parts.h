@@ -1,6 +1,6 @@
 /* parts: what the embedded store is made of, and which lock guards what.
  *
- *   submit → batches → [writer thread] → journal → tables (memory) → [fold thread] → SQLite file
+ *   submit → batches → [writer thread] → journal → tables (memory) → [fold thread] → packs, SQLite
  *
  * The front's `mutex` guards the tables and everything else here that is not said to be otherwise.
  * Each database connection has its own lock, and `journal_mutex` is held by whoever appends, syncs
@@ -33,6 +33,7 @@ enum {
 enum { JOURNAL_KEEP_SHARE = 4 }; /* of the journal's bound stays on disk when all is folded */
 #define JOURNAL_BYTES_DEFAULT (UINT64_C(4) << 30)
 
+struct packs;
 struct snapshot;
 
 struct sqlite_store {
@@ -71,6 +72,7 @@ struct sqlite_store {
     pthread_mutex_t journal_mutex;
     struct database connections[3]; /* one, when there are no threads */
     struct database *fold_db, *lookup_db, *list_db;
+    struct packs *packs; /* the fold thread's to change; any thread reads */
     pthread_t writer_thread, fold_thread;
 };
 
