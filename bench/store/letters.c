@@ -118,7 +118,7 @@ static void fill_one(struct letters *letters, size_t at, uint32_t queue, uint64_
 void letters_fill(struct letters *letters, uint32_t queue, uint64_t first, size_t count,
                   struct wall dead_at) {
     for (size_t i = 0; i < count; i++)
-        fill_one(letters, i, queue, first + i, (struct wall){dead_at.ms + (int64_t)i});
+        fill_one(letters, i, queue, first + i, dead_at);
     letters->commit.ops = letters->ops;
     letters->commit.count = count;
 }

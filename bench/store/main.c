@@ -4,6 +4,7 @@
  *   build/bench/store [--dir DIR] [--letters N] [--burst N] [--group N] [--rounds N] [section …]
  *
  * Sections: burst sustained lag present. DIR keeps the store with N letters between runs. */
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,6 +170,7 @@ int main(int argc, char **argv) {
     while (at + 1 < argc && read_option(&options, argv[at], argv[at + 1]))
         at += 2;
     mkdir(options.dir, 0700);
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); /* as the store would, whoever comes first */
     setvbuf(stdout, NULL, _IOLBF, 0);
     for (size_t i = 0; i < SECTION_COUNT; i++) {
         if (is_wanted(argc - at, argv + at, sections[i].name))

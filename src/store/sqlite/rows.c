@@ -8,7 +8,7 @@
 #include "store/mark.h"
 #include "store/sqlite/packs.h"
 
-enum { FINGERPRINT_SIZE = 17 };
+enum { FINGERPRINT_SIZE = 17, SCRATCH_BYTES = 4096 };
 
 /* ---- what a row refers to ---- */
 
@@ -135,14 +135,23 @@ static enum status write_decoded(struct database *database, struct error_texts *
     return status;
 }
 
+static enum status read_envelope(const struct row *row, struct arena *arena, struct envelope *out,
+                                 struct err *err) {
+    enum status status = envelope_restore(row->envelope, arena, out, err);
+    return status == STATUS_OK ? mark_read(row->mark, arena, out, err) : status;
+}
+
 enum status rows_write(struct database *database, struct error_texts *texts, const struct row *row,
                        struct err *err) {
+    char memory[SCRATCH_BYTES]; /* is enough for nearly all */
     struct arena arena;
-    arena_init_heap(&arena, 4096);
     struct envelope envelope;
-    enum status status = envelope_restore(row->envelope, &arena, &envelope, err);
-    if (status == STATUS_OK)
-        status = mark_read(row->mark, &arena, &envelope, err);
+    arena_init_fixed(&arena, memory, sizeof memory);
+    enum status status = read_envelope(row, &arena, &envelope, err);
+    if (status != STATUS_OK) {
+        arena_init_heap(&arena, SCRATCH_BYTES);
+        status = read_envelope(row, &arena, &envelope, err);
+    }
     if (status == STATUS_OK)
         status = write_decoded(database, texts, row, &envelope, err);
     arena_free(&arena);

@@ -7,6 +7,8 @@
 #include "store/sqlite/keep_rows.h"
 #include "store/sqlite/rows.h"
 
+enum { READ_AHEAD = 1 << 20 }; /* what was committed together mostly stands together */
+
 /* ---- sealing ---- */
 
 /* What is from before the last seal is in a snapshot before this one. */
@@ -134,15 +136,15 @@ void snapshot_prepare(struct snapshot *snapshot) {
 
 struct reading {
     struct journal *journal;
-    struct buf envelope_buf, body_buf;
+    struct journal_window envelopes, bodies;
 };
 
 /* The record's bytes from the journal, where they are not in memory. */
-static enum status read_record(struct journal *journal, uint64_t place, struct buf *buf,
-                               struct record *out, struct err *err) {
-    buf_clear(buf);
-    enum status status = journal_read(journal, place, buf, err);
-    if (status == STATUS_OK && !record_decode(buf_view(buf), out))
+static enum status read_record(struct journal *journal, uint64_t place,
+                               struct journal_window *window, struct record *out, struct err *err) {
+    struct bytes bytes;
+    enum status status = journal_read(journal, place, window, &bytes, err);
+    if (status == STATUS_OK && !record_decode(bytes, out))
         status = err_set(err, STATUS_CORRUPT, "the journal's record at %llu is not one of ours",
                          (unsigned long long)place);
     return status;
@@ -158,14 +160,14 @@ static enum status read_entry(struct reading *reading, const struct snapshot_ent
                         .envelope = bytes->envelope.bytes,
                         .body = bytes->body.bytes};
     if (!bytes->envelope.blob) {
-        status = read_record(reading->journal, entry->envelope_place, &reading->envelope_buf,
-                             &record, err);
+        status =
+            read_record(reading->journal, entry->envelope_place, &reading->envelopes, &record, err);
         row->envelope = record.text;
     }
     if (status != STATUS_OK || bytes->body.blob || entry->body_place == PLACE_FILE)
         return status;
     if (bytes->envelope.blob || entry->body_place != entry->envelope_place)
-        status = read_record(reading->journal, entry->body_place, &reading->body_buf, &record, err);
+        status = read_record(reading->journal, entry->body_place, &reading->bodies, &record, err);
     row->body = record.body;
     return status;
 }
@@ -189,16 +191,15 @@ static enum status write_entry(struct reading *reading, const struct snapshot *s
 static enum status write_entries(const struct snapshot *snapshot, struct error_texts *texts,
                                  struct journal *journal, struct database *database,
                                  struct err *err) {
-    struct reading reading = {.journal = journal};
-    buf_init_heap(&reading.envelope_buf, SNAPSHOT_RECORD_MAX);
-    buf_init_heap(&reading.body_buf, SNAPSHOT_RECORD_MAX);
+    struct reading reading = {
+        .journal = journal, .envelopes.ahead = READ_AHEAD, .bodies.ahead = READ_AHEAD};
     enum status status = STATUS_OK;
     for (size_t i = 0; status == STATUS_OK && i < snapshot->entry_count; i++) {
         if (!snapshot->entries[i].forgotten)
             status = write_entry(&reading, snapshot, i, texts, database, err);
     }
-    buf_free(&reading.envelope_buf);
-    buf_free(&reading.body_buf);
+    journal_window_free(&reading.envelopes);
+    journal_window_free(&reading.bodies);
     return status;
 }
 

@@ -7,8 +7,6 @@
 
 #include "store/sqlite/parts.h"
 
-enum { SNAPSHOT_RECORD_MAX = 1 << 30 };
-
 /* Small, because a million may wait. Number and queue of an entry never change; the rest of it is
  * to be looked at with the mutex only. */
 struct snapshot_entry {
