@@ -46,7 +46,7 @@ install:
 	@tools/install.sh build
 	@test -f build-install/build.ninja || \
 	    meson setup build-install --prefix $(PREFIX) --buildtype release -Dtests=false >/dev/null
-	@meson install -C build-install --tags runtime,man --quiet
+	@meson install -C build-install --tags runtime,devel,man --quiet
 	@echo "impound: installed below $(PREFIX)"
 
 clean:

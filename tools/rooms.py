@@ -9,6 +9,13 @@ import re
 import sys
 
 
+OUTSIDE = {"impound": os.path.join("..", "include", "impound")}  # rooms that are not in src/
+
+
+def folder_of(src, room):
+    return os.path.join(os.path.abspath(src), OUTSIDE.get(room, room))
+
+
 def table():
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rooms.txt")
     rooms = {}
@@ -30,17 +37,17 @@ def farm(src, out):
         for other in seen:
             link = os.path.join(folder, other)
             if not os.path.islink(link):
-                os.symlink(os.path.join(os.path.abspath(src), other), link)
+                os.symlink(folder_of(src, other), link)
 
 
 def check(src):
     rooms = table()
     wrong = []
-    for room in sorted(os.listdir(src)):
+    for room in sorted([*os.listdir(src), *OUTSIDE]):
         if room not in rooms:
             wrong.append(f"src/{room}: no such room in tools/rooms.txt")
             continue
-        for folder, _, names in os.walk(os.path.join(src, room)):
+        for folder, _, names in os.walk(folder_of(src, room)):
             for name in names:
                 if name.endswith((".c", ".h")):
                     wrong += slips(os.path.join(folder, name), rooms[room])

@@ -28,7 +28,7 @@ static const struct config_field root_fields[] = {
 };
 const struct config_table config_root_table = CONFIG_TABLE(root_fields);
 
-static struct config *config_new(const char *path) {
+struct config *config_new(const char *path) {
     struct config *config = memory_new(sizeof *config);
     arena_init_heap(&config->arena, CHUNK_SIZE);
     config->path = arena_dup(&config->arena, bytes_of(path));
@@ -45,22 +45,47 @@ static void read_root(struct config_reader *reader, const struct config_node *ro
     config_dlq_finish(reader, root);
 }
 
-enum status config_parse(struct bytes yaml, const char *path, struct config **out,
-                         struct buf *mistakes) {
-    struct config *config = config_new(path);
+static struct config_reader *reader_new(struct config *config, const char *path) {
     struct config_reader *reader = memory_new(sizeof *reader);
     reader->config = config;
     reader->arena = &config->arena;
     reader->mistakes.path = path;
     reader->mistakes.arena = &config->arena;
-    const struct config_node *root = config_tree_parse(yaml, &reader->mistakes);
-    if (root)
-        read_root(reader, root);
+    return reader;
+}
+
+static enum status reader_end(struct config_reader *reader, struct buf *mistakes) {
     config_mistake_put(&reader->mistakes, mistakes);
     bool good = reader->mistakes.count == 0;
     free(reader);
-    *out = config;
     return good ? STATUS_OK : STATUS_INVALID;
+}
+
+enum status config_parse(struct bytes yaml, const char *path, struct config **out,
+                         struct buf *mistakes) {
+    *out = config_new(path);
+    struct config_reader *reader = reader_new(*out, path);
+    const struct config_node *root = config_tree_parse(yaml, &reader->mistakes);
+    if (root)
+        read_root(reader, root);
+    return reader_end(reader, mistakes);
+}
+
+static const struct config_field policy_fields[] = {
+    CONFIG_WHOLE("classify", config_classify_read),
+    CONFIG_VALUE("retry", config_policy_read_retry, struct policy, retry),
+    CONFIG_VALUE("breaker", config_policy_read_breaker, struct policy, breaker),
+    CONFIG_VALUE("poison", config_policy_read_poison, struct policy, poison),
+};
+static const struct config_table policy_table = CONFIG_TABLE(policy_fields);
+
+enum status config_read_policy(struct config *config, struct bytes yaml, struct policy *policy,
+                               struct buf *mistakes) {
+    struct config_reader *reader = reader_new(config, config->path.ptr);
+    const struct config_node *root = config_tree_parse(yaml, &reader->mistakes);
+    if (root)
+        config_reader_named(reader, root, &policy_table, policy, BYTES("the policy"));
+    return reader_end(reader, mistakes);
 }
 
 static enum status read_file(const char *path, struct buf *text, struct buf *mistakes) {

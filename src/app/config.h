@@ -17,6 +17,12 @@ enum {
     CONFIG_MISTAKES_MAX = 50,
 };
 
+/* What becomes of answers; at most one of the two. */
+struct config_reply {
+    int64_t store_ms; /* 0: they are not kept */
+    struct bytes url; /* of a sink; empty: they are not published */
+};
+
 struct config_handler {
     enum handler_class kind;
     struct bytes url;                   /* http */
@@ -26,6 +32,8 @@ struct config_handler {
     struct rule_header *headers; /* http */
     size_t header_count;
     struct bytes ca_file; /* http: `ca:`, a PEM file; empty: the system's */
+    struct bytes edit;    /* a jq program on the body; empty: none */
+    struct config_reply reply;
 };
 
 struct config_queue {
@@ -70,6 +78,14 @@ enum status config_load(const char *path, struct config **out, struct buf *mista
 enum status config_parse(struct bytes yaml, const char *path, struct config **out,
                          struct buf *mistakes);
 void config_free(struct config *config);
+/* What the engine is told of a queue; borrows from the configuration. */
+struct engine_rules config_rules(const struct config_queue *queue);
+/* Nothing but defaults; for config_read_policy. */
+struct config *config_new(const char *path);
+/* Reads classify, retry, breaker and poison, as they stand in a queue, over what *policy says. Its
+ * texts live as long as `config`. INVALID: as with config_load; *policy is filled in part. */
+enum status config_read_policy(struct config *config, struct bytes yaml, struct policy *policy,
+                               struct buf *mistakes);
 /* Compiles every jq program; waits. INVALID: as with config_load. */
 enum status config_check_programs(const struct config *config, struct buf *mistakes);
 

@@ -60,6 +60,7 @@ static bool read_rules(struct config_reader *reader, const struct config_node *n
     if (node->kind != CONFIG_LIST || node->count > RULES_MAX)
         return config_reader_expected(reader, node, "a list of at most 128 rules");
     policy->rules = arena_alloc(reader->arena, node->count * sizeof *policy->rules);
+    policy->rule_count = 0;
     for (const struct config_node *item = node->first; item; item = item->next) {
         struct rule *rule = &policy->rules[policy->rule_count];
         rule->name = config_reader_text(reader, "%.*s.rules[%zu]", BYTES_ARG(policy->queue),

@@ -2,6 +2,7 @@
 
 #include "app/config_address.h"
 #include "app/config_path.h"
+#include "app/config_reply.h"
 #include "app/config_value.h"
 #include "base/http_field.h"
 
@@ -90,9 +91,9 @@ static const struct config_field handler_fields[] = {
     CONFIG_WHOLE("headers", read_headers),
     CONFIG_VALUE("ca", read_ca, struct config_handler, ca_file),
     CONFIG_NOT_YET("lease"),
-    CONFIG_NOT_YET("edit"),
+    CONFIG_VALUE("edit", config_value_jq, struct config_handler, edit),
+    CONFIG_VALUE("reply", config_reply_read, struct config_handler, reply),
     CONFIG_NOT_YET("batch"),
-    CONFIG_NOT_YET("reply"),
     CONFIG_NOT_YET("mode"),
     CONFIG_NOT_YET("workers"),
 };
@@ -130,9 +131,14 @@ static bool check_kind(struct config_reader *reader, const struct config_node *n
     return true;
 }
 
-static bool refuse_scalar(struct config_reader *reader, const struct config_node *node) {
+static bool read_scalar(struct config_reader *reader, const struct config_node *node,
+                        struct config_handler *handler) {
     if (bytes_is(node->text, "lease"))
         return config_reader_not_yet(reader, node->at, BYTES("lease"));
+    if (bytes_is(node->text, "callback")) {
+        handler->kind = HANDLER_CALLBACK;
+        return true;
+    }
     return config_reader_expected(reader, node, "{http: URL} or {exec: [COMMAND]}");
 }
 
@@ -142,7 +148,7 @@ bool config_handler_read(struct config_reader *reader, const struct config_node 
     struct config_handler *handler = out;
     handler->timeout_ms = TIMEOUT_MS;
     if (node->kind != CONFIG_MAPPING)
-        return refuse_scalar(reader, node);
+        return read_scalar(reader, node, handler);
     config_reader_mapping(reader, node, &config_handler_table, handler);
     return check_kind(reader, node, handler);
 }

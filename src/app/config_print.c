@@ -116,7 +116,22 @@ static void put_argv(struct printer *p, const struct config_handler *handler) {
     buf_char(p->out, ']');
 }
 
+static void put_reply(struct printer *p, const struct config_reply *reply) {
+    if (reply->store_ms) {
+        put_duration(p, ", reply: {store: ", reply->store_ms);
+        buf_char(p->out, '}');
+    }
+    if (reply->url.len) {
+        buf_str(p->out, ", reply: ");
+        put_text(p, reply->url);
+    }
+}
+
 static void put_handler(struct printer *p, const struct config_handler *handler) {
+    if (handler->kind == HANDLER_CALLBACK) {
+        buf_str(p->out, "callback\n");
+        return;
+    }
     if (handler->kind == HANDLER_EXEC) {
         put_argv(p, handler);
     } else {
@@ -130,6 +145,11 @@ static void put_handler(struct printer *p, const struct config_handler *handler)
         buf_str(p->out, ", ca: ");
         put_text(p, handler->ca_file);
     }
+    if (handler->edit.len) {
+        buf_str(p->out, ", edit: ");
+        put_text(p, handler->edit);
+    }
+    put_reply(p, &handler->reply);
     buf_str(p->out, "}\n");
 }
 

@@ -82,6 +82,8 @@ static const struct config_node *child_of(const struct config_node *node, const 
 /* Defaults depend on the handler, which may stand behind what they are defaults of. */
 static enum handler_class handler_class_of(const struct config_node *queue) {
     const struct config_node *handler = child_of(queue, "handler");
+    if (handler && handler->kind == CONFIG_SCALAR && bytes_is(handler->text, "callback"))
+        return HANDLER_CALLBACK;
     return handler && child_of(handler, "exec") ? HANDLER_EXEC : HANDLER_HTTP;
 }
 
@@ -100,6 +102,16 @@ static void init_queue(struct config_reader *reader, const struct config_node *n
     config_dlq_init(reader, queue);
 }
 
+/* A queue's answers are kept alike whoever gives them, unless a fallback says otherwise. */
+static void share_reply(struct config_queue *queue) {
+    const struct config_reply *first = &queue->handlers[0].reply;
+    for (size_t i = 1; i < queue->handler_count; i++) {
+        struct config_reply *reply = &queue->handlers[i].reply;
+        if (reply->store_ms == 0 && reply->url.len == 0)
+            *reply = *first;
+    }
+}
+
 static void read_queue(struct config_reader *reader, const struct config_node *node,
                        struct config_queue *queue) {
     init_queue(reader, node, queue);
@@ -107,6 +119,7 @@ static void read_queue(struct config_reader *reader, const struct config_node *n
     struct bytes label = config_reader_text(reader, "queue \"%.*s\"", BYTES_ARG(node->key));
     if (!config_reader_named(reader, node, &config_queue_table, queue, label))
         return;
+    share_reply(queue);
     if (!config_tree_find(node, "handler"))
         config_mistake_add(&reader->mistakes, node->key_at,
                            "queue \"%.*s\" has no handler: expected {http: URL} or "

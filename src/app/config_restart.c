@@ -27,7 +27,9 @@ static bool same_argv(const struct config_handler *a, const struct config_handle
 
 static bool same_handler(const struct config_handler *a, const struct config_handler *b) {
     return a->kind == b->kind && a->timeout_ms == b->timeout_ms && bytes_eq(a->url, b->url) &&
-           bytes_eq(a->ca_file, b->ca_file) && same_argv(a, b) && same_headers(a, b);
+           bytes_eq(a->ca_file, b->ca_file) && bytes_eq(a->edit, b->edit) &&
+           a->reply.store_ms == b->reply.store_ms && bytes_eq(a->reply.url, b->reply.url) &&
+           same_argv(a, b) && same_headers(a, b);
 }
 
 static bool same_handlers(const struct config_queue *a, const struct config_queue *b) {

@@ -7,6 +7,7 @@
 #include "app/config_handler.h"
 #include "app/config_policy.h"
 #include "app/config_queue.h"
+#include "app/config_reply.h"
 #include "app/config_server.h"
 #include "app/config_when.h"
 
@@ -17,6 +18,7 @@ extern const struct config_table config_root_table;
     X("server", config_server_table)                                                               \
     X("queue", config_queue_table)                                                                 \
     X("handler", config_handler_table)                                                             \
+    X("reply", config_reply_table)                                                                 \
     X("classify", config_classify_table)                                                           \
     X("rule", config_rule_table)                                                                   \
     X("when", config_when_table)                                                                   \

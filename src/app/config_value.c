@@ -35,6 +35,14 @@ bool config_value_text(struct config_reader *reader, const struct config_node *n
 
 static const char duration_form[] = "a duration such as 200ms, 10s, 5m, 24h or 30d";
 
+static bool out_of_bounds(struct config_reader *reader, const struct config_node *node,
+                          struct bytes least, struct bytes most) {
+    config_mistake_add(&reader->mistakes, node->at, "%.*s: expected %.*s to %.*s, got \"%.*s\"",
+                       BYTES_ARG(node->key), BYTES_ARG(least), BYTES_ARG(most),
+                       BYTES_ARG(node->text));
+    return false;
+}
+
 static bool duration_in_bounds(struct config_reader *reader, const struct config_node *node,
                                const struct config_field *field, int64_t ms) {
     char least_text[32], most_text[32];
@@ -45,10 +53,7 @@ static bool duration_in_bounds(struct config_reader *reader, const struct config
     buf_init_fixed(&most, most_text, sizeof most_text);
     duration_put(&least, field->least);
     duration_put(&most, field->most);
-    config_mistake_add(&reader->mistakes, node->at, "%.*s: expected %.*s to %.*s, got \"%.*s\"",
-                       BYTES_ARG(node->key), BYTES_ARG(buf_view(&least)),
-                       BYTES_ARG(buf_view(&most)), BYTES_ARG(node->text));
-    return false;
+    return out_of_bounds(reader, node, buf_view(&least), buf_view(&most));
 }
 
 bool config_value_duration(struct config_reader *reader, const struct config_node *node,
@@ -75,6 +80,19 @@ static bool in_bounds(struct config_reader *reader, const struct config_node *no
     return false;
 }
 
+static bool size_in_bounds(struct config_reader *reader, const struct config_node *node,
+                           const struct config_field *field, uint64_t size) {
+    if (size >= (uint64_t)field->least && size <= (uint64_t)field->most)
+        return true;
+    char least_text[32], most_text[32];
+    struct buf least, most;
+    buf_init_fixed(&least, least_text, sizeof least_text);
+    buf_init_fixed(&most, most_text, sizeof most_text);
+    size_put(&least, (uint64_t)field->least);
+    size_put(&most, (uint64_t)field->most);
+    return out_of_bounds(reader, node, buf_view(&least), buf_view(&most));
+}
+
 bool config_value_size(struct config_reader *reader, const struct config_node *node,
                        const struct config_field *field, void *out) {
     static const char form[] = "a size such as 512, 64KiB, 4MiB or 1GiB";
@@ -84,7 +102,7 @@ bool config_value_size(struct config_reader *reader, const struct config_node *n
         return false;
     if (!size_parse(text, &size))
         return config_reader_expected(reader, node, form);
-    if (!in_bounds(reader, node, field, size))
+    if (!size_in_bounds(reader, node, field, size))
         return false;
     *(uint64_t *)out = size;
     return true;
@@ -216,5 +234,24 @@ bool config_value_dlq(struct config_reader *reader, const struct config_node *no
                            CONFIG_NAME_MAX + sizeof CONFIG_DLQ_SUFFIX - 1))
         return false;
     *(struct bytes *)out = name;
+    return true;
+}
+
+/* ---- programs ---- */
+
+static void remember_program(struct config_reader *reader, const struct config_node *node,
+                             struct bytes text) {
+    struct config_program **end = &reader->config->programs;
+    while (*end)
+        end = &(*end)->next;
+    *end = arena_alloc(reader->arena, sizeof **end);
+    **end = (struct config_program){NULL, text, node->at.line, node->at.column};
+}
+
+bool config_value_jq(struct config_reader *reader, const struct config_node *node,
+                     const struct config_field *field, void *out) {
+    if (!config_value_text(reader, node, field, out))
+        return false;
+    remember_program(reader, node, *(struct bytes *)out);
     return true;
 }

@@ -16,6 +16,7 @@ config_read config_value_percent;  /* uint32_t, permille */
 config_read config_value_rate;     /* uint32_t, per second × 1000 */
 config_read config_value_word;     /* an enum whose values are the places in field->words */
 config_read config_value_dlq;      /* struct bytes: the name of a DLQ */
+config_read config_value_jq;       /* struct bytes: a jq program, which `check` compiles */
 
 /* The same as config_value_text, for whoever has no table: `what` was expected. */
 bool config_value_string(struct config_reader *reader, const struct config_node *node,

@@ -190,23 +190,6 @@ static bool read_header(struct config_reader *reader, const struct config_node *
     return true;
 }
 
-static void remember_program(struct config_reader *reader, const struct config_node *node,
-                             struct bytes text) {
-    struct config_program **end = &reader->config->programs;
-    while (*end)
-        end = &(*end)->next;
-    *end = arena_alloc(reader->arena, sizeof **end);
-    **end = (struct config_program){NULL, text, node->at.line, node->at.column};
-}
-
-static bool read_jq(struct config_reader *reader, const struct config_node *node,
-                    const struct config_field *field, void *out) {
-    if (!config_value_text(reader, node, field, out))
-        return false;
-    remember_program(reader, node, *(struct bytes *)out);
-    return true;
-}
-
 static const struct config_field when_fields[] = {
     CONFIG_WHOLE("status", read_status),
     CONFIG_WHOLE("kind", read_kind),
@@ -216,7 +199,7 @@ static const struct config_field when_fields[] = {
     CONFIG_VALUE("signal", read_signal, struct rule_when, signals),
     CONFIG_VALUE("attempt", read_attempt, struct rule_when, attempts),
     CONFIG_WHOLE("header", read_header),
-    CONFIG_VALUE("jq", read_jq, struct rule_when, jq),
+    CONFIG_VALUE("jq", config_value_jq, struct rule_when, jq),
 };
 const struct config_table config_when_table = CONFIG_TABLE(when_fields);
 

@@ -1,4 +1,5 @@
 /* impound doctor: is the store whole? */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,15 +18,33 @@ static int usage(void) {
     return status_exit(STATUS_USAGE);
 }
 
+static bool has_journal(const char *path) {
+    char dir[PATH_MAX];
+    int len = snprintf(dir, sizeof dir, "%s.d", path);
+    return len < (int)sizeof dir && access(dir, F_OK) == 0;
+}
+
+static int gone(const char *path) {
+    if (!has_journal(path)) {
+        fprintf(stderr, "impound doctor: there is no store at %s\n", path);
+        return status_exit(STATUS_NOT_FOUND);
+    }
+    fprintf(stderr,
+            "impound doctor: the SQLite file %s is gone, but its journal %s.d is there.\n"
+            "Put a copy of the file back if there is one: the journal brings it up to date.\n"
+            "Otherwise `impound doctor --repair` makes a new one of what the journal still "
+            "holds.\n",
+            path, path);
+    return status_exit(STATUS_CORRUPT);
+}
+
 static int examine(const char *path, bool repair) {
     struct sqlite_store_options options = {
         .path = path, .disk = &disk_posix, .clock = &clock_system, .threads = true};
     struct buf report;
     struct err err = {STATUS_OK, ""};
-    if (access(path, F_OK) != 0) {
-        fprintf(stderr, "impound doctor: there is no store at %s\n", path);
-        return status_exit(STATUS_NOT_FOUND);
-    }
+    if (access(path, F_OK) != 0 && !(repair && has_journal(path)))
+        return gone(path);
     buf_init_heap(&report, TEXT_MAX);
     enum status status = sqlite_store_doctor(&options, repair, &report, &err);
     fwrite(report.ptr ? report.ptr : "", 1, report.len, stdout);

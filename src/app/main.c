@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "app/verbs.h"
+#include "base/log.h"
 #include "cli/cli.h"
 #include "jq/jq_pool.h"
 
@@ -34,6 +35,7 @@ static const struct cli_verb local_verbs[] = {
 };
 
 int main(int argc, char **argv) {
+    log_set_level(LOG_INFO);
     if (sodium_init() < 0)
         return status_exit(STATUS_INTERNAL);
     /* Not a verb of the command line: how the server starts its jq helpers (src/jq). */

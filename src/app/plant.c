@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "app/sinks.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/thread.h"
@@ -44,6 +45,8 @@ struct plant {
     struct exec_pool *exec;
     struct jq *jq;
     struct spill *spill;
+    struct sinks sinks;
+    struct triage triage;
     struct engine *engine;
     struct line *lines;
     size_t line_count;
@@ -124,11 +127,10 @@ static struct handler *make_handler(struct plant *plant, const struct config_han
     return http_new(plant->http, &options);
 }
 
-static struct engine_rules rules_of(const struct config_queue *queue) {
-    return (struct engine_rules){.policy = &queue->policy,
-                                 .concurrency = queue->concurrency,
-                                 .dlqs = queue->dlqs,
-                                 .dlq_count = queue->dlq_count};
+static struct engine_reply reply_of(struct plant *plant, const struct config_reply *reply) {
+    return (struct engine_reply){
+        .store_ms = reply->store_ms,
+        .sink = reply->url.len ? sinks_get(&plant->sinks, reply->url, &clock_system) : NULL};
 }
 
 static enum status add_queue(struct plant *plant, const struct config_queue *queue,
@@ -138,9 +140,12 @@ static enum status add_queue(struct plant *plant, const struct config_queue *que
     line->broker = builtin_new(plant->store, number);
     line->handlers = memory_array(queue->handler_count, sizeof *line->handlers);
     for (size_t i = 0; i < queue->handler_count; i++)
-        line->handlers[line->handler_count++].handler = make_handler(plant, &queue->handlers[i]);
+        line->handlers[line->handler_count++] =
+            (struct engine_handler){.handler = make_handler(plant, &queue->handlers[i]),
+                                    .edit = queue->handlers[i].edit,
+                                    .reply = reply_of(plant, &queue->handlers[i].reply)};
     struct engine_queue_options options = {.name = queue->name,
-                                           .rules = rules_of(queue),
+                                           .rules = config_rules(queue),
                                            .broker = line->broker,
                                            .handlers = line->handlers,
                                            .handler_count = line->handler_count};
@@ -192,6 +197,8 @@ static enum status make_engine(struct plant *plant, struct err *err) {
     plant->exec = exec_pool_new(&clock_system);
     plant->jq = jq_pool_new(&jq);
     plant->spill = spill_file_new(plant->config->dir);
+    plant->triage.store = plant->store;
+    plant->triage.jq = plant->jq;
     if (asprintf(&flight_path, "%s.d/flight", plant->config->store_path.ptr) < 0)
         abort();
     struct engine_options options = {.store = plant->store,
@@ -226,6 +233,7 @@ static enum status open_port(struct plant *plant, struct err *err) {
         .store = plant->store,
         .clock = &clock_system,
         .jq = plant->jq,
+        .triage = &plant->triage,
         .config = {view_dlq, view_dlq_names, view_policy, view_release, plant},
         .version = BYTES(IMPOUND_VERSION),
         .seed = random_seed()};
@@ -247,6 +255,7 @@ enum status plant_start(struct config *config, struct plant **out, struct err *e
     pthread_rwlock_init(&plant->config_lock, NULL);
     pthread_mutex_init(&plant->server_lock, NULL);
     name_instance(plant);
+    triage_init(&plant->triage, &clock_system, random_seed());
     enum status status = open_store(plant, err);
     if (status == STATUS_OK)
         status = make_engine(plant, err);
@@ -286,7 +295,7 @@ static enum status reload_queue(struct plant *plant, const struct config_queue *
                                 struct err *err) {
     sem_t answered;
     sem_init(&answered, 0, 0);
-    struct reload reload = {.rules = rules_of(queue), .answered = &answered};
+    struct reload reload = {.rules = config_rules(queue), .answered = &answered};
     reload.request = (struct engine_request){.kind = ENGINE_RELOAD,
                                              .queue = queue->name,
                                              .done = on_reloaded,
@@ -369,6 +378,8 @@ void plant_stop(struct plant *plant) {
         plant->jq->vtable->free(plant->jq);
     if (plant->spill)
         plant->spill->vtable->free(plant->spill);
+    sinks_free(&plant->sinks);
+    triage_free(&plant->triage);
     pthread_rwlock_destroy(&plant->config_lock);
     pthread_mutex_destroy(&plant->server_lock);
     free_configs(plant);

@@ -13,11 +13,30 @@
 
 enum { MISTAKES_MAX = 64 << 10 };
 
+/* A callback is a function in somebody's program, and that program is not this one. */
+static enum status refuse_callbacks(const struct config *config, struct buf *mistakes) {
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < config->queue_count; i++) {
+        const struct config_queue *queue = &config->queues[i];
+        for (size_t h = 0; h < queue->handler_count; h++) {
+            if (queue->handlers[h].kind != HANDLER_CALLBACK)
+                continue;
+            buf_printf(mistakes,
+                       "%.*s:%zu: queue \"%.*s\" has handler: callback, which only a program with "
+                       "libimpound can run. Give it an http or exec handler to serve it\n",
+                       BYTES_ARG(config->path), queue->line, BYTES_ARG(queue->name));
+            status = STATUS_INVALID;
+        }
+    }
+    return status;
+}
+
 static struct config *load(const char *path) {
     struct config *config = NULL;
     struct buf mistakes;
     buf_init_heap(&mistakes, MISTAKES_MAX);
     if (config_load(path, &config, &mistakes) != STATUS_OK ||
+        refuse_callbacks(config, &mistakes) != STATUS_OK ||
         config_check_programs(config, &mistakes) != STATUS_OK) {
         fprintf(stderr, "%s", buf_cstr(&mistakes));
         config_free(config);

@@ -289,6 +289,8 @@ static size_t put_utf8(char *to, unsigned c) {
     return 4;
 }
 
+enum { REPLACEMENT = 0xFFFD };
+
 /* The character behind \u at p, joining surrogate pairs; a lone surrogate becomes U+FFFD. */
 static unsigned unicode_escape(const char **p, const char *end) {
     unsigned c = four_hex(*p);
@@ -302,7 +304,19 @@ static unsigned unicode_escape(const char **p, const char *end) {
             return 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
         }
     }
-    return 0xFFFD;
+    return REPLACEMENT;
+}
+
+bool json_has_lone_surrogate(struct json string) {
+    const char *end = string.text.ptr + string.text.len;
+    for (const char *p = string.text.ptr; p < end;) {
+        if (*p++ != '\\' || *p++ != 'u')
+            continue;
+        bool replaced = four_hex(p) != REPLACEMENT;
+        if (unicode_escape(&p, end) == REPLACEMENT && replaced)
+            return true;
+    }
+    return false;
 }
 
 bool json_unescape(struct bytes raw, struct arena *arena, struct bytes *out) {

@@ -50,6 +50,9 @@ bool json_get(struct json object, const char *name, struct json *out);
 /* The decoded string, without a copy where it has no escapes; false when it is no string or a fixed
  * arena is used up. */
 bool json_string(struct json value, struct arena *arena, struct bytes *out);
+/* Whether an escape of the string is half a character, as \ud800 alone is: each of those reads as
+ * U+FFFD, so that strings that differ would be equal. */
+bool json_has_lone_surrogate(struct json string);
 bool json_unescape(struct bytes raw, struct arena *arena, struct bytes *out);
 /* A whole number that fits; 3.0 and 3e0 are not whole numbers here. */
 bool json_i64(struct json value, int64_t *out);

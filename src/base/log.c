@@ -11,7 +11,7 @@
 
 enum { LOG_LINE_MAX = 2048 };
 
-static _Atomic int least_level = LOG_INFO;
+static _Atomic int least_level = LOG_WARN;
 static const char *const names[] = {"debug", "info", "warn", "error"};
 
 void log_set_level(enum log_level least) {

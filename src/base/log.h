@@ -4,6 +4,7 @@
 
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
 
+/* LOG_WARN until it is set: a program that has us as a library hears of trouble alone. */
 void log_set_level(enum log_level least);
 /* Control characters in what is printed are shown as \xNN, so that no message can forge a line. */
 __attribute__((format(printf, 2, 3))) void log_line(enum log_level level, const char *format, ...);

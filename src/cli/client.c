@@ -2,18 +2,27 @@
 
 #include <assert.h>
 #include <curl/curl.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "cli/field.h"
 
 /* Lists wait at most 2 s and a push for one commit; only a store that is stuck takes longer. */
-enum { CONNECT_MS = 5000, ANSWER_MS = 120 * 1000, URL_MAX = 128 * 1024, PROBLEM_ARENA = 4096 };
+enum {
+    ACTOR_MAX = 256,
+    CONNECT_MS = 5000,
+    ANSWER_MS = 120 * 1000,
+    URL_MAX = 128 * 1024,
+    PROBLEM_ARENA = 4096
+};
 
 struct client {
     CURL *curl;
-    char *url; /* without a slash at its end */
+    char actor[ACTOR_MAX]; /* a header: who changes things, for the audit */
+    char *url;             /* without a slash at its end */
     struct buf address;
     size_t refused_line;
     char trouble[CURL_ERROR_SIZE];
@@ -25,6 +34,15 @@ static size_t receive(char *data, size_t size, size_t count, void *arg) {
     return answer->overflow ? 0 : size * count;
 }
 
+/* The name that the system knows this user by. */
+static void name_actor(char actor[ACTOR_MAX]) {
+    const struct passwd *user = getpwuid(geteuid());
+    if (user)
+        snprintf(actor, ACTOR_MAX, "Impound-Actor: %s", user->pw_name);
+    else
+        snprintf(actor, ACTOR_MAX, "Impound-Actor: uid %lu", (unsigned long)geteuid());
+}
+
 struct client *client_new(const char *url) {
     struct client *client = memory_new(sizeof *client);
     client->curl = curl_easy_init();
@@ -34,6 +52,7 @@ struct client *client_new(const char *url) {
         len--;
     client->url = bytes_dup((struct bytes){url, len});
     buf_init_heap(&client->address, URL_MAX);
+    name_actor(client->actor);
     CURL *curl = client->curl;
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L); /* an id may be ".." */
@@ -65,6 +84,7 @@ static struct curl_slist *set_call(struct client *client, const struct client_ca
         char type[128];
         snprintf(type, sizeof type, "Content-Type: %s", call->content_type);
         headers = curl_slist_append(headers, type);
+        headers = curl_slist_append(headers, client->actor);
         headers = curl_slist_append(headers, "Expect:"); /* no round trip to ask first */
         curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.len);
         curl_easy_setopt(curl, CURLOPT_POSTFIELDS, call->body.ptr);

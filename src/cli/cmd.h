@@ -4,23 +4,32 @@
 
 #include "cli/cli.h"
 
+int cmd_audit_run(const struct cli_env *env, int argc, char **argv);
 int cmd_completion_run(const struct cli_env *env, int argc, char **argv);
+int cmd_discard_run(const struct cli_env *env, int argc, char **argv);
 int cmd_dlqs_run(const struct cli_env *env, int argc, char **argv);
+int cmd_escalate_run(const struct cli_env *env, int argc, char **argv);
 int cmd_explain_run(const struct cli_env *env, int argc, char **argv);
 int cmd_help_run(const struct cli_env *env, int argc, char **argv);
 int cmd_ls_run(const struct cli_env *env, int argc, char **argv);
 int cmd_pause_run(const struct cli_env *env, int argc, char **argv);
 int cmd_push_run(const struct cli_env *env, int argc, char **argv);
 int cmd_queues_run(const struct cli_env *env, int argc, char **argv);
+int cmd_resolve_run(const struct cli_env *env, int argc, char **argv);
 int cmd_resume_run(const struct cli_env *env, int argc, char **argv);
 int cmd_show_run(const struct cli_env *env, int argc, char **argv);
 int cmd_stats_run(const struct cli_env *env, int argc, char **argv);
 int cmd_version_run(const struct cli_env *env, int argc, char **argv);
 
+extern const struct options_row cmd_audit_options[];
+extern const struct options_row cmd_discard_options[];
+extern const struct options_row cmd_escalate_options[];
 extern const struct options_row cmd_explain_options[];
 extern const struct options_row cmd_ls_options[];
 extern const struct options_row cmd_pause_options[];
 extern const struct options_row cmd_push_options[];
+extern const struct options_row cmd_resolve_options[];
+extern const struct options_row cmd_resume_options[];
 extern const struct options_row cmd_show_options[];
 extern const struct options_row cmd_stats_options[];
 

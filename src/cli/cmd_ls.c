@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/field.h"
+#include "cli/filter.h"
 #include "cli/listing.h"
 #include "cli/path.h"
 
@@ -16,18 +17,7 @@ const struct options_row cmd_ls_options[] = {
     {"queue", "QUEUE", "of this queue; without DLQ, whatever it holds", 0},
     {"state", "STATE", "queued, pending_retry, pending_review, resolved, …; several with commas",
      0},
-    {"category", "CATEGORY", "such as timeout, validation, bug", 0},
-    {"reason", "PREFIX", "the reason, or how it begins", 0},
-    {"cause", "CAUSE", "terminal, exhausted, expired, crash, unclassified, …", 0},
-    {"error-type", "TYPE", "such as KeyError", 0},
-    {"fingerprint", "HEX", "the same failure", 0},
-    {"since", "TIME", "dead since: 2026-01-31T12:00:00Z, or 6h ago", 0},
-    {"until", "TIME", "dead until", 0},
-    {"min-attempts", "N", "tried at least that often", 0},
-    {"key", "KEY", "with this key", 0},
-    {"escalated", "true|false", "escalated, or not", 0},
-    {"q", "TEXT", "full text of the errors", 0},
-    {"where", "JQ", "a jq program on the envelope, such as '.message.size > 1000'", 0},
+    FILTER_WORDS,
     {"limit", "N", "rows of a page (default 50, at most 1000)", 0},
     {"cursor", "CURSOR", "go on where the last page ended", 0},
     {"all", NULL, "every page", 0},
@@ -73,13 +63,10 @@ static bool all_pages(const struct walk *walk) {
     return options_has(walk->options, "all");
 }
 
-/* Options are spelled with "-" where the API has "_". */
 static void put_filters(const struct walk *walk, struct path *path) {
     for (const struct options_row *row = cmd_ls_options; row->name; row++) {
         char name[32];
-        snprintf(name, sizeof name, "%s", row->name);
-        for (char *dash; (dash = strchr(name, '-'));)
-            *dash = '_';
+        filter_word(row->name, name);
         if (row->value && strcmp(name, "cursor") != 0)
             path_argument(path, name, options_get(walk->options, row->name));
     }

@@ -67,6 +67,9 @@ static int push_one(const struct cli_env *env, const char *path, const struct op
         buf_str(&input, options->args[1]);
     else
         status = read_input(&input, &err);
+    if (status == STATUS_OK && input.len == 0 && options->arg_count == 1)
+        status = err_set(&err, STATUS_USAGE,
+                         "standard input is empty; write '' for a message with an empty body");
     if (status == STATUS_OK)
         status = draft_put(options, buf_view(&input), &draft, &err);
     if (status == STATUS_OK)

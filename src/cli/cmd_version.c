@@ -16,6 +16,11 @@ static const struct {
     {"stores", {"sqlite"}},
     {"sources", {"builtin"}},
     {"handlers", {"http", "exec"}},
+#ifdef IMPOUND_REDIS
+    {"sinks", {"redis"}},
+#else
+    {"sinks", {NULL}},
+#endif
 };
 
 enum { KIND_COUNT = sizeof built_in / sizeof *built_in };

@@ -41,10 +41,27 @@ static const struct cli_verb own[] = {
      "Which rule, delay and limits led here, and what to do next.\n\n"
      "  impound explain o-1",
      cmd_explain_run, cmd_explain_options},
+    {"resolve", "resolve [ID…]", "mark letters as dealt with by hand",
+     "One ID is resolved at once; with several, or a filter, nothing is changed without "
+     "--apply.\n\n"
+     "  impound resolve 01909af4 --why 'fixed in the database'\n"
+     "  impound resolve --reason missing_key --why 'fixed in the database' --apply",
+     cmd_resolve_run, cmd_resolve_options},
+    {"discard", "discard [ID…]", "give letters up; nothing is changed without --apply",
+     "Their bodies are kept for as long as the DLQ's retention says.\n\n"
+     "  impound discard --dlq orders.dlq --since 6h --why 'test traffic' --apply",
+     cmd_discard_run, cmd_discard_options},
+    {"escalate", "escalate [ID…]", "mark letters as somebody else's to look at",
+     "They stay where they are; triage rules leave them alone. One ID is escalated at once; with\n"
+     "several, or a filter, nothing is changed without --apply.\n\n"
+     "  impound escalate 01909af4 --why 'ask the provider'",
+     cmd_escalate_run, cmd_escalate_options},
     {"pause", "pause QUEUE", "stop handing over; survives a restart",
      "  impound pause orders --why 'moving the database'", cmd_pause_run, cmd_pause_options},
     {"resume", "resume QUEUE", "go on after a pause or a halt", "  impound resume orders",
-     cmd_resume_run, NULL},
+     cmd_resume_run, cmd_resume_options},
+    {"audit", "audit", "who changed what, and why, newest first", "  impound audit --limit 20",
+     cmd_audit_run, cmd_audit_options},
     {"stats", "stats", "rates, depths and counters of everything", "  impound stats --window 1m",
      cmd_stats_run, cmd_stats_options},
     {"completion", "completion bash|zsh|fish", "print a completion script for a shell",
@@ -59,8 +76,8 @@ static const struct cli_verb own[] = {
 enum { OWN_COUNT = sizeof own / sizeof *own };
 
 static const char *const later[] = {
-    "groups", "replay", "replays", "discard", "resolve", "escalate", "compensate", "export",
-    "import", "alerts", "audit",   "top",     "what-if", "demo",     "bench",
+    "groups", "replay", "replays", "compensate", "export", "import",
+    "alerts", "top",    "what-if", "demo",       "bench",
 };
 
 static size_t count_local(const struct cli_verb *local) {

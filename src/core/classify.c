@@ -19,9 +19,8 @@ static const struct rule *find_own(const struct policy *policy, const struct rul
     return NULL;
 }
 
-static const struct rule *find_preset(enum preset preset, const struct rule_subject *subject) {
-    size_t count;
-    const struct rule *rules = preset_rules(preset, &count);
+static const struct rule *find_in(const struct rule *rules, size_t count,
+                                  const struct rule_subject *subject) {
     for (size_t i = 0; i < count; i++)
         if (rule_matches_inside(&rules[i].when, subject))
             return &rules[i];
@@ -31,10 +30,16 @@ static const struct rule *find_preset(enum preset preset, const struct rule_subj
 static const struct rule *find(const struct policy *policy, const struct rule_subject *subject,
                                const struct rule_facts *facts) {
     const struct rule *rule = find_own(policy, subject, facts);
-    size_t count;
+    size_t count, rules;
+    if (!rule) {
+        const struct rule *ours = preset_ours(&rules);
+        rule = find_in(ours, rules, subject);
+    }
     const enum preset *presets = policy_presets(policy, subject->outcome->kind, &count);
-    for (size_t i = 0; !rule && i < count; i++)
-        rule = find_preset(presets[i], subject);
+    for (size_t i = 0; !rule && i < count; i++) {
+        const struct rule *preset = preset_rules(presets[i], &rules);
+        rule = find_in(preset, rules, subject);
+    }
     return rule;
 }
 

@@ -92,6 +92,8 @@ enum envelope_part {
  * parses), as a JSON string when it is other UTF-8 text, as body_base64 when it is not UTF-8. */
 void envelope_encode(const struct envelope *envelope, enum envelope_part part, struct bytes body,
                      struct buf *out);
+/* A member "body" or "body_base64", by the same rule; for whoever writes another object. */
+void envelope_put_body(struct json_out *out, struct bytes content_type, struct bytes body);
 /* Reads what envelope_encode wrote. Slices of `json` and of the arena. STATUS_CORRUPT when it is
  * not such a text. */
 enum status envelope_decode(struct bytes json, struct arena *arena, struct envelope *out,

@@ -172,16 +172,15 @@ static bool is_json(struct bytes content_type, struct bytes body) {
            json_parse(body, &value, NULL) == STATUS_OK;
 }
 
-/* Names its member itself: body or body_base64. */
-static void put_body(struct encoding *e, const struct envelope *envelope) {
-    bool text = bytes_is_utf8(e->body);
-    json_key(&e->out, text ? "body" : "body_base64");
+void envelope_put_body(struct json_out *out, struct bytes content_type, struct bytes body) {
+    bool text = bytes_is_utf8(body);
+    json_key(out, text ? "body" : "body_base64");
     if (!text)
-        json_put_base64(&e->out, e->body);
-    else if (is_json(envelope->content_type, e->body))
-        json_put_raw(&e->out, bytes_trim(e->body));
+        json_put_base64(out, body);
+    else if (is_json(content_type, body))
+        json_put_raw(out, bytes_trim(body));
     else
-        json_put(&e->out, e->body);
+        json_put(out, body.ptr ? body : BYTES(""));
 }
 
 static void put_maybe_section(struct encoding *e, const void *base,
@@ -246,7 +245,7 @@ static void put_members(struct encoding *e, const void *base,
         if (!is_written(e, at, field))
             continue;
         if (field->form == FORM_BODY) {
-            put_body(e, base);
+            envelope_put_body(&e->out, ((const struct envelope *)base)->content_type, e->body);
             continue;
         }
         json_key(&e->out, field->name);

@@ -9,6 +9,7 @@ enum {
     OUTCOME_STACK_MAX = 16 * 1024, /* bytes of stack_trace kept */
     OUTCOME_STACK_FRAMES_MAX = 20, /* frames of it, the last ones */
     OUTCOME_TYPE_MAX = 255,        /* bytes of error_type kept */
+    OUTCOME_ANSWER_MAX = 4 << 20,  /* bytes of an answer; a larger one is a failure (KIND_ANSWER) */
 };
 
 enum ending {

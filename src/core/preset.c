@@ -79,40 +79,70 @@ static const struct rule errors_rules[] = {
 };
 
 /* Providers put the cause into the type, the code or only the text, so each is asked for. A quota
- * "per minute" is a rate limit and must not stop the queue. */
+ * "per minute", or one that says when to come again, is a rate limit and must not stop the queue;
+ * "too many tokens" is one too, unless it is a 400. A 403 may be about the prompt, a 400 about the
+ * key. */
 static const struct rule ai_api_rules[] = {
     ROW("ai-api", 0, DLQ, "model_gone", "model_gone", STATUS1(404), MESSAGE("model")),
     ROW("ai-api", 1, DLQ, "model_gone", "model_gone", TYPE("*model_not_found*")),
     ROW("ai-api", 2, DLQ, "model_gone", "model_gone", MESSAGE("model_not_found")),
-    ROW("ai-api", 3, RETRY, "transient", "upstream_busy", STATUS1(529)),
-    ROW("ai-api", 4, RETRY, "transient", "upstream_busy", TYPE("*overloaded*")),
-    ROW("ai-api", 5, RETRY, "transient", "upstream_busy", MESSAGE("overloaded")),
-    ROW("ai-api", 6, RETRY, "rate_limit", "rate_limit", STATUS1(429), MESSAGE("per minute")),
-    ROW("ai-api", 7, HALT, "quota", "quota", TYPE("*insufficient_quota*")),
-    ROW("ai-api", 8, HALT, "quota", "quota", TYPE("*billing*")),
-    ROW("ai-api", 9, HALT, "quota", "quota", STATUS1(402)),
-    ROW("ai-api", 10, HALT, "quota", "quota", MESSAGE("insufficient_quota")),
-    ROW("ai-api", 11, HALT, "quota", "quota", MESSAGE("quota exceeded")),
-    ROW("ai-api", 12, HALT, "quota", "quota", MESSAGE("exceeded your current quota")),
-    ROW("ai-api", 13, HALT, "quota", "quota", MESSAGE("credit balance is too low")),
-    ROW("ai-api", 14, HALT, "quota", "quota", MESSAGE("billing hard limit")),
-    ROW("ai-api", 15, DLQ, "content_policy", "content_policy", TYPE("*content*policy*")),
-    ROW("ai-api", 16, DLQ, "content_policy", "content_policy", TYPE("*content*filter*")),
-    ROW("ai-api", 17, DLQ, "content_policy", "content_policy", MESSAGE("content policy")),
-    ROW("ai-api", 18, DLQ, "content_policy", "content_policy", MESSAGE("content_policy")),
-    ROW("ai-api", 19, DLQ, "content_policy", "content_policy", MESSAGE("content filter")),
-    ROW("ai-api", 20, DLQ, "content_policy", "content_policy", MESSAGE("content_filter")),
-    ROW("ai-api", 21, DLQ, "content_policy", "content_policy", MESSAGE("content management")),
-    ROW("ai-api", 22, DLQ, "content_policy", "content_policy", MESSAGE("safety system")),
-    ROW("ai-api", 23, DLQ, "validation", "too_long", TYPE("*context_length*")),
-    ROW("ai-api", 24, DLQ, "validation", "too_long", MESSAGE("context length")),
-    ROW("ai-api", 25, DLQ, "validation", "too_long", MESSAGE("context_length")),
-    ROW("ai-api", 26, DLQ, "validation", "too_long", MESSAGE("context window")),
-    ROW("ai-api", 27, DLQ, "validation", "too_long", MESSAGE("max_tokens")),
-    ROW("ai-api", 28, DLQ, "validation", "too_long", MESSAGE("prompt is too long")),
-    ROW("ai-api", 29, DLQ, "validation", "too_long", MESSAGE("maximum number of tokens")),
-    ROW("ai-api", 30, FALLBACK, "external", "upstream_5xx", STATUS_5XX),
+    ROW("ai-api", 3, DLQ, "model_gone", "model_gone", STATUS1(410), MESSAGE("model")),
+    ROW("ai-api", 4, DLQ, "model_gone", "model_gone", TYPE("*invalid_model*")),
+    ROW("ai-api", 5, DLQ, "model_gone", "model_gone", TYPE("*model_decommissioned*")),
+    ROW("ai-api", 6, DLQ, "model_gone", "model_gone", TYPE("DeploymentNotFound")),
+    ROW("ai-api", 7, DLQ, "model_gone", "model_gone", MESSAGE("no endpoints found")),
+    ROW("ai-api", 8, DLQ, "model_gone", "model_gone", MESSAGE("not a valid model")),
+    ROW("ai-api", 9, DLQ, "model_gone", "model_gone", MESSAGE("model identifier is invalid")),
+    ROW("ai-api", 10, DLQ, "model_gone", "model_gone", MESSAGE("has been decommissioned")),
+    ROW("ai-api", 11, RETRY, "transient", "upstream_busy", STATUS1(529)),
+    ROW("ai-api", 12, RETRY, "transient", "upstream_busy", TYPE("*overloaded*")),
+    ROW("ai-api", 13, RETRY, "transient", "upstream_busy", MESSAGE("overloaded")),
+    ROW("ai-api", 14, RETRY, "rate_limit", "rate_limit", STATUS1(429), MESSAGE("per minute")),
+    ROW("ai-api", 15, RETRY, "rate_limit", "rate_limit", STATUS1(429), MESSAGE("per_minute")),
+    ROW("ai-api", 16, RETRY, "rate_limit", "rate_limit", STATUS1(429), MESSAGE("per-minute")),
+    ROW("ai-api", 17, RETRY, "rate_limit", "rate_limit", STATUS1(429), MESSAGE("retry in")),
+    ROW("ai-api", 18, RETRY, "rate_limit", "rate_limit", STATUS1(429), TYPE("*rate_limit*")),
+    ROW("ai-api", 19, HALT, "quota", "quota", TYPE("*insufficient_quota*")),
+    ROW("ai-api", 20, HALT, "quota", "quota", TYPE("*billing*")),
+    ROW("ai-api", 21, HALT, "quota", "quota", STATUS1(402)),
+    ROW("ai-api", 22, HALT, "quota", "quota", MESSAGE("insufficient_quota")),
+    ROW("ai-api", 23, HALT, "quota", "quota", MESSAGE("quota exceeded")),
+    ROW("ai-api", 24, HALT, "quota", "quota", MESSAGE("exceeded your current quota")),
+    ROW("ai-api", 25, HALT, "quota", "quota", MESSAGE("credit balance is too low")),
+    ROW("ai-api", 26, HALT, "quota", "quota", MESSAGE("billing hard limit")),
+    ROW("ai-api", 27, HALT, "quota", "quota", TYPE("*ServiceQuotaExceeded*")),
+    ROW("ai-api", 28, HALT, "quota", "quota", MESSAGE("usage limits")),
+    ROW("ai-api", 29, HALT, "quota", "quota", STATUS1(429), MESSAGE("calls / month")),
+    ROW("ai-api", 30, HALT, "auth", "auth", STATUS1(400), MESSAGE("api key not valid")),
+    ROW("ai-api", 31, DLQ, "content_policy", "content_policy", TYPE("*content*policy*")),
+    ROW("ai-api", 32, DLQ, "content_policy", "content_policy", TYPE("*content*filter*")),
+    ROW("ai-api", 33, DLQ, "content_policy", "content_policy", MESSAGE("content policy")),
+    ROW("ai-api", 34, DLQ, "content_policy", "content_policy", MESSAGE("content_policy")),
+    ROW("ai-api", 35, DLQ, "content_policy", "content_policy", MESSAGE("content filter")),
+    ROW("ai-api", 36, DLQ, "content_policy", "content_policy", MESSAGE("content_filter")),
+    ROW("ai-api", 37, DLQ, "content_policy", "content_policy", MESSAGE("content management")),
+    ROW("ai-api", 38, DLQ, "content_policy", "content_policy", MESSAGE("safety system")),
+    ROW("ai-api", 39, DLQ, "content_policy", "content_policy", STATUS1(498)),
+    ROW("ai-api", 40, DLQ, "content_policy", "content_policy", TYPE("*moderation*")),
+    ROW("ai-api", 41, DLQ, "content_policy", "content_policy", MESSAGE("was flagged")),
+    ROW("ai-api", 42, DLQ, "content_policy", "content_policy", MESSAGE("responsible ai")),
+    ROW("ai-api", 43, DLQ, "validation", "too_long", TYPE("*context_length*")),
+    ROW("ai-api", 44, DLQ, "validation", "too_long", MESSAGE("context length")),
+    ROW("ai-api", 45, DLQ, "validation", "too_long", MESSAGE("context_length")),
+    ROW("ai-api", 46, DLQ, "validation", "too_long", MESSAGE("context window")),
+    ROW("ai-api", 47, DLQ, "validation", "too_long", MESSAGE("max_tokens")),
+    ROW("ai-api", 48, DLQ, "validation", "too_long", MESSAGE("prompt is too long")),
+    ROW("ai-api", 49, DLQ, "validation", "too_long", MESSAGE("maximum number of tokens")),
+    ROW("ai-api", 50, DLQ, "validation", "too_long", STATUS1(400), MESSAGE("too many tokens")),
+    ROW("ai-api", 51, DLQ, "validation", "too_long", MESSAGE("input is too long")),
+    ROW("ai-api", 52, DLQ, "validation", "too_long", MESSAGE("maximum tokens you requested")),
+    ROW("ai-api", 53, FALLBACK, "external", "upstream_5xx", STATUS_5XX),
     HTTP_ROWS,
+};
+
+static const struct rule ours_rules[] = {
+    ROW("ours", 0, DLQ, "bug", "edit_failed", KIND(EDIT)),
+    ROW("ours", 1, DLQ, "external", "answer_too_large", KIND(ANSWER)),
 };
 /* clang-format on */
 
@@ -148,4 +178,9 @@ const struct rule *preset_rules(enum preset preset, size_t *count) {
     assert((unsigned)preset < PRESET_COUNT);
     *count = presets[preset].count;
     return presets[preset].rules;
+}
+
+const struct rule *preset_ours(size_t *count) {
+    *count = sizeof ours_rules / sizeof *ours_rules;
+    return ours_rules;
 }

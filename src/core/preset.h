@@ -10,5 +10,8 @@ const char *preset_text(enum preset preset); /* "http" "exec" "errors" "ai-api" 
 bool preset_parse(struct bytes text, enum preset *out);
 /* Rules in the order in which they are tried; static memory. */
 const struct rule *preset_rules(enum preset preset, size_t *count);
+/* What can go wrong on our side of any handler (an edit, an answer to be kept). These stand before
+ * every preset, whatever the queue chose, because no text of such a failure is the handler's. */
+const struct rule *preset_ours(size_t *count);
 
 #endif

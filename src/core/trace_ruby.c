@@ -54,6 +54,16 @@ static bool ruby_frame(struct bytes line, struct trace_frame *out) {
            read_place(bytes_cut(rest, 5, rest.len), out, &nothing);
 }
 
+/* "JSON::ParserError" */
+static bool is_class(struct bytes name) {
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+        if (!ascii_is_alnum(c) && c != '_' && c != ':' && (unsigned char)c < 0x80)
+            return false;
+    }
+    return name.len > 0 && (ascii_is_letter(name.ptr[0]) || (unsigned char)name.ptr[0] >= 0x80);
+}
+
 /* ": message (Type)" */
 static bool read_message(struct bytes rest, struct trace *out) {
     rest = bytes_trim(rest);
@@ -64,9 +74,9 @@ static bool read_message(struct bytes rest, struct trace *out) {
         open--;
     if (open < 2)
         return false;
-    struct bytes nothing;
     out->error_message = bytes_trim(bytes_cut(rest, 2, open - 1));
-    return trace_headline(bytes_cut(rest, open, rest.len - 1), &out->error_type, &nothing);
+    out->error_type = bytes_cut(rest, open, rest.len - 1);
+    return is_class(out->error_type);
 }
 
 static bool read_headline(struct ruby *r, struct bytes line) {

@@ -29,7 +29,9 @@
     X(EXIT, "exit")                                                                                \
     X(SIGNAL, "signal")                                                                            \
     X(EXPIRED, "expired")                                                                          \
-    X(REPORTED, "reported")
+    X(REPORTED, "reported")                                                                        \
+    X(EDIT, "edit")                                                                                \
+    X(ANSWER, "answer")
 
 /*  queued → running → (gone on success)
  *  pending_retry → retrying → …

@@ -171,6 +171,7 @@ static struct mono next_turn(struct engine *engine) {
     struct mono at = timer ? (struct mono){timer->at} : MONO_NEVER;
     if (record_waits(engine))
         at = mono_earlier(at, engine->record_again);
+    at = mono_earlier(at, reply_next(engine));
     if (engine->stopping && !engine->cancelled)
         at = mono_earlier(at, engine->drain_until);
     return at;
@@ -182,6 +183,7 @@ struct mono engine_turn(struct engine *engine, struct instant now) {
     read_mail(engine);
     ring_timers(engine);
     drain(engine);
+    reply_again(engine);
     record_again(engine);
     feed_queues(engine);
     record_commit(engine);
@@ -264,6 +266,7 @@ void engine_free(struct engine *engine) {
     for (size_t i = 0; i < engine->queue_count; i++)
         queue_free(engine->queues[i]);
     heap_free(&engine->timers);
+    heap_free(&engine->publications);
     map_free(&engine->by_name);
     recorder_free(engine->recorder);
     mailbox_free(&engine->mailbox);

@@ -179,6 +179,7 @@ struct engine_request {
     enum verdict verdict;   /* out */
 
     struct bytes why;                 /* PAUSE: may be empty */
+    const struct store_keep *keep;    /* PAUSE, RESUME: kept in the same commit; NULL: nothing */
     const struct engine_rules *rules; /* RELOAD */
 
     struct engine_lease *lease;     /* LEASE */

@@ -18,6 +18,7 @@ struct flight *flight_new(struct queue *queue, struct store_held *held) {
 
 void flight_free(struct flight *flight) {
     recorder_clear(flight->queue->engine->recorder, flight->slot);
+    reply_drop(flight);
     list_remove(&flight->link);
     list_remove(&flight->recording);
     store_held_free(flight->held);
@@ -45,6 +46,8 @@ static void on_done(struct call *call, const struct outcome *outcome) {
     flight->outcome.error_message = keep(arena, outcome->error_message, OUTCOME_MESSAGE_MAX);
     flight->outcome.stack_trace = keep(arena, outcome->stack_trace, outcome->stack_trace.len);
     flight->outcome.reason = keep(arena, outcome->reason, OUTCOME_TYPE_MAX);
+    flight->outcome.answer = keep(arena, outcome->answer, outcome->answer.len);
+    flight->outcome.answer_type = keep(arena, outcome->answer_type, OUTCOME_TYPE_MAX);
     engine_post(flight->queue->engine, &flight->post);
 }
 
@@ -62,13 +65,21 @@ static void fill_call(struct flight *flight) {
         .replay = envelope->replays,
         .fallback = flight->handler,
         .first_attempt_at = envelope->first_attempt_at,
+        .wants_answer = reply_wants_answer(flight),
         .done = on_done,
     };
 }
 
 void flight_call(struct flight *flight) {
-    struct handler *handler = flight->queue->handlers[flight->handler].handler;
     fill_call(flight);
+    if (flight->queue->handlers[flight->handler].edit.len)
+        edit_begin(flight);
+    else
+        flight_start(flight);
+}
+
+void flight_start(struct flight *flight) {
+    struct handler *handler = flight->queue->handlers[flight->handler].handler;
     flight->post.open = open_outcome;
     flight->calling = true;
     handler->vtable->start(handler, &flight->call);

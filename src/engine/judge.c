@@ -195,6 +195,7 @@ static void halt_queue(struct flight *flight, const struct decision *decision) {
 static void carry_out(struct flight *flight, const struct decision *decision) {
     switch (decision->action) {
     case ACTION_DONE:
+        reply_keep(flight);
         forget(flight);
         break;
     case ACTION_RETRY:

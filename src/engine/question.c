@@ -96,6 +96,8 @@ static void gather_facts(struct flight *flight) {
 /* A reload in between changes nothing for what is being judged: the rules that jq was asked about
  * are the rules that decide. */
 void question_outcome(struct flight *flight) {
+    if (reply_publishes(flight))
+        return;
     flight->policy = flight->queue->rules.policy;
     if (flight->outcome.ending == ENDING_FAILED) {
         envelope_fail(&flight->held->envelope, &flight->outcome, flight->queue->engine->now.wall);

@@ -231,6 +231,12 @@ void queue_set_state(struct queue *queue, enum queue_state state, struct bytes w
              queue->why[0] ? ": " : "", queue->why);
 }
 
+void queue_pause(struct queue *queue, struct bytes why) {
+    char before[sizeof queue->why];
+    memcpy(before, queue->why, sizeof before);
+    queue_set_state(queue, QUEUE_PAUSED, why.len > 0 ? why : bytes_of(before));
+}
+
 void queue_halt(struct queue *queue, const char *why) {
     if (queue->state != QUEUE_HALTED)
         queue_set_state(queue, QUEUE_HALTED, bytes_of(why));

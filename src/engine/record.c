@@ -289,6 +289,10 @@ static void add_flight(struct engine *engine, struct batch *batch, struct flight
     bool held = flight->held->seq != 0, forget = flight->op == STORE_FORGET;
     list_remove(&flight->recording);
     list_push_back(&batch->flights, &flight->recording);
+    if (flight->result.name.len)
+        add_op(engine, batch,
+               (struct store_op){
+                   .kind = STORE_KEEP, .queue = flight->queue->number, .keep = flight->result});
     if (!held && forget && !flight->spilled_dlq.len)
         return;
     add_op(engine, batch,
@@ -311,6 +315,16 @@ static void add_facts(struct engine *engine, struct batch *batch, struct arena *
                (struct store_op){
                    .kind = STORE_QUEUE, .queue = queue->number, .queue_facts = buf_view(&facts)});
         batch->has_facts = true;
+    }
+}
+
+/* Who wanted it stands in the commit that does it. */
+static void add_answers(struct engine *engine, struct batch *batch) {
+    for (struct list *node; (node = list_pop_front(&engine->answers));) {
+        const struct store_keep *keep = CONTAINER_OF(node, struct answer, link)->request->keep;
+        list_push_back(&batch->answers, node);
+        if (keep)
+            add_op(engine, batch, (struct store_op){.kind = STORE_KEEP, .keep = *keep});
     }
 }
 
@@ -358,8 +372,7 @@ void record_commit(struct engine *engine) {
             add_flight(engine, batch, flight);
     }
     add_facts(engine, batch, &scratch);
-    for (struct list *node; (node = list_pop_front(&engine->answers));)
-        list_push_back(&batch->answers, node);
+    add_answers(engine, batch);
     submit(engine, batch);
     while (!list_empty(&engine->deciding))
         submit_report(engine, CONTAINER_OF(engine->deciding.next, struct flight, recording));

@@ -85,7 +85,7 @@ void request_open(struct engine *engine, struct engine_post *post) {
         open_report(queue, request);
         break;
     case ENGINE_PAUSE:
-        queue_set_state(queue, QUEUE_PAUSED, request->why);
+        queue_pause(queue, request->why);
         record_answer(engine, request);
         break;
     case ENGINE_RESUME:

@@ -26,12 +26,13 @@ enum {
 };
 
 struct facts;
+struct publication;
 struct recorder;
 struct queue;
 
 /* One message in the engine's hands. */
 struct flight {
-    struct engine_post post; /* posted by the handler's done, and by the last jq answer */
+    struct engine_post post; /* posted by the handler's done, an edit's and a sink's */
     struct list link;        /* in queue->flights, from hand-over until it is settled */
     struct list recording;   /* in a batch's flights, or in engine->unrecorded */
     struct queue *queue;
@@ -47,10 +48,14 @@ struct flight {
     const struct policy *policy; /* that judges it: a reload meanwhile is for the next one */
     struct rule_facts facts;     /* about that policy's rules */
     size_t jq_pending;
-    struct engine_request *report; /* it came as a report; answered when settled */
+    struct jq_job *edit;             /* its body is being edited; NULL: it is not */
+    struct publication *publication; /* its answer is on its way to a sink; NULL: it is not … */
+    bool published;                  /* … or it is there */
+    struct engine_request *report;   /* it came as a report; answered when settled */
 
     /* What was decided, for the commit and for what follows it. */
     enum store_op_kind op;
+    struct store_keep result; /* its answer, for the same commit; no name: none is kept */
     struct bytes spilled_dlq;
     bool spill_waits;  /* for a commit that may fill its DLQ */
     bool spill;        /* to the archive, before the commit … */
@@ -92,6 +97,7 @@ struct queue {
     struct list visiting; /* in engine->visiting: look at it this turn */
     struct list woken;    /* in engine->woken: the store said so (under wake_mutex) */
 
+    bool reply_trouble; /* the last answer was not taken by its sink */
     uint64_t results[RESULT_COUNT];
     uint64_t retries, fallbacks, jq_errors;
     struct rate in, ok, failed; /* arrivals and attempts */
@@ -127,6 +133,7 @@ struct engine {
     struct queue **by_number; /* indexed by the store's number */
     size_t by_number_count;
     struct heap timers;
+    struct heap publications; /* answers that a sink did not take, by when it is asked again */
     struct list visiting;
     struct recorder *recorder;
     struct flight *suspect; /* the one whose turn it is; NULL: none runs */
@@ -164,6 +171,8 @@ void engine_post(struct engine *engine, struct engine_post *post);
 void queue_visit(struct queue *queue); /* look at it before this turn ends */
 void queue_feed(struct queue *queue);  /* receive and hand over what may go now */
 struct mono queue_next_wake(struct queue *queue);
+/* Without a why, a queue that stands still already keeps the one it has. */
+void queue_pause(struct queue *queue, struct bytes why);
 void queue_halt(struct queue *queue, const char *why);
 void queue_set_state(struct queue *queue, enum queue_state state, struct bytes why);
 void queue_facts_changed(struct queue *queue); /* they go into this turn's commit */
@@ -175,7 +184,21 @@ const struct engine_dlq *queue_dlq(const struct queue *queue, struct bytes name)
 struct flight *flight_new(struct queue *queue, struct store_held *held_take);
 void flight_hand_over(struct flight *flight, bool probe);
 void flight_call(struct flight *flight); /* the next handler in the list, within the same attempt */
+void flight_start(struct flight *flight); /* the call as it is filled in */
 void flight_free(struct flight *flight);
+
+/* edit.c */
+void edit_begin(struct flight *flight); /* flight_start follows, with the edited body */
+
+/* reply.c */
+bool reply_wants_answer(const struct flight *flight);
+void reply_keep(struct flight *flight); /* its answer goes into the commit that forgets it */
+/* Whether a successful flight's answer must be published first: then question_outcome follows when
+ * the sink has it. An answer that is too large makes a failure of the success. */
+bool reply_publishes(struct flight *flight);
+void reply_again(struct engine *engine); /* what a sink refused before, when its time has come */
+struct mono reply_next(const struct engine *engine);
+void reply_drop(struct flight *flight); /* it ends with its answer unpublished */
 
 /* suspect.c */
 /* False: the message is taken, since it waits for its turn to run alone, or was judged at once. */

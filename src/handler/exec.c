@@ -33,7 +33,8 @@ struct job {
     struct exec_timer deadline;
     struct list waiting;
     struct mono began;
-    int trouble; /* errno that keeps it waiting; 0: it runs, or ran */
+    struct buf answer; /* its stdout, where the call wants it */
+    int trouble;       /* errno that keeps it waiting; 0: it runs, or ran */
 };
 
 static void end_job(struct job *job, struct outcome *outcome) {
@@ -46,6 +47,7 @@ static void end_job(struct job *job, struct outcome *outcome) {
     desk_leave(exec_pool_desk(pool), &job->entry);
     task_end(job->entry.task, outcome, NULL);
     exec_run_free(&job->run);
+    buf_free(&job->answer);
     free(job);
 }
 
@@ -104,6 +106,12 @@ static void try_waiting(struct exec *exec) {
 
 /* ---- on the pool's thread ---- */
 
+/* What is beyond the answer's limit is dropped, so that the child can end. */
+static void on_heard(struct exec_run *run, struct bytes text) {
+    struct buf *answer = &CONTAINER_OF(run, struct job, run)->answer;
+    buf_bytes(answer, bytes_cut(text, 0, answer->max - answer->len));
+}
+
 /* The job's process was reaped; there may be room for the next. */
 static void on_over(struct exec_run *run) {
     struct job *job = CONTAINER_OF(run, struct job, run);
@@ -113,6 +121,8 @@ static void on_over(struct exec_run *run) {
     run->end.timeout_ms = exec->timeout_ms;
     struct outcome outcome;
     exec_report_end(&run->end, tail_text(&run->said, &arena), &arena, &outcome);
+    if (outcome.ending == ENDING_OK && run->heard)
+        exec_report_answer(buf_view(&job->answer), &outcome);
     bool more = !list_empty(&exec->waiting);
     end_job(job, &outcome);
     arena_free(&arena);
@@ -133,6 +143,9 @@ static void begin_job(struct exec_user *user, struct task task) {
     struct job *job = memory_new(sizeof *job);
     job->exec = exec;
     job->run.over = on_over;
+    job->run.heard = task.call->wants_answer ? on_heard : NULL;
+    job->run.fed_once = true;
+    buf_init_heap(&job->answer, OUTCOME_ANSWER_MAX + 1);
     job->deadline.ring = on_overdue;
     job->began = exec_pool_now(user->pool);
     job->trouble = EAGAIN;

@@ -29,8 +29,8 @@ struct exec_pool {
     int bell; /* eventfd */
     int null; /* /dev/null: for what nobody reads */
     struct heap timers;
-    uint64_t timers_set; /* breaks ties */
-    struct list ended;   /* runs */
+    uint64_t timers_set;   /* breaks ties */
+    struct list ended;     /* runs */
     atomic_size_t leaving; /* users that were asked to go and are still here */
 };
 

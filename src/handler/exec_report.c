@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/instant.h"
+#include "base/json.h"
 #include "core/trace.h"
 #include "handler/text.h"
 
@@ -12,11 +13,12 @@ static struct bytes kept(struct buf *text, struct arena *arena) {
     return copy;
 }
 
+/* Node signs what it says with its version, which tells nothing of what went wrong. */
 static struct bytes last_line(struct bytes said) {
     struct bytes line, last = BYTES_NONE;
     while (bytes_line(&said, &line)) {
         line = bytes_trim(line);
-        if (line.len > 0)
+        if (line.len > 0 && !bytes_starts(line, BYTES("Node.js v")))
             last = line;
     }
     return bytes_clip(last, OUTCOME_MESSAGE_MAX);
@@ -75,6 +77,17 @@ void exec_report_end(const struct exec_end *end, struct bytes said, struct arena
     } else {
         out->ending = ENDING_OK;
     }
+}
+
+void exec_report_answer(struct bytes answer, struct outcome *out) {
+    struct json value;
+    out->answer = answer;
+    if (json_parse(answer, &value, NULL) == STATUS_OK)
+        out->answer_type = BYTES("application/json");
+    else if (bytes_is_utf8(answer))
+        out->answer_type = BYTES("text/plain; charset=utf-8");
+    else
+        out->answer_type = BYTES("application/octet-stream");
 }
 
 void exec_report_unrunnable(const char *program, int error, struct arena *arena,

@@ -23,6 +23,8 @@ struct exec_end {
 /* `said` is the tail of its stderr. Texts in `said` and the arena (heap). */
 void exec_report_end(const struct exec_end *end, struct bytes said, struct arena *arena,
                      struct outcome *out);
+/* What it said on stdout, whose type nobody told: JSON, other text, or bytes. */
+void exec_report_answer(struct bytes answer, struct outcome *out);
 /* The program could not be run at all. */
 void exec_report_unrunnable(const char *program, int error, struct arena *arena,
                             struct outcome *out);

@@ -56,8 +56,8 @@ void exec_run_ready(struct exec_watch *watch) {
 
 /* ---- feeding and listening ---- */
 
-/* False when more is to be written as soon as there is room. A child that does not want its input is
- * free not to read it. */
+/* False when more is to be written as soon as there is room. A child that does not want its input
+ * is free not to read it. */
 static bool write_rest(struct exec_run *run) {
     while (run->rest.len > 0) {
         ssize_t wrote = write(run->feed.fd, run->rest.ptr, run->rest.len);
@@ -72,7 +72,7 @@ static void feed(struct exec_run *run) {
     if (!write_rest(run)) {
         if (!run->feed.ready)
             watch(&run->feed, run, EPOLLOUT, feed);
-    } else if (run->heard) {
+    } else if (run->heard && !run->fed_once) {
         rest_watch(&run->feed);
     } else {
         unwatch(&run->feed);
@@ -204,7 +204,11 @@ static int spawn(struct exec_run *run, struct exec_child *child) {
 }
 
 int exec_run_begin(struct exec_run *run, int epoll, struct exec_child *child, struct bytes text) {
-    *run = (struct exec_run){.over = run->over, .heard = run->heard, .epoll = epoll, .rest = text};
+    *run = (struct exec_run){.over = run->over,
+                             .heard = run->heard,
+                             .fed_once = run->fed_once,
+                             .epoll = epoll,
+                             .rest = text};
     list_init(&run->ending);
     run->feed.fd = run->hear.fd = run->listen.fd = run->life.fd = -1;
     int trouble = spawn(run, child);

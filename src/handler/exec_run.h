@@ -24,8 +24,9 @@ struct exec_run {
     /* Set before the beginning. */
     void (*over)(struct exec_run *run); /* it ended; may free the run */
     /* Some of its stdout; NULL: nobody reads it. A run that is heard keeps its stdin open until
-     * exec_run_hush. */
+     * exec_run_hush, unless it is fed once. */
     void (*heard)(struct exec_run *run, struct bytes text);
+    bool fed_once;
 
     struct list ending; /* its owner's, once it ended */
     int epoll;

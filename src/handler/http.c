@@ -83,6 +83,7 @@ static void transfer_free(struct transfer *transfer) {
 static void transfer_put(struct http_pool *pool, struct transfer *transfer) {
     curl_slist_free_all(transfer->headers);
     transfer->headers = NULL;
+    http_answer_clear(&transfer->answer, false);
     if (pool->idle_count >= HTTP_IDLE_TRANSFERS_MAX) {
         transfer_free(transfer);
         return;
@@ -133,7 +134,7 @@ static void set_options(struct transfer *transfer) {
 static void transfer_go(struct http_pool *pool, struct transfer *transfer, struct mono now) {
     int64_t left_ms = transfer->began.ms + transfer->http->timeout_ms - now.ms;
     curl_easy_setopt(transfer->easy, CURLOPT_TIMEOUT_MS, left_ms > 0 ? (long)left_ms : 1L);
-    http_answer_clear(&transfer->answer);
+    http_answer_clear(&transfer->answer, transfer->entry.task.call->wants_answer);
     CURLMcode added = curl_multi_add_handle(pool->multi, transfer->easy);
     assert(added == CURLM_OK);
     (void)added;

@@ -30,11 +30,14 @@ static enum kind kind_of(CURLcode code) {
 
 void http_answer_init(struct http_answer *answer) {
     *answer = (struct http_answer){0};
-    buf_init_heap(&answer->body, HTTP_ANSWER_KEPT_MAX);
+    buf_init_heap(&answer->body, OUTCOME_ANSWER_MAX + 1);
 }
 
-void http_answer_clear(struct http_answer *answer) {
+void http_answer_clear(struct http_answer *answer, bool wants_body) {
+    if (answer->body.cap > HTTP_ANSWER_KEPT_MAX)
+        buf_free(&answer->body);
     buf_clear(&answer->body);
+    answer->wants_body = wants_body;
     answer->received = 0;
     answer->cut = false;
     answer->error[0] = '\0';
@@ -47,10 +50,11 @@ void http_answer_free(struct http_answer *answer) {
 static size_t on_body(char *data, size_t size, size_t count, void *arg) {
     struct http_answer *answer = arg;
     size_t len = size * count;
-    size_t room = HTTP_ANSWER_KEPT_MAX - answer->body.len;
+    size_t most = answer->wants_body ? OUTCOME_ANSWER_MAX + 1 : HTTP_ANSWER_KEPT_MAX;
+    size_t room = most - answer->body.len;
     buf_put(&answer->body, data, len < room ? len : room);
     answer->received += len;
-    answer->cut = answer->received > HTTP_ANSWER_DRAINED_MAX;
+    answer->cut = len >= room && answer->received > HTTP_ANSWER_DRAINED_MAX;
     return answer->cut ? 0 : len;
 }
 
@@ -79,11 +83,25 @@ static struct bytes header_of(CURL *easy, const char *name) {
     return bytes_trim(bytes_of(header->value));
 }
 
+static int64_t whole_ms(struct bytes text, int64_t unit_ms) {
+    uint64_t count;
+    if (!bytes_u64(text, &count))
+        return -1;
+    return count < (uint64_t)(INT64_MAX / unit_ms) ? (int64_t)count * unit_ms : INT64_MAX;
+}
+
+/* Some providers give milliseconds, beside it or in its place: the finer word wins. */
 static int64_t retry_after_ms(CURL *easy, struct wall now) {
+    static const char *const fine[] = {"retry-after-ms", "x-ms-retry-after-ms"};
+    for (size_t i = 0; i < sizeof fine / sizeof *fine; i++) {
+        int64_t ms = whole_ms(header_of(easy, fine[i]), 1);
+        if (ms >= 0)
+            return ms;
+    }
     struct bytes text = header_of(easy, "Retry-After");
-    uint64_t seconds;
-    if (bytes_u64(text, &seconds))
-        return seconds < INT64_MAX / 1000 ? (int64_t)seconds * 1000 : INT64_MAX;
+    int64_t ms = whole_ms(text, 1000);
+    if (ms >= 0)
+        return ms;
     struct wall at;
     if (!wall_parse_http(text, &at))
         return -1;
@@ -103,6 +121,16 @@ static void read_verdict(CURL *easy, struct arena *arena, struct outcome *out) {
     out->reason = bytes_clip(text_safe(header_of(easy, "Impound-Reason"), arena), OUTCOME_TYPE_MAX);
 }
 
+/* Clouds name the type in a header, and only there: "ThrottlingException:http://…". */
+static struct bytes header_type(CURL *easy, struct arena *arena) {
+    static const char *const names[] = {"x-amzn-ErrorType", "x-ms-error-code"};
+    struct bytes type = BYTES_NONE;
+    for (size_t i = 0; i < sizeof names / sizeof *names && type.len == 0; i++)
+        type = header_of(easy, names[i]);
+    type = bytes_cut(type, 0, bytes_find(type, BYTES(":")));
+    return bytes_clip(text_safe(type, arena), OUTCOME_TYPE_MAX);
+}
+
 /* For an answer without words. Numbers are masked in a fingerprint: the phrase keeps a 503 and a
  * 400 apart. */
 static struct bytes own_words(int status, struct arena *arena) {
@@ -119,14 +147,20 @@ static void read_status(const struct http_answer *answer, CURL *easy, struct wal
     read_verdict(easy, arena, out);
     if (out->status / 100 == 2 && !out->has_verdict) {
         out->ending = ENDING_OK;
+        if (answer->wants_body) {
+            out->answer = buf_view(&answer->body);
+            out->answer_type = header_of(easy, "Content-Type");
+        }
         return;
     }
     out->retry_after_ms = retry_after_ms(easy, now);
     struct problem problem;
-    problem_read(buf_view(&answer->body), arena, &problem);
-    out->error_type = problem.error_type;
+    problem_read(bytes_cut(buf_view(&answer->body), 0, HTTP_ANSWER_KEPT_MAX), arena, &problem);
+    out->error_type = problem.error_type.len ? problem.error_type : header_type(easy, arena);
     out->error_message = problem.error_message;
     out->stack_trace = problem.stack_trace;
+    if (out->retry_after_ms < 0)
+        out->retry_after_ms = problem.retry_after_ms;
     if (out->error_message.len == 0)
         out->error_message = own_words(out->status, arena);
 }

@@ -16,13 +16,16 @@ enum {
 
 struct http_answer {
     struct buf body;
+    bool wants_body; /* all of it, not just a look */
     size_t received;
     bool cut; /* we stopped reading: not the answer's fault */
     char error[CURL_ERROR_SIZE];
 };
 
 void http_answer_init(struct http_answer *answer);
-void http_answer_clear(struct http_answer *answer); /* for the next call; keeps the memory */
+/* For the next call, which wants all of the body or just a look at it; keeps the memory, unless it
+ * is large. */
+void http_answer_clear(struct http_answer *answer, bool wants_body);
 void http_answer_free(struct http_answer *answer);
 /* Makes the transfer write into `answer`. */
 void http_answer_attach(struct http_answer *answer, CURL *easy);

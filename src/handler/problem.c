@@ -3,6 +3,7 @@
  * looks the names up in three tables; the inner object is asked before the outer one. */
 #include "handler/problem.h"
 
+#include "base/ascii.h"
 #include "base/json.h"
 #include "core/outcome.h"
 #include "core/trace.h"
@@ -17,7 +18,10 @@ static const char *const message_names[] = {"message", "error_message", "errorMe
                                             "detail",  "description",   "error_description",
                                             "msg",     "title",         NULL};
 static const char *const stack_names[] = {"stack_trace", "stack", "trace", "stackTrace", NULL};
-static const char *const wrapper_names[] = {"error", "errors", "detail", NULL};
+static const char *const wrapper_names[] = {"error", "errors", "detail", "message", NULL};
+/* Types that say no more than the status does: a code beside them says more. */
+static const char *const vague_types[] = {"invalid_request_error", "requests", "tokens",
+                                          "image_generation_user_error", NULL};
 
 static bool string_member(struct json object, const char *name, struct arena *arena,
                           struct bytes *out) {
@@ -47,10 +51,28 @@ static struct bytes last_segment(struct bytes type) {
     return bytes_cut(type, begin, type.len);
 }
 
+static bool is_vague(struct bytes type) {
+    for (const char *const *vague = vague_types; *vague; vague++) {
+        if (bytes_is(type, *vague))
+            return true;
+    }
+    return false;
+}
+
+/* {"type":"invalid_request_error","code":"model_not_found"}; a code that is a number says nothing.
+ */
+static struct bytes clearer(struct json object, struct bytes type, struct arena *arena) {
+    struct bytes code;
+    if (is_vague(type) && string_member(object, "code", arena, &code) &&
+        !ascii_is_digit(code.ptr[0]))
+        return code;
+    return type;
+}
+
 static struct bytes type_of(struct json object, struct arena *arena) {
     struct bytes type = BYTES_NONE;
     if (string_member(object, "type", arena, &type))
-        type = last_segment(type);
+        type = clearer(object, last_segment(type), arena);
     if (type.len == 0)
         type = first_string(object, type_names, arena);
     if (type.len == 0)
@@ -98,14 +120,49 @@ static bool unwrap(struct json value, struct json *out) {
     return false;
 }
 
+/* "34s", "34.07s": whole seconds, rounded up. */
+static int64_t seconds_ms(struct bytes text) {
+    uint64_t seconds;
+    size_t dot = bytes_find(text, BYTES("."));
+    struct bytes whole = bytes_cut(text, 0, dot < text.len ? dot : text.len - 1);
+    if (!bytes_ends(text, BYTES("s")) || !bytes_u64(whole, &seconds) || seconds > INT32_MAX)
+        return -1;
+    return ((int64_t)seconds + (dot < text.len)) * 1000;
+}
+
+/* {"details":[{"@type":"…/google.rpc.RetryInfo","retryDelay":"34s"}]} */
+static int64_t retry_after_ms(struct json object, struct arena *arena) {
+    struct json details;
+    struct bytes delay;
+    if (!json_get(object, "details", &details))
+        return -1;
+    for (struct json_walk walk = json_walk(details); json_step(&walk);) {
+        if (string_member(walk.value, "retryDelay", arena, &delay))
+            return seconds_ms(delay);
+    }
+    return -1;
+}
+
+/* A layer between the outermost object and the error itself may know its type, and when to come
+ * again: {"error":{"status":"RESOURCE_EXHAUSTED","errors":[{"message":"…"}]}}. */
+static void read_between(struct json object, struct arena *arena, struct problem *out) {
+    if (out->error_type.len == 0)
+        out->error_type = type_of(object, arena);
+    if (out->retry_after_ms < 0)
+        out->retry_after_ms = retry_after_ms(object, arena);
+}
+
 static void read_json(struct json outer, struct arena *arena, struct problem *out) {
-    struct json value = outer, inner;
-    for (int wraps = 0; wraps < PROBLEM_WRAPS_MAX && unwrap(value, &inner); wraps++)
-        value = inner;
-    if (value.type == JSON_STRING)
-        json_string(value, arena, &out->error_message);
+    struct json layers[PROBLEM_WRAPS_MAX + 1] = {outer};
+    int last = 0;
+    while (last < PROBLEM_WRAPS_MAX && unwrap(layers[last], &layers[last + 1]))
+        last++;
+    if (layers[last].type == JSON_STRING)
+        json_string(layers[last], arena, &out->error_message);
     else
-        read_object(value, arena, out);
+        read_object(layers[last], arena, out);
+    for (int i = last; i > 0; i--)
+        read_between(layers[i], arena, out);
     if (out->error_message.len == 0)
         read_object(outer, arena, out);
     if (out->stack_trace.len == 0)
@@ -118,7 +175,7 @@ static struct bytes fit(struct bytes text, size_t max, struct arena *arena) {
 }
 
 void problem_read(struct bytes body, struct arena *arena, struct problem *out) {
-    *out = (struct problem){0};
+    *out = (struct problem){.retry_after_ms = -1};
     struct json value;
     if (body.len > 0 && json_parse(body, &value, NULL) == STATUS_OK)
         read_json(value, arena, out);

@@ -9,6 +9,7 @@ struct problem {
     struct bytes error_type;
     struct bytes error_message;
     struct bytes stack_trace;
+    int64_t retry_after_ms; /* -1: it does not say */
 };
 
 /* Knows {"error":{…}}, {"error":"text"}, {"errors":[…]}, RFC 9457 problems, the shapes of the large

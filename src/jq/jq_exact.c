@@ -15,6 +15,17 @@ enum {
     NUMBER_SHOWN_MAX = 80,
 };
 
+/* Functions of text, with 0 to 3 arguments: a number is no text to them, nor is it a pattern. */
+#define OF_TEXT_0(f) "def _im_" f ": " f "; def " f ": _im_text | _im_" f ";"
+#define OF_TEXT_1(f)                                                                               \
+    "def _im_" f "(a): " f "(a); def " f "(a): (a | _im_text) as $a | _im_text | _im_" f "($a);"
+#define OF_TEXT_2(f)                                                                               \
+    "def _im_" f "(a; b): " f "(a; b);"                                                            \
+    "def " f "(a; b): (a | _im_text) as $a | _im_text | _im_" f "($a; b);"
+#define OF_TEXT_3(f)                                                                               \
+    "def _im_" f "(a; b; c): " f "(a; b; c);"                                                      \
+    "def " f "(a; b; c): (a | _im_text) as $a | _im_text | _im_" f "($a; b; c);"
+
 /* '~' stands for the mark. Operators are calls of _plus and so on, so a definition of that name
  * takes their place. `b` before `a` is the order in which jq itself runs the two sides. */
 static const char prelude[] =
@@ -62,7 +73,17 @@ static const char prelude[] =
     "def sort: _im_refuse_any | _im_sort; def sort_by(f): (map(f) | _im_refuse_any) as $k | "
     "_im_sort_by(f); def min: _im_refuse_any | _im_min; def max: _im_refuse_any | _im_max;"
     "def min_by(f): (map(f) | _im_refuse_any) as $k | _im_min_by(f);"
-    "def max_by(f): (map(f) | _im_refuse_any) as $k | _im_max_by(f);";
+    "def max_by(f): (map(f) | _im_refuse_any) as $k | _im_max_by(f);"
+    "def _im_text: if _im_big then _im_refuse else . end;" /* clang-format off */
+    OF_TEXT_0("ascii_downcase") OF_TEXT_0("ascii_upcase") OF_TEXT_0("explode")
+    OF_TEXT_0("fromjson") OF_TEXT_0("utf8bytelength")
+    OF_TEXT_1("startswith") OF_TEXT_1("endswith") OF_TEXT_1("split") OF_TEXT_1("splits")
+    OF_TEXT_1("test") OF_TEXT_1("match") OF_TEXT_1("capture") OF_TEXT_1("scan")
+    "def _im_index(a): index(a); def index(a): _im_text | _im_index(a);" /* of lists too */
+    "def _im_rindex(a): rindex(a); def rindex(a): _im_text | _im_rindex(a);"
+    OF_TEXT_2("test") OF_TEXT_2("match") OF_TEXT_2("capture") OF_TEXT_2("split")
+    OF_TEXT_2("splits") OF_TEXT_2("sub") OF_TEXT_2("gsub")
+    OF_TEXT_3("sub") OF_TEXT_3("gsub"); /* clang-format on */
 
 void jq_exact_init(struct jq_exact *exact) {
     unsigned char random[JQ_EXACT_MARK / 2];

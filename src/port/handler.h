@@ -16,7 +16,9 @@ struct call {
     uint32_t replay;   /* 0 before the first replay */
     uint32_t fallback; /* 0: the queue's handler itself; n: the nth fallback */
     struct wall first_attempt_at;
-    bool wants_answer; /* on success the outcome is to bring the handler's answer */
+    /* On success the outcome is to bring the handler's answer. One that is longer than
+     * OUTCOME_ANSWER_MAX will be refused: any OUTCOME_ANSWER_MAX + 1 bytes may stand for it. */
+    bool wants_answer;
 
     /* MUST be called exactly once for every start, from any thread, never from inside start or
      * cancel. The outcome and its texts are borrowed for the call alone. Nothing of the call may be

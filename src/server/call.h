@@ -17,10 +17,20 @@ void call_dlqs_show(struct request *request);
 
 void call_messages_list(struct request *request);
 void call_messages_show(struct request *request);
+void call_results(struct request *request);
+
 void call_letters_list(struct request *request);
 void call_letters_of_dlq(struct request *request);
 void call_letters_show(struct request *request);
 void call_letters_explain(struct request *request);
+
+void call_letter_resolve(struct request *request);
+void call_letter_discard(struct request *request);
+void call_letter_escalate(struct request *request);
+void call_letters_resolve(struct request *request);
+void call_letters_discard(struct request *request);
+void call_letters_escalate(struct request *request);
+void call_audit(struct request *request);
 
 void call_stats(struct request *request);
 void call_events(struct request *request);

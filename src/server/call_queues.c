@@ -4,6 +4,7 @@
 #include "server/member.h"
 #include "server/request.h"
 #include "server/view.h"
+#include "triage/audit.h"
 
 enum { WHY_MAX = 255 };
 
@@ -51,11 +52,49 @@ static void changed(struct engine_request *asked, enum status status) {
     }
 }
 
+static struct bytes state_json(enum queue_state state, struct bytes why, struct arena *arena) {
+    enum { SIZE = 8 * WHY_MAX };
+    struct buf text;
+    buf_init_fixed(&text, arena_alloc(arena, SIZE), SIZE);
+    struct json_out json = json_out(&text);
+    json_open(&json, '{');
+    json_key(&json, "state");
+    json_put_str(&json, queue_state_text(state));
+    json_key(&json, "why");
+    json_put(&json, why.len > 0 ? why : BYTES_NONE);
+    json_close(&json, '}');
+    return buf_view(&text);
+}
+
+/* What the audit will say of it, for the commit that does it. */
+static const struct store_keep *audited(struct request *request, const struct engine_request *asked,
+                                        const struct engine_queue_view *before) {
+    bool pause = asked->kind == ENGINE_PAUSE;
+    struct arena *arena = &request->arena;
+    struct audit_entry entry = {.who = request->actor,
+                                .what = pause ? "queue.pause" : "queue.resume",
+                                .why = asked->why,
+                                .subject = asked->queue,
+                                .before = state_json(before->state, bytes_of(before->why), arena),
+                                .after = pause ? state_json(QUEUE_PAUSED, asked->why, arena)
+                                               : state_json(QUEUE_RUNNING, BYTES_NONE, arena)};
+    audit_begin(request->server->options.triage, &entry);
+    struct store_op *op = arena_alloc(arena, sizeof *op);
+    *op = audit_op(&entry, arena);
+    return &op->keep;
+}
+
 static void ask(struct request *request, enum engine_request_kind kind, struct bytes why) {
+    struct engine_queue_view before;
     struct engine_request *asked = arena_alloc(&request->arena, sizeof *asked);
+    if (!engine_view(request->server->options.engine, request->params[0], &before)) {
+        request_no_queue(request, request->params[0]);
+        return;
+    }
     asked->kind = kind;
     asked->queue = request->params[0];
     asked->why = why;
+    asked->keep = audited(request, asked, &before);
     asked->done = changed;
     asked->arg = request;
     engine_ask(request->server->options.engine, asked);

@@ -60,6 +60,12 @@ static void take_content_type(struct request *request) {
     request->content_type = type.len ? arena_dup(&request->arena, type) : BYTES_NONE;
 }
 
+static void take_actor(struct request *request) {
+    struct bytes name = bytes_trim(header(request, REQUEST_ACTOR_HEADER));
+    request->actor = name.len ? arena_dup(&request->arena, bytes_clip(name, REQUEST_ACTOR_MAX))
+                              : BYTES("anonymous");
+}
+
 static bool turned_away(struct server *server) {
     pthread_mutex_lock(&server->mutex);
     bool stopping = server->stopping;
@@ -91,16 +97,21 @@ static void examine(struct request *request) {
 }
 
 static void too_large(struct request *request) {
-    request_problem(request, STATUS_TOO_LARGE,
-                    "the body is larger than server.max_body, %llu bytes; send less at a time or "
-                    "raise it",
-                    (unsigned long long)request->server->options.max_body);
+    char memory[32];
+    struct buf limit;
+    buf_init_fixed(&limit, memory, sizeof memory);
+    size_put(&limit, request->server->options.max_body);
+    request_problem(
+        request, STATUS_TOO_LARGE,
+        "the body is larger than server.max_body, %.*s; send less at a time or raise it",
+        BYTES_ARG(buf_view(&limit)));
 }
 
 static enum MHD_Result reply(struct request *request);
 
 static enum MHD_Result begin(struct request *request) {
     take_content_type(request);
+    take_actor(request);
     examine(request);
     if (!request->answered)
         MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, add_arg, request);

@@ -58,16 +58,23 @@ static bool is_printable(struct bytes text) {
     return bytes_is_utf8(text);
 }
 
+enum status member_check_text(struct bytes text, size_t min, size_t max, struct err *err) {
+    if (text.len < min || text.len > max)
+        return err_set(err, STATUS_INVALID, "must have %zu to %zu bytes, and has %zu", min, max,
+                       text.len);
+    if (!is_printable(text))
+        return err_set(err, STATUS_INVALID, "must be printable text, without control characters");
+    return STATUS_OK;
+}
+
 enum status member_text(struct json value, size_t min, size_t max, struct arena *arena,
                         struct bytes *out, struct err *err) {
     if (!json_string(value, arena, out))
         return err_set(err, STATUS_INVALID, "must be a string, not %s", json_type_name(value.type));
-    if (out->len < min || out->len > max)
-        return err_set(err, STATUS_INVALID, "must have %zu to %zu bytes, and has %zu", min, max,
-                       out->len);
-    if (!is_printable(*out))
-        return err_set(err, STATUS_INVALID, "must be printable text, without control characters");
-    return STATUS_OK;
+    if (json_has_lone_surrogate(value))
+        return err_set(err, STATUS_INVALID,
+                       "has an escape that is half a character, as \\ud800 is");
+    return member_check_text(*out, min, max, err);
 }
 
 static enum status read_header(struct json_walk *walk, struct arena *arena,

@@ -19,6 +19,8 @@ struct member {
 enum status member_read(const struct member *members, size_t count, struct json object, void *into,
                         struct arena *arena, struct err *err);
 
+/* INVALID: it has not min to max bytes of printable UTF-8. */
+enum status member_check_text(struct bytes text, size_t min, size_t max, struct err *err);
 /* For setters: a string of min to max bytes of printable UTF-8. */
 enum status member_text(struct json value, size_t min, size_t max, struct arena *arena,
                         struct bytes *out, struct err *err);

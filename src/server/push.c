@@ -90,7 +90,7 @@ static enum status check_bodies(const struct draft *draft, struct err *err) {
     return STATUS_OK;
 }
 
-static void fill_in(const struct push_context *context, struct push_item *item, bool raw) {
+void push_fill(const struct push_context *context, struct push_item *item, bool raw) {
     struct envelope *envelope = &item->envelope;
     envelope->state = STATE_QUEUED;
     envelope->queue = context->queue;
@@ -126,7 +126,7 @@ static enum status read_item(const struct push_context *context, struct bytes te
                     err) != STATUS_OK ||
         check_bodies(&draft, err) != STATUS_OK)
         return STATUS_INVALID;
-    fill_in(context, item, draft.has_base64);
+    push_fill(context, item, draft.has_base64);
     return STATUS_OK;
 }
 
@@ -157,8 +157,8 @@ static const struct chosen *find_chosen(const struct map *ids, const struct push
     return NULL;
 }
 
-static enum status note_id(const struct push_context *context, struct push *push, size_t place,
-                           struct map *ids, struct err *err) {
+enum status push_note_id(const struct push_context *context, struct push *push, size_t place,
+                         struct map *ids, struct err *err) {
     struct push_item *item = &push->items[place];
     if (!item->chose_id)
         return STATUS_OK;
@@ -213,7 +213,7 @@ static enum status read_lines(const struct push_context *context, struct bytes t
         item->line = number;
         enum status status = read_item(context, line, item, &why);
         if (status == STATUS_OK)
-            status = note_id(context, out, out->count, ids, &why);
+            status = push_note_id(context, out, out->count, ids, &why);
         if (status != STATUS_OK) {
             out->line = number;
             drop_line_1(why.text);

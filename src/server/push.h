@@ -5,6 +5,7 @@
 #ifndef SERVER_PUSH_H
 #define SERVER_PUSH_H
 
+#include "base/map.h"
 #include "base/rng.h"
 #include "core/envelope.h"
 
@@ -44,5 +45,13 @@ enum status push_parse_one(const struct push_context *context, struct bytes text
                            struct err *err);
 enum status push_parse_lines(const struct push_context *context, struct bytes text,
                              struct push *out, struct err *err);
+
+/* For whoever has items instead of text, their members checked. Fills in the rest of the envelope;
+ * `raw`: without a content_type the body is plain bytes, not JSON. */
+void push_fill(const struct push_context *context, struct push_item *item, bool raw);
+/* Sets repeat_of of the item at `place`. `ids` is zeroed at the first, and in the end to be freed
+ * with map_free. CONFLICT: the same id stands before it with another body. */
+enum status push_note_id(const struct push_context *context, struct push *push, size_t place,
+                         struct map *ids, struct err *err);
 
 #endif

@@ -20,7 +20,10 @@ struct MHD_Connection;
 enum {
     REQUEST_ANSWER_MAX = 256 * 1024 * 1024, /* bytes of one answer */
     REQUEST_QUOTE_MAX = 255,                /* bytes of a client's own words in a problem */
+    REQUEST_ACTOR_MAX = 255,                /* … and of its name in the audit */
 };
+
+#define REQUEST_ACTOR_HEADER "Impound-Actor"
 
 struct request_arg {
     struct bytes name, value;
@@ -36,6 +39,7 @@ struct request {
     struct request_arg args[HEAD_ARGS_MAX];
     size_t arg_count;
     struct bytes content_type; /* media type alone; empty: none was given */
+    struct bytes actor;        /* who it is from, by its own word (Impound-Actor) */
     struct buf body;
     uint64_t swallowed; /* bytes of a body that nobody will read */
     struct mono begun;

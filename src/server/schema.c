@@ -124,6 +124,13 @@ const struct schema schemas[] = {
         NEXT("body_base64", TEXT("when the body is not UTF-8"))
         NEXT("content_hash", TEXT("sha256: and hex, over the body's bytes"))
         NEXT("size", INTEGER))},
+    {"Result", OBJECT(
+        FIRST("id", STRING)
+        NEXT("queue", STRING)
+        NEXT("content_type", NULLABLE)
+        NEXT("body", ANY("as JSON or text"))
+        NEXT("body_base64", TEXT("when the answer is not UTF-8"))
+        NEXT("at", TIME))},
     {"Failure", OBJECT(
         FIRST("kind", STRING)
         NEXT("status", MAYBE_INTEGER)
@@ -189,6 +196,41 @@ const struct schema schemas[] = {
         NEXT("behind", COUNT("changes that the list does not show yet"))
         NEXT("skipped", COUNT("letters on which the where program failed"))
         NEXT("skipped_why", TEXT("how it failed on the first of them")))},
+    {"Ruling", ONLY("\"why\"",
+        FIRST("why", TEXT("for the letter and the audit")))},
+    {"RulingMany", ONLY("\"why\"",
+        FIRST("filter", ANY("words as in GET /v1/letters, such as {reason: timeout, since: 6h}"))
+        NEXT("ids", ARRAY(STRING))
+        NEXT("group", TEXT("a fingerprint"))
+        NEXT("all", BOOLEAN)
+        NEXT("limit", COUNT("at most so many, the newest"))
+        NEXT("cursor", TEXT("go on behind what an answer with a limit ended with"))
+        NEXT("why", TEXT("for the letters and the audit; a dry run needs none"))
+        NEXT("dry_run", BOOLEAN))},
+    {"Ruled", OBJECT(
+        FIRST("action", TEXT("resolve, discard or escalate"))
+        NEXT("dry_run", BOOLEAN)
+        NEXT("matched", COUNT("letters that were chosen"))
+        NEXT("count", COUNT("of those, the ones that were changed, or would be"))
+        NEXT("busy", COUNT("of those, the ones left alone: being replayed, or decided meanwhile"))
+        NEXT("cursor", NULLABLE)
+        NEXT("behind", COUNT("changes that the list does not show yet"))
+        NEXT("skipped", COUNT("letters on which the where program failed"))
+        NEXT("skipped_why", TEXT("how it failed on the first of them")))},
+    {"AuditEntry", OBJECT(
+        FIRST("id", STRING)
+        NEXT("at", TIME)
+        NEXT("who", TEXT("as the caller named itself (Impound-Actor)"))
+        NEXT("what", TEXT("resolve, discard, escalate, queue.pause, queue.resume, replay.start …"))
+        NEXT("why", NULLABLE)
+        NEXT("subject", NULLABLE)
+        NEXT("filter", ANY("what letters were chosen by, or null"))
+        NEXT("count", COUNT("letters that it changed"))
+        NEXT("before", ANY("as it was"))
+        NEXT("after", ANY("as it is")))},
+    {"Audit", OBJECT(
+        FIRST("audit", ARRAY(REF("AuditEntry")))
+        NEXT("cursor", NULLABLE))},
     {"Explanation", OBJECT(
         FIRST("id", STRING)
         NEXT("queue", STRING)

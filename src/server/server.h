@@ -7,6 +7,7 @@
 #include "port/clock.h"
 #include "port/jq.h"
 #include "port/store.h"
+#include "triage/triage.h"
 
 struct server;
 
@@ -32,6 +33,7 @@ struct server_options {
     struct store *store;
     struct clock *clock;
     struct jq *jq;
+    struct triage *triage;
     struct server_config_view config;
     struct bytes version;
     uint64_t seed; /* of message ids */

@@ -77,6 +77,16 @@ void view_queue(struct json_out *json, const struct engine_queue_view *queue) {
     json_close(json, '}');
 }
 
+void view_walked(struct json_out *json, const struct selection_result *walked) {
+    if (walked->behind > 0)
+        view_number(json, "behind", walked->behind);
+    if (walked->skipped == 0)
+        return;
+    view_number(json, "skipped", walked->skipped);
+    json_key(json, "skipped_why");
+    json_put_str(json, walked->first_skipped.text);
+}
+
 bool view_dlq_find(const struct server_options *options, struct bytes name, struct wall now,
                    struct arena *arena, struct view_dlq *out) {
     const struct server_config_view *config = &options->config;

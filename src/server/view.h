@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "server/server.h"
+#include "triage/selection.h"
 
 /* Members that many views have. */
 void view_number(struct json_out *json, const char *key, uint64_t value);
@@ -13,6 +14,9 @@ void view_time(struct json_out *json, const char *key, struct wall at); /* null 
 uint64_t view_depth(const struct engine_queue_view *queue);
 void view_queue(struct json_out *json, const struct engine_queue_view *queue);
 void view_rates(struct json_out *json, const struct engine_rates *rates);
+/* What a walk over letters could not see: "behind", "skipped" and "skipped_why", where they apply.
+ */
+void view_walked(struct json_out *json, const struct selection_result *walked);
 
 /* A DLQ as the configuration and the store know it. */
 struct view_dlq {

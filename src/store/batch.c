@@ -305,6 +305,13 @@ void batch_records(const struct batch *batch, struct bytes *out) {
     }
 }
 
+/* What ends or is decided in an ordered queue may open a key. */
+bool batch_op_wakes(const struct batch_op *op) {
+    bool changes = op->kind == STORE_PUT || op->kind == STORE_UPDATE;
+    bool opens = op->kind == STORE_FORGET || op->kind == STORE_MARK;
+    return op->record && (changes || (opens && op->queue->order == ORDER_KEY));
+}
+
 struct applying {
     struct tables *tables;
     const struct batch_hooks *hooks;

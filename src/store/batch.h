@@ -51,6 +51,8 @@ struct batch {
     struct batch_op ops[];
 };
 
+/* True when something of its queue may be ready after it. */
+bool batch_op_wakes(const struct batch_op *op);
 struct batch *batch_new(struct store_commit *commit);
 void batch_free(struct batch *batch);
 /* Sets seq, duplicate and skipped of the commit's ops. On trouble the commit's err and refused are

@@ -123,25 +123,23 @@ static bool is_letter(const struct facts *facts) {
     return facts && facts->dlq && lifecycle_is_letter(facts->state);
 }
 
-static bool counts(const struct facts *facts) {
+bool dlqs_counts(const struct facts *facts) {
     return is_letter(facts) && lifecycle_counts_in_depth(facts->state);
 }
 
-/* It died, died again, or was moved to this DLQ. What a verdict discards never waits for people,
- * and is no arrival. */
-static bool arrived(const struct facts *before, const struct facts *after) {
-    if (!counts(after))
+bool dlqs_arrived(const struct facts *before, const struct facts *after) {
+    if (!dlqs_counts(after))
         return false;
     return !is_letter(before) || before->dlq != after->dlq ||
            before->dead_at.ms != after->dead_at.ms;
 }
 
 void dlqs_change(struct dlqs *dlqs, const struct facts *before, const struct facts *after) {
-    if (counts(before))
+    if (dlqs_counts(before))
         leave(dlqs, before);
-    if (counts(after))
+    if (dlqs_counts(after))
         enter(dlqs, after);
-    if (arrived(before, after))
+    if (dlqs_arrived(before, after))
         arrive(dlqs, after);
 }
 

@@ -52,6 +52,11 @@ struct dlqs {
 void dlqs_free(struct dlqs *dlqs);
 /* NULL on either side: it was not held before, or is not held any more. */
 void dlqs_change(struct dlqs *dlqs, const struct facts *before, const struct facts *after);
+/* True when it counts in the depth of its DLQ. */
+bool dlqs_counts(const struct facts *facts);
+/* True when the change brings it there anew: it died, died again, or was moved. What a verdict
+ * discards never waits for people, and is no arrival. */
+bool dlqs_arrived(const struct facts *before, const struct facts *after);
 void dlqs_spilled(struct dlqs *dlqs, const struct name *dlq);
 uint64_t dlqs_depth(const struct dlqs *dlqs, const struct name *dlq);
 enum status dlqs_read(const struct dlqs *dlqs, const struct name *dlq, struct wall now,

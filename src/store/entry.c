@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "store/waiting.h"
 
 void entry_facts(const struct envelope *envelope, struct names *names, struct facts *out) {
     *out = (struct facts){
@@ -15,7 +16,9 @@ void entry_facts(const struct envelope *envelope, struct names *names, struct fa
         .dlq = names_get(names, envelope->dlq),
         .category = names_get(names, envelope->category),
         .reason = names_get(names, envelope->reason),
+        .fingerprint = envelope->failed ? envelope->fingerprint : 0,
         .leased = envelope->lease_ms > 0,
+        .closes_key = envelope->closes_key,
         .letter_id = envelope->letter_id.len ? bytes_dup(envelope->letter_id) : NULL,
     };
 }
@@ -23,6 +26,18 @@ void entry_facts(const struct envelope *envelope, struct names *names, struct fa
 void entry_facts_free(struct facts *facts) {
     free(facts->letter_id);
     facts->letter_id = NULL;
+}
+
+/* One allocation for both: there may be millions. */
+static void copy_names(struct entry *entry, const struct envelope *envelope) {
+    struct bytes id = envelope->id, key = envelope->key;
+    char *names = memory_new(id.len + key.len + 1);
+    memcpy(names, id.ptr, id.len);
+    entry->id = (struct bytes){names, id.len};
+    if (!key.ptr)
+        return;
+    memcpy(names + id.len, key.ptr, key.len);
+    entry->key = (struct bytes){names + id.len, key.len};
 }
 
 struct entry *entry_new(uint64_t seq, uint32_t queue, const struct envelope *envelope,
@@ -33,10 +48,11 @@ struct entry *entry_new(uint64_t seq, uint32_t queue, const struct envelope *env
     entry->stage = ENTRY_RESERVED;
     entry_facts(envelope, names, &entry->facts);
     memcpy(entry->content_mark, envelope->content_hash, CONTENT_MARK_SIZE);
-    entry->id = (struct bytes){bytes_dup(envelope->id), envelope->id.len};
+    copy_names(entry, envelope);
     list_init(&entry->link);
     list_init(&entry->change);
     list_init(&entry->recent);
+    list_init(&entry->in_line);
     return entry;
 }
 
@@ -57,6 +73,11 @@ bool entry_same_content(const struct entry *entry, const char content_hash[65]) 
 
 struct bytes entry_letter_id(const struct entry *entry) {
     return bytes_of(entry->facts.letter_id);
+}
+
+bool entry_stays(const struct entry *entry) {
+    return waiting_has_place(entry->facts.state) ||
+           (entry->facts.closes_key && entry->facts.state == STATE_PENDING_REVIEW);
 }
 
 bool entry_is_taken(const struct entry *entry) {

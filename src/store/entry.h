@@ -10,6 +10,8 @@
 #include "store/blob.h"
 #include "store/names.h"
 
+struct line;
+
 /* What an envelope says that the tables need. */
 struct facts {
     enum state state;
@@ -18,7 +20,9 @@ struct facts {
     int64_t delay_ms;
     struct wall dead_at;
     const struct name *dlq, *category, *reason;
+    uint64_t fingerprint; /* of its failure; 0: none */
     bool leased;
+    bool closes_key; /* with a letter id */
     char *letter_id; /* owned; NULL: it never died */
 };
 
@@ -41,6 +45,8 @@ struct entry {
     struct list link;     /* in its queue's ready or taken list */
     struct list change;   /* in the list of changes that wait for the fold */
     struct list recent;   /* in the list of those whose bytes are in memory */
+    struct list in_line;  /* in its line, while its queue has lines */
+    struct line *line;
 
     uint64_t seq;
     uint32_t queue;
@@ -48,6 +54,7 @@ struct entry {
     uint32_t folding; /* folds that hold it, waiting or under way */
     enum entry_stage stage;
     bool taken;
+    bool blocked;     /* it is not its turn in its line: it is in no list of its queue */
     bool unscheduled; /* its due time is yet to be reckoned, when the time is next known */
     bool changed;     /* in the list of changes */
     bool in_file;     /* the SQLite file has a row of it */
@@ -55,7 +62,8 @@ struct entry {
 
     struct facts facts;
     char content_mark[CONTENT_MARK_SIZE];
-    struct bytes id; /* owned */
+    struct bytes id;  /* owned, with the key behind it */
+    struct bytes key; /* ptr NULL: none */
 
     struct kept envelope, body; /* while in memory */
     struct blob *mark;          /* what was decided since the envelope was written; NULL: nothing */
@@ -72,6 +80,8 @@ struct entry *entry_new(uint64_t seq, uint32_t queue, const struct envelope *env
 void entry_free(struct entry *entry);
 bool entry_same_content(const struct entry *entry, const char content_hash[65]);
 struct bytes entry_letter_id(const struct entry *entry);
+/* Memory needs it: it waits, or closes its key. */
+bool entry_stays(const struct entry *entry);
 /* In the engine's hands, or it was when we last died. */
 bool entry_is_taken(const struct entry *entry);
 struct bytes entry_mark(const struct entry *entry); /* ptr NULL: none */

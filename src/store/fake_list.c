@@ -15,6 +15,7 @@ struct candidate {
 };
 
 struct scan {
+    const struct tables *tables;
     const struct store_query *query;
     struct bytes words[PAGE_WORDS_MAX];
     size_t word_count;
@@ -90,16 +91,20 @@ static void consider(struct map_node *node, void *arg) {
     arena_free(&arena);
 }
 
-static struct bytes row_envelope(const struct entry *entry, struct arena *arena) {
+static struct bytes row_envelope(const struct tables *tables, const struct entry *entry,
+                                 struct arena *arena) {
     struct bytes stored = arena_dup(arena, entry->envelope.bytes);
     struct envelope envelope;
-    bool as_stored = entry_state(entry) == entry->facts.state && !entry->mark;
+    struct bytes blocked_by = tables_blocked_by(tables, entry->seq, arena);
+    bool as_stored =
+        entry_state(entry) == entry->facts.state && !entry->mark && blocked_by.len == 0;
     if (as_stored || envelope_restore(stored, arena, &envelope, NULL) != STATUS_OK ||
         mark_read(entry_mark(entry), arena, &envelope, NULL) != STATUS_OK)
         return stored;
     struct buf text;
     buf_init_heap(&text, ENVELOPE_MAX);
     envelope.state = entry_state(entry);
+    envelope.blocked_by = blocked_by;
     envelope_store(&envelope, &text);
     struct bytes copy = arena_dup(arena, buf_view(&text));
     buf_free(&text);
@@ -112,7 +117,7 @@ static void fill(const struct scan *scan, struct arena *arena, struct store_page
     out->rows = arena_alloc(arena, (count + 1) * sizeof *out->rows);
     for (size_t i = 0; i < count; i++) {
         const struct entry *entry = scan->found[i].entry;
-        out->rows[i] = (struct store_row){entry->seq, row_envelope(entry, arena)};
+        out->rows[i] = (struct store_row){entry->seq, row_envelope(scan->tables, entry, arena)};
     }
     if (count > 0 && scan->count > count)
         out->cursor = page_cursor(scan->query, scan->found[count - 1].key, arena);
@@ -120,7 +125,7 @@ static void fill(const struct scan *scan, struct arena *arena, struct store_page
 
 enum status fake_list(const struct tables *tables, const struct store_query *query,
                       struct arena *arena, struct store_page *out, struct err *err) {
-    struct scan scan = {.query = query};
+    struct scan scan = {.tables = tables, .query = query};
     enum status status = page_cursor_parse(query, &scan.has_cursor, &scan.after, err);
     if (status == STATUS_OK && query->text.len > 0)
         status = page_words(query->text, scan.words, &scan.word_count, err);

@@ -67,7 +67,7 @@ static void settle(struct fake_store *self, struct batch *batch) {
 static void answer(struct fake_store *self, struct batch *batch) {
     batch->commit->done(batch->commit, batch->status);
     for (size_t i = 0; batch->status == STATUS_OK && self->front.ready && i < batch->count; i++) {
-        if (batch->ops[i].kind == STORE_PUT || batch->ops[i].kind == STORE_UPDATE)
+        if (batch_op_wakes(&batch->ops[i]))
             self->front.ready(self->front.ready_arg, batch->ops[i].queue->number);
     }
     batch_free(batch);
@@ -136,7 +136,7 @@ void fake_store_fail(struct store *store, enum status status, size_t count) {
 
 /* ---- taking ---- */
 
-static struct store_held *hold(const struct entry *entry) {
+static struct store_held *hold(const struct tables *tables, const struct entry *entry) {
     struct store_held *held = NULL;
     struct err err;
     enum state state = entry_state(entry);
@@ -147,6 +147,7 @@ static struct store_held *hold(const struct entry *entry) {
                                .state = &state};
     if (held_new(&parts, &held, &err) != STATUS_OK)
         abort(); /* we encoded it ourselves */
+    held->envelope.blocked_by = tables_blocked_by(tables, entry->seq, &held->arena);
     return held;
 }
 
@@ -164,7 +165,7 @@ static size_t take(struct store *store, uint32_t queue, enum store_take which, s
     size_t count = waiting_take(&tables_queue(&self->front.tables, queue)->waiting, which, now,
                                 avoid, entries, max < TAKE_MAX ? max : TAKE_MAX);
     for (size_t i = 0; i < count; i++)
-        out[i] = hold(entries[i]);
+        out[i] = hold(&self->front.tables, entries[i]);
     pthread_mutex_unlock(&self->front.mutex);
     return count;
 }
@@ -173,9 +174,23 @@ static struct store_held *take_one(struct store *store, uint32_t queue, uint64_t
     struct fake_store *self = fake(store);
     pthread_mutex_lock(&self->front.mutex);
     struct entry *entry = tables_take_one(&self->front.tables, queue, seq);
-    struct store_held *held = entry ? hold(entry) : NULL;
+    struct store_held *held = entry ? hold(&self->front.tables, entry) : NULL;
     pthread_mutex_unlock(&self->front.mutex);
     return held;
+}
+
+static size_t take_blocked(struct store *store, uint32_t queue, size_t limit,
+                           struct store_held **out, size_t max) {
+    struct fake_store *self = fake(store);
+    struct entry *entries[TAKE_MAX];
+    pthread_mutex_lock(&self->front.mutex);
+    struct queue *from = tables_queue(&self->front.tables, queue);
+    size_t count = lines_take_blocked(&from->lines, &from->waiting, limit, entries,
+                                      max < TAKE_MAX ? max : TAKE_MAX);
+    for (size_t i = 0; i < count; i++)
+        out[i] = hold(&self->front.tables, entries[i]);
+    pthread_mutex_unlock(&self->front.mutex);
+    return count;
 }
 
 /* ---- reading ---- */
@@ -202,7 +217,7 @@ static enum status get(struct store *store, struct bytes queue, struct bytes id,
     else if (count > 1)
         status = ambiguous(self, matches, count, id, err);
     else
-        *out = hold(matches[0]);
+        *out = hold(&self->front.tables, matches[0]);
     pthread_mutex_unlock(&self->front.mutex);
     return status;
 }
@@ -267,6 +282,8 @@ static const struct store_vtable vtable = {
     .submit = submit,
     .take = take,
     .take_one = take_one,
+    .take_blocked = take_blocked,
+    .set_order = front_set_order,
     .give_back = give_back,
     .next_ready = front_next_ready,
     .counts = front_counts,
@@ -275,6 +292,7 @@ static const struct store_vtable vtable = {
     .list = list,
     .kept = kept,
     .kept_list = kept_list,
+    .groups = front_groups,
     .dlq_depth = front_dlq_depth,
     .dlq = front_dlq,
     .dlq_names = front_dlq_names,

@@ -50,6 +50,12 @@ struct bytes front_queue_facts(struct store *store, uint32_t queue, struct arena
     return copy;
 }
 
+void front_set_order(struct store *store, uint32_t queue, enum store_order order) {
+    struct tables *tables = enter(store);
+    tables_set_order(tables, tables_queue(tables, queue), order);
+    leave(store);
+}
+
 void front_listen(struct store *store, void (*ready)(void *arg, uint32_t queue), void *arg) {
     enter(store);
     front_of(store)->ready = ready;
@@ -61,7 +67,7 @@ void front_give_back(struct front *front, uint64_t seq, struct mono due) {
     struct tables *tables = enter(&front->port);
     struct entry *entry = tables_find(tables, seq);
     if (entry && entry->taken)
-        waiting_give_back(&tables_queue(tables, entry->queue)->waiting, entry, due);
+        tables_give_back(tables, entry, due);
     leave(&front->port);
 }
 
@@ -85,6 +91,18 @@ enum status front_dlq(struct store *store, struct bytes name, struct wall now, s
 
 size_t front_dlq_names(struct store *store, struct arena *arena, struct bytes **out) {
     size_t count = dlqs_names(&enter(store)->dlqs, arena, out);
+    leave(store);
+    return count;
+}
+
+size_t front_groups(struct store *store, struct bytes dlq, struct arena *arena,
+                    struct store_group **out) {
+    struct tables *tables = enter(store);
+    const struct name *name = names_find(&tables->names, dlq);
+    size_t count = 0;
+    *out = NULL;
+    if (name || dlq.len == 0)
+        count = groups_read(&tables->groups, name, arena, out);
     leave(store);
     return count;
 }

@@ -27,6 +27,9 @@ enum status front_dlq(struct store *store, struct bytes name, struct wall now, s
                       struct store_dlq *out);
 size_t front_dlq_names(struct store *store, struct arena *arena, struct bytes **out);
 void front_listen(struct store *store, void (*ready)(void *arg, uint32_t queue), void *arg);
+void front_set_order(struct store *store, uint32_t queue, enum store_order order);
+size_t front_groups(struct store *store, struct bytes dlq, struct arena *arena,
+                    struct store_group **out);
 /* Back to where it waited; harmless when it is not taken any more. */
 void front_give_back(struct front *front, uint64_t seq, struct mono due);
 

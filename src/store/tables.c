@@ -14,6 +14,7 @@ static uint64_t seq_hash(uint64_t seq) {
 void tables_init(struct tables *tables) {
     *tables = (struct tables){.next_seq = 1};
     keeps_init(&tables->keeps);
+    groups_init(&tables->groups);
 }
 
 static void free_entry(struct map_node *node) {
@@ -27,12 +28,14 @@ void tables_free(struct tables *tables) {
     for (size_t i = 0; i < tables->queue_count; i++) {
         struct queue *queue = tables->queues[i];
         waiting_free(&queue->waiting);
+        lines_free(&queue->lines);
         free((char *)queue->facts.ptr);
         free(queue);
     }
     free(tables->queues);
     dlqs_free(&tables->dlqs);
     keeps_free(&tables->keeps);
+    groups_free(&tables->groups);
     names_free(&tables->names);
 }
 
@@ -179,9 +182,27 @@ static void unindex_letter(struct tables *tables, struct entry *entry) {
         map_remove(&tables->by_letter, &entry->by_letter);
 }
 
-static void wait_if_live(struct tables *tables, struct entry *entry, const struct instant *now) {
-    if (waiting_has_place(entry->facts.state))
-        waiting_add(waiting_of(tables, entry), entry, now);
+/* Where it waits, if it waits: in its line when its queue is ordered. */
+static void enter(struct tables *tables, struct entry *entry, const struct instant *now) {
+    struct queue *queue = tables_queue(tables, entry->queue);
+    if (queue->order == ORDER_KEY && lines_has_place(entry))
+        lines_add(&queue->lines, &queue->waiting, entry, now);
+    else if (waiting_has_place(entry->facts.state))
+        waiting_add(&queue->waiting, entry, now);
+}
+
+static void leave(struct tables *tables, struct entry *entry, const struct instant *now) {
+    struct queue *queue = tables_queue(tables, entry->queue);
+    if (entry->line)
+        lines_remove(&queue->lines, &queue->waiting, entry, now);
+    else
+        waiting_remove(&queue->waiting, entry);
+}
+
+static void count(struct tables *tables, const struct facts *before, const struct facts *after,
+                  uint64_t seq) {
+    dlqs_change(&tables->dlqs, before, after);
+    groups_change(&tables->groups, before, after, seq);
 }
 
 void tables_reserve(struct tables *tables, struct entry *entry) {
@@ -196,28 +217,28 @@ void tables_reserve(struct tables *tables, struct entry *entry) {
 void tables_restore(struct tables *tables, struct entry *entry, const struct instant *now) {
     assert(entry->stage == ENTRY_RESERVED);
     entry->stage = ENTRY_HELD;
-    wait_if_live(tables, entry, now);
+    enter(tables, entry, now);
 }
 
 void tables_hold(struct tables *tables, struct entry *entry, const struct instant *now) {
     tables_restore(tables, entry, now);
-    dlqs_change(&tables->dlqs, NULL, &entry->facts);
+    count(tables, NULL, &entry->facts, entry->seq);
 }
 
 static void set_facts(struct tables *tables, struct entry *entry, struct facts *facts_take,
                       const struct instant *now) {
     assert(entry->stage == ENTRY_HELD);
-    dlqs_change(&tables->dlqs, &entry->facts, facts_take);
+    count(tables, &entry->facts, facts_take, entry->seq);
     bool stays_taken = entry->taken && facts_take->leased;
     if (!stays_taken)
-        waiting_remove(waiting_of(tables, entry), entry);
+        leave(tables, entry, now);
     unindex_letter(tables, entry);
     entry_facts_free(&entry->facts);
     entry->facts = *facts_take;
     facts_take->letter_id = NULL;
     index_letter(tables, entry);
     if (!stays_taken)
-        wait_if_live(tables, entry, now);
+        enter(tables, entry, now);
 }
 
 void tables_change(struct tables *tables, struct entry *entry, struct facts *facts_take,
@@ -260,17 +281,65 @@ struct entry *tables_take_one(struct tables *tables, uint32_t queue, uint64_t se
     return here && waiting_take_one(waiting_of(tables, entry), entry) ? entry : NULL;
 }
 
+void tables_give_back(struct tables *tables, struct entry *entry, struct mono due) {
+    struct queue *queue = tables_queue(tables, entry->queue);
+    if (entry->line)
+        lines_give_back(&queue->lines, &queue->waiting, entry, due);
+    else
+        waiting_give_back(&queue->waiting, entry, due);
+}
+
+struct bytes tables_blocked_by(const struct tables *tables, uint64_t seq, struct arena *arena) {
+    const struct entry *entry = tables_find(tables, seq);
+    const struct entry *letter = entry ? lines_blocked_by(entry) : NULL;
+    return letter ? arena_dup(arena, entry_letter_id(letter)) : BYTES_NONE;
+}
+
+struct order {
+    uint32_t queue;
+    struct entry **entries;
+    size_t count;
+};
+
+static void add_ordered(struct map_node *node, void *arg) {
+    struct order *order = arg;
+    struct entry *entry = CONTAINER_OF(node, struct entry, by_seq);
+    if (entry->queue == order->queue && entry->stage == ENTRY_HELD && lines_has_place(entry))
+        order->entries[order->count++] = entry;
+}
+
+static int by_seq(const void *a, const void *b) {
+    const struct entry *left = *(struct entry *const *)a, *right = *(struct entry *const *)b;
+    return left->seq < right->seq ? -1 : left->seq > right->seq;
+}
+
+void tables_set_order(struct tables *tables, struct queue *queue, enum store_order how) {
+    assert(queue->waiting.taken_count == 0);
+    if (queue->order == how)
+        return;
+    struct order order = {.queue = queue->number};
+    order.entries = memory_array(tables->by_seq.count + 1, sizeof(struct entry *));
+    map_each(&tables->by_seq, add_ordered, &order);
+    qsort(order.entries, order.count, sizeof(struct entry *), by_seq);
+    for (size_t i = 0; i < order.count; i++)
+        leave(tables, order.entries[i], NULL);
+    queue->order = how;
+    for (size_t i = 0; i < order.count; i++)
+        enter(tables, order.entries[i], NULL);
+    free(order.entries);
+}
+
 void tables_forget(struct tables *tables, struct entry *entry) {
     assert(entry->stage == ENTRY_HELD);
-    dlqs_change(&tables->dlqs, &entry->facts, NULL);
-    waiting_remove(waiting_of(tables, entry), entry);
+    count(tables, &entry->facts, NULL, entry->seq);
+    leave(tables, entry, NULL);
     blob_unkeep(&entry->envelope);
     blob_unkeep(&entry->body);
     entry->stage = ENTRY_FORGOTTEN;
 }
 
 void tables_drop(struct tables *tables, struct entry *entry) {
-    waiting_remove(waiting_of(tables, entry), entry);
+    leave(tables, entry, NULL);
     unindex_letter(tables, entry);
     map_remove(&tables->by_seq, &entry->by_seq);
     map_remove(&tables->by_id, &entry->by_id);

@@ -8,13 +8,17 @@
 
 #include "store/dlqs.h"
 #include "store/entry.h"
+#include "store/groups.h"
 #include "store/keeps.h"
+#include "store/lines.h"
 #include "store/waiting.h"
 
 struct queue {
     uint32_t number;
     const struct name *name;
     struct waiting waiting;
+    enum store_order order;
+    struct lines lines; /* with ORDER_KEY */
     struct bytes facts; /* owned JSON; ptr NULL: none */
     bool durable;       /* its name is on disk */
     bool changed;       /* since the fold last wrote it */
@@ -23,6 +27,7 @@ struct queue {
 struct tables {
     struct names names;
     struct dlqs dlqs;
+    struct groups groups;
     struct keeps keeps;
     struct map by_seq, by_id, by_letter;
     struct queue **queues; /* by number - 1 */
@@ -43,6 +48,8 @@ struct queue *tables_queue(const struct tables *tables, uint32_t number);
 enum { TABLES_ANY_QUEUE = 0 };
 #define TABLES_NO_QUEUE UINT32_MAX
 uint32_t tables_queue_known(const struct tables *tables, struct bytes name);
+/* Once for a queue, before anything of it is taken. */
+void tables_set_order(struct tables *tables, struct queue *queue, enum store_order order);
 void tables_queue_facts(struct queue *queue, struct bytes facts);
 
 struct entry *tables_find(const struct tables *tables, uint64_t seq);
@@ -61,6 +68,10 @@ enum status tables_ambiguous(const struct tables *tables, const uint32_t *queues
 void tables_reserve(struct tables *tables, struct entry *entry);
 /* This very one from where it waits; NULL when it does not. */
 struct entry *tables_take_one(struct tables *tables, uint32_t queue, uint64_t seq);
+/* From the taken list back to where it waits, not before `due`. */
+void tables_give_back(struct tables *tables, struct entry *entry, struct mono due);
+/* The id of the letter that a message waits for, in the arena; ptr NULL: none. */
+struct bytes tables_blocked_by(const struct tables *tables, uint64_t seq, struct arena *arena);
 /* RESERVED → HELD: it is counted and waits. `now` as in waiting_add. */
 void tables_hold(struct tables *tables, struct entry *entry, const struct instant *now);
 /* The same without counting: the counters were loaded. */

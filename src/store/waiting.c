@@ -194,6 +194,10 @@ bool waiting_take_one(struct waiting *waiting, struct entry *entry) {
     return true;
 }
 
+void waiting_take_blocked(struct waiting *waiting, struct entry *entry) {
+    take_one(waiting, entry);
+}
+
 void waiting_give_back(struct waiting *waiting, struct entry *entry, struct mono due) {
     assert(entry->taken);
     waiting_remove(waiting, entry);
@@ -213,9 +217,9 @@ struct mono waiting_next(const struct waiting *waiting, enum store_take which) {
 
 void waiting_counts(const struct waiting *waiting, struct store_queue_counts *out) {
     *out = (struct store_queue_counts){
-        .queued = waiting->ready_count + waiting->delayed.count,
+        .queued = waiting->ready_count + waiting->delayed.count + waiting->blocked_queued,
         .delayed = waiting->delayed.count,
-        .pending_retry = waiting->retry.count,
+        .pending_retry = waiting->retry.count + waiting->blocked_retry,
         .taken = waiting->taken_count + waiting->leased_count,
     };
 }

@@ -18,7 +18,8 @@ struct waiting {
     struct list ready, taken, leased;
     size_t ready_count, taken_count, leased_count;
     struct heap delayed, retry;
-    uint64_t turn; /* breaks ties in the heaps: first come, first taken */
+    uint64_t blocked_queued, blocked_retry; /* in no list: it is not their turn (store/lines.h) */
+    uint64_t turn;                          /* breaks ties in the heaps: first come, first taken */
 };
 
 void waiting_init(struct waiting *waiting);
@@ -35,6 +36,8 @@ size_t waiting_take(struct waiting *waiting, enum store_take which, struct insta
                     uint64_t avoid, struct entry **out, size_t max);
 /* This very one, to the taken list; false when it does not wait. */
 bool waiting_take_one(struct waiting *waiting, struct entry *entry);
+/* One that is in no list, to the taken list. */
+void waiting_take_blocked(struct waiting *waiting, struct entry *entry);
 /* From the taken list back behind what waits, not before `due`. */
 void waiting_give_back(struct waiting *waiting, struct entry *entry, struct mono due);
 struct mono waiting_next(const struct waiting *waiting, enum store_take which);

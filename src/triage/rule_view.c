@@ -14,7 +14,9 @@ const struct rule *rule_view_find(const struct policy *policy, struct bytes name
         const struct rule *rules = preset_rules((enum preset)preset, &count);
         found = find_in(rules, count, name);
     }
-    return found;
+    size_t ours;
+    const struct rule *last = preset_ours(&ours);
+    return found ? found : find_in(last, ours, name);
 }
 
 /* 429, "5xx", "500-510". */

@@ -82,12 +82,16 @@ def test_what_curl_sends_unasked_is_read_as_json_but_not_from_another_site(serve
 def test_an_id_is_1_to_255_bytes_of_printable_text(server):
     for bad in ("", "x" * 256, "é" * 128, "a\nb", "a\x00b", "a\x7fb", "a\x1bb", "a\x85b"):
         problem(push(server, json.dumps({"body": 1, "id": bad})), 400, "id")
+    for lone in (r"\ud800", r"a\udfff", r"\ud800\u0041", r"\udc00\ud800"):
+        problem(push(server, f'{{"body": 1, "id": "{lone}"}}'), 400, "id", "half a character")
     assert depth(server) == 0
+    assert push(server, r'{"body": 1, "id": "\ufffd"}').json["ids"] == ["\ufffd"]
+    assert push(server, r'{"body": 1, "id": "\ud83d\ude97"}').json["ids"] == ["\U0001f697"]
     good = ("x", "x" * 255, "é" * 127, "a/b c?d%2f#é", "..", " ")
     for one in good:
         assert server.push("orders", 1, id=one) == one
         assert server.message(one)["message"]["id"] == one
-    assert depth(server) == len(good)
+    assert depth(server) == 2 + len(good)
 
 
 def test_a_body_beyond_max_body_is_413_with_a_length_and_chunked(server):

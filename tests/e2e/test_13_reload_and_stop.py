@@ -357,9 +357,9 @@ def test_a_flipped_byte_in_the_journal_is_found_and_all_the_rest_salvaged(serve,
     flip_byte_of(server, b"text-%04d" % (len(ids) - 10))
     refused = impound("serve", "-c", server.config_path)
     assert refused.returncode == 1
-    assert "doctor --repair" in refused.stderr, refused.stderr
+    assert "impound doctor" in refused.stderr, refused.stderr
     found = impound("doctor", "-c", server.config_path)
-    assert found.returncode == 1 and "journal" in found.stdout, found
+    assert found.returncode == 1 and "journal" in found.stdout and "doctor --repair" in found.stderr, found
     repaired = impound("doctor", "-c", server.config_path, "--repair")
     assert repaired.returncode == 0 and "salvaged" in repaired.stdout, repaired
     assert impound("doctor", "-c", server.config_path).returncode == 0
@@ -369,3 +369,41 @@ def test_a_flipped_byte_in_the_journal_is_found_and_all_the_rest_salvaged(serve,
     assert server.queue("orders")["depth"] == len(left)
     server.post("/v1/queues/orders/resume")
     server.drained("orders")
+
+
+def test_a_sqlite_file_that_is_gone_is_made_again_of_the_journal(serve, handler):
+    server = serve(queues(handler().url))
+    server.post("/v1/queues/orders/pause")
+    ids = [server.push("orders", n) for n in range(50)]
+    server.kill()
+    path = os.path.join(server.folder, "impound.db")
+    for name in glob.glob(path + "*"):
+        if os.path.isfile(name):
+            os.remove(name)
+    found = impound("doctor", "-c", server.config_path)
+    assert found.returncode == 1 and "journal" in found.stderr and "doctor --repair" in found.stderr, found
+    assert not os.path.exists(path), "looking makes nothing"
+    repaired = impound("doctor", "-c", server.config_path, "--repair")
+    assert repaired.returncode == 0, repaired
+    server.start()
+    assert all(server.message(one) for one in ids)
+
+
+def test_a_malformed_sqlite_file_is_told_apart_and_the_advice_works(serve, handler):
+    server = serve(queues(handler().url))
+    server.post("/v1/queues/orders/pause")
+    ids = [server.push("orders", "x" * 5000) for _ in range(50)]
+    server.stop()
+    path = os.path.join(server.folder, "impound.db")
+    with open(path, "r+b") as file:
+        file.seek(8192)
+        file.write(b"rubbish!" * 8192)
+    for words in (["doctor"], ["doctor", "--repair"]):
+        told = impound(*words, "-c", server.config_path)
+        assert told.returncode == 1 and "malformed" in told.stderr and "move it away" in told.stderr, told
+    refused = impound("serve", "-c", server.config_path)
+    assert refused.returncode == 1 and "impound doctor" in refused.stderr, refused
+    os.rename(path, path + ".bad")
+    assert impound("doctor", "-c", server.config_path, "--repair").returncode == 0
+    server.start()
+    assert all(server.message(one) for one in ids), "the journal still held them all"

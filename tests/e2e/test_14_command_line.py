@@ -124,6 +124,10 @@ def test_pause_and_resume(serve, handler):
     server.cli("pause", "orders", "--why", "deploying the fix")
     assert (server.queue("orders")["state"], server.queue("orders")["why"]) == ("paused", "deploying the fix")
     assert "deploying the fix" in server.cli("queues", "orders")
+    server.cli("pause", "orders")
+    assert server.queue("orders")["why"] == "deploying the fix", "pausing again does not erase why"
+    server.cli("pause", "orders", "--why", "rolling back")
+    assert server.queue("orders")["why"] == "rolling back"
     assert answer(server, "resume", "orders")["state"] == "running"
 
 
@@ -133,7 +137,7 @@ def test_exit_codes(lot):
     nobody = f"http://127.0.0.1:{free_port()}"
     for words, code in ((["version"], DONE), (["help"], DONE), (["--help"], DONE), (["ls", "--help"], DONE),
                         (["nonsense"], USAGE), (["show"], USAGE), (["show", "a", "b"], USAGE),
-                        (["push"], USAGE), (["push", "orders", "1", "--header", "novalue"], USAGE),
+                        (["push"], USAGE), (["push", "orders"], USAGE), (["push", "orders", "1", "--header", "novalue"], USAGE),
                         (["ls", "--limit"], USAGE), (["completion", "tcsh"], USAGE),
                         (["show", "no-such"], NOT_FOUND), (["explain", "no-such"], NOT_FOUND),
                         (["queues", "oders"], NOT_FOUND), (["push", "oders", "1"], NOT_FOUND),

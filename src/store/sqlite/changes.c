@@ -56,8 +56,7 @@ void changes_release(struct sqlite_store *self, struct entry *entry) {
             changes_add(self, entry);
         else
             drop(self, entry);
-    } else if (entry->stage == ENTRY_HELD && !in_use && !entry->changed &&
-               !waiting_has_place(entry->facts.state)) {
+    } else if (entry->stage == ENTRY_HELD && !in_use && !entry->changed && !entry_stays(entry)) {
         drop(self, entry);
     }
 }

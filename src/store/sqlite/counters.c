@@ -25,14 +25,23 @@
     " UNION ALL SELECT body_at >> 32, 'pack', '', '', sum(body_len + 17) FROM messages"            \
     " WHERE body_at <> 0 GROUP BY 1"
 
+/* Groups, with the fingerprint where the others have a category. */
+#define GROUPS_SAY                                                                                 \
+    "SELECT dlq, 'group' AS kind, fingerprint AS category, '' AS reason, count FROM groups"
+#define ROWS_SAY_OF_GROUPS                                                                         \
+    "SELECT dlq, 'group', fingerprint, '', count(*) FROM messages WHERE dlq IS NOT NULL"           \
+    " AND fingerprint IS NOT NULL AND fingerprint <> '0000000000000000'"                           \
+    " AND state IN ('pending_review', 'replaying') GROUP BY 1, 3"
+
 static const char compare[] =
     "SELECT dlq, kind, category, reason, sum(said), sum(counted) FROM ("
     " SELECT dlq, kind, category, reason, count AS said, 0 AS counted FROM counters"
     "  WHERE kind IN ('category', 'reason')"
     " UNION ALL SELECT dlq, kind, category, reason, count, 0 FROM (" AGES_SAY
-    " UNION ALL " PACKS_SAY ")"
+    " UNION ALL " GROUPS_SAY " UNION ALL " PACKS_SAY ")"
     " UNION ALL SELECT dlq, kind, category, reason, 0, count FROM (" ROWS_SAY
-    " UNION ALL " ROWS_SAY_OF_AGES " UNION ALL " ROWS_SAY_OF_PACKS ")"
+    " UNION ALL " ROWS_SAY_OF_AGES " UNION ALL " ROWS_SAY_OF_GROUPS " UNION ALL " ROWS_SAY_OF_PACKS
+    ")"
     ") GROUP BY 1, 2, 3, 4 HAVING sum(said) <> sum(counted)";
 
 static const char rebuild[] =
@@ -51,7 +60,13 @@ static const char rebuild[] =
     " WHERE dlq IS NOT NULL AND state IN ('pending_review', 'replaying') GROUP BY 1, 2;"
     "INSERT INTO counters SELECT dlq, 'total', '', '', count(*) FROM messages"
     " WHERE dlq IS NOT NULL GROUP BY 1"
-    " ON CONFLICT DO UPDATE SET count = max(count, excluded.count);";
+    " ON CONFLICT DO UPDATE SET count = max(count, excluded.count);"
+    "UPDATE groups SET count = 0;"
+    "INSERT INTO groups SELECT dlq, fingerprint, sum(state IN ('pending_review', 'replaying')),"
+    " count(*), min(dead_ms), max(dead_ms), max(seq) FROM messages WHERE dlq IS NOT NULL"
+    " AND fingerprint IS NOT NULL AND fingerprint <> '0000000000000000' GROUP BY 1, 2"
+    " ON CONFLICT DO UPDATE SET count = excluded.count, total = max(total, excluded.total),"
+    " first_ms = min(first_ms, excluded.first_ms), last_ms = max(last_ms, excluded.last_ms);";
 
 enum status counters_verify(struct database *database, struct buf *report, size_t *wrong,
                             struct err *err) {

@@ -1,6 +1,8 @@
 #include "store/sqlite/database.h"
 
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "store/sqlite/schema.h"
 
@@ -35,6 +37,10 @@ enum status database_trouble(sqlite3 *db, const char *what, struct err *err) {
             status = known[i].status;
     }
     return err_set(err, status, "SQLite: %s (%.100s)", sqlite3_errmsg(db), what);
+}
+
+void database_fingerprint(uint64_t fingerprint, char out[DATABASE_FINGERPRINT_SIZE]) {
+    snprintf(out, DATABASE_FINGERPRINT_SIZE, "%016" PRIx64, fingerprint);
 }
 
 enum status database_run(sqlite3 *db, const char *sql, struct err *err) {

@@ -35,6 +35,10 @@
     /* left alone, the planner walks all letters to save a sort */                                 \
     X(WAITING, "SELECT " DATABASE_FACTS " FROM messages INDEXED BY messages_waiting"               \
                " WHERE state IN ('queued', 'pending_retry', 'replaying') ORDER BY seq")            \
+    X(CLOSING, "SELECT " DATABASE_FACTS " FROM messages INDEXED BY messages_closing"               \
+               " WHERE closes_key <> 0 AND state = 'pending_review' ORDER BY seq")                 \
+    X(GROUPS, "SELECT dlq, fingerprint, count, total, first_ms, last_ms, sample FROM groups")      \
+    X(GROUP_SET, "INSERT OR REPLACE INTO groups VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")              \
     X(BY_SEQ, "SELECT " DATABASE_FACTS " FROM messages WHERE seq = ?1")                            \
     X(BY_ID, "SELECT " DATABASE_FACTS " FROM messages WHERE id = ?1 AND queue = ?2")               \
     X(WHOLE, "SELECT mark, envelope, envelope_at, envelope_len, body_at, body_len,"                \
@@ -127,6 +131,10 @@ bool database_next(struct database *database, sqlite3_stmt *stmt, enum status *s
                    struct err *err);
 void database_bind_text(sqlite3_stmt *stmt, int place, struct bytes text); /* ptr NULL: NULL */
 struct bytes database_text(sqlite3_stmt *stmt, int column); /* borrowed until the next step */
+
+/* As it stands in the file: 16 hexadecimal digits. */
+enum { DATABASE_FINGERPRINT_SIZE = 17 };
+void database_fingerprint(uint64_t fingerprint, char out[DATABASE_FINGERPRINT_SIZE]);
 
 enum status database_run(sqlite3 *db, const char *sql, struct err *err);
 /* Fills err from SQLite's last trouble. */

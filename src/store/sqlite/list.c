@@ -9,7 +9,7 @@
 #include "store/sqlite/list_sql.h"
 #include "store/sqlite/packs.h"
 
-enum { LIST_TRIES = 8 };
+enum { LIST_TRIES = 8, ENVELOPE_MAX = 64 << 20 };
 
 /* ---- what is taken just now ---- */
 
@@ -46,35 +46,37 @@ static enum state shown_state(enum state stored) {
                                            : stored;
 }
 
-/* The envelope as it is now: of a message that is taken, of a letter that was marked since. */
-static struct bytes as_shown(struct bytes stored, bool taken, struct bytes mark,
+/* What is known of a row besides its envelope. */
+struct knowledge {
+    bool taken;
+    struct bytes mark, blocked_by; /* ptr NULL: none */
+};
+
+/* The envelope as it is now: taken, marked since it was written, behind a closed key. */
+static struct bytes as_shown(struct bytes stored, const struct knowledge *known,
                              struct arena *arena) {
     struct envelope envelope;
-    if ((!taken && !mark.ptr) || envelope_restore(stored, arena, &envelope, NULL) != STATUS_OK ||
-        mark_read(mark, arena, &envelope, NULL) != STATUS_OK)
+    if ((!known->taken && !known->mark.ptr && !known->blocked_by.ptr) ||
+        envelope_restore(stored, arena, &envelope, NULL) != STATUS_OK ||
+        mark_read(known->mark, arena, &envelope, NULL) != STATUS_OK)
         return stored;
-    if (taken)
+    if (known->taken)
         envelope.state = shown_state(envelope.state);
+    envelope.blocked_by = known->blocked_by;
     struct buf text;
-    buf_init_heap(&text, 2 * (stored.len + mark.len) + 256);
+    buf_init_heap(&text, ENVELOPE_MAX);
     envelope_store(&envelope, &text);
     struct bytes copy = arena_dup(arena, buf_view(&text));
     buf_free(&text);
     return copy;
 }
 
-/* A row whose envelope is yet to be read. */
-struct listed {
-    struct bytes mark;
-    bool taken;
-};
-
 struct listing {
     struct packs *packs;
     const struct store_query *query;
     struct arena *arena;
     struct store_page *page;
-    struct listed *listed;     /* of each row */
+    struct knowledge *known;   /* of each row */
     struct packs_wish *wishes; /* the same */
 };
 
@@ -83,9 +85,9 @@ static void add_row(struct listing *listing, sqlite3_stmt *stmt) {
     struct store_row *row = &page->rows[page->count];
     struct bytes mark = database_text(stmt, LIST_MARK);
     *row = (struct store_row){.seq = (uint64_t)sqlite3_column_int64(stmt, LIST_SEQ)};
-    listing->listed[page->count] =
-        (struct listed){.mark = mark.ptr ? arena_dup(listing->arena, mark) : BYTES_NONE,
-                        .taken = sqlite3_column_int(stmt, LIST_TAKEN) != 0};
+    listing->known[page->count] =
+        (struct knowledge){.mark = mark.ptr ? arena_dup(listing->arena, mark) : BYTES_NONE,
+                           .taken = sqlite3_column_int(stmt, LIST_TAKEN) != 0};
     struct packs_wish *wish = &listing->wishes[page->count];
     *wish = (struct packs_wish){.place = {(uint64_t)sqlite3_column_int64(stmt, LIST_AT),
                                           (uint64_t)sqlite3_column_int64(stmt, LIST_LEN)},
@@ -139,12 +141,17 @@ static enum status run_again(struct listing *listing, struct database *database,
     return status;
 }
 
-static void show_rows(struct listing *listing) {
-    for (size_t i = 0; i < listing->page->count; i++) {
-        struct store_row *row = &listing->page->rows[i];
-        row->envelope = as_shown(row->envelope, listing->listed[i].taken, listing->listed[i].mark,
-                                 listing->arena);
-    }
+/* Which key is closed is known in memory alone. */
+static void show_rows(struct sqlite_store *self, struct listing *listing) {
+    struct store_page *page = listing->page;
+    pthread_mutex_lock(&self->front.mutex);
+    for (size_t i = 0; i < page->count; i++)
+        listing->known[i].blocked_by =
+            tables_blocked_by(&self->front.tables, page->rows[i].seq, listing->arena);
+    pthread_mutex_unlock(&self->front.mutex);
+    for (size_t i = 0; i < page->count; i++)
+        page->rows[i].envelope =
+            as_shown(page->rows[i].envelope, &listing->known[i], listing->arena);
 }
 
 static struct listing listing_new(struct sqlite_store *self, const struct store_query *query,
@@ -156,7 +163,7 @@ static struct listing listing_new(struct sqlite_store *self, const struct store_
         .query = query,
         .arena = arena,
         .page = page,
-        .listed = arena_alloc(arena, most * sizeof(struct listed)),
+        .known = arena_alloc(arena, most * sizeof(struct knowledge)),
         .wishes = arena_alloc(arena, most * sizeof(struct packs_wish)),
     };
 }
@@ -179,6 +186,6 @@ enum status list_read(struct store *store, const struct store_query *query, stru
     status = run_again(&listing, self->list_db, &sql, err);
     database_unlock(self->list_db);
     if (status == STATUS_OK)
-        show_rows(&listing);
+        show_rows(self, &listing);
     return status;
 }

@@ -1,13 +1,9 @@
 #include "store/sqlite/list_sql.h"
 
 #include <assert.h>
-#include <inttypes.h>
-#include <stdio.h>
 
 #include "store/page.h"
 #include "store/sqlite/database.h"
-
-enum { FINGERPRINT_SIZE = 17 };
 
 #define IS_TAKEN "seq IN (SELECT value FROM json_each(?1))"
 
@@ -66,8 +62,8 @@ static void filter_marks(struct building *building, uint32_t queue) {
     if (query->has_cause)
         where_text(building, "cause = ?", bytes_of(cause_text(query->cause)));
     if (query->has_fingerprint) {
-        char text[FINGERPRINT_SIZE];
-        snprintf(text, sizeof text, "%016" PRIx64, query->fingerprint);
+        char text[DATABASE_FINGERPRINT_SIZE];
+        database_fingerprint(query->fingerprint, text);
         where_text(building, "fingerprint = ?", arena_dup(building->arena, bytes_of(text)));
     }
     if (query->min_attempts > 0)

@@ -22,6 +22,7 @@ struct location {
     enum state state;
     struct kept envelope, body;
     struct blob *mark;
+    struct blob *blocked_by; /* the letter's id */
     uint64_t envelope_place, body_place;
 };
 
@@ -35,6 +36,9 @@ static void locate(const struct entry *entry, struct location *out) {
         .envelope_place = entry->envelope_place,
         .body_place = entry->body_place,
     };
+    const struct entry *letter = lines_blocked_by(entry);
+    if (letter)
+        out->blocked_by = blob_of(entry_letter_id(letter));
     if (entry->envelope.blob)
         blob_keep(&out->envelope, entry->envelope.blob, entry->envelope.bytes);
     if (entry->body.blob)
@@ -43,6 +47,7 @@ static void locate(const struct entry *entry, struct location *out) {
 
 static void location_drop(struct location *location) {
     blob_free(location->mark);
+    blob_free(location->blocked_by);
     blob_unkeep(&location->envelope);
     blob_unkeep(&location->body);
 }
@@ -109,6 +114,9 @@ static enum status load_once(struct sqlite_store *self, const struct location *a
         parts.mark = at->mark ? (struct bytes){at->mark->data, at->mark->len} : BYTES_NONE;
     if (status == STATUS_OK)
         status = held_new(&parts, out, err);
+    if (status == STATUS_OK && at->blocked_by)
+        (*out)->envelope.blocked_by =
+            arena_dup(&(*out)->arena, (struct bytes){at->blocked_by->data, at->blocked_by->len});
     arena_free(&arena);
     return status;
 }
@@ -154,11 +162,9 @@ static size_t take_locations(struct sqlite_store *self, uint32_t queue, enum sto
     return count;
 }
 
-size_t reader_take(struct store *store, uint32_t queue, enum store_take which, struct instant now,
-                   uint64_t avoid, struct store_held **out, size_t max) {
-    struct sqlite_store *self = parts_of(store);
-    struct location locations[TAKE_MAX];
-    size_t count = take_locations(self, queue, which, now, avoid, locations, max);
+/* What cannot be read goes back, and is tried again later. */
+static size_t load_taken(struct sqlite_store *self, struct location *locations, size_t count,
+                         struct mono again, struct store_held **out) {
     size_t loaded = 0;
     for (size_t i = 0; i < count; i++) {
         struct err err;
@@ -168,9 +174,36 @@ size_t reader_take(struct store *store, uint32_t queue, enum store_take which, s
             continue;
         }
         log_error("message %llu cannot be read: %s", (unsigned long long)seq, err.text);
-        front_give_back(&self->front, seq, mono_after(now.mono, UNREADABLE_WAIT_MS));
+        front_give_back(&self->front, seq, again);
     }
     return loaded;
+}
+
+static struct mono later(struct sqlite_store *self) {
+    return mono_after(clock_now(self->options.clock).mono, UNREADABLE_WAIT_MS);
+}
+
+size_t reader_take(struct store *store, uint32_t queue, enum store_take which, struct instant now,
+                   uint64_t avoid, struct store_held **out, size_t max) {
+    struct sqlite_store *self = parts_of(store);
+    struct location locations[TAKE_MAX];
+    size_t count = take_locations(self, queue, which, now, avoid, locations, max);
+    return load_taken(self, locations, count, mono_after(now.mono, UNREADABLE_WAIT_MS), out);
+}
+
+size_t reader_take_blocked(struct store *store, uint32_t queue, size_t limit,
+                           struct store_held **out, size_t max) {
+    struct sqlite_store *self = parts_of(store);
+    struct entry *entries[TAKE_MAX];
+    struct location locations[TAKE_MAX];
+    pthread_mutex_lock(&self->front.mutex);
+    struct queue *from = tables_queue(&self->front.tables, queue);
+    size_t count = lines_take_blocked(&from->lines, &from->waiting, limit, entries,
+                                      max < TAKE_MAX ? max : TAKE_MAX);
+    for (size_t i = 0; i < count; i++)
+        locate(entries[i], &locations[i]);
+    pthread_mutex_unlock(&self->front.mutex);
+    return load_taken(self, locations, count, later(self), out);
 }
 
 struct store_held *reader_take_one(struct store *store, uint32_t queue, uint64_t seq) {
@@ -182,12 +215,8 @@ struct store_held *reader_take_one(struct store *store, uint32_t queue, uint64_t
         locate(entry, &at);
     pthread_mutex_unlock(&self->front.mutex);
     struct store_held *held = NULL;
-    struct err err;
-    if (entry && load(self, &at, &held, &err) != STATUS_OK) {
-        log_error("message %llu cannot be read: %s", (unsigned long long)seq, err.text);
-        front_give_back(&self->front, seq, (struct mono){0});
-    }
-    return held;
+    size_t loaded = entry ? load_taken(self, &at, 1, later(self), &held) : 0;
+    return loaded ? held : NULL;
 }
 
 void reader_give_back(struct store *store, struct store_held *held_take, struct mono due) {

@@ -1,5 +1,7 @@
 #include "store/sqlite/recover.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/random.h>
 
 #include "base/log.h"
@@ -52,9 +54,31 @@ static enum status load_ages(struct sqlite_store *self, struct err *err) {
     return status;
 }
 
-static enum status load_waiting(struct sqlite_store *self, struct instant now, struct err *err) {
+static enum status load_groups(struct sqlite_store *self, struct err *err) {
+    struct tables *tables = &self->front.tables;
     enum status status = STATUS_OK;
-    sqlite3_stmt *stmt = database_statement(self->fold_db, SQL_WAITING);
+    sqlite3_stmt *stmt = database_statement(self->fold_db, SQL_GROUPS);
+    while (database_next(self->fold_db, stmt, &status, err)) {
+        char fingerprint[DATABASE_FINGERPRINT_SIZE];
+        snprintf(fingerprint, sizeof fingerprint, "%.*s", BYTES_ARG(database_text(stmt, 1)));
+        struct store_group group = {
+            .fingerprint = strtoull(fingerprint, NULL, 16),
+            .count = (uint64_t)sqlite3_column_int64(stmt, 2),
+            .total = (uint64_t)sqlite3_column_int64(stmt, 3),
+            .first_seen = {sqlite3_column_int64(stmt, 4)},
+            .last_seen = {sqlite3_column_int64(stmt, 5)},
+            .sample = (uint64_t)sqlite3_column_int64(stmt, 6),
+        };
+        groups_restore(&tables->groups, names_get(&tables->names, database_text(stmt, 0)), &group);
+    }
+    return status;
+}
+
+/* What memory must hold: messages that wait, and letters that close their key. */
+static enum status load_entries(struct sqlite_store *self, enum database_sql which,
+                                struct instant now, struct err *err) {
+    enum status status = STATUS_OK;
+    sqlite3_stmt *stmt = database_statement(self->fold_db, which);
     while (database_next(self->fold_db, stmt, &status, err)) {
         struct arena arena;
         struct row_facts row;
@@ -86,7 +110,11 @@ enum status recover_file(struct sqlite_store *self, uint64_t *position, struct e
     if (status == STATUS_OK)
         status = load_ages(self, err);
     if (status == STATUS_OK)
-        status = load_waiting(self, now, err);
+        status = load_groups(self, err);
+    if (status == STATUS_OK)
+        status = load_entries(self, SQL_WAITING, now, err);
+    if (status == STATUS_OK)
+        status = load_entries(self, SQL_CLOSING, now, err);
     return status;
 }
 

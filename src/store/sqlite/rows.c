@@ -1,14 +1,11 @@
 #include "store/sqlite/rows.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "core/lifecycle.h"
 #include "store/entry.h"
 #include "store/mark.h"
 #include "store/sqlite/packs.h"
 
-enum { FINGERPRINT_SIZE = 17, SCRATCH_BYTES = 4096 };
+enum { SCRATCH_BYTES = 4096 };
 
 /* ---- what a row refers to ---- */
 
@@ -53,7 +50,7 @@ static struct bytes or_null(struct bytes text) {
 }
 
 static void bind_envelope(sqlite3_stmt *stmt, const struct envelope *envelope,
-                          char fingerprint[FINGERPRINT_SIZE]) {
+                          char fingerprint[DATABASE_FINGERPRINT_SIZE]) {
     bool letter = envelope->letter_id.len > 0;
     database_bind_text(stmt, 3, envelope->id);
     database_bind_text(stmt, 4, or_null(envelope->letter_id));
@@ -64,7 +61,7 @@ static void bind_envelope(sqlite3_stmt *stmt, const struct envelope *envelope,
     database_bind_text(stmt, 9, or_null(envelope->reason));
     database_bind_text(stmt, 10, or_null(envelope->error_type));
     if (envelope->failed) {
-        snprintf(fingerprint, FINGERPRINT_SIZE, "%016" PRIx64, envelope->fingerprint);
+        database_fingerprint(envelope->fingerprint, fingerprint);
         database_bind_text(stmt, 11, bytes_of(fingerprint));
     }
     database_bind_text(stmt, 12, envelope->key);
@@ -73,9 +70,9 @@ static void bind_envelope(sqlite3_stmt *stmt, const struct envelope *envelope,
     sqlite3_bind_int64(stmt, 15, envelope->dead_at.ms);
     sqlite3_bind_int64(stmt, 16, envelope->next_attempt_at.ms);
     sqlite3_bind_int64(stmt, 17, envelope->escalated_at.ms);
-    sqlite3_bind_int64(stmt, 25, envelope->delay_ms);
-    sqlite3_bind_int64(stmt, 26, envelope->lease_ms);
-    sqlite3_bind_int64(stmt, 27, envelope->closes_key);
+    sqlite3_bind_int64(stmt, 21, envelope->closes_key);
+    sqlite3_bind_int64(stmt, 26, envelope->delay_ms);
+    sqlite3_bind_int64(stmt, 27, envelope->lease_ms);
     database_bind_text(stmt, 28, bytes_clip(bytes_of(envelope->content_hash), CONTENT_MARK_SIZE));
 }
 
@@ -86,13 +83,13 @@ static void bind_places(sqlite3_stmt *stmt, const struct places *places) {
         sqlite3_bind_int64(stmt, 18, places->error_id);
     database_bind_text(stmt, 19, BYTES(""));
     for (int i = 0; i < 4; i++)
-        sqlite3_bind_int64(stmt, 21 + i, (sqlite3_int64)numbers[i]);
+        sqlite3_bind_int64(stmt, 22 + i, (sqlite3_int64)numbers[i]);
 }
 
 static enum status write_message(struct database *database, const struct row *row,
                                  const struct envelope *envelope, const struct places *places,
                                  struct err *err) {
-    char fingerprint[FINGERPRINT_SIZE];
+    char fingerprint[DATABASE_FINGERPRINT_SIZE];
     sqlite3_stmt *stmt = database_statement(database, row->fresh ? SQL_ROW_ADD : SQL_ROW_SET);
     sqlite3_bind_int64(stmt, 1, (sqlite3_int64)row->seq);
     sqlite3_bind_int64(stmt, 2, row->queue);

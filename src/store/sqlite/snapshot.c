@@ -102,12 +102,30 @@ static void seal_keeps(struct snapshot *snapshot, struct sqlite_store *self) {
     keeps->change_count = keeps->changed_bytes = 0;
 }
 
+static void seal_groups(struct snapshot *snapshot, struct groups *groups) {
+    snapshot->groups = memory_array(groups->change_count + 1, sizeof *snapshot->groups);
+    for (struct list *node; (node = list_pop_front(&groups->changes)) != NULL;) {
+        const struct dlq_group *group = CONTAINER_OF(node, struct dlq_group, change);
+        snapshot->groups[snapshot->group_count++] = (struct snapshot_group){
+            .dlq = group->dlq,
+            .group = {.fingerprint = group->fingerprint,
+                      .count = group->count,
+                      .total = group->total,
+                      .first_seen = group->first_seen,
+                      .last_seen = group->last_seen,
+                      .sample = group->sample},
+        };
+    }
+    groups->change_count = 0;
+}
+
 struct snapshot *snapshot_seal(struct sqlite_store *self) {
     struct snapshot *snapshot = memory_new(sizeof *snapshot);
     snapshot->position = self->applied_end;
     snapshot->next_seq = self->front.tables.next_seq;
     seal_entries(snapshot, self);
     seal_keeps(snapshot, self);
+    seal_groups(snapshot, &self->front.tables.groups);
     map_each(&self->front.tables.dlqs.map, seal_counts, snapshot);
     seal_queues(snapshot, self);
     self->sealed_end = snapshot->position;
@@ -272,6 +290,26 @@ static enum status write_ages(const struct snapshot *snapshot, struct database *
     return status;
 }
 
+static enum status write_groups(const struct snapshot *snapshot, struct database *database,
+                                struct err *err) {
+    enum status status = STATUS_OK;
+    for (size_t i = 0; status == STATUS_OK && i < snapshot->group_count; i++) {
+        const struct store_group *group = &snapshot->groups[i].group;
+        const int64_t numbers[] = {(int64_t)group->count, (int64_t)group->total,
+                                   group->first_seen.ms, group->last_seen.ms,
+                                   (int64_t)group->sample};
+        char fingerprint[DATABASE_FINGERPRINT_SIZE];
+        database_fingerprint(group->fingerprint, fingerprint);
+        sqlite3_stmt *stmt = database_statement(database, SQL_GROUP_SET);
+        database_bind_text(stmt, 1, snapshot->groups[i].dlq->text);
+        database_bind_text(stmt, 2, bytes_of(fingerprint));
+        for (int n = 0; n < 5; n++)
+            sqlite3_bind_int64(stmt, 3 + n, numbers[n]);
+        status = database_step(database, stmt, err);
+    }
+    return status;
+}
+
 static enum status write_queues(const struct snapshot *snapshot, struct database *database,
                                 struct err *err) {
     enum status status = STATUS_OK;
@@ -310,6 +348,8 @@ enum status snapshot_write(const struct snapshot *snapshot, struct journal *jour
         status = write_queues(snapshot, database, err);
     if (status == STATUS_OK)
         status = write_keeps(snapshot, database, err);
+    if (status == STATUS_OK)
+        status = write_groups(snapshot, database, err);
     if (status == STATUS_OK)
         status = database_set_meta(database, "next_seq", snapshot->next_seq, err);
     if (status == STATUS_OK)
@@ -352,6 +392,7 @@ void snapshot_free(struct snapshot *snapshot) {
     for (size_t i = 0; i < snapshot->keep_count; i++)
         blob_unkeep(&snapshot->keeps[i].value);
     free(snapshot->keeps);
+    free(snapshot->groups);
     for (size_t i = 0; i < snapshot->queue_count; i++)
         free(snapshot->queues[i].facts);
     free(snapshot->entries);

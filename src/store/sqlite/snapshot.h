@@ -47,6 +47,11 @@ struct snapshot_keep {
     struct wall expires;
 };
 
+struct snapshot_group {
+    const struct name *dlq;
+    struct store_group group;
+};
+
 struct snapshot {
     struct snapshot *next;
     bool tried; /* and failed: the file may have its rows all the same */
@@ -58,6 +63,8 @@ struct snapshot {
     size_t count_count;
     struct snapshot_age *ages;
     size_t age_count;
+    struct snapshot_group *groups;
+    size_t group_count;
     struct snapshot_keep *keeps;
     size_t keep_count;
     struct snapshot_queue *queues;

@@ -67,6 +67,8 @@ static const struct store_vtable vtable = {
     .submit = writer_submit,
     .take = reader_take,
     .take_one = reader_take_one,
+    .take_blocked = reader_take_blocked,
+    .set_order = front_set_order,
     .give_back = reader_give_back,
     .next_ready = front_next_ready,
     .counts = front_counts,
@@ -75,6 +77,7 @@ static const struct store_vtable vtable = {
     .list = list_read,
     .kept = keep_rows_get,
     .kept_list = keep_rows_list,
+    .groups = front_groups,
     .dlq_depth = front_dlq_depth,
     .dlq = front_dlq,
     .dlq_names = front_dlq_names,
@@ -196,7 +199,8 @@ static enum status recover(struct sqlite_store *self, struct err *err) {
     if (status == STATUS_OK)
         status = recover_all(self, &trouble);
     if (status == STATUS_CORRUPT)
-        return err_set(err, status, "%.400s; `impound doctor --repair` salvages what is whole",
+        return err_set(err, status,
+                       "%.400s; `impound doctor` says what is damaged and what can be done",
                        trouble.text);
     return status == STATUS_OK ? status : err_set(err, status, "%s", trouble.text);
 }

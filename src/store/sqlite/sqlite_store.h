@@ -18,8 +18,8 @@ struct sqlite_store_options {
     size_t fold_changes;            /* of one fold; 0: FOLD_CHANGES; a simulation wants few */
 };
 
-/* Opens, creates and recovers. CORRUPT: what is damaged and that `impound doctor --repair` can
- * help; BUSY: another process has it open. */
+/* Opens, creates and recovers. CORRUPT: what is damaged and that `impound doctor` tells more; BUSY:
+ * another process has it open. */
 enum status sqlite_store_open(const struct sqlite_store_options *options, struct store **out,
                               struct err *err);
 
@@ -32,7 +32,8 @@ void sqlite_store_fold(struct store *store);
 void sqlite_store_crash(struct store *store);
 
 /* What `impound doctor` prints: checksums, counters against rows, positions. One line a finding to
- * `report`; returns CORRUPT when something is wrong. With `repair`, salvages every whole record. */
+ * `report`; returns CORRUPT when something is wrong, and in *err what can be done. With
+ * `repair`, salvages every whole record, also into a file that is gone. */
 enum status sqlite_store_doctor(const struct sqlite_store_options *options, bool repair,
                                 struct buf *report, struct err *err);
 

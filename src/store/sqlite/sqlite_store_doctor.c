@@ -44,7 +44,8 @@ struct doctor {
     enum status status; /* of salvaging */
     struct err err;
     bool wrong;
-    bool holes; /* the journal has places that cannot be read, or is not all there */
+    bool malformed; /* the file's pages: nothing is to be written there any more */
+    bool holes;     /* the journal has places that cannot be read, or is not all there */
 };
 
 /* ---- looking ---- */
@@ -81,10 +82,18 @@ static enum status look_at_pages(struct doctor *doctor, struct err *err) {
         if (bytes_is(line, "ok"))
             continue;
         buf_printf(doctor->report, "SQLite file: %.*s\n", BYTES_ARG(line));
-        doctor->wrong = true;
+        doctor->malformed = true;
     }
     sqlite3_finalize(stmt);
     return status;
+}
+
+static enum status malformed(const struct doctor *doctor, struct err *err) {
+    return err_set(err, STATUS_CORRUPT,
+                   "the SQLite file %s is malformed, which repair does not mend: put a copy of it "
+                   "back, and the journal brings it up to date; or move it away and run `impound "
+                   "doctor --repair`, which makes a new one of what the journal still holds",
+                   doctor->options->path);
 }
 
 static enum status ask_number(struct doctor *doctor, const char *sql, uint64_t *out,
@@ -124,15 +133,18 @@ static enum status look_at_packs(struct doctor *doctor, struct err *err) {
 
 static enum status look_at_file(struct doctor *doctor, struct err *err) {
     size_t wrong = 0;
-    enum status status = look_at_pages(doctor, err);
+    enum status status = database_meta(&doctor->file, "journal_position", &doctor->position, err);
     if (status == STATUS_OK)
+        status = look_at_pages(doctor, err);
+    if (status == STATUS_OK && !doctor->malformed)
         status = look_at_packs(doctor, err);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK && !doctor->malformed)
         status = counters_verify(&doctor->file, doctor->report, &wrong, err);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK && !doctor->malformed)
         status = ask_number(doctor, "SELECT count(*) FROM kept", &doctor->kept, err);
     doctor->wrong |= wrong > 0;
-    return status;
+    doctor->malformed |= status == STATUS_CORRUPT;
+    return doctor->malformed ? malformed(doctor, err) : status;
 }
 
 /* A journal whose records all stand before the file's position, or that is empty, is fine; one that
@@ -391,11 +403,9 @@ static enum status examine(struct doctor *doctor, bool repair, struct err *err) 
     enum status status = database_open(&options, &doctor->file, err);
     if (status != STATUS_OK) {
         buf_printf(doctor->report, "SQLite file: %s\n", err ? err->text : "it does not open");
-        return status;
+        return status == STATUS_CORRUPT ? malformed(doctor, err) : status;
     }
-    status = database_meta(&doctor->file, "journal_position", &doctor->position, err);
-    if (status == STATUS_OK)
-        status = look_at_file(doctor, err);
+    status = look_at_file(doctor, err);
     if (status == STATUS_OK)
         status = look_at_journal(doctor, err);
     if (status == STATUS_OK)
@@ -403,7 +413,10 @@ static enum status examine(struct doctor *doctor, bool repair, struct err *err) 
     if (status == STATUS_OK && doctor->wrong && repair)
         status = repair_all(doctor, err);
     else if (status == STATUS_OK && doctor->wrong)
-        status = err_set(err, STATUS_CORRUPT, "the store %s is damaged", doctor->options->path);
+        status = err_set(err, STATUS_CORRUPT,
+                         "the store %s is damaged; `impound doctor --repair` salvages every whole "
+                         "record of the journal and counts anew",
+                         doctor->options->path);
     if (status == STATUS_OK && !doctor->wrong)
         buf_printf(doctor->report,
                    "the store is sound; %llu changes wait in the journal; %llu texts are kept "

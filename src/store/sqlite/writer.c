@@ -109,7 +109,7 @@ static void write_group(struct sqlite_store *self, struct group *group, double *
 static void note_ready(struct group *group, const struct batch *batch) {
     for (size_t i = 0; i < batch->count; i++) {
         const struct batch_op *op = &batch->ops[i];
-        if (op->record && (op->kind == STORE_PUT || op->kind == STORE_UPDATE))
+        if (batch_op_wakes(op))
             group->ready[op->queue->number - 1] = true;
     }
 }

@@ -243,6 +243,25 @@ static void a_handler_and_its_fallbacks_are_one_list(void **state) {
     config_free(config);
 }
 
+static void a_fallback_keeps_answers_like_its_handler_unless_it_says_otherwise(void **state) {
+    (void)state;
+    struct config *config =
+        parsed("queues:\n"
+               "  q:\n"
+               "    fallback: [{exec: [b], edit: .a}, {exec: [c], reply: {store: 2h}}]\n"
+               "    handler: {exec: [a], reply: {store: 1h}}\n",
+               "i.yaml");
+    const struct config_handler *handlers = config->queues[0].handlers;
+    assert_int_equal(handlers[0].reply.store_ms, 3600 * 1000);
+    assert_int_equal(handlers[1].reply.store_ms, 3600 * 1000);
+    assert_int_equal(handlers[2].reply.store_ms, 7200 * 1000);
+    assert_int_equal(handlers[0].edit.len, 0);
+    assert_bytes(handlers[1].edit, ".a");
+    assert_bytes(config->programs->text, ".a");
+    assert_null(config->programs->next);
+    config_free(config);
+}
+
 static void a_queue_knows_every_dlq_that_it_can_reach(void **state) {
     (void)state;
     struct config *config =
@@ -389,6 +408,7 @@ int main(void) {
         cmocka_unit_test(every_key_of_retry_breaker_and_poison_is_read),
         cmocka_unit_test(every_condition_of_a_rule_is_read),
         cmocka_unit_test(a_handler_and_its_fallbacks_are_one_list),
+        cmocka_unit_test(a_fallback_keeps_answers_like_its_handler_unless_it_says_otherwise),
         cmocka_unit_test(a_queue_knows_every_dlq_that_it_can_reach),
         cmocka_unit_test(queues_may_share_a_dlq_that_is_told_of_once),
         cmocka_unit_test(the_environment_fills_in_names),

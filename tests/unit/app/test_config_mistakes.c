@@ -80,7 +80,7 @@ static const struct mistake_case server_cases[] = {
     {TOP("server: {auth: ^{}}"), "auth: expected none, got an empty mapping"},
     {TOP("server: {max_body: ^4MB}"),
      "max_body: expected a size such as 512, 64KiB, 4MiB or 1GiB, got \"4MB\""},
-    {TOP("server: {max_body: ^0}"), "max_body: expected 1 to 1073741824, got \"0\""},
+    {TOP("server: {max_body: ^0}"), "max_body: expected 1 to 1GiB, got \"0\""},
     {TOP("server: {drain: ^10}"), "drain: " DURATION "\"10\""},
     {TOP("server: {drain: ^2h}"), "drain: expected 0ms to 1h, got \"2h\""},
     {TOP("server: {jq_timeout: ^0ms}"), "jq_timeout: expected 1ms to 1m, got \"0ms\""},
@@ -122,6 +122,8 @@ static const struct mistake_case queue_cases[] = {
     {"queues:\n  q: ^3\n", "q: expected a mapping, got \"3\""},
 };
 
+#define REPLY "expected {store: 24h}, or a URL such as redis://127.0.0.1/0?key=result:{id}, got "
+
 static const struct mistake_case handler_cases[] = {
     {"queues: {q: {handler: ^lease}}\n", "lease is not in this version"},
     {"queues: {q: {handler: {^lease: {}}}}\n", "lease is not in this version"},
@@ -153,15 +155,34 @@ static const struct mistake_case handler_cases[] = {
      "a: expected a header's value on one line, got \"b  c: d\""},
     {"queues: {q: {handler: {http: \"http://h\", headers: ^none}}}\n",
      "headers: expected a mapping such as {x-api-key: \"${KEY}\"}, got \"none\""},
-    {"queues: {q: {handler: {http: \"http://h\", ^batch: 3, ^reply: {}, ^mode: stream, ^workers: "
+    {"queues: {q: {handler: {http: \"http://h\", ^batch: 3, ^mode: stream, ^workers: "
      "2}}}\n",
-     "batch is not in this version\nreply is not in this version\nmode is not in this "
+     "batch is not in this version\nmode is not in this "
      "version\nworkers is not in this version"},
     {"queues: {q: {handler: {http: \"http://h\", ^timeuot: 1s}}}\n",
      "unknown key \"timeuot\" in handler of queue \"q\". Did you mean \"timeout\"?"},
     {Q("fallback: ^{http: \"http://h\"}"),
      "fallback: expected a list of at most 8 handlers, got a mapping"},
-    {Q("fallback: [{http: \"http://h\", ^edit: '.model = 1'}]"), "edit is not in this version"},
+    {Q("fallback: [{http: \"http://h\", edit: ^[a]}]"), "edit: expected a text, got a list"},
+    {"queues: {q: {handler: {http: \"http://h\", reply: ^{}}}}\n",
+     "reply: " REPLY "an empty mapping"},
+    {"queues: {q: {handler: {http: \"http://h\", reply: ^24h}}}\n", "reply: " REPLY "\"24h\""},
+    {"queues: {q: {handler: {http: \"http://h\", reply: {store: ^0}}}}\n",
+     "store: expected 1s to 366d, got \"0\""},
+    {"queues: {q: {handler: {http: \"http://h\", reply: {store: 1h, ^ttl: 1h}}}}\n",
+     "unknown key \"ttl\" in reply of handler of queue \"q\""},
+    {"queues: {q: {handler: {http: \"http://h\", reply: ^\"kafka://h/t\"}}}\n",
+     "reply to kafka:// is not in this version"},
+    {"queues: {q: {handler: {http: \"http://h\", reply: ^\"rediss://h/0?key={id}\"}}}\n",
+     "reply to rediss:// is not in this version"},
+#ifdef IMPOUND_REDIS
+    {"queues: {q: {handler: {http: \"http://h\", reply: ^\"redis://h/0?key=all\"}}}\n",
+     "reply: this Redis URL is not right: key: expected a key with {id} in it, such as "
+     "result:{id}, got \"all\""},
+#else
+    {"queues: {q: {handler: {http: \"http://h\", reply: ^\"redis://h/0?key={id}\"}}}\n",
+     "reply to redis:// is not in this version"},
+#endif
     {Q("fallback: [^{}]"), "fallback[0]: " HANDLER},
 };
 
@@ -198,9 +219,10 @@ static const struct mistake_case classify_cases[] = {
     {WHEN("status: ^99"), "status: " STATUS "\"99\""},
     {WHEN("status: [502, ^abc]"), "status[1]: " STATUS "\"abc\""},
     {WHEN("status: ^[]"), "status: expected at least one item, got an empty list"},
-    {WHEN("kind: ^timeuot"),
-     "kind: expected timeout, refused, reset, dns, tls, status, exit, signal, expired or reported, "
-     "got \"timeuot\". Did you mean \"timeout\"?"},
+    {WHEN("kind: ^timeuot"), "kind: expected timeout, refused, reset, dns, tls, status, exit, "
+                             "signal, expired, reported, edit "
+                             "or answer, "
+                             "got \"timeuot\". Did you mean \"timeout\"?"},
     {WHEN("exit_code: ^256"),
      "exit_code: expected an exit code from 1 to 255, or a list of them, got \"256\""},
     {WHEN("exit_code: ^0"),

@@ -24,6 +24,7 @@ static void print(struct bytes yaml, struct buf *out) {
 
 static const char *const configs[] = {
     "queues: {q: {handler: {http: \"http://h\"}}}",
+    "queues: {q: {handler: callback}}",
     "queues: {\"off\": {handler: {exec: [\"./a b\", \"null\", \"\\\"x\\\"\\n\", \"3\", é]}}}",
     "server: {listen: \"[::1]:0\", auth: none, max_body: 1000, drain: 90s, jq_timeout: 50ms}\n"
     "store: sqlite:sub/i.db\n"
@@ -31,7 +32,8 @@ static const char *const configs[] = {
     "  a:\n"
     "    handler: {http: \"http://h/\", timeout: 5s, ca: ca.pem, headers: {a: \"${HOME}\", b: "
     "\"$${x}\"}}\n"
-    "    fallback: [{exec: [x, y]}, {http: \"https://i/\"}]\n"
+    "    fallback: [{exec: [x, y], edit: '.a = \"b\"', reply: {store: 36h}}, {http: "
+    "\"https://i/\"}]\n"
     "    concurrency: 3\n"
     "    classify:\n"
     "      presets: [ai-api, http]\n"
@@ -148,6 +150,10 @@ static void what_needs_a_restart_is_told(void **state) {
         {SMALL("", "q: {handler: {http: \"http://h\", headers: {a: b}}}"),
          "queues.q.handler changed: restart to apply\n"},
         {SMALL("", "q: {" HTTP("http://h") ", fallback: [{http: \"http://h\"}]}"),
+         "queues.q.handler changed: restart to apply\n"},
+        {SMALL("", "q: {handler: {http: \"http://h\", edit: .a}}"),
+         "queues.q.handler changed: restart to apply\n"},
+        {SMALL("", "q: {handler: {http: \"http://h\", reply: {store: 1h}}}"),
          "queues.q.handler changed: restart to apply\n"},
         {SMALL("", "r: {" HTTP("http://h") "}"), "queues.q was removed: restart to apply\n"
                                                  "queues.r was added: restart to apply\n"},

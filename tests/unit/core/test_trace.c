@@ -78,6 +78,11 @@ static const struct {
      "!call@/var/lib/gems/3.1.0/gems/rack-2.2.4/lib/rack/builder.rb <main>@price.rb"},
     {"ruby_upside_down", "RuntimeError", "no rate for 17",
      "rate@price.rb price@price.rb <main>@price.rb"},
+    {"ruby_namespace", "JSON::ParserError", "859: unexpected token at '{broken'",
+     "!parse@/usr/lib/ruby/3.1.0/json/common.rb !parse@/usr/lib/ruby/3.1.0/json/common.rb "
+     "<main>@order.rb"},
+    {"ruby_lines", "Pricing::RateMissing", "no rate for {:id=>7}",
+     "rescue in fetch@price.rb fetch@price.rb price@price.rb <main>@price.rb"},
     {"ruby_cause", "ZeroDivisionError", "divided by 0",
      "Integer#/@price.rb Object#price@price.rb <main>@price.rb"},
     {"two_languages", "TypeError", "second", "main@/srv/app/run.js"},

@@ -152,5 +152,6 @@ bool rig_saw_event(const struct rig *rig, const char *part);
 
 /* ---- jq ---- */
 void rig_jq_answer(struct rig *rig, size_t job, enum status status, bool truthy);
+void rig_jq_output(struct rig *rig, size_t job, const char *json); /* what an edit made */
 
 #endif

@@ -131,6 +131,13 @@ void rig_jq_answer(struct rig *rig, size_t index, enum status status, bool truth
     job->done(job, status, truthy, truthy ? BYTES("true") : BYTES("false"), &err);
 }
 
+void rig_jq_output(struct rig *rig, size_t index, const char *json) {
+    struct jq_job *job = rig->jobs[index];
+    assert_non_null(job);
+    rig->jobs[index] = NULL;
+    job->done(job, STATUS_OK, true, bytes_of(json), NULL);
+}
+
 static enum status fails(size_t *left, struct err *err) {
     if (*left == 0)
         return STATUS_OK;

@@ -25,6 +25,8 @@ static void on_done(struct call *call, const struct outcome *outcome) {
     caller->outcome.error_message = arena_dup(&caller->arena, outcome->error_message);
     caller->outcome.stack_trace = arena_dup(&caller->arena, outcome->stack_trace);
     caller->outcome.reason = arena_dup(&caller->arena, outcome->reason);
+    caller->outcome.answer = arena_dup(&caller->arena, outcome->answer);
+    caller->outcome.answer_type = arena_dup(&caller->arena, outcome->answer_type);
     pthread_cond_broadcast(&caller->changed);
     pthread_mutex_unlock(&caller->mutex);
 }

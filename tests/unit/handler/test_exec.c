@@ -74,6 +74,49 @@ static void exit_zero_is_ok_and_the_body_comes_on_stdin(void **state) {
     caller_free(&caller);
 }
 
+static void run_for_answer(struct bench *bench, struct caller *caller, const char *code) {
+    caller_init(caller);
+    caller->call.wants_answer = true;
+    run(caller, shell(bench, code));
+}
+
+static void what_it_writes_to_stdout_is_its_answer(void **state) {
+    static const struct {
+        const char *code, *answer, *type;
+    } cases[] = {
+        {"cat; echo no >&2", "{\"n\":1}", "application/json"},
+        {"echo done", "done\n", "text/plain; charset=utf-8"},
+        {"printf '\\377'", "\xff", "application/octet-stream"},
+        {":", "", "text/plain; charset=utf-8"},
+        {"cat >/dev/null; (sleep 60 & echo $$) | head -c 0; echo x", "x\n",
+         "text/plain; charset=utf-8"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct caller caller;
+        run_for_answer(*state, &caller, cases[i].code);
+        assert_int_equal(caller.outcome.ending, ENDING_OK);
+        assert_bytes(caller.outcome.answer, cases[i].answer);
+        assert_bytes(caller.outcome.answer_type, cases[i].type);
+        caller_free(&caller);
+    }
+}
+
+static void a_process_that_fails_has_no_answer(void **state) {
+    struct caller caller;
+    run_for_answer(*state, &caller, "echo half; exit 3");
+    assert_int_equal(caller.outcome.ending, ENDING_FAILED);
+    assert_int_equal(caller.outcome.answer.len, 0);
+    caller_free(&caller);
+}
+
+static void a_process_that_says_too_much_can_end_all_the_same(void **state) {
+    struct caller caller;
+    run_for_answer(*state, &caller, "head -c 20000000 /dev/zero");
+    assert_int_equal(caller.outcome.ending, ENDING_OK);
+    assert_int_equal(caller.outcome.answer.len, OUTCOME_ANSWER_MAX + 1);
+    caller_free(&caller);
+}
+
 static void the_environment_names_the_message_and_keeps_ours(void **state) {
     struct caller caller;
     caller_init(&caller);
@@ -109,6 +152,14 @@ static void an_exit_code_fails_with_the_last_line_of_stderr(void **state) {
     assert_int_equal(caller.outcome.exit_code, 65);
     assert_bytes(caller.outcome.error_message, "no such order");
     assert_bytes(caller.outcome.error_type, "");
+    caller_free(&caller);
+}
+
+static void what_node_signs_with_is_no_message(void **state) {
+    struct caller caller;
+    run_shell(*state, &caller,
+              "echo '{ code: 5 }' >&2; echo >&2; echo Node.js v20.1.0 >&2; exit 1");
+    assert_bytes(caller.outcome.error_message, "{ code: 5 }");
     caller_free(&caller);
 }
 
@@ -440,9 +491,13 @@ int main(int argc, char **argv) {
         return play_role(argv[1], argv[2]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exit_zero_is_ok_and_the_body_comes_on_stdin),
+        cmocka_unit_test(what_it_writes_to_stdout_is_its_answer),
+        cmocka_unit_test(a_process_that_fails_has_no_answer),
+        cmocka_unit_test(a_process_that_says_too_much_can_end_all_the_same),
         cmocka_unit_test(the_environment_names_the_message_and_keeps_ours),
         cmocka_unit_test(it_runs_in_its_directory),
         cmocka_unit_test(an_exit_code_fails_with_the_last_line_of_stderr),
+        cmocka_unit_test(what_node_signs_with_is_no_message),
         cmocka_unit_test(a_silent_failure_says_its_exit_status),
         cmocka_unit_test(a_python_exception_gives_type_message_and_trace),
         cmocka_unit_test(a_signal_is_a_crash_with_its_number),

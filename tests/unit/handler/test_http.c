@@ -1,6 +1,8 @@
 /* What is sent, and what is made of the answer. */
 #include "test.h"
 
+#include <sys/socket.h>
+
 #include "base/memory.h"
 #include "http_bench.h"
 
@@ -169,6 +171,21 @@ static const struct answer_case answer_cases[] = {
      "47\r\n\r\n{\"error\":{\"type\":\"Invalid\",\"message\":\"no "
      "sku\"}}",
      ENDING_FAILED, 422, -1, "Invalid", "no sku"},
+    {"HTTP/1.1 429 Slow\r\nretry-after-ms: 1250\r\nRetry-After: 2\r\nContent-Length: 4\r\n\r\nslow",
+     ENDING_FAILED, 429, 1250, "", "slow"},
+    {"HTTP/1.1 429 Slow\r\nx-ms-retry-after-ms: 9\r\nContent-Length: 4\r\n\r\nslow", ENDING_FAILED,
+     429, 9, "", "slow"},
+    {"HTTP/1.1 429 Slow\r\nretry-after-ms: soon\r\nRetry-After: 2\r\nContent-Length: 0\r\n\r\n",
+     ENDING_FAILED, 429, 2000, "", "HTTP 429 Too Many Requests"},
+    {"HTTP/1.1 429 Slow\r\nContent-Length: 47\r\n\r\n"
+     "{\"message\":\"m\",\"details\":[{\"retryDelay\":\"3s\"}]}",
+     ENDING_FAILED, 429, -1, "", "m"}, /* not where its maker puts it */
+    {"HTTP/1.1 429 Slow\r\nContent-Length: 57\r\n\r\n"
+     "{\"error\":{\"message\":\"m\",\"details\":[{\"retryDelay\":\"3s\"}]}}",
+     ENDING_FAILED, 429, 3000, "", "m"},
+    {"HTTP/1.1 429 Slow\r\nx-amzn-ErrorType: ThrottlingException:http://x/\r\nContent-Length: "
+     "15\r\n\r\n{\"message\":\"m\"}",
+     ENDING_FAILED, 429, -1, "ThrottlingException", "m"},
 };
 
 static void a_status_is_judged_with_what_its_body_says(void **state) {
@@ -186,6 +203,50 @@ static void a_status_is_judged_with_what_its_body_says(void **state) {
         assert_false(caller.outcome.has_verdict);
         caller_free(&caller);
     }
+}
+
+/* ---- an answer that is wanted ---- */
+
+static void an_answer_is_brought_with_its_type_where_it_is_wanted(void **state) {
+    struct http_bench *bench = *state;
+    bench->answer = "HTTP/1.1 200 OK\r\nContent-Type: application/json; charset=utf-8\r\n"
+                    "Content-Length: 9\r\n\r\n{\"n\": 1}\n";
+    http_bench_begin(bench, http_bench_answer);
+    struct caller caller;
+    caller_init(&caller);
+    caller.call.wants_answer = true;
+    http_bench_post(bench, &caller, HTTP_BENCH_LONG_MS);
+    assert_int_equal(caller.outcome.ending, ENDING_OK);
+    assert_bytes(caller.outcome.answer, "{\"n\": 1}\n");
+    assert_bytes(caller.outcome.answer_type, "application/json; charset=utf-8");
+    caller_free(&caller);
+    caller_init(&caller);
+    http_bench_post(bench, &caller, HTTP_BENCH_LONG_MS);
+    assert_int_equal(caller.outcome.ending, ENDING_OK);
+    assert_int_equal(caller.outcome.answer.len, 0);
+    caller_free(&caller);
+}
+
+/* A hundred times what may be kept, had anybody read it all. */
+static void endless(struct peer *peer, int fd, int number) {
+    (void)number;
+    static char piece[65536];
+    peer_read(peer, fd);
+    peer_write(fd, "HTTP/1.1 200 OK\r\nContent-Length: 419430400\r\n\r\n");
+    while (send(fd, piece, sizeof piece, MSG_NOSIGNAL) > 0) {
+    }
+}
+
+static void of_an_answer_beyond_the_limit_one_byte_more_than_it_is_read(void **state) {
+    struct http_bench *bench = *state;
+    http_bench_begin(bench, endless);
+    struct caller caller;
+    caller_init(&caller);
+    caller.call.wants_answer = true;
+    http_bench_post(bench, &caller, HTTP_BENCH_LONG_MS);
+    assert_int_equal(caller.outcome.ending, ENDING_OK);
+    assert_int_equal(caller.outcome.answer.len, OUTCOME_ANSWER_MAX + 1);
+    caller_free(&caller);
 }
 
 static void a_retry_after_date_is_measured_from_now(void **state) {
@@ -266,6 +327,8 @@ int main(void) {
         HTTP_TEST(a_message_s_headers_pass_and_the_configured_ones_win),
         HTTP_TEST(no_header_of_a_message_can_inject_frame_or_impersonate),
         HTTP_TEST(a_status_is_judged_with_what_its_body_says),
+        HTTP_TEST(an_answer_is_brought_with_its_type_where_it_is_wanted),
+        HTTP_TEST(of_an_answer_beyond_the_limit_one_byte_more_than_it_is_read),
         HTTP_TEST(a_retry_after_date_is_measured_from_now),
         HTTP_TEST(a_handler_may_say_the_verdict_itself),
         HTTP_TEST(an_endless_body_is_dropped_without_changing_the_outcome),

@@ -1,5 +1,7 @@
 #include "test.h"
 
+#include <stdio.h>
+
 #include "core/outcome.h"
 #include "handler/problem.h"
 
@@ -29,7 +31,7 @@ static const struct body_case cases[] = {
      "overloaded_error", "Overloaded", ""},
     {"{\"error\":{\"message\":\"The model `x` does not exist\",\"type\":\"invalid_request_error\","
      "\"param\":null,\"code\":\"model_not_found\"}}",
-     "invalid_request_error", "The model `x` does not exist", ""},
+     "model_not_found", "The model `x` does not exist", ""},
     {"{\"error\":{\"code\":429,\"status\":\"RESOURCE_EXHAUSTED\",\"message\":\"Quota exceeded\"}}",
      "RESOURCE_EXHAUSTED", "Quota exceeded", ""},
     {"[{\"error\":{\"code\":429,\"status\":\"RESOURCE_EXHAUSTED\",\"message\":\"Quota\"}}]",
@@ -68,6 +70,31 @@ static void every_known_shape_gives_type_message_and_stack(void **state) {
     }
 }
 
+static void a_delay_in_the_body_is_told(void **state) {
+    (void)state;
+    static const struct {
+        const char *delay;
+        int64_t ms;
+    } delays[] = {{"34s", 34000}, {"34.074824224s", 35000},
+                  {"0s", 0},      {"0.1s", 1000},
+                  {"34", -1},     {"s", -1},
+                  {"", -1},       {"x.5s", -1},
+                  {"-3s", -1},    {"99999999999999s", -1},
+                  {"1s ", -1}};
+    for (size_t i = 0; i < sizeof delays / sizeof *delays; i++) {
+        char body[256];
+        struct arena arena;
+        struct problem problem;
+        snprintf(body, sizeof body,
+                 "{\"error\":{\"message\":\"m\",\"details\":[{\"x\":1},{\"retryDelay\":\"%s\"}]}}",
+                 delays[i].delay);
+        arena_init_heap(&arena, 1024);
+        problem_read(bytes_of(body), &arena, &problem);
+        assert_int_equal(problem.retry_after_ms, delays[i].ms);
+        arena_free(&arena);
+    }
+}
+
 static void long_texts_are_clipped_between_characters(void **state) {
     (void)state;
     struct arena arena;
@@ -89,6 +116,7 @@ static void long_texts_are_clipped_between_characters(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_known_shape_gives_type_message_and_stack),
+        cmocka_unit_test(a_delay_in_the_body_is_told),
         cmocka_unit_test(long_texts_are_clipped_between_characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

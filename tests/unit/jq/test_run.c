@@ -168,13 +168,36 @@ static void computing_with_a_big_number_names_its_field(void **state) {
     static const char expected[] = "the program computes with 9007199254740993, which a double "
                                    "cannot hold exactly (at .order.ids[1])";
     static const char input[] = "{\"order\":{\"ids\":[5,9007199254740993]}}";
-    static const char *const programs[] = {
-        ".order.ids[1] + 1",      "1 + .order.ids[1]",    ".order.ids[1] - 1",
-        ".order.ids[1] * 2",      ".order.ids[1] / 2",    ".order.ids[1] % 2",
-        ".order.ids[1] > 1",      "1 <= .order.ids[1]",   ".order.ids | add",
-        ".order.ids | max",       ".order.ids | sort",    ".order.ids[1] |= . + 1",
-        ".order.ids[1] | floor",  ".order.ids[1] | sqrt", ".order.ids[1] | length",
-        ".order.ids | sort_by(.)"};
+    static const char *const programs[] = {".order.ids[1] + 1",
+                                           "1 + .order.ids[1]",
+                                           ".order.ids[1] - 1",
+                                           ".order.ids[1] * 2",
+                                           ".order.ids[1] / 2",
+                                           ".order.ids[1] % 2",
+                                           ".order.ids[1] > 1",
+                                           "1 <= .order.ids[1]",
+                                           ".order.ids | add",
+                                           ".order.ids | max",
+                                           ".order.ids | sort",
+                                           ".order.ids[1] |= . + 1",
+                                           ".order.ids[1] | floor",
+                                           ".order.ids[1] | sqrt",
+                                           ".order.ids[1] | length",
+                                           ".order.ids | sort_by(.)",
+                                           ".order.ids[1] | test(\"9\")",
+                                           ".order.ids[1] | test(\"9\"; \"i\")",
+                                           ".order.ids[1] | startswith(\"9\")",
+                                           ".order.ids[1] | endswith(\"3\")",
+                                           ".order.ids[1] | ascii_downcase",
+                                           ".order.ids[1] | explode",
+                                           ".order.ids[1] | split(\"0\")",
+                                           ".order.ids[1] | index(\"0\")",
+                                           ".order.ids[1] | sub(\"9\"; \"8\")",
+                                           ".order.ids[1] | gsub(\"9\"; \"8\"; \"i\")",
+                                           ".order.ids[1] | [match(\"9\")]",
+                                           ".order.ids[1] | fromjson",
+                                           ".order.ids[1] as $n | \"9\" | test($n)",
+                                           ".order.ids[1] as $n | \"9\" | startswith($n)"};
     for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++)
         assert_refuses(programs[i], input, expected);
 }
@@ -190,6 +213,11 @@ static void computing_with_other_numbers_is_not_disturbed(void **state) {
     assert_gives("null + .id", input, "9007199254740993");
     assert_gives("[.n, 1] | sort", input, "[1,2]");
     assert_gives("[[1, 2], [3]] | add", input, "[1,2,3]");
+    assert_gives("\"aXb\" | test(\"x\"; \"i\")", input, "true");
+    assert_gives("\"aXb\" | sub(\"(?<l>X)\"; \"-\\(.l)-\")", input, "\"a-X-b\"");
+    assert_gives("\"a,b\" | split(\",\")", input, "[\"a\",\"b\"]");
+    assert_gives("[.n, .id] | index(9007199254740993)", input, "1");
+    assert_gives("(.id | tostring | startswith(\"9007\"))", input, "true");
 }
 
 static void digits_that_are_no_literals_are_left_alone(void **state) {

@@ -54,6 +54,8 @@ static void open_world(struct client_world *world, bool immediate, int64_t idle_
     world->engine.count = 2;
     snprintf(world->engine.queues[0].name, 256, "orders");
     snprintf(world->engine.queues[1].name, 256, "payments");
+    triage_init(&world->triage, &test_clock, 42);
+    world->triage.store = world->store;
     struct server_options options = {
         .host = "127.0.0.1",
         .max_body = CLIENT_MAX_BODY,
@@ -61,6 +63,7 @@ static void open_world(struct client_world *world, bool immediate, int64_t idle_
         .engine = &world->engine,
         .store = world->store,
         .clock = &test_clock,
+        .triage = &world->triage,
         .config = {config_dlq, config_dlq_names, config_policy, config_release, NULL},
         .version = BYTES("1.2.3"),
         .seed = 42,
@@ -81,6 +84,7 @@ void client_world_open_impatient(struct client_world *world, int64_t idle_ms) {
 void client_world_close(struct client_world *world) {
     server_stop(world->server);
     world->store->vtable->close(world->store);
+    triage_free(&world->triage);
 }
 
 /* ---- the socket ---- */

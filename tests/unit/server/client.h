@@ -13,6 +13,7 @@ enum { CLIENT_MAX_BODY = 64 * 1024 };
 struct client_world {
     struct engine engine;
     struct store *store;
+    struct triage triage;
     struct server *server;
     uint16_t port;
 };

@@ -112,6 +112,32 @@ static void a_problem_is_a_problem_document(void **state) {
     free(answer);
 }
 
+static void on_kept(struct store_commit *commit, enum status status) {
+    (void)commit;
+    assert_int_equal(status, STATUS_OK);
+}
+
+static void keep_result(const char *queue, const char *id, const char *json) {
+    struct store_op op = {
+        .kind = STORE_KEEP,
+        .queue = world.store->vtable->queue_number(world.store, bytes_of(queue)),
+        .keep = {.space = SPACE_RESULT, .name = bytes_of(id), .value = bytes_of(json)}};
+    struct store_commit commit = {.ops = &op, .count = 1, .done = on_kept};
+    world.store->vtable->submit(world.store, &commit);
+}
+
+static void an_answer_is_given_while_it_is_kept(void **state) {
+    (void)state;
+    client_expect(client_get(&world, "/v1/results/r%2F1"), 404,
+                  "no answer is kept for \\\"r/1\\\"");
+    keep_result("orders", "r/1", "{\"id\":\"r/1\",\"body\":1.0}");
+    client_expect(client_get(&world, "/v1/results/r%2F1"), 200, "{\"id\":\"r/1\",\"body\":1.0}");
+    keep_result("payments", "r/1", "{\"id\":\"r/1\",\"body\":2}");
+    client_expect(client_get(&world, "/v1/results/r%2F1"), 409, "?queue=");
+    client_expect(client_get(&world, "/v1/results/r%2F1?queue=payments"), 200, "\"body\":2}");
+    client_expect(client_get(&world, "/v1/results/r%2F1?queue=order"), 404, "orders");
+}
+
 static void what_the_store_does_not_take_is_not_acknowledged(void **state) {
     (void)state;
     client_expect(client_get(&world, "/readyz"), 200, "\"halted\":[]");
@@ -228,7 +254,6 @@ static void stats_add_up(void **state) {
 static void what_comes_later_says_so(void **state) {
     (void)state;
     client_expect(client_post(&world, "/v1/queues/orders/lease", "{}"), 501, "not in this version");
-    client_expect(client_post(&world, "/v1/letters/x/discard", "{}"), 501, "not in this version");
     client_expect(client_get(&world, "/v1/replays/7"), 501, "not in this version");
 }
 
@@ -261,6 +286,7 @@ int main(void) {
         TEST(one_bad_line_of_a_hundred_refuses_all),
         TEST(a_push_that_is_refused_says_why),
         TEST(a_problem_is_a_problem_document),
+        TEST(an_answer_is_given_while_it_is_kept),
         TEST(what_the_store_does_not_take_is_not_acknowledged),
         TEST(a_report_is_judged),
         TEST(queues_are_shown_paused_and_resumed),

@@ -31,7 +31,7 @@ static void an_announced_large_body_is_refused_before_it_comes(void **state) {
     (void)state;
     int fd = client_connect(&world);
     client_send(fd, POST "Content-Length: 100000000\r\n\r\n");
-    client_expect(client_read_one(fd), 413, "server.max_body, 65536 bytes");
+    client_expect(client_read_one(fd), 413, "server.max_body, 64KiB");
     close(fd);
 }
 

@@ -1,0 +1,11 @@
+/* config_reply: what a handler says about its answers: `reply: {store: 24h}` or a sink's URL. */
+#ifndef APP_CONFIG_REPLY_H
+#define APP_CONFIG_REPLY_H
+
+#include "app/config_reader.h"
+
+extern const struct config_table config_reply_table;
+
+config_read config_reply_read; /* struct config_reply */
+
+#endif

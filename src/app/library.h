@@ -1,0 +1,39 @@
+/* library: what the files behind include/impound/impound.h share. Its contract is that header. */
+#ifndef APP_LIBRARY_H
+#define APP_LIBRARY_H
+
+#include "base/buf.h"
+#include "base/rng.h"
+#include "base/status.h"
+#include "core/policy.h"
+#include "impound/impound.h"
+
+/* Texts of the outcome point into the arrays. */
+struct impound_outcome {
+    struct outcome outcome;
+    char error_type[OUTCOME_TYPE_MAX];
+    char error_message[OUTCOME_MESSAGE_MAX];
+    char stack_trace[OUTCOME_STACK_MAX];
+    char reason[OUTCOME_TYPE_MAX];
+};
+
+/* The policy inside, for budget and breaker. */
+const struct policy *library_policy(const struct impound_policy *policy);
+/* Which of the policy's own rules have a pattern that matches this message. */
+void library_policy_facts(const struct impound_policy *policy, const struct outcome *outcome,
+                          struct rule_facts *facts);
+
+/* Tells what is in *err, where there is an error to tell it in, and gives the public status. */
+enum impound_status library_error(struct impound_error *error, const struct err *err);
+__attribute__((format(printf, 3, 4))) enum impound_status
+library_fail(struct impound_error *error, enum status status, const char *format, ...);
+/* The first mistakes that there is room for, on lines of their own. */
+enum impound_status library_mistakes(struct impound_error *error, enum status status,
+                                     struct buf *mistakes);
+
+/* Copies what fits, and a NUL. */
+void library_text(char *to, size_t size, struct bytes text);
+/* Fills the caller's struct as far as its `size` reaches. */
+void library_give(void *to, size_t to_size, void *from, size_t from_size);
+
+#endif

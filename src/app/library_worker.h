@@ -1,0 +1,49 @@
+/* library_worker: the worker behind impound.h, as its files see it. */
+#ifndef APP_LIBRARY_WORKER_H
+#define APP_LIBRARY_WORKER_H
+
+#include <pthread.h>
+
+#include "app/config.h"
+#include "app/library.h"
+#include "handler/callback.h"
+#include "port/jq.h"
+
+/* A token's upper bits say which queue's handler it is of. */
+enum { LIBRARY_TOKEN_QUEUE_SHIFT = 48 };
+
+struct library_line {
+    struct impound_worker *worker;
+    const struct config_queue *queue;
+    impound_handler *run; /* NULL: not given yet */
+    void *arg;
+    uint32_t threads;
+    struct broker *broker;
+    struct engine_handler handler;
+};
+
+enum library_stage { LIBRARY_OPEN, LIBRARY_RUNNING, LIBRARY_STOPPED };
+
+struct impound_worker {
+    struct config *config;
+    struct store *store;
+    struct jq *jq; /* NULL: no rule has any */
+    struct spill *spill;
+    struct engine *engine; /* from start on */
+    struct library_line *lines;
+    pthread_t engine_thread;
+    pthread_mutex_t mutex; /* of stage and rng */
+    enum library_stage stage;
+    struct rng rng; /* of ids */
+    char instance[128];
+};
+
+struct library_line *library_line(struct impound_worker *worker, const char *queue);
+/* INVALID and told, while it was not started yet. */
+bool library_started(struct impound_worker *worker, struct impound_error *error);
+enum impound_status library_no_queue(const char *queue, struct impound_error *error);
+
+/* library_message.c: what a queue's handler runs on its threads; a callback_run. */
+void library_message_run(void *arg, const struct callback_call *call);
+
+#endif

@@ -1,0 +1,11 @@
+/* impound escalate: letters that somebody else has to look at. */
+#include "cli/cmd.h"
+
+#include "cli/ruling.h"
+
+const struct options_row cmd_escalate_options[] = {RULING_OPTIONS, {0}};
+
+int cmd_escalate_run(const struct cli_env *env, int argc, char **argv) {
+    static const struct ruling_verb verb = {"escalate", "escalated", cmd_escalate_options, true};
+    return ruling_run(env, &verb, argc, argv);
+}

@@ -1,0 +1,11 @@
+/* impound resolve: letters that were dealt with by hand. */
+#include "cli/cmd.h"
+
+#include "cli/ruling.h"
+
+const struct options_row cmd_resolve_options[] = {RULING_OPTIONS, {0}};
+
+int cmd_resolve_run(const struct cli_env *env, int argc, char **argv) {
+    static const struct ruling_verb verb = {"resolve", "resolved", cmd_resolve_options, true};
+    return ruling_run(env, &verb, argc, argv);
+}

@@ -1,0 +1,195 @@
+#include "cli/ruling.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/field.h"
+#include "cli/path.h"
+#include "cli/progress.h"
+
+/* A call changes at most so many, so that no call takes long and progress can be shown. */
+enum { PER_CALL = 10000, BODY_MAX = 16 * 1024 * 1024, IDS_MAX = 100000, CHUNK = 4096 };
+
+/* What the calls so far add up to. */
+struct sum {
+    uint64_t matched, count, busy;
+    struct arena arena; /* of the cursor */
+    const char *cursor; /* where the next call begins; NULL: at the start, or there is no more */
+    struct buf answer;  /* the last one */
+};
+
+struct order {
+    const struct cli_env *env;
+    const struct ruling_verb *verb;
+    const struct options *options;
+    struct client *client;
+    struct sum sum;
+};
+
+/* ---- one letter ---- */
+
+static void view_one(const struct cli_env *env, struct json answer, struct arena *arena,
+                     struct buf *out) {
+    (void)env;
+    struct bytes escalated = field_time(answer, "escalated_at", arena);
+    struct bytes id = field_text(answer, "id", arena), state = field_text(answer, "state", arena);
+    if (escalated.len > 0 && bytes_is(state, "pending_review"))
+        buf_printf(out, "%.*s is escalated\n", BYTES_ARG(id));
+    else
+        buf_printf(out, "%.*s is %.*s\n", BYTES_ARG(id), BYTES_ARG(state));
+}
+
+static int run_one(const struct order *order) {
+    struct path path;
+    struct buf body;
+    buf_init_heap(&body, BODY_MAX);
+    struct json_out json = json_out(&body);
+    json_open(&json, '{');
+    json_key(&json, "why");
+    json_put_str(&json, options_get(order->options, "why"));
+    json_close(&json, '}');
+    path_init(&path, "/v1/letters");
+    path_segment(&path, order->options->args[0]);
+    path_segment(&path, order->verb->name);
+    path_argument(&path, "queue", options_get(order->options, "queue"));
+    struct client_call call = {path_text(&path), "application/json", buf_view(&body)};
+    int code = command_show(order->env, &call, view_one);
+    path_free(&path);
+    buf_free(&body);
+    return code;
+}
+
+/* ---- many ---- */
+
+static void put_body(const struct order *order, bool dry_run, uint64_t limit, struct buf *body) {
+    struct json_out json = json_out(body);
+    const char *why = options_get(order->options, "why");
+    json_open(&json, '{');
+    filter_put(order->options, &json);
+    if (limit > 0 && !options_has(order->options, "limit")) {
+        json_key(&json, "limit");
+        json_put_i64(&json, (int64_t)limit);
+    }
+    if (order->sum.cursor) {
+        json_key(&json, "cursor");
+        json_put_str(&json, order->sum.cursor);
+    }
+    if (why) {
+        json_key(&json, "why");
+        json_put_str(&json, why);
+    }
+    json_key(&json, "dry_run");
+    json_put_bool(&json, dry_run);
+    json_close(&json, '}');
+}
+
+static uint64_t number_at(struct json answer, const char *path) {
+    int64_t number = 0;
+    json_i64(field_at(answer, path), &number);
+    return number > 0 ? (uint64_t)number : 0;
+}
+
+static void add_answer(struct sum *sum) {
+    struct json answer;
+    struct bytes cursor;
+    json_parse(buf_view(&sum->answer), &answer, NULL); /* client_send has checked it */
+    sum->matched += number_at(answer, "matched");
+    sum->count += number_at(answer, "count");
+    sum->busy += number_at(answer, "busy");
+    cursor = field_text(answer, "cursor", &sum->arena);
+    sum->cursor = cursor.len > 0 ? arena_cstr(&sum->arena, cursor) : NULL;
+    uint64_t skipped = number_at(answer, "skipped");
+    if (skipped > 0)
+        fprintf(stderr, "--where failed on %llu and left them out.\n", (unsigned long long)skipped);
+}
+
+static int ask(struct order *order, bool dry_run, uint64_t limit) {
+    struct path path;
+    struct buf body;
+    struct err err;
+    buf_init_heap(&body, BODY_MAX);
+    put_body(order, dry_run, limit, &body);
+    path_init(&path, "/v1/letters");
+    path_segment(&path, order->verb->name);
+    struct client_call call = {path_text(&path), "application/json", buf_view(&body)};
+    enum status status = client_send(order->client, &call, &order->sum.answer, &err);
+    if (status == STATUS_OK)
+        add_answer(&order->sum);
+    path_free(&path);
+    buf_free(&body);
+    return status == STATUS_OK ? 0 : command_fail(&err);
+}
+
+static int run_dry(struct order *order) {
+    int code = ask(order, true, 0);
+    if (code != 0 || order->env->json)
+        return code;
+    printf("%llu letters would be %s%s\n", (unsigned long long)order->sum.count, order->verb->done,
+           order->sum.count > 0 ? "; --apply does it" : "");
+    return 0;
+}
+
+static int run_wet(struct order *order) {
+    struct progress progress;
+    int code = ask(order, true, 0);
+    if (code != 0)
+        return code;
+    progress_begin(&progress, "letters", order->sum.count, order->env->json);
+    order->sum.matched = order->sum.count = order->sum.busy = 0;
+    order->sum.cursor = NULL;
+    do {
+        code = ask(order, false, order->options->arg_count > 0 ? 0 : PER_CALL);
+        progress_show(&progress, order->sum.count, "");
+    } while (code == 0 && order->sum.cursor && !options_has(order->options, "limit"));
+    progress_end(&progress);
+    if (code == 0 && !order->env->json)
+        printf("%llu letters %s\n", (unsigned long long)order->sum.count, order->verb->done);
+    return code;
+}
+
+static void print_sum(const struct order *order, bool dry_run) {
+    char memory[512];
+    struct buf text;
+    buf_init_fixed(&text, memory, sizeof memory);
+    buf_printf(
+        &text, "{\"action\":\"%s\",\"dry_run\":%s,\"matched\":%llu,\"count\":%llu,\"busy\":%llu}\n",
+        order->verb->name, dry_run ? "true" : "false", (unsigned long long)order->sum.matched,
+        (unsigned long long)order->sum.count, (unsigned long long)order->sum.busy);
+    command_write(buf_view(&text));
+}
+
+static int run_many(struct order *order, bool apply) {
+    order->client = client_new(order->env->url);
+    buf_init_heap(&order->sum.answer, COMMAND_ANSWER_MAX);
+    arena_init_heap(&order->sum.arena, CHUNK);
+    int code = apply ? run_wet(order) : run_dry(order);
+    if (code == 0 && order->env->json)
+        print_sum(order, !apply);
+    if (code == 0 && order->sum.busy > 0 && !order->env->json)
+        fprintf(stderr, "%llu are being replayed, or were decided meanwhile: left alone.\n",
+                (unsigned long long)order->sum.busy);
+    arena_free(&order->sum.arena);
+    buf_free(&order->sum.answer);
+    client_free(order->client);
+    return code;
+}
+
+int ruling_run(const struct cli_env *env, const struct ruling_verb *verb, int argc, char **argv) {
+    struct options options;
+    int code;
+    if (!command_options(env, verb->options, argc, argv, 0, IDS_MAX, &options))
+        return status_exit(STATUS_USAGE);
+    struct order order = {.env = env, .verb = verb, .options = &options};
+    bool apply = options_has(&options, "apply");
+    bool one = options.arg_count == 1 && (apply || verb->one_acts);
+    if (!filter_given(&options))
+        code =
+            command_usage(env, verb->name, "%s what? Give ids or a filter, or --all", verb->name);
+    else if ((apply || one) && !options_get(&options, "why"))
+        code = command_usage(env, verb->name, "--why is missing: say why, for the audit");
+    else
+        code = one ? run_one(&order) : run_many(&order, apply);
+    options_free(&options);
+    return code;
+}

@@ -1,0 +1,221 @@
+#include "handler/callback.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/list.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/thread.h"
+
+/*   start ─▶ waiting ─▶ inside the function ─▶ on no thread
+ *               ▲              │                   │     │
+ *               │              └─── complete ──────┤     │
+ *               │                                  ▼     │
+ *               │                                ended   │
+ *               └──────────────── cancel ────────────────┘
+ *
+ * A job that is cancelled is ended by a thread that finds it so: when it comes to it, or, when the
+ * function has left it on no thread, because cancel puts it back among the waiting. One that is
+ * inside the function ends at the latest when the function returns. */
+struct job {
+    struct list link; /* in handler->waiting */
+    struct map_node by_token, by_call;
+    struct callback_call call;
+    struct call *owner;
+    struct mono started;
+    bool inside;    /* a thread is in the function with it */
+    bool ended;     /* `owner` is gone */
+    bool cancelled; /* somebody wants it to end soon */
+};
+
+struct callback {
+    struct handler handler;
+    struct callback_options options;
+    pthread_mutex_t mutex;
+    pthread_cond_t filled;
+    struct list waiting;
+    struct map by_token, by_call; /* all that have not ended */
+    uint64_t next_token;
+    bool closing;
+    pthread_t *threads;
+};
+
+static struct callback *self(struct handler *handler) {
+    return CONTAINER_OF(handler, struct callback, handler);
+}
+
+static uint64_t hash_of(const struct call *call) {
+    return bytes_hash((struct bytes){(const char *)&call, sizeof call});
+}
+
+static struct job *find_token(const struct callback *callback, uint64_t token) {
+    struct map_node *node = map_first(&callback->by_token, token);
+    return node ? CONTAINER_OF(node, struct job, by_token) : NULL;
+}
+
+static struct job *find_call(const struct callback *callback, const struct call *call) {
+    struct map_node *node = map_first(&callback->by_call, hash_of(call));
+    for (; node; node = map_next(node)) {
+        struct job *job = CONTAINER_OF(node, struct job, by_call);
+        if (job->owner == call)
+            return job;
+    }
+    return NULL;
+}
+
+/* ---- ending ---- */
+
+/* From now on nobody else finds the job, and the caller tells its owner. The mutex is held. */
+static struct call *claim_end(struct callback *callback, struct job *job) {
+    assert(!job->ended);
+    job->ended = true;
+    list_remove(&job->link);
+    map_remove(&callback->by_token, &job->by_token);
+    map_remove(&callback->by_call, &job->by_call);
+    return job->owner;
+}
+
+static void tell(struct callback *callback, struct call *owner, struct mono started,
+                 const struct outcome *outcome) {
+    struct outcome timed = *outcome;
+    timed.duration_ms = clock_now(callback->options.clock).mono.ms - started.ms;
+    owner->done(owner, &timed);
+}
+
+/* ---- the threads ---- */
+
+static void interrupt(struct callback *callback, struct job *job) {
+    static const struct outcome interrupted = {.ending = ENDING_INTERRUPTED, .retry_after_ms = -1};
+    struct call *owner = claim_end(callback, job);
+    pthread_mutex_unlock(&callback->mutex);
+    tell(callback, owner, job->started, &interrupted);
+    free(job);
+    pthread_mutex_lock(&callback->mutex);
+}
+
+static void run(struct callback *callback, struct job *job) {
+    job->inside = true;
+    pthread_mutex_unlock(&callback->mutex);
+    callback->options.run(callback->options.arg, &job->call);
+    pthread_mutex_lock(&callback->mutex);
+    job->inside = false;
+    if (job->ended)
+        free(job);
+    else if (job->cancelled)
+        interrupt(callback, job);
+}
+
+static void *work(void *arg) {
+    struct callback *callback = arg;
+    pthread_mutex_lock(&callback->mutex);
+    for (;;) {
+        struct list *node = list_pop_front(&callback->waiting);
+        if (!node && callback->closing)
+            break;
+        if (!node) {
+            pthread_cond_wait(&callback->filled, &callback->mutex);
+            continue;
+        }
+        struct job *job = CONTAINER_OF(node, struct job, link);
+        if (job->cancelled)
+            interrupt(callback, job);
+        else
+            run(callback, job);
+    }
+    pthread_mutex_unlock(&callback->mutex);
+    return NULL;
+}
+
+/* ---- the port ---- */
+
+static void start(struct handler *handler, struct call *call) {
+    struct callback *callback = self(handler);
+    struct job *job = memory_new(sizeof *job);
+    list_init(&job->link);
+    job->owner = call;
+    job->call.call = call;
+    job->started = clock_now(callback->options.clock).mono;
+    pthread_mutex_lock(&callback->mutex);
+    job->call.token = callback->next_token++;
+    map_insert(&callback->by_token, &job->by_token, job->call.token);
+    map_insert(&callback->by_call, &job->by_call, hash_of(call));
+    list_push_back(&callback->waiting, &job->link);
+    pthread_cond_signal(&callback->filled);
+    pthread_mutex_unlock(&callback->mutex);
+}
+
+static void cancel(struct handler *handler, struct call *call) {
+    struct callback *callback = self(handler);
+    pthread_mutex_lock(&callback->mutex);
+    struct job *job = find_call(callback, call);
+    if (job && !job->cancelled) {
+        job->cancelled = true;
+        if (!job->inside && list_empty(&job->link)) {
+            list_push_back(&callback->waiting, &job->link);
+            pthread_cond_signal(&callback->filled);
+        }
+    }
+    pthread_mutex_unlock(&callback->mutex);
+}
+
+bool callback_complete(struct handler *handler, uint64_t token, const struct outcome *outcome) {
+    struct callback *callback = self(handler);
+    pthread_mutex_lock(&callback->mutex);
+    struct job *job = find_token(callback, token);
+    struct call *owner = job ? claim_end(callback, job) : NULL;
+    struct mono started = job ? job->started : (struct mono){0};
+    if (job && !job->inside)
+        free(job);
+    pthread_mutex_unlock(&callback->mutex);
+    if (owner)
+        tell(callback, owner, started, outcome);
+    return owner != NULL;
+}
+
+bool callback_cancelled(struct handler *handler, uint64_t token) {
+    struct callback *callback = self(handler);
+    pthread_mutex_lock(&callback->mutex);
+    const struct job *job = find_token(callback, token);
+    bool cancelled = job && job->cancelled;
+    pthread_mutex_unlock(&callback->mutex);
+    return cancelled;
+}
+
+static void callback_free(struct handler *handler) {
+    struct callback *callback = self(handler);
+    pthread_mutex_lock(&callback->mutex);
+    callback->closing = true;
+    pthread_cond_broadcast(&callback->filled);
+    pthread_mutex_unlock(&callback->mutex);
+    for (size_t i = 0; i < callback->options.threads; i++)
+        pthread_join(callback->threads[i], NULL);
+    assert(callback->by_token.count == 0);
+    map_free(&callback->by_token);
+    map_free(&callback->by_call);
+    pthread_cond_destroy(&callback->filled);
+    pthread_mutex_destroy(&callback->mutex);
+    free(callback->threads);
+    free(callback);
+}
+
+static const struct handler_vtable callback_vtable = {.kind = "callback",
+                                                      .in_process = true,
+                                                      .start = start,
+                                                      .cancel = cancel,
+                                                      .free = callback_free};
+
+struct handler *callback_new(const struct callback_options *options) {
+    struct callback *callback = memory_new(sizeof *callback);
+    callback->handler.vtable = &callback_vtable;
+    callback->options = *options;
+    callback->next_token = options->first_token;
+    list_init(&callback->waiting);
+    pthread_mutex_init(&callback->mutex, NULL);
+    pthread_cond_init(&callback->filled, NULL);
+    callback->threads = memory_array(options->threads, sizeof *callback->threads);
+    for (size_t i = 0; i < options->threads; i++)
+        thread_start(&callback->threads[i], "callback", work, callback);
+    return &callback->handler;
+}

@@ -1,0 +1,125 @@
+#include "store/groups.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "store/dlqs.h"
+
+void groups_init(struct groups *groups) {
+    *groups = (struct groups){0};
+    list_init(&groups->changes);
+}
+
+static void free_group(struct map_node *node) {
+    free(CONTAINER_OF(node, struct dlq_group, node));
+}
+
+void groups_free(struct groups *groups) {
+    map_drain(&groups->map, free_group);
+}
+
+static struct dlq_group *get(struct groups *groups, const struct name *dlq, uint64_t fingerprint) {
+    uint64_t hash = fingerprint + dlq->node.hash;
+    for (struct map_node *node = map_first(&groups->map, hash); node; node = map_next(node)) {
+        struct dlq_group *group = CONTAINER_OF(node, struct dlq_group, node);
+        if (group->dlq == dlq && group->fingerprint == fingerprint)
+            return group;
+    }
+    struct dlq_group *group = memory_new(sizeof *group);
+    group->dlq = dlq;
+    group->fingerprint = fingerprint;
+    list_init(&group->change);
+    map_insert(&groups->map, &group->node, hash);
+    return group;
+}
+
+static struct dlq_group *change(struct groups *groups, const struct facts *facts) {
+    struct dlq_group *group = get(groups, facts->dlq, facts->fingerprint);
+    if (list_empty(&group->change)) {
+        list_push_back(&groups->changes, &group->change);
+        groups->change_count++;
+    }
+    return group;
+}
+
+static void arrive(struct dlq_group *group, const struct facts *facts, uint64_t seq) {
+    group->total++;
+    if (group->first_seen.ms == WALL_NEVER.ms || facts->dead_at.ms < group->first_seen.ms)
+        group->first_seen = facts->dead_at;
+    if (facts->dead_at.ms < group->last_seen.ms)
+        return;
+    group->last_seen = facts->dead_at;
+    group->sample = seq;
+}
+
+static bool has_group(const struct facts *facts) {
+    return facts && facts->fingerprint != 0;
+}
+
+void groups_change(struct groups *groups, const struct facts *before, const struct facts *after,
+                   uint64_t seq) {
+    if (has_group(before) && dlqs_counts(before)) {
+        struct dlq_group *group = change(groups, before);
+        assert(group->count > 0);
+        group->count--;
+    }
+    if (has_group(after) && dlqs_counts(after))
+        change(groups, after)->count++;
+    if (has_group(after) && dlqs_arrived(before, after))
+        arrive(change(groups, after), after, seq);
+}
+
+void groups_restore(struct groups *groups, const struct name *dlq,
+                    const struct store_group *known) {
+    struct dlq_group *group = get(groups, dlq, known->fingerprint);
+    group->count = known->count;
+    group->total = known->total;
+    group->first_seen = known->first_seen;
+    group->last_seen = known->last_seen;
+    group->sample = known->sample;
+}
+
+/* ---- reading ---- */
+
+struct reading {
+    const struct name *dlq;
+    struct store_group *out;
+    size_t count;
+    struct arena *arena;
+};
+
+static void read_one(struct map_node *node, void *arg) {
+    struct reading *reading = arg;
+    const struct dlq_group *group = CONTAINER_OF(node, struct dlq_group, node);
+    if (reading->dlq && reading->dlq != group->dlq)
+        return;
+    reading->out[reading->count++] = (struct store_group){
+        .fingerprint = group->fingerprint,
+        .dlq = arena_dup(reading->arena, group->dlq->text),
+        .count = group->count,
+        .total = group->total,
+        .first_seen = group->first_seen,
+        .last_seen = group->last_seen,
+        .sample = group->sample,
+    };
+}
+
+static int most_first(const void *a, const void *b) {
+    const struct store_group *left = a, *right = b;
+    if (left->count != right->count)
+        return left->count > right->count ? -1 : 1;
+    if (left->last_seen.ms != right->last_seen.ms)
+        return left->last_seen.ms > right->last_seen.ms ? -1 : 1;
+    return left->fingerprint < right->fingerprint ? -1 : left->fingerprint > right->fingerprint;
+}
+
+size_t groups_read(const struct groups *groups, const struct name *dlq, struct arena *arena,
+                   struct store_group **out) {
+    struct reading reading = {.dlq = dlq, .arena = arena};
+    reading.out = arena_alloc(arena, (groups->map.count + 1) * sizeof **out);
+    map_each(&groups->map, read_one, &reading);
+    qsort(reading.out, reading.count, sizeof *reading.out, most_first);
+    *out = reading.out;
+    return reading.count;
+}

@@ -1,0 +1,73 @@
+/* replay: the words and figures of replays that everybody shares. */
+#ifndef TRIAGE_REPLAY_H
+#define TRIAGE_REPLAY_H
+
+#include "port/handler.h"
+#include "port/store.h"
+
+#define REPLAY_STATE_LIST(X)                                                                       \
+    X(PLANNED, "planned")                                                                          \
+    X(CANARY, "canary")                                                                            \
+    X(RAMP, "ramp")                                                                                \
+    X(RUNNING, "running")                                                                          \
+    X(WAITING, "waiting")                                                                          \
+    X(PAUSED, "paused")                                                                            \
+    X(ABORTED, "aborted")                                                                          \
+    X(DONE, "done")
+
+/* What became of a letter: as one character in a part, and as a word. */
+#define REPLAY_OUTCOME_LIST(X)                                                                     \
+    X(WAITING, '.', "not sent")                                                                    \
+    X(SENT, 's', "sent")                                                                           \
+    X(RESOLVED, 'r', "resolved")                                                                   \
+    X(FAILED, 'f', "failed again")                                                                 \
+    X(DISCARDED, 'd', "discarded")                                                                 \
+    X(STALE, 't', "skipped stale")                                                                 \
+    X(UNCHECKED, 'u', "skipped check failed")                                                      \
+    X(UNEDITED, 'e', "skipped edit failed")                                                        \
+    X(CHANGED, 'c', "skipped changed")                                                             \
+    X(HELD, 'h', "skipped held")                                                                   \
+    X(ESCALATED, 'x', "escalated")
+
+#define REPLAY_ENUM_STATE(code, text)       REPLAY_##code,
+#define REPLAY_ENUM_OUTCOME(code, c, text)  REPLAYED_##code,
+enum replay_state { REPLAY_STATE_LIST(REPLAY_ENUM_STATE) REPLAY_STATE_COUNT };
+enum replay_outcome { REPLAY_OUTCOME_LIST(REPLAY_ENUM_OUTCOME) REPLAY_OUTCOME_COUNT };
+
+const char *replay_state_text(enum replay_state state);
+bool replay_state_parse(struct bytes text, enum replay_state *out);
+const char *replay_outcome_text(enum replay_outcome outcome);
+char replay_outcome_char(enum replay_outcome outcome);
+bool replay_outcome_of_char(char c, enum replay_outcome *out);
+
+/* Counts of letters by outcome, and the sums that people are told. */
+struct replay_counts {
+    uint64_t by[REPLAY_OUTCOME_COUNT];
+};
+uint64_t replay_sent(const struct replay_counts *counts);    /* handed to the engine, ever */
+uint64_t replay_skipped(const struct replay_counts *counts); /* never sent, and never will be */
+
+/* What the configuration says of letters of a DLQ. */
+struct replay_dlq {
+    uint32_t max_replays; /* 3 */
+    int64_t fresh_ms;     /* `fresh: {within}`: older ones are stale; 0: none is */
+    struct handler *check; /* `fresh: {check}`: answers with the current content hash; NULL: none */
+};
+
+/* How a queue is. */
+struct replay_queue {
+    char blocked[128]; /* why nothing can be sent there now; empty: it can */
+    uint64_t lag, max_lag;
+    double usual_per_second; /* its own traffic */
+};
+
+/* What replays ask of the rest of the server. Called from replays' threads. */
+struct replay_around {
+    bool (*queue)(void *arg, struct bytes name, struct replay_queue *out); /* false: no such queue */
+    void (*dlq)(void *arg, struct bytes name, struct replay_dlq *out);
+    /* Something that people want to see happen; as struct engine_event. */
+    void (*event)(void *arg, const char *type, struct bytes json);
+    void *arg;
+};
+
+#endif

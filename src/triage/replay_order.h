@@ -1,0 +1,41 @@
+/* replay_order: what somebody wants replayed, and how: which letters, edited how, sent where, how
+ * fast, and how carefully. */
+#ifndef TRIAGE_REPLAY_ORDER_H
+#define TRIAGE_REPLAY_ORDER_H
+
+#include "triage/selection.h"
+
+enum {
+    REPLAY_STAGES_MAX = 8,
+    REPLAY_RATE_DEFAULT = 50, /* letters per second */
+    REPLAY_RATE_MAX = 1000000,
+};
+
+struct replay_rate {
+    enum replay_rate_kind {
+        REPLAY_RATE_FIXED,     /* "50/s" */
+        REPLAY_RATE_SHARE,     /* "15%": of the usual traffic of the queue */
+        REPLAY_RATE_UNLIMITED, /* "max" */
+    } kind;
+    double value;
+};
+
+struct replay_order {
+    struct selection selection;
+    struct bytes edit; /* a jq program on the body; empty: as it is */
+    struct bytes to;   /* another queue; empty: its own */
+    struct replay_rate rate;
+    uint32_t canary[REPLAY_STAGES_MAX]; /* so many, then so many … */
+    size_t canary_count;                /* 0: no canary */
+    bool ramp;
+    bool send_stale; /* stale letters too */
+    struct bytes who, why;
+};
+
+/* 50/s, a canary of 1 and then 10, a ramp, stale letters are skipped. */
+void replay_order_init(struct replay_order *order);
+/* "50/s" "0.5/s" "15%" "max". */
+bool replay_rate_parse(struct bytes text, struct replay_rate *out);
+void replay_rate_put(const struct replay_rate *rate, struct buf *out);
+
+#endif

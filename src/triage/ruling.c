@@ -1,0 +1,192 @@
+#include "triage/ruling.h"
+
+#include "base/memory.h"
+#include "triage/audit.h"
+
+#include <stdlib.h>
+
+enum { OPS_PER_COMMIT = 1000, AUDIT_ARENA_CHUNK = 4096 };
+
+static const struct {
+    const char *name;
+    struct store_mark mark;
+    struct bytes after;
+} kinds[] = {
+    [RULING_RESOLVE] = {"resolve",
+                        {.state = STATE_RESOLVED, .resolution = RESOLUTION_BY_HAND},
+                        BYTES("{\"state\":\"resolved\",\"resolution\":\"by_hand\"}")},
+    [RULING_DISCARD] = {"discard", {.state = STATE_DISCARDED}, BYTES("{\"state\":\"discarded\"}")},
+    [RULING_ESCALATE] = {"escalate",
+                         {.state = STATE_PENDING_REVIEW, .escalated = true},
+                         BYTES("{\"state\":\"pending_review\",\"escalated\":true}")},
+};
+
+const char *ruling_text(enum ruling_kind kind) {
+    return kinds[kind].name;
+}
+
+static struct store_op mark_op(const struct ruling *ruling, uint32_t queue, uint64_t seq,
+                               struct wall now) {
+    struct store_op op = {.kind = STORE_MARK,
+                          .queue = queue,
+                          .seq = seq,
+                          .from = 1u << STATE_PENDING_REVIEW,
+                          .mark = kinds[ruling->kind].mark};
+    op.mark.at = now;
+    op.mark.why = ruling->why;
+    return op;
+}
+
+static struct audit_entry audit_of(struct triage *triage, const struct ruling *ruling) {
+    struct audit_entry entry = {.who = ruling->who,
+                                .what = kinds[ruling->kind].name,
+                                .why = ruling->why,
+                                .before = BYTES("{\"state\":\"pending_review\"}"),
+                                .after = kinds[ruling->kind].after};
+    audit_begin(triage, &entry);
+    return entry;
+}
+
+/* ---- one ---- */
+
+static enum status not_open(const struct store_held *held, struct bytes id, struct err *err) {
+    const struct envelope *envelope = &held->envelope;
+    if (envelope->letter_id.len == 0)
+        return err_set(err, STATUS_CONFLICT, "\"%.*s\" is a message that is not dead (%s)",
+                       BYTES_ARG(id), state_text(envelope->state));
+    if (envelope->state == STATE_REPLAYING)
+        return err_set(err, STATUS_CONFLICT,
+                       "letter \"%.*s\" is being replayed by replay %.*s; wait for it",
+                       BYTES_ARG(id), BYTES_ARG(envelope->replay));
+    return err_set(err, STATUS_CONFLICT, "letter \"%.*s\" is %s already", BYTES_ARG(id),
+                   state_text(envelope->state));
+}
+
+static enum status get(struct triage *triage, struct bytes queue, struct bytes id,
+                       struct store_held **out, struct err *err) {
+    enum status status = triage->store->vtable->get(triage->store, queue, id, out, err);
+    if (status == STATUS_NOT_FOUND)
+        return err_set(err, status, "impound holds no letter \"%.*s\"", BYTES_ARG(id));
+    return status;
+}
+
+static enum status mark_one(struct triage *triage, const struct ruling *ruling,
+                            const struct store_held *held, bool *skipped, struct err *err) {
+    struct arena arena;
+    arena_init_heap(&arena, AUDIT_ARENA_CHUNK);
+    struct audit_entry entry = audit_of(triage, ruling);
+    entry.subject = held->envelope.letter_id;
+    entry.count = 1;
+    uint32_t queue = triage->store->vtable->queue_number(triage->store, held->envelope.queue);
+    struct store_op ops[] = {mark_op(ruling, queue, held->seq, entry.at), audit_op(&entry, &arena)};
+    enum status status = triage_commit(triage, ops, 2, err);
+    *skipped = ops[0].skipped;
+    if (status == STATUS_OK && *skipped) {
+        struct store_op drop = audit_drop(&entry, &arena);
+        status = triage_commit(triage, &drop, 1, err);
+    }
+    arena_free(&arena);
+    return status;
+}
+
+enum status ruling_one(struct triage *triage, const struct ruling *ruling, struct bytes queue,
+                       struct bytes id, struct store_held **held_out, struct err *err) {
+    struct store_held *held = NULL;
+    bool skipped = false;
+    enum status status = get(triage, queue, id, &held, err);
+    if (status != STATUS_OK)
+        return status;
+    if (held->envelope.state != STATE_PENDING_REVIEW)
+        status = not_open(held, id, err);
+    else
+        status = mark_one(triage, ruling, held, &skipped, err);
+    struct bytes letter = held->envelope.letter_id, home = held->envelope.queue;
+    if (status == STATUS_OK)
+        status = get(triage, home, letter, held_out, err);
+    if (status == STATUS_OK && skipped) {
+        status = not_open(*held_out, id, err);
+        store_held_free(*held_out);
+        *held_out = NULL;
+    }
+    store_held_free(held);
+    return status;
+}
+
+/* ---- many ---- */
+
+struct bulk {
+    struct triage *triage;
+    const struct ruling *ruling;
+    struct ruling_result *result;
+    struct audit_entry entry;
+    struct store_op *ops; /* marks; the audit's comes behind them */
+    size_t count;
+    enum status status;
+    struct err *err;
+};
+
+/* The audit's count is what the marks were submitted for; where somebody else was faster, the next
+ * commit, or a last one, puts it right. */
+static void flush(struct bulk *bulk) {
+    struct arena arena;
+    arena_init_heap(&arena, AUDIT_ARENA_CHUNK);
+    bulk->entry.count = bulk->result->changed + bulk->count;
+    bulk->ops[bulk->count] = audit_op(&bulk->entry, &arena);
+    bulk->status = triage_commit(bulk->triage, bulk->ops, bulk->count + 1, bulk->err);
+    for (size_t i = 0; i < bulk->count && bulk->status == STATUS_OK; i++) {
+        bulk->result->changed += !bulk->ops[i].skipped;
+        bulk->result->busy += bulk->ops[i].skipped;
+    }
+    bulk->count = 0;
+    arena_free(&arena);
+}
+
+static bool visit(void *arg, const struct selection_letter *letter) {
+    struct bulk *bulk = arg;
+    struct store *store = bulk->triage->store;
+    bulk->result->matched++;
+    if (letter->envelope->state != STATE_PENDING_REVIEW) {
+        bulk->result->busy++;
+    } else if (bulk->ruling->dry_run) {
+        bulk->result->changed++;
+    } else {
+        uint32_t queue = store->vtable->queue_number(store, letter->envelope->queue);
+        bulk->ops[bulk->count++] = mark_op(bulk->ruling, queue, letter->seq, bulk->entry.at);
+        if (bulk->count == OPS_PER_COMMIT)
+            flush(bulk);
+    }
+    return bulk->status == STATUS_OK;
+}
+
+static enum status correct_audit(struct bulk *bulk) {
+    struct arena arena;
+    arena_init_heap(&arena, AUDIT_ARENA_CHUNK);
+    bulk->entry.count = bulk->result->changed;
+    struct store_op op =
+        bulk->entry.count > 0 ? audit_op(&bulk->entry, &arena) : audit_drop(&bulk->entry, &arena);
+    enum status status = triage_commit(bulk->triage, &op, 1, bulk->err);
+    arena_free(&arena);
+    return status;
+}
+
+enum status ruling_many(struct triage *triage, const struct ruling *ruling, struct arena *arena,
+                        struct ruling_result *result, struct err *err) {
+    *result = (struct ruling_result){.matched = 0};
+    struct bulk bulk = {.triage = triage,
+                        .ruling = ruling,
+                        .result = result,
+                        .entry = audit_of(triage, ruling),
+                        .ops = memory_array(OPS_PER_COMMIT + 1, sizeof *bulk.ops),
+                        .err = err};
+    bulk.entry.filter = ruling->selection.as_json;
+    enum status status =
+        selection_walk(triage, &ruling->selection, visit, &bulk, arena, &result->walked, err);
+    if (bulk.count > 0 && bulk.status == STATUS_OK)
+        flush(&bulk);
+    if (bulk.status != STATUS_OK)
+        status = bulk.status;
+    if (status == STATUS_OK && bulk.entry.count != result->changed && !ruling->dry_run)
+        status = correct_audit(&bulk);
+    free(bulk.ops);
+    return status;
+}

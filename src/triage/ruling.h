@@ -1,0 +1,36 @@
+/* ruling: what a person decides about letters without sending them anywhere: resolved by hand,
+ * discarded, or escalated to somebody else. Always with a why, always audited. */
+#ifndef TRIAGE_RULING_H
+#define TRIAGE_RULING_H
+
+#include "triage/selection.h"
+
+enum ruling_kind { RULING_RESOLVE, RULING_DISCARD, RULING_ESCALATE };
+
+struct ruling {
+    struct selection selection; /* for ruling_many */
+    enum ruling_kind kind;
+    struct bytes who, why;
+    bool dry_run;
+};
+
+struct ruling_result {
+    uint64_t matched; /* letters that were chosen */
+    uint64_t changed; /* … and changed; in a dry run, that would be */
+    uint64_t busy; /* … and left alone: being replayed, or decided by somebody else meanwhile */
+    struct selection_result walked;
+};
+
+const char *ruling_text(enum ruling_kind kind); /* "resolve" "discard" "escalate" */
+
+/* One letter, by its own or its message's id (in `queue`, or in any when that is empty). NOT_FOUND;
+ * CONFLICT when it is being replayed or decided already. *held_out: the letter as it is now. Waits.
+ */
+enum status ruling_one(struct triage *triage, const struct ruling *ruling, struct bytes queue,
+                       struct bytes id, struct store_held **held_out, struct err *err);
+/* All that the selection chooses, a page and a commit at a time. On trouble half-way the result
+ * says how far it came. Waits; its memory does not grow with the selection. */
+enum status ruling_many(struct triage *triage, const struct ruling *ruling, struct arena *arena,
+                        struct ruling_result *result, struct err *err);
+
+#endif

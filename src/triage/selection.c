@@ -1,0 +1,209 @@
+#include "triage/selection.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "triage/where.h"
+
+#define PAGE_ARENA_CHUNK ((size_t)64 * 1024)
+#define OPEN_STATES      (1u << STATE_PENDING_REVIEW | 1u << STATE_REPLAYING)
+
+/* ---- what is wanted ---- */
+
+void selection_init(struct selection *selection) {
+    *selection = (struct selection){.all = false};
+    query_init(&selection->query, QUERY_LETTERS);
+}
+
+enum status selection_set(struct selection *selection, struct bytes name, struct bytes value,
+                          struct wall now, struct arena *arena, struct err *err) {
+    if (bytes_is(name, "limit") || bytes_is(name, "cursor"))
+        return err_set(err, STATUS_INVALID, "filter: %.*s is no word of a filter; it stands beside",
+                       BYTES_ARG(name));
+    selection->filtered = true;
+    return query_set(&selection->query, name, value, now, arena, err);
+}
+
+enum status selection_finish(struct selection *selection, struct err *err) {
+    if (selection->id_count > 0 && (selection->filtered || selection->all))
+        return err_set(err, STATUS_INVALID, "give ids or a filter, not both");
+    if (selection->filtered && selection->all)
+        return err_set(err, STATUS_INVALID, "all and a filter contradict each other");
+    if (selection->id_count == 0 && !selection->filtered && !selection->all)
+        return err_set(err, STATUS_INVALID,
+                       "without a filter this would be every letter; say \"all\": true if it is "
+                       "meant");
+    uint32_t *states = &selection->query.filter.states;
+    if (*states != 0 && (*states & OPEN_STATES) == 0)
+        return err_set(err, STATUS_INVALID,
+                       "state: what is decided is decided; only letters in pending_review can be "
+                       "chosen");
+    if (*states == 0)
+        *states = OPEN_STATES;
+    *states &= OPEN_STATES;
+    return STATUS_OK;
+}
+
+/* ---- by filter ---- */
+
+struct walk {
+    struct triage *triage;
+    const struct selection *selection;
+    selection_visit *visit;
+    void *arg;
+    struct selection_result *result;
+    bool enough;
+    enum status status; /* of the first letter that could not be read */
+    struct err *err;
+};
+
+static bool at_limit(const struct walk *walk) {
+    return walk->selection->limit > 0 && walk->result->visited == walk->selection->limit;
+}
+
+static void give(struct walk *walk, uint64_t seq, const struct envelope *envelope) {
+    walk->result->visited++;
+    walk->enough =
+        !walk->visit(walk->arg, &(struct selection_letter){seq, envelope}) || at_limit(walk);
+}
+
+static void on_row(void *arg, const struct store_row *row) {
+    struct walk *walk = arg;
+    struct arena arena;
+    struct envelope envelope;
+    if (walk->enough || walk->status != STATUS_OK)
+        return;
+    arena_init_heap(&arena, PAGE_ARENA_CHUNK);
+    walk->status = envelope_restore(row->envelope, &arena, &envelope, walk->err);
+    if (walk->status == STATUS_OK)
+        give(walk, row->seq, &envelope);
+    arena_free(&arena);
+}
+
+static enum status list_page(struct walk *walk, const struct query *query, struct arena *page,
+                             struct where_result *out) {
+    struct store *store = walk->triage->store;
+    struct store_page rows;
+    if (query->where.len > 0)
+        return where_run(store, walk->triage->jq, query, page, on_row, walk, out, walk->err);
+    enum status status = store->vtable->list(store, &query->filter, page, &rows, walk->err);
+    if (status != STATUS_OK)
+        return status;
+    *out = (struct where_result){.cursor = rows.cursor, .behind = rows.behind};
+    for (size_t i = 0; i < rows.count; i++)
+        on_row(walk, &rows.rows[i]);
+    return STATUS_OK;
+}
+
+static size_t page_size(const struct walk *walk) {
+    uint64_t limit = walk->selection->limit;
+    uint64_t left = limit > 0 ? limit - walk->result->visited : QUERY_LIMIT_MAX;
+    return left < QUERY_LIMIT_MAX ? (size_t)left : QUERY_LIMIT_MAX;
+}
+
+static void note_skipped(struct selection_result *result, const struct where_result *page) {
+    if (result->skipped == 0)
+        result->first_skipped = page->first_skipped;
+    result->skipped += page->skipped;
+}
+
+static enum status walk_filter(struct walk *walk, struct arena *arena) {
+    struct query query = walk->selection->query;
+    enum status status;
+    do {
+        struct arena page;
+        struct where_result listed;
+        arena_init_heap(&page, PAGE_ARENA_CHUNK);
+        query.filter.limit = page_size(walk);
+        status = list_page(walk, &query, &page, &listed);
+        if (status == STATUS_OK) {
+            query.filter.cursor = listed.cursor.ptr ? arena_dup(arena, listed.cursor) : BYTES_NONE;
+            walk->result->behind = listed.behind;
+            note_skipped(walk->result, &listed);
+            status = walk->status;
+        }
+        arena_free(&page);
+    } while (status == STATUS_OK && query.filter.cursor.ptr && !walk->enough);
+    walk->result->cursor = query.filter.cursor;
+    return status;
+}
+
+/* ---- by id ---- */
+
+static enum status check_letter(const struct store_held *held, struct bytes id, struct err *err) {
+    const struct envelope *envelope = &held->envelope;
+    if (envelope->letter_id.len == 0)
+        return err_set(err, STATUS_CONFLICT, "\"%.*s\" is a message that is not dead",
+                       BYTES_ARG(id));
+    if (!(OPEN_STATES >> envelope->state & 1u))
+        return err_set(err, STATUS_CONFLICT, "letter \"%.*s\" is %s already", BYTES_ARG(id),
+                       state_text(envelope->state));
+    return STATUS_OK;
+}
+
+/* A letter by its place in the list of ids. Bodies are not kept: ids may be many. */
+struct chosen {
+    uint64_t seq;
+    size_t place;
+};
+
+static int newest_first(const void *a, const void *b) {
+    const struct chosen *left = a, *right = b;
+    return left->seq > right->seq ? -1 : left->seq < right->seq;
+}
+
+static enum status find(struct walk *walk, struct bytes id, struct store_held **out) {
+    struct store *store = walk->triage->store;
+    enum status status = store->vtable->get(store, BYTES_NONE, id, out, walk->err);
+    if (status == STATUS_NOT_FOUND)
+        return err_set(walk->err, status, "impound holds no letter \"%.*s\"", BYTES_ARG(id));
+    return status;
+}
+
+static enum status choose(struct walk *walk, struct chosen *out) {
+    for (size_t i = 0; i < walk->selection->id_count; i++) {
+        struct bytes id = walk->selection->ids[i];
+        struct store_held *held = NULL;
+        enum status status = find(walk, id, &held);
+        if (status != STATUS_OK)
+            return status;
+        status = check_letter(held, id, walk->err);
+        out[i] = (struct chosen){held->seq, i};
+        store_held_free(held);
+        if (status != STATUS_OK)
+            return status;
+    }
+    return STATUS_OK;
+}
+
+/* An id given twice is one letter; one that went since it was chosen is passed over. */
+static void give_chosen(struct walk *walk, const struct chosen *chosen, size_t count) {
+    for (size_t i = 0; i < count && !walk->enough; i++) {
+        struct store_held *held = NULL;
+        if (i > 0 && chosen[i].seq == chosen[i - 1].seq)
+            continue;
+        if (find(walk, walk->selection->ids[chosen[i].place], &held) == STATUS_OK)
+            give(walk, held->seq, &held->envelope);
+        store_held_free(held);
+    }
+}
+
+static enum status walk_ids(struct walk *walk) {
+    size_t count = walk->selection->id_count;
+    struct chosen *chosen = memory_array(count, sizeof *chosen);
+    enum status status = choose(walk, chosen);
+    if (status == STATUS_OK) {
+        qsort(chosen, count, sizeof *chosen, newest_first);
+        give_chosen(walk, chosen, count);
+    }
+    free(chosen);
+    return status;
+}
+
+enum status selection_walk(struct triage *triage, const struct selection *selection,
+                           selection_visit *visit, void *arg, struct arena *arena,
+                           struct selection_result *result, struct err *err) {
+    struct walk walk = {triage, selection, visit, arg, result, false, STATUS_OK, err};
+    *result = (struct selection_result){.visited = 0};
+    return selection->id_count > 0 ? walk_ids(&walk) : walk_filter(&walk, arena);
+}

@@ -1,0 +1,56 @@
+/* selection: which letters a bulk action is about. A filter, the ids themselves, or all; the same
+ * for every action, so that a dry run, a replay, a discard and an export agree.
+ *
+ * Letters are visited newest first, a page at a time, so memory does not grow with their number.
+ * What arrives while they are visited is newer than all of them and is never visited. */
+#ifndef TRIAGE_SELECTION_H
+#define TRIAGE_SELECTION_H
+
+#include "triage/query.h"
+#include "triage/triage.h"
+
+enum { SELECTION_IDS_MAX = 100000 };
+
+struct selection {
+    struct query query;
+    bool filtered; /* some word narrows it down */
+    bool all;      /* that none does is meant */
+    const struct bytes *ids;
+    size_t id_count;      /* > 0: these, and no filter */
+    uint64_t limit;       /* at most so many, the newest; 0: all of them */
+    struct bytes as_json; /* the filter, {"ids":[…]} or {"all":true}: for the record */
+};
+
+void selection_init(struct selection *selection);
+/* One word of a filter, as in query_set; limit and cursor are no words of a filter. */
+enum status selection_set(struct selection *selection, struct bytes name, struct bytes value,
+                          struct wall now, struct arena *arena, struct err *err);
+/* After the last word. INVALID: nothing narrows it down and `all` is not set; ids and a filter;
+ * states that nothing can be decided in. */
+enum status selection_finish(struct selection *selection, struct err *err);
+
+/* One letter; borrowed for the visit. */
+struct selection_letter {
+    uint64_t seq;
+    const struct envelope *envelope;
+};
+
+struct selection_result {
+    uint64_t visited;
+    struct bytes cursor; /* behind the last visited, in the arena; ptr NULL: there are no more */
+    uint64_t behind;     /* changes that the list did not show yet */
+    uint64_t skipped;    /* letters on which the `where` failed … */
+    struct err first_skipped; /* … and how the first did */
+};
+
+/* False: enough. */
+typedef bool selection_visit(void *arg, const struct selection_letter *letter);
+
+/* Visits letters in pending_review and replaying. With ids: NOT_FOUND names one that is not held,
+ * CONFLICT one that is no letter or is resolved or discarded; then nothing was visited. May wait.
+ */
+enum status selection_walk(struct triage *triage, const struct selection *selection,
+                           selection_visit *visit, void *arg, struct arena *arena,
+                           struct selection_result *result, struct err *err);
+
+#endif

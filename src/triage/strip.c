@@ -1,0 +1,55 @@
+#include "triage/strip.h"
+
+/* By system; how a header's name begins, in any case. */
+static const char *const prefixes[] = {
+    /* Kafka: Connect, Streams, share groups */
+    "__connect.errors.", "__streams.errors.", "__dlq.errors.",
+    /* Spring Kafka */
+    "kafka_dlt-", "kafka_exception-", "kafka_original-", "retry_topic-",
+    /* SmallRye, Watermill */
+    "dead-letter-reason", "dead-letter-cause", "reason_poisoned", "topic_poisoned",
+    "handler_poisoned", "subscriber_poisoned",
+    /* RabbitMQ */
+    "x-death", "x-first-death-", "x-last-death-", "x-opt-deaths", "x-delivery-count",
+    "x-acquired-count",
+    /* Pub/Sub */
+    "CloudPubSubDeadLetterSource", "googclient_deliveryattempt",
+    /* NATS */
+    "Nats-Expected-", "Nats-Schedule", "Nats-Batch-",
+    /* NServiceBus, ServiceControl */
+    "NServiceBus.Retries", "NServiceBus.FailedQ", "NServiceBus.TimeOfFailure",
+    "NServiceBus.ExceptionInfo.", "ServiceControl.",
+    /* MassTransit */
+    "MT-Reason", "MT-Fault-", "MT-Redelivery-Count",
+    /* Wolverine */
+    "exception-type", "exception-message", "exception-stack", "failed-at", "original-destination",
+    "original-partition", "original-offset",
+    /* Redpanda Connect */
+    "fallback_error",
+};
+
+bool strip_is_diagnostic(struct bytes header) {
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        struct bytes prefix = bytes_of(prefixes[i]);
+        if (bytes_eq_nocase(bytes_cut(header, 0, prefix.len), prefix))
+            return true;
+    }
+    return false;
+}
+
+size_t strip_headers(const struct rule_header *headers, size_t count, struct arena *arena,
+                     const struct rule_header **out) {
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        kept += !strip_is_diagnostic(headers[i].name);
+    *out = headers;
+    if (kept == count)
+        return count;
+    struct rule_header *left = arena_alloc(arena, (kept + 1) * sizeof *left);
+    kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!strip_is_diagnostic(headers[i].name))
+            left[kept++] = headers[i];
+    *out = left;
+    return kept;
+}

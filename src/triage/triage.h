@@ -1,0 +1,33 @@
+/* triage: what everything that people decide about letters works with: the store, jq, the clock and
+ * new ids. One for the whole server; every function may be called from any thread. */
+#ifndef TRIAGE_TRIAGE_H
+#define TRIAGE_TRIAGE_H
+
+#include <pthread.h>
+
+#include "base/rng.h"
+#include "base/uuid.h"
+#include "port/clock.h"
+#include "port/jq.h"
+#include "port/store.h"
+
+struct triage {
+    struct store *store;
+    struct jq *jq; /* NULL: no program can be run */
+    struct clock *clock;
+    pthread_mutex_t mutex; /* of the rng */
+    struct rng rng;
+};
+
+/* Store and jq are set by whoever opens them. */
+void triage_init(struct triage *triage, struct clock *clock, uint64_t seed);
+void triage_free(struct triage *triage);
+
+struct instant triage_now(struct triage *triage);
+void triage_new_id(struct triage *triage, struct wall now, char text[UUID_TEXT_SIZE]);
+/* Submits and waits until it is durable or refused: not on the engine's, an HTTP or a store's
+ * thread. */
+enum status triage_commit(struct triage *triage, struct store_op *ops, size_t count,
+                          struct err *err);
+
+#endif

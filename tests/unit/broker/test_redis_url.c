@@ -1,0 +1,101 @@
+#include "test.h"
+
+#include "broker/redis_url.h"
+
+static void every_part_is_read(void **state) {
+    (void)state;
+    struct arena arena;
+    struct redis_url url;
+    arena_init_heap(&arena, 256);
+    assert_int_equal(redis_url_parse(BYTES("redis://me:p%40ss%3A@cache.example:6380/3"
+                                           "?ttl=24h&key=result%3A{id}:v1"),
+                                     &arena, &url, NULL),
+                     STATUS_OK);
+    assert_bytes(url.host, "cache.example");
+    assert_int_equal(url.port, 6380);
+    assert_int_equal(url.database, 3);
+    assert_bytes(url.user, "me");
+    assert_bytes(url.password, "p@ss:");
+    assert_bytes(url.key, "result:{id}:v1");
+    assert_int_equal(url.ttl_ms, 24 * 3600 * 1000);
+    arena_free(&arena);
+}
+
+static void what_is_left_out_has_a_default(void **state) {
+    (void)state;
+    static const char *const short_ones[] = {"redis://h?key={id}", "redis://h/?key={id}",
+                                             "redis://h/0?key={id}", "redis://h:6379?key={id}"};
+    for (size_t i = 0; i < sizeof short_ones / sizeof *short_ones; i++) {
+        struct arena arena;
+        struct redis_url url;
+        arena_init_heap(&arena, 256);
+        assert_int_equal(redis_url_parse(bytes_of(short_ones[i]), &arena, &url, NULL), STATUS_OK);
+        assert_bytes(url.host, "h");
+        assert_int_equal(url.port, REDIS_URL_PORT);
+        assert_int_equal(url.database, 0);
+        assert_int_equal(url.password.len, 0);
+        assert_int_equal(url.ttl_ms, 0);
+        arena_free(&arena);
+    }
+}
+
+static void an_ipv6_address_stands_in_brackets(void **state) {
+    (void)state;
+    struct arena arena;
+    struct redis_url url;
+    arena_init_heap(&arena, 256);
+    assert_int_equal(redis_url_parse(BYTES("redis://:secret@[::1]:7?key={id}"), &arena, &url, NULL),
+                     STATUS_OK);
+    assert_bytes(url.host, "::1");
+    assert_int_equal(url.port, 7);
+    assert_bytes(url.user, "");
+    assert_bytes(url.password, "secret");
+    arena_free(&arena);
+}
+
+static void what_is_wrong_is_said(void **state) {
+    (void)state;
+    static const struct {
+        const char *url, *words;
+    } cases[] = {
+        {"http://h?key={id}", "redis://"},
+        {"redis://?key={id}", "host"},
+        {"redis://h:0?key={id}", "host:port"},
+        {"redis://h:65536?key={id}", "host:port"},
+        {"redis://h:x?key={id}", "host:port"},
+        {"redis://[::1?key={id}", "host"},
+        {"redis://[::1]7?key={id}", "host"},
+        {"redis://h/x?key={id}", "database"},
+        {"redis://h/65536?key={id}", "database"},
+        {"redis://a%2@h?key={id}", "percent-encoded"},
+        {"redis://h", "has no key"},
+        {"redis://h?ttl=1h", "has no key"},
+        {"redis://h?key=all", "with {id} in it"},
+        {"redis://h?key={id}&ttl=0", "a duration"},
+        {"redis://h?key={id}&ttl=soon", "a duration"},
+        {"redis://h?key={id}&list=x", "unknown parameter \"list\""},
+        {"redis://h?key", "name=value"},
+        {"redis://h?key=%zz", "name=value"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena arena;
+        struct redis_url url;
+        struct err err = {STATUS_OK, ""};
+        arena_init_heap(&arena, 256);
+        assert_int_equal(redis_url_parse(bytes_of(cases[i].url), &arena, &url, &err),
+                         STATUS_INVALID);
+        if (!strstr(err.text, cases[i].words))
+            fail_msg("%s: %s", cases[i].url, err.text);
+        arena_free(&arena);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_part_is_read),
+        cmocka_unit_test(what_is_left_out_has_a_default),
+        cmocka_unit_test(an_ipv6_address_stands_in_brackets),
+        cmocka_unit_test(what_is_wrong_is_said),
+    };
+    return cmocka_run_group_tests_name("redis_url", tests, NULL, NULL);
+}

@@ -1,0 +1,25 @@
+-- A store's file as schema version 1 left it.
+CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE queues (number INTEGER PRIMARY KEY, name TEXT NOT NULL, facts TEXT);
+CREATE TABLE messages ( seq INTEGER PRIMARY KEY, queue INTEGER NOT NULL, id TEXT NOT NULL, letter_id TEXT, dlq TEXT, state TEXT NOT NULL, cause TEXT, category TEXT, reason TEXT, error_type TEXT, fingerprint TEXT, key TEXT, attempts INTEGER NOT NULL, created_ms INTEGER NOT NULL, dead_ms INTEGER NOT NULL, due_ms INTEGER NOT NULL, escalated_ms INTEGER NOT NULL, error_id INTEGER, envelope TEXT NOT NULL);
+CREATE INDEX messages_by_id ON messages (id, queue);
+CREATE INDEX messages_by_letter ON messages (letter_id) WHERE letter_id IS NOT NULL;
+CREATE INDEX messages_by_death ON messages (dlq, state, dead_ms) WHERE dlq IS NOT NULL;
+CREATE INDEX messages_waiting ON messages (queue, state, due_ms) WHERE state IN ('queued', 'pending_retry', 'replaying');
+CREATE TABLE bodies (seq INTEGER PRIMARY KEY, body BLOB NOT NULL);
+CREATE TABLE counters ( dlq TEXT NOT NULL, kind TEXT NOT NULL, category TEXT NOT NULL, reason TEXT NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (dlq, kind, category, reason)) WITHOUT ROWID;
+CREATE TABLE ages ( dlq TEXT NOT NULL, start_ms INTEGER NOT NULL, end_ms INTEGER NOT NULL, oldest_ms INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (dlq, start_ms)) WITHOUT ROWID;
+CREATE TABLE errors ( error_id INTEGER PRIMARY KEY, hash INTEGER NOT NULL, uses INTEGER NOT NULL, text TEXT NOT NULL);
+CREATE INDEX errors_by_hash ON errors (hash);
+CREATE VIRTUAL TABLE errors_text USING fts5 (text, content = 'errors', content_rowid = 'error_id');
+CREATE VIEW letters AS SELECT letter_id AS id, dlq, messages.state, cause, category, reason, error_type, attempts, strftime('%Y-%m-%dT%H:%M:%SZ', dead_ms / 1000, 'unixepoch') AS dead_at, queues.name AS queue, messages.id AS message_id, key, messages.seq FROM messages JOIN queues ON queues.number = messages.queue WHERE letter_id IS NOT NULL;
+INSERT INTO meta VALUES ('next_seq', 4);
+INSERT INTO queues VALUES (1, 'orders', NULL);
+INSERT INTO messages VALUES (1, 1, 'a', 'L-a', 'orders.dlq', 'pending_review', 'terminal', 'bug', 'r', NULL, '00000000000000ab', NULL, 1, 1700000000000, 1700000001000, 0, 0, NULL, '{"dlq":"orders.dlq","state":"pending_review","cause":"terminal","category":"bug","reason":"r","message":{"id":"a","queue":"orders"},"source":{"kind":"builtin"},"failure":{"kind":"exit","fingerprint":"00000000000000ab"},"attempts":1,"created_at":"2023-11-14T22:13:20.000Z","dead_at":"2023-11-14T22:13:21.000Z","letter_id":"L-a"}');
+INSERT INTO messages VALUES (2, 1, 'b', 'L-b', 'orders.dlq', 'resolved', 'terminal', 'bug', 'r', NULL, '00000000000000ab', NULL, 1, 1700000000000, 1700000002000, 0, 0, NULL, '{"dlq":"orders.dlq","state":"resolved","cause":"terminal","category":"bug","reason":"r","message":{"id":"b","queue":"orders"},"source":{"kind":"builtin"},"failure":{"kind":"exit","fingerprint":"00000000000000ab"},"attempts":1,"created_at":"2023-11-14T22:13:20.000Z","dead_at":"2023-11-14T22:13:22.000Z","letter_id":"L-b"}');
+INSERT INTO messages VALUES (3, 1, 'c', NULL, NULL, 'queued', NULL, NULL, NULL, NULL, NULL, NULL, 0, 1700000000000, 0, 0, 0, NULL, '{"state":"queued","message":{"id":"c","queue":"orders"},"source":{"kind":"builtin"},"created_at":"2023-11-14T22:13:20.000Z"}');
+INSERT INTO bodies VALUES (1, X'31'), (2, X'32'), (3, X'33');
+INSERT INTO counters VALUES ('orders.dlq', 'category', 'bug', '', 1), ('orders.dlq', 'reason', '', 'r', 1), ('orders.dlq', 'total', '', '', 2);
+INSERT INTO ages VALUES ('orders.dlq', 1700000001000, 1700000002000, 1700000001000, 1);
+PRAGMA user_version = 1;
+PRAGMA application_id = 1768779876;
