@@ -9,7 +9,11 @@
 #include "store/sqlite/packs.h"
 #include "store/sqlite/snapshot.h"
 
-enum { ROOM_WAIT_MS = 60 * 1000 };
+enum {
+    ROOM_WAIT_MS = 60 * 1000,
+    COMMIT_GAP_MS = 20, /* between two commits of a burst, at most */
+    REST_MAX_US = 50 * 1000,
+};
 
 /* Now and then, a bounded number at a time. */
 static enum status sweep(struct sqlite_store *self, struct err *err) {
@@ -26,7 +30,7 @@ static enum status write_file(struct sqlite_store *self, const struct snapshot *
     sqlite3 *db = self->fold_db->db;
     enum status status = database_run(db, "BEGIN IMMEDIATE", err);
     if (status == STATUS_OK) {
-        status = snapshot_write(snapshot, self->journal, self->fold_db, err);
+        status = snapshot_write(snapshot, self, err);
         if (status == STATUS_OK)
             status = sweep(self, err);
         if (status == STATUS_OK)
@@ -86,6 +90,8 @@ static enum status fold_one(struct sqlite_store *self, struct err *err) {
     if (!snapshot)
         return STATUS_OK;
     enum status status = write_file(self, snapshot, err);
+    if (status == STATUS_OK)
+        snapshot_settle_entries(snapshot, self);
     pthread_mutex_lock(&self->front.mutex);
     if (status == STATUS_OK)
         leave_line(self, snapshot);
@@ -139,6 +145,9 @@ static bool is_fold_full(const struct sqlite_store *self) {
 }
 
 void fold_note_commit(struct sqlite_store *self, struct mono now) {
+    if (self->sealed_end == self->folded_end && self->fold_due.ms == MONO_NEVER.ms)
+        self->behind_since = now;
+    self->committed_at = now;
     if (is_fold_full(self)) {
         seal(self);
         pthread_cond_signal(&self->fold_asked);
@@ -146,6 +155,34 @@ void fold_note_commit(struct sqlite_store *self, struct mono now) {
         self->fold_due = mono_after(now, FOLD_DELAY_MS);
         pthread_cond_signal(&self->fold_asked);
     }
+}
+
+/* Commits come one behind the other, and nobody needs the fold yet. */
+static bool is_burst(struct sqlite_store *self) {
+    pthread_mutex_lock(&self->front.mutex);
+    struct mono now = clock_now(self->options.clock).mono;
+    bool burst = now.ms - self->committed_at.ms < COMMIT_GAP_MS &&
+                 now.ms - self->behind_since.ms < GIVE_WAY_MS && !self->fold_wanted &&
+                 !self->fold_stopping;
+    pthread_mutex_unlock(&self->front.mutex);
+    return burst;
+}
+
+static int64_t now_us(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+void fold_give_way(struct sqlite_store *self) {
+    if (!self->options.threads)
+        return;
+    if (is_burst(self)) {
+        int64_t rest = (now_us() - self->fold_worked_us) * (GIVE_WAY_SHARE - 1);
+        rest = rest < REST_MAX_US ? rest : REST_MAX_US;
+        nanosleep(&(struct timespec){.tv_nsec = (long)(rest * 1000)}, NULL);
+    }
+    self->fold_worked_us = now_us();
 }
 
 static struct timespec deadline_after(int64_t ms) {

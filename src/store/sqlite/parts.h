@@ -23,6 +23,8 @@ enum {
     BEHIND_MAX = 1 << 20,        /* changes that wait for folds; then commits wait for them too */
     FOLD_CACHE_KIB = 64 << 10,   /* holds the pages that one fold changes */
     FOLD_RETRY_MS = 1000,        /* after a fold that failed */
+    GIVE_WAY_MS = 5000,          /* so long at most the fold lets a burst of commits go first */
+    GIVE_WAY_SHARE = 4,          /* and does a part of what it could */
     LIST_WAIT_MS = 2000,         /* for the fold, by a list */
     GROUP_BYTES_MAX = 8 << 20,   /* of one journal group, unless a single commit is larger */
     FOLD_KEEP_BYTES = 32 << 20,  /* of kept texts in one fold */
@@ -63,8 +65,11 @@ struct sqlite_store {
     uint64_t fold_failures;
     bool fold_wanted; /* at once */
     bool fold_stopping;
-    struct mono fold_due;  /* MONO_NEVER: nothing waits for a fold */
-    struct mono sweep_due; /* the fold's own: when it next looks for texts that expired */
+    struct mono fold_due;     /* MONO_NEVER: nothing waits for a fold */
+    struct mono committed_at; /* when something was last committed */
+    struct mono behind_since; /* since when the file has not been up to date */
+    int64_t fold_worked_us;   /* when the fold last rested, by the machine's clock */
+    struct mono sweep_due;    /* the fold's own: when it next looks for texts that expired */
 
     struct store_health health;
 
