@@ -64,6 +64,8 @@
     X(ROW_DELETE, "DELETE FROM messages WHERE seq = ?1 RETURNING " DATABASE_PLACES)                \
     X(BODY_DELETE, "DELETE FROM bodies WHERE seq = ?1")                                            \
     X(ROW_PLACES, "SELECT " DATABASE_PLACES " FROM messages WHERE seq = ?1")                       \
+    X(ROW_ENVELOPE_AT, "UPDATE messages SET envelope_at = ?2 WHERE seq = ?1")                      \
+    X(ROW_BODY_AT, "UPDATE messages SET body_at = ?2 WHERE seq = ?1")                              \
     X(PACKS, "SELECT number, bytes, live FROM packs ORDER BY number")                              \
     X(PACK_SET, "INSERT OR REPLACE INTO packs VALUES (?1, ?2, ?3)")                                \
     X(PACK_DELETE, "DELETE FROM packs WHERE number = ?1")                                          \

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "store/sqlite/keep_rows.h"
-#include "store/sqlite/packs.h"
+#include "store/sqlite/packs_compact.h"
 #include "store/sqlite/snapshot.h"
 
 enum {
@@ -24,15 +24,16 @@ static enum status sweep(struct sqlite_store *self, struct err *err) {
     return keep_rows_sweep(self->fold_db, now.wall, err);
 }
 
-static enum status write_file(struct sqlite_store *self, const struct snapshot *snapshot,
-                              struct err *err) {
+/* A transaction of the file, with what it puts into the packs. */
+static enum status transact(struct sqlite_store *self,
+                            enum status (*write)(struct sqlite_store *self, const void *what,
+                                                 struct err *err),
+                            const void *what, struct err *err) {
     database_lock(self->fold_db);
     sqlite3 *db = self->fold_db->db;
     enum status status = database_run(db, "BEGIN IMMEDIATE", err);
     if (status == STATUS_OK) {
-        status = snapshot_write(snapshot, self, err);
-        if (status == STATUS_OK)
-            status = sweep(self, err);
+        status = write(self, what, err);
         if (status == STATUS_OK)
             status = packs_flush(self->packs, self->fold_db, err);
         if (status == STATUS_OK)
@@ -43,6 +44,15 @@ static enum status write_file(struct sqlite_store *self, const struct snapshot *
     }
     database_unlock(self->fold_db);
     return status;
+}
+
+static enum status write_snapshot(struct sqlite_store *self, const void *what, struct err *err) {
+    enum status status = snapshot_write(what, self, err);
+    return status == STATUS_OK ? sweep(self, err) : status;
+}
+
+static enum status write_compacted(struct sqlite_store *self, const void *what, struct err *err) {
+    return packs_compact(self->packs, what, self->fold_db, err);
 }
 
 static void recycle(struct sqlite_store *self, uint64_t position) {
@@ -89,7 +99,7 @@ static enum status fold_one(struct sqlite_store *self, struct err *err) {
     pthread_mutex_unlock(&self->front.mutex);
     if (!snapshot)
         return STATUS_OK;
-    enum status status = write_file(self, snapshot, err);
+    enum status status = transact(self, write_snapshot, snapshot, err);
     if (status == STATUS_OK)
         snapshot_settle_entries(snapshot, self);
     pthread_mutex_lock(&self->front.mutex);
@@ -122,6 +132,17 @@ enum status fold_all(struct sqlite_store *self, struct err *err) {
     while (status == STATUS_OK && is_behind(self))
         status = fold_one(self, err);
     return status;
+}
+
+bool fold_compact(struct sqlite_store *self) {
+    struct err err;
+    const struct pack *pack = packs_wasteful(self->packs);
+    if (!pack)
+        return false;
+    if (transact(self, write_compacted, pack, &err) == STATUS_OK)
+        return true;
+    log_warn("a pack keeps its unused room for now: %s", err.text);
+    return false;
 }
 
 void fold_abandon(struct sqlite_store *self) {
@@ -225,14 +246,20 @@ static void fold_or_retry_later(struct sqlite_store *self) {
     pthread_mutex_unlock(&self->front.mutex);
 }
 
-/* Nothing waits: a failure here costs speed, and is met again when the segment is needed. */
-static void prepare_if_idle(struct sqlite_store *self) {
+static bool is_idle(struct sqlite_store *self) {
     pthread_mutex_lock(&self->front.mutex);
     bool idle = !self->sealed_first && !self->fold_wanted && !self->fold_stopping;
     pthread_mutex_unlock(&self->front.mutex);
+    return idle;
+}
+
+/* Nothing waits: a failure here costs speed or room, and is met again. */
+static void use_idle_time(struct sqlite_store *self) {
     struct err err;
-    if (idle && journal_prepare(self->journal, &err) != STATUS_OK)
+    if (is_idle(self) && journal_prepare(self->journal, &err) != STATUS_OK)
         log_warn("%s", err.text);
+    while (is_idle(self) && fold_compact(self))
+        ;
 }
 
 void *fold_run(void *arg) {
@@ -244,7 +271,7 @@ void *fold_run(void *arg) {
             break;
         pthread_mutex_unlock(&self->front.mutex);
         fold_or_retry_later(self);
-        prepare_if_idle(self);
+        use_idle_time(self);
         pthread_mutex_lock(&self->front.mutex);
     }
     pthread_mutex_unlock(&self->front.mutex);

@@ -30,4 +30,7 @@ uint64_t fold_wait(struct sqlite_store *self);
  */
 void fold_give_way(struct sqlite_store *self);
 
+/* Gives back the room of one pack that wastes it; false when there is none. In idle times. */
+bool fold_compact(struct sqlite_store *self);
+
 #endif

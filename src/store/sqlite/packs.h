@@ -23,7 +23,7 @@ struct packs_options {
     struct buf *report;  /* for doctor: told of packs that cannot be opened, which are left out */
 };
 
-enum { PACKS_BYTES = 128 << 20 };
+enum { PACKS_BYTES = 64 << 20 };
 
 /* All that the SQLite file knows of; others, which a crash left, are removed. CORRUPT: one is
  * missing. */

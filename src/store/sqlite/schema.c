@@ -70,7 +70,9 @@ static const char *const steps[SCHEMA_VERSION] = {
     "CREATE VIEW letters AS SELECT letter_id AS id, dlq, messages.state, cause, category, reason,"
     " error_type, errors.text AS error, attempts,"
     " strftime('%Y-%m-%dT%H:%M:%SZ', dead_ms / 1000, 'unixepoch') AS dead_at,"
-    " queues.name AS queue, messages.id AS message_id, key, body_len AS size, messages.seq"
+    " queues.name AS queue, messages.id AS message_id, key, messages.seq,"
+    " printf('%016x.pack', body_at >> 32) AS body_file,"
+    " (body_at & 4294967295) + 17 AS body_offset, body_len"
     " FROM messages JOIN queues ON queues.number = messages.queue"
     " LEFT JOIN errors USING (error_id) WHERE letter_id IS NOT NULL;",
 };

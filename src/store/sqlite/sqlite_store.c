@@ -244,6 +244,8 @@ void sqlite_store_fold(struct store *store) {
     struct err err;
     if (fold_all(parts_of(store), &err) != STATUS_OK)
         log_warn("the fold failed: %s", err.text);
+    else
+        fold_compact(parts_of(store));
 }
 
 void sqlite_store_crash(struct store *store) {
