@@ -35,7 +35,7 @@ soak:
 
 bench: all
 	@tools/install.sh test
-	@ninja -C build --quiet bench/sink
+	@ninja -C build --quiet bench/sink bench/callback
 	@$(PYTHON) bench/run.py
 
 lint:

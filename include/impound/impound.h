@@ -78,7 +78,9 @@ enum impound_kind {
     IMPOUND_KIND_EXIT = 6,
     IMPOUND_KIND_SIGNAL = 7,
     IMPOUND_KIND_EXPIRED = 8,
-    IMPOUND_KIND_REPORTED = 9 /* the default: the worker says that it failed */
+    IMPOUND_KIND_REPORTED = 9, /* the default: the worker says that it failed */
+    IMPOUND_KIND_EDIT = 10,    /* a handler's edit failed */
+    IMPOUND_KIND_ANSWER = 11   /* its answer was too large to be kept */
 };
 
 /* What a rule, or the handler itself, says is to be done about a failure. */

@@ -24,7 +24,7 @@ static const struct config_field root_fields[] = {
     CONFIG_WHOLE("queues", config_queue_read_all),
     CONFIG_WHOLE("dlqs", read_dlqs_later),
     CONFIG_NOT_YET("adopt"),
-    CONFIG_NOT_YET("alerts"),
+    CONFIG_WHOLE("alerts", config_alerts_read),
 };
 const struct config_table config_root_table = CONFIG_TABLE(root_fields);
 
@@ -34,6 +34,7 @@ struct config *config_new(const char *path) {
     config->path = arena_dup(&config->arena, bytes_of(path));
     config->dir = config_path_dir(&config->arena, path);
     config_server_init(config);
+    config_alerts_init(config);
     return config;
 }
 

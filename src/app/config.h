@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "core/policy.h"
 #include "engine/engine.h"
+#include "triage/alert.h"
 
 enum {
     CONFIG_QUEUES_MAX = 10000,
@@ -36,16 +37,39 @@ struct config_handler {
     struct config_reply reply;
 };
 
+/* What a dead head means for its key. */
+enum config_on_dead { ON_DEAD_CLOSE, ON_DEAD_CONTINUE };
+
 struct config_queue {
     struct bytes name;
     struct bytes source;             /* "builtin" */
     struct config_handler *handlers; /* [0] the handler, then the fallbacks */
     size_t handler_count;
-    uint32_t concurrency; /* 32 */
+    uint32_t concurrency; /* 32; lease: ENGINE_UNLIMITED */
     struct policy policy;
     struct engine_dlq *dlqs; /* every DLQ this queue can reach, its default first */
     size_t dlq_count;
+    enum store_order order;
+    enum config_on_dead on_dead;
+    uint32_t blocked_limit; /* 1000 */
+    struct engine_idempotency idempotency;
     size_t line; /* where it stands in the file */
+};
+
+struct config_receiver {
+    struct bytes name;
+    enum alert_receiver_kind kind;
+    struct bytes url;
+    struct bytes key; /* PagerDuty's routing key */
+    enum alert_severity severity;
+};
+
+struct config_alerts {
+    struct config_receiver *receivers;
+    size_t receiver_count;
+    struct alert_rule *rules; /* the file's, then the defaults that it does not replace */
+    size_t rule_count;
+    unsigned no_defaults;
 };
 
 /* A jq program and where it stands in the file. */
@@ -66,6 +90,7 @@ struct config {
     struct bytes store_path;  /* of "sqlite:PATH", made absolute by dir */
     struct config_queue *queues;
     size_t queue_count;
+    struct config_alerts alerts;
     struct config_program *programs; /* in the order of the file */
     struct config_written *written;  /* texts as they stood before ${NAME} was filled in */
     struct arena arena;              /* owns all of it */

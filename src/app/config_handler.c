@@ -90,7 +90,6 @@ static const struct config_field handler_fields[] = {
                   TIMEOUT_MOST_MS),
     CONFIG_WHOLE("headers", read_headers),
     CONFIG_VALUE("ca", read_ca, struct config_handler, ca_file),
-    CONFIG_NOT_YET("lease"),
     CONFIG_VALUE("edit", config_value_jq, struct config_handler, edit),
     CONFIG_VALUE("reply", config_reply_read, struct config_handler, reply),
     CONFIG_NOT_YET("batch"),
@@ -119,10 +118,8 @@ static bool check_kind(struct config_reader *reader, const struct config_node *n
         return false;
     }
     if (!http && !exec) {
-        if (!config_tree_find(node, "lease"))
-            config_mistake_add(&reader->mistakes, node->at,
-                               "%.*s: expected {http: URL} or {exec: [COMMAND]}",
-                               BYTES_ARG(node->key));
+        config_mistake_add(&reader->mistakes, node->at, "%.*s: expected " CONFIG_HANDLER_FORM,
+                           BYTES_ARG(node->key));
         return false;
     }
     handler->kind = exec ? HANDLER_EXEC : HANDLER_HTTP;
@@ -131,15 +128,18 @@ static bool check_kind(struct config_reader *reader, const struct config_node *n
     return true;
 }
 
-static bool read_scalar(struct config_reader *reader, const struct config_node *node,
-                        struct config_handler *handler) {
-    if (bytes_is(node->text, "lease"))
-        return config_reader_not_yet(reader, node->at, BYTES("lease"));
-    if (bytes_is(node->text, "callback")) {
-        handler->kind = HANDLER_CALLBACK;
-        return true;
+bool config_handler_word(const struct config_node *node, enum handler_class *out) {
+    static const struct {
+        const char *word;
+        enum handler_class kind;
+    } words[] = {{"lease", HANDLER_LEASE}, {"callback", HANDLER_CALLBACK}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (node->kind == CONFIG_SCALAR && bytes_is(node->text, words[i].word)) {
+            *out = words[i].kind;
+            return true;
+        }
     }
-    return config_reader_expected(reader, node, "{http: URL} or {exec: [COMMAND]}");
+    return false;
 }
 
 bool config_handler_read(struct config_reader *reader, const struct config_node *node,
@@ -147,8 +147,10 @@ bool config_handler_read(struct config_reader *reader, const struct config_node 
     (void)field;
     struct config_handler *handler = out;
     handler->timeout_ms = TIMEOUT_MS;
+    if (config_handler_word(node, &handler->kind))
+        return true;
     if (node->kind != CONFIG_MAPPING)
-        return read_scalar(reader, node, handler);
+        return config_reader_expected(reader, node, CONFIG_HANDLER_FORM);
     config_reader_mapping(reader, node, &config_handler_table, handler);
     return check_kind(reader, node, handler);
 }

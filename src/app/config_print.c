@@ -7,6 +7,7 @@
 #include "app/config.h"
 #include "app/config_dlq.h"
 #include "app/config_env.h"
+#include "app/config_order.h"
 #include "app/config_policy.h"
 #include "base/instant.h"
 #include "base/json.h"
@@ -128,8 +129,8 @@ static void put_reply(struct printer *p, const struct config_reply *reply) {
 }
 
 static void put_handler(struct printer *p, const struct config_handler *handler) {
-    if (handler->kind == HANDLER_CALLBACK) {
-        buf_str(p->out, "callback\n");
+    if (handler->kind == HANDLER_LEASE || handler->kind == HANDLER_CALLBACK) {
+        buf_str(p->out, handler->kind == HANDLER_LEASE ? "lease\n" : "callback\n");
         return;
     }
     if (handler->kind == HANDLER_EXEC) {
@@ -336,17 +337,34 @@ static void put_routes(struct printer *p, const struct policy *policy) {
     }
 }
 
+static void put_order(struct printer *p, const struct config_queue *queue) {
+    const struct engine_idempotency *idempotency = &queue->idempotency;
+    bool by_body = idempotency->path.len > 0;
+    buf_printf(p->out, "    order: %s\n", config_order_words[queue->order]);
+    if (queue->order == ORDER_KEY)
+        buf_printf(p->out, "    on_dead: %s\n    blocked_limit: %u\n",
+                   config_on_dead_words[queue->on_dead], queue->blocked_limit);
+    if (!by_body && !idempotency->header.len)
+        return;
+    buf_printf(p->out, "    idempotency: {%s: ", by_body ? "key" : "header");
+    put_text(p, by_body ? idempotency->path : idempotency->header);
+    put_duration(p, ", dedupe: ", idempotency->dedupe_ms);
+    buf_str(p->out, "}\n");
+}
+
 static void put_queue(struct printer *p, const struct config_queue *queue) {
     buf_str(p->out, "  ");
     put_key(p, queue->name, ":\n");
     buf_printf(p->out, "    source: %.*s\n", BYTES_ARG(queue->source));
     put_handlers(p, queue);
-    buf_printf(p->out, "    concurrency: %u\n", queue->concurrency);
+    if (queue->concurrency != ENGINE_UNLIMITED)
+        buf_printf(p->out, "    concurrency: %u\n", queue->concurrency);
     put_classify(p, &queue->policy);
     put_retry(p, &queue->policy.retry);
     put_breaker(p, &queue->policy.breaker);
     buf_printf(p->out, "    poison:\n      crashes: %u\n      deliveries: %u\n",
                queue->policy.poison.crashes, queue->policy.poison.deliveries);
+    put_order(p, queue);
     put_routes(p, &queue->policy);
 }
 

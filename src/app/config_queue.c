@@ -3,10 +3,15 @@
 #include "app/config_classify.h"
 #include "app/config_dlq.h"
 #include "app/config_handler.h"
+#include "app/config_order.h"
 #include "app/config_policy.h"
 #include "app/config_value.h"
 
-enum { CONCURRENCY = 32, CONCURRENCY_MOST = 10000 };
+enum { CONCURRENCY = 32, CONCURRENCY_MOST = 10000, BLOCKED_LIMIT_MOST = 10000000 };
+
+static bool leases(const struct config_queue *queue) {
+    return queue->policy.handler == HANDLER_LEASE;
+}
 
 static bool read_source(struct config_reader *reader, const struct config_node *node,
                         const struct config_field *field, void *out) {
@@ -33,9 +38,19 @@ static bool read_fallback(struct config_reader *reader, const struct config_node
     struct config_queue *queue = out;
     if (node->kind != CONFIG_LIST || node->count > CONFIG_FALLBACKS_MAX)
         return config_reader_expected(reader, node, "a list of at most 8 handlers");
-    for (const struct config_node *item = node->first; item; item = item->next)
-        if (config_handler_read(reader, item, field, &queue->handlers[queue->handler_count]))
-            queue->handler_count++;
+    if (leases(queue)) {
+        config_mistake_add(&reader->mistakes, node->key_at,
+                           "fallback: a queue whose workers lease has none");
+        return false;
+    }
+    for (const struct config_node *item = node->first; item; item = item->next) {
+        struct config_handler *handler = &queue->handlers[queue->handler_count];
+        if (!config_handler_read(reader, item, field, handler))
+            continue;
+        if (handler->kind == HANDLER_LEASE)
+            config_reader_expected(reader, item, "{http: URL} or {exec: [COMMAND]}");
+        queue->handler_count++;
+    }
     return true;
 }
 
@@ -43,16 +58,6 @@ static bool read_handler(struct config_reader *reader, const struct config_node 
                          const struct config_field *field, void *out) {
     struct config_queue *queue = out;
     return config_handler_read(reader, node, field, &queue->handlers[0]);
-}
-
-static bool read_order(struct config_reader *reader, const struct config_node *node,
-                       const struct config_field *field, void *out) {
-    (void)field, (void)out;
-    if (node->kind == CONFIG_SCALAR && bytes_is(node->text, "key"))
-        return config_reader_not_yet(reader, node->at, BYTES("order: key"));
-    if (node->kind == CONFIG_SCALAR && bytes_is(node->text, "none"))
-        return true;
-    return config_reader_expected(reader, node, "none");
 }
 
 static const struct config_field queue_fields[] = {
@@ -66,10 +71,11 @@ static const struct config_field queue_fields[] = {
     CONFIG_VALUE("breaker", config_policy_read_breaker, struct config_queue, policy.breaker),
     CONFIG_VALUE("poison", config_policy_read_poison, struct config_queue, policy.poison),
     CONFIG_WHOLE("dlq", config_dlq_read),
-    CONFIG_WHOLE("order", read_order),
-    CONFIG_NOT_YET("on_dead"),
-    CONFIG_NOT_YET("blocked_limit"),
-    CONFIG_NOT_YET("idempotency"),
+    CONFIG_WORD("order", struct config_queue, order, config_order_words),
+    CONFIG_WORD("on_dead", struct config_queue, on_dead, config_on_dead_words),
+    CONFIG_NUMBER("blocked_limit", config_value_count, struct config_queue, blocked_limit, 0,
+                  BLOCKED_LIMIT_MOST),
+    CONFIG_VALUE("idempotency", config_order_read_idempotency, struct config_queue, idempotency),
     CONFIG_NOT_YET("replay"),
     CONFIG_NOT_YET("compensate"),
 };
@@ -82,8 +88,9 @@ static const struct config_node *child_of(const struct config_node *node, const 
 /* Defaults depend on the handler, which may stand behind what they are defaults of. */
 static enum handler_class handler_class_of(const struct config_node *queue) {
     const struct config_node *handler = child_of(queue, "handler");
-    if (handler && handler->kind == CONFIG_SCALAR && bytes_is(handler->text, "callback"))
-        return HANDLER_CALLBACK;
+    enum handler_class word;
+    if (handler && config_handler_word(handler, &word))
+        return word;
     return handler && child_of(handler, "exec") ? HANDLER_EXEC : HANDLER_HTTP;
 }
 
@@ -92,13 +99,14 @@ static void init_queue(struct config_reader *reader, const struct config_node *n
     queue->name = node->key;
     queue->line = node->key_at.line;
     queue->source = BYTES("builtin");
-    queue->concurrency = CONCURRENCY;
+    config_order_init(queue);
     const struct config_node *fallback = child_of(node, "fallback");
     size_t handlers = 1 + (fallback ? fallback->count : 0);
     queue->handlers = arena_alloc(reader->arena, handlers * sizeof *queue->handlers);
     queue->handler_count = 1;
     struct bytes dlq = config_reader_text(reader, "%.*s" CONFIG_DLQ_SUFFIX, BYTES_ARG(node->key));
     policy_init(&queue->policy, queue->name, dlq, handler_class_of(node));
+    queue->concurrency = leases(queue) ? ENGINE_UNLIMITED : CONCURRENCY;
     config_dlq_init(reader, queue);
 }
 
@@ -119,11 +127,11 @@ static void read_queue(struct config_reader *reader, const struct config_node *n
     struct bytes label = config_reader_text(reader, "queue \"%.*s\"", BYTES_ARG(node->key));
     if (!config_reader_named(reader, node, &config_queue_table, queue, label))
         return;
+    config_order_check(reader, node, queue);
     share_reply(queue);
     if (!config_tree_find(node, "handler"))
         config_mistake_add(&reader->mistakes, node->key_at,
-                           "queue \"%.*s\" has no handler: expected {http: URL} or "
-                           "{exec: [COMMAND]}",
+                           "queue \"%.*s\" has no handler: expected " CONFIG_HANDLER_FORM,
                            BYTES_ARG(node->key));
 }
 

@@ -6,6 +6,7 @@
 
 enum {
     LISTEN_PORT = 7070,
+    AUTH_SHOWN_MAX = 64,
     MAX_BODY = 4 << 20,
     MAX_BODY_MOST = 1 << 30,
     DRAIN_MS = 10 * 1000,
@@ -50,7 +51,8 @@ static bool read_auth(struct config_reader *reader, const struct config_node *no
     if (node->kind == CONFIG_SCALAR && !bytes_is(node->text, "none"))
         return config_reader_not_yet(
             reader, node->at,
-            config_reader_text(reader, "auth \"%.*s\"", BYTES_ARG(bytes_clip(node->text, 64))));
+            config_reader_text(reader, "auth \"%.*s\"",
+                               BYTES_ARG(bytes_clip(node->text, AUTH_SHOWN_MAX))));
     if (!config_value_string(reader, node, "none", &text))
         return false;
     *(bool *)out = true;

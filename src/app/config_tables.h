@@ -2,9 +2,11 @@
 #ifndef APP_CONFIG_TABLES_H
 #define APP_CONFIG_TABLES_H
 
+#include "app/config_alerts.h"
 #include "app/config_classify.h"
 #include "app/config_dlq.h"
 #include "app/config_handler.h"
+#include "app/config_order.h"
 #include "app/config_policy.h"
 #include "app/config_queue.h"
 #include "app/config_reply.h"
@@ -26,6 +28,10 @@ extern const struct config_table config_root_table;
     X("breaker", config_breaker_table)                                                             \
     X("poison", config_poison_table)                                                               \
     X("dlq", config_dlq_table)                                                                     \
-    X("dlqs", config_dlqs_table)
+    X("dlqs", config_dlqs_table)                                                                   \
+    X("idempotency", config_idempotency_table)                                                     \
+    X("alerts", config_alerts_table)                                                               \
+    X("receiver", config_receiver_table)                                                           \
+    X("alert rule", config_alert_rule_table)
 
 #endif

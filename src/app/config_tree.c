@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 32, SHOWN_MAX = 80 };
+enum { DEPTH_MAX = 32, SHOWN_MAX = 80, LIST_NAME_MAX = 200 };
 
 struct anchor {
     struct bytes name;
@@ -123,7 +123,7 @@ static void append(struct config_node *parent, struct config_node *child) {
 
 static struct bytes item_key(struct builder *b, struct bytes list, size_t place) {
     char text[256];
-    snprintf(text, sizeof text, "%.*s[%zu]", BYTES_ARG(bytes_clip(list, 200)), place);
+    snprintf(text, sizeof text, "%.*s[%zu]", BYTES_ARG(bytes_clip(list, LIST_NAME_MAX)), place);
     return arena_dup(b->arena, bytes_of(text));
 }
 

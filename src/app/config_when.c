@@ -9,6 +9,7 @@
 #include "app/config_value.h"
 
 enum { STATUS_LEAST = 100, STATUS_MOST = 599, EXIT_MOST = 255, ATTEMPT_MOST = 10000 };
+enum { PATTERN_SHOWN_MAX = 200 };
 
 /* Calls `read` for a single value, or for each item of a list. */
 static bool each(struct config_reader *reader, const struct config_node *node,
@@ -163,10 +164,10 @@ static bool read_pattern(struct config_reader *reader, const struct config_node 
         pcre2_compile((PCRE2_SPTR)text.ptr, text.len, PCRE2_UTF, &code, &offset, NULL);
     if (!pattern) {
         pcre2_get_error_message(code, why, sizeof why);
-        config_mistake_add(&reader->mistakes, node->at,
-                           "%.*s: \"%.*s\" is not a regular expression: %s at offset %zu",
-                           BYTES_ARG(node->key), BYTES_ARG(bytes_clip(node->text, 200)),
-                           (const char *)why, offset);
+        config_mistake_add(
+            &reader->mistakes, node->at,
+            "%.*s: \"%.*s\" is not a regular expression: %s at offset %zu", BYTES_ARG(node->key),
+            BYTES_ARG(bytes_clip(node->text, PATTERN_SHOWN_MAX)), (const char *)why, offset);
         return false;
     }
     pcre2_code_free(pattern);

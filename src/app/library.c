@@ -69,7 +69,7 @@ enum impound_status library_mistakes(struct impound_error *error, enum status st
 
 /* ---- words: the public enums are core's, number by number ---- */
 
-static_assert((int)IMPOUND_KIND_REPORTED == (int)KIND_REPORTED, "kinds");
+static_assert((int)IMPOUND_KIND_ANSWER == (int)KIND_ANSWER, "kinds");
 static_assert((int)IMPOUND_VERDICT_HALT == (int)VERDICT_HALT, "verdicts");
 static_assert((int)IMPOUND_CAUSE_ADOPTED == (int)CAUSE_ADOPTED, "causes");
 

@@ -68,7 +68,7 @@ static enum status load(const struct impound_worker_options *options, struct con
 }
 
 /* What a worker cannot run, said where it is written. */
-static enum status check_queues(const struct config *config, bool jq, struct buf *mistakes) {
+static enum status check_config(const struct config *config, bool jq, struct buf *mistakes) {
     for (size_t i = 0; i < config->queue_count; i++) {
         const struct config_queue *queue = &config->queues[i];
         if (queue->handler_count != 1 || queue->handlers[0].kind != HANDLER_CALLBACK)
@@ -82,6 +82,9 @@ static enum status check_queues(const struct config *config, bool jq, struct buf
                    "%.*s:%zu:%zu: jq runs in processes of the impound program: give its path as "
                    "`program`\n",
                    BYTES_ARG(config->path), config->programs->line, config->programs->column);
+    if (config->alerts.receiver_count > 0)
+        buf_printf(mistakes, "%.*s: alerts are sent by impound serve, not by a library\n",
+                   BYTES_ARG(config->path));
     return mistakes->len ? STATUS_INVALID : STATUS_OK;
 }
 
@@ -92,7 +95,7 @@ static enum impound_status read_config(struct impound_worker *worker,
     buf_init_heap(&mistakes, MISTAKES_MAX);
     enum status status = load(options, &worker->config, &mistakes);
     if (status == STATUS_OK)
-        status = check_queues(worker->config, options->program != NULL, &mistakes);
+        status = check_config(worker->config, options->program != NULL, &mistakes);
     enum impound_status told =
         status == STATUS_OK ? IMPOUND_OK : library_mistakes(error, status, &mistakes);
     buf_free(&mistakes);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "app/alarm.h"
 #include "app/sinks.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -48,6 +49,7 @@ struct plant {
     struct sinks sinks;
     struct triage triage;
     struct engine *engine;
+    struct alarm *alarm;
     struct line *lines;
     size_t line_count;
     pthread_t engine_thread;
@@ -139,7 +141,8 @@ static enum status add_queue(struct plant *plant, const struct config_queue *que
     uint32_t number = plant->store->vtable->queue_number(plant->store, queue->name);
     line->broker = builtin_new(plant->store, number);
     line->handlers = memory_array(queue->handler_count, sizeof *line->handlers);
-    for (size_t i = 0; i < queue->handler_count; i++)
+    bool leases = queue->policy.handler == HANDLER_LEASE; /* then workers come and fetch */
+    for (size_t i = 0; !leases && i < queue->handler_count; i++)
         line->handlers[line->handler_count++] =
             (struct engine_handler){.handler = make_handler(plant, &queue->handlers[i]),
                                     .edit = queue->handlers[i].edit,
@@ -165,6 +168,8 @@ static void on_event(void *arg, const struct engine_event *event) {
     pthread_mutex_lock(&plant->server_lock);
     if (plant->server)
         server_publish(plant->server, event);
+    if (plant->alarm)
+        alerts_wake(alarm_alerts(plant->alarm));
     pthread_mutex_unlock(&plant->server_lock);
 }
 
@@ -224,6 +229,25 @@ static void *engine_thread(void *arg) {
     return NULL;
 }
 
+static enum status start_alarm(struct plant *plant, struct err *err) {
+    struct alarm_options options = {.config = &plant->started->alerts,
+                                    .store = plant->store,
+                                    .engine = plant->engine,
+                                    .clock = &clock_system,
+                                    .http = plant->http,
+                                    .seed = random_seed(),
+                                    .dlq = view_dlq,
+                                    .arg = plant};
+    struct alarm *alarm;
+    enum status status = alarm_start(&options, &alarm, err);
+    if (status != STATUS_OK)
+        return status;
+    pthread_mutex_lock(&plant->server_lock);
+    plant->alarm = alarm;
+    pthread_mutex_unlock(&plant->server_lock);
+    return STATUS_OK;
+}
+
 static enum status open_port(struct plant *plant, struct err *err) {
     struct server_options options = {
         .host = plant->config->listen_host.ptr,
@@ -234,6 +258,7 @@ static enum status open_port(struct plant *plant, struct err *err) {
         .clock = &clock_system,
         .jq = plant->jq,
         .triage = &plant->triage,
+        .alerts = alarm_alerts(plant->alarm),
         .config = {view_dlq, view_dlq_names, view_policy, view_release, plant},
         .version = BYTES(IMPOUND_VERSION),
         .seed = random_seed()};
@@ -262,8 +287,10 @@ enum status plant_start(struct config *config, struct plant **out, struct err *e
     if (status == STATUS_OK) {
         thread_start(&plant->engine_thread, "engine", engine_thread, plant->engine);
         plant->engine_runs = true;
-        status = open_port(plant, err);
+        status = start_alarm(plant, err);
     }
+    if (status == STATUS_OK)
+        status = open_port(plant, err);
     if (status != STATUS_OK) {
         plant_stop(plant);
         return status;
@@ -291,11 +318,20 @@ static void on_reloaded(struct engine_request *request, enum status status) {
     sem_post(reload->answered);
 }
 
-static enum status reload_queue(struct plant *plant, const struct config_queue *queue,
-                                struct err *err) {
+/* A handler that becomes `lease` does so at a restart; until then the old one keeps its limit. */
+static struct engine_rules reloaded_rules(const struct config_queue *started,
+                                          const struct config_queue *queue) {
+    struct engine_rules rules = config_rules(queue);
+    if (rules.concurrency == ENGINE_UNLIMITED)
+        rules.concurrency = started->concurrency;
+    return rules;
+}
+
+static enum status reload_queue(struct plant *plant, const struct config_queue *started,
+                                const struct config_queue *queue, struct err *err) {
     sem_t answered;
     sem_init(&answered, 0, 0);
-    struct reload reload = {.rules = config_rules(queue), .answered = &answered};
+    struct reload reload = {.rules = reloaded_rules(started, queue), .answered = &answered};
     reload.request = (struct engine_request){.kind = ENGINE_RELOAD,
                                              .queue = queue->name,
                                              .done = on_reloaded,
@@ -313,9 +349,12 @@ static enum status reload_queue(struct plant *plant, const struct config_queue *
 /* A queue that is new in the file waits for a restart; config_restart_needed says so. */
 enum status plant_reload(struct plant *plant, struct config *config, struct err *err) {
     enum status status = STATUS_OK;
-    for (size_t i = 0; i < config->queue_count && status == STATUS_OK; i++)
-        if (find_queue(plant->started, config->queues[i].name))
-            status = reload_queue(plant, &config->queues[i], err);
+    for (size_t i = 0; i < config->queue_count && status == STATUS_OK; i++) {
+        const struct config_queue *queue = &config->queues[i];
+        const struct config_queue *started = find_queue(plant->started, queue->name);
+        if (started)
+            status = reload_queue(plant, started, queue, err);
+    }
     struct past_config *past = memory_new(sizeof *past);
     past->next = plant->past;
     plant->past = past;
@@ -354,6 +393,15 @@ static void free_configs(struct plant *plant) {
     config_free(plant->config);
 }
 
+/* After the port: requests try receivers out. */
+static void stop_alarm(struct plant *plant) {
+    pthread_mutex_lock(&plant->server_lock);
+    struct alarm *alarm = plant->alarm;
+    plant->alarm = NULL;
+    pthread_mutex_unlock(&plant->server_lock);
+    alarm_stop(alarm);
+}
+
 /* The engine holds first, so that nothing new starts while the last requests are answered. */
 void plant_stop(struct plant *plant) {
     if (plant->engine_runs)
@@ -363,6 +411,7 @@ void plant_stop(struct plant *plant) {
         engine_stop(plant->engine);
         pthread_join(plant->engine_thread, NULL);
     }
+    stop_alarm(plant);
     /* Before the engine is freed: the store may still be about to tell it what is ready. */
     if (plant->store)
         plant->store->vtable->close(plant->store);

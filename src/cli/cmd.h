@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 
+int cmd_alerts_run(const struct cli_env *env, int argc, char **argv);
 int cmd_audit_run(const struct cli_env *env, int argc, char **argv);
 int cmd_completion_run(const struct cli_env *env, int argc, char **argv);
 int cmd_discard_run(const struct cli_env *env, int argc, char **argv);
@@ -21,6 +22,7 @@ int cmd_show_run(const struct cli_env *env, int argc, char **argv);
 int cmd_stats_run(const struct cli_env *env, int argc, char **argv);
 int cmd_version_run(const struct cli_env *env, int argc, char **argv);
 
+extern const struct options_row cmd_alerts_options[];
 extern const struct options_row cmd_audit_options[];
 extern const struct options_row cmd_discard_options[];
 extern const struct options_row cmd_escalate_options[];

@@ -60,6 +60,14 @@ static const struct cli_verb own[] = {
      "  impound pause orders --why 'moving the database'", cmd_pause_run, cmd_pause_options},
     {"resume", "resume QUEUE", "go on after a pause or a halt", "  impound resume orders",
      cmd_resume_run, cmd_resume_options},
+    {"alerts", "alerts [test]", "what fires now; or try the receivers out",
+     "With test a notice is sent to every receiver, or to the one that --to names, and what came "
+     "of "
+     "it\n"
+     "is told.\n\n"
+     "  impound alerts\n"
+     "  impound alerts test --to chat",
+     cmd_alerts_run, cmd_alerts_options},
     {"audit", "audit", "who changed what, and why, newest first", "  impound audit --limit 20",
      cmd_audit_run, cmd_audit_options},
     {"stats", "stats", "rates, depths and counters of everything", "  impound stats --window 1m",
@@ -76,8 +84,8 @@ static const struct cli_verb own[] = {
 enum { OWN_COUNT = sizeof own / sizeof *own };
 
 static const char *const later[] = {
-    "groups", "replay", "replays", "compensate", "export", "import",
-    "alerts", "top",    "what-if", "demo",       "bench",
+    "groups", "replay", "replays", "compensate", "export",
+    "import", "top",    "what-if", "demo",       "bench",
 };
 
 static size_t count_local(const struct cli_verb *local) {

@@ -43,6 +43,15 @@ static const struct rule *find(const struct policy *policy, const struct rule_su
     return rule;
 }
 
+/* A worker that says nothing may be dead, or slow: whatever the presets, it is tried again, alone
+ * (SEMANTICS §6), so that nobody needs a rule for it. */
+static const struct rule expired_rule = {
+    .verdict = VERDICT_RETRY,
+    .category = {"timeout", 7},
+    .reason = {"expired", 7},
+    .name = {"lease", 5},
+};
+
 /* What a rule left out gets a stable word all the same. */
 static struct bytes or_else(struct bytes text, struct bytes otherwise) {
     return text.len ? text : otherwise;
@@ -84,6 +93,8 @@ static struct classification by_handler(const struct rule *rule, const struct ou
 struct classification classify(const struct policy *policy, const struct rule_subject *subject,
                                const struct rule_facts *facts) {
     const struct rule *rule = find(policy, subject, facts);
+    if (!rule && subject->outcome->kind == KIND_EXPIRED)
+        rule = &expired_rule;
     if (subject->outcome->has_verdict)
         return by_handler(rule, subject->outcome);
     return rule ? by_rule(rule) : by_nothing();

@@ -13,7 +13,8 @@ struct classification {
     bool unclassified;      /* no rule matched: verdict dlq, category unknown */
 };
 
-/* The handler's own verdict (Impound-Verdict) first, then the queue's rules, then its presets. */
+/* The handler's own verdict (Impound-Verdict) first, then the queue's rules, then its presets; an
+ * expired lease that none of them knows is retried. */
 struct classification classify(const struct policy *policy, const struct rule_subject *subject,
                                const struct rule_facts *facts);
 

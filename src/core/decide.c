@@ -49,6 +49,8 @@ static struct decision begin(const struct judgement *j, const struct classificat
 static bool is_crash(const struct judgement *j) {
     if (j->outcome->kind == KIND_SIGNAL)
         return true;
+    if (j->outcome->kind == KIND_EXPIRED)
+        return j->around->alone;
     return j->outcome->kind == KIND_RESET && j->around->breaker_closed && !j->around->probe;
 }
 

@@ -65,7 +65,8 @@ struct envelope {
     struct wall created_at, first_attempt_at, first_failure_at, last_failure_at, dead_at,
         resolved_at;
     struct wall escalated_at, next_attempt_at; /* next_attempt_at: due time of what waits */
-    int64_t delay_ms;                          /* the delay that led to next_attempt_at */
+    struct wall replayed_at; /* when its present or last replay began; max_age runs from then */
+    int64_t delay_ms;        /* the delay that led to next_attempt_at */
     enum resolution resolution;
     struct bytes why; /* of the last decision by a person, or of a halt */
 

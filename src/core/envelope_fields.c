@@ -74,6 +74,7 @@ static const struct envelope_field top_fields[] = {
     {"why", 29, FORM_TEXT, IN_ALL, AT(why)},
     {"blocked_by", 30, FORM_TEXT, IN_ALL, AT(blocked_by)},
     {"replay", 31, FORM_TEXT, IN_ALL, AT(replay)},
+    {"replayed_at", 39, FORM_TIME, IN_ALL, AT(replayed_at)},
     {"edited", 32, FORM_FLAG, IN_ALL, AT(edited)},
     {"suspect", 33, FORM_FLAG, IN_ALL, AT(suspect)},
     {"closes_key", 34, FORM_FLAG, IN_STORED, AT(closes_key)},

@@ -165,15 +165,6 @@ const char *preset_text(enum preset preset) {
     return presets[preset].text;
 }
 
-bool preset_parse(struct bytes text, enum preset *out) {
-    for (unsigned i = 0; i < PRESET_COUNT; i++)
-        if (bytes_is(text, presets[i].text)) {
-            *out = (enum preset)i;
-            return true;
-        }
-    return false;
-}
-
 const struct rule *preset_rules(enum preset preset, size_t *count) {
     assert((unsigned)preset < PRESET_COUNT);
     *count = presets[preset].count;

@@ -7,7 +7,6 @@
 enum preset { PRESET_HTTP, PRESET_EXEC, PRESET_ERRORS, PRESET_AI_API, PRESET_COUNT };
 
 const char *preset_text(enum preset preset); /* "http" "exec" "errors" "ai-api" */
-bool preset_parse(struct bytes text, enum preset *out);
 /* Rules in the order in which they are tried; static memory. */
 const struct rule *preset_rules(enum preset preset, size_t *count);
 /* What can go wrong on our side of any handler (an edit, an answer to be kept). These stand before

@@ -9,6 +9,9 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "engine/facts.h"
+#include "engine/fetch.h"
+#include "engine/idempotency.h"
+#include "engine/lease.h"
 #include "engine/recorder.h"
 #include "engine/state.h"
 
@@ -87,7 +90,10 @@ enum status engine_add(struct engine *engine, const struct engine_queue_options 
     for (size_t i = 0; i < options->handler_count; i++)
         queue->in_process |= options->handlers[i].handler->vtable->in_process;
     queue->number = engine->store->vtable->queue_number(engine->store, options->name);
+    engine->store->vtable->set_order(engine->store, queue->number, options->rules.order);
+    queue->idempotency = idempotency_new();
     list_init(&queue->flights);
+    list_init(&queue->fetches);
     list_init(&queue->visiting);
     list_init(&queue->woken);
     list_init(&queue->facts_changed);
@@ -103,6 +109,7 @@ enum status engine_recover(struct engine *engine, struct err *err) {
     engine->now = clock_now(engine->options.clock);
     for (size_t i = 0; i < engine->queue_count; i++) {
         queue_load_facts(engine->queues[i]);
+        lease_recover(engine->queues[i]);
         queue_visit(engine->queues[i]);
     }
     engine->store->vtable->listen(engine->store, on_ready, engine);
@@ -159,9 +166,10 @@ static void drain(struct engine *engine) {
     for (size_t i = 0; i < engine->queue_count; i++) {
         LIST_EACH(node, &engine->queues[i]->flights) {
             struct flight *flight = CONTAINER_OF(node, struct flight, link);
+            if (!flight->calling)
+                continue;
             struct handler *handler = flight->queue->handlers[flight->handler].handler;
-            if (flight->calling)
-                handler->vtable->cancel(handler, &flight->call);
+            handler->vtable->cancel(handler, &flight->call);
         }
     }
 }
@@ -169,6 +177,8 @@ static void drain(struct engine *engine) {
 static struct mono next_turn(struct engine *engine) {
     struct heap_node *timer = heap_first(&engine->timers);
     struct mono at = timer ? (struct mono){timer->at} : MONO_NEVER;
+    at = mono_earlier(at, lease_next(engine));
+    at = mono_earlier(at, fetch_next(engine));
     if (record_waits(engine))
         at = mono_earlier(at, engine->record_again);
     at = mono_earlier(at, reply_next(engine));
@@ -182,10 +192,12 @@ struct mono engine_turn(struct engine *engine, struct instant now) {
     engine->now = now;
     read_mail(engine);
     ring_timers(engine);
+    lease_ring(engine);
     drain(engine);
     reply_again(engine);
     record_again(engine);
     feed_queues(engine);
+    fetch_ring(engine);
     record_commit(engine);
     struct mono next = next_turn(engine);
     pthread_mutex_unlock(&engine->mutex);
@@ -197,7 +209,8 @@ static bool at_rest(const struct engine *engine) {
     for (size_t i = 0; i < engine->queue_count; i++) {
         const struct queue *queue = engine->queues[i];
         LIST_EACH(node, &queue->flights) {
-            if (!CONTAINER_OF(node, struct flight, link)->postponed)
+            const struct flight *flight = CONTAINER_OF(node, struct flight, link);
+            if (!flight->postponed && !lease_is_alive(flight->lease))
                 return false;
         }
     }
@@ -227,6 +240,7 @@ static void open_hold(struct engine *engine, struct engine_post *post) {
     engine->drain_until = mono_after(engine->now.mono, engine->drain_ms);
     for (size_t i = 0; i < engine->queue_count; i++) {
         struct queue *queue = engine->queues[i];
+        fetch_dismiss(queue);
         if (budget_peak(&queue->budget, engine->now.mono) != queue->peak_saved)
             queue_facts_changed(queue);
     }
@@ -250,8 +264,10 @@ void engine_stop(struct engine *engine) {
 }
 
 static void queue_free(struct queue *queue) {
+    fetch_drop(queue);
     while (!list_empty(&queue->flights))
         flight_free(CONTAINER_OF(queue->flights.next, struct flight, link));
+    idempotency_free(queue->idempotency);
     facts_free(queue->facts);
     free((void *)(uintptr_t)queue->name.ptr);
     free(queue);
@@ -266,6 +282,9 @@ void engine_free(struct engine *engine) {
     for (size_t i = 0; i < engine->queue_count; i++)
         queue_free(engine->queues[i]);
     heap_free(&engine->timers);
+    heap_free(&engine->lease_deadlines);
+    heap_free(&engine->fetch_deadlines);
+    map_free(&engine->leases);
     heap_free(&engine->publications);
     map_free(&engine->by_name);
     recorder_free(engine->recorder);

@@ -45,6 +45,8 @@ struct engine_reply {
     struct sink *sink; /* or published there; NULL: neither */
 };
 
+#define ENGINE_UNLIMITED UINT32_MAX /* as a concurrency */
+
 /* Everything that may change while the queue runs. What the pointers point at must live until
  * engine_free, also after a reload replaced them: letters on their way to the store borrow from it.
  */
@@ -77,8 +79,9 @@ struct engine_queue_options {
 
 /* Something that people want to see happen (GET /v1/events, alerts). Borrowed for the call. */
 struct engine_event {
-    const char *type;  /* "letter" "queue" "breaker" */
-    struct bytes json; /* {"type":"letter","at":…,"queue":…,…} */
+    const char *type;              /* "letter" "queue" "breaker" */
+    struct bytes json;             /* {"type":"letter","at":…,"queue":…,…} */
+    const struct envelope *letter; /* of a "letter": as it is now, durable; else NULL */
 };
 
 struct engine_options {
@@ -130,11 +133,15 @@ struct engine_leased {
     uint32_t attempt;              /* that this hand-over is */
 };
 
+struct engine_request;
 struct engine_lease {
     uint32_t max;
     int64_t wait_ms, lease_ms;
     struct engine_leased *messages; /* out: room for max, the caller's */
     size_t count;                   /* out; 0: nothing came within wait_ms */
+    /* Whoever asked has gone away, so that nothing may be given to it: asked from the engine's
+     * thread just before something would be. MUST NOT block. NULL: it never does. */
+    bool (*gone)(const struct engine_request *request);
 };
 
 /* One answer of a worker, and what became of it. */
@@ -142,7 +149,7 @@ struct engine_release {
     enum engine_release_kind { RELEASE_ACK, RELEASE_FAIL, RELEASE_EXTEND } kind;
     struct bytes lease;
     struct outcome outcome; /* FAIL; ACK: its answer, where there is one. Texts are the caller's */
-    int64_t lease_ms;       /* EXTEND */
+    int64_t lease_ms;       /* EXTEND; 0: as long as before */
     enum status status;     /* out: OK; NOT_FOUND: no such lease, or its message is gone; CONFLICT:
                              * it was leased again, or (EXTEND) the lease is over */
     struct err err;
@@ -230,10 +237,11 @@ struct engine_queue_view {
     double budget_remaining_ratio;
     uint64_t results[RESULT_COUNT];
     uint64_t retries, fallbacks, jq_errors;
+    uint64_t leases_expired, workers_waiting;
     struct engine_rates rates;                            /* of the last minute */
     uint64_t seconds_buckets[ENGINE_SECONDS_BUCKETS + 1]; /* not cumulative */
     double seconds_sum;
-    char handler[16]; /* "http" "exec" */
+    char handler[16]; /* "http" "exec" "lease" */
     char source[16];  /* "builtin" */
 };
 const char *queue_state_text(enum queue_state state); /* "running" "paused" "halted" */

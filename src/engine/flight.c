@@ -3,6 +3,9 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "engine/fetch.h"
+#include "engine/idempotency.h"
+#include "engine/lease.h"
 #include "engine/recorder.h"
 #include "engine/state.h"
 
@@ -18,9 +21,11 @@ struct flight *flight_new(struct queue *queue, struct store_held *held) {
 
 void flight_free(struct flight *flight) {
     recorder_clear(flight->queue->engine->recorder, flight->slot);
+    idempotency_release(flight);
     reply_drop(flight);
     list_remove(&flight->link);
     list_remove(&flight->recording);
+    lease_free(flight->lease);
     store_held_free(flight->held);
     free(flight);
 }
@@ -36,10 +41,7 @@ static struct bytes keep(struct arena *arena, struct bytes text, size_t max) {
     return text.len ? arena_dup(arena, bytes_clip(text, max)) : BYTES_NONE;
 }
 
-/* From the handler's thread. Until the mail is read nobody else touches the flight, so its arena
- * may take the outcome's texts. */
-static void on_done(struct call *call, const struct outcome *outcome) {
-    struct flight *flight = CONTAINER_OF(call, struct flight, call);
+void flight_ended(struct flight *flight, const struct outcome *outcome) {
     struct arena *arena = &flight->held->arena;
     flight->outcome = *outcome;
     flight->outcome.error_type = keep(arena, outcome->error_type, OUTCOME_TYPE_MAX);
@@ -48,6 +50,13 @@ static void on_done(struct call *call, const struct outcome *outcome) {
     flight->outcome.reason = keep(arena, outcome->reason, OUTCOME_TYPE_MAX);
     flight->outcome.answer = keep(arena, outcome->answer, outcome->answer.len);
     flight->outcome.answer_type = keep(arena, outcome->answer_type, OUTCOME_TYPE_MAX);
+}
+
+/* From the handler's thread. Until the mail is read nobody else touches the flight, so its arena
+ * may take the outcome's texts. */
+static void on_done(struct call *call, const struct outcome *outcome) {
+    struct flight *flight = CONTAINER_OF(call, struct flight, call);
+    flight_ended(flight, outcome);
     engine_post(flight->queue->engine, &flight->post);
 }
 
@@ -110,8 +119,12 @@ void flight_hand_over(struct flight *flight, bool probe) {
         envelope->first_attempt_at = engine->now.wall;
         rate_count(&flight->queue->in, engine->now.mono);
     }
-    flight->slot = suspect_note(flight);
+    bool leases = queue_leases(flight->queue); /* a lease is noted in the store, not here */
+    flight->slot = leases ? RECORDER_NO_SLOT : suspect_note(flight);
     recorder_clear(engine->recorder, noted_before);
     flight->queue->running++;
-    flight_call(flight);
+    if (leases)
+        fetch_give(flight);
+    else
+        flight_call(flight);
 }

@@ -5,7 +5,8 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/uuid.h"
-#include "engine/state.h"
+#include "engine/idempotency.h"
+#include "engine/order.h"
 
 /* ---- what it means for the queue ---- */
 
@@ -106,7 +107,9 @@ static void describe(struct flight *flight, const struct decision *decision) {
     envelope->version = queue->engine->options.version;
     if (envelope->max_attempts == 0)
         envelope->max_attempts = flight->policy->retry.attempts;
-    if (decision->counted)
+    if (flight->outcome.kind == KIND_EXPIRED)
+        envelope->suspect = true; /* its worker may have died of it */
+    if (decision->counted && !flight->counted_before)
         envelope->attempts++;
     if (decision->crashed)
         envelope->crashes++;
@@ -138,29 +141,29 @@ static void wait_as_before(struct flight *flight) {
     flight->op = STORE_UPDATE;
 }
 
-static void forget(struct flight *flight) {
+void judge_end(struct flight *flight, enum resolution resolution) {
     struct envelope *envelope = &flight->held->envelope;
     if (!is_replay(envelope)) {
         flight->op = STORE_FORGET;
         return;
     }
     envelope->state = STATE_RESOLVED;
-    envelope->resolution = RESOLUTION_REPLAYED;
+    envelope->resolution = resolution;
     envelope->resolved_at = flight->queue->engine->now.wall;
     flight->op = STORE_UPDATE;
 }
 
-static void bury(struct flight *flight, const struct decision *decision, enum state state) {
+void judge_bury(struct flight *flight, struct bytes dlq_name, enum cause cause, enum state state) {
     struct engine *engine = flight->queue->engine;
     struct envelope *envelope = &flight->held->envelope;
-    const struct engine_dlq *dlq = queue_dlq(flight->queue, decision->dlq);
+    const struct engine_dlq *dlq = queue_dlq(flight->queue, dlq_name);
     if (!is_replay(envelope)) {
         char id[UUID_TEXT_SIZE];
         uuid_v7(engine->now.wall, &engine->rng, id);
         envelope->letter_id = arena_dup(&flight->held->arena, bytes_of(id));
     }
-    envelope->dlq = decision->dlq;
-    envelope->cause = decision->cause;
+    envelope->dlq = dlq_name;
+    envelope->cause = cause;
     if (flight->report && flight->outcome.has_verdict)
         envelope->cause = CAUSE_REPORTED;
     envelope->owner = dlq ? dlq->owner : BYTES_NONE;
@@ -168,8 +171,16 @@ static void bury(struct flight *flight, const struct decision *decision, enum st
     envelope->dead_at = engine->now.wall;
     envelope->next_attempt_at = WALL_NEVER;
     envelope->delay_ms = 0;
+    envelope->closes_key = order_closes_key(flight->queue, envelope);
     flight->op = STORE_UPDATE;
 }
+
+static void bury(struct flight *flight, const struct decision *decision, enum state state) {
+    judge_bury(flight, decision->dlq, decision->cause, state);
+}
+
+/* Of the failure that halts a queue, in its why. */
+enum { WHY_NAME_MAX = 64, WHY_WORDS_MAX = 120 };
 
 /* The status, unless the words begin with it, and the words. */
 static void put_failure(const struct outcome *outcome, struct buf *out) {
@@ -179,15 +190,15 @@ static void put_failure(const struct outcome *outcome, struct buf *out) {
         snprintf(status, sizeof status, "HTTP %d", outcome->status);
     if (!bytes_starts(words, bytes_of(status)))
         buf_printf(out, "%s%s", status, words.len ? " " : "");
-    buf_bytes(out, bytes_clip(words, 120));
+    buf_bytes(out, bytes_clip(words, WHY_WORDS_MAX));
 }
 
 static void halt_queue(struct flight *flight, const struct decision *decision) {
     char memory[512];
     struct buf why;
     buf_init_fixed(&why, memory, sizeof memory);
-    buf_printf(&why, "%.*s: message %.*s: ", BYTES_ARG(bytes_clip(decision->reason, 64)),
-               BYTES_ARG(bytes_clip(flight->held->envelope.id, 64)));
+    buf_printf(&why, "%.*s: message %.*s: ", BYTES_ARG(bytes_clip(decision->reason, WHY_NAME_MAX)),
+               BYTES_ARG(bytes_clip(flight->held->envelope.id, WHY_NAME_MAX)));
     put_failure(&flight->outcome, &why);
     queue_halt(flight->queue, buf_cstr(&why));
 }
@@ -195,8 +206,9 @@ static void halt_queue(struct flight *flight, const struct decision *decision) {
 static void carry_out(struct flight *flight, const struct decision *decision) {
     switch (decision->action) {
     case ACTION_DONE:
+        idempotency_keep(flight);
         reply_keep(flight);
-        forget(flight);
+        judge_end(flight, RESOLUTION_REPLAYED);
         break;
     case ACTION_RETRY:
     case ACTION_FALLBACK:
@@ -224,10 +236,11 @@ static struct decision decision_on(struct flight *flight) {
     struct queue *queue = flight->queue;
     const struct envelope *envelope = &flight->held->envelope;
     bool closed = queue->breaker.state == BREAKER_CLOSED;
-    struct subject subject = {.attempt = envelope->attempts + 1,
+    struct subject subject = {.attempt = envelope->attempts + !flight->counted_before,
                               .max_attempts = envelope->max_attempts,
                               .crashes = envelope->crashes,
-                              .first_failure_at = envelope->first_failure_at,
+                              .first_failure_at = is_replay(envelope) ? envelope->replayed_at
+                                                                      : envelope->first_failure_at,
                               .previous_delay_ms = envelope->attempts ? envelope->delay_ms : 0,
                               .headers = envelope->headers,
                               .header_count = envelope->header_count};
@@ -235,6 +248,7 @@ static struct decision decision_on(struct flight *flight) {
                                   .probe = !flight->report && !flight->killed_us &&
                                            (flight->probe || !closed),
                                   .breaker_closed = closed,
+                                  .alone = envelope->suspect,
                                   .fallback_left = !flight->report && !queue->engine->stopping &&
                                                    flight->handler + 1 < queue->handler_count};
     if (flight->killed_us)

@@ -1,5 +1,6 @@
 /* What people want to see happen, as it happens. */
 #include "base/json.h"
+#include "core/lifecycle.h"
 #include "engine/state.h"
 
 enum { NOTICE_MAX = 4096, NOTICE_TEXT_MAX = 512 };
@@ -26,19 +27,21 @@ static void field(struct json_out *out, const char *key, struct bytes text) {
     json_put(out, bytes_clip(text, NOTICE_TEXT_MAX));
 }
 
-static void send(const struct queue *queue, struct json_out *out, const char *type) {
+static void send(const struct queue *queue, struct json_out *out, const char *type,
+                 const struct envelope *letter) {
     const struct engine_options *options = &queue->engine->options;
     json_close(out, '}');
     if (!out->buf->overflow)
-        options->event(options->event_arg, &(struct engine_event){type, buf_view(out->buf)});
+        options->event(options->event_arg,
+                       &(struct engine_event){type, buf_view(out->buf), letter});
 }
 
 void notice_letter(const struct flight *flight) {
     const struct envelope *envelope = &flight->held->envelope;
     char memory[NOTICE_MAX];
     struct buf buf;
-    if (!wanted(flight->queue->engine) ||
-        (envelope->state != STATE_PENDING_REVIEW && envelope->state != STATE_DISCARDED))
+    if (!wanted(flight->queue->engine) || !lifecycle_is_letter(envelope->state) ||
+        envelope->state == STATE_REPLAYING)
         return;
     buf_init_fixed(&buf, memory, sizeof memory);
     struct json_out out = begin(flight->queue, &buf, "letter");
@@ -51,9 +54,11 @@ void notice_letter(const struct flight *flight) {
     field(&out, "reason", envelope->reason);
     field(&out, "error_type", envelope->error_type);
     field(&out, "error_message", envelope->error_message);
+    if (envelope->replay.len > 0)
+        field(&out, "replay", envelope->replay);
     json_key(&out, "spilled");
     json_put_bool(&out, flight->spill_synced);
-    send(flight->queue, &out, "letter");
+    send(flight->queue, &out, "letter", envelope);
 }
 
 void notice_queue(const struct queue *queue) {
@@ -65,7 +70,7 @@ void notice_queue(const struct queue *queue) {
     struct json_out out = begin(queue, &buf, "queue");
     field(&out, "state", bytes_of(queue_state_text(queue->state)));
     field(&out, "why", bytes_of(queue->why));
-    send(queue, &out, "queue");
+    send(queue, &out, "queue", NULL);
 }
 
 void notice_breaker(const struct queue *queue) {
@@ -76,5 +81,5 @@ void notice_breaker(const struct queue *queue) {
     buf_init_fixed(&buf, memory, sizeof memory);
     struct json_out out = begin(queue, &buf, "breaker");
     field(&out, "state", bytes_of(breaker_state_text(queue->breaker.state)));
-    send(queue, &out, "breaker");
+    send(queue, &out, "breaker", NULL);
 }

@@ -4,7 +4,9 @@
 
 #include "base/json.h"
 #include "base/log.h"
-#include "engine/state.h"
+#include "engine/fetch.h"
+#include "engine/idempotency.h"
+#include "engine/order.h"
 
 void queue_visit(struct queue *queue) {
     if (list_empty(&queue->visiting))
@@ -25,9 +27,16 @@ static bool holds_everything(const struct queue *queue) {
            queue->settling >= QUEUE_SETTLING_MAX;
 }
 
+bool queue_leases(const struct queue *queue) {
+    return queue->handler_count == 0;
+}
+
 static size_t free_slots(const struct queue *queue) {
-    return queue->running < queue->rules.concurrency ? queue->rules.concurrency - queue->running
-                                                     : 0;
+    uint32_t concurrency = queue->rules.concurrency;
+    uint32_t free = queue->running < concurrency ? concurrency - queue->running : 0;
+    if (queue->settling >= QUEUE_SETTLING_MAX)
+        return 0;
+    return queue_leases(queue) && queue->wanted < free ? queue->wanted : free;
 }
 
 /* Stops at the cap, starts again below 95 % of it, so that it does not flutter. */
@@ -84,8 +93,29 @@ static bool over_budget(struct queue *queue, const struct store_held *held) {
                          &queue->retry_hold);
 }
 
+/* What the broker never gave away before goes back there. */
+void queue_give_back(struct queue *queue, struct store_held *held, struct mono due) {
+    struct store *store = queue->engine->store;
+    if (held->envelope.state == STATE_QUEUED || held->envelope.state == STATE_RUNNING)
+        queue->broker->vtable->hand_back(queue->broker, held,
+                                         (struct instant){queue->engine->now.wall, due});
+    else
+        store->vtable->give_back(store, held, due);
+}
+
+/* Of those who fetch, none may be left whom this message can be given to. */
+static bool was_sent_back(struct queue *queue, struct store_held *held) {
+    if (!queue_leases(queue) || fetch_has_place(queue, held->envelope.suspect))
+        return false;
+    queue_give_back(queue, held, queue->engine->now.mono);
+    return true;
+}
+
 static void hand_over(struct queue *queue, struct store_held *held, bool probe) {
     if (!suspect_admit(queue, held))
+        return;
+    struct flight *flight = flight_new(queue, held);
+    if (!idempotency_admit(flight))
         return;
     bool retry = held->envelope.attempts > 0;
     if (probe)
@@ -94,7 +124,7 @@ static void hand_over(struct queue *queue, struct store_held *held, bool probe) 
         queue->retries++;
     if (!probe && !retry)
         budget_first(&queue->budget, queue->engine->now.mono);
-    flight_hand_over(flight_new(queue, held), probe);
+    flight_hand_over(flight, probe);
 }
 
 static void feed_suspect(struct queue *queue) {
@@ -103,12 +133,27 @@ static void feed_suspect(struct queue *queue) {
         hand_over(queue, held, false);
 }
 
+/* Held back by the budget, it is due like any other retry. */
+static void feed_waited(struct queue *queue) {
+    struct store *store = queue->engine->store;
+    for (struct store_held *held; free_slots(queue) && (held = idempotency_next(queue));) {
+        if (was_sent_back(queue, held))
+            return;
+        if (over_budget(queue, held))
+            store->vtable->give_back(store, held, queue->retry_hold);
+        else
+            hand_over(queue, held, false);
+    }
+}
+
 static void feed_due(struct queue *queue) {
     struct engine *engine = queue->engine;
     struct store *store = engine->store;
     while (free_slots(queue) && queue->retry_hold.ms <= engine->now.mono.ms) {
         struct store_held *held;
         if (!store->vtable->take(store, queue->number, TAKE_DUE, engine->now, 0, &held, 1))
+            return;
+        if (was_sent_back(queue, held))
             return;
         if (over_budget(queue, held)) {
             store->vtable->give_back(store, held, queue->retry_hold);
@@ -125,9 +170,14 @@ static void feed_new(struct queue *queue) {
         size_t want = room < AT_ONCE ? room : AT_ONCE;
         size_t got =
             queue->broker->vtable->receive(queue->broker, queue->engine->now, 0, held, want);
-        for (size_t i = 0; i < got; i++)
-            hand_over(queue, held[i], false);
-        if (got < want)
+        bool none_back = true;
+        for (size_t i = 0; i < got; i++) {
+            if (was_sent_back(queue, held[i]))
+                none_back = false;
+            else
+                hand_over(queue, held[i], false);
+        }
+        if (got < want || !none_back)
             return;
     }
 }
@@ -142,6 +192,9 @@ static struct store_held *next_probe(struct queue *queue) {
     struct store_held *suspect = suspect_next(queue);
     if (suspect)
         return suspect;
+    struct store_held *waited = idempotency_next(queue);
+    if (waited)
+        return waited;
     if (!dlq_full(queue))
         queue->broker->vtable->receive(queue->broker, engine->now, avoid, &fresh, 1);
     if (fresh && fresh->seq != avoid)
@@ -157,7 +210,7 @@ static void feed_probes(struct queue *queue) {
                                             queue->engine->now.mono);
     while (wanted-- > 0 && free_slots(queue)) {
         struct store_held *held = next_probe(queue);
-        if (!held)
+        if (!held || was_sent_back(queue, held))
             return;
         queue->last_probe = held->seq;
         hand_over(queue, held, true);
@@ -172,8 +225,7 @@ static void save_peak(struct queue *queue) {
         queue_facts_changed(queue);
 }
 
-void queue_feed(struct queue *queue) {
-    save_peak(queue);
+static void feed(struct queue *queue) {
     if (holds_everything(queue))
         return;
     if (queue->breaker.state != BREAKER_CLOSED) {
@@ -181,10 +233,19 @@ void queue_feed(struct queue *queue) {
         return;
     }
     feed_suspect(queue);
+    feed_waited(queue);
     feed_due(queue);
     queue->dlq_filling = !dlq_full(queue) && dlq_filling(queue);
-    if (!queue->dlq_full && !queue->dlq_filling)
-        feed_new(queue);
+    if (queue->dlq_full || queue->dlq_filling)
+        return;
+    order_feed(queue);
+    feed_new(queue);
+}
+
+void queue_feed(struct queue *queue) {
+    save_peak(queue);
+    feed(queue);
+    fetch_send(queue);
 }
 
 /* ---- when to look again ---- */

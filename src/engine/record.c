@@ -5,6 +5,8 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "engine/lease.h"
+#include "engine/release.h"
 #include "engine/state.h"
 
 enum {
@@ -29,7 +31,8 @@ void record_answer(struct engine *engine, struct engine_request *request) {
 
 /* Nothing was changed: what was decided stays decided, and is submitted again later. Its queue
  * receives nothing before it is durable. */
-static void postpone_one(struct engine *engine, struct flight *flight) {
+static void postpone_one(struct engine *engine, struct flight *flight, const struct err *err) {
+    release_refuse(flight->lease, err);
     list_remove(&flight->recording);
     list_push_back(&engine->unrecorded, &flight->recording);
     if (!flight->postponed)
@@ -71,7 +74,8 @@ void record_again(struct engine *engine) {
 /* The DLQ that this letter arrives in, if that one spills. */
 static const struct engine_dlq *spilling_dlq(const struct flight *flight) {
     const struct envelope *envelope = &flight->held->envelope;
-    if (envelope->state != STATE_PENDING_REVIEW || envelope->replays > 0 || flight->spill_synced)
+    if (envelope->state != STATE_PENDING_REVIEW || envelope->replays > 0 || flight->spill_synced ||
+        envelope->closes_key) /* its key waits for it here */
         return NULL;
     const struct engine_dlq *dlq = queue_dlq(flight->queue, envelope->dlq);
     return dlq && dlq->on_full == ON_FULL_SPILL ? dlq : NULL;
@@ -171,7 +175,7 @@ static void postpone_spills(struct engine *engine, const struct err *err) {
     LIST_EACH_SAFE(node, &engine->deciding) {
         struct flight *flight = CONTAINER_OF(node, struct flight, recording);
         if (flight->spill)
-            postpone_one(engine, flight);
+            postpone_one(engine, flight, err);
     }
 }
 
@@ -188,6 +192,8 @@ static void let_go(struct flight *flight) {
 
 static void settle(struct flight *flight) {
     struct queue *queue = flight->queue;
+    if (lease_settle(flight))
+        return;
     if ((flight->op != STORE_FORGET || flight->spill_synced) && !flight->duplicate)
         notice_letter(flight);
     if (flight->report)
@@ -204,11 +210,14 @@ static void refuse_report(struct flight *flight, const struct batch *batch) {
     let_go(flight);
 }
 
-static void refuse_reports(struct batch *batch) {
+/* Nor is a lease a worker's. */
+static void refuse_askers(struct batch *batch) {
     LIST_EACH_SAFE(node, &batch->flights) {
         struct flight *flight = CONTAINER_OF(node, struct flight, recording);
         if (flight->report)
             refuse_report(flight, batch);
+        else
+            lease_refuse(flight, batch->status, &batch->commit.err);
     }
 }
 
@@ -234,13 +243,14 @@ static void open_batch(struct engine *engine, struct engine_post *post) {
         while (!list_empty(&batch->flights))
             settle(CONTAINER_OF(batch->flights.next, struct flight, recording));
     } else {
-        refuse_reports(batch);
+        refuse_askers(batch);
         if (batch->has_facts)
             engine->facts_lost = true;
         if (batch->has_facts || !list_empty(&batch->flights))
             try_later(engine, &batch->commit.err);
         while (!list_empty(&batch->flights))
-            postpone_one(engine, CONTAINER_OF(batch->flights.next, struct flight, recording));
+            postpone_one(engine, CONTAINER_OF(batch->flights.next, struct flight, recording),
+                         &batch->commit.err);
     }
     batch_free(batch);
 }
@@ -283,16 +293,22 @@ static void add_op(struct engine *engine, struct batch *batch, struct store_op o
     engine->ops[batch->commit.count++] = op;
 }
 
+static void add_keep(struct engine *engine, struct batch *batch, const struct flight *flight,
+                     const struct store_keep *keep) {
+    if (keep->name.len)
+        add_op(
+            engine, batch,
+            (struct store_op){.kind = STORE_KEEP, .queue = flight->queue->number, .keep = *keep});
+}
+
 /* What the store does not hold yet is put there, or, when it succeeded, never needs to be; that it
  * was spilled is counted all the same. */
 static void add_flight(struct engine *engine, struct batch *batch, struct flight *flight) {
     bool held = flight->held->seq != 0, forget = flight->op == STORE_FORGET;
     list_remove(&flight->recording);
     list_push_back(&batch->flights, &flight->recording);
-    if (flight->result.name.len)
-        add_op(engine, batch,
-               (struct store_op){
-                   .kind = STORE_KEEP, .queue = flight->queue->number, .keep = flight->result});
+    add_keep(engine, batch, flight, &flight->result);
+    add_keep(engine, batch, flight, &flight->key_done);
     if (!held && forget && !flight->spilled_dlq.len)
         return;
     add_op(engine, batch,

@@ -3,6 +3,8 @@
 
 #include "base/memory.h"
 #include "engine/facts.h"
+#include "engine/fetch.h"
+#include "engine/release.h"
 #include "engine/state.h"
 
 static void refuse(struct engine_request *request, enum status status, const char *why) {
@@ -63,7 +65,9 @@ static void open_reload(struct queue *queue, struct engine_request *request) {
     if (status == STATUS_OK) {
         facts_free(queue->facts);
         queue->facts = facts;
+        enum store_order order = queue->rules.order; /* the store's, for as long as it is open */
         queue->rules = *request->rules;
+        queue->rules.order = order;
         queue_visit(queue);
     }
     request->done(request, status);
@@ -71,6 +75,10 @@ static void open_reload(struct queue *queue, struct engine_request *request) {
 
 void request_open(struct engine *engine, struct engine_post *post) {
     struct engine_request *request = CONTAINER_OF(post, struct engine_request, post);
+    if (request->kind == ENGINE_RELEASE) { /* of any queue, and also while we stop */
+        release_open(engine, request);
+        return;
+    }
     struct queue *queue = engine_queue(engine, request->queue);
     if (!queue) {
         refuse(request, STATUS_NOT_FOUND, "there is no such queue");
@@ -96,8 +104,9 @@ void request_open(struct engine *engine, struct engine_post *post) {
         open_reload(queue, request);
         break;
     case ENGINE_LEASE:
+        fetch_open(queue, request);
+        break;
     case ENGINE_RELEASE:
-        refuse(request, STATUS_INVALID, "workers do not lease from this queue");
         break;
     }
 }

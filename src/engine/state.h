@@ -25,7 +25,10 @@ enum {
     DLQ_REOPEN_PERMILLE = 950, /* a blocked queue receives again below this share of the cap */
 };
 
+struct claim;
 struct facts;
+struct idempotency;
+struct lease;
 struct publication;
 struct recorder;
 struct queue;
@@ -52,10 +55,14 @@ struct flight {
     struct publication *publication; /* its answer is on its way to a sink; NULL: it is not … */
     bool published;                  /* … or it is there */
     struct engine_request *report;   /* it came as a report; answered when settled */
+    struct lease *lease;             /* a worker has it, or had it; NULL: none */
+    bool counted_before; /* the late answer to a lease whose expiry was counted as this attempt */
+    struct claim *claim; /* its idempotency key, while it has it; NULL: none */
 
     /* What was decided, for the commit and for what follows it. */
     enum store_op_kind op;
-    struct store_keep result; /* its answer, for the same commit; no name: none is kept */
+    struct store_keep result;   /* its answer, for the same commit; no name: none is kept */
+    struct store_keep key_done; /* that its idempotency key succeeded; the same */
     struct bytes spilled_dlq;
     bool spill_waits;  /* for a commit that may fill its DLQ */
     bool spill;        /* to the archive, before the commit … */
@@ -76,6 +83,7 @@ struct queue {
     const struct engine_handler *handlers;
     size_t handler_count;
     bool in_process; /* one of them runs inside our own process */
+    struct idempotency *idempotency;
 
     enum queue_state state;
     char why[256];
@@ -88,6 +96,11 @@ struct queue {
     struct budget budget;
     struct mono retry_hold; /* over budget: no retry before this */
     uint64_t last_probe;    /* seq of the last message that probed */
+
+    struct list fetches; /* workers' requests that wait for messages, oldest first … */
+    uint32_t wanted;     /* … how many they want … */
+    uint32_t waiting;    /* … and how many they are */
+    uint64_t expired;    /* leases that ran out */
 
     struct list flights;
     uint32_t running;   /* handed over and not yet judged: each has a slot of the concurrency */
@@ -136,8 +149,11 @@ struct engine {
     struct heap publications; /* answers that a sink did not take, by when it is asked again */
     struct list visiting;
     struct recorder *recorder;
-    struct flight *suspect; /* the one whose turn it is; NULL: none runs */
-    struct list parked;     /* suspects that wait for their turn */
+    struct map leases;           /* by message */
+    struct heap lease_deadlines; /* of those alive */
+    struct heap fetch_deadlines; /* of requests that wait */
+    struct flight *suspect;      /* the one whose turn it is; NULL: none runs */
+    struct list parked;          /* suspects that wait for their turn */
 
     struct list deciding; /* flights decided and not in a commit yet */
     struct list answers;  /* requests to answer with this turn's commit */
@@ -179,11 +195,15 @@ void queue_facts_changed(struct queue *queue); /* they go into this turn's commi
 void queue_load_facts(struct queue *queue);
 void queue_put_facts(struct queue *queue, struct buf *out);
 const struct engine_dlq *queue_dlq(const struct queue *queue, struct bytes name);
+bool queue_leases(const struct queue *queue); /* workers come and fetch */
+/* It was taken and is not handed over after all. */
+void queue_give_back(struct queue *queue, struct store_held *held_take, struct mono due);
 
 /* flight.c */
 struct flight *flight_new(struct queue *queue, struct store_held *held_take);
 void flight_hand_over(struct flight *flight, bool probe);
 void flight_call(struct flight *flight); /* the next handler in the list, within the same attempt */
+void flight_ended(struct flight *flight, const struct outcome *outcome); /* copies it */
 void flight_start(struct flight *flight); /* the call as it is filled in */
 void flight_free(struct flight *flight);
 
@@ -214,6 +234,9 @@ void question_outcome(
 
 /* judge.c */
 void judge_decide(struct flight *flight); /* once all facts are there */
+/* Without an attempt: it needs none any more, or becomes a letter. */
+void judge_end(struct flight *flight, enum resolution resolution);
+void judge_bury(struct flight *flight, struct bytes dlq, enum cause cause, enum state state);
 
 /* record.c */
 void record_decided(struct flight *flight); /* joins this turn's commit */

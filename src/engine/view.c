@@ -35,6 +35,8 @@ static void copy_counters(const struct queue *queue, struct engine_queue_view *o
     out->retries = queue->retries;
     out->fallbacks = queue->fallbacks;
     out->jq_errors = queue->jq_errors;
+    out->leases_expired = queue->expired;
+    out->workers_waiting = queue->waiting;
 }
 
 static void copy_breaker(const struct queue *queue, struct instant now,
@@ -58,8 +60,8 @@ static void copy_queue(struct queue *queue, struct engine_queue_view *out) {
     snprintf(out->name, sizeof out->name, "%.*s", BYTES_ARG(queue->name));
     snprintf(out->why, sizeof out->why, "%s", queue->why);
     snprintf(out->source, sizeof out->source, "%s", queue->broker->vtable->kind);
-    if (queue->handler_count)
-        snprintf(out->handler, sizeof out->handler, "%s", queue->handlers[0].handler->vtable->kind);
+    snprintf(out->handler, sizeof out->handler, "%s",
+             queue_leases(queue) ? "lease" : queue->handlers[0].handler->vtable->kind);
     engine->store->vtable->counts(engine->store, queue->number, &out->counts);
     out->lag = queue->broker->vtable->lag(queue->broker);
     copy_breaker(queue, now, out);

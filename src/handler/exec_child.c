@@ -17,17 +17,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { EXEC_CHILD_EXIT = 127 }; /* of a process that could not become the program; seen by nobody */
+#include "base/child.h"
 
-/* Before the mask is lifted: exec would reset handlers, but not what is ignored. */
-static void reset_signals(void) {
-    struct sigaction plain = {.sa_handler = SIG_DFL};
-    for (int number = 1; number < NSIG; number++)
-        sigaction(number, &plain, NULL);
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-}
+enum { EXEC_CHILD_EXIT = 127 }; /* of a process that could not become the program; seen by nobody */
 
 static void limit(__rlimit_resource_t resource, rlim_t most) {
     struct rlimit now;
@@ -53,7 +45,7 @@ static void become(const struct exec_child *child, pid_t parent) {
     limit(RLIMIT_NOFILE, EXEC_CHILD_FILES_MAX);
     if (!take_files(child) || (child->cwd && chdir(child->cwd) != 0))
         return;
-    reset_signals();
+    child_reset_signals();
     execvpe(child->argv[0], child->argv, child->env);
 }
 

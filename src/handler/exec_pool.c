@@ -181,7 +181,8 @@ struct exec_pool *exec_pool_new(struct clock *clock) {
     pool->null = open("/dev/null", O_WRONLY | O_CLOEXEC);
     assert(pool->epoll >= 0 && pool->bell >= 0 && pool->null >= 0);
     struct epoll_event bell = {.events = EPOLLIN, .data.ptr = NULL};
-    epoll_ctl(pool->epoll, EPOLL_CTL_ADD, pool->bell, &bell);
+    int watched = epoll_ctl(pool->epoll, EPOLL_CTL_ADD, pool->bell, &bell);
+    assert(watched == 0);
     list_init(&pool->ended);
     stop_ignoring_children();
     exec_env_init(&pool->env);

@@ -163,7 +163,8 @@ static int open_pipe(bool child_reads, int *ours, int *childs) {
         return errno;
     *childs = ends[child_reads ? 0 : 1];
     *ours = ends[child_reads ? 1 : 0];
-    fcntl(*ours, F_SETFL, O_NONBLOCK);
+    int set = fcntl(*ours, F_SETFL, O_NONBLOCK);
+    assert(set == 0);
     return 0;
 }
 

@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child.h"
+
 enum { EXIT_NOT_RUN = 127 };
 
 /* The sanitizers reserve terabytes of address space, so a build with them cannot have this limit.
@@ -38,20 +40,13 @@ static bool set_files(int socket) {
            dup2(socket, STDOUT_FILENO) >= 0 && close_range(STDERR_FILENO + 1, ~0U, 0) == 0;
 }
 
-static void reset_signals(void) {
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    signal(SIGPIPE, SIG_DFL);
-}
-
 /* In the child, between fork and exec: only what is safe there. A group of its own keeps a Ctrl-C
  * meant for the server away from it. */
 static _Noreturn void become_helper(int socket, const char *program, size_t memory_bytes,
                                     pid_t parent) {
     char *const arguments[] = {(char[]){"impound"}, (char[]){"jq-helper"}, NULL};
     char *const environment[] = {NULL};
-    reset_signals();
+    child_reset_signals();
     bool ready = prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent &&
                  setpgid(0, 0) == 0 && set_files(socket) && set_limits(memory_bytes);
     if (ready)

@@ -20,9 +20,9 @@ struct sink_item {
 struct sink;
 
 struct sink_vtable {
-    const char *kind;                                             /* "redis" */
+    const char *kind;                                           /* "redis" */
     void (*publish)(struct sink *sink, struct sink_item *item); /* MUST NOT block */
-    void (*free)(struct sink *sink);                              /* nothing is on its way */
+    void (*free)(struct sink *sink);                            /* nothing is on its way */
 };
 
 struct sink {

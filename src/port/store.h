@@ -243,8 +243,8 @@ struct store_vtable {
                    uint64_t avoid, struct store_held **out, size_t max);
     /* This very one, if it waits (due or not); NULL otherwise. */
     struct store_held *(*take_one)(struct store *store, uint32_t queue, uint64_t seq);
-    /* With ORDER_KEY: live messages behind a closed key, beyond the first `limit` of that key,
-     * youngest last. */
+    /* With ORDER_KEY: live messages behind one closed key, beyond the first `limit` of that key,
+     * youngest last; each with blocked_by. */
     size_t (*take_blocked)(struct store *store, uint32_t queue, size_t limit,
                            struct store_held **out, size_t max);
     /* Before the first take. */

@@ -7,6 +7,12 @@ struct request;
 void call_push(struct request *request);
 void call_report(struct request *request);
 
+void call_lease(struct request *request);
+void call_lease_ack(struct request *request);
+void call_lease_fail(struct request *request);
+void call_lease_extend(struct request *request);
+void call_lease_bulk(struct request *request);
+
 void call_queues_list(struct request *request);
 void call_queues_show(struct request *request);
 void call_queues_pause(struct request *request);
@@ -31,6 +37,8 @@ void call_letters_resolve(struct request *request);
 void call_letters_discard(struct request *request);
 void call_letters_escalate(struct request *request);
 void call_audit(struct request *request);
+void call_alerts_list(struct request *request);
+void call_alerts_test(struct request *request);
 
 void call_stats(struct request *request);
 void call_events(struct request *request);

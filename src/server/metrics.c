@@ -78,6 +78,12 @@ static double queue_fallbacks(const struct engine_queue_view *queue) {
 static double queue_jq_errors(const struct engine_queue_view *queue) {
     return (double)queue->jq_errors;
 }
+static double queue_leases_expired(const struct engine_queue_view *queue) {
+    return (double)queue->leases_expired;
+}
+static double queue_workers_waiting(const struct engine_queue_view *queue) {
+    return (double)queue->workers_waiting;
+}
 static double queue_budget(const struct engine_queue_view *queue) {
     return queue->budget_remaining_ratio;
 }
@@ -100,6 +106,10 @@ static const struct {
     {"impound_retries_total", "counter", "Attempts that were retries.", queue_retries},
     {"impound_fallbacks_total", "counter", "Hand-overs to a fallback.", queue_fallbacks},
     {"impound_jq_errors_total", "counter", "Rules whose jq program failed.", queue_jq_errors},
+    {"impound_leases_expired_total", "counter", "Leases that ran out without an answer.",
+     queue_leases_expired},
+    {"impound_workers_waiting", "gauge", "Workers' requests that wait for a message to lease.",
+     queue_workers_waiting},
     {"impound_retry_budget_remaining_ratio", "gauge", "Share of the retry budget that is left.",
      queue_budget},
     {"impound_breaker_state", "gauge", "0 closed, 1 open, 2 half open.", queue_breaker},

@@ -2,6 +2,7 @@
 
 #include <sodium.h>
 
+#include "server/failure.h"
 #include "server/member.h"
 #include "server/push.h"
 
@@ -13,28 +14,37 @@ struct draft {
     bool has_payload;
 };
 
-/* ---- setters: free text, as long as it came (core clips it) ---- */
-
-static enum status any_text(struct json value, struct arena *arena, struct bytes *out,
-                            struct err *err) {
-    if (value.type == JSON_NULL || json_string(value, arena, out))
-        return STATUS_OK;
-    return err_set(err, STATUS_INVALID, "must be a string, not %s", json_type_name(value.type));
-}
+/* ---- setters: the failure ---- */
 
 static enum status set_error_type(void *into, struct json value, struct arena *arena,
                                   struct err *err) {
-    return any_text(value, arena, &((struct draft *)into)->outcome->error_type, err);
+    return failure_text(value, arena, &((struct draft *)into)->outcome->error_type, err);
 }
 
 static enum status set_error_message(void *into, struct json value, struct arena *arena,
                                      struct err *err) {
-    return any_text(value, arena, &((struct draft *)into)->outcome->error_message, err);
+    return failure_text(value, arena, &((struct draft *)into)->outcome->error_message, err);
 }
 
 static enum status set_stack_trace(void *into, struct json value, struct arena *arena,
                                    struct err *err) {
-    return any_text(value, arena, &((struct draft *)into)->outcome->stack_trace, err);
+    return failure_text(value, arena, &((struct draft *)into)->outcome->stack_trace, err);
+}
+
+static enum status set_status(void *into, struct json value, struct arena *arena, struct err *err) {
+    (void)arena;
+    return failure_status(value, ((struct draft *)into)->outcome, err);
+}
+
+static enum status set_retry_after(void *into, struct json value, struct arena *arena,
+                                   struct err *err) {
+    struct draft *draft = into;
+    return failure_retry_after(value, draft->now, arena, draft->outcome, err);
+}
+
+static enum status set_verdict(void *into, struct json value, struct arena *arena,
+                               struct err *err) {
+    return failure_verdict(value, arena, ((struct draft *)into)->outcome, err);
 }
 
 /* ---- setters: the message ---- */
@@ -93,83 +103,19 @@ static enum status set_headers(void *into, struct json value, struct arena *aren
     return member_headers(value, arena, &envelope->headers, &envelope->header_count, err);
 }
 
-/* ---- setters: the failure ---- */
-
-static enum status whole(struct json value, int64_t min, int64_t max, int64_t *out,
-                         struct err *err) {
-    if (value.type == JSON_NULL)
-        return STATUS_OK;
-    if (json_i64(value, out) && *out >= min && *out <= max)
-        return STATUS_OK;
-    return err_set(err, STATUS_INVALID, "must be a whole number from %lld to %lld", (long long)min,
-                   (long long)max);
-}
+/* ---- setters: its attempts ---- */
 
 static enum status set_attempts(void *into, struct json value, struct arena *arena,
                                 struct err *err) {
     (void)arena;
-    return whole(value, 1, REPORT_ATTEMPTS_MAX, &((struct draft *)into)->attempts, err);
+    return failure_number(value, 1, REPORT_ATTEMPTS_MAX, &((struct draft *)into)->attempts, err);
 }
 
 static enum status set_max_attempts(void *into, struct json value, struct arena *arena,
                                     struct err *err) {
     (void)arena;
-    return whole(value, 1, REPORT_ATTEMPTS_MAX, &((struct draft *)into)->max_attempts, err);
-}
-
-static enum status set_status(void *into, struct json value, struct arena *arena, struct err *err) {
-    (void)arena;
-    int64_t code = 0;
-    enum status status = whole(value, REPORT_STATUS_MIN, REPORT_STATUS_MAX, &code, err);
-    ((struct draft *)into)->outcome->status = (int)code;
-    return status;
-}
-
-/* As the HTTP header has it: seconds or a date; a duration ("5m") is understood too. */
-static bool read_retry_after(struct json value, struct wall now, struct arena *arena, int64_t *ms) {
-    struct bytes text;
-    uint64_t seconds = 0;
-    if (!json_string(value, arena, &text))
-        text = value.text;
-    if (bytes_u64(text, &seconds) && seconds <= (uint64_t)REPORT_RETRY_AFTER_MAX_MS / 1000) {
-        *ms = (int64_t)seconds * 1000;
-        return true;
-    }
-    if (value.type != JSON_STRING)
-        return false;
-    struct wall date;
-    if (wall_parse_http(text, &date)) {
-        *ms = date.ms > now.ms ? date.ms - now.ms : 0;
-        return true;
-    }
-    return duration_parse(text, ms);
-}
-
-static enum status set_retry_after(void *into, struct json value, struct arena *arena,
-                                   struct err *err) {
-    struct draft *draft = into;
-    int64_t ms = -1;
-    if (value.type == JSON_NULL)
-        return STATUS_OK;
-    if (!read_retry_after(value, draft->now, arena, &ms) || ms > REPORT_RETRY_AFTER_MAX_MS)
-        return err_set(
-            err, STATUS_INVALID,
-            "must be a number of seconds, an HTTP date or a duration such as \"5m\", and "
-            "at most 365d");
-    draft->outcome->retry_after_ms = ms;
-    return STATUS_OK;
-}
-
-static enum status set_verdict(void *into, struct json value, struct arena *arena,
-                               struct err *err) {
-    struct outcome *outcome = ((struct draft *)into)->outcome;
-    struct bytes text;
-    if (value.type == JSON_NULL)
-        return STATUS_OK;
-    if (!json_string(value, arena, &text) || !verdict_parse(text, &outcome->verdict))
-        return err_set(err, STATUS_INVALID, "must be retry, fallback, dlq, discard or halt");
-    outcome->has_verdict = true;
-    return STATUS_OK;
+    return failure_number(value, 1, REPORT_ATTEMPTS_MAX, &((struct draft *)into)->max_attempts,
+                          err);
 }
 
 static const struct member members[] = {

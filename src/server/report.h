@@ -7,10 +7,7 @@
 enum {
     REPORT_TASK_TYPE_MAX = 255,
     REPORT_ATTEMPTS_MAX = 1000000,
-    REPORT_STATUS_MIN = 100,
-    REPORT_STATUS_MAX = 599,
 };
-#define REPORT_RETRY_AFTER_MAX_MS (INT64_C(365) * 24 * 3600 * 1000)
 
 /* Fills a message that is not in the store yet, and the outcome of its last attempt; all texts live
  * in held's arena. envelope.attempts is the count as reported: the failed attempt is in it (1 when

@@ -27,6 +27,20 @@
     "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[" required                  \
     "],\"properties\":{" members "}}"
 
+#define BETWEEN(least, most, description)                                                          \
+    "{\"type\":\"integer\",\"minimum\":" least ",\"maximum\":" most                                \
+    ",\"description\":\"" description "\"}"
+
+/* What a worker may say of a failure, and for how long it may go on. */
+#define LEASE_FAILURE(FIRST_OR_NEXT)                                                               \
+    FIRST_OR_NEXT("error_type", STRING)                                                            \
+    NEXT("error_message", STRING)                                                                  \
+    NEXT("stack_trace", STRING)                                                                    \
+    NEXT("status", COUNT("the HTTP status of the failure"))                                        \
+    NEXT("verdict", TEXT("retry, fallback, dlq, discard or halt: overrides the rules"))            \
+    NEXT("retry_after", ANY("seconds, an HTTP date, or a duration such as 5m"))
+#define LEASE_MS BETWEEN("1", "43200000", "from now on; as long as before unless given")
+
 /* clang-format off */
 const struct schema schemas[] = {
     {"Problem", OBJECT(
@@ -69,6 +83,42 @@ const struct schema schemas[] = {
         NEXT("reason", NULLABLE)
         NEXT("letter", TEXT("when it is dead"))
         NEXT("next_attempt_at", TIME))},
+    {"LeaseAsk", ONLY("",
+        FIRST("max", BETWEEN("1", "1000", "messages at most; 1 unless given"))
+        NEXT("wait_ms", BETWEEN("0", "60000", "how long to wait for a message; 0 unless given"))
+        NEXT("lease_ms", BETWEEN("1", "43200000", "how long the lease runs; 30000 unless given")))},
+    {"LeasedMessage", OBJECT(
+        FIRST("id", STRING)
+        NEXT("lease", TEXT("to answer with"))
+        NEXT("attempt", COUNT("that this is, from 1"))
+        NEXT("replay", COUNT("0 before the first replay"))
+        NEXT("key", NULLABLE)
+        NEXT("headers", STRINGS)
+        NEXT("content_type", STRING)
+        NEXT("body", ANY("as JSON or text"))
+        NEXT("body_base64", TEXT("when the body is not UTF-8")))},
+    {"Leased", OBJECT(
+        FIRST("messages", ARRAY(REF("LeasedMessage"))))},
+    {"LeaseAck", ONLY("",
+        FIRST("result", ANY("the answer, any JSON; kept where the queue keeps answers")))},
+    {"LeaseFail", ONLY("", LEASE_FAILURE(FIRST))},
+    {"LeaseExtend", ONLY("", FIRST("lease_ms", LEASE_MS))},
+    {"LeaseAnswers", ONLY("",
+        FIRST("ack", ARRAY("{\"oneOf\":[" STRING "," ONLY("\"lease\"",
+            FIRST("lease", STRING)
+            NEXT("result", ANY("the answer, any JSON"))) "]}"))
+        NEXT("fail", ARRAY("{\"oneOf\":[" STRING "," ONLY("\"lease\"",
+            FIRST("lease", STRING)
+            LEASE_FAILURE(NEXT)) "]}"))
+        NEXT("extend", ARRAY("{\"oneOf\":[" STRING "," ONLY("\"lease\"",
+            FIRST("lease", STRING)
+            NEXT("lease_ms", LEASE_MS)) "]}")))},
+    {"LeaseResult", OBJECT(
+        FIRST("lease", STRING)
+        NEXT("ok", BOOLEAN)
+        NEXT("problem", REF("Problem")))},
+    {"LeaseResults", OBJECT(
+        FIRST("results", ARRAY(REF("LeaseResult"))))},
     {"Why", ONLY("",
         FIRST("why", TEXT("shown with the queue while it is paused")))},
     {"Breaker", OBJECT(
@@ -93,7 +143,7 @@ const struct schema schemas[] = {
         NEXT("lag", COUNT("at the source, not received yet"))
         NEXT("rates", REF("Rates"))
         NEXT("dlq_full", BOOLEAN)
-        NEXT("concurrency", INTEGER)
+        NEXT("concurrency", "{\"type\":[\"integer\",\"null\"],\"description\":\"null: workers may lease any number\"}")
         NEXT("source", NULLABLE)
         NEXT("handler", NULLABLE))},
     {"Queues", OBJECT(
@@ -217,6 +267,30 @@ const struct schema schemas[] = {
         NEXT("behind", COUNT("changes that the list does not show yet"))
         NEXT("skipped", COUNT("letters on which the where program failed"))
         NEXT("skipped_why", TEXT("how it failed on the first of them")))},
+    {"Alert", OBJECT(
+        FIRST("alert", TEXT("the rule's name"))
+        NEXT("state", TEXT("pending or firing"))
+        NEXT("severity", TEXT("info, warning or critical"))
+        NEXT("metric", STRING)
+        NEXT("subject", TEXT("the DLQ or queue; a group or reason of it behind a slash"))
+        NEXT("value", NUMBER)
+        NEXT("above", NUMBER)
+        NEXT("below", NUMBER)
+        NEXT("since", TIME)
+        NEXT("fired_at", TIME)
+        NEXT("told_at", TIME)
+        NEXT("owed", COUNT("notices that are yet to be taken by their receivers"))
+        NEXT("summary", STRING))},
+    {"Alerts", OBJECT(
+        FIRST("alerts", ARRAY(REF("Alert")))
+        NEXT("cursor", NULLABLE))},
+    {"AlertTest", ONLY("",
+        FIRST("to", TEXT("a receiver's name; all of them unless given")))},
+    {"AlertTested", OBJECT(
+        FIRST("results", ARRAY(OBJECT(
+            FIRST("to", STRING)
+            NEXT("ok", BOOLEAN)
+            NEXT("problem", STRING)))))},
     {"AuditEntry", OBJECT(
         FIRST("id", STRING)
         NEXT("at", TIME)

@@ -16,7 +16,7 @@
 
 enum {
     SERVER_THREADS = 2,
-    SERVER_CONNECTIONS_MAX = 1024, /* more wait in the listen backlog */
+    SERVER_CONNECTIONS_MAX = 8192, /* more wait in the listen backlog */
     SERVER_IDLE_MS = 30 * 1000,    /* a connection on which nothing moves is closed */
     SERVER_STOP_GRACE_S = 5,       /* for answers that are on their way when we stop */
 };

@@ -7,6 +7,7 @@
 #include "port/clock.h"
 #include "port/jq.h"
 #include "port/store.h"
+#include "triage/alerts.h"
 #include "triage/triage.h"
 
 struct server;
@@ -34,6 +35,7 @@ struct server_options {
     struct clock *clock;
     struct jq *jq;
     struct triage *triage;
+    struct alerts *alerts;
     struct server_config_view config;
     struct bytes version;
     uint64_t seed; /* of message ids */

@@ -71,7 +71,11 @@ void view_queue(struct json_out *json, const struct engine_queue_view *queue) {
     view_rates(json, &queue->rates);
     json_key(json, "dlq_full");
     json_put_bool(json, queue->dlq_full);
-    view_number(json, "concurrency", queue->concurrency);
+    json_key(json, "concurrency");
+    if (queue->concurrency == ENGINE_UNLIMITED)
+        json_put_null(json);
+    else
+        json_put_i64(json, queue->concurrency);
     put_text_or_null(json, "source", bytes_of(queue->source));
     put_text_or_null(json, "handler", bytes_of(queue->handler));
     json_close(json, '}');

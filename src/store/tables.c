@@ -314,9 +314,9 @@ static int by_seq(const void *a, const void *b) {
 }
 
 void tables_set_order(struct tables *tables, struct queue *queue, enum store_order how) {
-    assert(queue->waiting.taken_count == 0);
     if (queue->order == how)
         return;
+    assert(queue->waiting.taken_count == 0);
     struct order order = {.queue = queue->number};
     order.entries = memory_array(tables->by_seq.count + 1, sizeof(struct entry *));
     map_each(&tables->by_seq, add_ordered, &order);

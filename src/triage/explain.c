@@ -124,6 +124,8 @@ static void put_crashes(const struct envelope *envelope, const struct policy *po
     if (policy)
         buf_printf(out, ", and %u are the limit", policy->poison.crashes);
     buf_str(out, ". ");
+    if (envelope->kind == KIND_EXPIRED)
+        buf_str(out, "Its lease ran out again while it was leased alone. ");
 }
 
 static void put_why(const struct envelope *envelope, struct buf *out) {
@@ -167,6 +169,8 @@ static void put_live(const struct envelope *envelope, struct buf *out) {
     if (was_halted(envelope))
         buf_printf(out, "That stopped the queue until `impound resume %.*s`. ",
                    BYTES_ARG(envelope->queue));
+    if (envelope->suspect)
+        buf_str(out, "Its worker may have died of it, so it is leased alone until one answers. ");
     buf_str(out, live_words[envelope->state]);
     if (envelope->blocked_by.len)
         buf_printf(out, " It is blocked by %.*s: settle that letter to let it go on.",

@@ -58,11 +58,11 @@ bool relapse_is_here(const struct relapse *relapse, struct mono now, struct buf 
     bool whole = now.ms - relapse->since.ms >= (int64_t)RELAPSE_SECONDS * 1000;
     if (whole && all.sent > 0 && all.refilled >= RELAPSE_DEAD_LEAST &&
         all.refilled >= all.drained) {
-        buf_printf(why,
-                   "the DLQ fills as fast as it drains: %llu letters came in and %llu were resolved "
-                   "in the last %d s",
-                   (unsigned long long)all.refilled, (unsigned long long)all.drained,
-                   RELAPSE_SECONDS);
+        buf_printf(
+            why,
+            "the DLQ fills as fast as it drains: %llu letters came in and %llu were resolved "
+            "in the last %d s",
+            (unsigned long long)all.refilled, (unsigned long long)all.drained, RELAPSE_SECONDS);
         return true;
     }
     return false;

@@ -1,7 +1,7 @@
 /* relapse: whether a replay makes things worse (SEMANTICS 12.1). Pure: time is an argument.
  *
- * Of the letters sent in the last 30 s more than 5 %, and at least 3, are dead again; or in the last
- * 30 s at least as many letters came into the DLQs as the replay took out of them. */
+ * Of the letters sent in the last 30 s more than 5 %, and at least 3, are dead again; or in the
+ * last 30 s at least as many letters came into the DLQs as the replay took out of them. */
 #ifndef TRIAGE_RELAPSE_H
 #define TRIAGE_RELAPSE_H
 
@@ -14,7 +14,7 @@ enum {
 };
 
 struct relapse_second {
-    int64_t number; /* of the second, on the monotonic clock */
+    int64_t number;      /* of the second, on the monotonic clock */
     uint64_t sent, dead; /* sent in it, and how many of those are dead again */
     uint64_t drained, refilled;
 };

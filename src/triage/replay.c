@@ -1,8 +1,8 @@
 #include "triage/replay.h"
 
-#define TEXT_OF_STATE(code, text)       [REPLAY_##code] = text,
-#define TEXT_OF_OUTCOME(code, c, text)  [REPLAYED_##code] = text,
-#define CHAR_OF_OUTCOME(code, c, text)  [REPLAYED_##code] = c,
+#define TEXT_OF_STATE(code, text)      [REPLAY_##code] = text,
+#define TEXT_OF_OUTCOME(code, c, text) [REPLAYED_##code] = text,
+#define CHAR_OF_OUTCOME(code, c, text) [REPLAYED_##code] = c,
 
 static const char *const states[] = {REPLAY_STATE_LIST(TEXT_OF_STATE)};
 static const char *const outcomes[] = {REPLAY_OUTCOME_LIST(TEXT_OF_OUTCOME)};

@@ -29,8 +29,8 @@
     X(HELD, 'h', "skipped held")                                                                   \
     X(ESCALATED, 'x', "escalated")
 
-#define REPLAY_ENUM_STATE(code, text)       REPLAY_##code,
-#define REPLAY_ENUM_OUTCOME(code, c, text)  REPLAYED_##code,
+#define REPLAY_ENUM_STATE(code, text)      REPLAY_##code,
+#define REPLAY_ENUM_OUTCOME(code, c, text) REPLAYED_##code,
 enum replay_state { REPLAY_STATE_LIST(REPLAY_ENUM_STATE) REPLAY_STATE_COUNT };
 enum replay_outcome { REPLAY_OUTCOME_LIST(REPLAY_ENUM_OUTCOME) REPLAY_OUTCOME_COUNT };
 
@@ -49,8 +49,8 @@ uint64_t replay_skipped(const struct replay_counts *counts); /* never sent, and 
 
 /* What the configuration says of letters of a DLQ. */
 struct replay_dlq {
-    uint32_t max_replays; /* 3 */
-    int64_t fresh_ms;     /* `fresh: {within}`: older ones are stale; 0: none is */
+    uint32_t max_replays;  /* 3 */
+    int64_t fresh_ms;      /* `fresh: {within}`: older ones are stale; 0: none is */
     struct handler *check; /* `fresh: {check}`: answers with the current content hash; NULL: none */
 };
 
@@ -63,7 +63,8 @@ struct replay_queue {
 
 /* What replays ask of the rest of the server. Called from replays' threads. */
 struct replay_around {
-    bool (*queue)(void *arg, struct bytes name, struct replay_queue *out); /* false: no such queue */
+    bool (*queue)(void *arg, struct bytes name,
+                  struct replay_queue *out); /* false: no such queue */
     void (*dlq)(void *arg, struct bytes name, struct replay_dlq *out);
     /* Something that people want to see happen; as struct engine_event. */
     void (*event)(void *arg, const char *type, struct bytes json);

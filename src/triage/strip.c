@@ -3,27 +3,53 @@
 /* By system; how a header's name begins, in any case. */
 static const char *const prefixes[] = {
     /* Kafka: Connect, Streams, share groups */
-    "__connect.errors.", "__streams.errors.", "__dlq.errors.",
+    "__connect.errors.",
+    "__streams.errors.",
+    "__dlq.errors.",
     /* Spring Kafka */
-    "kafka_dlt-", "kafka_exception-", "kafka_original-", "retry_topic-",
+    "kafka_dlt-",
+    "kafka_exception-",
+    "kafka_original-",
+    "retry_topic-",
     /* SmallRye, Watermill */
-    "dead-letter-reason", "dead-letter-cause", "reason_poisoned", "topic_poisoned",
-    "handler_poisoned", "subscriber_poisoned",
+    "dead-letter-reason",
+    "dead-letter-cause",
+    "reason_poisoned",
+    "topic_poisoned",
+    "handler_poisoned",
+    "subscriber_poisoned",
     /* RabbitMQ */
-    "x-death", "x-first-death-", "x-last-death-", "x-opt-deaths", "x-delivery-count",
+    "x-death",
+    "x-first-death-",
+    "x-last-death-",
+    "x-opt-deaths",
+    "x-delivery-count",
     "x-acquired-count",
     /* Pub/Sub */
-    "CloudPubSubDeadLetterSource", "googclient_deliveryattempt",
+    "CloudPubSubDeadLetterSource",
+    "googclient_deliveryattempt",
     /* NATS */
-    "Nats-Expected-", "Nats-Schedule", "Nats-Batch-",
+    "Nats-Expected-",
+    "Nats-Schedule",
+    "Nats-Batch-",
     /* NServiceBus, ServiceControl */
-    "NServiceBus.Retries", "NServiceBus.FailedQ", "NServiceBus.TimeOfFailure",
-    "NServiceBus.ExceptionInfo.", "ServiceControl.",
+    "NServiceBus.Retries",
+    "NServiceBus.FailedQ",
+    "NServiceBus.TimeOfFailure",
+    "NServiceBus.ExceptionInfo.",
+    "ServiceControl.",
     /* MassTransit */
-    "MT-Reason", "MT-Fault-", "MT-Redelivery-Count",
+    "MT-Reason",
+    "MT-Fault-",
+    "MT-Redelivery-Count",
     /* Wolverine */
-    "exception-type", "exception-message", "exception-stack", "failed-at", "original-destination",
-    "original-partition", "original-offset",
+    "exception-type",
+    "exception-message",
+    "exception-stack",
+    "failed-at",
+    "original-destination",
+    "original-partition",
+    "original-offset",
     /* Redpanda Connect */
     "fallback_error",
 };

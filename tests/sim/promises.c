@@ -8,7 +8,7 @@
 enum { ATTEMPTS_MAX = 5, RETRY_WINDOW_MS = 10000, RETRY_FLOOR = 30 };
 
 static bool is_dead(enum state state) {
-    return state == STATE_PENDING_REVIEW || state == STATE_DISCARDED;
+    return state == STATE_PENDING_REVIEW || state == STATE_DISCARDED || state == STATE_RESOLVED;
 }
 
 /* ---- promise 4: retries stay within their share of first attempts ---- */
@@ -36,6 +36,49 @@ static void check_budget(struct world *world, struct world_queue *queue, bool re
         world_break(world, "%zu retries in 10 s, %zu are allowed", retries, allowed);
 }
 
+/* ---- order and idempotency ---- */
+
+static bool shares_key(const struct message *a, const struct message *b) {
+    return a != b && a->queue == b->queue && a->key != 0 && a->key == b->key;
+}
+
+/* Whoever was pushed before it, with its key, has succeeded or was decided about. */
+static void check_order(struct world *world, const struct message *message) {
+    for (const struct message *older = world->messages; older < message; older++) {
+        bool settled = older->succeeded > 0 || older->decided || older->script == SCRIPT_DISCARD;
+        if (!shares_key(older, message) || !older->acknowledged)
+            continue;
+        if (older->open_calls > 0 || !settled)
+            world_break(world, "%s: handed over before %s, which has its key", message->id,
+                        older->id);
+    }
+}
+
+/* Nobody else with its key is at the handler, or has succeeded and is known to have. */
+static void check_once(struct world *world, const struct message *message) {
+    for (size_t i = 0; i < world->message_count; i++) {
+        struct message *other = &world->messages[i];
+        if (!shares_key(other, message))
+            continue;
+        if (other->open_calls > 0)
+            world_break(world, "%s: handed over while %s runs, which has its key", message->id,
+                        other->id);
+        promises_look(world, other);
+        if (other->succeeded > 0 && !other->held)
+            world_break(world, "%s: handed over though %s succeeded, which has its key",
+                        message->id, other->id);
+    }
+}
+
+/* It was settled as a duplicate. */
+static bool another_succeeded(const struct world *world, const struct message *message) {
+    for (size_t i = 0; message->queue == WORLD_ONCE_QUEUE && i < world->message_count; i++) {
+        if (shares_key(&world->messages[i], message) && world->messages[i].succeeded > 0)
+            return true;
+    }
+    return false;
+}
+
 void promises_on_start(struct world *world, struct world_queue *queue, struct message *message,
                        const struct call *call) {
     if (!message || message->submissions == 0) {
@@ -48,13 +91,17 @@ void promises_on_start(struct world *world, struct world_queue *queue, struct me
         world_break(world, "%s: handed over twice at once", message->id);
     if (call->attempt > ATTEMPTS_MAX)
         world_break(world, "%s: attempt %u", message->id, call->attempt);
+    if (message->queue == WORLD_ORDERED_QUEUE)
+        check_order(world, message);
+    if (message->queue == WORLD_ONCE_QUEUE)
+        check_once(world, message);
     if (queue->breaker == BREAKER_CLOSED)
         check_budget(world, queue, call->attempt > 1);
 }
 
 /* ---- promises 1, 2, 3, 5 ---- */
 
-static void look(struct world *world, struct message *message) {
+void promises_look(struct world *world, struct message *message) {
     struct store_held *held = NULL;
     struct store *store = world->real_store;
     enum status status = store->vtable->get(store, world_queue_name(message->queue),
@@ -79,7 +126,20 @@ static void look(struct world *world, struct message *message) {
     store_held_free(held);
 }
 
+/* A worker's silence is an attempt, and the fourth one a message's last: a suspect's three. */
+static bool may_die_of_silence(const struct message *message, enum cause cause) {
+    enum { EXPIRIES_TO_DIE = 4 };
+    if (message->queue != WORLD_LEASE_QUEUE)
+        return false;
+    return (cause == CAUSE_CRASH && message->silent >= EXPIRIES_TO_DIE) ||
+           (cause == CAUSE_EXHAUSTED && message->silent > 0);
+}
+
 static bool may_die_of(const struct message *message, enum cause cause) {
+    if (cause == CAUSE_BLOCKED)
+        return message->queue == WORLD_ORDERED_QUEUE && message->calls == 0;
+    if (may_die_of_silence(message, cause))
+        return true;
     switch (message->script) {
     case SCRIPT_VALIDATION:
     case SCRIPT_DISCARD:
@@ -114,8 +174,9 @@ static void check_death(struct world *world, const struct message *message) {
 static void check_one(struct world *world, struct message *message) {
     if (message->open_calls > 0)
         return;
-    look(world, message);
-    if (message->acknowledged && !message->held && message->succeeded == 0)
+    promises_look(world, message);
+    if (message->acknowledged && !message->held && message->succeeded == 0 &&
+        !another_succeeded(world, message))
         world_break(world, "%s: acknowledged, never handled, and gone", message->id);
     if (message->refused && message->held)
         world_break(world, "%s: its push was refused, and yet it is held", message->id);

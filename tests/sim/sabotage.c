@@ -18,8 +18,9 @@ static struct store *real(struct store *store) {
 }
 
 const char *sabotage_text(enum sabotage how) {
-    static const char *const words[] = {"none",        "early-ack", "lost-wake", "forgotten-retry",
-                                        "double-take", "blame-all"};
+    static const char *const words[] = {
+        "none",      "early-ack",  "lost-wake", "forgotten-retry", "double-take",
+        "blame-all", "lost-lease", "no-order",  "forgotten-key"};
     return words[how];
 }
 
@@ -43,6 +44,14 @@ static void swallow(struct store_commit *commit, enum status status) {
     (void)status;
 }
 
+static const struct envelope *without_lease(struct saboteur *saboteur,
+                                            const struct envelope *envelope) {
+    struct envelope *copy = arena_alloc(&saboteur->echoes, sizeof *copy);
+    *copy = *envelope;
+    copy->lease_ms = 0;
+    return copy;
+}
+
 static void submit(struct store *store, struct store_commit *commit) {
     struct saboteur *saboteur = (struct saboteur *)store;
     for (size_t i = 0; i < commit->count; i++) {
@@ -50,6 +59,8 @@ static void submit(struct store *store, struct store_commit *commit) {
         if (saboteur->how == SABOTAGE_FORGOTTEN_RETRY && op->kind == STORE_UPDATE &&
             op->envelope->state == STATE_PENDING_RETRY)
             op->kind = STORE_FORGET;
+        if (saboteur->how == SABOTAGE_LOST_LEASE && op->envelope && op->envelope->lease_ms > 0)
+            op->envelope = without_lease(saboteur, op->envelope);
     }
     if (saboteur->how != SABOTAGE_EARLY_ACK) {
         real(store)->vtable->submit(real(store), commit);
@@ -74,6 +85,29 @@ static size_t take(struct store *store, uint32_t queue, enum store_take which, s
             out[got++] = twin;
     }
     return got;
+}
+
+static struct store_held *take_one(struct store *store, uint32_t queue, uint64_t seq) {
+    return real(store)->vtable->take_one(real(store), queue, seq);
+}
+
+static size_t take_blocked(struct store *store, uint32_t queue, size_t limit,
+                           struct store_held **out, size_t max) {
+    return real(store)->vtable->take_blocked(real(store), queue, limit, out, max);
+}
+
+static void set_order(struct store *store, uint32_t queue, enum store_order order) {
+    bool lie = ((struct saboteur *)store)->how == SABOTAGE_NO_ORDER;
+    real(store)->vtable->set_order(real(store), queue, lie ? ORDER_NONE : order);
+}
+
+/* Whoever asks whether a key succeeded is told that it did not. */
+static enum status kept(struct store *store, uint32_t queue, enum store_space space,
+                        struct bytes name, struct wall now, struct arena *arena,
+                        struct bytes *value, struct err *err) {
+    if (((struct saboteur *)store)->how == SABOTAGE_FORGOTTEN_KEY)
+        return err_set(err, STATUS_NOT_FOUND, "forgotten on purpose");
+    return real(store)->vtable->kept(real(store), queue, space, name, now, arena, value, err);
 }
 
 static void give_back(struct store *store, struct store_held *held, struct mono due) {
@@ -112,6 +146,10 @@ static const struct store_vtable vtable = {
     .queue_number = queue_number,
     .submit = submit,
     .take = take,
+    .take_one = take_one,
+    .take_blocked = take_blocked,
+    .set_order = set_order,
+    .kept = kept,
     .give_back = give_back,
     .next_ready = next_ready,
     .counts = counts,

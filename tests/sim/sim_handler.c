@@ -54,7 +54,7 @@ static struct outcome was_reset(void) {
     return (struct outcome){.ending = ENDING_FAILED, .kind = KIND_RESET, .retry_after_ms = -1};
 }
 
-static struct outcome by_script(const struct message *message) {
+struct outcome sim_handler_script(const struct message *message) {
     struct outcome good = {.ending = ENDING_OK, .retry_after_ms = -1};
     struct outcome said;
     switch (message->script) {
@@ -87,7 +87,7 @@ static struct outcome outcome_of(struct world *world, const struct sim_call *cal
     if (call->cancelled)
         return (struct outcome){.ending = ENDING_INTERRUPTED, .retry_after_ms = -1};
     if (!world->outage)
-        return by_script(call->message);
+        return sim_handler_script(call->message);
     bool inside = call->message->queue == WORLD_CALLBACK_QUEUE;
     if (world->outage_status || inside)
         return answered(world->outage_status ? world->outage_status : 503);

@@ -15,6 +15,8 @@
 #include "sim_vfs.h"
 #include "store/sqlite/sqlite_store.h"
 
+#define REMEMBER_MS (INT64_C(3650) * 24 * 3600 * 1000)
+
 enum { SETTLE_STEPS_MAX = 20000, HEALTHY_GAP_MS = 500, WALL_START_MS = 1700000000000 / 1000 };
 
 void world_break(struct world *world, const char *format, ...) {
@@ -46,7 +48,7 @@ struct message *world_message(struct world *world, struct bytes id) {
 }
 
 struct bytes world_queue_name(size_t queue) {
-    static const char *const names[WORLD_QUEUES] = {"q0", "q1", "q2"};
+    static const char *const names[WORLD_QUEUES] = {"q0", "q1", "q2", "q3", "q4", "q5"};
     return bytes_of(names[queue]);
 }
 
@@ -71,8 +73,11 @@ static void on_event(void *arg, const struct engine_event *event) {
 }
 
 static void add_queue(struct world *world, size_t i) {
-    static const char *const dlqs[WORLD_QUEUES] = {"q0.dlq", "q1.dlq", "q2.dlq"};
-    bool inside = i == WORLD_CALLBACK_QUEUE;
+    static const char *const dlqs[WORLD_QUEUES] = {"q0.dlq", "q1.dlq", "q2.dlq",
+                                                   "q3.dlq", "q4.dlq", "q5.dlq"};
+    static const enum handler_class classes[WORLD_QUEUES] = {
+        [WORLD_CALLBACK_QUEUE] = HANDLER_CALLBACK, [WORLD_LEASE_QUEUE] = HANDLER_LEASE};
+    bool inside = i == WORLD_CALLBACK_QUEUE, leases = i == WORLD_LEASE_QUEUE;
     struct bytes name = world_queue_name(i);
     struct world_queue *queue = &world->queues[i];
     queue->world = world;
@@ -80,16 +85,23 @@ static void add_queue(struct world *world, size_t i) {
     queue->breaker = BREAKER_CLOSED;
     queue->handler.vtable = inside ? &sim_handler_inside_vtable : &sim_handler_vtable;
     queue->handlers[0].handler = &queue->handler;
-    policy_init(&queue->policy, name, bytes_of(dlqs[i]), inside ? HANDLER_CALLBACK : HANDLER_HTTP);
+    policy_init(&queue->policy, name, bytes_of(dlqs[i]), classes[i]);
     queue->dlq = (struct engine_dlq){.name = bytes_of(dlqs[i]), .cap = 100000};
     uint32_t number = world->store->vtable->queue_number(world->store, name);
     queue->broker = builtin_new(world->store, number);
     struct engine_queue_options options = {
         .name = name,
-        .rules = {&queue->policy, WORLD_CONCURRENCY, &queue->dlq, 1},
+        .rules = {&queue->policy, leases ? ENGINE_UNLIMITED : WORLD_CONCURRENCY, &queue->dlq, 1},
         .broker = queue->broker,
         .handlers = queue->handlers,
-        .handler_count = 1};
+        .handler_count = !leases};
+    if (i == WORLD_ORDERED_QUEUE) {
+        options.rules.order = ORDER_KEY;
+        options.rules.blocked_limit = WORLD_BLOCKED_LIMIT;
+    }
+    if (i == WORLD_ONCE_QUEUE)
+        options.rules.idempotency =
+            (struct engine_idempotency){.header = BYTES("once"), .dedupe_ms = REMEMBER_MS};
     if (engine_add(world->engine, &options, NULL) != STATUS_OK)
         abort();
 }
@@ -132,6 +144,7 @@ static bool open_life(struct world *world) {
 
 static void end_life(struct world *world) {
     sim_handler_drop_all(world);
+    sim_worker_cut_off(world);
     engine_free(world->engine);
     for (size_t i = 0; i < WORLD_QUEUES; i++)
         world->queues[i].broker->vtable->free(world->queues[i].broker);
@@ -219,6 +232,12 @@ static void submit_push(struct world *world, struct message *message) {
                                        .state = STATE_QUEUED,
                                        .retry_after_ms = -1,
                                        .created_at = world->now.wall};
+    if (message->key && message->queue == WORLD_ORDERED_QUEUE)
+        push->envelope.key = bytes_of(world->key_names[message->key]);
+    if (message->key && message->queue == WORLD_ONCE_QUEUE) {
+        push->envelope.headers = &world->key_headers[message->key];
+        push->envelope.header_count = 1;
+    }
     snprintf(push->envelope.content_hash, sizeof push->envelope.content_hash, "%064x",
              (unsigned)(message - world->messages));
     if (rng_below(&world->rng, 8) == 0) {
@@ -242,6 +261,7 @@ static void push_script(struct world *world, size_t queue, enum script script) {
     snprintf(message->id, sizeof message->id, "m%zu", world->message_count);
     message->queue = queue;
     message->script = script;
+    message->key = (uint32_t)rng_below(&world->rng, WORLD_KEYS + 1);
     message->flaky_calls = 1 + (uint32_t)rng_below(&world->rng, 3);
     submit_push(world, message);
 }
@@ -276,7 +296,8 @@ static void push_again(struct world *world) {
     if (world->message_count == 0)
         return;
     struct message *message = &world->messages[rng_below(&world->rng, world->message_count)];
-    if (!message->acknowledged && !message->refused && !message->calls)
+    bool keeps_place = message->queue != WORLD_ORDERED_QUEUE; /* later is another place there */
+    if (!message->acknowledged && !message->refused && !message->calls && keeps_place)
         submit_push(world, message);
 }
 
@@ -293,6 +314,8 @@ static void complete_due(struct world *world) {
         else
             i++;
     }
+    if (!world->killed)
+        sim_worker_work(world);
 }
 
 static void pass_time(struct world *world, int64_t ms) {
@@ -301,7 +324,7 @@ static void pass_time(struct world *world, int64_t ms) {
 }
 
 static struct mono next_event(const struct world *world) {
-    struct mono next = world->next_turn;
+    struct mono next = mono_earlier(world->next_turn, sim_worker_next(world));
     for (size_t i = 0; i < world->call_count; i++)
         next = mono_earlier(next, world->calls[i].ends);
     return next;
@@ -372,8 +395,10 @@ void world_step(struct world *world) {
         sqlite_store_fold(world->real_store);
     else if (choice < 85)
         complete_due(world);
-    else if (choice < 97)
+    else if (choice < 95)
         skip_to_next_event(world);
+    else if (choice < 97)
+        people_decide(world);
     else if (world->faults)
         something_goes_wrong(world);
     if ((sim_disk_is_dead(world->disk) || world->killed) && !world->broken[0])
@@ -384,7 +409,8 @@ void world_step(struct world *world) {
 
 static bool at_rest(struct world *world) {
     struct mailbox *box = &world->engine->mailbox;
-    return !box->first && !box->rung && next_event(world).ms == MONO_NEVER.ms;
+    return !box->first && !box->rung && next_event(world).ms == MONO_NEVER.ms &&
+           !sim_worker_wants(world);
 }
 
 /* With nothing but failures to look at, poison and an outage are the same; healthy traffic tells
@@ -413,6 +439,13 @@ static void run_to_rest(struct world *world) {
     world_break(world, "it never comes to rest");
 }
 
+/* What waits behind a letter waits for people. */
+static void run_to_end(struct world *world) {
+    do
+        run_to_rest(world);
+    while (!world->broken[0] && people_resolve_all(world));
+}
+
 void world_settle(struct world *world) {
     world->faults = false;
     world->outage = false;
@@ -420,11 +453,11 @@ void world_settle(struct world *world) {
     sim_disk_fail_after(world->disk, 0, 0, EIO);
     for (size_t i = 0; i < WORLD_QUEUES; i++)
         ask(world, ENGINE_RESUME, i);
-    run_to_rest(world);
+    run_to_end(world);
     /* Whoever comes to a sleeping server wakes it. */
     for (size_t i = 0; i < WORLD_QUEUES; i++)
         push_script(world, i, SCRIPT_GOOD);
-    run_to_rest(world);
+    run_to_end(world);
     sqlite_store_fold(world->real_store);
     if (!world->broken[0])
         promises_check_end(world);
@@ -439,8 +472,13 @@ struct world *world_new(uint64_t seed, enum sabotage sabotage, bool verbose) {
     rng_seed(&world->rng, seed);
     arena_init_heap(&world->pushes, 64 << 10);
     world->clock.now = read_clock;
+    for (size_t i = 1; i <= WORLD_KEYS; i++) {
+        snprintf(world->key_names[i], sizeof world->key_names[i], "k%u", (unsigned)i % 10);
+        world->key_headers[i] = (struct rule_header){BYTES("once"), bytes_of(world->key_names[i])};
+    }
     world->now = (struct instant){{(int64_t)WALL_START_MS * 1000}, {1000000}};
     world->flights = memfd_create("flights", MFD_CLOEXEC);
+    world->workers = sim_worker_new(world);
     world->disk = sim_disk_new(rng_next(&world->rng));
     world->vfs = sim_vfs_new(world->disk, rng_next(&world->rng));
     if (!open_life(world))

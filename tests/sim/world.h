@@ -13,8 +13,17 @@
 #include "port/disk.h"
 
 enum {
-    WORLD_QUEUES = 3,
+    WORLD_QUEUES = 6,
     WORLD_CALLBACK_QUEUE = 2, /* its handler runs inside the server: what kills it kills both */
+    WORLD_LEASE_QUEUE = 3,    /* workers come and fetch */
+    SIM_WORKERS = 3,
+    SIM_WORKER_AT_ONCE = 3,
+    SIM_LEASES_MAX = 1024,
+    SIM_LEASE_MS = 2000,
+    WORLD_ORDERED_QUEUE = 4, /* order: key */
+    WORLD_ONCE_QUEUE = 5,    /* idempotency */
+    WORLD_KEYS = 4,          /* of either */
+    WORLD_BLOCKED_LIMIT = 3,
     WORLD_MESSAGES_MAX = 4096,
     WORLD_CALLS_MAX = 128,
     WORLD_CONCURRENCY = 4,
@@ -40,6 +49,8 @@ struct message {
     char id[16];
     size_t queue;
     enum script script;
+    uint32_t key; /* order or idempotency, in the queues that have it; 0: none */
+    bool decided; /* people have resolved it, or were about to when the machine died */
     uint32_t flaky_calls;
     uint32_t submissions;   /* pushes that were sent */
     bool acknowledged;      /* … and one was answered with OK */
@@ -51,6 +62,7 @@ struct message {
     bool last_call_in_outage_while_open; /* its last call met the outage, the breaker being not
                                             closed */
     bool met_outage;
+    uint32_t silent;  /* leases of it that may have ended without an answer */
     bool held;        /* by the store, as last looked */
     enum state state; /* … in this state */
     enum cause cause;
@@ -88,6 +100,9 @@ enum sabotage {
     SABOTAGE_FORGOTTEN_RETRY, /* a retry is forgotten instead of kept */
     SABOTAGE_DOUBLE_TAKE,     /* a message is handed out while it is still in somebody's hands */
     SABOTAGE_BLAME_ALL,       /* everybody who was inside when the process died is to blame */
+    SABOTAGE_LOST_LEASE,      /* that a message is leased is not stored */
+    SABOTAGE_NO_ORDER,        /* messages of one key are handed out together */
+    SABOTAGE_FORGOTTEN_KEY,   /* that an idempotency key succeeded is forgotten */
     SABOTAGE_COUNT
 };
 
@@ -107,6 +122,7 @@ struct world {
     size_t message_count;
     struct sim_call calls[WORLD_CALLS_MAX];
     size_t call_count;
+    struct sim_workers *workers;
     struct mono next_turn;
     int flights; /* the flight recorder's file, which outlives the process but no power cut */
     bool killed; /* a message has killed the process */
@@ -119,6 +135,8 @@ struct world {
     uint64_t firsts_peak; /* most first attempts of any 10 s, in any life, any queue */
     struct arena pushes;  /* what was asked of the server, kept until the end */
     bool verbose;
+    char key_names[WORLD_KEYS + 1][8];
+    struct rule_header key_headers[WORLD_KEYS + 1];
     char broken[512]; /* the promise that was broken; empty: none */
 };
 
@@ -139,13 +157,26 @@ struct message *world_message(struct world *world, struct bytes id);
 extern const struct handler_vtable sim_handler_vtable, sim_handler_inside_vtable;
 void sim_handler_complete(struct world *world, size_t call_index);
 void sim_handler_drop_all(struct world *world);
+struct outcome sim_handler_script(const struct message *message); /* what it comes to */
+
+/* sim_worker.c: they live in the world, not in the server. */
+struct sim_workers *sim_worker_new(struct world *world);
+void sim_worker_work(struct world *world); /* what is due is done, and more asked for */
+struct mono sim_worker_next(const struct world *world);
+bool sim_worker_wants(struct world *world); /* there is something to fetch */
+void sim_worker_cut_off(struct world *world);
 
 /* promises.c: DESIGN §1, as far as a simulation can see them. Sets world->broken. */
 void promises_check(struct world *world);     /* one message, any one: after each step */
 void promises_check_all(struct world *world); /* after each crash */
 void promises_check_end(struct world *world);
+void promises_look(struct world *world, struct message *message); /* as the store has it now */
 void promises_on_start(struct world *world, struct world_queue *queue, struct message *message,
                        const struct call *call);
+
+/* people.c */
+void people_decide(struct world *world);      /* about one letter, if that one waits for them */
+bool people_resolve_all(struct world *world); /* false: no letter of the ordered queue waits */
 
 /* sabotage.c: a store in front of the real one that breaks a promise on purpose. */
 struct store *sabotage_new(struct store *real, enum sabotage how);

@@ -33,12 +33,19 @@ static void set_handler(struct situation *s, struct bytes value) {
     table_bad("a handler", value);
 }
 
+static bool find_preset(struct bytes name, enum preset *out) {
+    for (*out = 0; *out < PRESET_COUNT; ++*out)
+        if (bytes_is(name, preset_text(*out)))
+            return true;
+    return false;
+}
+
 static void set_presets(struct situation *s, struct bytes value) {
     s->policy.preset_count = 0;
     s->policy.presets_named = true;
     for (struct bytes name; value.len;) {
         table_split(value, ',', &name, &value);
-        if (!preset_parse(name, &s->policy.presets[s->policy.preset_count++]))
+        if (!find_preset(name, &s->policy.presets[s->policy.preset_count++]))
             table_bad("a preset", name);
     }
 }
@@ -120,6 +127,11 @@ static void set_header(struct situation *s, struct bytes value) {
     table_split(value, ':', &s->header.name, &s->header.value);
     s->subject.headers = &s->header;
     s->subject.header_count = 1;
+}
+
+static void set_alone(struct situation *s, struct bytes value) {
+    (void)value;
+    s->around.alone = true;
 }
 
 static void set_probe(struct situation *s, struct bytes value) {
@@ -240,6 +252,7 @@ static const struct {
     {"age", set_age},
     {"header", set_header},
     {"probe", set_probe},
+    {"alone", set_alone},
     {"open", set_open},
     {"left", set_left},
     {"when.status", set_when_status},

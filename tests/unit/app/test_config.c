@@ -398,6 +398,19 @@ static void beyond_fifty_mistakes_are_only_counted(void **state) {
     buf_free(&mistakes);
 }
 
+static void workers_may_lease_any_number_unless_told(void **state) {
+    (void)state;
+    struct config *config =
+        parsed("queues: {any: {handler: lease}, few: {handler: lease, concurrency: 7}}", "i.yaml");
+    const struct config_queue *any = &config->queues[0];
+    assert_int_equal(any->handlers[0].kind, HANDLER_LEASE);
+    assert_int_equal(any->handler_count, 1);
+    assert_int_equal(any->policy.handler, HANDLER_LEASE);
+    assert_int_equal(any->concurrency, ENGINE_UNLIMITED);
+    assert_int_equal(config->queues[1].concurrency, 7);
+    config_free(config);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_that_says_little_gets_the_defaults),
@@ -408,6 +421,7 @@ int main(void) {
         cmocka_unit_test(every_key_of_retry_breaker_and_poison_is_read),
         cmocka_unit_test(every_condition_of_a_rule_is_read),
         cmocka_unit_test(a_handler_and_its_fallbacks_are_one_list),
+        cmocka_unit_test(workers_may_lease_any_number_unless_told),
         cmocka_unit_test(a_fallback_keeps_answers_like_its_handler_unless_it_says_otherwise),
         cmocka_unit_test(a_queue_knows_every_dlq_that_it_can_reach),
         cmocka_unit_test(queues_may_share_a_dlq_that_is_told_of_once),

@@ -23,7 +23,7 @@ struct mistake_case {
 #define NAMES    "is 1 to 200 letters, digits, dots, underscores and hyphens, got "
 #define DLQ_NAMES                                                                                  \
     "the name of a DLQ is 1 to 204 letters, digits, dots, underscores and hyphens, got "
-#define HANDLER "expected {http: URL} or {exec: [COMMAND]}"
+#define HANDLER "expected {http: URL}, {exec: [COMMAND]} or lease"
 
 /* ---- the file as a whole ---- */
 
@@ -44,8 +44,25 @@ static const struct mistake_case file_cases[] = {
     {TOP("store: sqlite:a\n^store: sqlite:b"),
      "duplicate key \"store\": it stands already at line 1"},
     {TOP("^adopt: [{name: legacy}]"), "adopt is not in this version"},
-    {TOP("^alerts: {to: [{name: pager, pagerduty: \"${NOT_SET}\"}]}"),
-     "alerts is not in this version"},
+    {TOP("alerts: {to: [{name: pager, pagerduty: ^\"${NOT_SET}\"}]}"),
+     "pagerduty: the environment has no ${NOT_SET}; set it, or write \"$${\" for a plain \"${\""},
+    {TOP("alerts: {to: [^{name: chat}]}"),
+     "to[0]: expected one of slack, pagerduty, alertmanager and webhook"},
+    {TOP("alerts: {to: [^{slack: \"http://127.0.0.1/x\"}]}"), "to[0] has no name"},
+    {TOP("alerts: {to: [{name: chat, slack: ^nowhere}]}"),
+     "slack: expected a URL such as https://example.org/hook, got \"nowhere\""},
+    {TOP("alerts: {rules: [^{name: Deep, metric: dlq_depth}]}"),
+     "rules[0]: expected either above or below"},
+    {TOP("alerts: {rules: [{name: Deep, metric: dlq_depth, above: ^many}]}"),
+     "above: expected a number such as 100 or 0.95, got \"many\""},
+    {TOP("alerts: {rules: [{name: Deep, metric: ^dlq_deep, above: 1}]}"),
+     "metric: expected dlq_depth, dlq_arrivals_per_minute, dlq_oldest_age_seconds, "
+     "dlq_cap_ratio, queue_lag, breaker_open_seconds or success_ratio, got \"dlq_deep\". Did you "
+     "mean \"dlq_depth\"?"},
+    {TOP("alerts: {rules: [{name: Late, metric: queue_lag, ^dlq: \"*\", above: 1}]}"),
+     "dlq: queue_lag is measured for each queue"},
+    {TOP("alerts: {rules: ^[{name: Deep, metric: dlq_depth, above: 1, to: [me]}]}"),
+     "rule \"Deep\" tells \"me\", but there is no such receiver in to"},
     {TOP("store: sqlite:a\n? ^[a, b]\n: 1"), "a key must be a plain word"},
     {"queues: {q: {" HTTP ", dlq: {route: {bug: q.bug, : ^q.crash}}}}\n",
      "route: expected a category before the colon"},
@@ -108,11 +125,20 @@ static const struct mistake_case queue_cases[] = {
     {Q("source: ^sqs://region/queue"), "source sqs:// is not in this version"},
     {Q("source: ^pubsub://p/s"), "source pubsub:// is not in this version"},
     {Q("source: ^embedded"), "source: expected builtin, got \"embedded\""},
-    {Q("^idempotency: {key: .id}"), "idempotency is not in this version"},
-    {Q("order: ^key"), "order: key is not in this version"},
-    {Q("order: ^strict"), "order: expected none, got \"strict\""},
-    {Q("^on_dead: continue"), "on_dead is not in this version"},
-    {Q("^blocked_limit: 10"), "blocked_limit is not in this version"},
+    {Q("idempotency: ^.id"),
+     "idempotency: expected a mapping such as {key: .order_id, dedupe: 24h}, got \".id\""},
+    {Q("^idempotency: {dedupe: 1h}"),
+     "idempotency: expected one of key (a path into the body) and header"},
+    {Q("^idempotency: {key: .id, header: X-Id}"),
+     "idempotency: expected one of key (a path into the body) and header"},
+    {Q("idempotency: {key: ^order_id}"),
+     "key: it is no path from character 1 on; a path is like .order_id, .\"x y\".id or "
+     ".lines[0].sku"},
+    {Q("idempotency: {key: .id, dedupe: ^0}"), "dedupe: expected 1ms to 3650d, got \"0\""},
+    {Q("order: ^strict"), "order: expected none or key, got \"strict\""},
+    {Q("^on_dead: continue"), "on_dead: it is for queues with order: key"},
+    {Q("order: key\n    on_dead: ^wait"), "on_dead: expected close or continue, got \"wait\""},
+    {Q("^blocked_limit: 10"), "blocked_limit: it is for queues with order: key"},
     {Q("^replay: {max_lag: 10}"), "replay is not in this version"},
     {Q("^compensate: {http: \"http://h/\"}"), "compensate is not in this version"},
     {"queues:\n  ^q: {concurrency: 1}\n", "queue \"q\" has no handler: " HANDLER},
@@ -125,8 +151,11 @@ static const struct mistake_case queue_cases[] = {
 #define REPLY "expected {store: 24h}, or a URL such as redis://127.0.0.1/0?key=result:{id}, got "
 
 static const struct mistake_case handler_cases[] = {
-    {"queues: {q: {handler: ^lease}}\n", "lease is not in this version"},
-    {"queues: {q: {handler: {^lease: {}}}}\n", "lease is not in this version"},
+    {"queues: {q: {handler: ^leases}}\n", "handler: " HANDLER ", got \"leases\""},
+    {"queues: {q: {handler: lease, ^fallback: [{http: \"http://h\"}]}}\n",
+     "fallback: a queue whose workers lease has none"},
+    {"queues: {q: {handler: {http: \"http://h\"}, fallback: [^lease]}}\n",
+     "fallback[0]: expected {http: URL} or {exec: [COMMAND]}, got \"lease\""},
     {"queues: {q: {handler: ^http}}\n", "handler: " HANDLER ", got \"http\""},
     {"queues: {q: {handler: ^[a]}}\n", "handler: " HANDLER ", got a list"},
     {"queues: {q: {handler: ^{timeout: 1s}}}\n", "handler: " HANDLER},

@@ -24,6 +24,7 @@ static void print(struct bytes yaml, struct buf *out) {
 
 static const char *const configs[] = {
     "queues: {q: {handler: {http: \"http://h\"}}}",
+    "queues: {q: {handler: lease}, r: {handler: lease, concurrency: 3}}",
     "queues: {q: {handler: callback}}",
     "queues: {\"off\": {handler: {exec: [\"./a b\", \"null\", \"\\\"x\\\"\\n\", \"3\", é]}}}",
     "server: {listen: \"[::1]:0\", auth: none, max_body: 1000, drain: 90s, jq_timeout: 50ms}\n"
@@ -49,6 +50,11 @@ static const char *const configs[] = {
     "    poison: {crashes: 1, deliveries: 2}\n"
     "    dlq: {cap: 9, on_full: spill, owner: Team A, archive: \"file:x\", route: {my cat: s, yes: "
     "a.dlq}}\n"
+    "    order: key\n"
+    "    on_dead: continue\n"
+    "    blocked_limit: 7\n"
+    "    idempotency: {key: '.\"a b\"[0]', dedupe: 90m}\n"
+    "  c: {handler: {exec: [c]}, order: none, idempotency: {header: X-Once}}\n"
     "  b: {handler: {exec: [c]}, breaker: off, retry: {backoff: fixed}, dlq: {route: {bug: s}}}\n"
     "dlqs: {s: {cap: 4, on_full: block, owner: b, archive: \"file:y\"}}\n",
 };
@@ -109,6 +115,7 @@ static void every_default_is_printed(void **state) {
                                         "    poison:\n"
                                         "      crashes: 3\n"
                                         "      deliveries: 10\n"
+                                        "    order: none\n"
                                         "dlqs: # every one that a queue can reach\n"
                                         "  q.dlq: {cap: 100000, on_full: block}\n");
     buf_free(&out);
@@ -147,10 +154,14 @@ static void what_needs_a_restart_is_told(void **state) {
         {SMALL("", "q: {" HTTP("http://other") "}"),
          "queues.q.handler changed: restart to apply\n"},
         {SMALL("", "q: {handler: {exec: [a]}}"), "queues.q.handler changed: restart to apply\n"},
+        {SMALL("", "q: {handler: lease}"), "queues.q.handler changed: restart to apply\n"},
         {SMALL("", "q: {handler: {http: \"http://h\", headers: {a: b}}}"),
          "queues.q.handler changed: restart to apply\n"},
         {SMALL("", "q: {" HTTP("http://h") ", fallback: [{http: \"http://h\"}]}"),
          "queues.q.handler changed: restart to apply\n"},
+        {SMALL("", "q: {" HTTP("http://h") ", order: key}"),
+         "queues.q.order changed: restart to apply\n"},
+        {SMALL("", "q: {" HTTP("http://h") ", idempotency: {key: .id}}"), ""},
         {SMALL("", "q: {handler: {http: \"http://h\", edit: .a}}"),
          "queues.q.handler changed: restart to apply\n"},
         {SMALL("", "q: {handler: {http: \"http://h\", reply: {store: 1h}}}"),

@@ -199,7 +199,7 @@ static void a_mistake_is_told_and_changes_nothing(void **state) {
         {"rety: {}", "Did you mean \"retry\""},
         {"classify: {rules: [{when: {message: '('}, do: dlq}]}", "regular expression"},
         {"classify: {rules: [{when: {jq: '.a'}, do: dlq}]}", "jq"},
-        {"[", "policy:1"},
+        {"[", "policy:2:1"},
     };
     struct impound_error error;
     (void)state;

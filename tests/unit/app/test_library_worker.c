@@ -360,6 +360,9 @@ static void a_worker_that_cannot_run_says_why(void **state) {
         {"queues: {q: {handler: calback}}", "configuration:1:23"},
         {"queues: {q: {handler: callback, classify: {rules: [{when: {jq: .a}, do: dlq}]}}}",
          "jq runs in processes"},
+        {"queues: {q: {handler: callback}}\n"
+         "alerts: {to: [{name: w, webhook: \"http://127.0.0.1:1\"}]}",
+         "alerts are sent by impound serve"},
     };
     struct impound_worker *worker = NULL, *second;
     struct impound_worker_options options = IMPOUND_WORKER_OPTIONS_INIT;

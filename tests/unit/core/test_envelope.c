@@ -70,7 +70,8 @@ static void a_live_message_reads_as_the_contract_says(void **state) {
         "\"last_failure_at\":null,\"dead_at\":null,\"resolved_at\":null,\"resolution\":null,"
         "\"consumer\":{\"instance\":null,\"version\":null},\"task\":null,\"context\":{},"
         "\"owner\":null,\"rule\":null,\"first_attempt_at\":null,\"next_attempt_at\":null,"
-        "\"escalated_at\":null,\"why\":null,\"blocked_by\":null,\"replay\":null}");
+        "\"escalated_at\":null,\"why\":null,\"blocked_by\":null,\"replay\":null,\"replayed_at\":"
+        "null}");
 }
 
 static struct rule_header letter_headers[] = {{BYTES("correlation_id"), BYTES("c1")}};

@@ -4,17 +4,6 @@
 
 #include "core/classify.h"
 
-static void every_preset_reads_back_as_itself(void **state) {
-    (void)state;
-    for (int i = 0; i < PRESET_COUNT; i++) {
-        enum preset back;
-        assert_true(preset_parse(bytes_of(preset_text((enum preset)i)), &back) && (int)back == i);
-    }
-    enum preset other;
-    assert_false(preset_parse(BYTES("HTTP"), &other));
-    assert_false(preset_parse(BYTES_NONE, &other));
-}
-
 /* Rows that a preset takes over from another keep their first name. */
 static void a_row_is_named_after_its_place(void **state) {
     (void)state;
@@ -82,7 +71,6 @@ static void facts_reach_all_rules(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_preset_reads_back_as_itself),
         cmocka_unit_test(a_row_is_named_after_its_place),
         cmocka_unit_test(ai_api_ends_with_all_rows_of_http),
         cmocka_unit_test(every_row_has_words_and_a_condition),

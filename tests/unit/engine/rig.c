@@ -20,7 +20,8 @@ static struct instant read_clock(struct clock *clock) {
 }
 
 static void set_defaults(struct rig *rig) {
-    policy_init(&rig->policy, BYTES("q"), BYTES("q.dlq"), HANDLER_HTTP);
+    policy_init(&rig->policy, BYTES("q"), BYTES("q.dlq"),
+                rig->options.lease ? HANDLER_LEASE : HANDLER_HTTP);
     rig->policy.retry.jitter = JITTER_NONE;
     rig->policy.retry.base_ms = RETRY_BASE_MS;
     rig->dlqs[0] = (struct engine_dlq){
@@ -34,7 +35,7 @@ struct rig *rig_new(struct rig_options options) {
     rig->options = options;
     if (!rig->options.queues)
         rig->options.queues = 1;
-    if (!rig->options.handlers)
+    if (!rig->options.handlers && !rig->options.lease)
         rig->options.handlers = 1;
     rig->clock.now = read_clock;
     rig->now = (struct instant){{wall_start_ms}, {MONO_START_MS}};
@@ -70,11 +71,15 @@ static void add_queue(struct rig *rig, size_t i) {
     rig->brokers[i].inner = builtin_new(rig->store, number);
     struct engine_queue_options options = {
         .name = bytes_of(name),
-        .rules = {&rig->policy, rig->concurrency, rig->dlqs, 2},
+        .rules = rig->rules,
         .broker = &rig->brokers[i].broker,
         .handlers = rig->handler_list,
         .handler_count = rig->options.handlers,
     };
+    options.rules.policy = &rig->policy;
+    options.rules.concurrency = rig->concurrency;
+    options.rules.dlqs = rig->dlqs;
+    options.rules.dlq_count = 2;
     assert_int_equal(engine_add(rig->engine, &options, NULL), STATUS_OK);
 }
 
@@ -194,9 +199,15 @@ void rig_store(struct rig *rig) {
 
 /* ---- messages ---- */
 
-static void on_pushed(struct store_commit *commit, enum status status) {
+static void on_committed(struct store_commit *commit, enum status status) {
     (void)commit;
     assert_int_equal(status, STATUS_OK);
+}
+
+void rig_commit(struct rig *rig, struct store_op *op) {
+    struct store_commit commit = {.ops = op, .count = 1, .done = on_committed};
+    rig->submit(rig->store, &commit);
+    fake_store_step(rig->store);
 }
 
 /* Any 64 digits do, as long as other bodies have others. */
@@ -205,10 +216,11 @@ static void put_hash(struct envelope *envelope, struct bytes body) {
              (unsigned long long)bytes_hash(body), 0);
 }
 
-void rig_push_to(struct rig *rig, const char *queue, const char *id) {
-    struct bytes body = BYTES("{}");
+static void push(struct rig *rig, const char *queue, const char *id, const char *key,
+                 struct bytes body) {
     struct envelope envelope = {.id = bytes_of(id),
                                 .queue = bytes_of(queue),
+                                .key = bytes_of(key),
                                 .content_type = BYTES("application/json"),
                                 .source = BYTES("{\"kind\":\"builtin\"}"),
                                 .size = body.len,
@@ -222,15 +234,21 @@ void rig_push_to(struct rig *rig, const char *queue, const char *id) {
         .body = body,
         .check_id = true,
     };
-    struct store_commit commit = {.ops = &op, .count = 1, .done = on_pushed};
-    rig->submit(rig->store, &commit);
-    fake_store_step(rig->store);
+    rig_commit(rig, &op);
     assert_true(op.seq < RIG_IDS_MAX);
     snprintf(rig->ids[op.seq], RIG_ID_SIZE, "%s", id);
 }
 
+void rig_push_to(struct rig *rig, const char *queue, const char *id) {
+    push(rig, queue, id, NULL, BYTES("{}"));
+}
+
 void rig_push(struct rig *rig, const char *id) {
     rig_push_to(rig, "q", id);
+}
+
+void rig_push_message(struct rig *rig, const char *id, const char *key, const char *body) {
+    push(rig, "q", id, key, body ? bytes_of(body) : BYTES("{}"));
 }
 
 void rig_push_many(struct rig *rig, size_t count) {

@@ -48,6 +48,7 @@ struct rig_options {
     size_t handlers; /* 0: one */
     bool deferred;   /* commits wait for rig_store */
     bool spill, jq;
+    bool lease; /* no handler at all: workers come and fetch */
     const char *flight_path;
     bool in_process; /* the handlers run inside the engine's process */
 };
@@ -72,6 +73,7 @@ struct rig {
     struct policy policy;      /* of all queues; change it before rig_open */
     struct engine_dlq dlqs[2]; /* "q.dlq", and "q.bad" for routes */
     uint32_t concurrency;
+    struct engine_rules rules; /* of all queues: order and idempotency; the rest is from above */
     struct rig_handler handlers[RIG_HANDLERS];
     struct engine_handler handler_list[RIG_HANDLERS];
     struct rig_broker *brokers;
@@ -113,7 +115,11 @@ void rig_store(struct rig *rig); /* deferred: what was submitted becomes durable
 /* ---- messages ---- */
 void rig_push(struct rig *rig, const char *id); /* to "q"; durable at once, not handed over yet */
 void rig_push_to(struct rig *rig, const char *queue, const char *id);
+/* To "q", with a key and a body; NULL: none, and {}. */
+void rig_push_message(struct rig *rig, const char *id, const char *key, const char *body);
 void rig_push_many(struct rig *rig, size_t count); /* m1, m2 … */
+/* A change that somebody else than the engine makes; durable at once. */
+void rig_commit(struct rig *rig, struct store_op *op);
 /* As the store has it now, until the next look; NULL: it is not held. */
 const struct envelope *rig_look(struct rig *rig, const char *id);
 enum state rig_state(struct rig *rig, const char *id);

@@ -55,7 +55,34 @@ static void judge(struct engine_request *request) {
         envelope->letter_id = BYTES("letter-1");
 }
 
+/* One message for whoever fetches, whatever it asked for. */
+static void lease_out(struct engine_request *request) {
+    static struct rule_header header = {{"a", 1}, {"b", 1}};
+    static struct store_held held = {.envelope = {.id = {"m-1", 3},
+                                                  .headers = &header,
+                                                  .header_count = 1,
+                                                  .content_type = {"application/json", 16},
+                                                  .replays = 1},
+                                     .body = {"{\"n\":1.0}", 9}};
+    request->lease->messages[0] = (struct engine_leased){"00ff", &held, 2};
+    request->lease->count = 1;
+}
+
+/* What is called "good" is. */
+static void release(struct engine_request *request) {
+    for (size_t i = 0; i < request->release_count; i++) {
+        struct engine_release *one = &request->release[i];
+        if (!bytes_is(one->lease, "good"))
+            one->status = err_set(&one->err, STATUS_CONFLICT, "leased again");
+    }
+    request->done(request, STATUS_OK);
+}
+
 void engine_ask(struct engine *engine, struct engine_request *request) {
+    if (request->kind == ENGINE_RELEASE) {
+        release(request);
+        return;
+    }
     struct engine_queue_view *queue = find(engine, request->queue);
     enum status status = queue ? engine->refuse : STATUS_NOT_FOUND;
     if (status != STATUS_OK) {
@@ -64,6 +91,8 @@ void engine_ask(struct engine *engine, struct engine_request *request) {
         err_set(&request->err, status, "the fake was told to refuse");
     } else if (request->kind == ENGINE_REPORT) {
         judge(request);
+    } else if (request->kind == ENGINE_LEASE) {
+        lease_out(request);
     } else {
         queue->state = request->kind == ENGINE_PAUSE ? QUEUE_PAUSED : QUEUE_RUNNING;
         snprintf(queue->why, sizeof queue->why, "%.*s", BYTES_ARG(request->why));

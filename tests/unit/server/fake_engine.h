@@ -1,5 +1,5 @@
 /* fake_engine: the engine's doors and triage's as far as the server knocks at them, for tests. It
- * judges nothing: a report is dead at once unless its verdict is retry. */
+ * judges nothing: a report is dead at once unless its verdict is retry; of leases "good" is one. */
 #ifndef FAKE_ENGINE_H
 #define FAKE_ENGINE_H
 

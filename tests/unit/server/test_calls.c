@@ -251,10 +251,47 @@ static void stats_add_up(void **state) {
     client_expect(client_get(&world, "/v1/stats?window=2h"), 400, "from 1m to 1h");
 }
 
+static void a_worker_fetches_messages(void **state) {
+    (void)state;
+    const char *leased =
+        "{\"messages\":[{\"id\":\"m-1\",\"lease\":\"00ff\",\"attempt\":2,\"replay\":1,"
+        "\"key\":null,\"headers\":{\"a\":\"b\"},\"content_type\":\"application/json\","
+        "\"body\":{\"n\":1.0}}]}";
+    client_expect(client_post(&world, "/v1/queues/orders/lease", ""), 200, leased);
+    client_expect(client_post(&world, "/v1/queues/orders/lease", "{\"max\":7}"), 200, leased);
+    client_expect(client_post(&world, "/v1/queues/orders/lease", "{\"max\":1001}"), 400,
+                  "from 1 to 1000");
+    client_expect(client_post(&world, "/v1/queues/ordres/lease", "{}"), 404, "orders");
+    world.engine.refuse = STATUS_CONFLICT;
+    client_expect(client_post(&world, "/v1/queues/orders/lease", "{}"), 409, "told to refuse");
+    world.engine.refuse = STATUS_OK;
+}
+
+static void a_worker_answers_for_a_lease(void **state) {
+    (void)state;
+    client_expect(client_post(&world, "/v1/leases/good/ack", ""), 200,
+                  "{\"lease\":\"good\",\"ok\":true}");
+    client_expect(client_post(&world, "/v1/leases/good/fail", "{\"status\":503}"), 200, "true");
+    client_expect(client_post(&world, "/v1/leases/good/extend", "{\"lease_ms\":5}"), 200, "true");
+    client_expect(client_post(&world, "/v1/leases/bad/ack", ""), 409, "leased again");
+    client_expect(client_post(&world, "/v1/leases/good/fail", "{\"status\":1}"), 400,
+                  "from 100 to 599");
+}
+
+static void a_worker_answers_for_many_leases(void **state) {
+    (void)state;
+    client_expect(
+        client_post(&world, "/v1/leases",
+                    "{\"ack\":[\"good\"],\"extend\":[{\"lease\":\"bad\",\"lease_ms\":5}]}"),
+        200, "{\"results\":[{\"lease\":\"good\",\"ok\":true},{\"lease\":\"bad\",\"problem\":{");
+    client_expect(client_post(&world, "/v1/leases", "{}"), 200, "{\"results\":[]}");
+    client_expect(client_post(&world, "/v1/leases", ""), 400, "body");
+    client_expect(client_post(&world, "/v1/leases", "{\"ack\":[1]}"), 400, "ack[0]: must be");
+}
+
 static void what_comes_later_says_so(void **state) {
     (void)state;
-    client_expect(client_post(&world, "/v1/queues/orders/lease", "{}"), 501, "not in this version");
-    client_expect(client_get(&world, "/v1/replays/7"), 501, "not in this version");
+    client_expect(client_get(&world, "/v1/archives"), 501, "not in this version");
 }
 
 static void the_front_page_and_the_description_are_there(void **state) {
@@ -296,6 +333,9 @@ int main(void) {
         TEST(lists_pass_their_filters_on),
         TEST(what_is_not_held_is_not_found),
         TEST(stats_add_up),
+        TEST(a_worker_fetches_messages),
+        TEST(a_worker_answers_for_a_lease),
+        TEST(a_worker_answers_for_many_leases),
         TEST(what_comes_later_says_so),
         TEST(the_front_page_and_the_description_are_there),
     };

@@ -362,7 +362,7 @@ static int listen_to_events(void) {
 }
 
 static void publish(const char *json) {
-    struct engine_event event = {"letter", bytes_of(json)};
+    struct engine_event event = {.type = "letter", .json = bytes_of(json)};
     server_publish(world.server, &event);
 }
 

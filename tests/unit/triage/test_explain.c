@@ -238,6 +238,23 @@ static void a_queue_that_is_gone_is_named(void **state) {
                  "{\"attempts\":2,\"max_attempts\":2,\"crashes\":0,\"replays\":0}");
 }
 
+static void a_lease_that_ran_out_is_told(void **state) {
+    (void)state;
+    struct envelope envelope = {.id = BYTES("m"),
+                                .queue = BYTES("orders"),
+                                .state = STATE_PENDING_RETRY,
+                                .failed = true,
+                                .kind = KIND_EXPIRED,
+                                .attempts = 1,
+                                .suspect = true};
+    assert_has(text_of(explained(&envelope, NULL), "summary"),
+               "Its worker may have died of it, so it is leased alone until one answers.");
+    envelope.state = STATE_PENDING_REVIEW;
+    envelope.cause = CAUSE_CRASH;
+    assert_has(text_of(explained(&envelope, NULL), "summary"),
+               "Its lease ran out again while it was leased alone.");
+}
+
 static void every_cause_says_what_to_do(void **state) {
     (void)state;
     static const char *const expected[CAUSE_COUNT] = {
@@ -327,6 +344,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(the_rule_shows_its_conditions, start, end),
         cmocka_unit_test_setup_teardown(limits_are_there_as_data, start, end),
         cmocka_unit_test_setup_teardown(a_queue_that_is_gone_is_named, start, end),
+        cmocka_unit_test_setup_teardown(a_lease_that_ran_out_is_told, start, end),
         cmocka_unit_test_setup_teardown(every_cause_says_what_to_do, start, end),
         cmocka_unit_test_setup_teardown(a_status_stands_once_and_a_halt_says_what_starts_it_again,
                                         start, end),

@@ -1,0 +1,29 @@
+/* alarm: the alerts with what they need around them: a thread, readings of engine and store, and a
+ * handler for each receiver. */
+#ifndef APP_ALARM_H
+#define APP_ALARM_H
+
+#include "app/config.h"
+#include "handler/http.h"
+#include "triage/alerts.h"
+
+struct alarm;
+
+struct alarm_options {
+    const struct config_alerts *config; /* outlives the alarm */
+    struct store *store;
+    struct engine *engine;
+    struct clock *clock;
+    struct http_pool *http;
+    uint64_t seed;
+    /* What the configuration says of a DLQ, as of now. */
+    bool (*dlq)(void *arg, struct bytes name, struct engine_dlq *out);
+    void *arg;
+};
+
+enum status alarm_start(const struct alarm_options *options, struct alarm **out, struct err *err);
+struct alerts *alarm_alerts(struct alarm *alarm);
+/* The engine and the store are there still. NULL-safe. */
+void alarm_stop(struct alarm *alarm);
+
+#endif

@@ -1,0 +1,211 @@
+#include "app/alarm_sample.h"
+
+#include <stdlib.h>
+
+#include "base/list.h"
+#include "base/memory.h"
+
+enum {
+    MINUTE_MS = 60 * 1000,
+    REASON_USUAL_MINUTES = 60, /* how far back "usual" reaches */
+    REASON_KNOWN_MINUTES = 10, /* before a reason has a usual rate */
+    REASON_LEAST = 10,         /* arrivals a minute below which no reason is worth a word */
+    RATIO_LEAST_ATTEMPTS = 20, /* a minute below which a share says nothing */
+    NEWS_MS = 10 * MINUTE_MS,  /* how long a new group is new */
+    SUBJECT_MAX = 512,
+};
+
+/* One reason of one DLQ. */
+struct reason {
+    struct map_node node;
+    char *name; /* "dlq\0category\0reason" */
+    size_t len;
+    uint64_t total;
+    double last, usual; /* arrivals a minute */
+    uint32_t minutes;
+};
+
+/* Readings under construction. */
+struct readings {
+    struct arena *arena;
+    struct alert_sample *list;
+    size_t count, cap;
+};
+
+static void add(struct readings *readings, enum alert_metric metric, struct bytes subject,
+                double value, struct bytes words) {
+    if (readings->count == readings->cap) {
+        size_t cap = readings->cap ? readings->cap * 2 : 256;
+        struct alert_sample *list = arena_alloc(readings->arena, cap * sizeof *list);
+        for (size_t i = 0; i < readings->count; i++)
+            list[i] = readings->list[i];
+        readings->list = list;
+        readings->cap = cap;
+    }
+    readings->list[readings->count++] =
+        (struct alert_sample){.metric = metric, .subject = subject, .value = value, .words = words};
+}
+
+/* ---- queues ---- */
+
+static void add_success(struct readings *readings, struct bytes name,
+                        const struct engine_rates *rates) {
+    uint64_t attempts = rates->ok + rates->failed;
+    if (attempts >= RATIO_LEAST_ATTEMPTS)
+        add(readings, METRIC_SUCCESS_RATIO, name, (double)rates->ok / (double)attempts, BYTES_NONE);
+}
+
+static void add_queue(struct readings *readings, const struct engine_queue_view *view) {
+    struct bytes name = arena_dup(readings->arena, bytes_of(view->name));
+    struct bytes why = arena_dup(readings->arena, bytes_of(view->why));
+    add(readings, METRIC_QUEUE_LAG, name, (double)view->lag, BYTES_NONE);
+    add(readings, METRIC_BREAKER_OPEN, name, (double)view->breaker_open_ms / 1000, BYTES_NONE);
+    add(readings, METRIC_QUEUE_HALTED, name, view->state == QUEUE_HALTED, why);
+    add(readings, METRIC_BUDGET_EXHAUSTED, name, view->budget_remaining_ratio <= 0, BYTES_NONE);
+    add_success(readings, name, &view->rates);
+}
+
+static void add_queues(struct alarm_sampler *sampler, struct readings *readings) {
+    size_t count = engine_queue_count(sampler->engine);
+    for (size_t i = 0; i < count; i++) {
+        struct engine_queue_view view;
+        engine_view_at(sampler->engine, i, &view);
+        add_queue(readings, &view);
+    }
+}
+
+/* ---- DLQs ---- */
+
+/* Seconds until the cap at the rate of the last minute. */
+static void add_cap(struct alarm_sampler *sampler, struct readings *readings,
+                    const struct store_dlq *dlq) {
+    struct engine_dlq config;
+    if (!sampler->dlq(sampler->arg, dlq->name, &config))
+        return;
+    add(readings, METRIC_DLQ_CAP_RATIO, dlq->name, (double)dlq->depth / (double)config.cap,
+        BYTES_NONE);
+    uint64_t left = dlq->depth < config.cap ? config.cap - dlq->depth : 0;
+    if (dlq->arrivals_last_minute > 0)
+        add(readings, METRIC_CAP_FORECAST, dlq->name,
+            (double)left * 60 / (double)dlq->arrivals_last_minute, BYTES_NONE);
+}
+
+static struct reason *reason_of(struct alarm_sampler *sampler, struct bytes dlq,
+                                struct bytes name) {
+    char memory[SUBJECT_MAX];
+    struct buf key;
+    buf_init_fixed(&key, memory, sizeof memory);
+    buf_bytes(&key, dlq);
+    buf_char(&key, '\0');
+    buf_bytes(&key, bytes_clip(name, SUBJECT_MAX - dlq.len - 2));
+    struct bytes whole = buf_view(&key);
+    struct map_node *node = map_first(&sampler->reasons, bytes_hash(whole));
+    for (; node; node = map_next(node)) {
+        struct reason *reason = CONTAINER_OF(node, struct reason, node);
+        if (bytes_eq((struct bytes){reason->name, reason->len}, whole))
+            return reason;
+    }
+    struct reason *reason = memory_new(sizeof *reason);
+    reason->name = bytes_dup(whole);
+    reason->len = whole.len;
+    map_insert(&sampler->reasons, &reason->node, bytes_hash(whole));
+    return reason;
+}
+
+/* A minute has passed: what is usual follows slowly. */
+static void count_minute(struct reason *reason, uint64_t total, double minutes) {
+    bool first = reason->minutes == 0;
+    reason->last = first ? 0 : (double)(total - reason->total) / minutes;
+    reason->total = total;
+    if (!first)
+        reason->usual += (reason->last - reason->usual) / REASON_USUAL_MINUTES;
+    reason->minutes++;
+}
+
+static void add_reason(struct alarm_sampler *sampler, struct readings *readings,
+                       const struct store_dlq *dlq, const struct store_count *arrived,
+                       double minutes) {
+    struct reason *reason = reason_of(sampler, dlq->name, arrived->name);
+    if (minutes > 0)
+        count_minute(reason, arrived->count, minutes);
+    if (reason->minutes <= REASON_KNOWN_MINUTES || reason->last < REASON_LEAST)
+        return;
+    size_t cut = bytes_find(arrived->name, BYTES("\0"));
+    struct bytes words = bytes_cut(arrived->name, cut + 1, arrived->name.len);
+    double usual = reason->usual > 1 ? reason->usual : 1;
+    struct buf subject;
+    buf_init_fixed(&subject, arena_alloc(readings->arena, SUBJECT_MAX), SUBJECT_MAX);
+    buf_printf(&subject, "%.*s/%.*s", BYTES_ARG(dlq->name), BYTES_ARG(bytes_clip(words, 200)));
+    add(readings, METRIC_REASON_RATIO, buf_view(&subject), reason->last / usual, words);
+}
+
+static void add_dlq(struct alarm_sampler *sampler, struct readings *readings,
+                    const struct store_dlq *dlq, struct wall now, double minutes) {
+    add(readings, METRIC_DLQ_DEPTH, dlq->name, (double)dlq->depth, BYTES_NONE);
+    add(readings, METRIC_DLQ_ARRIVALS, dlq->name, (double)dlq->arrivals_last_minute, BYTES_NONE);
+    add(readings, METRIC_SPILLED, dlq->name, (double)dlq->spilled, BYTES_NONE);
+    if (dlq->oldest.ms != WALL_NEVER.ms)
+        add(readings, METRIC_DLQ_OLDEST, dlq->name, (double)(now.ms - dlq->oldest.ms) / 1000,
+            BYTES_NONE);
+    add_cap(sampler, readings, dlq);
+    for (size_t i = 0; i < dlq->arrived_count; i++)
+        add_reason(sampler, readings, dlq, &dlq->arrived[i], minutes);
+}
+
+static double minutes_since(struct alarm_sampler *sampler, struct wall now) {
+    int64_t passed = now.ms - sampler->read_before.ms;
+    if (passed >= 0 && passed < MINUTE_MS)
+        return 0;
+    sampler->read_before = now;
+    return passed > 0 ? (double)passed / MINUTE_MS : 1;
+}
+
+static void add_dlqs(struct alarm_sampler *sampler, struct readings *readings, struct wall now) {
+    struct store *store = sampler->store;
+    struct bytes *names;
+    double minutes = minutes_since(sampler, now);
+    size_t count = store->vtable->dlq_names(store, readings->arena, &names);
+    for (size_t i = 0; i < count; i++) {
+        struct store_dlq dlq;
+        if (store->vtable->dlq(store, names[i], now, readings->arena, &dlq) == STATUS_OK)
+            add_dlq(sampler, readings, &dlq, now, minutes);
+    }
+}
+
+/* ---- groups ---- */
+
+static void add_groups(struct alarm_sampler *sampler, struct readings *readings, struct wall now) {
+    struct store *store = sampler->store;
+    struct store_group *groups;
+    size_t count = store->vtable->groups(store, BYTES_NONE, readings->arena, &groups);
+    for (size_t i = 0; i < count; i++) {
+        const struct store_group *group = &groups[i];
+        if (now.ms - group->first_seen.ms >= NEWS_MS)
+            continue;
+        struct buf subject;
+        buf_init_fixed(&subject, arena_alloc(readings->arena, SUBJECT_MAX), SUBJECT_MAX);
+        buf_printf(&subject, "%.*s/%016llx", BYTES_ARG(group->dlq),
+                   (unsigned long long)group->fingerprint);
+        add(readings, METRIC_GROUP_NEW, buf_view(&subject), 1, BYTES_NONE);
+    }
+}
+
+size_t alarm_sample(void *arg, struct wall now, struct arena *arena, struct alert_sample **out) {
+    struct alarm_sampler *sampler = arg;
+    struct readings readings = {.arena = arena};
+    add_queues(sampler, &readings);
+    add_dlqs(sampler, &readings, now);
+    add_groups(sampler, &readings, now);
+    *out = readings.list;
+    return readings.count;
+}
+
+static void drop_reason(struct map_node *node) {
+    struct reason *reason = CONTAINER_OF(node, struct reason, node);
+    free(reason->name);
+    free(reason);
+}
+
+void alarm_sampler_free(struct alarm_sampler *sampler) {
+    map_drain(&sampler->reasons, drop_reason);
+}

@@ -1,0 +1,22 @@
+/* alarm_sample: the state of engine and store as readings for alerts. */
+#ifndef APP_ALARM_SAMPLE_H
+#define APP_ALARM_SAMPLE_H
+
+#include "base/map.h"
+#include "engine/engine.h"
+#include "triage/alert.h"
+
+struct alarm_sampler {
+    struct store *store;
+    struct engine *engine;
+    bool (*dlq)(void *arg, struct bytes name, struct engine_dlq *out);
+    void *arg;
+    struct map reasons;      /* how often each reason usually arrives */
+    struct wall read_before; /* when the reasons were last counted */
+};
+
+/* Everything that may be worth an alert, in the arena; struct alerts_options' sample. */
+size_t alarm_sample(void *arg, struct wall now, struct arena *arena, struct alert_sample **out);
+void alarm_sampler_free(struct alarm_sampler *sampler);
+
+#endif

@@ -1,0 +1,265 @@
+#include "app/config_alerts.h"
+
+#include <stdlib.h>
+
+#include "app/config_address.h"
+#include "app/config_value.h"
+
+enum { RECEIVERS_MAX = 32, ALERT_RULES_MAX = 200 };
+
+#define DAY_MS          (24LL * 3600 * 1000)
+#define LONGEST_MS      (30 * DAY_MS)
+#define REPEAT_LEAST_MS 1000
+#define REPEAT_MS       (4LL * 3600 * 1000)
+#define PAGERDUTY_URL   "https://events.pagerduty.com/v2/enqueue"
+#define ALERTMANAGER    "/api/v2/alerts"
+
+const char *const config_receiver_words[] = {[RECEIVER_WEBHOOK] = "webhook",
+                                             [RECEIVER_SLACK] = "slack",
+                                             [RECEIVER_PAGERDUTY] = "pagerduty",
+                                             [RECEIVER_ALERTMANAGER] = "alertmanager",
+                                             NULL};
+
+/* ---- receivers ---- */
+
+static bool read_url(struct config_reader *reader, const struct config_node *node,
+                     const struct config_field *field, void *out) {
+    static const char form[] = "a URL such as https://example.org/hook";
+    (void)field;
+    struct bytes url;
+    if (!config_value_string(reader, node, form, &url))
+        return false;
+    if (!config_address_is_http(url))
+        return config_reader_expected(reader, node, form);
+    *(struct bytes *)out = url;
+    return true;
+}
+
+static const struct config_field receiver_fields[] = {
+    CONFIG_VALUE("name", config_value_text, struct config_receiver, name),
+    CONFIG_VALUE("webhook", read_url, struct config_receiver, url),
+    CONFIG_VALUE("slack", read_url, struct config_receiver, url),
+    CONFIG_VALUE("pagerduty", config_value_text, struct config_receiver, key),
+    CONFIG_VALUE("alertmanager", read_url, struct config_receiver, url),
+    CONFIG_VALUE("url", read_url, struct config_receiver, url),
+    CONFIG_WORD("severity", struct config_receiver, severity, alert_severity_words),
+};
+const struct config_table config_receiver_table = CONFIG_TABLE(receiver_fields);
+
+/* Exactly one of the kinds stands there. */
+static bool find_kind(struct config_reader *reader, const struct config_node *node,
+                      struct config_receiver *receiver) {
+    size_t kinds = 0;
+    for (int kind = 0; config_receiver_words[kind]; kind++)
+        if (config_tree_find(node, config_receiver_words[kind])) {
+            receiver->kind = (enum alert_receiver_kind)kind;
+            kinds++;
+        }
+    if (kinds == 1)
+        return true;
+    config_mistake_add(&reader->mistakes, node->at,
+                       "%.*s: expected one of slack, pagerduty, alertmanager and webhook",
+                       BYTES_ARG(node->key));
+    return false;
+}
+
+static bool finish_receiver(struct config_reader *reader, const struct config_node *node,
+                            struct config_receiver *receiver) {
+    const struct config_node *url = config_tree_find(node, "url");
+    if (!config_tree_find(node, "name")) {
+        config_mistake_add(&reader->mistakes, node->at, "%.*s has no name", BYTES_ARG(node->key));
+        return false;
+    }
+    if (!find_kind(reader, node, receiver))
+        return false;
+    if (url && receiver->kind != RECEIVER_PAGERDUTY)
+        config_mistake_add(&reader->mistakes, url->key_at,
+                           "url: only for pagerduty, whose other value is its routing key");
+    if (receiver->kind == RECEIVER_PAGERDUTY && !url)
+        receiver->url = BYTES(PAGERDUTY_URL);
+    return true;
+}
+
+static const struct config_receiver *receiver_named(const struct config_alerts *alerts,
+                                                    struct bytes name) {
+    for (size_t i = 0; i < alerts->receiver_count; i++)
+        if (bytes_eq(alerts->receivers[i].name, name))
+            return &alerts->receivers[i];
+    return NULL;
+}
+
+static bool read_receivers(struct config_reader *reader, const struct config_node *node,
+                           const struct config_field *field, void *out) {
+    struct config_alerts *alerts = out;
+    (void)field;
+    if (node->kind != CONFIG_LIST || node->count > RECEIVERS_MAX)
+        return config_reader_expected(
+            reader, node, "a list of at most 32 receivers such as {name: chat, slack: URL}");
+    alerts->receivers = arena_alloc(reader->arena, node->count * sizeof *alerts->receivers);
+    for (const struct config_node *item = node->first; item; item = item->next) {
+        struct config_receiver receiver = {0};
+        if (!config_reader_mapping(reader, item, &config_receiver_table, &receiver) ||
+            !finish_receiver(reader, item, &receiver))
+            continue;
+        if (receiver_named(alerts, receiver.name))
+            config_mistake_add(&reader->mistakes, item->at, "a second receiver named \"%.*s\"",
+                               BYTES_ARG(receiver.name));
+        alerts->receivers[alerts->receiver_count++] = receiver;
+    }
+    return true;
+}
+
+/* ---- rules ---- */
+
+/* `out` is the whole rule; the key says which side of the limit is a breach. */
+static bool read_limit(struct config_reader *reader, const struct config_node *node,
+                       const struct config_field *field, void *out) {
+    static const char form[] = "a number such as 100 or 0.95";
+    struct alert_rule *rule = out;
+    struct bytes text;
+    (void)field;
+    if (!config_value_string(reader, node, form, &text))
+        return false;
+    char *end, *number = arena_cstr(reader->arena, text);
+    rule->limit = strtod(number, &end);
+    if (end == number || *end || !(rule->limit >= 0))
+        return config_reader_expected(reader, node, form);
+    rule->below = bytes_is(node->key, "below");
+    return true;
+}
+
+/* `out` is the whole rule. Whether there are such receivers is known when all are read. */
+static bool read_to(struct config_reader *reader, const struct config_node *node,
+                    const struct config_field *field, void *out) {
+    struct alert_rule *rule = out;
+    (void)field;
+    if (node->kind != CONFIG_LIST || node->count == 0 || node->count > RECEIVERS_MAX)
+        return config_reader_expected(reader, node, "a list of receivers' names such as [pager]");
+    struct bytes *names = arena_alloc(reader->arena, node->count * sizeof *names);
+    for (const struct config_node *item = node->first; item; item = item->next)
+        if (config_value_string(reader, item, "the name of a receiver", &names[rule->to_count]))
+            rule->to_count++;
+    rule->to = names;
+    return true;
+}
+
+static const struct config_field rule_fields[] = {
+    CONFIG_VALUE("name", config_value_text, struct alert_rule, name),
+    CONFIG_WORD("metric", struct alert_rule, metric, alert_metric_words),
+    CONFIG_VALUE("dlq", config_value_text, struct alert_rule, subject),
+    CONFIG_VALUE("queue", config_value_text, struct alert_rule, subject),
+    CONFIG_WHOLE("above", read_limit),
+    CONFIG_WHOLE("below", read_limit),
+    CONFIG_NUMBER("for", config_value_duration, struct alert_rule, for_ms, 0, LONGEST_MS),
+    CONFIG_WORD("severity", struct alert_rule, severity, alert_severity_words),
+    CONFIG_NUMBER("repeat", config_value_duration, struct alert_rule, repeat_ms, REPEAT_LEAST_MS,
+                  LONGEST_MS),
+    CONFIG_WHOLE("to", read_to),
+};
+const struct config_table config_alert_rule_table = CONFIG_TABLE(rule_fields);
+
+static bool lacks(struct config_reader *reader, const struct config_node *node, const char *key) {
+    if (config_tree_find(node, key))
+        return false;
+    config_mistake_add(&reader->mistakes, node->at, "%.*s has no %s", BYTES_ARG(node->key), key);
+    return true;
+}
+
+static bool check_rule(struct config_reader *reader, const struct config_node *node,
+                       const struct alert_rule *rule) {
+    if (lacks(reader, node, "name") || lacks(reader, node, "metric"))
+        return false;
+    bool above = config_tree_find(node, "above"), below = config_tree_find(node, "below");
+    if (above == below) {
+        config_mistake_add(&reader->mistakes, node->at, "%.*s: expected either above or below",
+                           BYTES_ARG(node->key));
+        return false;
+    }
+    const char *other = alert_metric_is_dlq(rule->metric) ? "queue" : "dlq";
+    const struct config_node *wrong = config_tree_find(node, other);
+    if (wrong)
+        config_mistake_add(&reader->mistakes, wrong->key_at, "%s: %s is measured for each %s",
+                           other, alert_metric_text(rule->metric),
+                           alert_metric_is_dlq(rule->metric) ? "dlq" : "queue");
+    return !wrong;
+}
+
+static bool is_defined(const struct config_alerts *alerts, struct bytes name) {
+    for (size_t i = 0; i < alerts->rule_count; i++)
+        if (bytes_eq(alerts->rules[i].name, name))
+            return true;
+    return false;
+}
+
+static bool read_rules(struct config_reader *reader, const struct config_node *node,
+                       const struct config_field *field, void *out) {
+    struct config_alerts *alerts = out;
+    (void)field;
+    if (node->kind != CONFIG_LIST || node->count > ALERT_RULES_MAX)
+        return config_reader_expected(reader, node, "a list of at most 200 rules");
+    alerts->rules =
+        arena_alloc(reader->arena, (node->count + alert_default_count) * sizeof *alerts->rules);
+    for (const struct config_node *item = node->first; item; item = item->next) {
+        struct alert_rule rule = {
+            .subject = BYTES("*"), .repeat_ms = REPEAT_MS, .severity = ALERT_WARNING};
+        if (!config_reader_mapping(reader, item, &config_alert_rule_table, &rule) ||
+            !check_rule(reader, item, &rule))
+            continue;
+        if (is_defined(alerts, rule.name))
+            config_mistake_add(&reader->mistakes, item->at, "a second rule named \"%.*s\"",
+                               BYTES_ARG(rule.name));
+        alerts->rules[alerts->rule_count++] = rule;
+    }
+    return true;
+}
+
+/* ---- the whole ---- */
+
+static const char *const switch_words[] = {"on", "off", NULL};
+
+static const struct config_field alerts_fields[] = {
+    CONFIG_WHOLE("to", read_receivers),
+    CONFIG_WHOLE("rules", read_rules),
+    CONFIG_WORD("defaults", struct config_alerts, no_defaults, switch_words),
+};
+const struct config_table config_alerts_table = CONFIG_TABLE(alerts_fields);
+
+static void add_defaults(struct config_alerts *alerts) {
+    for (size_t i = 0; i < alert_default_count; i++)
+        if (!is_defined(alerts, alert_defaults[i].name))
+            alerts->rules[alerts->rule_count++] = alert_defaults[i];
+}
+
+static void check_receivers(struct config_reader *reader, const struct config_node *node,
+                            const struct config_alerts *alerts) {
+    for (size_t i = 0; i < alerts->rule_count; i++)
+        for (size_t t = 0; t < alerts->rules[i].to_count; t++)
+            if (!receiver_named(alerts, alerts->rules[i].to[t]))
+                config_mistake_add(
+                    &reader->mistakes, node->at,
+                    "rule \"%.*s\" tells \"%.*s\", but there is no such receiver in to",
+                    BYTES_ARG(alerts->rules[i].name), BYTES_ARG(alerts->rules[i].to[t]));
+}
+
+void config_alerts_init(struct config *config) {
+    struct config_alerts *alerts = &config->alerts;
+    alerts->rules = arena_alloc(&config->arena, alert_default_count * sizeof *alerts->rules);
+    add_defaults(alerts);
+}
+
+bool config_alerts_read(struct config_reader *reader, const struct config_node *node,
+                        const struct config_field *field, void *out) {
+    struct config_alerts *alerts = &((struct config *)out)->alerts;
+    struct config_alerts said = {0};
+    (void)field;
+    if (!config_reader_mapping(reader, node, &config_alerts_table, &said))
+        return false;
+    if (!said.rules)
+        said.rules = arena_alloc(reader->arena, alert_default_count * sizeof *said.rules);
+    const struct config_node *rules = config_tree_find(node, "rules");
+    check_receivers(reader, rules ? rules : node, &said);
+    if (!said.no_defaults)
+        add_defaults(&said);
+    *alerts = said;
+    return true;
+}

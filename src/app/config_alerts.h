@@ -1,0 +1,15 @@
+/* config_alerts: who is told of what (DESIGN §8). */
+#ifndef APP_CONFIG_ALERTS_H
+#define APP_CONFIG_ALERTS_H
+
+#include "app/config_reader.h"
+
+extern const struct config_table config_alerts_table, config_receiver_table,
+    config_alert_rule_table;
+extern const char *const config_receiver_words[]; /* by enum alert_receiver_kind */
+
+config_read config_alerts_read; /* the whole config */
+/* The default rules, where the file says nothing of them. */
+void config_alerts_init(struct config *config);
+
+#endif

@@ -1,0 +1,14 @@
+#include "base/child.h"
+
+#include <signal.h>
+#include <stddef.h>
+
+/* The mask last: what waits behind it must meet no handler of ours. */
+void child_reset_signals(void) {
+    struct sigaction plain = {.sa_handler = SIG_DFL};
+    for (int number = 1; number < NSIG; number++)
+        sigaction(number, &plain, NULL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}

@@ -1,0 +1,267 @@
+#include "engine/lease.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "engine/fetch.h"
+#include "engine/idempotency.h"
+
+enum { HEX_DIGITS = 16, RECOVER_AT_ONCE = 64 };
+
+/* ---- names ---- */
+
+void lease_text(uint64_t message, uint64_t secret, char out[ENGINE_LEASE_TEXT_SIZE]) {
+    snprintf(out, ENGINE_LEASE_TEXT_SIZE, "%016llx%016llx", (unsigned long long)message,
+             (unsigned long long)secret);
+}
+
+static bool parse_hex(struct bytes digits, uint64_t *out) {
+    *out = 0;
+    for (size_t i = 0; i < digits.len; i++) {
+        char c = digits.ptr[i];
+        bool decimal = c >= '0' && c <= '9';
+        if (!decimal && (c < 'a' || c > 'f'))
+            return false;
+        *out = *out << 4 | (uint64_t)(decimal ? c - '0' : c - 'a' + 10);
+    }
+    return true;
+}
+
+bool lease_parse(struct bytes text, uint64_t *message, uint64_t *secret) {
+    return text.len == 2 * HEX_DIGITS && parse_hex(bytes_cut(text, 0, HEX_DIGITS), message) &&
+           parse_hex(bytes_cut(text, HEX_DIGITS, text.len), secret);
+}
+
+/* Messages' numbers are dense; spread them over the slots. */
+static uint64_t hash(uint64_t message) {
+    return message * UINT64_C(0x9E3779B97F4A7C15) >> 16;
+}
+
+/* As the envelope's JSON can hold it; 0 is no lease. */
+static uint64_t new_secret(struct rng *rng) {
+    uint64_t secret;
+    do
+        secret = rng_next(rng) >> 1;
+    while (secret == 0);
+    return secret;
+}
+
+/* ---- beginning ---- */
+
+static struct lease *lease_new(struct flight *flight, enum lease_stage stage) {
+    struct lease *lease = memory_new(sizeof *lease);
+    lease->flight = flight;
+    lease->stage = stage;
+    flight->lease = lease;
+    map_insert(&flight->queue->engine->leases, &lease->by_message, hash(flight->held->seq));
+    return lease;
+}
+
+/* A taken message is running or retrying in views alone; this is what the store has. */
+static enum state stored_state(enum state state) {
+    if (state == STATE_RUNNING)
+        return STATE_QUEUED;
+    return state == STATE_RETRYING ? STATE_PENDING_RETRY : state;
+}
+
+struct lease *lease_grant(struct flight *flight, struct fetch *fetch, int64_t lease_ms) {
+    struct envelope *envelope = &flight->held->envelope;
+    struct lease *lease = lease_new(flight, LEASE_GRANTING);
+    lease->fetch = fetch;
+    envelope->state = stored_state(envelope->state);
+    envelope->lease = new_secret(&flight->queue->engine->rng);
+    envelope->lease_ms = lease_ms;
+    flight->op = STORE_UPDATE;
+    record_decided(flight);
+    return lease;
+}
+
+struct lease *lease_late(struct flight *flight) {
+    return lease_new(flight, LEASE_ENDED);
+}
+
+struct lease *lease_find(const struct engine *engine, uint64_t message) {
+    for (struct map_node *node = map_first(&engine->leases, hash(message)); node;
+         node = map_next(node)) {
+        struct lease *lease = CONTAINER_OF(node, struct lease, by_message);
+        if (lease->flight->held->seq == message)
+            return lease;
+    }
+    return NULL;
+}
+
+/* ---- while it lives ---- */
+
+bool lease_is_alive(const struct lease *lease) {
+    return lease && lease->stage == LEASE_ALIVE;
+}
+
+static void run_until(struct lease *lease, struct mono until) {
+    struct heap *deadlines = &lease->flight->queue->engine->lease_deadlines;
+    heap_remove(deadlines, &lease->deadline);
+    lease->deadline.at = until.ms;
+    lease->deadline.tie = lease->flight->held->seq;
+    heap_insert(deadlines, &lease->deadline);
+}
+
+static void run_for(struct lease *lease, int64_t lease_ms) {
+    run_until(lease, mono_after(lease->flight->queue->engine->now.mono, lease_ms));
+}
+
+bool lease_extend(struct lease *lease, int64_t lease_ms) {
+    struct envelope *envelope = &lease->flight->held->envelope;
+    run_for(lease, lease_ms);
+    if (lease_ms <= envelope->lease_ms)
+        return false;
+    assert(lease->stage == LEASE_ALIVE);
+    lease->stage = LEASE_EXTENDING;
+    lease->stored_ms = envelope->lease_ms;
+    envelope->lease_ms = lease_ms;
+    lease->flight->op = STORE_UPDATE;
+    record_decided(lease->flight);
+    return true;
+}
+
+/* ---- the end ---- */
+
+void lease_end(struct lease *lease, const struct outcome *outcome) {
+    struct flight *flight = lease->flight;
+    struct engine *engine = flight->queue->engine;
+    heap_remove(&engine->lease_deadlines, &lease->deadline);
+    lease->stage = LEASE_ENDED;
+    flight->held->envelope.lease_ms = 0;
+    flight_ended(flight, outcome);
+    flight->outcome.duration_ms = engine->now.mono.ms - flight->started.mono.ms;
+    question_outcome(flight);
+}
+
+/* No number in the words: rules look for some. */
+static void expire(struct lease *lease) {
+    static const struct outcome expired = {
+        .ending = ENDING_FAILED,
+        .kind = KIND_EXPIRED,
+        .error_type = {"LeaseExpired", sizeof "LeaseExpired" - 1},
+        .error_message = {"the lease ran out without an answer",
+                          sizeof "the lease ran out without an answer" - 1},
+        .retry_after_ms = -1};
+    lease->flight->queue->expired++;
+    lease_end(lease, &expired);
+}
+
+void lease_ring(struct engine *engine) {
+    struct heap_node *node;
+    while ((node = heap_first(&engine->lease_deadlines)) && node->at <= engine->now.mono.ms) {
+        struct lease *lease = CONTAINER_OF(node, struct lease, deadline);
+        heap_remove(&engine->lease_deadlines, node);
+        if (lease->stage == LEASE_ALIVE) /* else when its extension is settled */
+            expire(lease);
+    }
+}
+
+struct mono lease_next(const struct engine *engine) {
+    const struct heap_node *first = heap_first(&engine->lease_deadlines);
+    return first ? (struct mono){first->at} : MONO_NEVER;
+}
+
+void lease_free(struct lease *lease) {
+    if (!lease)
+        return;
+    struct engine *engine = lease->flight->queue->engine;
+    heap_remove(&engine->lease_deadlines, &lease->deadline);
+    map_remove(&engine->leases, &lease->by_message);
+    fetch_forsake(lease->fetch);
+    release_forsake(lease);
+    free(lease);
+}
+
+/* ---- what the store says ---- */
+
+static void leave_commit(struct flight *flight) {
+    list_remove(&flight->recording);
+    flight->queue->settling--;
+    queue_visit(flight->queue);
+}
+
+static void granted(struct lease *lease) {
+    struct fetch *fetch = lease->fetch;
+    lease->fetch = NULL;
+    lease->stage = LEASE_ALIVE;
+    run_for(lease, lease->flight->held->envelope.lease_ms);
+    fetch_granted(fetch);
+}
+
+/* Its deadline may have rung while nobody could tell what it is. */
+static void extended(struct lease *lease) {
+    lease->stage = LEASE_ALIVE;
+    run_until(lease, (struct mono){lease->deadline.at});
+    release_unpark(lease);
+}
+
+bool lease_settle(struct flight *flight) {
+    struct lease *lease = flight->lease;
+    if (!lease)
+        return false;
+    release_settle(lease);
+    if (lease->stage == LEASE_ENDED) {
+        release_unpark(lease);
+        return false;
+    }
+    leave_commit(flight);
+    if (lease->stage == LEASE_GRANTING)
+        granted(lease);
+    else
+        extended(lease);
+    return true;
+}
+
+static void take_back(struct flight *flight, enum status status, const struct err *err) {
+    struct queue *queue = flight->queue;
+    struct store_held *held = flight->held;
+    fetch_refused(flight->lease->fetch, status, err);
+    flight->lease->fetch = NULL;
+    queue->running--;
+    lease_free(flight->lease);
+    flight->lease = NULL;
+    flight->held = NULL;
+    flight_free(flight);
+    queue_give_back(queue, held, queue->engine->now.mono);
+}
+
+void lease_refuse(struct flight *flight, enum status status, const struct err *err) {
+    struct lease *lease = flight->lease;
+    if (!lease || lease->stage == LEASE_ENDED)
+        return;
+    leave_commit(flight);
+    release_refuse(lease, err);
+    if (lease->stage == LEASE_GRANTING) {
+        take_back(flight, status, err);
+        return;
+    }
+    flight->held->envelope.lease_ms = lease->stored_ms;
+    extended(lease);
+}
+
+static void recover_one(struct queue *queue, struct store_held *held) {
+    struct flight *flight = flight_new(queue, held);
+    struct lease *lease = lease_new(flight, LEASE_ALIVE);
+    held->envelope.state = stored_state(held->envelope.state);
+    flight->started = queue->engine->now;
+    idempotency_claim(flight);
+    queue->running++;
+    run_for(lease, held->envelope.lease_ms);
+}
+
+void lease_recover(struct queue *queue) {
+    struct engine *engine = queue->engine;
+    struct store *store = engine->store;
+    struct store_held *held[RECOVER_AT_ONCE];
+    size_t got;
+    do {
+        got = store->vtable->take(store, queue->number, TAKE_LEASED, engine->now, 0, held,
+                                  RECOVER_AT_ONCE);
+        for (size_t i = 0; i < got; i++)
+            recover_one(queue, held[i]);
+    } while (got == RECOVER_AT_ONCE);
+}

@@ -1,0 +1,195 @@
+#include "engine/release.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "engine/lease.h"
+
+static const char run_out[] = "the lease has run out";
+static const char over[] = "the lease is over: it was answered, or the message was leased again";
+
+/* A request some of whose answers are still to come. */
+struct releasing {
+    struct engine_request *request;
+    size_t pending;
+};
+
+/* ---- answering ---- */
+
+static void leave(struct releasing *all) {
+    struct engine_request *request = all->request;
+    if (--all->pending > 0)
+        return;
+    free(all);
+    request->done(request, STATUS_OK);
+}
+
+static void answer(struct release *release) {
+    struct releasing *all = release->all;
+    release->all = NULL;
+    if (all)
+        leave(all);
+}
+
+static void refuse(struct release *release, enum status status, const char *why) {
+    release->one->status = err_set(&release->one->err, status, "%s", why);
+    answer(release);
+}
+
+void release_settle(struct lease *lease) {
+    answer(&lease->answer);
+}
+
+static void refuse_unrecorded(struct release *release, const struct err *err) {
+    if (release->all)
+        refuse(release, err->status == STATUS_OK ? STATUS_IO : err->status, err->text);
+}
+
+void release_refuse(struct lease *lease, const struct err *err) {
+    if (!lease)
+        return;
+    refuse_unrecorded(&lease->answer, err);
+    if (lease->stage == LEASE_ENDED)
+        refuse_unrecorded(&lease->parked, err);
+}
+
+static void forsake(struct release *release) {
+    if (release->all && --release->all->pending == 0)
+        free(release->all);
+    release->all = NULL;
+}
+
+void release_forsake(struct lease *lease) {
+    forsake(&lease->answer);
+    forsake(&lease->parked);
+}
+
+/* ---- a lease that is alive ---- */
+
+static void extend(struct lease *lease, struct release release) {
+    int64_t lease_ms = release.one->lease_ms;
+    if (lease_ms == 0)
+        lease_ms = lease->flight->held->envelope.lease_ms;
+    if (lease_extend(lease, lease_ms))
+        lease->answer = release;
+    else
+        answer(&release);
+}
+
+static void end(struct lease *lease, struct release release) {
+    struct envelope *envelope = &lease->flight->held->envelope;
+    lease->answer = release;
+    envelope->suspect = false; /* its worker lives */
+    envelope->lease = 0;       /* and has spoken: nothing is said twice */
+    lease_end(lease, &release.one->outcome);
+}
+
+/* What the lease is to become, or has just become, is on its way to the disk: an end waits for
+ * that. */
+static void park(struct lease *lease, struct release release) {
+    bool extends = release.one->kind == RELEASE_EXTEND;
+    if (extends && lease->stage == LEASE_ENDED)
+        refuse(&release, STATUS_CONFLICT, run_out);
+    else if (extends && release.one->lease_ms <= lease->stored_ms)
+        extend(lease, release);
+    else if (extends || lease->parked.all)
+        refuse(&release, STATUS_BUSY, "another answer to this lease is being recorded");
+    else
+        lease->parked = release;
+}
+
+static void while_known(struct lease *lease, uint64_t secret, struct release release) {
+    if (lease->flight->held->envelope.lease != secret)
+        refuse(&release, STATUS_CONFLICT, over);
+    else if (lease->stage != LEASE_ALIVE)
+        park(lease, release);
+    else if (release.one->kind == RELEASE_EXTEND)
+        extend(lease, release);
+    else
+        end(lease, release);
+}
+
+/* ---- a lease that has expired ---- */
+
+static struct mono due_of(const struct engine *engine, const struct envelope *envelope) {
+    int64_t left = envelope->next_attempt_at.ms - engine->now.wall.ms;
+    return mono_after(engine->now.mono, left > 0 ? left : 0);
+}
+
+static struct store_held *take_waiting(struct engine *engine, uint64_t message,
+                                       struct queue **queue) {
+    struct store_held *held = NULL;
+    for (size_t i = 0; !held && i < engine->queue_count; i++) {
+        *queue = engine->queues[i];
+        held = engine->store->vtable->take_one(engine->store, (*queue)->number, message);
+    }
+    return held;
+}
+
+/* The same attempt as the one that expired, if that one was counted. */
+static void end_late(struct queue *queue, struct store_held *held, struct release release) {
+    const struct envelope *envelope = &held->envelope;
+    struct flight *flight = flight_new(queue, held);
+    flight->started = queue->engine->now;
+    if (envelope->history_count > 0 && envelope->history[envelope->history_count - 1].counted) {
+        flight->counted_before = true;
+        flight->call.attempt = envelope->attempts;
+    }
+    queue->running++;
+    end(lease_late(flight), release);
+}
+
+static void while_waiting(struct engine *engine, uint64_t message, uint64_t secret,
+                          struct release release) {
+    struct queue *queue;
+    struct store_held *held = take_waiting(engine, message, &queue);
+    if (!held) {
+        refuse(&release, STATUS_NOT_FOUND, "there is no such lease, or its message is gone");
+        return;
+    }
+    bool same = held->envelope.lease == secret;
+    if (same && release.one->kind != RELEASE_EXTEND) {
+        end_late(queue, held, release);
+        return;
+    }
+    queue_give_back(queue, held, due_of(engine, &held->envelope));
+    refuse(&release, STATUS_CONFLICT, same ? run_out : over);
+}
+
+void release_unpark(struct lease *lease) {
+    struct release release = lease->parked;
+    const struct store_held *held = lease->flight->held;
+    lease->parked.all = NULL;
+    if (!release.all)
+        return;
+    if (lease->stage == LEASE_ALIVE)
+        end(lease, release);
+    else
+        while_waiting(lease->flight->queue->engine, held->seq, held->envelope.lease, release);
+}
+
+/* ---- the request ---- */
+
+static void open_one(struct engine *engine, struct release release) {
+    uint64_t message, secret;
+    if (!lease_parse(release.one->lease, &message, &secret) || secret == 0) {
+        refuse(&release, STATUS_NOT_FOUND, "there is no such lease");
+        return;
+    }
+    struct lease *lease = lease_find(engine, message);
+    if (lease && lease->stage != LEASE_GRANTING)
+        while_known(lease, secret, release);
+    else
+        while_waiting(engine, message, secret, release);
+}
+
+void release_open(struct engine *engine, struct engine_request *request) {
+    struct releasing *all = memory_new(sizeof *all);
+    all->request = request;
+    all->pending = request->release_count + 1; /* ours, so that it is answered once */
+    for (size_t i = 0; i < request->release_count; i++) {
+        request->release[i].status = STATUS_OK;
+        open_one(engine, (struct release){all, &request->release[i]});
+    }
+    leave(all);
+}

@@ -1,0 +1,25 @@
+/* failure: what whoever ran a message says of how it failed, read from JSON. For the setters of
+ * member.h; null is as good as nothing. Pure. */
+#ifndef SERVER_FAILURE_H
+#define SERVER_FAILURE_H
+
+#include "base/instant.h"
+#include "base/json.h"
+#include "core/outcome.h"
+
+enum { FAILURE_STATUS_MIN = 100, FAILURE_STATUS_MAX = 599 };
+#define FAILURE_RETRY_AFTER_MAX_MS (INT64_C(365) * 24 * 3600 * 1000)
+
+/* Free text, as long as it came (core clips it). */
+enum status failure_text(struct json value, struct arena *arena, struct bytes *out,
+                         struct err *err);
+enum status failure_number(struct json value, int64_t min, int64_t max, int64_t *out,
+                           struct err *err);
+enum status failure_status(struct json value, struct outcome *outcome, struct err *err);
+/* As the HTTP header has it: seconds or a date; a duration ("5m") is understood too. */
+enum status failure_retry_after(struct json value, struct wall now, struct arena *arena,
+                                struct outcome *outcome, struct err *err);
+enum status failure_verdict(struct json value, struct arena *arena, struct outcome *outcome,
+                            struct err *err);
+
+#endif

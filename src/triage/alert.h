@@ -1,0 +1,89 @@
+/* alert: what is worth telling people, and whom (DESIGN §8). Plain data: rules are filled by the
+ * configuration, samples by whoever watches; alert_state.h decides when something is told. */
+#ifndef TRIAGE_ALERT_H
+#define TRIAGE_ALERT_H
+
+#include "base/bytes.h"
+#include "base/instant.h"
+
+#define ALERT_SEVERITY_LIST(X)                                                                     \
+    X(INFO, "info")                                                                                \
+    X(WARNING, "warning")                                                                          \
+    X(CRITICAL, "critical")
+
+/* What a rule may be about, and whether its subject is a DLQ. Those behind the line are watched by
+ * the default rules alone: their values are ours to choose. */
+#define ALERT_METRIC_LIST(X)                                                                       \
+    X(DLQ_DEPTH, "dlq_depth", true)                                                                \
+    X(DLQ_ARRIVALS, "dlq_arrivals_per_minute", true)                                               \
+    X(DLQ_OLDEST, "dlq_oldest_age_seconds", true)                                                  \
+    X(DLQ_CAP_RATIO, "dlq_cap_ratio", true)                                                        \
+    X(QUEUE_LAG, "queue_lag", false)                                                               \
+    X(BREAKER_OPEN, "breaker_open_seconds", false)                                                 \
+    X(SUCCESS_RATIO, "success_ratio", false)                                                       \
+    /* ---- */                                                                                     \
+    X(REASON_RATIO, "dlq_reason_times_usual", true)                                                \
+    X(CAP_FORECAST, "dlq_cap_forecast_seconds", true)                                              \
+    X(SPILLED, "dlq_spilled", true)                                                                \
+    X(GROUP_NEW, "group_new", true)                                                                \
+    X(GROUP_RETURNED, "group_returned", true)                                                      \
+    X(QUEUE_HALTED, "queue_halted", false)                                                         \
+    X(BUDGET_EXHAUSTED, "budget_exhausted", false)                                                 \
+    X(REPLAY_ABORTED, "replay_aborted", false)
+
+#define ALERT_ENUM_SEVERITY(code, text)    ALERT_##code,
+#define ALERT_ENUM_METRIC(code, text, dlq) METRIC_##code,
+
+enum alert_severity { ALERT_SEVERITY_LIST(ALERT_ENUM_SEVERITY) ALERT_SEVERITY_COUNT };
+enum alert_metric { ALERT_METRIC_LIST(ALERT_ENUM_METRIC) METRIC_COUNT };
+enum { METRIC_OF_USERS = METRIC_SUCCESS_RATIO + 1 };
+
+extern const char *const alert_severity_words[]; /* NULL behind the last */
+extern const char *const alert_metric_words[];   /* the users' alone, NULL behind the last */
+const char *alert_metric_text(enum alert_metric metric);
+bool alert_metric_is_dlq(enum alert_metric metric);
+
+struct alert_rule {
+    struct bytes name;
+    enum alert_metric metric;
+    struct bytes subject; /* glob over DLQs or queues */
+    double limit;
+    bool below; /* it is breached below the limit, not above it */
+    int64_t for_ms;
+    int64_t repeat_ms; /* 0: told once */
+    enum alert_severity severity;
+    const struct bytes *to; /* names of receivers; none: all of them */
+    size_t to_count;
+};
+
+/* One reading. The subject and the words live as long as the reading does. */
+struct alert_sample {
+    enum alert_metric metric;
+    struct bytes subject; /* "orders.dlq", "orders", "orders.dlq/9f2c…" */
+    double value;
+    struct bytes words; /* what a person should read besides the value; may be empty */
+};
+
+enum alert_receiver_kind {
+    RECEIVER_WEBHOOK,
+    RECEIVER_SLACK,
+    RECEIVER_PAGERDUTY,
+    RECEIVER_ALERTMANAGER
+};
+
+struct handler;
+
+struct alert_receiver {
+    struct bytes name;
+    enum alert_receiver_kind kind;
+    struct bytes key;             /* PagerDuty's routing key */
+    enum alert_severity severity; /* the least that it is told of */
+    struct handler *handler;      /* posts to its URL */
+};
+
+/* The rules that hold when nobody says otherwise; one of the same name in the configuration takes
+ * its place. */
+extern const struct alert_rule alert_defaults[];
+extern const size_t alert_default_count;
+
+#endif

@@ -1,0 +1,209 @@
+#include "triage/alert_notice.h"
+
+#include <math.h>
+
+#include "base/json.h"
+
+/* What a reading says, with its number in the place of the %s. */
+static const char *const phrases[METRIC_COUNT] = {
+    [METRIC_DLQ_DEPTH] = "letters that wait: %s",
+    [METRIC_DLQ_ARRIVALS] = "letters that arrived in the last minute: %s",
+    [METRIC_DLQ_OLDEST] = "age of the oldest letter in seconds: %s",
+    [METRIC_DLQ_CAP_RATIO] = "share of its cap that is used: %s",
+    [METRIC_QUEUE_LAG] = "messages not yet received: %s",
+    [METRIC_BREAKER_OPEN] = "seconds since the breaker was last closed: %s",
+    [METRIC_SUCCESS_RATIO] = "share of attempts that succeeded: %s",
+    [METRIC_REASON_RATIO] = "one reason arrives at %s times its usual rate",
+    [METRIC_CAP_FORECAST] = "at this rate its cap is reached in %s seconds",
+    [METRIC_SPILLED] = "letters spilled to the archive because the cap was reached: %s",
+    [METRIC_GROUP_NEW] = "a failure that was not seen before",
+    [METRIC_GROUP_RETURNED] = "a failure that was called resolved is back",
+    [METRIC_QUEUE_HALTED] = "the queue is halted",
+    [METRIC_BUDGET_EXHAUSTED] = "the retry budget is used up; retries wait",
+    [METRIC_REPLAY_ABORTED] = "a replay stopped itself",
+};
+
+static void put_number(struct buf *out, double value) {
+    if (value == floor(value) && fabs(value) < 1e15)
+        buf_printf(out, "%.0f", value);
+    else
+        buf_printf(out, "%.3g", value);
+}
+
+static void put_phrase(const struct alert_notice *notice, struct buf *out) {
+    struct bytes phrase = bytes_of(phrases[notice->rule->metric]);
+    size_t place = bytes_find(phrase, BYTES("%s"));
+    buf_bytes(out, bytes_cut(phrase, 0, place));
+    if (place == phrase.len)
+        return;
+    put_number(out, notice->value);
+    buf_bytes(out, bytes_cut(phrase, place + 2, phrase.len));
+    buf_printf(out, " (%s ", notice->rule->below ? "below" : "above");
+    put_number(out, notice->rule->limit);
+    buf_str(out, ")");
+}
+
+void alert_notice_summary(const struct alert_notice *notice, struct buf *out) {
+    buf_printf(out, "%.*s: ", BYTES_ARG(notice->subject));
+    if (notice->step == ALERT_RESOLVE)
+        buf_str(out, "over; it was: ");
+    put_phrase(notice, out);
+    if (notice->words.len > 0)
+        buf_printf(out, ": %.*s", BYTES_ARG(notice->words));
+}
+
+static void put_summary(struct json_out *json, const char *key, const struct alert_notice *notice) {
+    char memory[ALERT_SUMMARY_MAX];
+    struct buf text;
+    buf_init_fixed(&text, memory, sizeof memory);
+    alert_notice_summary(notice, &text);
+    json_key(json, key);
+    json_put(json, buf_view(&text));
+}
+
+static void put_text(struct json_out *json, const char *key, const char *text) {
+    json_key(json, key);
+    json_put_str(json, text);
+}
+
+static void put_bytes(struct json_out *json, const char *key, struct bytes text) {
+    json_key(json, key);
+    json_put(json, text);
+}
+
+static void put_time(struct json_out *json, const char *key, struct wall at) {
+    char text[INSTANT_TEXT_SIZE];
+    put_text(json, key, wall_text(at, text));
+}
+
+static const char *severity_of(const struct alert_notice *notice) {
+    return alert_severity_words[notice->rule->severity];
+}
+
+static const char *status_of(const struct alert_notice *notice) {
+    return notice->step == ALERT_RESOLVE ? "resolved" : "firing";
+}
+
+/* A DLQ or a queue; what stands behind a slash (a group, a replay) is not part of its name. */
+static void put_subject(struct json_out *json, const struct alert_notice *notice) {
+    size_t end = bytes_find(notice->subject, BYTES("/"));
+    put_bytes(json, alert_metric_is_dlq(notice->rule->metric) ? "dlq" : "queue",
+              bytes_cut(notice->subject, 0, end));
+    if (end < notice->subject.len)
+        put_bytes(json, "of", bytes_cut(notice->subject, end + 1, notice->subject.len));
+}
+
+static void put_facts(struct json_out *json, const struct alert_notice *notice) {
+    put_bytes(json, "alert", notice->rule->name);
+    put_text(json, "severity", severity_of(notice));
+    put_text(json, "metric", alert_metric_text(notice->rule->metric));
+    put_subject(json, notice);
+    json_key(json, "value");
+    json_put_double(json, notice->value);
+    json_key(json, notice->rule->below ? "below" : "above");
+    json_put_double(json, notice->rule->limit);
+    put_time(json, "since", notice->since);
+}
+
+static void put_webhook(const struct alert_notice *notice, const struct alert_receiver *receiver,
+                        struct json_out *json) {
+    (void)receiver;
+    json_open(json, '{');
+    put_text(json, "status", status_of(notice));
+    put_facts(json, notice);
+    put_time(json, "at", notice->at);
+    json_key(json, "repeat");
+    json_put_bool(json, notice->step == ALERT_REPEAT);
+    put_summary(json, "summary", notice);
+    put_bytes(json, "words", notice->words);
+    json_close(json, '}');
+}
+
+static void put_slack(const struct alert_notice *notice, const struct alert_receiver *receiver,
+                      struct json_out *json) {
+    static const char *const colors[] = {
+        [ALERT_INFO] = "#4a90d9", [ALERT_WARNING] = "#e0a800", [ALERT_CRITICAL] = "#c0392b"};
+    char memory[ALERT_SUMMARY_MAX];
+    struct buf text;
+    (void)receiver;
+    buf_init_fixed(&text, memory, sizeof memory);
+    buf_printf(&text, "[%s] %.*s", status_of(notice), BYTES_ARG(notice->rule->name));
+    json_open(json, '{');
+    put_bytes(json, "text", buf_view(&text));
+    json_key(json, "attachments");
+    json_open(json, '[');
+    json_open(json, '{');
+    put_text(json, "color",
+             notice->step == ALERT_RESOLVE ? "#2e8b57" : colors[notice->rule->severity]);
+    put_summary(json, "text", notice);
+    put_summary(json, "fallback", notice);
+    put_text(json, "footer", "impound");
+    json_close(json, '}');
+    json_close(json, ']');
+    json_close(json, '}');
+}
+
+static void put_pagerduty(const struct alert_notice *notice, const struct alert_receiver *receiver,
+                          struct json_out *json) {
+    char memory[ALERT_SUMMARY_MAX];
+    struct buf identity;
+    buf_init_fixed(&identity, memory, sizeof memory);
+    buf_printf(&identity, "impound/%.*s/%.*s", BYTES_ARG(notice->rule->name),
+               BYTES_ARG(notice->subject));
+    json_open(json, '{');
+    put_bytes(json, "routing_key", receiver->key);
+    put_text(json, "event_action", notice->step == ALERT_RESOLVE ? "resolve" : "trigger");
+    put_bytes(json, "dedup_key", bytes_clip(buf_view(&identity), 255));
+    put_text(json, "client", "impound");
+    json_key(json, "payload");
+    json_open(json, '{');
+    put_summary(json, "summary", notice);
+    put_text(json, "source", "impound");
+    put_text(json, "severity", severity_of(notice));
+    put_time(json, "timestamp", notice->at);
+    put_bytes(json, "component", notice->subject);
+    put_bytes(json, "class", notice->rule->name);
+    json_key(json, "custom_details");
+    json_open(json, '{');
+    put_facts(json, notice);
+    json_close(json, '}');
+    json_close(json, '}');
+    json_close(json, '}');
+}
+
+static void put_alertmanager(const struct alert_notice *notice,
+                             const struct alert_receiver *receiver, struct json_out *json) {
+    (void)receiver;
+    json_open(json, '[');
+    json_open(json, '{');
+    json_key(json, "labels");
+    json_open(json, '{');
+    put_bytes(json, "alertname", notice->rule->name);
+    put_text(json, "severity", severity_of(notice));
+    put_text(json, "metric", alert_metric_text(notice->rule->metric));
+    put_subject(json, notice);
+    put_text(json, "source", "impound");
+    json_close(json, '}');
+    json_key(json, "annotations");
+    json_open(json, '{');
+    put_summary(json, "summary", notice);
+    json_close(json, '}');
+    put_time(json, "startsAt", notice->since);
+    if (notice->step == ALERT_RESOLVE)
+        put_time(json, "endsAt", notice->at);
+    json_close(json, '}');
+    json_close(json, ']');
+}
+
+void alert_notice_put(const struct alert_notice *notice, const struct alert_receiver *receiver,
+                      struct buf *out) {
+    static void (*const writers[])(const struct alert_notice *, const struct alert_receiver *,
+                                   struct json_out *) = {
+        [RECEIVER_WEBHOOK] = put_webhook,
+        [RECEIVER_SLACK] = put_slack,
+        [RECEIVER_PAGERDUTY] = put_pagerduty,
+        [RECEIVER_ALERTMANAGER] = put_alertmanager,
+    };
+    struct json_out json = json_out(out);
+    writers[receiver->kind](notice, receiver, &json);
+}

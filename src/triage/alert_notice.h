@@ -1,0 +1,26 @@
+/* alert_notice: one notice in the words of whoever receives it. */
+#ifndef TRIAGE_ALERT_NOTICE_H
+#define TRIAGE_ALERT_NOTICE_H
+
+#include "base/buf.h"
+#include "triage/alert_state.h"
+
+enum { ALERT_NOTICE_MAX = 16 * 1024, ALERT_SUMMARY_MAX = 1024 };
+
+struct alert_notice {
+    const struct alert_rule *rule;
+    struct bytes subject;
+    double value;
+    struct bytes words;
+    enum alert_step step;
+    struct wall since, at;
+};
+
+/* "orders.dlq: 1500 letters wait (above 1000)" */
+void alert_notice_summary(const struct alert_notice *notice, struct buf *out);
+/* The JSON that this kind of receiver takes. A firing and its resolve carry the same identity, so
+ * that the receiver can tell that they belong together and that a repeated one is the same. */
+void alert_notice_put(const struct alert_notice *notice, const struct alert_receiver *receiver,
+                      struct buf *out);
+
+#endif

@@ -1,0 +1,211 @@
+/* The alerts in the store: one JSON text for each, under "<rule>/<subject>". */
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "triage/alerts_state.h"
+
+enum { SAVE_TEXT_MAX = 256 * 1024, LOAD_PAGE = 256 };
+
+/* One alert on its way to the store. */
+struct save {
+    struct alerts_post post;
+    struct store_commit commit;
+    struct store_op op;
+    struct alert *alert;
+    bool drop;
+    bool failed;
+    struct buf name, value;
+};
+
+/* ---- writing ---- */
+
+static void put_time(struct json_out *json, const char *key, struct wall at) {
+    json_key(json, key);
+    json_put_i64(json, at.ms);
+}
+
+static void put_owed(struct json_out *json, const struct outbox *outbox, const struct owed *owed) {
+    json_open(json, '{');
+    json_key(json, "to");
+    json_put(json, outbox->receiver->name);
+    json_key(json, "step");
+    json_put_str(json, alert_step_text(owed->step));
+    json_key(json, "value");
+    json_put_double(json, owed->value);
+    put_time(json, "since", owed->since);
+    put_time(json, "at", owed->at);
+    json_close(json, '}');
+}
+
+static void put_all_owed(struct json_out *json, const struct alerts *alerts,
+                         const struct alert *alert) {
+    json_key(json, "owed");
+    json_open(json, '[');
+    for (size_t i = 0; i < alerts->options.receiver_count; i++) {
+        LIST_EACH(node, &alerts->outboxes[i].owed) {
+            const struct owed *owed = CONTAINER_OF(node, struct owed, link);
+            if (owed->alert == alert)
+                put_owed(json, &alerts->outboxes[i], owed);
+        }
+    }
+    json_close(json, ']');
+}
+
+static void put_alert(struct buf *out, const struct alerts *alerts, const struct alert *alert) {
+    struct json_out json = json_out(out);
+    json_open(&json, '{');
+    json_key(&json, "rule");
+    json_put(&json, alert->rule->name);
+    json_key(&json, "subject");
+    json_put(&json, alert->subject);
+    json_key(&json, "words");
+    json_put(&json, alert->words);
+    json_key(&json, "stage");
+    json_put_str(&json, alert_stage_text(alert->state.stage));
+    json_key(&json, "value");
+    json_put_double(&json, alert->value);
+    put_time(&json, "since", alert->state.since);
+    put_time(&json, "fired_at", alert->state.fired_at);
+    put_time(&json, "told_at", alert->state.told_at);
+    put_all_owed(&json, alerts, alert);
+    json_close(&json, '}');
+}
+
+static void open_saved(struct alerts *alerts, struct alerts_post *post) {
+    struct save *save = CONTAINER_OF(post, struct save, post);
+    struct alert *alert = save->alert;
+    if (save->failed)
+        log_warn("alert %.*s: not saved: %s", BYTES_ARG(buf_view(&save->name)),
+                 save->commit.err.text);
+    alert->saving = false;
+    alert->kept = !save->drop;
+    if (save->drop && !alert->changed && alert->state.stage == ALERT_QUIET && alert->owed == 0)
+        alerts_drop(alerts, alert);
+    buf_free(&save->name);
+    buf_free(&save->value);
+    free(save);
+}
+
+/* A store that does not take it must not keep people from hearing of it. */
+static void on_saved(struct store_commit *commit, enum status status) {
+    struct save *save = CONTAINER_OF(commit, struct save, commit);
+    struct alerts *alerts = commit->arg;
+    save->failed = status != STATUS_OK;
+    mailbox_post(&alerts->mailbox, &save->post.mail);
+}
+
+static void save_one(struct alerts *alerts, struct alert *alert) {
+    struct save *save = memory_new(sizeof *save);
+    save->alert = alert;
+    save->drop = alert->state.stage == ALERT_QUIET && alert->owed == 0;
+    save->post.open = open_saved;
+    buf_init_heap(&save->name, STORE_NAME_MAX);
+    buf_init_heap(&save->value, SAVE_TEXT_MAX);
+    buf_printf(&save->name, "%.*s/%.*s", BYTES_ARG(alert->rule->name), BYTES_ARG(alert->subject));
+    if (!save->drop)
+        put_alert(&save->value, alerts, alert);
+    save->op =
+        (struct store_op){.kind = STORE_KEEP,
+                          .keep = {.space = SPACE_ALERT,
+                                   .name = buf_view(&save->name),
+                                   .value = save->drop ? BYTES_NONE : buf_view(&save->value)}};
+    save->commit =
+        (struct store_commit){.ops = &save->op, .count = 1, .done = on_saved, .arg = alerts};
+    alert->changed = false;
+    alert->saving = true;
+    alerts->under_way++;
+    alerts->options.store->vtable->submit(alerts->options.store, &save->commit);
+}
+
+void alerts_save_changed(struct alerts *alerts) {
+    LIST_EACH_SAFE(node, &alerts->all) {
+        struct alert *alert = CONTAINER_OF(node, struct alert, link);
+        if (alert->changed && !alert->saving)
+            save_one(alerts, alert);
+    }
+}
+
+/* ---- reading ---- */
+
+static bool get_text(struct json object, const char *key, struct arena *arena, struct bytes *out) {
+    struct json value;
+    return json_get(object, key, &value) && json_string(value, arena, out);
+}
+
+static struct wall get_time(struct json object, const char *key) {
+    struct json value;
+    int64_t ms;
+    return json_get(object, key, &value) && json_i64(value, &ms) ? (struct wall){ms} : WALL_NEVER;
+}
+
+static double get_double(struct json object, const char *key, struct arena *arena) {
+    struct json value;
+    return json_get(object, key, &value) ? strtod(arena_cstr(arena, value.text), NULL) : 0;
+}
+
+static const struct alert_rule *rule_named(const struct alerts *alerts, struct bytes name) {
+    for (size_t i = 0; i < alerts->options.rule_count; i++)
+        if (bytes_eq(alerts->options.rules[i].name, name))
+            return &alerts->options.rules[i];
+    return NULL;
+}
+
+static void restore_owed(struct alerts *alerts, struct alert *alert, struct json list,
+                         struct arena *arena) {
+    for (struct json_walk walk = json_walk(list); json_step(&walk);) {
+        struct owed owed = {.alert = alert,
+                            .value = get_double(walk.value, "value", arena),
+                            .since = get_time(walk.value, "since"),
+                            .at = get_time(walk.value, "at")};
+        struct bytes to, step;
+        if (get_text(walk.value, "to", arena, &to) && get_text(walk.value, "step", arena, &step) &&
+            alert_step_parse(step, &owed.step))
+            alerts_outbox_restore(alerts, to, &owed);
+    }
+}
+
+/* A rule that is gone from the configuration takes its alerts with it. */
+static void restore(struct alerts *alerts, const struct store_kept *kept, struct arena *arena) {
+    struct json whole, owed;
+    struct bytes name, subject, words = BYTES_NONE, stage;
+    if (json_parse(kept->value, &whole, NULL) != STATUS_OK ||
+        !get_text(whole, "rule", arena, &name) || !get_text(whole, "subject", arena, &subject) ||
+        !get_text(whole, "stage", arena, &stage))
+        return;
+    const struct alert_rule *rule = rule_named(alerts, name);
+    if (!rule)
+        return;
+    struct alert *alert = alerts_add(alerts, rule, subject);
+    if (get_text(whole, "words", arena, &words))
+        alert->words = (struct bytes){bytes_dup(words), words.len};
+    alert_stage_parse(stage, &alert->state.stage);
+    alert->state.since = get_time(whole, "since");
+    alert->state.fired_at = get_time(whole, "fired_at");
+    alert->state.told_at = get_time(whole, "told_at");
+    alert->value = get_double(whole, "value", arena);
+    alert->kept = true;
+    if (json_get(whole, "owed", &owed))
+        restore_owed(alerts, alert, owed, arena);
+}
+
+enum status alerts_save_load(struct alerts *alerts, struct err *err) {
+    struct store *store = alerts->options.store;
+    struct store_kept page[LOAD_PAGE];
+    struct arena arena;
+    struct bytes after = BYTES_NONE;
+    size_t count = LOAD_PAGE;
+    enum status status = STATUS_OK;
+    arena_init_heap(&arena, 64 * 1024);
+    while (count == LOAD_PAGE && status == STATUS_OK) {
+        status = store->vtable->kept_list(store, SPACE_ALERT, BYTES_NONE, after, false, LOAD_PAGE,
+                                          &arena, page, &count, err);
+        for (size_t i = 0; status == STATUS_OK && i < count; i++)
+            restore(alerts, &page[i], &arena);
+        if (status == STATUS_OK && count > 0)
+            after = page[count - 1].name;
+    }
+    arena_free(&arena);
+    return status;
+}

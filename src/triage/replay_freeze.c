@@ -1,0 +1,124 @@
+/* The selection of a replay, frozen to ids: written to the store part by part before the replay
+ * exists, so that its size costs no memory but a hash for each letter. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "triage/replay_state.h"
+
+enum { FREEZE_ARENA_CHUNK = 64 * 1024 };
+
+enum status replay_check_free(struct replays *replays, const struct envelope *letter,
+                              struct err *err) {
+    struct bytes by = BYTES_NONE;
+    char id[UUID_TEXT_SIZE] = "";
+    if (letter->state == STATE_REPLAYING)
+        by = letter->replay;
+    pthread_mutex_lock(&replays->mutex);
+    LIST_EACH(node, &replays->active) {
+        const struct replay *other = CONTAINER_OF(node, struct replay, link);
+        if (!by.len && replay_claims(other, letter->letter_id)) {
+            snprintf(id, sizeof id, "%s", other->id);
+            by = bytes_of(id);
+        }
+    }
+    pthread_mutex_unlock(&replays->mutex);
+    if (!by.len)
+        return STATUS_OK;
+    return err_set(err, STATUS_CONFLICT,
+                   "letter %.*s is being replayed by replay %.*s; wait for it or abort it",
+                   BYTES_ARG(letter->letter_id), BYTES_ARG(by));
+}
+
+struct freezing {
+    struct replay *replay;
+    struct replay_part *part;
+    uint32_t part_count;
+    uint64_t room; /* for claims */
+    enum status status;
+    struct err *err;
+};
+
+static void write_part(struct freezing *freezing) {
+    struct replay *replay = freezing->replay;
+    struct triage *triage = replay->replays->triage;
+    struct arena arena;
+    arena_init_heap(&arena, FREEZE_ARENA_CHUNK);
+    struct store_op op =
+        replay_part_letters_op(freezing->part, replay->id, triage_now(triage).wall, &arena);
+    freezing->status = triage_commit(triage, &op, 1, freezing->err);
+    arena_free(&arena);
+    replay_part_free(freezing->part);
+    freezing->part = NULL;
+}
+
+static void claim(struct freezing *freezing, struct bytes letter_id) {
+    struct replay *replay = freezing->replay;
+    if (replay->selected == freezing->room) {
+        freezing->room = freezing->room ? freezing->room * 2 : REPLAY_PART_LETTERS;
+        replay->claims = memory_grow(replay->claims, freezing->room * sizeof *replay->claims);
+    }
+    replay->claims[replay->selected++] = bytes_hash(letter_id);
+}
+
+static bool visit(void *arg, const struct selection_letter *letter) {
+    struct freezing *freezing = arg;
+    struct replay *replay = freezing->replay;
+    const struct envelope *envelope = letter->envelope;
+    freezing->status = replay_check_free(replay->replays, envelope, freezing->err);
+    if (freezing->status != STATUS_OK)
+        return false;
+    if (!freezing->part)
+        freezing->part = replay_part_new(freezing->part_count++);
+    replay_part_add(freezing->part, envelope->queue, envelope->letter_id);
+    claim(freezing, envelope->letter_id);
+    replay_add_name(replay, replay->queues, &replay->queue_count, envelope->queue);
+    replay_add_name(replay, replay->dlqs, &replay->dlq_count, envelope->dlq);
+    if (freezing->part->count == REPLAY_PART_LETTERS)
+        write_part(freezing);
+    return freezing->status == STATUS_OK;
+}
+
+static void drop_parts(const struct replay *replay, uint32_t count) {
+    struct triage *triage = replay->replays->triage;
+    for (uint32_t number = 0; number < count; number++) {
+        struct arena arena;
+        arena_init_heap(&arena, FREEZE_ARENA_CHUNK);
+        struct replay_part *part = replay_part_new(number);
+        struct store_op op =
+            replay_part_letters_op(part, replay->id, triage_now(triage).wall, &arena);
+        op.keep.value = BYTES_NONE;
+        triage_commit(triage, &op, 1, NULL); /* what stays expires */
+        replay_part_free(part);
+        arena_free(&arena);
+    }
+}
+
+static int by_value(const void *a, const void *b) {
+    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return left < right ? -1 : left > right;
+}
+
+enum status replay_freeze(struct replay *replay, const struct replay_order *order,
+                          struct err *err) {
+    struct freezing freezing = {.replay = replay, .err = err};
+    struct selection_result result;
+    struct arena arena;
+    arena_init_heap(&arena, FREEZE_ARENA_CHUNK);
+    enum status status = selection_walk(replay->replays->triage, &order->selection, visit,
+                                        &freezing, &arena, &result, err);
+    arena_free(&arena);
+    if (freezing.status != STATUS_OK)
+        status = freezing.status;
+    if (status == STATUS_OK && freezing.part) {
+        write_part(&freezing);
+        status = freezing.status;
+    }
+    replay_part_free(freezing.part);
+    if (status != STATUS_OK)
+        drop_parts(replay, freezing.part_count);
+    else if (replay->selected > 0)
+        qsort(replay->claims, replay->selected, sizeof *replay->claims, by_value);
+    replay->counts.by[REPLAYED_WAITING] = replay->selected;
+    return status;
+}

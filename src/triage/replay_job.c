@@ -1,0 +1,188 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "triage/replay_state.h"
+
+enum { JOB_ARENA_CHUNK = 1024, EVENT_MAX = 1 << 20 };
+
+struct replay *replay_new(struct replays *replays, const char *id) {
+    struct replay *replay = memory_new(sizeof *replay);
+    replay->replays = replays;
+    snprintf(replay->id, sizeof replay->id, "%s", id);
+    arena_init_heap(&replay->arena, JOB_ARENA_CHUNK);
+    list_init(&replay->link);
+    list_init(&replay->parts);
+    list_init(&replay->window);
+    return replay;
+}
+
+static void free_under_way(struct map_node *node) {
+    free(CONTAINER_OF(node, struct replay_under_way, node));
+}
+
+void replay_free(struct replay *replay) {
+    if (!replay)
+        return;
+    list_remove(&replay->link);
+    LIST_EACH_SAFE(node, &replay->parts)
+    replay_part_free(CONTAINER_OF(node, struct replay_part, link));
+    LIST_EACH_SAFE(node, &replay->window)
+    replay_ready_drop(CONTAINER_OF(node, struct sending, link));
+    map_drain(&replay->under_way, free_under_way);
+    arena_free(&replay->arena);
+    free(replay->claims);
+    free(replay->ops);
+    free(replay);
+}
+
+void replay_set_order(struct replay *replay, const struct replay_order *order) {
+    struct arena *arena = &replay->arena;
+    replay->order = *order;
+    replay->order.selection.as_json = arena_dup(arena, order->selection.as_json);
+    replay->order.edit = arena_dup(arena, order->edit);
+    replay->order.to = arena_dup(arena, order->to);
+    replay->order.who = arena_dup(arena, order->who);
+    replay->order.why = arena_dup(arena, order->why);
+}
+
+void replay_add_name(struct replay *replay, struct bytes *names, size_t *count, struct bytes name) {
+    for (size_t i = 0; i < *count; i++)
+        if (bytes_eq(names[i], name))
+            return;
+    if (*count < REPLAY_NAMES_MAX)
+        names[(*count)++] = arena_dup(&replay->arena, name);
+}
+
+bool replay_is_over(const struct replay *replay) {
+    return replay->state == REPLAY_ABORTED || replay->state == REPLAY_DONE;
+}
+
+static int by_value(const void *a, const void *b) {
+    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return left < right ? -1 : left > right;
+}
+
+/* What an aborted one did not send is free; what it sent is replaying, and so not free either. */
+bool replay_claims(const struct replay *replay, struct bytes letter_id) {
+    uint64_t hash = bytes_hash(letter_id);
+    return !replay_is_over(replay) && replay->selected > 0 &&
+           bsearch(&hash, replay->claims, replay->selected, sizeof hash, by_value) != NULL;
+}
+
+static void tell(struct replay *replay) {
+    const struct replay_around *around = &replay->replays->around;
+    char at[INSTANT_TEXT_SIZE];
+    struct buf text, doc;
+    if (!around->event)
+        return;
+    buf_init_heap(&text, EVENT_MAX);
+    buf_init_heap(&doc, EVENT_MAX);
+    replay_doc_put(replay, &doc);
+    struct json_out json = json_out(&text);
+    json_open(&json, '{');
+    json_key(&json, "type");
+    json_put_str(&json, "replay");
+    json_key(&json, "at");
+    json_put_str(&json, wall_text(replay->replays->now.wall, at));
+    json_key(&json, "replay");
+    json_put_raw(&json, buf_view(&doc));
+    json_close(&json, '}');
+    around->event(around->arg, "replay", buf_view(&text));
+    buf_free(&doc);
+    buf_free(&text);
+}
+
+void replay_set_state(struct replay *replay, enum replay_state state, const char *why) {
+    if (replay->state == state && strcmp(replay->why, why) == 0)
+        return;
+    bool other = replay->state != state;
+    replay->state = state;
+    snprintf(replay->why, sizeof replay->why, "%s", why);
+    replay->changed = true;
+    if (!other)
+        return;
+    log_info("replay %s: %s%s%s", replay->id, replay_state_text(state), why[0] ? ": " : "", why);
+    tell(replay);
+}
+
+/* ---- parts ---- */
+
+struct replay_part *replay_part_of(struct replay *replay, uint64_t place, uint32_t *at) {
+    uint64_t frozen = replay->selected - 1 - place; /* its place in the list, newest first */
+    uint32_t number = (uint32_t)(frozen / REPLAY_PART_LETTERS);
+    struct err err;
+    *at = (uint32_t)(frozen % REPLAY_PART_LETTERS);
+    LIST_EACH(node, &replay->parts) {
+        struct replay_part *part = CONTAINER_OF(node, struct replay_part, link);
+        if (part->number == number)
+            return part;
+    }
+    struct replay_part *part = NULL;
+    enum status status = replay_part_load(replay->replays->triage, replay->id, number, &part, &err);
+    if (status == STATUS_OK && *at < part->count) {
+        list_push_front(&replay->parts, &part->link);
+        return part;
+    }
+    replay_part_free(part);
+    replay_abort(replay, BYTES("impound"),
+                 bytes_of(status == STATUS_OK ? "its selection is damaged" : err.text));
+    return NULL;
+}
+
+void replay_note(struct replay *replay, uint64_t place, enum replay_outcome outcome,
+                 struct bytes why) {
+    uint32_t at;
+    struct replay_part *part = replay_part_of(replay, place, &at);
+    if (!part)
+        return;
+    replay->counts.by[replay_part_outcome(part, at)]--;
+    replay->counts.by[outcome]++;
+    replay->replays->totals.letters.by[outcome]++;
+    replay_part_note(part, at, outcome, why);
+    replay->changed = true;
+}
+
+static bool is_needed(const struct replay *replay, const struct replay_part *part) {
+    struct replay_counts counts = {{0}};
+    replay_part_count(part, &counts);
+    bool waits = counts.by[REPLAYED_WAITING] > 0 && !replay_is_over(replay);
+    return part->dirty || waits || counts.by[REPLAYED_SENT] > 0;
+}
+
+void replay_drop_parts(struct replay *replay) {
+    LIST_EACH_SAFE(node, &replay->parts) {
+        struct replay_part *part = CONTAINER_OF(node, struct replay_part, link);
+        if (!is_needed(replay, part))
+            replay_part_free(part);
+    }
+}
+
+/* ---- letters under way ---- */
+
+void replay_put_under_way(struct replay *replay, uint64_t place, struct bytes letter_id) {
+    struct replay_under_way *under_way = memory_new(sizeof *under_way + letter_id.len + 1);
+    under_way->place = place;
+    under_way->sent_at = replay->replays->now.mono;
+    memcpy(under_way->id, letter_id.ptr, letter_id.len);
+    map_insert(&replay->under_way, &under_way->node, bytes_hash(letter_id));
+}
+
+struct replay_under_way *replay_find_under_way(const struct replay *replay,
+                                               struct bytes letter_id) {
+    for (struct map_node *node = map_first(&replay->under_way, bytes_hash(letter_id)); node;
+         node = map_next(node)) {
+        struct replay_under_way *under_way = CONTAINER_OF(node, struct replay_under_way, node);
+        if (bytes_is(letter_id, under_way->id))
+            return under_way;
+    }
+    return NULL;
+}
+
+void replay_end_under_way(struct replay *replay, struct replay_under_way *under_way) {
+    map_remove(&replay->under_way, &under_way->node);
+    free(under_way);
+}

@@ -1,0 +1,205 @@
+/* One letter on its way to being sent: read, found fresh, edited. A check or an edit takes a while,
+ * so that several are on their way at once; they are sent in order of place all the same. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "triage/replay_state.h"
+
+static void go_on(struct sending *sending);
+
+/* It is not sent. */
+static void give_up(struct sending *sending, enum replay_outcome outcome, struct bytes why) {
+    sending->step = SENDING_OVER;
+    sending->outcome = outcome;
+    snprintf(sending->why, sizeof sending->why, "%.*s",
+             BYTES_ARG(bytes_clip(why, sizeof sending->why - 1)));
+    sending->replay->going--;
+}
+
+void replay_ready_drop(struct sending *sending) {
+    list_remove(&sending->link);
+    store_held_free(sending->held);
+    free(sending);
+}
+
+/* ---- the edit ---- */
+
+static void edit_answered(struct replays *replays, struct replay_mail *mail) {
+    struct sending *sending = CONTAINER_OF(mail, struct sending, mail);
+    (void)replays;
+    sending->replay->preparing--;
+    if (sending->outcome == REPLAYED_UNEDITED)
+        give_up(sending, REPLAYED_UNEDITED, bytes_of(sending->why));
+    else
+        sending->step = SENDING_READY;
+}
+
+/* On jq's thread. */
+static void on_edited(struct jq_job *job, enum status status, bool truthy, struct bytes output,
+                      const struct err *err) {
+    (void)truthy;
+    struct sending *sending = job->arg;
+    if (status != STATUS_OK || output.len == 0) {
+        sending->outcome = REPLAYED_UNEDITED;
+        snprintf(sending->why, sizeof sending->why, "%.200s",
+                 status == STATUS_OK ? "the program gave nothing"
+                 : err               ? err->text
+                                     : "it failed");
+    } else if (!bytes_eq(output, sending->held->body)) {
+        sending->body = arena_dup(&sending->held->arena, output);
+    }
+    sending->mail.open = edit_answered;
+    replays_post(sending->replay->replays, &sending->mail);
+}
+
+static void start_edit(struct sending *sending) {
+    struct jq *jq = sending->replay->replays->triage->jq;
+    struct json json;
+    if (json_parse(sending->held->body, &json, NULL) != STATUS_OK) {
+        give_up(sending, REPLAYED_UNEDITED, BYTES("its body is not JSON"));
+        return;
+    }
+    sending->step = SENDING_EDIT;
+    sending->replay->preparing++;
+    sending->job = (struct jq_job){.program = sending->replay->order.edit,
+                                   .input = sending->held->body,
+                                   .done = on_edited,
+                                   .arg = sending};
+    jq->vtable->start(jq, &sending->job);
+}
+
+/* ---- whether it is fresh ---- */
+
+static void check_answered(struct replays *replays, struct replay_mail *mail) {
+    struct sending *sending = CONTAINER_OF(mail, struct sending, mail);
+    (void)replays;
+    sending->replay->preparing--;
+    sending->check = NULL;
+    if (sending->outcome != REPLAYED_WAITING)
+        give_up(sending, sending->outcome, bytes_of(sending->why));
+    else
+        go_on(sending);
+}
+
+/* "sha256:…", bare hex, or {"content_hash": either}. */
+static struct bytes hash_of(struct bytes answer, struct arena *arena) {
+    struct json json, member;
+    struct bytes text = bytes_trim(answer);
+    if (json_parse(text, &json, NULL) == STATUS_OK) {
+        if (json_get(json, "content_hash", &member))
+            json = member;
+        json_string(json, arena, &text);
+    }
+    if (bytes_starts(text, BYTES("sha256:")))
+        text = bytes_cut(text, sizeof "sha256:" - 1, text.len);
+    return text;
+}
+
+/* On the handler's thread. */
+static void on_checked(struct call *call, const struct outcome *outcome) {
+    struct sending *sending = CONTAINER_OF(call, struct sending, call);
+    const struct envelope *envelope = &sending->held->envelope;
+    struct bytes hash = hash_of(outcome->answer, &sending->held->arena);
+    if (outcome->ending != ENDING_OK) {
+        sending->outcome = REPLAYED_UNCHECKED;
+        snprintf(sending->why, sizeof sending->why, "the freshness check failed: %.*s",
+                 BYTES_ARG(bytes_clip(outcome->error_message, 150)));
+    } else if (!bytes_eq_nocase(hash, bytes_of(envelope->content_hash))) {
+        sending->outcome = REPLAYED_STALE;
+        snprintf(sending->why, sizeof sending->why, "its content hash is %.*s now",
+                 BYTES_ARG(bytes_clip(hash, 80)));
+    }
+    sending->mail.open = check_answered;
+    replays_post(sending->replay->replays, &sending->mail);
+}
+
+static void start_check(struct sending *sending) {
+    const struct envelope *envelope = &sending->held->envelope;
+    sending->step = SENDING_CHECK;
+    sending->replay->preparing++;
+    sending->call = (struct call){.queue = envelope->queue,
+                                  .id = envelope->id,
+                                  .key = envelope->key,
+                                  .body = sending->held->body,
+                                  .content_type = envelope->content_type,
+                                  .headers = envelope->headers,
+                                  .header_count = envelope->header_count,
+                                  .attempt = 1,
+                                  .replay = envelope->replays + 1,
+                                  .first_attempt_at = envelope->first_attempt_at,
+                                  .wants_answer = true,
+                                  .done = on_checked};
+    sending->check->vtable->start(sending->check, &sending->call);
+}
+
+/* ---- the letter ---- */
+
+static void go_on(struct sending *sending) {
+    if (sending->check)
+        start_check(sending);
+    else if (sending->replay->order.edit.len > 0)
+        start_edit(sending);
+    else
+        sending->step = SENDING_READY;
+}
+
+static bool is_stale(const struct sending *sending, const struct replay_dlq *dlq) {
+    struct wall now = sending->replay->replays->now.wall;
+    return dlq->fresh_ms > 0 && now.ms - sending->held->envelope.created_at.ms > dlq->fresh_ms;
+}
+
+/* A letter that moves was claimed in its own queue by the commit before. */
+static bool is_claimed(const struct sending *sending) {
+    const struct envelope *envelope = &sending->held->envelope;
+    return envelope->state == STATE_REPLAYING && bytes_is(envelope->replay, sending->replay->id);
+}
+
+static void look_at(struct sending *sending) {
+    const struct envelope *envelope = &sending->held->envelope;
+    const struct replay_around *around = &sending->replay->replays->around;
+    struct replay_dlq dlq = {.max_replays = UINT32_MAX};
+    char why[REPLAY_WHY_MAX];
+    around->dlq(around->arg, envelope->dlq, &dlq);
+    if (is_claimed(sending)) {
+        sending->moved = true;
+        sending->step = SENDING_READY;
+    } else if (envelope->state != STATE_PENDING_REVIEW) {
+        snprintf(why, sizeof why, "it is %s", state_text(envelope->state));
+        give_up(sending, REPLAYED_CHANGED, bytes_of(why));
+    } else if (envelope->replays >= dlq.max_replays) {
+        snprintf(why, sizeof why, "it was replayed %u times", (unsigned)envelope->replays);
+        give_up(sending, REPLAYED_ESCALATED, bytes_of(why));
+    } else if (!sending->replay->order.send_stale && is_stale(sending, &dlq)) {
+        give_up(sending, REPLAYED_STALE, BYTES("it is older than fresh.within"));
+    } else {
+        sending->check = sending->replay->order.send_stale ? NULL : dlq.check;
+        go_on(sending);
+    }
+}
+
+void replay_ready(struct replay *replay, uint64_t place, const struct replay_letter *letter) {
+    struct store *store = replay->replays->triage->store;
+    struct sending *sending = memory_new(sizeof *sending);
+    struct err err;
+    sending->replay = replay;
+    sending->place = place;
+    list_push_back(&replay->window, &sending->link);
+    replay->going++;
+    enum status status = store->vtable->get(store, letter->queue, letter->id, &sending->held, &err);
+    if (status == STATUS_OK)
+        look_at(sending);
+    else
+        give_up(sending, REPLAYED_CHANGED,
+                status == STATUS_NOT_FOUND ? BYTES("it is not held any more") : bytes_of(err.text));
+}
+
+void replay_ready_cancel(struct replay *replay) {
+    LIST_EACH(node, &replay->window) {
+        struct sending *sending = CONTAINER_OF(node, struct sending, link);
+        if (sending->step == SENDING_CHECK && sending->check)
+            sending->check->vtable->cancel(sending->check, &sending->call);
+    }
+}

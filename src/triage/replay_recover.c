@@ -1,0 +1,119 @@
+/* What an earlier life left: replays that were not over, read back from the store.
+ *
+ * Outcomes were written in the commits that sent the letters, so a letter that is noted as sent was
+ * sent, and the letter itself tells what became of it. Nothing is sent a second time from here;
+ * what was in a handler's hands is handed over again by the engine. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "triage/replay_state.h"
+
+enum { LIST_ARENA_CHUNK = 4096 };
+
+static int by_value(const void *a, const void *b) {
+    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return left < right ? -1 : left > right;
+}
+
+/* A letter that was noted as sent: still on its way, or what became of it. */
+static void look_up(struct replay *replay, struct replay_part *part, uint32_t at) {
+    struct store *store = replay->replays->triage->store;
+    const struct replay_letter *letter = &part->letters[at];
+    uint64_t frozen = (uint64_t)part->number * REPLAY_PART_LETTERS + at;
+    struct bytes queue = replay->order.to.len > 0 ? replay->order.to : letter->queue;
+    struct store_held *held = NULL;
+    struct err err;
+    if (store->vtable->get(store, queue, letter->id, &held, &err) != STATUS_OK) {
+        replay_part_note(part, at, REPLAYED_CHANGED, BYTES("it is not held any more"));
+        return;
+    }
+    const struct envelope *envelope = &held->envelope;
+    if (!bytes_is(envelope->replay, replay->id))
+        replay_part_note(part, at, REPLAYED_CHANGED, BYTES("it was decided meanwhile"));
+    else if (envelope->state == STATE_REPLAYING)
+        replay_put_under_way(replay, replay->selected - 1 - frozen, letter->id);
+    else if (envelope->state == STATE_RESOLVED)
+        replay_part_note(part, at, REPLAYED_RESOLVED, BYTES_NONE);
+    else if (envelope->state == STATE_DISCARDED)
+        replay_part_note(part, at, REPLAYED_DISCARDED, BYTES_NONE);
+    else
+        replay_part_note(part, at, REPLAYED_FAILED, envelope->reason);
+    store_held_free(held);
+}
+
+static enum status read_part(struct replay *replay, uint32_t number, struct err *err) {
+    struct replay_part *part;
+    enum status status = replay_part_load(replay->replays->triage, replay->id, number, &part, err);
+    if (status != STATUS_OK)
+        return status;
+    for (uint32_t at = 0; at < part->count; at++) {
+        uint64_t frozen = (uint64_t)number * REPLAY_PART_LETTERS + at;
+        if (frozen < replay->selected)
+            replay->claims[frozen] = bytes_hash(part->letters[at].id);
+        if (replay_part_outcome(part, at) == REPLAYED_SENT)
+            look_up(replay, part, at);
+    }
+    replay_part_count(part, &replay->counts);
+    list_push_back(&replay->parts, &part->link);
+    return STATUS_OK;
+}
+
+static enum status read_parts(struct replay *replay, struct err *err) {
+    uint64_t count = (replay->selected + REPLAY_PART_LETTERS - 1) / REPLAY_PART_LETTERS;
+    replay->claims = memory_array(replay->selected + 1, sizeof *replay->claims);
+    for (uint64_t number = 0; number < count; number++) {
+        enum status status = read_part(replay, (uint32_t)number, err);
+        if (status != STATUS_OK)
+            return status;
+        replay_drop_parts(replay);
+    }
+    qsort(replay->claims, replay->selected, sizeof *replay->claims, by_value);
+    return STATUS_OK;
+}
+
+static enum status read_replay(struct replays *replays, struct bytes id, struct err *err) {
+    struct store *store = replays->triage->store;
+    char text[UUID_TEXT_SIZE];
+    struct bytes doc;
+    snprintf(text, sizeof text, "%.*s", BYTES_ARG(id));
+    struct replay *replay = replay_new(replays, text);
+    enum status status =
+        store->vtable->kept(store, 0, SPACE_REPLAY, replay_doc_name(id, &replay->arena),
+                            replays->now.wall, &replay->arena, &doc, err);
+    if (status == STATUS_OK)
+        status = replay_doc_read(doc, replay, err);
+    if (status == STATUS_OK)
+        status = read_parts(replay, err);
+    if (status != STATUS_OK) {
+        replay_free(replay);
+        return status;
+    }
+    replay->changed = true;
+    list_push_back(&replays->active, &replay->link);
+    log_info("replay %s: taken up again, %llu of %llu sent", replay->id,
+             (unsigned long long)replay_sent(&replay->counts),
+             (unsigned long long)replay->selected);
+    return STATUS_OK;
+}
+
+/* A replay that cannot be read is passed over, loudly: its letters are safe where they are. */
+enum status replays_recover(struct replays *replays, struct err *err) {
+    struct store *store = replays->triage->store;
+    struct store_kept open[REPLAYS_ACTIVE_MAX];
+    struct arena arena;
+    size_t count = 0;
+    arena_init_heap(&arena, LIST_ARENA_CHUNK);
+    enum status status =
+        store->vtable->kept_list(store, SPACE_REPLAY, BYTES("a/"), BYTES_NONE, false,
+                                 REPLAYS_ACTIVE_MAX, &arena, open, &count, err);
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        struct bytes id = bytes_cut(open[i].name, 2, open[i].name.len);
+        struct err trouble;
+        if (read_replay(replays, id, &trouble) != STATUS_OK)
+            log_error("replay %.*s cannot be taken up: %s", BYTES_ARG(id), trouble.text);
+    }
+    arena_free(&arena);
+    return status;
+}

@@ -1,0 +1,359 @@
+/* The commits of a replay. One carries the next letters that are ready, in order of place, what
+ * became of others, and the outcomes of both: whoever reads the store after a crash finds all of it
+ * or nothing. One commit of a replay is under way at a time. */
+#include <assert.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "triage/replay_state.h"
+#include "triage/strip.h"
+
+enum { COMMIT_ARENA_CHUNK = 16 * 1024, BATCH_MAX = 256 };
+/* A letter that is about to move must not be taken where it is. */
+#define FAR_MS (INT64_C(10) * 365 * 24 * 3600 * 1000)
+
+struct building {
+    struct replay *replay;
+    struct arena arena; /* until submit returns */
+    size_t count, max;
+};
+
+static struct store_op *add(struct building *building, struct store_op op) {
+    struct replay *replay = building->replay;
+    if (building->count == building->max) {
+        building->max = building->max ? building->max * 2 : 64;
+        replay->ops = memory_grow(replay->ops, building->max * sizeof *replay->ops);
+    }
+    replay->ops[building->count] = op;
+    return &replay->ops[building->count++];
+}
+
+static uint32_t queue_number(const struct replay *replay, struct bytes name) {
+    struct store *store = replay->replays->triage->store;
+    return store->vtable->queue_number(store, name);
+}
+
+/* ---- one letter ---- */
+
+static bool moves(const struct sending *sending) {
+    struct bytes to = sending->replay->order.to;
+    return to.len > 0 && !bytes_eq(to, sending->held->envelope.queue);
+}
+
+/* Its next round begins: SEMANTICS 2.3. */
+static void begin_round(struct sending *sending, struct envelope *envelope) {
+    struct arena *arena = &sending->held->arena;
+    struct wall now = sending->replay->replays->now.wall;
+    envelope->state = STATE_REPLAYING;
+    envelope->attempts = 0;
+    envelope->max_attempts = 0;
+    envelope->crashes = 0;
+    envelope->replays++;
+    envelope->replay = bytes_of(sending->replay->id);
+    envelope->replayed_at = now;
+    envelope->next_attempt_at = now;
+    envelope->delay_ms = 0;
+    envelope->header_count =
+        strip_headers(envelope->headers, envelope->header_count, arena, &envelope->headers);
+}
+
+static void hash_body(struct bytes body, char out[65]) {
+    unsigned char hash[crypto_hash_sha256_BYTES];
+    crypto_hash_sha256(hash, (const unsigned char *)body.ptr, body.len);
+    sodium_bin2hex(out, 65, hash, sizeof hash);
+}
+
+/* The body that first died is kept, whatever is edited afterwards. */
+static void edit(struct building *building, struct sending *sending, struct envelope *envelope) {
+    struct store_held *held = sending->held;
+    if (!envelope->edited)
+        add(building, (struct store_op){.kind = STORE_KEEP,
+                                        .keep = {.space = SPACE_ORIGINAL,
+                                                 .name = envelope->letter_id,
+                                                 .value = held->body,
+                                                 .expires = WALL_NEVER}});
+    envelope->edited = true;
+    envelope->size = sending->body.len;
+    hash_body(sending->body, envelope->content_hash);
+}
+
+static void add_update(struct building *building, struct sending *sending) {
+    struct envelope *envelope = arena_alloc(&building->arena, sizeof *envelope);
+    *envelope = sending->held->envelope;
+    begin_round(sending, envelope);
+    if (sending->body.ptr)
+        edit(building, sending, envelope);
+    if (moves(sending)) {
+        envelope->delay_ms = FAR_MS;
+        envelope->next_attempt_at.ms += FAR_MS;
+    }
+    sending->op = building->count;
+    add(building, (struct store_op){.kind = STORE_UPDATE,
+                                    .queue = queue_number(building->replay, envelope->queue),
+                                    .seq = sending->held->seq,
+                                    .envelope = envelope,
+                                    .body = sending->body,
+                                    .from = 1u << STATE_PENDING_REVIEW});
+}
+
+/* From its own queue to another one, as it stands there since the commit before. */
+static void add_move(struct building *building, struct sending *sending) {
+    struct replay *replay = building->replay;
+    struct envelope *envelope = arena_alloc(&building->arena, sizeof *envelope);
+    *envelope = sending->held->envelope;
+    envelope->queue = replay->order.to;
+    envelope->next_attempt_at = replay->replays->now.wall;
+    envelope->delay_ms = 0;
+    sending->op = building->count;
+    add(building, (struct store_op){.kind = STORE_PUT,
+                                    .queue = queue_number(replay, replay->order.to),
+                                    .envelope = envelope,
+                                    .body = sending->held->body,
+                                    .check_id = true});
+    add(building, (struct store_op){.kind = STORE_FORGET,
+                                    .queue = queue_number(replay, sending->held->envelope.queue),
+                                    .seq = sending->held->seq,
+                                    .from = 1u << STATE_REPLAYING});
+}
+
+/* It was to move, and the other queue has one of its id: back to where it waited. */
+static void add_return(struct building *building, struct sending *sending) {
+    struct envelope *envelope = arena_alloc(&building->arena, sizeof *envelope);
+    *envelope = sending->held->envelope;
+    envelope->state = STATE_PENDING_REVIEW;
+    envelope->replays--;
+    envelope->next_attempt_at = WALL_NEVER;
+    envelope->delay_ms = 0;
+    add(building, (struct store_op){.kind = STORE_UPDATE,
+                                    .queue = queue_number(building->replay, envelope->queue),
+                                    .seq = sending->held->seq,
+                                    .envelope = envelope,
+                                    .from = 1u << STATE_REPLAYING});
+}
+
+static void add_escalation(struct building *building, const struct sending *sending) {
+    const struct envelope *envelope = &sending->held->envelope;
+    add(building, (struct store_op){.kind = STORE_MARK,
+                                    .queue = queue_number(building->replay, envelope->queue),
+                                    .seq = sending->held->seq,
+                                    .from = 1u << STATE_PENDING_REVIEW,
+                                    .mark = {.state = STATE_PENDING_REVIEW,
+                                             .escalated = true,
+                                             .at = building->replay->replays->now.wall,
+                                             .why = bytes_of(sending->why)}});
+}
+
+static void put_under_way(struct replay *replay, const struct sending *sending) {
+    replay_note(replay, sending->place, REPLAYED_SENT, BYTES_NONE);
+    replay_put_under_way(replay, sending->place, sending->held->envelope.letter_id);
+}
+
+static void add_letter(struct building *building, struct sending *sending) {
+    struct replay *replay = building->replay;
+    if (sending->step == SENDING_READY && sending->moved) {
+        add_move(building, sending);
+        put_under_way(replay, sending);
+    } else if (sending->step == SENDING_READY) {
+        add_update(building, sending);
+        if (!moves(sending))
+            put_under_way(replay, sending);
+    } else {
+        if (sending->outcome == REPLAYED_ESCALATED)
+            add_escalation(building, sending);
+        if (sending->outcome == REPLAYED_HELD)
+            add_return(building, sending);
+        replay_note(replay, sending->place, sending->outcome, bytes_of(sending->why));
+    }
+}
+
+/* ---- the commit's answer ---- */
+
+/* What was noted for a commit that failed, or for a letter that somebody else was faster with. */
+static void take_back(struct replay *replay, const struct sending *sending,
+                      enum replay_outcome outcome, const char *why) {
+    struct replay_under_way *under_way =
+        sending->held ? replay_find_under_way(replay, sending->held->envelope.letter_id) : NULL;
+    if (under_way)
+        replay_end_under_way(replay, under_way);
+    replay_note(replay, sending->place, outcome, bytes_of(why));
+}
+
+/* The other queue has one of its id. */
+static void hold_back(struct sending *sending) {
+    sending->step = SENDING_OVER;
+    sending->outcome = REPLAYED_HELD;
+    snprintf(sending->why, sizeof sending->why, "queue %.*s holds a message of that id",
+             BYTES_ARG(bytes_clip(sending->replay->order.to, 100)));
+    sending->replay->going--;
+}
+
+/* Claimed in its own queue: now it moves. */
+static void read_again(struct sending *sending) {
+    struct replay *replay = sending->replay;
+    struct store *store = replay->replays->triage->store;
+    struct store_held *held = NULL, *other = NULL;
+    const struct envelope *envelope = &sending->held->envelope;
+    struct err err;
+    if (store->vtable->get(store, envelope->queue, envelope->letter_id, &held, &err) != STATUS_OK)
+        return; /* it is tried again with the next commit */
+    store_held_free(sending->held);
+    sending->held = held;
+    sending->moved = true;
+    if (store->vtable->get(store, replay->order.to, held->envelope.id, &other, &err) == STATUS_OK)
+        hold_back(sending);
+    store_held_free(other);
+}
+
+static void settle(struct replay *replay, struct sending *sending) {
+    bool sent = sending->step == SENDING_READY;
+    if (sent && !sending->moved && replay->ops[sending->op].skipped) {
+        take_back(replay, sending, REPLAYED_CHANGED, "it was decided meanwhile");
+    } else if (sent && !sending->moved && moves(sending)) {
+        read_again(sending);
+        return;
+    } else if (sent) {
+        relapse_sent(&replay->relapse, replay->replays->now.mono, 1);
+    }
+    replay->going -= sent;
+    replay_ready_drop(sending);
+}
+
+static void revert(struct replay *replay, struct sending *sending) {
+    if (sending->step == SENDING_READY && !sending->moved && moves(sending))
+        return; /* nothing was noted */
+    take_back(replay, sending, REPLAYED_WAITING, "");
+}
+
+static void each_in_batch(struct replay *replay,
+                          void (*visit)(struct replay *replay, struct sending *sending)) {
+    LIST_EACH_SAFE(node, &replay->window) {
+        if (replay->batch == 0)
+            break;
+        replay->batch--;
+        visit(replay, CONTAINER_OF(node, struct sending, link));
+    }
+}
+
+static void commit_failed(struct replay *replay) {
+    log_error("replay %s: a commit failed, trying again: %s", replay->id, replay->commit.err.text);
+    each_in_batch(replay, revert);
+    if (replay->commit_status == STATUS_CONFLICT && !list_empty(&replay->window))
+        hold_back(CONTAINER_OF(replay->window.next, struct sending, link));
+    LIST_EACH(node, &replay->parts)
+    CONTAINER_OF(node, struct replay_part, link)->dirty = true;
+    replay->changed = true;
+    if (replay->spoken.name.len > 0)
+        replay->last_words = replay->spoken;
+    replay->again = mono_after(replay->replays->now.mono, REPLAY_AGAIN_MS);
+}
+
+static void commit_answered(struct replays *replays, struct replay_mail *mail) {
+    struct replay *replay = CONTAINER_OF(mail, struct replay, commit_mail);
+    (void)replays;
+    replay->committing = false;
+    if (replay->commit_status != STATUS_OK) {
+        commit_failed(replay);
+        return;
+    }
+    each_in_batch(replay, settle);
+    replay->spoken = (struct store_keep){.name = BYTES_NONE};
+    replay->closed = replay->commit_closes;
+    replay_drop_parts(replay);
+}
+
+static void on_commit(struct store_commit *commit, enum status status) {
+    struct replay *replay = CONTAINER_OF(commit, struct replay, commit);
+    replay->commit_status = status;
+    replays_post(replay->replays, &replay->commit_mail);
+}
+
+/* ---- the commit ---- */
+
+/* The first letters of the window that are ready, in order. One that moves goes alone: if the other
+ * queue refuses it, it is refused alone. */
+static void add_window(struct building *building) {
+    struct replay *replay = building->replay;
+    uint32_t sent = 0;
+    replay->batch = 0;
+    LIST_EACH(node, &replay->window) {
+        struct sending *sending = CONTAINER_OF(node, struct sending, link);
+        bool ready = sending->step == SENDING_READY || sending->step == SENDING_OVER;
+        if (!ready || replay->batch == BATCH_MAX)
+            break;
+        add_letter(building, sending);
+        replay->batch++;
+        sent += sending->step == SENDING_READY && (sending->moved || !moves(sending));
+        if (replay->order.to.len > 0)
+            break;
+    }
+    pace_sent(&replay->pace, replay->replays->now.mono, sent);
+}
+
+static void add_parts(struct building *building) {
+    struct replay *replay = building->replay;
+    LIST_EACH(node, &replay->parts) {
+        struct replay_part *part = CONTAINER_OF(node, struct replay_part, link);
+        if (!part->dirty)
+            continue;
+        add(building,
+            replay_part_outcomes_op(part, replay->id, replay->replays->now.wall, &building->arena));
+        part->dirty = false;
+    }
+}
+
+static bool can_close(const struct replay *replay) {
+    return replay_is_over(replay) && list_empty(&replay->window) && replay->under_way.count == 0;
+}
+
+static void add_doc(struct building *building) {
+    struct replay *replay = building->replay;
+    struct instant now = replay->replays->now;
+    replay->commit_closes = can_close(replay);
+    if (!replay->changed && !replay->commit_closes)
+        return;
+    replay->changed = false;
+    replay->written_at = now.mono;
+    add(building, replay_doc_op(replay, &building->arena));
+    replay->spoken = replay->last_words;
+    replay->last_words = (struct store_keep){.name = BYTES_NONE};
+    if (replay->spoken.name.len > 0)
+        add(building, (struct store_op){.kind = STORE_KEEP, .keep = replay->spoken});
+    if (replay->commit_closes)
+        add(building, replay_mark_op(replay, false, &building->arena));
+}
+
+static bool has_ready(const struct replay *replay) {
+    if (list_empty(&replay->window))
+        return false;
+    const struct sending *first = CONTAINER_OF(replay->window.next, struct sending, link);
+    return first->step == SENDING_READY || first->step == SENDING_OVER;
+}
+
+bool replay_send_wanted(const struct replay *replay) {
+    struct mono now = replay->replays->now.mono;
+    if (replay->committing || replay->closed || now.ms < replay->again.ms)
+        return false;
+    return has_ready(replay) || can_close(replay) ||
+           (replay->changed && now.ms - replay->written_at.ms >= REPLAY_SECOND_MS);
+}
+
+void replay_send(struct replay *replay) {
+    struct store *store = replay->replays->triage->store;
+    struct building building = {.replay = replay};
+    assert(!replay->committing);
+    arena_init_heap(&building.arena, COMMIT_ARENA_CHUNK);
+    free(replay->ops);
+    replay->ops = NULL;
+    add_window(&building);
+    add_parts(&building);
+    add_doc(&building);
+    replay->committing = true;
+    replay->commit_mail.open = commit_answered;
+    replay->commit =
+        (struct store_commit){.ops = replay->ops, .count = building.count, .done = on_commit};
+    store->vtable->submit(store, &replay->commit);
+    arena_free(&building.arena);
+}

@@ -1,0 +1,290 @@
+/* What a replay does now: canary, ramp, running; waiting while its queue cannot take anything;
+ * aborted when it makes things worse; done.
+ *
+ * A canary stage is known from the counts alone: it is on while so many, and no more, were sent, or
+ * while one of them is still under way. So a new life goes on in the stage that the last one was
+ * in. */
+#include <stdio.h>
+#include <string.h>
+
+#include "triage/audit.h"
+#include "triage/replay_state.h"
+
+enum { AUDIT_AFTER_MAX = 1 << 20, DLQ_ARENA_CHUNK = 4096, SHARE_LEAST = 1 };
+
+/* ---- endings ---- */
+
+static void audit(struct replay *replay, const char *what, struct bytes who, uint64_t count) {
+    struct triage *triage = replay->replays->triage;
+    struct buf after;
+    buf_init_heap(&after, AUDIT_AFTER_MAX);
+    replay_doc_put(replay, &after);
+    struct audit_entry entry = {.who = who,
+                                .what = what,
+                                .why = bytes_of(replay->why),
+                                .subject = bytes_of(replay->id),
+                                .filter = replay->order.selection.as_json,
+                                .count = count,
+                                .after = buf_view(&after)};
+    audit_begin(triage, &entry);
+    replay->last_words = audit_op(&entry, &replay->arena).keep;
+    buf_free(&after);
+}
+
+static void end(struct replay *replay, enum replay_state state, const char *why) {
+    replay->ended_at = replay->replays->now.wall;
+    replay_set_state(replay, state, why);
+    /* Written down at once, not when the second is over. */
+    replay->written_at.ms = INT64_MIN / 2;
+}
+
+/* What was not sent yet stays as it is; what is under way ends as it may. */
+void replay_abort(struct replay *replay, struct bytes who, struct bytes why) {
+    char text[REPLAY_WHY_MAX];
+    if (replay_is_over(replay))
+        return;
+    snprintf(text, sizeof text, "%.*s", BYTES_ARG(bytes_clip(why, sizeof text - 1)));
+    end(replay, REPLAY_ABORTED, text);
+    replay->replays->totals.aborted++;
+    audit(replay, "replay.abort", who, replay->counts.by[REPLAYED_RESOLVED]);
+}
+
+static bool is_finished(const struct replay *replay) {
+    return replay->next == replay->selected && list_empty(&replay->window) &&
+           replay->under_way.count == 0;
+}
+
+static void finish(struct replay *replay) {
+    end(replay, REPLAY_DONE, "");
+    audit(replay, "replay.done", BYTES("impound"), replay->counts.by[REPLAYED_RESOLVED]);
+}
+
+/* ---- stages ---- */
+
+/* How many letters the canary's present stage still has to send; false: the canary is over. */
+static bool canary_room(const struct replay *replay, uint64_t *room) {
+    uint64_t sent = replay_sent(&replay->counts), until = 0;
+    for (size_t i = 0; i < replay->order.canary_count; i++) {
+        until += replay->order.canary[i];
+        bool under_way = replay->counts.by[REPLAYED_SENT] > 0;
+        if (sent < until || (sent == until && under_way)) {
+            *room = until - sent > replay->going ? until - sent - replay->going : 0;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool in_canary(const struct replay *replay) {
+    uint64_t until = 0;
+    for (size_t i = 0; i < replay->order.canary_count; i++)
+        until += replay->order.canary[i];
+    return replay_sent(&replay->counts) <= until;
+}
+
+static double target_of(const struct replay *replay, const struct replay_queue *queue) {
+    const struct replay_rate *rate = &replay->order.rate;
+    double share = queue->usual_per_second * rate->value / 100;
+    switch (rate->kind) {
+    case REPLAY_RATE_FIXED:
+        return rate->value;
+    case REPLAY_RATE_SHARE:
+        return share > SHARE_LEAST ? share : SHARE_LEAST;
+    case REPLAY_RATE_UNLIMITED:
+        break;
+    }
+    return 0;
+}
+
+/* ---- its queue ---- */
+
+static const char *why_blocked(const struct replay_queue *queue, char text[REPLAY_WHY_MAX]) {
+    if (queue->blocked[0] || queue->lag <= queue->max_lag)
+        return queue->blocked;
+    snprintf(text, REPLAY_WHY_MAX, "the queue's lag is %llu, above max_lag %llu",
+             (unsigned long long)queue->lag, (unsigned long long)queue->max_lag);
+    return text;
+}
+
+/* Where the next letter goes. */
+static struct bytes next_queue(struct replay *replay) {
+    uint32_t at;
+    if (replay->order.to.len > 0 || replay->next == replay->selected)
+        return replay->order.to;
+    struct replay_part *part = replay_part_of(replay, replay->next, &at);
+    return part ? part->letters[at].queue : BYTES_NONE;
+}
+
+static void look_at_queue(struct replay *replay) {
+    const struct replay_around *around = &replay->replays->around;
+    struct mono now = replay->replays->now.mono;
+    struct replay_queue queue = {.max_lag = UINT64_MAX};
+    char text[REPLAY_WHY_MAX];
+    struct bytes name = next_queue(replay);
+    replay->looked_at = now;
+    replay->blocked[0] = '\0';
+    if (name.len == 0)
+        return;
+    if (around->queue(around->arg, name, &queue))
+        snprintf(replay->blocked, sizeof replay->blocked, "%s", why_blocked(&queue, text));
+    else
+        snprintf(replay->blocked, sizeof replay->blocked, "there is no queue \"%.*s\" any more",
+                 BYTES_ARG(bytes_clip(name, 100)));
+    replay->pace.target = target_of(replay, &queue);
+}
+
+/* From the foot of the ramp, at the start and whenever it had to stop. */
+static void set_out(struct replay *replay) {
+    struct mono now = replay->replays->now.mono;
+    double target = replay->pace.target;
+    pace_begin(&replay->pace, target, replay->order.ramp, now);
+    relapse_begin(&replay->relapse, now);
+    replay->dlq_total = 0;
+    if (replay->started_at.ms == WALL_NEVER.ms)
+        replay->started_at = replay->replays->now.wall;
+}
+
+/* True: nothing can be sent now. */
+static bool waits(struct replay *replay) {
+    struct mono now = replay->replays->now.mono;
+    if (replay->looked_at.ms == 0 || now.ms - replay->looked_at.ms >= REPLAY_LOOK_MS)
+        look_at_queue(replay);
+    if (replay->blocked[0] && !replay_is_over(replay))
+        replay_set_state(replay, REPLAY_WAITING, replay->blocked);
+    return replay->blocked[0] != '\0';
+}
+
+/* ---- its DLQs ---- */
+
+static uint64_t arrived(const struct replay *replay) {
+    struct store *store = replay->replays->triage->store;
+    uint64_t total = 1; /* never 0, which means "not known" */
+    for (size_t i = 0; i < replay->dlq_count; i++) {
+        struct arena arena;
+        struct store_dlq dlq;
+        arena_init_heap(&arena, DLQ_ARENA_CHUNK);
+        if (store->vtable->dlq(store, replay->dlqs[i], replay->replays->now.wall, &arena, &dlq) ==
+            STATUS_OK)
+            total += dlq.total;
+        arena_free(&arena);
+    }
+    return total;
+}
+
+static void look_at_dlqs(struct replay *replay) {
+    struct mono now = replay->replays->now.mono;
+    if (now.ms - replay->second_at.ms < REPLAY_SECOND_MS && replay->dlq_total > 0)
+        return;
+    uint64_t total = arrived(replay);
+    if (replay->dlq_total > 0 && total > replay->dlq_total)
+        relapse_refilled(&replay->relapse, now, total - replay->dlq_total);
+    replay->dlq_total = total;
+    replay->second_at = now;
+}
+
+static void abort_if_worse(struct replay *replay) {
+    char memory[REPLAY_WHY_MAX];
+    struct buf why;
+    buf_init_fixed(&why, memory, sizeof memory);
+    look_at_dlqs(replay);
+    if (relapse_is_here(&replay->relapse, replay->replays->now.mono, &why))
+        replay_abort(replay, BYTES("impound"), buf_view(&why));
+}
+
+/* ---- sending ---- */
+
+static void get_ready(struct replay *replay, uint64_t room) {
+    while (room > 0 && replay->next < replay->selected &&
+           replay->preparing < REPLAY_PREPARING_MAX) {
+        uint32_t at;
+        struct replay_part *part = replay_part_of(replay, replay->next, &at);
+        if (!part)
+            return;
+        uint64_t place = replay->next++;
+        if (replay_part_outcome(part, at) != REPLAYED_WAITING)
+            continue;
+        size_t going = replay->going;
+        replay_ready(replay, place, &part->letters[at]);
+        room -= replay->going > going;
+        if (replay->going + replay->under_way.count >= REPLAY_UNDER_WAY_MAX ||
+            replay->going >= REPLAY_WINDOW_MAX)
+            return;
+    }
+}
+
+static uint64_t room_now(struct replay *replay) {
+    struct mono now = replay->replays->now.mono;
+    uint64_t room;
+    if (canary_room(replay, &room)) {
+        replay_set_state(replay, REPLAY_CANARY, "");
+        pace_begin(&replay->pace, replay->pace.target, replay->order.ramp, now);
+        return room;
+    }
+    replay_set_state(replay, pace_is_ramping(&replay->pace, now) ? REPLAY_RAMP : REPLAY_RUNNING,
+                     "");
+    uint32_t may = pace_room(&replay->pace, now, REPLAY_WINDOW_MAX);
+    return may > replay->going ? may - replay->going : 0;
+}
+
+static void move_on(struct replay *replay) {
+    bool rested = replay->state == REPLAY_PLANNED || replay->state == REPLAY_WAITING ||
+                  replay->state == REPLAY_PAUSED;
+    if (waits(replay))
+        return;
+    if (rested || replay->pace.began.ms == 0)
+        set_out(replay);
+    abort_if_worse(replay);
+    if (!replay_is_over(replay))
+        get_ready(replay, room_now(replay));
+}
+
+static struct mono next_wake(struct replay *replay) {
+    struct mono now = replay->replays->now.mono;
+    struct mono second = mono_after(now, REPLAY_SECOND_MS);
+    if (replay->committing || replay->closed)
+        return MONO_NEVER;
+    if (replay->again.ms > now.ms)
+        return replay->again;
+    if (replay->state == REPLAY_WAITING)
+        return mono_after(now, REPLAY_WAIT_MS);
+    bool full = replay->going + replay->under_way.count >= REPLAY_UNDER_WAY_MAX;
+    uint64_t room;
+    if (replay_is_over(replay) || replay->state == REPLAY_PAUSED || full ||
+        replay->next == replay->selected || canary_room(replay, &room))
+        return second;
+    return mono_earlier(second, pace_next(&replay->pace));
+}
+
+struct mono replay_advance(struct replay *replay) {
+    bool stopping = replay->replays->stopping;
+    if (!replay->committing && !replay_is_over(replay) && replay->state != REPLAY_PAUSED &&
+        !stopping) {
+        if (is_finished(replay))
+            finish(replay);
+        else
+            move_on(replay);
+    }
+    if (replay_send_wanted(replay))
+        replay_send(replay);
+    return next_wake(replay);
+}
+
+/* ---- what the engine made of a letter ---- */
+
+void replay_heard(struct replay *replay, struct replay_under_way *under_way,
+                  enum replay_outcome outcome, struct bytes why) {
+    struct mono now = replay->replays->now.mono;
+    char text[REPLAY_WHY_MAX];
+    bool canary = in_canary(replay);
+    replay_note(replay, under_way->place, outcome, why);
+    if (outcome == REPLAYED_FAILED)
+        relapse_dead(&replay->relapse, under_way->sent_at, now);
+    else
+        relapse_drained(&replay->relapse, now, 1);
+    if (outcome == REPLAYED_FAILED && canary) {
+        snprintf(text, sizeof text, "the canary died: letter %.40s is dead again: %.*s",
+                 under_way->id, BYTES_ARG(bytes_clip(why, 150)));
+        replay_abort(replay, BYTES("impound"), bytes_of(text));
+    }
+    replay_end_under_way(replay, under_way);
+}

@@ -1,0 +1,149 @@
+"""Alerts: told once, told again, told when it is over; nothing lost, nothing twice."""
+import json
+import shutil
+import subprocess
+import os
+import urllib.request
+
+import pytest
+
+from harness import PATIENCE_S, eventually, free_port
+
+
+
+def dead_letters(server, count):
+    for number in range(count):
+        server.push("orders", {"order": number})
+    eventually(lambda: server.dlq("orders.dlq")["depth"] == count, "the letters are there")
+
+
+def notices(catcher):
+    return [json.loads(call.body) for call in catcher.calls]
+
+
+def queues(handler):
+    return {"orders": {"handler": {"http": handler(lambda call: 422).url}}}
+
+
+def test_an_alert_fires_once_repeats_and_resolves(serve, handler):
+    catcher = handler()
+    server = serve(queues(handler), alerts={
+        "defaults": "off",
+        "to": [{"name": "hook", "webhook": catcher.url}],
+        "rules": [{"name": "Dead", "metric": "dlq_depth", "dlq": "orders.*", "above": 1, "severity": "critical",
+                   "repeat": "1s"}]})
+    dead_letters(server, 1)
+    dead_letters_now = server.get("/v1/alerts").json["alerts"]
+    assert dead_letters_now == [], "one letter is not above 1"
+    server.push("orders", {"order": "second"})
+    eventually(lambda: len(catcher.calls) >= 3, "it was told, and twice more")
+    first, *again = notices(catcher)[:3]
+    assert (first["status"], first["alert"], first["severity"], first["dlq"]) == (
+        "firing", "Dead", "critical", "orders.dlq")
+    assert first["value"] == 2 and first["above"] == 1 and not first["repeat"]
+    assert all(one["repeat"] and one["status"] == "firing" for one in again)
+    shown = server.get("/v1/alerts").json["alerts"]
+    assert [(one["alert"], one["state"], one["subject"]) for one in shown] == [("Dead", "firing", "orders.dlq")]
+    assert "Dead" in server.cli("alerts")
+    answer = server.post("/v1/letters/resolve", {"filter": {"dlq": "orders.dlq"}, "why": "tried", "dry_run": False})
+    assert answer.status == 200, answer.body
+    eventually(lambda: notices(catcher)[-1]["status"] == "resolved", "the end was told")
+    told = notices(catcher)
+    assert [one["status"] for one in told].count("resolved") == 1
+    assert [one["repeat"] for one in told if one["status"] == "firing"].count(False) == 1
+    assert server.cli("alerts") == "Nothing fires.\n"
+
+
+def test_a_restart_tells_nothing_twice(serve, handler):
+    catcher = handler()
+    server = serve(queues(handler), alerts={
+        "to": [{"name": "hook", "webhook": catcher.url, "severity": "critical"}],
+        "rules": [{"name": "Dead", "metric": "dlq_depth", "above": 0, "severity": "critical"}]})
+    dead_letters(server, 1)
+    eventually(lambda: catcher.calls, "it was told")
+    eventually(lambda: server.get("/v1/alerts").json["alerts"][0]["owed"] == 0, "that it was told is kept")
+    server.kill()
+    server.start()
+    server.push("orders", {"order": "more"})
+    eventually(lambda: any(one["value"] == 2 for one in server.get("/v1/alerts").json["alerts"]),
+               "the new life has looked again")
+    assert [one["status"] for one in notices(catcher)] == ["firing"]
+
+
+def test_an_unreachable_receiver_loses_nothing(serve, handler):
+    port = free_port()
+    server = serve(queues(handler), alerts={
+        "defaults": "off",
+        "to": [{"name": "hook", "webhook": f"http://127.0.0.1:{port}/"}],
+        "rules": [{"name": "Dead", "metric": "dlq_depth", "above": 0}]})
+    dead_letters(server, 1)
+    eventually(lambda: "alerts to hook" in server.log(), "the first try failed")
+    server.post("/v1/letters/resolve", {"filter": {"dlq": "orders.dlq"}, "why": "tried", "dry_run": False})
+    server.kill()
+    catcher = handler(port=port)
+    server.start()
+    eventually(lambda: len(catcher.calls) == 2, "both notices came")
+    assert [one["status"] for one in notices(catcher)] == ["firing", "resolved"]
+
+
+def test_each_receiver_gets_its_own_words(serve, handler):
+    slack, pager = handler(), handler(lambda call: 202)
+    server = serve(queues(handler), alerts={
+        "defaults": "off",
+        "to": [{"name": "chat", "slack": slack.url},
+               {"name": "pager", "pagerduty": "key-1", "url": pager.url, "severity": "critical"}],
+        "rules": [{"name": "Dead", "metric": "dlq_depth", "above": 0, "severity": "critical"},
+                  {"name": "Quiet", "metric": "dlq_depth", "above": 0, "severity": "info", "to": ["chat"]}]})
+    dead_letters(server, 1)
+    eventually(lambda: len(slack.calls) == 2 and len(pager.calls) == 1, "all were told")
+    assert {one["text"] for one in notices(slack)} == {"[firing] Dead", "[firing] Quiet"}
+    event = notices(pager)[0]
+    assert event["routing_key"] == "key-1" and event["event_action"] == "trigger"
+    assert event["payload"]["severity"] == "critical" and "orders.dlq" in event["payload"]["summary"]
+    said = server.cli("alerts", "test")
+    assert said == "chat: took it\npager: took it\n"
+    slack.answer = lambda call: 500
+    assert server.cli("alerts", "test", "--to", "chat", expect=1).startswith("chat: HTTP 500")
+    assert "there is no alert receiver" in server.cli("alerts", "test", "--to", "nobody", expect=4)
+
+
+@pytest.fixture
+def alertmanager(tmp_path):
+    program = shutil.which("prometheus-alertmanager")
+    if not program:
+        assert os.environ.get("CI") != "true", "prometheus-alertmanager is not installed"
+        pytest.skip("prometheus-alertmanager (Debian package) is not installed")
+    port = free_port()
+    config = tmp_path / "alertmanager.yml"
+    config.write_text("route: {receiver: none}\nreceivers: [{name: none}]\n")
+    process = subprocess.Popen([program, f"--config.file={config}", f"--storage.path={tmp_path}/am",
+                                f"--web.listen-address=127.0.0.1:{port}", "--cluster.listen-address="],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    url = f"http://127.0.0.1:{port}"
+
+    def up():
+        try:
+            return urllib.request.urlopen(url + "/-/ready", timeout=PATIENCE_S).status == 200
+        except OSError:
+            return False
+    eventually(up, "Alertmanager is ready")
+    yield url
+    process.terminate()
+    process.wait(timeout=PATIENCE_S)
+
+
+def test_a_real_alertmanager_sees_it_fire_and_end(serve, handler, alertmanager):
+    server = serve(queues(handler), alerts={
+        "defaults": "off", "to": [{"name": "am", "alertmanager": alertmanager}],
+        "rules": [{"name": "Dead", "metric": "dlq_depth", "above": 0, "severity": "critical"}]})
+
+    def active():
+        with urllib.request.urlopen(alertmanager + "/api/v2/alerts", timeout=PATIENCE_S) as answer:
+            return json.load(answer)
+    dead_letters(server, 1)
+    alert = eventually(active, "Alertmanager has it")[0]
+    assert alert["labels"] == {"alertname": "Dead", "severity": "critical", "metric": "dlq_depth",
+                               "dlq": "orders.dlq", "source": "impound"}
+    assert "letters that wait: 1" in alert["annotations"]["summary"]
+    server.post("/v1/letters/resolve", {"filter": {"dlq": "orders.dlq"}, "why": "tried", "dry_run": False})
+    eventually(lambda: not active(), "it ended there too")
