@@ -51,7 +51,6 @@ static const char rebuild[] =
     "  WHERE envelope_at <> 0"
     "  UNION ALL SELECT body_at >> 32, body_len + 17 FROM messages WHERE body_at <> 0)"
     " GROUP BY 1) AS said WHERE said.number = packs.number;"
-    "DELETE FROM packs WHERE live = 0;" /* one may be missing; open removes what has no row */
     "DELETE FROM counters WHERE kind IN ('category', 'reason');"
     "INSERT INTO counters " ROWS_SAY ";"
     "DELETE FROM ages;"

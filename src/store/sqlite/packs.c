@@ -77,17 +77,28 @@ static void leave(struct packs *packs, size_t at) {
 
 /* ---- opening ---- */
 
+/* What is dead may have lost its file before its row. */
+static void add_gone(struct packs *packs, uint64_t number) {
+    struct pack *pack = memory_new(sizeof *pack);
+    *pack =
+        (struct pack){.disk = packs->options.disk, .number = number, .gone = true, .unsaved = true};
+    add(packs, pack);
+}
+
 static enum status load_one(struct packs *packs, sqlite3_stmt *stmt, struct err *err) {
     struct pack *pack = NULL;
     struct err trouble;
     uint64_t number = (uint64_t)sqlite3_column_int64(stmt, 0);
+    uint64_t live = (uint64_t)sqlite3_column_int64(stmt, 2);
     enum status status = pack_open(packs->options.disk, packs->dir, number, false, &pack, &trouble);
-    if (number > packs->last)
-        packs->last = number;
+    packs->last = number;
     if (status == STATUS_OK) {
         pack->end = (uint64_t)sqlite3_column_int64(stmt, 1);
-        pack->live = (uint64_t)sqlite3_column_int64(stmt, 2);
+        pack->live = live;
+        pack->unsaved = live == 0;
         add(packs, pack);
+    } else if (live == 0) {
+        add_gone(packs, number);
     } else if (packs->options.report) {
         buf_printf(packs->options.report, "%s\n", trouble.text);
     } else {
@@ -109,11 +120,24 @@ static enum status load(struct packs *packs, struct database *database, struct e
     return status;
 }
 
+/* Packs behind the last that the SQLite file knows are of a fold that was not committed. But where
+ * it knows none at all it may be new, in the place of one that was lost: then they are left alone.
+ */
+struct sweep {
+    struct packs *packs;
+    uint64_t known;
+};
+
 static void remove_if_unknown(void *arg, const char *name) {
-    struct packs *packs = arg;
+    struct sweep *sweep = arg;
+    struct packs *packs = sweep->packs;
     uint64_t number;
     struct err err;
-    if (pack_number(name, &number) && !find(packs, number) &&
+    if (!pack_number(name, &number) || number <= sweep->known)
+        return;
+    if (sweep->known == 0 && number > packs->last)
+        packs->last = number;
+    if (sweep->known != 0 &&
         pack_remove_file(packs->options.disk, packs->dir, number, &err) != STATUS_OK)
         log_warn("%s", err.text);
 }
@@ -139,13 +163,15 @@ enum status packs_open(const struct packs_options *options, struct database *dat
         packs_free(packs);
         return status;
     }
-    if (packs->count > 0 && packs->all[packs->count - 1]->number == packs->last)
-        packs->current = packs->all[packs->count - 1];
+    struct pack *highest = packs->count > 0 ? packs->all[packs->count - 1] : NULL;
+    if (highest && highest->number == packs->last && !highest->gone)
+        packs->current = highest;
     packs->settled = packs->last;
     settle_end(packs);
     struct disk *disk = options->disk;
+    struct sweep sweep = {packs, packs->last};
     if (!options->report)
-        (void)disk->vtable->list(disk, packs->dir, remove_if_unknown, packs);
+        (void)disk->vtable->list(disk, packs->dir, remove_if_unknown, &sweep);
     *out = packs;
     return STATUS_OK;
 }
@@ -261,12 +287,11 @@ static bool is_dead(const struct packs *packs, const struct pack *pack) {
     return pack != packs->current && (int64_t)pack->live + pack->added <= 0;
 }
 
-static enum status save(const struct packs *packs, const struct pack *pack,
-                        struct database *database, struct err *err) {
-    bool dead = is_dead(packs, pack);
-    sqlite3_stmt *stmt = database_statement(database, dead ? SQL_PACK_DELETE : SQL_PACK_SET);
+/* A dead one's row stays until its file is removed. */
+static enum status save(const struct pack *pack, struct database *database, struct err *err) {
+    sqlite3_stmt *stmt = database_statement(database, pack->gone ? SQL_PACK_DELETE : SQL_PACK_SET);
     sqlite3_bind_int64(stmt, 1, (sqlite3_int64)pack->number);
-    if (!dead) {
+    if (!pack->gone) {
         sqlite3_bind_int64(stmt, 2, (sqlite3_int64)pack->end);
         sqlite3_bind_int64(stmt, 3, (sqlite3_int64)pack->live + pack->added);
     }
@@ -294,24 +319,31 @@ enum status packs_flush(struct packs *packs, struct database *database, struct e
     enum status status = packs->status;
     for (size_t i = 0; status == STATUS_OK && i < packs->count; i++) {
         if (packs->all[i]->unsaved)
-            status = save(packs, packs->all[i], database, err);
+            status = save(packs->all[i], database, err);
     }
     return status;
+}
+
+static void bury(struct packs *packs, struct pack *pack) {
+    struct err err;
+    if (pack_remove_file(packs->options.disk, packs->dir, pack->number, &err) != STATUS_OK)
+        log_warn("%s", err.text);
+    pthread_mutex_lock(&packs->lock);
+    pack->gone = pack->unsaved = true;
+    pthread_mutex_unlock(&packs->lock);
 }
 
 static void keep(struct packs *packs) {
     for (size_t i = packs->count; i-- > 0;) {
         struct pack *pack = packs->all[i];
-        struct err err;
-        bool dead = pack->unsaved && is_dead(packs, pack);
+        bool saved = pack->unsaved, dead = saved && is_dead(packs, pack);
         pack->live = (uint64_t)((int64_t)pack->live + pack->added);
         pack->added = 0;
         pack->unsaved = false;
-        if (!dead)
-            continue;
-        if (pack_remove_file(packs->options.disk, packs->dir, pack->number, &err) != STATUS_OK)
-            log_warn("%s", err.text);
-        leave(packs, i);
+        if (saved && pack->gone)
+            leave(packs, i);
+        else if (dead)
+            bury(packs, pack);
     }
     settle_end(packs);
 }
@@ -322,7 +354,7 @@ static void undo(struct packs *packs) {
     for (size_t i = packs->count; i-- > 0;) {
         struct pack *pack = packs->all[i];
         pack->added = 0;
-        pack->unsaved = false;
+        pack->unsaved = pack->gone;
         if (pack->number > packs->settled)
             leave(packs, i);
         else if (pack->number == packs->settled)
@@ -346,6 +378,8 @@ void packs_settle(struct packs *packs, bool committed) {
 static struct pack *borrow(struct packs *packs, uint64_t number) {
     pthread_mutex_lock(&packs->lock);
     struct pack *pack = find(packs, number);
+    if (pack && pack->gone)
+        pack = NULL;
     if (pack)
         pack->readers++;
     pthread_mutex_unlock(&packs->lock);
@@ -426,7 +460,7 @@ const struct pack *packs_wasteful(const struct packs *packs) {
     const struct pack *worst = NULL;
     for (size_t i = 0; i < packs->count; i++) {
         const struct pack *pack = packs->all[i];
-        if (pack != packs->current && pack->live < pack->end / WASTE_SHARE &&
+        if (pack != packs->current && !pack->gone && pack->live < pack->end / WASTE_SHARE &&
             (!worst || pack->live < worst->live))
             worst = pack;
     }

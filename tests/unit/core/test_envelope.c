@@ -1,6 +1,6 @@
 #include "test.h"
 
-#include "core/envelope.h"
+#include "core/envelope_fields.h"
 #include "core/fingerprint.h"
 
 enum { TEXT_MAX = 1 << 20 };
@@ -251,6 +251,25 @@ static void stored_members_of_a_newer_version_are_passed_over(void **state) {
     buf_free(&out);
 }
 
+static void expect_own_numbers(const struct envelope_section *section) {
+    bool taken[ENVELOPE_NUMBER_MAX + 1] = {false};
+    for (size_t i = 0; i < section->count; i++) {
+        const struct envelope_field *field = &section->fields[i];
+        assert_true(field->number > 0 && field->number <= ENVELOPE_NUMBER_MAX);
+        if (taken[field->number])
+            fail_msg("%s has the number of another member", field->name);
+        taken[field->number] = true;
+        if (field->section)
+            expect_own_numbers(field->section);
+    }
+}
+
+static void every_member_has_a_number_of_its_own(void **state) {
+    (void)state;
+    expect_own_numbers(&envelope_fields);
+    expect_own_numbers(&envelope_fields_note);
+}
+
 #define MESSAGE(member)                                                                            \
     "{\"state\":\"queued\",\"message\":{\"id\":\"a\",\"queue\":\"q\"," member "}}"
 #define SOUND "\"state\":\"queued\",\"message\":{\"id\":\"a\",\"queue\":\"q\"}"
@@ -377,6 +396,7 @@ int main(void) {
         FRESH(a_letter_reads_as_the_contract_says),
         FRESH(a_row_has_no_body_stack_or_history),
         FRESH(a_body_is_shown_as_what_it_is),
+        FRESH(every_member_has_a_number_of_its_own),
         FRESH(an_envelope_that_was_stored_as_json_is_still_read),
         FRESH(stored_members_of_a_newer_version_are_passed_over),
         FRESH(stored_numbers_survive_exactly),
