@@ -11,7 +11,7 @@
 
 enum {
     ROOM_WAIT_MS = 60 * 1000,
-    COMMIT_GAP_MS = 20, /* between two commits of a burst, at most */
+    CROWD_GAP_MS = 20, /* a burst is over when no commit had to wait for so long */
     REST_MAX_US = 50 * 1000,
 };
 
@@ -168,7 +168,6 @@ static bool is_fold_full(const struct sqlite_store *self) {
 void fold_note_commit(struct sqlite_store *self, struct mono now) {
     if (self->sealed_end == self->folded_end && self->fold_due.ms == MONO_NEVER.ms)
         self->behind_since = now;
-    self->committed_at = now;
     if (is_fold_full(self)) {
         seal(self);
         pthread_cond_signal(&self->fold_asked);
@@ -178,11 +177,11 @@ void fold_note_commit(struct sqlite_store *self, struct mono now) {
     }
 }
 
-/* Commits come one behind the other, and nobody needs the fold yet. */
+/* Commits come faster than they are written, and nobody needs the fold yet. */
 static bool is_burst(struct sqlite_store *self) {
     pthread_mutex_lock(&self->front.mutex);
     struct mono now = clock_now(self->options.clock).mono;
-    bool burst = now.ms - self->committed_at.ms < COMMIT_GAP_MS &&
+    bool burst = now.ms - self->crowded_at.ms < CROWD_GAP_MS &&
                  now.ms - self->behind_since.ms < GIVE_WAY_MS && !self->fold_wanted &&
                  !self->fold_stopping;
     pthread_mutex_unlock(&self->front.mutex);

@@ -144,11 +144,9 @@ static enum status not_whole(uint64_t at, struct err *err) {
                    NUMBER_DIGITS, pack_number_of(at), offset_of(at));
 }
 
-enum status pack_read_run(const struct pack *pack, uint64_t at, uint64_t len, struct arena *arena,
-                          const uint8_t **out, struct err *err) {
-    uint8_t *run = arena_alloc(arena, (size_t)len);
-    int error = pack->disk->vtable->read(pack->disk, pack->file, offset_of(at), run, (size_t)len);
-    *out = run;
+enum status pack_read_run(const struct pack *pack, uint64_t at, uint8_t *to, uint64_t len,
+                          struct err *err) {
+    int error = pack->disk->vtable->read(pack->disk, pack->file, offset_of(at), to, (size_t)len);
     return error ? trouble(error, "reading", pack->number, err) : STATUS_OK;
 }
 
@@ -163,9 +161,9 @@ enum status pack_record(const uint8_t *record, struct pack_place place, struct b
 
 enum status pack_read(const struct pack *pack, struct pack_place place, struct arena *arena,
                       struct bytes *out, struct err *err) {
-    const uint8_t *record = NULL;
-    enum status status =
-        pack_read_run(pack, place.at, pack_record_size(place.len), arena, &record, err);
+    uint64_t size = pack_record_size(place.len);
+    uint8_t *record = arena_alloc(arena, (size_t)size);
+    enum status status = pack_read_run(pack, place.at, record, size, err);
     return status == STATUS_OK ? pack_record(record, place, out, err) : status;
 }
 

@@ -67,8 +67,8 @@ void pack_put_record(struct buf *out, uint64_t at, uint64_t seq, enum pack_part 
 enum status pack_read(const struct pack *pack, struct pack_place place, struct arena *arena,
                       struct bytes *out, struct err *err);
 /* The same in two steps, for many that stand near each other. */
-enum status pack_read_run(const struct pack *pack, uint64_t at, uint64_t len, struct arena *arena,
-                          const uint8_t **out, struct err *err);
+enum status pack_read_run(const struct pack *pack, uint64_t at, uint8_t *to, uint64_t len,
+                          struct err *err);
 enum status pack_record(const uint8_t *record, struct pack_place place, struct bytes *out,
                         struct err *err);
 /* Calls `visit` with every record up to `end`; a non-OK answer stops and is returned. CORRUPT at

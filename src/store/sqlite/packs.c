@@ -425,17 +425,23 @@ static size_t run_length(const struct packs_wish *wishes, size_t count) {
     return length;
 }
 
+/* Of what is read together only what is wanted stays. */
 static enum status read_run(struct packs *packs, struct packs_wish *wishes, size_t count,
                             struct arena *arena, struct err *err) {
     struct pack *pack = borrow(packs, pack_number_of(wishes[0].place.at));
     if (!pack)
         return err_set(err, STATUS_NOT_FOUND, "its pack is gone");
     uint64_t len = behind(wishes[count - 1].place) - wishes[0].place.at;
-    const uint8_t *run = NULL;
-    enum status status = pack_read_run(pack, wishes[0].place.at, len, arena, &run, err);
-    for (size_t i = 0; status == STATUS_OK && i < count; i++)
+    uint8_t *run = memory_grow(NULL, len);
+    enum status status = pack_read_run(pack, wishes[0].place.at, run, len, err);
+    for (size_t i = 0; status == STATUS_OK && i < count; i++) {
+        struct bytes bytes;
         status = pack_record(run + (wishes[i].place.at - wishes[0].place.at), wishes[i].place,
-                             wishes[i].bytes, err);
+                             &bytes, err);
+        if (status == STATUS_OK)
+            *wishes[i].bytes = arena_dup(arena, bytes);
+    }
+    free(run);
     give_back(packs, pack);
     return status;
 }

@@ -66,7 +66,7 @@ struct sqlite_store {
     bool fold_wanted; /* at once */
     bool fold_stopping;
     struct mono fold_due;     /* MONO_NEVER: nothing waits for a fold */
-    struct mono committed_at; /* when something was last committed */
+    struct mono crowded_at;   /* when a commit last had to wait for another to be written */
     struct mono behind_since; /* since when the file has not been up to date */
     int64_t fold_worked_us;   /* when the fold last rested, by the machine's clock */
     struct mono sweep_due;    /* the fold's own: when it next looks for texts that expired */
