@@ -53,6 +53,7 @@ enum status alarm_start(const struct alarm_options *options, struct alarm **out,
     struct alarm *alarm = memory_new(sizeof *alarm);
     alarm->sampler = (struct alarm_sampler){.store = options->store,
                                             .engine = options->engine,
+                                            .replays = options->replays,
                                             .dlq = options->dlq,
                                             .arg = options->arg};
     make_receivers(alarm, options);

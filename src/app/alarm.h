@@ -6,6 +6,7 @@
 #include "app/config.h"
 #include "handler/http.h"
 #include "triage/alerts.h"
+#include "triage/replays.h"
 
 struct alarm;
 
@@ -13,6 +14,7 @@ struct alarm_options {
     const struct config_alerts *config; /* outlives the alarm */
     struct store *store;
     struct engine *engine;
+    struct replays *replays;
     struct clock *clock;
     struct http_pool *http;
     uint64_t seed;

@@ -5,10 +5,12 @@
 #include "base/map.h"
 #include "engine/engine.h"
 #include "triage/alert.h"
+#include "triage/replays.h"
 
 struct alarm_sampler {
     struct store *store;
     struct engine *engine;
+    struct replays *replays;
     bool (*dlq)(void *arg, struct bytes name, struct engine_dlq *out);
     void *arg;
     struct map reasons;      /* how often each reason usually arrives */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "app/alarm.h"
+#include "app/replay_plant.h"
 #include "app/sinks.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -15,6 +16,7 @@
 #include "broker/builtin.h"
 #include "handler/exec.h"
 #include "handler/http.h"
+#include "handler/stream.h"
 #include "jq/jq_pool.h"
 #include "server/server.h"
 #include "store/disk_posix.h"
@@ -48,6 +50,7 @@ struct plant {
     struct spill *spill;
     struct sinks sinks;
     struct triage triage;
+    struct replay_plant *replays;
     struct engine *engine;
     struct alarm *alarm;
     struct line *lines;
@@ -113,14 +116,20 @@ static void view_release(void *arg) {
 
 /* ---- wiring ---- */
 
+static struct handler *make_exec(struct plant *plant, const struct config_handler *config) {
+    struct stream_options options = {.exec = {.argv = config->argv,
+                                              .argc = config->argc,
+                                              .cwd = plant->config->dir,
+                                              .timeout_ms = config->timeout_ms},
+                                     .workers = config->workers,
+                                     .max_messages = config->max_messages};
+    return config->mode == MODE_STREAM ? stream_new(plant->exec, &options)
+                                       : exec_new(plant->exec, &options.exec);
+}
+
 static struct handler *make_handler(struct plant *plant, const struct config_handler *config) {
-    if (config->kind == HANDLER_EXEC) {
-        struct exec_options options = {.argv = config->argv,
-                                       .argc = config->argc,
-                                       .cwd = plant->config->dir,
-                                       .timeout_ms = config->timeout_ms};
-        return exec_new(plant->exec, &options);
-    }
+    if (config->kind == HANDLER_EXEC)
+        return make_exec(plant, config);
     struct http_options options = {.url = config->url,
                                    .timeout_ms = config->timeout_ms,
                                    .headers = config->headers,
@@ -145,9 +154,12 @@ static enum status add_queue(struct plant *plant, const struct config_queue *que
     for (size_t i = 0; !leases && i < queue->handler_count; i++)
         line->handlers[line->handler_count++] =
             (struct engine_handler){.handler = make_handler(plant, &queue->handlers[i]),
+                                    .batch = queue->handlers[i].batch,
                                     .edit = queue->handlers[i].edit,
                                     .reply = reply_of(plant, &queue->handlers[i].reply)};
     struct engine_queue_options options = {.name = queue->name,
+                                           .lease_reply =
+                                               reply_of(plant, &queue->handlers[0].reply),
                                            .rules = config_rules(queue),
                                            .broker = line->broker,
                                            .handlers = line->handlers,
@@ -165,6 +177,8 @@ static enum status add_queues(struct plant *plant, struct err *err) {
 
 static void on_event(void *arg, const struct engine_event *event) {
     struct plant *plant = arg;
+    if (event->letter)
+        replays_heard(replay_plant_replays(plant->replays), event->letter);
     pthread_mutex_lock(&plant->server_lock);
     if (plant->server)
         server_publish(plant->server, event);
@@ -224,6 +238,30 @@ static enum status make_engine(struct plant *plant, struct err *err) {
     return status;
 }
 
+/* ---- replays ---- */
+
+static const struct config *lend_config(void *arg) {
+    struct plant *plant = arg;
+    pthread_rwlock_rdlock(&plant->config_lock);
+    return plant->config;
+}
+
+static struct handler *make_check(void *arg, const struct config_handler *config) {
+    return make_handler(arg, config);
+}
+
+static enum status make_replays(struct plant *plant, struct err *err) {
+    struct replay_plant_options options = {.triage = &plant->triage,
+                                           .engine = plant->engine,
+                                           .started = plant->started,
+                                           .config = lend_config,
+                                           .release = view_release,
+                                           .make_handler = make_check,
+                                           .publish = on_event,
+                                           .arg = plant};
+    return replay_plant_new(&options, &plant->replays, err);
+}
+
 static void *engine_thread(void *arg) {
     engine_run(arg);
     return NULL;
@@ -233,6 +271,7 @@ static enum status start_alarm(struct plant *plant, struct err *err) {
     struct alarm_options options = {.config = &plant->started->alerts,
                                     .store = plant->store,
                                     .engine = plant->engine,
+                                    .replays = replay_plant_replays(plant->replays),
                                     .clock = &clock_system,
                                     .http = plant->http,
                                     .seed = random_seed(),
@@ -258,6 +297,7 @@ static enum status open_port(struct plant *plant, struct err *err) {
         .clock = &clock_system,
         .jq = plant->jq,
         .triage = &plant->triage,
+        .replays = replay_plant_replays(plant->replays),
         .alerts = alarm_alerts(plant->alarm),
         .config = {view_dlq, view_dlq_names, view_policy, view_release, plant},
         .version = BYTES(IMPOUND_VERSION),
@@ -284,9 +324,12 @@ enum status plant_start(struct config *config, struct plant **out, struct err *e
     enum status status = open_store(plant, err);
     if (status == STATUS_OK)
         status = make_engine(plant, err);
+    if (status == STATUS_OK)
+        status = make_replays(plant, err);
     if (status == STATUS_OK) {
         thread_start(&plant->engine_thread, "engine", engine_thread, plant->engine);
         plant->engine_runs = true;
+        replay_plant_run(plant->replays);
         status = start_alarm(plant, err);
     }
     if (status == STATUS_OK)
@@ -407,6 +450,7 @@ void plant_stop(struct plant *plant) {
     if (plant->engine_runs)
         engine_hold(plant->engine, plant->config->drain_ms);
     close_port(plant);
+    replay_plant_stop(plant->replays);
     if (plant->engine_runs) {
         engine_stop(plant->engine);
         pthread_join(plant->engine_thread, NULL);
@@ -416,6 +460,7 @@ void plant_stop(struct plant *plant) {
     if (plant->store)
         plant->store->vtable->close(plant->store);
     engine_free(plant->engine);
+    replay_plant_free(plant->replays);
     for (size_t i = 0; i < plant->line_count; i++)
         free_line(&plant->lines[i]);
     free(plant->lines);

@@ -41,6 +41,17 @@ static const struct cli_verb own[] = {
      "Which rule, delay and limits led here, and what to do next.\n\n"
      "  impound explain o-1",
      cmd_explain_run, cmd_explain_options},
+    {"replay", "replay [ID…]", "send letters round again; nothing is changed without --apply",
+     "Without --apply the plan is shown: how many, where to, what the edit changes. With it, a "
+     "canary\n"
+     "of 1 and then 10 must succeed, then a ramp leads up to the rate; it stops by itself when\n"
+     "letters come back. It waits for the end and exits with 1 when it was aborted.\n\n"
+     "  impound replay --reason model_gone --edit '.model=\"m2\"' --rate 50/s --apply",
+     cmd_replay_run, cmd_replay_options},
+    {"replays", "replays [ID]", "replays: how they go, pause, resume, abort",
+     "With ID: what became of each of its letters.\n\n"
+     "  impound replays 01909af4 --abort --why 'not fixed yet'",
+     cmd_replays_run, cmd_replays_options},
     {"resolve", "resolve [ID…]", "mark letters as dealt with by hand",
      "One ID is resolved at once; with several, or a filter, nothing is changed without "
      "--apply.\n\n"
@@ -84,8 +95,7 @@ static const struct cli_verb own[] = {
 enum { OWN_COUNT = sizeof own / sizeof *own };
 
 static const char *const later[] = {
-    "groups", "replay", "replays", "compensate", "export",
-    "import", "top",    "what-if", "demo",       "bench",
+    "groups", "compensate", "export", "import", "top", "demo", "bench",
 };
 
 static size_t count_local(const struct cli_verb *local) {

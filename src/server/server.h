@@ -7,6 +7,7 @@
 #include "port/clock.h"
 #include "port/jq.h"
 #include "port/store.h"
+#include "triage/replays.h"
 #include "triage/alerts.h"
 #include "triage/triage.h"
 
@@ -35,6 +36,7 @@ struct server_options {
     struct clock *clock;
     struct jq *jq;
     struct triage *triage;
+    struct replays *replays;
     struct alerts *alerts;
     struct server_config_view config;
     struct bytes version;

@@ -285,7 +285,7 @@ def test_a_wrong_method_is_405_and_names_the_right_ones(server):
 
 
 def test_what_comes_in_a_later_version_says_so(server):
-    for method, path in (("POST", "/v1/replays"), ("GET", "/v1/groups")):
+    for method, path in (("POST", "/v1/exports"), ("POST", "/v1/imports"), ("GET", "/v1/archives")):
         problem(server.request(method, path), 501, "not in this version")
 
 
