@@ -76,7 +76,7 @@ static void on_row(void *arg, const struct store_row *row) {
     if (walk->enough || walk->status != STATUS_OK)
         return;
     arena_init_heap(&arena, PAGE_ARENA_CHUNK);
-    walk->status = envelope_decode(row->envelope, &arena, &envelope, walk->err);
+    walk->status = envelope_restore(row->envelope, &arena, &envelope, walk->err);
     if (walk->status == STATUS_OK)
         give(walk, row->seq, &envelope);
     arena_free(&arena);
