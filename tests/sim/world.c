@@ -15,9 +15,10 @@
 #include "sim_vfs.h"
 #include "store/sqlite/sqlite_store.h"
 
-#define REMEMBER_MS (INT64_C(3650) * 24 * 3600 * 1000)
+#define REMEMBER_MS   (INT64_C(3650) * 24 * 3600 * 1000)
+#define WALL_START_MS INT64_C(1700000000000)
 
-enum { SETTLE_STEPS_MAX = 20000, HEALTHY_GAP_MS = 500, WALL_START_MS = 1700000000000 / 1000 };
+enum { SETTLE_STEPS_MAX = 20000, HEALTHY_GAP_MS = 500 };
 
 void world_break(struct world *world, const char *format, ...) {
     va_list args;
@@ -391,7 +392,7 @@ struct world *world_new(uint64_t seed, enum sabotage sabotage, bool verbose) {
         snprintf(world->key_names[i], sizeof world->key_names[i], "k%u", (unsigned)i % 10);
         world->key_headers[i] = (struct rule_header){BYTES("once"), bytes_of(world->key_names[i])};
     }
-    world->now = (struct instant){{(int64_t)WALL_START_MS * 1000}, {1000000}};
+    world->now = (struct instant){{WALL_START_MS}, {1000000}};
     world->flights = memfd_create("flights", MFD_CLOEXEC);
     world->workers = sim_worker_new(world);
     world->disk = sim_disk_new(rng_next(&world->rng));
