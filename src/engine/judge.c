@@ -108,14 +108,18 @@ static void describe(struct flight *flight, const struct decision *decision) {
     envelope->rule = decision->rule_name;
     envelope->instance = queue->engine->options.instance;
     envelope->version = queue->engine->options.version;
-    if (envelope->max_attempts == 0)
-        envelope->max_attempts = flight->policy->retry.attempts;
     if (flight->outcome.kind == KIND_EXPIRED)
         envelope->suspect = true; /* its worker may have died of it */
-    if (decision->counted && !flight->counted_before)
-        envelope->attempts++;
     if (decision->crashed)
         envelope->crashes++;
+}
+
+static void count_attempt(struct flight *flight, const struct decision *decision) {
+    struct envelope *envelope = &flight->held->envelope;
+    if (envelope->max_attempts == 0)
+        envelope->max_attempts = flight->policy->retry.attempts;
+    if (decision->counted && !flight->counted_before)
+        envelope->attempts++;
 }
 
 static bool is_replay(const struct envelope *envelope) {
@@ -301,6 +305,8 @@ void judge_decide(struct flight *flight) {
         note_attempt(flight, &decision);
     if (flight->outcome.ending == ENDING_FAILED)
         describe(flight, &decision);
+    if (flight->outcome.ending != ENDING_INTERRUPTED)
+        count_attempt(flight, &decision);
     if (!decision.counted) /* max_age runs from a counted one */
         flight->held->envelope.first_failure_at = flight->first_failure_at;
     carry_out(flight, &decision);
