@@ -402,3 +402,4 @@ def test_a_worker_that_dies_leaves_its_messages_to_the_next(serve):
 def test_the_examples_configuration_is_one(tmp_path):
     done = impound("check", "-c", os.path.join(EXAMPLE, "impound.yaml"), cwd=tmp_path)
     assert done.returncode == 0 and "handler: lease" in done.stdout, done.stderr
+    assert "\n\n" not in done.stdout
