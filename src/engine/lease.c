@@ -249,9 +249,9 @@ void lease_refuse(struct flight *flight, enum status status, const struct err *e
 static void recover_one(struct queue *queue, struct store_held *held) {
     struct flight *flight = flight_new(queue, held);
     struct lease *lease = lease_new(flight, LEASE_ALIVE);
-    idempotency_claim(flight);
     held->envelope.state = stored_state(held->envelope.state);
     flight->started = queue->engine->now;
+    idempotency_claim(flight);
     queue->running++;
     run_for(lease, held->envelope.lease_ms);
 }
