@@ -45,9 +45,11 @@ lint:
 install:
 	@tools/install.sh build
 	@test -f build-install/build.ninja || \
-	    meson setup build-install --prefix $(PREFIX) --buildtype release -Dtests=false >/dev/null
-	@meson install -C build-install --tags runtime,devel,man --quiet
-	@echo "impound: installed below $(PREFIX)"
+	    meson setup build-install --buildtype release -Dtests=false >/dev/null
+	@meson configure build-install --prefix $(PREFIX)
+	@ninja -C build-install --quiet >build-install/install.log || { cat build-install/install.log; exit 1; }
+	@meson install -C build-install --no-rebuild --tags runtime,devel,man --quiet
+	@echo "impound: installed below $(DESTDIR)$(PREFIX)"
 
 clean:
 	@rm -rf build build-*

@@ -90,7 +90,7 @@ static void note_attempt(struct flight *flight, const struct decision *decision)
         .replay = flight->held->envelope.replays,
         .at = flight->started.wall,
         .duration_ms = outcome->duration_ms,
-        .counted = decision->counted,
+        .counted = decision->counted && !flight->counted_before,
         .ok = outcome->ending == ENDING_OK,
         .interrupted = outcome->ending == ENDING_INTERRUPTED,
         .probe = flight->probe,

@@ -82,7 +82,8 @@ def test_keys_keep_their_order_through_failures_and_dead_heads_stop_nobody_else(
         waiting = server.message(f"{key}-{number + 1}")
         assert waiting["state"] == "queued" and waiting["attempts"] == 0
         assert waiting["blocked_by"] == letters[key]["id"]
-        assert letters[key]["id"] in server.get(f"/v1/letters/{key}-{number + 1}/explain").json["summary"]
+        explained = server.get(f"/v1/letters/{key}-{number + 1}/explain").json
+        assert letters[key]["id"] in explained["summary"] and explained["limits"]["max_attempts"] == 5
 
     first = next(iter(dead))
     server.kill()

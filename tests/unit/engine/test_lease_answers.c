@@ -170,6 +170,8 @@ static void a_late_failure_is_judged_as_the_attempt_that_expired(void **state) {
     assert_false(envelope->suspect);
     assert_int_equal(envelope->history_count, 2);
     assert_int_equal(envelope->history[1].attempt, 1);
+    assert_true(envelope->history[0].counted);
+    assert_false(envelope->history[1].counted); /* once is enough */
     rig_free(scene.rig);
 }
 
