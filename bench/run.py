@@ -4,6 +4,7 @@ import handlers
 import jq
 import lease
 import poison
+import replay
 import store
 
 if __name__ == "__main__":
@@ -12,4 +13,5 @@ if __name__ == "__main__":
     jq.main()
     lease.main()
     poison.main()
+    replay.main()
     store.main()

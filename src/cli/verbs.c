@@ -95,7 +95,7 @@ static const struct cli_verb own[] = {
 enum { OWN_COUNT = sizeof own / sizeof *own };
 
 static const char *const later[] = {
-    "groups", "compensate", "export", "import", "top", "what-if", "demo", "bench",
+    "groups", "compensate", "export", "import", "top", "demo", "bench",
 };
 
 static size_t count_local(const struct cli_verb *local) {
