@@ -118,3 +118,32 @@ def test_a_duplicate_has_the_first_answer(serve, handler):
                for some_id in (first, second)]
     assert answers[0].body == answers[1].body
     assert worker.count() == 1
+
+
+def test_a_replayed_duplicate_is_not_run_and_ends_as_one(serve, handler):
+    runs = Runs(lambda order, run: 400 if run == 1 else 200)
+    server = serve(config(handler(runs)))
+    first = server.push("q", {"order_id": 1})
+    eventually(lambda: server.message(first)["state"] == "pending_review", "the first is dead")
+    server.push("q", {"order_id": 1})
+    server.drained("q")
+    answer = server.post("/v1/replays", {"ids": [server.message(first)["id"]], "dry_run": False})
+    assert answer.status == 200, answer.body
+    eventually(lambda: server.message(first)["state"] == "resolved", "the replay is through")
+    assert server.message(first)["resolution"] == "duplicate"
+    assert runs.counts[1] == 2, "not run again"
+    assert server.metric("impound_attempts_total", queue="q", result="duplicate") == 1
+
+
+def test_a_replay_takes_its_key_from_the_edited_body(serve, handler):
+    runs = Runs(lambda order, run: 400 if order == 1 else 200)
+    server = serve(config(handler(runs)))
+    first = server.push("q", {"order_id": 1})
+    eventually(lambda: server.message(first)["state"] == "pending_review", "the first is dead")
+    server.push("q", {"order_id": 2})
+    server.drained("q")
+    answer = server.post("/v1/replays", {"ids": [server.message(first)["id"]], "edit": ".order_id = 2",
+                                         "dry_run": False})
+    assert answer.status == 200, answer.body
+    eventually(lambda: server.message(first)["state"] == "resolved", "the replay is through")
+    assert server.message(first)["resolution"] == "duplicate" and dict(runs.counts) == {1: 1, 2: 1}
