@@ -1,0 +1,192 @@
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "store/sqlite/packs_table.h"
+
+enum { WRITE_BYTES = 1 << 20 }; /* at once */
+
+/* ---- putting ---- */
+
+static enum status io_trouble(const struct packs *packs, int error, const char *doing,
+                              struct err *err) {
+    return err_set(err, error == ENOSPC ? STATUS_FULL : STATUS_IO, "%s a pack in %s: %s", doing,
+                   packs->dir, strerror(error));
+}
+
+static enum status write_pending(struct packs *packs, struct err *err) {
+    if (packs->pending.len == 0)
+        return STATUS_OK;
+    struct disk *disk = packs->options.disk;
+    int error =
+        disk->vtable->write(disk, packs->current->file, packs->current->end - packs->pending.len,
+                            packs->pending.ptr, packs->pending.len);
+    packs->written = true;
+    buf_clear(&packs->pending);
+    return error ? io_trouble(packs, error, "writing", err) : STATUS_OK;
+}
+
+static void pad(struct packs *packs, uint64_t bytes) {
+    char *zeroes = buf_room(&packs->pending, bytes);
+    if (zeroes)
+        memset(zeroes, 0, bytes);
+    packs->current->end += bytes;
+}
+
+static uint64_t left_in_block(const struct packs *packs) {
+    return (PACK_BLOCK - packs->current->end % PACK_BLOCK) % PACK_BLOCK;
+}
+
+/* What the transaction put into the current pack is on disk afterwards. */
+static enum status finish_pack(struct packs *packs, struct err *err) {
+    if (!packs->current)
+        return STATUS_OK;
+    pad(packs, left_in_block(packs));
+    enum status status = write_pending(packs, err);
+    if (status != STATUS_OK || !packs->written)
+        return status;
+    struct disk *disk = packs->options.disk;
+    int error = disk->vtable->sync(disk, packs->current->file);
+    packs->written = false;
+    return error ? io_trouble(packs, error, "syncing", err) : STATUS_OK;
+}
+
+static enum status next_pack(struct packs *packs, struct err *err) {
+    enum status status = finish_pack(packs, err);
+    struct pack *pack = NULL;
+    if (status == STATUS_OK)
+        status = pack_open(packs->options.disk, packs->dir, ++packs->last, true, &pack, err);
+    if (status == STATUS_OK) {
+        packs_table_add(packs, pack);
+        packs->current = pack;
+        packs->made = packs->written = true;
+    }
+    return status;
+}
+
+/* Makes room for the next record. */
+static enum status prepare(struct packs *packs, struct err *err) {
+    enum status status = STATUS_OK;
+    if (!packs->current || packs->current->end >= packs->options.pack_bytes)
+        status = next_pack(packs, err);
+    else if (packs->pending.len >= WRITE_BYTES)
+        status = write_pending(packs, err);
+    if (status == STATUS_OK && left_in_block(packs) < PACK_HEAD_BYTES)
+        pad(packs, left_in_block(packs));
+    return status;
+}
+
+struct pack_place packs_put(struct packs *packs, uint64_t seq, enum pack_part part,
+                            struct bytes bytes) {
+    if (packs->status == STATUS_OK)
+        packs->status = prepare(packs, &packs->err);
+    if (packs->status != STATUS_OK)
+        return (struct pack_place){0};
+    struct pack *pack = packs->current;
+    struct pack_place place = {pack_at(pack->number, pack->end), bytes.len};
+    pack_put_record(&packs->pending, place.at, seq, part, bytes);
+    pack->end += pack_record_size(bytes.len);
+    pack->added += (int64_t)pack_record_size(bytes.len);
+    pack->unsaved = true;
+    return place;
+}
+
+void packs_drop(struct packs *packs, struct pack_place place) {
+    struct pack *pack = place.at ? packs_table_find(packs, pack_number_of(place.at)) : NULL;
+    if (!pack)
+        return;
+    pack->added -= (int64_t)pack_record_size(place.len);
+    pack->unsaved = true;
+}
+
+/* ---- the transaction's end ---- */
+
+static bool is_dead(const struct packs *packs, const struct pack *pack) {
+    return pack != packs->current && (int64_t)pack->live + pack->added <= 0;
+}
+
+/* A dead one's row stays until its file is removed. */
+static enum status save(const struct pack *pack, struct database *database, struct err *err) {
+    sqlite3_stmt *stmt = database_statement(database, pack->gone ? SQL_PACK_DELETE : SQL_PACK_SET);
+    sqlite3_bind_int64(stmt, 1, (sqlite3_int64)pack->number);
+    if (!pack->gone) {
+        sqlite3_bind_int64(stmt, 2, (sqlite3_int64)pack->end);
+        sqlite3_bind_int64(stmt, 3, (sqlite3_int64)pack->live + pack->added);
+    }
+    return database_step(database, stmt, err);
+}
+
+static enum status sync_names(struct packs *packs, struct err *err) {
+    if (!packs->made)
+        return STATUS_OK;
+    struct disk *disk = packs->options.disk;
+    int error = disk->vtable->sync_dir(disk, packs->dir);
+    packs->made = error != 0;
+    return error ? io_trouble(packs, error, "naming", err) : STATUS_OK;
+}
+
+enum status packs_flush(struct packs *packs, struct database *database, struct err *err) {
+    if (packs->status == STATUS_OK)
+        packs->status = finish_pack(packs, &packs->err);
+    if (packs->status == STATUS_OK)
+        packs->status = sync_names(packs, &packs->err);
+    if (packs->status == STATUS_OK && packs->pending.overflow)
+        packs->status = err_set(&packs->err, STATUS_TOO_LARGE, "a record is too large for a pack");
+    if (packs->status != STATUS_OK && err)
+        *err = packs->err;
+    enum status status = packs->status;
+    for (size_t i = 0; status == STATUS_OK && i < packs->count; i++) {
+        if (packs->all[i]->unsaved)
+            status = save(packs->all[i], database, err);
+    }
+    return status;
+}
+
+static void bury(struct packs *packs, struct pack *pack) {
+    struct err err;
+    if (pack_remove_file(packs->options.disk, packs->dir, pack->number, &err) != STATUS_OK)
+        log_warn("%s", err.text);
+    pthread_mutex_lock(&packs->lock);
+    pack->gone = pack->unsaved = true;
+    pthread_mutex_unlock(&packs->lock);
+}
+
+static void keep(struct packs *packs) {
+    for (size_t i = packs->count; i-- > 0;) {
+        struct pack *pack = packs->all[i];
+        bool saved = pack->unsaved, dead = saved && is_dead(packs, pack);
+        pack->live = (uint64_t)((int64_t)pack->live + pack->added);
+        pack->added = 0;
+        pack->unsaved = false;
+        if (saved && pack->gone)
+            packs_table_leave(packs, i);
+        else if (dead)
+            bury(packs, pack);
+    }
+    packs_table_settle(packs);
+}
+
+/* A transaction that failed may still be found in the SQLite file after a crash, so what it put is
+ * not written over: the next one puts into a new pack. */
+static void undo(struct packs *packs) {
+    for (size_t i = packs->count; i-- > 0;) {
+        struct pack *pack = packs->all[i];
+        pack->added = 0;
+        pack->unsaved = pack->gone;
+        if (pack->number > packs->settled)
+            packs_table_leave(packs, i);
+        else if (pack->number == packs->settled)
+            pack->end = packs->settled_end;
+    }
+    packs->current = NULL;
+}
+
+void packs_settle(struct packs *packs, bool committed) {
+    if (committed)
+        keep(packs);
+    else
+        undo(packs);
+    buf_clear(&packs->pending);
+    packs->written = false;
+    packs->status = STATUS_OK;
+}

@@ -1,0 +1,220 @@
+#include "store/sqlite/fold.h"
+#include "store/sqlite/keep_rows.h"
+#include "store/sqlite/rows.h"
+#include "store/sqlite/snapshot.h"
+
+enum {
+    READ_AHEAD = 1 << 20, /* what was committed together mostly stands together */
+    GIVE_WAY_ENTRIES = 64,
+};
+
+struct reading {
+    struct journal *journal;
+    struct journal_window envelopes, bodies;
+};
+
+/* The record's bytes from the journal, where they are not in memory. */
+static enum status read_record(struct journal *journal, uint64_t place,
+                               struct journal_window *window, struct record *out, struct err *err) {
+    struct bytes bytes;
+    enum status status = journal_read(journal, place, window, &bytes, err);
+    if (status == STATUS_OK && !record_decode(bytes, out))
+        status = err_set(err, STATUS_CORRUPT, "the journal's record at %llu is not one of ours",
+                         (unsigned long long)place);
+    return status;
+}
+
+static enum status read_entry(struct reading *reading, const struct snapshot_entry *entry,
+                              const struct snapshot_bytes *bytes, struct row *row,
+                              struct err *err) {
+    struct record record = {.body = BYTES_NONE};
+    enum status status = STATUS_OK;
+    *row = (struct row){.seq = entry->entry->seq,
+                        .queue = entry->entry->queue,
+                        .envelope = bytes->envelope.bytes,
+                        .body = bytes->body.bytes};
+    if (!bytes->envelope.blob) {
+        status =
+            read_record(reading->journal, entry->envelope_place, &reading->envelopes, &record, err);
+        row->envelope = record.text;
+    }
+    if (status != STATUS_OK || bytes->body.blob || entry->body_place == PLACE_FILE)
+        return status;
+    if (bytes->envelope.blob || entry->body_place != entry->envelope_place)
+        status = read_record(reading->journal, entry->body_place, &reading->bodies, &record, err);
+    row->body = record.body;
+    return status;
+}
+
+static enum status write_entry(struct reading *reading, const struct snapshot *snapshot,
+                               size_t place, struct rows_batch *rows, struct database *database,
+                               struct err *err) {
+    const struct snapshot_entry *entry = &snapshot->entries[place];
+    struct bytes mark = BYTES_NONE;
+    if (entry->mark)
+        mark = (struct bytes){entry->mark->data, entry->mark->len};
+    if (entry->envelope_place == PLACE_FILE)
+        return rows_mark(database, entry->entry->seq, mark, err);
+    struct row row;
+    enum status status = read_entry(reading, entry, &snapshot->bytes[place], &row, err);
+    row.mark = mark;
+    row.fresh = entry->fresh && !snapshot->tried;
+    return status == STATUS_OK ? rows_batch_write(rows, &row, err) : status;
+}
+
+static enum status write_entries(const struct snapshot *snapshot, struct error_texts *texts,
+                                 struct sqlite_store *self, struct err *err) {
+    struct reading reading = {
+        .journal = self->journal, .envelopes.ahead = READ_AHEAD, .bodies.ahead = READ_AHEAD};
+    struct rows_batch *rows = rows_batch_new(self->fold_db, texts);
+    enum status status = STATUS_OK;
+    for (size_t i = 0; status == STATUS_OK && i < snapshot->entry_count; i++) {
+        if (!snapshot->entries[i].forgotten)
+            status = write_entry(&reading, snapshot, i, rows, self->fold_db, err);
+        if (i % GIVE_WAY_ENTRIES == 0)
+            fold_give_way(self);
+    }
+    if (status == STATUS_OK)
+        status = rows_batch_flush(rows, err);
+    rows_batch_free(rows);
+    journal_window_free(&reading.envelopes);
+    journal_window_free(&reading.bodies);
+    return status;
+}
+
+static enum status delete_forgotten(const struct snapshot *snapshot, struct error_texts *texts,
+                                    struct database *database, struct err *err) {
+    enum status status = STATUS_OK;
+    for (size_t i = 0; status == STATUS_OK && i < snapshot->entry_count; i++) {
+        if (snapshot->entries[i].forgotten)
+            status = rows_delete(database, texts, snapshot->entries[i].entry->seq, err);
+    }
+    return status;
+}
+
+static enum status write_rows(const struct snapshot *snapshot, struct sqlite_store *self,
+                              struct err *err) {
+    struct error_texts texts = {0};
+    enum status status = delete_forgotten(snapshot, &texts, self->fold_db, err);
+    if (status == STATUS_OK)
+        status = write_entries(snapshot, &texts, self, err);
+    if (status == STATUS_OK)
+        status = error_texts_flush(&texts, self->fold_db, err);
+    error_texts_free(&texts);
+    return status;
+}
+
+static struct bytes name_text(const struct name *name) {
+    return name ? name->text : BYTES("");
+}
+
+static enum status write_counts(const struct snapshot *snapshot, struct database *database,
+                                struct err *err) {
+    enum status status = STATUS_OK;
+    for (size_t i = 0; status == STATUS_OK && i < snapshot->count_count; i++) {
+        const struct snapshot_count *count = &snapshot->counts[i];
+        sqlite3_stmt *stmt = database_statement(database, SQL_COUNTER_SET);
+        database_bind_text(stmt, 1, count->dlq->text);
+        database_bind_text(stmt, 2, bytes_of(dlqs_kind_text(count->kind)));
+        database_bind_text(stmt, 3, name_text(count->category));
+        database_bind_text(stmt, 4, name_text(count->reason));
+        sqlite3_bind_int64(stmt, 5, (sqlite3_int64)count->count);
+        status = database_step(database, stmt, err);
+    }
+    return status;
+}
+
+static enum status write_age(const struct snapshot_age *age, struct database *database,
+                             struct err *err) {
+    enum status status = STATUS_OK;
+    if (age->first) {
+        sqlite3_stmt *stmt = database_statement(database, SQL_AGES_DELETE);
+        database_bind_text(stmt, 1, age->dlq->text);
+        status = database_step(database, stmt, err);
+    }
+    if (status != STATUS_OK)
+        return status;
+    sqlite3_stmt *stmt = database_statement(database, SQL_AGE_SET);
+    const int64_t numbers[] = {age->span.start_ms, age->span.end_ms, age->span.oldest_ms,
+                               (int64_t)age->span.count};
+    database_bind_text(stmt, 1, age->dlq->text);
+    for (int i = 0; i < 4; i++)
+        sqlite3_bind_int64(stmt, 2 + i, numbers[i]);
+    return database_step(database, stmt, err);
+}
+
+static enum status write_ages(const struct snapshot *snapshot, struct database *database,
+                              struct err *err) {
+    enum status status = STATUS_OK;
+    for (size_t i = 0; status == STATUS_OK && i < snapshot->age_count; i++)
+        status = write_age(&snapshot->ages[i], database, err);
+    return status;
+}
+
+static enum status write_groups(const struct snapshot *snapshot, struct database *database,
+                                struct err *err) {
+    enum status status = STATUS_OK;
+    for (size_t i = 0; status == STATUS_OK && i < snapshot->group_count; i++) {
+        const struct store_group *group = &snapshot->groups[i].group;
+        const int64_t numbers[] = {(int64_t)group->count, (int64_t)group->total,
+                                   group->first_seen.ms, group->last_seen.ms,
+                                   (int64_t)group->sample};
+        char fingerprint[DATABASE_FINGERPRINT_SIZE];
+        database_fingerprint(group->fingerprint, fingerprint);
+        sqlite3_stmt *stmt = database_statement(database, SQL_GROUP_SET);
+        database_bind_text(stmt, 1, snapshot->groups[i].dlq->text);
+        database_bind_text(stmt, 2, bytes_of(fingerprint));
+        for (int n = 0; n < 5; n++)
+            sqlite3_bind_int64(stmt, 3 + n, numbers[n]);
+        status = database_step(database, stmt, err);
+    }
+    return status;
+}
+
+static enum status write_queues(const struct snapshot *snapshot, struct database *database,
+                                struct err *err) {
+    enum status status = STATUS_OK;
+    for (size_t i = 0; status == STATUS_OK && i < snapshot->queue_count; i++) {
+        sqlite3_stmt *stmt = database_statement(database, SQL_QUEUE_SET);
+        sqlite3_bind_int64(stmt, 1, snapshot->queues[i].number);
+        database_bind_text(stmt, 2, name_text(snapshot->queues[i].name));
+        database_bind_text(stmt, 3, bytes_of(snapshot->queues[i].facts));
+        status = database_step(database, stmt, err);
+    }
+    return status;
+}
+
+static enum status write_keeps(const struct snapshot *snapshot, struct database *database,
+                               struct err *err) {
+    enum status status = STATUS_OK;
+    for (size_t i = 0; status == STATUS_OK && i < snapshot->keep_count; i++) {
+        const struct snapshot_keep *sealed = &snapshot->keeps[i];
+        struct store_keep keep = {.space = sealed->keep->space,
+                                  .name = sealed->keep->name,
+                                  .value = sealed->value.bytes,
+                                  .expires = sealed->expires};
+        status = keep_rows_set(database, sealed->keep->queue, &keep, err);
+    }
+    return status;
+}
+
+enum status snapshot_write(const struct snapshot *snapshot, struct sqlite_store *self,
+                           struct err *err) {
+    struct database *database = self->fold_db;
+    enum status status = write_rows(snapshot, self, err);
+    if (status == STATUS_OK)
+        status = write_counts(snapshot, database, err);
+    if (status == STATUS_OK)
+        status = write_ages(snapshot, database, err);
+    if (status == STATUS_OK)
+        status = write_queues(snapshot, database, err);
+    if (status == STATUS_OK)
+        status = write_keeps(snapshot, database, err);
+    if (status == STATUS_OK)
+        status = write_groups(snapshot, database, err);
+    if (status == STATUS_OK)
+        status = database_set_meta(database, "next_seq", snapshot->next_seq, err);
+    if (status == STATUS_OK)
+        status = database_set_meta(database, "journal_position", snapshot->position, err);
+    return status;
+}
