@@ -5,8 +5,10 @@
 #include "base/map.h"
 #include "engine/engine.h"
 #include "triage/alert.h"
+#include "triage/triage.h"
 
 struct alarm_sampler {
+    struct triage *triage;
     struct store *store;
     struct engine *engine;
     bool (*dlq)(void *arg, struct bytes name, struct engine_dlq *out);

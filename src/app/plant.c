@@ -231,6 +231,7 @@ static void *engine_thread(void *arg) {
 
 static enum status start_alarm(struct plant *plant, struct err *err) {
     struct alarm_options options = {.config = &plant->started->alerts,
+                                    .triage = &plant->triage,
                                     .store = plant->store,
                                     .engine = plant->engine,
                                     .clock = &clock_system,
@@ -258,6 +259,7 @@ static enum status open_port(struct plant *plant, struct err *err) {
         .clock = &clock_system,
         .jq = plant->jq,
         .triage = &plant->triage,
+        .base_dir = plant->started->dir,
         .alerts = alarm_alerts(plant->alarm),
         .config = {view_dlq, view_dlq_names, view_policy, view_release, plant},
         .version = BYTES(IMPOUND_VERSION),

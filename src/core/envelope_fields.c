@@ -11,7 +11,7 @@ static const struct envelope_field message_fields[] = {
     {"key", FORM_MAYBE_TEXT, IN_ALL, AT(key)},
     {"headers", FORM_HEADERS, IN_ALL, WHOLE},
     {"content_type", FORM_TEXT, IN_ALL, AT(content_type)},
-    {"body", FORM_BODY, IN_BODY, WHOLE},
+    {"body", FORM_BODY, IN_BODY | IN_LINE, WHOLE},
     {"content_hash", FORM_HASH, IN_ALL, AT(content_hash)},
     {"size", FORM_SIZE, IN_ALL, AT(size)},
 };
@@ -24,7 +24,7 @@ static const struct envelope_field failure_fields[] = {
     {"signal", FORM_MAYBE_INT, IN_ALL, AT(signal)},
     {"error_type", FORM_TEXT, IN_ALL, AT(error_type)},
     {"error_message", FORM_TEXT, IN_ALL, AT(error_message)},
-    {"stack_trace", FORM_TEXT, IN_STORED | IN_BODY, AT(stack_trace)},
+    {"stack_trace", FORM_TEXT, IN_STORED | IN_BODY | IN_LINE, AT(stack_trace)},
     {"fingerprint", FORM_FINGERPRINT, IN_ALL, AT(fingerprint)},
     {"retry_after_ms", FORM_MAYBE_I64, IN_ALL, AT(retry_after_ms)},
 };
@@ -43,7 +43,7 @@ static const struct envelope_field task_fields[] = {
 static const struct envelope_section task_section = SECTION(task_fields);
 
 static const struct envelope_field top_fields[] = {
-    {"id", FORM_ID, IN_BODY | IN_ROW, WHOLE},
+    {"id", FORM_ID, IN_BODY | IN_ROW | IN_LINE, WHOLE},
     {"dlq", FORM_TEXT, IN_ALL, AT(dlq)},
     {"state", FORM_STATE, IN_ALL, AT(state)},
     {"cause", FORM_CAUSE, IN_ALL, WHOLE},
@@ -56,7 +56,7 @@ static const struct envelope_field top_fields[] = {
     {"max_attempts", FORM_U32, IN_ALL, AT(max_attempts)},
     {"crashes", FORM_U32, IN_ALL, AT(crashes)},
     {"replays", FORM_U32, IN_ALL, AT(replays)},
-    {"history", FORM_HISTORY, IN_STORED | IN_BODY, WHOLE},
+    {"history", FORM_HISTORY, IN_STORED | IN_BODY | IN_LINE, WHOLE},
     {"created_at", FORM_TIME, IN_ALL, AT(created_at)},
     {"first_failure_at", FORM_TIME, IN_ALL, AT(first_failure_at)},
     {"last_failure_at", FORM_TIME, IN_ALL, AT(last_failure_at)},
@@ -77,7 +77,7 @@ static const struct envelope_field top_fields[] = {
     {"replayed_at", FORM_TIME, IN_ALL, AT(replayed_at)},
     {"edited", FORM_FLAG, IN_ALL, AT(edited)},
     {"suspect", FORM_FLAG, IN_ALL, AT(suspect)},
-    {"closes_key", FORM_FLAG, IN_STORED, AT(closes_key)},
+    {"closes_key", FORM_FLAG, IN_STORED | IN_LINE, AT(closes_key)},
     {"lease", FORM_SIZE, IN_STORED, AT(lease)},
     {"lease_ms", FORM_I64, IN_STORED, AT(lease_ms)},
     {"delay_ms", FORM_I64, IN_STORED, AT(delay_ms)},

@@ -43,7 +43,8 @@ enum {
     IN_STORED = 1 << ENVELOPE_STORED,
     IN_BODY = 1 << ENVELOPE_WITH_BODY,
     IN_ROW = 1 << ENVELOPE_ROW,
-    IN_ALL = IN_STORED | IN_BODY | IN_ROW,
+    IN_LINE = 1 << ENVELOPE_LINE,
+    IN_ALL = IN_STORED | IN_BODY | IN_ROW | IN_LINE,
 };
 
 struct envelope_section;

@@ -262,6 +262,9 @@ struct store_vtable {
      * several queues hold it (err lists them). Always current. */
     enum status (*get)(struct store *store, struct bytes queue, struct bytes id,
                        struct store_held **out, struct err *err);
+    /* By the store's number, such as a group's sample. NOT_FOUND. Always current. */
+    enum status (*get_seq)(struct store *store, uint64_t seq, struct store_held **out,
+                           struct err *err);
     /* Waits at most 2 s for the fold of what was committed before. MUST NOT be called on an engine
      * thread. INVALID when the cursor or the search text is not understood. */
     enum status (*list)(struct store *store, const struct store_query *query, struct arena *arena,
