@@ -35,7 +35,7 @@ soak:
 
 bench: all
 	@tools/install.sh test
-	@ninja -C build --quiet bench/sink bench/callback
+	@ninja -C build --quiet bench/sink bench/callback bench/stream_worker
 	@$(PYTHON) bench/run.py
 
 lint:

@@ -54,6 +54,7 @@ enum status alarm_start(const struct alarm_options *options, struct alarm **out,
     alarm->sampler = (struct alarm_sampler){.triage = options->triage,
                                             .store = options->store,
                                             .engine = options->engine,
+                                            .replays = options->replays,
                                             .dlq = options->dlq,
                                             .arg = options->arg};
     make_receivers(alarm, options);

@@ -6,6 +6,7 @@
 #include "app/config.h"
 #include "handler/http.h"
 #include "triage/alerts.h"
+#include "triage/replays.h"
 
 struct alarm;
 
@@ -14,6 +15,7 @@ struct alarm_options {
     struct triage *triage;
     struct store *store;
     struct engine *engine;
+    struct replays *replays;
     struct clock *clock;
     struct http_pool *http;
     uint64_t seed;

@@ -1,5 +1,6 @@
 #include "app/alarm_sample.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/list.h"
@@ -188,12 +189,28 @@ static void add_groups(struct alarm_sampler *sampler, struct readings *readings)
     }
 }
 
+/* ---- replays ---- */
+
+static void add_replays(struct alarm_sampler *sampler, struct readings *readings, struct wall now) {
+    struct replays_relapse relapses[REPLAYS_RELAPSES_MAX];
+    size_t count = replays_relapses(sampler->replays, relapses);
+    for (size_t i = 0; i < count; i++) {
+        char subject[SUBJECT_MAX];
+        if (now.ms - relapses[i].at.ms > NEWS_MS)
+            continue;
+        snprintf(subject, sizeof subject, "%.255s/%.36s", relapses[i].queue, relapses[i].id);
+        add(readings, METRIC_REPLAY_ABORTED, arena_dup(readings->arena, bytes_of(subject)), 1,
+            arena_dup(readings->arena, bytes_of(relapses[i].why)));
+    }
+}
+
 size_t alarm_sample(void *arg, struct wall now, struct arena *arena, struct alert_sample **out) {
     struct alarm_sampler *sampler = arg;
     struct readings readings = {.arena = arena};
     add_queues(sampler, &readings);
     add_dlqs(sampler, &readings, now);
     add_groups(sampler, &readings);
+    add_replays(sampler, &readings, now);
     *out = readings.list;
     return readings.count;
 }

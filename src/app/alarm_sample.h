@@ -6,11 +6,13 @@
 #include "engine/engine.h"
 #include "triage/alert.h"
 #include "triage/triage.h"
+#include "triage/replays.h"
 
 struct alarm_sampler {
     struct triage *triage;
     struct store *store;
     struct engine *engine;
+    struct replays *replays;
     bool (*dlq)(void *arg, struct bytes name, struct engine_dlq *out);
     void *arg;
     struct map reasons;      /* how often each reason usually arrives */

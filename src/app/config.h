@@ -9,6 +9,7 @@
 #include "core/policy.h"
 #include "engine/engine.h"
 #include "triage/alert.h"
+#include "triage/retention.h"
 
 enum {
     CONFIG_QUEUES_MAX = 10000,
@@ -16,6 +17,12 @@ enum {
     CONFIG_ARGV_MAX = 64,
     CONFIG_HEADERS_MAX = 64,
     CONFIG_MISTAKES_MAX = 50,
+};
+
+/* How an exec handler's program is run. */
+enum config_mode {
+    MODE_PROCESS, /* once for each message */
+    MODE_STREAM,  /* long-lived workers (docs/stream.md) */
 };
 
 /* What becomes of answers; at most one of the two. */
@@ -32,13 +39,32 @@ struct config_handler {
     int64_t timeout_ms;          /* 30 s */
     struct rule_header *headers; /* http */
     size_t header_count;
-    struct bytes ca_file; /* http: `ca:`, a PEM file; empty: the system's */
-    struct bytes edit;    /* a jq program on the body; empty: none */
+    struct bytes ca_file;  /* http: `ca:`, a PEM file; empty: the system's */
+    enum config_mode mode; /* exec */
+    uint32_t workers;      /* stream: 4 */
+    uint64_t max_messages; /* stream: 0, never */
+    uint32_t batch;        /* http and stream: 1 */
+    struct bytes edit;     /* a jq program on the body; empty: none */
     struct config_reply reply;
 };
 
 /* What a dead head means for its key. */
 enum config_on_dead { ON_DEAD_CLOSE, ON_DEAD_CONTINUE };
+
+enum { CONFIG_MAX_REPLAYS = 3, CONFIG_MAX_LAG = 1000 };
+
+/* How long letters are kept, by their state. */
+struct config_retention {
+    int64_t keep_ms[RETENTION_COUNT]; /* RETENTION_NEVER: as long as the store is */
+};
+
+/* What a DLQ's configuration says to triage. */
+struct config_triage {
+    struct config_retention retention;
+    uint32_t max_replays;         /* 3 */
+    int64_t fresh_ms;             /* fresh.within; 0: letters do not go stale by age */
+    struct config_handler *check; /* fresh.check; NULL: none */
+};
 
 struct config_queue {
     struct bytes name;
@@ -47,13 +73,15 @@ struct config_queue {
     size_t handler_count;
     uint32_t concurrency; /* 32; lease: ENGINE_UNLIMITED */
     struct policy policy;
-    struct engine_dlq *dlqs; /* every DLQ this queue can reach, its default first */
+    struct engine_dlq *dlqs;      /* every DLQ this queue can reach, its default first */
+    struct config_triage *triage; /* of the same DLQs */
     size_t dlq_count;
     enum store_order order;
     enum config_on_dead on_dead;
     uint32_t blocked_limit; /* 1000 */
     struct engine_idempotency idempotency;
-    size_t line; /* where it stands in the file */
+    uint64_t replay_max_lag; /* replay.max_lag, 1000 */
+    size_t line;             /* where it stands in the file */
 };
 
 struct config_receiver {

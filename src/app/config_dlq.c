@@ -1,8 +1,10 @@
 #include "app/config_dlq.h"
 
+#include "app/config_retention.h"
+#include "app/config_triage.h"
 #include "app/config_value.h"
 
-enum { CAP = 100000 };
+enum { CAP = 100000, REPLAYS_MOST = 1000000 };
 #define CAP_MOST 1000000000000LL
 
 const char *const config_on_full_words[] = {
@@ -11,6 +13,7 @@ const char *const config_on_full_words[] = {
 /* What a mapping says; routes go to the queue's policy. */
 struct said {
     struct engine_dlq dlq;
+    struct config_triage triage;
     struct policy *policy;
 };
 
@@ -56,10 +59,11 @@ static const struct config_field dlq_fields[] = {
     CONFIG_WORD("on_full", struct said, dlq.on_full, config_on_full_words),
     CONFIG_VALUE("owner", config_value_text, struct said, dlq.owner),
     CONFIG_VALUE("archive", read_archive, struct said, dlq.archive),
-    CONFIG_NOT_YET("max_replays"),
+    CONFIG_NUMBER("max_replays", config_value_count, struct said, triage.max_replays, 0,
+                  REPLAYS_MOST),
     CONFIG_NOT_YET("mirror"),
-    CONFIG_NOT_YET("fresh"),
-    CONFIG_NOT_YET("retention"),
+    CONFIG_VALUE("fresh", config_triage_read_fresh, struct said, triage),
+    CONFIG_VALUE("retention", config_retention_read, struct said, triage.retention),
     CONFIG_NOT_YET("triage"),
     CONFIG_WHOLE("route", read_route),
 };
@@ -70,6 +74,9 @@ const struct config_table config_dlqs_table = {dlq_fields,
 void config_dlq_init(struct config_reader *reader, struct config_queue *queue) {
     queue->dlqs = arena_alloc(reader->arena, sizeof *queue->dlqs);
     queue->dlqs[0] = (struct engine_dlq){.name = queue->policy.dlq, .cap = CAP};
+    queue->triage = arena_alloc(reader->arena, sizeof *queue->triage);
+    queue->triage[0] = (struct config_triage){.max_replays = CONFIG_MAX_REPLAYS};
+    config_retention_init(&queue->triage[0].retention);
     queue->dlq_count = 1;
 }
 
@@ -77,9 +84,10 @@ bool config_dlq_read(struct config_reader *reader, const struct config_node *nod
                      const struct config_field *field, void *out) {
     (void)field;
     struct config_queue *queue = out;
-    struct said said = {queue->dlqs[0], &queue->policy};
+    struct said said = {queue->dlqs[0], queue->triage[0], &queue->policy};
     bool good = config_reader_mapping(reader, node, &config_dlq_table, &said);
     queue->dlqs[0] = said.dlq;
+    queue->triage[0] = said.triage;
     return good;
 }
 
@@ -89,6 +97,7 @@ bool config_dlq_read(struct config_reader *reader, const struct config_node *nod
 struct override {
     const struct config_node *node;
     struct engine_dlq dlq;
+    struct config_triage triage;
     bool used;
 };
 
@@ -103,6 +112,7 @@ struct finish {
 struct first_use {
     struct map_node node;
     const struct engine_dlq *dlq;
+    const struct config_triage *triage;
     const struct config_queue *queue;
     struct config_place at;
 };
@@ -117,7 +127,7 @@ static void read_overrides(struct finish *finish, const struct config_node *dlqs
         struct bytes label = config_reader_text(reader, "DLQ \"%.*s\"", BYTES_ARG(child->key));
         if (config_reader_named(reader, child, &config_dlqs_table, &said, label))
             finish->overrides[finish->override_count++] =
-                (struct override){.node = child, .dlq = said.dlq};
+                (struct override){.node = child, .dlq = said.dlq, .triage = said.triage};
     }
 }
 
@@ -140,25 +150,30 @@ static void apply(struct override *override, struct engine_dlq *dlq) {
         dlq->archive = override->dlq.archive;
 }
 
-static void add_dlq(const struct finish *finish, struct config_queue *queue,
-                    const struct engine_dlq *own, struct bytes name) {
+static void add_dlq(const struct finish *finish, struct config_queue *queue, const struct said *own,
+                    struct bytes name) {
     for (size_t i = 0; i < queue->dlq_count; i++)
         if (bytes_eq(queue->dlqs[i].name, name))
             return;
+    struct config_triage *triage = &queue->triage[queue->dlq_count];
     struct engine_dlq *dlq = &queue->dlqs[queue->dlq_count++];
-    *dlq = *own;
+    *triage = own->triage;
+    *dlq = own->dlq;
     dlq->name = name;
     struct override *override = override_of(finish, name);
-    if (override)
+    if (override) {
         apply(override, dlq);
+        config_triage_apply(override->node, &override->triage, triage);
+    }
 }
 
 /* The default one, every route's, every rule's. */
 static void expand(const struct finish *finish, struct config_queue *queue) {
     const struct policy *policy = &queue->policy;
-    struct engine_dlq own = queue->dlqs[0];
+    struct said own = {.dlq = queue->dlqs[0], .triage = queue->triage[0]};
     size_t most = 1 + policy->route_count + policy->rule_count;
     queue->dlqs = arena_alloc(finish->reader->arena, most * sizeof *queue->dlqs);
+    queue->triage = arena_alloc(finish->reader->arena, most * sizeof *queue->triage);
     queue->dlq_count = 0;
     add_dlq(finish, queue, &own, policy->dlq);
     for (size_t i = 0; i < policy->route_count; i++)
@@ -168,30 +183,37 @@ static void expand(const struct finish *finish, struct config_queue *queue) {
             add_dlq(finish, queue, &own, policy->rules[i].dlq);
 }
 
-/* Where on_full was said for this DLQ. */
-static struct config_place on_full_place(const struct finish *finish,
-                                         const struct config_node *queue, struct bytes dlq) {
+/* Where a key was said for this DLQ. */
+static struct config_place place_of(const struct finish *finish, const struct config_node *queue,
+                                    struct bytes dlq, const char *key) {
     const struct override *override = override_of(finish, dlq);
     const struct config_node *own = config_tree_find(queue, "dlq"), *said = NULL;
     if (override)
-        said = config_tree_find(override->node, "on_full");
+        said = config_tree_find(override->node, key);
     if (!said && own)
-        said = config_tree_find(own, "on_full");
+        said = config_tree_find(own, key);
     return said ? said->at : queue->key_at;
 }
 
+static bool expires(const struct config_triage *triage) {
+    return triage->retention.keep_ms[RETENTION_UNRESOLVED] != RETENTION_NEVER;
+}
+
 /* One is enough for a queue: its DLQs mostly have it from one place. */
-static void check_spill(const struct finish *finish, const struct config_queue *queue,
-                        const struct config_node *node) {
+static void check_archive(const struct finish *finish, const struct config_queue *queue,
+                          const struct config_node *node) {
     for (size_t i = 0; i < queue->dlq_count; i++) {
         const struct engine_dlq *dlq = &queue->dlqs[i];
-        if (dlq->on_full == ON_FULL_SPILL && dlq->archive.len == 0) {
-            config_mistake_add(&finish->reader->mistakes, on_full_place(finish, node, dlq->name),
-                               "on_full: spill needs an archive for DLQ \"%.*s\", such as "
-                               "archive: \"file:archive/\"",
-                               BYTES_ARG(dlq->name));
-            return;
-        }
+        bool spills = dlq->on_full == ON_FULL_SPILL;
+        if (dlq->archive.len > 0 || (!spills && !expires(&queue->triage[i])))
+            continue;
+        const char *key = spills ? "on_full" : "retention";
+        config_mistake_add(&finish->reader->mistakes, place_of(finish, node, dlq->name, key),
+                           "%s needs an archive for DLQ \"%.*s\", such as "
+                           "archive: \"file:archive/\"",
+                           spills ? "on_full: spill" : "retention of unresolved letters",
+                           BYTES_ARG(dlq->name));
+        return;
     }
 }
 
@@ -220,6 +242,8 @@ static void check_shared(struct finish *finish, const struct config_queue *queue
         const struct engine_dlq *dlq = &queue->dlqs[i];
         const struct first_use *first = first_use_of(&finish->shared, dlq->name);
         const char *what = first ? difference(first->dlq, dlq) : NULL;
+        if (first && !what)
+            what = config_triage_difference(first->triage, &queue->triage[i]);
         if (what)
             config_mistake_add(&finish->reader->mistakes, node->key_at,
                                "queue \"%.*s\" shares DLQ \"%.*s\" with queue \"%.*s\" (%zu:%zu) "
@@ -230,7 +254,8 @@ static void check_shared(struct finish *finish, const struct config_queue *queue
         if (first)
             continue;
         struct first_use *use = arena_alloc(finish->reader->arena, sizeof *use);
-        *use = (struct first_use){.dlq = dlq, .queue = queue, .at = node->key_at};
+        *use = (struct first_use){
+            .dlq = dlq, .triage = &queue->triage[i], .queue = queue, .at = node->key_at};
         map_insert(&finish->shared, &use->node, bytes_hash(dlq->name));
     }
 }
@@ -251,7 +276,7 @@ void config_dlq_finish(struct config_reader *reader, const struct config_node *r
     for (size_t i = 0; i < reader->config->queue_count; i++, node = node->next) {
         struct config_queue *queue = &reader->config->queues[i];
         expand(&finish, queue);
-        check_spill(&finish, queue, node);
+        check_archive(&finish, queue, node);
         check_shared(&finish, queue, node);
     }
     check_unused(&finish);

@@ -6,7 +6,14 @@
 #include "app/config_value.h"
 #include "base/http_field.h"
 
-enum { TIMEOUT_MS = 30000, TIMEOUT_MOST_MS = 24 * 3600 * 1000 };
+enum {
+    TIMEOUT_MS = 30000,
+    TIMEOUT_MOST_MS = 24 * 3600 * 1000,
+    WORKERS = 4,
+    WORKERS_MOST = 1000,
+    MESSAGES_MOST = 1000 * 1000 * 1000,
+    BATCH_MOST = 1000,
+};
 
 static bool read_url(struct config_reader *reader, const struct config_node *node,
                      const struct config_field *field, void *out) {
@@ -83,48 +90,97 @@ static bool read_ca(struct config_reader *reader, const struct config_node *node
     return true;
 }
 
+/* That it is there says it all. */
+static bool read_lease(struct config_reader *reader, const struct config_node *node,
+                       const struct config_field *field, void *out) {
+    (void)field, (void)out;
+    if (node->kind != CONFIG_MAPPING || node->count > 0)
+        return config_reader_expected(reader, node, "{}");
+    return true;
+}
+
+static const char *const mode_words[] = {
+    [MODE_PROCESS] = "process", [MODE_STREAM] = "stream", NULL};
+
 static const struct config_field handler_fields[] = {
     CONFIG_VALUE("http", read_url, struct config_handler, url),
     CONFIG_WHOLE("exec", read_argv),
+    CONFIG_WHOLE("lease", read_lease),
     CONFIG_NUMBER("timeout", config_value_duration, struct config_handler, timeout_ms, 1,
                   TIMEOUT_MOST_MS),
     CONFIG_WHOLE("headers", read_headers),
     CONFIG_VALUE("ca", read_ca, struct config_handler, ca_file),
+    CONFIG_WORD("mode", struct config_handler, mode, mode_words),
+    CONFIG_NUMBER("workers", config_value_count, struct config_handler, workers, 1, WORKERS_MOST),
+    CONFIG_NUMBER("max_messages", config_value_large, struct config_handler, max_messages, 1,
+                  MESSAGES_MOST),
+    CONFIG_NUMBER("batch", config_value_count, struct config_handler, batch, 1, BATCH_MOST),
     CONFIG_VALUE("edit", config_value_jq, struct config_handler, edit),
     CONFIG_VALUE("reply", config_reply_read, struct config_handler, reply),
-    CONFIG_NOT_YET("batch"),
-    CONFIG_NOT_YET("mode"),
-    CONFIG_NOT_YET("workers"),
 };
 const struct config_table config_handler_table = CONFIG_TABLE(handler_fields);
 
-/* Keys that only an http handler has. */
-static void refuse_http_keys(struct config_reader *reader, const struct config_node *node) {
-    static const char *const keys[] = {"headers", "ca"};
+/* What a handler is, as far as its keys go: a bit each. */
+enum { FORM_HTTP = 1, FORM_EXEC = 2, FORM_STREAM = 4, FORM_LEASE = 8 };
+
+static unsigned form_of(const struct config_handler *handler) {
+    if (handler->kind == HANDLER_EXEC)
+        return handler->mode == MODE_STREAM ? FORM_STREAM : FORM_EXEC;
+    return handler->kind == HANDLER_LEASE ? FORM_LEASE : FORM_HTTP;
+}
+
+/* Keys that not every handler has. */
+static void refuse_keys(struct config_reader *reader, const struct config_node *node,
+                        const struct config_handler *handler) {
+    static const struct {
+        const char *key;
+        unsigned forms;
+        const char *why;
+    } keys[] = {
+        {"headers", FORM_HTTP, "only an http handler has it"},
+        {"ca", FORM_HTTP, "only an http handler has it"},
+        {"mode", FORM_EXEC | FORM_STREAM, "only an exec handler has it"},
+        {"workers", FORM_STREAM, "only an exec handler with mode: stream has it"},
+        {"max_messages", FORM_STREAM, "only an exec handler with mode: stream has it"},
+        {"batch", FORM_HTTP | FORM_STREAM,
+         "only an http handler, or an exec handler with mode: stream, has it"},
+        {"timeout", ~(unsigned)FORM_LEASE, "a worker that leases says for how long itself"},
+        {"edit", ~(unsigned)FORM_LEASE, "a worker that leases gets the body as it is"},
+    };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const struct config_node *key = config_tree_find(node, keys[i]);
-        if (key)
-            config_mistake_add(&reader->mistakes, key->key_at, "%s: only an http handler has it",
-                               keys[i]);
+        const struct config_node *key = config_tree_find(node, keys[i].key);
+        if (key && !(keys[i].forms & form_of(handler)))
+            config_mistake_add(&reader->mistakes, key->key_at, "%s: %s", keys[i].key, keys[i].why);
     }
+    const struct config_node *reply = config_tree_find(node, "reply");
+    if (reply && handler->batch > 1)
+        config_mistake_add(&reader->mistakes, reply->key_at,
+                           "reply: the messages of a batch have no answers of their own");
 }
 
 static bool check_kind(struct config_reader *reader, const struct config_node *node,
                        struct config_handler *handler) {
-    const struct config_node *http = config_tree_find(node, "http");
-    const struct config_node *exec = config_tree_find(node, "exec");
-    if (http && exec) {
-        config_mistake_add(&reader->mistakes, exec->key_at, "a handler is http or exec, not both");
-        return false;
+    static const char *const kinds[] = {
+        [HANDLER_HTTP] = "http", [HANDLER_EXEC] = "exec", [HANDLER_LEASE] = "lease"};
+    const struct config_node *found = NULL;
+    for (int kind = HANDLER_HTTP; kind <= HANDLER_LEASE; kind++) {
+        const struct config_node *key = config_tree_find(node, kinds[kind]);
+        if (key && found) {
+            config_mistake_add(&reader->mistakes, key->key_at, "a handler is %.*s or %s, not both",
+                               BYTES_ARG(found->key), kinds[kind]);
+            return false;
+        }
+        if (key) {
+            found = key;
+            handler->kind = (enum handler_class)kind;
+        }
     }
-    if (!http && !exec) {
+    if (!found) {
         config_mistake_add(&reader->mistakes, node->at, "%.*s: expected " CONFIG_HANDLER_FORM,
                            BYTES_ARG(node->key));
         return false;
     }
-    handler->kind = exec ? HANDLER_EXEC : HANDLER_HTTP;
-    if (exec)
-        refuse_http_keys(reader, node);
+    refuse_keys(reader, node, handler);
     return true;
 }
 
@@ -147,6 +203,8 @@ bool config_handler_read(struct config_reader *reader, const struct config_node 
     (void)field;
     struct config_handler *handler = out;
     handler->timeout_ms = TIMEOUT_MS;
+    handler->workers = WORKERS;
+    handler->batch = 1;
     if (config_handler_word(node, &handler->kind))
         return true;
     if (node->kind != CONFIG_MAPPING)

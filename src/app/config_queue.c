@@ -5,6 +5,7 @@
 #include "app/config_handler.h"
 #include "app/config_order.h"
 #include "app/config_policy.h"
+#include "app/config_triage.h"
 #include "app/config_value.h"
 
 enum { CONCURRENCY = 32, CONCURRENCY_MOST = 10000, BLOCKED_LIMIT_MOST = 10000000 };
@@ -76,7 +77,7 @@ static const struct config_field queue_fields[] = {
     CONFIG_NUMBER("blocked_limit", config_value_count, struct config_queue, blocked_limit, 0,
                   BLOCKED_LIMIT_MOST),
     CONFIG_VALUE("idempotency", config_order_read_idempotency, struct config_queue, idempotency),
-    CONFIG_NOT_YET("replay"),
+    CONFIG_WHOLE("replay", config_triage_read_replay),
     CONFIG_NOT_YET("compensate"),
 };
 const struct config_table config_queue_table = CONFIG_TABLE(queue_fields);
@@ -91,6 +92,8 @@ static enum handler_class handler_class_of(const struct config_node *queue) {
     enum handler_class word;
     if (handler && config_handler_word(handler, &word))
         return word;
+    if (handler && child_of(handler, "lease"))
+        return HANDLER_LEASE;
     return handler && child_of(handler, "exec") ? HANDLER_EXEC : HANDLER_HTTP;
 }
 
@@ -100,6 +103,7 @@ static void init_queue(struct config_reader *reader, const struct config_node *n
     queue->line = node->key_at.line;
     queue->source = BYTES("builtin");
     config_order_init(queue);
+    queue->replay_max_lag = CONFIG_MAX_LAG;
     const struct config_node *fallback = child_of(node, "fallback");
     size_t handlers = 1 + (fallback ? fallback->count : 0);
     queue->handlers = arena_alloc(reader->arena, handlers * sizeof *queue->handlers);
@@ -110,12 +114,13 @@ static void init_queue(struct config_reader *reader, const struct config_node *n
     config_dlq_init(reader, queue);
 }
 
-/* A queue's answers are kept alike whoever gives them, unless a fallback says otherwise. */
+/* A queue's answers are kept alike whoever gives them, unless a fallback says otherwise or has none
+ * to give. */
 static void share_reply(struct config_queue *queue) {
     const struct config_reply *first = &queue->handlers[0].reply;
     for (size_t i = 1; i < queue->handler_count; i++) {
         struct config_reply *reply = &queue->handlers[i].reply;
-        if (reply->store_ms == 0 && reply->url.len == 0)
+        if (reply->store_ms == 0 && reply->url.len == 0 && queue->handlers[i].batch == 1)
             *reply = *first;
     }
 }

@@ -27,9 +27,10 @@ static bool same_argv(const struct config_handler *a, const struct config_handle
 
 static bool same_handler(const struct config_handler *a, const struct config_handler *b) {
     return a->kind == b->kind && a->timeout_ms == b->timeout_ms && bytes_eq(a->url, b->url) &&
-           bytes_eq(a->ca_file, b->ca_file) && bytes_eq(a->edit, b->edit) &&
-           a->reply.store_ms == b->reply.store_ms && bytes_eq(a->reply.url, b->reply.url) &&
-           same_argv(a, b) && same_headers(a, b);
+           bytes_eq(a->ca_file, b->ca_file) && a->mode == b->mode && a->workers == b->workers &&
+           a->max_messages == b->max_messages && a->batch == b->batch &&
+           bytes_eq(a->edit, b->edit) && a->reply.store_ms == b->reply.store_ms &&
+           bytes_eq(a->reply.url, b->reply.url) && same_argv(a, b) && same_headers(a, b);
 }
 
 static bool same_handlers(const struct config_queue *a, const struct config_queue *b) {
@@ -51,6 +52,27 @@ static const struct config_queue *queue_of(const struct config *config, struct b
     return NULL;
 }
 
+static const struct config_triage *triage_of(const struct config_queue *queue, struct bytes dlq) {
+    for (size_t i = 0; i < queue->dlq_count; i++)
+        if (bytes_eq(queue->dlqs[i].name, dlq))
+            return &queue->triage[i];
+    return NULL;
+}
+
+static bool same_check(const struct config_handler *a, const struct config_handler *b) {
+    return a && b ? same_handler(a, b) : a == b;
+}
+
+/* The checks were made at the start; ages and counts apply at once. */
+static bool same_checks(const struct config_queue *a, const struct config_queue *b) {
+    for (size_t i = 0; i < b->dlq_count; i++) {
+        const struct config_triage *old = triage_of(a, b->dlqs[i].name);
+        if (!same_check(old ? old->check : NULL, b->triage[i].check))
+            return false;
+    }
+    return true;
+}
+
 static void compare_queue(const struct config_queue *old, const struct config_queue *new,
                           struct buf *out) {
     if (!bytes_eq(old->source, new->source))
@@ -59,6 +81,9 @@ static void compare_queue(const struct config_queue *old, const struct config_qu
         buf_printf(out, "queues.%.*s.handler changed: restart to apply\n", BYTES_ARG(old->name));
     if (old->order != new->order)
         buf_printf(out, "queues.%.*s.order changed: restart to apply\n", BYTES_ARG(old->name));
+    if (!same_checks(old, new))
+        buf_printf(out, "queues.%.*s.dlq.fresh.check changed: restart to apply\n",
+                   BYTES_ARG(old->name));
 }
 
 static void compare_queues(const struct config *old, const struct config *new, struct buf *out) {

@@ -10,7 +10,9 @@
 #include "app/config_policy.h"
 #include "app/config_queue.h"
 #include "app/config_reply.h"
+#include "app/config_retention.h"
 #include "app/config_server.h"
+#include "app/config_triage.h"
 #include "app/config_when.h"
 
 extern const struct config_table config_root_table;
@@ -28,6 +30,9 @@ extern const struct config_table config_root_table;
     X("breaker", config_breaker_table)                                                             \
     X("poison", config_poison_table)                                                               \
     X("dlq", config_dlq_table)                                                                     \
+    X("fresh", config_fresh_table)                                                                 \
+    X("retention", config_retention_table)                                                         \
+    X("replay", config_replay_table)                                                               \
     X("dlqs", config_dlqs_table)                                                                   \
     X("idempotency", config_idempotency_table)                                                     \
     X("alerts", config_alerts_table)                                                               \

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "app/alarm.h"
+#include "app/config_retention.h"
+#include "app/replay_plant.h"
 #include "app/sinks.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -15,6 +17,7 @@
 #include "broker/builtin.h"
 #include "handler/exec.h"
 #include "handler/http.h"
+#include "handler/stream.h"
 #include "jq/jq_pool.h"
 #include "server/server.h"
 #include "store/disk_posix.h"
@@ -48,6 +51,8 @@ struct plant {
     struct spill *spill;
     struct sinks sinks;
     struct triage triage;
+    struct replay_plant *replays;
+    struct retention *retention;
     struct engine *engine;
     struct alarm *alarm;
     struct line *lines;
@@ -113,14 +118,20 @@ static void view_release(void *arg) {
 
 /* ---- wiring ---- */
 
+static struct handler *make_exec(struct plant *plant, const struct config_handler *config) {
+    struct stream_options options = {.exec = {.argv = config->argv,
+                                              .argc = config->argc,
+                                              .cwd = plant->config->dir,
+                                              .timeout_ms = config->timeout_ms},
+                                     .workers = config->workers,
+                                     .max_messages = config->max_messages};
+    return config->mode == MODE_STREAM ? stream_new(plant->exec, &options)
+                                       : exec_new(plant->exec, &options.exec);
+}
+
 static struct handler *make_handler(struct plant *plant, const struct config_handler *config) {
-    if (config->kind == HANDLER_EXEC) {
-        struct exec_options options = {.argv = config->argv,
-                                       .argc = config->argc,
-                                       .cwd = plant->config->dir,
-                                       .timeout_ms = config->timeout_ms};
-        return exec_new(plant->exec, &options);
-    }
+    if (config->kind == HANDLER_EXEC)
+        return make_exec(plant, config);
     struct http_options options = {.url = config->url,
                                    .timeout_ms = config->timeout_ms,
                                    .headers = config->headers,
@@ -145,9 +156,12 @@ static enum status add_queue(struct plant *plant, const struct config_queue *que
     for (size_t i = 0; !leases && i < queue->handler_count; i++)
         line->handlers[line->handler_count++] =
             (struct engine_handler){.handler = make_handler(plant, &queue->handlers[i]),
+                                    .batch = queue->handlers[i].batch,
                                     .edit = queue->handlers[i].edit,
                                     .reply = reply_of(plant, &queue->handlers[i].reply)};
     struct engine_queue_options options = {.name = queue->name,
+                                           .lease_reply =
+                                               reply_of(plant, &queue->handlers[0].reply),
                                            .rules = config_rules(queue),
                                            .broker = line->broker,
                                            .handlers = line->handlers,
@@ -165,6 +179,8 @@ static enum status add_queues(struct plant *plant, struct err *err) {
 
 static void on_event(void *arg, const struct engine_event *event) {
     struct plant *plant = arg;
+    if (event->letter)
+        replays_heard(replay_plant_replays(plant->replays), event->letter);
     pthread_mutex_lock(&plant->server_lock);
     if (plant->server)
         server_publish(plant->server, event);
@@ -224,6 +240,48 @@ static enum status make_engine(struct plant *plant, struct err *err) {
     return status;
 }
 
+/* ---- replays ---- */
+
+static const struct config *lend_config(void *arg) {
+    struct plant *plant = arg;
+    pthread_rwlock_rdlock(&plant->config_lock);
+    return plant->config;
+}
+
+static struct handler *make_check(void *arg, const struct config_handler *config) {
+    return make_handler(arg, config);
+}
+
+static enum status make_replays(struct plant *plant, struct err *err) {
+    struct replay_plant_options options = {.triage = &plant->triage,
+                                           .engine = plant->engine,
+                                           .started = plant->started,
+                                           .config = lend_config,
+                                           .release = view_release,
+                                           .make_handler = make_check,
+                                           .publish = on_event,
+                                           .arg = plant};
+    return replay_plant_new(&options, &plant->replays, err);
+}
+
+/* ---- retention ---- */
+
+static size_t retention_rules(void *arg, struct arena *arena, struct retention_rule **out) {
+    struct plant *plant = arg;
+    pthread_rwlock_rdlock(&plant->config_lock);
+    size_t count = config_retention_rules(plant->config, arena, out);
+    pthread_rwlock_unlock(&plant->config_lock);
+    return count;
+}
+
+static void start_retention(struct plant *plant) {
+    struct retention_options options = {.triage = &plant->triage,
+                                        .base_dir = plant->started->dir,
+                                        .rules = retention_rules,
+                                        .arg = plant};
+    plant->retention = retention_start(&options);
+}
+
 static void *engine_thread(void *arg) {
     engine_run(arg);
     return NULL;
@@ -234,6 +292,7 @@ static enum status start_alarm(struct plant *plant, struct err *err) {
                                     .triage = &plant->triage,
                                     .store = plant->store,
                                     .engine = plant->engine,
+                                    .replays = replay_plant_replays(plant->replays),
                                     .clock = &clock_system,
                                     .http = plant->http,
                                     .seed = random_seed(),
@@ -260,6 +319,7 @@ static enum status open_port(struct plant *plant, struct err *err) {
         .jq = plant->jq,
         .triage = &plant->triage,
         .base_dir = plant->started->dir,
+        .replays = replay_plant_replays(plant->replays),
         .alerts = alarm_alerts(plant->alarm),
         .config = {view_dlq, view_dlq_names, view_policy, view_release, plant},
         .version = BYTES(IMPOUND_VERSION),
@@ -286,9 +346,13 @@ enum status plant_start(struct config *config, struct plant **out, struct err *e
     enum status status = open_store(plant, err);
     if (status == STATUS_OK)
         status = make_engine(plant, err);
+    if (status == STATUS_OK)
+        status = make_replays(plant, err);
     if (status == STATUS_OK) {
         thread_start(&plant->engine_thread, "engine", engine_thread, plant->engine);
         plant->engine_runs = true;
+        replay_plant_run(plant->replays);
+        start_retention(plant);
         status = start_alarm(plant, err);
     }
     if (status == STATUS_OK)
@@ -364,6 +428,7 @@ enum status plant_reload(struct plant *plant, struct config *config, struct err 
     past->config = status == STATUS_OK ? plant->config : config;
     plant->config = status == STATUS_OK ? config : plant->config;
     pthread_rwlock_unlock(&plant->config_lock);
+    retention_wake(plant->retention);
     return status;
 }
 
@@ -409,6 +474,8 @@ void plant_stop(struct plant *plant) {
     if (plant->engine_runs)
         engine_hold(plant->engine, plant->config->drain_ms);
     close_port(plant);
+    retention_stop(plant->retention);
+    replay_plant_stop(plant->replays);
     if (plant->engine_runs) {
         engine_stop(plant->engine);
         pthread_join(plant->engine_thread, NULL);
@@ -418,6 +485,7 @@ void plant_stop(struct plant *plant) {
     if (plant->store)
         plant->store->vtable->close(plant->store);
     engine_free(plant->engine);
+    replay_plant_free(plant->replays);
     for (size_t i = 0; i < plant->line_count; i++)
         free_line(&plant->lines[i]);
     free(plant->lines);

@@ -17,7 +17,11 @@ static bool is_sick_http(const struct outcome *outcome) {
            (status >= 500 && status <= 599);
 }
 
-static bool is_sick_exec(const struct outcome *outcome) {
+/* A stream worker's own word is judged as a lease's would be: it says in words what an exit code or
+ * a broken connection would have said. */
+static bool is_sick_exec(const struct outcome *outcome, enum verdict verdict) {
+    if (outcome->kind == KIND_REPORTED)
+        return verdict == VERDICT_RETRY;
     return outcome->kind == KIND_TIMEOUT ||
            (outcome->kind == KIND_EXIT && (outcome->exit_code == 69 || outcome->exit_code == 75));
 }
@@ -30,7 +34,7 @@ bool breaker_is_failure(enum handler_class handler, const struct outcome *outcom
     case HANDLER_HTTP:
         return is_sick_http(outcome);
     case HANDLER_EXEC:
-        return is_sick_exec(outcome);
+        return is_sick_exec(outcome, verdict);
     case HANDLER_LEASE:
     case HANDLER_CALLBACK:
         break;

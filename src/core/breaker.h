@@ -40,7 +40,8 @@ struct breaker {
 };
 
 /* What an outcome says about the downstream's health (SEMANTICS 4.1). For lease and callback
- * handlers `verdict` decides: what was judged retry is a failure. */
+ * handlers, and for what a stream worker said, `verdict` decides: what was judged retry is a
+ * failure. */
 bool breaker_is_failure(enum handler_class handler, const struct outcome *outcome,
                         enum verdict verdict);
 

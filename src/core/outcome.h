@@ -12,6 +12,9 @@ enum {
     OUTCOME_ANSWER_MAX = 4 << 20,  /* bytes of an answer; a larger one is a failure (KIND_ANSWER) */
 };
 
+/* The error_type of an item that its batch's handler listed as failed without saying why. */
+#define OUTCOME_BATCH_ITEM "batch_item"
+
 enum ending {
     ENDING_OK,
     ENDING_FAILED,

@@ -143,6 +143,7 @@ static const struct rule ai_api_rules[] = {
 static const struct rule ours_rules[] = {
     ROW("ours", 0, DLQ, "bug", "edit_failed", KIND(EDIT)),
     ROW("ours", 1, DLQ, "external", "answer_too_large", KIND(ANSWER)),
+    ROW("ours", 2, RETRY, "batch_item", "batch_item", KIND(REPORTED), TYPE(OUTCOME_BATCH_ITEM)),
 };
 /* clang-format on */
 

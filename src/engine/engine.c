@@ -87,12 +87,15 @@ enum status engine_add(struct engine *engine, const struct engine_queue_options 
     queue->broker = options->broker;
     queue->handlers = options->handlers;
     queue->handler_count = options->handler_count;
+    queue->lease_reply = options->lease_reply;
     for (size_t i = 0; i < options->handler_count; i++)
         queue->in_process |= options->handlers[i].handler->vtable->in_process;
     queue->number = engine->store->vtable->queue_number(engine->store, options->name);
     engine->store->vtable->set_order(engine->store, queue->number, options->rules.order);
     queue->idempotency = idempotency_new();
     list_init(&queue->flights);
+    list_init(&queue->bundling);
+    list_init(&queue->bundles);
     list_init(&queue->fetches);
     list_init(&queue->visiting);
     list_init(&queue->woken);
@@ -154,6 +157,7 @@ static void feed_queues(struct engine *engine) {
     for (struct list *node; (node = list_pop_front(&engine->visiting));) {
         struct queue *queue = CONTAINER_OF(node, struct queue, visiting);
         queue_feed(queue);
+        bundle_send(queue);
         set_timer(queue);
     }
 }
@@ -171,6 +175,7 @@ static void drain(struct engine *engine) {
             struct handler *handler = flight->queue->handlers[flight->handler].handler;
             handler->vtable->cancel(handler, &flight->call);
         }
+        bundle_cancel(engine->queues[i]);
     }
 }
 
@@ -264,6 +269,7 @@ void engine_stop(struct engine *engine) {
 }
 
 static void queue_free(struct queue *queue) {
+    bundle_drop(queue);
     fetch_drop(queue);
     while (!list_empty(&queue->flights))
         flight_free(CONTAINER_OF(queue->flights.next, struct flight, link));

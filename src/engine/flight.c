@@ -14,7 +14,10 @@ struct flight *flight_new(struct queue *queue, struct store_held *held) {
     flight->queue = queue;
     flight->held = held;
     flight->first_failure_at = held->envelope.first_failure_at;
+    flight->replay = held->envelope.letter_id.len > 0;
+    queue->replays += flight->replay;
     list_init(&flight->recording);
+    list_init(&flight->bundling);
     list_push_back(&queue->flights, &flight->link);
     return flight;
 }
@@ -23,6 +26,7 @@ void flight_free(struct flight *flight) {
     recorder_clear(flight->queue->engine->recorder, flight->slot);
     idempotency_release(flight);
     reply_drop(flight);
+    flight->queue->replays -= flight->replay;
     list_remove(&flight->link);
     list_remove(&flight->recording);
     lease_free(flight->lease);
@@ -88,7 +92,12 @@ void flight_call(struct flight *flight) {
 }
 
 void flight_start(struct flight *flight) {
-    struct handler *handler = flight->queue->handlers[flight->handler].handler;
+    const struct engine_handler *chosen = &flight->queue->handlers[flight->handler];
+    struct handler *handler = chosen->handler;
+    if (chosen->batch > 1) {
+        bundle_add(flight);
+        return;
+    }
     flight->post.open = open_outcome;
     flight->calling = true;
     handler->vtable->start(handler, &flight->call);

@@ -128,7 +128,7 @@ static void drop(struct idempotency *idempotency, struct claim *claim) {
 }
 
 static void add_waiting(struct claim *claim, uint64_t seq) {
-    if (claim->first + claim->count == claim->cap) {
+    if (claim->first > 0 && claim->first + claim->count == claim->cap) {
         memmove(claim->waiting, claim->waiting + claim->first, claim->count * sizeof seq);
         claim->first = 0;
     }
@@ -219,7 +219,8 @@ static void copy_answer(struct flight *flight, struct bytes done) {
     struct store *store = queue->engine->store;
     struct arena *arena = &flight->held->arena;
     struct wall now = queue->engine->now.wall;
-    int64_t store_ms = queue->handler_count ? queue->handlers[0].reply.store_ms : 0;
+    int64_t store_ms =
+        queue_leases(queue) ? queue->lease_reply.store_ms : queue->handlers[0].reply.store_ms;
     struct bytes id, answer;
     if (!first_id(done, arena, &id) || store->vtable->kept(store, queue->number, SPACE_RESULT, id,
                                                            now, arena, &answer, NULL) != STATUS_OK)

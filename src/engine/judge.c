@@ -52,6 +52,8 @@ static void tell_breaker(struct flight *flight, const struct decision *decision)
     struct mono now = queue->engine->now.mono;
     enum breaker_state before = queue->breaker.state;
     bool failed = decision->breaker_failure;
+    if (!bundle_speaks(flight, decision))
+        return;
     if (flight->probe && flight->outcome.ending == ENDING_INTERRUPTED)
         breaker_probe_withdrawn(&queue->breaker);
     else if (flight->probe)
@@ -150,6 +152,8 @@ void judge_end(struct flight *flight, enum resolution resolution) {
     envelope->state = STATE_RESOLVED;
     envelope->resolution = resolution;
     envelope->resolved_at = flight->queue->engine->now.wall;
+    envelope->next_attempt_at = WALL_NEVER;
+    envelope->delay_ms = 0;
     flight->op = STORE_UPDATE;
 }
 
@@ -261,9 +265,12 @@ static struct decision decision_on(struct flight *flight) {
 void judge_decide(struct flight *flight) {
     struct decision decision = decision_on(flight);
     struct queue *queue = flight->queue;
+    if (bundle_sets_aside(flight, &decision))
+        return;
     if (decision.action == ACTION_FALLBACK) {
         queue->fallbacks++;
         flight->handler++;
+        bundle_leave(flight);
         flight_call(flight);
         return;
     }
@@ -283,5 +290,6 @@ void judge_decide(struct flight *flight) {
     if (!decision.counted) /* max_age runs from a counted one */
         flight->held->envelope.first_failure_at = flight->first_failure_at;
     carry_out(flight, &decision);
+    bundle_leave(flight);
     record_decided(flight);
 }

@@ -133,11 +133,20 @@ static void feed_suspect(struct queue *queue) {
         hand_over(queue, held, false);
 }
 
+/* A kill repeats what is in flight, until its commit is through. Of replays that is never more than
+ * the concurrency (SEMANTICS 12.2). */
+static bool is_one_too_many(struct queue *queue, struct store_held *held) {
+    if (held->envelope.letter_id.len == 0 || queue->replays < queue->rules.concurrency)
+        return false;
+    queue_give_back(queue, held, mono_after(queue->engine->now.mono, QUEUE_REPLAY_HOLD_MS));
+    return true;
+}
+
 /* Held back by the budget, it is due like any other retry. */
 static void feed_waited(struct queue *queue) {
     struct store *store = queue->engine->store;
     for (struct store_held *held; free_slots(queue) && (held = idempotency_next(queue));) {
-        if (was_sent_back(queue, held))
+        if (was_sent_back(queue, held) || is_one_too_many(queue, held))
             return;
         if (over_budget(queue, held))
             store->vtable->give_back(store, held, queue->retry_hold);
@@ -153,7 +162,7 @@ static void feed_due(struct queue *queue) {
         struct store_held *held;
         if (!store->vtable->take(store, queue->number, TAKE_DUE, engine->now, 0, &held, 1))
             return;
-        if (was_sent_back(queue, held))
+        if (was_sent_back(queue, held) || is_one_too_many(queue, held))
             return;
         if (over_budget(queue, held)) {
             store->vtable->give_back(store, held, queue->retry_hold);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "engine/idempotency.h"
 #include "engine/lease.h"
 
 static const char run_out[] = "the lease has run out";
@@ -36,8 +37,13 @@ static void refuse(struct release *release, enum status status, const char *why)
     answer(release);
 }
 
+/* An answer that was not published before we stopped is none: the message runs again. */
 void release_settle(struct lease *lease) {
-    answer(&lease->answer);
+    bool interrupted = lease->flight->outcome.ending == ENDING_INTERRUPTED;
+    if (interrupted && lease->answer.all)
+        refuse(&lease->answer, STATUS_BUSY, "impound is stopping");
+    else
+        answer(&lease->answer);
 }
 
 static void refuse_unrecorded(struct release *release, const struct err *err) {
@@ -130,6 +136,7 @@ static struct store_held *take_waiting(struct engine *engine, uint64_t message,
 static void end_late(struct queue *queue, struct store_held *held, struct release release) {
     const struct envelope *envelope = &held->envelope;
     struct flight *flight = flight_new(queue, held);
+    idempotency_claim(flight);
     flight->started = queue->engine->now;
     if (envelope->history_count > 0 && envelope->history[envelope->history_count - 1].counted) {
         flight->counted_before = true;

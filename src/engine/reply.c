@@ -31,9 +31,8 @@ struct publication {
 };
 
 static const struct engine_reply *reply_of(const struct flight *flight) {
-    static const struct engine_reply none = {0};
     const struct queue *queue = flight->queue;
-    return flight->handler < queue->handler_count ? &queue->handlers[flight->handler].reply : &none;
+    return queue_leases(queue) ? &queue->lease_reply : &queue->handlers[flight->handler].reply;
 }
 
 bool reply_wants_answer(const struct flight *flight) {

@@ -19,12 +19,14 @@
 enum {
     QUEUE_SETTLING_MAX = 1024,       /* flights of one queue that wait for their commit */
     QUEUE_FULL_POLL_MS = 1000,       /* how often a full DLQ is looked at again */
+    QUEUE_REPLAY_HOLD_MS = 1,        /* a replay that is one too many */
     QUEUE_FACTS_INTERVAL_MS = 10000, /* how often the budget's peak is written, at most */
     RECORD_RETRY_FIRST_MS = 100,     /* after a commit that failed; doubles … */
     RECORD_RETRY_LAST_MS = 5000,     /* … up to this */
     DLQ_REOPEN_PERMILLE = 950, /* a blocked queue receives again below this share of the cap */
 };
 
+struct bundle;
 struct claim;
 struct facts;
 struct idempotency;
@@ -41,6 +43,8 @@ struct flight {
     struct queue *queue;
     struct store_held *held;
     struct call call;
+    struct bundle *bundle;  /* the hand-over of several that it is in; NULL: none */
+    struct list bundling;   /* in queue->bundling, or among its bundle's */
     struct outcome outcome; /* texts in held->arena */
     struct instant started;
     struct wall first_failure_at; /* as it was before this attempt */
@@ -48,6 +52,7 @@ struct flight {
     uint32_t slot;                /* in the flight recorder */
     bool calling;                 /* between start and done */
     bool probe;
+    bool replay;                 /* a letter, sent round again */
     const struct policy *policy; /* that judges it: a reload meanwhile is for the next one */
     struct rule_facts facts;     /* about that policy's rules */
     size_t jq_pending;
@@ -82,6 +87,7 @@ struct queue {
     struct broker *broker;
     const struct engine_handler *handlers;
     size_t handler_count;
+    struct engine_reply lease_reply;
     bool in_process; /* one of them runs inside our own process */
     struct idempotency *idempotency;
 
@@ -103,9 +109,12 @@ struct queue {
     uint64_t expired;    /* leases that ran out */
 
     struct list flights;
-    uint32_t running;   /* handed over and not yet judged: each has a slot of the concurrency */
-    uint32_t settling;  /* flights that wait for their commit */
-    uint32_t postponed; /* of those, the ones that a commit failed for */
+    struct list bundling; /* flights that wait for this turn's bundles … */
+    struct list bundles;  /* … and the bundles that were handed over */
+    uint32_t running;     /* handed over and not yet judged: each has a slot of the concurrency */
+    uint32_t settling;    /* flights that wait for their commit */
+    uint32_t postponed;   /* of those, the ones that a commit failed for */
+    uint32_t replays;     /* flights of letters, until they are settled */
     struct heap_node timer;
     struct list visiting; /* in engine->visiting: look at it this turn */
     struct list woken;    /* in engine->woken: the store said so (under wake_mutex) */
@@ -206,6 +215,17 @@ void flight_call(struct flight *flight); /* the next handler in the list, within
 void flight_ended(struct flight *flight, const struct outcome *outcome); /* copies it */
 void flight_start(struct flight *flight); /* the call as it is filled in */
 void flight_free(struct flight *flight);
+
+/* bundle.c: several messages in one hand-over (SEMANTICS §7) */
+void bundle_add(struct flight *flight);  /* joins one that bundle_send hands over */
+void bundle_send(struct queue *queue);   /* all that were added */
+void bundle_cancel(struct queue *queue); /* the drain is over */
+/* True: it may be innocent, and is called again with fewer beside it before anything is decided. */
+bool bundle_sets_aside(struct flight *flight, const struct decision *decision);
+/* Whether the breaker is to hear of this outcome: of a hand-over it hears once. */
+bool bundle_speaks(struct flight *flight, const struct decision *decision);
+void bundle_leave(struct flight *flight); /* what becomes of it is decided */
+void bundle_drop(struct queue *queue);    /* forgets those whose answer will never be read */
 
 /* edit.c */
 void edit_begin(struct flight *flight); /* flight_start follows, with the edited body */

@@ -144,7 +144,6 @@ static void begin_job(struct exec_user *user, struct task task) {
     job->exec = exec;
     job->run.over = on_over;
     job->run.heard = task.call->wants_answer ? on_heard : NULL;
-    job->run.fed_once = true;
     buf_init_heap(&job->answer, OUTCOME_ANSWER_MAX + 1);
     job->deadline.ring = on_overdue;
     job->began = exec_pool_now(user->pool);

@@ -7,7 +7,8 @@
 #include "base/memory.h"
 
 static const char *const own_names[] = {
-    "IMPOUND_MESSAGE_ID=", "IMPOUND_QUEUE=", "IMPOUND_KEY=", "IMPOUND_ATTEMPT=", "IMPOUND_REPLAY=",
+    "IMPOUND_MESSAGE_ID=", "IMPOUND_QUEUE=",  "IMPOUND_KEY=",
+    "IMPOUND_ATTEMPT=",    "IMPOUND_REPLAY=", "IMPOUND_FALLBACK=",
 };
 enum { OWN_COUNT = sizeof own_names / sizeof *own_names };
 
@@ -58,6 +59,7 @@ char **exec_env_for(const struct exec_env *env, const struct call *call, struct 
         call->key,
         number_text(call->attempt, arena),
         number_text(call->replay, arena),
+        number_text(call->fallback, arena),
     };
     char **all = arena_alloc(arena, (env->count + OWN_COUNT + 1) * sizeof *all);
     memcpy(all, env->inherited, env->count * sizeof *all);

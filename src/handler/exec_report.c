@@ -90,18 +90,44 @@ void exec_report_answer(struct bytes answer, struct outcome *out) {
         out->answer_type = BYTES("application/octet-stream");
 }
 
-void exec_report_unrunnable(const char *program, int error, struct arena *arena,
-                            struct outcome *out) {
+static void set_unrunnable(struct buf *text, struct arena *arena, struct outcome *out) {
     *out = (struct outcome){
         .ending = ENDING_FAILED,
         .kind = KIND_EXIT,
         .exit_code = EXEC_UNRUNNABLE_EXIT,
         .retry_after_ms = -1,
     };
+    out->error_message = kept(text, arena);
+}
+
+void exec_report_unrunnable(const char *program, int error, struct arena *arena,
+                            struct outcome *out) {
     struct buf text;
     buf_init_heap(&text, OUTCOME_MESSAGE_MAX);
     buf_printf(&text, "cannot run %.1024s: %s", program, strerrordesc_np(error));
-    out->error_message = kept(&text, arena);
+    set_unrunnable(&text, arena, out);
+}
+
+void exec_report_stillborn(const char *program, const struct exec_end *end, struct bytes said,
+                           struct arena *arena, struct outcome *out) {
+    struct bytes last = last_line(text_safe(said, arena));
+    struct buf text;
+    buf_init_heap(&text, OUTCOME_MESSAGE_MAX);
+    if (last.len)
+        buf_printf(&text, "%.*s: ", BYTES_ARG(bytes_clip(last, OUTCOME_MESSAGE_MAX / 2)));
+    buf_printf(&text, "%.*s of %.512s before it read a message", BYTES_ARG(describe(end, arena)),
+               program);
+    set_unrunnable(&text, arena, out);
+}
+
+void exec_report_breach(const char *what, struct outcome *out) {
+    *out = (struct outcome){
+        .ending = ENDING_FAILED,
+        .kind = KIND_REPORTED,
+        .error_type = BYTES(EXEC_BREACH_TYPE),
+        .error_message = bytes_of(what),
+        .retry_after_ms = -1,
+    };
 }
 
 void exec_report_no_room(int64_t timeout_ms, int error, struct arena *arena, struct outcome *out) {

@@ -5,6 +5,8 @@
 #include "base/arena.h"
 #include "core/outcome.h"
 
+#define EXEC_BREACH_TYPE "protocol" /* error_type of a process that broke its rules */
+
 enum {
     EXEC_UNRUNNABLE_EXIT =
         78, /* EX_CONFIG: no message is to blame for a program that cannot be run */
@@ -28,6 +30,12 @@ void exec_report_answer(struct bytes answer, struct outcome *out);
 /* The program could not be run at all. */
 void exec_report_unrunnable(const char *program, int error, struct arena *arena,
                             struct outcome *out);
+/* Processes of the program end again and again before they do anything; this is how the last one
+ * did. */
+void exec_report_stillborn(const char *program, const struct exec_end *end, struct bytes said,
+                           struct arena *arena, struct outcome *out);
+/* A process did not keep to the protocol; `what` is static. */
+void exec_report_breach(const char *what, struct outcome *out);
 /* The machine had no room for another process until the call's time was over. */
 void exec_report_no_room(int64_t timeout_ms, int error, struct arena *arena, struct outcome *out);
 

@@ -72,7 +72,7 @@ static void feed(struct exec_run *run) {
     if (!write_rest(run)) {
         if (!run->feed.ready)
             watch(&run->feed, run, EPOLLOUT, feed);
-    } else if (run->heard && !run->fed_once) {
+    } else if (run->lasting) {
         rest_watch(&run->feed);
     } else {
         unwatch(&run->feed);
@@ -130,6 +130,7 @@ static size_t count_unread(const struct exec_run *run) {
 static void bury(struct exec_run *run) {
     /* While it is not reaped its number is its own, so this cannot hit a stranger's group. */
     kill(-run->pid, SIGKILL);
+    run->ended = true;
     run->unread = count_unread(run);
     read_last(run, &run->listen);
     read_last(run, &run->hear);
@@ -139,12 +140,11 @@ static void bury(struct exec_run *run) {
     (void)waited;
     run->end.signalled = info.si_code != CLD_EXITED;
     run->end.code = info.si_status;
-    run->ended = true;
     unwatch_all(run);
 }
 
 void exec_run_stop(struct exec_run *run, enum exec_stop why) {
-    if (run->end.stop != EXEC_STOP_NONE)
+    if (run->end.stop != EXEC_STOP_NONE || run->ended)
         return;
     run->end.stop = why;
     kill(-run->pid, SIGKILL);
@@ -207,7 +207,7 @@ static int spawn(struct exec_run *run, struct exec_child *child) {
 int exec_run_begin(struct exec_run *run, int epoll, struct exec_child *child, struct bytes text) {
     *run = (struct exec_run){.over = run->over,
                              .heard = run->heard,
-                             .fed_once = run->fed_once,
+                             .lasting = run->lasting,
                              .epoll = epoll,
                              .rest = text};
     list_init(&run->ending);

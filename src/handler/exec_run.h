@@ -23,10 +23,9 @@ struct exec_watch {
 struct exec_run {
     /* Set before the beginning. */
     void (*over)(struct exec_run *run); /* it ended; may free the run */
-    /* Some of its stdout; NULL: nobody reads it. A run that is heard keeps its stdin open until
-     * exec_run_hush, unless it is fed once. */
+    /* Some of its stdout; NULL: nobody reads it. */
     void (*heard)(struct exec_run *run, struct bytes text);
-    bool fed_once;
+    bool lasting; /* its stdin stays open until exec_run_hush */
 
     struct list ending; /* its owner's, once it ended */
     int epoll;
@@ -35,15 +34,15 @@ struct exec_run {
     struct tail said;  /* on stderr */
     struct exec_watch feed, hear, listen, life;
     struct exec_end end;
-    bool ended;    /* reaped; `end`, `said` and `unread` are final and nothing is watched */
-    size_t unread; /* bytes that it was fed and did not read; of a run that is heard */
+    bool ended;    /* it lives no more; when `over` is called all below and above is final */
+    size_t unread; /* bytes that it was fed and did not read; of a lasting run */
 };
 
 /* Starts `child` (its in and err are set here, and its out where it is heard) and feeds it `text`,
  * which is borrowed until it was written or the run ends. Returns 0, or the errno for which nothing
  * runs. */
 int exec_run_begin(struct exec_run *run, int epoll, struct exec_child *child, struct bytes text);
-/* The next text for a run that is heard and has taken all of the last. */
+/* The next text for a lasting run that was done with the last. */
 void exec_run_feed(struct exec_run *run, struct bytes text);
 /* Closes its stdin. */
 void exec_run_hush(struct exec_run *run);

@@ -17,6 +17,7 @@
 #include "handler/desk.h"
 #include "handler/http_answer.h"
 #include "handler/http_request.h"
+#include "handler/item.h"
 
 enum {
     HTTP_HOST_CONNECTIONS_MAX = 8192, /* open to one host at once; further calls wait their turn */
@@ -52,6 +53,7 @@ struct transfer {
     CURL *easy;
     struct http *http;
     struct curl_slist *headers;
+    struct buf body; /* of a group */
     struct http_answer answer;
     struct mono began;
     int sends;     /* connections that the request was, or is about to be, sent on */
@@ -69,6 +71,7 @@ static struct transfer *transfer_get(struct http_pool *pool) {
     struct transfer *transfer = memory_new(sizeof *transfer);
     list_init(&transfer->idle);
     http_answer_init(&transfer->answer);
+    buf_init_heap(&transfer->body, ITEM_TEXT_MAX);
     transfer->easy = curl_easy_init();
     assert(transfer->easy);
     return transfer;
@@ -77,13 +80,15 @@ static struct transfer *transfer_get(struct http_pool *pool) {
 static void transfer_free(struct transfer *transfer) {
     curl_easy_cleanup(transfer->easy);
     http_answer_free(&transfer->answer);
+    buf_free(&transfer->body);
     free(transfer);
 }
 
 static void transfer_put(struct http_pool *pool, struct transfer *transfer) {
     curl_slist_free_all(transfer->headers);
     transfer->headers = NULL;
-    http_answer_clear(&transfer->answer, false);
+    buf_free(&transfer->body);
+    http_answer_clear(&transfer->answer, HTTP_ANSWER_KEPT_MAX);
     if (pool->idle_count >= HTTP_IDLE_TRANSFERS_MAX) {
         transfer_free(transfer);
         return;
@@ -96,6 +101,15 @@ static void set_body(CURL *easy, struct bytes body) {
     curl_easy_setopt(easy, CURLOPT_POST, 1L);
     curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.len);
     curl_easy_setopt(easy, CURLOPT_POSTFIELDS, body.len ? body.ptr : "");
+}
+
+static struct bytes body_of(struct transfer *transfer) {
+    struct task task = transfer->entry.task;
+    if (task.call)
+        return task.call->body;
+    buf_clear(&transfer->body);
+    http_request_put_group(task.group, &transfer->body);
+    return buf_view(&transfer->body);
 }
 
 /* Asked before each time the request is sent. When a kept connection turns out dead, libcurl goes
@@ -126,15 +140,21 @@ static void set_options(struct transfer *transfer) {
     curl_easy_setopt(easy, CURLOPT_PREREQDATA, transfer);
     if (http->ca_file)
         curl_easy_setopt(easy, CURLOPT_CAINFO, http->ca_file);
-    set_body(easy, transfer->entry.task.call->body);
+    set_body(easy, body_of(transfer));
     http_answer_attach(&transfer->answer, easy);
+}
+
+static size_t keep_of(struct task task) {
+    if (task.group)
+        return HTTP_ANSWER_BATCH_MAX;
+    return task.call->wants_answer ? HTTP_ANSWER_WHOLE_MAX : HTTP_ANSWER_KEPT_MAX;
 }
 
 /* Gives the transfer to libcurl, for what is left of the call's time. */
 static void transfer_go(struct http_pool *pool, struct transfer *transfer, struct mono now) {
     int64_t left_ms = transfer->began.ms + transfer->http->timeout_ms - now.ms;
     curl_easy_setopt(transfer->easy, CURLOPT_TIMEOUT_MS, left_ms > 0 ? (long)left_ms : 1L);
-    http_answer_clear(&transfer->answer, transfer->entry.task.call->wants_answer);
+    http_answer_clear(&transfer->answer, keep_of(transfer->entry.task));
     CURLMcode added = curl_multi_add_handle(pool->multi, transfer->easy);
     assert(added == CURLM_OK);
     (void)added;
@@ -148,16 +168,16 @@ static void start_call(struct http_pool *pool, struct http *http, struct task ta
     transfer->sends = 0;
     transfer->repeated = false;
     transfer->began = clock_now(pool->clock).mono;
-    transfer->headers = http_request_headers(task.call, http->headers, http->header_count);
+    transfer->headers = http_request_headers(task, http->headers, http->header_count);
     desk_enter(&pool->desk, &transfer->entry, task);
     set_options(transfer);
     transfer_go(pool, transfer, transfer->began);
 }
 
 static void end_call(struct http_pool *pool, struct transfer *transfer,
-                     const struct outcome *outcome) {
+                     const struct outcome *outcome, const struct outcome *items) {
     desk_leave(&pool->desk, &transfer->entry);
-    task_end(transfer->entry.task, outcome, NULL);
+    task_end(transfer->entry.task, outcome, items);
     transfer_put(pool, transfer);
 }
 
@@ -172,7 +192,7 @@ static void cancel_call(struct http_pool *pool, struct task task) {
         .retry_after_ms = -1,
         .duration_ms = clock_now(pool->clock).mono.ms - transfer->began.ms,
     };
-    end_call(pool, transfer, &outcome);
+    end_call(pool, transfer, &outcome, NULL);
 }
 
 static void finish_call(struct http_pool *pool, struct transfer *transfer, CURLcode code) {
@@ -185,10 +205,15 @@ static void finish_call(struct http_pool *pool, struct transfer *transfer, CURLc
     }
     struct arena arena;
     arena_init_heap(&arena, 1024);
-    struct outcome outcome;
+    struct task task = transfer->entry.task;
+    struct outcome outcome, *items = NULL;
     http_answer_outcome(&transfer->answer, transfer->easy, code, now.wall, &arena, &outcome);
+    if (task.group && outcome.ending == ENDING_OK) {
+        items = arena_alloc(&arena, task.group->count * sizeof *items);
+        http_answer_items(&transfer->answer, task, &arena, &outcome, items);
+    }
     outcome.duration_ms = now.mono.ms - transfer->began.ms;
-    end_call(pool, transfer, &outcome);
+    end_call(pool, transfer, &outcome, outcome.ending == ENDING_OK ? items : NULL);
     arena_free(&arena);
 }
 
@@ -282,6 +307,14 @@ static void http_cancel(struct handler *handler, struct call *call) {
     ask(handler, DESK_CANCEL, (struct task){.call = call});
 }
 
+static void http_start_group(struct handler *handler, struct call_group *group) {
+    ask(handler, DESK_START, (struct task){.group = group});
+}
+
+static void http_cancel_group(struct handler *handler, struct call_group *group) {
+    ask(handler, DESK_CANCEL, (struct task){.group = group});
+}
+
 static void http_free(struct handler *handler) {
     struct http *http = CONTAINER_OF(handler, struct http, handler);
     arena_free(&http->arena);
@@ -291,6 +324,8 @@ static void http_free(struct handler *handler) {
 static const struct handler_vtable http_vtable = {
     .kind = "http",
     .start = http_start,
+    .start_group = http_start_group,
+    .cancel_group = http_cancel_group,
     .cancel = http_cancel,
     .free = http_free,
 };

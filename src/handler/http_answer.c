@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
+#include "handler/batch_answer.h"
 #include "handler/http_phrase.h"
 #include "handler/problem.h"
 #include "handler/text.h"
@@ -30,14 +31,14 @@ static enum kind kind_of(CURLcode code) {
 
 void http_answer_init(struct http_answer *answer) {
     *answer = (struct http_answer){0};
-    buf_init_heap(&answer->body, OUTCOME_ANSWER_MAX + 1);
+    buf_init_heap(&answer->body, HTTP_ANSWER_WHOLE_MAX);
 }
 
-void http_answer_clear(struct http_answer *answer, bool wants_body) {
+void http_answer_clear(struct http_answer *answer, size_t keep) {
     if (answer->body.cap > HTTP_ANSWER_KEPT_MAX)
         buf_free(&answer->body);
     buf_clear(&answer->body);
-    answer->wants_body = wants_body;
+    answer->keep = keep;
     answer->received = 0;
     answer->cut = false;
     answer->error[0] = '\0';
@@ -50,8 +51,7 @@ void http_answer_free(struct http_answer *answer) {
 static size_t on_body(char *data, size_t size, size_t count, void *arg) {
     struct http_answer *answer = arg;
     size_t len = size * count;
-    size_t most = answer->wants_body ? OUTCOME_ANSWER_MAX + 1 : HTTP_ANSWER_KEPT_MAX;
-    size_t room = most - answer->body.len;
+    size_t room = answer->keep - answer->body.len;
     buf_put(&answer->body, data, len < room ? len : room);
     answer->received += len;
     answer->cut = len >= room && answer->received > HTTP_ANSWER_DRAINED_MAX;
@@ -147,7 +147,7 @@ static void read_status(const struct http_answer *answer, CURL *easy, struct wal
     read_verdict(easy, arena, out);
     if (out->status / 100 == 2 && !out->has_verdict) {
         out->ending = ENDING_OK;
-        if (answer->wants_body) {
+        if (answer->keep == HTTP_ANSWER_WHOLE_MAX) {
             out->answer = buf_view(&answer->body);
             out->answer_type = header_of(easy, "Content-Type");
         }
@@ -182,4 +182,12 @@ void http_answer_outcome(const struct http_answer *answer, CURL *easy, CURLcode 
     out->kind = kind_of(code);
     const char *text = answer->error[0] ? answer->error : curl_easy_strerror(code);
     out->error_message = bytes_clip(text_safe(bytes_of(text), arena), OUTCOME_MESSAGE_MAX);
+}
+
+/* Of a list that was not read to its end nobody knows what else it says. */
+void http_answer_items(const struct http_answer *answer, struct task task, struct arena *arena,
+                       struct outcome *whole, struct outcome *items) {
+    if (answer->received > answer->keep ||
+        !batch_answer_parse(buf_view(&answer->body), task, arena, items))
+        batch_answer_distrust(whole);
 }

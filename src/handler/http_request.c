@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#include "base/buf.h"
 #include "base/http_field.h"
+#include "handler/item.h"
 
 enum { HTTP_HEADER_LINE_MAX = 64 * 1024 }; /* name and value */
 
@@ -80,18 +80,33 @@ static struct curl_slist *add_number(struct curl_slist *list, struct bytes name,
     return add(list, name, buf_view(&text));
 }
 
-static struct curl_slist *add_ours(struct curl_slist *list, const struct call *call) {
+static struct curl_slist *add_call(struct curl_slist *list, const struct call *call) {
     list = add(list, BYTES("Impound-Message-Id"), call->id);
-    list = add(list, BYTES("Impound-Queue"), call->queue);
     list = add_number(list, BYTES("Impound-Attempt"), call->attempt);
     list = add_number(list, BYTES("Impound-Replay"), call->replay);
-    if (call->fallback > 0)
-        list = add_number(list, BYTES("Impound-Fallback"), call->fallback);
     char at[INSTANT_TEXT_SIZE];
     if (call->first_attempt_at.ms != WALL_NEVER.ms)
         list = add(list, BYTES("Impound-First-Attempt-At"),
                    bytes_of(wall_text(call->first_attempt_at, at)));
     return list;
+}
+
+/* What differs from message to message stands in the body. */
+static struct curl_slist *add_group(struct curl_slist *list, const struct call_group *group) {
+    uint32_t attempt = 0;
+    for (size_t i = 0; i < group->count; i++)
+        if (group->calls[i]->attempt > attempt)
+            attempt = group->calls[i]->attempt;
+    list = add_number(list, BYTES("Impound-Batch"), (uint32_t)group->count);
+    return add_number(list, BYTES("Impound-Attempt"), attempt);
+}
+
+static struct curl_slist *add_ours(struct curl_slist *list, struct task task) {
+    const struct call *first = task_at(task, 0);
+    list = add(list, BYTES("Impound-Queue"), first->queue);
+    if (first->fallback > 0)
+        list = add_number(list, BYTES("Impound-Fallback"), first->fallback);
+    return task.call ? add_call(list, task.call) : add_group(list, task.group);
 }
 
 /* Without one, libcurl would call the body a form. */
@@ -102,21 +117,37 @@ static struct curl_slist *add_content_type(struct curl_slist *list, struct bytes
     return add(list, BYTES("Content-Type"), content_type);
 }
 
-struct curl_slist *http_request_headers(const struct call *call, const struct rule_header *fixed,
-                                        size_t fixed_count) {
-    struct curl_slist *list = append(NULL, "Expect:"); /* no 100-continue: it costs a round trip */
-    list = add_ours(list, call);
-    if (!is_fixed(BYTES("Content-Type"), fixed, fixed_count))
-        list = add_content_type(list, call->content_type);
+static struct curl_slist *add_own(struct curl_slist *list, const struct call *call,
+                                  const struct rule_header *fixed, size_t fixed_count) {
     for (size_t i = 0; i < call->header_count; i++) {
         struct bytes name = call->headers[i].name;
         if (!is_listed(name, reserved) && !is_ours(name) && !is_fixed(name, fixed, fixed_count))
             list = add(list, name, call->headers[i].value);
     }
+    return list;
+}
+
+struct curl_slist *http_request_headers(struct task task, const struct rule_header *fixed,
+                                        size_t fixed_count) {
+    struct curl_slist *list = append(NULL, "Expect:"); /* no 100-continue: it costs a round trip */
+    list = add_ours(list, task);
+    if (!is_fixed(BYTES("Content-Type"), fixed, fixed_count))
+        list =
+            add_content_type(list, task.call ? task.call->content_type : BYTES("application/json"));
+    if (task.call)
+        list = add_own(list, task.call, fixed, fixed_count);
     for (size_t i = 0; i < fixed_count; i++) {
         struct bytes name = fixed[i].name;
         if (!is_ours(name) && (!is_listed(name, reserved) || is_listed(name, allowed_fixed)))
             list = add(list, name, fixed[i].value);
     }
     return list;
+}
+
+void http_request_put_group(const struct call_group *group, struct buf *out) {
+    struct json_out json = json_out(out);
+    json_open(&json, '[');
+    for (size_t i = 0; i < group->count; i++)
+        item_put(&json, group->calls[i]);
+    json_close(&json, ']');
 }

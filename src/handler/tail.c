@@ -32,6 +32,10 @@ struct bytes tail_text(const struct tail *tail, struct arena *arena) {
     return (struct bytes){text, tail->len};
 }
 
+void tail_clear(struct tail *tail) {
+    tail->end = tail->len = 0;
+}
+
 void tail_free(struct tail *tail) {
     free(tail->ring);
     *tail = (struct tail){0};

@@ -16,6 +16,7 @@ struct tail {
 void tail_put(struct tail *tail, struct bytes text);
 /* In order, in the arena. */
 struct bytes tail_text(const struct tail *tail, struct arena *arena);
-void tail_free(struct tail *tail); /* it is then empty */
+void tail_clear(struct tail *tail); /* keeps the memory */
+void tail_free(struct tail *tail);  /* it is then empty */
 
 #endif

@@ -38,7 +38,8 @@ static const char not_started[] = "the jq helper process could not be started";
 struct ticket {
     struct list link;
     struct jq_job *job;
-    bool again; /* its first helper died: this is its second and last */
+    uint64_t program; /* its hash */
+    bool again;       /* its first helper died: this is its second and last */
 };
 
 struct helper {
@@ -83,6 +84,7 @@ static void start(struct jq *jq, struct jq_job *job) {
     struct pool *pool = pool_of(jq);
     struct ticket *ticket = memory_new(sizeof *ticket);
     ticket->job = job;
+    ticket->program = bytes_hash(job->program);
     job->jq_private = ticket;
     pthread_mutex_lock(&pool->mutex);
     list_push_back(&pool->waiting, &ticket->link);
@@ -151,9 +153,30 @@ static void helper_answered(struct helper *helper) {
 
 /* ---- handing jobs over ---- */
 
+static bool runs(const struct pool *pool, uint64_t program) {
+    for (size_t i = 0; i < pool->options.helpers; i++) {
+        const struct ticket *ticket = pool->helpers[i].ticket;
+        if (ticket && ticket->program == program)
+            return true;
+    }
+    return false;
+}
+
+/* The oldest of a program that no helper runs now, else the oldest: a program that takes its whole
+ * time on every input has one helper while others wait, not all. */
+static struct list *next_link(const struct pool *pool) {
+    LIST_EACH(link, &pool->waiting) {
+        if (!runs(pool, CONTAINER_OF(link, struct ticket, link)->program))
+            return link;
+    }
+    return list_empty(&pool->waiting) ? NULL : pool->waiting.next;
+}
+
 static struct ticket *next_ticket(struct pool *pool) {
     pthread_mutex_lock(&pool->mutex);
-    struct list *link = list_pop_front(&pool->waiting);
+    struct list *link = next_link(pool);
+    if (link)
+        list_remove(link);
     pthread_mutex_unlock(&pool->mutex);
     return link ? CONTAINER_OF(link, struct ticket, link) : NULL;
 }

@@ -79,11 +79,32 @@ static struct store_held *find(struct request *request, bool letters) {
     return status == STATUS_OK ? held : NULL;
 }
 
+/* The body that first died, behind what was encoded: an edited letter has both. */
+static void put_original(struct request *request, const struct envelope *envelope) {
+    struct store *store = request->server->options.store;
+    struct bytes body;
+    struct json parsed;
+    if (!envelope->edited ||
+        store->vtable->kept(store, 0, SPACE_ORIGINAL, envelope->letter_id, request_now(request),
+                            &request->arena, &body, NULL) != STATUS_OK ||
+        json_parse(body, &parsed, NULL) != STATUS_OK)
+        return;
+    request->out.len--; /* the closing bracket */
+    struct json_out json = {&request->out, true};
+    json_key(&json, "original");
+    json_open(&json, '{');
+    json_key(&json, "body");
+    json_put_raw(&json, parsed.text);
+    json_close(&json, '}');
+    json_close(&json, '}');
+}
+
 static void show(struct request *request, bool letters) {
     struct store_held *held = find(request, letters);
     if (!held)
         return;
     envelope_encode(&held->envelope, ENVELOPE_WITH_BODY, held->body, &request->out);
+    put_original(request, &held->envelope);
     store_held_free(held);
     request_answer(request, 200);
 }

@@ -50,9 +50,6 @@ static void find_route(struct request *request) {
         request_problem(request, status, "the percent-encoding of the path is broken");
     else if (status != STATUS_OK)
         request_problem(request, status, "there is no such path; see /openapi.json");
-    else if (!request->route->call)
-        request_problem(request, STATUS_NOT_YET, "%s %s is not in this version",
-                        request->route->method, request->route->path);
 }
 
 static void take_content_type(struct request *request) {

@@ -312,11 +312,33 @@ static void put_store(struct store *store, struct buf *out) {
                   health.commit_buckets, STORE_COMMIT_BUCKETS, health.commit_seconds);
 }
 
+/* ---- replays ---- */
+
+static void put_replays(struct replays *replays, struct buf *out) {
+    struct replays_totals totals;
+    if (!replays)
+        return;
+    replays_totals(replays, &totals);
+    put_head(out, "impound_replay_active", "gauge", "Replays that are not over, by state.");
+    for (int i = 0; i < REPLAY_STATE_COUNT; i++)
+        put_sample(out, "impound_replay_active", "state",
+                   bytes_of(replay_state_text((enum replay_state)i)), (double)totals.active[i]);
+    put_head(out, "impound_replay_letters_total", "counter", "Letters of replays, by outcome.");
+    for (int i = REPLAYED_SENT; i < REPLAY_OUTCOME_COUNT; i++)
+        put_sample(out, "impound_replay_letters_total", "outcome",
+                   bytes_of(replay_outcome_text((enum replay_outcome)i)),
+                   (double)totals.letters.by[i]);
+    put_head(out, "impound_replay_aborted_total", "counter",
+             "Replays that were aborted, by people or by themselves.");
+    buf_printf(out, "impound_replay_aborted_total %llu\n", (unsigned long long)totals.aborted);
+}
+
 void metrics_write(const struct server_options *options, struct metrics_reasons *reasons,
                    struct wall now, struct arena *arena, struct buf *out) {
     put_head(out, "impound_build_info", "gauge", "Always 1; the version is a label.");
     put_sample(out, "impound_build_info", "version", options->version, 1);
     put_queues(options->engine, arena, out);
     put_dlqs(options, reasons, now, arena, out);
+    put_replays(options->replays, out);
     put_store(options->store, out);
 }

@@ -63,6 +63,18 @@ struct bytes request_arg(const struct request *request, const char *name) {
     return BYTES_NONE;
 }
 
+bool request_limit(struct request *request, size_t usual, size_t most, size_t *out) {
+    struct bytes text = request_arg(request, "limit");
+    uint64_t number = usual;
+    if (text.ptr && (!bytes_u64(text, &number) || number == 0 || number > most)) {
+        request_problem(request, STATUS_INVALID, "limit: \"%.*s\" is not a number from 1 to %zu",
+                        BYTES_ARG(bytes_clip(text, REQUEST_QUOTE_MAX)), most);
+        return false;
+    }
+    *out = (size_t)number;
+    return true;
+}
+
 struct wall request_now(const struct request *request) {
     return clock_now(request->server->options.clock).wall;
 }

@@ -22,8 +22,8 @@ struct route {
     const char *method;
     const char *path; /* "/v1/queues/{queue}/messages" */
     enum route_how how;
-    void (*call)(struct request *request); /* NULL: not in this version */
-    const char *operation;                 /* OpenAPI operationId */
+    void (*call)(struct request *request);
+    const char *operation; /* OpenAPI operationId */
     const char *summary;
     const char *query;     /* names of query parameters, separated by spaces; NULL: none */
     const char *takes;     /* schema of the request body; NULL: none */

@@ -1,5 +1,4 @@
-/* Every call of the API (DESIGN §6). A row without a call is a promise of a later version: it
- * answers 501, and /openapi.json leaves it out. */
+/* Every call of the API (DESIGN §6). */
 #include "server/call.h"
 #include "server/route.h"
 
@@ -88,6 +87,19 @@ const struct route routes[] = {
      "Imported"},
     {"GET", "/v1/archives", ROUTE_WORKER, call_archives, "listArchives",
      "What the archives of the DLQs hold.", "dlq", NULL, NULL, "Archives"},
+    {"POST", "/v1/replays", ROUTE_WORKER, call_replays_create, "createReplay",
+     "Plan a replay; with dry_run false, start it.", NULL, "ReplayOrder", NULL, "Replay"},
+    {"GET", "/v1/replays", ROUTE_WORKER, call_replays_list, "listReplays", "Replays, newest first.",
+     "limit cursor", NULL, NULL, "Replays"},
+    {"GET", "/v1/replays/{id}", ROUTE_WORKER, call_replays_show, "showReplay",
+     "A replay, and what became of each of its letters, in the order of sending.", "limit cursor",
+     NULL, NULL, "Replay"},
+    {"POST", "/v1/replays/{id}/pause", ROUTE_WORKER, call_replays_pause, "pauseReplay",
+     "Send nothing more for now.", NULL, "ReplayWhy", NULL, "Replay"},
+    {"POST", "/v1/replays/{id}/resume", ROUTE_WORKER, call_replays_resume, "resumeReplay",
+     "Go on after a pause.", NULL, "ReplayWhy", NULL, "Replay"},
+    {"POST", "/v1/replays/{id}/abort", ROUTE_WORKER, call_replays_abort, "abortReplay",
+     "Send nothing more; what was not sent stays as it is.", NULL, "ReplayWhy", NULL, "Replay"},
     {"GET", "/v1/alerts", ROUTE_WORKER, call_alerts_list, "listAlerts",
      "Alerts that are pending or firing, the worst first.", NULL, NULL, NULL, "Alerts"},
     {"POST", "/v1/alerts/test", ROUTE_AWAITS, call_alerts_test, "testAlerts",
@@ -109,16 +121,6 @@ const struct route routes[] = {
      NULL, NULL, "application/json"},
     {"GET", "/", ROUTE_AT_ONCE, call_home, "home", "A page that shows how everything is.", NULL,
      NULL, NULL, "text/html"},
-
-#define LATER(verb, template)                                                                      \
-    { .method = verb, .path = template }
-    LATER("POST", "/v1/replays"),
-    LATER("GET", "/v1/replays"),
-    LATER("GET", "/v1/replays/{id}"),
-    LATER("POST", "/v1/replays/{id}/pause"),
-    LATER("POST", "/v1/replays/{id}/resume"),
-    LATER("POST", "/v1/replays/{id}/abort"),
-#undef LATER
 };
 
 const size_t route_count = sizeof routes / sizeof *routes;

@@ -233,7 +233,11 @@ const struct schema schemas[] = {
         NEXT("next_attempt_at", TIME)
         NEXT("escalated_at", TIME)
         NEXT("why", NULLABLE)
-        NEXT("blocked_by", NULLABLE))},
+        NEXT("blocked_by", NULLABLE)
+        NEXT("replay", NULLABLE)
+        NEXT("replayed_at", TIME)
+        NEXT("edited", BOOLEAN)
+        NEXT("original", ANY("its body before it was edited")))},
     {"Messages", OBJECT(
         FIRST("messages", ARRAY(REF("Envelope")))
         NEXT("cursor", NULLABLE)
@@ -267,6 +271,59 @@ const struct schema schemas[] = {
         NEXT("behind", COUNT("changes that the list does not show yet"))
         NEXT("skipped", COUNT("letters on which the where program failed"))
         NEXT("skipped_why", TEXT("how it failed on the first of them")))},
+    {"ReplayOrder", ONLY("",
+        FIRST("filter", ANY("words as in GET /v1/letters, such as {reason: timeout, since: 6h}"))
+        NEXT("ids", ARRAY(STRING))
+        NEXT("group", TEXT("a fingerprint"))
+        NEXT("all", BOOLEAN)
+        NEXT("limit", COUNT("at most so many, the newest"))
+        NEXT("edit", TEXT("a jq program on the body of each letter"))
+        NEXT("to", TEXT("another queue"))
+        NEXT("rate", TEXT("50/s, 15% of the usual traffic of the queue, or max; 50/s unless given"))
+        NEXT("canary", ANY("stages that must succeed first: [1, 10] unless given; false: none"))
+        NEXT("ramp", BOOLEAN)
+        NEXT("stale", ANY("send: stale letters too; skip unless given"))
+        NEXT("why", STRING)
+        NEXT("dry_run", ANY("true unless given: the plan alone")))},
+    {"ReplayWhy", ONLY("",
+        FIRST("why", TEXT("for the replay and the audit")))},
+    {"Replay", OBJECT(
+        FIRST("id", STRING)
+        NEXT("state", TEXT("planned, canary, ramp, running, waiting, paused, aborted or done"))
+        NEXT("why", NULLABLE)
+        NEXT("selected", COUNT("letters, frozen when it was made"))
+        NEXT("sent", INTEGER)
+        NEXT("resolved", INTEGER)
+        NEXT("failed", COUNT("sent, and dead again"))
+        NEXT("skipped", COUNT("not sent, and why: stale, edit failed, escalated …"))
+        NEXT("outcomes", COUNTS)
+        NEXT("created_at", TIME)
+        NEXT("started_at", TIME)
+        NEXT("ended_at", TIME)
+        NEXT("filter", ANY("what its letters were chosen by"))
+        NEXT("edit", NULLABLE)
+        NEXT("to", NULLABLE)
+        NEXT("rate", STRING)
+        NEXT("canary", ARRAY(INTEGER))
+        NEXT("ramp", BOOLEAN)
+        NEXT("stale", ANY("skip or send; of a plan: how many would be skipped"))
+        NEXT("who", NULLABLE)
+        NEXT("order_why", NULLABLE)
+        NEXT("queues", ARRAY(STRING))
+        NEXT("dlqs", ARRAY(STRING))
+        NEXT("letters", ARRAY(ANY("id, queue, outcome and why of a letter")))
+        NEXT("cursor", NULLABLE)
+        NEXT("dry_run", ANY("of a plan: true"))
+        NEXT("count", COUNT("of a plan: letters that would be sent"))
+        NEXT("over_replayed", COUNT("of a plan: those that would be escalated instead"))
+        NEXT("groups", ARRAY(ANY("of a plan: fingerprint, count and sample")))
+        NEXT("destinations", ARRAY(ANY("of a plan: queue and count")))
+        NEXT("samples", ARRAY(ANY("of a plan: id, before, after and diff of a letter")))
+        NEXT("estimated_seconds", NUMBER)
+        NEXT("order", ANY("of a plan: edit, to, rate, canary, ramp")))},
+    {"Replays", OBJECT(
+        FIRST("replays", ARRAY(REF("Replay")))
+        NEXT("cursor", NULLABLE))},
     {"Alert", OBJECT(
         FIRST("alert", TEXT("the rule's name"))
         NEXT("state", TEXT("pending or firing"))

@@ -7,6 +7,7 @@
 #include "port/clock.h"
 #include "port/jq.h"
 #include "port/store.h"
+#include "triage/replays.h"
 #include "triage/alerts.h"
 #include "triage/triage.h"
 
@@ -36,6 +37,7 @@ struct server_options {
     struct jq *jq;
     struct triage *triage;
     struct bytes base_dir; /* what relative archives are relative to */
+    struct replays *replays;
     struct alerts *alerts;
     struct server_config_view config;
     struct bytes version;

@@ -5,65 +5,19 @@
 
 #include "base/memory.h"
 #include "core/lifecycle.h"
-#include "store/mark.h"
+#include "store/op_record.h"
 
-enum { ENVELOPE_MAX = 64 << 20 };
-
-/* ---- encoding ---- */
-
-static struct blob *encode_envelope(enum record_kind kind, const struct store_op *op,
-                                    struct buf *scratch) {
-    buf_clear(scratch);
-    envelope_encode(op->envelope, ENVELOPE_STORED, BYTES_NONE, scratch);
-    assert(!scratch->overflow);
-    struct record record = {.kind = kind,
-                            .queue = op->queue,
-                            .seq = op->seq,
-                            .text = buf_view(scratch),
-                            .body = op->body};
-    if (kind == RECORD_PUT && !op->body.ptr)
-        record.body = BYTES("");
-    return record_encode(&record);
-}
-
-static struct blob *encode_mark(const struct store_op *op, struct buf *scratch) {
-    struct mark mark = mark_of(&op->mark);
-    buf_clear(scratch);
-    mark_put(&mark, scratch);
-    assert(!scratch->overflow);
-    return record_encode(&(struct record){
-        .kind = RECORD_MARK, .queue = op->queue, .seq = op->seq, .text = buf_view(scratch)});
-}
-
-static struct blob *encode(const struct store_op *op, struct buf *scratch) {
-    switch (op->kind) {
-    case STORE_PUT:
-        return encode_envelope(RECORD_PUT, op, scratch);
-    case STORE_UPDATE:
-        return encode_envelope(RECORD_UPDATE, op, scratch);
-    case STORE_FORGET:
-        return record_encode(&(struct record){
-            .kind = RECORD_FORGET, .queue = op->queue, .seq = op->seq, .text = op->spilled_dlq});
-    case STORE_QUEUE:
-        return record_encode(&(struct record){
-            .kind = RECORD_QUEUE_FACTS, .queue = op->queue, .text = op->queue_facts});
-    case STORE_MARK:
-        return encode_mark(op, scratch);
-    case STORE_KEEP:
-        return keeps_encode(op->queue, &op->keep);
-    }
-    abort();
-}
+enum { SCRATCH_MAX = 64 << 20 };
 
 struct batch *batch_new(struct store_commit *commit) {
     struct batch *batch = memory_new(sizeof *batch + commit->count * sizeof batch->ops[0]);
     batch->commit = commit;
     batch->count = commit->count;
     struct buf scratch;
-    buf_init_heap(&scratch, ENVELOPE_MAX);
+    buf_init_heap(&scratch, SCRATCH_MAX);
     for (size_t i = 0; i < commit->count; i++) {
         batch->ops[i].kind = commit->ops[i].kind;
-        batch->ops[i].record = encode(&commit->ops[i], &scratch);
+        batch->ops[i].record = op_record(&commit->ops[i], &scratch);
     }
     buf_free(&scratch);
     return batch;

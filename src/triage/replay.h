@@ -58,6 +58,7 @@ struct replay_dlq {
 struct replay_queue {
     char blocked[128]; /* why nothing can be sent there now; empty: it can */
     uint64_t lag, max_lag;
+    uint32_t concurrency;
     double usual_per_second; /* its own traffic */
 };
 

@@ -78,7 +78,7 @@ static void on_edited(struct jq_job *job, enum status status, bool truthy, struc
     struct trial *trial = job->arg;
     (void)truthy;
     trial->status = status;
-    if (status == STATUS_OK)
+    if (status == STATUS_OK && output.len > 0)
         trial->output = arena_dup(trial->arena, output);
     else if (err)
         trial->err = *err;
@@ -204,7 +204,10 @@ static void put_plan(struct plan *plan, const struct selection_result *walked, s
     json_close(&json, ']');
     json_key(&json, "estimated_seconds");
     json_put_double(&json, estimate(plan, count));
+    json_key(&json, "order");
+    json_open(&json, '{');
     replay_doc_put_order(&json, plan->order);
+    json_close(&json, '}');
     json_close(&json, '}');
 }
 

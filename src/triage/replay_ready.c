@@ -10,13 +10,17 @@
 
 static void go_on(struct sending *sending);
 
-/* It is not sent. */
-static void give_up(struct sending *sending, enum replay_outcome outcome, struct bytes why) {
+/* It is not sent; sending->outcome and ->why say why. */
+static void end(struct sending *sending) {
     sending->step = SENDING_OVER;
+    sending->replay->going--;
+}
+
+static void give_up(struct sending *sending, enum replay_outcome outcome, struct bytes why) {
     sending->outcome = outcome;
     snprintf(sending->why, sizeof sending->why, "%.*s",
              BYTES_ARG(bytes_clip(why, sizeof sending->why - 1)));
-    sending->replay->going--;
+    end(sending);
 }
 
 void replay_ready_drop(struct sending *sending) {
@@ -32,7 +36,7 @@ static void edit_answered(struct replays *replays, struct replay_mail *mail) {
     (void)replays;
     sending->replay->preparing--;
     if (sending->outcome == REPLAYED_UNEDITED)
-        give_up(sending, REPLAYED_UNEDITED, bytes_of(sending->why));
+        end(sending);
     else
         sending->step = SENDING_READY;
 }
@@ -79,7 +83,7 @@ static void check_answered(struct replays *replays, struct replay_mail *mail) {
     sending->replay->preparing--;
     sending->check = NULL;
     if (sending->outcome != REPLAYED_WAITING)
-        give_up(sending, sending->outcome, bytes_of(sending->why));
+        end(sending);
     else
         go_on(sending);
 }

@@ -10,6 +10,8 @@
 #include "triage/audit.h"
 #include "triage/replay_state.h"
 
+#define BY_ITSELF "impound" /* who aborts what makes things worse, in the audit */
+
 enum { AUDIT_AFTER_MAX = 1 << 20, DLQ_ARENA_CHUNK = 4096, SHARE_LEAST = 1 };
 
 /* ---- endings ---- */
@@ -38,6 +40,18 @@ static void end(struct replay *replay, enum replay_state state, const char *why)
     replay->written_at.ms = INT64_MIN / 2;
 }
 
+static void note_relapse(struct replay *replay) {
+    struct replays *replays = replay->replays;
+    struct replays_relapse *relapse =
+        &replays->relapses[replays->relapse_count++ % REPLAYS_RELAPSES_MAX];
+    *relapse = (struct replays_relapse){.at = replays->now.wall};
+    snprintf(relapse->id, sizeof relapse->id, "%s", replay->id);
+    snprintf(relapse->why, sizeof relapse->why, "%s", replay->why);
+    if (replay->queue_count > 0)
+        snprintf(relapse->queue, sizeof relapse->queue, "%.*s",
+                 BYTES_ARG(bytes_clip(replay->queues[0], sizeof relapse->queue - 1)));
+}
+
 /* What was not sent yet stays as it is; what is under way ends as it may. */
 void replay_abort(struct replay *replay, struct bytes who, struct bytes why) {
     char text[REPLAY_WHY_MAX];
@@ -46,6 +60,8 @@ void replay_abort(struct replay *replay, struct bytes who, struct bytes why) {
     snprintf(text, sizeof text, "%.*s", BYTES_ARG(bytes_clip(why, sizeof text - 1)));
     end(replay, REPLAY_ABORTED, text);
     replay->replays->totals.aborted++;
+    if (bytes_is(who, BY_ITSELF))
+        note_relapse(replay);
     audit(replay, "replay.abort", who, replay->counts.by[REPLAYED_RESOLVED]);
 }
 
@@ -56,7 +72,7 @@ static bool is_finished(const struct replay *replay) {
 
 static void finish(struct replay *replay) {
     end(replay, REPLAY_DONE, "");
-    audit(replay, "replay.done", BYTES("impound"), replay->counts.by[REPLAYED_RESOLVED]);
+    audit(replay, "replay.done", BYTES(BY_ITSELF), replay->counts.by[REPLAYED_RESOLVED]);
 }
 
 /* ---- stages ---- */
@@ -131,6 +147,9 @@ static void look_at_queue(struct replay *replay) {
         snprintf(replay->blocked, sizeof replay->blocked, "there is no queue \"%.*s\" any more",
                  BYTES_ARG(bytes_clip(name, 100)));
     replay->pace.target = target_of(replay, &queue);
+    replay->under_way_max = (size_t)queue.concurrency * REPLAY_UNDER_WAY_TIMES;
+    if (replay->under_way_max < REPLAY_UNDER_WAY_LEAST)
+        replay->under_way_max = REPLAY_UNDER_WAY_LEAST;
 }
 
 /* From the foot of the ramp, at the start and whenever it had to stop. */
@@ -188,13 +207,19 @@ static void abort_if_worse(struct replay *replay) {
     buf_init_fixed(&why, memory, sizeof memory);
     look_at_dlqs(replay);
     if (relapse_is_here(&replay->relapse, replay->replays->now.mono, &why))
-        replay_abort(replay, BYTES("impound"), buf_view(&why));
+        replay_abort(replay, BYTES(BY_ITSELF), buf_view(&why));
 }
 
 /* ---- sending ---- */
 
+/* What is sent and not handed over yet could not be called back: only a few of those. */
+static bool is_full(const struct replay *replay) {
+    return replay->going + replay->under_way.count >= replay->under_way_max ||
+           replay->going >= REPLAY_WINDOW_MAX;
+}
+
 static void get_ready(struct replay *replay, uint64_t room) {
-    while (room > 0 && replay->next < replay->selected &&
+    while (room > 0 && replay->next < replay->selected && !is_full(replay) &&
            replay->preparing < REPLAY_PREPARING_MAX) {
         uint32_t at;
         struct replay_part *part = replay_part_of(replay, replay->next, &at);
@@ -206,9 +231,6 @@ static void get_ready(struct replay *replay, uint64_t room) {
         size_t going = replay->going;
         replay_ready(replay, place, &part->letters[at]);
         room -= replay->going > going;
-        if (replay->going + replay->under_way.count >= REPLAY_UNDER_WAY_MAX ||
-            replay->going >= REPLAY_WINDOW_MAX)
-            return;
     }
 }
 
@@ -247,9 +269,8 @@ static struct mono next_wake(struct replay *replay) {
         return replay->again;
     if (replay->state == REPLAY_WAITING)
         return mono_after(now, REPLAY_WAIT_MS);
-    bool full = replay->going + replay->under_way.count >= REPLAY_UNDER_WAY_MAX;
     uint64_t room;
-    if (replay_is_over(replay) || replay->state == REPLAY_PAUSED || full ||
+    if (replay_is_over(replay) || replay->state == REPLAY_PAUSED || is_full(replay) ||
         replay->next == replay->selected || canary_room(replay, &room))
         return second;
     return mono_earlier(second, pace_next(&replay->pace));
@@ -284,7 +305,7 @@ void replay_heard(struct replay *replay, struct replay_under_way *under_way,
     if (outcome == REPLAYED_FAILED && canary) {
         snprintf(text, sizeof text, "the canary died: letter %.40s is dead again: %.*s",
                  under_way->id, BYTES_ARG(bytes_clip(why, 150)));
-        replay_abort(replay, BYTES("impound"), bytes_of(text));
+        replay_abort(replay, BYTES(BY_ITSELF), bytes_of(text));
     }
     replay_end_under_way(replay, under_way);
 }

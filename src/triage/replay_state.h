@@ -19,7 +19,8 @@
 enum {
     REPLAY_WINDOW_MAX = 256,     /* letters that are got ready at a time */
     REPLAY_PREPARING_MAX = 32,   /* … of those, with a check or an edit under way */
-    REPLAY_UNDER_WAY_MAX = 2000, /* sent, and not heard of yet */
+    REPLAY_UNDER_WAY_LEAST = 64, /* sent, and not heard of yet: at most so many, or … */
+    REPLAY_UNDER_WAY_TIMES = 4,  /* … so many times the concurrency of the queue */
     REPLAY_LOOK_MS = 50,         /* how often its queue is looked at */
     REPLAY_WAIT_MS = 200,        /* … while it waits */
     REPLAY_SECOND_MS = 1000,     /* how often progress is written, and DLQs are looked at */
@@ -81,6 +82,7 @@ struct replay {
     struct list window;      /* struct sending */
     size_t preparing, going; /* of the window: steps under way; what will be sent */
     struct map under_way;
+    size_t under_way_max;
     struct pace pace;
     struct relapse relapse;
     struct mono looked_at, second_at; /* at its queue; at its DLQs */
@@ -108,6 +110,8 @@ struct replays {
     struct list active;
     struct instant now; /* of this step */
     struct replays_totals totals;
+    struct replays_relapse relapses[REPLAYS_RELAPSES_MAX];
+    size_t relapse_count; /* ever; the newest are kept */
     bool stopping;
 };
 

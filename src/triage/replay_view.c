@@ -127,6 +127,11 @@ enum status replays_show(struct replays *replays, struct bytes id, uint64_t from
     enum status status = put_replay(replays, id, &doc, err);
     if (status == STATUS_OK) {
         struct bytes text = bytes_trim(buf_view(&doc));
+        if (limit == 0) {
+            buf_bytes(out, text);
+            buf_free(&doc);
+            return STATUS_OK;
+        }
         buf_bytes(out, bytes_cut(text, 0, text.len - 1)); /* without its closing bracket */
         struct json_out json = {out, true};
         put_page(replays, id, from, limit, &json, selected_of(text));

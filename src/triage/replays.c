@@ -302,6 +302,15 @@ enum status replays_change(struct replays *replays, struct bytes id, enum replay
     return status;
 }
 
+size_t replays_relapses(struct replays *replays, struct replays_relapse out[REPLAYS_RELAPSES_MAX]) {
+    pthread_mutex_lock(&replays->mutex);
+    size_t count = replays->relapse_count < REPLAYS_RELAPSES_MAX ? replays->relapse_count
+                                                                 : REPLAYS_RELAPSES_MAX;
+    memcpy(out, replays->relapses, count * sizeof *out);
+    pthread_mutex_unlock(&replays->mutex);
+    return count;
+}
+
 void replays_totals(struct replays *replays, struct replays_totals *out) {
     pthread_mutex_lock(&replays->mutex);
     *out = replays->totals;

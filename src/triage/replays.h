@@ -46,13 +46,24 @@ enum replay_change { REPLAY_PAUSE, REPLAY_RESUME, REPLAY_ABORT };
 enum status replays_change(struct replays *replays, struct bytes id, enum replay_change change,
                            struct bytes who, struct bytes why, struct err *err);
 
-/* {"id",…,"letters":[{"id","queue","outcome","why"?}],"cursor"}: letters in the order of sending.
- */
+/* {"id",…,"letters":[{"id","queue","outcome","why"?}],"cursor"}: letters in the order of sending,
+ * or with a limit of 0 none of them. */
 enum status replays_show(struct replays *replays, struct bytes id, uint64_t from, size_t limit,
                          struct buf *out, struct err *err);
 /* {"replays":[…],"cursor"}, newest first. */
 enum status replays_list(struct replays *replays, struct bytes cursor, size_t limit,
                          struct buf *out, struct err *err);
+
+/* A replay that stopped itself. */
+struct replays_relapse {
+    char id[UUID_TEXT_SIZE];
+    char queue[256]; /* of its letters; the first of several */
+    char why[256];
+    struct wall at;
+};
+enum { REPLAYS_RELAPSES_MAX = 16 };
+/* The last few of this life, in no order; returns how many. */
+size_t replays_relapses(struct replays *replays, struct replays_relapse out[REPLAYS_RELAPSES_MAX]);
 
 struct replays_totals {
     uint64_t active[REPLAY_STATE_COUNT];

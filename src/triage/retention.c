@@ -17,7 +17,8 @@ struct retention {
     char *base_dir;
     pthread_t thread;
     pthread_mutex_t mutex; /* of the wait */
-    pthread_cond_t ended;
+    pthread_cond_t wake;
+    bool woken;
     atomic_bool ending;
 };
 
@@ -31,6 +32,12 @@ int64_t retention_interval_ms(const struct retention_rule *rules, size_t count) 
     return interval < LEAST_MS ? LEAST_MS : interval > MOST_MS ? MOST_MS : interval;
 }
 
+static bool is_used(struct triage *triage, struct bytes dlq, struct arena *arena) {
+    struct store_dlq used;
+    return triage->store->vtable->dlq(triage->store, dlq, triage_now(triage).wall, arena, &used) ==
+           STATUS_OK;
+}
+
 /* What cannot be done now is tried again at the next look. */
 static int64_t look(struct retention *retention) {
     const struct retention_options *options = &retention->options;
@@ -41,6 +48,8 @@ static int64_t look(struct retention *retention) {
     for (size_t i = 0; i < count && !retention->ending; i++) {
         uint64_t gone = 0;
         struct err err;
+        if (!is_used(options->triage, rules[i].dlq, &arena))
+            continue;
         if (retention_sweep(options->triage, bytes_of(retention->base_dir), &rules[i],
                             &retention->ending, &gone, &err) != STATUS_OK)
             log_error("retention of %.*s: %s", BYTES_ARG(rules[i].dlq), err.text);
@@ -59,8 +68,9 @@ static void wait_for(struct retention *retention, int64_t ms) {
     until.tv_sec += (time_t)(ms / 1000);
     pthread_mutex_lock(&retention->mutex);
     int code = 0;
-    while (!retention->ending && code != ETIMEDOUT)
-        code = pthread_cond_timedwait(&retention->ended, &retention->mutex, &until);
+    while (!retention->woken && code != ETIMEDOUT)
+        code = pthread_cond_timedwait(&retention->wake, &retention->mutex, &until);
+    retention->woken = false;
     pthread_mutex_unlock(&retention->mutex);
 }
 
@@ -79,21 +89,28 @@ struct retention *retention_start(const struct retention_options *options) {
     pthread_mutex_init(&retention->mutex, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&retention->ended, &monotonic);
+    pthread_cond_init(&retention->wake, &monotonic);
     pthread_condattr_destroy(&monotonic);
     thread_start(&retention->thread, "retention", run, retention);
     return retention;
 }
 
-void retention_stop(struct retention *retention) {
+void retention_wake(struct retention *retention) {
     if (!retention)
         return;
     pthread_mutex_lock(&retention->mutex);
-    retention->ending = true;
-    pthread_cond_broadcast(&retention->ended);
+    retention->woken = true;
+    pthread_cond_signal(&retention->wake);
     pthread_mutex_unlock(&retention->mutex);
+}
+
+void retention_stop(struct retention *retention) {
+    if (!retention)
+        return;
+    retention->ending = true;
+    retention_wake(retention);
     pthread_join(retention->thread, NULL);
-    pthread_cond_destroy(&retention->ended);
+    pthread_cond_destroy(&retention->wake);
     pthread_mutex_destroy(&retention->mutex);
     free(retention->base_dir);
     free(retention);

@@ -46,6 +46,7 @@ struct retention;
 
 /* Starts a thread that sweeps now and then. */
 struct retention *retention_start(const struct retention_options *options);
+void retention_wake(struct retention *retention); /* NULL-safe; the rules have changed */
 void retention_stop(struct retention *retention); /* NULL-safe; ends between two pages */
 
 #endif

@@ -13,7 +13,7 @@ from harness import IMPOUND, PATIENCE_S, ROOT, Handler, Server, free_port, impou
 DONE, REFUSED, USAGE, UNREACHABLE, NOT_FOUND = range(5)
 VERBS = ["serve", "check", "push", "queues", "dlqs", "ls", "show", "explain", "pause", "resume", "stats",
          "version", "doctor"]
-LATER = ["groups", "replay", "replays", "compensate", "export", "import", "top", "what-if", "demo", "bench"]
+LATER = ["compensate", "top", "what-if", "demo", "bench"]
 NASTY = "\x1b[2J\x1b]0;owned\x07 red\rback\x9b31m"
 
 

@@ -107,6 +107,17 @@ def test_many_answers_in_one_request(server):
     assert server.message("m2")["state"] == "running"
 
 
+def test_an_answer_is_kept_where_the_queue_keeps_answers(serve):
+    server = serve({"jobs": {"handler": {"lease": {}, "reply": {"store": "1h"}}}})
+    server.push_many("jobs", [{"id": some_id, "body": 1} for some_id in ("one", "many", "none")])
+    one, many, none = lease(server, max=3)
+    assert server.post(f"/v1/leases/{one['lease']}/ack", '{"result":{"n":1.0}}').status == 200
+    assert server.post("/v1/leases", {"ack": [{"lease": many["lease"], "result": [1, 2]}, none["lease"]]}).status == 200
+    assert b'"body":{"n":1.0}' in server.get("/v1/results/one").body
+    assert server.get("/v1/results/many").json["body"] == [1, 2]
+    assert server.get("/v1/results/none").status == 200
+
+
 def test_a_mistake_is_told(server):
     server.push("jobs", 1)
     for body, words in (({"max": 0}, ["max", "1 to 1000"]), ({"max": 1001}, ["1 to 1000"]),
@@ -263,6 +274,20 @@ def test_an_extension_keeps_the_lease_alive_also_through_a_kill(server):
     threading.Event().wait(0.5)  # longer than the first lease
     assert server.message("a")["state"] == "running"
     assert say(server, message, "ack").status == 200
+
+
+def test_a_lease_keeps_its_key_to_itself_also_through_a_kill(serve):
+    server = serve({"jobs": {"handler": "lease", "idempotency": {"key": ".order", "dedupe": "1h"}}})
+    server.push_many("jobs", [{"id": some_id, "body": {"order": 7}} for some_id in ("first", "second")])
+    first, = lease(server, max=10, lease_ms=60000)
+    assert first["id"] == "first"
+    server.kill()
+    server.start()
+    assert lease(server, max=10) == []
+    assert say(server, first, "ack").status == 200
+    assert lease(server, max=10) == [], "the second is settled when its turn comes"
+    server.drained("jobs")
+    assert server.metric("impound_attempts_total", queue="jobs", result="duplicate") == 1
 
 
 # ---- many of them ----

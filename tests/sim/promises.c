@@ -95,7 +95,8 @@ void promises_on_start(struct world *world, struct world_queue *queue, struct me
         check_order(world, message);
     if (message->queue == WORLD_ONCE_QUEUE)
         check_once(world, message);
-    if (queue->breaker == BREAKER_CLOSED)
+    bool again = message->split && call->attempt == message->attempts_seen;
+    if (queue->breaker == BREAKER_CLOSED && !again)
         check_budget(world, queue, call->attempt > 1);
 }
 
@@ -171,6 +172,23 @@ static void check_death(struct world *world, const struct message *message) {
                     cause_text(message->cause));
 }
 
+/* A message that is gone has left its answer where its queue says. */
+static void check_answer(struct world *world, const struct message *message) {
+    struct store *store = world->real_store;
+    struct arena arena;
+    struct bytes value;
+    arena_init_heap(&arena, 256);
+    if (message->queue == WORLD_SINK_QUEUE && !message->published)
+        world_break(world, "%s: gone, and its answer was not published", message->id);
+    if (message->queue == WORLD_KEEPING_QUEUE &&
+        store->vtable->kept(store,
+                            store->vtable->queue_number(store, world_queue_name(message->queue)),
+                            SPACE_RESULT, bytes_of(message->id), world->now.wall, &arena, &value,
+                            NULL) == STATUS_NOT_FOUND)
+        world_break(world, "%s: gone, and its answer is not kept", message->id);
+    arena_free(&arena);
+}
+
 static void check_one(struct world *world, struct message *message) {
     if (message->open_calls > 0)
         return;
@@ -178,6 +196,8 @@ static void check_one(struct world *world, struct message *message) {
     if (message->acknowledged && !message->held && message->succeeded == 0 &&
         !another_succeeded(world, message))
         world_break(world, "%s: acknowledged, never handled, and gone", message->id);
+    if (message->acknowledged && !message->held)
+        check_answer(world, message);
     if (message->refused && message->held)
         world_break(world, "%s: its push was refused, and yet it is held", message->id);
     if (message->held && is_dead(message->state))

@@ -20,7 +20,7 @@ static struct store *real(struct store *store) {
 const char *sabotage_text(enum sabotage how) {
     static const char *const words[] = {
         "none",      "early-ack",  "lost-wake", "forgotten-retry", "double-take",
-        "blame-all", "lost-lease", "no-order",  "forgotten-key"};
+        "blame-all", "lost-lease", "no-order",  "forgotten-key",   "lost-answer"};
     return words[how];
 }
 
@@ -59,6 +59,8 @@ static void submit(struct store *store, struct store_commit *commit) {
         if (saboteur->how == SABOTAGE_FORGOTTEN_RETRY && op->kind == STORE_UPDATE &&
             op->envelope->state == STATE_PENDING_RETRY)
             op->kind = STORE_FORGET;
+        if (saboteur->how == SABOTAGE_LOST_ANSWER && op->kind == STORE_KEEP)
+            op->keep.value = BYTES_NONE;
         if (saboteur->how == SABOTAGE_LOST_LEASE && op->envelope && op->envelope->lease_ms > 0)
             op->envelope = without_lease(saboteur, op->envelope);
     }

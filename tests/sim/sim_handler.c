@@ -9,8 +9,7 @@ static int64_t call_lasts_ms(struct world *world, const struct message *message)
     return 1 + (int64_t)rng_below(&world->rng, 80);
 }
 
-static void start(struct handler *handler, struct call *call) {
-    struct world_queue *queue = CONTAINER_OF(handler, struct world_queue, handler);
+static void begin(struct world_queue *queue, struct call *call, struct call_group *group) {
     struct world *world = queue->world;
     struct message *message = world_message(world, call->id);
     promises_on_start(world, queue, message, call);
@@ -24,10 +23,24 @@ static void start(struct handler *handler, struct call *call) {
         message->attempts_seen = call->attempt;
     world->calls[world->call_count++] = (struct sim_call){
         .call = call,
+        .group = group,
         .message = message,
         .ends = mono_after(world->now.mono, call_lasts_ms(world, message)),
     };
     world_say(world, "call %s attempt %u", message->id, call->attempt);
+}
+
+static void start(struct handler *handler, struct call *call) {
+    begin(CONTAINER_OF(handler, struct world_queue, handler), call, NULL);
+}
+
+/* It ends when the first of its calls does. */
+static void start_group(struct handler *handler, struct call_group *group) {
+    struct world_queue *queue = CONTAINER_OF(handler, struct world_queue, handler);
+    if (group->count > WORLD_BATCH)
+        world_break(queue->world, "a batch of %zu, %d are allowed", group->count, WORLD_BATCH);
+    for (size_t i = 0; i < group->count; i++)
+        begin(queue, group->calls[i], group);
 }
 
 static void cancel(struct handler *handler, struct call *call) {
@@ -37,7 +50,16 @@ static void cancel(struct handler *handler, struct call *call) {
             queue->world->calls[i].cancelled = true;
 }
 
-const struct handler_vtable sim_handler_vtable = {.kind = "http", .start = start, .cancel = cancel};
+static void cancel_group(struct handler *handler, struct call_group *group) {
+    for (size_t i = 0; i < group->count; i++)
+        cancel(handler, group->calls[i]);
+}
+
+const struct handler_vtable sim_handler_vtable = {.kind = "http",
+                                                  .start = start,
+                                                  .cancel = cancel,
+                                                  .start_group = start_group,
+                                                  .cancel_group = cancel_group};
 const struct handler_vtable sim_handler_inside_vtable = {
     .kind = "callback", .in_process = true, .start = start, .cancel = cancel};
 
@@ -94,23 +116,68 @@ static struct outcome outcome_of(struct world *world, const struct sim_call *cal
     return was_reset();
 }
 
+static void see_end(struct world *world, struct message *message, const struct outcome *outcome) {
+    message->open_calls--;
+    message->met_outage |= world->outage;
+    message->last_call_in_outage_while_open =
+        world->outage && world->queues[message->queue].breaker != BREAKER_CLOSED;
+    if (outcome->ending == ENDING_OK)
+        message->succeeded++;
+    world_say(world, "answer %s %s %d", message->id, outcome->ending == ENDING_OK ? "ok" : "failed",
+              outcome->status);
+}
+
+/* A handler that knows nothing of items fails as a whole by one that it can do nothing with; what
+ * would only burn its neighbours' attempts is always listed. */
+static bool fails_whole(struct world *world, const struct outcome *item) {
+    bool busy = item->ending == ENDING_FAILED && item->kind == KIND_STATUS && item->status == 503;
+    if (item->ending == ENDING_OK || (busy && !world->outage))
+        return false;
+    return item->ending == ENDING_INTERRUPTED || item->kind == KIND_RESET || world->outage ||
+           rng_below(&world->rng, 2);
+}
+
+static struct sim_call take(struct world *world, const struct call *call) {
+    size_t i = 0;
+    while (world->calls[i].call != call)
+        i++;
+    struct sim_call taken = world->calls[i];
+    world->calls[i] = world->calls[--world->call_count];
+    return taken;
+}
+
+static void complete_group(struct world *world, struct call_group *group) {
+    struct outcome items[WORLD_BATCH], whole = {.ending = ENDING_OK, .retry_after_ms = -1};
+    struct message *messages[WORLD_BATCH];
+    for (size_t i = 0; i < group->count; i++) {
+        struct sim_call taken = take(world, group->calls[i]);
+        messages[i] = taken.message;
+        items[i] = outcome_of(world, &taken);
+        if (whole.ending == ENDING_OK && fails_whole(world, &items[i]))
+            whole = items[i];
+    }
+    for (size_t i = 0; i < group->count; i++) {
+        messages[i]->split = whole.ending == ENDING_FAILED && group->count > 1;
+        see_end(world, messages[i], whole.ending == ENDING_OK ? &items[i] : &whole);
+    }
+    group->done(group, &whole, whole.ending == ENDING_OK ? items : NULL);
+}
+
 void sim_handler_complete(struct world *world, size_t index) {
     struct sim_call done = world->calls[index];
     if (done.message->script == SCRIPT_KILLER) {
         world->killed = true;
         return;
     }
+    if (done.group) {
+        complete_group(world, done.group);
+        return;
+    }
     struct outcome outcome = outcome_of(world, &done);
-    struct message *message = done.message;
     world->calls[index] = world->calls[--world->call_count];
-    message->open_calls--;
-    message->met_outage |= world->outage;
-    message->last_call_in_outage_while_open =
-        world->outage && world->queues[message->queue].breaker != BREAKER_CLOSED;
-    if (outcome.ending == ENDING_OK)
-        message->succeeded++;
-    world_say(world, "answer %s %s %d", message->id, outcome.ending == ENDING_OK ? "ok" : "failed",
-              outcome.status);
+    see_end(world, done.message, &outcome);
+    if (outcome.ending == ENDING_OK && done.call->wants_answer)
+        outcome.answer = bytes_of(done.message->id);
     done.call->done(done.call, &outcome);
 }
 

@@ -48,7 +48,7 @@ struct message *world_message(struct world *world, struct bytes id) {
 }
 
 struct bytes world_queue_name(size_t queue) {
-    static const char *const names[WORLD_QUEUES] = {"q0", "q1", "q2", "q3", "q4", "q5"};
+    static const char *const names[WORLD_QUEUES] = {"q0", "q1", "q2", "q3", "q4", "q5", "q6"};
     return bytes_of(names[queue]);
 }
 
@@ -72,9 +72,16 @@ static void on_event(void *arg, const struct engine_event *event) {
     world_say(world, "breaker %.*s", BYTES_ARG(event->json));
 }
 
+static struct engine_reply reply_of(struct world *world, size_t queue) {
+    const int64_t longer_than_any_jump_ms = INT64_C(20) * 365 * 86400 * 1000;
+    if (queue == WORLD_KEEPING_QUEUE)
+        return (struct engine_reply){.store_ms = longer_than_any_jump_ms};
+    return (struct engine_reply){.sink = queue == WORLD_SINK_QUEUE ? &world->sink : NULL};
+}
+
 static void add_queue(struct world *world, size_t i) {
-    static const char *const dlqs[WORLD_QUEUES] = {"q0.dlq", "q1.dlq", "q2.dlq",
-                                                   "q3.dlq", "q4.dlq", "q5.dlq"};
+    static const char *const dlqs[WORLD_QUEUES] = {"q0.dlq", "q1.dlq", "q2.dlq", "q3.dlq",
+                                                   "q4.dlq", "q5.dlq", "q6.dlq"};
     static const enum handler_class classes[WORLD_QUEUES] = {
         [WORLD_CALLBACK_QUEUE] = HANDLER_CALLBACK, [WORLD_LEASE_QUEUE] = HANDLER_LEASE};
     bool inside = i == WORLD_CALLBACK_QUEUE, leases = i == WORLD_LEASE_QUEUE;
@@ -84,14 +91,19 @@ static void add_queue(struct world *world, size_t i) {
     queue->start_count = 0;
     queue->breaker = BREAKER_CLOSED;
     queue->handler.vtable = inside ? &sim_handler_inside_vtable : &sim_handler_vtable;
-    queue->handlers[0].handler = &queue->handler;
+    queue->handlers[0] = (struct engine_handler){.handler = &queue->handler,
+                                                 .batch = i == WORLD_BATCH_QUEUE ? WORLD_BATCH : 1,
+                                                 .reply = reply_of(world, i)};
     policy_init(&queue->policy, name, bytes_of(dlqs[i]), classes[i]);
     queue->dlq = (struct engine_dlq){.name = bytes_of(dlqs[i]), .cap = 100000};
     uint32_t number = world->store->vtable->queue_number(world->store, name);
     queue->broker = builtin_new(world->store, number);
     struct engine_queue_options options = {
         .name = name,
-        .rules = {&queue->policy, leases ? ENGINE_UNLIMITED : WORLD_CONCURRENCY, &queue->dlq, 1},
+        .rules = {.policy = &queue->policy,
+                  .concurrency = leases ? ENGINE_UNLIMITED : WORLD_CONCURRENCY,
+                  .dlqs = &queue->dlq,
+                  .dlq_count = 1},
         .broker = queue->broker,
         .handlers = queue->handlers,
         .handler_count = !leases};
@@ -143,6 +155,7 @@ static bool open_life(struct world *world) {
 
 static void end_life(struct world *world) {
     sim_handler_drop_all(world);
+    sim_sink_drop_all(world);
     sim_worker_cut_off(world);
     engine_free(world->engine);
     for (size_t i = 0; i < WORLD_QUEUES; i++)
@@ -195,111 +208,6 @@ static void crash(struct world *world) {
 
 /* ---- what may happen ---- */
 
-struct push {
-    struct store_commit commit;
-    struct store_op op;
-    struct envelope envelope;
-    struct world *world;
-    struct message *message;
-};
-
-/* The store forgets pushes that were under way when it crashed; they are one allocation each, and
- * kept here so that nothing leaks. */
-static void on_pushed(struct store_commit *commit, enum status status) {
-    struct push *push = CONTAINER_OF(commit, struct push, commit);
-    world_say(push->world, "push %s: %s", push->message->id, status_name(status));
-    if (status == STATUS_OK) {
-        push->message->acknowledged = true;
-        push->world->commits_ok++;
-    } else if (push->message->submissions == 1 && !sim_disk_is_dead(push->world->disk)) {
-        push->message->refused = true; /* a dead machine refuses nobody */
-        push->message->refused_after = push->world->commits_ok;
-    }
-}
-
-static void submit_push(struct world *world, struct message *message) {
-    struct bytes queue = world_queue_name(message->queue);
-    struct push *push = arena_alloc(&world->pushes, sizeof *push);
-    uint32_t number = world->store->vtable->queue_number(world->store, queue);
-    push->world = world;
-    push->message = message;
-    push->envelope = (struct envelope){.id = bytes_of(message->id),
-                                       .queue = queue,
-                                       .content_type = BYTES("text/plain"),
-                                       .source = BYTES("{\"kind\":\"builtin\"}"),
-                                       .size = strlen(message->id),
-                                       .state = STATE_QUEUED,
-                                       .retry_after_ms = -1,
-                                       .created_at = world->now.wall};
-    if (message->key && message->queue == WORLD_ORDERED_QUEUE)
-        push->envelope.key = bytes_of(world->key_names[message->key]);
-    if (message->key && message->queue == WORLD_ONCE_QUEUE) {
-        push->envelope.headers = &world->key_headers[message->key];
-        push->envelope.header_count = 1;
-    }
-    snprintf(push->envelope.content_hash, sizeof push->envelope.content_hash, "%064x",
-             (unsigned)(message - world->messages));
-    if (rng_below(&world->rng, 8) == 0) {
-        push->envelope.delay_ms = 1 + (int64_t)rng_below(&world->rng, 5000);
-        push->envelope.next_attempt_at.ms = world->now.wall.ms + push->envelope.delay_ms;
-    }
-    push->op = (struct store_op){.kind = STORE_PUT,
-                                 .queue = number,
-                                 .envelope = &push->envelope,
-                                 .body = bytes_of(message->id),
-                                 .check_id = true};
-    push->commit = (struct store_commit){.ops = &push->op, .count = 1, .done = on_pushed};
-    message->submissions++;
-    world->store->vtable->submit(world->store, &push->commit);
-}
-
-static void push_script(struct world *world, size_t queue, enum script script) {
-    if (world->message_count == WORLD_MESSAGES_MAX)
-        return;
-    struct message *message = &world->messages[world->message_count++];
-    snprintf(message->id, sizeof message->id, "m%zu", world->message_count);
-    message->queue = queue;
-    message->script = script;
-    message->key = (uint32_t)rng_below(&world->rng, WORLD_KEYS + 1);
-    message->flaky_calls = 1 + (uint32_t)rng_below(&world->rng, 3);
-    submit_push(world, message);
-}
-
-/* One at a time: with a second one, who is to blame for which death cannot be told from outside. */
-static bool killer_is_about(struct world *world) {
-    for (size_t i = 0; i < world->message_count; i++) {
-        const struct message *message = &world->messages[i];
-        if (message->script == SCRIPT_KILLER && !message->refused &&
-            (!message->held || message->state != STATE_PENDING_REVIEW))
-            return true;
-    }
-    return false;
-}
-
-/* Only in the callback queue can a message kill us; there, a reset would be a crash of its own. */
-static bool script_fits(struct world *world, enum script script, size_t queue) {
-    if (script == SCRIPT_KILLER)
-        return queue == WORLD_CALLBACK_QUEUE && !killer_is_about(world);
-    return script != SCRIPT_CRASHER || queue != WORLD_CALLBACK_QUEUE;
-}
-
-static void push_new(struct world *world) {
-    bool good = rng_below(&world->rng, 3) > 0;
-    size_t queue = rng_below(&world->rng, WORLD_QUEUES);
-    enum script script = (enum script)rng_below(&world->rng, SCRIPT_COUNT);
-    push_script(world, queue, good || !script_fits(world, script, queue) ? SCRIPT_GOOD : script);
-}
-
-/* A producer that did not hear the answer sends the same again. */
-static void push_again(struct world *world) {
-    if (world->message_count == 0)
-        return;
-    struct message *message = &world->messages[rng_below(&world->rng, world->message_count)];
-    bool keeps_place = message->queue != WORLD_ORDERED_QUEUE; /* later is another place there */
-    if (!message->acknowledged && !message->refused && !message->calls && keeps_place)
-        submit_push(world, message);
-}
-
 static void turn_if_wanted(struct world *world) {
     struct mailbox *box = &world->engine->mailbox;
     if (box->first || box->rung || world->next_turn.ms <= world->now.mono.ms)
@@ -313,8 +221,10 @@ static void complete_due(struct world *world) {
         else
             i++;
     }
-    if (!world->killed)
+    if (!world->killed) {
+        sim_sink_work(world);
         sim_worker_work(world);
+    }
 }
 
 static void pass_time(struct world *world, int64_t ms) {
@@ -324,6 +234,7 @@ static void pass_time(struct world *world, int64_t ms) {
 
 static struct mono next_event(const struct world *world) {
     struct mono next = mono_earlier(world->next_turn, sim_worker_next(world));
+    next = mono_earlier(next, sim_sink_next(world));
     for (size_t i = 0; i < world->call_count; i++)
         next = mono_earlier(next, world->calls[i].ends);
     return next;
@@ -383,9 +294,9 @@ static void something_goes_wrong(struct world *world) {
 void world_step(struct world *world) {
     uint64_t choice = rng_below(&world->rng, 100);
     if (choice < 20)
-        push_new(world);
+        producers_push_new(world);
     else if (choice < 22)
-        push_again(world);
+        producers_push_again(world);
     else if (choice < 50)
         turn_if_wanted(world);
     else if (choice < 70)
@@ -412,15 +323,6 @@ static bool at_rest(struct world *world) {
            !sim_worker_wants(world);
 }
 
-/* With nothing but failures to look at, poison and an outage are the same; healthy traffic tells
- * them apart. */
-static void traffic_goes_on(struct world *world) {
-    for (size_t i = 0; i < WORLD_QUEUES; i++)
-        for (size_t n = 0; n < 2 * WORLD_CONCURRENCY && world->queues[i].breaker != BREAKER_CLOSED;
-             n++)
-            push_script(world, i, SCRIPT_GOOD);
-}
-
 static void run_to_rest(struct world *world) {
     for (size_t step = 0; step < SETTLE_STEPS_MAX && !world->broken[0]; step++) {
         sqlite_store_step(world->real_store);
@@ -432,7 +334,7 @@ static void run_to_rest(struct world *world) {
         if (at_rest(world))
             return;
         if (next_event(world).ms - world->now.mono.ms > HEALTHY_GAP_MS)
-            traffic_goes_on(world);
+            producers_go_on(world);
         skip_to_next_event(world);
     }
     world_break(world, "it never comes to rest");
@@ -455,7 +357,7 @@ void world_settle(struct world *world) {
     run_to_end(world);
     /* Whoever comes to a sleeping server wakes it. */
     for (size_t i = 0; i < WORLD_QUEUES; i++)
-        push_script(world, i, SCRIPT_GOOD);
+        producers_push(world, i, SCRIPT_GOOD);
     run_to_end(world);
     sqlite_store_fold(world->real_store);
     if (!world->broken[0])
@@ -471,6 +373,7 @@ struct world *world_new(uint64_t seed, enum sabotage sabotage, bool verbose) {
     rng_seed(&world->rng, seed);
     arena_init_heap(&world->pushes, 64 << 10);
     world->clock.now = read_clock;
+    world->sink.vtable = &sim_sink_vtable;
     for (size_t i = 1; i <= WORLD_KEYS; i++) {
         snprintf(world->key_names[i], sizeof world->key_names[i], "k%u", (unsigned)i % 10);
         world->key_headers[i] = (struct rule_header){BYTES("once"), bytes_of(world->key_names[i])};

@@ -13,7 +13,10 @@
 #include "port/disk.h"
 
 enum {
-    WORLD_QUEUES = 6,
+    WORLD_QUEUES = 7,
+    WORLD_KEEPING_QUEUE = 0, /* its answers are kept in the store */
+    WORLD_BATCH_QUEUE = 1,   /* its handler takes up to WORLD_BATCH messages at once */
+    WORLD_BATCH = 3,
     WORLD_CALLBACK_QUEUE = 2, /* its handler runs inside the server: what kills it kills both */
     WORLD_LEASE_QUEUE = 3,    /* workers come and fetch */
     SIM_WORKERS = 3,
@@ -22,6 +25,7 @@ enum {
     SIM_LEASE_MS = 2000,
     WORLD_ORDERED_QUEUE = 4, /* order: key */
     WORLD_ONCE_QUEUE = 5,    /* idempotency */
+    WORLD_SINK_QUEUE = 6,    /* its answers are published */
     WORLD_KEYS = 4,          /* of either */
     WORLD_BLOCKED_LIMIT = 3,
     WORLD_MESSAGES_MAX = 4096,
@@ -62,6 +66,8 @@ struct message {
     bool last_call_in_outage_while_open; /* its last call met the outage, the breaker being not
                                             closed */
     bool met_outage;
+    bool published;   /* the sink has its answer */
+    bool split;       /* its last call failed beside others: it may come again within the attempt */
     uint32_t silent;  /* leases of it that may have ended without an answer */
     bool held;        /* by the store, as last looked */
     enum state state; /* … in this state */
@@ -70,9 +76,15 @@ struct message {
 
 struct sim_call {
     struct call *call;
+    struct call_group *group; /* that it is in; NULL: none. All of one end together */
     struct message *message;
     struct mono ends;
     bool cancelled;
+};
+
+struct sim_item {
+    struct sink_item *item;
+    struct mono ends;
 };
 
 /* A hand-over, for the retry budget: a plain list, recounted each time. */
@@ -103,6 +115,7 @@ enum sabotage {
     SABOTAGE_LOST_LEASE,      /* that a message is leased is not stored */
     SABOTAGE_NO_ORDER,        /* messages of one key are handed out together */
     SABOTAGE_FORGOTTEN_KEY,   /* that an idempotency key succeeded is forgotten */
+    SABOTAGE_LOST_ANSWER,     /* an answer that is to be kept is not */
     SABOTAGE_COUNT
 };
 
@@ -122,6 +135,9 @@ struct world {
     size_t message_count;
     struct sim_call calls[WORLD_CALLS_MAX];
     size_t call_count;
+    struct sink sink; /* its vtable: sim_sink.c */
+    struct sim_item items[WORLD_CALLS_MAX];
+    size_t item_count;
     struct sim_workers *workers;
     struct mono next_turn;
     int flights; /* the flight recorder's file, which outlives the process but no power cut */
@@ -159,6 +175,12 @@ void sim_handler_complete(struct world *world, size_t call_index);
 void sim_handler_drop_all(struct world *world);
 struct outcome sim_handler_script(const struct message *message); /* what it comes to */
 
+/* sim_sink.c: it lives in the world too. */
+extern const struct sink_vtable sim_sink_vtable;
+void sim_sink_work(struct world *world);
+struct mono sim_sink_next(const struct world *world);
+void sim_sink_drop_all(struct world *world);
+
 /* sim_worker.c: they live in the world, not in the server. */
 struct sim_workers *sim_worker_new(struct world *world);
 void sim_worker_work(struct world *world); /* what is due is done, and more asked for */
@@ -173,6 +195,12 @@ void promises_check_end(struct world *world);
 void promises_look(struct world *world, struct message *message); /* as the store has it now */
 void promises_on_start(struct world *world, struct world_queue *queue, struct message *message,
                        const struct call *call);
+
+/* producers.c */
+void producers_push(struct world *world, size_t queue, enum script script);
+void producers_push_new(struct world *world);   /* any kind, to any queue */
+void producers_push_again(struct world *world); /* what was not answered */
+void producers_go_on(struct world *world);      /* healthy ones, where the breaker needs them */
 
 /* people.c */
 void people_decide(struct world *world);      /* about one letter, if that one waits for them */

@@ -23,7 +23,8 @@ struct mistake_case {
 #define NAMES    "is 1 to 200 letters, digits, dots, underscores and hyphens, got "
 #define DLQ_NAMES                                                                                  \
     "the name of a DLQ is 1 to 204 letters, digits, dots, underscores and hyphens, got "
-#define HANDLER "expected {http: URL}, {exec: [COMMAND]} or lease"
+#define STREAM_ONLY "only an exec handler with mode: stream has it"
+#define HANDLER     "expected {http: URL}, {exec: [COMMAND]} or lease"
 
 /* ---- the file as a whole ---- */
 
@@ -139,7 +140,7 @@ static const struct mistake_case queue_cases[] = {
     {Q("^on_dead: continue"), "on_dead: it is for queues with order: key"},
     {Q("order: key\n    on_dead: ^wait"), "on_dead: expected close or continue, got \"wait\""},
     {Q("^blocked_limit: 10"), "blocked_limit: it is for queues with order: key"},
-    {Q("^replay: {max_lag: 10}"), "replay is not in this version"},
+    {Q("replay: {max_lag: ^many}"), "max_lag: expected a whole number, got \"many\""},
     {Q("^compensate: {http: \"http://h/\"}"), "compensate is not in this version"},
     {"queues:\n  ^q: {concurrency: 1}\n", "queue \"q\" has no handler: " HANDLER},
     {"queues:\n  ^a b: {" HTTP "}\n", "the name of a queue " NAMES "\"a b\""},
@@ -151,6 +152,11 @@ static const struct mistake_case queue_cases[] = {
 #define REPLY "expected {store: 24h}, or a URL such as redis://127.0.0.1/0?key=result:{id}, got "
 
 static const struct mistake_case handler_cases[] = {
+    {"queues: {q: {handler: {lease: ^5s}}}\n", "lease: expected {}, got \"5s\""},
+    {"queues: {q: {handler: {http: \"http://h\", ^lease: {}}}}\n",
+     "a handler is http or lease, not both"},
+    {"queues: {q: {handler: {lease: {}, ^timeout: 1s}}}\n",
+     "timeout: a worker that leases says for how long itself"},
     {"queues: {q: {handler: ^leases}}\n", "handler: " HANDLER ", got \"leases\""},
     {"queues: {q: {handler: lease, ^fallback: [{http: \"http://h\"}]}}\n",
      "fallback: a queue whose workers lease has none"},
@@ -184,10 +190,19 @@ static const struct mistake_case handler_cases[] = {
      "a: expected a header's value on one line, got \"b  c: d\""},
     {"queues: {q: {handler: {http: \"http://h\", headers: ^none}}}\n",
      "headers: expected a mapping such as {x-api-key: \"${KEY}\"}, got \"none\""},
-    {"queues: {q: {handler: {http: \"http://h\", ^batch: 3, ^mode: stream, ^workers: "
-     "2}}}\n",
-     "batch is not in this version\nmode is not in this "
-     "version\nworkers is not in this version"},
+    {"queues: {q: {handler: {http: \"http://h\", ^mode: stream, ^workers: 2, ^max_messages: 5}}}\n",
+     "mode: only an exec handler has it\nworkers: " STREAM_ONLY "\nmax_messages: " STREAM_ONLY},
+    {"queues: {q: {handler: {exec: [a], ^workers: 2, ^batch: 3}}}\n",
+     "workers: " STREAM_ONLY
+     "\nbatch: only an http handler, or an exec handler with mode: stream, has it"},
+    {"queues: {q: {handler: {exec: [a], mode: ^fast}}}\n",
+     "mode: expected process or stream, got \"fast\""},
+    {"queues: {q: {handler: {exec: [a], mode: stream, workers: ^0}}}\n",
+     "workers: expected 1 to 1000, got \"0\""},
+    {"queues: {q: {handler: {http: \"http://h\", batch: ^1001}}}\n",
+     "batch: expected 1 to 1000, got \"1001\""},
+    {"queues: {q: {handler: {http: \"http://h\", batch: 2, ^reply: {store: 1h}}}}\n",
+     "reply: the messages of a batch have no answers of their own"},
     {"queues: {q: {handler: {http: \"http://h\", ^timeuot: 1s}}}\n",
      "unknown key \"timeuot\" in handler of queue \"q\". Did you mean \"timeout\"?"},
     {Q("fallback: ^{http: \"http://h\"}"),
@@ -320,10 +335,15 @@ static const struct mistake_case dlq_cases[] = {
     {Q("dlq: {route: ^q.dlq.bad}"),
      "route: expected a mapping such as {validation: orders.dlq.bad}, got \"q.dlq.bad\""},
     {Q("dlq: {route: {validation: ^\"a/b\"}}"), DLQ_NAMES "\"a/b\""},
-    {Q("dlq: {^max_replays: 3, ^mirror: \"kafka://b/t\", ^fresh: {within: 6h}, ^retention: {}, "
-       "^triage: []}"),
-     "max_replays is not in this version\nmirror is not in this version\nfresh is not in this "
-     "version\nretention is not in this version\ntriage is not in this version"},
+    {Q("dlq: {^mirror: \"kafka://b/t\", ^triage: []}"),
+     "mirror is not in this version\ntriage is not in this version"},
+    {Q("dlq: {retention: ^{unresolved: 90d}}"),
+     "retention of unresolved letters needs an archive for DLQ \"q.dlq\", such as archive: "
+     "\"file:archive/\""},
+    {Q("dlq: {retention: {resolved: ^soon}}"),
+     "resolved: expected a duration such as 200ms, 10s, 5m, 24h or 30d, got \"soon\""},
+    {Q("dlq: {retention: {^solved: 1d}}"), "unknown key \"solved\" in retention of dlq of queue "
+                                           "\"q\""},
     {Q("dlq: {^ownr: a}"), "unknown key \"ownr\" in dlq of queue \"q\". Did you mean \"owner\"?"},
     {TOP("dlqs: ^[q.dlq]"), "dlqs: expected a mapping of DLQs by name, got a list"},
     {TOP("dlqs: {q.dlq: {^route: {a: b}}}"), "unknown key \"route\" in DLQ \"q.dlq\""},

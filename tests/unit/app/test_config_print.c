@@ -24,7 +24,7 @@ static void print(struct bytes yaml, struct buf *out) {
 
 static const char *const configs[] = {
     "queues: {q: {handler: {http: \"http://h\"}}}",
-    "queues: {q: {handler: lease}, r: {handler: lease, concurrency: 3}}",
+    "queues: {q: {handler: lease}, r: {handler: {lease: {}, reply: {store: 1h}}, concurrency: 3}}",
     "queues: {q: {handler: callback}}",
     "queues: {\"off\": {handler: {exec: [\"./a b\", \"null\", \"\\\"x\\\"\\n\", \"3\", é]}}}",
     "server: {listen: \"[::1]:0\", auth: none, max_body: 1000, drain: 90s, jq_timeout: 50ms}\n"
@@ -54,7 +54,9 @@ static const char *const configs[] = {
     "    on_dead: continue\n"
     "    blocked_limit: 7\n"
     "    idempotency: {key: '.\"a b\"[0]', dedupe: 90m}\n"
-    "  c: {handler: {exec: [c]}, order: none, idempotency: {header: X-Once}}\n"
+    "  e: {handler: {exec: [c]}, order: none, idempotency: {header: X-Once}}\n"
+    "  c: {handler: {exec: [c], mode: stream, workers: 7, max_messages: 9, batch: 5}}\n"
+    "  d: {handler: {http: \"http://h\", batch: 100}}\n"
     "  b: {handler: {exec: [c]}, breaker: off, retry: {backoff: fixed}, dlq: {route: {bug: s}}}\n"
     "dlqs: {s: {cap: 4, on_full: block, owner: b, archive: \"file:y\"}}\n",
 };
@@ -116,8 +118,12 @@ static void every_default_is_printed(void **state) {
                                         "      crashes: 3\n"
                                         "      deliveries: 10\n"
                                         "    order: none\n"
+                                        "    replay:\n"
+                                        "      max_lag: 1000\n"
                                         "dlqs: # every one that a queue can reach\n"
-                                        "  q.dlq: {cap: 100000, on_full: block}\n");
+                                        "  q.dlq: {cap: 100000, on_full: block, "
+                                        "max_replays: 3, retention: {unresolved: never, "
+                                        "resolved: 30d, discarded: 30d}}\n");
     buf_free(&out);
 }
 

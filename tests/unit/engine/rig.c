@@ -112,6 +112,7 @@ static void close_engine(struct rig *rig) {
             rig->brokers[i].inner->vtable->free(rig->brokers[i].inner);
     for (size_t i = 0; i < rig->call_count; i++)
         rig->calls[i].call = NULL;
+    rig->group_count = 0;
 }
 
 void rig_restart(struct rig *rig) {

@@ -17,6 +17,7 @@ enum {
     RIG_REQUESTS_MAX = 64,
     RIG_TURNS_MAX = 100, /* an engine that wants more at one moment spins */
     RIG_LOG_MAX = 1 << 20,
+    RIG_GROUPS_OPEN_MAX = 64,
 };
 
 struct rig;
@@ -46,6 +47,7 @@ struct rig_broker {
 struct rig_options {
     size_t queues;   /* 0: one. They are "q", "q1", "q2" … */
     size_t handlers; /* 0: one */
+    uint32_t batch;  /* of every handler; 0: one message at a time */
     bool deferred;   /* commits wait for rig_store */
     bool spill, jq;
     bool lease; /* no handler at all: workers come and fetch */
@@ -80,6 +82,8 @@ struct rig {
 
     struct rig_call *calls;
     size_t call_count;
+    struct call_group *groups[RIG_GROUPS_OPEN_MAX]; /* rig_groups.h */
+    size_t group_count, groups_started;
     char (*ids)[RIG_ID_SIZE]; /* by seq */
     struct buf log, events;
     struct store_held *looked_at;

@@ -1,5 +1,7 @@
 #include "rig_fakes.h"
 
+#include "rig_groups.h"
+
 #include <stdio.h>
 
 __attribute__((format(printf, 2, 3))) static void note(struct rig *rig, const char *format, ...) {
@@ -34,7 +36,12 @@ static void cancel(struct handler *handler, struct call *call) {
 }
 
 static const struct handler_vtable handler_vtable = {
-    .kind = "http", .start = start, .cancel = cancel};
+    .kind = "http",
+    .start = start,
+    .cancel = cancel,
+    .start_group = rig_groups_start,
+    .cancel_group = rig_groups_cancel,
+};
 
 static const struct handler_vtable inside_vtable = {
     .kind = "callback", .in_process = true, .start = start, .cancel = cancel};
@@ -173,6 +180,7 @@ void rig_fakes_init(struct rig *rig) {
         rig->handlers[i] =
             (struct rig_handler){{rig->options.in_process ? &inside_vtable : &handler_vtable}, rig};
         rig->handler_list[i].handler = &rig->handlers[i].handler;
+        rig->handler_list[i].batch = rig->options.batch;
     }
     for (size_t i = 0; i < rig->options.queues; i++)
         rig->brokers[i] = (struct rig_broker){.broker = {&broker_vtable}, .rig = rig};

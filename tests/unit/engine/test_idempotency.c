@@ -1,5 +1,5 @@
 /* Idempotency: what succeeded once is not run again, and what runs is waited for. */
-#include "rig.h"
+#include "lease_rig.h"
 
 #include <stdio.h>
 
@@ -254,6 +254,49 @@ static void thousands_of_duplicates_take_bounded_turns(void **state) {
     rig_free(rig);
 }
 
+static struct rig *leasing(void) {
+    struct rig *rig = lease_rig_new((struct rig_options){0});
+    rig->rules.idempotency =
+        (struct engine_idempotency){.path = BYTES(".n"), .dedupe_ms = DEDUPE_MS};
+    rig_restart(rig);
+    return rig;
+}
+
+static void what_is_leased_has_its_key_until_it_is_answered(void **state) {
+    (void)state;
+    struct rig *rig = leasing();
+    struct fetched first, second;
+    push(rig, "a", "{\"n\":1}");
+    push(rig, "b", "{\"n\":1}");
+    lease_rig_fetch(rig, &first, 5);
+    assert_int_equal(first.count, 1);
+    lease_rig_fetch(rig, &second, 5);
+    assert_int_equal(second.count, 0);
+    assert_int_equal(duplicates(rig), 0);
+    rig_clear_log(rig);
+    assert_int_equal(lease_rig_ack(rig, first.leases[0]), STATUS_OK);
+    rig_assert_log(rig, "submit:keep(#1) submit:forget(a) settle(a)");
+    lease_rig_fetch(rig, &second, 5);
+    assert_int_equal(second.count, 0);
+    rig_assert_gone(rig, "b");
+    assert_int_equal(duplicates(rig), 1);
+    rig_free(rig);
+}
+
+static void a_lease_that_runs_out_frees_its_key(void **state) {
+    (void)state;
+    struct rig *rig = leasing();
+    struct fetched first, second;
+    push(rig, "a", "{\"n\":1}");
+    push(rig, "b", "{\"n\":1}");
+    lease_rig_fetch(rig, &first, 5);
+    rig_pass(rig, LEASE_MS);
+    lease_rig_fetch(rig, &second, 1);
+    assert_int_equal(second.count, 1);
+    assert_string_equal(second.ids[0], "b");
+    rig_free(rig);
+}
+
 static void a_header_can_be_the_key(void **state) {
     (void)state;
     struct rig *rig = rig_new((struct rig_options){0});
@@ -295,6 +338,8 @@ int main(void) {
         cmocka_unit_test(a_replayed_duplicate_ends_resolved),
         cmocka_unit_test(a_broken_down_queue_probes_with_those_who_waited),
         cmocka_unit_test(thousands_of_duplicates_take_bounded_turns),
+        cmocka_unit_test(what_is_leased_has_its_key_until_it_is_answered),
+        cmocka_unit_test(a_lease_that_runs_out_frees_its_key),
         cmocka_unit_test(a_header_can_be_the_key),
     };
     return cmocka_run_group_tests_name("idempotency", tests, NULL, NULL);

@@ -135,11 +135,12 @@ static void everything_gets_through_and_a_stop_leaves_nothing_behind(void **stat
     policy_init(&policy, BYTES("q"), BYTES("q.dlq"), HANDLER_HTTP);
     struct engine *engine =
         engine_new(&(struct engine_options){.store = store, .clock = &clock, .seed = 1});
-    struct engine_queue_options queue = {.name = BYTES("q"),
-                                         .rules = {&policy, CONCURRENCY, &dlq, 1},
-                                         .broker = builtin_new(store, number),
-                                         .handlers = handlers,
-                                         .handler_count = 1};
+    struct engine_queue_options queue = {
+        .name = BYTES("q"),
+        .rules = {.policy = &policy, .concurrency = CONCURRENCY, .dlqs = &dlq, .dlq_count = 1},
+        .broker = builtin_new(store, number),
+        .handlers = handlers,
+        .handler_count = 1};
     assert_int_equal(engine_add(engine, &queue, NULL), STATUS_OK);
     assert_int_equal(engine_recover(engine, NULL), STATUS_OK);
 

@@ -16,17 +16,22 @@ static struct instant now(struct clock *clock) {
 
 struct clock caller_clock = {now};
 
+static struct outcome copy(const struct outcome *outcome, struct arena *arena) {
+    struct outcome kept = *outcome;
+    kept.error_type = arena_dup(arena, outcome->error_type);
+    kept.error_message = arena_dup(arena, outcome->error_message);
+    kept.stack_trace = arena_dup(arena, outcome->stack_trace);
+    kept.reason = arena_dup(arena, outcome->reason);
+    kept.answer = arena_dup(arena, outcome->answer);
+    kept.answer_type = arena_dup(arena, outcome->answer_type);
+    return kept;
+}
+
 static void on_done(struct call *call, const struct outcome *outcome) {
     struct caller *caller = (struct caller *)(void *)call; /* its first member */
     pthread_mutex_lock(&caller->mutex);
     caller->done_count++;
-    caller->outcome = *outcome;
-    caller->outcome.error_type = arena_dup(&caller->arena, outcome->error_type);
-    caller->outcome.error_message = arena_dup(&caller->arena, outcome->error_message);
-    caller->outcome.stack_trace = arena_dup(&caller->arena, outcome->stack_trace);
-    caller->outcome.reason = arena_dup(&caller->arena, outcome->reason);
-    caller->outcome.answer = arena_dup(&caller->arena, outcome->answer);
-    caller->outcome.answer_type = arena_dup(&caller->arena, outcome->answer_type);
+    caller->outcome = copy(outcome, &caller->arena);
     pthread_cond_broadcast(&caller->changed);
     pthread_mutex_unlock(&caller->mutex);
 }
@@ -64,6 +69,62 @@ const struct outcome *caller_run(struct caller *caller, struct handler *handler)
 }
 
 void caller_free(struct caller *caller) {
+    if (caller->done_count != 1)
+        abort();
+    arena_free(&caller->arena);
+    pthread_cond_destroy(&caller->changed);
+    pthread_mutex_destroy(&caller->mutex);
+}
+
+/* ---- groups ---- */
+
+static void on_group_done(struct call_group *group, const struct outcome *whole,
+                          const struct outcome *items) {
+    struct group_caller *caller = (struct group_caller *)(void *)group; /* its first member */
+    pthread_mutex_lock(&caller->mutex);
+    caller->done_count++;
+    caller->whole = copy(whole, &caller->arena);
+    if ((whole->ending == ENDING_OK) != (items != NULL))
+        abort();
+    for (size_t i = 0; items && i < group->count; i++)
+        caller->items[i] = copy(&items[i], &caller->arena);
+    pthread_cond_broadcast(&caller->changed);
+    pthread_mutex_unlock(&caller->mutex);
+}
+
+void group_caller_init(struct group_caller *caller, size_t count) {
+    static const char *const ids[GROUP_CALLER_MAX] = {"m-1", "m-2", "m-3", "m-4",
+                                                      "m-5", "m-6", "m-7", "m-8"};
+    *caller = (struct group_caller){.group = {NULL, count, on_group_done, NULL}};
+    caller->group.calls = caller->list;
+    for (size_t i = 0; i < count; i++) {
+        caller->list[i] = &caller->calls[i];
+        caller->calls[i] = (struct call){
+            .queue = BYTES("orders"),
+            .id = bytes_of(ids[i]),
+            .body = BYTES("{\"n\": 1.0}"),
+            .content_type = BYTES("application/json"),
+            .attempt = 1,
+        };
+    }
+    pthread_mutex_init(&caller->mutex, NULL);
+    pthread_cond_init(&caller->changed, NULL);
+    arena_init_heap(&caller->arena, 1024);
+}
+
+void group_caller_wait(struct group_caller *caller) {
+    pthread_mutex_lock(&caller->mutex);
+    while (caller->done_count == 0)
+        pthread_cond_wait(&caller->changed, &caller->mutex);
+    pthread_mutex_unlock(&caller->mutex);
+}
+
+void group_caller_run(struct group_caller *caller, struct handler *handler) {
+    handler->vtable->start_group(handler, &caller->group);
+    group_caller_wait(caller);
+}
+
+void group_caller_free(struct group_caller *caller) {
     if (caller->done_count != 1)
         abort();
     arena_free(&caller->arena);

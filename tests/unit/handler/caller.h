@@ -27,4 +27,22 @@ const struct outcome *caller_wait(struct caller *caller);
 const struct outcome *caller_run(struct caller *caller, struct handler *handler); /* both */
 void caller_free(struct caller *caller); /* checks that done came exactly once */
 
+/* The same for several messages in one hand-over: "m-1", "m-2" … */
+enum { GROUP_CALLER_MAX = 8 };
+struct group_caller {
+    struct call_group group;
+    struct call calls[GROUP_CALLER_MAX];
+    struct call *list[GROUP_CALLER_MAX];
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    int done_count;
+    struct outcome whole, items[GROUP_CALLER_MAX]; /* items of a whole that is OK */
+    struct arena arena;
+};
+
+void group_caller_init(struct group_caller *caller, size_t count);
+void group_caller_wait(struct group_caller *caller);
+void group_caller_run(struct group_caller *caller, struct handler *handler);
+void group_caller_free(struct group_caller *caller);
+
 #endif

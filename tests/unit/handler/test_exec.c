@@ -121,11 +121,12 @@ static void the_environment_names_the_message_and_keeps_ours(void **state) {
     struct caller caller;
     caller_init(&caller);
     caller.call.key = BYTES("k 1");
+    caller.call.fallback = 1;
     caller.call.attempt = 3;
     caller.call.replay = 2;
-    run(&caller,
-        shell(*state, "test -n \"$PATH\" && test \"$IMPOUND_MESSAGE_ID:$IMPOUND_QUEUE:"
-                      "$IMPOUND_KEY:$IMPOUND_ATTEMPT:$IMPOUND_REPLAY\" = 'm-1:orders:k 1:3:2'"));
+    run(&caller, shell(*state, "test -n \"$PATH\" && test \"$IMPOUND_MESSAGE_ID:$IMPOUND_QUEUE:"
+                               "$IMPOUND_KEY:$IMPOUND_ATTEMPT:$IMPOUND_REPLAY:$IMPOUND_FALLBACK\" "
+                               "= 'm-1:orders:k 1:3:2:1'"));
     assert_int_equal(caller.outcome.ending, ENDING_OK);
     caller_free(&caller);
     run_shell(*state, &caller, "test \"${IMPOUND_KEY-unset}\" = ''");

@@ -261,6 +261,29 @@ static void many_jobs_at_once_all_end(void **state) {
     free_pool(jq);
 }
 
+/* Twenty endless ones wait before it; it is through when the first of them are. Whether it succeeds
+ * in so short a time is the machine's business. */
+static void a_slow_program_does_not_hold_up_others(void **state) {
+    enum { SLOW = 20, BEFORE = 4 };
+    (void)state;
+    struct jq *jq = new_pool(2, SHORT_MS);
+    struct answers slow = ANSWERS, quick = ANSWERS;
+    struct asked waiting[SLOW], asked;
+    for (size_t i = 0; i < SLOW; i++)
+        ask(jq, &waiting[i], &slow, "[repeat(.)]", "1");
+    ask(jq, &asked, &quick, ". + 1", "1");
+    wait_for(&quick, 1);
+    pthread_mutex_lock(&slow.mutex);
+    size_t ended_before = slow.count;
+    pthread_mutex_unlock(&slow.mutex);
+    assert_true(ended_before <= BEFORE);
+    wait_for(&slow, SLOW);
+    for (size_t i = 0; i < SLOW; i++)
+        buf_free(&waiting[i].output);
+    buf_free(&asked.output);
+    jq->vtable->free(jq);
+}
+
 static void a_helper_that_was_killed_while_idle_is_replaced(void **state) {
     (void)state;
     struct jq *jq = new_pool(1, PATIENT_MS);
@@ -337,6 +360,7 @@ int main(int count, char **arguments) {
         cmocka_unit_test(a_large_input_goes_through),
         cmocka_unit_test(hostile_input_is_an_error_and_no_more),
         cmocka_unit_test(many_jobs_at_once_all_end),
+        cmocka_unit_test(a_slow_program_does_not_hold_up_others),
         cmocka_unit_test(a_helper_that_was_killed_while_idle_is_replaced),
         cmocka_unit_test(a_helper_that_was_killed_at_work_fails_its_job_alone),
         cmocka_unit_test(a_pool_that_was_never_used_can_be_freed),

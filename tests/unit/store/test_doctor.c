@@ -28,6 +28,15 @@ static void note_status(struct store_commit *commit, enum status status) {
     *(enum status *)commit->arg = status;
 }
 
+static void commit_one(struct clinic *clinic, struct store_op *op) {
+    op->queue = clinic->store->vtable->queue_number(clinic->store, BYTES("orders"));
+    enum status status = STATUS_INTERNAL;
+    struct store_commit commit = {.ops = op, .count = 1, .done = note_status, .arg = &status};
+    clinic->store->vtable->submit(clinic->store, &commit);
+    sqlite_store_step(clinic->store);
+    assert_int_equal(status, STATUS_OK);
+}
+
 static void put(struct clinic *clinic, int number) {
     char id[16], letter[16];
     snprintf(id, sizeof id, "m%d", number);
@@ -38,18 +47,15 @@ static void put(struct clinic *clinic, int number) {
                                 .dlq = BYTES("orders.dlq"),
                                 .category = BYTES("bug"),
                                 .reason = BYTES("r"),
+                                .failed = true,
+                                .fingerprint = 0xab,
                                 .state = STATE_PENDING_REVIEW,
                                 .dead_at = {1700000000000},
                                 .created_at = {1700000000000},
                                 .source = BYTES("{\"kind\":\"builtin\"}"),
                                 .retry_after_ms = -1};
     struct store_op op = {.kind = STORE_PUT, .envelope = &envelope, .body = bytes_of(id)};
-    op.queue = clinic->store->vtable->queue_number(clinic->store, BYTES("orders"));
-    enum status status = STATUS_INTERNAL;
-    struct store_commit commit = {.ops = &op, .count = 1, .done = note_status, .arg = &status};
-    clinic->store->vtable->submit(clinic->store, &commit);
-    sqlite_store_step(clinic->store);
-    assert_int_equal(status, STATUS_OK);
+    commit_one(clinic, &op);
 }
 
 static void open_store(struct clinic *clinic) {
@@ -148,16 +154,100 @@ static void a_hole_in_the_journal_is_found_and_the_rest_salvaged(void **state) {
     clinic_free(clinic);
 }
 
-static void a_counter_that_lies_is_found_and_made_again(void **state) {
-    (void)state;
-    struct clinic *clinic = clinic_new();
+/* Somebody has changed the file behind our back. */
+static void meddle(struct clinic *clinic, const char *sql) {
+    (void)clinic;
     struct database file;
     struct err err;
     struct database_options options = {
         .path = "impound.db", .vfs = SIM_VFS_NAME, .alone = true, .checkpoint = true};
     assert_int_equal(database_open(&options, &file, &err), STATUS_OK);
-    database_run(file.db, "UPDATE counters SET count = 77 WHERE kind = 'category'", &err);
+    assert_int_equal(database_run(file.db, sql, &err), STATUS_OK);
     database_close(&file);
+}
+
+static void a_group_that_lies_is_found_and_made_again(void **state) {
+    (void)state;
+    struct clinic *clinic = clinic_new();
+    meddle(clinic, "UPDATE groups SET count = 5");
+    assert_int_equal(examine(clinic, false), STATUS_CORRUPT);
+    assert_true(reports(clinic, "group \"00000000000000ab\": it says 5, the rows say 3"));
+    assert_int_equal(examine(clinic, true), STATUS_OK);
+    assert_int_equal(examine(clinic, false), STATUS_OK);
+    open_store(clinic);
+    struct arena arena;
+    struct store_group *groups = NULL;
+    arena_init_heap(&arena, 256);
+    assert_int_equal(clinic->store->vtable->groups(clinic->store, BYTES_NONE, &arena, &groups), 1);
+    assert_int_equal(groups[0].count, MESSAGES);
+    arena_free(&arena);
+    clinic->store->vtable->close(clinic->store);
+    clinic_free(clinic);
+}
+
+static void what_was_decided_and_kept_is_salvaged_too(void **state) {
+    (void)state;
+    struct clinic *clinic = clinic_new();
+    open_store(clinic);
+    struct store_op keep = {
+        .kind = STORE_KEEP,
+        .keep = {.space = SPACE_AUDIT, .name = BYTES("who"), .value = BYTES("what")}};
+    commit_one(clinic, &keep);
+    struct store_op mark = {
+        .kind = STORE_MARK,
+        .seq = 1,
+        .mark = {.state = STATE_DISCARDED, .at = {1700000000000}, .why = BYTES("old")}};
+    commit_one(clinic, &mark);
+    sqlite_store_crash(clinic->store);
+    meddle(clinic, "UPDATE counters SET count = 77 WHERE kind = 'category'");
+    assert_int_equal(examine(clinic, true), STATUS_OK);
+    assert_int_equal(examine(clinic, false), STATUS_OK);
+    assert_true(reports(clinic, "1 texts are kept"));
+    open_store(clinic);
+    struct store_held *held = NULL;
+    struct err err;
+    assert_int_equal(
+        clinic->store->vtable->get(clinic->store, BYTES_NONE, BYTES("m0"), &held, &err), STATUS_OK);
+    assert_int_equal(held->envelope.state, STATE_DISCARDED);
+    assert_bytes(held->envelope.why, "old");
+    struct bytes value;
+    assert_int_equal(clinic->store->vtable->kept(clinic->store, 0, SPACE_AUDIT, BYTES("who"),
+                                                 (struct wall){1}, &held->arena, &value, &err),
+                     STATUS_OK);
+    assert_bytes(value, "what");
+    store_held_free(held);
+    assert_int_equal(clinic->store->vtable->dlq_depth(clinic->store, BYTES("orders.dlq")),
+                     MESSAGES - 1);
+    clinic->store->vtable->close(clinic->store);
+    clinic_free(clinic);
+}
+
+static void keep_until(struct clinic *clinic, const char *name, int64_t expires_ms) {
+    struct store_op op = {.kind = STORE_KEEP,
+                          .keep = {.space = SPACE_DONE,
+                                   .name = bytes_of(name),
+                                   .value = BYTES("x"),
+                                   .expires = {expires_ms}}};
+    commit_one(clinic, &op);
+}
+
+static void what_expired_leaves_the_file(void **state) {
+    (void)state;
+    struct clinic *clinic = clinic_new();
+    open_store(clinic);
+    keep_until(clinic, "over", 1700000000000);
+    keep_until(clinic, "soon", 1700000000001);
+    keep_until(clinic, "never", WALL_NEVER.ms);
+    clinic->store->vtable->close(clinic->store);
+    assert_int_equal(examine(clinic, false), STATUS_OK);
+    assert_true(reports(clinic, "2 texts are kept"));
+    clinic_free(clinic);
+}
+
+static void a_counter_that_lies_is_found_and_made_again(void **state) {
+    (void)state;
+    struct clinic *clinic = clinic_new();
+    meddle(clinic, "UPDATE counters SET count = 77 WHERE kind = 'category'");
     assert_int_equal(examine(clinic, false), STATUS_CORRUPT);
     assert_true(reports(clinic, "it says 77, the rows say 3"));
     assert_int_equal(examine(clinic, true), STATUS_OK);
@@ -175,6 +265,9 @@ int main(void) {
         cmocka_unit_test(a_sound_store_is_called_sound),
         cmocka_unit_test(a_hole_in_the_journal_is_found_and_the_rest_salvaged),
         cmocka_unit_test(a_counter_that_lies_is_found_and_made_again),
+        cmocka_unit_test(a_group_that_lies_is_found_and_made_again),
+        cmocka_unit_test(what_was_decided_and_kept_is_salvaged_too),
+        cmocka_unit_test(what_expired_leaves_the_file),
     };
     return cmocka_run_group_tests_name("doctor", tests, NULL, NULL);
 }

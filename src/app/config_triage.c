@@ -1,0 +1,76 @@
+#include "app/config_triage.h"
+
+#include "app/config.h"
+#include "app/config_handler.h"
+#include "app/config_retention.h"
+#include "app/config_value.h"
+
+#define FRESH_MOST_MS (3650LL * 24 * 3600 * 1000)
+#define LAG_MOST      1000000000000LL
+
+/* `out` is the whole of what is said. */
+static bool read_check(struct config_reader *reader, const struct config_node *node,
+                       const struct config_field *field, void *out) {
+    struct config_triage *triage = out;
+    if (!config_reader_is_mapping(reader, node, "{http: URL} or {exec: [COMMAND]}"))
+        return false;
+    struct config_handler *check = arena_alloc(reader->arena, sizeof *check);
+    if (!config_handler_read(reader, node, field, check))
+        return false;
+    triage->check = check;
+    return true;
+}
+
+static const struct config_field fresh_fields[] = {
+    CONFIG_NUMBER("within", config_value_duration, struct config_triage, fresh_ms, 1,
+                  FRESH_MOST_MS),
+    CONFIG_WHOLE("check", read_check),
+};
+const struct config_table config_fresh_table = CONFIG_TABLE(fresh_fields);
+
+bool config_triage_read_fresh(struct config_reader *reader, const struct config_node *node,
+                              const struct config_field *field, void *out) {
+    (void)field;
+    return config_reader_mapping(reader, node, &config_fresh_table, out);
+}
+
+static const struct config_field replay_fields[] = {
+    CONFIG_NUMBER("max_lag", config_value_large, struct config_queue, replay_max_lag, 0, LAG_MOST),
+};
+const struct config_table config_replay_table = CONFIG_TABLE(replay_fields);
+
+bool config_triage_read_replay(struct config_reader *reader, const struct config_node *node,
+                               const struct config_field *field, void *out) {
+    (void)field;
+    return config_reader_mapping(reader, node, &config_replay_table, out);
+}
+
+void config_triage_apply(const struct config_node *entry, const struct config_triage *said,
+                         struct config_triage *into) {
+    config_retention_apply(&said->retention, &into->retention);
+    if (config_tree_find(entry, "max_replays"))
+        into->max_replays = said->max_replays;
+    if (config_tree_find(entry, "fresh")) {
+        into->fresh_ms = said->fresh_ms;
+        into->check = said->check;
+    }
+}
+
+static bool same_check(const struct config_handler *a, const struct config_handler *b) {
+    if (!a || !b)
+        return a == b;
+    if (!bytes_eq(a->url, b->url) || a->argc != b->argc || a->timeout_ms != b->timeout_ms)
+        return false;
+    for (size_t i = 0; i < a->argc; i++)
+        if (!bytes_eq(a->argv[i], b->argv[i]))
+            return false;
+    return true;
+}
+
+const char *config_triage_difference(const struct config_triage *a, const struct config_triage *b) {
+    if (a->max_replays != b->max_replays)
+        return "max_replays";
+    if (!config_retention_same(&a->retention, &b->retention))
+        return "retention";
+    return a->fresh_ms == b->fresh_ms && same_check(a->check, b->check) ? NULL : "fresh";
+}

@@ -1,0 +1,159 @@
+#include "app/replay_plant.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/thread.h"
+
+enum { USUAL_WINDOW_MS = 60 * 60 * 1000, SECONDS_PER_MINUTE = 60 };
+
+/* The freshness check of a DLQ. */
+struct check {
+    struct check *next;
+    struct bytes dlq;
+    struct handler *handler;
+};
+
+struct replay_plant {
+    struct replay_plant_options options;
+    struct replays *replays;
+    struct check *checks;
+    pthread_t thread;
+    bool runs;
+};
+
+/* ---- what replays ask ---- */
+
+static const struct config_queue *find_queue(const struct config *config, struct bytes name,
+                                             size_t *place) {
+    for (*place = 0; *place < config->queue_count; ++*place)
+        if (bytes_eq(config->queues[*place].name, name))
+            return &config->queues[*place];
+    return NULL;
+}
+
+static void say_blocked(const struct engine_queue_view *view, struct replay_queue *out) {
+    if (view->state != QUEUE_RUNNING)
+        snprintf(out->blocked, sizeof out->blocked, "queue %.60s is %s", view->name,
+                 queue_state_text(view->state));
+    else if (view->breaker != BREAKER_CLOSED)
+        snprintf(out->blocked, sizeof out->blocked, "the breaker of queue %.60s is %s", view->name,
+                 breaker_state_text(view->breaker));
+}
+
+static bool queue_is(void *arg, struct bytes name, struct replay_queue *out) {
+    struct replay_plant *plant = arg;
+    const struct replay_plant_options *options = &plant->options;
+    struct engine_queue_view view;
+    size_t place;
+    *out = (struct replay_queue){.lag = 0};
+    if (!find_queue(options->started, name, &place) || !engine_view(options->engine, name, &view))
+        return false;
+    struct engine_rates rates = engine_rates_at(options->engine, place, USUAL_WINDOW_MS);
+    const struct config *config = options->config(options->arg);
+    const struct config_queue *queue = find_queue(config, name, &place);
+    out->max_lag = queue ? queue->replay_max_lag : UINT64_MAX;
+    options->release(options->arg);
+    out->lag = view.lag;
+    out->concurrency = view.concurrency;
+    out->usual_per_second = (double)rates.in / SECONDS_PER_MINUTE;
+    say_blocked(&view, out);
+    return true;
+}
+
+static const struct config_triage *find_triage(const struct config *config, struct bytes dlq) {
+    for (size_t q = 0; q < config->queue_count; q++) {
+        const struct config_queue *queue = &config->queues[q];
+        for (size_t d = 0; d < queue->dlq_count; d++)
+            if (bytes_eq(queue->dlqs[d].name, dlq))
+                return &queue->triage[d];
+    }
+    return NULL;
+}
+
+static void dlq_says(void *arg, struct bytes name, struct replay_dlq *out) {
+    struct replay_plant *plant = arg;
+    const struct replay_plant_options *options = &plant->options;
+    const struct config_triage *triage = find_triage(options->config(options->arg), name);
+    *out = (struct replay_dlq){.max_replays = triage ? triage->max_replays : CONFIG_MAX_REPLAYS,
+                               .fresh_ms = triage ? triage->fresh_ms : 0};
+    options->release(options->arg);
+    for (const struct check *check = plant->checks; check; check = check->next)
+        if (bytes_eq(check->dlq, name))
+            out->check = check->handler;
+}
+
+static void tell(void *arg, const char *type, struct bytes json) {
+    const struct replay_plant_options *options = &((struct replay_plant *)arg)->options;
+    options->publish(options->arg, &(struct engine_event){type, json, NULL});
+}
+
+/* ---- life ---- */
+
+static void make_check(struct replay_plant *plant, struct bytes dlq,
+                       const struct config_handler *config) {
+    for (const struct check *check = plant->checks; check; check = check->next)
+        if (bytes_eq(check->dlq, dlq))
+            return; /* queues may share a DLQ */
+    struct check *check = memory_new(sizeof *check);
+    *check =
+        (struct check){plant->checks, dlq, plant->options.make_handler(plant->options.arg, config)};
+    plant->checks = check;
+}
+
+static void make_checks(struct replay_plant *plant) {
+    const struct config *config = plant->options.started;
+    for (size_t q = 0; q < config->queue_count; q++)
+        for (size_t d = 0; d < config->queues[q].dlq_count; d++)
+            if (config->queues[q].triage[d].check)
+                make_check(plant, config->queues[q].dlqs[d].name,
+                           config->queues[q].triage[d].check);
+}
+
+enum status replay_plant_new(const struct replay_plant_options *options, struct replay_plant **out,
+                             struct err *err) {
+    struct replay_plant *plant = memory_new(sizeof *plant);
+    plant->options = *options;
+    make_checks(plant);
+    struct replay_around around = {.queue = queue_is, .dlq = dlq_says, .event = tell, .arg = plant};
+    plant->replays = replays_new(options->triage, &around);
+    *out = plant;
+    return replays_recover(plant->replays, err);
+}
+
+static void *run(void *arg) {
+    replays_run(arg);
+    return NULL;
+}
+
+void replay_plant_run(struct replay_plant *plant) {
+    thread_start(&plant->thread, "replays", run, plant->replays);
+    plant->runs = true;
+}
+
+struct replays *replay_plant_replays(struct replay_plant *plant) {
+    return plant->replays;
+}
+
+void replay_plant_stop(struct replay_plant *plant) {
+    if (!plant || !plant->runs)
+        return;
+    replays_stop(plant->replays);
+    pthread_join(plant->thread, NULL);
+    plant->runs = false;
+}
+
+void replay_plant_free(struct replay_plant *plant) {
+    if (!plant)
+        return;
+    replays_free(plant->replays);
+    while (plant->checks) {
+        struct check *check = plant->checks;
+        plant->checks = check->next;
+        check->handler->vtable->free(check->handler);
+        free(check);
+    }
+    free(plant);
+}

@@ -1,0 +1,79 @@
+/* impound replays: all of them, one, or a change to one: pause, resume, abort. */
+#include "cli/cmd.h"
+
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/path.h"
+#include "cli/replay_view.h"
+
+enum { BODY_MAX = 1 << 20 };
+
+const struct options_row cmd_replays_options[] = {
+    {"pause", NULL, "send nothing more for now", 0},
+    {"resume", NULL, "go on after a pause", 0},
+    {"abort", NULL, "end it; what was not sent stays as it is", 0},
+    {"why", "TEXT", "for the replay and the audit", 0},
+    {"limit", "N", "rows of a page (default 50, at most 1000)", 0},
+    {"cursor", "CURSOR", "go on where the last page ended", 0},
+    {0},
+};
+
+static void view_line(const struct cli_env *env, struct json answer, struct arena *arena,
+                      struct buf *out) {
+    (void)env;
+    replay_view_line(answer, arena, out);
+}
+
+static const char *change_of(const struct options *options) {
+    static const char *const changes[] = {"pause", "resume", "abort"};
+    for (size_t i = 0; i < COMMAND_COUNT(changes); i++)
+        if (options_has(options, changes[i]))
+            return changes[i];
+    return NULL;
+}
+
+static int change(const struct cli_env *env, const struct options *options, struct path *path,
+                  const char *what) {
+    struct buf body;
+    const char *why = options_get(options, "why");
+    buf_init_heap(&body, BODY_MAX);
+    struct json_out json = json_out(&body);
+    json_open(&json, '{');
+    if (why) {
+        json_key(&json, "why");
+        json_put_str(&json, why);
+    }
+    json_close(&json, '}');
+    path_segment(path, what);
+    struct client_call call = {path_text(path), "application/json", buf_view(&body)};
+    int code = command_show(env, &call, view_line);
+    buf_free(&body);
+    return code;
+}
+
+static int show(const struct cli_env *env, const struct options *options, struct path *path) {
+    path_argument(path, "limit", options_get(options, "limit"));
+    path_argument(path, "cursor", options_get(options, "cursor"));
+    return command_show(env, &(struct client_call){.path = path_text(path)},
+                        options->arg_count > 0 ? replay_view_one : replay_view_all);
+}
+
+int cmd_replays_run(const struct cli_env *env, int argc, char **argv) {
+    struct options options;
+    struct path path;
+    int code;
+    if (!command_options(env, cmd_replays_options, argc, argv, 0, 1, &options))
+        return status_exit(STATUS_USAGE);
+    const char *what = change_of(&options);
+    path_init(&path, "/v1/replays");
+    if (options.arg_count > 0)
+        path_segment(&path, options.args[0]);
+    if (what && options.arg_count == 0)
+        code = command_usage(env, "replays", "--%s which one?", what);
+    else
+        code = what ? change(env, &options, &path, what) : show(env, &options, &path);
+    path_free(&path);
+    options_free(&options);
+    return code;
+}

@@ -1,0 +1,159 @@
+#include "cli/replay_view.h"
+
+#include "cli/field.h"
+#include "cli/listing.h"
+#include "cli/text.h"
+
+static const struct listing_column all_columns[] = {
+    {{"ID", false}, "id", NULL},
+    {{"STATE", false}, "state", NULL},
+    {{"SELECTED", true}, "selected", NULL},
+    {{"SENT", true}, "sent", NULL},
+    {{"RESOLVED", true}, "resolved", NULL},
+    {{"FAILED", true}, "failed", NULL},
+    {{"SKIPPED", true}, "skipped", NULL},
+    {{"CREATED", false}, "created_at", field_time},
+    {{"WHO", false}, "who", NULL},
+    {{"WHY", false}, "why", NULL},
+};
+
+static const struct listing_column letter_columns[] = {
+    {{"LETTER", false}, "id", NULL},
+    {{"QUEUE", false}, "queue", NULL},
+    {{"OUTCOME", false}, "outcome", NULL},
+    {{"WHY", false}, "why", NULL},
+};
+
+static const struct listing_column group_columns[] = {
+    {{"GROUP", false}, "fingerprint", NULL},
+    {{"LETTERS", true}, "count", NULL},
+    {{"ERROR", false}, "sample", NULL},
+};
+
+static const struct story_line one_lines[] = {
+    {"state", "state", NULL},
+    {"why", "why", NULL},
+    {"selected", "selected", NULL},
+    {"sent", "sent", NULL},
+    {"resolved", "resolved", NULL},
+    {"failed", "failed", NULL},
+    {"skipped", "skipped", NULL},
+    {"edit", "edit", NULL},
+    {"to", "to", NULL},
+    {"rate", "rate", NULL},
+    {"created", "created_at", field_time},
+    {"started", "started_at", field_time},
+    {"ended", "ended_at", field_time},
+    {"who", "who", NULL},
+};
+
+void replay_view_line(struct json replay, struct arena *arena, struct buf *out) {
+    struct bytes why = field_text(replay, "why", arena);
+    static const char *const counts[] = {"resolved", "failed", "skipped"};
+    buf_str(out, "replay ");
+    text_put(out, field_text(replay, "id", arena));
+    buf_str(out, " is ");
+    text_put(out, field_text(replay, "state", arena));
+    buf_str(out, ": ");
+    text_put(out, field_text(replay, "sent", arena));
+    buf_str(out, " of ");
+    text_put(out, field_text(replay, "selected", arena));
+    buf_str(out, " sent");
+    for (size_t i = 0; i < COMMAND_COUNT(counts); i++) {
+        buf_str(out, ", ");
+        text_put(out, field_text(replay, counts[i], arena));
+        buf_printf(out, " %s", counts[i]);
+    }
+    if (why.len > 0) {
+        buf_str(out, "\n  ");
+        text_put(out, why);
+    }
+    buf_char(out, '\n');
+}
+
+/* ---- the plan ---- */
+
+static void put_change(struct json change, struct arena *arena, struct buf *out) {
+    static const struct { const char *key, *sign; } sides[] = {{"before", "-"}, {"after", "+"}};
+    for (size_t i = 0; i < COMMAND_COUNT(sides); i++) {
+        struct json value;
+        if (!json_get(change, sides[i].key, &value))
+            continue;
+        buf_printf(out, "    %s ", sides[i].sign);
+        text_put(out, field_text(change, "path", arena));
+        buf_str(out, ": ");
+        text_put(out, value.text);
+        buf_char(out, '\n');
+    }
+}
+
+static void put_samples(struct json plan, struct arena *arena, struct buf *out) {
+    for (struct json_walk w = json_walk(field_at(plan, "samples")); json_step(&w);) {
+        struct bytes problem = field_text(w.value, "problem", arena);
+        struct json diff = field_at(w.value, "diff");
+        if (diff.type != JSON_ARRAY && problem.len == 0)
+            continue;
+        buf_str(out, "  ");
+        text_put(out, field_text(w.value, "id", arena));
+        buf_char(out, '\n');
+        for (struct json_walk change = json_walk(diff); json_step(&change);)
+            put_change(change.value, arena, out);
+        if (problem.len > 0) {
+            buf_str(out, "    the edit fails: ");
+            text_put(out, problem);
+            buf_char(out, '\n');
+        }
+    }
+}
+
+static void put_count(struct json plan, const char *key, const char *words, struct arena *arena,
+                      struct buf *out) {
+    struct bytes count = field_text(plan, key, arena);
+    if (count.len > 0 && !bytes_is(count, "0"))
+        buf_printf(out, "  %.*s %s\n", BYTES_ARG(count), words);
+}
+
+void replay_view_plan(const struct cli_env *env, struct json plan, struct arena *arena,
+                      struct buf *out) {
+    struct story story = {env, plan, arena, out};
+    struct bytes selected = field_text(plan, "selected", arena);
+    buf_printf(out, "%.*s letters would be replayed at %.*s", BYTES_ARG(selected),
+               BYTES_ARG(field_text(plan, "order.rate", arena)));
+    struct bytes time = field_age(plan, "estimated_seconds", arena);
+    if (time.len > 0)
+        buf_printf(out, ", in about %.*s", BYTES_ARG(time));
+    buf_char(out, '\n');
+    put_count(plan, "stale", "of them are stale and would be skipped", arena, out);
+    put_count(plan, "over_replayed", "of them were replayed too often and would be escalated",
+              arena, out);
+    put_count(plan, "skipped", "more were left out: --where failed on them", arena, out);
+    if (bytes_is(selected, "0"))
+        return;
+    for (struct json_walk w = json_walk(field_at(plan, "destinations")); json_step(&w);) {
+        buf_printf(out, "  %.*s to queue ", BYTES_ARG(field_text(w.value, "count", arena)));
+        text_put(out, field_text(w.value, "queue", arena));
+        buf_char(out, '\n');
+    }
+    listing_print(&story, group_columns, COMMAND_COUNT(group_columns), field_at(plan, "groups"),
+                  STORY_INDENT);
+    put_samples(plan, arena, out);
+    buf_str(out, "Nothing was changed; --apply does it.\n");
+}
+
+/* ---- replays ---- */
+
+void replay_view_one(const struct cli_env *env, struct json answer, struct arena *arena,
+                     struct buf *out) {
+    struct story story = {env, answer, arena, out};
+    story_title(&story, "replay", field_text(answer, "id", arena));
+    story_lines(&story, one_lines, COMMAND_COUNT(one_lines));
+    story_members(&story, "outcomes", "outcomes");
+    listing_print(&story, letter_columns, COMMAND_COUNT(letter_columns),
+                  field_at(answer, "letters"), STORY_INDENT);
+}
+
+void replay_view_all(const struct cli_env *env, struct json answer, struct arena *arena,
+                     struct buf *out) {
+    struct story story = {env, answer, arena, out};
+    listing_print(&story, all_columns, COMMAND_COUNT(all_columns), field_at(answer, "replays"), 0);
+}

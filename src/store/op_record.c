@@ -1,0 +1,51 @@
+#include "store/op_record.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "store/keeps.h"
+#include "store/mark.h"
+
+static struct blob *encode_envelope(enum record_kind kind, const struct store_op *op,
+                                    struct buf *scratch) {
+    buf_clear(scratch);
+    envelope_encode(op->envelope, ENVELOPE_STORED, BYTES_NONE, scratch);
+    assert(!scratch->overflow);
+    struct record record = {.kind = kind,
+                            .queue = op->queue,
+                            .seq = op->seq,
+                            .text = buf_view(scratch),
+                            .body = op->body};
+    if (kind == RECORD_PUT && !op->body.ptr)
+        record.body = BYTES("");
+    return record_encode(&record);
+}
+
+static struct blob *encode_mark(const struct store_op *op, struct buf *scratch) {
+    struct mark mark = mark_of(&op->mark);
+    buf_clear(scratch);
+    mark_put(&mark, scratch);
+    assert(!scratch->overflow);
+    return record_encode(&(struct record){
+        .kind = RECORD_MARK, .queue = op->queue, .seq = op->seq, .text = buf_view(scratch)});
+}
+
+struct blob *op_record(const struct store_op *op, struct buf *scratch) {
+    switch (op->kind) {
+    case STORE_PUT:
+        return encode_envelope(RECORD_PUT, op, scratch);
+    case STORE_UPDATE:
+        return encode_envelope(RECORD_UPDATE, op, scratch);
+    case STORE_FORGET:
+        return record_encode(&(struct record){
+            .kind = RECORD_FORGET, .queue = op->queue, .seq = op->seq, .text = op->spilled_dlq});
+    case STORE_QUEUE:
+        return record_encode(&(struct record){
+            .kind = RECORD_QUEUE_FACTS, .queue = op->queue, .text = op->queue_facts});
+    case STORE_MARK:
+        return encode_mark(op, scratch);
+    case STORE_KEEP:
+        return keeps_encode(op->queue, &op->keep);
+    }
+    abort();
+}

@@ -1,0 +1,445 @@
+/* Whole replays on made-up time: the store kept in memory, an engine that takes what is due and
+ * says at once what became of it. */
+#include <stdio.h>
+
+#include "store/fake_store.h"
+#include "test.h"
+#include "triage/replays.h"
+
+enum { INCIDENT = 41000, RATE = 50, SECONDS_MAX = 2000, TAKE_MAX = 64, TEXT_MAX = 1 << 20 };
+
+static struct store *store;
+static struct triage triage;
+static struct replays *replays;
+static struct instant now;
+static struct arena arena;
+static struct err err;
+static uint32_t queue_number;
+
+/* What the world is like. */
+static struct replay_queue orders;
+static struct replay_dlq dlq;
+static uint64_t handled, dies_from; /* letters handled so far; from this one on they die */
+static uint32_t seconds[SECONDS_MAX];
+static uint8_t times_sent[INCIDENT];
+static struct wall began;
+
+static struct instant read_clock(struct clock *clock) {
+    (void)clock;
+    return now;
+}
+static struct clock test_clock = {read_clock};
+
+static bool queue_is(void *arg, struct bytes name, struct replay_queue *out) {
+    (void)arg;
+    *out = orders;
+    return bytes_is(name, "orders");
+}
+
+static void dlq_says(void *arg, struct bytes name, struct replay_dlq *out) {
+    (void)arg;
+    (void)name;
+    *out = dlq;
+}
+
+/* ---- the store and the engine ---- */
+
+static void assert_durable(struct store_commit *commit, enum status status) {
+    (void)commit;
+    assert_int_equal(status, STATUS_OK);
+}
+
+static void submit(struct store_op op) {
+    struct store_commit commit = {.ops = &op, .count = 1, .done = assert_durable};
+    store->vtable->submit(store, &commit);
+}
+
+static void put_letter(unsigned number) {
+    char id[32], letter_id[32];
+    snprintf(id, sizeof id, "m-%u", number);
+    snprintf(letter_id, sizeof letter_id, "l-%u", number);
+    struct envelope envelope = {.id = bytes_of(id),
+                                .letter_id = bytes_of(letter_id),
+                                .queue = BYTES("orders"),
+                                .dlq = BYTES("orders.dlq"),
+                                .state = STATE_PENDING_REVIEW,
+                                .reason = BYTES("timeout"),
+                                .content_type = BYTES("application/json"),
+                                .source = BYTES("{\"kind\":\"builtin\"}"),
+                                .retry_after_ms = -1,
+                                .created_at = now.wall,
+                                .dead_at = {now.wall.ms + number}};
+    submit((struct store_op){
+        .kind = STORE_PUT, .queue = queue_number, .envelope = &envelope, .body = BYTES("{}")});
+}
+
+static void note_second(struct bytes letter_id) {
+    uint64_t number;
+    int64_t second = (now.wall.ms - began.ms) / 1000;
+    assert_in_range(second, 0, SECONDS_MAX - 1);
+    seconds[second]++;
+    assert_true(bytes_u64(bytes_cut(letter_id, 2, letter_id.len), &number));
+    times_sent[number]++;
+}
+
+static void handle(struct store_held *held) {
+    struct envelope *envelope = &held->envelope;
+    note_second(envelope->letter_id);
+    bool dies = ++handled > dies_from;
+    envelope->state = dies ? STATE_PENDING_REVIEW : STATE_RESOLVED;
+    envelope->next_attempt_at = WALL_NEVER;
+    envelope->resolution = dies ? RESOLUTION_NONE : RESOLUTION_REPLAYED;
+    submit((struct store_op){
+        .kind = STORE_UPDATE, .queue = queue_number, .seq = held->seq, .envelope = envelope});
+    replays_heard(replays, envelope);
+}
+
+static void engine_turn(void) {
+    struct store_held *held[TAKE_MAX];
+    size_t count;
+    do {
+        count = store->vtable->take(store, queue_number, TAKE_DUE, now, 0, held, TAKE_MAX);
+        for (size_t i = 0; i < count; i++) {
+            handle(held[i]);
+            store_held_free(held[i]);
+        }
+    } while (count == TAKE_MAX);
+}
+
+/* ---- driving ---- */
+
+static void open_replays(void) {
+    struct replay_around around = {.queue = queue_is, .dlq = dlq_says};
+    replays = replays_new(&triage, &around);
+    assert_int_equal(replays_recover(replays, &err), STATUS_OK);
+}
+
+static int start(void **state) {
+    (void)state;
+    now = (struct instant){{1763182181000}, {5000000}};
+    began = now.wall;
+    handled = 0;
+    dies_from = UINT64_MAX;
+    memset(seconds, 0, sizeof seconds);
+    memset(times_sent, 0, sizeof times_sent);
+    orders = (struct replay_queue){.max_lag = 1000, .concurrency = 32};
+    dlq = (struct replay_dlq){.max_replays = 3};
+    store = fake_store_new(true);
+    queue_number = store->vtable->queue_number(store, BYTES("orders"));
+    triage_init(&triage, &test_clock, 7);
+    triage.store = store;
+    arena_init_heap(&arena, 4096);
+    open_replays();
+    return 0;
+}
+
+static int end(void **state) {
+    (void)state;
+    replays_free(replays);
+    store->vtable->close(store);
+    triage_free(&triage);
+    arena_free(&arena);
+    return 0;
+}
+
+static void put_letters(unsigned count) {
+    for (unsigned i = 0; i < count; i++)
+        put_letter(i);
+}
+
+static void choose_ids(struct replay_order *order, unsigned count) {
+    struct bytes *ids = arena_alloc(&arena, count * sizeof *ids);
+    for (unsigned i = 0; i < count; i++) {
+        char id[32];
+        snprintf(id, sizeof id, "l-%u", i);
+        ids[i] = arena_dup(&arena, bytes_of(id));
+    }
+    replay_order_init(order);
+    order->selection.ids = ids;
+    order->selection.id_count = count;
+    order->who = BYTES("ada");
+    assert_int_equal(selection_finish(&order->selection, &err), STATUS_OK);
+}
+
+static void begin(const struct replay_order *order, char id[UUID_TEXT_SIZE]) {
+    if (replays_start(replays, order, id, &err) != STATUS_OK)
+        fail_msg("%s", err.text);
+}
+
+/* One step at the time that the last one asked for. */
+static void step(void) {
+    struct mono next = replays_step(replays, now);
+    engine_turn();
+    int64_t gap = next.ms == MONO_NEVER.ms ? 1 : next.ms - now.mono.ms;
+    gap = gap < 1 ? 1 : gap > 1000 ? 1000 : gap;
+    now.mono.ms += gap;
+    now.wall.ms += gap;
+}
+
+/* The replay as people see it; in the arena. */
+static struct json shown(const char *id) {
+    struct json json;
+    struct buf out;
+    buf_init_heap(&out, TEXT_MAX);
+    assert_int_equal(replays_show(replays, bytes_of(id), 0, 0, &out, &err), STATUS_OK);
+    assert_int_equal(json_parse(arena_dup(&arena, buf_view(&out)), &json, NULL), STATUS_OK);
+    buf_free(&out);
+    return json;
+}
+
+static struct bytes text_at(struct json object, const char *name) {
+    struct json value;
+    struct bytes text = BYTES("");
+    if (json_get(object, name, &value))
+        json_string(value, &arena, &text);
+    return text;
+}
+
+static int64_t number_at(struct json object, const char *name) {
+    struct json value;
+    int64_t number = -1;
+    if (json_get(object, name, &value))
+        json_i64(value, &number);
+    return number;
+}
+
+static bool is_over(const char *id) {
+    struct bytes state = text_at(shown(id), "state");
+    return bytes_is(state, "done") || bytes_is(state, "aborted");
+}
+
+static void run_for(int64_t ms) {
+    for (int64_t until = now.mono.ms + ms; now.mono.ms < until;)
+        step();
+}
+
+static struct json run_to_end(const char *id) {
+    for (int i = 0; i < 10 * SECONDS_MAX && !is_over(id); i++)
+        run_for(1000);
+    assert_true(is_over(id));
+    run_for(3000);
+    return shown(id);
+}
+
+/* ---- what is promised ---- */
+
+static void an_incident_is_replayed_at_its_rate_and_in_no_second_faster(void **state) {
+    (void)state;
+    struct replay_order order;
+    char id[UUID_TEXT_SIZE];
+    put_letters(INCIDENT);
+    choose_ids(&order, INCIDENT);
+    begin(&order, id);
+    struct json replay = run_to_end(id);
+    assert_bytes(text_at(replay, "state"), "done");
+    assert_int_equal(number_at(replay, "resolved"), INCIDENT);
+    /* 10, 20 and 40 a second for ten seconds each; then the rate, until the last second. */
+    uint64_t after_ramp = 0;
+    size_t last = SECONDS_MAX - 1;
+    while (seconds[last] == 0)
+        last--;
+    for (size_t i = 0; i < last; i++) {
+        assert_true(seconds[i] <= RATE * 11 / 10);
+        if (i > 31)
+            after_ramp += seconds[i];
+    }
+    double rate = (double)after_ramp / (double)(last - 32);
+    assert_true(rate > RATE * 0.98 && rate < RATE * 1.02);
+    for (size_t i = 0; i < INCIDENT; i++)
+        assert_int_equal(times_sent[i], 1);
+}
+
+static void a_new_life_goes_on_where_the_last_one_was_killed(void **state) {
+    (void)state;
+    struct replay_order order;
+    char id[UUID_TEXT_SIZE];
+    put_letters(3000);
+    choose_ids(&order, 3000);
+    begin(&order, id);
+    for (int lives = 0; lives < 5; lives++) {
+        run_for(9000 + 777 * lives);
+        replays_free(replays); /* it writes nothing on its way out */
+        open_replays();
+    }
+    struct json replay = run_to_end(id);
+    assert_bytes(text_at(replay, "state"), "done");
+    assert_int_equal(number_at(replay, "resolved"), 3000);
+    for (size_t i = 0; i < 3000; i++)
+        assert_int_equal(times_sent[i], 1);
+}
+
+static void letters_are_sent_oldest_first(void **state) {
+    (void)state;
+    struct replay_order order;
+    char id[UUID_TEXT_SIZE];
+    put_letters(5);
+    choose_ids(&order, 5);
+    order.canary_count = 0;
+    order.rate.value = 1;
+    begin(&order, id);
+    for (unsigned i = 0; i < 5; i++) {
+        while (handled <= i)
+            step();
+        assert_int_equal(times_sent[i], 1);
+    }
+}
+
+static void a_canary_that_dies_leaves_the_rest_untouched(void **state) {
+    (void)state;
+    struct replay_order order;
+    char id[UUID_TEXT_SIZE];
+    put_letters(1000);
+    choose_ids(&order, 1000);
+    dies_from = 0;
+    begin(&order, id);
+    struct json replay = run_to_end(id);
+    assert_bytes(text_at(replay, "state"), "aborted");
+    assert_int_equal(number_at(replay, "sent"), 1);
+    assert_int_equal(handled, 1);
+    assert_int_equal(store->vtable->dlq_depth(store, BYTES("orders.dlq")), 1000);
+}
+
+static void a_death_in_the_second_stage_stops_it_at_eleven(void **state) {
+    (void)state;
+    struct replay_order order;
+    char id[UUID_TEXT_SIZE];
+    put_letters(100);
+    choose_ids(&order, 100);
+    dies_from = 1;
+    begin(&order, id);
+    struct json replay = run_to_end(id);
+    assert_bytes(text_at(replay, "state"), "aborted");
+    assert_in_range(number_at(replay, "sent"), 2, 11);
+    assert_int_equal(handled, number_at(replay, "sent"));
+}
+
+static void it_waits_while_its_queue_cannot_take_anything(void **state) {
+    (void)state;
+    struct replay_order order;
+    char id[UUID_TEXT_SIZE];
+    put_letters(200);
+    choose_ids(&order, 200);
+    snprintf(orders.blocked, sizeof orders.blocked, "queue orders is halted");
+    begin(&order, id);
+    run_for(5000);
+    assert_bytes(text_at(shown(id), "state"), "waiting");
+    assert_bytes(text_at(shown(id), "why"), "queue orders is halted");
+    assert_int_equal(handled, 0);
+    orders.blocked[0] = '\0';
+    orders.lag = orders.max_lag + 1;
+    run_for(5000);
+    assert_bytes(text_at(shown(id), "state"), "waiting");
+    assert_int_equal(handled, 0);
+    orders.lag = orders.max_lag;
+    assert_bytes(text_at(run_to_end(id), "state"), "done");
+}
+
+static void a_share_of_the_usual_traffic_is_the_rate(void **state) {
+    (void)state;
+    struct replay_order order;
+    char id[UUID_TEXT_SIZE];
+    put_letters(400);
+    choose_ids(&order, 400);
+    order.rate = (struct replay_rate){REPLAY_RATE_SHARE, 15};
+    order.canary_count = 0;
+    order.ramp = false;
+    orders.usual_per_second = 40; /* 6/s */
+    begin(&order, id);
+    run_for(30000);
+    assert_in_range(handled, 30 * 6 - 4, 30 * 6 + 4);
+}
+
+static void what_the_store_refuses_is_sent_later_and_once(void **state) {
+    (void)state;
+    struct replay_order order;
+    char id[UUID_TEXT_SIZE];
+    put_letters(50);
+    choose_ids(&order, 50);
+    order.rate.kind = REPLAY_RATE_UNLIMITED;
+    begin(&order, id);
+    for (int i = 0; i < 30; i++) {
+        fake_store_fail(store, STATUS_FULL, 1);
+        replays_step(replays, now);
+        fake_store_fail(store, STATUS_OK, 0);
+        replays_step(replays, now);
+        now.mono.ms += 400;
+        now.wall.ms += 400;
+        run_for(50);
+    }
+    assert_int_equal(number_at(run_to_end(id), "resolved"), 50);
+    for (size_t i = 0; i < 50; i++)
+        assert_int_equal(times_sent[i], 1);
+}
+
+static void letters_that_were_replayed_too_often_are_escalated(void **state) {
+    (void)state;
+    struct replay_order order;
+    char id[UUID_TEXT_SIZE];
+    struct store_held *held;
+    put_letters(3);
+    choose_ids(&order, 3);
+    dlq.max_replays = 0;
+    begin(&order, id);
+    struct json replay = run_to_end(id);
+    assert_int_equal(number_at(replay, "skipped"), 3);
+    assert_int_equal(handled, 0);
+    assert_int_equal(store->vtable->get(store, BYTES_NONE, BYTES("l-1"), &held, &err), STATUS_OK);
+    assert_int_not_equal(held->envelope.escalated_at.ms, WALL_NEVER.ms);
+    assert_int_equal(held->envelope.state, STATE_PENDING_REVIEW);
+    store_held_free(held);
+}
+
+static void a_letter_that_somebody_decides_meanwhile_is_skipped(void **state) {
+    (void)state;
+    struct replay_order order;
+    char id[UUID_TEXT_SIZE];
+    struct store_held *held;
+    put_letters(3);
+    choose_ids(&order, 3);
+    begin(&order, id);
+    assert_int_equal(store->vtable->get(store, BYTES_NONE, BYTES("l-2"), &held, &err), STATUS_OK);
+    submit((struct store_op){.kind = STORE_MARK,
+                             .queue = queue_number,
+                             .seq = held->seq,
+                             .mark = {.state = STATE_DISCARDED, .why = BYTES("x")}});
+    store_held_free(held);
+    struct json replay = run_to_end(id);
+    assert_int_equal(number_at(replay, "resolved"), 2);
+    assert_int_equal(number_at(replay, "skipped"), 1);
+    assert_int_equal(times_sent[2], 0);
+}
+
+static void a_second_replay_of_a_letter_names_the_first(void **state) {
+    (void)state;
+    struct replay_order order;
+    char first[UUID_TEXT_SIZE], second[UUID_TEXT_SIZE];
+    put_letters(3);
+    choose_ids(&order, 3);
+    begin(&order, first);
+    assert_int_equal(replays_start(replays, &order, second, &err), STATUS_CONFLICT);
+    assert_true(bytes_find(bytes_of(err.text), bytes_of(first)) < strlen(err.text));
+    assert_int_equal(
+        replays_change(replays, bytes_of(first), REPLAY_ABORT, BYTES("ada"), BYTES("enough"), &err),
+        STATUS_OK);
+    assert_int_equal(replays_start(replays, &order, second, &err), STATUS_OK);
+    assert_bytes(text_at(run_to_end(second), "state"), "done");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(an_incident_is_replayed_at_its_rate_and_in_no_second_faster),
+        TEST(a_new_life_goes_on_where_the_last_one_was_killed),
+        TEST(letters_are_sent_oldest_first),
+        TEST(a_canary_that_dies_leaves_the_rest_untouched),
+        TEST(a_death_in_the_second_stage_stops_it_at_eleven),
+        TEST(it_waits_while_its_queue_cannot_take_anything),
+        TEST(a_share_of_the_usual_traffic_is_the_rate),
+        TEST(what_the_store_refuses_is_sent_later_and_once),
+        TEST(letters_that_were_replayed_too_often_are_escalated),
+        TEST(a_letter_that_somebody_decides_meanwhile_is_skipped),
+        TEST(a_second_replay_of_a_letter_names_the_first),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
