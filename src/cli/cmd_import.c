@@ -13,6 +13,7 @@
 #include "cli/field.h"
 #include "cli/progress.h"
 #include "triage/frames.h"
+#include "triage/manifest.h"
 
 enum { FILES_MAX = 100000, PART_BYTES = 1024 * 1024, CHUNK = 4096 };
 
@@ -23,6 +24,7 @@ struct import {
     const char *name;
     uint64_t lines; /* of the present file */
     uint64_t imported, present, changed, refused;
+    uint64_t damaged; /* archives that are not as they were written */
 };
 
 static uint64_t number_at(struct json answer, const char *path) {
@@ -79,12 +81,23 @@ static void take_answer(struct import *import) {
 
 /* ---- files ---- */
 
+/* What is whole in a damaged archive is imported all the same. */
+static void check_archive(struct import *import, struct bytes data) {
+    struct err why, err;
+    if (manifest_check(import->name, data, &why) == STATUS_OK)
+        return;
+    err_set(&err, why.status, "%s: %s", import->name, why.text);
+    command_fail(&err);
+    import->damaged++;
+}
+
 static int import_data(struct import *import, struct bytes data) {
     bool frames = frames_begin(data);
     struct progress progress;
     struct err err;
     enum status status = STATUS_OK;
     import->lines = 0;
+    check_archive(import, data);
     progress_begin(&progress, "bytes", data.len, import->env->json);
     for (size_t at = 0; at < data.len && status == STATUS_OK;) {
         struct bytes rest = bytes_cut(data, at, data.len);
@@ -143,7 +156,7 @@ static int print_sum(const struct import *import) {
                    (unsigned long long)import->imported, (unsigned long long)import->present,
                    (unsigned long long)import->refused);
     int code = command_write(buf_view(&text));
-    return code == 0 && import->refused > 0 ? status_exit(STATUS_INVALID) : code;
+    return code == 0 && import->refused + import->damaged > 0 ? status_exit(STATUS_INVALID) : code;
 }
 
 int cmd_import_run(const struct cli_env *env, int argc, char **argv) {

@@ -10,9 +10,6 @@
 #include "triage/manifest.h"
 #include "triage/triage.h"
 
-#define ARCHIVE_SUFFIX  ".ndjson.zst"
-#define MANIFEST_SUFFIX ".manifest.json"
-
 struct archive;
 
 /* Makes the folder where it is missing. `dlq`: the one that all letters are of, or empty. */

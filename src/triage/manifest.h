@@ -7,6 +7,9 @@
 #include "base/instant.h"
 #include "base/json.h"
 
+#define ARCHIVE_SUFFIX  ".ndjson.zst"
+#define MANIFEST_SUFFIX ".manifest.json"
+
 enum { MANIFEST_MAX = 64 * 1024, MANIFEST_HEX_SIZE = 65 };
 
 struct manifest {
@@ -23,5 +26,8 @@ void manifest_put(const struct manifest *manifest, struct json_out *json);
  * text and of the arena. */
 enum status manifest_read(struct bytes text, struct arena *arena, struct manifest *out,
                           struct err *err);
+/* Whether the bytes of an archive are those that the manifest beside it was written for; OK when
+ * there is none. CORRUPT: they are not. INVALID: the manifest is none. */
+enum status manifest_check(const char *path, struct bytes data, struct err *err);
 
 #endif
