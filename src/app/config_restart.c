@@ -1,6 +1,9 @@
 /* What a reload applies: policies, concurrency, DLQ settings and the drain. All else was handed to
  * its owner at the start. */
 #include "app/config.h"
+#include "app/config_print_alerts.h"
+
+enum { ALERTS_TEXT_MAX = 1 << 20 };
 
 static void note(struct buf *out, const char *what) {
     buf_printf(out, "%s changed: restart to apply\n", what);
@@ -101,6 +104,19 @@ static void compare_queues(const struct config *old, const struct config *new, s
                        BYTES_ARG(new->queues[i].name));
 }
 
+/* They are the same when they are written the same. */
+static bool same_alerts(const struct config *old, const struct config *new) {
+    struct buf before, after;
+    buf_init_heap(&before, ALERTS_TEXT_MAX);
+    buf_init_heap(&after, ALERTS_TEXT_MAX);
+    config_print_alerts(old, &before);
+    config_print_alerts(new, &after);
+    bool same = bytes_eq(buf_view(&before), buf_view(&after));
+    buf_free(&before);
+    buf_free(&after);
+    return same;
+}
+
 void config_restart_needed(const struct config *old, const struct config *new, struct buf *out) {
     if (!bytes_eq(old->listen_host, new->listen_host) || old->listen_port != new->listen_port)
         note(out, "server.listen");
@@ -111,4 +127,6 @@ void config_restart_needed(const struct config *old, const struct config *new, s
     if (!bytes_eq(old->store_path, new->store_path))
         note(out, "store");
     compare_queues(old, new, out);
+    if (!same_alerts(old, new))
+        note(out, "alerts");
 }

@@ -31,6 +31,11 @@ static const struct cli_verb local_verbs[] = {
      "The server must not be running on the same store.\n\n"
      "  impound doctor --store impound.db",
      doctor_run, doctor_options},
+    {"what-if", "what-if --rules FILE", "judge stored letters under another file's rules",
+     "Shows what each letter would become, summed, with samples; nothing is changed. Without a\n"
+     "filter: every unresolved letter.\n\n"
+     "  impound what-if --rules new.yaml --dlq orders.dlq --since 6h",
+     what_if_run, what_if_options},
     {0},
 };
 

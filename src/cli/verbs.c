@@ -117,7 +117,7 @@ static const struct cli_verb own[] = {
 enum { OWN_COUNT = sizeof own / sizeof *own };
 
 static const char *const later[] = {
-    "compensate", "top", "what-if", "demo", "bench",
+    "compensate", "top", "demo", "bench",
 };
 
 static size_t count_local(const struct cli_verb *local) {

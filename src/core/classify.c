@@ -82,10 +82,10 @@ static struct classification by_handler(const struct rule *rule, const struct ou
         .verdict = outcome->verdict,
         .category = BYTES("unknown"),
         .reason = bytes_of(verdict_text(outcome->verdict)),
-        .rule_name = BYTES("handler"),
     };
     if (rule && rule->verdict == outcome->verdict)
         said = by_rule(rule);
+    said.rule_name = BYTES("handler"); /* it would have stood without the rule */
     said.reason = or_else(outcome->reason, said.reason);
     return said;
 }

@@ -16,9 +16,8 @@
 #include "base/memory.h"
 #include "engine/state.h"
 
-enum {
-    BUNDLE_BODIES_MAX = 8 << 20
-}; /* bytes of bodies in one hand-over of more than one message */
+/* Bytes of bodies in one hand-over of more than one message. */
+enum { BUNDLE_BODIES_MAX = 8 << 20 };
 
 struct bundle {
     struct engine_post post;
@@ -56,8 +55,9 @@ static void finish(struct bundle *bundle) {
     if (bundle->opening || !list_empty(&bundle->members))
         return;
     size_t count = 0;
-    LIST_EACH(node, &bundle->suspects)
-    count++;
+    LIST_EACH(node, &bundle->suspects) {
+        count++;
+    }
     send_part(&bundle->suspects, (count + 1) / 2);
     send_part(&bundle->suspects, count / 2);
     bundle_free(bundle);
@@ -68,8 +68,9 @@ static void open_bundle(struct engine *engine, struct engine_post *post) {
     (void)engine;
     bundle->calling = false;
     bundle->opening = true;
-    LIST_EACH_SAFE(node, &bundle->members)
-    question_outcome(flight_at(node));
+    LIST_EACH_SAFE(node, &bundle->members) {
+        question_outcome(flight_at(node));
+    }
     bundle->opening = false;
     finish(bundle);
 }
@@ -234,6 +235,5 @@ void bundle_drop(struct queue *queue) {
             part(flight_at(bundle->suspects.next));
         bundle_free(bundle);
     }
-    while (list_pop_front(&queue->bundling)) {
-    }
+    list_clear(&queue->bundling);
 }

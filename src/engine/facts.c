@@ -68,3 +68,10 @@ bool facts_message_matches(const struct facts *facts, size_t index, struct bytes
     return pcre2_match(pattern, (PCRE2_SPTR)text, error_message.len, 0, 0, facts->match,
                        facts->limits) >= 0;
 }
+
+bool facts_could_match(const struct facts *facts, const struct policy *policy, size_t index,
+                       const struct rule_subject *subject) {
+    const struct rule *rule = &policy->rules[index];
+    return rule_needs_facts(rule) && rule_matches_inside(&rule->when, subject) &&
+           facts_message_matches(facts, index, subject->outcome->error_message);
+}

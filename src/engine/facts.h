@@ -16,5 +16,9 @@ void facts_free(struct facts *facts);
 /* True when rule `index` has no pattern, or its pattern matches. A pattern that exceeds its limits
  * does not match. */
 bool facts_message_matches(const struct facts *facts, size_t index, struct bytes error_message);
+/* True when rule `index` depends on facts and could still win: everything but its jq holds. What is
+ * left to ask of jq, if anything, decides whether rule_facts_set is called for it. */
+bool facts_could_match(const struct facts *facts, const struct policy *policy, size_t index,
+                       const struct rule_subject *subject);
 
 #endif

@@ -7,7 +7,6 @@
 #include "base/memory.h"
 #include "engine/fetch.h"
 #include "engine/idempotency.h"
-#include "engine/idempotency.h"
 
 enum { HEX_DIGITS = 16, RECOVER_AT_ONCE = 64 };
 
@@ -247,7 +246,6 @@ void lease_refuse(struct flight *flight, enum status status, const struct err *e
 static void recover_one(struct queue *queue, struct store_held *held) {
     struct flight *flight = flight_new(queue, held);
     struct lease *lease = lease_new(flight, LEASE_ALIVE);
-    idempotency_claim(flight);
     held->envelope.state = stored_state(held->envelope.state);
     flight->started = queue->engine->now;
     idempotency_claim(flight);

@@ -82,8 +82,7 @@ static void gather_facts(struct flight *flight) {
     flight->jq_pending = 1; /* keeps an early answer from deciding before all were asked */
     for (size_t i = 0; i < policy->rule_count; i++) {
         const struct rule *rule = &policy->rules[i];
-        if (!rule_needs_facts(rule) || !rule_matches_inside(&rule->when, &subject) ||
-            !facts_message_matches(queue->facts, i, flight->outcome.error_message))
+        if (!facts_could_match(queue->facts, policy, i, &subject))
             continue;
         if (rule->when.jq.len && queue->engine->options.jq)
             ask(flight, i);

@@ -35,6 +35,8 @@ struct publication;
 struct recorder;
 struct queue;
 
+enum spill_stage { SPILL_NONE, SPILL_WAITS, SPILL_CHOSEN, SPILL_SYNCED }; /* spilling.h */
+
 /* One message in the engine's hands. */
 struct flight {
     struct engine_post post; /* posted by the handler's done, an edit's and a sink's */
@@ -68,13 +70,10 @@ struct flight {
     enum store_op_kind op;
     struct store_keep result;   /* its answer, for the same commit; no name: none is kept */
     struct store_keep key_done; /* that its idempotency key succeeded; the same */
-    struct bytes spilled_dlq;
-    bool spill_waits;  /* for a commit that may fill its DLQ */
-    bool spill;        /* to the archive, before the commit … */
-    bool spill_synced; /* … which was done: never again */
-    bool duplicate;    /* a report whose id is held already */
-    bool postponed;    /* a commit of it failed; counted in queue->postponed until one does not */
-    bool killed_us;    /* our last life ended in this attempt */
+    enum spill_stage spill;
+    bool duplicate; /* a report whose id is held already */
+    bool postponed; /* a commit of it failed; counted in queue->postponed until one does not */
+    bool killed_us; /* our last life ended in this attempt */
 };
 
 struct queue {

@@ -127,8 +127,9 @@ void suspect_ended(struct flight *flight) {
     engine->suspect = NULL;
     if (flight->outcome.ending != ENDING_INTERRUPTED)
         flight->held->envelope.suspect = false;
-    LIST_EACH(node, &engine->parked)
-    queue_visit(CONTAINER_OF(node, struct parked, link)->queue);
+    LIST_EACH(node, &engine->parked) {
+        queue_visit(CONTAINER_OF(node, struct parked, link)->queue);
+    }
 }
 
 /* Their slots stay as they are: the next life finds its suspects there. */

@@ -94,11 +94,6 @@ static void drop_parts(const struct replay *replay, uint32_t count) {
     }
 }
 
-static int by_value(const void *a, const void *b) {
-    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-    return left < right ? -1 : left > right;
-}
-
 enum status replay_freeze(struct replay *replay, const struct replay_order *order,
                           struct err *err) {
     struct freezing freezing = {.replay = replay, .err = err};
@@ -117,8 +112,8 @@ enum status replay_freeze(struct replay *replay, const struct replay_order *orde
     replay_part_free(freezing.part);
     if (status != STATUS_OK)
         drop_parts(replay, freezing.part_count);
-    else if (replay->selected > 0)
-        qsort(replay->claims, replay->selected, sizeof *replay->claims, by_value);
+    else
+        replay_sort_claims(replay);
     replay->counts.by[REPLAYED_WAITING] = replay->selected;
     return status;
 }

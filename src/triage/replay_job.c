@@ -66,6 +66,11 @@ static int by_value(const void *a, const void *b) {
     return left < right ? -1 : left > right;
 }
 
+void replay_sort_claims(struct replay *replay) {
+    if (replay->selected > 0)
+        qsort(replay->claims, replay->selected, sizeof *replay->claims, by_value);
+}
+
 /* What an aborted one did not send is free; what it sent is replaying, and so not free either. */
 bool replay_claims(const struct replay *replay, struct bytes letter_id) {
     uint64_t hash = bytes_hash(letter_id);

@@ -12,11 +12,6 @@
 
 enum { LIST_ARENA_CHUNK = 4096 };
 
-static int by_value(const void *a, const void *b) {
-    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-    return left < right ? -1 : left > right;
-}
-
 /* A letter that was noted as sent: still on its way, or what became of it. */
 static void look_up(struct replay *replay, struct replay_part *part, uint32_t at) {
     struct store *store = replay->replays->triage->store;
@@ -69,7 +64,7 @@ static enum status read_parts(struct replay *replay, struct err *err) {
             return status;
         replay_drop_parts(replay);
     }
-    qsort(replay->claims, replay->selected, sizeof *replay->claims, by_value);
+    replay_sort_claims(replay);
     return STATUS_OK;
 }
 

@@ -125,6 +125,7 @@ void replay_free(struct replay *replay);
 void replay_set_order(struct replay *replay, const struct replay_order *order);
 void replay_add_name(struct replay *replay, struct bytes *names, size_t *count, struct bytes name);
 bool replay_is_over(const struct replay *replay); /* aborted or done: nothing more is sent */
+void replay_sort_claims(struct replay *replay);
 bool replay_claims(const struct replay *replay, struct bytes letter_id);
 void replay_set_state(struct replay *replay, enum replay_state state, const char *why);
 /* The part that a place is in, loaded if need be. NULL: it cannot be read, and the replay was

@@ -138,3 +138,22 @@ def test_a_kill_breaks_no_order(serve, handler):
         assert firsts == list(range(EACH)), (key, ledger.done[key])
         repeated = [b for a, b in zip(ledger.done[key], ledger.done[key][1:]) if b < a]
         assert repeated == [], (key, ledger.done[key])
+
+
+def test_replayed_letters_of_a_key_go_in_their_order_and_open_it(serve, handler):
+    limit, more = 3, 6
+    broken = threading.Event()
+    broken.set()
+    ledger = Ledger({})
+    worker = handler(lambda call: 400 if broken.is_set() and call.id == "k0-0" else ledger(call))
+    server = serve({"q": {"handler": {"http": worker.url}, **FAST, "blocked_limit": limit}})
+    total = 1 + limit + more
+    server.push_many("q", [{"body": {}, "id": f"k0-{n}", "key": "k0"} for n in range(total)])
+    eventually(lambda: server.dlq("q.dlq")["depth"] == 1 + more, "head and followers are dead")
+    broken.clear()
+    answer = server.post("/v1/replays", {"filter": {"dlq": "q.dlq"}, "dry_run": False})
+    assert answer.status in (200, 201, 202), answer.body
+    eventually(lambda: server.dlq("q.dlq")["depth"] == 0, "every letter is replayed")
+    server.drained("q")
+    assert ledger.done["k0"] == list(range(total))
+    assert ledger.together == []

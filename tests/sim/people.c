@@ -74,6 +74,10 @@ static void decide(struct world *world, struct message *message, bool by_replay)
 void people_decide(struct world *world) {
     if (world->message_count == 0)
         return;
+    if (rng_below(&world->rng, 2) == 0) {
+        sim_replay_start(world);
+        return;
+    }
     struct message *message = &world->messages[rng_below(&world->rng, world->message_count)];
     if (is_open_letter(message) && !is_behind_another(world, message))
         decide(world, message, rng_below(&world->rng, 2) == 0);

@@ -91,6 +91,11 @@ void promises_on_start(struct world *world, struct world_queue *queue, struct me
         world_break(world, "%s: handed over twice at once", message->id);
     if (call->attempt > ATTEMPTS_MAX)
         world_break(world, "%s: attempt %u", message->id, call->attempt);
+    if (call->replay > 0 && message->succeeded > 0 && message->succeeded_life == world->lives &&
+        message->succeeded_replay > 0)
+        world_break(world, "%s: sent again by a replay, though one resolved it in this life",
+                    message->id);
+    message->replay = call->replay;
     if (message->queue == WORLD_ORDERED_QUEUE)
         check_order(world, message);
     if (message->queue == WORLD_ONCE_QUEUE)
@@ -189,6 +194,12 @@ static void check_answer(struct world *world, const struct message *message) {
     arena_free(&arena);
 }
 
+/* Only what a handler answered well, or a person decided, is resolved. */
+static void check_resolved(struct world *world, const struct message *message) {
+    if (message->succeeded == 0 && !message->decided && !another_succeeded(world, message))
+        world_break(world, "%s: resolved, though it never succeeded", message->id);
+}
+
 static void check_one(struct world *world, struct message *message) {
     if (message->open_calls > 0)
         return;
@@ -200,7 +211,9 @@ static void check_one(struct world *world, struct message *message) {
         check_answer(world, message);
     if (message->refused && message->held)
         world_break(world, "%s: its push was refused, and yet it is held", message->id);
-    if (message->held && is_dead(message->state))
+    if (message->held && message->state == STATE_RESOLVED)
+        check_resolved(world, message);
+    else if (message->held && is_dead(message->state))
         check_death(world, message);
 }
 

@@ -19,8 +19,8 @@ static struct store *real(struct store *store) {
 
 const char *sabotage_text(enum sabotage how) {
     static const char *const words[] = {
-        "none",      "early-ack",  "lost-wake", "forgotten-retry", "double-take",
-        "blame-all", "lost-lease", "no-order",  "forgotten-key",   "lost-answer"};
+        "none",       "early-ack", "lost-wake",     "forgotten-retry", "double-take",  "blame-all",
+        "lost-lease", "no-order",  "forgotten-key", "lost-answer",     "false-resolve"};
     return words[how];
 }
 
@@ -52,6 +52,14 @@ static const struct envelope *without_lease(struct saboteur *saboteur,
     return copy;
 }
 
+static const struct envelope *resolved(struct saboteur *saboteur, const struct envelope *envelope) {
+    struct envelope *copy = arena_alloc(&saboteur->echoes, sizeof *copy);
+    *copy = *envelope;
+    copy->state = STATE_RESOLVED;
+    copy->resolution = RESOLUTION_REPLAYED;
+    return copy;
+}
+
 static void submit(struct store *store, struct store_commit *commit) {
     struct saboteur *saboteur = (struct saboteur *)store;
     for (size_t i = 0; i < commit->count; i++) {
@@ -59,6 +67,9 @@ static void submit(struct store *store, struct store_commit *commit) {
         if (saboteur->how == SABOTAGE_FORGOTTEN_RETRY && op->kind == STORE_UPDATE &&
             op->envelope->state == STATE_PENDING_RETRY)
             op->kind = STORE_FORGET;
+        if (saboteur->how == SABOTAGE_FALSE_RESOLVE && op->kind == STORE_UPDATE &&
+            op->envelope->state == STATE_REPLAYING)
+            op->envelope = resolved(saboteur, op->envelope);
         if (saboteur->how == SABOTAGE_LOST_ANSWER && op->kind == STORE_KEEP)
             op->keep.value = BYTES_NONE;
         if (saboteur->how == SABOTAGE_LOST_LEASE && op->envelope && op->envelope->lease_ms > 0)
@@ -137,6 +148,18 @@ static uint64_t dlq_depth(struct store *store, struct bytes name) {
     return real(store)->vtable->dlq_depth(real(store), name);
 }
 
+static enum status kept_list(struct store *store, enum store_space space, struct bytes prefix,
+                             struct bytes after, bool descending, size_t limit, struct arena *arena,
+                             struct store_kept *out, size_t *count, struct err *err) {
+    return real(store)->vtable->kept_list(real(store), space, prefix, after, descending, limit,
+                                          arena, out, count, err);
+}
+
+static enum status dlq(struct store *store, struct bytes name, struct wall now, struct arena *arena,
+                       struct store_dlq *out) {
+    return real(store)->vtable->dlq(real(store), name, now, arena, out);
+}
+
 static void listen(struct store *store, void (*ready)(void *arg, uint32_t queue), void *arg) {
     if (((struct saboteur *)store)->how != SABOTAGE_LOST_WAKE)
         real(store)->vtable->listen(real(store), ready, arg);
@@ -152,6 +175,8 @@ static const struct store_vtable vtable = {
     .take_blocked = take_blocked,
     .set_order = set_order,
     .kept = kept,
+    .kept_list = kept_list,
+    .dlq = dlq,
     .give_back = give_back,
     .next_ready = next_ready,
     .counts = counts,

@@ -121,8 +121,11 @@ static void see_end(struct world *world, struct message *message, const struct o
     message->met_outage |= world->outage;
     message->last_call_in_outage_while_open =
         world->outage && world->queues[message->queue].breaker != BREAKER_CLOSED;
-    if (outcome->ending == ENDING_OK)
+    if (outcome->ending == ENDING_OK) {
         message->succeeded++;
+        message->succeeded_life = world->lives;
+        message->succeeded_replay = message->replay;
+    }
     world_say(world, "answer %s %s %d", message->id, outcome->ending == ENDING_OK ? "ok" : "failed",
               outcome->status);
 }

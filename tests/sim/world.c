@@ -60,6 +60,8 @@ static struct instant read_clock(struct clock *clock) {
 
 static void on_event(void *arg, const struct engine_event *event) {
     struct world *world = arg;
+    if (event->letter && world->replays)
+        sim_replay_heard(world, event->letter);
     struct json json, queue, state;
     if (strcmp(event->type, "breaker") != 0 || json_parse(event->json, &json, NULL) != STATUS_OK ||
         !json_get(json, "queue", &queue) || !json_get(json, "state", &state))
@@ -148,6 +150,7 @@ static bool open_life(struct world *world) {
         add_queue(world, i);
     if (engine_recover(world->engine, NULL) != STATUS_OK)
         abort();
+    sim_replay_open(world);
     world->next_turn = world->now.mono;
     world->lives++;
     return true;
@@ -158,6 +161,7 @@ static void end_life(struct world *world) {
     sim_sink_drop_all(world);
     sim_worker_cut_off(world);
     engine_free(world->engine);
+    sim_replay_close(world);
     for (size_t i = 0; i < WORLD_QUEUES; i++)
         world->queues[i].broker->vtable->free(world->queues[i].broker);
     sqlite_store_crash(world->real_store);
@@ -232,12 +236,17 @@ static void pass_time(struct world *world, int64_t ms) {
     world->now.wall.ms += ms;
 }
 
-static struct mono next_event(const struct world *world) {
+/* Of queues, handlers and workers. */
+static struct mono next_of_queues(const struct world *world) {
     struct mono next = mono_earlier(world->next_turn, sim_worker_next(world));
     next = mono_earlier(next, sim_sink_next(world));
     for (size_t i = 0; i < world->call_count; i++)
         next = mono_earlier(next, world->calls[i].ends);
     return next;
+}
+
+static struct mono next_event(const struct world *world) {
+    return mono_earlier(next_of_queues(world), sim_replay_next(world));
 }
 
 static void skip_to_next_event(struct world *world) {
@@ -297,8 +306,10 @@ void world_step(struct world *world) {
         producers_push_new(world);
     else if (choice < 22)
         producers_push_again(world);
-    else if (choice < 50)
+    else if (choice < 45)
         turn_if_wanted(world);
+    else if (choice < 50)
+        sim_replay_step(world);
     else if (choice < 70)
         sqlite_store_step(world->real_store);
     else if (choice < 73)
@@ -319,8 +330,8 @@ void world_step(struct world *world) {
 
 static bool at_rest(struct world *world) {
     struct mailbox *box = &world->engine->mailbox;
-    return !box->first && !box->rung && next_event(world).ms == MONO_NEVER.ms &&
-           !sim_worker_wants(world);
+    return !box->first && !box->rung && !sim_replay_has_mail(world) && sim_replay_is_over(world) &&
+           next_event(world).ms == MONO_NEVER.ms && !sim_worker_wants(world);
 }
 
 static void run_to_rest(struct world *world) {
@@ -328,12 +339,13 @@ static void run_to_rest(struct world *world) {
         sqlite_store_step(world->real_store);
         turn_if_wanted(world);
         sqlite_store_step(world->real_store);
+        sim_replay_step(world);
         complete_due(world);
         if (world->killed)
             crash(world);
         if (at_rest(world))
             return;
-        if (next_event(world).ms - world->now.mono.ms > HEALTHY_GAP_MS)
+        if (next_of_queues(world).ms - world->now.mono.ms > HEALTHY_GAP_MS)
             producers_go_on(world);
         skip_to_next_event(world);
     }
@@ -395,5 +407,6 @@ void world_free(struct world *world) {
     sim_disk_free(world->disk);
     close(world->flights);
     arena_free(&world->pushes);
+    sim_replay_free(world);
     free(world);
 }

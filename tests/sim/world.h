@@ -61,8 +61,10 @@ struct message {
     bool refused;           /* … or the only one with trouble, so that it must not exist */
     uint64_t refused_after; /* how many commits had succeeded then */
     uint32_t calls, succeeded;
-    uint32_t open_calls;                 /* in this life */
-    uint32_t attempts_seen;              /* the highest attempt number a handler saw */
+    uint32_t replay;                           /* as its last call said */
+    uint32_t succeeded_replay, succeeded_life; /* in which replay of it, and in which life, last */
+    uint32_t open_calls;                       /* in this life */
+    uint32_t attempts_seen;                    /* the highest attempt number a handler saw */
     bool last_call_in_outage_while_open; /* its last call met the outage, the breaker being not
                                             closed */
     bool met_outage;
@@ -116,6 +118,7 @@ enum sabotage {
     SABOTAGE_NO_ORDER,        /* messages of one key are handed out together */
     SABOTAGE_FORGOTTEN_KEY,   /* that an idempotency key succeeded is forgotten */
     SABOTAGE_LOST_ANSWER,     /* an answer that is to be kept is not */
+    SABOTAGE_FALSE_RESOLVE,   /* a letter that is to be replayed is resolved instead */
     SABOTAGE_COUNT
 };
 
@@ -139,6 +142,7 @@ struct world {
     struct sim_item items[WORLD_CALLS_MAX];
     size_t item_count;
     struct sim_workers *workers;
+    struct sim_replays *replays;
     struct mono next_turn;
     int flights; /* the flight recorder's file, which outlives the process but no power cut */
     bool killed; /* a message has killed the process */
@@ -187,6 +191,18 @@ void sim_worker_work(struct world *world); /* what is due is done, and more aske
 struct mono sim_worker_next(const struct world *world);
 bool sim_worker_wants(struct world *world); /* there is something to fetch */
 void sim_worker_cut_off(struct world *world);
+
+/* sim_replay.c: replays of the first queue's letters. */
+void sim_replay_open(
+    struct world *world); /* a life begins: the engine is there, no turn was made */
+void sim_replay_close(struct world *world);
+void sim_replay_free(struct world *world);
+void sim_replay_heard(struct world *world, const struct envelope *letter);
+void sim_replay_start(struct world *world); /* somebody orders one */
+void sim_replay_step(struct world *world);
+struct mono sim_replay_next(const struct world *world);
+bool sim_replay_has_mail(const struct world *world);
+bool sim_replay_is_over(const struct world *world); /* all of them */
 
 /* promises.c: DESIGN §1, as far as a simulation can see them. Sets world->broken. */
 void promises_check(struct world *world);     /* one message, any one: after each step */

@@ -57,7 +57,7 @@ static void every_verb_is_in_the_man_page(void **state) {
     const struct cli_verb *verb;
     for (size_t i = 0; (verb = verbs_at(NULL, i)); i++)
         assert_true(is_mentioned(".It Ic ", verb->name));
-    static const char *const of_app[] = {"serve", "check", "doctor"};
+    static const char *const of_app[] = {"serve", "check", "doctor", "what-if"};
     for (size_t i = 0; i < sizeof of_app / sizeof *of_app; i++)
         assert_true(is_mentioned(".It Ic ", of_app[i]));
 }

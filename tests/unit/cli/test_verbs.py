@@ -259,7 +259,7 @@ class Verbs(unittest.TestCase):
 
     def test_verbs_of_later_versions_are_refused(self):
         for verb in ("groups compensate export import "
-                     "top what-if demo bench").split():
+                     "top demo bench").split():
             self.expect(self.impound(verb, "--apply"), 1, f"{verb}: not in this version")
         self.expect(self.impound("queus"), 2, 'did you mean "queues"?')
 
@@ -314,7 +314,7 @@ class Verbs(unittest.TestCase):
         for shell in ("zsh", "fish"):
             run = self.impound("completion", shell)
             self.expect(run, 0, "explain", "error-type", "config")
-            self.assertNotIn(b"what-if", run.stdout)
+            self.assertNotIn(b"bench", run.stdout)
         self.expect(self.impound("completion", "tcsh"), 2, "bash, zsh or fish")
 
 

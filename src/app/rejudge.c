@@ -1,0 +1,174 @@
+#include "app/rejudge.h"
+
+#include <semaphore.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "engine/facts.h"
+#include "jq/jq_pool.h"
+
+struct rejudge {
+    const struct config *config;
+    struct facts **facts; /* of each queue */
+    struct jq *jq;        /* NULL: no program stands in the file */
+    rejudge_fetch *fetch;
+    void *arg;
+    struct rng rng;
+    uint64_t jq_errors;
+};
+
+enum status rejudge_new(const struct config *config, rejudge_fetch *fetch, void *arg,
+                        struct rejudge **out, struct err *err) {
+    struct rejudge *rejudge = memory_new(sizeof *rejudge);
+    *rejudge = (struct rejudge){.config = config, .fetch = fetch, .arg = arg};
+    rejudge->facts = memory_array(config->queue_count, sizeof *rejudge->facts);
+    rng_seed(&rejudge->rng, 1); /* only delays depend on it, and they are not shown */
+    *out = rejudge;
+    for (size_t i = 0; i < config->queue_count; i++)
+        if (facts_new(&config->queues[i].policy, &rejudge->facts[i], err) != STATUS_OK)
+            return err->status;
+    if (config->programs)
+        rejudge->jq = jq_pool_new(&(struct jq_pool_options){
+            .program = "/proc/self/exe", .helpers = 1, .timeout_ms = config->jq_timeout_ms});
+    return STATUS_OK;
+}
+
+void rejudge_free(struct rejudge *rejudge) {
+    if (!rejudge)
+        return;
+    for (size_t i = 0; i < rejudge->config->queue_count; i++)
+        facts_free(rejudge->facts[i]);
+    if (rejudge->jq)
+        rejudge->jq->vtable->free(rejudge->jq);
+    free(rejudge->facts);
+    free(rejudge);
+}
+
+uint64_t rejudge_jq_errors(const struct rejudge *rejudge) {
+    return rejudge->jq_errors;
+}
+
+/* ---- facts ---- */
+
+struct answer {
+    struct jq_job job;
+    sem_t given;
+    bool truthy, failed;
+};
+
+static void on_answer(struct jq_job *job, enum status status, bool truthy, struct bytes output,
+                      const struct err *err) {
+    (void)output, (void)err;
+    struct answer *answer = job->arg;
+    answer->failed = status != STATUS_OK;
+    answer->truthy = status == STATUS_OK && truthy;
+    sem_post(&answer->given);
+}
+
+static bool ask(struct rejudge *rejudge, struct bytes program, struct bytes input) {
+    struct answer answer = {.job = {.program = program, .input = input, .done = on_answer}};
+    answer.job.arg = &answer;
+    sem_init(&answer.given, 0, 0);
+    rejudge->jq->vtable->start(rejudge->jq, &answer.job);
+    while (sem_wait(&answer.given) != 0) {
+    }
+    sem_destroy(&answer.given);
+    rejudge->jq_errors += answer.failed;
+    return answer.truthy;
+}
+
+static enum status gather(struct rejudge *rejudge, size_t queue, const struct envelope *envelope,
+                          const struct rule_subject *subject, struct rule_facts *facts,
+                          struct err *err) {
+    const struct policy *policy = &rejudge->config->queues[queue].policy;
+    struct bytes json = BYTES_NONE;
+    *facts = (struct rule_facts){0};
+    for (size_t i = 0; i < policy->rule_count; i++) {
+        struct bytes program = policy->rules[i].when.jq;
+        if (!facts_could_match(rejudge->facts[queue], policy, i, subject))
+            continue;
+        if (program.len && !json.ptr &&
+            rejudge->fetch(rejudge->arg, envelope->letter_id, envelope->queue, &json, err) !=
+                STATUS_OK)
+            return err->status;
+        if (!program.len || ask(rejudge, program, json))
+            rule_facts_set(facts, i);
+    }
+    return STATUS_OK;
+}
+
+/* ---- judgement ---- */
+
+/* A letter does not keep that its handler had the last word, but its rule does. */
+static void add_handlers_word(const struct envelope *envelope, struct outcome *outcome) {
+    if (!bytes_is(envelope->rule, "handler"))
+        return;
+    outcome->has_verdict = true;
+    outcome->verdict = envelope->state == STATE_DISCARDED  ? VERDICT_DISCARD
+                       : envelope->cause == CAUSE_TERMINAL ? VERDICT_DLQ
+                       : envelope->cause == CAUSE_REPORTED ? VERDICT_DLQ
+                                                           : VERDICT_RETRY;
+    outcome->reason = envelope->reason;
+    if (bytes_starts(outcome->reason, BYTES(DECIDE_EXHAUSTED)))
+        outcome->reason =
+            bytes_cut(outcome->reason, sizeof DECIDE_EXHAUSTED - 1, outcome->reason.len);
+}
+
+static struct outcome outcome_of(const struct envelope *envelope) {
+    struct outcome outcome = {.ending = ENDING_FAILED,
+                              .kind = envelope->kind,
+                              .status = envelope->status,
+                              .exit_code = envelope->exit_code,
+                              .signal = envelope->signal,
+                              .error_type = envelope->error_type,
+                              .error_message = envelope->error_message,
+                              .stack_trace = envelope->stack_trace,
+                              .retry_after_ms = envelope->retry_after_ms};
+    add_handlers_word(envelope, &outcome);
+    return outcome;
+}
+
+/* As it stood before its last attempt. The file's own limit of attempts counts, for the letter's is
+ * the one of the rules it died under; a report may have brought its own. */
+static struct subject subject_of(const struct envelope *envelope) {
+    bool died_of_it = envelope->cause == CAUSE_CRASH && envelope->crashes > 0;
+    return (struct subject){
+        .attempt = envelope->attempts ? envelope->attempts : 1,
+        .max_attempts = envelope->kind == KIND_REPORTED ? envelope->max_attempts : 0,
+        .crashes = envelope->crashes - died_of_it,
+        .first_failure_at = envelope->replays ? envelope->replayed_at : envelope->first_failure_at,
+        .headers = envelope->headers,
+        .header_count = envelope->header_count};
+}
+
+static bool find_queue(const struct config *config, struct bytes name, size_t *place) {
+    for (*place = 0; *place < config->queue_count; ++*place)
+        if (bytes_eq(config->queues[*place].name, name))
+            return true;
+    return false;
+}
+
+enum status rejudge_letter(struct rejudge *rejudge, const struct envelope *envelope,
+                           enum rejudge_kind *kind, struct decision *out, struct err *err) {
+    size_t queue;
+    struct rule_facts facts;
+    if (!find_queue(rejudge->config, envelope->queue, &queue)) {
+        *kind = REJUDGE_NO_QUEUE;
+        return STATUS_OK;
+    }
+    if (!envelope->failed) {
+        *kind = REJUDGE_NO_FAILURE;
+        return STATUS_OK;
+    }
+    struct outcome outcome = outcome_of(envelope);
+    struct subject subject = subject_of(envelope);
+    struct rule_subject seen = {&outcome, subject.attempt, subject.headers, subject.header_count};
+    if (gather(rejudge, queue, envelope, &seen, &facts, err) != STATUS_OK)
+        return err->status;
+    struct circumstance around = {
+        .now = envelope->last_failure_at, .breaker_closed = true, .alone = envelope->suspect};
+    *kind = REJUDGED;
+    *out = decide(&rejudge->config->queues[queue].policy, &subject, &outcome, &facts, &around,
+                  &rejudge->rng);
+    return STATUS_OK;
+}

@@ -1,0 +1,41 @@
+/* what_if_tally: letters summed by what they were and what they would be. */
+#ifndef APP_WHAT_IF_TALLY_H
+#define APP_WHAT_IF_TALLY_H
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "cli/cli.h"
+#include "core/decide.h"
+#include "core/envelope.h"
+
+enum { WHAT_IF_SAMPLES = 3 };
+
+/* What became, or would become, of a letter. */
+struct what_if_fate {
+    enum verdict verdict;
+    struct bytes category, reason;
+    struct bytes dlq; /* empty: it would not be a letter */
+};
+
+struct what_if_tally {
+    struct arena arena;
+    struct map rows;
+    struct list order; /* of struct what_if_row, as first seen */
+    uint64_t letters, changed, no_queue, no_failure;
+};
+
+void what_if_tally_init(struct what_if_tally *tally);
+void what_if_tally_free(struct what_if_tally *tally);
+
+void what_if_tally_add(struct what_if_tally *tally, const struct envelope *envelope,
+                       const struct decision *decision);
+
+/* For people: a table of the changes and samples of each, in words. */
+void what_if_tally_print(const struct what_if_tally *tally, const struct cli_env *env,
+                         struct buf *out);
+/* {"letters", "changed", "same", "no_queue", "no_failure", "jq_errors", "changes": […]} */
+void what_if_tally_json(const struct what_if_tally *tally, uint64_t jq_errors, struct buf *out);
+
+#endif
