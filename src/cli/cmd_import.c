@@ -44,9 +44,15 @@ static size_t lines_part(struct bytes data) {
 }
 
 static size_t frames_part(struct bytes data) {
-    size_t len = 0;
-    while (len < data.len && len < PART_BYTES)
-        len += frames_front(bytes_cut(data, len, data.len));
+    struct frames frames;
+    struct bytes text;
+    const char *why;
+    frames_init(&frames, data);
+    while (data.len - frames.rest.len < PART_BYTES &&
+           frames_next(&frames, &text, &why) != FRAMES_END)
+        ;
+    size_t len = data.len - frames.rest.len;
+    frames_free(&frames);
     return len;
 }
 

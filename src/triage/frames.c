@@ -55,7 +55,10 @@ void frames_free(struct frames *frames) {
 /* NULL: the frame's text is in *out, and its checksum holds. Else what is wrong with it. */
 static const char *unfold(ZSTD_DCtx *reader, struct bytes frame, struct buf *out) {
     ZSTD_inBuffer in = {frame.ptr, frame.len, 0};
+    unsigned long long told = ZSTD_getFrameContentSize(frame.ptr, frame.len);
     size_t room = ZSTD_DStreamOutSize(), left = 1;
+    if (told < room) /* nearly every letter is smaller; errors are huge numbers */
+        room = (size_t)told + 1;
     buf_clear(out);
     ZSTD_DCtx_reset(reader, ZSTD_reset_session_only);
     while (left > 0) {
@@ -98,15 +101,4 @@ enum frames_step frames_next(struct frames *frames, struct bytes *text, const ch
     frames->rest = bytes_cut(file, len, file.len);
     *text = buf_view(&frames->text);
     return *why ? FRAMES_DAMAGED : FRAMES_TEXT;
-}
-
-size_t frames_front(struct bytes file) {
-    struct frames frames;
-    struct bytes text;
-    const char *why;
-    frames_init(&frames, file);
-    frames_next(&frames, &text, &why);
-    size_t len = file.len - frames.rest.len;
-    frames_free(&frames);
-    return len;
 }

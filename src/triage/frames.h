@@ -33,7 +33,5 @@ enum frames_step {
 void frames_init(struct frames *frames, struct bytes file);
 void frames_free(struct frames *frames);
 enum frames_step frames_next(struct frames *frames, struct bytes *text, const char **why);
-/* The length of the frame at the front, damaged ones included; 0: there is nothing more. */
-size_t frames_front(struct bytes file);
 
 #endif
