@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 
-enum { COMPRESSION_LEVEL = 3 };
+enum { COMPRESSION_LEVEL = 3, WINDOW_LOG_MAX = 23 }; /* 8 MiB, what zstd -19 asks for */
 
 static const struct bytes magic = {"\x28\xb5\x2f\xfd", 4};
 
@@ -44,6 +44,7 @@ void frames_init(struct frames *frames, struct bytes file) {
     *frames = (struct frames){.rest = file, .reader = ZSTD_createDCtx()};
     if (!frames->reader)
         abort();
+    ZSTD_DCtx_setParameter(frames->reader, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
     buf_init_heap(&frames->text, FRAMES_TEXT_MAX);
 }
 
