@@ -1,20 +1,9 @@
-/* Several messages in one hand-over (SEMANTICS §7).
- *
- *   queue->bundling ─▶ bundle ─▶ handler ─▶ each message is judged ─▶ decided
- *        (this turn)     ▲                         │
- *                        └── halves ── set aside ◀─┘ to blame, or only beside one that is
- *
- * A hand-over that failed as a whole blames all its messages. Where that would end them, or add a
- * crash, it is split: halves are handed over again, within the same attempt, until a message is
- * alone and what is said is said of it. One that fails for the downstream's sake (a retry) fails
- * every message once, unsplit. The breaker hears one word of each hand-over, and none of one that
- * is split: its parts speak for it, so that poison among the healthy opens nothing, and an outage
- * ends as few messages as it would one by one. */
+#include "engine/bundle.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "engine/state.h"
 
 /* Bytes of bodies in one hand-over of more than one message. */
 enum { BUNDLE_BODIES_MAX = 8 << 20 };

@@ -161,8 +161,7 @@ void lease_ring(struct engine *engine) {
 }
 
 struct mono lease_next(const struct engine *engine) {
-    const struct heap_node *first = heap_first(&engine->lease_deadlines);
-    return first ? (struct mono){first->at} : MONO_NEVER;
+    return heap_next(&engine->lease_deadlines);
 }
 
 void lease_free(struct lease *lease) {

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "engine/lease.h"
+#include "engine/queue_facts.h"
 #include "engine/release.h"
 #include "engine/spilling.h"
 
@@ -222,7 +223,7 @@ static void add_facts(struct engine *engine, struct batch *batch, struct arena *
         struct queue *queue = CONTAINER_OF(node, struct queue, facts_changed);
         struct buf facts;
         buf_init_fixed(&facts, arena_alloc(scratch, FACTS_MAX), FACTS_MAX);
-        queue_put_facts(queue, &facts);
+        queue_facts_put(queue, &facts);
         add_op(engine, batch,
                (struct store_op){
                    .kind = STORE_QUEUE, .queue = queue->number, .queue_facts = buf_view(&facts)});

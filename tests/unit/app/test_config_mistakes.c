@@ -342,8 +342,8 @@ static const struct mistake_case dlq_cases[] = {
      "\"file:archive/\""},
     {Q("dlq: {retention: {resolved: ^soon}}"),
      "resolved: expected a duration such as 200ms, 10s, 5m, 24h or 30d, got \"soon\""},
-    {Q("dlq: {retention: {^solved: 1d}}"), "unknown key \"solved\" in retention of dlq of queue "
-                                           "\"q\""},
+    {Q("dlq: {retention: {^solved: 1d}}"),
+     "unknown key \"solved\" in retention of dlq of queue \"q\". Did you mean \"resolved\"?"},
     {Q("dlq: {^ownr: a}"), "unknown key \"ownr\" in dlq of queue \"q\". Did you mean \"owner\"?"},
     {TOP("dlqs: ^[q.dlq]"), "dlqs: expected a mapping of DLQs by name, got a list"},
     {TOP("dlqs: {q.dlq: {^route: {a: b}}}"), "unknown key \"route\" in DLQ \"q.dlq\""},
