@@ -144,6 +144,11 @@ static enum status get(struct store *store, struct bytes queue, struct bytes id,
     return real(store)->vtable->get(real(store), queue, id, out, err);
 }
 
+static enum status get_seq(struct store *store, uint64_t seq, struct store_held **out,
+                           struct err *err) {
+    return real(store)->vtable->get_seq(real(store), seq, out, err);
+}
+
 static uint64_t dlq_depth(struct store *store, struct bytes name) {
     return real(store)->vtable->dlq_depth(real(store), name);
 }
@@ -182,6 +187,7 @@ static const struct store_vtable vtable = {
     .counts = counts,
     .queue_facts = queue_facts,
     .get = get,
+    .get_seq = get_seq,
     .dlq_depth = dlq_depth,
     .listen = listen,
 };

@@ -288,23 +288,18 @@ enum status reader_get(struct store *store, struct bytes queue, struct bytes id,
     return status == STATUS_OK ? load(self, &found.at, out, err) : status;
 }
 
-/* Memory hides what is forgotten while the file behind still shows it. */
-static bool is_forgotten(struct sqlite_store *self, uint64_t seq) {
-    pthread_mutex_lock(&self->front.mutex);
-    const struct entry *entry = tables_find(&self->front.tables, seq);
-    bool forgotten = entry && entry->stage != ENTRY_HELD;
-    pthread_mutex_unlock(&self->front.mutex);
-    return forgotten;
-}
-
 enum status reader_get_seq(struct store *store, uint64_t seq, struct store_held **out,
                            struct err *err) {
     struct sqlite_store *self = parts_of(store);
-    struct location at;
-    if (is_forgotten(self, seq))
+    struct location at = {.seq = seq, .envelope_place = PLACE_FILE, .body_place = PLACE_FILE};
+    pthread_mutex_lock(&self->front.mutex);
+    const struct entry *entry = tables_find(&self->front.tables, seq);
+    bool may_be_held = entry ? entry->stage == ENTRY_HELD : seq < self->front.tables.next_seq;
+    if (entry && may_be_held)
+        locate(entry, &at);
+    pthread_mutex_unlock(&self->front.mutex);
+    if (!may_be_held)
         return err_set(err, STATUS_NOT_FOUND, "message %llu is not held any more",
                        (unsigned long long)seq);
-    if (!relocate(self, seq, &at))
-        at = (struct location){.seq = seq, .envelope_place = PLACE_FILE, .body_place = PLACE_FILE};
     return load(self, &at, out, err);
 }
