@@ -51,7 +51,8 @@ static void *run(void *arg) {
 
 enum status alarm_start(const struct alarm_options *options, struct alarm **out, struct err *err) {
     struct alarm *alarm = memory_new(sizeof *alarm);
-    alarm->sampler = (struct alarm_sampler){.store = options->store,
+    alarm->sampler = (struct alarm_sampler){.triage = options->triage,
+                                            .store = options->store,
                                             .engine = options->engine,
                                             .replays = options->replays,
                                             .dlq = options->dlq,

@@ -12,6 +12,7 @@ struct alarm;
 
 struct alarm_options {
     const struct config_alerts *config; /* outlives the alarm */
+    struct triage *triage;
     struct store *store;
     struct engine *engine;
     struct replays *replays;

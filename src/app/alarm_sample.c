@@ -5,6 +5,7 @@
 
 #include "base/list.h"
 #include "base/memory.h"
+#include "triage/group.h"
 
 enum {
     MINUTE_MS = 60 * 1000,
@@ -12,7 +13,7 @@ enum {
     REASON_KNOWN_MINUTES = 10, /* before a reason has a usual rate */
     REASON_LEAST = 10,         /* arrivals a minute below which no reason is worth a word */
     RATIO_LEAST_ATTEMPTS = 20, /* a minute below which a share says nothing */
-    NEWS_MS = 10 * MINUTE_MS,  /* how long a new group is new */
+    NEWS_MS = 10 * MINUTE_MS,  /* how long a new group is new, and a returned one back */
     SUBJECT_MAX = 512,
 };
 
@@ -175,19 +176,16 @@ static void add_dlqs(struct alarm_sampler *sampler, struct readings *readings, s
 
 /* ---- groups ---- */
 
-static void add_groups(struct alarm_sampler *sampler, struct readings *readings, struct wall now) {
-    struct store *store = sampler->store;
-    struct store_group *groups;
-    size_t count = store->vtable->groups(store, BYTES_NONE, readings->arena, &groups);
+static void add_groups(struct alarm_sampler *sampler, struct readings *readings) {
+    struct group_news *news;
+    size_t count = group_watch(sampler->triage, NEWS_MS, readings->arena, &news);
     for (size_t i = 0; i < count; i++) {
-        const struct store_group *group = &groups[i];
-        if (now.ms - group->first_seen.ms >= NEWS_MS)
-            continue;
         struct buf subject;
         buf_init_fixed(&subject, arena_alloc(readings->arena, SUBJECT_MAX), SUBJECT_MAX);
-        buf_printf(&subject, "%.*s/%016llx", BYTES_ARG(group->dlq),
-                   (unsigned long long)group->fingerprint);
-        add(readings, METRIC_GROUP_NEW, buf_view(&subject), 1, BYTES_NONE);
+        buf_printf(&subject, "%.*s/%016llx", BYTES_ARG(news[i].dlq),
+                   (unsigned long long)news[i].fingerprint);
+        add(readings, news[i].returned ? METRIC_GROUP_RETURNED : METRIC_GROUP_NEW,
+            buf_view(&subject), 1, BYTES_NONE);
     }
 }
 
@@ -211,7 +209,7 @@ size_t alarm_sample(void *arg, struct wall now, struct arena *arena, struct aler
     struct readings readings = {.arena = arena};
     add_queues(sampler, &readings);
     add_dlqs(sampler, &readings, now);
-    add_groups(sampler, &readings, now);
+    add_groups(sampler, &readings);
     add_replays(sampler, &readings, now);
     *out = readings.list;
     return readings.count;

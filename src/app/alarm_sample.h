@@ -5,9 +5,11 @@
 #include "base/map.h"
 #include "engine/engine.h"
 #include "triage/alert.h"
+#include "triage/triage.h"
 #include "triage/replays.h"
 
 struct alarm_sampler {
+    struct triage *triage;
     struct store *store;
     struct engine *engine;
     struct replays *replays;

@@ -9,6 +9,7 @@
 #include "core/policy.h"
 #include "engine/engine.h"
 #include "triage/alert.h"
+#include "triage/retention.h"
 
 enum {
     CONFIG_QUEUES_MAX = 10000,
@@ -52,8 +53,14 @@ enum config_on_dead { ON_DEAD_CLOSE, ON_DEAD_CONTINUE };
 
 enum { CONFIG_MAX_REPLAYS = 3, CONFIG_MAX_LAG = 1000 };
 
+/* How long letters are kept, by their state. */
+struct config_retention {
+    int64_t keep_ms[RETENTION_COUNT]; /* RETENTION_NEVER: as long as the store is */
+};
+
 /* What a DLQ's configuration says to triage. */
 struct config_triage {
+    struct config_retention retention;
     uint32_t max_replays;         /* 3 */
     int64_t fresh_ms;             /* fresh.within; 0: letters do not go stale by age */
     struct config_handler *check; /* fresh.check; NULL: none */

@@ -1,5 +1,6 @@
 #include "app/config_dlq.h"
 
+#include "app/config_retention.h"
 #include "app/config_triage.h"
 #include "app/config_value.h"
 
@@ -62,7 +63,7 @@ static const struct config_field dlq_fields[] = {
                   REPLAYS_MOST),
     CONFIG_NOT_YET("mirror"),
     CONFIG_VALUE("fresh", config_triage_read_fresh, struct said, triage),
-    CONFIG_NOT_YET("retention"),
+    CONFIG_VALUE("retention", config_retention_read, struct said, triage.retention),
     CONFIG_NOT_YET("triage"),
     CONFIG_WHOLE("route", read_route),
 };
@@ -75,6 +76,7 @@ void config_dlq_init(struct config_reader *reader, struct config_queue *queue) {
     queue->dlqs[0] = (struct engine_dlq){.name = queue->policy.dlq, .cap = CAP};
     queue->triage = arena_alloc(reader->arena, sizeof *queue->triage);
     queue->triage[0] = (struct config_triage){.max_replays = CONFIG_MAX_REPLAYS};
+    config_retention_init(&queue->triage[0].retention);
     queue->dlq_count = 1;
 }
 
@@ -181,30 +183,37 @@ static void expand(const struct finish *finish, struct config_queue *queue) {
             add_dlq(finish, queue, &own, policy->rules[i].dlq);
 }
 
-/* Where on_full was said for this DLQ. */
-static struct config_place on_full_place(const struct finish *finish,
-                                         const struct config_node *queue, struct bytes dlq) {
+/* Where a key was said for this DLQ. */
+static struct config_place place_of(const struct finish *finish, const struct config_node *queue,
+                                    struct bytes dlq, const char *key) {
     const struct override *override = override_of(finish, dlq);
     const struct config_node *own = config_tree_find(queue, "dlq"), *said = NULL;
     if (override)
-        said = config_tree_find(override->node, "on_full");
+        said = config_tree_find(override->node, key);
     if (!said && own)
-        said = config_tree_find(own, "on_full");
+        said = config_tree_find(own, key);
     return said ? said->at : queue->key_at;
 }
 
+static bool expires(const struct config_triage *triage) {
+    return triage->retention.keep_ms[RETENTION_UNRESOLVED] != RETENTION_NEVER;
+}
+
 /* One is enough for a queue: its DLQs mostly have it from one place. */
-static void check_spill(const struct finish *finish, const struct config_queue *queue,
-                        const struct config_node *node) {
+static void check_archive(const struct finish *finish, const struct config_queue *queue,
+                          const struct config_node *node) {
     for (size_t i = 0; i < queue->dlq_count; i++) {
         const struct engine_dlq *dlq = &queue->dlqs[i];
-        if (dlq->on_full == ON_FULL_SPILL && dlq->archive.len == 0) {
-            config_mistake_add(&finish->reader->mistakes, on_full_place(finish, node, dlq->name),
-                               "on_full: spill needs an archive for DLQ \"%.*s\", such as "
-                               "archive: \"file:archive/\"",
-                               BYTES_ARG(dlq->name));
-            return;
-        }
+        bool spills = dlq->on_full == ON_FULL_SPILL;
+        if (dlq->archive.len > 0 || (!spills && !expires(&queue->triage[i])))
+            continue;
+        const char *key = spills ? "on_full" : "retention";
+        config_mistake_add(&finish->reader->mistakes, place_of(finish, node, dlq->name, key),
+                           "%s needs an archive for DLQ \"%.*s\", such as "
+                           "archive: \"file:archive/\"",
+                           spills ? "on_full: spill" : "retention of unresolved letters",
+                           BYTES_ARG(dlq->name));
+        return;
     }
 }
 
@@ -267,7 +276,7 @@ void config_dlq_finish(struct config_reader *reader, const struct config_node *r
     for (size_t i = 0; i < reader->config->queue_count; i++, node = node->next) {
         struct config_queue *queue = &reader->config->queues[i];
         expand(&finish, queue);
-        check_spill(&finish, queue, node);
+        check_archive(&finish, queue, node);
         check_shared(&finish, queue, node);
     }
     check_unused(&finish);

@@ -5,6 +5,7 @@
 #include "app/config_order.h"
 #include "app/config_policy.h"
 #include "app/config_print_rules.h"
+#include "app/config_retention.h"
 #include "base/instant.h"
 
 enum { TEXT_MAX = 4 << 20 };
@@ -213,6 +214,18 @@ static void put_fresh(struct config_printer *p, const struct config_triage *tria
     buf_char(p->out, '}');
 }
 
+static void put_retention(struct config_printer *p, const struct config_retention *retention) {
+    buf_str(p->out, ", retention: {");
+    for (size_t i = 0; i < RETENTION_COUNT; i++) {
+        buf_printf(p->out, "%s%s: ", i > 0 ? ", " : "", config_retention_words[i]);
+        if (retention->keep_ms[i] == RETENTION_NEVER)
+            buf_str(p->out, "never");
+        else
+            duration_put(p->out, retention->keep_ms[i]);
+    }
+    buf_char(p->out, '}');
+}
+
 static void put_dlq(struct config_printer *p, const struct engine_dlq *dlq,
                     const struct config_triage *triage) {
     bool comma = true;
@@ -224,6 +237,7 @@ static void put_dlq(struct config_printer *p, const struct engine_dlq *dlq,
     config_printer_optional(p, "archive", dlq->archive, &comma);
     buf_printf(p->out, ", max_replays: %u", triage->max_replays);
     put_fresh(p, triage);
+    put_retention(p, &triage->retention);
     buf_str(p->out, "}\n");
 }
 

@@ -10,6 +10,7 @@
 #include "app/config_policy.h"
 #include "app/config_queue.h"
 #include "app/config_reply.h"
+#include "app/config_retention.h"
 #include "app/config_server.h"
 #include "app/config_triage.h"
 #include "app/config_when.h"
@@ -30,6 +31,7 @@ extern const struct config_table config_root_table;
     X("poison", config_poison_table)                                                               \
     X("dlq", config_dlq_table)                                                                     \
     X("fresh", config_fresh_table)                                                                 \
+    X("retention", config_retention_table)                                                         \
     X("replay", config_replay_table)                                                               \
     X("dlqs", config_dlqs_table)                                                                   \
     X("idempotency", config_idempotency_table)                                                     \

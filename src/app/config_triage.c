@@ -2,6 +2,7 @@
 
 #include "app/config.h"
 #include "app/config_handler.h"
+#include "app/config_retention.h"
 #include "app/config_same.h"
 #include "app/config_value.h"
 
@@ -47,6 +48,7 @@ bool config_triage_read_replay(struct config_reader *reader, const struct config
 
 void config_triage_apply(const struct config_node *entry, const struct config_triage *said,
                          struct config_triage *into) {
+    config_retention_apply(&said->retention, &into->retention);
     if (config_tree_find(entry, "max_replays"))
         into->max_replays = said->max_replays;
     if (config_tree_find(entry, "fresh")) {
@@ -58,5 +60,7 @@ void config_triage_apply(const struct config_node *entry, const struct config_tr
 const char *config_triage_difference(const struct config_triage *a, const struct config_triage *b) {
     if (a->max_replays != b->max_replays)
         return "max_replays";
+    if (!config_retention_same(&a->retention, &b->retention))
+        return "retention";
     return a->fresh_ms == b->fresh_ms && config_same_handler(a->check, b->check) ? NULL : "fresh";
 }

@@ -6,6 +6,7 @@
 
 #include "app/alarm.h"
 #include "app/config_find.h"
+#include "app/config_retention.h"
 #include "app/instance.h"
 #include "app/reload.h"
 #include "app/replay_plant.h"
@@ -52,6 +53,7 @@ struct plant {
     struct sinks sinks;
     struct triage triage;
     struct replay_plant *replays;
+    struct retention *retention;
     struct engine *engine;
     struct alarm *alarm;
     struct line *lines;
@@ -238,6 +240,24 @@ static enum status make_replays(struct plant *plant, struct err *err) {
     return replay_plant_new(&options, &plant->replays, err);
 }
 
+/* ---- retention ---- */
+
+static size_t retention_rules(void *arg, struct arena *arena, struct retention_rule **out) {
+    struct plant *plant = arg;
+    pthread_rwlock_rdlock(&plant->config_lock);
+    size_t count = config_retention_rules(plant->config, arena, out);
+    pthread_rwlock_unlock(&plant->config_lock);
+    return count;
+}
+
+static void start_retention(struct plant *plant) {
+    struct retention_options options = {.triage = &plant->triage,
+                                        .base_dir = plant->started->dir,
+                                        .rules = retention_rules,
+                                        .arg = plant};
+    plant->retention = retention_start(&options);
+}
+
 static void *engine_thread(void *arg) {
     engine_run(arg);
     return NULL;
@@ -245,6 +265,7 @@ static void *engine_thread(void *arg) {
 
 static enum status start_alarm(struct plant *plant, struct err *err) {
     struct alarm_options options = {.config = &plant->started->alerts,
+                                    .triage = &plant->triage,
                                     .store = plant->store,
                                     .engine = plant->engine,
                                     .replays = replay_plant_replays(plant->replays),
@@ -273,6 +294,7 @@ static enum status open_port(struct plant *plant, struct err *err) {
         .clock = &clock_system,
         .jq = plant->jq,
         .triage = &plant->triage,
+        .base_dir = plant->started->dir,
         .replays = replay_plant_replays(plant->replays),
         .alerts = alarm_alerts(plant->alarm),
         .config = {view_dlq, view_dlq_names, view_policy, view_release, plant},
@@ -306,6 +328,7 @@ enum status plant_start(struct config *config, struct plant **out, struct err *e
         thread_start(&plant->engine_thread, "engine", engine_thread, plant->engine);
         plant->engine_runs = true;
         replay_plant_run(plant->replays);
+        start_retention(plant);
         status = start_alarm(plant, err);
     }
     if (status == STATUS_OK)
@@ -340,6 +363,7 @@ enum status plant_reload(struct plant *plant, struct config *config, struct err 
     past->config = status == STATUS_OK ? plant->config : config;
     plant->config = status == STATUS_OK ? config : plant->config;
     pthread_rwlock_unlock(&plant->config_lock);
+    retention_wake(plant->retention);
     return status;
 }
 
@@ -385,6 +409,7 @@ void plant_stop(struct plant *plant) {
     if (plant->engine_runs)
         engine_hold(plant->engine, plant->config->drain_ms);
     close_port(plant);
+    retention_stop(plant->retention);
     replay_plant_stop(plant->replays);
     if (plant->engine_runs) {
         engine_stop(plant->engine);

@@ -15,6 +15,8 @@ enum {
     ACTOR_MAX = 256,
     CONNECT_MS = 5000,
     ANSWER_MS = 120 * 1000,
+    FETCH_MS = 3600 * 1000, /* the server writes all of it to a file before it answers */
+    FETCH_REFUSAL_MAX = 1 << 20,
     URL_MAX = 128 * 1024,
     PROBLEM_ARENA = 4096
 };
@@ -28,10 +30,38 @@ struct client {
     char trouble[CURL_ERROR_SIZE];
 };
 
+/* Where an answer goes: into memory, or what is no problem into a file. */
+struct receipt {
+    CURL *curl;
+    struct buf *answer;
+    FILE *into;
+    struct progress *progress;
+    uint64_t taken;
+};
+
+static bool is_good(CURL *curl) {
+    long http = 0;
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &http);
+    return http >= 200 && http <= 299;
+}
+
+static size_t write_file(struct receipt *receipt, const char *data, size_t len) {
+    curl_off_t total = 0;
+    if (receipt->taken == 0 &&
+        curl_easy_getinfo(receipt->curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &total) == CURLE_OK &&
+        total > 0)
+        receipt->progress->total = (uint64_t)total;
+    receipt->taken += len;
+    progress_show(receipt->progress, receipt->taken, "");
+    return fwrite(data, 1, len, receipt->into);
+}
+
 static size_t receive(char *data, size_t size, size_t count, void *arg) {
-    struct buf *answer = arg;
-    buf_put(answer, data, size * count);
-    return answer->overflow ? 0 : size * count;
+    struct receipt *receipt = arg;
+    if (receipt->into && is_good(receipt->curl))
+        return write_file(receipt, data, size * count);
+    buf_put(receipt->answer, data, size * count);
+    return receipt->answer->overflow ? 0 : size * count;
 }
 
 /* The name that the system knows this user by. */
@@ -59,7 +89,6 @@ struct client *client_new(const char *url) {
     curl_easy_setopt(curl, CURLOPT_PROXY, ""); /* the server is near: directly, or not at all */
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)ANSWER_MS);
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, client->trouble);
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, receive);
     return client;
@@ -74,7 +103,8 @@ void client_free(struct client *client) {
     free(client);
 }
 
-static struct curl_slist *set_call(struct client *client, const struct client_call *call) {
+static struct curl_slist *set_call(struct client *client, const struct client_call *call,
+                                   const char *method) {
     struct curl_slist *headers = curl_slist_append(NULL, "Accept: application/json");
     CURL *curl = client->curl;
     curl_easy_setopt(curl, CURLOPT_HTTPGET, 1L);
@@ -89,6 +119,7 @@ static struct curl_slist *set_call(struct client *client, const struct client_ca
         curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.len);
         curl_easy_setopt(curl, CURLOPT_POSTFIELDS, call->body.ptr);
     }
+    curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
     return headers;
 }
@@ -99,7 +130,8 @@ static enum status no_answer(const struct client *client, CURLcode code, struct 
         return err_set(err, STATUS_USAGE, "\"%s\" is no http:// or https:// address of a server",
                        client->url);
     if (code == CURLE_WRITE_ERROR)
-        return err_set(err, STATUS_INVALID, "the answer is larger than can be taken; ask for less");
+        return err_set(err, STATUS_INVALID,
+                       "the answer could not be written, or is larger than can be taken");
     return err_set(err, STATUS_UNREACHABLE,
                    "cannot reach impound at %s: %s; is `impound serve` running?", client->url, why);
 }
@@ -127,34 +159,60 @@ static enum status refused(struct client *client, long http, struct bytes answer
     return status;
 }
 
-static enum status judge(struct client *client, const struct buf *answer, struct err *err) {
+static enum status judge(struct client *client, const struct receipt *receipt, struct err *err) {
     long http = 0;
     struct json json;
     curl_easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, &http);
-    if (http < 200 || http > 299)
-        return refused(client, http, buf_view(answer), err);
-    if (json_parse(buf_view(answer), &json, err) != STATUS_OK)
+    if (!is_good(client->curl))
+        return refused(client, http, buf_view(receipt->answer), err);
+    if (!receipt->into && json_parse(buf_view(receipt->answer), &json, err) != STATUS_OK)
         return err_set(err, STATUS_INVALID, "%s does not answer in JSON; is it impound?",
                        client->url);
     return STATUS_OK;
 }
 
-enum status client_send(struct client *client, const struct client_call *call, struct buf *answer,
-                        struct err *err) {
+/* `method`: NULL is what the body says. */
+static enum status perform(struct client *client, const struct client_call *call,
+                           const char *method, struct receipt *receipt, struct err *err) {
     client->refused_line = 0;
     client->trouble[0] = '\0';
-    buf_clear(answer);
+    buf_clear(receipt->answer);
     buf_clear(&client->address);
     buf_str(&client->address, client->url);
     buf_str(&client->address, call->path);
     if (client->address.overflow || !call->path[0])
         return err_set(err, STATUS_USAGE, "what is asked for is too long for an address");
-    struct curl_slist *headers = set_call(client, call);
+    struct curl_slist *headers = set_call(client, call, method);
     curl_easy_setopt(client->curl, CURLOPT_URL, buf_cstr(&client->address));
-    curl_easy_setopt(client->curl, CURLOPT_WRITEDATA, answer);
+    curl_easy_setopt(client->curl, CURLOPT_WRITEDATA, receipt);
+    curl_easy_setopt(client->curl, CURLOPT_TIMEOUT_MS,
+                     receipt->into ? (long)FETCH_MS : (long)ANSWER_MS);
     CURLcode code = curl_easy_perform(client->curl);
     curl_slist_free_all(headers);
-    return code == CURLE_OK ? judge(client, answer, err) : no_answer(client, code, err);
+    return code == CURLE_OK ? judge(client, receipt, err) : no_answer(client, code, err);
+}
+
+enum status client_send(struct client *client, const struct client_call *call, struct buf *answer,
+                        struct err *err) {
+    struct receipt receipt = {.curl = client->curl, .answer = answer};
+    return perform(client, call, NULL, &receipt, err);
+}
+
+enum status client_patch(struct client *client, const struct client_call *call, struct buf *answer,
+                         struct err *err) {
+    struct receipt receipt = {.curl = client->curl, .answer = answer};
+    return perform(client, call, "PATCH", &receipt, err);
+}
+
+enum status client_fetch(struct client *client, const struct client_call *call, FILE *into,
+                         struct progress *progress, struct err *err) {
+    struct buf refusal;
+    buf_init_heap(&refusal, FETCH_REFUSAL_MAX);
+    struct receipt receipt = {
+        .curl = client->curl, .answer = &refusal, .into = into, .progress = progress};
+    enum status status = perform(client, call, NULL, &receipt, err);
+    buf_free(&refusal);
+    return status;
 }
 
 size_t client_refused_line(const struct client *client) {

@@ -3,9 +3,12 @@
 #ifndef CLI_CLIENT_H
 #define CLI_CLIENT_H
 
+#include <stdio.h>
+
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/status.h"
+#include "cli/progress.h"
 
 struct client;
 
@@ -23,6 +26,12 @@ void client_free(struct client *client);
  * or no JSON came. The error is what the server's problem document says. */
 enum status client_send(struct client *client, const struct client_call *call, struct buf *answer,
                         struct err *err);
+/* The same with PATCH. */
+enum status client_patch(struct client *client, const struct client_call *call, struct buf *answer,
+                         struct err *err);
+/* The answer, which need not be JSON and may be large, goes into a file as it comes. */
+enum status client_fetch(struct client *client, const struct client_call *call, FILE *into,
+                         struct progress *progress, struct err *err);
 /* The line of the request that the last refusal names, from 1; 0: none. */
 size_t client_refused_line(const struct client *client);
 

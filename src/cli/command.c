@@ -70,17 +70,29 @@ static int show_answer(const struct cli_env *env, struct bytes answer, command_v
     return code;
 }
 
-int command_show(const struct cli_env *env, const struct client_call *call, command_view *view) {
+typedef enum status send_fn(struct client *client, const struct client_call *call,
+                            struct buf *answer, struct err *err);
+
+static int send_and_show(const struct cli_env *env, send_fn *send, const struct client_call *call,
+                         command_view *view) {
     struct client *client = client_new(env->url);
     struct buf answer;
     struct err err;
     buf_init_heap(&answer, COMMAND_ANSWER_MAX);
-    int code = client_send(client, call, &answer, &err) == STATUS_OK
+    int code = send(client, call, &answer, &err) == STATUS_OK
                    ? show_answer(env, buf_view(&answer), view)
                    : command_fail(&err);
     buf_free(&answer);
     client_free(client);
     return code;
+}
+
+int command_show(const struct cli_env *env, const struct client_call *call, command_view *view) {
+    return send_and_show(env, client_send, call, view);
+}
+
+int command_patch(const struct cli_env *env, const struct client_call *call, command_view *view) {
+    return send_and_show(env, client_patch, call, view);
 }
 
 int command_show_all_or_one(const struct cli_env *env, int argc, char **argv, const char *path,

@@ -28,6 +28,8 @@ typedef void command_view(const struct cli_env *env, struct json answer, struct 
 
 /* Makes the call and prints its answer, through the view or, with --json, as it is. */
 int command_show(const struct cli_env *env, const struct client_call *call, command_view *view);
+/* The same with PATCH. */
+int command_patch(const struct cli_env *env, const struct client_call *call, command_view *view);
 /* A verb that shows what lies at `path`: all of it, or with an argument the one of that name. */
 int command_show_all_or_one(const struct cli_env *env, int argc, char **argv, const char *path,
                             command_view *all, command_view *one);

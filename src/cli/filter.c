@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct options_row action_rows[] = {FILTER_ACTION, {0}};
+/* Only verbs that change nothing have a --state. */
+static const struct options_row action_rows[] = {FILTER_ACTION, FILTER_STATE, {0}};
 
 void filter_word(const char *option, char name[32]) {
     snprintf(name, 32, "%s", option);

@@ -27,6 +27,9 @@
         "limit", "N", "at most so many, the newest", 0                                             \
     }
 
+#define FILTER_STATE                                                                               \
+    { "state", "STATE", "in this state, or several: resolved,discarded", 0 }
+
 /* The option's name as the API spells it: "-" is "_" there. */
 void filter_word(const char *option, char name[32]);
 /* Whether any row of FILTER_ACTION but the limit, or an id, says what is meant. */

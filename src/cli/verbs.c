@@ -41,6 +41,16 @@ static const struct cli_verb own[] = {
      "Which rule, delay and limits led here, and what to do next.\n\n"
      "  impound explain o-1",
      cmd_explain_run, cmd_explain_options},
+    {"groups", "groups [GROUP | note|owner|resolve|mute|open|rule GROUP]",
+     "letters by their failure, most first; note, resolve, mute, open",
+     "GROUP is a fingerprint. A resolved group to which a letter comes is open again, and alerts; "
+     "a\n"
+     "muted one does not. `rule` prints a rule for classify that matches the group's failures.\n\n"
+     "  impound groups --dlq orders.dlq\n"
+     "  impound groups note 9f2c01d2e3a4b5c6 'see ticket 42'\n"
+     "  impound groups resolve 9f2c01d2e3a4b5c6 --why 'fixed in 1.4'\n"
+     "  impound groups rule 9f2c01d2e3a4b5c6 --do retry",
+     cmd_groups_run, cmd_groups_options},
     {"replay", "replay [ID…]", "send letters round again; nothing is changed without --apply",
      "Without --apply the plan is shown: how many, where to, what the edit changes. With it, a "
      "canary\n"
@@ -67,6 +77,18 @@ static const struct cli_verb own[] = {
      "several, or a filter, nothing is changed without --apply.\n\n"
      "  impound escalate 01909af4 --why 'ask the provider'",
      cmd_escalate_run, cmd_escalate_options},
+    {"export", "export [ID…]", "whole letters as NDJSON, bodies and history included",
+     "Without a filter it is every letter, in any state; with one, the unresolved ones unless "
+     "--state\n"
+     "says otherwise.\n\n"
+     "  impound export --dlq orders.dlq -o orders.ndjson.zst",
+     cmd_export_run, cmd_export_options},
+    {"import", "import FILE…", "bring letters back from exports, archives and spill files",
+     "Each letter comes back as it was written. What is held already is left alone, so that twice "
+     "is\n"
+     "once; lines that are damaged are named, and the rest is imported.\n\n"
+     "  impound import archive/orders.dlq/*.ndjson.zst",
+     cmd_import_run, NULL},
     {"pause", "pause QUEUE", "stop handing over; survives a restart",
      "  impound pause orders --why 'moving the database'", cmd_pause_run, cmd_pause_options},
     {"resume", "resume QUEUE", "go on after a pause or a halt", "  impound resume orders",
@@ -95,7 +117,7 @@ static const struct cli_verb own[] = {
 enum { OWN_COUNT = sizeof own / sizeof *own };
 
 static const char *const later[] = {
-    "groups", "compensate", "export", "import", "top", "demo", "bench",
+    "compensate", "top", "demo", "bench",
 };
 
 static size_t count_local(const struct cli_verb *local) {

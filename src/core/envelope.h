@@ -87,12 +87,16 @@ struct envelope {
 enum envelope_part {
     ENVELOPE_WITH_BODY, /* with message.body or message.body_base64 */
     ENVELOPE_ROW,       /* a list's row: without body, stack_trace and history */
+    ENVELOPE_LINE,      /* as with the body, but one line that gives every byte back: a body that
+                           JSON cannot show exactly, or only over several lines, is base64 */
 };
 
 /* Writes JSON. The body is written as it is when it is JSON (content_type application/json and it
  * parses), as a JSON string when it is other UTF-8 text, as body_base64 when it is not UTF-8. */
 void envelope_encode(const struct envelope *envelope, enum envelope_part part, struct bytes body,
                      struct buf *out);
+/* Whether a body is written as it is: it is JSON, and says so. */
+bool envelope_is_json(struct bytes content_type, struct bytes body);
 /* A member "body" or "body_base64", by the same rule; for whoever writes another object. */
 void envelope_put_body(struct json_out *out, struct bytes content_type, struct bytes body);
 /* Reads what envelope_encode wrote. Slices of `json` and of the arena. STATUS_CORRUPT when it is

@@ -164,12 +164,15 @@ static void put_verdict(struct encoding *e, const void *at, const struct envelop
                                               : verdict_text(note->verdict));
 }
 
-static bool is_json(struct bytes content_type, struct bytes body) {
+static bool says_json(struct bytes content_type) {
     struct bytes media =
         bytes_trim(bytes_cut(content_type, 0, bytes_find(content_type, BYTES(";"))));
+    return bytes_eq_nocase(media, BYTES("application/json"));
+}
+
+bool envelope_is_json(struct bytes content_type, struct bytes body) {
     struct json value;
-    return bytes_eq_nocase(media, BYTES("application/json")) &&
-           json_parse(body, &value, NULL) == STATUS_OK;
+    return says_json(content_type) && json_parse(body, &value, NULL) == STATUS_OK;
 }
 
 void envelope_put_body(struct json_out *out, struct bytes content_type, struct bytes body) {
@@ -177,10 +180,31 @@ void envelope_put_body(struct json_out *out, struct bytes content_type, struct b
     json_key(out, text ? "body" : "body_base64");
     if (!text)
         json_put_base64(out, body);
-    else if (is_json(content_type, body))
+    else if (envelope_is_json(content_type, body))
         json_put_raw(out, bytes_trim(body));
     else
         json_put(out, body.ptr ? body : BYTES(""));
+}
+
+static bool is_one_line(struct bytes text) {
+    return bytes_find(text, BYTES("\n")) == text.len && bytes_find(text, BYTES("\r")) == text.len;
+}
+
+/* Whoever reads the line tells JSON from text by the content type alone. */
+static bool fits_a_line(struct bytes content_type, struct bytes body) {
+    if (!says_json(content_type))
+        return true;
+    return envelope_is_json(content_type, body) && bytes_trim(body).len == body.len &&
+           is_one_line(body);
+}
+
+static void put_body(struct encoding *e, const struct envelope *envelope) {
+    if (e->part != ENVELOPE_LINE || fits_a_line(envelope->content_type, e->body)) {
+        envelope_put_body(&e->out, envelope->content_type, e->body);
+        return;
+    }
+    json_key(&e->out, "body_base64");
+    json_put_base64(&e->out, e->body);
 }
 
 static void put_maybe_section(struct encoding *e, const void *base,
@@ -245,7 +269,7 @@ static void put_members(struct encoding *e, const void *base,
         if (!is_written(e, at, field))
             continue;
         if (field->form == FORM_BODY) {
-            envelope_put_body(&e->out, ((const struct envelope *)base)->content_type, e->body);
+            put_body(e, base);
             continue;
         }
         json_key(&e->out, field->name);

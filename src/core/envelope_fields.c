@@ -11,7 +11,7 @@ static const struct envelope_field message_fields[] = {
     {"key", 3, FORM_MAYBE_TEXT, IN_ALL, AT(key)},
     {"headers", 4, FORM_HEADERS, IN_ALL, WHOLE},
     {"content_type", 5, FORM_TEXT, IN_ALL, AT(content_type)},
-    {"body", 6, FORM_BODY, IN_BODY, WHOLE},
+    {"body", 6, FORM_BODY, IN_BODY | IN_LINE, WHOLE},
     {"content_hash", 7, FORM_HASH, IN_ALL, AT(content_hash)},
     {"size", 8, FORM_SIZE, IN_ALL, AT(size)},
 };
@@ -24,7 +24,7 @@ static const struct envelope_field failure_fields[] = {
     {"signal", 4, FORM_MAYBE_INT, IN_ALL, AT(signal)},
     {"error_type", 5, FORM_TEXT, IN_ALL, AT(error_type)},
     {"error_message", 6, FORM_TEXT, IN_ALL, AT(error_message)},
-    {"stack_trace", 7, FORM_TEXT, IN_STORED | IN_BODY, AT(stack_trace)},
+    {"stack_trace", 7, FORM_TEXT, IN_STORED | IN_BODY | IN_LINE, AT(stack_trace)},
     {"fingerprint", 8, FORM_FINGERPRINT, IN_ALL, AT(fingerprint)},
     {"retry_after_ms", 9, FORM_MAYBE_I64, IN_ALL, AT(retry_after_ms)},
 };
@@ -43,7 +43,7 @@ static const struct envelope_field task_fields[] = {
 static const struct envelope_section task_section = SECTION(task_fields);
 
 static const struct envelope_field top_fields[] = {
-    {"id", 1, FORM_ID, IN_BODY | IN_ROW, WHOLE},
+    {"id", 1, FORM_ID, IN_BODY | IN_ROW | IN_LINE, WHOLE},
     {"dlq", 2, FORM_TEXT, IN_ALL, AT(dlq)},
     {"state", 3, FORM_STATE, IN_ALL, AT(state)},
     {"cause", 4, FORM_CAUSE, IN_ALL, WHOLE},
@@ -56,7 +56,7 @@ static const struct envelope_field top_fields[] = {
     {"max_attempts", 11, FORM_U32, IN_ALL, AT(max_attempts)},
     {"crashes", 12, FORM_U32, IN_ALL, AT(crashes)},
     {"replays", 13, FORM_U32, IN_ALL, AT(replays)},
-    {"history", 14, FORM_HISTORY, IN_STORED | IN_BODY, WHOLE},
+    {"history", 14, FORM_HISTORY, IN_STORED | IN_BODY | IN_LINE, WHOLE},
     {"created_at", 15, FORM_TIME, IN_ALL, AT(created_at)},
     {"first_failure_at", 16, FORM_TIME, IN_ALL, AT(first_failure_at)},
     {"last_failure_at", 17, FORM_TIME, IN_ALL, AT(last_failure_at)},
@@ -77,7 +77,7 @@ static const struct envelope_field top_fields[] = {
     {"replayed_at", 39, FORM_TIME, IN_ALL, AT(replayed_at)},
     {"edited", 32, FORM_FLAG, IN_ALL, AT(edited)},
     {"suspect", 33, FORM_FLAG, IN_ALL, AT(suspect)},
-    {"closes_key", 34, FORM_FLAG, IN_STORED, AT(closes_key)},
+    {"closes_key", 34, FORM_FLAG, IN_STORED | IN_LINE, AT(closes_key)},
     {"lease", 35, FORM_SIZE, IN_STORED, AT(lease)},
     {"lease_ms", 36, FORM_I64, IN_STORED, AT(lease_ms)},
     {"delay_ms", 37, FORM_I64, IN_STORED, AT(delay_ms)},

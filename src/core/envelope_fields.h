@@ -46,8 +46,9 @@ enum envelope_form {
 enum {
     IN_BODY = 1 << ENVELOPE_WITH_BODY,
     IN_ROW = 1 << ENVELOPE_ROW,
-    IN_STORED = 1 << 2,
-    IN_ALL = IN_STORED | IN_BODY | IN_ROW,
+    IN_LINE = 1 << ENVELOPE_LINE,
+    IN_STORED = 1 << 3,
+    IN_ALL = IN_STORED | IN_BODY | IN_ROW | IN_LINE,
 };
 
 enum { ENVELOPE_NUMBER_MAX = 63 };

@@ -168,7 +168,10 @@ static void while_dead(struct queue *queue, struct store_held *held, struct rele
 
 static void while_held(struct engine *engine, uint64_t message, uint64_t secret,
                        struct release release) {
-    struct store_held *held = engine->store->vtable->get_seq(engine->store, message);
+    struct store *store = engine->store;
+    struct store_held *held = NULL;
+    struct err err;
+    store->vtable->get_seq(store, message, &held, &err); /* what cannot be read is not there */
     struct queue *queue = held ? engine_queue(engine, held->envelope.queue) : NULL;
     if (queue && held->envelope.lease == secret) {
         while_dead(queue, held, release);

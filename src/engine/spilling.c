@@ -63,7 +63,7 @@ static enum status append(struct flight *flight, const struct engine_dlq *dlq, s
     struct spill *spill = engine->options.spill;
     struct buf line;
     buf_init_heap(&line, SPILL_LINE_MAX);
-    envelope_encode(&flight->held->envelope, ENVELOPE_WITH_BODY, flight->held->body, &line);
+    envelope_encode(&flight->held->envelope, ENVELOPE_LINE, flight->held->body, &line);
     enum status status = spill->vtable->append(spill, dlq->archive, dlq->name, engine->now.wall,
                                                buf_view(&line), err);
     buf_free(&line);

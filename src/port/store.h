@@ -261,9 +261,10 @@ struct store_vtable {
      * several queues hold it (err lists them). Always current. */
     enum status (*get)(struct store *store, struct bytes queue, struct bytes id,
                        struct store_held **out, struct err *err);
-    /* By the store's own number, whatever its state; NULL: it is not held, or cannot be read.
-     * Always current. */
-    struct store_held *(*get_seq)(struct store *store, uint64_t seq);
+    /* By the store's own number, whatever its state. NOT_FOUND; other trouble when it is held but
+     * cannot be read. Always current. */
+    enum status (*get_seq)(struct store *store, uint64_t seq, struct store_held **out,
+                           struct err *err);
     /* Waits at most 2 s for the fold of what was committed before. MUST NOT be called on an engine
      * thread. INVALID when the cursor or the search text is not understood. */
     enum status (*list)(struct store *store, const struct store_query *query, struct arena *arena,

@@ -43,6 +43,13 @@ void call_replays_pause(struct request *request);
 void call_replays_resume(struct request *request);
 void call_replays_abort(struct request *request);
 void call_audit(struct request *request);
+void call_groups_list(struct request *request);
+void call_groups_show(struct request *request);
+void call_groups_patch(struct request *request);
+void call_groups_rule(struct request *request);
+void call_exports(struct request *request);
+void call_imports(struct request *request);
+void call_archives(struct request *request);
 void call_alerts_list(struct request *request);
 void call_alerts_test(struct request *request);
 

@@ -1,6 +1,7 @@
 #include "server/intake.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "server/gate.h"
 #include "server/request.h"
@@ -49,9 +50,6 @@ static void find_route(struct request *request) {
         request_problem(request, status, "the percent-encoding of the path is broken");
     else if (status != STATUS_OK)
         request_problem(request, status, "there is no such path; see /openapi.json");
-    else if (!request->route->call)
-        request_problem(request, STATUS_NOT_YET, "%s %s is not in this version",
-                        request->route->method, request->route->path);
 }
 
 static void take_content_type(struct request *request) {
@@ -96,11 +94,16 @@ static void examine(struct request *request) {
         find_route(request);
 }
 
+static void take_accept(struct request *request) {
+    struct bytes accept = header(request, MHD_HTTP_HEADER_ACCEPT);
+    request->takes_zstd = bytes_has_nocase(accept, BYTES("application/zstd"));
+}
+
 static void too_large(struct request *request) {
     char memory[32];
     struct buf limit;
     buf_init_fixed(&limit, memory, sizeof memory);
-    size_put(&limit, request->server->options.max_body);
+    size_put(&limit, request_body_max(request));
     request_problem(
         request, STATUS_TOO_LARGE,
         "the body is larger than server.max_body, %.*s; send less at a time or raise it",
@@ -112,13 +115,15 @@ static enum MHD_Result reply(struct request *request);
 static enum MHD_Result begin(struct request *request) {
     take_content_type(request);
     take_actor(request);
+    take_accept(request);
     examine(request);
+    request->body.max = request_body_max(request);
     if (!request->answered)
         MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, add_arg, request);
     uint64_t announced = 0;
     struct bytes length = header(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
-    bool large = length.ptr &&
-                 (!bytes_u64(length, &announced) || announced > request->server->options.max_body);
+    bool large =
+        length.ptr && (!bytes_u64(length, &announced) || announced > request_body_max(request));
     if (!large)
         return MHD_YES;
     /* Not worth reading: the answer goes out before the body has come, and the connection is closed
@@ -165,9 +170,21 @@ static void add_headers(struct request *request, struct MHD_Response *response) 
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
 }
 
+/* libmicrohttpd closes the file with the response. */
+static struct MHD_Response *file_response(struct request *request) {
+    struct stat stat;
+    int fd = request->out_file;
+    if (fstat(fd, &stat) != 0)
+        return NULL;
+    request->out_file = -1;
+    return MHD_create_response_from_fd64((uint64_t)stat.st_size, fd);
+}
+
 static struct MHD_Response *make_response(struct request *request) {
     if (request->listener)
         return events_response(request->listener, request->connection);
+    if (request->out_file >= 0)
+        return file_response(request);
     size_t len;
     char *text = buf_take(&request->out, &len);
     return MHD_create_response_from_buffer(len, text, MHD_RESPMEM_MUST_FREE);

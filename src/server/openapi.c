@@ -85,13 +85,14 @@ static void put_query_parameters(struct json_out *json, struct bytes names) {
 /* ---- operations ---- */
 
 static void put_request_body(struct json_out *json, const struct route *route) {
-    if (!route->takes)
+    if (!route->takes && !route->takes_too)
         return;
     json_key(json, "requestBody");
     json_open(json, '{');
     json_key(json, "content");
     json_open(json, '{');
-    put_media(json, "application/json", route->takes);
+    if (route->takes)
+        put_media(json, "application/json", route->takes);
     if (route->takes_too)
         put_media(json, "application/x-ndjson", route->takes_too);
     json_close(json, '}');
@@ -141,7 +142,7 @@ static void put_operation(struct json_out *json, const struct route *route) {
 
 static bool path_seen_before(size_t place) {
     for (size_t i = 0; i < place; i++) {
-        if (routes[i].call && strcmp(routes[i].path, routes[place].path) == 0)
+        if (strcmp(routes[i].path, routes[place].path) == 0)
             return true;
     }
     return false;
@@ -151,12 +152,12 @@ static void put_paths(struct json_out *json) {
     json_key(json, "paths");
     json_open(json, '{');
     for (size_t i = 0; i < route_count; i++) {
-        if (!routes[i].call || path_seen_before(i))
+        if (path_seen_before(i))
             continue;
         json_key(json, routes[i].path);
         json_open(json, '{');
         for (size_t j = i; j < route_count; j++) {
-            if (routes[j].call && strcmp(routes[j].path, routes[i].path) == 0)
+            if (strcmp(routes[j].path, routes[i].path) == 0)
                 put_operation(json, &routes[j]);
         }
         json_close(json, '}');

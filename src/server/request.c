@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/suggest.h"
@@ -23,6 +24,7 @@ struct request *request_new(struct server *server, struct MHD_Connection *connec
     request->path = arena_dup(&request->arena, bytes_of(path));
     buf_init_heap(&request->body, server->options.max_body);
     buf_init_heap(&request->out, REQUEST_ANSWER_MAX);
+    request->out_file = -1;
     list_init(&request->link);
     request->begun = clock_now(server->options.clock).mono;
     pthread_mutex_lock(&server->mutex);
@@ -43,6 +45,8 @@ void request_free(struct request *request) {
     events_leave(server->events, request->listener);
     request_drop_body(request);
     buf_free(&request->out);
+    if (request->out_file >= 0)
+        close(request->out_file);
     arena_free(&request->arena);
     free(request);
     pthread_mutex_lock(&server->mutex);
@@ -133,6 +137,17 @@ void request_answer_as(struct request *request, unsigned status, const char *typ
     request->answered = true;
     if (request->suspended)
         resume(request);
+}
+
+void request_answer_file(struct request *request, int fd_take, const char *type) {
+    request->out_file = fd_take;
+    request_answer_as(request, 200, type);
+}
+
+uint64_t request_body_max(const struct request *request) {
+    uint64_t most = request->server->options.max_body;
+    bool bulk = request->route && request->route->how == ROUTE_BULK;
+    return bulk && most < REQUEST_BULK_MAX ? REQUEST_BULK_MAX : most;
 }
 
 void request_answer(struct request *request, unsigned status) {

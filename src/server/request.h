@@ -21,6 +21,7 @@ enum {
     REQUEST_ANSWER_MAX = 256 * 1024 * 1024, /* bytes of one answer */
     REQUEST_QUOTE_MAX = 255,                /* bytes of a client's own words in a problem */
     REQUEST_ACTOR_MAX = 255,                /* … and of its name in the audit */
+    REQUEST_BULK_MAX = 128 * 1024 * 1024,   /* bytes of the body of a ROUTE_BULK */
 };
 
 #define REQUEST_ACTOR_HEADER "Impound-Actor"
@@ -40,6 +41,7 @@ struct request {
     size_t arg_count;
     struct bytes content_type; /* media type alone; empty: none was given */
     struct bytes actor;        /* who it is from, by its own word (Impound-Actor) */
+    bool takes_zstd;           /* Accept: application/zstd */
     struct buf body;
     uint64_t swallowed; /* bytes of a body that nobody will read */
     struct mono begun;
@@ -51,6 +53,7 @@ struct request {
     bool answered;
     unsigned status;
     struct buf out;
+    int out_file; /* the answer instead of `out`; -1: none */
     const char *out_type;
     char allow[64]; /* the Allow header; empty: none */
     size_t line;    /* of a problem in NDJSON; 0: none */
@@ -79,6 +82,10 @@ bool request_json(struct request *request, bool optional, struct json *out);
 /* Ends the request with what stands in request->out, as JSON or as `type`. */
 void request_answer(struct request *request, unsigned status);
 void request_answer_as(struct request *request, unsigned status, const char *type);
+/* Ends it with 200 and what the file holds. Takes the descriptor. */
+void request_answer_file(struct request *request, int fd_take, const char *type);
+/* How large its body may be. */
+uint64_t request_body_max(const struct request *request);
 /* Ends the request with an RFC 9457 problem document. */
 __attribute__((format(printf, 3, 4))) void
 request_problem(struct request *request, enum status status, const char *format, ...);

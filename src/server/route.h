@@ -14,6 +14,7 @@ enum { ROUTE_PARAMS_MAX = 2, ROUTE_SEGMENTS_MAX = 8 };
 enum route_how {
     ROUTE_AT_ONCE, /* answers from memory, on the HTTP thread */
     ROUTE_WORKER,  /* may wait: suspended, and run by a worker */
+    ROUTE_BULK,    /* the same, with a body of up to REQUEST_BULK_MAX */
     ROUTE_AWAITS,  /* suspended, then started on the HTTP thread; its answer comes from elsewhere */
 };
 
@@ -21,8 +22,8 @@ struct route {
     const char *method;
     const char *path; /* "/v1/queues/{queue}/messages" */
     enum route_how how;
-    void (*call)(struct request *request); /* NULL: not in this version */
-    const char *operation;                 /* OpenAPI operationId */
+    void (*call)(struct request *request);
+    const char *operation; /* OpenAPI operationId */
     const char *summary;
     const char *query;     /* names of query parameters, separated by spaces; NULL: none */
     const char *takes;     /* schema of the request body; NULL: none */

@@ -1,5 +1,4 @@
-/* Every call of the API (DESIGN §6). A row without a call is a promise of a later version: it
- * answers 501, and /openapi.json leaves it out. */
+/* Every call of the API (DESIGN §6). */
 #include "server/call.h"
 #include "server/route.h"
 
@@ -70,6 +69,24 @@ const struct route routes[] = {
      NULL, "Ruled"},
     {"POST", "/v1/letters/{id}/escalate", ROUTE_WORKER, call_letter_escalate, "escalateLetter",
      "Mark a letter as somebody else's to look at.", "queue", "Ruling", NULL, "Envelope"},
+    {"GET", "/v1/groups", ROUTE_WORKER, call_groups_list, "listGroups",
+     "Letters by fingerprint, most first, with what was noted of them.", "dlq limit cursor", NULL,
+     NULL, "Groups"},
+    {"GET", "/v1/groups/{fingerprint}", ROUTE_WORKER, call_groups_show, "showGroup",
+     "One group, over all DLQs.", NULL, NULL, NULL, "Group"},
+    {"PATCH", "/v1/groups/{fingerprint}", ROUTE_WORKER, call_groups_patch, "changeGroup",
+     "Note something of a group, give it an owner, mute, resolve or open it.", NULL, "GroupChange",
+     NULL, "Group"},
+    {"GET", "/v1/groups/{fingerprint}/rule", ROUTE_WORKER, call_groups_rule, "ruleOfGroup",
+     "The YAML of a rule that matches the failures of a group.", "do", NULL, NULL, "GroupRule"},
+    {"POST", "/v1/exports", ROUTE_WORKER, call_exports, "export",
+     "Whole letters as NDJSON, or with compress as zstd; with `to`, into a folder.", NULL, "Export",
+     NULL, "application/x-ndjson"},
+    {"POST", "/v1/imports", ROUTE_BULK, call_imports, "import",
+     "Letters from an export, an archive or a spill file; twice is once.", NULL, NULL, "Envelope",
+     "Imported"},
+    {"GET", "/v1/archives", ROUTE_WORKER, call_archives, "listArchives",
+     "What the archives of the DLQs hold.", "dlq", NULL, NULL, "Archives"},
     {"POST", "/v1/replays", ROUTE_WORKER, call_replays_create, "createReplay",
      "Plan a replay; with dry_run false, start it.", NULL, "ReplayOrder", NULL, "Replay"},
     {"GET", "/v1/replays", ROUTE_WORKER, call_replays_list, "listReplays", "Replays, newest first.",
@@ -104,15 +121,6 @@ const struct route routes[] = {
      NULL, NULL, "application/json"},
     {"GET", "/", ROUTE_AT_ONCE, call_home, "home", "A page that shows how everything is.", NULL,
      NULL, NULL, "text/html"},
-
-#define LATER(verb, template)                                                                      \
-    { .method = verb, .path = template }
-    LATER("GET", "/v1/groups"),
-    LATER("PATCH", "/v1/groups/{fingerprint}"),
-    LATER("POST", "/v1/exports"),
-    LATER("POST", "/v1/imports"),
-    LATER("GET", "/v1/archives"),
-#undef LATER
 };
 
 const size_t route_count = sizeof routes / sizeof *routes;

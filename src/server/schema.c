@@ -362,6 +362,71 @@ const struct schema schemas[] = {
     {"Audit", OBJECT(
         FIRST("audit", ARRAY(REF("AuditEntry")))
         NEXT("cursor", NULLABLE))},
+    {"Group", OBJECT(
+        FIRST("fingerprint", TEXT("16 hex digits"))
+        NEXT("dlqs", ARRAY(STRING))
+        NEXT("count", COUNT("unresolved letters"))
+        NEXT("total", COUNT("letters that ever came"))
+        NEXT("first_seen", TIME)
+        NEXT("last_seen", TIME)
+        NEXT("category", NULLABLE)
+        NEXT("reason", NULLABLE)
+        NEXT("error_type", NULLABLE)
+        NEXT("error_message", NULLABLE)
+        NEXT("rule", NULLABLE)
+        NEXT("sample", ANY("the id of the newest letter; null when it has left the store"))
+        NEXT("versions", ARRAY(STRING))
+        NEXT("state", TEXT("open, muted or resolved"))
+        NEXT("note", NULLABLE)
+        NEXT("owner", NULLABLE)
+        NEXT("why", NULLABLE)
+        NEXT("changed_at", TIME)
+        NEXT("returned_at", TIME))},
+    {"Groups", OBJECT(
+        FIRST("groups", ARRAY(REF("Group")))
+        NEXT("cursor", NULLABLE))},
+    {"GroupChange", ONLY("",
+        FIRST("note", NULLABLE)
+        NEXT("owner", NULLABLE)
+        NEXT("state", TEXT("open, muted or resolved"))
+        NEXT("why", TEXT("for the group and the audit")))},
+    {"GroupRule", OBJECT(
+        FIRST("yaml", TEXT("an entry for classify.rules")))},
+    {"Export", ONLY("",
+        FIRST("filter", ANY("words as in GET /v1/letters, such as {reason: timeout, since: 6h}"))
+        NEXT("ids", ARRAY(STRING))
+        NEXT("group", TEXT("a fingerprint"))
+        NEXT("all", BOOLEAN)
+        NEXT("limit", COUNT("at most so many, the newest"))
+        NEXT("cursor", TEXT("go on behind what an answer with a limit ended with"))
+        NEXT("compress", TEXT("zstd or none"))
+        NEXT("to", TEXT("file:FOLDER, where an archive and its manifest are written")))},
+    {"Imported", OBJECT(
+        FIRST("lines", COUNT("that there were"))
+        NEXT("imported", COUNT("letters that are held now"))
+        NEXT("present", COUNT("letters that were held already"))
+        NEXT("changed_count", COUNT("of those, the ones that are not as they were written"))
+        NEXT("refused_count", COUNT("lines that could not be taken"))
+        NEXT("changed", ARRAY(OBJECT(
+            FIRST("line", INTEGER)
+            NEXT("id", STRING)
+            NEXT("state", STRING))))
+        NEXT("refused", ARRAY(OBJECT(
+            FIRST("line", INTEGER)
+            NEXT("why", STRING)))))},
+    {"Archive", OBJECT(
+        FIRST("file", STRING)
+        NEXT("dlq", NULLABLE)
+        NEXT("letters", INTEGER)
+        NEXT("bytes", INTEGER)
+        NEXT("first_dead_at", TIME)
+        NEXT("last_dead_at", TIME)
+        NEXT("written_at", TIME)
+        NEXT("sha256", TEXT("of the file"))
+        NEXT("path", STRING))},
+    {"Archives", OBJECT(
+        FIRST("archives", ARRAY(REF("Archive")))
+        NEXT("cursor", NULLABLE))},
     {"Explanation", OBJECT(
         FIRST("id", STRING)
         NEXT("queue", STRING)
@@ -417,5 +482,6 @@ const struct schema_parameter schema_parameters[] = {
     {"limit", "integer", "rows of a page, at most 1000"},
     {"cursor", "string", "from the page before"},
     {"window", "string", "a duration from 1m to 1h"},
+    {"do", "string", "the verdict of the rule: retry, fallback, dlq, discard or halt"},
 };
 const size_t schema_parameter_count = sizeof schema_parameters / sizeof *schema_parameters;

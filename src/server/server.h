@@ -36,6 +36,7 @@ struct server_options {
     struct clock *clock;
     struct jq *jq;
     struct triage *triage;
+    struct bytes base_dir; /* what relative archives are relative to */
     struct replays *replays;
     struct alerts *alerts;
     struct server_config_view config;

@@ -203,6 +203,20 @@ static enum status ambiguous(struct fake_store *self, struct entry **matches, si
     return tables_ambiguous(&self->front.tables, queues, count, id, err);
 }
 
+static enum status get_seq(struct store *store, uint64_t seq, struct store_held **out,
+                           struct err *err) {
+    struct fake_store *self = fake(store);
+    pthread_mutex_lock(&self->front.mutex);
+    const struct entry *entry = tables_find(&self->front.tables, seq);
+    bool held = entry && entry->stage == ENTRY_HELD;
+    if (held)
+        *out = hold(&self->front.tables, entry);
+    pthread_mutex_unlock(&self->front.mutex);
+    return held ? STATUS_OK
+                : err_set(err, STATUS_NOT_FOUND, "message %llu is not held any more",
+                          (unsigned long long)seq);
+}
+
 static enum status get(struct store *store, struct bytes queue, struct bytes id,
                        struct store_held **out, struct err *err) {
     struct fake_store *self = fake(store);
@@ -220,16 +234,6 @@ static enum status get(struct store *store, struct bytes queue, struct bytes id,
         *out = hold(&self->front.tables, matches[0]);
     pthread_mutex_unlock(&self->front.mutex);
     return status;
-}
-
-static struct store_held *get_seq(struct store *store, uint64_t seq) {
-    struct fake_store *self = fake(store);
-    pthread_mutex_lock(&self->front.mutex);
-    const struct entry *entry = tables_find(&self->front.tables, seq);
-    bool is_held = entry && entry->stage == ENTRY_HELD;
-    struct store_held *held = is_held ? hold(&self->front.tables, entry) : NULL;
-    pthread_mutex_unlock(&self->front.mutex);
-    return held;
 }
 
 static enum status list(struct store *store, const struct store_query *query, struct arena *arena,

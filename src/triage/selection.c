@@ -36,6 +36,11 @@ enum status selection_finish(struct selection *selection, struct err *err) {
                        "without a filter this would be every letter; say \"all\": true if it is "
                        "meant");
     uint32_t *states = &selection->query.filter.states;
+    if (selection->reading) {
+        if (!selection->all)
+            query_finish(&selection->query);
+        return STATUS_OK;
+    }
     if (*states != 0 && (*states & OPEN_STATES) == 0)
         return err_set(err, STATUS_INVALID,
                        "state: what is decided is decided; only letters in pending_review can be "
@@ -153,12 +158,14 @@ static enum status walk_filter(struct walk *walk, struct arena *arena) {
 
 /* ---- by id ---- */
 
-static enum status check_letter(const struct store_held *held, struct bytes id, struct err *err) {
+static enum status check_letter(const struct walk *walk, const struct store_held *held,
+                                struct bytes id) {
     const struct envelope *envelope = &held->envelope;
+    struct err *err = walk->err;
     if (envelope->letter_id.len == 0)
         return err_set(err, STATUS_CONFLICT, "\"%.*s\" is a message that is not dead",
                        BYTES_ARG(id));
-    if (!(OPEN_STATES >> envelope->state & 1u))
+    if (!walk->selection->reading && !(OPEN_STATES >> envelope->state & 1u))
         return err_set(err, STATUS_CONFLICT, "letter \"%.*s\" is %s already", BYTES_ARG(id),
                        state_text(envelope->state));
     return STATUS_OK;
@@ -190,7 +197,7 @@ static enum status choose(struct walk *walk, struct chosen *out) {
         enum status status = find(walk, id, &held);
         if (status != STATUS_OK)
             return status;
-        status = check_letter(held, id, walk->err);
+        status = check_letter(walk, held, id);
         out[i] = (struct chosen){held->seq, i};
         store_held_free(held);
         if (status != STATUS_OK)

@@ -15,6 +15,7 @@ struct selection {
     struct query query;
     bool filtered; /* some word narrows it down */
     bool all;      /* that none does is meant */
+    bool reading;  /* nothing is decided: letters in any state can be chosen, and with `all` are */
     const struct bytes *ids;
     size_t id_count;      /* > 0: these, and no filter */
     uint64_t limit;       /* at most so many, the newest; 0: all of them */
@@ -46,9 +47,9 @@ struct selection_result {
 /* False: enough. */
 typedef bool selection_visit(void *arg, const struct selection_letter *letter);
 
-/* Visits letters in pending_review and replaying. With ids: NOT_FOUND names one that is not held,
- * CONFLICT one that is no letter or is resolved or discarded; then nothing was visited. May wait.
- */
+/* Visits letters in pending_review and replaying, unless it is only `reading`. With ids: NOT_FOUND
+ * names one that is not held, CONFLICT one that is no letter or is resolved or discarded; then
+ * nothing was visited. May wait. */
 enum status selection_walk(struct triage *triage, const struct selection *selection,
                            selection_visit *visit, void *arg, struct arena *arena,
                            struct selection_result *result, struct err *err);

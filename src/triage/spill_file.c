@@ -4,7 +4,6 @@
  * thereby looks at how it ends. */
 #include "triage/spill_file.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -18,10 +17,11 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "triage/frames.h"
 #include "triage/spill_path.h"
 #include "triage/spill_tail.h"
 
-enum { COMPRESSION_LEVEL = 3, NUMBERS_MAX = 1000, OPEN_MAX = 64 };
+enum { NUMBERS_MAX = 1000, OPEN_MAX = 64 };
 
 struct spill_open {
     struct list link;
@@ -179,18 +179,6 @@ static enum status file_for(struct spill_file *spill, struct bytes archive, stru
 
 /* ---- appending ---- */
 
-/* The line and its end as one frame; the caller frees it. */
-static char *frame_of(struct spill_file *spill, struct bytes line, size_t *len) {
-    size_t room = ZSTD_compressBound(line.len + 1);
-    char *text = memory_new(line.len + 1), *frame = memory_new(room);
-    memcpy(text, line.ptr, line.len);
-    text[line.len] = '\n';
-    *len = ZSTD_compress2(spill->compressor, frame, room, text, line.len + 1);
-    assert(!ZSTD_isError(*len));
-    free(text);
-    return frame;
-}
-
 static bool write_all(int fd, const char *from, size_t len) {
     while (len > 0) {
         ssize_t put = write(fd, from, len);
@@ -224,10 +212,11 @@ static enum status append(struct spill *port, struct bytes archive, struct bytes
     pthread_mutex_lock(&spill->mutex);
     enum status status = file_for(spill, archive, dlq, now, &file, err);
     if (status == STATUS_OK) {
-        size_t len;
-        char *frame = frame_of(spill, line, &len);
-        status = write_frame(spill, file, frame, len, err);
-        free(frame);
+        struct buf frame;
+        buf_init_heap(&frame, SIZE_MAX);
+        frames_put(spill->compressor, line, &frame);
+        status = write_frame(spill, file, frame.ptr, frame.len, err);
+        buf_free(&frame);
     }
     pthread_mutex_unlock(&spill->mutex);
     return status;
@@ -273,11 +262,7 @@ struct spill *spill_file_new(struct bytes base_dir) {
     struct spill_file *spill = memory_new(sizeof *spill);
     spill->spill.vtable = &vtable;
     spill->base_dir = bytes_dup(base_dir);
-    spill->compressor = ZSTD_createCCtx();
-    if (!spill->compressor)
-        abort();
-    ZSTD_CCtx_setParameter(spill->compressor, ZSTD_c_compressionLevel, COMPRESSION_LEVEL);
-    ZSTD_CCtx_setParameter(spill->compressor, ZSTD_c_checksumFlag, 1);
+    spill->compressor = frames_writer_new();
     list_init(&spill->files);
     pthread_mutex_init(&spill->mutex, NULL);
     return &spill->spill;

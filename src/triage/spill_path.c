@@ -14,12 +14,9 @@ static bool is_safe_name(struct bytes name) {
            bytes_find(name, BYTES("..")) == name.len && !memchr(name.ptr, '\0', name.len);
 }
 
-enum status spill_path_folder(struct bytes base_dir, struct bytes archive, struct bytes dlq,
-                              struct buf *out, struct err *err) {
+enum status spill_path_root(struct bytes base_dir, struct bytes archive, struct buf *out,
+                            struct err *err) {
     struct bytes scheme = BYTES("file:");
-    if (!is_safe_name(dlq))
-        return err_set(err, STATUS_INVALID, "\"%.*s\" cannot be the name of a spill folder",
-                       BYTES_ARG(dlq));
     if (!bytes_starts(archive, scheme))
         return err_set(err, STATUS_NOT_YET, "archive \"%.*s\": only file: is in this version",
                        BYTES_ARG(archive));
@@ -31,6 +28,17 @@ enum status spill_path_folder(struct bytes base_dir, struct bytes archive, struc
         buf_char(out, '/');
     }
     buf_bytes(out, path);
+    return STATUS_OK;
+}
+
+enum status spill_path_folder(struct bytes base_dir, struct bytes archive, struct bytes dlq,
+                              struct buf *out, struct err *err) {
+    if (!is_safe_name(dlq))
+        return err_set(err, STATUS_INVALID, "\"%.*s\" cannot be the name of a spill folder",
+                       BYTES_ARG(dlq));
+    enum status status = spill_path_root(base_dir, archive, out, err);
+    if (status != STATUS_OK)
+        return status;
     if (out->ptr[out->len - 1] != '/')
         buf_char(out, '/');
     buf_bytes(out, dlq);

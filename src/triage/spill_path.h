@@ -8,6 +8,9 @@
 
 enum { SPILL_PATH_MAX = 4096 };
 
+/* Appends <base_dir>/<archive>. NOT_YET when the archive is not a `file:`. */
+enum status spill_path_root(struct bytes base_dir, struct bytes archive, struct buf *out,
+                            struct err *err);
 /* Appends <base_dir>/<archive>/<dlq>. INVALID when the DLQ's name could leave the archive; NOT_YET
  * when the archive is not a `file:`. */
 enum status spill_path_folder(struct bytes base_dir, struct bytes archive, struct bytes dlq,

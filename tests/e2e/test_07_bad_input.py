@@ -284,11 +284,6 @@ def test_a_wrong_method_is_405_and_names_the_right_ones(server):
     problem(server.get("/v2/queues"), 404)
 
 
-def test_what_comes_in_a_later_version_says_so(server):
-    for method, path in (("POST", "/v1/exports"), ("POST", "/v1/imports"), ("GET", "/v1/archives")):
-        problem(server.request(method, path), 501, "not in this version")
-
-
 def test_a_foreign_host_or_origin_is_refused(server):
     body = {"body": 1}
     for headers in ({"Host": "evil.example"}, {"Host": f"evil.example:{server.port}"},

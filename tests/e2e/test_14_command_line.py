@@ -12,7 +12,8 @@ from harness import IMPOUND, PATIENCE_S, ROOT, Handler, Server, free_port, impou
 
 DONE, REFUSED, USAGE, UNREACHABLE, NOT_FOUND = range(5)
 VERBS = ["serve", "check", "push", "queues", "dlqs", "ls", "show", "explain", "pause", "resume", "stats",
-         "version", "doctor", "what-if", "replay", "replays", "resolve", "discard", "escalate", "alerts", "audit"]
+         "version", "doctor", "what-if", "replay", "replays", "resolve", "discard", "escalate", "alerts", "audit",
+         "groups", "export", "import"]
 LATER = ["bench"]
 NASTY = "\x1b[2J\x1b]0;owned\x07 red\rback\x9b31m"
 

@@ -144,8 +144,9 @@ static enum status get(struct store *store, struct bytes queue, struct bytes id,
     return real(store)->vtable->get(real(store), queue, id, out, err);
 }
 
-static struct store_held *get_seq(struct store *store, uint64_t seq) {
-    return real(store)->vtable->get_seq(real(store), seq);
+static enum status get_seq(struct store *store, uint64_t seq, struct store_held **out,
+                           struct err *err) {
+    return real(store)->vtable->get_seq(real(store), seq, out, err);
 }
 
 static uint64_t dlq_depth(struct store *store, struct bytes name) {

@@ -288,7 +288,8 @@ enum status reader_get(struct store *store, struct bytes queue, struct bytes id,
     return status == STATUS_OK ? load(self, &found.at, out, err) : status;
 }
 
-struct store_held *reader_get_seq(struct store *store, uint64_t seq) {
+enum status reader_get_seq(struct store *store, uint64_t seq, struct store_held **out,
+                           struct err *err) {
     struct sqlite_store *self = parts_of(store);
     struct location at = {.seq = seq, .envelope_place = PLACE_FILE, .body_place = PLACE_FILE};
     pthread_mutex_lock(&self->front.mutex);
@@ -297,7 +298,8 @@ struct store_held *reader_get_seq(struct store *store, uint64_t seq) {
     if (entry && may_be_held)
         locate(entry, &at);
     pthread_mutex_unlock(&self->front.mutex);
-    struct store_held *held = NULL;
-    struct err err;
-    return may_be_held && load(self, &at, &held, &err) == STATUS_OK ? held : NULL;
+    if (!may_be_held)
+        return err_set(err, STATUS_NOT_FOUND, "message %llu is not held any more",
+                       (unsigned long long)seq);
+    return load(self, &at, out, err);
 }

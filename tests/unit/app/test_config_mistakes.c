@@ -335,9 +335,15 @@ static const struct mistake_case dlq_cases[] = {
     {Q("dlq: {route: ^q.dlq.bad}"),
      "route: expected a mapping such as {validation: orders.dlq.bad}, got \"q.dlq.bad\""},
     {Q("dlq: {route: {validation: ^\"a/b\"}}"), DLQ_NAMES "\"a/b\""},
-    {Q("dlq: {^mirror: \"kafka://b/t\", ^retention: {}, ^triage: []}"),
-     "mirror is not in this version\nretention is not in this version\ntriage is not in this "
-     "version"},
+    {Q("dlq: {^mirror: \"kafka://b/t\", ^triage: []}"),
+     "mirror is not in this version\ntriage is not in this version"},
+    {Q("dlq: {retention: ^{unresolved: 90d}}"),
+     "retention of unresolved letters needs an archive for DLQ \"q.dlq\", such as archive: "
+     "\"file:archive/\""},
+    {Q("dlq: {retention: {resolved: ^soon}}"),
+     "resolved: expected a duration such as 200ms, 10s, 5m, 24h or 30d, got \"soon\""},
+    {Q("dlq: {retention: {^solved: 1d}}"),
+     "unknown key \"solved\" in retention of dlq of queue \"q\". Did you mean \"resolved\"?"},
     {Q("dlq: {^ownr: a}"), "unknown key \"ownr\" in dlq of queue \"q\". Did you mean \"owner\"?"},
     {TOP("dlqs: ^[q.dlq]"), "dlqs: expected a mapping of DLQs by name, got a list"},
     {TOP("dlqs: {q.dlq: {^route: {a: b}}}"), "unknown key \"route\" in DLQ \"q.dlq\""},

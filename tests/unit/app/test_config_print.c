@@ -130,7 +130,8 @@ static void every_default_is_printed(void **state) {
                                         "      max_lag: 1000\n"
                                         "dlqs: # every one that a queue can reach\n"
                                         "  q.dlq: {cap: 100000, on_full: block, "
-                                        "max_replays: 3}\n"
+                                        "max_replays: 3, retention: {unresolved: never, "
+                                        "resolved: 30d, discarded: 30d}}\n"
                                         "alerts:\n"
                                         "  defaults: on\n");
     buf_free(&out);

@@ -289,11 +289,6 @@ static void a_worker_answers_for_many_leases(void **state) {
     client_expect(client_post(&world, "/v1/leases", "{\"ack\":[1]}"), 400, "ack[0]: must be");
 }
 
-static void what_comes_later_says_so(void **state) {
-    (void)state;
-    client_expect(client_get(&world, "/v1/archives"), 501, "not in this version");
-}
-
 static void the_front_page_and_the_description_are_there(void **state) {
     (void)state;
     client_expect(client_get(&world, "/"), 200, "<h1>impound</h1>");
@@ -336,7 +331,6 @@ int main(void) {
         TEST(a_worker_fetches_messages),
         TEST(a_worker_answers_for_a_lease),
         TEST(a_worker_answers_for_many_leases),
-        TEST(what_comes_later_says_so),
         TEST(the_front_page_and_the_description_are_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,37 @@
+/* frames: NDJSON as a row of zstd frames, one for each line, each with a checksum.
+ *
+ * A frame stands alone: where one is damaged, those before and behind it are read all the same.
+ * Files that others compressed, with many lines in a frame, are read too. */
+#ifndef TRIAGE_FRAMES_H
+#define TRIAGE_FRAMES_H
+
+#include "base/buf.h"
+#include "base/status.h"
+
+#define FRAMES_TEXT_MAX ((size_t)256 * 1024 * 1024) /* bytes that one frame may unfold to */
+
+struct ZSTD_CCtx_s;
+struct ZSTD_CCtx_s *frames_writer_new(void); /* never NULL; ZSTD_freeCCtx ends it */
+/* Appends the line and its \n as one frame. */
+void frames_put(struct ZSTD_CCtx_s *writer, struct bytes line, struct buf *out);
+
+/* Whether these bytes begin like zstd. */
+bool frames_begin(struct bytes file);
+
+struct frames {
+    struct bytes rest;
+    struct buf text; /* of the present frame */
+    struct ZSTD_DCtx_s *reader;
+};
+
+enum frames_step {
+    FRAMES_END,
+    FRAMES_TEXT,    /* *text, until the next step */
+    FRAMES_DAMAGED, /* one or more frames are lost; *why says how */
+};
+
+void frames_init(struct frames *frames, struct bytes file);
+void frames_free(struct frames *frames);
+enum frames_step frames_next(struct frames *frames, struct bytes *text, const char **why);
+
+#endif

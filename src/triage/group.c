@@ -1,0 +1,277 @@
+#include "triage/group.h"
+
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "core/fingerprint.h"
+#include "triage/audit.h"
+
+enum { GROUP_ARENA_CHUNK = 64 * 1024, CURSOR_SIZE = 32, STATE_SIZE = 64 };
+
+/* ---- one fingerprint over all DLQs ---- */
+
+static int by_fingerprint(const void *a, const void *b) {
+    const struct store_group *left = a, *right = b;
+    return left->fingerprint < right->fingerprint ? -1 : left->fingerprint > right->fingerprint;
+}
+
+static int most_first(const void *a, const void *b) {
+    const struct group *left = a, *right = b;
+    if (left->count != right->count)
+        return left->count > right->count ? -1 : 1;
+    if (left->last_seen.ms != right->last_seen.ms)
+        return left->last_seen.ms > right->last_seen.ms ? -1 : 1;
+    return left->fingerprint < right->fingerprint ? -1 : left->fingerprint > right->fingerprint;
+}
+
+static void merge(struct group *group, const struct store_group *part) {
+    group->count += part->count;
+    group->total += part->total;
+    if (group->dlq_count == 0 || part->first_seen.ms < group->first_seen.ms)
+        group->first_seen = part->first_seen;
+    if (part->last_seen.ms >= group->last_seen.ms) {
+        group->last_seen = part->last_seen;
+        group->sample = part->sample;
+    }
+    ((struct bytes *)group->dlqs)[group->dlq_count++] = part->dlq;
+}
+
+size_t group_collect(struct store *store, struct bytes dlq, struct arena *arena,
+                     struct group **out) {
+    struct store_group *parts;
+    size_t part_count = store->vtable->groups(store, dlq, arena, &parts), count = 0;
+    struct group *groups = arena_alloc(arena, (part_count + 1) * sizeof *groups);
+    struct bytes *names = arena_alloc(arena, (part_count + 1) * sizeof *names);
+    if (part_count > 0)
+        qsort(parts, part_count, sizeof *parts, by_fingerprint);
+    for (size_t i = 0; i < part_count; i++) {
+        if (i == 0 || parts[i].fingerprint != parts[i - 1].fingerprint)
+            groups[count++] =
+                (struct group){.fingerprint = parts[i].fingerprint, .dlqs = &names[i]};
+        merge(&groups[count - 1], &parts[i]);
+    }
+    if (count > 0)
+        qsort(groups, count, sizeof *groups, most_first);
+    *out = groups;
+    return count;
+}
+
+static enum status find(struct triage *triage, uint64_t fingerprint, struct arena *arena,
+                        struct group *out, struct err *err) {
+    char text[FINGERPRINT_TEXT_SIZE];
+    struct group *groups;
+    size_t count = group_collect(triage->store, BYTES_NONE, arena, &groups);
+    for (size_t i = 0; i < count; i++)
+        if (groups[i].fingerprint == fingerprint) {
+            *out = groups[i];
+            return STATUS_OK;
+        }
+    return err_set(err, STATUS_NOT_FOUND, "there is no group %s",
+                   fingerprint_text(fingerprint, text));
+}
+
+/* ---- as JSON ---- */
+
+static void put_text(struct json_out *json, const char *key, struct bytes text) {
+    json_key(json, key);
+    json_put(json, text.len > 0 ? text : BYTES_NONE);
+}
+
+static void put_time(struct json_out *json, const char *key, struct wall at) {
+    char text[INSTANT_TEXT_SIZE];
+    put_text(json, key, at.ms == WALL_NEVER.ms ? BYTES_NONE : bytes_of(wall_text(at, text)));
+}
+
+static void put_count(struct json_out *json, const char *key, uint64_t count) {
+    json_key(json, key);
+    json_put_i64(json, (int64_t)count);
+}
+
+static void put_names(struct json_out *json, const char *key, const struct bytes *names,
+                      size_t count) {
+    json_key(json, key);
+    json_open(json, '[');
+    for (size_t i = 0; i < count; i++)
+        json_put(json, names[i]);
+    json_close(json, ']');
+}
+
+/* Nulls when the newest letter has left the store. */
+static void put_sample(struct json_out *json, const struct envelope *sample) {
+    static const struct envelope none;
+    const struct envelope *from = sample ? sample : &none;
+    put_text(json, "category", from->category);
+    put_text(json, "reason", from->reason);
+    put_text(json, "error_type", from->error_type);
+    put_text(json, "error_message", from->error_message);
+    put_text(json, "rule", from->rule);
+    put_text(json, "sample", from->letter_id);
+}
+
+static void put_versions(struct json_out *json, const struct group_note *note,
+                         const struct envelope *sample) {
+    struct bytes versions[GROUP_VERSIONS_MAX + 1];
+    size_t count = 0;
+    bool known = !sample || sample->version.len == 0;
+    for (; count < note->version_count; count++) {
+        versions[count] = note->versions[count];
+        known |= sample && bytes_eq(versions[count], sample->version);
+    }
+    if (!known)
+        versions[count++] = sample->version;
+    put_names(json, "versions", versions, count);
+}
+
+static void put_group(struct json_out *json, const struct group *group,
+                      const struct group_note *note, const struct envelope *sample) {
+    char text[FINGERPRINT_TEXT_SIZE];
+    json_open(json, '{');
+    put_text(json, "fingerprint", bytes_of(fingerprint_text(group->fingerprint, text)));
+    put_names(json, "dlqs", group->dlqs, group->dlq_count);
+    put_count(json, "count", group->count);
+    put_count(json, "total", group->total);
+    put_time(json, "first_seen", group->first_seen);
+    put_time(json, "last_seen", group->last_seen);
+    put_sample(json, sample);
+    put_versions(json, note, sample);
+    put_text(json, "state", bytes_of(group_state_text(note->state)));
+    put_text(json, "note", note->note);
+    put_text(json, "owner", note->owner);
+    put_text(json, "why", note->why);
+    put_time(json, "changed_at", note->changed_at);
+    put_time(json, "returned_at", note->returned_at);
+    json_close(json, '}');
+}
+
+static enum status put_one(struct triage *triage, const struct group *group, struct json_out *json,
+                           struct err *err) {
+    struct store *store = triage->store;
+    struct store_held *held = NULL;
+    struct group_note note;
+    struct arena arena;
+    arena_init_heap(&arena, GROUP_ARENA_CHUNK);
+    enum status status = group_note_get(store, group->fingerprint, &arena, &note, err);
+    if (status == STATUS_OK)
+        status = store->vtable->get_seq(store, group->sample, &held, err);
+    if (status == STATUS_OK || status == STATUS_NOT_FOUND) {
+        group_note_heed(&note, group->last_seen);
+        put_group(json, group, &note, held ? &held->envelope : NULL);
+        status = STATUS_OK;
+    }
+    store_held_free(held);
+    arena_free(&arena);
+    return status;
+}
+
+/* The cursor is the place in the list: groups move in it as letters come and go. */
+static enum status put_page(struct triage *triage, const struct group *groups, size_t count,
+                            size_t from, size_t limit, struct buf *out, struct err *err) {
+    char text[CURSOR_SIZE];
+    struct buf cursor;
+    struct json_out json = json_out(out);
+    enum status status = STATUS_OK;
+    size_t end = count - from > limit ? from + limit : count;
+    json_open(&json, '{');
+    json_key(&json, "groups");
+    json_open(&json, '[');
+    for (size_t i = from; i < end && status == STATUS_OK; i++)
+        status = put_one(triage, &groups[i], &json, err);
+    json_close(&json, ']');
+    buf_init_fixed(&cursor, text, sizeof text);
+    buf_printf(&cursor, "%zu", end);
+    put_text(&json, "cursor", end < count ? buf_view(&cursor) : BYTES_NONE);
+    json_close(&json, '}');
+    return status;
+}
+
+enum status group_list(struct triage *triage, struct bytes dlq, struct bytes cursor, size_t limit,
+                       struct buf *out, struct err *err) {
+    struct arena arena;
+    struct group *groups;
+    uint64_t from = 0;
+    if (cursor.len > 0 && !bytes_u64(cursor, &from))
+        return err_set(err, STATUS_INVALID, "cursor: it is not from a page before");
+    arena_init_heap(&arena, GROUP_ARENA_CHUNK);
+    size_t count = group_collect(triage->store, dlq, &arena, &groups);
+    enum status status =
+        put_page(triage, groups, count, from < count ? (size_t)from : count, limit, out, err);
+    arena_free(&arena);
+    return status;
+}
+
+enum status group_show(struct triage *triage, uint64_t fingerprint, struct buf *out,
+                       struct err *err) {
+    struct arena arena;
+    struct group group;
+    struct json_out json = json_out(out);
+    arena_init_heap(&arena, GROUP_ARENA_CHUNK);
+    enum status status = find(triage, fingerprint, &arena, &group, err);
+    if (status == STATUS_OK)
+        status = put_one(triage, &group, &json, err);
+    arena_free(&arena);
+    return status;
+}
+
+/* ---- changing ---- */
+
+static void set_text(struct bytes *into, struct bytes text) {
+    if (text.ptr)
+        *into = text;
+}
+
+/* {"state","note","owner"} */
+static struct bytes note_json(const struct group_note *note, struct arena *arena) {
+    struct buf text;
+    buf_init_heap(&text, 4 * GROUP_NOTE_MAX + STATE_SIZE);
+    struct json_out json = json_out(&text);
+    json_open(&json, '{');
+    put_text(&json, "state", bytes_of(group_state_text(note->state)));
+    put_text(&json, "note", note->note);
+    put_text(&json, "owner", note->owner);
+    json_close(&json, '}');
+    struct bytes copy = arena_dup(arena, buf_view(&text));
+    buf_free(&text);
+    return copy;
+}
+
+static void apply(const struct group_change *change, struct wall now, struct group_note *note) {
+    set_text(&note->note, change->note);
+    set_text(&note->owner, change->owner);
+    note->who = change->who;
+    if (!change->has_state)
+        return;
+    note->state = change->state;
+    note->why = change->why;
+    note->changed_at = now;
+    note->returned_at = WALL_NEVER;
+}
+
+static enum status save(struct triage *triage, const struct group *group, struct group_note *note,
+                        const struct group_change *change, struct arena *arena, struct err *err) {
+    char name[FINGERPRINT_TEXT_SIZE];
+    struct audit_entry entry = {.who = change->who, .what = "group", .why = change->why};
+    audit_begin(triage, &entry);
+    entry.subject = bytes_of(fingerprint_text(group->fingerprint, name));
+    group_note_heed(note, group->last_seen);
+    entry.before = note_json(note, arena);
+    apply(change, entry.at, note);
+    entry.after = note_json(note, arena);
+    struct store_op ops[] = {group_note_op(group->fingerprint, note, arena),
+                             audit_op(&entry, arena)};
+    return triage_commit(triage, ops, 2, err);
+}
+
+enum status group_patch(struct triage *triage, uint64_t fingerprint,
+                        const struct group_change *change, struct err *err) {
+    struct arena arena;
+    struct group group;
+    struct group_note note;
+    arena_init_heap(&arena, GROUP_ARENA_CHUNK);
+    enum status status = find(triage, fingerprint, &arena, &group, err);
+    if (status == STATUS_OK)
+        status = group_note_get(triage->store, fingerprint, &arena, &note, err);
+    if (status == STATUS_OK)
+        status = save(triage, &group, &note, change, &arena, err);
+    arena_free(&arena);
+    return status;
+}

@@ -1,0 +1,94 @@
+/* group_watch: which groups are news, and notes that follow the letters. */
+#include "base/log.h"
+#include "core/fingerprint.h"
+#include "triage/audit.h"
+#include "triage/group.h"
+
+/* ---- the note follows the letters ---- */
+
+static enum status note_returned(struct triage *triage, const struct group *group,
+                                 const struct group_note *note, struct arena *arena,
+                                 struct err *err) {
+    char name[FINGERPRINT_TEXT_SIZE];
+    struct audit_entry entry = {.who = BYTES("impound"),
+                                .what = "group.returned",
+                                .before = BYTES("{\"state\":\"resolved\"}"),
+                                .after = BYTES("{\"state\":\"open\"}")};
+    audit_begin(triage, &entry);
+    entry.subject = bytes_of(fingerprint_text(group->fingerprint, name));
+    struct store_op ops[] = {group_note_op(group->fingerprint, note, arena),
+                             audit_op(&entry, arena)};
+    return triage_commit(triage, ops, 2, err);
+}
+
+static bool add_version(struct group_note *note, struct bytes version) {
+    if (version.len == 0 || note->version_count == GROUP_VERSIONS_MAX)
+        return false;
+    for (size_t i = 0; i < note->version_count; i++)
+        if (bytes_eq(note->versions[i], version))
+            return false;
+    note->versions[note->version_count++] = version;
+    return true;
+}
+
+static enum status note_version(struct triage *triage, const struct group *group,
+                                struct group_note *note, struct arena *arena, struct err *err) {
+    struct store *store = triage->store;
+    struct store_held *held = NULL;
+    enum status status = store->vtable->get_seq(store, group->sample, &held, err);
+    if (status == STATUS_OK && add_version(note, held->envelope.version)) {
+        struct store_op op = group_note_op(group->fingerprint, note, arena);
+        status = triage_commit(triage, &op, 1, err);
+    }
+    store_held_free(held);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+/* ---- news ---- */
+
+struct watch {
+    struct triage *triage;
+    struct wall since;
+    struct arena *arena;
+    struct group_news *news;
+    size_t count;
+};
+
+static void tell(struct watch *watch, const struct group *group, bool returned) {
+    watch->news[watch->count++] = (struct group_news){
+        .fingerprint = group->fingerprint, .dlq = group->dlqs[0], .returned = returned};
+}
+
+static enum status look(struct watch *watch, const struct group *group, struct err *err) {
+    struct group_note note;
+    enum status status =
+        group_note_get(watch->triage->store, group->fingerprint, watch->arena, &note, err);
+    if (status == STATUS_OK && group_note_heed(&note, group->last_seen))
+        status = note_returned(watch->triage, group, &note, watch->arena, err);
+    if (status == STATUS_OK)
+        status = note_version(watch->triage, group, &note, watch->arena, err);
+    if (status != STATUS_OK)
+        return status;
+    if (note.returned_at.ms > watch->since.ms)
+        tell(watch, group, true);
+    else if (group->first_seen.ms > watch->since.ms && note.state != GROUP_MUTED)
+        tell(watch, group, false);
+    return STATUS_OK;
+}
+
+/* A group to which nothing has come of late is no news, whatever is noted of it. */
+size_t group_watch(struct triage *triage, int64_t within_ms, struct arena *arena,
+                   struct group_news **out) {
+    struct group *groups;
+    struct watch watch = {.triage = triage, .arena = arena};
+    watch.since.ms = triage_now(triage).wall.ms - within_ms;
+    size_t count = group_collect(triage->store, BYTES_NONE, arena, &groups);
+    watch.news = arena_alloc(arena, (count + 1) * sizeof *watch.news);
+    for (size_t i = 0; i < count; i++) {
+        struct err err;
+        if (groups[i].last_seen.ms > watch.since.ms && look(&watch, &groups[i], &err) != STATUS_OK)
+            log_warn("groups: %s", err.text);
+    }
+    *out = watch.news;
+    return watch.count;
+}

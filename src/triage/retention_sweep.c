@@ -1,0 +1,258 @@
+/* retention_sweep: one pass over a DLQ: list what may be due, archive a page of it, then take it
+ * out. The commit comes last, and takes only letters that are still in the state that was judged.
+ */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "triage/archive.h"
+#include "triage/audit.h"
+#include "triage/letter_line.h"
+#include "triage/retention.h"
+#include "triage/spill_path.h"
+
+enum { PAGE = 1000, PAGE_ARENA_CHUNK = 64 * 1024 };
+#define BATCH_BYTES ((uint64_t)64 * 1024 * 1024) /* of bodies in memory */
+
+static const struct {
+    enum state state;
+    const char *what; /* in the audit */
+    const char *why;
+} kinds[RETENTION_COUNT] = {
+    [RETENTION_UNRESOLVED] = {STATE_PENDING_REVIEW, "retention.expire", "retention.unresolved"},
+    [RETENTION_RESOLVED] = {STATE_RESOLVED, "retention.delete", "retention.resolved"},
+    [RETENTION_DISCARDED] = {STATE_DISCARDED, "retention.delete", "retention.discarded"},
+};
+
+struct sweep {
+    struct triage *triage;
+    struct bytes base_dir;
+    const struct retention_rule *rule;
+    enum retention_of kind;
+    struct wall now, limit; /* what was decided or died before the limit is due */
+    struct store_held *due[PAGE];
+    size_t count;
+    struct manifest manifest; /* of this page's archive; no letters: there is none */
+    const atomic_bool *ending;
+    struct err *err;
+};
+
+/* ---- what is due ---- */
+
+static bool is_due(const struct sweep *sweep, const struct envelope *envelope) {
+    struct wall since = envelope->dead_at;
+    if (sweep->kind != RETENTION_UNRESOLVED && envelope->resolved_at.ms != WALL_NEVER.ms)
+        since = envelope->resolved_at;
+    return envelope->state == kinds[sweep->kind].state && since.ms < sweep->limit.ms;
+}
+
+/* From a row on, as many as may be in memory; each as it is now, for lists may lag. */
+static enum status collect(struct sweep *sweep, const struct store_page *page, size_t *row) {
+    struct store *store = sweep->triage->store;
+    uint64_t bytes = 0;
+    sweep->count = 0;
+    while (*row < page->count && bytes < BATCH_BYTES) {
+        struct store_held *held = NULL;
+        uint64_t seq = page->rows[(*row)++].seq;
+        enum status status = store->vtable->get_seq(store, seq, &held, sweep->err);
+        if (status == STATUS_OK && is_due(sweep, &held->envelope)) {
+            sweep->due[sweep->count++] = held;
+            bytes += held->body.len;
+            continue;
+        }
+        store_held_free(held);
+        if (status != STATUS_OK && status != STATUS_NOT_FOUND)
+            return status;
+    }
+    return STATUS_OK;
+}
+
+/* ---- into the archive ---- */
+
+/* The archive shows what the letter is about to become. */
+static void expire(struct sweep *sweep, struct envelope *envelope) {
+    envelope->state = STATE_RESOLVED;
+    envelope->resolution = RESOLUTION_EXPIRED;
+    envelope->resolved_at = sweep->now;
+    envelope->why = bytes_of(kinds[sweep->kind].why);
+}
+
+static enum status add_line(struct sweep *sweep, struct archive *archive, struct store_held *held) {
+    struct buf line;
+    if (sweep->kind == RETENTION_UNRESOLVED)
+        expire(sweep, &held->envelope);
+    buf_init_heap(&line, LETTER_LINE_MAX);
+    enum status status = letter_line_put(sweep->triage, held, &line, sweep->err);
+    if (status == STATUS_OK && line.overflow)
+        status = err_set(sweep->err, STATUS_TOO_LARGE, "letter %.*s is too large for a line",
+                         BYTES_ARG(held->envelope.letter_id));
+    if (status == STATUS_OK)
+        status = archive_add(archive, buf_view(&line), held->envelope.dead_at, sweep->err);
+    buf_free(&line);
+    return status;
+}
+
+static enum status archive_page(struct sweep *sweep, struct arena *arena) {
+    const struct retention_rule *rule = sweep->rule;
+    char memory[SPILL_PATH_MAX];
+    struct buf folder;
+    struct archive *archive;
+    sweep->manifest = (struct manifest){.letters = 0};
+    if (rule->archive.len == 0)
+        return STATUS_OK;
+    buf_init_fixed(&folder, memory, sizeof memory);
+    enum status status =
+        spill_path_folder(sweep->base_dir, rule->archive, rule->dlq, &folder, sweep->err);
+    if (status == STATUS_OK)
+        status = archive_begin(sweep->triage, buf_view(&folder), rule->dlq, &archive, sweep->err);
+    if (status != STATUS_OK)
+        return status;
+    for (size_t i = 0; i < sweep->count && status == STATUS_OK; i++)
+        status = add_line(sweep, archive, sweep->due[i]);
+    if (status == STATUS_OK)
+        return archive_finish(archive, arena, &sweep->manifest, sweep->err);
+    archive_abandon(archive);
+    return status;
+}
+
+/* ---- out of the store ---- */
+
+static struct store_op leave_op(const struct sweep *sweep, const struct store_held *held) {
+    struct store *store = sweep->triage->store;
+    struct store_op op = {
+        .kind = sweep->kind == RETENTION_UNRESOLVED ? STORE_MARK : STORE_FORGET,
+        .queue = store->vtable->queue_number(store, held->envelope.queue),
+        .seq = held->seq,
+        .from = 1u << kinds[sweep->kind].state,
+    };
+    if (op.kind == STORE_MARK)
+        op.mark = (struct store_mark){.state = STATE_RESOLVED,
+                                      .resolution = RESOLUTION_EXPIRED,
+                                      .at = sweep->now,
+                                      .why = bytes_of(kinds[sweep->kind].why)};
+    return op;
+}
+
+/* {"archive":"letters-….ndjson.zst"} */
+static struct bytes after_of(const struct sweep *sweep, struct arena *arena) {
+    struct buf text;
+    if (sweep->manifest.letters == 0)
+        return BYTES_NONE;
+    buf_init_heap(&text, SPILL_PATH_MAX);
+    struct json_out json = json_out(&text);
+    json_open(&json, '{');
+    json_key(&json, "archive");
+    json_put(&json, sweep->manifest.file);
+    json_close(&json, '}');
+    struct bytes after = arena_dup(arena, buf_view(&text));
+    buf_free(&text);
+    return after;
+}
+
+/* An edited letter's first body goes only once the letter itself has gone. */
+static enum status drop_originals(struct sweep *sweep, const struct store_op *ops) {
+    struct store_op *drops = memory_array(sweep->count, sizeof *drops);
+    size_t count = 0;
+    for (size_t i = 0; i < sweep->count; i++)
+        if (ops[i].kind == STORE_FORGET && !ops[i].skipped && sweep->due[i]->envelope.edited)
+            drops[count++] = (struct store_op){
+                .kind = STORE_KEEP,
+                .keep = {.space = SPACE_ORIGINAL, .name = sweep->due[i]->envelope.letter_id}};
+    enum status status =
+        count > 0 ? triage_commit(sweep->triage, drops, count, sweep->err) : STATUS_OK;
+    free(drops);
+    return status;
+}
+
+static enum status leave(struct sweep *sweep, struct arena *arena, uint64_t *gone) {
+    struct store_op *ops = memory_array(sweep->count + 1, sizeof *ops);
+    struct audit_entry entry = {.who = BYTES("retention"),
+                                .what = kinds[sweep->kind].what,
+                                .why = bytes_of(kinds[sweep->kind].why),
+                                .subject = sweep->rule->dlq,
+                                .count = sweep->count,
+                                .after = after_of(sweep, arena)};
+    audit_begin(sweep->triage, &entry);
+    for (size_t i = 0; i < sweep->count; i++)
+        ops[i] = leave_op(sweep, sweep->due[i]);
+    ops[sweep->count] = audit_op(&entry, arena);
+    enum status status = triage_commit(sweep->triage, ops, sweep->count + 1, sweep->err);
+    for (size_t i = 0; i < sweep->count && status == STATUS_OK; i++)
+        *gone += !ops[i].skipped;
+    if (status == STATUS_OK)
+        status = drop_originals(sweep, ops);
+    free(ops);
+    return status;
+}
+
+/* ---- a batch, a page, a kind, a rule ---- */
+
+static enum status sweep_batch(struct sweep *sweep, const struct store_page *page, size_t *row,
+                               struct arena *arena, uint64_t *gone) {
+    enum status status = collect(sweep, page, row);
+    if (status == STATUS_OK && sweep->count > 0)
+        status = archive_page(sweep, arena);
+    if (status == STATUS_OK && sweep->count > 0)
+        status = leave(sweep, arena, gone);
+    for (size_t i = 0; i < sweep->count; i++)
+        store_held_free(sweep->due[i]);
+    return status;
+}
+
+static bool is_ending(const struct sweep *sweep) {
+    return sweep->ending && *sweep->ending;
+}
+
+static enum status sweep_page(struct sweep *sweep, const struct store_page *page,
+                              struct arena *arena, uint64_t *gone) {
+    enum status status = STATUS_OK;
+    for (size_t row = 0; row < page->count && status == STATUS_OK && !is_ending(sweep);)
+        status = sweep_batch(sweep, page, &row, arena, gone);
+    return status;
+}
+
+/* Nothing is decided before it died, so what did not die before the limit need not be looked at. */
+static enum status sweep_kind(struct sweep *sweep, uint64_t *gone) {
+    struct store *store = sweep->triage->store;
+    struct store_query query = {.dlq = sweep->rule->dlq,
+                                .states = 1u << kinds[sweep->kind].state,
+                                .until = sweep->limit,
+                                .letters = true,
+                                .limit = PAGE};
+    char *cursor = NULL;
+    enum status status;
+    do {
+        struct arena arena;
+        struct store_page page;
+        arena_init_heap(&arena, PAGE_ARENA_CHUNK);
+        status = store->vtable->list(store, &query, &arena, &page, sweep->err);
+        free(cursor);
+        cursor = status == STATUS_OK && page.cursor.ptr ? bytes_dup(page.cursor) : NULL;
+        query.cursor = bytes_of(cursor);
+        if (status == STATUS_OK)
+            status = sweep_page(sweep, &page, &arena, gone);
+        arena_free(&arena);
+    } while (status == STATUS_OK && cursor && !is_ending(sweep));
+    free(cursor);
+    return status;
+}
+
+enum status retention_sweep(struct triage *triage, struct bytes base_dir,
+                            const struct retention_rule *rule, const atomic_bool *ending,
+                            uint64_t *gone, struct err *err) {
+    struct sweep *sweep = memory_new(sizeof *sweep);
+    enum status status = STATUS_OK;
+    *sweep = (struct sweep){
+        .triage = triage, .base_dir = base_dir, .rule = rule, .ending = ending, .err = err};
+    sweep->now = triage_now(triage).wall;
+    for (size_t kind = 0; kind < RETENTION_COUNT && status == STATUS_OK; kind++) {
+        bool archived = kind != RETENTION_UNRESOLVED || rule->archive.len > 0;
+        int64_t limit_ms = sweep->now.ms - rule->keep_ms[kind];
+        if (rule->keep_ms[kind] == RETENTION_NEVER || limit_ms <= 0 || !archived)
+            continue;
+        sweep->kind = (enum retention_of)kind;
+        sweep->limit = (struct wall){limit_ms};
+        status = sweep_kind(sweep, gone);
+    }
+    free(sweep);
+    return status;
+}
