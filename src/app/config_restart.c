@@ -59,7 +59,7 @@ static const struct config_triage *triage_of(const struct config_queue *queue, s
     return NULL;
 }
 
-static bool same_check(const struct config_handler *a, const struct config_handler *b) {
+static bool same_maybe(const struct config_handler *a, const struct config_handler *b) {
     return a && b ? same_handler(a, b) : a == b;
 }
 
@@ -67,7 +67,7 @@ static bool same_check(const struct config_handler *a, const struct config_handl
 static bool same_checks(const struct config_queue *a, const struct config_queue *b) {
     for (size_t i = 0; i < b->dlq_count; i++) {
         const struct config_triage *old = triage_of(a, b->dlqs[i].name);
-        if (!same_check(old ? old->check : NULL, b->triage[i].check))
+        if (!same_maybe(old ? old->check : NULL, b->triage[i].check))
             return false;
     }
     return true;
@@ -79,6 +79,8 @@ static void compare_queue(const struct config_queue *old, const struct config_qu
         buf_printf(out, "queues.%.*s.source changed: restart to apply\n", BYTES_ARG(old->name));
     if (!same_handlers(old, new))
         buf_printf(out, "queues.%.*s.handler changed: restart to apply\n", BYTES_ARG(old->name));
+    if (!same_maybe(old->compensate, new->compensate))
+        buf_printf(out, "queues.%.*s.compensate changed: restart to apply\n", BYTES_ARG(old->name));
     if (old->order != new->order)
         buf_printf(out, "queues.%.*s.order changed: restart to apply\n", BYTES_ARG(old->name));
     if (!same_checks(old, new))

@@ -67,6 +67,11 @@ static const struct cli_verb own[] = {
      "several, or a filter, nothing is changed without --apply.\n\n"
      "  impound escalate 01909af4 --why 'ask the provider'",
      cmd_escalate_run, cmd_escalate_options},
+    {"compensate", "compensate [ID…]", "undo half-done letters; nothing is changed without --apply",
+     "Runs the queue's compensating handler for each of them. One that succeeds is resolved as\n"
+     "compensated; one that fails leaves its letter as it was, with its history longer.\n\n"
+     "  impound compensate --reason payment_refused --why 'order cancelled' --apply",
+     cmd_compensate_run, cmd_compensate_options},
     {"pause", "pause QUEUE", "stop handing over; survives a restart",
      "  impound pause orders --why 'moving the database'", cmd_pause_run, cmd_pause_options},
     {"resume", "resume QUEUE", "go on after a pause or a halt", "  impound resume orders",
@@ -95,7 +100,7 @@ static const struct cli_verb own[] = {
 enum { OWN_COUNT = sizeof own / sizeof *own };
 
 static const char *const later[] = {
-    "groups", "compensate", "export", "import", "top", "demo", "bench",
+    "groups", "export", "import", "top", "demo", "bench",
 };
 
 static size_t count_local(const struct cli_verb *local) {

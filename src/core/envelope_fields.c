@@ -77,6 +77,7 @@ static const struct envelope_field top_fields[] = {
     {"replayed_at", FORM_TIME, IN_ALL, AT(replayed_at)},
     {"edited", FORM_FLAG, IN_ALL, AT(edited)},
     {"suspect", FORM_FLAG, IN_ALL, AT(suspect)},
+    {"compensating", FORM_U32, IN_STORED, AT(compensating)},
     {"closes_key", FORM_FLAG, IN_STORED, AT(closes_key)},
     {"lease", FORM_SIZE, IN_STORED, AT(lease)},
     {"lease_ms", FORM_I64, IN_STORED, AT(lease_ms)},
@@ -97,5 +98,6 @@ static const struct envelope_field note_fields[] = {
     {"counted", FORM_BOOL, IN_ALL, NOTE(counted)},
     {"replay", FORM_U32, IN_ALL, NOTE(replay)},
     {"probe", FORM_FLAG, IN_ALL, NOTE(probe)},
+    {"compensation", FORM_FLAG, IN_ALL, NOTE(compensation)},
 };
 const struct envelope_section envelope_fields_note = SECTION(note_fields);

@@ -87,7 +87,7 @@ static bool dlq_filling(const struct queue *queue) {
 /* ---- handing over ---- */
 
 static bool over_budget(struct queue *queue, const struct store_held *held) {
-    if (held->envelope.attempts == 0)
+    if (envelope_tries(&held->envelope) == 0)
         return false; /* a replay's first attempt is a first attempt */
     return !budget_retry(&queue->budget, &queue->rules.policy->retry, queue->engine->now.mono,
                          &queue->retry_hold);
@@ -117,7 +117,7 @@ static void hand_over(struct queue *queue, struct store_held *held, bool probe) 
     struct flight *flight = flight_new(queue, held);
     if (!idempotency_admit(flight))
         return;
-    bool retry = held->envelope.attempts > 0;
+    bool retry = envelope_tries(&held->envelope) > 0;
     if (probe)
         breaker_probe_started(&queue->breaker);
     if (!probe && retry)

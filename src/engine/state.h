@@ -75,6 +75,7 @@ struct flight {
     bool duplicate;    /* a report whose id is held already */
     bool postponed;    /* a commit of it failed; counted in queue->postponed until one does not */
     bool killed_us;    /* our last life ended in this attempt */
+    const struct envelope *before; /* of a compensation: the letter, to which it may go back */
 };
 
 struct queue {
@@ -88,6 +89,7 @@ struct queue {
     const struct engine_handler *handlers;
     size_t handler_count;
     struct engine_reply lease_reply;
+    const struct engine_handler *compensate;
     bool in_process; /* one of them runs inside our own process */
     struct idempotency *idempotency;
 
@@ -216,6 +218,15 @@ void flight_ended(struct flight *flight, const struct outcome *outcome); /* copi
 void flight_start(struct flight *flight); /* the call as it is filled in */
 void flight_free(struct flight *flight);
 
+const struct engine_handler *flight_handler(const struct flight *flight); /* who has it */
+
+/* compensate.c */
+bool compensate_is(const struct flight *flight);
+void compensate_begin(struct flight *flight); /* in place of flight_call */
+struct decision compensate_decide(struct flight *flight);
+/* What that means for the letter. */
+void compensate_carry_out(struct flight *flight, const struct decision *decision);
+
 /* bundle.c: several messages in one hand-over (SEMANTICS §7) */
 void bundle_add(struct flight *flight);  /* joins one that bundle_send hands over */
 void bundle_send(struct queue *queue);   /* all that were added */
@@ -256,6 +267,7 @@ void question_outcome(
 void judge_decide(struct flight *flight); /* once all facts are there */
 /* Without an attempt: it needs none any more, or becomes a letter. */
 void judge_end(struct flight *flight, enum resolution resolution);
+void judge_halt(struct flight *flight, const struct decision *decision); /* its queue, with why */
 void judge_bury(struct flight *flight, struct bytes dlq, enum cause cause, enum state state);
 
 /* record.c */
