@@ -3,6 +3,7 @@ import footprint
 import handlers
 import lease
 import poison
+import replay
 import store
 
 if __name__ == "__main__":
@@ -10,4 +11,5 @@ if __name__ == "__main__":
     handlers.main()
     lease.main()
     poison.main()
+    replay.main()
     store.main()

@@ -83,7 +83,8 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
         return MHD_YES;
     }
     if (strcmp(method, "POST") == 0) {
-        bool poison = strstr(post->body, "\"poison\":true") != NULL;
+        bool poison =
+            strstr(post->body, "\"poison\":true") || strstr(post->body, "\"poison\": true");
         if (!poison)
             note(post);
         return answer(connection, poison ? 400 : 200, "");

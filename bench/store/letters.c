@@ -118,7 +118,7 @@ static void fill_one(struct letters *letters, size_t at, uint32_t queue, uint64_
 void letters_fill(struct letters *letters, uint32_t queue, uint64_t first, size_t count,
                   struct wall dead_at) {
     for (size_t i = 0; i < count; i++)
-        fill_one(letters, i, queue, first + i, (struct wall){dead_at.ms + (int64_t)i});
+        fill_one(letters, i, queue, first + i, dead_at);
     letters->commit.ops = letters->ops;
     letters->commit.count = count;
 }
@@ -127,7 +127,7 @@ size_t letters_size(struct letters *letters) {
     struct buf text;
     buf_init_heap(&text, ENVELOPE_MAX);
     letters_fill(letters, 1, 1, 1, (struct wall){1700000000000});
-    envelope_encode(&letters->envelopes[0], ENVELOPE_STORED, BYTES_NONE, &text);
+    envelope_store(&letters->envelopes[0], &text);
     size_t size = text.len + LETTERS_BODY;
     buf_free(&text);
     return size;

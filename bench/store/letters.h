@@ -21,8 +21,7 @@ struct letters {
 };
 
 struct letters *letters_new(void);
-/* `count` new letters, numbered from `first`, that died at `dead_at` and the milliseconds after it.
- */
+/* `count` new letters, numbered from `first`, that died at `dead_at`. */
 void letters_fill(struct letters *letters, uint32_t queue, uint64_t first, size_t count,
                   struct wall dead_at);
 /* Bytes of one letter as the store records it: envelope and body. */

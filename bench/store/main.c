@@ -1,9 +1,10 @@
 /* The embedded store against the bare disk and against SQLite alone. Every figure is a median of
  * rounds in which the parties take turns; only ratios count, because machines differ and are noisy.
  *
- *   build/bench/store [--dir DIR] [--letters N] [--burst N] [--rounds N] [section …]
+ *   build/bench/store [--dir DIR] [--letters N] [--burst N] [--group N] [--rounds N] [section …]
  *
  * Sections: burst sustained lag present. DIR keeps the store with N letters between runs. */
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 struct options {
     const char *dir;
     uint64_t letters, burst;
+    size_t group; /* 0: all of them */
     size_t rounds;
 };
 
@@ -70,8 +72,10 @@ static void run_burst(const struct options *options, const struct burst *burst) 
 static void section_burst(const struct options *options) {
     static const struct burst bursts[] = {{128, 2, 0.5}, {16, 2, 0.6}, {1, 1, 0.8}};
     peers_raw_prepare(options->dir);
-    for (size_t i = 0; i < sizeof bursts / sizeof bursts[0]; i++)
-        run_burst(options, &bursts[i]);
+    for (size_t i = 0; i < sizeof bursts / sizeof bursts[0]; i++) {
+        if (options->group == 0 || options->group == bursts[i].group)
+            run_burst(options, &bursts[i]);
+    }
     peers_raw_remove(options->dir);
 }
 
@@ -142,6 +146,8 @@ static bool read_option(struct options *options, const char *name, const char *v
         options->letters = strtoull(value, NULL, 10);
     else if (strcmp(name, "--burst") == 0)
         options->burst = strtoull(value, NULL, 10);
+    else if (strcmp(name, "--group") == 0)
+        options->group = strtoull(value, NULL, 10);
     else if (strcmp(name, "--rounds") == 0)
         options->rounds = strtoull(value, NULL, 10);
     else
@@ -164,6 +170,7 @@ int main(int argc, char **argv) {
     while (at + 1 < argc && read_option(&options, argv[at], argv[at + 1]))
         at += 2;
     mkdir(options.dir, 0700);
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); /* as the store would, whoever comes first */
     setvbuf(stdout, NULL, _IOLBF, 0);
     for (size_t i = 0; i < SECTION_COUNT; i++) {
         if (is_wanted(argc - at, argv + at, sections[i].name))

@@ -148,6 +148,22 @@ static void show_counters(struct present *present) {
            (unsigned long long)depth, measure_median(values, present->rounds));
 }
 
+static void show_groups(struct present *present) {
+    struct store *store = present->subject->store;
+    double values[MEASURE_ROUNDS_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < present->rounds; i++) {
+        struct arena arena;
+        arena_init_heap(&arena, 4096);
+        struct store_group *groups;
+        double begun = measure_now();
+        count = store->vtable->groups(store, BYTES_NONE, &arena, &groups);
+        values[i] = (measure_now() - begun) * 1000;
+        arena_free(&arena);
+    }
+    printf("all %zu groups: %.3f ms (goal 5)\n", count, measure_median(values, present->rounds));
+}
+
 /* ---- taking ---- */
 
 static void put_due(struct present *present) {
@@ -210,28 +226,23 @@ static void show_due(struct present *present) {
 
 /* ---- bulk changes ---- */
 
-static void resolve_row(struct present *present, struct store_row *row, struct arena *arena,
-                        struct store_op *op) {
-    struct envelope *envelope = arena_alloc(arena, sizeof *envelope);
-    measure_check(envelope_decode(row->envelope, arena, envelope, NULL) == STATUS_OK, "decode");
-    envelope->state = STATE_RESOLVED;
-    envelope->resolution = RESOLUTION_BY_HAND;
-    envelope->resolved_at = subject_wall();
-    *op = (struct store_op){.kind = STORE_UPDATE,
+static void resolve_row(struct present *present, struct store_row *row, struct store_op *op) {
+    *op = (struct store_op){.kind = STORE_MARK,
                             .queue = present->subject->queue,
                             .seq = row->seq,
-                            .envelope = envelope};
+                            .from = 1u << STATE_PENDING_REVIEW,
+                            .mark = {.state = STATE_RESOLVED,
+                                     .resolution = RESOLUTION_BY_HAND,
+                                     .at = subject_wall(),
+                                     .why = BYTES("paid by hand")}};
 }
 
-static void forget_row(struct present *present, struct store_row *row, struct arena *arena,
-                       struct store_op *op) {
-    (void)arena;
+static void forget_row(struct present *present, struct store_row *row, struct store_op *op) {
     *op =
         (struct store_op){.kind = STORE_FORGET, .queue = present->subject->queue, .seq = row->seq};
 }
 
-typedef void change_fn(struct present *present, struct store_row *row, struct arena *arena,
-                       struct store_op *op);
+typedef void change_fn(struct present *present, struct store_row *row, struct store_op *op);
 
 /* What is to be changed is chosen first and does not change any more: as plans are made. */
 static size_t select_rows(struct present *present, enum state state, struct arena *arena,
@@ -254,14 +265,11 @@ static size_t select_rows(struct present *present, enum state state, struct aren
 
 static void change_rows(struct present *present, struct store_row *rows, size_t count,
                         change_fn *change) {
-    struct arena arena;
-    arena_init_heap(&arena, 1 << 20);
     struct store_op ops[BULK_PAGE];
     for (size_t i = 0; i < count; i++)
-        change(present, &rows[i], &arena, &ops[i]);
+        change(present, &rows[i], &ops[i]);
     struct store_commit commit = {.ops = ops, .count = count};
     subject_commit(present->subject, &commit);
-    arena_free(&arena);
 }
 
 static void show_bulk(struct present *present, const char *what, enum state state,
@@ -317,6 +325,7 @@ void present_run(const char *dir, uint64_t letters, size_t rounds) {
         make(&present);
     show_start(&present);
     show_counters(&present);
+    show_groups(&present);
     show_pages(&present);
     show_due(&present);
     show_bulk(&present, "bulk resolve", STATE_PENDING_REVIEW, resolve_row, 20000);

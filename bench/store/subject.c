@@ -13,7 +13,7 @@
 #include "store/disk_posix.h"
 #include "store/sqlite/sqlite_store.h"
 
-enum { POLL_NS = 5 * 1000 * 1000, DEPTH_MAX = 64, PATH_SIZE = 4096 };
+enum { LETTERS_A_MS = 128, POLL_NS = 5 * 1000 * 1000, DEPTH_MAX = 64, PATH_SIZE = 4096 };
 
 static int64_t read_ms(clockid_t which) {
     struct timespec now;
@@ -109,11 +109,13 @@ double subject_burst(struct subject *subject, uint64_t first, uint64_t count, si
     struct gate gate = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, {NULL}, 0};
     for (size_t i = 0; i < depth; i++)
         gate.idle[gate.idle_count++] = letters_new();
-    struct wall now = subject_wall();
+    int64_t now = subject_wall().ms;
     double begun = measure_now();
     for (uint64_t done = 0; done < count; done += group) {
         struct letters *letters = take_idle(&gate);
-        letters_fill(letters, subject->queue, first + done, group, now);
+        /* ids grow with time, as those of producers do */
+        letters_fill(letters, subject->queue, first + done, group,
+                     (struct wall){now + (int64_t)(done / LETTERS_A_MS)});
         letters->commit.done = finished;
         letters->commit.arg = &gate;
         subject->store->vtable->submit(subject->store, &letters->commit);

@@ -90,7 +90,7 @@ struct config_alerts {
     struct config_receiver *receivers;
     size_t receiver_count;
     struct alert_rule *rules; /* the file's, then the defaults that it does not replace */
-    size_t rule_count;
+    size_t rule_count, own_rule_count;
     unsigned no_defaults;
 };
 

@@ -258,6 +258,7 @@ bool config_alerts_read(struct config_reader *reader, const struct config_node *
         said.rules = arena_alloc(reader->arena, alert_default_count * sizeof *said.rules);
     const struct config_node *rules = config_tree_find(node, "rules");
     check_receivers(reader, rules ? rules : node, &said);
+    said.own_rule_count = said.rule_count;
     if (!said.no_defaults)
         add_defaults(&said);
     *alerts = said;

@@ -1,6 +1,7 @@
 /* A jq program is compiled by a helper process, as it is when it runs, so that a mistake in it is
  * found before any message meets it. */
 #include "app/config.h"
+#include "jq/jq_check.h"
 #include "jq/jq_pool.h"
 
 /* The compiler quotes the program, line ends and all. */
@@ -12,7 +13,7 @@ static void put_on_one_line(const char *text, struct buf *out) {
 static bool check_program(struct jq *jq, const struct config *config,
                           const struct config_program *program, struct buf *mistakes) {
     struct err err;
-    if (jq_pool_check(jq, program->text, &err) == STATUS_OK)
+    if (jq_check(jq, program->text, &err) == STATUS_OK)
         return true;
     buf_printf(mistakes, "%.*s:%zu:%zu: jq: ", BYTES_ARG(config->path), program->line,
                program->column);

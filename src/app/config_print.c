@@ -1,6 +1,7 @@
 /* Everything is printed, also what is a default, except texts that are empty by default. DLQs stand
  * under `dlqs` with their effective settings, whoever gave them. */
 #include "app/config_dlq.h"
+#include "app/config_print_alerts.h"
 #include "app/config_order.h"
 #include "app/config_policy.h"
 #include "app/config_print_rules.h"
@@ -272,5 +273,6 @@ void config_print(const struct config *config, struct buf *out) {
     for (size_t i = 0; i < config->queue_count; i++)
         put_queue(&p, &config->queues[i]);
     put_dlqs(&p);
+    config_print_alerts(config, out);
     buf_free(&p.room);
 }

@@ -2,6 +2,7 @@
 
 #include "app/config.h"
 #include "app/config_handler.h"
+#include "app/config_same.h"
 #include "app/config_value.h"
 
 #define FRESH_MOST_MS (3650LL * 24 * 3600 * 1000)
@@ -54,19 +55,8 @@ void config_triage_apply(const struct config_node *entry, const struct config_tr
     }
 }
 
-static bool same_check(const struct config_handler *a, const struct config_handler *b) {
-    if (!a || !b)
-        return a == b;
-    if (!bytes_eq(a->url, b->url) || a->argc != b->argc || a->timeout_ms != b->timeout_ms)
-        return false;
-    for (size_t i = 0; i < a->argc; i++)
-        if (!bytes_eq(a->argv[i], b->argv[i]))
-            return false;
-    return true;
-}
-
 const char *config_triage_difference(const struct config_triage *a, const struct config_triage *b) {
     if (a->max_replays != b->max_replays)
         return "max_replays";
-    return a->fresh_ms == b->fresh_ms && same_check(a->check, b->check) ? NULL : "fresh";
+    return a->fresh_ms == b->fresh_ms && config_same_handler(a->check, b->check) ? NULL : "fresh";
 }

@@ -5,10 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "app/config_find.h"
 #include "app/config_path.h"
 #include "base/memory.h"
+#include "base/random.h"
 #include "base/thread.h"
 #include "broker/builtin.h"
 #include "jq/jq_pool.h"
@@ -19,10 +20,9 @@
 enum { MISTAKES_MAX = 64 << 10, JQ_HELPERS = 2 };
 
 struct library_line *library_line(struct impound_worker *worker, const char *queue) {
-    for (size_t i = 0; i < worker->config->queue_count; i++)
-        if (bytes_is(worker->config->queues[i].name, queue ? queue : ""))
-            return &worker->lines[i];
-    return NULL;
+    const struct config *config = worker->config;
+    const struct config_queue *found = config_find_queue(config, bytes_of(queue ? queue : ""));
+    return found ? &worker->lines[found - config->queues] : NULL;
 }
 
 enum impound_status library_no_queue(const char *queue, struct impound_error *error) {
@@ -120,22 +120,8 @@ static enum status open_store(struct impound_worker *worker, const char *store, 
 static void make_lines(struct impound_worker *worker) {
     const struct config *config = worker->config;
     worker->lines = memory_array(config->queue_count, sizeof *worker->lines);
-    for (size_t i = 0; i < config->queue_count; i++) {
-        worker->lines[i].worker = worker;
+    for (size_t i = 0; i < config->queue_count; i++)
         worker->lines[i].queue = &config->queues[i];
-    }
-}
-
-static uint64_t random_seed(void) {
-    uint64_t seed;
-    randombytes_buf(&seed, sizeof seed);
-    return seed;
-}
-
-static void name_instance(struct impound_worker *worker) {
-    char host[64] = "localhost";
-    gethostname(host, sizeof host - 1);
-    snprintf(worker->instance, sizeof worker->instance, "%s-%ld", host, (long)getpid());
 }
 
 enum impound_status impound_worker_open(const struct impound_worker_options *given,
@@ -149,7 +135,7 @@ enum impound_status impound_worker_open(const struct impound_worker_options *giv
     struct impound_worker *worker = memory_new(sizeof *worker);
     pthread_mutex_init(&worker->mutex, NULL);
     rng_seed(&worker->rng, random_seed());
-    name_instance(worker);
+    instance_name(worker->instance);
     enum impound_status status = read_config(worker, &options, error);
     if (status == IMPOUND_OK && open_store(worker, options.store, &err) != STATUS_OK)
         status = library_error(error, &err);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "app/config.h"
+#include "app/instance.h"
 #include "app/library.h"
 #include "handler/callback.h"
 #include "port/jq.h"
@@ -13,7 +14,6 @@
 enum { LIBRARY_TOKEN_QUEUE_SHIFT = 48 };
 
 struct library_line {
-    struct impound_worker *worker;
     const struct config_queue *queue;
     impound_handler *run; /* NULL: not given yet */
     void *arg;
@@ -35,7 +35,7 @@ struct impound_worker {
     pthread_mutex_t mutex; /* of stage and rng */
     enum library_stage stage;
     struct rng rng; /* of ids */
-    char instance[128];
+    char instance[INSTANCE_MAX];
 };
 
 struct library_line *library_line(struct impound_worker *worker, const char *queue);

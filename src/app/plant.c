@@ -1,17 +1,18 @@
 #include "app/plant.h"
 
 #include <pthread.h>
-#include <semaphore.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "app/alarm.h"
+#include "app/config_find.h"
+#include "app/instance.h"
+#include "app/reload.h"
 #include "app/replay_plant.h"
 #include "app/sinks.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/random.h"
 #include "base/thread.h"
 #include "broker/builtin.h"
 #include "handler/exec.h"
@@ -23,7 +24,7 @@
 #include "store/sqlite/sqlite_store.h"
 #include "triage/spill_file.h"
 
-enum { JQ_HELPERS = 2, INSTANCE_MAX = 128 };
+enum { JQ_HELPERS = 2 };
 
 /* One queue's adapters, in the order of the configuration. */
 struct line {
@@ -66,27 +67,14 @@ struct plant {
 
 /* ---- what the server may ask of the configuration ---- */
 
-static const struct config_queue *find_queue(const struct config *config, struct bytes name) {
-    for (size_t i = 0; i < config->queue_count; i++)
-        if (bytes_eq(config->queues[i].name, name))
-            return &config->queues[i];
-    return NULL;
-}
-
 static bool view_dlq(void *arg, struct bytes name, struct engine_dlq *out) {
     struct plant *plant = arg;
-    bool found = false;
     pthread_rwlock_rdlock(&plant->config_lock);
-    for (size_t q = 0; q < plant->config->queue_count && !found; q++) {
-        const struct config_queue *queue = &plant->config->queues[q];
-        for (size_t d = 0; d < queue->dlq_count && !found; d++) {
-            found = bytes_eq(queue->dlqs[d].name, name);
-            if (found)
-                *out = queue->dlqs[d];
-        }
-    }
+    const struct engine_dlq *dlq = config_find_dlq(plant->config, name);
+    if (dlq)
+        *out = *dlq;
     pthread_rwlock_unlock(&plant->config_lock);
-    return found;
+    return dlq != NULL;
 }
 
 static size_t view_dlq_names(void *arg, struct arena *arena, struct bytes **out) {
@@ -106,7 +94,7 @@ static size_t view_dlq_names(void *arg, struct arena *arena, struct bytes **out)
 static const struct policy *view_policy(void *arg, struct bytes name) {
     struct plant *plant = arg;
     pthread_rwlock_rdlock(&plant->config_lock);
-    const struct config_queue *queue = find_queue(plant->config, name);
+    const struct config_queue *queue = config_find_queue(plant->config, name);
     return queue ? &queue->policy : NULL;
 }
 
@@ -117,7 +105,7 @@ static void view_release(void *arg) {
 
 /* Handlers are made at the start. */
 static bool view_compensates(void *arg, struct bytes name) {
-    const struct config_queue *queue = find_queue(((struct plant *)arg)->started, name);
+    const struct config_queue *queue = config_find_queue(((struct plant *)arg)->started, name);
     return queue && queue->compensate;
 }
 
@@ -200,24 +188,12 @@ static void on_event(void *arg, const struct engine_event *event) {
     pthread_mutex_unlock(&plant->server_lock);
 }
 
-static uint64_t random_seed(void) {
-    uint64_t seed;
-    randombytes_buf(&seed, sizeof seed);
-    return seed;
-}
-
 static enum status open_store(struct plant *plant, struct err *err) {
     struct sqlite_store_options options = {.path = plant->config->store_path.ptr,
                                            .disk = &disk_posix,
                                            .clock = &clock_system,
                                            .threads = true};
     return sqlite_store_open(&options, &plant->store, err);
-}
-
-static void name_instance(struct plant *plant) {
-    char host[64] = "localhost";
-    gethostname(host, sizeof host - 1);
-    snprintf(plant->instance, sizeof plant->instance, "%s-%ld", host, (long)getpid());
 }
 
 static enum status make_engine(struct plant *plant, struct err *err) {
@@ -332,7 +308,7 @@ enum status plant_start(struct config *config, struct plant **out, struct err *e
     plant->started = config;
     pthread_rwlock_init(&plant->config_lock, NULL);
     pthread_mutex_init(&plant->server_lock, NULL);
-    name_instance(plant);
+    instance_name(plant->instance);
     triage_init(&plant->triage, &clock_system, random_seed());
     enum status status = open_store(plant, err);
     if (status == STATUS_OK)
@@ -361,55 +337,14 @@ uint16_t plant_port(const struct plant *plant) {
 
 /* ---- reload ---- */
 
-struct reload {
-    struct engine_request request;
-    struct engine_rules rules;
-    sem_t *answered;
-    enum status status;
-};
-
-static void on_reloaded(struct engine_request *request, enum status status) {
-    struct reload *reload = request->arg;
-    reload->status = status;
-    sem_post(reload->answered);
-}
-
-/* A handler that becomes `lease` does so at a restart; until then the old one keeps its limit. */
-static struct engine_rules reloaded_rules(const struct config_queue *started,
-                                          const struct config_queue *queue) {
-    struct engine_rules rules = config_rules(queue);
-    if (rules.concurrency == ENGINE_UNLIMITED)
-        rules.concurrency = started->concurrency;
-    return rules;
-}
-
-static enum status reload_queue(struct plant *plant, const struct config_queue *started,
-                                const struct config_queue *queue, struct err *err) {
-    sem_t answered;
-    sem_init(&answered, 0, 0);
-    struct reload reload = {.rules = reloaded_rules(started, queue), .answered = &answered};
-    reload.request = (struct engine_request){.kind = ENGINE_RELOAD,
-                                             .queue = queue->name,
-                                             .done = on_reloaded,
-                                             .arg = &reload,
-                                             .rules = &reload.rules};
-    engine_ask(plant->engine, &reload.request);
-    while (sem_wait(&answered) != 0) {
-    }
-    sem_destroy(&answered);
-    if (reload.status != STATUS_OK)
-        *err = reload.request.err;
-    return reload.status;
-}
-
 /* A queue that is new in the file waits for a restart; config_restart_needed says so. */
 enum status plant_reload(struct plant *plant, struct config *config, struct err *err) {
     enum status status = STATUS_OK;
     for (size_t i = 0; i < config->queue_count && status == STATUS_OK; i++) {
         const struct config_queue *queue = &config->queues[i];
-        const struct config_queue *started = find_queue(plant->started, queue->name);
+        const struct config_queue *started = config_find_queue(plant->started, queue->name);
         if (started)
-            status = reload_queue(plant, started, queue, err);
+            status = reload_queue(plant->engine, started, queue, err);
     }
     struct past_config *past = memory_new(sizeof *past);
     past->next = plant->past;

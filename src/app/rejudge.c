@@ -3,6 +3,7 @@
 #include <semaphore.h>
 #include <stdlib.h>
 
+#include "app/config_find.h"
 #include "base/memory.h"
 #include "engine/facts.h"
 #include "jq/jq_pool.h"
@@ -141,18 +142,12 @@ static struct subject subject_of(const struct envelope *envelope) {
         .header_count = envelope->header_count};
 }
 
-static bool find_queue(const struct config *config, struct bytes name, size_t *place) {
-    for (*place = 0; *place < config->queue_count; ++*place)
-        if (bytes_eq(config->queues[*place].name, name))
-            return true;
-    return false;
-}
-
 enum status rejudge_letter(struct rejudge *rejudge, const struct envelope *envelope,
                            enum rejudge_kind *kind, struct decision *out, struct err *err) {
-    size_t queue;
+    const struct config *config = rejudge->config;
+    const struct config_queue *queue = config_find_queue(config, envelope->queue);
     struct rule_facts facts;
-    if (!find_queue(rejudge->config, envelope->queue, &queue)) {
+    if (!queue) {
         *kind = REJUDGE_NO_QUEUE;
         return STATUS_OK;
     }
@@ -163,12 +158,12 @@ enum status rejudge_letter(struct rejudge *rejudge, const struct envelope *envel
     struct outcome outcome = outcome_of(envelope);
     struct subject subject = subject_of(envelope);
     struct rule_subject seen = {&outcome, subject.attempt, subject.headers, subject.header_count};
-    if (gather(rejudge, queue, envelope, &seen, &facts, err) != STATUS_OK)
+    if (gather(rejudge, (size_t)(queue - config->queues), envelope, &seen, &facts, err) !=
+        STATUS_OK)
         return err->status;
     struct circumstance around = {
         .now = envelope->last_failure_at, .breaker_closed = true, .alone = envelope->suspect};
     *kind = REJUDGED;
-    *out = decide(&rejudge->config->queues[queue].policy, &subject, &outcome, &facts, &around,
-                  &rejudge->rng);
+    *out = decide(&queue->policy, &subject, &outcome, &facts, &around, &rejudge->rng);
     return STATUS_OK;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "app/config_find.h"
 #include "base/memory.h"
 #include "base/thread.h"
 
@@ -26,14 +27,6 @@ struct replay_plant {
 
 /* ---- what replays ask ---- */
 
-static const struct config_queue *find_queue(const struct config *config, struct bytes name,
-                                             size_t *place) {
-    for (*place = 0; *place < config->queue_count; ++*place)
-        if (bytes_eq(config->queues[*place].name, name))
-            return &config->queues[*place];
-    return NULL;
-}
-
 static void say_blocked(const struct engine_queue_view *view, struct replay_queue *out) {
     if (view->state != QUEUE_RUNNING)
         snprintf(out->blocked, sizeof out->blocked, "queue %.60s is %s", view->name,
@@ -46,14 +39,15 @@ static void say_blocked(const struct engine_queue_view *view, struct replay_queu
 static bool queue_is(void *arg, struct bytes name, struct replay_queue *out) {
     struct replay_plant *plant = arg;
     const struct replay_plant_options *options = &plant->options;
+    const struct config_queue *started = config_find_queue(options->started, name);
     struct engine_queue_view view;
-    size_t place;
     *out = (struct replay_queue){.lag = 0};
-    if (!find_queue(options->started, name, &place) || !engine_view(options->engine, name, &view))
+    if (!started || !engine_view(options->engine, name, &view))
         return false;
+    size_t place = (size_t)(started - options->started->queues);
     struct engine_rates rates = engine_rates_at(options->engine, place, USUAL_WINDOW_MS);
     const struct config *config = options->config(options->arg);
-    const struct config_queue *queue = find_queue(config, name, &place);
+    const struct config_queue *queue = config_find_queue(config, name);
     out->max_lag = queue ? queue->replay_max_lag : UINT64_MAX;
     options->release(options->arg);
     out->lag = view.lag;
@@ -63,20 +57,10 @@ static bool queue_is(void *arg, struct bytes name, struct replay_queue *out) {
     return true;
 }
 
-static const struct config_triage *find_triage(const struct config *config, struct bytes dlq) {
-    for (size_t q = 0; q < config->queue_count; q++) {
-        const struct config_queue *queue = &config->queues[q];
-        for (size_t d = 0; d < queue->dlq_count; d++)
-            if (bytes_eq(queue->dlqs[d].name, dlq))
-                return &queue->triage[d];
-    }
-    return NULL;
-}
-
 static void dlq_says(void *arg, struct bytes name, struct replay_dlq *out) {
     struct replay_plant *plant = arg;
     const struct replay_plant_options *options = &plant->options;
-    const struct config_triage *triage = find_triage(options->config(options->arg), name);
+    const struct config_triage *triage = config_find_triage(options->config(options->arg), name);
     *out = (struct replay_dlq){.max_replays = triage ? triage->max_replays : CONFIG_MAX_REPLAYS,
                                .fresh_ms = triage ? triage->fresh_ms : 0};
     options->release(options->arg);

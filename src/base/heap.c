@@ -70,3 +70,8 @@ void heap_remove(struct heap *heap, struct heap_node *node) {
 struct heap_node *heap_first(const struct heap *heap) {
     return heap->count ? heap->nodes[0] : NULL;
 }
+
+struct mono heap_next(const struct heap *heap) {
+    const struct heap_node *first = heap_first(heap);
+    return first ? (struct mono){first->at} : MONO_NEVER;
+}

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/instant.h"
+
 struct heap_node {
     int64_t at;
     uint64_t tie;
@@ -23,5 +25,7 @@ void heap_insert(struct heap *heap, struct heap_node *node);
 /* Harmless on a node that is in no heap. */
 void heap_remove(struct heap *heap, struct heap_node *node);
 struct heap_node *heap_first(const struct heap *heap); /* NULL when empty */
+/* Of a heap by monotonic time: when its first one is due; MONO_NEVER when empty. */
+struct mono heap_next(const struct heap *heap);
 
 #endif

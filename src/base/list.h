@@ -52,6 +52,12 @@ static inline struct list *list_pop_front(struct list *head) {
     return node;
 }
 
+/* Unlinks all nodes; whose they are, they stay. */
+static inline void list_clear(struct list *head) {
+    while (list_pop_front(head))
+        continue;
+}
+
 #define LIST_EACH(node, head)                                                                      \
     for (struct list *node = (head)->next; node != (head); node = node->next)
 /* The node may be unlinked or freed inside the loop. */

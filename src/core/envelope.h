@@ -1,7 +1,8 @@
 /* envelope: everything that is known of one message, in any state (DESIGN §7).
  *
- * The store keeps an envelope as JSON without the body; people see the same JSON with it. Texts are
- * borrowed: from the encoded form after envelope_decode, from wherever they were set otherwise. */
+ * People see it as JSON with the body; the store keeps it in a form of its own, which is a third of
+ * the size and of the work. Texts are borrowed: from the bytes that were read after envelope_decode
+ * and envelope_restore, from wherever they were set otherwise. */
 #ifndef CORE_ENVELOPE_H
 #define CORE_ENVELOPE_H
 
@@ -86,9 +87,8 @@ struct envelope {
 };
 
 enum envelope_part {
-    ENVELOPE_STORED = 0, /* all but the body, without what is null: the form that the store keeps */
-    ENVELOPE_WITH_BODY = 1, /* + message.body or message.body_base64 */
-    ENVELOPE_ROW = 2,       /* a list's row: without body, stack_trace and history */
+    ENVELOPE_WITH_BODY, /* with message.body or message.body_base64 */
+    ENVELOPE_ROW,       /* a list's row: without body, stack_trace and history */
 };
 
 /* Writes JSON. The body is written as it is when it is JSON (content_type application/json and it
@@ -97,10 +97,16 @@ void envelope_encode(const struct envelope *envelope, enum envelope_part part, s
                      struct buf *out);
 /* A member "body" or "body_base64", by the same rule; for whoever writes another object. */
 void envelope_put_body(struct json_out *out, struct bytes content_type, struct bytes body);
-/* Reads what envelope_encode wrote as ENVELOPE_STORED. Slices of `json` and of the arena.
- * STATUS_CORRUPT when it is not such a text. */
+/* Reads what envelope_encode wrote. Slices of `json` and of the arena. STATUS_CORRUPT when it is
+ * not such a text. */
 enum status envelope_decode(struct bytes json, struct arena *arena, struct envelope *out,
                             struct err *err);
+
+/* The form that the store keeps: all but the body (docs/store.md has the bytes). */
+void envelope_store(const struct envelope *envelope, struct buf *out);
+/* Reads what envelope_store wrote, and the JSON that stores held before it. As envelope_decode. */
+enum status envelope_restore(struct bytes stored, struct arena *arena, struct envelope *out,
+                             struct err *err);
 
 /* Hand-overs of its present round that were judged: of its compensation while it has one. */
 static inline uint32_t envelope_tries(const struct envelope *envelope) {

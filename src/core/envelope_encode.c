@@ -231,73 +231,9 @@ static put_fn *const put_form[FORM_COUNT] = {
     [FORM_FAILURE] = put_failure,
 };
 
-/* ---- what the stored form leaves out: what a reader assumes anyway ---- */
-
-static bool no_text(const void *at) {
-    return ((const struct bytes *)at)->len == 0;
-}
-
-static bool null_text(const void *at) {
-    return !((const struct bytes *)at)->ptr;
-}
-
-static bool never(const void *at) {
-    return ((const struct wall *)at)->ms <= WALL_NEVER.ms;
-}
-
-static bool zero_u32(const void *at) {
-    return *(const uint32_t *)at == 0;
-}
-
-static bool zero_i64(const void *at) {
-    return *(const int64_t *)at == 0;
-}
-
-static bool minus_one(const void *at) {
-    return *(const int64_t *)at == -1;
-}
-
-static bool zero_int(const void *at) {
-    return *(const int *)at == 0;
-}
-
-static bool no_hash(const void *at) {
-    return *(const char *)at == '\0';
-}
-
-static bool no_resolution(const void *at) {
-    return *(const enum resolution *)at == RESOLUTION_NONE;
-}
-
-static bool no_letter(const void *at) {
-    return !lifecycle_is_letter(((const struct envelope *)at)->state);
-}
-
-static bool no_headers(const void *at) {
-    return ((const struct envelope *)at)->header_count == 0;
-}
-
-static bool no_history(const void *at) {
-    return ((const struct envelope *)at)->history_count == 0;
-}
-
-static bool no_failure(const void *at) {
-    return !((const struct envelope *)at)->failed;
-}
-
-static bool (*const is_assumed[FORM_COUNT])(const void *at) = {
-    [FORM_TEXT] = no_text,       [FORM_MAYBE_TEXT] = null_text, [FORM_OBJECT] = no_text,
-    [FORM_CONTEXT] = no_text,    [FORM_TIME] = never,           [FORM_U32] = zero_u32,
-    [FORM_I64] = zero_i64,       [FORM_MAYBE_I64] = minus_one,  [FORM_MAYBE_INT] = zero_int,
-    [FORM_HASH] = no_hash,       [FORM_CAUSE] = no_letter,      [FORM_RESOLUTION] = no_resolution,
-    [FORM_HEADERS] = no_headers, [FORM_HISTORY] = no_history,   [FORM_FAILURE] = no_failure,
-};
-
 static bool is_written(const struct encoding *e, const void *at,
                        const struct envelope_field *field) {
-    if (!(field->parts & 1u << e->part) || (field->form == FORM_FLAG && !*(const bool *)at))
-        return false;
-    return e->part != ENVELOPE_STORED || !is_assumed[field->form] || !is_assumed[field->form](at);
+    return (field->parts & 1u << e->part) && (field->form != FORM_FLAG || *(const bool *)at);
 }
 
 static void put_members(struct encoding *e, const void *base,

@@ -1,7 +1,11 @@
-/* envelope_fields: the envelope's JSON as data: which member stands where and in which form.
+/* envelope_fields: the envelope's members as data: which one stands where and in which form.
  *
- * One table serves both directions, so that what is written can be read. Members are written in the
- * order of the tables; a reader takes them in any order and passes over what it does not know. */
+ * One table serves JSON and the stored form, in both directions, so that what is written can be
+ * read. Members are written in the order of the tables; a reader takes them in any order and passes
+ * over what it does not know.
+ *
+ * A member's number stands in stored bytes for ever: a new member gets the next free one of its
+ * section, and the number of a member that is gone is not used again. */
 #ifndef CORE_ENVELOPE_FIELDS_H
 #define CORE_ENVELOPE_FIELDS_H
 
@@ -38,18 +42,21 @@ enum envelope_form {
     FORM_COUNT
 };
 
-/* Bits: the parts that a member is written in. */
+/* Bits: what a member is written in. */
 enum {
-    IN_STORED = 1 << ENVELOPE_STORED,
     IN_BODY = 1 << ENVELOPE_WITH_BODY,
     IN_ROW = 1 << ENVELOPE_ROW,
+    IN_STORED = 1 << 2,
     IN_ALL = IN_STORED | IN_BODY | IN_ROW,
 };
+
+enum { ENVELOPE_NUMBER_MAX = 63 };
 
 struct envelope_section;
 
 struct envelope_field {
     const char *name;
+    uint8_t number; /* in its section; 1 to ENVELOPE_NUMBER_MAX */
     enum envelope_form form;
     unsigned parts;
     size_t offset;

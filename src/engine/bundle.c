@@ -1,24 +1,12 @@
-/* Several messages in one hand-over (SEMANTICS §7).
- *
- *   queue->bundling ─▶ bundle ─▶ handler ─▶ each message is judged ─▶ decided
- *        (this turn)     ▲                         │
- *                        └── halves ── set aside ◀─┘ to blame, or only beside one that is
- *
- * A hand-over that failed as a whole blames all its messages. Where that would end them, or add a
- * crash, it is split: halves are handed over again, within the same attempt, until a message is
- * alone and what is said is said of it. One that fails for the downstream's sake (a retry) fails
- * every message once, unsplit. The breaker hears one word of each hand-over, and none of one that
- * is split: its parts speak for it, so that poison among the healthy opens nothing, and an outage
- * ends as few messages as it would one by one. */
+#include "engine/bundle.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "engine/state.h"
 
-enum {
-    BUNDLE_BODIES_MAX = 8 << 20
-}; /* bytes of bodies in one hand-over of more than one message */
+/* Bytes of bodies in one hand-over of more than one message. */
+enum { BUNDLE_BODIES_MAX = 8 << 20 };
 
 struct bundle {
     struct engine_post post;
@@ -56,8 +44,9 @@ static void finish(struct bundle *bundle) {
     if (bundle->opening || !list_empty(&bundle->members))
         return;
     size_t count = 0;
-    LIST_EACH(node, &bundle->suspects)
-    count++;
+    LIST_EACH(node, &bundle->suspects) {
+        count++;
+    }
     send_part(&bundle->suspects, (count + 1) / 2);
     send_part(&bundle->suspects, count / 2);
     bundle_free(bundle);
@@ -68,8 +57,9 @@ static void open_bundle(struct engine *engine, struct engine_post *post) {
     (void)engine;
     bundle->calling = false;
     bundle->opening = true;
-    LIST_EACH_SAFE(node, &bundle->members)
-    question_outcome(flight_at(node));
+    LIST_EACH_SAFE(node, &bundle->members) {
+        question_outcome(flight_at(node));
+    }
     bundle->opening = false;
     finish(bundle);
 }
@@ -234,6 +224,5 @@ void bundle_drop(struct queue *queue) {
             part(flight_at(bundle->suspects.next));
         bundle_free(bundle);
     }
-    while (list_pop_front(&queue->bundling)) {
-    }
+    list_clear(&queue->bundling);
 }

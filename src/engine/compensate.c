@@ -9,7 +9,7 @@
  * with its backoff, recorded before it is let go. But it says nothing about the queue's own handler
  * (the breaker does not hear of it), nor about what the letter died of: that stays as it is. A
  * kill -9 finds the letter still replaying, and the next life runs the handler again. */
-#include "engine/state.h"
+#include "engine/compensate.h"
 
 bool compensate_is(const struct flight *flight) {
     return flight->before != NULL;

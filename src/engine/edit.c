@@ -1,10 +1,6 @@
-/* The body that one handler sees, made from the message's by that handler's jq program. The stored
- * body stays as it is. jq answers from another process, so the flight waits here, within its
- * attempt and with its slot of the concurrency. An edit that fails is the outcome of that handler's
- * call. */
-#include <string.h>
+#include "engine/edit.h"
 
-#include "engine/state.h"
+#include <string.h>
 
 struct edit {
     struct jq_job job;

@@ -8,12 +8,15 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "engine/bundle.h"
 #include "engine/facts.h"
 #include "engine/fetch.h"
 #include "engine/idempotency.h"
 #include "engine/lease.h"
+#include "engine/queue_facts.h"
 #include "engine/recorder.h"
-#include "engine/state.h"
+#include "engine/reply.h"
+#include "engine/suspect.h"
 
 struct engine *engine_new(const struct engine_options *options) {
     struct engine *engine = memory_new(sizeof *engine);
@@ -112,7 +115,7 @@ enum status engine_add(struct engine *engine, const struct engine_queue_options 
 enum status engine_recover(struct engine *engine, struct err *err) {
     engine->now = clock_now(engine->options.clock);
     for (size_t i = 0; i < engine->queue_count; i++) {
-        queue_load_facts(engine->queues[i]);
+        queue_facts_load(engine->queues[i]);
         lease_recover(engine->queues[i]);
         queue_visit(engine->queues[i]);
     }
@@ -181,8 +184,7 @@ static void drain(struct engine *engine) {
 }
 
 static struct mono next_turn(struct engine *engine) {
-    struct heap_node *timer = heap_first(&engine->timers);
-    struct mono at = timer ? (struct mono){timer->at} : MONO_NEVER;
+    struct mono at = heap_next(&engine->timers);
     at = mono_earlier(at, lease_next(engine));
     at = mono_earlier(at, fetch_next(engine));
     if (record_waits(engine))
@@ -247,8 +249,7 @@ static void open_hold(struct engine *engine, struct engine_post *post) {
     for (size_t i = 0; i < engine->queue_count; i++) {
         struct queue *queue = engine->queues[i];
         fetch_dismiss(queue);
-        if (budget_peak(&queue->budget, engine->now.mono) != queue->peak_saved)
-            queue_facts_changed(queue);
+        queue_facts_save_last(queue);
     }
 }
 

@@ -243,8 +243,8 @@ struct engine_queue_view {
     struct engine_rates rates;                            /* of the last minute */
     uint64_t seconds_buckets[ENGINE_SECONDS_BUCKETS + 1]; /* not cumulative */
     double seconds_sum;
-    char handler[16]; /* "http" "exec" "lease" */
-    char source[16];  /* "builtin" */
+    char handler[16]; /* its first handler's kind, or "lease" */
+    char source[16];  /* its broker's kind */
 };
 const char *queue_state_text(enum queue_state state); /* "running" "paused" "halted" */
 /* False when there is no such queue. */

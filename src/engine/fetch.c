@@ -143,8 +143,7 @@ void fetch_ring(struct engine *engine) {
 }
 
 struct mono fetch_next(const struct engine *engine) {
-    const struct heap_node *first = heap_first(&engine->fetch_deadlines);
-    return first ? (struct mono){first->at} : MONO_NEVER;
+    return heap_next(&engine->fetch_deadlines);
 }
 
 void fetch_dismiss(struct queue *queue) {

@@ -3,11 +3,15 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "engine/compensate.h"
+#include "engine/bundle.h"
+#include "engine/edit.h"
 #include "engine/fetch.h"
 #include "engine/idempotency.h"
 #include "engine/lease.h"
 #include "engine/recorder.h"
-#include "engine/state.h"
+#include "engine/reply.h"
+#include "engine/suspect.h"
 
 struct flight *flight_new(struct queue *queue, struct store_held *held) {
     struct flight *flight = memory_new(sizeof *flight);

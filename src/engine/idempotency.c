@@ -7,6 +7,7 @@
 #include "base/json_path.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "engine/reply.h"
 
 enum {
     TROUBLE_WAIT_MS = 1000, /* before a key that could not be looked up is looked up again */
@@ -213,29 +214,12 @@ static bool first_id(struct bytes done, struct arena *arena, struct bytes *id) {
            json_string(member, arena, id);
 }
 
-/* The first one's answer, if it is kept, is the duplicate's too. */
-static void copy_answer(struct flight *flight, struct bytes done) {
-    struct queue *queue = flight->queue;
-    struct store *store = queue->engine->store;
-    struct arena *arena = &flight->held->arena;
-    struct wall now = queue->engine->now.wall;
-    int64_t store_ms =
-        queue_leases(queue) ? queue->lease_reply.store_ms : queue->handlers[0].reply.store_ms;
-    struct bytes id, answer;
-    if (!first_id(done, arena, &id) || store->vtable->kept(store, queue->number, SPACE_RESULT, id,
-                                                           now, arena, &answer, NULL) != STATUS_OK)
-        return;
-    flight->result = (struct store_keep){
-        .space = SPACE_RESULT,
-        .name = flight->held->envelope.id,
-        .value = answer,
-        .expires = {now.ms + (store_ms ? store_ms : queue->rules.idempotency.dedupe_ms)}};
-}
-
 static void end_duplicate(struct flight *flight, struct bytes done) {
     struct queue *queue = flight->queue;
     struct envelope *envelope = &flight->held->envelope;
-    copy_answer(flight, done);
+    struct bytes first;
+    if (first_id(done, &flight->held->arena, &first))
+        reply_copy(flight, first, queue->rules.idempotency.dedupe_ms);
     if (envelope->first_attempt_at.ms == WALL_NEVER.ms)
         rate_count(&queue->in, queue->engine->now.mono);
     queue->results[RESULT_DUPLICATE]++;

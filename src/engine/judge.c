@@ -5,8 +5,12 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/uuid.h"
+#include "engine/compensate.h"
+#include "engine/bundle.h"
 #include "engine/idempotency.h"
 #include "engine/order.h"
+#include "engine/reply.h"
+#include "engine/suspect.h"
 
 /* ---- what it means for the queue ---- */
 
@@ -70,6 +74,14 @@ static void tell_breaker(struct flight *flight, const struct decision *decision)
     notice_breaker(queue);
 }
 
+static void end_attempt(struct flight *flight, const struct decision *decision) {
+    flight->queue->running--;
+    queue_visit(flight->queue);
+    count(flight, decision);
+    tell_breaker(flight, decision);
+    suspect_ended(flight);
+}
+
 /* ---- what it means for the message ---- */
 
 static void note_attempt(struct flight *flight, const struct decision *decision) {
@@ -118,14 +130,19 @@ static void describe(struct flight *flight, const struct decision *decision) {
         envelope->crashes++;
 }
 
-static bool is_replay(const struct envelope *envelope) {
-    return envelope->letter_id.len > 0;
+static void write_down(struct flight *flight, const struct decision *decision) {
+    if (flight->outcome.ending != ENDING_OK)
+        note_attempt(flight, decision);
+    if (flight->outcome.ending == ENDING_FAILED)
+        describe(flight, decision);
+    if (!decision->counted) /* max_age runs from a counted one */
+        flight->held->envelope.first_failure_at = flight->first_failure_at;
 }
 
 /* Waits `delay_ms`; a delay of 0 is as soon as the queue may. */
 static void wait_for_retry(struct flight *flight, int64_t delay_ms) {
     struct envelope *envelope = &flight->held->envelope;
-    envelope->state = is_replay(envelope) ? STATE_REPLAYING : STATE_PENDING_RETRY;
+    envelope->state = flight->replay ? STATE_REPLAYING : STATE_PENDING_RETRY;
     envelope->delay_ms = delay_ms;
     envelope->next_attempt_at.ms = flight->queue->engine->now.wall.ms + delay_ms;
     flight->op = STORE_UPDATE;
@@ -134,7 +151,7 @@ static void wait_for_retry(struct flight *flight, int64_t delay_ms) {
 /* Back to where it was. What never had a counted attempt is queued still. */
 static void wait_as_before(struct flight *flight) {
     struct envelope *envelope = &flight->held->envelope;
-    if (envelope->attempts > 0 || is_replay(envelope) || flight->report) {
+    if (envelope->attempts > 0 || flight->replay || flight->report) {
         wait_for_retry(flight, 0);
         return;
     }
@@ -146,7 +163,7 @@ static void wait_as_before(struct flight *flight) {
 
 void judge_end(struct flight *flight, enum resolution resolution) {
     struct envelope *envelope = &flight->held->envelope;
-    if (!is_replay(envelope)) {
+    if (!flight->replay) {
         flight->op = STORE_FORGET;
         return;
     }
@@ -162,7 +179,7 @@ void judge_bury(struct flight *flight, struct bytes dlq_name, enum cause cause, 
     struct engine *engine = flight->queue->engine;
     struct envelope *envelope = &flight->held->envelope;
     const struct engine_dlq *dlq = queue_dlq(flight->queue, dlq_name);
-    if (!is_replay(envelope)) {
+    if (!flight->replay) {
         char id[UUID_TEXT_SIZE];
         uuid_v7(engine->now.wall, &engine->rng, id);
         envelope->letter_id = arena_dup(&flight->held->arena, bytes_of(id));
@@ -178,10 +195,6 @@ void judge_bury(struct flight *flight, struct bytes dlq_name, enum cause cause, 
     envelope->delay_ms = 0;
     envelope->closes_key = order_closes_key(flight->queue, envelope);
     flight->op = STORE_UPDATE;
-}
-
-static void bury(struct flight *flight, const struct decision *decision, enum state state) {
-    judge_bury(flight, decision->dlq, decision->cause, state);
 }
 
 /* Of the failure that halts a queue, in its why. */
@@ -220,10 +233,10 @@ static void carry_out(struct flight *flight, const struct decision *decision) {
         wait_for_retry(flight, decision->delay_ms);
         break;
     case ACTION_DEAD:
-        bury(flight, decision, STATE_PENDING_REVIEW);
+        judge_bury(flight, decision->dlq, decision->cause, STATE_PENDING_REVIEW);
         break;
     case ACTION_DISCARD:
-        bury(flight, decision, STATE_DISCARDED);
+        judge_bury(flight, decision->dlq, decision->cause, STATE_DISCARDED);
         break;
     case ACTION_HALT:
         judge_halt(flight, decision);
@@ -246,8 +259,8 @@ static struct decision decision_on(struct flight *flight) {
     struct subject subject = {.attempt = envelope->attempts + !flight->counted_before,
                               .max_attempts = envelope->max_attempts,
                               .crashes = envelope->crashes,
-                              .first_failure_at = is_replay(envelope) ? envelope->replayed_at
-                                                                      : envelope->first_failure_at,
+                              .first_failure_at = flight->replay ? envelope->replayed_at
+                                                                 : envelope->first_failure_at,
                               .previous_delay_ms = envelope->attempts ? envelope->delay_ms : 0,
                               .headers = envelope->headers,
                               .header_count = envelope->header_count};
@@ -265,38 +278,32 @@ static struct decision decision_on(struct flight *flight) {
                   &queue->engine->rng);
 }
 
+/* The same attempt, with the next handler. */
+static void fall_back(struct flight *flight) {
+    flight->queue->fallbacks++;
+    flight->handler++;
+    bundle_leave(flight);
+    flight_call(flight);
+}
+
 void judge_decide(struct flight *flight) {
     struct decision decision = decision_on(flight);
-    struct queue *queue = flight->queue;
     if (bundle_sets_aside(flight, &decision))
         return;
     if (decision.action == ACTION_FALLBACK) {
-        queue->fallbacks++;
-        flight->handler++;
-        bundle_leave(flight);
-        flight_call(flight);
+        fall_back(flight);
         return;
     }
-    if (flight->report) {
+    if (flight->report)
         flight->report->verdict = decision.verdict;
-    } else {
-        queue->running--;
-        queue_visit(queue);
-        count(flight, &decision);
-        tell_breaker(flight, &decision);
-        suspect_ended(flight);
-    }
+    else
+        end_attempt(flight, &decision);
     if (compensate_is(flight)) {
         compensate_carry_out(flight, &decision);
         record_decided(flight);
         return;
     }
-    if (flight->outcome.ending != ENDING_OK)
-        note_attempt(flight, &decision);
-    if (flight->outcome.ending == ENDING_FAILED)
-        describe(flight, &decision);
-    if (!decision.counted) /* max_age runs from a counted one */
-        flight->held->envelope.first_failure_at = flight->first_failure_at;
+    write_down(flight, &decision);
     carry_out(flight, &decision);
     bundle_leave(flight);
     record_decided(flight);

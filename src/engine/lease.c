@@ -7,7 +7,6 @@
 #include "base/memory.h"
 #include "engine/fetch.h"
 #include "engine/idempotency.h"
-#include "engine/idempotency.h"
 
 enum { HEX_DIGITS = 16, RECOVER_AT_ONCE = 64 };
 
@@ -162,8 +161,7 @@ void lease_ring(struct engine *engine) {
 }
 
 struct mono lease_next(const struct engine *engine) {
-    const struct heap_node *first = heap_first(&engine->lease_deadlines);
-    return first ? (struct mono){first->at} : MONO_NEVER;
+    return heap_next(&engine->lease_deadlines);
 }
 
 void lease_free(struct lease *lease) {
@@ -247,7 +245,6 @@ void lease_refuse(struct flight *flight, enum status status, const struct err *e
 static void recover_one(struct queue *queue, struct store_held *held) {
     struct flight *flight = flight_new(queue, held);
     struct lease *lease = lease_new(flight, LEASE_ALIVE);
-    idempotency_claim(flight);
     held->envelope.state = stored_state(held->envelope.state);
     flight->started = queue->engine->now;
     idempotency_claim(flight);

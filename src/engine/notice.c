@@ -57,7 +57,7 @@ void notice_letter(const struct flight *flight) {
     if (envelope->replay.len > 0)
         field(&out, "replay", envelope->replay);
     json_key(&out, "spilled");
-    json_put_bool(&out, flight->spill_synced);
+    json_put_bool(&out, flight->spill == SPILL_SYNCED);
     send(flight->queue, &out, "letter", envelope);
 }
 

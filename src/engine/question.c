@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "engine/facts.h"
-#include "engine/state.h"
+#include "engine/reply.h"
 
 /* One question to jq about one rule; the flight waits until all of them are answered. */
 struct question {

@@ -2,11 +2,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/log.h"
+#include "engine/cap.h"
 #include "engine/fetch.h"
 #include "engine/idempotency.h"
 #include "engine/order.h"
+#include "engine/queue_facts.h"
+#include "engine/suspect.h"
 
 void queue_visit(struct queue *queue) {
     if (list_empty(&queue->visiting))
@@ -39,60 +41,6 @@ static size_t free_slots(const struct queue *queue) {
     return queue_leases(queue) && queue->wanted < free ? queue->wanted : free;
 }
 
-/* Stops at the cap, starts again below 95 % of it, so that it does not flutter. */
-static bool dlq_full(struct queue *queue) {
-    struct store *store = queue->engine->store;
-    bool full = false;
-    for (size_t i = 0; i < queue->rules.dlq_count && !full; i++) {
-        const struct engine_dlq *dlq = &queue->rules.dlqs[i];
-        if (dlq->on_full != ON_FULL_BLOCK)
-            continue;
-        uint64_t permille = queue->dlq_full ? DLQ_REOPEN_PERMILLE : 1000;
-        full = store->vtable->dlq_depth(store, dlq->name) * 1000 >= dlq->cap * permille;
-    }
-    if (full != queue->dlq_full)
-        log_warn("queue %.*s: %s", BYTES_ARG(queue->name),
-                 full ? "a DLQ is at its cap; nothing more is received" : "receiving again");
-    queue->dlq_full = full;
-    return full;
-}
-
-/* Letters for this DLQ whose commit is under way, and which its depth does not show yet. */
-static uint64_t letters_arriving(const struct queue *queue, const struct engine_dlq *dlq) {
-    uint64_t count = 0;
-    LIST_EACH(node, &queue->flights) {
-        const struct flight *flight = CONTAINER_OF(node, struct flight, link);
-        const struct envelope *envelope = &flight->held->envelope;
-        count += envelope->state == STATE_PENDING_REVIEW && bytes_eq(envelope->dlq, dlq->name);
-    }
-    return count;
-}
-
-/* Not full, but it will be if what is on its way arrives: nothing is received until that is known.
- * Otherwise a fast handler would fill a DLQ far beyond its cap before the first commit is through.
- */
-static bool dlq_filling(const struct queue *queue) {
-    struct store *store = queue->engine->store;
-    for (size_t i = 0; i < queue->rules.dlq_count; i++) {
-        const struct engine_dlq *dlq = &queue->rules.dlqs[i];
-        if (dlq->on_full != ON_FULL_BLOCK)
-            continue;
-        uint64_t depth = store->vtable->dlq_depth(store, dlq->name);
-        if (depth + queue->settling >= dlq->cap && depth + letters_arriving(queue, dlq) >= dlq->cap)
-            return true;
-    }
-    return false;
-}
-
-/* ---- handing over ---- */
-
-static bool over_budget(struct queue *queue, const struct store_held *held) {
-    if (envelope_tries(&held->envelope) == 0)
-        return false; /* a replay's first attempt is a first attempt */
-    return !budget_retry(&queue->budget, &queue->rules.policy->retry, queue->engine->now.mono,
-                         &queue->retry_hold);
-}
-
 /* What the broker never gave away before goes back there. */
 void queue_give_back(struct queue *queue, struct store_held *held, struct mono due) {
     struct store *store = queue->engine->store;
@@ -103,13 +51,37 @@ void queue_give_back(struct queue *queue, struct store_held *held, struct mono d
         store->vtable->give_back(store, held, due);
 }
 
+/* ---- what is taken and goes back at once: true, and the message is gone ---- */
+
 /* Of those who fetch, none may be left whom this message can be given to. */
-static bool was_sent_back(struct queue *queue, struct store_held *held) {
+static bool finds_no_worker(struct queue *queue, struct store_held *held) {
     if (!queue_leases(queue) || fetch_has_place(queue, held->envelope.suspect))
         return false;
     queue_give_back(queue, held, queue->engine->now.mono);
     return true;
 }
+
+/* A kill repeats what is in flight, until its commit is through. Of replays that is never more than
+ * the concurrency (SEMANTICS 12.2). */
+static bool is_one_replay_too_many(struct queue *queue, struct store_held *held) {
+    if (held->envelope.letter_id.len == 0 || queue->replays < queue->rules.concurrency)
+        return false;
+    queue_give_back(queue, held, mono_after(queue->engine->now.mono, QUEUE_REPLAY_HOLD_MS));
+    return true;
+}
+
+/* A replay's first attempt is a first attempt. */
+static bool is_over_budget(struct queue *queue, struct store_held *held) {
+    struct store *store = queue->engine->store;
+    if (envelope_tries(&held->envelope) == 0 ||
+        budget_retry(&queue->budget, &queue->rules.policy->retry, queue->engine->now.mono,
+                     &queue->retry_hold))
+        return false;
+    store->vtable->give_back(store, held, queue->retry_hold);
+    return true;
+}
+
+/* ---- handing over ---- */
 
 static void hand_over(struct queue *queue, struct store_held *held, bool probe) {
     if (!suspect_admit(queue, held))
@@ -133,24 +105,12 @@ static void feed_suspect(struct queue *queue) {
         hand_over(queue, held, false);
 }
 
-/* A kill repeats what is in flight, until its commit is through. Of replays that is never more than
- * the concurrency (SEMANTICS 12.2). */
-static bool is_one_too_many(struct queue *queue, struct store_held *held) {
-    if (held->envelope.letter_id.len == 0 || queue->replays < queue->rules.concurrency)
-        return false;
-    queue_give_back(queue, held, mono_after(queue->engine->now.mono, QUEUE_REPLAY_HOLD_MS));
-    return true;
-}
-
 /* Held back by the budget, it is due like any other retry. */
 static void feed_waited(struct queue *queue) {
-    struct store *store = queue->engine->store;
     for (struct store_held *held; free_slots(queue) && (held = idempotency_next(queue));) {
-        if (was_sent_back(queue, held) || is_one_too_many(queue, held))
+        if (finds_no_worker(queue, held) || is_one_replay_too_many(queue, held))
             return;
-        if (over_budget(queue, held))
-            store->vtable->give_back(store, held, queue->retry_hold);
-        else
+        if (!is_over_budget(queue, held))
             hand_over(queue, held, false);
     }
 }
@@ -162,12 +122,9 @@ static void feed_due(struct queue *queue) {
         struct store_held *held;
         if (!store->vtable->take(store, queue->number, TAKE_DUE, engine->now, 0, &held, 1))
             return;
-        if (was_sent_back(queue, held) || is_one_too_many(queue, held))
+        if (finds_no_worker(queue, held) || is_one_replay_too_many(queue, held) ||
+            is_over_budget(queue, held))
             return;
-        if (over_budget(queue, held)) {
-            store->vtable->give_back(store, held, queue->retry_hold);
-            return;
-        }
         hand_over(queue, held, false);
     }
 }
@@ -181,7 +138,7 @@ static void feed_new(struct queue *queue) {
             queue->broker->vtable->receive(queue->broker, queue->engine->now, 0, held, want);
         bool none_back = true;
         for (size_t i = 0; i < got; i++) {
-            if (was_sent_back(queue, held[i]))
+            if (finds_no_worker(queue, held[i]))
                 none_back = false;
             else
                 hand_over(queue, held[i], false);
@@ -191,20 +148,14 @@ static void feed_new(struct queue *queue) {
     }
 }
 
-/* Probes come from never-attempted messages first, then from those with the fewest attempts, and
- * not from the same one twice in a row while another waits. */
-static struct store_held *next_probe(struct queue *queue) {
+/* Never-attempted messages come first, then those with the fewest attempts, and not the same one
+ * twice in a row while another waits. */
+static struct store_held *take_fewest(struct queue *queue) {
     struct engine *engine = queue->engine;
     struct store *store = engine->store;
     struct store_held *fresh = NULL, *due = NULL;
     uint64_t avoid = queue->last_probe;
-    struct store_held *suspect = suspect_next(queue);
-    if (suspect)
-        return suspect;
-    struct store_held *waited = idempotency_next(queue);
-    if (waited)
-        return waited;
-    if (!dlq_full(queue))
+    if (!cap_is_full(queue))
         queue->broker->vtable->receive(queue->broker, engine->now, avoid, &fresh, 1);
     if (fresh && fresh->seq != avoid)
         return fresh;
@@ -214,24 +165,23 @@ static struct store_held *next_probe(struct queue *queue) {
     return due ? due : fresh;
 }
 
+static struct store_held *next_probe(struct queue *queue) {
+    struct store_held *held = suspect_next(queue);
+    if (!held)
+        held = idempotency_next(queue);
+    return held ? held : take_fewest(queue);
+}
+
 static void feed_probes(struct queue *queue) {
     uint32_t wanted = breaker_probes_wanted(&queue->breaker, &queue->rules.policy->breaker,
                                             queue->engine->now.mono);
     while (wanted-- > 0 && free_slots(queue)) {
         struct store_held *held = next_probe(queue);
-        if (!held || was_sent_back(queue, held))
+        if (!held || finds_no_worker(queue, held))
             return;
         queue->last_probe = held->seq;
         hand_over(queue, held, true);
     }
-}
-
-/* The budget's peak outlives us, but is worth a write only now and then. */
-static void save_peak(struct queue *queue) {
-    struct mono now = queue->engine->now.mono;
-    if (!list_empty(&queue->flights) && now.ms - queue->peak_at.ms >= QUEUE_FACTS_INTERVAL_MS &&
-        budget_peak(&queue->budget, now) != queue->peak_saved)
-        queue_facts_changed(queue);
 }
 
 static void feed(struct queue *queue) {
@@ -244,15 +194,14 @@ static void feed(struct queue *queue) {
     feed_suspect(queue);
     feed_waited(queue);
     feed_due(queue);
-    queue->dlq_filling = !dlq_full(queue) && dlq_filling(queue);
-    if (queue->dlq_full || queue->dlq_filling)
+    if (!cap_has_room(queue))
         return;
     order_feed(queue);
     feed_new(queue);
 }
 
 void queue_feed(struct queue *queue) {
-    save_peak(queue);
+    queue_facts_save_peak(queue);
     feed(queue);
     fetch_send(queue);
 }
@@ -265,8 +214,8 @@ struct mono queue_next_wake(struct queue *queue) {
     struct store *store = engine->store;
     if (holds_everything(queue))
         return MONO_NEVER;
-    if (queue->breaker.state ==
-        BREAKER_OPEN) /* past its time, it waits for the last probes' answers */
+    /* Past its time, an open breaker waits for the last probes' answers. */
+    if (queue->breaker.state == BREAKER_OPEN)
         return queue->breaker.until.ms > engine->now.mono.ms ? queue->breaker.until : MONO_NEVER;
     if (!free_slots(queue))
         return MONO_NEVER;
@@ -283,12 +232,7 @@ struct mono queue_next_wake(struct queue *queue) {
     return next;
 }
 
-/* ---- states, and the facts that outlive us ---- */
-
-void queue_facts_changed(struct queue *queue) {
-    if (list_empty(&queue->facts_changed))
-        list_push_back(&queue->engine->facts, &queue->facts_changed);
-}
+/* ---- states ---- */
 
 void queue_set_state(struct queue *queue, enum queue_state state, struct bytes why) {
     queue->state = state;
@@ -310,46 +254,4 @@ void queue_pause(struct queue *queue, struct bytes why) {
 void queue_halt(struct queue *queue, const char *why) {
     if (queue->state != QUEUE_HALTED)
         queue_set_state(queue, QUEUE_HALTED, bytes_of(why));
-}
-
-void queue_put_facts(struct queue *queue, struct buf *out) {
-    queue->peak_saved = budget_peak(&queue->budget, queue->engine->now.mono);
-    queue->peak_at = queue->engine->now.mono;
-    struct json_out json = json_out(out);
-    json_open(&json, '{');
-    json_key(&json, "state");
-    json_put_str(&json, queue_state_text(queue->state));
-    json_key(&json, "why");
-    json_put_str(&json, queue->why);
-    json_key(&json, "budget_peak");
-    json_put_i64(&json, queue->peak_saved);
-    json_close(&json, '}');
-}
-
-static void load_state(struct queue *queue, struct json facts, struct arena *arena) {
-    struct json value;
-    struct bytes text;
-    if (!json_get(facts, "state", &value) || !json_string(value, arena, &text))
-        return;
-    for (int state = QUEUE_RUNNING; state <= QUEUE_HALTED; state++)
-        if (bytes_is(text, queue_state_text((enum queue_state)state)))
-            queue->state = (enum queue_state)state;
-    if (json_get(facts, "why", &value) && json_string(value, arena, &text))
-        snprintf(queue->why, sizeof queue->why, "%.*s", BYTES_ARG(text));
-}
-
-void queue_load_facts(struct queue *queue) {
-    struct store *store = queue->engine->store;
-    struct arena arena;
-    struct json facts, peak;
-    int64_t number;
-    arena_init_heap(&arena, 1024);
-    struct bytes text = store->vtable->queue_facts(store, queue->number, &arena);
-    if (text.len && json_parse(text, &facts, NULL) == STATUS_OK) {
-        load_state(queue, facts, &arena);
-        if (json_get(facts, "budget_peak", &peak) && json_i64(peak, &number) && number >= 0 &&
-            number <= UINT32_MAX)
-            budget_restore(&queue->budget, (uint32_t)number, queue->engine->now.mono);
-    }
-    arena_free(&arena);
 }

@@ -6,14 +6,11 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "engine/lease.h"
+#include "engine/queue_facts.h"
 #include "engine/release.h"
-#include "engine/state.h"
+#include "engine/spilling.h"
 
-enum {
-    SPILL_LINE_MAX = 128 << 20,
-    SPILL_NEAR = 16 * QUEUE_SETTLING_MAX, /* places that commits under way could take */
-    FACTS_MAX = 2048,
-};
+enum { FACTS_MAX = 2048 };
 
 void record_decided(struct flight *flight) {
     flight->queue->settling++;
@@ -69,112 +66,12 @@ void record_again(struct engine *engine) {
         list_push_back(&engine->deciding, node);
 }
 
-/* ---- spilling ---- */
-
-/* The DLQ that this letter arrives in, if that one spills. */
-static const struct engine_dlq *spilling_dlq(const struct flight *flight) {
-    const struct envelope *envelope = &flight->held->envelope;
-    if (envelope->state != STATE_PENDING_REVIEW || envelope->replays > 0 || compensate_is(flight) ||
-        flight->spill_synced || envelope->closes_key) /* its key waits for it here */
-        return NULL;
-    const struct engine_dlq *dlq = queue_dlq(flight->queue, envelope->dlq);
-    return dlq && dlq->on_full == ON_FULL_SPILL ? dlq : NULL;
-}
-
-/* Of these flights, up to `end`, the letters that take a place in the DLQ. */
-static uint64_t count_letters(const struct list *flights, const struct list *end,
-                              struct bytes dlq) {
-    uint64_t count = 0;
-    for (const struct list *node = flights->next; node != end; node = node->next) {
-        const struct flight *flight = CONTAINER_OF(node, struct flight, recording);
-        const struct envelope *envelope = &flight->held->envelope;
-        count += envelope->state == STATE_PENDING_REVIEW && flight->op != STORE_FORGET &&
-                 !flight->spill && bytes_eq(envelope->dlq, dlq);
-    }
-    return count;
-}
-
-static uint64_t letters_under_way(struct engine *engine, struct bytes dlq) {
-    uint64_t count = 0;
-    LIST_EACH(node, &engine->batches) {
-        struct batch *batch = CONTAINER_OF(node, struct batch, link);
-        count += count_letters(&batch->flights, &batch->flights, dlq);
-    }
-    return count;
-}
-
-/* Whether a letter fits, is spilled, or cannot be told: a commit under way may be in the depth
- * already or not. Then it waits for that commit's answer, so that the cap is kept exactly. */
-static void choose_spill(struct engine *engine, struct flight *flight,
-                         const struct engine_dlq *dlq) {
-    struct store *store = engine->store;
-    uint64_t depth = store->vtable->dlq_depth(store, dlq->name);
-    flight->spill = depth >= dlq->cap;
-    flight->spill_waits = false;
-    if (flight->spill || dlq->cap - depth > SPILL_NEAR)
-        return;
-    uint64_t under_way = letters_under_way(engine, dlq->name);
-    uint64_t ahead = count_letters(&engine->deciding, &flight->recording, dlq->name);
-    if (depth + under_way + ahead < dlq->cap)
-        return;
-    flight->spill = under_way == 0;
-    flight->spill_waits = under_way > 0;
-}
-
-static enum status spill_append(struct flight *flight, const struct engine_dlq *dlq,
-                                struct err *err) {
-    struct engine *engine = flight->queue->engine;
-    struct spill *spill = engine->options.spill;
-    struct buf line;
-    buf_init_heap(&line, SPILL_LINE_MAX);
-    envelope_encode(&flight->held->envelope, ENVELOPE_WITH_BODY, flight->held->body, &line);
-    enum status status = spill->vtable->append(spill, dlq->archive, dlq->name, engine->now.wall,
-                                               buf_view(&line), err);
-    buf_free(&line);
-    return status;
-}
-
-static void spill_synced(struct flight *flight) {
-    flight->spill = false;
-    flight->spill_synced = true;
-    flight->op = STORE_FORGET;
-    flight->spilled_dlq = flight->held->envelope.dlq;
-}
-
-/* What is to be spilled is safe in the archive before the commit that forgets it. */
-static enum status spill_sync(struct engine *engine, struct err *err) {
-    struct spill *spill = engine->options.spill;
-    enum status status = spill->vtable->sync(spill, err);
-    LIST_EACH(node, &engine->deciding) {
-        struct flight *flight = CONTAINER_OF(node, struct flight, recording);
-        if (status == STATUS_OK && flight->spill)
-            spill_synced(flight);
-    }
-    return status;
-}
-
-static enum status spill_decided(struct engine *engine, struct err *err) {
-    enum status status = STATUS_OK;
-    bool any = false;
-    LIST_EACH(node, &engine->deciding) {
-        struct flight *flight = CONTAINER_OF(node, struct flight, recording);
-        const struct engine_dlq *dlq = spilling_dlq(flight);
-        if (dlq)
-            choose_spill(engine, flight, dlq);
-        if (!dlq || !flight->spill || status != STATUS_OK)
-            continue;
-        status = spill_append(flight, dlq, err);
-        any = true;
-    }
-    return any && status == STATUS_OK ? spill_sync(engine, err) : status;
-}
-
 /* An archive that takes nothing holds up only those whose letters go there. */
 static void postpone_spills(struct engine *engine, const struct err *err) {
     try_later(engine, err);
     LIST_EACH_SAFE(node, &engine->deciding) {
         struct flight *flight = CONTAINER_OF(node, struct flight, recording);
-        if (flight->spill)
+        if (flight->spill == SPILL_CHOSEN)
             postpone_one(engine, flight, err);
     }
 }
@@ -194,7 +91,7 @@ static void settle(struct flight *flight) {
     struct queue *queue = flight->queue;
     if (lease_settle(flight))
         return;
-    if ((flight->op != STORE_FORGET || flight->spill_synced) && !flight->duplicate)
+    if ((flight->op != STORE_FORGET || flight->spill == SPILL_SYNCED) && !flight->duplicate)
         notice_letter(flight);
     if (flight->report)
         request_settle_report(flight, STATUS_OK);
@@ -266,8 +163,7 @@ void record_drop(struct engine *engine) {
         struct batch *batch = CONTAINER_OF(engine->batches.next, struct batch, link);
         for (struct list *node; (node = list_pop_front(&batch->answers));)
             free(CONTAINER_OF(node, struct answer, link));
-        while (list_pop_front(&batch->flights)) {
-        }
+        list_clear(&batch->flights);
         batch_free(batch);
     }
 }
@@ -305,11 +201,12 @@ static void add_keep(struct engine *engine, struct batch *batch, const struct fl
  * was spilled is counted all the same. */
 static void add_flight(struct engine *engine, struct batch *batch, struct flight *flight) {
     bool held = flight->held->seq != 0, forget = flight->op == STORE_FORGET;
+    bool spilled = flight->spill == SPILL_SYNCED;
     list_remove(&flight->recording);
     list_push_back(&batch->flights, &flight->recording);
     add_keep(engine, batch, flight, &flight->result);
     add_keep(engine, batch, flight, &flight->key_done);
-    if (!held && forget && !flight->spilled_dlq.len)
+    if (!held && forget && !spilled)
         return;
     add_op(engine, batch,
            (struct store_op){.kind = held || forget ? flight->op : STORE_PUT,
@@ -318,7 +215,7 @@ static void add_flight(struct engine *engine, struct batch *batch, struct flight
                              .envelope = forget ? NULL : &flight->held->envelope,
                              .body = held ? BYTES_NONE : flight->held->body,
                              .check_id = flight->report != NULL,
-                             .spilled_dlq = flight->spilled_dlq});
+                             .spilled_dlq = spilled ? flight->held->envelope.dlq : BYTES_NONE});
 }
 
 static void add_facts(struct engine *engine, struct batch *batch, struct arena *scratch) {
@@ -326,7 +223,7 @@ static void add_facts(struct engine *engine, struct batch *batch, struct arena *
         struct queue *queue = CONTAINER_OF(node, struct queue, facts_changed);
         struct buf facts;
         buf_init_fixed(&facts, arena_alloc(scratch, FACTS_MAX), FACTS_MAX);
-        queue_put_facts(queue, &facts);
+        queue_facts_put(queue, &facts);
         add_op(engine, batch,
                (struct store_op){
                    .kind = STORE_QUEUE, .queue = queue->number, .queue_facts = buf_view(&facts)});
@@ -366,7 +263,7 @@ static void set_aside(struct engine *engine, struct list *waiting) {
     list_init(waiting);
     LIST_EACH_SAFE(node, &engine->deciding) {
         struct flight *flight = CONTAINER_OF(node, struct flight, recording);
-        if (!flight->spill_waits)
+        if (flight->spill != SPILL_WAITS)
             continue;
         list_remove(node);
         list_push_back(waiting, node);
@@ -377,7 +274,7 @@ void record_commit(struct engine *engine) {
     struct arena scratch;
     struct list waiting;
     struct err err = {STATUS_OK, ""};
-    if (spill_decided(engine, &err) != STATUS_OK)
+    if (spilling_decided(engine, &err) != STATUS_OK)
         postpone_spills(engine, &err);
     set_aside(engine, &waiting);
     arena_init_heap(&scratch, FACTS_MAX);

@@ -1,18 +1,9 @@
-/* What becomes of a successful answer (DESIGN §5): kept in the store by the very commit that
- * forgets its message, or published to a sink before that commit.
- *
- *   answered ──▶ published ──▶ judged, recorded, settled
- *                 │     ▲
- *                 └─ waits a little: the sink did not take it
- *
- * A message whose answer a sink does not take is neither lost nor run again: it stays in the
- * engine's hands, with its slot of the concurrency, so a sink that is down holds its queue up. Our
- * own death meanwhile repeats the attempt. */
+#include "engine/reply.h"
+
 #include <stdlib.h>
 
 #include "base/json.h"
 #include "base/log.h"
-#include "engine/state.h"
 
 enum {
     PUBLISH_RETRY_FIRST_MS = 100,        /* after a sink that took nothing; doubles … */
@@ -64,6 +55,25 @@ static void put_result(struct json_out *json, const struct flight *flight) {
     json_close(json, '}');
 }
 
+static void keep_for(struct flight *flight, struct bytes value, int64_t ms) {
+    flight->result = (struct store_keep){
+        .space = SPACE_RESULT,
+        .name = flight->held->envelope.id,
+        .value = value,
+        .expires = {flight->queue->engine->now.wall.ms + ms},
+    };
+}
+
+void reply_copy(struct flight *flight, struct bytes first_id, int64_t dedupe_ms) {
+    struct engine *engine = flight->queue->engine;
+    struct store *store = engine->store;
+    int64_t store_ms = reply_of(flight)->store_ms;
+    struct bytes value;
+    if (store->vtable->kept(store, flight->queue->number, SPACE_RESULT, first_id, engine->now.wall,
+                            &flight->held->arena, &value, NULL) == STATUS_OK)
+        keep_for(flight, value, store_ms > 0 ? store_ms : dedupe_ms);
+}
+
 void reply_keep(struct flight *flight) {
     int64_t store_ms = reply_of(flight)->store_ms;
     if (store_ms <= 0)
@@ -72,12 +82,7 @@ void reply_keep(struct flight *flight) {
     buf_init_heap(&text, RESULT_MAX);
     struct json_out json = json_out(&text);
     put_result(&json, flight);
-    flight->result = (struct store_keep){
-        .space = SPACE_RESULT,
-        .name = flight->held->envelope.id,
-        .value = arena_dup(&flight->held->arena, buf_view(&text)),
-        .expires = {flight->queue->engine->now.wall.ms + store_ms},
-    };
+    keep_for(flight, arena_dup(&flight->held->arena, buf_view(&text)), store_ms);
     buf_free(&text);
 }
 
@@ -176,8 +181,7 @@ void reply_again(struct engine *engine) {
 }
 
 struct mono reply_next(const struct engine *engine) {
-    struct heap_node *first = heap_first(&engine->publications);
-    return first ? (struct mono){first->at} : MONO_NEVER;
+    return heap_next(&engine->publications);
 }
 
 void reply_drop(struct flight *flight) {

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "engine/cap.h"
 #include "engine/facts.h"
 #include "engine/fetch.h"
 #include "engine/release.h"
@@ -14,20 +15,10 @@ static void refuse(struct engine_request *request, enum status status, const cha
     request->done(request, status);
 }
 
-static bool reports_blocked(const struct queue *queue) {
-    struct store *store = queue->engine->store;
-    for (size_t i = 0; i < queue->rules.dlq_count; i++) {
-        const struct engine_dlq *dlq = &queue->rules.dlqs[i];
-        if (dlq->on_full == ON_FULL_BLOCK && store->vtable->dlq_depth(store, dlq->name) >= dlq->cap)
-            return true;
-    }
-    return false;
-}
-
 /* A report is judged like an attempt of ours that has just ended. Its own count of attempts
  * includes the one that failed, which is the one being judged. */
 static void open_report(struct queue *queue, struct engine_request *request) {
-    if (reports_blocked(queue)) {
+    if (cap_refuses_reports(queue)) {
         refuse(request, STATUS_BUSY,
                "a DLQ of this queue is at its cap; resolve letters or raise dlq.cap, then report "
                "again");

@@ -17,13 +17,11 @@
 #include "engine/rate.h"
 
 enum {
-    QUEUE_SETTLING_MAX = 1024,       /* flights of one queue that wait for their commit */
-    QUEUE_FULL_POLL_MS = 1000,       /* how often a full DLQ is looked at again */
-    QUEUE_REPLAY_HOLD_MS = 1,        /* a replay that is one too many */
-    QUEUE_FACTS_INTERVAL_MS = 10000, /* how often the budget's peak is written, at most */
-    RECORD_RETRY_FIRST_MS = 100,     /* after a commit that failed; doubles … */
-    RECORD_RETRY_LAST_MS = 5000,     /* … up to this */
-    DLQ_REOPEN_PERMILLE = 950, /* a blocked queue receives again below this share of the cap */
+    QUEUE_SETTLING_MAX = 1024,   /* flights of one queue that wait for their commit */
+    QUEUE_FULL_POLL_MS = 1000,   /* how often a full DLQ is looked at again */
+    QUEUE_REPLAY_HOLD_MS = 1,    /* a replay that is one too many */
+    RECORD_RETRY_FIRST_MS = 100, /* after a commit that failed; doubles … */
+    RECORD_RETRY_LAST_MS = 5000, /* … up to this */
 };
 
 struct bundle;
@@ -34,6 +32,8 @@ struct lease;
 struct publication;
 struct recorder;
 struct queue;
+
+enum spill_stage { SPILL_NONE, SPILL_WAITS, SPILL_CHOSEN, SPILL_SYNCED }; /* spilling.h */
 
 /* One message in the engine's hands. */
 struct flight {
@@ -68,13 +68,10 @@ struct flight {
     enum store_op_kind op;
     struct store_keep result;   /* its answer, for the same commit; no name: none is kept */
     struct store_keep key_done; /* that its idempotency key succeeded; the same */
-    struct bytes spilled_dlq;
-    bool spill_waits;  /* for a commit that may fill its DLQ */
-    bool spill;        /* to the archive, before the commit … */
-    bool spill_synced; /* … which was done: never again */
-    bool duplicate;    /* a report whose id is held already */
-    bool postponed;    /* a commit of it failed; counted in queue->postponed until one does not */
-    bool killed_us;    /* our last life ended in this attempt */
+    enum spill_stage spill;
+    bool duplicate; /* a report whose id is held already */
+    bool postponed; /* a commit of it failed; counted in queue->postponed until one does not */
+    bool killed_us; /* our last life ended in this attempt */
     const struct envelope *before; /* of a compensation: the letter, to which it may go back */
 };
 
@@ -202,9 +199,6 @@ struct mono queue_next_wake(struct queue *queue);
 void queue_pause(struct queue *queue, struct bytes why);
 void queue_halt(struct queue *queue, const char *why);
 void queue_set_state(struct queue *queue, enum queue_state state, struct bytes why);
-void queue_facts_changed(struct queue *queue); /* they go into this turn's commit */
-void queue_load_facts(struct queue *queue);
-void queue_put_facts(struct queue *queue, struct buf *out);
 const struct engine_dlq *queue_dlq(const struct queue *queue, struct bytes name);
 bool queue_leases(const struct queue *queue); /* workers come and fetch */
 /* It was taken and is not handed over after all. */
@@ -217,51 +211,11 @@ void flight_call(struct flight *flight); /* the next handler in the list, within
 void flight_ended(struct flight *flight, const struct outcome *outcome); /* copies it */
 void flight_start(struct flight *flight); /* the call as it is filled in */
 void flight_free(struct flight *flight);
-
 const struct engine_handler *flight_handler(const struct flight *flight); /* who has it */
 
-/* compensate.c */
-bool compensate_is(const struct flight *flight);
-void compensate_begin(struct flight *flight); /* in place of flight_call */
-struct decision compensate_decide(struct flight *flight);
-/* What that means for the letter. */
-void compensate_carry_out(struct flight *flight, const struct decision *decision);
-
-/* bundle.c: several messages in one hand-over (SEMANTICS §7) */
-void bundle_add(struct flight *flight);  /* joins one that bundle_send hands over */
-void bundle_send(struct queue *queue);   /* all that were added */
-void bundle_cancel(struct queue *queue); /* the drain is over */
-/* True: it may be innocent, and is called again with fewer beside it before anything is decided. */
-bool bundle_sets_aside(struct flight *flight, const struct decision *decision);
-/* Whether the breaker is to hear of this outcome: of a hand-over it hears once. */
-bool bundle_speaks(struct flight *flight, const struct decision *decision);
-void bundle_leave(struct flight *flight); /* what becomes of it is decided */
-void bundle_drop(struct queue *queue);    /* forgets those whose answer will never be read */
-
-/* edit.c */
-void edit_begin(struct flight *flight); /* flight_start follows, with the edited body */
-
-/* reply.c */
-bool reply_wants_answer(const struct flight *flight);
-void reply_keep(struct flight *flight); /* its answer goes into the commit that forgets it */
-/* Whether a successful flight's answer must be published first: then question_outcome follows when
- * the sink has it. An answer that is too large makes a failure of the success. */
-bool reply_publishes(struct flight *flight);
-void reply_again(struct engine *engine); /* what a sink refused before, when its time has come */
-struct mono reply_next(const struct engine *engine);
-void reply_drop(struct flight *flight); /* it ends with its answer unpublished */
-
-/* suspect.c */
-/* False: the message is taken, since it waits for its turn to run alone, or was judged at once. */
-bool suspect_admit(struct queue *queue, struct store_held *held);
-struct store_held *suspect_next(struct queue *queue); /* whose turn it is; NULL: nobody's */
-uint32_t suspect_note(struct flight *flight);         /* its slot in the flight recorder */
-void suspect_ended(struct flight *flight);            /* the handler is through with it */
-void suspect_drop_all(struct engine *engine);
-
 /* question.c */
-void question_outcome(
-    struct flight *flight); /* gathers the facts, which may take a while; then judges */
+/* Gathers the facts, which may take a while; then judges. */
+void question_outcome(struct flight *flight);
 
 /* judge.c */
 void judge_decide(struct flight *flight); /* once all facts are there */

@@ -1,16 +1,10 @@
-/* Handlers that run inside our own process die with us, and we with them. The flight recorder knows
- * who was inside; who of them did it, it does not (SEMANTICS 5.1). So each of them is a suspect:
- * suspects run one at a time, in all queues together, while everybody else flows. Whoever comes out
- * alive is cleared; whose turn it was when we died again is to blame for that death.
- *
- * That a message is a suspect stands in the recorder's file until its turn comes, and from then on
- * in its envelope, so that no death in between forgets it. */
+#include "engine/suspect.h"
+
 #include <stdlib.h>
 
 #include "base/log.h"
 #include "base/memory.h"
 #include "engine/recorder.h"
-#include "engine/state.h"
 
 /* A suspect that waits for its turn, in the engine's hands. */
 struct parked {
@@ -127,8 +121,9 @@ void suspect_ended(struct flight *flight) {
     engine->suspect = NULL;
     if (flight->outcome.ending != ENDING_INTERRUPTED)
         flight->held->envelope.suspect = false;
-    LIST_EACH(node, &engine->parked)
-    queue_visit(CONTAINER_OF(node, struct parked, link)->queue);
+    LIST_EACH(node, &engine->parked) {
+        queue_visit(CONTAINER_OF(node, struct parked, link)->queue);
+    }
 }
 
 /* Their slots stay as they are: the next life finds its suspects there. */

@@ -1,24 +1,6 @@
 #include "handler/item.h"
 
-static bool is_json(struct bytes content_type, struct bytes body) {
-    struct bytes media =
-        bytes_trim(bytes_cut(content_type, 0, bytes_find(content_type, BYTES(";"))));
-    struct json value;
-    return bytes_eq_nocase(media, BYTES("application/json")) &&
-           json_parse(body, &value, NULL) == STATUS_OK;
-}
-
-/* Names its member itself: body or body_base64. */
-static void put_body(struct json_out *out, const struct call *call) {
-    bool text = bytes_is_utf8(call->body);
-    json_key(out, text ? "body" : "body_base64");
-    if (!text)
-        json_put_base64(out, call->body);
-    else if (is_json(call->content_type, call->body))
-        json_put_raw(out, call->body);
-    else
-        json_put(out, call->body);
-}
+#include "core/envelope.h"
 
 static void put_headers(struct json_out *out, const struct call *call) {
     json_key(out, "headers");
@@ -45,7 +27,7 @@ void item_put(struct json_out *out, const struct call *call) {
     put_headers(out, call);
     json_key(out, "content_type");
     json_put(out, call->content_type);
-    put_body(out, call);
+    envelope_put_body(out, call->content_type, call->body);
     json_close(out, '}');
 }
 

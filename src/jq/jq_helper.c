@@ -4,8 +4,10 @@
  * to be done first is limited here: no file can be opened or written from now on. */
 #include "jq/jq_pool.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -13,7 +15,13 @@
 #include "jq/jq_run.h"
 #include "jq/jq_wire.h"
 
-enum { FILES_OPEN = 3 };
+enum {
+    FILES_OPEN = 3,
+    KEPT_PROGRAMS = 64,
+    MS_A_SECOND = 1000,
+    US_A_MS = 1000,
+    SHARE_IN_USE = 4, /* between two jobs at most a quarter of the memory is in use */
+};
 
 static void forbid_files(void) {
     const struct rlimit no_more = {FILES_OPEN, FILES_OPEN}, no_bytes = {0, 0};
@@ -21,44 +29,71 @@ static void forbid_files(void) {
         abort();
 }
 
-/* CPU time is counted over the process's life, so each job moves the limit on. */
-static void allow_cpu(uint32_t seconds) {
+/* CPU time is counted over the process's life in whole seconds, so each part of a job moves the
+ * limit on. */
+static void allow_cpu(uint32_t ms) {
     struct rusage used;
     getrusage(RUSAGE_SELF, &used);
-    rlim_t so_far = (rlim_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec + 1);
-    setrlimit(RLIMIT_CPU, &(struct rlimit){so_far + seconds, RLIM_INFINITY});
+    rlim_t so_far = (rlim_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec + 2);
+    setrlimit(RLIMIT_CPU, &(struct rlimit){so_far + ms / MS_A_SECOND, RLIM_INFINITY});
 }
 
-static bool answer(bool ok, bool truthy, struct bytes text) {
-    struct jq_answer head = {.failed = !ok, .truthy = truthy, .len = (uint32_t)text.len};
+/* After so long SIGALRM ends this process; 0: never. */
+static void set_clock(uint32_t ms) {
+    struct itimerval once = {
+        .it_value = {.tv_sec = ms / MS_A_SECOND, .tv_usec = ms % MS_A_SECOND * US_A_MS}};
+    if (setitimer(ITIMER_REAL, &once, NULL) != 0)
+        abort();
+}
+
+/* libjq itself loses memory in some functions (`index` on a list, in 1.6). */
+static bool has_grown_too_large(void) {
+    struct rlimit most;
+    struct mallinfo2 heap = mallinfo2();
+    return getrlimit(RLIMIT_AS, &most) == 0 && most.rlim_cur != RLIM_INFINITY &&
+           heap.uordblks + heap.hblkhd > most.rlim_cur / SHARE_IN_USE;
+}
+
+static bool tell(struct jq_answer head, const char *text) {
     return jq_wire_write(STDOUT_FILENO, &head, sizeof head) &&
-           jq_wire_write(STDOUT_FILENO, text.ptr, text.len);
+           jq_wire_write(STDOUT_FILENO, text, head.len);
 }
 
+static bool run_timed(struct jq_run *run, const struct jq_request *request, struct buf *out,
+                      bool *truthy) {
+    allow_cpu(request->timeout_ms);
+    set_clock(request->timeout_ms);
+    bool ok = jq_run_go(run, request->output_max, out, truthy);
+    set_clock(0);
+    return ok;
+}
+
+/* False: there will be no more. */
 static bool serve(struct jq_run *run, const struct jq_request *request, const char *memory) {
     struct bytes program = {memory, request->program_len};
     struct bytes input = {memory + request->program_len, request->input_len};
     struct buf out;
     buf_init_heap(&out, (size_t)request->output_max + JQ_ERROR_MAX);
     bool truthy = false;
-    bool ok = request->compile_only
-                  ? jq_run_check(run, program, &out)
-                  : jq_run_once(run, program, input, request->output_max, &out, &truthy);
-    struct bytes text = buf_view(&out);
-    bool told = answer(ok, truthy, ok ? text : bytes_clip(text, JQ_ERROR_MAX));
+    bool ok = jq_run_prepare(run, program, input, &out) &&
+              (request->compile_only || run_timed(run, request, &out, &truthy));
+    struct bytes text = ok ? buf_view(&out) : bytes_clip(buf_view(&out), JQ_ERROR_MAX);
+    struct jq_answer head = {
+        .failed = !ok, .truthy = truthy, .last = has_grown_too_large(), .len = (uint32_t)text.len};
+    bool told = tell(head, text.ptr);
     buf_free(&out);
-    return told;
+    return told && !head.last;
 }
 
 int jq_helper_main(void) {
     forbid_files();
-    struct jq_run *run = jq_run_new();
+    struct jq_run *run = jq_run_new(KEPT_PROGRAMS);
     struct jq_request request;
-    bool going = true;
+    bool going = tell((struct jq_answer){0}, NULL);
     while (going && jq_wire_read(STDIN_FILENO, &request, sizeof request)) {
         size_t len = (size_t)request.program_len + request.input_len;
         char *memory = memory_new(len + 1);
-        allow_cpu(request.cpu_seconds);
+        allow_cpu(JQ_PREPARE_MS);
         going = jq_wire_read(STDIN_FILENO, memory, len) && serve(run, &request, memory);
         free(memory);
     }

@@ -1,10 +1,9 @@
 /* jq_pool: one manager thread, a few helper processes.
  *
  * start() queues the job and rings; everything else happens on the manager's thread, which alone
- * touches the helpers. A helper is idle or has one job, with a deadline:
- *
- *   (none) ──start──▶ idle ──job──▶ busy ──answer──▶ idle
- *                                    └──deadline, death──▶ (none)
+ * touches the helpers (jq_seat.h). Jobs wait until a helper is ready, so that nobody's time runs
+ * while one starts. From the first job on there is one helper more than are at work, as far as the
+ * pool allows: who is killed has a successor that is ready.
  */
 #include "jq/jq_pool.h"
 
@@ -14,7 +13,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,32 +21,28 @@
 #include "base/list.h"
 #include "base/memory.h"
 #include "base/thread.h"
-#include "jq/jq_talk.h"
+#include "jq/jq_seat.h"
 #include "jq/jq_wire.h"
 
 #define MEMORY_DEFAULT     ((size_t)512 * 1024 * 1024)
 #define OUTPUT_MAX_DEFAULT ((size_t)16 * 1024 * 1024)
 
-enum { HELPERS_MAX = 64, CPU_SLACK_SECONDS = 1, MS_A_SECOND = 1000 };
-
-static const char died[] = "the jq program used too much memory or crashed";
-static const char not_started[] = "the jq helper process could not be started";
+enum {
+    HELPERS_MAX = 64,
+    SPARES = 1, /* helpers that are kept ready beside those at work */
+    START_TRIES =
+        3, /* somebody else's kill may hit one that starts, so the first failure is not all */
+    MS_A_SECOND = 1000,
+    NS_A_MS = 1000000,
+    REASON_MAX = 80,
+};
 
 /* A job that waits or runs; the job's jq_private. */
-struct ticket {
+struct jq_ticket {
     struct list link;
     struct jq_job *job;
     uint64_t program; /* its hash */
-    bool again;       /* its first helper died: this is its second and last */
-};
-
-struct helper {
-    bool alive;
-    bool proven; /* it has answered before */
-    struct jq_process process;
-    struct ticket *ticket; /* NULL: idle */
-    struct jq_talk talk;
-    struct mono deadline;
+    bool again;       /* its first helper was killed: this is its second and last */
 };
 
 struct pool {
@@ -56,10 +50,14 @@ struct pool {
     struct jq_pool_options options;
     pthread_t manager;
     int bell;              /* eventfd */
-    pthread_mutex_t mutex; /* guards waiting and closing */
+    pthread_mutex_t mutex; /* guards waiting, waiting_count and closing */
     struct list waiting;
+    size_t waiting_count;
     bool closing;
-    struct helper helpers[HELPERS_MAX]; /* the manager's alone; options.helpers of them */
+    /* The manager's alone. */
+    bool used;                         /* there was a job */
+    size_t failed_starts;              /* in a row, since there was a new job or an answer */
+    struct jq_seat seats[HELPERS_MAX]; /* options.helpers of them */
 };
 
 static struct pool *pool_of(struct jq *jq) {
@@ -69,7 +67,7 @@ static struct pool *pool_of(struct jq *jq) {
 static struct mono now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (struct mono){t.tv_sec * MS_A_SECOND + t.tv_nsec / 1000000};
+    return (struct mono){t.tv_sec * MS_A_SECOND + t.tv_nsec / NS_A_MS};
 }
 
 /* ---- what other threads do ---- */
@@ -82,19 +80,20 @@ static void ring(struct pool *pool) {
 
 static void start(struct jq *jq, struct jq_job *job) {
     struct pool *pool = pool_of(jq);
-    struct ticket *ticket = memory_new(sizeof *ticket);
+    struct jq_ticket *ticket = memory_new(sizeof *ticket);
     ticket->job = job;
     ticket->program = bytes_hash(job->program);
     job->jq_private = ticket;
     pthread_mutex_lock(&pool->mutex);
     list_push_back(&pool->waiting, &ticket->link);
+    pool->waiting_count++;
     pthread_mutex_unlock(&pool->mutex);
     ring(pool);
 }
 
 /* ---- the end of a job ---- */
 
-static void finish(struct ticket *ticket, enum status status, bool truthy, struct bytes output,
+static void finish(struct jq_ticket *ticket, enum status status, bool truthy, struct bytes output,
                    const struct err *err) {
     struct jq_job *job = ticket->job;
     free(ticket);
@@ -102,60 +101,24 @@ static void finish(struct ticket *ticket, enum status status, bool truthy, struc
     job->done(job, status, truthy, output, err);
 }
 
-static void refuse(struct ticket *ticket, struct bytes why) {
+static void refuse(struct jq_ticket *ticket, struct bytes why) {
     struct err err;
     err_set(&err, STATUS_INVALID, "%.*s", BYTES_ARG(why));
     finish(ticket, STATUS_INVALID, false, BYTES_NONE, &err);
 }
 
-static void helper_end(struct helper *helper, bool *never_ran) {
-    *never_ran = jq_process_end(&helper->process);
-    jq_talk_free(&helper->talk);
-    helper->alive = false;
-}
+/* ---- the waiting ---- */
 
-static void helper_kill(struct helper *helper, const char *why) {
-    struct ticket *ticket = helper->ticket;
-    bool never_ran;
-    helper->ticket = NULL;
-    helper_end(helper, &never_ran);
-    if (ticket)
-        refuse(ticket, bytes_of(never_ran ? not_started : why));
+static void put_back(struct pool *pool, struct jq_ticket *ticket) {
+    pthread_mutex_lock(&pool->mutex);
+    list_push_front(&pool->waiting, &ticket->link);
+    pool->waiting_count++;
+    pthread_mutex_unlock(&pool->mutex);
 }
-
-/* Somebody else's kill may hit a helper that had just been given a job; a program that brings
- * helpers down itself will do so again. So one that dies in a helper that has worked before is run
- * once more. */
-static void helper_died(struct pool *pool, struct helper *helper) {
-    struct ticket *ticket = helper->ticket;
-    if (ticket && helper->proven && !ticket->again) {
-        ticket->again = true;
-        pthread_mutex_lock(&pool->mutex);
-        list_push_front(&pool->waiting, &ticket->link);
-        pthread_mutex_unlock(&pool->mutex);
-        helper->ticket = NULL;
-    }
-    helper_kill(helper, died);
-}
-
-static void helper_answered(struct helper *helper) {
-    struct ticket *ticket = helper->ticket;
-    struct jq_answer head;
-    struct bytes text = jq_talk_answer(&helper->talk, &head);
-    helper->ticket = NULL;
-    helper->proven = true;
-    if (head.failed)
-        refuse(ticket, text);
-    else
-        finish(ticket, STATUS_OK, head.truthy, text, NULL);
-    jq_talk_clear(&helper->talk);
-}
-
-/* ---- handing jobs over ---- */
 
 static bool runs(const struct pool *pool, uint64_t program) {
     for (size_t i = 0; i < pool->options.helpers; i++) {
-        const struct ticket *ticket = pool->helpers[i].ticket;
+        const struct jq_ticket *ticket = pool->seats[i].ticket;
         if (ticket && ticket->program == program)
             return true;
     }
@@ -166,41 +129,108 @@ static bool runs(const struct pool *pool, uint64_t program) {
  * time on every input has one helper while others wait, not all. */
 static struct list *next_link(const struct pool *pool) {
     LIST_EACH(link, &pool->waiting) {
-        if (!runs(pool, CONTAINER_OF(link, struct ticket, link)->program))
+        if (!runs(pool, CONTAINER_OF(link, struct jq_ticket, link)->program))
             return link;
     }
     return list_empty(&pool->waiting) ? NULL : pool->waiting.next;
 }
 
-static struct ticket *next_ticket(struct pool *pool) {
+static struct jq_ticket *next_ticket(struct pool *pool) {
     pthread_mutex_lock(&pool->mutex);
     struct list *link = next_link(pool);
-    if (link)
+    if (link) {
         list_remove(link);
-    pthread_mutex_unlock(&pool->mutex);
-    return link ? CONTAINER_OF(link, struct ticket, link) : NULL;
-}
-
-/* An idle helper, one that runs before one to be started; NULL: all are busy. */
-static struct helper *free_helper(struct pool *pool) {
-    struct helper *unborn = NULL;
-    for (size_t i = 0; i < pool->options.helpers; i++) {
-        struct helper *helper = &pool->helpers[i];
-        if (helper->alive && !helper->ticket)
-            return helper;
-        if (!helper->alive && !unborn)
-            unborn = helper;
+        pool->waiting_count--;
     }
-    return unborn;
+    pthread_mutex_unlock(&pool->mutex);
+    return link ? CONTAINER_OF(link, struct jq_ticket, link) : NULL;
 }
 
-static bool helper_start(struct pool *pool, struct helper *helper) {
-    *helper = (struct helper){0};
-    helper->alive =
-        jq_process_start(&helper->process, pool->options.program, pool->options.memory_bytes);
-    if (helper->alive)
-        jq_talk_init(&helper->talk, helper->process.fd, pool->options.output_max);
-    return helper->alive;
+static size_t waiting_now(struct pool *pool) {
+    pthread_mutex_lock(&pool->mutex);
+    size_t count = pool->waiting_count;
+    pthread_mutex_unlock(&pool->mutex);
+    return count;
+}
+
+/* ---- what becomes of a helper ---- */
+
+static const char *reason(const struct pool *pool, enum jq_end end, char memory[REASON_MAX]) {
+    if (end == JQ_END_NEVER_RAN)
+        return "the jq helper process could not be started";
+    if (end != JQ_END_TOO_SLOW)
+        return "the jq program used too much memory or crashed";
+    snprintf(memory, REASON_MAX, "the jq program took longer than %lld ms",
+             (long long)pool->options.timeout_ms);
+    return memory;
+}
+
+static struct jq_ticket *take_ticket(struct jq_seat *seat) {
+    struct jq_ticket *ticket = seat->ticket;
+    seat->ticket = NULL;
+    return ticket;
+}
+
+/* Somebody else's kill may hit a helper that had just been given a job, so that job is run once
+ * more; one that brings its helper down in another way did so itself. */
+static void seat_lost(struct pool *pool, struct jq_seat *seat, enum jq_end end) {
+    char memory[REASON_MAX];
+    struct jq_ticket *ticket = take_ticket(seat);
+    if (ticket && end == JQ_END_KILLED && !ticket->again) {
+        ticket->again = true;
+        put_back(pool, ticket);
+    } else if (ticket) {
+        refuse(ticket, bytes_of(reason(pool, end, memory)));
+    }
+}
+
+static void seat_broke(struct pool *pool, struct jq_seat *seat) {
+    pool->failed_starts += seat->state == JQ_SEAT_STARTING;
+    seat_lost(pool, seat, jq_seat_end(seat));
+}
+
+static void seat_answered(struct pool *pool, struct jq_seat *seat) {
+    struct jq_ticket *ticket = take_ticket(seat);
+    struct jq_answer head;
+    struct bytes text = jq_talk_answer(&seat->talk, &head);
+    if (ticket && head.failed)
+        refuse(ticket, text);
+    else if (ticket)
+        finish(ticket, STATUS_OK, head.truthy, text, NULL);
+    pool->failed_starts = 0;
+    jq_seat_rest(seat);
+    if (head.last)
+        jq_seat_end(seat);
+}
+
+static void seat_step(struct pool *pool, struct jq_seat *seat) {
+    switch (jq_talk_step(&seat->talk)) {
+    case JQ_TALK_GOES_ON:
+        break;
+    case JQ_TALK_ANSWERED:
+        seat_answered(pool, seat);
+        break;
+    case JQ_TALK_BROKEN:
+        seat_broke(pool, seat);
+        break;
+    }
+}
+
+static void check_deadline(struct pool *pool, struct jq_seat *seat, struct mono at) {
+    if (at.ms < seat->deadline.ms)
+        return;
+    pool->failed_starts += seat->state == JQ_SEAT_STARTING;
+    jq_seat_end(seat);
+    seat_lost(pool, seat, JQ_END_TOO_SLOW);
+}
+
+/* ---- handing jobs over ---- */
+
+static struct jq_seat *seat_in(struct pool *pool, enum jq_seat_state state) {
+    for (size_t i = 0; i < pool->options.helpers; i++)
+        if (pool->seats[i].state == state)
+            return &pool->seats[i];
+    return NULL;
 }
 
 static const char *too_large(const struct jq_job *job) {
@@ -210,58 +240,67 @@ static const char *too_large(const struct jq_job *job) {
                                          : NULL;
 }
 
-static void hand_over(struct pool *pool, struct helper *helper, struct ticket *ticket) {
-    const struct jq_job *job = ticket->job;
-    const char *wrong = too_large(job);
-    if (!wrong && !helper->alive && !helper_start(pool, helper))
-        wrong = not_started;
-    if (wrong) {
+static void hand_over(struct pool *pool, struct jq_seat *seat, struct jq_ticket *ticket) {
+    const char *wrong = too_large(ticket->job);
+    if (wrong)
         refuse(ticket, bytes_of(wrong));
-        return;
-    }
-    int64_t timeout_ms = pool->options.timeout_ms;
-    helper->ticket = ticket;
-    helper->deadline = mono_after(now(), timeout_ms);
-    jq_talk_ask(&helper->talk, job->program, job->input,
-                (uint32_t)(timeout_ms / MS_A_SECOND + CPU_SLACK_SECONDS));
+    else
+        jq_seat_ask(seat, ticket, ticket->job, pool->options.timeout_ms, now());
 }
 
 static void hand_over_all(struct pool *pool) {
-    struct helper *helper;
-    struct ticket *ticket;
-    while ((helper = free_helper(pool)) && (ticket = next_ticket(pool)))
-        hand_over(pool, helper, ticket);
+    struct jq_seat *seat;
+    struct jq_ticket *ticket;
+    while ((seat = seat_in(pool, JQ_SEAT_IDLE)) && (ticket = next_ticket(pool)))
+        hand_over(pool, seat, ticket);
+}
+
+/* ---- starting helpers ---- */
+
+/* Those that have nothing to do yet are for those who wait, and one is to be left over. */
+static bool wants_another(struct pool *pool) {
+    size_t unused = 0;
+    for (size_t i = 0; i < pool->options.helpers; i++) {
+        enum jq_seat_state state = pool->seats[i].state;
+        unused += state == JQ_SEAT_STARTING || state == JQ_SEAT_IDLE;
+    }
+    return pool->used && pool->failed_starts < START_TRIES && unused < waiting_now(pool) + SPARES;
+}
+
+static bool has_helper(const struct pool *pool) {
+    for (size_t i = 0; i < pool->options.helpers; i++)
+        if (pool->seats[i].state != JQ_SEAT_EMPTY)
+            return true;
+    return false;
+}
+
+static void start_helpers(struct pool *pool) {
+    struct jq_seat *seat;
+    while ((seat = seat_in(pool, JQ_SEAT_EMPTY)) && wants_another(pool))
+        if (!jq_seat_start(seat, &pool->options, now()))
+            pool->failed_starts++;
+}
+
+/* Nobody is left to do it, and nobody could be started. */
+static void refuse_waiting(struct pool *pool) {
+    char memory[REASON_MAX];
+    struct jq_ticket *ticket;
+    while ((ticket = next_ticket(pool)))
+        refuse(ticket, bytes_of(reason(pool, JQ_END_NEVER_RAN, memory)));
+}
+
+static void staff(struct pool *pool) {
+    start_helpers(pool);
+    if (pool->failed_starts >= START_TRIES && !has_helper(pool))
+        refuse_waiting(pool);
 }
 
 /* ---- the manager ---- */
 
-static void helper_step(struct pool *pool, struct helper *helper) {
-    switch (jq_talk_step(&helper->talk)) {
-    case JQ_TALK_GOES_ON:
-        break;
-    case JQ_TALK_ANSWERED:
-        helper_answered(helper);
-        break;
-    case JQ_TALK_BROKEN:
-        helper_died(pool, helper);
-        break;
-    }
-}
-
-static void check_deadline(struct pool *pool, struct helper *helper) {
-    char why[64];
-    if (!helper->ticket || now().ms < helper->deadline.ms)
-        return;
-    snprintf(why, sizeof why, "the jq program took longer than %lld ms",
-             (long long)pool->options.timeout_ms);
-    helper_kill(helper, why);
-}
-
 static int wait_ms(const struct pool *pool) {
     struct mono until = MONO_NEVER, at = now();
     for (size_t i = 0; i < pool->options.helpers; i++)
-        if (pool->helpers[i].ticket)
-            until = mono_earlier(until, pool->helpers[i].deadline);
+        until = mono_earlier(until, pool->seats[i].deadline);
     if (until.ms == MONO_NEVER.ms)
         return -1;
     return until.ms <= at.ms ? 0 : (int)(until.ms - at.ms);
@@ -271,27 +310,33 @@ static void answer_bell(struct pool *pool) {
     uint64_t rings;
     ssize_t got = read(pool->bell, &rings, sizeof rings);
     assert(got == (ssize_t)sizeof rings || errno == EAGAIN);
+    pool->used = true;
+    pool->failed_starts = 0;
+}
+
+static struct pollfd watch(const struct jq_seat *seat) {
+    if (seat->state == JQ_SEAT_EMPTY)
+        return (struct pollfd){.fd = -1};
+    bool writes = jq_talk_wants_write(&seat->talk);
+    return (struct pollfd){seat->process.fd, (short)(writes ? POLLIN | POLLOUT : POLLIN), 0};
 }
 
 /* Waits until there is something to do, and does what concerns helpers that run. */
 static void turn(struct pool *pool) {
     struct pollfd watched[HELPERS_MAX + 1];
     size_t count = pool->options.helpers;
-    for (size_t i = 0; i < count; i++) {
-        const struct helper *helper = &pool->helpers[i];
-        bool writes = helper->ticket && jq_talk_wants_write(&helper->talk);
-        watched[i] = (struct pollfd){helper->alive ? helper->process.fd : -1,
-                                     (short)(writes ? POLLIN | POLLOUT : POLLIN), 0};
-    }
+    for (size_t i = 0; i < count; i++)
+        watched[i] = watch(&pool->seats[i]);
     watched[count] = (struct pollfd){pool->bell, POLLIN, 0};
     if (poll(watched, count + 1, wait_ms(pool)) < 0)
         return;
     if (watched[count].revents)
         answer_bell(pool);
+    struct mono at = now();
     for (size_t i = 0; i < count; i++) {
         if (watched[i].revents)
-            helper_step(pool, &pool->helpers[i]);
-        check_deadline(pool, &pool->helpers[i]);
+            seat_step(pool, &pool->seats[i]);
+        check_deadline(pool, &pool->seats[i], at);
     }
 }
 
@@ -306,11 +351,12 @@ static void *manage(void *arg) {
     struct pool *pool = arg;
     while (!is_closing(pool)) {
         hand_over_all(pool);
+        staff(pool);
         turn(pool);
     }
     for (size_t i = 0; i < pool->options.helpers; i++)
-        if (pool->helpers[i].alive)
-            helper_kill(&pool->helpers[i], died);
+        if (pool->seats[i].state != JQ_SEAT_EMPTY)
+            jq_seat_end(&pool->seats[i]);
     return NULL;
 }
 
@@ -341,51 +387,12 @@ struct jq *jq_pool_new(const struct jq_pool_options *options) {
     if (!options->output_max)
         pool->options.output_max = OUTPUT_MAX_DEFAULT;
     list_init(&pool->waiting);
+    for (size_t i = 0; i < HELPERS_MAX; i++)
+        jq_seat_init(&pool->seats[i]);
     pthread_mutex_init(&pool->mutex, NULL);
     pool->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (pool->bell < 0)
         abort();
     thread_start(&pool->manager, "jq-manager", manage, pool);
     return &pool->jq;
-}
-
-/* ---- checking alone ---- */
-
-struct check {
-    struct jq_job job;
-    pthread_mutex_t mutex;
-    pthread_cond_t over;
-    bool is_over;
-    enum status status;
-    struct err err;
-};
-
-static void check_done(struct jq_job *job, enum status status, bool truthy, struct bytes output,
-                       const struct err *err) {
-    (void)truthy, (void)output;
-    struct check *check = job->arg;
-    pthread_mutex_lock(&check->mutex);
-    check->status = status;
-    if (err)
-        check->err = *err;
-    check->is_over = true;
-    pthread_cond_signal(&check->over);
-    pthread_mutex_unlock(&check->mutex);
-}
-
-enum status jq_pool_check(struct jq *pool, struct bytes program, struct err *err) {
-    struct check check = {.job = {.program = program, .input = BYTES_NONE, .done = check_done}};
-    check.job.arg = &check;
-    pthread_mutex_init(&check.mutex, NULL);
-    pthread_cond_init(&check.over, NULL);
-    pool->vtable->start(pool, &check.job);
-    pthread_mutex_lock(&check.mutex);
-    while (!check.is_over)
-        pthread_cond_wait(&check.over, &check.mutex);
-    pthread_mutex_unlock(&check.mutex);
-    pthread_cond_destroy(&check.over);
-    pthread_mutex_destroy(&check.mutex);
-    if (check.status != STATUS_OK && err)
-        *err = check.err;
-    return check.status;
 }

@@ -10,15 +10,13 @@
 
 struct jq_pool_options {
     const char *program; /* what to start: "/proc/self/exe" */
-    size_t helpers;      /* at most; started when first needed */
-    int64_t timeout_ms;  /* 1 s */
+    size_t helpers;      /* at most; none before the first job, then one more than are at work */
+    int64_t timeout_ms;  /* for a program's run; compiling it and starting helpers do not count */
     size_t memory_bytes; /* a helper's address space; 0: the default */
     size_t output_max;   /* bytes of one answer; 0: the default */
 };
 
 struct jq *jq_pool_new(const struct jq_pool_options *options);
-/* Compiles without running, in a helper; waits. */
-enum status jq_pool_check(struct jq *pool, struct bytes program, struct err *err);
 /* The helper's side: reads jobs on stdin, answers on stdout, until stdin ends. */
 int jq_helper_main(void);
 

@@ -72,12 +72,26 @@ bool jq_process_start(struct jq_process *process, const char *program, size_t me
     return true;
 }
 
-bool jq_process_end(struct jq_process *process) {
+static enum jq_end end_of(int status) {
+    if (WIFEXITED(status))
+        return WEXITSTATUS(status) == EXIT_NOT_RUN ? JQ_END_NEVER_RAN : JQ_END_CRASHED;
+    switch (WTERMSIG(status)) {
+    case SIGALRM:
+    case SIGXCPU:
+        return JQ_END_TOO_SLOW;
+    case SIGKILL:
+        return JQ_END_KILLED;
+    default:
+        return JQ_END_CRASHED;
+    }
+}
+
+enum jq_end jq_process_end(struct jq_process *process) {
     int status = 0;
     kill(process->pid, SIGKILL);
     while (waitpid(process->pid, &status, 0) < 0 && errno == EINTR)
         continue;
     close(process->fd);
     process->fd = -1;
-    return WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NOT_RUN;
+    return end_of(status);
 }

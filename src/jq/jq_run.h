@@ -7,14 +7,17 @@
 
 struct jq_run;
 
-struct jq_run *jq_run_new(void);
+/* Keeps so many compiled programs, 1 or more. */
+struct jq_run *jq_run_new(size_t kept_max);
 void jq_run_free(struct jq_run *run);
-/* False: *out has the compiler's text. */
-bool jq_run_check(struct jq_run *run, struct bytes program, struct buf *out);
-/* True: *out has the first output as JSON, or "null" when there was none, and *truthy says whether
- * it counts as true. What the program left as it was in the input keeps its bytes. False: *out has
- * the error's text. */
-bool jq_run_once(struct jq_run *run, struct bytes program, struct bytes input, size_t output_max,
-                 struct buf *out, bool *truthy);
+/* Compiles what is not compiled yet, and marks the input's numbers; both are borrowed until go.
+ * False: *out has the compiler's text. */
+bool jq_run_prepare(struct jq_run *run, struct bytes program, struct bytes input, struct buf *out);
+/* What was prepared last, once or more often. True: *out has the first output as JSON, or "null"
+ * when there was none, and *truthy says whether it counts as true. What the program left as it was
+ * in the input keeps its bytes. False: *out has the error's text. */
+bool jq_run_go(struct jq_run *run, size_t output_max, struct buf *out, bool *truthy);
+/* How many programs had to be compiled until now. */
+size_t jq_run_compiled(const struct jq_run *run);
 
 #endif

@@ -8,7 +8,8 @@
 enum { READ_CHUNK = 64 * 1024, PARTS = 3 };
 
 void jq_talk_init(struct jq_talk *talk, int fd, size_t output_max) {
-    *talk = (struct jq_talk){.fd = fd, .output_max = output_max};
+    *talk = (struct jq_talk){
+        .fd = fd, .output_max = output_max, .sent = sizeof talk->request, .asking = true};
     buf_init_heap(&talk->heard, sizeof(struct jq_answer) + output_max + JQ_ERROR_MAX + READ_CHUNK);
 }
 
@@ -17,13 +18,13 @@ void jq_talk_free(struct jq_talk *talk) {
 }
 
 void jq_talk_ask(struct jq_talk *talk, struct bytes program, struct bytes input,
-                 uint32_t cpu_seconds) {
+                 int64_t timeout_ms) {
     talk->request = (struct jq_request){
         .compile_only = input.ptr == NULL,
         .program_len = (uint32_t)program.len,
         .input_len = (uint32_t)input.len,
         .output_max = (uint32_t)talk->output_max,
-        .cpu_seconds = cpu_seconds,
+        .timeout_ms = (uint32_t)timeout_ms,
     };
     talk->program = program;
     talk->input = input;

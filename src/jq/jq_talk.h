@@ -22,11 +22,12 @@ enum jq_talk_state {
     JQ_TALK_BROKEN, /* the other side is gone, or talks nonsense */
 };
 
+/* The first that is heard is the greeting: it is ANSWERED, as if it had been asked for. */
 void jq_talk_init(struct jq_talk *talk, int fd, size_t output_max);
 void jq_talk_free(struct jq_talk *talk);
 /* Begins; an input without a pointer means: only compile. */
 void jq_talk_ask(struct jq_talk *talk, struct bytes program, struct bytes input,
-                 uint32_t cpu_seconds);
+                 int64_t timeout_ms);
 /* Writes and reads what goes without waiting. */
 enum jq_talk_state jq_talk_step(struct jq_talk *talk);
 bool jq_talk_wants_write(const struct jq_talk *talk);

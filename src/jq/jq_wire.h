@@ -1,10 +1,13 @@
 /* jq_wire: what the pool and its helpers say to each other, over one socket, in this machine's own
  * byte order (both ends are the same program).
  *
+ *   greeting struct jq_answer, all zero: the helper is ready
  *   request  struct jq_request, program bytes, input bytes
  *   answer   struct jq_answer, then the output as JSON, or the error as text
  *
- * One request at a time; a helper that is told nothing more (end of file) exits. */
+ * One request at a time; a helper that is told nothing more (end of file) exits. One whose program
+ * runs for too long is ended by a signal of its own making: a clock that starts when everything is
+ * prepared counts the program's run and nothing else. */
 #ifndef JQ_JQ_WIRE_H
 #define JQ_JQ_WIRE_H
 
@@ -12,19 +15,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { JQ_ERROR_MAX = 480 }; /* bytes of an error's text: it must fit struct err */
+enum {
+    JQ_ERROR_MAX = 480, /* bytes of an error's text: it must fit struct err */
+    JQ_PREPARE_MS =
+        10000, /* for a helper's start; and for compiling a program and taking its input */
+};
 
 struct jq_request {
     uint32_t compile_only; /* 1: there is no input; say whether the program compiles */
     uint32_t program_len;
     uint32_t input_len;
     uint32_t output_max;
-    uint32_t cpu_seconds; /* that this job may use */
+    uint32_t timeout_ms; /* for the run alone */
 };
 
 struct jq_answer {
     uint32_t failed; /* 1: what follows is why */
     uint32_t truthy;
+    uint32_t last; /* 1: the helper has grown too large, and exits now */
     uint32_t len;
 };
 

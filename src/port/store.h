@@ -168,7 +168,7 @@ struct store_query {
 
 struct store_row {
     uint64_t seq;
-    struct bytes envelope; /* ENVELOPE_STORED JSON, its state as of now */
+    struct bytes envelope; /* as envelope_store writes it, its state as of now */
 };
 
 /* Newest first. Lives in the arena that was passed. */

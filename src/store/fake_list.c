@@ -83,7 +83,7 @@ static void consider(struct map_node *node, void *arg) {
     struct page_key key = {.seq = entry->seq};
     if (page_by_death(scan->query))
         key.dead_ms = entry->facts.dead_at.ms;
-    if (envelope_decode(entry->envelope.bytes, &arena, &envelope, NULL) == STATUS_OK &&
+    if (envelope_restore(entry->envelope.bytes, &arena, &envelope, NULL) == STATUS_OK &&
         mark_read(entry_mark(entry), &arena, &envelope, NULL) == STATUS_OK &&
         matches(scan, &envelope, entry_state(entry)) &&
         (!scan->has_cursor || newest_first(&key, &scan->after) > 0))
@@ -98,14 +98,14 @@ static struct bytes row_envelope(const struct tables *tables, const struct entry
     struct bytes blocked_by = tables_blocked_by(tables, entry->seq, arena);
     bool as_stored =
         entry_state(entry) == entry->facts.state && !entry->mark && blocked_by.len == 0;
-    if (as_stored || envelope_decode(stored, arena, &envelope, NULL) != STATUS_OK ||
+    if (as_stored || envelope_restore(stored, arena, &envelope, NULL) != STATUS_OK ||
         mark_read(entry_mark(entry), arena, &envelope, NULL) != STATUS_OK)
         return stored;
     struct buf text;
     buf_init_heap(&text, ENVELOPE_MAX);
     envelope.state = entry_state(entry);
     envelope.blocked_by = blocked_by;
-    envelope_encode(&envelope, ENVELOPE_STORED, BYTES_NONE, &text);
+    envelope_store(&envelope, &text);
     struct bytes copy = arena_dup(arena, buf_view(&text));
     buf_free(&text);
     return copy;

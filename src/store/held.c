@@ -12,7 +12,7 @@ enum status held_new(const struct held_parts *parts, struct store_held **out, st
     held->seq = parts->seq;
     held->body = arena_dup(arena, parts->body);
     enum status status =
-        envelope_decode(arena_dup(arena, parts->envelope), arena, &held->envelope, err);
+        envelope_restore(arena_dup(arena, parts->envelope), arena, &held->envelope, err);
     if (status == STATUS_OK)
         status = mark_read(copy(arena, parts->mark), arena, &held->envelope, err);
     if (status != STATUS_OK) {

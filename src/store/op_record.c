@@ -9,7 +9,7 @@
 static struct blob *encode_envelope(enum record_kind kind, const struct store_op *op,
                                     struct buf *scratch) {
     buf_clear(scratch);
-    envelope_encode(op->envelope, ENVELOPE_STORED, BYTES_NONE, scratch);
+    envelope_store(op->envelope, scratch);
     assert(!scratch->overflow);
     struct record record = {.kind = kind,
                             .queue = op->queue,

@@ -6,7 +6,7 @@
  *   4  u32  queue number (0: of no queue, keep alone)
  *   8  u64  message number (0: none); keep: when it expires, in milliseconds since 1970 (0: never)
  *  16  u32  length of the text
- *  20  …    text: envelope JSON, spilled DLQ, queue facts JSON, queue name, space and name with a
+ *  20  …    text: stored envelope, spilled DLQ, queue facts JSON, queue name, space and name with a
  *           blank between them, mark JSON
  *      …    body, to the end
  *

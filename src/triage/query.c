@@ -206,7 +206,7 @@ static void put_row(void *arg, const struct store_row *row) {
     struct buf text;
     arena_init_heap(&arena, ENVELOPE_ARENA_CHUNK);
     buf_init_heap(&text, listing->out.buf->max);
-    enum status status = envelope_decode(row->envelope, &arena, &envelope, &listing->err);
+    enum status status = envelope_restore(row->envelope, &arena, &envelope, &listing->err);
     if (status == STATUS_OK) {
         envelope_encode(&envelope, ENVELOPE_ROW, BYTES_NONE, &text);
         json_put_raw(&listing->out, buf_view(&text));

@@ -38,6 +38,16 @@ static void look_up(struct replay *replay, struct replay_part *part, uint32_t at
     store_held_free(held);
 }
 
+/* Those that nothing was sent of are read again when their turn comes. */
+static void keep_part(struct replay *replay, struct replay_part *part) {
+    struct replay_counts counts = {{0}};
+    replay_part_count(part, &counts);
+    if (part->dirty || counts.by[REPLAYED_SENT] > 0)
+        list_push_back(&replay->parts, &part->link);
+    else
+        replay_part_free(part);
+}
+
 static enum status read_part(struct replay *replay, uint32_t number, struct err *err) {
     struct replay_part *part;
     enum status status = replay_part_load(replay->replays->triage, replay->id, number, &part, err);
@@ -49,20 +59,22 @@ static enum status read_part(struct replay *replay, uint32_t number, struct err 
             replay->claims[frozen] = bytes_hash(part->letters[at].id);
         if (replay_part_outcome(part, at) == REPLAYED_SENT)
             look_up(replay, part, at);
+        if (replay_part_outcome(part, at) == REPLAYED_WAITING)
+            replay->next = replay->selected - 1 - frozen; /* the last is the first to send */
     }
     replay_part_count(part, &replay->counts);
-    list_push_back(&replay->parts, &part->link);
+    keep_part(replay, part);
     return STATUS_OK;
 }
 
 static enum status read_parts(struct replay *replay, struct err *err) {
     uint64_t count = (replay->selected + REPLAY_PART_LETTERS - 1) / REPLAY_PART_LETTERS;
     replay->claims = memory_array(replay->selected + 1, sizeof *replay->claims);
+    replay->next = replay->selected;
     for (uint64_t number = 0; number < count; number++) {
         enum status status = read_part(replay, (uint32_t)number, err);
         if (status != STATUS_OK)
             return status;
-        replay_drop_parts(replay);
     }
     replay_sort_claims(replay);
     return STATUS_OK;

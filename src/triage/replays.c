@@ -126,8 +126,10 @@ static bool may_leave(struct replays *replays) {
 }
 
 void replays_run(struct replays *replays) {
-    while (!may_leave(replays)) {
+    for (;;) {
         struct mono next = replays_step(replays, triage_now(replays->triage));
+        if (may_leave(replays)) /* asked after the step, which takes the ring that told of it */
+            return;
         mailbox_wait(&replays->mailbox, next);
     }
 }

@@ -6,7 +6,9 @@
 #include "triage/where.h"
 
 #define PAGE_ARENA_CHUNK ((size_t)64 * 1024)
-#define OPEN_STATES      (1u << STATE_PENDING_REVIEW | 1u << STATE_REPLAYING)
+enum { LIST_WAIT_MS = 2000, LIST_TRIES = 30 };
+
+#define OPEN_STATES (1u << STATE_PENDING_REVIEW | 1u << STATE_REPLAYING)
 
 /* ---- what is wanted ---- */
 
@@ -74,7 +76,7 @@ static void on_row(void *arg, const struct store_row *row) {
     if (walk->enough || walk->status != STATUS_OK)
         return;
     arena_init_heap(&arena, PAGE_ARENA_CHUNK);
-    walk->status = envelope_decode(row->envelope, &arena, &envelope, walk->err);
+    walk->status = envelope_restore(row->envelope, &arena, &envelope, walk->err);
     if (walk->status == STATUS_OK)
         give(walk, row->seq, &envelope);
     arena_free(&arena);
@@ -107,9 +109,30 @@ static void note_skipped(struct selection_result *result, const struct where_res
     result->skipped += page->skipped;
 }
 
+/* A list that lags shows what it has after LIST_WAIT_MS. That will do for looking, but what acts on
+ * letters must see those that were there before it began: it asks until a list comes in time. */
+static enum status wait_for_lists(struct walk *walk) {
+    struct store *store = walk->triage->store;
+    struct store_query query = {.limit = 1, .letters = true, .states = OPEN_STATES};
+    enum status status = STATUS_OK;
+    for (int tries = 0; tries < LIST_TRIES && status == STATUS_OK; tries++) {
+        struct arena page;
+        struct store_page rows;
+        struct mono asked = triage_now(walk->triage).mono;
+        arena_init_heap(&page, PAGE_ARENA_CHUNK);
+        status = store->vtable->list(store, &query, &page, &rows, walk->err);
+        arena_free(&page);
+        if (triage_now(walk->triage).mono.ms - asked.ms < LIST_WAIT_MS)
+            break;
+    }
+    return status;
+}
+
 static enum status walk_filter(struct walk *walk, struct arena *arena) {
     struct query query = walk->selection->query;
-    enum status status;
+    enum status status = wait_for_lists(walk);
+    if (status != STATUS_OK)
+        return status;
     do {
         struct arena page;
         struct where_result listed;

@@ -88,7 +88,7 @@ static void ask_about(struct scan *scan, struct ask *ask, const struct store_row
     struct store_held *held = NULL;
     *ask = (struct ask){0};
     buf_init_heap(&ask->input, ENVELOPE_TEXT_MAX);
-    ask->status = envelope_decode(row->envelope, scan->window, &listed, &ask->err);
+    ask->status = envelope_restore(row->envelope, scan->window, &listed, &ask->err);
     if (ask->status != STATUS_OK)
         return;
     struct bytes id = listed.letter_id.len ? listed.letter_id : listed.id;

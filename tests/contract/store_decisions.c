@@ -260,7 +260,7 @@ static void a_list_shows_what_was_marked(void **state) {
         subject->store->vtable->list(subject->store, &query, &subject->arena, &page, &err),
         STATUS_OK);
     assert_int_equal(page.count, 1);
-    assert_int_equal(envelope_decode(page.rows[0].envelope, &subject->arena, &envelope, &err),
+    assert_int_equal(envelope_restore(page.rows[0].envelope, &subject->arena, &envelope, &err),
                      STATUS_OK);
     assert_int_equal(envelope.state, STATE_DISCARDED);
     assert_bytes(envelope.why, "because");

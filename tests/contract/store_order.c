@@ -169,7 +169,7 @@ static void a_list_tells_what_blocks(void **state) {
     assert_int_equal(
         subject->store->vtable->list(subject->store, &query, &subject->arena, &page, &err),
         STATUS_OK);
-    envelope_decode(page.rows[0].envelope, &subject->arena, &envelope, &err);
+    envelope_restore(page.rows[0].envelope, &subject->arena, &envelope, &err);
     assert_bytes(envelope.blocked_by, "L-a1");
     subject_free(subject);
 }
@@ -319,7 +319,7 @@ static void replay_all(struct subject *subject) {
         STATUS_OK);
     for (size_t i = 0; i < page.count; i++) {
         struct envelope envelope;
-        envelope_decode(page.rows[i].envelope, &subject->arena, &envelope, &err);
+        envelope_restore(page.rows[i].envelope, &subject->arena, &envelope, &err);
         envelope.state = STATE_REPLAYING;
         assert_int_equal(subject_update(subject, page.rows[i].seq, &envelope), STATUS_OK);
     }

@@ -217,7 +217,7 @@ const char *subject_list(struct subject *subject, const struct store_query *quer
     buf_init_heap(&ids, 1 << 20);
     for (size_t i = 0; i < page.count; i++) {
         struct envelope envelope;
-        assert_int_equal(envelope_decode(page.rows[i].envelope, &subject->arena, &envelope, &err),
+        assert_int_equal(envelope_restore(page.rows[i].envelope, &subject->arena, &envelope, &err),
                          STATUS_OK);
         buf_printf(&ids, "%s%.*s", i ? " " : "", BYTES_ARG(envelope.id));
     }

@@ -1,13 +1,14 @@
-/* fuzz_envelope: what was decoded once is written and read again to the same text. */
+/* fuzz_envelope: what was read once, from JSON or stored bytes, is stored and read again to the
+ * same bytes. */
 #include "fuzz.h"
 
 #include "core/envelope.h"
 
 enum { TEXT_MAX = 1 << 20 };
 
-static void encode(const struct envelope *envelope, struct buf *out) {
+static void store(const struct envelope *envelope, struct buf *out) {
     buf_init_heap(out, TEXT_MAX);
-    envelope_encode(envelope, ENVELOPE_STORED, BYTES_NONE, out);
+    envelope_store(envelope, out);
     FUZZ_CHECK(!out->overflow);
 }
 
@@ -26,11 +27,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct envelope envelope, again;
     struct err err;
     arena_init_heap(&arena, 1 << 16);
-    if (envelope_decode(text, &arena, &envelope, &err) == STATUS_OK) {
+    if (envelope_restore(text, &arena, &envelope, &err) == STATUS_OK) {
         struct buf first, second;
-        encode(&envelope, &first);
-        FUZZ_CHECK(envelope_decode(buf_view(&first), &arena, &again, &err) == STATUS_OK);
-        encode(&again, &second);
+        store(&envelope, &first);
+        FUZZ_CHECK(envelope_restore(buf_view(&first), &arena, &again, &err) == STATUS_OK);
+        store(&again, &second);
         FUZZ_CHECK(bytes_eq(buf_view(&first), buf_view(&second)));
         view(&envelope, ENVELOPE_ROW, BYTES_NONE);
         view(&envelope, ENVELOPE_WITH_BODY, bytes_cut(text, size / 2, size));

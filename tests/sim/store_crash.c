@@ -13,7 +13,14 @@
 #include "store_model.h"
 #include "test.h"
 
-enum { SEEDS = 400, LIVES = 4, ACTIONS = 60, START_MS = 1000, SEGMENT_BYTES = 32 << 10 };
+enum {
+    SEEDS = 400,
+    LIVES = 4,
+    ACTIONS = 60,
+    START_MS = 1000,
+    PACK_BYTES = 12 << 10,
+    SEGMENT_BYTES = 32 << 10
+};
 
 struct world {
     struct clock clock;
@@ -53,6 +60,7 @@ static enum status try_open(struct world *world) {
                                            .vfs = SIM_VFS_NAME,
                                            .clock = &world->clock,
                                            .journal_segment_bytes = SEGMENT_BYTES,
+                                           .pack_bytes = PACK_BYTES,
                                            .journal_max_bytes = 4 * SEGMENT_BYTES,
                                            .fold_changes = 3};
     struct err err = {0};
@@ -342,7 +350,7 @@ static void compare_list(struct world *world) {
     for (size_t i = 0; i < page.count; i++) {
         struct envelope envelope;
         uint64_t id = 0;
-        assert_int_equal(envelope_decode(page.rows[i].envelope, &arena, &envelope, &err),
+        assert_int_equal(envelope_restore(page.rows[i].envelope, &arena, &envelope, &err),
                          STATUS_OK);
         assert_true(bytes_u64(bytes_cut(envelope.id, 1, envelope.id.len), &id) &&
                     id < MODEL_MESSAGES);

@@ -126,7 +126,8 @@ static bool open_life(struct world *world) {
                                            .disk = sim_disk_port(world->disk),
                                            .vfs = SIM_VFS_NAME,
                                            .clock = &world->clock,
-                                           .journal_segment_bytes = 64 << 10};
+                                           .journal_segment_bytes = 64 << 10,
+                                           .pack_bytes = 32 << 10};
     if (sqlite_store_open(&options, &world->real_store, &err) != STATUS_OK) {
         world_say(world, "open failed: %s", err.text);
         if (!sim_disk_is_dead(world->disk))

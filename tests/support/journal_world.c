@@ -61,3 +61,14 @@ void journal_world_expect(const struct journal_world *world, const char *texts) 
     }
     assert_string_equal(joined, texts);
 }
+
+enum status journal_world_read(struct journal *journal, uint64_t position, struct buf *out,
+                               struct err *err) {
+    struct journal_window window = {0};
+    struct bytes bytes;
+    enum status status = journal_read(journal, position, &window, &bytes, err);
+    if (status == STATUS_OK)
+        buf_bytes(out, bytes);
+    journal_window_free(&window);
+    return status;
+}

@@ -30,4 +30,8 @@ void journal_world_expect(const struct journal_world *world, const char *texts);
 void journal_world_see(void *arg, uint64_t position, struct bytes record);
 void journal_world_forget(struct journal_world *world);
 
+/* Appends the record's bytes to *out, as they are on disk now. */
+enum status journal_world_read(struct journal *journal, uint64_t position, struct buf *out,
+                               struct err *err);
+
 #endif

@@ -1,6 +1,5 @@
 #include "store/sqlite/changes.h"
 
-#include "store/mark.h"
 #include "store/sqlite/rows.h"
 
 /* ---- bytes in memory ---- */
@@ -64,34 +63,21 @@ void changes_release(struct sqlite_store *self, struct entry *entry) {
 
 /* ---- what is in the file alone ---- */
 
-enum status changes_restore(struct sqlite_store *self, const struct row *row,
-                            const struct instant *now, struct entry **out, struct err *err) {
-    struct arena arena;
-    arena_init_heap(&arena, 4096);
-    struct envelope envelope;
-    enum status status = envelope_decode(row->envelope, &arena, &envelope, err);
-    if (status == STATUS_OK)
-        status = mark_read(row->mark, &arena, &envelope, err);
-    if (status == STATUS_OK) {
-        struct entry *entry = entry_new(row->seq, row->queue, &envelope, &self->front.tables.names);
-        entry->mark = row->mark.ptr ? blob_of(row->mark) : NULL;
-        entry->in_file = true;
-        entry->envelope_place = entry->body_place = PLACE_FILE;
-        tables_reserve(&self->front.tables, entry);
-        tables_restore(&self->front.tables, entry, now);
-        *out = entry;
-    }
-    arena_free(&arena);
-    return status;
+struct entry *changes_restore(struct sqlite_store *self, const struct row_facts *row,
+                              const struct instant *now) {
+    struct tables *tables = &self->front.tables;
+    struct entry *entry = entry_new(row->seq, row->queue, &row->envelope, &tables->names);
+    entry->mark = row->mark.ptr ? blob_of(row->mark) : NULL;
+    entry->in_file = true;
+    entry->envelope_place = entry->body_place = PLACE_FILE;
+    tables_reserve(tables, entry);
+    tables_restore(tables, entry, now);
+    return entry;
 }
 
 /* A row that memory knows better is not used. */
-static enum status restore_row(struct sqlite_store *self, const struct row *row, bool found,
-                               struct entry **out, struct err *err) {
-    *out = NULL;
-    if (!found || tables_find(&self->front.tables, row->seq))
-        return STATUS_OK;
-    return changes_restore(self, row, NULL, out, err);
+static struct entry *restore_row(struct sqlite_store *self, const struct row_facts *row) {
+    return tables_find(&self->front.tables, row->seq) ? NULL : changes_restore(self, row, NULL);
 }
 
 enum status changes_find(struct sqlite_store *self, uint64_t seq, struct entry **out,
@@ -101,13 +87,12 @@ enum status changes_find(struct sqlite_store *self, uint64_t seq, struct entry *
         return STATUS_OK;
     struct arena arena;
     arena_init_heap(&arena, 4096);
-    struct row row;
+    struct row_facts row;
     bool found = false;
     database_lock(self->lookup_db);
     enum status status = rows_by_seq(self->lookup_db, seq, &arena, &row, &found, err);
     database_unlock(self->lookup_db);
-    if (status == STATUS_OK)
-        status = restore_row(self, &row, found, out, err);
+    *out = status == STATUS_OK && found ? restore_row(self, &row) : NULL;
     arena_free(&arena);
     return status;
 }
@@ -116,13 +101,12 @@ static enum status find_id(struct sqlite_store *self, uint32_t queue, struct byt
                            struct entry **out, struct err *err) {
     struct arena arena;
     arena_init_heap(&arena, 4096);
-    struct row row;
+    struct row_facts row;
     bool found = false;
     database_lock(self->lookup_db);
     enum status status = rows_by_id(self->lookup_db, queue, id, &arena, &row, &found, err);
     database_unlock(self->lookup_db);
-    if (status == STATUS_OK)
-        status = restore_row(self, &row, found, out, err);
+    *out = status == STATUS_OK && found ? restore_row(self, &row) : NULL;
     arena_free(&arena);
     return status;
 }

@@ -6,7 +6,7 @@
 
 #include "store/sqlite/parts.h"
 
-struct row;
+struct row_facts;
 
 struct batch_hooks changes_hooks(struct sqlite_store *self);
 /* It is to be written by the next fold. */
@@ -19,7 +19,7 @@ void changes_release(struct sqlite_store *self, struct entry *entry);
 enum status changes_find(struct sqlite_store *self, uint64_t seq, struct entry **out,
                          struct err *err);
 /* A row of the file as an entry in the tables that needs no fold. */
-enum status changes_restore(struct sqlite_store *self, const struct row *row,
-                            const struct instant *now, struct entry **out, struct err *err);
+struct entry *changes_restore(struct sqlite_store *self, const struct row_facts *row,
+                              const struct instant *now);
 
 #endif

@@ -16,6 +16,15 @@
     "SELECT dlq, 'age', '', '', count(*) FROM messages WHERE dlq IS NOT NULL"                      \
     " AND state IN ('pending_review', 'replaying') GROUP BY 1"
 
+/* Bytes of packs that rows refer to, a record's head and mark with them. */
+#define PACKS_SAY                                                                                  \
+    "SELECT number AS dlq, 'pack' AS kind, '' AS category, '' AS reason, live AS count FROM packs"
+#define ROWS_SAY_OF_PACKS                                                                          \
+    "SELECT envelope_at >> 32, 'pack', '', '', sum(envelope_len + 17) FROM messages"               \
+    " WHERE envelope_at <> 0 GROUP BY 1"                                                           \
+    " UNION ALL SELECT body_at >> 32, 'pack', '', '', sum(body_len + 17) FROM messages"            \
+    " WHERE body_at <> 0 GROUP BY 1"
+
 /* Groups, with the fingerprint where the others have a category. */
 #define GROUPS_SAY                                                                                 \
     "SELECT dlq, 'group' AS kind, fingerprint AS category, '' AS reason, count FROM groups"
@@ -28,13 +37,20 @@ static const char compare[] =
     "SELECT dlq, kind, category, reason, sum(said), sum(counted) FROM ("
     " SELECT dlq, kind, category, reason, count AS said, 0 AS counted FROM counters"
     "  WHERE kind IN ('category', 'reason')"
-    " UNION ALL SELECT dlq, kind, category, reason, count, 0 FROM (" AGES_SAY ")"
-    " UNION ALL SELECT dlq, kind, category, reason, count, 0 FROM (" GROUPS_SAY ")"
+    " UNION ALL SELECT dlq, kind, category, reason, count, 0 FROM (" AGES_SAY
+    " UNION ALL " GROUPS_SAY " UNION ALL " PACKS_SAY ")"
     " UNION ALL SELECT dlq, kind, category, reason, 0, count FROM (" ROWS_SAY
-    " UNION ALL " ROWS_SAY_OF_AGES " UNION ALL " ROWS_SAY_OF_GROUPS ")"
+    " UNION ALL " ROWS_SAY_OF_AGES " UNION ALL " ROWS_SAY_OF_GROUPS " UNION ALL " ROWS_SAY_OF_PACKS
+    ")"
     ") GROUP BY 1, 2, 3, 4 HAVING sum(said) <> sum(counted)";
 
 static const char rebuild[] =
+    "UPDATE packs SET live = 0;"
+    "UPDATE packs SET live = said.live FROM (SELECT number, sum(live) AS live FROM"
+    " (SELECT envelope_at >> 32 AS number, envelope_len + 17 AS live FROM messages"
+    "  WHERE envelope_at <> 0"
+    "  UNION ALL SELECT body_at >> 32, body_len + 17 FROM messages WHERE body_at <> 0)"
+    " GROUP BY 1) AS said WHERE said.number = packs.number;"
     "DELETE FROM counters WHERE kind IN ('category', 'reason');"
     "INSERT INTO counters " ROWS_SAY ";"
     "DELETE FROM ages;"
@@ -60,8 +76,9 @@ enum status counters_verify(struct database *database, struct buf *report, size_
     enum status status = STATUS_OK;
     while (database_next(database, stmt, &status, err)) {
         struct bytes name = database_text(stmt, bytes_is(database_text(stmt, 1), "reason") ? 3 : 2);
-        buf_printf(report, "counter of DLQ %.*s, %.*s \"%.*s\": it says %lld, the rows say %lld\n",
-                   BYTES_ARG(database_text(stmt, 0)), BYTES_ARG(database_text(stmt, 1)),
+        const char *whose = bytes_is(database_text(stmt, 1), "pack") ? "" : "DLQ ";
+        buf_printf(report, "counter of %s%.*s, %.*s \"%.*s\": it says %lld, the rows say %lld\n",
+                   whose, BYTES_ARG(database_text(stmt, 0)), BYTES_ARG(database_text(stmt, 1)),
                    BYTES_ARG(name), (long long)sqlite3_column_int64(stmt, 4),
                    (long long)sqlite3_column_int64(stmt, 5));
         ++*wrong;

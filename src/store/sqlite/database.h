@@ -10,6 +10,18 @@
 #include "base/bytes.h"
 #include "base/status.h"
 
+/* A whole row, in the order of its columns. */
+#define DATABASE_ROW                                                                               \
+    "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,"  \
+    " ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)"
+/* What the tables in memory need of a row. */
+#define DATABASE_FACTS                                                                             \
+    "seq, queue, id, letter_id, dlq, state, category, reason, fingerprint, key, attempts,"         \
+    " created_ms, dead_ms, due_ms, escalated_ms, delay_ms, lease_ms, closes_key, content_mark,"    \
+    " mark, envelope"
+/* What a row refers to. */
+#define DATABASE_PLACES "error_id, envelope_at, envelope_len, body_at, body_len"
+
 #define DATABASE_SQL(X)                                                                            \
     X(META_GET, "SELECT value FROM meta WHERE name = ?1")                                          \
     X(META_SET, "INSERT OR REPLACE INTO meta VALUES (?1, ?2)")                                     \
@@ -21,36 +33,42 @@
     X(AGE_SET, "INSERT OR REPLACE INTO ages VALUES (?1, ?2, ?3, ?4, ?5)")                          \
     X(AGES_DELETE, "DELETE FROM ages WHERE dlq = ?1")                                              \
     /* left alone, the planner walks all letters to save a sort */                                 \
-    X(WAITING, "SELECT seq, queue, envelope, mark FROM messages INDEXED BY messages_waiting"       \
+    X(WAITING, "SELECT " DATABASE_FACTS " FROM messages INDEXED BY messages_waiting"               \
                " WHERE state IN ('queued', 'pending_retry', 'replaying') ORDER BY seq")            \
-    X(CLOSING, "SELECT seq, queue, envelope, mark FROM messages INDEXED BY messages_closing"       \
+    X(CLOSING, "SELECT " DATABASE_FACTS " FROM messages INDEXED BY messages_closing"               \
                " WHERE closes_key <> 0 AND state = 'pending_review' ORDER BY seq")                 \
     X(GROUPS, "SELECT dlq, fingerprint, count, total, first_ms, last_ms, sample FROM groups")      \
     X(GROUP_SET, "INSERT OR REPLACE INTO groups VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")              \
-    X(BY_SEQ, "SELECT seq, queue, envelope, mark FROM messages WHERE seq = ?1")                    \
-    X(WHOLE, "SELECT seq, queue, envelope, mark, body FROM messages LEFT JOIN bodies USING (seq)"  \
-             " WHERE seq = ?1")                                                                    \
-    X(BY_ID, "SELECT seq, queue, envelope, mark FROM messages WHERE id = ?1 AND queue = ?2")       \
+    X(BY_SEQ, "SELECT " DATABASE_FACTS " FROM messages WHERE seq = ?1")                            \
+    X(BY_ID, "SELECT " DATABASE_FACTS " FROM messages WHERE id = ?1 AND queue = ?2")               \
+    X(WHOLE, "SELECT mark, envelope, envelope_at, envelope_len, body_at, body_len,"                \
+             " (SELECT body FROM bodies WHERE bodies.seq = messages.seq)"                          \
+             " FROM messages WHERE seq = ?1")                                                      \
     X(MATCHES, "SELECT seq, queue FROM messages WHERE id = ?1"                                     \
                " UNION SELECT seq, queue FROM messages WHERE letter_id = ?1")                      \
-    X(ROW_ADD, "INSERT INTO messages VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,"   \
-               " ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)")                                    \
+    X(ROW_ADD, "INSERT INTO messages VALUES " DATABASE_ROW)                                        \
     X(ROW_SET,                                                                                     \
-      "INSERT INTO messages VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,"            \
-      " ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21) ON CONFLICT (seq) DO UPDATE SET"              \
+      "INSERT INTO messages VALUES " DATABASE_ROW " ON CONFLICT (seq) DO UPDATE SET"               \
       " letter_id = excluded.letter_id, dlq = excluded.dlq, state = excluded.state,"               \
       " cause = excluded.cause, category = excluded.category, reason = excluded.reason,"           \
       " error_type = excluded.error_type, fingerprint = excluded.fingerprint,"                     \
       " key = excluded.key, attempts = excluded.attempts, dead_ms = excluded.dead_ms,"             \
       " due_ms = excluded.due_ms, escalated_ms = excluded.escalated_ms,"                           \
       " error_id = excluded.error_id, envelope = excluded.envelope, mark = excluded.mark,"         \
-      " closes_key = excluded.closes_key")                                                         \
+      " envelope_at = excluded.envelope_at, envelope_len = excluded.envelope_len,"                 \
+      " body_at = excluded.body_at, body_len = excluded.body_len, delay_ms = excluded.delay_ms,"   \
+      " lease_ms = excluded.lease_ms, closes_key = excluded.closes_key,"                           \
+      " content_mark = excluded.content_mark")                                                     \
     X(ROW_MARK, "UPDATE messages SET state = ?2, mark = ?3,"                                       \
                 " escalated_ms = iif(?4 <> 0, ?4, escalated_ms) WHERE seq = ?1")                   \
-    X(BODY_SET, "INSERT OR REPLACE INTO bodies VALUES (?1, ?2)")                                   \
-    X(ROW_DELETE, "DELETE FROM messages WHERE seq = ?1")                                           \
+    X(ROW_DELETE, "DELETE FROM messages WHERE seq = ?1 RETURNING " DATABASE_PLACES)                \
     X(BODY_DELETE, "DELETE FROM bodies WHERE seq = ?1")                                            \
-    X(ROW_ERROR, "SELECT error_id FROM messages WHERE seq = ?1")                                   \
+    X(ROW_PLACES, "SELECT " DATABASE_PLACES " FROM messages WHERE seq = ?1")                       \
+    X(ROW_ENVELOPE_AT, "UPDATE messages SET envelope_at = ?2 WHERE seq = ?1")                      \
+    X(ROW_BODY_AT, "UPDATE messages SET body_at = ?2 WHERE seq = ?1")                              \
+    X(PACKS, "SELECT number, bytes, live FROM packs ORDER BY number")                              \
+    X(PACK_SET, "INSERT OR REPLACE INTO packs VALUES (?1, ?2, ?3)")                                \
+    X(PACK_DELETE, "DELETE FROM packs WHERE number = ?1")                                          \
     X(ERROR_FIND, "SELECT error_id FROM errors WHERE hash = ?1 AND text = ?2")                     \
     X(ERROR_ADD, "INSERT INTO errors (hash, uses, text) VALUES (?1, 0, ?2)")                       \
     X(ERROR_TEXT_ADD, "INSERT INTO errors_text (rowid, text) VALUES (?1, ?2)")                     \
@@ -78,8 +96,11 @@ enum database_sql {
         SQL_COUNT
 };
 
+struct packs;
+
 struct database {
     sqlite3 *db;
+    struct packs *packs; /* borrowed: the bytes that its rows refer to */
     sqlite3_stmt *statements[SQL_COUNT];
     pthread_mutex_t mutex;
 };

@@ -6,9 +6,14 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "store/sqlite/keep_rows.h"
+#include "store/sqlite/packs_compact.h"
 #include "store/sqlite/snapshot.h"
 
-enum { ROOM_WAIT_MS = 60 * 1000 };
+enum {
+    ROOM_WAIT_MS = 60 * 1000,
+    CROWD_GAP_MS = 20, /* a burst is over when no commit had to wait for so long */
+    REST_MAX_US = 50 * 1000,
+};
 
 /* Now and then, a bounded number at a time. */
 static enum status sweep(struct sqlite_store *self, struct err *err) {
@@ -19,22 +24,35 @@ static enum status sweep(struct sqlite_store *self, struct err *err) {
     return keep_rows_sweep(self->fold_db, now.wall, err);
 }
 
-static enum status write_file(struct sqlite_store *self, const struct snapshot *snapshot,
-                              struct err *err) {
+/* A transaction of the file, with what it puts into the packs. */
+static enum status transact(struct sqlite_store *self,
+                            enum status (*write)(struct sqlite_store *self, const void *what,
+                                                 struct err *err),
+                            const void *what, struct err *err) {
     database_lock(self->fold_db);
     sqlite3 *db = self->fold_db->db;
     enum status status = database_run(db, "BEGIN IMMEDIATE", err);
     if (status == STATUS_OK) {
-        status = snapshot_write(snapshot, self->journal, self->fold_db, err);
+        status = write(self, what, err);
         if (status == STATUS_OK)
-            status = sweep(self, err);
+            status = packs_flush(self->packs, self->fold_db, err);
         if (status == STATUS_OK)
             status = database_run(db, "COMMIT", err);
         if (status != STATUS_OK)
             database_run(db, "ROLLBACK", NULL);
+        packs_settle(self->packs, status == STATUS_OK);
     }
     database_unlock(self->fold_db);
     return status;
+}
+
+static enum status write_snapshot(struct sqlite_store *self, const void *what, struct err *err) {
+    enum status status = snapshot_write(what, self, err);
+    return status == STATUS_OK ? sweep(self, err) : status;
+}
+
+static enum status write_compacted(struct sqlite_store *self, const void *what, struct err *err) {
+    return packs_compact(self->packs, what, self->fold_db, err);
 }
 
 static void recycle(struct sqlite_store *self, uint64_t position) {
@@ -81,7 +99,9 @@ static enum status fold_one(struct sqlite_store *self, struct err *err) {
     pthread_mutex_unlock(&self->front.mutex);
     if (!snapshot)
         return STATUS_OK;
-    enum status status = write_file(self, snapshot, err);
+    enum status status = transact(self, write_snapshot, snapshot, err);
+    if (status == STATUS_OK)
+        snapshot_settle_entries(snapshot, self);
     pthread_mutex_lock(&self->front.mutex);
     if (status == STATUS_OK)
         leave_line(self, snapshot);
@@ -114,6 +134,17 @@ enum status fold_all(struct sqlite_store *self, struct err *err) {
     return status;
 }
 
+bool fold_compact(struct sqlite_store *self) {
+    struct err err;
+    const struct pack *pack = packs_wasteful(self->packs);
+    if (!pack)
+        return false;
+    if (transact(self, write_compacted, pack, &err) == STATUS_OK)
+        return true;
+    log_warn("a pack keeps its unused room for now: %s", err.text);
+    return false;
+}
+
 void fold_abandon(struct sqlite_store *self) {
     for (struct snapshot *snapshot = self->sealed_first, *next; snapshot; snapshot = next) {
         next = snapshot->next;
@@ -135,6 +166,8 @@ static bool is_fold_full(const struct sqlite_store *self) {
 }
 
 void fold_note_commit(struct sqlite_store *self, struct mono now) {
+    if (self->sealed_end == self->folded_end && self->fold_due.ms == MONO_NEVER.ms)
+        self->behind_since = now;
     if (is_fold_full(self)) {
         seal(self);
         pthread_cond_signal(&self->fold_asked);
@@ -142,6 +175,34 @@ void fold_note_commit(struct sqlite_store *self, struct mono now) {
         self->fold_due = mono_after(now, FOLD_DELAY_MS);
         pthread_cond_signal(&self->fold_asked);
     }
+}
+
+/* Commits come faster than they are written, and nobody needs the fold yet. */
+static bool is_burst(struct sqlite_store *self) {
+    pthread_mutex_lock(&self->front.mutex);
+    struct mono now = clock_now(self->options.clock).mono;
+    bool burst = now.ms - self->crowded_at.ms < CROWD_GAP_MS &&
+                 now.ms - self->behind_since.ms < GIVE_WAY_MS && !self->fold_wanted &&
+                 !self->fold_stopping;
+    pthread_mutex_unlock(&self->front.mutex);
+    return burst;
+}
+
+static int64_t now_us(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+void fold_give_way(struct sqlite_store *self) {
+    if (!self->options.threads)
+        return;
+    if (is_burst(self)) {
+        int64_t rest = (now_us() - self->fold_worked_us) * (GIVE_WAY_SHARE - 1);
+        rest = rest < REST_MAX_US ? rest : REST_MAX_US;
+        nanosleep(&(struct timespec){.tv_nsec = (long)(rest * 1000)}, NULL);
+    }
+    self->fold_worked_us = now_us();
 }
 
 static struct timespec deadline_after(int64_t ms) {
@@ -184,14 +245,20 @@ static void fold_or_retry_later(struct sqlite_store *self) {
     pthread_mutex_unlock(&self->front.mutex);
 }
 
-/* Nothing waits: a failure here costs speed, and is met again when the segment is needed. */
-static void prepare_if_idle(struct sqlite_store *self) {
+static bool is_idle(struct sqlite_store *self) {
     pthread_mutex_lock(&self->front.mutex);
     bool idle = !self->sealed_first && !self->fold_wanted && !self->fold_stopping;
     pthread_mutex_unlock(&self->front.mutex);
+    return idle;
+}
+
+/* Nothing waits: a failure here costs speed or room, and is met again. */
+static void use_idle_time(struct sqlite_store *self) {
     struct err err;
-    if (idle && journal_prepare(self->journal, &err) != STATUS_OK)
+    if (is_idle(self) && journal_prepare(self->journal, &err) != STATUS_OK)
         log_warn("%s", err.text);
+    while (is_idle(self) && fold_compact(self))
+        ;
 }
 
 void *fold_run(void *arg) {
@@ -203,7 +270,7 @@ void *fold_run(void *arg) {
             break;
         pthread_mutex_unlock(&self->front.mutex);
         fold_or_retry_later(self);
-        prepare_if_idle(self);
+        use_idle_time(self);
         pthread_mutex_lock(&self->front.mutex);
     }
     pthread_mutex_unlock(&self->front.mutex);

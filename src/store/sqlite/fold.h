@@ -26,4 +26,11 @@ void fold_keep_bound(struct sqlite_store *self);
  * reach. */
 uint64_t fold_wait(struct sqlite_store *self);
 
+/* Called now and then while a fold is written: rests a while when a burst of commits is under way.
+ */
+void fold_give_way(struct sqlite_store *self);
+
+/* Gives back the room of one pack that wastes it; false when there is none. In idle times. */
+bool fold_compact(struct sqlite_store *self);
+
 #endif

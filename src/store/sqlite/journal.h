@@ -40,10 +40,20 @@ enum status journal_append(struct journal *journal, const struct bytes *records,
                            uint64_t *positions, struct err *err);
 /* IO: every group since the last good sync is given up. */
 enum status journal_sync(struct journal *journal, struct err *err);
-/* Appends the record's bytes to *out; its checksum is checked. NOT_FOUND: it was recycled or
- * refused. */
-enum status journal_read(struct journal *journal, uint64_t position, struct buf *out,
-                         struct err *err);
+/* Bytes of the journal that were read with the record that was last asked for, so that whoever
+ * reads many, one behind the other, reads the disk seldom. */
+struct journal_window {
+    uint64_t ahead; /* so many bytes are read at once; 0: the record alone */
+    uint64_t start; /* position of the first byte */
+    uint64_t len, cap;
+    uint8_t *bytes;
+};
+
+/* The record's bytes, in the window until it is used again; their checksum is checked. NOT_FOUND:
+ * it was recycled or refused. */
+enum status journal_read(struct journal *journal, uint64_t position, struct journal_window *window,
+                         struct bytes *out, struct err *err);
+void journal_window_free(struct journal_window *window);
 /* Segments that lie wholly before `position` may be used again. */
 enum status journal_recycle(struct journal *journal, uint64_t position, struct err *err);
 /* In quiet times: what the next segment will be made of. One thread at a time; appends may go on.

@@ -28,21 +28,21 @@ enum {
 static const char header_magic[] = "impjrnal";
 static const char group_magic[] = "grup";
 
-static void put32(uint8_t *at, uint32_t value) {
+void journal_format_put32(uint8_t *at, uint32_t value) {
     for (int i = 0; i < 4; i++)
         at[i] = (uint8_t)(value >> 8 * i);
 }
 
-static void put64(uint8_t *at, uint64_t value) {
-    put32(at, (uint32_t)value);
-    put32(at + 4, (uint32_t)(value >> 32));
+void journal_format_put64(uint8_t *at, uint64_t value) {
+    journal_format_put32(at, (uint32_t)value);
+    journal_format_put32(at + 4, (uint32_t)(value >> 32));
 }
 
 static uint32_t get32(const uint8_t *at) {
     return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
 }
 
-static uint64_t get64(const uint8_t *at) {
+uint64_t journal_format_get64(const uint8_t *at) {
     return get32(at) | (uint64_t)get32(at + 4) << 32;
 }
 
@@ -54,14 +54,14 @@ uint64_t journal_format_group_size(uint64_t payload) {
 void journal_format_put_header(uint8_t *block, const struct journal_header *header) {
     memset(block, 0, JOURNAL_BLOCK);
     memcpy(block, header_magic, sizeof header_magic - 1);
-    put32(block + HEADER_VERSION_AT, header->version);
-    put64(block + HEADER_NUMBER_AT, header->number);
-    put64(block + HEADER_SEGMENT_BYTES_AT, header->segment_bytes);
-    put64(block + HEADER_PREVIOUS_AT, header->previous);
-    put64(block + HEADER_PREVIOUS_END_AT, header->previous_end);
-    put64(block + HEADER_FIRST_SEQUENCE_AT, header->first_sequence);
-    put32(block + HEADER_SALT_AT, header->salt);
-    put32(block + HEADER_CHECKSUM_AT, crc32c(0, block, HEADER_CHECKSUM_AT));
+    journal_format_put32(block + HEADER_VERSION_AT, header->version);
+    journal_format_put64(block + HEADER_NUMBER_AT, header->number);
+    journal_format_put64(block + HEADER_SEGMENT_BYTES_AT, header->segment_bytes);
+    journal_format_put64(block + HEADER_PREVIOUS_AT, header->previous);
+    journal_format_put64(block + HEADER_PREVIOUS_END_AT, header->previous_end);
+    journal_format_put64(block + HEADER_FIRST_SEQUENCE_AT, header->first_sequence);
+    journal_format_put32(block + HEADER_SALT_AT, header->salt);
+    journal_format_put32(block + HEADER_CHECKSUM_AT, crc32c(0, block, HEADER_CHECKSUM_AT));
 }
 
 bool journal_format_get_header(const uint8_t *block, struct journal_header *out) {
@@ -70,11 +70,11 @@ bool journal_format_get_header(const uint8_t *block, struct journal_header *out)
         return false;
     *out = (struct journal_header){
         .version = get32(block + HEADER_VERSION_AT),
-        .number = get64(block + HEADER_NUMBER_AT),
-        .segment_bytes = get64(block + HEADER_SEGMENT_BYTES_AT),
-        .previous = get64(block + HEADER_PREVIOUS_AT),
-        .previous_end = get64(block + HEADER_PREVIOUS_END_AT),
-        .first_sequence = get64(block + HEADER_FIRST_SEQUENCE_AT),
+        .number = journal_format_get64(block + HEADER_NUMBER_AT),
+        .segment_bytes = journal_format_get64(block + HEADER_SEGMENT_BYTES_AT),
+        .previous = journal_format_get64(block + HEADER_PREVIOUS_AT),
+        .previous_end = journal_format_get64(block + HEADER_PREVIOUS_END_AT),
+        .first_sequence = journal_format_get64(block + HEADER_FIRST_SEQUENCE_AT),
         .salt = get32(block + HEADER_SALT_AT),
     };
     return true;
@@ -87,14 +87,14 @@ static uint32_t group_checksum(const uint8_t *at, uint32_t payload) {
 void journal_format_put_group(uint8_t *at, const struct journal_group *group) {
     memset(at, 0, JOURNAL_GROUP_BYTES);
     memcpy(at, group_magic, sizeof group_magic - 1);
-    put32(at + GROUP_VERSION_AT, JOURNAL_FORMAT_VERSION);
-    put64(at + GROUP_SEQUENCE_AT, group->sequence);
-    put64(at + GROUP_SEGMENT_AT, group->segment);
-    put64(at + GROUP_DURABLE_END_AT, group->durable_end);
-    put32(at + GROUP_PAYLOAD_AT, group->payload);
-    put32(at + GROUP_COUNT_AT, group->count);
-    put32(at + GROUP_SALT_AT, group->salt);
-    put32(at + GROUP_CHECKSUM_AT, group_checksum(at, group->payload));
+    journal_format_put32(at + GROUP_VERSION_AT, JOURNAL_FORMAT_VERSION);
+    journal_format_put64(at + GROUP_SEQUENCE_AT, group->sequence);
+    journal_format_put64(at + GROUP_SEGMENT_AT, group->segment);
+    journal_format_put64(at + GROUP_DURABLE_END_AT, group->durable_end);
+    journal_format_put32(at + GROUP_PAYLOAD_AT, group->payload);
+    journal_format_put32(at + GROUP_COUNT_AT, group->count);
+    journal_format_put32(at + GROUP_SALT_AT, group->salt);
+    journal_format_put32(at + GROUP_CHECKSUM_AT, group_checksum(at, group->payload));
 }
 
 bool journal_format_get_group(const uint8_t *at, struct journal_group *out) {
@@ -102,9 +102,9 @@ bool journal_format_get_group(const uint8_t *at, struct journal_group *out) {
         get32(at + GROUP_VERSION_AT) != JOURNAL_FORMAT_VERSION)
         return false;
     *out = (struct journal_group){
-        .sequence = get64(at + GROUP_SEQUENCE_AT),
-        .segment = get64(at + GROUP_SEGMENT_AT),
-        .durable_end = get64(at + GROUP_DURABLE_END_AT),
+        .sequence = journal_format_get64(at + GROUP_SEQUENCE_AT),
+        .segment = journal_format_get64(at + GROUP_SEGMENT_AT),
+        .durable_end = journal_format_get64(at + GROUP_DURABLE_END_AT),
         .payload = get32(at + GROUP_PAYLOAD_AT),
         .count = get32(at + GROUP_COUNT_AT),
         .salt = get32(at + GROUP_SALT_AT),
@@ -118,17 +118,21 @@ bool journal_format_group_whole(const uint8_t *at, const struct journal_group *g
 
 static uint32_t record_checksum(const uint8_t *at, uint64_t position) {
     uint8_t where[sizeof position];
-    put64(where, position);
+    journal_format_put64(where, position);
     uint32_t crc = crc32c(crc32c(0, where, sizeof where), at, RECORD_CHECKSUM_AT);
     return crc32c(crc, at + JOURNAL_RECORD_BYTES, get32(at));
 }
 
 size_t journal_format_put_record(uint8_t *at, uint64_t position, struct bytes record) {
-    put32(at, (uint32_t)record.len);
     if (record.len)
         memcpy(at + JOURNAL_RECORD_BYTES, record.ptr, record.len);
-    put32(at + RECORD_CHECKSUM_AT, record_checksum(at, position));
+    journal_format_seal_record(at, position, (uint32_t)record.len);
     return JOURNAL_RECORD_BYTES + record.len;
+}
+
+void journal_format_seal_record(uint8_t *at, uint64_t position, uint32_t len) {
+    journal_format_put32(at, len);
+    journal_format_put32(at + RECORD_CHECKSUM_AT, record_checksum(at, position));
 }
 
 uint32_t journal_format_record_len(const uint8_t *at) {

@@ -40,6 +40,10 @@ struct journal_group {
     uint32_t salt;    /* the segment's: bodies, which strangers choose, cannot pass for groups */
 };
 
+void journal_format_put32(uint8_t *at, uint32_t value);
+void journal_format_put64(uint8_t *at, uint64_t value);
+uint64_t journal_format_get64(const uint8_t *at);
+
 /* Whole blocks that a group with this payload takes. */
 uint64_t journal_format_group_size(uint64_t payload);
 
@@ -56,6 +60,8 @@ bool journal_format_group_whole(const uint8_t *at, const struct journal_group *g
 
 /* Returns the bytes used. */
 size_t journal_format_put_record(uint8_t *at, uint64_t position, struct bytes record);
+/* Sets the header of a record whose bytes stand behind it already. */
+void journal_format_seal_record(uint8_t *at, uint64_t position, uint32_t len);
 uint32_t journal_format_record_len(const uint8_t *at);
 /* `at` is the record's header with its bytes behind. */
 bool journal_format_record_whole(const uint8_t *at, uint64_t position);

@@ -7,8 +7,9 @@
 #include "store/page.h"
 #include "store/sqlite/fold.h"
 #include "store/sqlite/list_sql.h"
+#include "store/sqlite/packs.h"
 
-enum { ENVELOPE_MAX = 64 << 20 };
+enum { LIST_TRIES = 8, ENVELOPE_MAX = 64 << 20 };
 
 /* ---- what is taken just now ---- */
 
@@ -56,7 +57,7 @@ static struct bytes as_shown(struct bytes stored, const struct knowledge *known,
                              struct arena *arena) {
     struct envelope envelope;
     if ((!known->taken && !known->mark.ptr && !known->blocked_by.ptr) ||
-        envelope_decode(stored, arena, &envelope, NULL) != STATUS_OK ||
+        envelope_restore(stored, arena, &envelope, NULL) != STATUS_OK ||
         mark_read(known->mark, arena, &envelope, NULL) != STATUS_OK)
         return stored;
     if (known->taken)
@@ -64,56 +65,107 @@ static struct bytes as_shown(struct bytes stored, const struct knowledge *known,
     envelope.blocked_by = known->blocked_by;
     struct buf text;
     buf_init_heap(&text, ENVELOPE_MAX);
-    envelope_encode(&envelope, ENVELOPE_STORED, BYTES_NONE, &text);
+    envelope_store(&envelope, &text);
     struct bytes copy = arena_dup(arena, buf_view(&text));
     buf_free(&text);
     return copy;
 }
 
+struct listing {
+    struct packs *packs;
+    const struct store_query *query;
+    struct arena *arena;
+    struct store_page *page;
+    struct knowledge *known;   /* of each row */
+    struct packs_wish *wishes; /* the same */
+};
+
+static void add_row(struct listing *listing, sqlite3_stmt *stmt) {
+    struct store_page *page = listing->page;
+    struct store_row *row = &page->rows[page->count];
+    struct bytes mark = database_text(stmt, LIST_MARK);
+    *row = (struct store_row){.seq = (uint64_t)sqlite3_column_int64(stmt, LIST_SEQ)};
+    listing->known[page->count] =
+        (struct knowledge){.mark = mark.ptr ? arena_dup(listing->arena, mark) : BYTES_NONE,
+                           .taken = sqlite3_column_int(stmt, LIST_TAKEN) != 0};
+    struct packs_wish *wish = &listing->wishes[page->count];
+    *wish = (struct packs_wish){.place = {(uint64_t)sqlite3_column_int64(stmt, LIST_AT),
+                                          (uint64_t)sqlite3_column_int64(stmt, LIST_LEN)},
+                                .bytes = &row->envelope};
+    if (wish->place.at == 0) /* from before there were packs */
+        row->envelope = arena_dup(listing->arena, database_text(stmt, LIST_ENVELOPE));
+    page->count++;
+}
+
 /* One row more than the limit is asked for: it tells whether there is a next page. */
-static enum status read_rows(struct database *database, sqlite3_stmt *stmt,
-                             const struct store_query *query, struct arena *arena,
-                             struct store_page *out, struct err *err) {
+static enum status read_rows(struct listing *listing, struct database *database, sqlite3_stmt *stmt,
+                             struct err *err) {
+    struct store_page *page = listing->page;
     enum status status = STATUS_OK;
     struct page_key last = {0};
+    page->count = 0;
+    page->cursor = BYTES_NONE;
     while (database_next(database, stmt, &status, err)) {
-        if (out->count == query->limit) {
-            if (out->count > 0)
-                out->cursor = page_cursor(query, last, arena);
+        if (page->count == listing->query->limit) {
+            if (page->count > 0)
+                page->cursor = page_cursor(listing->query, last, listing->arena);
             break;
         }
         last = (struct page_key){.seq = (uint64_t)sqlite3_column_int64(stmt, LIST_SEQ),
                                  .dead_ms = sqlite3_column_int64(stmt, LIST_DEAD_MS)};
-        struct bytes envelope = arena_dup(arena, database_text(stmt, LIST_ENVELOPE));
-        struct knowledge known = {.taken = sqlite3_column_int(stmt, LIST_TAKEN) != 0,
-                                  .mark = database_text(stmt, LIST_MARK)};
-        out->rows[out->count++] = (struct store_row){last.seq, as_shown(envelope, &known, arena)};
+        add_row(listing, stmt);
     }
+    sqlite3_reset(stmt);
     return status;
 }
 
-static enum status run(struct database *database, const struct list_sql *sql,
-                       const struct store_query *query, struct arena *arena, struct store_page *out,
+static enum status run(struct listing *listing, struct database *database, sqlite3_stmt *stmt,
                        struct err *err) {
+    enum status status = read_rows(listing, database, stmt, err);
+    if (status == STATUS_OK)
+        status = packs_read_all(listing->packs, listing->wishes, listing->page->count,
+                                listing->arena, err);
+    return status;
+}
+
+/* A pack may go between our look at the rows and our look at the pack: then we look again. */
+static enum status run_again(struct listing *listing, struct database *database,
+                             const struct list_sql *sql, struct err *err) {
     sqlite3_stmt *stmt = NULL;
     enum status status = list_sql_prepare(sql, database->db, &stmt, err);
     if (status == STATUS_OK)
-        status = read_rows(database, stmt, query, arena, out, err);
+        status = run(listing, database, stmt, err);
+    for (int tries = 1; status == STATUS_NOT_FOUND && tries < LIST_TRIES; tries++)
+        status = run(listing, database, stmt, err);
     sqlite3_finalize(stmt);
     return status;
 }
 
 /* Which key is closed is known in memory alone. */
-static void show_blocked(struct sqlite_store *self, struct arena *arena, struct store_page *page) {
-    struct bytes *letters = arena_alloc(arena, (page->count + 1) * sizeof *letters);
+static void show_rows(struct sqlite_store *self, struct listing *listing) {
+    struct store_page *page = listing->page;
     pthread_mutex_lock(&self->front.mutex);
     for (size_t i = 0; i < page->count; i++)
-        letters[i] = tables_blocked_by(&self->front.tables, page->rows[i].seq, arena);
+        listing->known[i].blocked_by =
+            tables_blocked_by(&self->front.tables, page->rows[i].seq, listing->arena);
     pthread_mutex_unlock(&self->front.mutex);
-    for (size_t i = 0; i < page->count; i++) {
-        struct knowledge known = {.blocked_by = letters[i]};
-        page->rows[i].envelope = as_shown(page->rows[i].envelope, &known, arena);
-    }
+    for (size_t i = 0; i < page->count; i++)
+        page->rows[i].envelope =
+            as_shown(page->rows[i].envelope, &listing->known[i], listing->arena);
+}
+
+static struct listing listing_new(struct sqlite_store *self, const struct store_query *query,
+                                  struct arena *arena, struct store_page *page) {
+    size_t most = query->limit + 1;
+    page->rows = arena_alloc(arena, most * sizeof *page->rows);
+    return (struct listing){
+        .packs = self->packs,
+        .query = query,
+        .arena = arena,
+        .page = page,
+        .known = arena_alloc(arena, most * sizeof(struct knowledge)),
+        .wishes = arena_alloc(arena, most * sizeof(struct packs_wish)),
+    };
 }
 
 enum status list_read(struct store *store, const struct store_query *query, struct arena *arena,
@@ -126,14 +178,14 @@ enum status list_read(struct store *store, const struct store_query *query, stru
     uint32_t queue = tables_queue_known(&self->front.tables, query->queue);
     pthread_mutex_unlock(&self->front.mutex);
     *out = (struct store_page){.behind = behind};
-    out->rows = arena_alloc(arena, (query->limit + 1) * sizeof *out->rows);
+    struct listing listing = listing_new(self, query, arena, out);
     enum status status = list_sql_build(&sql, query, queue, taken, arena, err);
     if (status != STATUS_OK)
         return status;
     database_lock(self->list_db);
-    status = run(self->list_db, &sql, query, arena, out, err);
+    status = run_again(&listing, self->list_db, &sql, err);
     database_unlock(self->list_db);
     if (status == STATUS_OK)
-        show_blocked(self, arena, out);
+        show_rows(self, &listing);
     return status;
 }

@@ -220,7 +220,8 @@ enum status list_sql_build(struct list_sql *out, const struct store_query *query
     struct building building = {
         .sql = out, .query = query, .arena = arena, .err = err, .by_death = page_by_death(query)};
     buf_init_fixed(&building.text, out->text, sizeof out->text);
-    buf_str(&building.text, "SELECT seq, dead_ms, envelope, " IS_TAKEN " AS taken, mark");
+    buf_str(&building.text, "SELECT seq, dead_ms, envelope, " IS_TAKEN
+                            " AS taken, mark, envelope_at, envelope_len");
     add_value(&building, (struct list_value){.text = taken});
     if (building.by_death)
         open_letters(&building);

@@ -9,7 +9,7 @@
 enum { LIST_VALUES_MAX = 32, LIST_SQL_MAX = 4096 };
 
 /* The columns of the answer. */
-enum { LIST_SEQ, LIST_DEAD_MS, LIST_ENVELOPE, LIST_TAKEN, LIST_MARK };
+enum { LIST_SEQ, LIST_DEAD_MS, LIST_ENVELOPE, LIST_TAKEN, LIST_MARK, LIST_AT, LIST_LEN };
 
 struct list_sql {
     char text[LIST_SQL_MAX];

@@ -1,6 +1,6 @@
 /* parts: what the embedded store is made of, and which lock guards what.
  *
- *   submit → batches → [writer thread] → journal → tables (memory) → [fold thread] → SQLite file
+ *   submit → batches → [writer thread] → journal → tables (memory) → [fold thread] → packs, SQLite
  *
  * The front's `mutex` guards the tables and everything else here that is not said to be otherwise.
  * Each database connection has its own lock, and `journal_mutex` is held by whoever appends, syncs
@@ -23,6 +23,8 @@ enum {
     BEHIND_MAX = 1 << 20,        /* changes that wait for folds; then commits wait for them too */
     FOLD_CACHE_KIB = 64 << 10,   /* holds the pages that one fold changes */
     FOLD_RETRY_MS = 1000,        /* after a fold that failed */
+    GIVE_WAY_MS = 5000,          /* so long at most the fold lets a burst of commits go first */
+    GIVE_WAY_SHARE = 4,          /* and does a part of what it could */
     LIST_WAIT_MS = 2000,         /* for the fold, by a list */
     GROUP_BYTES_MAX = 8 << 20,   /* of one journal group, unless a single commit is larger */
     FOLD_KEEP_BYTES = 32 << 20,  /* of kept texts in one fold */
@@ -33,6 +35,7 @@ enum {
 enum { JOURNAL_KEEP_SHARE = 4 }; /* of the journal's bound stays on disk when all is folded */
 #define JOURNAL_BYTES_DEFAULT (UINT64_C(4) << 30)
 
+struct packs;
 struct snapshot;
 
 struct sqlite_store {
@@ -62,8 +65,11 @@ struct sqlite_store {
     uint64_t fold_failures;
     bool fold_wanted; /* at once */
     bool fold_stopping;
-    struct mono fold_due;  /* MONO_NEVER: nothing waits for a fold */
-    struct mono sweep_due; /* the fold's own: when it next looks for texts that expired */
+    struct mono fold_due;     /* MONO_NEVER: nothing waits for a fold */
+    struct mono crowded_at;   /* when a commit last had to wait for another to be written */
+    struct mono behind_since; /* since when the file has not been up to date */
+    int64_t fold_worked_us;   /* when the fold last rested, by the machine's clock */
+    struct mono sweep_due;    /* the fold's own: when it next looks for texts that expired */
 
     struct store_health health;
 
@@ -71,6 +77,7 @@ struct sqlite_store {
     pthread_mutex_t journal_mutex;
     struct database connections[3]; /* one, when there are no threads */
     struct database *fold_db, *lookup_db, *list_db;
+    struct packs *packs; /* the fold thread's to change; any thread reads */
     pthread_t writer_thread, fold_thread;
 };
 

@@ -11,7 +11,6 @@ enum {
     TAKE_MAX = 256,
     LOAD_TRIES = 8,            /* bytes may move while we look for them */
     UNREADABLE_WAIT_MS = 1000, /* before a message that could not be read is tried again */
-    RECORD_MAX = 1 << 30,
 };
 
 /* ---- the bytes of one message ---- */
@@ -55,13 +54,13 @@ static void location_drop(struct location *location) {
 
 static enum status read_journal(struct sqlite_store *self, uint64_t place, struct arena *arena,
                                 struct record *out, struct err *err) {
-    struct buf buf;
-    buf_init_heap(&buf, RECORD_MAX);
-    enum status status = journal_read(self->journal, place, &buf, err);
-    if (status == STATUS_OK && !record_decode(arena_dup(arena, buf_view(&buf)), out))
+    struct journal_window window = {0};
+    struct bytes bytes;
+    enum status status = journal_read(self->journal, place, &window, &bytes, err);
+    if (status == STATUS_OK && !record_decode(arena_dup(arena, bytes), out))
         status = err_set(err, STATUS_CORRUPT, "the journal's record at %llu is not one of ours",
                          (unsigned long long)place);
-    buf_free(&buf);
+    journal_window_free(&window);
     return status;
 }
 

@@ -80,12 +80,13 @@ static enum status load_entries(struct sqlite_store *self, enum database_sql whi
     enum status status = STATUS_OK;
     sqlite3_stmt *stmt = database_statement(self->fold_db, which);
     while (database_next(self->fold_db, stmt, &status, err)) {
-        struct entry *entry = NULL;
-        struct row row = {.seq = (uint64_t)sqlite3_column_int64(stmt, 0),
-                          .queue = (uint32_t)sqlite3_column_int64(stmt, 1),
-                          .envelope = database_text(stmt, 2),
-                          .mark = database_text(stmt, 3)};
-        enum status one = changes_restore(self, &row, &now, &entry, err);
+        struct arena arena;
+        struct row_facts row;
+        arena_init_heap(&arena, 1024);
+        enum status one = rows_facts(stmt, &arena, &row, err);
+        if (one == STATUS_OK)
+            changes_restore(self, &row, &now);
+        arena_free(&arena);
         if (one != STATUS_OK) {
             sqlite3_reset(stmt);
             return one;
@@ -160,7 +161,7 @@ static enum status replay_message(struct replayed *replayed) {
     struct arena arena;
     arena_init_heap(&arena, 4096);
     struct envelope envelope;
-    status = envelope_decode(replayed->record->text, &arena, &envelope, replayed->err);
+    status = envelope_restore(replayed->record->text, &arena, &envelope, replayed->err);
     if (status == STATUS_OK && entry && entry->stage == ENTRY_HELD)
         status = replay_update(replayed, &envelope, entry);
     else if (status == STATUS_OK && !entry && replayed->record->body.ptr)

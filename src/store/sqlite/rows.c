@@ -1,19 +1,46 @@
 #include "store/sqlite/rows.h"
 
 #include "core/lifecycle.h"
+#include "store/entry.h"
 #include "store/mark.h"
+#include "store/sqlite/packs.h"
 
-enum { MARK_COLUMN = 3, BODY_COLUMN = 4 };
+enum { SCRATCH_BYTES = 4096 };
 
-static enum status error_of_row(struct database *database, uint64_t seq, int64_t *id,
-                                struct err *err) {
-    sqlite3_stmt *stmt = database_statement(database, SQL_ROW_ERROR);
+/* ---- what a row refers to ---- */
+
+struct places {
+    int64_t error_id;
+    struct pack_place envelope,
+        body; /* nowhere: in the SQLite file, since before there were packs */
+};
+
+static struct pack_place place_of(sqlite3_stmt *stmt, int column) {
+    return (struct pack_place){(uint64_t)sqlite3_column_int64(stmt, column),
+                               (uint64_t)sqlite3_column_int64(stmt, column + 1)};
+}
+
+/* Of the row that the statement reads or deletes; *found is false when there is none. */
+static enum status take_places(struct database *database, enum database_sql which, uint64_t seq,
+                               struct places *out, bool *found, struct err *err) {
+    sqlite3_stmt *stmt = database_statement(database, which);
     sqlite3_bind_int64(stmt, 1, (sqlite3_int64)seq);
     enum status status = STATUS_OK;
-    *id = 0;
-    while (database_next(database, stmt, &status, err))
-        *id = sqlite3_column_int64(stmt, 0);
+    *out = (struct places){0};
+    *found = false;
+    while (database_next(database, stmt, &status, err)) {
+        *found = true;
+        *out = (struct places){.error_id = sqlite3_column_int64(stmt, 0),
+                               .envelope = place_of(stmt, 1),
+                               .body = place_of(stmt, 3)};
+    }
     return status;
+}
+
+static enum status delete_old_body(struct database *database, uint64_t seq, struct err *err) {
+    sqlite3_stmt *stmt = database_statement(database, SQL_BODY_DELETE);
+    sqlite3_bind_int64(stmt, 1, (sqlite3_int64)seq);
+    return database_step(database, stmt, err);
 }
 
 /* ---- writing ---- */
@@ -43,58 +70,85 @@ static void bind_envelope(sqlite3_stmt *stmt, const struct envelope *envelope,
     sqlite3_bind_int64(stmt, 15, envelope->dead_at.ms);
     sqlite3_bind_int64(stmt, 16, envelope->next_attempt_at.ms);
     sqlite3_bind_int64(stmt, 17, envelope->escalated_at.ms);
+    sqlite3_bind_int64(stmt, 21, envelope->closes_key);
+    sqlite3_bind_int64(stmt, 26, envelope->delay_ms);
+    sqlite3_bind_int64(stmt, 27, envelope->lease_ms);
+    database_bind_text(stmt, 28, bytes_clip(bytes_of(envelope->content_hash), CONTENT_MARK_SIZE));
+}
+
+static void bind_places(sqlite3_stmt *stmt, const struct places *places) {
+    const uint64_t numbers[] = {places->envelope.at, places->envelope.len, places->body.at,
+                                places->body.len};
+    if (places->error_id != 0)
+        sqlite3_bind_int64(stmt, 18, places->error_id);
+    database_bind_text(stmt, 19, BYTES(""));
+    for (int i = 0; i < 4; i++)
+        sqlite3_bind_int64(stmt, 22 + i, (sqlite3_int64)numbers[i]);
 }
 
 static enum status write_message(struct database *database, const struct row *row,
-                                 const struct envelope *envelope, int64_t error_id,
+                                 const struct envelope *envelope, const struct places *places,
                                  struct err *err) {
     char fingerprint[DATABASE_FINGERPRINT_SIZE];
     sqlite3_stmt *stmt = database_statement(database, row->fresh ? SQL_ROW_ADD : SQL_ROW_SET);
     sqlite3_bind_int64(stmt, 1, (sqlite3_int64)row->seq);
     sqlite3_bind_int64(stmt, 2, row->queue);
     bind_envelope(stmt, envelope, fingerprint);
-    if (error_id != 0)
-        sqlite3_bind_int64(stmt, 18, error_id);
-    database_bind_text(stmt, 19, row->envelope);
+    bind_places(stmt, places);
     database_bind_text(stmt, 20, row->mark);
-    sqlite3_bind_int64(stmt, 21, envelope->closes_key);
     return database_step(database, stmt, err);
 }
 
-static enum status write_body(struct database *database, const struct row *row, struct err *err) {
+/* The row's new bytes go into the packs, what they replace is not referred to any more. */
+static enum status move_bytes(struct database *database, const struct row *row,
+                              struct places *places, struct err *err) {
+    struct packs *packs = database->packs;
+    packs_drop(packs, places->envelope);
+    places->envelope = packs_put(packs, row->seq, PACK_ENVELOPE, row->envelope);
     if (!row->body.ptr)
         return STATUS_OK;
-    sqlite3_stmt *stmt = database_statement(database, SQL_BODY_SET);
-    sqlite3_bind_int64(stmt, 1, (sqlite3_int64)row->seq);
-    sqlite3_bind_blob64(stmt, 2, row->body.ptr, row->body.len, SQLITE_STATIC);
-    return database_step(database, stmt, err);
+    bool old = !row->fresh && places->body.at == 0;
+    packs_drop(packs, places->body);
+    places->body = packs_put(packs, row->seq, PACK_BODY, row->body);
+    return old ? delete_old_body(database, row->seq, err) : STATUS_OK;
 }
 
 static enum status write_decoded(struct database *database, struct error_texts *texts,
                                  const struct row *row, const struct envelope *envelope,
                                  struct err *err) {
-    int64_t before = 0, after = 0;
+    struct places places = {0};
+    bool found;
     enum status status = STATUS_OK;
     if (!row->fresh)
-        status = error_of_row(database, row->seq, &before, err);
+        status = take_places(database, SQL_ROW_PLACES, row->seq, &places, &found, err);
+    int64_t before = places.error_id;
     if (status == STATUS_OK)
-        status = error_texts_add(texts, database, envelope, &after, err);
+        status = error_texts_add(texts, database, envelope, &places.error_id, err);
     if (status == STATUS_OK)
-        status = write_message(database, row, envelope, after, err);
+        status = move_bytes(database, row, &places, err);
     if (status == STATUS_OK)
-        status = write_body(database, row, err);
+        status = write_message(database, row, envelope, &places, err);
     error_texts_drop(texts, before);
     return status;
 }
 
+static enum status read_envelope(const struct row *row, struct arena *arena, struct envelope *out,
+                                 struct err *err) {
+    enum status status = envelope_restore(row->envelope, arena, out, err);
+    return status == STATUS_OK ? mark_read(row->mark, arena, out, err) : status;
+}
+
 enum status rows_write(struct database *database, struct error_texts *texts, const struct row *row,
                        struct err *err) {
+    char memory[SCRATCH_BYTES]; /* is enough for nearly all */
     struct arena arena;
-    arena_init_heap(&arena, 4096);
     struct envelope envelope;
-    enum status status = envelope_decode(row->envelope, &arena, &envelope, err);
-    if (status == STATUS_OK)
-        status = mark_read(row->mark, &arena, &envelope, err);
+    arena_init_fixed(&arena, memory, sizeof memory);
+    enum status status = read_envelope(row, &arena, &envelope, err);
+    if (status != STATUS_OK) {
+        arena_init_heap(&arena, SCRATCH_BYTES);
+        status = read_envelope(row, &arena, &envelope, err);
+    }
     if (status == STATUS_OK)
         status = write_decoded(database, texts, row, &envelope, err);
     arena_free(&arena);
@@ -120,62 +174,13 @@ enum status rows_mark(struct database *database, uint64_t seq, struct bytes text
 
 enum status rows_delete(struct database *database, struct error_texts *texts, uint64_t seq,
                         struct err *err) {
-    int64_t error_id = 0;
-    enum status status = error_of_row(database, seq, &error_id, err);
-    enum database_sql both[] = {SQL_ROW_DELETE, SQL_BODY_DELETE};
-    for (size_t i = 0; status == STATUS_OK && i < 2; i++) {
-        sqlite3_stmt *stmt = database_statement(database, both[i]);
-        sqlite3_bind_int64(stmt, 1, (sqlite3_int64)seq);
-        status = database_step(database, stmt, err);
-    }
-    error_texts_drop(texts, error_id);
+    struct places places;
+    bool found;
+    enum status status = take_places(database, SQL_ROW_DELETE, seq, &places, &found, err);
+    if (status == STATUS_OK && found && places.body.at == 0)
+        status = delete_old_body(database, seq, err);
+    packs_drop(database->packs, places.envelope);
+    packs_drop(database->packs, places.body);
+    error_texts_drop(texts, places.error_id);
     return status;
-}
-
-/* ---- reading ---- */
-
-static enum status read_row(struct database *database, sqlite3_stmt *stmt, struct arena *arena,
-                            struct row *out, bool *found, struct err *err) {
-    enum status status = STATUS_OK;
-    *found = false;
-    while (database_next(database, stmt, &status, err)) {
-        *found = true;
-        *out = (struct row){
-            .seq = (uint64_t)sqlite3_column_int64(stmt, 0),
-            .queue = (uint32_t)sqlite3_column_int64(stmt, 1),
-            .envelope = arena_dup(arena, database_text(stmt, 2)),
-        };
-        if (sqlite3_column_type(stmt, MARK_COLUMN) != SQLITE_NULL)
-            out->mark = arena_dup(arena, database_text(stmt, MARK_COLUMN));
-        if (sqlite3_column_count(stmt) > BODY_COLUMN &&
-            sqlite3_column_type(stmt, BODY_COLUMN) == SQLITE_BLOB)
-            out->body = arena_dup(arena, database_text(stmt, BODY_COLUMN));
-    }
-    return status;
-}
-
-enum status rows_read(struct database *database, uint64_t seq, struct arena *arena, struct row *out,
-                      bool *found, struct err *err) {
-    sqlite3_stmt *stmt = database_statement(database, SQL_WHOLE);
-    sqlite3_bind_int64(stmt, 1, (sqlite3_int64)seq);
-    enum status status = read_row(database, stmt, arena, out, found, err);
-    if (status == STATUS_OK && *found && !out->body.ptr)
-        status = err_set(err, STATUS_CORRUPT, "the body of message %llu is missing",
-                         (unsigned long long)seq);
-    return status;
-}
-
-enum status rows_by_seq(struct database *database, uint64_t seq, struct arena *arena,
-                        struct row *out, bool *found, struct err *err) {
-    sqlite3_stmt *stmt = database_statement(database, SQL_BY_SEQ);
-    sqlite3_bind_int64(stmt, 1, (sqlite3_int64)seq);
-    return read_row(database, stmt, arena, out, found, err);
-}
-
-enum status rows_by_id(struct database *database, uint32_t queue, struct bytes id,
-                       struct arena *arena, struct row *out, bool *found, struct err *err) {
-    sqlite3_stmt *stmt = database_statement(database, SQL_BY_ID);
-    database_bind_text(stmt, 1, id);
-    sqlite3_bind_int64(stmt, 2, queue);
-    return read_row(database, stmt, arena, out, found, err);
 }

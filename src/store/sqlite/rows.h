@@ -1,5 +1,5 @@
-/* rows: messages as rows of the SQLite file. Called inside the fold's transaction, or in a
- * connection's lock for reading. */
+/* rows: messages as rows of the SQLite file, their bytes in the packs beside it. Called inside the
+ * fold's transaction, or in a connection's lock for reading. */
 #ifndef STORE_ROWS_H
 #define STORE_ROWS_H
 
@@ -12,7 +12,7 @@
 struct row {
     uint64_t seq;
     uint32_t queue;
-    struct bytes envelope; /* ENVELOPE_STORED JSON */
+    struct bytes envelope; /* as envelope_store writes it */
     struct bytes mark;     /* what was decided since; ptr NULL: nothing */
     struct bytes body;     /* ptr NULL: as it was */
     bool fresh;            /* the file has no row of that number, for certain */
@@ -21,17 +21,30 @@ struct row {
 /* Inserts or updates. CORRUPT when the envelope cannot be read. */
 enum status rows_write(struct database *database, struct error_texts *texts, const struct row *row,
                        struct err *err);
-/* The row stays as it is but for its mark. */
+/* The mark alone. */
 enum status rows_mark(struct database *database, uint64_t seq, struct bytes mark, struct err *err);
 enum status rows_delete(struct database *database, struct error_texts *texts, uint64_t seq,
                         struct err *err);
-/* *found is false when there is no such row. The texts live in the arena. */
+/* Envelope, mark and body. *found is false when there is no such row. The texts live in the arena.
+ */
 enum status rows_read(struct database *database, uint64_t seq, struct arena *arena, struct row *out,
                       bool *found, struct err *err);
-/* The same without the body: by number, and by queue and message id. */
+
+/* What the tables in memory need of a row, from its columns alone. */
+struct row_facts {
+    uint64_t seq;
+    uint32_t queue;
+    struct envelope envelope; /* no more than entries are made from; the mark is applied */
+    struct bytes mark;        /* ptr NULL: none */
+};
+
+/* By number, and by queue and message id. The texts live in the arena. */
 enum status rows_by_seq(struct database *database, uint64_t seq, struct arena *arena,
-                        struct row *out, bool *found, struct err *err);
+                        struct row_facts *out, bool *found, struct err *err);
 enum status rows_by_id(struct database *database, uint32_t queue, struct bytes id,
-                       struct arena *arena, struct row *out, bool *found, struct err *err);
+                       struct arena *arena, struct row_facts *out, bool *found, struct err *err);
+/* Of a statement that selects DATABASE_FACTS and stands on a row. */
+enum status rows_facts(sqlite3_stmt *stmt, struct arena *arena, struct row_facts *out,
+                       struct err *err);
 
 #endif

@@ -56,6 +56,25 @@ static const char *const steps[SCHEMA_VERSION] = {
     " space TEXT NOT NULL, name TEXT NOT NULL, queue INTEGER NOT NULL, value TEXT NOT NULL,"
     " expires_ms INTEGER NOT NULL, PRIMARY KEY (space, name, queue)) WITHOUT ROWID;"
     "CREATE INDEX kept_by_expiry ON kept (expires_ms) WHERE expires_ms <> 0;",
+    /* rows from before keep their envelope here and their body in its table */
+    "ALTER TABLE messages ADD COLUMN envelope_at INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE messages ADD COLUMN envelope_len INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE messages ADD COLUMN body_at INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE messages ADD COLUMN body_len INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE messages ADD COLUMN delay_ms INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE messages ADD COLUMN lease_ms INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE messages ADD COLUMN content_mark TEXT;"
+    "CREATE TABLE packs ("
+    " number INTEGER PRIMARY KEY, bytes INTEGER NOT NULL, live INTEGER NOT NULL);"
+    "DROP VIEW letters;"
+    "CREATE VIEW letters AS SELECT letter_id AS id, dlq, messages.state, cause, category, reason,"
+    " error_type, errors.text AS error, attempts,"
+    " strftime('%Y-%m-%dT%H:%M:%SZ', dead_ms / 1000, 'unixepoch') AS dead_at,"
+    " queues.name AS queue, messages.id AS message_id, key, messages.seq,"
+    " printf('%016x.pack', body_at >> 32) AS body_file,"
+    " (body_at & 4294967295) + 17 AS body_offset, body_len"
+    " FROM messages JOIN queues ON queues.number = messages.queue"
+    " LEFT JOIN errors USING (error_id) WHERE letter_id IS NOT NULL;",
 };
 
 static enum status read_pragma(sqlite3 *db, const char *sql, int64_t *out, struct err *err) {

@@ -4,8 +4,15 @@
 
 #include "base/memory.h"
 #include "store/sqlite/changes.h"
+#include "store/sqlite/fold.h"
 #include "store/sqlite/keep_rows.h"
 #include "store/sqlite/rows.h"
+
+enum {
+    READ_AHEAD = 1 << 20, /* what was committed together mostly stands together */
+    GIVE_WAY_ENTRIES = 64,
+    SETTLE_ENTRIES = 128,
+};
 
 /* ---- sealing ---- */
 
@@ -152,15 +159,15 @@ void snapshot_prepare(struct snapshot *snapshot) {
 
 struct reading {
     struct journal *journal;
-    struct buf envelope_buf, body_buf;
+    struct journal_window envelopes, bodies;
 };
 
 /* The record's bytes from the journal, where they are not in memory. */
-static enum status read_record(struct journal *journal, uint64_t place, struct buf *buf,
-                               struct record *out, struct err *err) {
-    buf_clear(buf);
-    enum status status = journal_read(journal, place, buf, err);
-    if (status == STATUS_OK && !record_decode(buf_view(buf), out))
+static enum status read_record(struct journal *journal, uint64_t place,
+                               struct journal_window *window, struct record *out, struct err *err) {
+    struct bytes bytes;
+    enum status status = journal_read(journal, place, window, &bytes, err);
+    if (status == STATUS_OK && !record_decode(bytes, out))
         status = err_set(err, STATUS_CORRUPT, "the journal's record at %llu is not one of ours",
                          (unsigned long long)place);
     return status;
@@ -176,14 +183,14 @@ static enum status read_entry(struct reading *reading, const struct snapshot_ent
                         .envelope = bytes->envelope.bytes,
                         .body = bytes->body.bytes};
     if (!bytes->envelope.blob) {
-        status = read_record(reading->journal, entry->envelope_place, &reading->envelope_buf,
-                             &record, err);
+        status =
+            read_record(reading->journal, entry->envelope_place, &reading->envelopes, &record, err);
         row->envelope = record.text;
     }
     if (status != STATUS_OK || bytes->body.blob || entry->body_place == PLACE_FILE)
         return status;
     if (bytes->envelope.blob || entry->body_place != entry->envelope_place)
-        status = read_record(reading->journal, entry->body_place, &reading->body_buf, &record, err);
+        status = read_record(reading->journal, entry->body_place, &reading->bodies, &record, err);
     row->body = record.body;
     return status;
 }
@@ -205,18 +212,18 @@ static enum status write_entry(struct reading *reading, const struct snapshot *s
 }
 
 static enum status write_entries(const struct snapshot *snapshot, struct error_texts *texts,
-                                 struct journal *journal, struct database *database,
-                                 struct err *err) {
-    struct reading reading = {.journal = journal};
-    buf_init_heap(&reading.envelope_buf, SNAPSHOT_RECORD_MAX);
-    buf_init_heap(&reading.body_buf, SNAPSHOT_RECORD_MAX);
+                                 struct sqlite_store *self, struct err *err) {
+    struct reading reading = {
+        .journal = self->journal, .envelopes.ahead = READ_AHEAD, .bodies.ahead = READ_AHEAD};
     enum status status = STATUS_OK;
     for (size_t i = 0; status == STATUS_OK && i < snapshot->entry_count; i++) {
         if (!snapshot->entries[i].forgotten)
-            status = write_entry(&reading, snapshot, i, texts, database, err);
+            status = write_entry(&reading, snapshot, i, texts, self->fold_db, err);
+        if (i % GIVE_WAY_ENTRIES == 0)
+            fold_give_way(self);
     }
-    buf_free(&reading.envelope_buf);
-    buf_free(&reading.body_buf);
+    journal_window_free(&reading.envelopes);
+    journal_window_free(&reading.bodies);
     return status;
 }
 
@@ -230,14 +237,14 @@ static enum status delete_forgotten(const struct snapshot *snapshot, struct erro
     return status;
 }
 
-static enum status write_rows(const struct snapshot *snapshot, struct journal *journal,
-                              struct database *database, struct err *err) {
+static enum status write_rows(const struct snapshot *snapshot, struct sqlite_store *self,
+                              struct err *err) {
     struct error_texts texts = {0};
-    enum status status = delete_forgotten(snapshot, &texts, database, err);
+    enum status status = delete_forgotten(snapshot, &texts, self->fold_db, err);
     if (status == STATUS_OK)
-        status = write_entries(snapshot, &texts, journal, database, err);
+        status = write_entries(snapshot, &texts, self, err);
     if (status == STATUS_OK)
-        status = error_texts_flush(&texts, database, err);
+        status = error_texts_flush(&texts, self->fold_db, err);
     error_texts_free(&texts);
     return status;
 }
@@ -336,9 +343,10 @@ static enum status write_keeps(const struct snapshot *snapshot, struct database 
     return status;
 }
 
-enum status snapshot_write(const struct snapshot *snapshot, struct journal *journal,
-                           struct database *database, struct err *err) {
-    enum status status = write_rows(snapshot, journal, database, err);
+enum status snapshot_write(const struct snapshot *snapshot, struct sqlite_store *self,
+                           struct err *err) {
+    struct database *database = self->fold_db;
+    enum status status = write_rows(snapshot, self, err);
     if (status == STATUS_OK)
         status = write_counts(snapshot, database, err);
     if (status == STATUS_OK)
@@ -369,10 +377,18 @@ static void settle_entry(struct sqlite_store *self, const struct snapshot_entry 
     changes_release(self, entry);
 }
 
+/* A few at a time, because commits wait for the mutex. */
+void snapshot_settle_entries(const struct snapshot *snapshot, struct sqlite_store *self) {
+    for (size_t i = 0; i < snapshot->entry_count; i += SETTLE_ENTRIES) {
+        pthread_mutex_lock(&self->front.mutex);
+        for (size_t j = i; j < i + SETTLE_ENTRIES && j < snapshot->entry_count; j++)
+            settle_entry(self, &snapshot->entries[j]);
+        pthread_mutex_unlock(&self->front.mutex);
+    }
+}
+
 void snapshot_settle(struct snapshot *snapshot, struct sqlite_store *self) {
     self->folding_count -= snapshot->entry_count + snapshot->keep_count;
-    for (size_t i = 0; i < snapshot->entry_count; i++)
-        settle_entry(self, &snapshot->entries[i]);
     for (size_t i = 0; i < snapshot->keep_count; i++) {
         snapshot->keeps[i].keep->folding--;
         keeps_release(&self->front.tables.keeps, snapshot->keeps[i].keep);

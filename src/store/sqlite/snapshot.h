@@ -7,8 +7,6 @@
 
 #include "store/sqlite/parts.h"
 
-enum { SNAPSHOT_RECORD_MAX = 1 << 30 };
-
 /* Small, because a million may wait. Number and queue of an entry never change; the rest of it is
  * to be looked at with the mutex only. */
 struct snapshot_entry {
@@ -78,9 +76,10 @@ struct snapshot *snapshot_seal(struct sqlite_store *self);
 /* With the mutex, before it is written: keeps the bytes that are in memory just now. */
 void snapshot_prepare(struct snapshot *snapshot);
 /* Inside a transaction of the database. */
-enum status snapshot_write(const struct snapshot *snapshot, struct journal *journal,
-                           struct database *database, struct err *err);
-/* With the mutex: it is written. */
+enum status snapshot_write(const struct snapshot *snapshot, struct sqlite_store *self,
+                           struct err *err);
+/* It is written. The first takes the mutex, again and again; the second is called with it. */
+void snapshot_settle_entries(const struct snapshot *snapshot, struct sqlite_store *self);
 void snapshot_settle(struct snapshot *snapshot, struct sqlite_store *self);
 void snapshot_free(struct snapshot *snapshot);
 

@@ -12,6 +12,7 @@
 #include "store/sqlite/keep_rows.h"
 #include "store/sqlite/list.h"
 #include "store/sqlite/lock.h"
+#include "store/sqlite/packs.h"
 #include "store/sqlite/parts.h"
 #include "store/sqlite/reader.h"
 #include "store/sqlite/recover.h"
@@ -116,6 +117,7 @@ static void store_free(struct sqlite_store *self) {
         if (self->connections[i].db)
             database_close(&self->connections[i]);
     }
+    packs_free(self->packs);
     lock_release(&self->lock_file);
     pthread_cond_destroy(&self->submitted);
     pthread_cond_destroy(&self->fold_asked);
@@ -160,6 +162,15 @@ static enum status open_connections(struct sqlite_store *self, struct err *err) 
     return status;
 }
 
+static enum status open_packs(struct sqlite_store *self, struct err *err) {
+    struct packs_options options = {
+        .disk = self->options.disk, .dir = self->dir, .pack_bytes = self->options.pack_bytes};
+    enum status status = packs_open(&options, self->fold_db, &self->packs, err);
+    for (size_t i = 0; i < 3; i++)
+        self->connections[i].packs = self->packs;
+    return status;
+}
+
 static void start_threads(struct sqlite_store *self) {
     if (!self->options.threads)
         return;
@@ -184,7 +195,9 @@ static void stop_threads(struct sqlite_store *self) {
 
 static enum status recover(struct sqlite_store *self, struct err *err) {
     struct err trouble;
-    enum status status = recover_all(self, &trouble);
+    enum status status = open_packs(self, &trouble);
+    if (status == STATUS_OK)
+        status = recover_all(self, &trouble);
     if (status == STATUS_CORRUPT)
         return err_set(err, status,
                        "%.400s; `impound doctor` says what is damaged and what can be done",
@@ -231,6 +244,8 @@ void sqlite_store_fold(struct store *store) {
     struct err err;
     if (fold_all(parts_of(store), &err) != STATUS_OK)
         log_warn("the fold failed: %s", err.text);
+    else
+        fold_compact(parts_of(store));
 }
 
 void sqlite_store_crash(struct store *store) {

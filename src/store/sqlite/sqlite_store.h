@@ -14,6 +14,7 @@ struct sqlite_store_options {
     bool threads;                   /* false: a simulation drives it with sqlite_store_step */
     uint64_t journal_max_bytes;     /* 0: 4 GiB; when full, callers wait */
     uint64_t journal_segment_bytes; /* 0: 64 MiB; a simulation wants small ones */
+    uint64_t pack_bytes;            /* 0: PACKS_BYTES; a simulation wants small ones */
     size_t fold_changes;            /* of one fold; 0: FOLD_CHANGES; a simulation wants few */
 };
 

@@ -11,12 +11,14 @@
 
 #include "store/keeps.h"
 #include "store/mark.h"
+#include "base/memory.h"
 #include "store/record.h"
 #include "store/sqlite/counters.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/journal.h"
 #include "store/sqlite/keep_rows.h"
 #include "store/sqlite/lock.h"
+#include "store/sqlite/packs_check.h"
 #include "store/sqlite/rows.h"
 
 enum { SEGMENTS_MAX = 4096 };
@@ -28,6 +30,9 @@ struct doctor {
     struct buf dir;
     struct journal_options journal;
     struct database file;
+    struct packs *packs;
+    uint64_t *unreadable; /* numbers of the rows whose bytes are not whole */
+    size_t unreadable_count;
     int lock_file;
     struct buf *report;
     uint64_t position; /* the file has seen the journal up to here */
@@ -103,11 +108,36 @@ static enum status ask_number(struct doctor *doctor, const char *sql, uint64_t *
     return status;
 }
 
+static void note_unreadable(void *arg, uint64_t seq, const char *why) {
+    struct doctor *doctor = arg;
+    buf_printf(doctor->report, "message %llu: %s\n", (unsigned long long)seq, why);
+    doctor->unreadable = memory_grow(doctor->unreadable,
+                                     (doctor->unreadable_count + 1) * sizeof *doctor->unreadable);
+    doctor->unreadable[doctor->unreadable_count++] = seq;
+    doctor->wrong = true;
+}
+
+static enum status look_at_packs(struct doctor *doctor, struct err *err) {
+    size_t told = doctor->report->len;
+    struct packs_options options = {.disk = doctor->options->disk,
+                                    .dir = doctor->journal.dir,
+                                    .pack_bytes = doctor->options->pack_bytes,
+                                    .report = doctor->report};
+    enum status status = packs_open(&options, &doctor->file, &doctor->packs, err);
+    doctor->file.packs = doctor->packs;
+    doctor->wrong |= doctor->report->len != told;
+    if (status == STATUS_OK)
+        status = packs_check(doctor->packs, &doctor->file, note_unreadable, doctor, err);
+    return status;
+}
+
 static enum status look_at_file(struct doctor *doctor, struct err *err) {
     size_t wrong = 0;
     enum status status = database_meta(&doctor->file, "journal_position", &doctor->position, err);
     if (status == STATUS_OK)
         status = look_at_pages(doctor, err);
+    if (status == STATUS_OK && !doctor->malformed)
+        status = look_at_packs(doctor, err);
     if (status == STATUS_OK && !doctor->malformed)
         status = counters_verify(&doctor->file, doctor->report, &wrong, err);
     if (status == STATUS_OK && !doctor->malformed)
@@ -148,7 +178,7 @@ static enum status look_at_position(struct doctor *doctor) {
 static enum status salvage_message(struct doctor *doctor, const struct record *record) {
     struct arena arena;
     arena_init_heap(&arena, 4096);
-    struct row old;
+    struct row_facts old;
     bool found = false;
     enum status status =
         rows_by_seq(&doctor->file, record->seq, &arena, &old, &found, &doctor->err);
@@ -187,7 +217,7 @@ static enum status salvage_queue(struct doctor *doctor, const struct record *rec
 static enum status salvage_mark(struct doctor *doctor, const struct record *record) {
     struct arena arena;
     arena_init_heap(&arena, 4096);
-    struct row old;
+    struct row_facts old;
     struct mark before, mark;
     bool found = false;
     enum status status =
@@ -246,6 +276,24 @@ static enum status next_seq(struct doctor *doctor, uint64_t *out, struct err *er
     return status;
 }
 
+/* Those that the journal has not brought back by now. A pack that is gone is nobody's any more. */
+static enum status forget_unreadable(struct doctor *doctor, struct err *err) {
+    enum status status = STATUS_OK;
+    for (size_t i = 0; status == STATUS_OK && i < doctor->unreadable_count; i++) {
+        struct arena arena;
+        struct row row;
+        bool found;
+        arena_init_heap(&arena, 4096);
+        if (rows_read(&doctor->file, doctor->unreadable[i], &arena, &row, &found, NULL) !=
+            STATUS_OK) {
+            status = rows_delete(&doctor->file, &doctor->texts, doctor->unreadable[i], err);
+            doctor->lost++;
+        }
+        arena_free(&arena);
+    }
+    return status;
+}
+
 static enum status salvage(struct doctor *doctor, struct err *err) {
     struct buf nowhere;
     buf_init_fixed(&nowhere, NULL, 0);
@@ -257,7 +305,11 @@ static enum status salvage(struct doctor *doctor, struct err *err) {
         return doctor->status;
     }
     uint64_t next = 0;
-    status = error_texts_flush(&doctor->texts, &doctor->file, err);
+    status = forget_unreadable(doctor, err);
+    if (status == STATUS_OK)
+        status = error_texts_flush(&doctor->texts, &doctor->file, err);
+    if (status == STATUS_OK)
+        status = packs_flush(doctor->packs, &doctor->file, err);
     if (status == STATUS_OK)
         status = counters_rebuild(&doctor->file, err);
     if (status == STATUS_OK)
@@ -278,6 +330,7 @@ static enum status salvage_at_once(struct doctor *doctor, struct err *err) {
         status = database_run(doctor->file.db, "COMMIT", err);
     if (status != STATUS_OK)
         database_run(doctor->file.db, "ROLLBACK", NULL);
+    packs_settle(doctor->packs, status == STATUS_OK);
     return status;
 }
 
@@ -370,6 +423,8 @@ static enum status examine(struct doctor *doctor, bool repair, struct err *err) 
                    "beside the messages\n",
                    (unsigned long long)doctor->records, (unsigned long long)doctor->kept);
     error_texts_free(&doctor->texts);
+    packs_free(doctor->packs);
+    free(doctor->unreadable);
     database_close(&doctor->file);
     return status;
 }

@@ -58,7 +58,15 @@ static const char *const configs[] = {
     "  c: {handler: {exec: [c], mode: stream, workers: 7, max_messages: 9, batch: 5}}\n"
     "  d: {handler: {http: \"http://h\", batch: 100}}\n"
     "  b: {handler: {exec: [c]}, breaker: off, retry: {backoff: fixed}, dlq: {route: {bug: s}}}\n"
-    "dlqs: {s: {cap: 4, on_full: block, owner: b, archive: \"file:y\"}}\n",
+    "dlqs: {s: {cap: 4, on_full: block, owner: b, archive: \"file:y\"}}\n"
+    "alerts:\n"
+    "  defaults: off\n"
+    "  to:\n"
+    "    - {name: p, pagerduty: \"${HOME}\", url: \"http://h/\", severity: critical}\n"
+    "    - {name: s, slack: \"http://h/x\"}\n"
+    "  rules:\n"
+    "    - {name: A b, metric: success_ratio, queue: \"a*\", below: 0.95, for: 10m, to: [p, s]}\n"
+    "    - {name: B, metric: dlq_depth, above: 100, severity: info, repeat: 1h}\n",
 };
 
 static void what_is_printed_reads_back_as_itself(void **state) {
@@ -122,7 +130,9 @@ static void every_default_is_printed(void **state) {
                                         "      max_lag: 1000\n"
                                         "dlqs: # every one that a queue can reach\n"
                                         "  q.dlq: {cap: 100000, on_full: block, "
-                                        "max_replays: 3}\n");
+                                        "max_replays: 3}\n"
+                                        "alerts:\n"
+                                        "  defaults: on\n");
     buf_free(&out);
 }
 

@@ -188,18 +188,39 @@ static void what_is_stored_comes_back(void **state) {
         arena_init_heap(&arena, 1 << 16);
         buf_init_heap(&text, TEXT_MAX);
         struct envelope envelope = some_envelope(&arena, &rng), back;
-        envelope_encode(&envelope, ENVELOPE_STORED, BYTES_NONE, &text);
+        envelope_store(&envelope, &text);
         assert_false(text.overflow);
-        assert_int_equal(envelope_decode(buf_view(&text), &arena, &back, NULL), STATUS_OK);
+        assert_int_equal(envelope_restore(buf_view(&text), &arena, &back, NULL), STATUS_OK);
         assert_same(&envelope, &back);
         buf_free(&text);
         arena_free(&arena);
     }
 }
 
+static void stored_bytes_that_end_too_early_are_refused(void **state) {
+    (void)state;
+    struct rng rng;
+    rng_seed(&rng, 20261116);
+    struct arena arena;
+    struct buf text;
+    arena_init_heap(&arena, 1 << 16);
+    buf_init_heap(&text, TEXT_MAX);
+    struct envelope envelope = some_envelope(&arena, &rng), back;
+    envelope_store(&envelope, &text);
+    size_t refused = 0;
+    for (size_t len = 0; len < text.len; len++) {
+        struct bytes cut = {text.ptr, len};
+        refused += envelope_restore(cut, &arena, &back, NULL) == STATUS_CORRUPT;
+    }
+    assert_true(refused > text.len / 2); /* between two members it is merely shorter */
+    buf_free(&text);
+    arena_free(&arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_stored_comes_back),
+        cmocka_unit_test(stored_bytes_that_end_too_early_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

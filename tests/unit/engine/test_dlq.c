@@ -329,6 +329,33 @@ static void a_letter_in_the_archive_is_not_put_there_again(void **state) {
     rig_free(rig);
 }
 
+/* Its archive failed, and before the next try its DLQ was told to block instead. */
+static void a_letter_that_spills_no_longer_is_kept_beside_one_that_does(void **state) {
+    (void)state;
+    struct rig *rig = rig_new((struct rig_options){.spill = true, .queues = 2});
+    rig->dlqs[0].cap = 1;
+    rig->dlqs[0].on_full = ON_FULL_SPILL;
+    rig_open(rig);
+    push_and_fail(rig, "first", 400);
+    rig_push(rig, "a");
+    rig_push_to(rig, "q1", "beside");
+    rig_rest(rig);
+    rig->spill_appends_fail = 1;
+    rig_fail(rig, "a", 400);
+    struct engine_dlq blocks = rig->dlqs[0];
+    blocks.on_full = ON_FULL_BLOCK;
+    struct engine_rules rules = {
+        .policy = &rig->policy, .concurrency = 1, .dlqs = &blocks, .dlq_count = 1};
+    struct rig_request *reload = rig_request(rig, ENGINE_RELOAD);
+    reload->request.rules = &rules;
+    engine_ask(rig->engine, &reload->request);
+    rig_answer(rig, "beside", rig_outcome(KIND_STATUS, 400));
+    rig_pass(rig, RECORD_RETRY_FIRST_MS);
+    rig_assert_gone(rig, "beside");
+    assert_int_equal(rig_state(rig, "a"), STATE_PENDING_REVIEW);
+    rig_free(rig);
+}
+
 static void a_dlq_that_spills_receives_on(void **state) {
     (void)state;
     struct rig *rig = rig_spilling();
@@ -357,6 +384,7 @@ int main(void) {
         cmocka_unit_test(an_archive_that_fails_holds_up_only_its_own),
         cmocka_unit_test(an_archive_that_does_not_sync_keeps_the_message),
         cmocka_unit_test(a_letter_in_the_archive_is_not_put_there_again),
+        cmocka_unit_test(a_letter_that_spills_no_longer_is_kept_beside_one_that_does),
         cmocka_unit_test(a_dlq_that_spills_receives_on),
     };
     return cmocka_run_group_tests_name("dlq", tests, NULL, NULL);

@@ -70,7 +70,7 @@ static struct journal_world *world_of(void **state) {
 static void expect_read(struct journal_world *world, uint64_t position, const char *text) {
     struct buf out;
     buf_init_heap(&out, 1 << 20);
-    assert_int_equal(journal_read(world->journal, position, &out, &world->err), STATUS_OK);
+    assert_int_equal(journal_world_read(world->journal, position, &out, &world->err), STATUS_OK);
     assert_bytes(buf_view(&out), text);
     buf_free(&out);
 }
@@ -162,7 +162,8 @@ static void it_goes_on_over_many_segments_and_uses_them_again(void **state) {
     expect_read(world, last, "body");
     struct buf out;
     buf_init_heap(&out, 100);
-    assert_int_equal(journal_read(world->journal, first, &out, &world->err), STATUS_NOT_FOUND);
+    assert_int_equal(journal_world_read(world->journal, first, &out, &world->err),
+                     STATUS_NOT_FOUND);
     buf_free(&out);
     assert_int_equal(journal_world_open(world, last), STATUS_OK);
     journal_world_expect(world, "body");
@@ -335,7 +336,7 @@ static void *read_newest(void *arg) {
     while (!reader->stop) {
         uint64_t position = reader->newest;
         buf_clear(&out);
-        enum status status = journal_read(reader->journal, position, &out, NULL);
+        enum status status = journal_world_read(reader->journal, position, &out, NULL);
         reader->reads++;
         if (status != STATUS_OK && status != STATUS_NOT_FOUND)
             reader->wrong++;

@@ -142,9 +142,9 @@ static void expect_reads(struct model *model) {
     buf_init_heap(&out, JOURNAL_WORLD_SEGMENT);
     for (size_t i = 0; i < model->world.seen_count; i++) {
         buf_clear(&out);
-        assert_int_equal(
-            journal_read(model->world.journal, model->world.seen_at[i], &out, &model->world.err),
-            STATUS_OK);
+        assert_int_equal(journal_world_read(model->world.journal, model->world.seen_at[i], &out,
+                                            &model->world.err),
+                         STATUS_OK);
         assert_string_equal(buf_cstr(&out), model->world.seen[i]);
     }
     buf_free(&out);

@@ -253,12 +253,12 @@ static void a_damaged_record_is_not_read(void **state) {
     buf_init_heap(&out, 100);
     for (size_t i = 0; i < 8 * (JOURNAL_RECORD_BYTES + strlen("record")); i++) {
         assert_true(sim_disk_flip(lab->sim, first_segment, offset + i / 8, i % 8));
-        assert_int_equal(journal_read(lab->world.journal, position, &out, &lab->world.err),
+        assert_int_equal(journal_world_read(lab->world.journal, position, &out, &lab->world.err),
                          STATUS_CORRUPT);
         assert_int_equal(out.len, 0);
         assert_true(sim_disk_flip(lab->sim, first_segment, offset + i / 8, i % 8));
     }
-    assert_int_equal(journal_read(lab->world.journal, position + 1, &out, &lab->world.err),
+    assert_int_equal(journal_world_read(lab->world.journal, position + 1, &out, &lab->world.err),
                      STATUS_CORRUPT);
     buf_free(&out);
 }

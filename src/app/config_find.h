@@ -1,0 +1,14 @@
+/* config_find: a queue or a DLQ of a configuration by its name. */
+#ifndef APP_CONFIG_FIND_H
+#define APP_CONFIG_FIND_H
+
+#include "app/config.h"
+
+/* NULL: there is none. Its place is its distance from config->queues. */
+const struct config_queue *config_find_queue(const struct config *config, struct bytes name);
+/* What a queue that can reach the DLQ says of it, the first one of several; all say the same. NULL:
+ * none does. */
+const struct engine_dlq *config_find_dlq(const struct config *config, struct bytes name);
+const struct config_triage *config_find_triage(const struct config *config, struct bytes dlq);
+
+#endif

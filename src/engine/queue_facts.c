@@ -1,0 +1,65 @@
+#include "engine/queue_facts.h"
+
+#include <stdio.h>
+
+#include "base/json.h"
+
+enum { PEAK_INTERVAL_MS = 10 * 1000 }; /* how often the budget's peak is written, at most */
+
+void queue_facts_changed(struct queue *queue) {
+    if (list_empty(&queue->facts_changed))
+        list_push_back(&queue->engine->facts, &queue->facts_changed);
+}
+
+void queue_facts_save_last(struct queue *queue) {
+    if (budget_peak(&queue->budget, queue->engine->now.mono) != queue->peak_saved)
+        queue_facts_changed(queue);
+}
+
+void queue_facts_save_peak(struct queue *queue) {
+    struct mono now = queue->engine->now.mono;
+    if (!list_empty(&queue->flights) && now.ms - queue->peak_at.ms >= PEAK_INTERVAL_MS)
+        queue_facts_save_last(queue);
+}
+
+void queue_facts_put(struct queue *queue, struct buf *out) {
+    queue->peak_saved = budget_peak(&queue->budget, queue->engine->now.mono);
+    queue->peak_at = queue->engine->now.mono;
+    struct json_out json = json_out(out);
+    json_open(&json, '{');
+    json_key(&json, "state");
+    json_put_str(&json, queue_state_text(queue->state));
+    json_key(&json, "why");
+    json_put_str(&json, queue->why);
+    json_key(&json, "budget_peak");
+    json_put_i64(&json, queue->peak_saved);
+    json_close(&json, '}');
+}
+
+static void load_state(struct queue *queue, struct json facts, struct arena *arena) {
+    struct json value;
+    struct bytes text;
+    if (!json_get(facts, "state", &value) || !json_string(value, arena, &text))
+        return;
+    for (int state = QUEUE_RUNNING; state <= QUEUE_HALTED; state++)
+        if (bytes_is(text, queue_state_text((enum queue_state)state)))
+            queue->state = (enum queue_state)state;
+    if (json_get(facts, "why", &value) && json_string(value, arena, &text))
+        snprintf(queue->why, sizeof queue->why, "%.*s", BYTES_ARG(text));
+}
+
+void queue_facts_load(struct queue *queue) {
+    struct store *store = queue->engine->store;
+    struct arena arena;
+    struct json facts, peak;
+    int64_t number;
+    arena_init_heap(&arena, 1024);
+    struct bytes text = store->vtable->queue_facts(store, queue->number, &arena);
+    if (text.len && json_parse(text, &facts, NULL) == STATUS_OK) {
+        load_state(queue, facts, &arena);
+        if (json_get(facts, "budget_peak", &peak) && json_i64(peak, &number) && number >= 0 &&
+            number <= UINT32_MAX)
+            budget_restore(&queue->budget, (uint32_t)number, queue->engine->now.mono);
+    }
+    arena_free(&arena);
+}

@@ -1,0 +1,28 @@
+/* reply: what becomes of a successful answer (DESIGN §5): kept in the store by the very commit that
+ * forgets its message, or published to a sink before that commit.
+ *
+ *   answered ──▶ published ──▶ judged, recorded, settled
+ *                 │     ▲
+ *                 └─ waits a little: the sink did not take it
+ *
+ * A message whose answer a sink does not take is neither lost nor run again: it stays in the
+ * engine's hands, with its slot of the concurrency, so a sink that is down holds its queue up. Our
+ * own death meanwhile repeats the attempt. */
+#ifndef ENGINE_REPLY_H
+#define ENGINE_REPLY_H
+
+#include "engine/state.h"
+
+bool reply_wants_answer(const struct flight *flight);
+void reply_keep(struct flight *flight); /* its answer goes into the commit that forgets it */
+/* Of a duplicate: the answer of the message that came first, if that is kept, is its own too. For
+ * dedupe_ms where answers are no longer kept. */
+void reply_copy(struct flight *flight, struct bytes first_id, int64_t dedupe_ms);
+/* Whether a successful flight's answer must be published first: then question_outcome follows when
+ * the sink has it. An answer that is too large makes a failure of the success. */
+bool reply_publishes(struct flight *flight);
+void reply_again(struct engine *engine); /* what a sink refused before, when its time has come */
+struct mono reply_next(const struct engine *engine);
+void reply_drop(struct flight *flight); /* it ends with its answer unpublished */
+
+#endif

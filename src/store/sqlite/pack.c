@@ -1,0 +1,221 @@
+#include "store/sqlite/pack.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "store/sqlite/crc32c.h"
+#include "store/sqlite/journal_format.h"
+
+enum {
+    FORMAT_VERSION = 1,
+    HEADER_VERSION_AT = 8,
+    HEADER_NUMBER_AT = 16,
+    HEADER_CHECKSUM_AT = 24,
+    OFFSET_BITS = 32,
+    NUMBER_DIGITS = 16,
+    PATH_SIZE = 4096,
+};
+
+static const char magic[] = "imppacks";
+static const char ending[] = ".pack";
+
+/* ---- names and places ---- */
+
+static bool path_of(const char *dir, uint64_t number, char path[PATH_SIZE]) {
+    return snprintf(path, PATH_SIZE, "%s/%0*" PRIx64 "%s", dir, NUMBER_DIGITS, number, ending) <
+           PATH_SIZE;
+}
+
+bool pack_number(const char *name, uint64_t *out) {
+    struct bytes text = bytes_of(name);
+    if (text.len != NUMBER_DIGITS + sizeof ending - 1 || !bytes_ends(text, bytes_of(ending)))
+        return false;
+    char *rest;
+    *out = strtoull(name, &rest, 16);
+    return strcmp(rest, ending) == 0;
+}
+
+uint64_t pack_at(uint64_t number, uint64_t offset) {
+    return number << OFFSET_BITS | offset;
+}
+
+uint64_t pack_number_of(uint64_t at) {
+    return at >> OFFSET_BITS;
+}
+
+static uint64_t offset_of(uint64_t at) {
+    return at & ((UINT64_C(1) << OFFSET_BITS) - 1);
+}
+
+uint64_t pack_record_size(uint64_t len) {
+    return PACK_RECORD_BYTES + len;
+}
+
+static enum status trouble(int error, const char *doing, uint64_t number, struct err *err) {
+    return err_set(err, STATUS_IO, "%s pack %0*" PRIx64 ": %s", doing, NUMBER_DIGITS, number,
+                   strerror(error));
+}
+
+/* ---- files ---- */
+
+static void put_header(uint8_t *block, uint64_t number) {
+    memset(block, 0, PACK_BLOCK);
+    memcpy(block, magic, sizeof magic - 1);
+    journal_format_put32(block + HEADER_VERSION_AT, FORMAT_VERSION);
+    journal_format_put64(block + HEADER_NUMBER_AT, number);
+    journal_format_put32(block + HEADER_CHECKSUM_AT, crc32c(0, block, HEADER_CHECKSUM_AT));
+}
+
+/* The number is in the header's checksum, the version too: nothing else is to be read from it. */
+static enum status check_header(const struct pack *pack, struct err *err) {
+    uint8_t expected[PACK_BLOCK], block[PACK_BLOCK];
+    put_header(expected, pack->number);
+    int error = pack->disk->vtable->read(pack->disk, pack->file, 0, block, sizeof block);
+    if (error)
+        return trouble(error, "reading", pack->number, err);
+    if (memcmp(block, expected, sizeof block) != 0)
+        return err_set(err, STATUS_CORRUPT, "pack %0*" PRIx64 ": its header is not one of ours",
+                       NUMBER_DIGITS, pack->number);
+    return STATUS_OK;
+}
+
+static enum status make_header(const struct pack *pack, struct err *err) {
+    uint8_t block[PACK_BLOCK];
+    put_header(block, pack->number);
+    int error = pack->disk->vtable->write(pack->disk, pack->file, 0, block, sizeof block);
+    return error ? trouble(error, "writing", pack->number, err) : STATUS_OK;
+}
+
+enum status pack_open(struct disk *disk, const char *dir, uint64_t number, bool create,
+                      struct pack **out, struct err *err) {
+    char path[PATH_SIZE];
+    if (!path_of(dir, number, path))
+        return err_set(err, STATUS_INVALID, "the path %s is too long", dir);
+    struct pack *pack = memory_new(sizeof *pack);
+    *pack = (struct pack){.disk = disk, .number = number, .end = PACK_BLOCK};
+    int error = disk->vtable->open(disk, path, create, &pack->file);
+    enum status status = error ? trouble(error, "opening", number, err) : STATUS_OK;
+    if (status == STATUS_OK)
+        status = create ? make_header(pack, err) : check_header(pack, err);
+    if (status != STATUS_OK) {
+        pack_free(pack);
+        return status;
+    }
+    *out = pack;
+    return STATUS_OK;
+}
+
+void pack_free(struct pack *pack) {
+    if (!pack)
+        return;
+    if (pack->file)
+        pack->disk->vtable->close(pack->disk, pack->file);
+    free(pack);
+}
+
+enum status pack_remove_file(struct disk *disk, const char *dir, uint64_t number, struct err *err) {
+    char path[PATH_SIZE];
+    if (!path_of(dir, number, path))
+        return err_set(err, STATUS_INVALID, "the path %s is too long", dir);
+    int error = disk->vtable->remove(disk, path);
+    return error ? trouble(error, "removing", number, err) : STATUS_OK;
+}
+
+/* ---- records ---- */
+
+void pack_put_record(struct buf *out, uint64_t at, uint64_t seq, enum pack_part part,
+                     struct bytes bytes) {
+    uint8_t *record = (uint8_t *)buf_room(out, pack_record_size(bytes.len));
+    if (!record)
+        return;
+    uint8_t *mark = record + PACK_HEAD_BYTES;
+    journal_format_put64(mark, seq);
+    mark[sizeof seq] = (uint8_t)part;
+    if (bytes.len > 0)
+        memcpy(mark + PACK_MARK_BYTES, bytes.ptr, bytes.len);
+    journal_format_seal_record(record, at, (uint32_t)(PACK_MARK_BYTES + bytes.len));
+}
+
+static enum status not_whole(uint64_t at, struct err *err) {
+    return err_set(err, STATUS_CORRUPT, "pack %0*" PRIx64 ", offset %" PRIu64 ": no whole record",
+                   NUMBER_DIGITS, pack_number_of(at), offset_of(at));
+}
+
+enum status pack_read_run(const struct pack *pack, uint64_t at, uint8_t *to, uint64_t len,
+                          struct err *err) {
+    int error = pack->disk->vtable->read(pack->disk, pack->file, offset_of(at), to, (size_t)len);
+    return error ? trouble(error, "reading", pack->number, err) : STATUS_OK;
+}
+
+enum status pack_record(const uint8_t *record, struct pack_place place, struct bytes *out,
+                        struct err *err) {
+    if (journal_format_record_len(record) != PACK_MARK_BYTES + place.len ||
+        !journal_format_record_whole(record, place.at))
+        return not_whole(place.at, err);
+    *out = (struct bytes){(const char *)record + PACK_RECORD_BYTES, (size_t)place.len};
+    return STATUS_OK;
+}
+
+enum status pack_read(const struct pack *pack, struct pack_place place, struct arena *arena,
+                      struct bytes *out, struct err *err) {
+    uint64_t size = pack_record_size(place.len);
+    uint8_t *record = arena_alloc(arena, (size_t)size);
+    enum status status = pack_read_run(pack, place.at, record, size, err);
+    return status == STATUS_OK ? pack_record(record, place, out, err) : status;
+}
+
+/* ---- all of them ---- */
+
+static bool is_gap(const struct pack *pack, uint64_t offset, uint64_t *next, int *error) {
+    uint64_t left = PACK_BLOCK - offset % PACK_BLOCK;
+    uint8_t head[PACK_HEAD_BYTES];
+    *next = offset + left;
+    *error = 0;
+    if (left < PACK_HEAD_BYTES)
+        return true;
+    *error = pack->disk->vtable->read(pack->disk, pack->file, offset, head, sizeof head);
+    return *error == 0 && journal_format_record_len(head) == 0;
+}
+
+static enum status read_any(const struct pack *pack, uint64_t offset, struct arena *arena,
+                            struct pack_record *out, struct err *err) {
+    uint8_t head[PACK_RECORD_BYTES];
+    uint64_t at = pack_at(pack->number, offset);
+    int error = pack->disk->vtable->read(pack->disk, pack->file, offset, head, sizeof head);
+    if (error)
+        return trouble(error, "reading", pack->number, err);
+    uint64_t len = journal_format_record_len(head);
+    if (len < PACK_MARK_BYTES || offset + PACK_HEAD_BYTES + len > pack->end)
+        return not_whole(at, err);
+    *out = (struct pack_record){.place = {at, len - PACK_MARK_BYTES},
+                                .seq = journal_format_get64(head + PACK_HEAD_BYTES),
+                                .part = head[PACK_RECORD_BYTES - 1]};
+    return pack_read(pack, out->place, arena, &out->bytes, err);
+}
+
+enum status pack_walk(const struct pack *pack,
+                      enum status (*visit)(void *arg, const struct pack_record *record), void *arg,
+                      struct err *err) {
+    enum status status = STATUS_OK;
+    for (uint64_t offset = PACK_BLOCK, next; status == STATUS_OK && offset < pack->end;
+         offset = next) {
+        int error;
+        if (is_gap(pack, offset, &next, &error))
+            continue;
+        if (error)
+            return trouble(error, "reading", pack->number, err);
+        struct arena arena;
+        struct pack_record record;
+        arena_init_heap(&arena, PACK_BLOCK);
+        status = read_any(pack, offset, &arena, &record, err);
+        if (status == STATUS_OK) {
+            next = offset + pack_record_size(record.place.len);
+            status = visit(arg, &record);
+        }
+        arena_free(&arena);
+    }
+    return status;
+}

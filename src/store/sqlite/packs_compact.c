@@ -1,0 +1,40 @@
+#include "store/sqlite/packs_compact.h"
+
+struct moving {
+    struct packs *packs;
+    struct database *database;
+    struct err *err;
+};
+
+static enum status is_referred_to(const struct moving *moving, const struct pack_record *record,
+                                  bool *out) {
+    sqlite3_stmt *stmt = database_statement(moving->database, SQL_ROW_PLACES);
+    sqlite3_bind_int64(stmt, 1, (sqlite3_int64)record->seq);
+    int column = record->part == PACK_ENVELOPE ? 1 : 3; /* of DATABASE_PLACES */
+    enum status status = STATUS_OK;
+    *out = false;
+    while (database_next(moving->database, stmt, &status, moving->err))
+        *out = (uint64_t)sqlite3_column_int64(stmt, column) == record->place.at;
+    return status;
+}
+
+static enum status move(void *arg, const struct pack_record *record) {
+    struct moving *moving = arg;
+    bool wanted;
+    enum status status = is_referred_to(moving, record, &wanted);
+    if (status != STATUS_OK || !wanted)
+        return status;
+    struct pack_place place = packs_put(moving->packs, record->seq, record->part, record->bytes);
+    packs_drop(moving->packs, record->place);
+    sqlite3_stmt *stmt = database_statement(
+        moving->database, record->part == PACK_ENVELOPE ? SQL_ROW_ENVELOPE_AT : SQL_ROW_BODY_AT);
+    sqlite3_bind_int64(stmt, 1, (sqlite3_int64)record->seq);
+    sqlite3_bind_int64(stmt, 2, (sqlite3_int64)place.at);
+    return database_step(moving->database, stmt, moving->err);
+}
+
+enum status packs_compact(struct packs *packs, const struct pack *pack, struct database *database,
+                          struct err *err) {
+    struct moving moving = {packs, database, err};
+    return pack_walk(pack, move, &moving, err);
+}

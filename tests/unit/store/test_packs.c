@@ -1,0 +1,241 @@
+/* The files beside the SQLite file: their room is given back, and damage to them is told. */
+#include <stdio.h>
+
+#include "base/log.h"
+#include "sim_disk.h"
+#include "sim_vfs.h"
+#include "store/sqlite/pack.h"
+#include "store/sqlite/sqlite_store.h"
+#include "test.h"
+
+enum { MESSAGES = 60, BODY = 4000, PACK_BYTES = 32 << 10, SEGMENT_BYTES = 128 << 10, PATH = 64 };
+
+struct lab {
+    struct sim_disk *disk;
+    struct sim_vfs *vfs;
+    struct store *store;
+    uint64_t seqs[MESSAGES];
+};
+
+static struct instant read_clock(struct clock *clock) {
+    (void)clock;
+    return (struct instant){{1700000000000}, {1000}};
+}
+
+static struct clock frozen = {read_clock};
+
+static struct sqlite_store_options options_of(struct lab *lab) {
+    return (struct sqlite_store_options){.path = "impound.db",
+                                         .disk = sim_disk_port(lab->disk),
+                                         .vfs = SIM_VFS_NAME,
+                                         .clock = &frozen,
+                                         .pack_bytes = PACK_BYTES,
+                                         .journal_segment_bytes = SEGMENT_BYTES};
+}
+
+static enum status open_store(struct lab *lab, struct err *err) {
+    struct sqlite_store_options options = options_of(lab);
+    return sqlite_store_open(&options, &lab->store, err);
+}
+
+static void close_store(struct lab *lab) {
+    if (lab->store)
+        lab->store->vtable->close(lab->store);
+    lab->store = NULL;
+}
+
+static int enter(void **state) {
+    struct lab *lab = calloc(1, sizeof *lab);
+    struct err err;
+    lab->disk = sim_disk_new(1);
+    lab->vfs = sim_vfs_new(lab->disk, 1);
+    *state = lab;
+    return open_store(lab, &err);
+}
+
+static int leave(void **state) {
+    struct lab *lab = *state;
+    close_store(lab);
+    sim_vfs_free(lab->vfs);
+    sim_disk_free(lab->disk);
+    free(lab);
+    return 0;
+}
+
+static void note(struct store_commit *commit, enum status status) {
+    *(enum status *)commit->arg = status;
+}
+
+static void commit(struct lab *lab, struct store_op *op) {
+    enum status status = STATUS_INTERNAL;
+    struct store_commit one = {.ops = op, .count = 1, .done = note, .arg = &status};
+    op->queue = lab->store->vtable->queue_number(lab->store, BYTES("orders"));
+    lab->store->vtable->submit(lab->store, &one);
+    sqlite_store_step(lab->store);
+    assert_int_equal(status, STATUS_OK);
+}
+
+static const char *id_of(int number, char id[PATH]) {
+    snprintf(id, PATH, "m-%d", number);
+    return id;
+}
+
+static void fill_body(int number, char body[BODY]) {
+    for (int i = 0; i < BODY; i++)
+        body[i] = (char)('a' + (number + i) % 26);
+}
+
+static void put_all(struct lab *lab) {
+    for (int i = 0; i < MESSAGES; i++) {
+        char id[PATH], body[BODY];
+        fill_body(i, body);
+        struct envelope envelope = {.id = bytes_of(id_of(i, id)),
+                                    .queue = BYTES("orders"),
+                                    .source = BYTES("{\"kind\":\"builtin\"}"),
+                                    .retry_after_ms = -1};
+        struct store_op op = {.kind = STORE_PUT, .envelope = &envelope, .body = {body, BODY}};
+        commit(lab, &op);
+        lab->seqs[i] = op.seq;
+    }
+    sqlite_store_fold(lab->store);
+}
+
+static void forget(struct lab *lab, int number) {
+    struct store_op op = {.kind = STORE_FORGET, .seq = lab->seqs[number]};
+    commit(lab, &op);
+}
+
+static enum status read_one(struct lab *lab, int number) {
+    char id[PATH], body[BODY];
+    struct store_held *held = NULL;
+    struct err err;
+    enum status status = lab->store->vtable->get(lab->store, BYTES("orders"),
+                                                 bytes_of(id_of(number, id)), &held, &err);
+    if (status == STATUS_OK) {
+        fill_body(number, body);
+        assert_true(bytes_eq(held->body, (struct bytes){body, BODY}));
+    }
+    store_held_free(held);
+    return status;
+}
+
+struct sizes {
+    struct disk *disk;
+    uint64_t packs, bytes;
+};
+
+static void add_size(void *arg, const char *name) {
+    struct sizes *sizes = arg;
+    uint64_t number, size = 0;
+    char path[2 * PATH];
+    struct disk_file *file;
+    if (!pack_number(name, &number))
+        return;
+    snprintf(path, sizeof path, "impound.db.d/%s", name);
+    assert_int_equal(sizes->disk->vtable->open(sizes->disk, path, 0, &file), 0);
+    assert_int_equal(sizes->disk->vtable->size(sizes->disk, file, &size), 0);
+    sizes->disk->vtable->close(sizes->disk, file);
+    sizes->packs++;
+    sizes->bytes += size;
+}
+
+static struct sizes measure(struct lab *lab) {
+    struct sizes sizes = {.disk = sim_disk_port(lab->disk)};
+    assert_int_equal(sizes.disk->vtable->list(sizes.disk, "impound.db.d", add_size, &sizes), 0);
+    return sizes;
+}
+
+/* ---- room ---- */
+
+static void packs_that_nobody_refers_to_are_removed(void **state) {
+    struct lab *lab = *state;
+    put_all(lab);
+    assert_true(measure(lab).packs > 3);
+    for (int i = 0; i < MESSAGES; i++)
+        forget(lab, i);
+    sqlite_store_fold(lab->store);
+    assert_int_equal(measure(lab).packs, 1); /* the one that is written to */
+}
+
+static void what_little_is_left_moves_together(void **state) {
+    struct lab *lab = *state;
+    put_all(lab);
+    uint64_t before = measure(lab).bytes;
+    for (int i = 0; i < MESSAGES; i++) {
+        if (i % 6 != 0)
+            forget(lab, i);
+    }
+    for (int i = 0; i < MESSAGES; i++) /* one pack a fold */
+        sqlite_store_fold(lab->store);
+    assert_true(measure(lab).bytes < before / 2);
+    close_store(lab);
+    struct err err;
+    assert_int_equal(open_store(lab, &err), STATUS_OK);
+    for (int i = 0; i < MESSAGES; i++)
+        assert_int_equal(read_one(lab, i), i % 6 == 0 ? STATUS_OK : STATUS_NOT_FOUND);
+}
+
+/* ---- damage ---- */
+
+static enum status examine(struct lab *lab, bool repair, struct buf *report) {
+    struct sqlite_store_options options = options_of(lab);
+    struct err err;
+    buf_clear(report);
+    return sqlite_store_doctor(&options, repair, report, &err);
+}
+
+static size_t readable(struct lab *lab) {
+    size_t count = 0;
+    for (int i = 0; i < MESSAGES; i++)
+        count += read_one(lab, i) == STATUS_OK;
+    return count;
+}
+
+static void doctor_gives_up_what_is_damaged_and_nothing_else(void **state) {
+    struct lab *lab = *state;
+    struct buf report;
+    struct err err;
+    buf_init_heap(&report, 1 << 16);
+    put_all(lab);
+    close_store(lab);
+    assert_int_equal(examine(lab, false, &report), STATUS_OK);
+    assert_true(sim_disk_flip(lab->disk, "impound.db.d/0000000000000002.pack", 9000, 3));
+    assert_int_equal(examine(lab, false, &report), STATUS_CORRUPT);
+    assert_non_null(strstr(buf_cstr(&report), "pack 0000000000000002, offset"));
+    assert_int_equal(examine(lab, true, &report), STATUS_OK);
+    assert_int_equal(examine(lab, false, &report), STATUS_OK);
+    assert_int_equal(open_store(lab, &err), STATUS_OK);
+    assert_int_equal(readable(lab), MESSAGES - 1);
+    buf_free(&report);
+}
+
+static void a_missing_pack_refuses_the_start_until_it_is_repaired(void **state) {
+    struct lab *lab = *state;
+    struct disk *disk = sim_disk_port(lab->disk);
+    struct buf report;
+    struct err err;
+    buf_init_heap(&report, 1 << 16);
+    put_all(lab);
+    close_store(lab);
+    assert_int_equal(disk->vtable->remove(disk, "impound.db.d/0000000000000002.pack"), 0);
+    assert_int_equal(open_store(lab, &err), STATUS_CORRUPT);
+    assert_non_null(strstr(err.text, "0000000000000002"));
+    assert_int_equal(examine(lab, true, &report), STATUS_OK);
+    assert_int_equal(open_store(lab, &err), STATUS_OK);
+    size_t left = readable(lab);
+    assert_true(left > MESSAGES / 2 && left < MESSAGES);
+    buf_free(&report);
+}
+
+#define IN_LAB(test) cmocka_unit_test_setup_teardown(test, enter, leave)
+
+int main(void) {
+    log_set_level(LOG_ERROR);
+    const struct CMUnitTest tests[] = {
+        IN_LAB(packs_that_nobody_refers_to_are_removed),
+        IN_LAB(what_little_is_left_moves_together),
+        IN_LAB(doctor_gives_up_what_is_damaged_and_nothing_else),
+        IN_LAB(a_missing_pack_refuses_the_start_until_it_is_repaired),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
