@@ -23,6 +23,7 @@ int cmd_resolve_run(const struct cli_env *env, int argc, char **argv);
 int cmd_resume_run(const struct cli_env *env, int argc, char **argv);
 int cmd_show_run(const struct cli_env *env, int argc, char **argv);
 int cmd_stats_run(const struct cli_env *env, int argc, char **argv);
+int cmd_top_run(const struct cli_env *env, int argc, char **argv);
 int cmd_version_run(const struct cli_env *env, int argc, char **argv);
 
 extern const struct options_row cmd_alerts_options[];
@@ -40,5 +41,6 @@ extern const struct options_row cmd_resolve_options[];
 extern const struct options_row cmd_resume_options[];
 extern const struct options_row cmd_show_options[];
 extern const struct options_row cmd_stats_options[];
+extern const struct options_row cmd_top_options[];
 
 #endif

@@ -88,6 +88,10 @@ static const struct cli_verb own[] = {
      cmd_audit_run, cmd_audit_options},
     {"stats", "stats", "rates, depths and counters of everything", "  impound stats --window 1m",
      cmd_stats_run, cmd_stats_options},
+    {"top", "top", "a live view of queues, DLQs, alerts and replays",
+     "Drawn again every second; q quits. Where the output is no terminal it is printed once.\n\n"
+     "  impound top",
+     cmd_top_run, cmd_top_options},
     {"completion", "completion bash|zsh|fish", "print a completion script for a shell",
      "  impound completion bash >~/.local/share/bash-completion/completions/impound",
      cmd_completion_run, NULL},
@@ -100,7 +104,7 @@ static const struct cli_verb own[] = {
 enum { OWN_COUNT = sizeof own / sizeof *own };
 
 static const char *const later[] = {
-    "groups", "export", "import", "top", "demo", "bench",
+    "groups", "export", "import", "demo", "bench",
 };
 
 static size_t count_local(const struct cli_verb *local) {

@@ -120,7 +120,7 @@ def test_after_a_kill_the_compensation_goes_on_with_the_same_handler(serve, hand
 
 def test_a_handler_that_is_gone_after_a_restart_gives_the_letter_back(serve, handler):
     work, undo = handler(dying), handler(lambda call: 503)
-    server = serve({"orders": queue(work.url, undo.url, retry={"attempts": 9, "delays": ["1h"]})})
+    server = serve({"orders": queue(work.url, undo.url, retry={"attempts": 9, "delays": ["2s"]})})
     dead(server, 1)
     compensate(server, "o-0/", why="x")
     eventually(lambda: len(server.message("o-0")["history"]) == 2, "it waits for its second try")
