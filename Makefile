@@ -35,7 +35,7 @@ soak:
 
 bench: all
 	@tools/install.sh test
-	@ninja -C build --quiet bench/sink bench/callback bench/stream_worker
+	@ninja -C build --quiet bench/sink bench/callback bench/jq bench/stream_worker
 	@$(PYTHON) bench/run.py
 
 lint:
@@ -45,9 +45,11 @@ lint:
 install:
 	@tools/install.sh build
 	@test -f build-install/build.ninja || \
-	    meson setup build-install --prefix $(PREFIX) --buildtype release -Dtests=false >/dev/null
-	@meson install -C build-install --tags runtime,devel,man --quiet
-	@echo "impound: installed below $(PREFIX)"
+	    meson setup build-install --buildtype release -Dtests=false >/dev/null
+	@meson configure build-install --prefix $(PREFIX)
+	@ninja -C build-install --quiet >build-install/install.log || { cat build-install/install.log; exit 1; }
+	@meson install -C build-install --no-rebuild --tags runtime,devel,man --quiet
+	@echo "impound: installed below $(DESTDIR)$(PREFIX)"
 
 clean:
 	@rm -rf build build-*

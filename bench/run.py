@@ -1,6 +1,7 @@
 """Every bench, one after the other: figures are ratios or medians of one run on this machine."""
 import footprint
 import handlers
+import jq
 import lease
 import poison
 import replay
@@ -9,6 +10,7 @@ import store
 if __name__ == "__main__":
     footprint.main()
     handlers.main()
+    jq.main()
     lease.main()
     poison.main()
     replay.main()

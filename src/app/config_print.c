@@ -69,7 +69,7 @@ static void put_lease(struct config_printer *p, const struct config_reply *reply
     bool says_more = reply->store_ms || reply->url.len;
     buf_str(p->out, says_more ? "{lease: {}" : "lease");
     put_reply(p, reply);
-    buf_str(p->out, says_more ? "}\n" : "\n");
+    buf_str(p->out, says_more ? "}" : "");
 }
 
 static void put_handler(struct config_printer *p, const struct config_handler *handler) {

@@ -92,7 +92,8 @@ static void note_attempt(struct flight *flight, const struct decision *decision)
         .replay = flight->held->envelope.replays,
         .at = flight->started.wall,
         .duration_ms = outcome->duration_ms,
-        .counted = decision->counted,
+        .counted = decision->counted && !flight->counted_before,
+        .ok = outcome->ending == ENDING_OK,
         .interrupted = outcome->ending == ENDING_INTERRUPTED,
         .probe = flight->probe,
         .verdict = decision->verdict,
@@ -120,21 +121,28 @@ static void describe(struct flight *flight, const struct decision *decision) {
     envelope->rule = decision->rule_name;
     envelope->instance = queue->engine->options.instance;
     envelope->version = queue->engine->options.version;
-    if (envelope->max_attempts == 0)
-        envelope->max_attempts = flight->policy->retry.attempts;
     if (flight->outcome.kind == KIND_EXPIRED)
         envelope->suspect = true; /* its worker may have died of it */
-    if (decision->counted && !flight->counted_before)
-        envelope->attempts++;
     if (decision->crashed)
         envelope->crashes++;
 }
 
+static void count_attempt(struct flight *flight, const struct decision *decision) {
+    struct envelope *envelope = &flight->held->envelope;
+    if (envelope->max_attempts == 0)
+        envelope->max_attempts = flight->policy->retry.attempts;
+    if (decision->counted && !flight->counted_before)
+        envelope->attempts++;
+}
+
 static void write_down(struct flight *flight, const struct decision *decision) {
-    if (flight->outcome.ending != ENDING_OK)
+    const struct outcome *outcome = &flight->outcome;
+    if (outcome->ending != ENDING_OK || flight->replay)
         note_attempt(flight, decision);
-    if (flight->outcome.ending == ENDING_FAILED)
+    if (outcome->ending == ENDING_FAILED)
         describe(flight, decision);
+    if (outcome->ending != ENDING_INTERRUPTED)
+        count_attempt(flight, decision);
     if (!decision->counted) /* max_age runs from a counted one */
         flight->held->envelope.first_failure_at = flight->first_failure_at;
 }
@@ -190,7 +198,8 @@ void judge_bury(struct flight *flight, struct bytes dlq_name, enum cause cause, 
         envelope->cause = CAUSE_REPORTED;
     envelope->owner = dlq ? dlq->owner : BYTES_NONE;
     envelope->state = state;
-    envelope->dead_at = engine->now.wall;
+    if (!flight->late_letter) /* which died before */
+        envelope->dead_at = engine->now.wall;
     envelope->next_attempt_at = WALL_NEVER;
     envelope->delay_ms = 0;
     envelope->closes_key = order_closes_key(flight->queue, envelope);
@@ -221,12 +230,23 @@ void judge_halt(struct flight *flight, const struct decision *decision) {
     queue_halt(flight->queue, buf_cstr(&why));
 }
 
+/* Whether a letter is tried again is for people to say, not for a worker who was late. */
+static void keep_dead(const struct flight *flight, struct decision *decision) {
+    const struct envelope *envelope = &flight->held->envelope;
+    if (!flight->late_letter || decision->action == ACTION_DONE ||
+        decision->action == ACTION_DISCARD)
+        return;
+    decision->action = ACTION_DEAD;
+    decision->cause = envelope->cause;
+    decision->dlq = envelope->dlq;
+}
+
 static void carry_out(struct flight *flight, const struct decision *decision) {
     switch (decision->action) {
     case ACTION_DONE:
         idempotency_keep(flight);
         reply_keep(flight);
-        judge_end(flight, RESOLUTION_REPLAYED);
+        judge_end(flight, flight->late_letter ? RESOLUTION_BY_HAND : RESOLUTION_REPLAYED);
         break;
     case ACTION_RETRY:
     case ACTION_FALLBACK:
@@ -288,6 +308,7 @@ static void fall_back(struct flight *flight) {
 
 void judge_decide(struct flight *flight) {
     struct decision decision = decision_on(flight);
+    keep_dead(flight, &decision);
     if (bundle_sets_aside(flight, &decision))
         return;
     if (decision.action == ACTION_FALLBACK) {

@@ -82,14 +82,17 @@ struct lease *lease_late(struct flight *flight) {
     return lease_new(flight, LEASE_ENDED);
 }
 
+/* An answer that is still being recorded for a letter must not hide the lease that a replay of it
+ * has got since. */
 struct lease *lease_find(const struct engine *engine, uint64_t message) {
+    struct lease *found = NULL;
     for (struct map_node *node = map_first(&engine->leases, hash(message)); node;
          node = map_next(node)) {
         struct lease *lease = CONTAINER_OF(node, struct lease, by_message);
-        if (lease->flight->held->seq == message)
-            return lease;
+        if (lease->flight->held->seq == message && (!found || found->stage == LEASE_ENDED))
+            found = lease;
     }
-    return NULL;
+    return found;
 }
 
 /* ---- while it lives ---- */

@@ -87,11 +87,17 @@ static void let_go(struct flight *flight) {
     flight_free(flight);
 }
 
+static bool has_news(const struct flight *flight) {
+    if (flight->duplicate || flight->skipped)
+        return false;
+    return flight->op != STORE_FORGET || flight->spill == SPILL_SYNCED;
+}
+
 static void settle(struct flight *flight) {
     struct queue *queue = flight->queue;
     if (lease_settle(flight))
         return;
-    if ((flight->op != STORE_FORGET || flight->spill == SPILL_SYNCED) && !flight->duplicate)
+    if (has_news(flight))
         notice_letter(flight);
     if (flight->report)
         request_settle_report(flight, STATUS_OK);
@@ -215,6 +221,7 @@ static void add_flight(struct engine *engine, struct batch *batch, struct flight
                              .envelope = forget ? NULL : &flight->held->envelope,
                              .body = held ? BYTES_NONE : flight->held->body,
                              .check_id = flight->report != NULL,
+                             .from = flight->late_letter ? 1u << STATE_PENDING_REVIEW : 0,
                              .spilled_dlq = spilled ? flight->held->envelope.dlq : BYTES_NONE});
 }
 
@@ -250,13 +257,20 @@ static void submit(struct engine *engine, struct batch *batch) {
     engine->store->vtable->submit(engine->store, &batch->commit);
 }
 
-/* A report may be refused for its id, which must not touch anybody else: a commit of its own. */
-static void submit_report(struct engine *engine, struct flight *flight) {
+/* A report may be refused for its id, which must not touch anybody else, and a letter may have been
+ * changed by somebody else: a commit of its own. */
+static bool goes_alone(const struct flight *flight) {
+    return flight->report || flight->late_letter;
+}
+
+static void submit_alone(struct engine *engine, struct flight *flight) {
     struct batch *batch = batch_new(engine);
     add_flight(engine, batch, flight);
+    size_t count = batch->commit.count;
     batch->commit.ops = engine->ops;
     engine->store->vtable->submit(engine->store, &batch->commit);
-    flight->duplicate = batch->commit.count > 0 && engine->ops[0].duplicate;
+    flight->duplicate = count > 0 && engine->ops[0].duplicate;
+    flight->skipped = count > 0 && engine->ops[count - 1].skipped;
 }
 
 static void set_aside(struct engine *engine, struct list *waiting) {
@@ -281,14 +295,14 @@ void record_commit(struct engine *engine) {
     struct batch *batch = batch_new(engine);
     LIST_EACH_SAFE(node, &engine->deciding) {
         struct flight *flight = CONTAINER_OF(node, struct flight, recording);
-        if (!flight->report)
+        if (!goes_alone(flight))
             add_flight(engine, batch, flight);
     }
     add_facts(engine, batch, &scratch);
     add_answers(engine, batch);
     submit(engine, batch);
     while (!list_empty(&engine->deciding))
-        submit_report(engine, CONTAINER_OF(engine->deciding.next, struct flight, recording));
+        submit_alone(engine, CONTAINER_OF(engine->deciding.next, struct flight, recording));
     for (struct list *node; (node = list_pop_front(&waiting));)
         list_push_back(&engine->deciding, node);
     arena_free(&scratch);

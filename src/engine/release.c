@@ -42,6 +42,8 @@ void release_settle(struct lease *lease) {
     bool interrupted = lease->flight->outcome.ending == ENDING_INTERRUPTED;
     if (interrupted && lease->answer.all)
         refuse(&lease->answer, STATUS_BUSY, "impound is stopping");
+    else if (lease->flight->skipped && lease->answer.all)
+        refuse(&lease->answer, STATUS_BUSY, "the letter is being changed; say it again");
     else
         answer(&lease->answer);
 }
@@ -136,6 +138,7 @@ static struct store_held *take_waiting(struct engine *engine, uint64_t message,
 static void end_late(struct queue *queue, struct store_held *held, struct release release) {
     const struct envelope *envelope = &held->envelope;
     struct flight *flight = flight_new(queue, held);
+    flight->late_letter = envelope->state == STATE_PENDING_REVIEW;
     idempotency_claim(flight);
     flight->started = queue->engine->now;
     if (envelope->history_count > 0 && envelope->history[envelope->history_count - 1].counted) {
@@ -146,12 +149,44 @@ static void end_late(struct queue *queue, struct store_held *held, struct releas
     end(lease_late(flight), release);
 }
 
+/* It died of the silence, or of an earlier answer. What was resolved or discarded since stays so,
+ * whatever its worker says. */
+static void while_dead(struct queue *queue, struct store_held *held, struct release release) {
+    enum state state = held->envelope.state;
+    if (release.one->kind == RELEASE_EXTEND) {
+        refuse(&release, STATUS_CONFLICT, run_out);
+    } else if (state == STATE_PENDING_REVIEW) {
+        end_late(queue, held, release);
+        return;
+    } else if (state == STATE_RESOLVED || state == STATE_DISCARDED) {
+        answer(&release);
+    } else {
+        refuse(&release, STATUS_CONFLICT, "the message is being run again");
+    }
+    store_held_free(held);
+}
+
+static void while_held(struct engine *engine, uint64_t message, uint64_t secret,
+                       struct release release) {
+    struct store_held *held = engine->store->vtable->get_seq(engine->store, message);
+    struct queue *queue = held ? engine_queue(engine, held->envelope.queue) : NULL;
+    if (queue && held->envelope.lease == secret) {
+        while_dead(queue, held, release);
+        return;
+    }
+    if (queue)
+        refuse(&release, STATUS_CONFLICT, over);
+    else
+        refuse(&release, STATUS_NOT_FOUND, "there is no such lease, or its message is done");
+    store_held_free(held);
+}
+
 static void while_waiting(struct engine *engine, uint64_t message, uint64_t secret,
                           struct release release) {
     struct queue *queue;
     struct store_held *held = take_waiting(engine, message, &queue);
     if (!held) {
-        refuse(&release, STATUS_NOT_FOUND, "there is no such lease, or its message is gone");
+        while_held(engine, message, secret, release);
         return;
     }
     bool same = held->envelope.lease == secret;

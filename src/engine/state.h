@@ -62,6 +62,8 @@ struct flight {
     struct engine_request *report;   /* it came as a report; answered when settled */
     struct lease *lease;             /* a worker has it, or had it; NULL: none */
     bool counted_before; /* the late answer to a lease whose expiry was counted as this attempt */
+    bool late_letter; /* … and the message has become a letter since, which is in nobody's hands */
+    bool skipped;     /* late_letter: somebody else changed it first */
     struct claim *claim; /* its idempotency key, while it has it; NULL: none */
 
     /* What was decided, for the commit and for what follows it. */

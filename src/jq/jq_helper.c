@@ -54,9 +54,16 @@ static bool has_grown_too_large(void) {
            heap.uordblks + heap.hblkhd > most.rlim_cur / SHARE_IN_USE;
 }
 
-static bool tell(struct jq_answer head, const char *text) {
-    return jq_wire_write(STDOUT_FILENO, &head, sizeof head) &&
-           jq_wire_write(STDOUT_FILENO, text, head.len);
+/* In one piece, so that the pool wakes once. */
+static bool tell(struct jq_answer head, struct bytes text) {
+    struct buf whole;
+    buf_init_heap(&whole, sizeof head + text.len);
+    head.len = (uint32_t)text.len;
+    buf_put(&whole, &head, sizeof head);
+    buf_bytes(&whole, text);
+    bool told = jq_wire_write(STDOUT_FILENO, whole.ptr, whole.len);
+    buf_free(&whole);
+    return told;
 }
 
 static bool run_timed(struct jq_run *run, const struct jq_request *request, struct buf *out,
@@ -78,9 +85,8 @@ static bool serve(struct jq_run *run, const struct jq_request *request, const ch
     bool ok = jq_run_prepare(run, program, input, &out) &&
               (request->compile_only || run_timed(run, request, &out, &truthy));
     struct bytes text = ok ? buf_view(&out) : bytes_clip(buf_view(&out), JQ_ERROR_MAX);
-    struct jq_answer head = {
-        .failed = !ok, .truthy = truthy, .last = has_grown_too_large(), .len = (uint32_t)text.len};
-    bool told = tell(head, text.ptr);
+    struct jq_answer head = {.failed = !ok, .truthy = truthy, .last = has_grown_too_large()};
+    bool told = tell(head, text);
     buf_free(&out);
     return told && !head.last;
 }
@@ -89,7 +95,7 @@ int jq_helper_main(void) {
     forbid_files();
     struct jq_run *run = jq_run_new(KEPT_PROGRAMS);
     struct jq_request request;
-    bool going = tell((struct jq_answer){0}, NULL);
+    bool going = tell((struct jq_answer){0}, BYTES_NONE);
     while (going && jq_wire_read(STDIN_FILENO, &request, sizeof request)) {
         size_t len = (size_t)request.program_len + request.input_len;
         char *memory = memory_new(len + 1);

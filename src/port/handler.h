@@ -24,7 +24,6 @@ struct call {
      * cancel. The outcome and its texts are borrowed for the call alone. Nothing of the call may be
      * touched by the handler afterwards. */
     void (*done)(struct call *call, const struct outcome *outcome);
-    void *handler_private; /* the handler's, between start and done */
 };
 
 /* Several messages in one hand-over (SEMANTICS §7). The caller owns it until `done`; the calls' own
@@ -36,22 +35,21 @@ struct call_group {
      * has one outcome for each call (OK, or what was said of that item); else it is NULL. */
     void (*done)(struct call_group *group, const struct outcome *whole,
                  const struct outcome *items);
-    void *handler_private;
 };
 
 struct handler;
 
 struct handler_vtable {
-    const char *kind; /* "http", "exec" */
+    const char *kind; /* "http", "exec", "stream", "callback" */
     bool in_process;  /* it runs inside our own process: what kills it kills us */
     /* MUST NOT block and MUST NOT fail: trouble is an outcome. */
     void (*start)(struct handler *handler, struct call *call);
-    /* The same for several; NULL: this handler takes one at a time. */
-    void (*start_group)(struct handler *handler, struct call_group *group);
-    void (*cancel_group)(struct handler *handler, struct call_group *group);
     /* Ends the call soon with ENDING_INTERRUPTED, unless it ended otherwise first. MUST NOT block.
      */
     void (*cancel)(struct handler *handler, struct call *call);
+    /* The same for several; NULL: this handler takes one at a time. */
+    void (*start_group)(struct handler *handler, struct call_group *group);
+    void (*cancel_group)(struct handler *handler, struct call_group *group);
     /* No call is under way. */
     void (*free)(struct handler *handler);
 };

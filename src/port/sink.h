@@ -8,13 +8,11 @@
 /* One text on its way. The caller's until done, with everything it points at. */
 struct sink_item {
     struct bytes id;   /* of the message: for names such as result:{id} */
-    struct bytes body; /* what is published … */
+    struct bytes body; /* what is published */
     struct bytes content_type;
     /* Called exactly once, from any thread, never from inside publish. OK: the sink has it, as
      * durably as it keeps things. Anything else: it may be published again. */
     void (*done)(struct sink_item *item, enum status status, const struct err *err);
-    void *arg;
-    void *sink_private;
 };
 
 struct sink;

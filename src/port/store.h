@@ -1,8 +1,9 @@
 /* store: where messages are safe.
  *
  * The store keeps envelopes with their bodies; an envelope's state says where it is listed: live
- * ones (queued, pending_retry) wait to be taken, letters wait for people. Three changes are all
- * there is: PUT a new message, UPDATE one that is held, FORGET one that succeeded.
+ * ones (queued, pending_retry) wait to be taken, letters wait for people. A message is PUT, UPDATED
+ * or MARKED while it is held, and FORGOTTEN when it succeeded; beside the messages stand each
+ * queue's facts, and texts that are kept for a time.
  *
  * Changes are submitted as commits. A commit is all or nothing, is durable (fsynced) before `done`
  * says so, and becomes visible to take, get, list and the counters at that moment, not before. All
@@ -49,11 +50,11 @@ static inline void store_held_free(struct store_held *held) {
 enum store_op_kind {
     STORE_PUT,    /* a new message: envelope, body. Sets seq */
     STORE_UPDATE, /* seq: this envelope from now on; body too where body.ptr is not NULL */
-    STORE_FORGET, /* seq: it succeeded, or was spilled (0: it was never here; the spill is counted)
-                   */
-    STORE_QUEUE,  /* the queue's own durable facts (paused, halted why, budget peak), as JSON */
-    STORE_MARK,   /* seq: what a person or a rule decided about a letter, without its envelope */
-    STORE_KEEP,   /* a text under a name, until it expires or is dropped */
+    /* seq: it succeeded, or was spilled (0: it was never here; the spill is counted) */
+    STORE_FORGET,
+    STORE_QUEUE, /* the queue's own durable facts (paused, halted why, budget peak), as JSON */
+    STORE_MARK,  /* seq: what a person or a rule decided about a letter, without its envelope */
+    STORE_KEEP,  /* a text under a name, until it expires or is dropped */
 };
 
 /* Texts that are kept beside the messages. A name is 1 to STORE_NAME_MAX bytes. */
@@ -97,8 +98,8 @@ struct store_op {
     bool duplicate;           /* out, PUT with check_id: held with the same body; nothing changed */
     struct bytes spilled_dlq; /* FORGET: count it as spilled from this DLQ */
     struct bytes queue_facts; /* QUEUE */
-    uint32_t
-        from;     /* UPDATE, FORGET, MARK: only from these states (a bit each); 0: whatever it is */
+    /* UPDATE, FORGET, MARK: only from these states (a bit each); 0: whatever it is in */
+    uint32_t from;
     bool skipped; /* out, with `from`: it is in none of them, or is being changed; left alone */
     struct store_mark mark; /* MARK */
     struct store_keep keep; /* KEEP; `queue` 0: of no queue */
@@ -116,7 +117,6 @@ struct store_commit {
     void *arg;
     size_t refused;
     struct err err;
-    void *store_private[4];
 };
 
 /* ---- taking ---- */
@@ -149,16 +149,16 @@ struct store_queue_counts {
 enum store_tristate { STORE_ANY, STORE_NO, STORE_YES };
 
 struct store_query {
-    struct bytes queue, dlq; /* empty: any */
-    uint32_t states;         /* bit per enum state; 0: any */
-    struct bytes category, reason_prefix, error_type, key,
-        text; /* empty: any; text: full-text search */
+    struct bytes queue, dlq;                               /* empty: any */
+    uint32_t states;                                       /* bit per enum state; 0: any */
+    struct bytes category, reason_prefix, error_type, key; /* empty: any */
+    struct bytes text;                                     /* full-text search; empty: any */
     bool has_cause;
     enum cause cause;
     bool has_fingerprint;
     uint64_t fingerprint;
-    struct wall since,
-        until; /* by dead_at for letters, created_at for live ones; 0: open. since ≤ t < until */
+    /* since ≤ t < until, by dead_at for letters, created_at for live ones; 0: open. */
+    struct wall since, until;
     uint32_t min_attempts;
     enum store_tristate escalated;
     bool letters; /* only what has a letter id */
@@ -215,15 +215,14 @@ struct store_group {
 };
 
 enum { STORE_COMMIT_BUCKETS = 12 };
-extern const double
-    store_commit_bounds_seconds[STORE_COMMIT_BUCKETS]; /* upper bounds; +Inf follows */
+/* Upper bounds; +Inf follows. */
+extern const double store_commit_bounds_seconds[STORE_COMMIT_BUCKETS];
 
 struct store_health {
     bool writable;        /* the last commit went through */
     struct err trouble;   /* why not */
     uint64_t fold_behind; /* changes committed but not yet in the file that people query */
     uint64_t journal_bytes, wal_bytes;
-    uint64_t commits;                                  /* groups synced */
     uint64_t commit_buckets[STORE_COMMIT_BUCKETS + 1]; /* not cumulative; the last is +Inf */
     double commit_seconds;                             /* sum */
 };
@@ -262,6 +261,9 @@ struct store_vtable {
      * several queues hold it (err lists them). Always current. */
     enum status (*get)(struct store *store, struct bytes queue, struct bytes id,
                        struct store_held **out, struct err *err);
+    /* By the store's own number, whatever its state; NULL: it is not held, or cannot be read.
+     * Always current. */
+    struct store_held *(*get_seq)(struct store *store, uint64_t seq);
     /* Waits at most 2 s for the fold of what was committed before. MUST NOT be called on an engine
      * thread. INVALID when the cursor or the search text is not understood. */
     enum status (*list)(struct store *store, const struct store_query *query, struct arena *arena,

@@ -338,7 +338,7 @@ const struct schema schemas[] = {
         NEXT("since", TIME)
         NEXT("fired_at", TIME)
         NEXT("told_at", TIME)
-        NEXT("owed", COUNT("notices that are yet to be taken by their receivers"))
+        NEXT("owed", COUNT("notices that are yet to be taken by their receivers, or to be noted as taken"))
         NEXT("summary", STRING))},
     {"Alerts", OBJECT(
         FIRST("alerts", ARRAY(REF("Alert")))

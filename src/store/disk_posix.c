@@ -16,7 +16,8 @@
 enum {
     WARM_BYTES = 8 << 20, /* behind the writer, kept for reads */
     DROP_STEP_BYTES = 1 << 20,
-    FILE_MODE = 0600, /* messages are nobody else's business */
+    BEGIN_BYTES = 1 << 20, /* written at once: the disk may begin before the sync */
+    FILE_MODE = 0600,      /* messages are nobody else's business */
     DIR_MODE = 0700,
 };
 
@@ -72,10 +73,17 @@ static int read_all(struct disk *disk, struct disk_file *file, uint64_t at, void
     return 0;
 }
 
+/* Who writes so much at once will sync it soon. Advice only. */
+static void begin_writing(const struct disk_file *file, uint64_t from, uint64_t to) {
+    if (to - from >= BEGIN_BYTES)
+        (void)sync_file_range(file->fd, (off_t)from, (off_t)(to - from), SYNC_FILE_RANGE_WRITE);
+}
+
 static int write_all(struct disk *disk, struct disk_file *file, uint64_t at, const void *from,
                      size_t len) {
     (void)disk;
     const char *next = from;
+    uint64_t from_at = at;
     if (at < file->dropped)
         file->dropped = at; /* the file began another life */
     while (len) {
@@ -89,6 +97,7 @@ static int write_all(struct disk *disk, struct disk_file *file, uint64_t at, con
         len -= (size_t)put;
     }
     file->written = at;
+    begin_writing(file, from_at, at);
     return 0;
 }
 

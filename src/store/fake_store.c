@@ -222,6 +222,16 @@ static enum status get(struct store *store, struct bytes queue, struct bytes id,
     return status;
 }
 
+static struct store_held *get_seq(struct store *store, uint64_t seq) {
+    struct fake_store *self = fake(store);
+    pthread_mutex_lock(&self->front.mutex);
+    const struct entry *entry = tables_find(&self->front.tables, seq);
+    bool is_held = entry && entry->stage == ENTRY_HELD;
+    struct store_held *held = is_held ? hold(&self->front.tables, entry) : NULL;
+    pthread_mutex_unlock(&self->front.mutex);
+    return held;
+}
+
 static enum status list(struct store *store, const struct store_query *query, struct arena *arena,
                         struct store_page *out, struct err *err) {
     struct fake_store *self = fake(store);
@@ -289,6 +299,7 @@ static const struct store_vtable vtable = {
     .counts = front_counts,
     .queue_facts = front_queue_facts,
     .get = get,
+    .get_seq = get_seq,
     .list = list,
     .kept = kept,
     .kept_list = kept_list,

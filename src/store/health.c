@@ -7,7 +7,6 @@ void health_note_commit(struct store_health *health, double seconds) {
     size_t bucket = 0;
     while (bucket < STORE_COMMIT_BUCKETS && seconds > store_commit_bounds_seconds[bucket])
         bucket++;
-    health->commits++;
     health->commit_seconds += seconds;
     health->commit_buckets[bucket]++;
 }

@@ -248,7 +248,7 @@ static void put_alert(struct json_out *json, const struct alert *alert) {
     put_time(json, "fired_at", alert->state.fired_at);
     put_time(json, "told_at", alert->state.told_at);
     json_key(json, "owed");
-    json_put_i64(json, (int64_t)alert->owed);
+    json_put_i64(json, (int64_t)(alert->owed + alert->unsaved));
     json_key(json, "summary");
     json_put(json, buf_view(&summary));
     json_close(json, '}');

@@ -32,6 +32,7 @@ void alerts_outbox_init(struct alerts *alerts) {
 
 static void forget(struct alerts *alerts, struct owed *owed) {
     owed->alert->owed--;
+    owed->alert->unsaved++;
     owed->alert->changed = true;
     alerts->owed--;
     list_remove(&owed->link);

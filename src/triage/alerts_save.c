@@ -16,6 +16,7 @@ struct save {
     struct alert *alert;
     bool drop;
     bool failed;
+    size_t told; /* notices that it says are taken */
     struct buf name, value;
 };
 
@@ -80,7 +81,7 @@ static void open_saved(struct alerts *alerts, struct alerts_post *post) {
         log_warn("alert %.*s: not saved: %s", BYTES_ARG(buf_view(&save->name)),
                  save->commit.err.text);
     alert->saving = false;
-    alert->kept = !save->drop;
+    alert->unsaved -= save->told;
     if (save->drop && !alert->changed && alert->state.stage == ALERT_QUIET && alert->owed == 0)
         alerts_drop(alerts, alert);
     buf_free(&save->name);
@@ -113,6 +114,7 @@ static void save_one(struct alerts *alerts, struct alert *alert) {
                                    .value = save->drop ? BYTES_NONE : buf_view(&save->value)}};
     save->commit =
         (struct store_commit){.ops = &save->op, .count = 1, .done = on_saved, .arg = alerts};
+    save->told = alert->unsaved;
     alert->changed = false;
     alert->saving = true;
     alerts->under_way++;
@@ -185,7 +187,6 @@ static void restore(struct alerts *alerts, const struct store_kept *kept, struct
     alert->state.fired_at = get_time(whole, "fired_at");
     alert->state.told_at = get_time(whole, "told_at");
     alert->value = get_double(whole, "value", arena);
-    alert->kept = true;
     if (json_get(whole, "owed", &owed))
         restore_owed(alerts, alert, owed, arena);
 }

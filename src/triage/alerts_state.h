@@ -31,8 +31,8 @@ struct alert {
     bool breached; /* by a sample of this turn */
     bool changed;  /* since it was last saved */
     bool saving;
-    bool kept; /* the store has it */
     size_t owed;
+    size_t unsaved; /* notices that were taken, which the store does not know yet */
 };
 
 /* A notice that is yet to be told, in its receiver's list. */

@@ -443,6 +443,40 @@ static void what_was_leased_is_taken_once_after_opening(void **state) {
     subject_free(subject);
 }
 
+/* ---- by number ---- */
+
+static void assert_by_number(struct subject *subject, uint64_t seq, const char *id) {
+    struct store_held *held = subject->store->vtable->get_seq(subject->store, seq);
+    if (!id) {
+        assert_null(held);
+        return;
+    }
+    assert_non_null(held);
+    assert_bytes(held->envelope.id, id);
+    store_held_free(held);
+}
+
+static void a_message_is_read_by_its_number_in_any_state(void **state) {
+    struct subject *subject = begin(state);
+    uint64_t letter = put_letter(subject, "letter"), gone = put_letter(subject, "gone");
+    uint64_t live;
+    struct envelope queued = subject_envelope(subject, "live");
+    assert_int_equal(subject_put(subject, &queued, "1", &live), STATUS_OK);
+    assert_by_number(subject, letter, "letter");
+    assert_by_number(subject, live, "live");
+    assert_by_number(subject, 12345, NULL);
+    fold(subject);
+    assert_by_number(subject, letter, "letter");
+    struct store_op op = marking(subject, letter, STATE_RESOLVED);
+    assert_int_equal(subject_commit(subject, &op, 1), STATUS_OK);
+    assert_by_number(subject, letter, "letter");
+    assert_int_equal(subject_forget(subject, gone), STATUS_OK);
+    assert_by_number(subject, gone, NULL);
+    fold(subject);
+    assert_by_number(subject, gone, NULL);
+    subject_free(subject);
+}
+
 #define EVERY(X)                                                                                   \
     X(a_kept_text_is_found_until_it_is_dropped)                                                    \
     X(a_kept_text_is_the_same_before_and_after_the_fold)                                           \
@@ -459,7 +493,8 @@ static void what_was_leased_is_taken_once_after_opening(void **state) {
     X(a_letter_in_the_engines_hands_is_left_alone)                                                 \
     X(one_that_waits_is_taken_by_its_number)                                                       \
     X(what_is_leased_stays_taken)                                                                  \
-    X(what_was_leased_is_taken_once_after_opening)
+    X(what_was_leased_is_taken_once_after_opening)                                                 \
+    X(a_message_is_read_by_its_number_in_any_state)
 
 static int run(const struct subject_kind *kind) {
 #define ROW(test) {#test, test, NULL, NULL, (void *)(uintptr_t)kind},

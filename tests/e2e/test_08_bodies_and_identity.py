@@ -6,7 +6,7 @@ import sys
 import time
 import urllib.parse
 
-from harness import base64_of, eventually, problem
+from harness import ROOT, base64_of, eventually, problem
 
 # Slices of JSON that a parser and a printer in between would spoil.
 BODIES = [
@@ -138,6 +138,9 @@ def test_headers_and_the_key_travel_with_the_message(serve, handler):
     assert first.headers.get_all("Impound-Attempt") == ["1"] and second.headers["Impound-Attempt"] == "2"
     assert first.headers["Impound-Replay"] == "0" and first.headers["Impound-Fallback"] is None
     assert second.headers["Impound-First-Attempt-At"].endswith("Z")
+    with open(os.path.join(ROOT, "docs", "workers.md"), encoding="utf-8") as guide:
+        told = guide.read()
+    assert [name for name in second.headers if name.startswith("Impound-") and f"`{name}`" not in told] == []
     envelope = server.message("m-1")
     assert envelope["message"]["key"] == "k1"
     assert envelope["message"]["headers"]["correlation_id"] == "c 7"

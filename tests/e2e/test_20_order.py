@@ -47,6 +47,10 @@ class Ledger:
                 self.done[key].append(number_of(call.id))
         return status
 
+    def is_through(self):
+        with self.lock:
+            return sum(len(set(numbers)) for numbers in self.done.values()) == KEYS * EACH
+
 
 def push_all(server, queue="q"):
     """Interleaved, so that every key always has others between its messages."""
@@ -78,7 +82,8 @@ def test_keys_keep_their_order_through_failures_and_dead_heads_stop_nobody_else(
         waiting = server.message(f"{key}-{number + 1}")
         assert waiting["state"] == "queued" and waiting["attempts"] == 0
         assert waiting["blocked_by"] == letters[key]["id"]
-        assert letters[key]["id"] in server.get(f"/v1/letters/{key}-{number + 1}/explain").json["summary"]
+        explained = server.get(f"/v1/letters/{key}-{number + 1}/explain").json
+        assert letters[key]["id"] in explained["summary"] and explained["limits"]["max_attempts"] == 5
 
     first = next(iter(dead))
     server.kill()
@@ -91,6 +96,48 @@ def test_keys_keep_their_order_through_failures_and_dead_heads_stop_nobody_else(
     for key, number in dead.items():
         assert ledger.done[key] == [n for n in range(EACH) if n != number], key
     assert ledger.together == []
+
+
+def replay_all(server):
+    """One replay of every letter, until it is over."""
+    answer = server.post("/v1/replays", {"filter": {"dlq": "q.dlq"}, "canary": False, "ramp": False, "rate": "max",
+                                         "dry_run": False})
+    assert answer.status in (200, 201, 202), answer.body
+    eventually(lambda: server.get(f"/v1/replays/{answer.json['id']}").json["state"] in ("done", "aborted"),
+               "the replay is over")
+    eventually(lambda: server.letters("q.dlq", state="replaying") == [], "what it sent has come to an end")
+
+
+def test_keys_keep_their_order_through_random_failures_and_replays(serve, handler):
+    chance = random.Random(200)
+    plan = {}
+    for key in range(KEYS):
+        for number in range(EACH):
+            statuses = [0, 0, 503, 400] if key % 2 == 0 else [0, 0, 0, 503]
+            plan[f"k{key}-{number}"] = [s for s in (chance.choice(statuses) for _ in range(2)) if s]
+    deaths = sum(statuses.count(400) for statuses in plan.values())
+    ledger = Ledger(plan)
+    server = serve({"q": {"handler": {"http": handler(ledger).url}, **FAST, "dlq": {"max_replays": 1000}}})
+    push_all(server)
+    odd = [f"k{key}" for key in range(1, KEYS, 2)]
+    eventually(lambda: all(len(ledger.done[key]) == EACH for key in odd), "other keys never wait")
+    assert not ledger.is_through()
+    rounds = 0
+    while not ledger.is_through():
+        eventually(lambda: server.dlq("q.dlq")["depth"] > 0 or server.queue("q")["depth"] == 0,
+                   "a head dies, or all are through")
+        replay_all(server)
+        rounds += 1
+        if rounds == 2:
+            server.kill()
+            server.start()
+    server.drained("q")
+    seen = sum(ledger.tried.values())
+    assert seen >= sum(map(len, plan.values())) + KEYS * EACH and deaths > KEYS / 4
+    for key in (f"k{n}" for n in range(KEYS)):
+        assert list(dict.fromkeys(ledger.done[key])) == list(range(EACH)), key  # a kill may repeat one
+        assert sorted(ledger.done[key]) == ledger.done[key], key
+    assert server.dlq("q.dlq")["depth"] == 0
 
 
 def test_on_dead_continue_lets_a_key_go_on(serve, handler):

@@ -253,6 +253,36 @@ def test_a_late_answer_is_taken_unless_it_was_leased_again(server):
     assert say(server, again, "ack").status == 200
 
 
+def test_a_late_answer_is_taken_even_when_its_message_is_dead(serve):
+    server = serve({"jobs": {"handler": {"lease": {}, "reply": {"store": "1h"}}, "breaker": "off",
+                             "retry": {"attempts": 1}}})
+    server.push_many("jobs", [{"id": some_id, "body": 1} for some_id in ("acked", "failed", "settled")])
+    acked, failed, settled = lease(server, max=3, lease_ms=50)
+    letters = {some_id: waits(server, some_id, "pending_review") for some_id in ("acked", "failed", "settled")}
+    assert all(letter["cause"] == "exhausted" for letter in letters.values())
+    assert len(server.letters("jobs.dlq")) == 3  # and with that they are in the file
+    server.kill()
+    server.start()
+    problem(say(server, acked, "extend", {"lease_ms": 1000}), 409)
+    assert say(server, acked, "ack", {"result": 7}).status == 200
+    letter = server.message("acked")
+    assert (letter["state"], letter["resolution"]) == ("resolved", "by_hand")
+    assert [(line["attempt"], line["verdict"]) for line in letter["history"]] == [(1, "retry"), (1, "ok")]
+    assert letter["id"] == letters["acked"]["id"] and letter["dead_at"] == letters["acked"]["dead_at"]
+    assert server.get("/v1/results/acked").json["body"] == 7
+    problem(say(server, acked, "ack"), 409)
+
+    assert say(server, failed, "fail", {"error_type": "ConnectionError"}).status == 200
+    letter = server.message("failed")
+    assert (letter["state"], letter["cause"], letter["attempts"]) == ("pending_review", "exhausted", 1)
+    assert letter["failure"]["error_type"] == "ConnectionError" and len(letter["history"]) == 2
+
+    server.post(f"/v1/letters/{letters['settled']['id']}/discard", {"why": "nobody wants it"})
+    assert say(server, settled, "ack").status == 200
+    assert server.message("settled")["state"] == "discarded", "what a person decided stands"
+    assert server.dlq("jobs.dlq")["depth"] == 1
+
+
 def test_leases_survive_a_kill_and_do_not_run_meanwhile(server):
     server.push_many("jobs", [{"id": some_id, "body": 1} for some_id in ("acked", "silent")])
     acked, silent = lease(server, max=2, lease_ms=1000)
@@ -372,3 +402,4 @@ def test_a_worker_that_dies_leaves_its_messages_to_the_next(serve):
 def test_the_examples_configuration_is_one(tmp_path):
     done = impound("check", "-c", os.path.join(EXAMPLE, "impound.yaml"), cwd=tmp_path)
     assert done.returncode == 0 and "handler: lease" in done.stdout, done.stderr
+    assert "\n\n" not in done.stdout

@@ -144,6 +144,10 @@ static enum status get(struct store *store, struct bytes queue, struct bytes id,
     return real(store)->vtable->get(real(store), queue, id, out, err);
 }
 
+static struct store_held *get_seq(struct store *store, uint64_t seq) {
+    return real(store)->vtable->get_seq(real(store), seq);
+}
+
 static uint64_t dlq_depth(struct store *store, struct bytes name) {
     return real(store)->vtable->dlq_depth(real(store), name);
 }
@@ -182,6 +186,7 @@ static const struct store_vtable vtable = {
     .counts = counts,
     .queue_facts = queue_facts,
     .get = get,
+    .get_seq = get_seq,
     .dlq_depth = dlq_depth,
     .listen = listen,
 };

@@ -10,7 +10,12 @@
 #include "base/bytes.h"
 #include "base/status.h"
 
-/* A whole row, in the order of its columns. */
+/* A whole row, in the order of its columns, and eight of them. */
+enum { DATABASE_ROW_VALUES = 28, DATABASE_ROWS = 8 };
+#define DATABASE_ANY_ROW                                                                           \
+    "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+#define DATABASE_TWO_ROWS  DATABASE_ANY_ROW ", " DATABASE_ANY_ROW
+#define DATABASE_FOUR_ROWS DATABASE_TWO_ROWS ", " DATABASE_TWO_ROWS
 #define DATABASE_ROW                                                                               \
     "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,"  \
     " ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)"
@@ -47,6 +52,7 @@
     X(MATCHES, "SELECT seq, queue FROM messages WHERE id = ?1"                                     \
                " UNION SELECT seq, queue FROM messages WHERE letter_id = ?1")                      \
     X(ROW_ADD, "INSERT INTO messages VALUES " DATABASE_ROW)                                        \
+    X(ROWS_ADD, "INSERT INTO messages VALUES " DATABASE_FOUR_ROWS ", " DATABASE_FOUR_ROWS)         \
     X(ROW_SET,                                                                                     \
       "INSERT INTO messages VALUES " DATABASE_ROW " ON CONFLICT (seq) DO UPDATE SET"               \
       " letter_id = excluded.letter_id, dlq = excluded.dlq, state = excluded.state,"               \

@@ -11,7 +11,8 @@
 
 enum {
     ROOM_WAIT_MS = 60 * 1000,
-    CROWD_GAP_MS = 20, /* a burst is over when no commit had to wait for so long */
+    PACE_MS = 50,                /* between two looks at how fast commits come */
+    BURST_BYTES_A_MS = 32 << 10, /* of the journal: a burst */
     REST_MAX_US = 50 * 1000,
 };
 
@@ -165,7 +166,18 @@ static bool is_fold_full(const struct sqlite_store *self) {
            keeps->changed_bytes >= FOLD_KEEP_BYTES;
 }
 
+static void note_pace(struct sqlite_store *self, struct mono now) {
+    int64_t ms = now.ms - self->pace_since.ms;
+    if (ms < PACE_MS)
+        return;
+    if ((self->applied_end - self->pace_from) / (uint64_t)ms >= BURST_BYTES_A_MS)
+        self->burst_at = now;
+    self->pace_since = now;
+    self->pace_from = self->applied_end;
+}
+
 void fold_note_commit(struct sqlite_store *self, struct mono now) {
+    note_pace(self, now);
     if (self->sealed_end == self->folded_end && self->fold_due.ms == MONO_NEVER.ms)
         self->behind_since = now;
     if (is_fold_full(self)) {
@@ -177,11 +189,11 @@ void fold_note_commit(struct sqlite_store *self, struct mono now) {
     }
 }
 
-/* Commits come faster than they are written, and nobody needs the fold yet. */
+/* Commits fill the disk, and nobody needs the fold yet. */
 static bool is_burst(struct sqlite_store *self) {
     pthread_mutex_lock(&self->front.mutex);
     struct mono now = clock_now(self->options.clock).mono;
-    bool burst = now.ms - self->crowded_at.ms < CROWD_GAP_MS &&
+    bool burst = now.ms - self->burst_at.ms < 2 * PACE_MS &&
                  now.ms - self->behind_since.ms < GIVE_WAY_MS && !self->fold_wanted &&
                  !self->fold_stopping;
     pthread_mutex_unlock(&self->front.mutex);

@@ -66,7 +66,9 @@ struct sqlite_store {
     bool fold_wanted; /* at once */
     bool fold_stopping;
     struct mono fold_due;     /* MONO_NEVER: nothing waits for a fold */
-    struct mono crowded_at;   /* when a commit last had to wait for another to be written */
+    struct mono burst_at;     /* when commits were last seen to come as a burst */
+    struct mono pace_since;   /* how fast they come is looked at from here on */
+    uint64_t pace_from;       /* where the journal ended then */
     struct mono behind_since; /* since when the file has not been up to date */
     int64_t fold_worked_us;   /* when the fold last rested, by the machine's clock */
     struct mono sweep_due;    /* the fold's own: when it next looks for texts that expired */

@@ -287,3 +287,17 @@ enum status reader_get(struct store *store, struct bytes queue, struct bytes id,
     pthread_mutex_unlock(&self->front.mutex);
     return status == STATUS_OK ? load(self, &found.at, out, err) : status;
 }
+
+struct store_held *reader_get_seq(struct store *store, uint64_t seq) {
+    struct sqlite_store *self = parts_of(store);
+    struct location at = {.seq = seq, .envelope_place = PLACE_FILE, .body_place = PLACE_FILE};
+    pthread_mutex_lock(&self->front.mutex);
+    const struct entry *entry = tables_find(&self->front.tables, seq);
+    bool may_be_held = entry ? entry->stage == ENTRY_HELD : seq < self->front.tables.next_seq;
+    if (entry && may_be_held)
+        locate(entry, &at);
+    pthread_mutex_unlock(&self->front.mutex);
+    struct store_held *held = NULL;
+    struct err err;
+    return may_be_held && load(self, &at, &held, &err) == STATUS_OK ? held : NULL;
+}

@@ -1,5 +1,8 @@
 #include "store/sqlite/rows.h"
 
+#include <stdlib.h>
+
+#include "base/memory.h"
 #include "core/lifecycle.h"
 #include "store/entry.h"
 #include "store/mark.h"
@@ -49,53 +52,68 @@ static struct bytes or_null(struct bytes text) {
     return text.len > 0 ? text : BYTES_NONE;
 }
 
-static void bind_envelope(sqlite3_stmt *stmt, const struct envelope *envelope,
+/* `first` is the place of the row's first value. */
+static void bind_envelope(sqlite3_stmt *stmt, int first, const struct envelope *envelope,
                           char fingerprint[DATABASE_FINGERPRINT_SIZE]) {
     bool letter = envelope->letter_id.len > 0;
-    database_bind_text(stmt, 3, envelope->id);
-    database_bind_text(stmt, 4, or_null(envelope->letter_id));
-    database_bind_text(stmt, 5, or_null(envelope->dlq));
-    database_bind_text(stmt, 6, bytes_of(state_text(envelope->state)));
-    database_bind_text(stmt, 7, letter ? bytes_of(cause_text(envelope->cause)) : BYTES_NONE);
-    database_bind_text(stmt, 8, or_null(envelope->category));
-    database_bind_text(stmt, 9, or_null(envelope->reason));
-    database_bind_text(stmt, 10, or_null(envelope->error_type));
+    database_bind_text(stmt, first + 2, envelope->id);
+    database_bind_text(stmt, first + 3, or_null(envelope->letter_id));
+    database_bind_text(stmt, first + 4, or_null(envelope->dlq));
+    database_bind_text(stmt, first + 5, bytes_of(state_text(envelope->state)));
+    database_bind_text(stmt, first + 6,
+                       letter ? bytes_of(cause_text(envelope->cause)) : BYTES_NONE);
+    database_bind_text(stmt, first + 7, or_null(envelope->category));
+    database_bind_text(stmt, first + 8, or_null(envelope->reason));
+    database_bind_text(stmt, first + 9, or_null(envelope->error_type));
     if (envelope->failed) {
         database_fingerprint(envelope->fingerprint, fingerprint);
-        database_bind_text(stmt, 11, bytes_of(fingerprint));
+        database_bind_text(stmt, first + 10, bytes_of(fingerprint));
     }
-    database_bind_text(stmt, 12, envelope->key);
-    sqlite3_bind_int64(stmt, 13, envelope->attempts);
-    sqlite3_bind_int64(stmt, 14, envelope->created_at.ms);
-    sqlite3_bind_int64(stmt, 15, envelope->dead_at.ms);
-    sqlite3_bind_int64(stmt, 16, envelope->next_attempt_at.ms);
-    sqlite3_bind_int64(stmt, 17, envelope->escalated_at.ms);
-    sqlite3_bind_int64(stmt, 21, envelope->closes_key);
-    sqlite3_bind_int64(stmt, 26, envelope->delay_ms);
-    sqlite3_bind_int64(stmt, 27, envelope->lease_ms);
-    database_bind_text(stmt, 28, bytes_clip(bytes_of(envelope->content_hash), CONTENT_MARK_SIZE));
+    database_bind_text(stmt, first + 11, envelope->key);
+    sqlite3_bind_int64(stmt, first + 12, envelope->attempts);
+    sqlite3_bind_int64(stmt, first + 13, envelope->created_at.ms);
+    sqlite3_bind_int64(stmt, first + 14, envelope->dead_at.ms);
+    sqlite3_bind_int64(stmt, first + 15, envelope->next_attempt_at.ms);
+    sqlite3_bind_int64(stmt, first + 16, envelope->escalated_at.ms);
+    sqlite3_bind_int64(stmt, first + 20, envelope->closes_key);
+    sqlite3_bind_int64(stmt, first + 25, envelope->delay_ms);
+    sqlite3_bind_int64(stmt, first + 26, envelope->lease_ms);
+    database_bind_text(stmt, first + 27,
+                       bytes_clip(bytes_of(envelope->content_hash), CONTENT_MARK_SIZE));
 }
 
-static void bind_places(sqlite3_stmt *stmt, const struct places *places) {
+static void bind_places(sqlite3_stmt *stmt, int first, const struct places *places) {
     const uint64_t numbers[] = {places->envelope.at, places->envelope.len, places->body.at,
                                 places->body.len};
     if (places->error_id != 0)
-        sqlite3_bind_int64(stmt, 18, places->error_id);
-    database_bind_text(stmt, 19, BYTES(""));
+        sqlite3_bind_int64(stmt, first + 17, places->error_id);
+    database_bind_text(stmt, first + 18, BYTES(""));
     for (int i = 0; i < 4; i++)
-        sqlite3_bind_int64(stmt, 22 + i, (sqlite3_int64)numbers[i]);
+        sqlite3_bind_int64(stmt, first + 21 + i, (sqlite3_int64)numbers[i]);
 }
 
-static enum status write_message(struct database *database, const struct row *row,
-                                 const struct envelope *envelope, const struct places *places,
-                                 struct err *err) {
+/* A row on its way into the file: what its values are bound to. */
+struct draft {
+    uint64_t seq;
+    uint32_t queue;
+    struct bytes mark;
+    struct envelope envelope;
+    struct places places;
     char fingerprint[DATABASE_FINGERPRINT_SIZE];
-    sqlite3_stmt *stmt = database_statement(database, row->fresh ? SQL_ROW_ADD : SQL_ROW_SET);
-    sqlite3_bind_int64(stmt, 1, (sqlite3_int64)row->seq);
-    sqlite3_bind_int64(stmt, 2, row->queue);
-    bind_envelope(stmt, envelope, fingerprint);
-    bind_places(stmt, places);
-    database_bind_text(stmt, 20, row->mark);
+};
+
+static void bind_draft(sqlite3_stmt *stmt, int first, struct draft *draft) {
+    sqlite3_bind_int64(stmt, first, (sqlite3_int64)draft->seq);
+    sqlite3_bind_int64(stmt, first + 1, draft->queue);
+    bind_envelope(stmt, first, &draft->envelope, draft->fingerprint);
+    bind_places(stmt, first, &draft->places);
+    database_bind_text(stmt, first + 19, draft->mark);
+}
+
+static enum status write_draft(struct database *database, enum database_sql which,
+                               struct draft *draft, struct err *err) {
+    sqlite3_stmt *stmt = database_statement(database, which);
+    bind_draft(stmt, 1, draft);
     return database_step(database, stmt, err);
 }
 
@@ -113,22 +131,22 @@ static enum status move_bytes(struct database *database, const struct row *row,
     return old ? delete_old_body(database, row->seq, err) : STATUS_OK;
 }
 
-static enum status write_decoded(struct database *database, struct error_texts *texts,
-                                 const struct row *row, const struct envelope *envelope,
-                                 struct err *err) {
-    struct places places = {0};
+/* Everything but the row itself. */
+static enum status write_around(struct database *database, struct error_texts *texts,
+                                const struct row *row, struct draft *draft, struct err *err) {
     bool found;
     enum status status = STATUS_OK;
+    draft->seq = row->seq;
+    draft->queue = row->queue;
+    draft->mark = row->mark;
+    draft->places = (struct places){0};
     if (!row->fresh)
-        status = take_places(database, SQL_ROW_PLACES, row->seq, &places, &found, err);
-    int64_t before = places.error_id;
+        status = take_places(database, SQL_ROW_PLACES, row->seq, &draft->places, &found, err);
+    error_texts_drop(texts, draft->places.error_id);
     if (status == STATUS_OK)
-        status = error_texts_add(texts, database, envelope, &places.error_id, err);
+        status = error_texts_add(texts, database, &draft->envelope, &draft->places.error_id, err);
     if (status == STATUS_OK)
-        status = move_bytes(database, row, &places, err);
-    if (status == STATUS_OK)
-        status = write_message(database, row, envelope, &places, err);
-    error_texts_drop(texts, before);
+        status = move_bytes(database, row, &draft->places, err);
     return status;
 }
 
@@ -140,18 +158,77 @@ static enum status read_envelope(const struct row *row, struct arena *arena, str
 
 enum status rows_write(struct database *database, struct error_texts *texts, const struct row *row,
                        struct err *err) {
-    char memory[SCRATCH_BYTES]; /* is enough for nearly all */
+    struct draft draft;
     struct arena arena;
-    struct envelope envelope;
-    arena_init_fixed(&arena, memory, sizeof memory);
-    enum status status = read_envelope(row, &arena, &envelope, err);
-    if (status != STATUS_OK) {
-        arena_init_heap(&arena, SCRATCH_BYTES);
-        status = read_envelope(row, &arena, &envelope, err);
-    }
+    arena_init_heap(&arena, SCRATCH_BYTES);
+    enum status status = read_envelope(row, &arena, &draft.envelope, err);
     if (status == STATUS_OK)
-        status = write_decoded(database, texts, row, &envelope, err);
+        status = write_around(database, texts, row, &draft, err);
+    if (status == STATUS_OK)
+        status = write_draft(database, row->fresh ? SQL_ROW_ADD : SQL_ROW_SET, &draft, err);
     arena_free(&arena);
+    return status;
+}
+
+/* ---- many at once ---- */
+
+/* Starting a statement, with its table and its indexes, costs as much as a row. */
+struct rows_batch {
+    struct database *database;
+    struct error_texts *texts;
+    size_t count;
+    struct draft drafts[DATABASE_ROWS];
+    char memory[DATABASE_ROWS][SCRATCH_BYTES];
+};
+
+struct rows_batch *rows_batch_new(struct database *database, struct error_texts *texts) {
+    struct rows_batch *batch = memory_grow(NULL, sizeof *batch);
+    batch->database = database;
+    batch->texts = texts;
+    batch->count = 0;
+    return batch;
+}
+
+void rows_batch_free(struct rows_batch *batch) {
+    free(batch);
+}
+
+static enum status write_full(struct rows_batch *batch, struct err *err) {
+    sqlite3_stmt *stmt = database_statement(batch->database, SQL_ROWS_ADD);
+    for (int i = 0; i < DATABASE_ROWS; i++)
+        bind_draft(stmt, 1 + i * DATABASE_ROW_VALUES, &batch->drafts[i]);
+    batch->count = 0;
+    return database_step(batch->database, stmt, err);
+}
+
+/* The row's bytes are copied: they need not outlive the call. False: they are too many. */
+static bool draft_row(struct rows_batch *batch, const struct row *row) {
+    struct arena arena;
+    arena_init_fixed(&arena, batch->memory[batch->count], SCRATCH_BYTES);
+    struct row copy = *row;
+    copy.envelope = arena_dup(&arena, row->envelope);
+    if (row->mark.ptr)
+        copy.mark = arena_dup(&arena, row->mark);
+    struct draft *draft = &batch->drafts[batch->count];
+    return copy.envelope.ptr && (!row->mark.ptr || copy.mark.ptr) &&
+           read_envelope(&copy, &arena, &draft->envelope, NULL) == STATUS_OK;
+}
+
+enum status rows_batch_write(struct rows_batch *batch, const struct row *row, struct err *err) {
+    if (!row->fresh || !draft_row(batch, row))
+        return rows_write(batch->database, batch->texts, row, err);
+    struct draft *draft = &batch->drafts[batch->count];
+    enum status status = write_around(batch->database, batch->texts, row, draft, err);
+    if (status == STATUS_OK && ++batch->count == DATABASE_ROWS)
+        status = write_full(batch, err);
+    return status;
+}
+
+enum status rows_batch_flush(struct rows_batch *batch, struct err *err) {
+    enum status status = STATUS_OK;
+    for (size_t i = 0; status == STATUS_OK && i < batch->count; i++)
+        status = write_draft(batch->database, SQL_ROW_ADD, &batch->drafts[i], err);
+    batch->count = 0;
     return status;
 }
 

@@ -21,6 +21,13 @@ struct row {
 /* Inserts or updates. CORRUPT when the envelope cannot be read. */
 enum status rows_write(struct database *database, struct error_texts *texts, const struct row *row,
                        struct err *err);
+/* The same for many: fresh rows may be written by a later call, by rows_batch_flush at the latest.
+ * The row's mark must live until then. */
+struct rows_batch;
+struct rows_batch *rows_batch_new(struct database *database, struct error_texts *texts);
+void rows_batch_free(struct rows_batch *batch);
+enum status rows_batch_write(struct rows_batch *batch, const struct row *row, struct err *err);
+enum status rows_batch_flush(struct rows_batch *batch, struct err *err);
 /* The mark alone. */
 enum status rows_mark(struct database *database, uint64_t seq, struct bytes mark, struct err *err);
 enum status rows_delete(struct database *database, struct error_texts *texts, uint64_t seq,

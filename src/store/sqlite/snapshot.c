@@ -196,7 +196,7 @@ static enum status read_entry(struct reading *reading, const struct snapshot_ent
 }
 
 static enum status write_entry(struct reading *reading, const struct snapshot *snapshot,
-                               size_t place, struct error_texts *texts, struct database *database,
+                               size_t place, struct rows_batch *rows, struct database *database,
                                struct err *err) {
     const struct snapshot_entry *entry = &snapshot->entries[place];
     struct bytes mark = BYTES_NONE;
@@ -208,20 +208,24 @@ static enum status write_entry(struct reading *reading, const struct snapshot *s
     enum status status = read_entry(reading, entry, &snapshot->bytes[place], &row, err);
     row.mark = mark;
     row.fresh = entry->fresh && !snapshot->tried;
-    return status == STATUS_OK ? rows_write(database, texts, &row, err) : status;
+    return status == STATUS_OK ? rows_batch_write(rows, &row, err) : status;
 }
 
 static enum status write_entries(const struct snapshot *snapshot, struct error_texts *texts,
                                  struct sqlite_store *self, struct err *err) {
     struct reading reading = {
         .journal = self->journal, .envelopes.ahead = READ_AHEAD, .bodies.ahead = READ_AHEAD};
+    struct rows_batch *rows = rows_batch_new(self->fold_db, texts);
     enum status status = STATUS_OK;
     for (size_t i = 0; status == STATUS_OK && i < snapshot->entry_count; i++) {
         if (!snapshot->entries[i].forgotten)
-            status = write_entry(&reading, snapshot, i, texts, self->fold_db, err);
+            status = write_entry(&reading, snapshot, i, rows, self->fold_db, err);
         if (i % GIVE_WAY_ENTRIES == 0)
             fold_give_way(self);
     }
+    if (status == STATUS_OK)
+        status = rows_batch_flush(rows, err);
+    rows_batch_free(rows);
     journal_window_free(&reading.envelopes);
     journal_window_free(&reading.bodies);
     return status;

@@ -216,11 +216,9 @@ static void write_batches(struct sqlite_store *self, struct batch *batches) {
 }
 
 void writer_step(struct sqlite_store *self) {
-    for (bool waited = false;; waited = true) {
+    for (;;) {
         pthread_mutex_lock(&self->front.mutex);
         struct batch *batches = next_batches(self);
-        if (batches && waited)
-            self->crowded_at = clock_now(self->options.clock).mono;
         pthread_mutex_unlock(&self->front.mutex);
         if (!batches)
             return;

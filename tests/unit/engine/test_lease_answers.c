@@ -170,6 +170,8 @@ static void a_late_failure_is_judged_as_the_attempt_that_expired(void **state) {
     assert_false(envelope->suspect);
     assert_int_equal(envelope->history_count, 2);
     assert_int_equal(envelope->history[1].attempt, 1);
+    assert_true(envelope->history[0].counted);
+    assert_false(envelope->history[1].counted); /* once is enough */
     rig_free(scene.rig);
 }
 
@@ -222,6 +224,127 @@ static void a_refused_answer_leaves_the_message_due_when_it_was(void **state) {
     rig_pass(scene.rig, 1);
     lease_rig_fetch(scene.rig, &again, 1);
     assert_int_equal(again.count, 1);
+    rig_free(scene.rig);
+}
+
+/* ---- too late: it is a letter ---- */
+
+/* The only attempt that it has is the silence. */
+static void open_dead_scene(struct scene *scene, struct rig_options options) {
+    scene->rig = lease_rig_new(options);
+    scene->rig->policy.retry.attempts = 1;
+    rig_push(scene->rig, "a");
+    lease_rig_fetch(scene->rig, &scene->fetched, 1);
+    scene->lease = scene->fetched.leases[0];
+    rig_pass(scene->rig, LEASE_MS);
+    assert_int_equal(rig_state(scene->rig, "a"), STATE_PENDING_REVIEW);
+    rig_clear_log(scene->rig);
+}
+
+static void an_ack_resolves_the_letter_that_its_message_has_become(void **state) {
+    (void)state;
+    struct scene scene;
+    open_dead_scene(&scene, (struct rig_options){0});
+    struct wall died = rig_look(scene.rig, "a")->dead_at;
+    rig_pass(scene.rig, 5);
+    assert_int_equal(lease_rig_ack(scene.rig, scene.lease), STATUS_OK);
+    const struct envelope *envelope = rig_look(scene.rig, "a");
+    assert_int_equal(envelope->state, STATE_RESOLVED);
+    assert_int_equal(envelope->resolution, RESOLUTION_BY_HAND);
+    assert_int_equal(envelope->resolved_at.ms, died.ms + 5);
+    assert_int_equal(envelope->dead_at.ms, died.ms);
+    assert_int_equal(envelope->attempts, 1);
+    assert_int_equal(envelope->history_count, 2);
+    assert_true(envelope->history[1].ok);
+    assert_int_equal(envelope->history[1].attempt, 1);
+    assert_int_equal(rig_view(scene.rig).in_flight, 0);
+    assert_int_equal(lease_rig_ack(scene.rig, scene.lease), STATUS_CONFLICT);
+    rig_free(scene.rig);
+}
+
+static void a_failure_tells_of_what_it_died_and_leaves_it_dead(void **state) {
+    (void)state;
+    static const char *const types[] = {"KeyError", "ConnectionError"}; /* dead; to be retried */
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        struct scene scene;
+        open_dead_scene(&scene, (struct rig_options){0});
+        struct wall died = rig_look(scene.rig, "a")->dead_at;
+        rig_pass(scene.rig, 5);
+        assert_int_equal(lease_rig_fail(scene.rig, scene.lease, types[i]), STATUS_OK);
+        const struct envelope *envelope = rig_look(scene.rig, "a");
+        assert_int_equal(envelope->state, STATE_PENDING_REVIEW);
+        assert_int_equal(envelope->cause, CAUSE_EXHAUSTED);
+        assert_bytes(envelope->error_type, types[i]);
+        assert_int_equal(envelope->dead_at.ms, died.ms);
+        assert_int_equal(envelope->attempts, 1);
+        assert_int_equal(envelope->history_count, 2);
+        rig_free(scene.rig);
+    }
+}
+
+static void an_extension_of_what_is_dead_is_refused(void **state) {
+    (void)state;
+    struct scene scene;
+    open_dead_scene(&scene, (struct rig_options){0});
+    assert_int_equal(lease_rig_extend(scene.rig, scene.lease, LEASE_MS), STATUS_CONFLICT);
+    assert_int_equal(lease_rig_ack(scene.rig, scene.lease), STATUS_OK);
+    rig_free(scene.rig);
+}
+
+static struct store_op discard(struct rig *rig) {
+    return (struct store_op){.kind = STORE_MARK,
+                             .queue = rig->store->vtable->queue_number(rig->store, BYTES("q")),
+                             .seq = 1,
+                             .mark = {.state = STATE_DISCARDED, .why = BYTES("not needed")}};
+}
+
+static void what_a_person_decided_meanwhile_stands(void **state) {
+    (void)state;
+    struct scene scene;
+    open_dead_scene(&scene, (struct rig_options){0});
+    struct store_op op = discard(scene.rig);
+    rig_commit(scene.rig, &op);
+    assert_int_equal(lease_rig_ack(scene.rig, scene.lease), STATUS_OK);
+    assert_int_equal(rig_state(scene.rig, "a"), STATE_DISCARDED);
+    rig_free(scene.rig);
+}
+
+static void an_answer_that_could_not_be_recorded_does_not_undo_it_later(void **state) {
+    (void)state;
+    struct scene scene;
+    open_dead_scene(&scene, (struct rig_options){0});
+    fake_store_fail(scene.rig->store, STATUS_IO, 1);
+    assert_int_equal(lease_rig_ack(scene.rig, scene.lease), STATUS_IO);
+    struct store_op op = discard(scene.rig);
+    rig_commit(scene.rig, &op);
+    rig_pass(scene.rig, RECORD_RETRY_FIRST_MS);
+    assert_int_equal(rig_state(scene.rig, "a"), STATE_DISCARDED);
+    assert_int_equal(rig_view(scene.rig).in_flight, 0);
+    rig_free(scene.rig);
+}
+
+static void on_discarded(struct store_commit *commit, enum status status) {
+    (void)commit;
+    assert_int_equal(status, STATUS_OK);
+}
+
+static void who_comes_while_a_person_decides_is_told_to_say_it_again(void **state) {
+    (void)state;
+    struct scene scene;
+    struct answered ack;
+    open_scene(&scene, (struct rig_options){.deferred = true});
+    scene.rig->policy.retry.attempts = 1;
+    rig_pass(scene.rig, LEASE_MS);
+    rig_store(scene.rig);
+    struct store_op op = discard(scene.rig);
+    struct store_commit commit = {.ops = &op, .count = 1, .done = on_discarded};
+    scene.rig->submit(scene.rig->store, &commit);
+    lease_rig_release(scene.rig, &ack, RELEASE_ACK, scene.lease);
+    rig_rest(scene.rig);
+    rig_store(scene.rig);
+    assert_int_equal(ack.asked->answers, 1);
+    assert_int_equal(ack.release.status, STATUS_BUSY);
+    assert_int_equal(rig_state(scene.rig, "a"), STATE_DISCARDED);
     rig_free(scene.rig);
 }
 
@@ -302,6 +425,12 @@ int main(void) {
         cmocka_unit_test(an_ack_that_comes_while_the_expiry_is_being_recorded_is_taken),
         cmocka_unit_test(who_is_late_has_no_say_once_it_is_leased_again),
         cmocka_unit_test(a_refused_answer_leaves_the_message_due_when_it_was),
+        cmocka_unit_test(an_ack_resolves_the_letter_that_its_message_has_become),
+        cmocka_unit_test(a_failure_tells_of_what_it_died_and_leaves_it_dead),
+        cmocka_unit_test(an_extension_of_what_is_dead_is_refused),
+        cmocka_unit_test(what_a_person_decided_meanwhile_stands),
+        cmocka_unit_test(an_answer_that_could_not_be_recorded_does_not_undo_it_later),
+        cmocka_unit_test(who_comes_while_a_person_decides_is_told_to_say_it_again),
         cmocka_unit_test(an_extension_runs_from_now_and_costs_no_write),
         cmocka_unit_test(a_longer_time_than_the_store_knows_is_durable_first),
         cmocka_unit_test(an_ack_waits_for_the_extension_before_it),

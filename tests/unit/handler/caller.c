@@ -95,7 +95,7 @@ static void on_group_done(struct call_group *group, const struct outcome *whole,
 void group_caller_init(struct group_caller *caller, size_t count) {
     static const char *const ids[GROUP_CALLER_MAX] = {"m-1", "m-2", "m-3", "m-4",
                                                       "m-5", "m-6", "m-7", "m-8"};
-    *caller = (struct group_caller){.group = {NULL, count, on_group_done, NULL}};
+    *caller = (struct group_caller){.group = {NULL, count, on_group_done}};
     caller->group.calls = caller->list;
     for (size_t i = 0; i < count; i++) {
         caller->list[i] = &caller->calls[i];

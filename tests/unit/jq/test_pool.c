@@ -204,7 +204,7 @@ static void a_program_that_takes_all_memory_ends_alone(void **state) {
                                        "reduce range(1e7) as $i (null; [.])"};
     struct jq *jq = jq_pool_new(&(struct jq_pool_options){.program = helper_program,
                                                           .helpers = 2,
-                                                          .timeout_ms = 3000,
+                                                          .timeout_ms = 1500,
                                                           .memory_bytes = 64 * 1024 * 1024});
     for (size_t i = 0; i < sizeof hogs / sizeof hogs[0]; i++)
         assert_invalid(jq, hogs[i], "the jq program");
@@ -341,10 +341,10 @@ static void a_helper_has_a_successor_before_it_is_needed(void **state) {
     free_pool(jq);
 }
 
-/* libjq 1.6 loses the elements of a list in which a value is looked for: a hundred times a megabyte
+/* libjq 1.6 loses the elements of a list in which a value is looked for: seventy times a megabyte
  * is more than the helper may have. (With sanitizers there is no limit.) */
 static void a_helper_that_has_grown_is_replaced_between_two_jobs(void **state) {
-    enum { TIMES = 100 };
+    enum { TIMES = 70 };
     (void)state;
     struct jq *jq = jq_pool_new(&(struct jq_pool_options){.program = helper_program,
                                                           .helpers = 1,
