@@ -96,6 +96,8 @@ def test_while_it_is_compensated_nothing_else_can_be_decided(serve, handler):
     eventually(undo.count, "it is being undone")
     problem(server.post("/v1/letters/o-0/discard", {"why": "y"}), 409, "being compensated")
     problem(server.post("/v1/letters/o-0/compensate", {"why": "y"}), 409, "being compensated")
+    problem(server.post("/v1/replays", {"all": True, "dry_run": False}), 409, "being compensated")
+    assert "being compensated now" in server.get("/v1/letters/o-0/explain").body.decode()
     hold.set()
     ended(server, 1)
     problem(server.post("/v1/letters/o-0/compensate", {"why": "y"}), 409, "resolved")
