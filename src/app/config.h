@@ -71,7 +71,8 @@ struct config_queue {
     struct bytes source;             /* "builtin" */
     struct config_handler *handlers; /* [0] the handler, then the fallbacks */
     size_t handler_count;
-    uint32_t concurrency; /* 32; lease: ENGINE_UNLIMITED */
+    struct config_handler *compensate; /* NULL: none */
+    uint32_t concurrency;              /* 32; lease: ENGINE_UNLIMITED */
     struct policy policy;
     struct engine_dlq *dlqs;      /* every DLQ this queue can reach, its default first */
     struct config_triage *triage; /* of the same DLQs */

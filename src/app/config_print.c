@@ -111,6 +111,11 @@ static void put_handlers(struct config_printer *p, const struct config_queue *qu
     buf_str(p->out, "    handler: ");
     put_handler(p, &queue->handlers[0]);
     buf_char(p->out, '\n');
+    if (queue->compensate) {
+        buf_str(p->out, "    compensate: ");
+        put_handler(p, queue->compensate);
+        buf_char(p->out, '\n');
+    }
     if (queue->handler_count == 1)
         return;
     buf_str(p->out, "    fallback:\n");

@@ -61,6 +61,29 @@ static bool read_handler(struct config_reader *reader, const struct config_node 
     return config_handler_read(reader, node, field, &queue->handlers[0]);
 }
 
+/* Its letters are done with one at a time, and their answers are nobody's results. */
+static bool read_compensate(struct config_reader *reader, const struct config_node *node,
+                            const struct config_field *field, void *out) {
+    struct config_queue *queue = out;
+    struct config_handler *handler = arena_alloc(reader->arena, sizeof *handler);
+    if (!config_handler_read(reader, node, field, handler))
+        return false;
+    if (handler->kind != HANDLER_HTTP && handler->kind != HANDLER_EXEC)
+        return config_reader_expected(reader, node, "{http: URL} or {exec: [COMMAND]}");
+    if (handler->batch > 1 || handler->reply.store_ms || handler->reply.url.len) {
+        config_mistake_add(&reader->mistakes, node->key_at,
+                           "compensate: it has neither batch nor reply");
+        return false;
+    }
+    if (leases(queue)) {
+        config_mistake_add(&reader->mistakes, node->key_at,
+                           "compensate: a queue whose workers lease has none");
+        return false;
+    }
+    queue->compensate = handler;
+    return true;
+}
+
 static const struct config_field queue_fields[] = {
     CONFIG_VALUE("source", read_source, struct config_queue, source),
     CONFIG_WHOLE("handler", read_handler),
@@ -78,7 +101,7 @@ static const struct config_field queue_fields[] = {
                   BLOCKED_LIMIT_MOST),
     CONFIG_VALUE("idempotency", config_order_read_idempotency, struct config_queue, idempotency),
     CONFIG_WHOLE("replay", config_triage_read_replay),
-    CONFIG_NOT_YET("compensate"),
+    CONFIG_WHOLE("compensate", read_compensate),
 };
 const struct config_table config_queue_table = CONFIG_TABLE(queue_fields);
 

@@ -43,6 +43,8 @@ static void compare_queue(const struct config_queue *old, const struct config_qu
         buf_printf(out, "queues.%.*s.source changed: restart to apply\n", BYTES_ARG(old->name));
     if (!same_handlers(old, new))
         buf_printf(out, "queues.%.*s.handler changed: restart to apply\n", BYTES_ARG(old->name));
+    if (!config_same_handler(old->compensate, new->compensate))
+        buf_printf(out, "queues.%.*s.compensate changed: restart to apply\n", BYTES_ARG(old->name));
     if (old->order != new->order)
         buf_printf(out, "queues.%.*s.order changed: restart to apply\n", BYTES_ARG(old->name));
     if (!same_checks(old, new))

@@ -32,6 +32,7 @@ struct line {
     struct broker *broker;
     struct engine_handler *handlers;
     size_t handler_count;
+    struct engine_handler compensate; /* its handler NULL: none */
 };
 
 /* Configurations are kept until the end: letters on their way to the store borrow from them. */
@@ -104,6 +105,12 @@ static void view_release(void *arg) {
     pthread_rwlock_unlock(&plant->config_lock);
 }
 
+/* Handlers are made at the start. */
+static bool view_compensates(void *arg, struct bytes name) {
+    const struct config_queue *queue = config_find_queue(((struct plant *)arg)->started, name);
+    return queue && queue->compensate;
+}
+
 /* ---- wiring ---- */
 
 static struct handler *make_exec(struct plant *plant, const struct config_handler *config) {
@@ -147,13 +154,19 @@ static enum status add_queue(struct plant *plant, const struct config_queue *que
                                     .batch = queue->handlers[i].batch,
                                     .edit = queue->handlers[i].edit,
                                     .reply = reply_of(plant, &queue->handlers[i].reply)};
-    struct engine_queue_options options = {.name = queue->name,
-                                           .lease_reply =
-                                               reply_of(plant, &queue->handlers[0].reply),
-                                           .rules = config_rules(queue),
-                                           .broker = line->broker,
-                                           .handlers = line->handlers,
-                                           .handler_count = line->handler_count};
+    if (queue->compensate)
+        line->compensate =
+            (struct engine_handler){.handler = make_handler(plant, queue->compensate),
+                                    .batch = 1,
+                                    .edit = queue->compensate->edit};
+    struct engine_queue_options options = {
+        .name = queue->name,
+        .compensate = queue->compensate ? &line->compensate : NULL,
+        .lease_reply = reply_of(plant, &queue->handlers[0].reply),
+        .rules = config_rules(queue),
+        .broker = line->broker,
+        .handlers = line->handlers,
+        .handler_count = line->handler_count};
     return engine_add(plant->engine, &options, err);
 }
 
@@ -297,7 +310,7 @@ static enum status open_port(struct plant *plant, struct err *err) {
         .base_dir = plant->started->dir,
         .replays = replay_plant_replays(plant->replays),
         .alerts = alarm_alerts(plant->alarm),
-        .config = {view_dlq, view_dlq_names, view_policy, view_release, plant},
+        .config = {view_dlq, view_dlq_names, view_policy, view_release, view_compensates, plant},
         .version = BYTES(IMPOUND_VERSION),
         .seed = random_seed()};
     struct server *server;
@@ -381,6 +394,8 @@ static void close_port(struct plant *plant) {
 static void free_line(struct line *line) {
     for (size_t i = 0; i < line->handler_count; i++)
         line->handlers[i].handler->vtable->free(line->handlers[i].handler);
+    if (line->compensate.handler)
+        line->compensate.handler->vtable->free(line->compensate.handler);
     free(line->handlers);
     line->broker->vtable->free(line->broker);
 }

@@ -6,6 +6,7 @@
 
 int cmd_alerts_run(const struct cli_env *env, int argc, char **argv);
 int cmd_audit_run(const struct cli_env *env, int argc, char **argv);
+int cmd_compensate_run(const struct cli_env *env, int argc, char **argv);
 int cmd_completion_run(const struct cli_env *env, int argc, char **argv);
 int cmd_discard_run(const struct cli_env *env, int argc, char **argv);
 int cmd_dlqs_run(const struct cli_env *env, int argc, char **argv);
@@ -25,10 +26,12 @@ int cmd_resolve_run(const struct cli_env *env, int argc, char **argv);
 int cmd_resume_run(const struct cli_env *env, int argc, char **argv);
 int cmd_show_run(const struct cli_env *env, int argc, char **argv);
 int cmd_stats_run(const struct cli_env *env, int argc, char **argv);
+int cmd_top_run(const struct cli_env *env, int argc, char **argv);
 int cmd_version_run(const struct cli_env *env, int argc, char **argv);
 
 extern const struct options_row cmd_alerts_options[];
 extern const struct options_row cmd_audit_options[];
+extern const struct options_row cmd_compensate_options[];
 extern const struct options_row cmd_discard_options[];
 extern const struct options_row cmd_escalate_options[];
 extern const struct options_row cmd_explain_options[];
@@ -43,5 +46,6 @@ extern const struct options_row cmd_resolve_options[];
 extern const struct options_row cmd_resume_options[];
 extern const struct options_row cmd_show_options[];
 extern const struct options_row cmd_stats_options[];
+extern const struct options_row cmd_top_options[];
 
 #endif

@@ -1,4 +1,5 @@
-/* ruling: the verbs resolve, discard and escalate, which differ in their words alone. */
+/* ruling: the verbs resolve, discard, escalate and compensate, which differ in their words alone.
+ */
 #ifndef CLI_RULING_H
 #define CLI_RULING_H
 

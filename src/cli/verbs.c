@@ -77,6 +77,11 @@ static const struct cli_verb own[] = {
      "several, or a filter, nothing is changed without --apply.\n\n"
      "  impound escalate 01909af4 --why 'ask the provider'",
      cmd_escalate_run, cmd_escalate_options},
+    {"compensate", "compensate [ID…]", "undo half-done letters; nothing is changed without --apply",
+     "Runs the queue's compensating handler for each of them. One that succeeds is resolved as\n"
+     "compensated; one that fails leaves its letter as it was, with its history longer.\n\n"
+     "  impound compensate --reason payment_refused --why 'order cancelled' --apply",
+     cmd_compensate_run, cmd_compensate_options},
     {"export", "export [ID…]", "whole letters as NDJSON, bodies and history included",
      "Without a filter it is every letter, in any state; with one, the unresolved ones unless "
      "--state\n"
@@ -105,6 +110,10 @@ static const struct cli_verb own[] = {
      cmd_audit_run, cmd_audit_options},
     {"stats", "stats", "rates, depths and counters of everything", "  impound stats --window 1m",
      cmd_stats_run, cmd_stats_options},
+    {"top", "top", "a live view of queues, DLQs, alerts and replays",
+     "Drawn again every second; q quits. Where the output is no terminal it is printed once.\n\n"
+     "  impound top",
+     cmd_top_run, cmd_top_options},
     {"completion", "completion bash|zsh|fish", "print a completion script for a shell",
      "  impound completion bash >~/.local/share/bash-completion/completions/impound",
      cmd_completion_run, NULL},
@@ -117,7 +126,8 @@ static const struct cli_verb own[] = {
 enum { OWN_COUNT = sizeof own / sizeof *own };
 
 static const char *const later[] = {
-    "compensate", "top", "demo", "bench",
+    "demo",
+    "bench",
 };
 
 static size_t count_local(const struct cli_verb *local) {

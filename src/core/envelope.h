@@ -28,6 +28,7 @@ struct envelope_note {
     bool ok;          /* it succeeded (a duplicate hand-over can): verdict "ok" */
     bool interrupted; /* verdict "interrupted" */
     bool probe;
+    bool compensation;    /* by the compensating handler */
     enum verdict verdict; /* else */
     struct bytes category;
     struct bytes error_type;
@@ -77,11 +78,12 @@ struct envelope {
     struct bytes blocked_by; /* the letter that closes its key: as the store knows it when asked */
     bool closes_key;         /* a letter of a queue in order: its key waits for it */
 
-    uint64_t lease;      /* the last lease's secret half; 0: never leased */
-    int64_t lease_ms;    /* > 0: it is leased now, for so long at a time */
-    bool suspect;        /* it was under way when its worker died: it runs alone */
-    struct bytes replay; /* the id of the replay that last sent it */
-    bool edited;         /* its body is not the one that first died; that one is kept */
+    uint64_t lease;        /* the last lease's secret half; 0: never leased */
+    int64_t lease_ms;      /* > 0: it is leased now, for so long at a time */
+    bool suspect;          /* it was under way when its worker died: it runs alone */
+    struct bytes replay;   /* the id of the replay that last sent it */
+    bool edited;           /* its body is not the one that first died; that one is kept */
+    uint32_t compensating; /* replaying: the attempt of its compensation that is next; 0: none */
 };
 
 enum envelope_part {
@@ -109,6 +111,11 @@ void envelope_store(const struct envelope *envelope, struct buf *out);
 /* Reads what envelope_store wrote, and the JSON that stores held before it. As envelope_decode. */
 enum status envelope_restore(struct bytes stored, struct arena *arena, struct envelope *out,
                              struct err *err);
+
+/* Hand-overs of its present round that were judged: of its compensation while it has one. */
+static inline uint32_t envelope_tries(const struct envelope *envelope) {
+    return envelope->compensating ? envelope->compensating - 1 : envelope->attempts;
+}
 
 /* Adds a line of history, dropping the oldest when there are ENVELOPE_HISTORY_MAX; its
  * error_message is clipped to ENVELOPE_NOTE_MESSAGE_MAX. False when a fixed arena is used up. */

@@ -77,6 +77,7 @@ static const struct envelope_field top_fields[] = {
     {"replayed_at", 39, FORM_TIME, IN_ALL, AT(replayed_at)},
     {"edited", 32, FORM_FLAG, IN_ALL, AT(edited)},
     {"suspect", 33, FORM_FLAG, IN_ALL, AT(suspect)},
+    {"compensating", 40, FORM_U32, IN_STORED, AT(compensating)},
     {"closes_key", 34, FORM_FLAG, IN_STORED | IN_LINE, AT(closes_key)},
     {"lease", 35, FORM_SIZE, IN_STORED, AT(lease)},
     {"lease_ms", 36, FORM_I64, IN_STORED, AT(lease_ms)},
@@ -97,5 +98,6 @@ static const struct envelope_field note_fields[] = {
     {"counted", 9, FORM_BOOL, IN_ALL, NOTE(counted)},
     {"replay", 10, FORM_U32, IN_ALL, NOTE(replay)},
     {"probe", 11, FORM_FLAG, IN_ALL, NOTE(probe)},
+    {"compensation", 12, FORM_FLAG, IN_ALL, NOTE(compensation)},
 };
 const struct envelope_section envelope_fields_note = SECTION(note_fields);

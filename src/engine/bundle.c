@@ -27,7 +27,7 @@ static struct flight *flight_at(struct list *node) {
 }
 
 static const struct engine_handler *handler_of(const struct flight *flight) {
-    return &flight->queue->handlers[flight->handler];
+    return flight_handler(flight);
 }
 
 static void bundle_free(struct bundle *bundle) {

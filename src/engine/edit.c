@@ -60,7 +60,7 @@ void edit_begin(struct flight *flight) {
     struct jq *jq = engine->options.jq;
     struct bytes body = flight->held->body;
     struct edit *edit = arena_alloc(&flight->held->arena, sizeof *edit);
-    *edit = (struct edit){.job = {.program = flight->queue->handlers[flight->handler].edit,
+    *edit = (struct edit){.job = {.program = flight_handler(flight)->edit,
                                   .input = body.len ? body : BYTES(""),
                                   .done = on_done},
                           .flight = flight,

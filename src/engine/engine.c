@@ -89,6 +89,7 @@ enum status engine_add(struct engine *engine, const struct engine_queue_options 
     queue->facts = facts;
     queue->broker = options->broker;
     queue->handlers = options->handlers;
+    queue->compensate = options->compensate;
     queue->handler_count = options->handler_count;
     queue->lease_reply = options->lease_reply;
     for (size_t i = 0; i < options->handler_count; i++)
@@ -175,7 +176,7 @@ static void drain(struct engine *engine) {
             struct flight *flight = CONTAINER_OF(node, struct flight, link);
             if (!flight->calling)
                 continue;
-            struct handler *handler = flight->queue->handlers[flight->handler].handler;
+            struct handler *handler = flight_handler(flight)->handler;
             handler->vtable->cancel(handler, &flight->call);
         }
         bundle_cancel(engine->queues[i]);

@@ -73,9 +73,10 @@ struct engine_queue_options {
     struct bytes name;
     struct engine_rules rules;
     struct broker *broker;
-    const struct engine_handler *handlers; /* the queue's handler, then its fallbacks */
-    size_t handler_count;                  /* 0: workers lease from it … */
-    struct engine_reply lease_reply;       /* … and their answers go there */
+    const struct engine_handler *handlers;   /* the queue's handler, then its fallbacks */
+    size_t handler_count;                    /* 0: workers lease from it … */
+    struct engine_reply lease_reply;         /* … and their answers go there */
+    const struct engine_handler *compensate; /* for letters that are compensated; NULL: none */
 };
 
 /* Something that people want to see happen (GET /v1/events, alerts). Borrowed for the call. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "engine/compensate.h"
 #include "engine/bundle.h"
 #include "engine/edit.h"
 #include "engine/fetch.h"
@@ -67,6 +68,12 @@ static void on_done(struct call *call, const struct outcome *outcome) {
     engine_post(flight->queue->engine, &flight->post);
 }
 
+const struct engine_handler *flight_handler(const struct flight *flight) {
+    const struct queue *queue = flight->queue;
+    return compensate_is(flight) && queue->compensate ? queue->compensate
+                                                      : &queue->handlers[flight->handler];
+}
+
 static void fill_call(struct flight *flight) {
     const struct envelope *envelope = &flight->held->envelope;
     flight->call = (struct call){
@@ -77,7 +84,7 @@ static void fill_call(struct flight *flight) {
         .content_type = envelope->content_type,
         .headers = envelope->headers,
         .header_count = envelope->header_count,
-        .attempt = envelope->attempts + 1,
+        .attempt = envelope_tries(envelope) + 1,
         .replay = envelope->replays,
         .fallback = flight->handler,
         .first_attempt_at = envelope->first_attempt_at,
@@ -88,14 +95,14 @@ static void fill_call(struct flight *flight) {
 
 void flight_call(struct flight *flight) {
     fill_call(flight);
-    if (flight->queue->handlers[flight->handler].edit.len)
+    if (flight_handler(flight)->edit.len)
         edit_begin(flight);
     else
         flight_start(flight);
 }
 
 void flight_start(struct flight *flight) {
-    const struct engine_handler *chosen = &flight->queue->handlers[flight->handler];
+    const struct engine_handler *chosen = flight_handler(flight);
     struct handler *handler = chosen->handler;
     if (chosen->batch > 1) {
         bundle_add(flight);
@@ -137,6 +144,8 @@ void flight_hand_over(struct flight *flight, bool probe) {
     flight->queue->running++;
     if (leases)
         fetch_give(flight);
+    else if (envelope->compensating)
+        compensate_begin(flight);
     else
         flight_call(flight);
 }

@@ -231,7 +231,7 @@ bool idempotency_admit(struct flight *flight) {
     struct queue *queue = flight->queue;
     struct engine *engine = queue->engine;
     struct bytes key = key_of(queue, flight->held), done;
-    if (!key.ptr)
+    if (!key.ptr || flight->held->envelope.compensating) /* undoing is not doing again */
         return true;
     struct claim *claim = find(queue->idempotency, key);
     if (claim && claim->busy) {

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/uuid.h"
+#include "engine/compensate.h"
 #include "engine/bundle.h"
 #include "engine/idempotency.h"
 #include "engine/order.h"
@@ -57,12 +58,13 @@ static void tell_breaker(struct flight *flight, const struct decision *decision)
     bool failed = decision->breaker_failure;
     if (!bundle_speaks(flight, decision))
         return;
-    if (flight->probe && flight->outcome.ending == ENDING_INTERRUPTED)
+    bool silent = flight->outcome.ending == ENDING_INTERRUPTED || compensate_is(flight);
+    if (flight->probe && silent)
         breaker_probe_withdrawn(&queue->breaker);
     else if (flight->probe)
         breaker_probe_ended(&queue->breaker, policy, now, queue->rules.concurrency, failed,
                             flight->outcome.retry_after_ms);
-    else if (before == BREAKER_CLOSED && flight->outcome.ending != ENDING_INTERRUPTED)
+    else if (before == BREAKER_CLOSED && !silent)
         breaker_note(&queue->breaker, policy, now, flight->held->seq, failed,
                      flight->outcome.retry_after_ms);
     if (queue->breaker.state == before)
@@ -218,7 +220,7 @@ static void put_failure(const struct outcome *outcome, struct buf *out) {
     buf_bytes(out, bytes_clip(words, WHY_WORDS_MAX));
 }
 
-static void halt_queue(struct flight *flight, const struct decision *decision) {
+void judge_halt(struct flight *flight, const struct decision *decision) {
     char memory[512];
     struct buf why;
     buf_init_fixed(&why, memory, sizeof memory);
@@ -257,7 +259,7 @@ static void carry_out(struct flight *flight, const struct decision *decision) {
         judge_bury(flight, decision->dlq, decision->cause, STATE_DISCARDED);
         break;
     case ACTION_HALT:
-        halt_queue(flight, decision);
+        judge_halt(flight, decision);
         wait_as_before(flight);
         break;
     case ACTION_HAND_BACK:
@@ -272,6 +274,8 @@ static struct decision decision_on(struct flight *flight) {
     struct queue *queue = flight->queue;
     const struct envelope *envelope = &flight->held->envelope;
     bool closed = queue->breaker.state == BREAKER_CLOSED;
+    if (compensate_is(flight))
+        return compensate_decide(flight);
     struct subject subject = {.attempt = envelope->attempts + !flight->counted_before,
                               .max_attempts = envelope->max_attempts,
                               .crashes = envelope->crashes,
@@ -315,6 +319,11 @@ void judge_decide(struct flight *flight) {
         flight->report->verdict = decision.verdict;
     else
         end_attempt(flight, &decision);
+    if (compensate_is(flight)) {
+        compensate_carry_out(flight, &decision);
+        record_decided(flight);
+        return;
+    }
     write_down(flight, &decision);
     carry_out(flight, &decision);
     bundle_leave(flight);

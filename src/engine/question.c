@@ -68,7 +68,7 @@ static void ask(struct flight *flight, size_t rule) {
 static struct rule_subject subject_of(const struct flight *flight) {
     const struct envelope *envelope = &flight->held->envelope;
     return (struct rule_subject){.outcome = &flight->outcome,
-                                 .attempt = envelope->attempts + 1,
+                                 .attempt = envelope_tries(envelope) + 1,
                                  .headers = envelope->headers,
                                  .header_count = envelope->header_count};
 }

@@ -73,8 +73,9 @@ static bool is_one_replay_too_many(struct queue *queue, struct store_held *held)
 /* A replay's first attempt is a first attempt. */
 static bool is_over_budget(struct queue *queue, struct store_held *held) {
     struct store *store = queue->engine->store;
-    if (held->envelope.attempts == 0 || budget_retry(&queue->budget, &queue->rules.policy->retry,
-                                                     queue->engine->now.mono, &queue->retry_hold))
+    if (envelope_tries(&held->envelope) == 0 ||
+        budget_retry(&queue->budget, &queue->rules.policy->retry, queue->engine->now.mono,
+                     &queue->retry_hold))
         return false;
     store->vtable->give_back(store, held, queue->retry_hold);
     return true;
@@ -88,7 +89,7 @@ static void hand_over(struct queue *queue, struct store_held *held, bool probe) 
     struct flight *flight = flight_new(queue, held);
     if (!idempotency_admit(flight))
         return;
-    bool retry = held->envelope.attempts > 0;
+    bool retry = envelope_tries(&held->envelope) > 0;
     if (probe)
         breaker_probe_started(&queue->breaker);
     if (!probe && retry)

@@ -23,7 +23,7 @@ struct publication {
 
 static const struct engine_reply *reply_of(const struct flight *flight) {
     const struct queue *queue = flight->queue;
-    return queue_leases(queue) ? &queue->lease_reply : &queue->handlers[flight->handler].reply;
+    return queue_leases(queue) ? &queue->lease_reply : &flight_handler(flight)->reply;
 }
 
 bool reply_wants_answer(const struct flight *flight) {

@@ -1,3 +1,4 @@
+#include "engine/compensate.h"
 #include "engine/spilling.h"
 
 enum {
@@ -12,9 +13,9 @@ static struct flight *flight_at(const struct list *node) {
 /* The DLQ that this letter arrives in, if that one spills. */
 static const struct engine_dlq *spilling_dlq(const struct flight *flight) {
     const struct envelope *envelope = &flight->held->envelope;
-    if (envelope->state != STATE_PENDING_REVIEW || envelope->replays > 0 ||
-        flight->late_letter || /* it is there already */
-        envelope->closes_key)  /* its key waits for it here */
+    if (envelope->state != STATE_PENDING_REVIEW || envelope->replays > 0 || flight->late_letter ||
+        compensate_is(flight) || /* it is there already */
+        envelope->closes_key)    /* its key waits for it here */
         return NULL;
     const struct engine_dlq *dlq = queue_dlq(flight->queue, envelope->dlq);
     return dlq && dlq->on_full == ON_FULL_SPILL ? dlq : NULL;

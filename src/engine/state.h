@@ -74,6 +74,7 @@ struct flight {
     bool duplicate; /* a report whose id is held already */
     bool postponed; /* a commit of it failed; counted in queue->postponed until one does not */
     bool killed_us; /* our last life ended in this attempt */
+    const struct envelope *before; /* of a compensation: the letter, to which it may go back */
 };
 
 struct queue {
@@ -87,6 +88,7 @@ struct queue {
     const struct engine_handler *handlers;
     size_t handler_count;
     struct engine_reply lease_reply;
+    const struct engine_handler *compensate;
     bool in_process; /* one of them runs inside our own process */
     struct idempotency *idempotency;
 
@@ -211,6 +213,7 @@ void flight_call(struct flight *flight); /* the next handler in the list, within
 void flight_ended(struct flight *flight, const struct outcome *outcome); /* copies it */
 void flight_start(struct flight *flight); /* the call as it is filled in */
 void flight_free(struct flight *flight);
+const struct engine_handler *flight_handler(const struct flight *flight); /* who has it */
 
 /* question.c */
 /* Gathers the facts, which may take a while; then judges. */
@@ -220,6 +223,7 @@ void question_outcome(struct flight *flight);
 void judge_decide(struct flight *flight); /* once all facts are there */
 /* Without an attempt: it needs none any more, or becomes a letter. */
 void judge_end(struct flight *flight, enum resolution resolution);
+void judge_halt(struct flight *flight, const struct decision *decision); /* its queue, with why */
 void judge_bury(struct flight *flight, struct bytes dlq, enum cause cause, enum state state);
 
 /* record.c */

@@ -1,4 +1,4 @@
-/* POST /v1/letters/{id}/resolve, /discard, /escalate, and the same in bulk. */
+/* POST /v1/letters/{id}/resolve, /discard, /escalate, /compensate, and the same in bulk. */
 #include "server/call.h"
 
 #include "server/choice.h"
@@ -51,6 +51,8 @@ static bool read_order(struct request *request, enum ruling_kind kind, const str
         return false;
     }
     order->ruling.who = request->actor;
+    order->ruling.compensates = request->server->options.config.compensates;
+    order->ruling.arg = request->server->options.config.arg;
     return true;
 }
 
@@ -82,6 +84,8 @@ static void put_result(struct request *request, const struct ruling *ruling,
     view_number(&json, "matched", result->matched);
     view_number(&json, "count", result->changed);
     view_number(&json, "busy", result->busy);
+    if (ruling->kind == RULING_COMPENSATE)
+        view_number(&json, "unable", result->unable);
     json_key(&json, "cursor");
     json_put(&json, result->walked.cursor);
     view_walked(&json, &result->walked);
@@ -118,6 +122,10 @@ void call_letter_escalate(struct request *request) {
     decide_one(request, RULING_ESCALATE);
 }
 
+void call_letter_compensate(struct request *request) {
+    decide_one(request, RULING_COMPENSATE);
+}
+
 void call_letters_resolve(struct request *request) {
     decide_many(request, RULING_RESOLVE);
 }
@@ -128,4 +136,8 @@ void call_letters_discard(struct request *request) {
 
 void call_letters_escalate(struct request *request) {
     decide_many(request, RULING_ESCALATE);
+}
+
+void call_letters_compensate(struct request *request) {
+    decide_many(request, RULING_COMPENSATE);
 }

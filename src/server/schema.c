@@ -202,7 +202,8 @@ const struct schema schemas[] = {
         NEXT("delay_ms", MAYBE_INTEGER)
         NEXT("counted", BOOLEAN)
         NEXT("replay", INTEGER)
-        NEXT("probe", BOOLEAN))},
+        NEXT("probe", BOOLEAN)
+        NEXT("compensation", BOOLEAN))},
     {"Envelope", OBJECT(
         FIRST("id", NULLABLE)
         NEXT("dlq", NULLABLE)
@@ -262,11 +263,12 @@ const struct schema schemas[] = {
         NEXT("why", TEXT("for the letters and the audit; a dry run needs none"))
         NEXT("dry_run", BOOLEAN))},
     {"Ruled", OBJECT(
-        FIRST("action", TEXT("resolve, discard or escalate"))
+        FIRST("action", TEXT("resolve, discard, escalate or compensate"))
         NEXT("dry_run", BOOLEAN)
         NEXT("matched", COUNT("letters that were chosen"))
         NEXT("count", COUNT("of those, the ones that were changed, or would be"))
         NEXT("busy", COUNT("of those, the ones left alone: being replayed, or decided meanwhile"))
+        NEXT("unable", COUNT("compensate: left alone, for their queue has no such handler"))
         NEXT("cursor", NULLABLE)
         NEXT("behind", COUNT("changes that the list does not show yet"))
         NEXT("skipped", COUNT("letters on which the where program failed"))

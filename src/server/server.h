@@ -22,6 +22,7 @@ struct server_config_view {
     /* Valid until server_config_release. */
     const struct policy *(*policy)(void *arg, struct bytes queue);
     void (*release)(void *arg);
+    bool (*compensates)(void *arg, struct bytes queue); /* it has a compensating handler */
     void *arg;
 };
 

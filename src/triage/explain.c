@@ -152,7 +152,8 @@ static void put_dead(const struct envelope *envelope, const struct policy *polic
     put_crashes(envelope, policy, out);
     buf_str(out, words->why);
     if (envelope->state == STATE_REPLAYING)
-        buf_str(out, " It is being replayed now: wait for the outcome.");
+        buf_printf(out, " It is being %s now: wait for the outcome.",
+                   envelope->compensating ? "compensated" : "replayed");
     else
         buf_printf(out, " %s", words->next);
     if (envelope->blocked_by.len)

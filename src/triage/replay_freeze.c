@@ -12,6 +12,9 @@ enum status replay_check_free(struct replays *replays, const struct envelope *le
                               struct err *err) {
     struct bytes by = BYTES_NONE;
     char id[UUID_TEXT_SIZE] = "";
+    if (letter->compensating)
+        return err_set(err, STATUS_CONFLICT, "letter %.*s is being compensated; wait for it",
+                       BYTES_ARG(letter->letter_id));
     if (letter->state == STATE_REPLAYING)
         by = letter->replay;
     pthread_mutex_lock(&replays->mutex);

@@ -158,7 +158,8 @@ static bool is_stale(const struct sending *sending, const struct replay_dlq *dlq
 /* A letter that moves was claimed in its own queue by the commit before. */
 static bool is_claimed(const struct sending *sending) {
     const struct envelope *envelope = &sending->held->envelope;
-    return envelope->state == STATE_REPLAYING && bytes_is(envelope->replay, sending->replay->id);
+    return envelope->state == STATE_REPLAYING && !envelope->compensating &&
+           bytes_is(envelope->replay, sending->replay->id);
 }
 
 static void look_at(struct sending *sending) {

@@ -2,10 +2,15 @@
 
 #include "base/memory.h"
 #include "triage/audit.h"
+#include "triage/compensate.h"
 
 #include <stdlib.h>
 
-enum { OPS_PER_COMMIT = 1000, AUDIT_ARENA_CHUNK = 4096 };
+enum {
+    OPS_PER_COMMIT = 1000,
+    HELD_PER_COMMIT = 64, /* of compensations, which are in memory whole */
+    AUDIT_ARENA_CHUNK = 4096,
+};
 
 static const struct {
     const char *name;
@@ -19,6 +24,9 @@ static const struct {
     [RULING_ESCALATE] = {"escalate",
                          {.state = STATE_PENDING_REVIEW, .escalated = true},
                          BYTES("{\"state\":\"pending_review\",\"escalated\":true}")},
+    [RULING_COMPENSATE] = {"compensate",
+                           {.state = STATE_REPLAYING},
+                           BYTES("{\"state\":\"replaying\",\"compensating\":true}")},
 };
 
 const char *ruling_text(enum ruling_kind kind) {
@@ -35,6 +43,16 @@ static struct store_op mark_op(const struct ruling *ruling, uint32_t queue, uint
     op.mark.at = now;
     op.mark.why = ruling->why;
     return op;
+}
+
+static struct store_op op_of(const struct ruling *ruling, uint32_t queue, struct store_held *held,
+                             struct wall now) {
+    return ruling->kind == RULING_COMPENSATE ? compensate_op(held, queue, ruling->why, now)
+                                             : mark_op(ruling, queue, held->seq, now);
+}
+
+static bool is_able(const struct ruling *ruling, struct bytes queue) {
+    return ruling->kind != RULING_COMPENSATE || ruling->compensates(ruling->arg, queue);
 }
 
 static struct audit_entry audit_of(struct triage *triage, const struct ruling *ruling) {
@@ -54,6 +72,9 @@ static enum status not_open(const struct store_held *held, struct bytes id, stru
     if (envelope->letter_id.len == 0)
         return err_set(err, STATUS_CONFLICT, "\"%.*s\" is a message that is not dead (%s)",
                        BYTES_ARG(id), state_text(envelope->state));
+    if (envelope->state == STATE_REPLAYING && envelope->compensating)
+        return err_set(err, STATUS_CONFLICT, "letter \"%.*s\" is being compensated; wait for it",
+                       BYTES_ARG(id));
     if (envelope->state == STATE_REPLAYING)
         return err_set(err, STATUS_CONFLICT,
                        "letter \"%.*s\" is being replayed by replay %.*s; wait for it",
@@ -71,14 +92,14 @@ static enum status get(struct triage *triage, struct bytes queue, struct bytes i
 }
 
 static enum status mark_one(struct triage *triage, const struct ruling *ruling,
-                            const struct store_held *held, bool *skipped, struct err *err) {
+                            struct store_held *held, bool *skipped, struct err *err) {
     struct arena arena;
     arena_init_heap(&arena, AUDIT_ARENA_CHUNK);
     struct audit_entry entry = audit_of(triage, ruling);
     entry.subject = held->envelope.letter_id;
     entry.count = 1;
     uint32_t queue = triage->store->vtable->queue_number(triage->store, held->envelope.queue);
-    struct store_op ops[] = {mark_op(ruling, queue, held->seq, entry.at), audit_op(&entry, &arena)};
+    struct store_op ops[] = {op_of(ruling, queue, held, entry.at), audit_op(&entry, &arena)};
     enum status status = triage_commit(triage, ops, 2, err);
     *skipped = ops[0].skipped;
     if (status == STATUS_OK && *skipped) {
@@ -98,6 +119,9 @@ enum status ruling_one(struct triage *triage, const struct ruling *ruling, struc
         return status;
     if (held->envelope.state != STATE_PENDING_REVIEW)
         status = not_open(held, id, err);
+    else if (!is_able(ruling, held->envelope.queue))
+        status = err_set(err, STATUS_CONFLICT, "queue \"%.*s\" has no compensate handler",
+                         BYTES_ARG(held->envelope.queue));
     else
         status = mark_one(triage, ruling, held, &skipped, err);
     struct bytes letter = held->envelope.letter_id, home = held->envelope.queue;
@@ -121,6 +145,7 @@ struct bulk {
     struct audit_entry entry;
     struct store_op *ops; /* marks; the audit's comes behind them */
     size_t count;
+    struct store_held *held[HELD_PER_COMMIT]; /* of compensations */
     enum status status;
     struct err *err;
 };
@@ -137,23 +162,53 @@ static void flush(struct bulk *bulk) {
         bulk->result->changed += !bulk->ops[i].skipped;
         bulk->result->busy += bulk->ops[i].skipped;
     }
+    for (size_t i = 0; i < HELD_PER_COMMIT; i++) {
+        store_held_free(bulk->held[i]);
+        bulk->held[i] = NULL;
+    }
     bulk->count = 0;
     arena_free(&arena);
 }
 
+/* As it is now: the list may be a little older. */
+static void add_compensation(struct bulk *bulk, const struct envelope *listed, uint32_t queue) {
+    struct store *store = bulk->triage->store;
+    struct store_held **held = &bulk->held[bulk->count];
+    enum status status =
+        store->vtable->get(store, listed->queue, listed->letter_id, held, bulk->err);
+    if (status == STATUS_NOT_FOUND)
+        bulk->result->busy++;
+    else if (status != STATUS_OK)
+        bulk->status = status;
+    else
+        bulk->ops[bulk->count++] = compensate_op(*held, queue, bulk->ruling->why, bulk->entry.at);
+    if (bulk->count == HELD_PER_COMMIT)
+        flush(bulk);
+}
+
+static void add(struct bulk *bulk, const struct selection_letter *letter) {
+    struct store *store = bulk->triage->store;
+    uint32_t queue = store->vtable->queue_number(store, letter->envelope->queue);
+    if (bulk->ruling->kind == RULING_COMPENSATE) {
+        add_compensation(bulk, letter->envelope, queue);
+        return;
+    }
+    bulk->ops[bulk->count++] = mark_op(bulk->ruling, queue, letter->seq, bulk->entry.at);
+    if (bulk->count == OPS_PER_COMMIT)
+        flush(bulk);
+}
+
 static bool visit(void *arg, const struct selection_letter *letter) {
     struct bulk *bulk = arg;
-    struct store *store = bulk->triage->store;
     bulk->result->matched++;
     if (letter->envelope->state != STATE_PENDING_REVIEW) {
         bulk->result->busy++;
+    } else if (!is_able(bulk->ruling, letter->envelope->queue)) {
+        bulk->result->unable++;
     } else if (bulk->ruling->dry_run) {
         bulk->result->changed++;
     } else {
-        uint32_t queue = store->vtable->queue_number(store, letter->envelope->queue);
-        bulk->ops[bulk->count++] = mark_op(bulk->ruling, queue, letter->seq, bulk->entry.at);
-        if (bulk->count == OPS_PER_COMMIT)
-            flush(bulk);
+        add(bulk, letter);
     }
     return bulk->status == STATUS_OK;
 }

@@ -1,27 +1,32 @@
 /* ruling: what a person decides about letters without sending them anywhere: resolved by hand,
- * discarded, or escalated to somebody else. Always with a why, always audited. */
+ * discarded, escalated to somebody else, or given to the compensating handler. Always with a why,
+ * always audited. */
 #ifndef TRIAGE_RULING_H
 #define TRIAGE_RULING_H
 
 #include "triage/selection.h"
 
-enum ruling_kind { RULING_RESOLVE, RULING_DISCARD, RULING_ESCALATE };
+enum ruling_kind { RULING_RESOLVE, RULING_DISCARD, RULING_ESCALATE, RULING_COMPENSATE };
 
 struct ruling {
     struct selection selection; /* for ruling_many */
     enum ruling_kind kind;
     struct bytes who, why;
     bool dry_run;
+    /* RULING_COMPENSATE: whether letters of this queue can be. */
+    bool (*compensates)(void *arg, struct bytes queue);
+    void *arg;
 };
 
 struct ruling_result {
     uint64_t matched; /* letters that were chosen */
     uint64_t changed; /* … and changed; in a dry run, that would be */
-    uint64_t busy; /* … and left alone: being replayed, or decided by somebody else meanwhile */
+    uint64_t busy;   /* … and left alone: being replayed, or decided by somebody else meanwhile */
+    uint64_t unable; /* … and left alone: their queue has no compensate handler */
     struct selection_result walked;
 };
 
-const char *ruling_text(enum ruling_kind kind); /* "resolve" "discard" "escalate" */
+const char *ruling_text(enum ruling_kind kind); /* "resolve" "discard" "escalate" "compensate" */
 
 /* One letter, by its own or its message's id (in `queue`, or in any when that is empty). NOT_FOUND;
  * CONFLICT when it is being replayed or decided already. *held_out: the letter as it is now. Waits.

@@ -4,7 +4,9 @@ import os
 import pty
 import re
 import shutil
+import signal
 import subprocess
+import termios
 
 import pytest
 
@@ -12,8 +14,8 @@ from harness import IMPOUND, PATIENCE_S, ROOT, Handler, Server, free_port, impou
 
 DONE, REFUSED, USAGE, UNREACHABLE, NOT_FOUND = range(5)
 VERBS = ["serve", "check", "push", "queues", "dlqs", "ls", "show", "explain", "pause", "resume", "stats",
-         "version", "doctor", "what-if", "replay", "replays", "resolve", "discard", "escalate", "alerts", "audit",
-         "groups", "export", "import"]
+         "version", "doctor", "what-if", "replay", "replays", "resolve", "discard", "escalate", "compensate", "alerts",
+         "audit", "top", "groups", "export", "import"]
 LATER = ["bench"]
 NASTY = "\x1b[2J\x1b]0;owned\x07 red\rback\x9b31m"
 
@@ -199,6 +201,77 @@ def test_colour_is_for_terminals_and_no_color_turns_it_off(lot):
     assert "\x1b[" in on_a_terminal(lot, "queues")
     assert "\x1b[" not in on_a_terminal(lot, "queues", NO_COLOR="1")
     assert "\x1b[" not in impound("queues", IMPOUND_URL=lot.url, NO_COLOR="").stdout
+
+
+# ---- the live view ----
+
+LEFT = "\x1b[?25h\x1b[?1049l"  # the cursor is back, and the screen that was there before
+
+
+class Watching:
+    """`impound top` on a terminal of its own."""
+
+    def __init__(self, url, rows=40):
+        self.leader, self.follower = pty.openpty()
+        termios.tcsetwinsize(self.follower, (rows, 200))
+        self.before = termios.tcgetattr(self.follower)
+        self.text = ""
+        self.process = subprocess.Popen([IMPOUND, "top"], stdin=self.follower, stdout=self.follower,
+                                        env={**os.environ, "IMPOUND_URL": url, "NO_COLOR": "1"})
+
+    def until(self, condition):
+        while not condition(self.text):
+            self.text += os.read(self.leader, 65536).decode()
+
+    def ended(self):
+        assert self.process.wait(PATIENCE_S) == 0
+        self.until(lambda text: text.endswith(LEFT))
+        assert termios.tcgetattr(self.follower) == self.before
+        os.close(self.leader)
+        os.close(self.follower)
+
+
+def test_top_is_printed_once_where_there_is_no_terminal(lot):
+    for words in (["top"], ["top", "--once"]):
+        shown = lot.cli(*words)
+        assert re.search(r"orders\s+running", shown) and re.search(r"orders\.dlq\s+1\b", shown)
+        assert "\x1b" not in shown
+    said = answer(lot, "top")
+    assert {row["queue"] for row in said["queues"]} == {"orders", "paused"} and "replays" in said
+    assert impound("top", "--once", IMPOUND_URL="http://127.0.0.1:1").returncode == UNREACHABLE
+
+
+def test_top_draws_again_until_q_and_gives_the_terminal_back(lot):
+    top = Watching(lot.url)
+    top.until(lambda text: text.count("\x1b[H") >= 2 and text.count("orders.dlq") >= 2)
+    os.write(top.leader, b"q")
+    top.ended()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_top_gives_the_terminal_back_when_a_signal_ends_it(lot, number):
+    top = Watching(lot.url)
+    top.until(lambda text: "orders.dlq" in text)
+    top.process.send_signal(number)
+    top.ended()
+
+
+def test_top_fits_the_terminal_and_follows_its_size(lot):
+    top = Watching(lot.url, rows=3)
+    top.until(lambda text: text.count("\x1b[H") >= 2)
+    assert all(frame.count("\r\n") <= 2 for frame in top.text.split("\x1b[H"))
+    termios.tcsetwinsize(top.follower, (40, 200))
+    top.process.send_signal(signal.SIGWINCH)
+    top.until(lambda text: "orders.dlq" in text)
+    os.write(top.leader, b"q")
+    top.ended()
+
+
+def test_top_waits_for_a_server_that_is_gone():
+    top = Watching(f"http://127.0.0.1:{free_port()}")
+    top.until(lambda text: text.count("cannot reach") >= 2)
+    os.write(top.leader, b"q")
+    top.ended()
 
 
 # ---- help ----

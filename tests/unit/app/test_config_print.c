@@ -33,6 +33,7 @@ static const char *const configs[] = {
     "  a:\n"
     "    handler: {http: \"http://h/\", timeout: 5s, ca: ca.pem, headers: {a: \"${HOME}\", b: "
     "\"$${x}\"}}\n"
+    "    compensate: {exec: [undo], timeout: 7s}\n"
     "    fallback: [{exec: [x, y], edit: '.a = \"b\"', reply: {store: 36h}}, {http: "
     "\"https://i/\"}]\n"
     "    concurrency: 3\n"
@@ -173,6 +174,8 @@ static void what_needs_a_restart_is_told(void **state) {
         {SMALL("", "q: {handler: lease}"), "queues.q.handler changed: restart to apply\n"},
         {SMALL("", "q: {handler: {http: \"http://h\", headers: {a: b}}}"),
          "queues.q.handler changed: restart to apply\n"},
+        {SMALL("", "q: {" HTTP("http://h") ", compensate: {exec: [undo]}}"),
+         "queues.q.compensate changed: restart to apply\n"},
         {SMALL("", "q: {" HTTP("http://h") ", fallback: [{http: \"http://h\"}]}"),
          "queues.q.handler changed: restart to apply\n"},
         {SMALL("", "q: {" HTTP("http://h") ", order: key}"),

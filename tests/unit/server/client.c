@@ -45,6 +45,11 @@ static const struct policy *config_policy(void *arg, struct bytes queue) {
     return bytes_is(queue, "orders") ? &policy : NULL;
 }
 
+static bool config_compensates(void *arg, struct bytes queue) {
+    (void)arg, (void)queue;
+    return false;
+}
+
 static void config_release(void *arg) {
     (void)arg;
 }
@@ -64,7 +69,8 @@ static void open_world(struct client_world *world, bool immediate, int64_t idle_
         .store = world->store,
         .clock = &test_clock,
         .triage = &world->triage,
-        .config = {config_dlq, config_dlq_names, config_policy, config_release, NULL},
+        .config = {config_dlq, config_dlq_names, config_policy, config_release, config_compensates,
+                   NULL},
         .version = BYTES("1.2.3"),
         .seed = 42,
     };

@@ -1,0 +1,12 @@
+/* impound compensate: letters that are half-done, given to the handler that undoes them. */
+#include "cli/cmd.h"
+
+#include "cli/ruling.h"
+
+const struct options_row cmd_compensate_options[] = {RULING_OPTIONS, {0}};
+
+int cmd_compensate_run(const struct cli_env *env, int argc, char **argv) {
+    static const struct ruling_verb verb = {"compensate", "given to their compensating handler",
+                                            cmd_compensate_options, false};
+    return ruling_run(env, &verb, argc, argv);
+}
