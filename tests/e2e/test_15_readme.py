@@ -1,5 +1,6 @@
 """What the README and the pages say, a reader can do: commands are run, configurations are checked."""
 import glob
+import json
 import os
 import re
 import shutil
@@ -76,6 +77,14 @@ class Reader:
         assert done.returncode == 0, (command, done.stdout, done.stderr)
         if expected:
             assert done.stdout.splitlines() == expected, command
+        if command.startswith("impound push"):
+            eventually(self.sees_it_done, "the orders are through, which takes a reader no longer than the next sentence")
+
+    def sees_it_done(self):
+        done = subprocess.run(["impound", "queues", "orders", "--json"], env=self.environment, text=True,
+                              capture_output=True, timeout=PATIENCE_S, check=True)
+        queue = json.loads(done.stdout)
+        return queue["depth"] == 0 and queue["in_flight"] == 0
 
     def starts(self, command):
         process = subprocess.Popen(["bash", "-c", f"exec {command}"], cwd=self.folder, env=self.environment)

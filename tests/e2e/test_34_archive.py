@@ -335,7 +335,8 @@ def test_a_kill_during_retention_loses_no_letter(serve, handler):
     server.start()
     assert held(server) | {letter["id"] for letter in archived(server)} == everyone
     listed = [one["path"] for one in server.get("/v1/archives").json["archives"]]
-    server.cli("import", *listed)
+    for path in listed:
+        server.cli("import", path)
     assert held(server) | {letter["id"] for letter in archived(server)} == everyone
     server.cli("import", *glob.glob(pattern))
     assert held(server) == everyone
