@@ -42,14 +42,15 @@ build() {
     ninja -C "$1"
 }
 
-# The names of unit and contract tests that are programs of ours, not scripts: one a line. Without the exec
-# handler's: it watches its processes by pidfd, which valgrind 3.19 does not know.
+# The names of unit and contract tests that are programs of ours, not scripts: one a line. Without those of
+# handlers that watch processes by pidfd, which valgrind 3.19 does not know, and without jq's own: libjq 1.6
+# loses what `index` looks at.
 programs() {
     meson introspect --tests "$1" | $python -c '
 import json, sys
 for test in json.load(sys.stdin):
     ours = "/tests/unit/" in test["cmd"][0] or "/tests/contract/" in test["cmd"][0]
-    if ours and not test["cmd"][0].endswith(".py") and test["name"] != "handler exec":
+    if ours and not test["cmd"][0].endswith(".py") and test["name"] not in ("handler exec", "handler stream", "jq run"):
         print(test["name"])'
 }
 
@@ -60,7 +61,7 @@ under_valgrind() {
 
 server_under_valgrind() (
     export SERVER_UNDER="$valgrind" PATIENCE_S=300
-    scenarios build -k "(bodies and not exec) or verdict or reports or duplicate"
+    scenarios build -k "(bodies and not exec and not rotation) or verdict or reports or duplicate"
 )
 
 under_tsan() {

@@ -150,6 +150,14 @@ static void keep(struct jq_kept *kept, uint64_t hash, struct bytes program, bool
     kept->count++;
 }
 
+void jq_kept_drop(struct jq_kept *kept, const jq_state *state) {
+    LIST_EACH_SAFE(link, &kept->entries) {
+        struct entry *entry = CONTAINER_OF(link, struct entry, link);
+        if (entry->state == state)
+            forget(kept, entry);
+    }
+}
+
 jq_state *jq_kept_get(struct jq_kept *kept, struct bytes program, bool input_marked,
                       struct buf *out) {
     uint64_t hash = bytes_hash(program);

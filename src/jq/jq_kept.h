@@ -20,4 +20,7 @@ jq_state *jq_kept_get(struct jq_kept *kept, struct bytes program, bool input_mar
 /* How many programs were compiled until now. */
 size_t jq_kept_compiled(const struct jq_kept *kept);
 
+/* This one is not to be run again. */
+void jq_kept_drop(struct jq_kept *kept, const jq_state *state);
+
 #endif

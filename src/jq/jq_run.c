@@ -120,6 +120,16 @@ static bool bad_input(jv value, struct buf *out) {
     return false;
 }
 
+/* What is kept holds nothing of this input. One that halted is not kept: libjq 1.6 frees its exit
+ * code and message at every start from then on. */
+static void rest(struct jq_run *run) {
+    if (jq_halted(run->state))
+        jq_kept_drop(run->kept, run->state);
+    else
+        jq_start(run->state, jv_null(), 0);
+    run->state = NULL;
+}
+
 bool jq_run_go(struct jq_run *run, size_t output_max, struct buf *out, bool *truthy) {
     assert(run->state);
     struct bytes text = run->is_marked ? buf_view(&run->marked) : run->input;
@@ -128,7 +138,6 @@ bool jq_run_go(struct jq_run *run, size_t output_max, struct buf *out, bool *tru
     if (!jv_is_valid(value))
         return bad_input(value, out);
     bool ok = run_on(run, value, output_max, out, truthy);
-    jq_start(run->state, jv_null(),
-             0); /* so that it holds nothing of this input while it is kept */
+    rest(run);
     return ok;
 }

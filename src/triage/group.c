@@ -268,10 +268,12 @@ enum status group_patch(struct triage *triage, uint64_t fingerprint,
     struct group_note note;
     arena_init_heap(&arena, GROUP_ARENA_CHUNK);
     enum status status = find(triage, fingerprint, &arena, &group, err);
+    pthread_mutex_lock(&triage->notes);
     if (status == STATUS_OK)
         status = group_note_get(triage->store, fingerprint, &arena, &note, err);
     if (status == STATUS_OK)
         status = save(triage, &group, &note, change, &arena, err);
+    pthread_mutex_unlock(&triage->notes);
     arena_free(&arena);
     return status;
 }

@@ -59,14 +59,23 @@ static void tell(struct watch *watch, const struct group *group, bool returned) 
         .fingerprint = group->fingerprint, .dlq = group->dlqs[0], .returned = returned};
 }
 
+/* The note as it is now, and it follows the letters. */
+static enum status follow(struct watch *watch, const struct group *group, struct group_note *note,
+                          struct err *err) {
+    pthread_mutex_lock(&watch->triage->notes);
+    enum status status =
+        group_note_get(watch->triage->store, group->fingerprint, watch->arena, note, err);
+    if (status == STATUS_OK && group_note_heed(note, group->last_seen))
+        status = note_returned(watch->triage, group, note, watch->arena, err);
+    if (status == STATUS_OK)
+        status = note_version(watch->triage, group, note, watch->arena, err);
+    pthread_mutex_unlock(&watch->triage->notes);
+    return status;
+}
+
 static enum status look(struct watch *watch, const struct group *group, struct err *err) {
     struct group_note note;
-    enum status status =
-        group_note_get(watch->triage->store, group->fingerprint, watch->arena, &note, err);
-    if (status == STATUS_OK && group_note_heed(&note, group->last_seen))
-        status = note_returned(watch->triage, group, &note, watch->arena, err);
-    if (status == STATUS_OK)
-        status = note_version(watch->triage, group, &note, watch->arena, err);
+    enum status status = follow(watch, group, &note, err);
     if (status != STATUS_OK)
         return status;
     if (note.returned_at.ms > watch->since.ms)

@@ -5,10 +5,12 @@
 void triage_init(struct triage *triage, struct clock *clock, uint64_t seed) {
     *triage = (struct triage){.clock = clock};
     pthread_mutex_init(&triage->mutex, NULL);
+    pthread_mutex_init(&triage->notes, NULL);
     rng_seed(&triage->rng, seed);
 }
 
 void triage_free(struct triage *triage) {
+    pthread_mutex_destroy(&triage->notes);
     pthread_mutex_destroy(&triage->mutex);
 }
 

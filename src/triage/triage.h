@@ -17,6 +17,7 @@ struct triage {
     struct clock *clock;
     pthread_mutex_t mutex; /* of the rng */
     struct rng rng;
+    pthread_mutex_t notes; /* held by whoever reads a group's note to write it anew */
 };
 
 /* Store and jq are set by whoever opens them. */
