@@ -135,8 +135,8 @@ def test_a_process_that_dies_with_32_in_flight_finds_its_killer(installed, tmp_p
     lives = []
     while not lives or lives[-1].returncode != 0:
         assert len(lives) < 10, "it dies for ever"
-        # In the first life 32 are inside when the killer strikes; in the second the first suspect waits for
-        # somebody else to come.
+        # In the first life 32 are inside when the killer strikes; in the second, suspect and neighbour wait
+        # for one another.
         company = {0: 32, 1: 2}.get(len(lives), 0)
         lives.append(run_checked(program, tmp_path, "run", company))
         assert lives[-1].returncode in (0, -6), lives[-1].stderr

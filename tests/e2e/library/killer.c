@@ -3,7 +3,8 @@
  *
  *   killer FOLDER push COUNT   pushes m0 … and one "killer" in their midst
  *   killer FOLDER run COMPANY  dies of the killer, or ends with 0 when nothing is left; nobody goes
- * on before COMPANY messages have been handed over killer FOLDER letters      prints all letters */
+ *                              on before COMPANY messages are inside, one of the first 32 among them
+ *   killer FOLDER letters      prints all letters */
 #include <impound/impound.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -13,11 +14,12 @@
 
 enum { PATIENCE_MS = 60000, IN_FLIGHT = 32 };
 
-/* Nobody goes on before so many have come in. */
+/* Nobody goes on before so many have come in, and one of the first 32 among them: those are the
+ * suspects of the second life. */
 struct hall {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    int entered, wanted;
+    int entered, wanted, suspects;
 };
 
 static const char config[] = "queues:\n"
@@ -35,12 +37,13 @@ static void say(const char *what, const char *id) {
 }
 
 /* Of a full hall only the killer comes out. */
-static void enter(struct hall *hall, int killer) {
+static void enter(struct hall *hall, int killer, int suspect) {
     int stays = hall->wanted == IN_FLIGHT && !killer;
     pthread_mutex_lock(&hall->mutex);
     hall->entered++;
+    hall->suspects += suspect;
     pthread_cond_broadcast(&hall->changed);
-    while (hall->entered < hall->wanted || stays)
+    while (hall->wanted > 0 && (stays || hall->suspects == 0 || hall->entered < hall->wanted))
         pthread_cond_wait(&hall->changed, &hall->mutex);
     pthread_mutex_unlock(&hall->mutex);
 }
@@ -50,10 +53,11 @@ static int handle(const struct impound_message *message, struct impound_outcome 
     const char *id = impound_message_id(message);
     int killer = strcmp(id, "killer") == 0;
     say("run", id);
-    enter((struct hall *)arg, killer);
+    long number = killer ? 0 : strtol(id + 1, NULL, 10);
+    enter((struct hall *)arg, killer, number < IN_FLIGHT);
     if (killer)
         abort();
-    if (strtol(id + 1, NULL, 10) % 4 == 0) {
+    if (number % 4 == 0) {
         impound_outcome_fail(outcome, "ValidationError", "ends as a letter, to be looked at");
         impound_outcome_set_status(outcome, 422);
     }
@@ -74,7 +78,7 @@ static int push_all(struct impound_worker *worker, int count, struct impound_err
 }
 
 static int run(struct impound_worker *worker, int wanted, struct impound_error *error) {
-    static struct hall hall = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0};
+    static struct hall hall = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, 0};
     hall.wanted = wanted;
     return impound_worker_handle(worker, "q", 0, handle, &hall, error) != IMPOUND_OK ||
            impound_worker_start(worker, error) != IMPOUND_OK ||
