@@ -4,14 +4,22 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
+#include "core/rule.h"
 
-/* One text on its way. The caller's until done, with everything it points at. */
+/* One message on its way. The caller's until done, with everything it points at. */
 struct sink_item {
     struct bytes id;   /* of the message: for names such as result:{id} */
-    struct bytes body; /* what is published */
+    struct bytes body; /* what is published; ptr NULL: a tombstone, where there are such */
+    struct bytes key;  /* ptr NULL: none */
     struct bytes content_type;
+    const struct rule_header *headers;
+    size_t header_count;
+    /* The envelope's `source` of the message that goes back to where it came from; empty: to where
+     * the sink's URL says. */
+    struct bytes origin;
     /* Called exactly once, from any thread, never from inside publish. OK: the sink has it, as
-     * durably as it keeps things. Anything else: it may be published again. */
+     * durably as it keeps things, and it was routed somewhere. Anything else: it may be published
+     * again. */
     void (*done)(struct sink_item *item, enum status status, const struct err *err);
 };
 

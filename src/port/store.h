@@ -26,8 +26,10 @@ struct store_held {
     uint64_t seq; /* the store's number for it; 0: it is not in the store (yet) */
     struct envelope envelope;
     struct bytes body;
-    struct arena arena; /* heap; everything above points into it */
-    void *source;       /* the broker's own mark, for settle */
+    struct arena arena;  /* heap; everything above points into it */
+    void *source;        /* the broker's own mark, for settle */
+    bool redelivered;    /* its broker may have given it before */
+    uint32_t deliveries; /* how often its broker gave it, this time included; 0: not counted */
 };
 
 static inline struct store_held *store_held_new(void) {
