@@ -56,8 +56,9 @@ static void end_waiting(struct stream *stream, const struct outcome *why) {
 /* ---- starting workers ---- */
 
 static void hold_off(struct stream *stream) {
-    int64_t wait = stream->backoff_ms ? stream->backoff_ms * 2 : STREAM_BACKOFF_FIRST_MS;
-    stream->backoff_ms = wait < STREAM_BACKOFF_LAST_MS ? wait : STREAM_BACKOFF_LAST_MS;
+    stream->backoff_ms = stream->backoff_ms
+                             ? duration_doubled(stream->backoff_ms, STREAM_BACKOFF_LAST_MS)
+                             : STREAM_BACKOFF_FIRST_MS;
     exec_pool_set_timer(stream->user.pool, &stream->again,
                         mono_after(exec_pool_now(stream->user.pool), stream->backoff_ms));
 }
