@@ -27,13 +27,14 @@ struct replay_plant {
 
 /* ---- what replays ask ---- */
 
+/* A breaker that is half open wants probes, and letters may be all there is to probe with. */
 static void say_blocked(const struct engine_queue_view *view, struct replay_queue *out) {
     if (view->state != QUEUE_RUNNING)
         snprintf(out->blocked, sizeof out->blocked, "queue %.60s is %s", view->name,
                  queue_state_text(view->state));
-    else if (view->breaker != BREAKER_CLOSED)
-        snprintf(out->blocked, sizeof out->blocked, "the breaker of queue %.60s is %s", view->name,
-                 breaker_state_text(view->breaker));
+    else if (view->breaker == BREAKER_OPEN)
+        snprintf(out->blocked, sizeof out->blocked, "the breaker of queue %.60s is open",
+                 view->name);
 }
 
 static bool queue_is(void *arg, struct bytes name, struct replay_queue *out) {

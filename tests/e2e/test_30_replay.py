@@ -106,6 +106,23 @@ def test_a_model_rotation_is_planned_then_carried_out_with_both_bodies_kept(serv
     assert audit(server, "replay.done")[0]["count"] == count
 
 
+def test_a_replay_probes_a_breaker_that_nobody_else_can_close(serve, handler):
+    """Eight messages met an outage, then died of something else as probes: too few to close the breaker again."""
+    down = threading.Event()
+    fixed = threading.Event()
+    down.set()
+    worker = handler(lambda call: 503 if down.is_set() else 200 if fixed.is_set() else 404)
+    server = serve({"orders": {**queue(worker.url), "concurrency": 8, "breaker": {"open": "1s"}}})
+    server.push_many("orders", [{"body": {"n": i}, "id": f"o-{i}"} for i in range(8)])
+    eventually(lambda: server.queue("orders")["breaker"]["state"] == "open", "the breaker opens")
+    down.clear()
+    eventually(lambda: server.dlq("orders.dlq")["depth"] == 8, "all eight are dead")
+    assert server.queue("orders")["breaker"]["state"] == "half_open"
+    fixed.set()
+    view = ended(server, start(server, filter={"reason": "not_found"}))
+    assert view["resolved"] == 8
+
+
 def test_a_replay_of_what_is_not_fixed_stops_itself_in_the_canary(serve, handler):
     count = scaled(1000, 100)
     worker = Worker(handler)
