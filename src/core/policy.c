@@ -60,3 +60,7 @@ const enum preset *policy_presets(const struct policy *policy, enum kind kind, s
     *count = policy->preset_count;
     return policy->presets;
 }
+
+uint32_t policy_attempts(const struct policy *policy, uint32_t own) {
+    return own || !policy ? own : policy->retry.attempts;
+}

@@ -156,6 +156,12 @@ def test_messages_are_listed_in_any_state(lot):
     assert ids(queue="idle") == set()
 
 
+def test_what_has_not_failed_yet_shows_the_limit_of_its_policy(lot):
+    rows = lot.get("/v1/messages", queue="orders", state="queued").json["messages"]
+    assert [(row["attempts"], row["max_attempts"]) for row in rows] == [(0, 3)]
+    assert lot.message("waiting")["max_attempts"] == 3
+
+
 def test_the_envelope_has_every_member_of_the_contract(lot):
     letter = lot.message("busy-1")
     assert set(letter) >= {
