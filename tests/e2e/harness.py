@@ -31,10 +31,17 @@ def scaled(full, least=1):
     return max(least, int(full * SCALE))
 
 
+RESERVED = collections.deque(maxlen=64)
+
+
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port that nobody listens on, and that nobody else is given before the one it is for has bound it
+    (with SO_REUSEADDR, as servers do), nor between two of its lives: a bound socket keeps its place."""
+    place = socket.socket()
+    place.bind(("127.0.0.1", 0))
+    place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    RESERVED.append(place)
+    return place.getsockname()[1]
 
 
 def eventually(condition, what, patience_s=None):
