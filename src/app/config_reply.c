@@ -38,7 +38,7 @@ static bool read_url(struct config_reader *reader, const struct config_node *nod
         return config_reader_not_yet(
             reader, node->at,
             config_reader_text(reader, "reply to %.*s://", BYTES_ARG(bytes_cut(text, 0, scheme))));
-    if (redis_url_parse(text, reader->arena, &url, &err) != STATUS_OK) {
+    if (redis_url_sink(text, reader->arena, &url, &err) != STATUS_OK) {
         config_mistake_add(&reader->mistakes, node->at, "reply: this Redis URL is not right: %s",
                            err.text);
         return false;

@@ -17,7 +17,7 @@ static struct sink *make(struct bytes url, struct clock *clock) {
     struct redis_url redis;
     struct arena arena;
     arena_init_heap(&arena, 512);
-    enum status status = redis_url_parse(url, &arena, &redis, NULL);
+    enum status status = redis_url_sink(url, &arena, &redis, NULL);
     assert(status == STATUS_OK);
     (void)status;
     struct sink *sink = redis_sink_new(&redis, clock);

@@ -125,7 +125,7 @@ static const struct mistake_case queue_cases[] = {
     {Q("source: ^nats://h?stream=S"), "source nats:// is not in this version"},
     {Q("source: ^sqs://region/queue"), "source sqs:// is not in this version"},
     {Q("source: ^pubsub://p/s"), "source pubsub:// is not in this version"},
-    {Q("source: ^embedded"), "source: expected builtin, got \"embedded\""},
+    {Q("source: ^embedded"), "source: expected builtin, or a URL such as redis://127.0.0.1/0?list=orders, got \"embedded\""},
     {Q("idempotency: ^.id"),
      "idempotency: expected a mapping such as {key: .order_id, dedupe: 24h}, got \".id\""},
     {Q("^idempotency: {dedupe: 1h}"),
