@@ -101,7 +101,7 @@ static struct broker *make_broker(struct plant *plant, const struct config_queue
                                      .instance = bytes_of(plant->consumer),
                                      .clock = &clock_system,
                                      .seed = random_seed(),
-                                     .max_body = plant->config->max_body};
+                                     .max_body = plant->started->max_body};
     return sources_new(&options);
 }
 
