@@ -8,24 +8,37 @@
 
 enum { FREEZE_ARENA_CHUNK = 64 * 1024 };
 
+/* The replay that has a letter; "" when none has. */
+static void claimed_by(struct replays *replays, struct bytes letter_id, char id[UUID_TEXT_SIZE]) {
+    id[0] = '\0';
+    pthread_mutex_lock(&replays->mutex);
+    LIST_EACH(node, &replays->active) {
+        const struct replay *other = CONTAINER_OF(node, struct replay, link);
+        if (replay_claims(other, letter_id))
+            snprintf(id, UUID_TEXT_SIZE, "%s", other->id);
+    }
+    pthread_mutex_unlock(&replays->mutex);
+}
+
+bool replays_claim(struct replays *replays, struct bytes letter_id) {
+    char id[UUID_TEXT_SIZE];
+    claimed_by(replays, letter_id, id);
+    return id[0] != '\0';
+}
+
 enum status replay_check_free(struct replays *replays, const struct envelope *letter,
                               struct err *err) {
     struct bytes by = BYTES_NONE;
-    char id[UUID_TEXT_SIZE] = "";
+    char id[UUID_TEXT_SIZE];
     if (letter->compensating)
         return err_set(err, STATUS_CONFLICT, "letter %.*s is being compensated; wait for it",
                        BYTES_ARG(letter->letter_id));
     if (letter->state == STATE_REPLAYING)
         by = letter->replay;
-    pthread_mutex_lock(&replays->mutex);
-    LIST_EACH(node, &replays->active) {
-        const struct replay *other = CONTAINER_OF(node, struct replay, link);
-        if (!by.len && replay_claims(other, letter->letter_id)) {
-            snprintf(id, sizeof id, "%s", other->id);
-            by = bytes_of(id);
-        }
+    if (!by.len) {
+        claimed_by(replays, letter->letter_id, id);
+        by = bytes_of(id);
     }
-    pthread_mutex_unlock(&replays->mutex);
     if (!by.len)
         return STATUS_OK;
     return err_set(err, STATUS_CONFLICT,

@@ -55,6 +55,15 @@ def eventually(condition, what, patience_s=None):
         time.sleep(0.02)
 
 
+def answers(url):
+    """Whether somebody else's server says 200 there."""
+    try:
+        with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
+            return answer.status == 200
+    except OSError:
+        return False
+
+
 def impound(*words, stdin=None, cwd=None, **environment):
     """Runs the command line and returns the finished process, its output as text."""
     return subprocess.run([IMPOUND, *map(str, words)], input=stdin, capture_output=True, text=True, cwd=cwd,

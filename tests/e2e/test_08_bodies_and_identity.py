@@ -190,7 +190,7 @@ def test_a_delayed_message_waits_and_is_then_handed_over(serve, handler):
     assert at["soon"] >= 1.5 and at["in-ms"] >= 0.7
     held = server.message("later")
     assert held["state"] == "queued" and held["attempts"] == 0
-    assert server.queue("orders")["depth"] == 1
+    eventually(lambda: server.queue("orders")["depth"] == 1, "the three are settled")
     server.kill()
     server.start()
     assert server.message("later")["state"] == "queued"

@@ -99,6 +99,8 @@ def test_a_model_rotation_is_planned_then_carried_out_with_both_bodies_kept(serv
     whole = server.message("o-7")
     assert whole["message"]["body"] == {"model": "m2", "n": 7}
     assert whole["original"]["body"] == {"model": "m1", "n": 7}
+    before = server.cli("show", "o-7").split("body before the edit\n")[1]
+    assert json.loads(before) == {"model": "m1", "n": 7}
     assert [(line["replay"], line["attempt"], line["verdict"], line["counted"]) for line in whole["history"]] == [
         (0, 1, "dlq", True), (1, 1, "ok", True)]
     assert whole["attempts"] == 1, "of its round"

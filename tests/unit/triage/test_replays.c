@@ -272,6 +272,36 @@ static void a_new_life_goes_on_where_the_last_one_was_killed(void **state) {
         assert_int_equal(times_sent[i], 1);
 }
 
+static void whoever_orders_it_may_name_it_and_keep_a_note_of_it(void **state) {
+    (void)state;
+    struct replay_order order;
+    struct replays_end outcome;
+    char id[UUID_TEXT_SIZE], chosen[UUID_TEXT_SIZE];
+    struct bytes kept;
+    put_letters(20);
+    choose_ids(&order, 20);
+    triage_new_id(&triage, now.wall, chosen);
+    order.id = bytes_of(chosen);
+    order.note = (struct store_keep){
+        .space = SPACE_TRIAGE, .name = BYTES("orders.dlq/0"), .value = BYTES("{\"at\":1}")};
+    begin(&order, id);
+    assert_string_equal(id, chosen);
+    assert_int_equal(store->vtable->kept(store, 0, SPACE_TRIAGE, BYTES("orders.dlq/0"), now.wall,
+                                         &arena, &kept, &err),
+                     STATUS_OK);
+    assert_bytes(kept, "{\"at\":1}");
+    assert_int_equal(replays_ended(replays, bytes_of(id), &outcome, &err), STATUS_OK);
+    assert_false(outcome.over);
+    assert_true(replays_claim(replays, BYTES("l-19")));
+    assert_false(replays_claim(replays, BYTES("l-20")));
+    run_to_end(id);
+    assert_int_equal(replays_ended(replays, bytes_of(id), &outcome, &err), STATUS_OK);
+    assert_true(outcome.over && !outcome.aborted);
+    assert_int_equal(outcome.counts.by[REPLAYED_RESOLVED], 20);
+    assert_false(replays_claim(replays, BYTES("l-19")));
+    assert_int_equal(replays_ended(replays, BYTES("nobody"), &outcome, &err), STATUS_NOT_FOUND);
+}
+
 static void letters_are_sent_oldest_first(void **state) {
     (void)state;
     char id[UUID_TEXT_SIZE];
@@ -417,6 +447,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(an_incident_is_replayed_at_its_rate_and_in_no_second_faster),
         TEST(a_new_life_goes_on_where_the_last_one_was_killed),
+        TEST(whoever_orders_it_may_name_it_and_keep_a_note_of_it),
         TEST(letters_are_sent_oldest_first),
         TEST(a_canary_that_dies_leaves_the_rest_untouched),
         TEST(a_death_in_the_second_stage_stops_it_at_eleven),
