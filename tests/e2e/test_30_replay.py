@@ -236,7 +236,10 @@ def test_a_letter_has_one_active_replay_and_the_second_names_it(serve, handler):
     problem(order(server, expect=409, all=True), 409, some_id)
     problem(order(server, expect=409, all=True, dry_run=False), 409, some_id)
     letter = server.letters("orders.dlq", state="replaying")[0]["id"]
-    problem(order(server, expect=409, ids=[letter], dry_run=False), 409, some_id, letter)
+    said = problem(order(server, expect=409, ids=[letter], dry_run=False), 409, some_id, letter, "wait for it")
+    assert "abort" not in said["detail"], "it is sent, and cannot be called back"
+    unsent = server.letters("orders.dlq", state="pending_review")[0]["id"]
+    problem(order(server, expect=409, ids=[unsent], dry_run=False), 409, some_id, unsent, "abort")
     problem(server.post(f"/v1/letters/{letter}/discard", {"why": "x"}), 409, "replay")
     assert server.post("/v1/letters/discard", {"ids": [letter], "why": "x"}).json["busy"] == 1
     gate.set()
