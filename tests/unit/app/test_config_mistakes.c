@@ -120,7 +120,6 @@ static const struct mistake_case queue_cases[] = {
     {Q("concurrency: ^[1]"), "concurrency: expected a whole number, got a list"},
     {Q("^" HTTP), "duplicate key \"handler\": it stands already at line 3"},
     {Q("source: ^kafka://b1:9092/orders?group=g"), "source kafka:// is not in this version"},
-    {Q("source: ^amqp://u:p@h/v?queue=q"), "source amqp:// is not in this version"},
     {Q("source: ^redis://h/0?list=q"), "source redis:// is not in this version"},
     {Q("source: ^nats://h?stream=S"), "source nats:// is not in this version"},
     {Q("source: ^sqs://region/queue"), "source sqs:// is not in this version"},
