@@ -6,11 +6,11 @@
 
 #include "app/alarm.h"
 #include "app/config_find.h"
-#include "app/config_retention.h"
 #include "app/instance.h"
 #include "app/reload.h"
 #include "app/replay_plant.h"
 #include "app/sinks.h"
+#include "app/upkeep.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
@@ -54,7 +54,7 @@ struct plant {
     struct sinks sinks;
     struct triage triage;
     struct replay_plant *replays;
-    struct retention *retention;
+    struct upkeep *upkeep;
     struct engine *engine;
     struct alarm *alarm;
     struct line *lines;
@@ -253,22 +253,17 @@ static enum status make_replays(struct plant *plant, struct err *err) {
     return replay_plant_new(&options, &plant->replays, err);
 }
 
-/* ---- retention ---- */
+/* ---- upkeep ---- */
 
-static size_t retention_rules(void *arg, struct arena *arena, struct retention_rule **out) {
-    struct plant *plant = arg;
-    pthread_rwlock_rdlock(&plant->config_lock);
-    size_t count = config_retention_rules(plant->config, arena, out);
-    pthread_rwlock_unlock(&plant->config_lock);
-    return count;
-}
-
-static void start_retention(struct plant *plant) {
-    struct retention_options options = {.triage = &plant->triage,
-                                        .base_dir = plant->started->dir,
-                                        .rules = retention_rules,
-                                        .arg = plant};
-    plant->retention = retention_start(&options);
+static enum status start_upkeep(struct plant *plant, struct err *err) {
+    struct upkeep_options options = {.triage = &plant->triage,
+                                     .replays = replay_plant_replays(plant->replays),
+                                     .base_dir = plant->started->dir,
+                                     .config = lend_config,
+                                     .release = view_release,
+                                     .compensates = view_compensates,
+                                     .arg = plant};
+    return upkeep_start(&options, &plant->upkeep, err);
 }
 
 static void *engine_thread(void *arg) {
@@ -282,6 +277,7 @@ static enum status start_alarm(struct plant *plant, struct err *err) {
                                     .store = plant->store,
                                     .engine = plant->engine,
                                     .replays = replay_plant_replays(plant->replays),
+                                    .rules = upkeep_rules(plant->upkeep),
                                     .clock = &clock_system,
                                     .http = plant->http,
                                     .seed = random_seed(),
@@ -309,6 +305,7 @@ static enum status open_port(struct plant *plant, struct err *err) {
         .triage = &plant->triage,
         .base_dir = plant->started->dir,
         .replays = replay_plant_replays(plant->replays),
+        .rules = upkeep_rules(plant->upkeep),
         .alerts = alarm_alerts(plant->alarm),
         .config = {view_dlq, view_dlq_names, view_policy, view_release, view_compensates, plant},
         .version = BYTES(IMPOUND_VERSION),
@@ -341,9 +338,10 @@ enum status plant_start(struct config *config, struct plant **out, struct err *e
         thread_start(&plant->engine_thread, "engine", engine_thread, plant->engine);
         plant->engine_runs = true;
         replay_plant_run(plant->replays);
-        start_retention(plant);
-        status = start_alarm(plant, err);
+        status = start_upkeep(plant, err);
     }
+    if (status == STATUS_OK)
+        status = start_alarm(plant, err);
     if (status == STATUS_OK)
         status = open_port(plant, err);
     if (status != STATUS_OK) {
@@ -376,7 +374,7 @@ enum status plant_reload(struct plant *plant, struct config *config, struct err 
     past->config = status == STATUS_OK ? plant->config : config;
     plant->config = status == STATUS_OK ? config : plant->config;
     pthread_rwlock_unlock(&plant->config_lock);
-    retention_wake(plant->retention);
+    upkeep_reload(plant->upkeep);
     return status;
 }
 
@@ -424,13 +422,14 @@ void plant_stop(struct plant *plant) {
     if (plant->engine_runs)
         engine_hold(plant->engine, plant->config->drain_ms);
     close_port(plant);
-    retention_stop(plant->retention);
+    upkeep_stop(plant->upkeep);
     replay_plant_stop(plant->replays);
     if (plant->engine_runs) {
         engine_stop(plant->engine);
         pthread_join(plant->engine_thread, NULL);
     }
     stop_alarm(plant);
+    upkeep_free(plant->upkeep);
     /* Before the engine is freed: the store may still be about to tell it what is ready. */
     if (plant->store)
         plant->store->vtable->close(plant->store);
