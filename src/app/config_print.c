@@ -7,6 +7,7 @@
 #include "app/config_print_rules.h"
 #include "app/config_print_triage.h"
 #include "app/config_retention.h"
+#include "app/sources.h"
 #include "base/instant.h"
 
 enum { TEXT_MAX = 4 << 20 };
@@ -189,10 +190,19 @@ static void put_order(struct config_printer *p, const struct config_queue *queue
     buf_str(p->out, "}\n");
 }
 
+static void put_source(struct config_printer *p, struct bytes source) {
+    buf_str(p->out, "    source: ");
+    if (bytes_is(source, SOURCES_BUILTIN))
+        buf_bytes(p->out, source);
+    else
+        config_printer_text(p, source);
+    buf_char(p->out, '\n');
+}
+
 static void put_queue(struct config_printer *p, const struct config_queue *queue) {
     buf_str(p->out, "  ");
     config_printer_key(p, queue->name, ":\n");
-    buf_printf(p->out, "    source: %.*s\n", BYTES_ARG(queue->source));
+    put_source(p, queue->source);
     put_handlers(p, queue);
     if (queue->concurrency != ENGINE_UNLIMITED)
         buf_printf(p->out, "    concurrency: %u\n", queue->concurrency);

@@ -16,22 +16,27 @@ struct upkeep {
 };
 
 static size_t retention_rules(void *arg, struct arena *arena, struct retention_rule **out) {
-    const struct upkeep_options *options = &((struct upkeep *)arg)->options;
-    size_t count = config_retention_rules(options->config(options->arg), arena, out);
-    options->release(options->arg);
+    struct config_current *current = ((struct upkeep *)arg)->options.current;
+    size_t count = config_retention_rules(config_current_borrow(current), arena, out);
+    config_current_release(current);
     return count;
 }
 
 static size_t triage_dlqs(void *arg, struct arena *arena, struct triage_dlq **out) {
-    const struct upkeep_options *options = &((struct upkeep *)arg)->options;
-    size_t count = config_triage_rules_dlqs(options->config(options->arg), arena, out);
-    options->release(options->arg);
+    struct config_current *current = ((struct upkeep *)arg)->options.current;
+    size_t count = config_triage_rules_dlqs(config_current_borrow(current), arena, out);
+    config_current_release(current);
     return count;
 }
 
 static bool compensates(void *arg, struct bytes queue) {
+    struct server_config_view view = config_current_view(((struct upkeep *)arg)->options.current);
+    return view.compensates(view.arg, queue);
+}
+
+static void news(void *arg) {
     const struct upkeep_options *options = &((struct upkeep *)arg)->options;
-    return options->compensates(options->arg, queue);
+    options->news(options->arg);
 }
 
 static void *run(void *arg) {
@@ -45,6 +50,7 @@ static enum status start_rules(struct upkeep *upkeep, struct err *err) {
                                            .base_dir = upkeep->options.base_dir,
                                            .dlqs = triage_dlqs,
                                            .compensates = compensates,
+                                           .news = news,
                                            .arg = upkeep};
     upkeep->rules = triage_rules_new(&options);
     enum status status = triage_rules_recover(upkeep->rules, err);

@@ -3,7 +3,7 @@
 #ifndef APP_UPKEEP_H
 #define APP_UPKEEP_H
 
-#include "app/config.h"
+#include "app/config_current.h"
 #include "triage/replays.h"
 #include "triage/triage_rules.h"
 
@@ -13,10 +13,8 @@ struct upkeep_options {
     struct triage *triage;
     struct replays *replays;
     struct bytes base_dir; /* what relative archives are relative to; outlives the upkeep */
-    /* The configuration of this moment, until released. What it says lives on after that. */
-    const struct config *(*config)(void *arg);
-    void (*release)(void *arg);
-    bool (*compensates)(void *arg, struct bytes queue); /* it has a compensating handler */
+    struct config_current *current;
+    void (*news)(void *arg); /* alerts should look again; from the rules' thread */
     void *arg;
 };
 

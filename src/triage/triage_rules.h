@@ -23,6 +23,7 @@ struct triage_rules_options {
      * arena, or as good as for ever. A DLQ may be named twice, with the same rules. */
     size_t (*dlqs)(void *arg, struct arena *arena, struct triage_dlq **out);
     bool (*compensates)(void *arg, struct bytes queue); /* it has a compensating handler */
+    void (*news)(void *arg); /* triage_rules_news has some; from the rules' thread. NULL: nobody */
     void *arg;
 };
 

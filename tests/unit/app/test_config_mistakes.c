@@ -125,7 +125,7 @@ static const struct mistake_case queue_cases[] = {
     {Q("source: ^nats://h?stream=S"), "source nats:// is not in this version"},
     {Q("source: ^sqs://region/queue"), "source sqs:// is not in this version"},
     {Q("source: ^pubsub://p/s"), "source pubsub:// is not in this version"},
-    {Q("source: ^embedded"), "source: expected builtin, got \"embedded\""},
+    {Q("source: ^embedded"), "source: expected builtin, or a URL such as redis://127.0.0.1/0?list=orders, got \"embedded\""},
     {Q("idempotency: ^.id"),
      "idempotency: expected a mapping such as {key: .order_id, dedupe: 24h}, got \".id\""},
     {Q("^idempotency: {dedupe: 1h}"),
@@ -220,15 +220,13 @@ static const struct mistake_case handler_cases[] = {
      "unknown key \"ttl\" in reply of handler of queue \"q\""},
     {"queues: {q: {handler: {http: \"http://h\", reply: ^\"kafka://h/t\"}}}\n",
      "reply to kafka:// is not in this version"},
-    {"queues: {q: {handler: {http: \"http://h\", reply: ^\"rediss://h/0?key={id}\"}}}\n",
-     "reply to rediss:// is not in this version"},
 #ifdef IMPOUND_REDIS
     {"queues: {q: {handler: {http: \"http://h\", reply: ^\"redis://h/0?key=all\"}}}\n",
-     "reply: this Redis URL is not right: key: expected a key with {id} in it, such as "
+     "reply: this URL is not right: key: expected a key with {id} in it, such as "
      "result:{id}, got \"all\""},
 #else
     {"queues: {q: {handler: {http: \"http://h\", reply: ^\"redis://h/0?key={id}\"}}}\n",
-     "reply to redis:// is not in this version"},
+     "reply to redis:// is not in this build, which has no hiredis"},
 #endif
     {Q("fallback: [^{}]"), "fallback[0]: " HANDLER},
 };
