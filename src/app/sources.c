@@ -4,6 +4,13 @@
 #include <stdlib.h>
 
 #include "base/mailbox.h"
+#include "broker/redis_source.h"
+
+#ifdef IMPOUND_REDIS
+#define REDIS redis_source_check, redis_source_new
+#else
+#define REDIS NULL, NULL
+#endif
 
 /* An adapter is known by up to two schemes, the second one with TLS. One that this build leaves out
  * has no functions. */
@@ -13,7 +20,7 @@ static const struct sources_kind {
     enum status (*check)(struct bytes url, struct err *err);
     struct broker *(*make)(const struct broker_options *options);
 } kinds[] = {
-    {{"redis", "rediss"}, NULL, NULL, NULL}, {{"amqp", "amqps"}, NULL, NULL, NULL},
+    {{"redis", "rediss"}, "hiredis", REDIS}, {{"amqp", "amqps"}, NULL, NULL, NULL},
     {{"nats", "tls"}, NULL, NULL, NULL},     {{"kafka", NULL}, NULL, NULL, NULL},
     {{"sqs", NULL}, NULL, NULL, NULL},       {{"pubsub", NULL}, NULL, NULL, NULL},
 };

@@ -14,7 +14,12 @@ static const struct {
     const char *parts[4];
 } built_in[] = {
     {"stores", {"sqlite"}},
-    {"sources", {"builtin"}},
+    {"sources",
+     {"builtin",
+#ifdef IMPOUND_REDIS
+      "redis",
+#endif
+      NULL}},
     {"handlers", {"http", "exec"}},
 #ifdef IMPOUND_REDIS
     {"sinks", {"redis"}},
