@@ -26,7 +26,7 @@ static const struct {
     const char *parts[8];
 } built_in[] = {
     {"stores", {"sqlite", NULL}},
-    {"sources", {"builtin", RABBITMQ NULL}},
+    {"sources", {"builtin", REDIS RABBITMQ NULL}},
     {"handlers", {"http", "exec", NULL}},
     {"sinks", {REDIS RABBITMQ NULL}},
 };

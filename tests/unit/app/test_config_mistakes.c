@@ -120,11 +120,16 @@ static const struct mistake_case queue_cases[] = {
     {Q("concurrency: ^[1]"), "concurrency: expected a whole number, got a list"},
     {Q("^" HTTP), "duplicate key \"handler\": it stands already at line 3"},
     {Q("source: ^kafka://b1:9092/orders?group=g"), "source kafka:// is not in this version"},
-    {Q("source: ^redis://h/0?list=q"), "source redis:// is not in this version"},
+#ifdef IMPOUND_REDIS
+    {Q("source: ^\"redis://h/0?lst=q\""),
+     "source: this URL is not right: unknown parameter \"lst\": "
+     "there are list, stream, group, idle, ca"},
+#endif
     {Q("source: ^nats://h?stream=S"), "source nats:// is not in this version"},
     {Q("source: ^sqs://region/queue"), "source sqs:// is not in this version"},
     {Q("source: ^pubsub://p/s"), "source pubsub:// is not in this version"},
-    {Q("source: ^embedded"), "source: expected builtin, or a URL such as redis://127.0.0.1/0?list=orders, got \"embedded\""},
+    {Q("source: ^embedded"), "source: expected builtin, or a URL such as "
+                             "redis://127.0.0.1/0?list=orders, got \"embedded\""},
     {Q("idempotency: ^.id"),
      "idempotency: expected a mapping such as {key: .order_id, dedupe: 24h}, got \".id\""},
     {Q("^idempotency: {dedupe: 1h}"),
