@@ -60,3 +60,10 @@ const enum preset *policy_presets(const struct policy *policy, enum kind kind, s
     *count = policy->preset_count;
     return policy->presets;
 }
+
+struct bytes policy_dlq(const struct policy *policy, struct bytes category) {
+    for (size_t i = 0; i < policy->route_count; i++)
+        if (bytes_eq(policy->routes[i].category, category))
+            return policy->routes[i].dlq;
+    return policy->dlq;
+}

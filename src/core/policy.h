@@ -65,6 +65,9 @@ struct policy {
     size_t route_count;
 };
 
+/* Where letters of that category go. */
+struct bytes policy_dlq(const struct policy *policy, struct bytes category);
+
 /* All defaults of DESIGN §3 for a queue of that name; `dlq_name` must be "<queue>.dlq". */
 void policy_init(struct policy *policy, struct bytes queue, struct bytes dlq_name,
                  enum handler_class handler);
