@@ -3,6 +3,13 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#ifdef IMPOUND_RABBITMQ
+#include "broker/rabbit_source.h"
+#define RABBITMQ rabbit_source_check, rabbit_source_new
+#else
+#define RABBITMQ NULL, NULL
+#endif
+
 /* An adapter is known by up to two schemes, the second one with TLS. One that this build leaves out
  * has no functions. */
 static const struct sources_kind {
@@ -11,7 +18,7 @@ static const struct sources_kind {
     enum status (*check)(struct bytes url, struct err *err);
     struct broker *(*make)(const struct broker_options *options);
 } kinds[] = {
-    {{"redis", "rediss"}, NULL, NULL, NULL}, {{"amqp", "amqps"}, NULL, NULL, NULL},
+    {{"redis", "rediss"}, NULL, NULL, NULL}, {{"amqp", "amqps"}, "librabbitmq", RABBITMQ},
     {{"nats", "tls"}, NULL, NULL, NULL},     {{"kafka", NULL}, NULL, NULL, NULL},
     {{"sqs", NULL}, NULL, NULL, NULL},       {{"pubsub", NULL}, NULL, NULL, NULL},
 };
