@@ -10,6 +10,13 @@
 #define RABBITMQ NULL, NULL
 #endif
 
+#ifdef IMPOUND_KAFKA
+#include "broker/kafka_source.h"
+#define KAFKA kafka_source_check, kafka_source_new
+#else
+#define KAFKA NULL, NULL
+#endif
+
 /* An adapter is known by up to two schemes, the second one with TLS. One that this build leaves out
  * has no functions. */
 static const struct sources_kind {
@@ -19,7 +26,7 @@ static const struct sources_kind {
     struct broker *(*make)(const struct broker_options *options);
 } kinds[] = {
     {{"redis", "rediss"}, NULL, NULL, NULL}, {{"amqp", "amqps"}, "librabbitmq", RABBITMQ},
-    {{"nats", "tls"}, NULL, NULL, NULL},     {{"kafka", NULL}, NULL, NULL, NULL},
+    {{"nats", "tls"}, NULL, NULL, NULL},     {{"kafka", "kafkas"}, "librdkafka", KAFKA},
     {{"sqs", NULL}, NULL, NULL, NULL},       {{"pubsub", NULL}, NULL, NULL, NULL},
 };
 
