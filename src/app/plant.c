@@ -11,6 +11,7 @@
 #include "app/reload.h"
 #include "app/replay_plant.h"
 #include "app/sinks.h"
+#include "app/sources.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
@@ -65,6 +66,7 @@ struct plant {
     struct server *server;
     uint16_t port;
     char instance[INSTANCE_MAX];
+    char consumer[INSTANCE_MAX]; /* our name at brokers */
 };
 
 /* ---- what the server may ask of the configuration ---- */
@@ -141,11 +143,23 @@ static struct engine_reply reply_of(struct plant *plant, const struct config_rep
         .sink = reply->url.len ? sinks_get(&plant->sinks, reply->url, &clock_system) : NULL};
 }
 
+static struct broker *make_broker(struct plant *plant, const struct config_queue *queue) {
+    if (bytes_is(queue->source, SOURCES_BUILTIN))
+        return builtin_new(plant->store,
+                           plant->store->vtable->queue_number(plant->store, queue->name));
+    struct broker_options options = {.url = queue->source,
+                                     .queue = queue->name,
+                                     .instance = bytes_of(plant->consumer),
+                                     .clock = &clock_system,
+                                     .seed = random_seed(),
+                                     .max_body = plant->config->max_body};
+    return sources_new(&options);
+}
+
 static enum status add_queue(struct plant *plant, const struct config_queue *queue,
                              struct err *err) {
     struct line *line = &plant->lines[plant->line_count++];
-    uint32_t number = plant->store->vtable->queue_number(plant->store, queue->name);
-    line->broker = builtin_new(plant->store, number);
+    line->broker = make_broker(plant, queue);
     line->handlers = memory_array(queue->handler_count, sizeof *line->handlers);
     bool leases = queue->policy.handler == HANDLER_LEASE; /* then workers come and fetch */
     for (size_t i = 0; !leases && i < queue->handler_count; i++)
@@ -195,7 +209,8 @@ static enum status open_store(struct plant *plant, struct err *err) {
                                            .disk = &disk_posix,
                                            .clock = &clock_system,
                                            .threads = true};
-    return sqlite_store_open(&options, &plant->store, err);
+    enum status status = sqlite_store_open(&options, &plant->store, err);
+    return status == STATUS_OK ? instance_consumer(options.path, plant->consumer, err) : status;
 }
 
 static enum status make_engine(struct plant *plant, struct err *err) {
@@ -397,7 +412,6 @@ static void free_line(struct line *line) {
     if (line->compensate.handler)
         line->compensate.handler->vtable->free(line->compensate.handler);
     free(line->handlers);
-    line->broker->vtable->free(line->broker);
 }
 
 static void free_configs(struct plant *plant) {
@@ -431,7 +445,10 @@ void plant_stop(struct plant *plant) {
         pthread_join(plant->engine_thread, NULL);
     }
     stop_alarm(plant);
-    /* Before the engine is freed: the store may still be about to tell it what is ready. */
+    /* Before the engine is freed: brokers and the store may still be about to tell it what is
+     * ready. */
+    for (size_t i = 0; i < plant->line_count; i++)
+        plant->lines[i].broker->vtable->free(plant->lines[i].broker);
     if (plant->store)
         plant->store->vtable->close(plant->store);
     engine_free(plant->engine);

@@ -6,6 +6,7 @@
  * fails at once with the words of the last try. */
 #include "broker/redis_sink.h"
 
+#include <assert.h>
 #include <hiredis/hiredis.h>
 #include <poll.h>
 #include <pthread.h>
@@ -17,6 +18,7 @@
 #include "base/mailbox.h"
 #include "base/memory.h"
 #include "base/thread.h"
+#include "broker/redis_url.h"
 
 enum {
     REDIS_CONNECT_TIMEOUT_MS = 2000,
@@ -236,17 +238,24 @@ static void redis_free(struct sink *sink) {
 static const struct sink_vtable vtable = {
     .kind = "redis", .publish = redis_publish, .free = redis_free};
 
-struct sink *redis_sink_new(const struct redis_url *url, struct clock *clock) {
+enum status redis_sink_check(struct bytes text, struct err *err) {
+    struct redis_url url;
+    struct arena arena;
+    arena_init_heap(&arena, 512);
+    enum status status = redis_url_sink(text, &arena, &url, err);
+    arena_free(&arena);
+    return status;
+}
+
+struct sink *redis_sink_new(const struct sink_options *options) {
     struct redis_sink *redis = memory_new(sizeof *redis);
     redis->sink.vtable = &vtable;
-    redis->clock = clock;
+    redis->clock = options->clock;
     redis->hold_ms = REDIS_HOLD_FIRST_MS;
     arena_init_heap(&redis->arena, 512);
-    redis->url = *url;
-    redis->url.host = arena_dup(&redis->arena, url->host);
-    redis->url.user = arena_dup(&redis->arena, url->user);
-    redis->url.password = arena_dup(&redis->arena, url->password);
-    redis->url.key = arena_dup(&redis->arena, url->key);
+    enum status status = redis_url_sink(options->url, &redis->arena, &redis->url, NULL);
+    assert(status == STATUS_OK);
+    (void)status;
     mailbox_init(&redis->mailbox);
     thread_start(&redis->thread, "redis-sink", run, redis);
     return &redis->sink;

@@ -36,6 +36,7 @@ static const struct story_line lines[] = {
     {"DLQ full", "dlq_full", NULL},
     {"concurrency", "concurrency", NULL},
     {"source", "source", NULL},
+    {"source trouble", "source_trouble", NULL},
     {"handler", "handler", NULL},
 };
 

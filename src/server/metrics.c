@@ -66,6 +66,9 @@ static double queue_in_flight(const struct engine_queue_view *queue) {
 static double queue_lag(const struct engine_queue_view *queue) {
     return (double)queue->lag;
 }
+static double queue_source_connected(const struct engine_queue_view *queue) {
+    return queue->source_connected;
+}
 static double queue_state(const struct engine_queue_view *queue) {
     return (double)queue->state;
 }
@@ -102,6 +105,8 @@ static const struct {
      queue_depth},
     {"impound_queue_in_flight", "gauge", "Messages in a handler's hands.", queue_in_flight},
     {"impound_queue_lag", "gauge", "Messages at the source that were not received yet.", queue_lag},
+    {"impound_source_connected", "gauge", "1 while messages can come from the source, else 0.",
+     queue_source_connected},
     {"impound_queue_state", "gauge", "0 running, 1 paused, 2 halted.", queue_state},
     {"impound_retries_total", "counter", "Attempts that were retries.", queue_retries},
     {"impound_fallbacks_total", "counter", "Hand-overs to a fallback.", queue_fallbacks},

@@ -145,6 +145,7 @@ const struct schema schemas[] = {
         NEXT("dlq_full", BOOLEAN)
         NEXT("concurrency", "{\"type\":[\"integer\",\"null\"],\"description\":\"null: workers may lease any number\"}")
         NEXT("source", NULLABLE)
+        NEXT("source_trouble", "{\"type\":[\"string\",\"null\"],\"description\":\"why nothing comes from it, in words\"}")
         NEXT("handler", NULLABLE))},
     {"Queues", OBJECT(
         FIRST("queues", ARRAY(REF("Queue")))

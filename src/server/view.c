@@ -45,6 +45,8 @@ void view_rates(struct json_out *json, const struct engine_rates *rates) {
 static const char *why_of(const struct engine_queue_view *queue) {
     if (queue->state == QUEUE_RUNNING && queue->dlq_full)
         return "a DLQ of this queue is at its cap: nothing more is received";
+    if (queue->state == QUEUE_RUNNING && !queue->source_connected)
+        return queue->source_trouble;
     return queue->why;
 }
 
@@ -77,6 +79,7 @@ void view_queue(struct json_out *json, const struct engine_queue_view *queue) {
     else
         json_put_i64(json, queue->concurrency);
     put_text_or_null(json, "source", bytes_of(queue->source));
+    put_text_or_null(json, "source_trouble", bytes_of(queue->source_trouble));
     put_text_or_null(json, "handler", bytes_of(queue->handler));
     json_close(json, '}');
 }
