@@ -100,7 +100,8 @@ static const struct {
     {RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC, STATUS_NOT_FOUND, "there is no such topic"},
     {RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION, STATUS_NOT_FOUND, "there is no such partition"},
     {RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, STATUS_TOO_LARGE, "the message is too large for it"},
-    {RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID, STATUS_CONFLICT, "another member has our member= name"},
+    {RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID, STATUS_CONFLICT,
+     "another member has our name: a copy of this store runs elsewhere"},
     {RD_KAFKA_RESP_ERR_INCONSISTENT_GROUP_PROTOCOL, STATUS_CONFLICT,
      "the group's other members share partitions out in another way "
      "(partition.assignment.strategy)"},

@@ -4,15 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/log.h"
 #include "base/memory.h"
+#include "broker/kafka_commit.h"
 #include "broker/kafka_message.h"
 
 enum {
-    KAFKA_HEARTBEATS = 10, /* in a session's time */
-    KAFKA_COMMIT_EVERY_MS = 100,
-    KAFKA_COMMIT_LIST_MAX = 1024,  /* partitions in one commit */
-    KAFKA_FAREWELL_MS = 3000,      /* the last commit before a partition is let go, at most */
+    KAFKA_HEARTBEATS = 10,         /* in a session's time */
     KAFKA_CLOSE_MS = 5000,         /* leaving the group, at most */
     KAFKA_CLOSE_LOST_MS = 200,     /* … when nobody is there to be told */
     KAFKA_PROBE_EVERY_MS = 5000,   /* while nothing comes */
@@ -91,67 +88,6 @@ static void pause_or_resume(struct kafka_group *group) {
     group->paused = pause;
 }
 
-/* ---- committing ---- */
-
-static rd_kafka_topic_partition_list_t *settled_offsets(struct kafka_group *group) {
-    struct kafka_hand_commit commits[KAFKA_COMMIT_LIST_MAX];
-    size_t count = kafka_hand_commits(group->hand, commits, KAFKA_COMMIT_LIST_MAX);
-    if (count == 0)
-        return NULL;
-    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)count);
-    for (size_t i = 0; i < count; i++)
-        rd_kafka_topic_partition_list_add(list, group->url->topic.ptr, commits[i].number)->offset =
-            commits[i].offset;
-    return list;
-}
-
-/* What was not taken is still to be committed, and is sent again. */
-static void note_commit(struct kafka_group *group, rd_kafka_resp_err_t code,
-                        const rd_kafka_topic_partition_list_t *list) {
-    for (int i = 0; list && code == RD_KAFKA_RESP_ERR_NO_ERROR && i < list->cnt; i++)
-        if (list->elems[i].err == RD_KAFKA_RESP_ERR_NO_ERROR && list->elems[i].offset >= 0)
-            kafka_hand_committed(group->hand, list->elems[i].partition, list->elems[i].offset);
-    if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
-        log_debug("%s: a commit was not taken: %s", group->contact->name, rd_kafka_err2str(code));
-}
-
-static void on_commit(rd_kafka_t *client, rd_kafka_resp_err_t code,
-                      rd_kafka_topic_partition_list_t *list, void *arg) {
-    (void)client;
-    struct kafka_group *group = arg;
-    group->committing = false;
-    group->alive |= code == RD_KAFKA_RESP_ERR_NO_ERROR;
-    note_commit(group, code, list);
-}
-
-static void commit(struct kafka_group *group, struct mono now) {
-    if (group->committing || !kafka_hand_has_settled(group->hand) || now.ms < group->next_commit.ms)
-        return;
-    rd_kafka_topic_partition_list_t *list = settled_offsets(group);
-    group->next_commit = mono_after(now, KAFKA_COMMIT_EVERY_MS);
-    if (!list)
-        return;
-    group->committing = rd_kafka_commit(group->client, list, 1) == RD_KAFKA_RESP_ERR_NO_ERROR;
-    rd_kafka_topic_partition_list_destroy(list);
-}
-
-/* Before partitions are let go: waits for the answer, since who gets them next begins there. */
-static void commit_last(struct kafka_group *group) {
-    rd_kafka_topic_partition_list_t *list = settled_offsets(group);
-    if (!list)
-        return;
-    rd_kafka_queue_t *answers = rd_kafka_queue_new(group->client);
-    rd_kafka_event_t *event = NULL;
-    if (rd_kafka_commit_queue(group->client, list, answers, NULL, NULL) ==
-        RD_KAFKA_RESP_ERR_NO_ERROR)
-        event = rd_kafka_queue_poll(answers, KAFKA_FAREWELL_MS);
-    if (event)
-        note_commit(group, rd_kafka_event_error(event), rd_kafka_event_topic_partition_list(event));
-    rd_kafka_event_destroy(event);
-    rd_kafka_queue_destroy(answers);
-    rd_kafka_topic_partition_list_destroy(list);
-}
-
 /* ---- the group ---- */
 
 static void assign(struct kafka_group *group, const rd_kafka_topic_partition_list_t *list) {
@@ -167,7 +103,7 @@ static void assign(struct kafka_group *group, const rd_kafka_topic_partition_lis
 
 static void revoke(struct kafka_group *group) {
     if (!rd_kafka_assignment_lost(group->client))
-        commit_last(group);
+        kafka_commit_last(group);
     for (size_t i = 0; i < group->feed_count; i++)
         close_feed(group, (int32_t)i);
     rd_kafka_assign(group->client, NULL);
@@ -205,9 +141,9 @@ static bool open_client(struct kafka_group *group, struct err *err) {
     snprintf(session_ms, sizeof session_ms, "%lld", ms);
     snprintf(heartbeat_ms, sizeof heartbeat_ms, "%lld", ms / KAFKA_HEARTBEATS);
     const struct kafka_client_setting settings[] = {
-        {"client.id", group->instance},
+        {"client.id", group->member},
         {"group.id", group->url->group.ptr},
-        {"group.instance.id", group->url->member.ptr},
+        {"group.instance.id", group->member},
         {"session.timeout.ms", session_ms},
         {"heartbeat.interval.ms", heartbeat_ms},
         {"enable.auto.commit", "false"},
@@ -219,22 +155,28 @@ static bool open_client(struct kafka_group *group, struct err *err) {
     };
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
     rd_kafka_conf_set_rebalance_cb(conf, on_rebalance);
-    rd_kafka_conf_set_offset_commit_cb(conf, on_commit);
+    rd_kafka_conf_set_offset_commit_cb(conf, kafka_commit_answered);
     rd_kafka_conf_set_error_cb(conf, on_error);
     group->client = kafka_client_new(RD_KAFKA_CONSUMER, group->url, settings,
                                      sizeof settings / sizeof *settings, conf, group, err);
     return group->client != NULL;
 }
 
+/* A group that we did not join yet is not disturbed by our looking at it. */
 static void subscribe(struct kafka_group *group) {
+    if (group->subscribed || !kafka_hand_wanted(group->hand))
+        return;
     rd_kafka_topic_partition_list_t *topics = rd_kafka_topic_partition_list_new(1);
     rd_kafka_topic_partition_list_add(topics, group->url->topic.ptr, RD_KAFKA_PARTITION_UA);
+    group->subscribed = rd_kafka_subscribe(group->client, topics) == RD_KAFKA_RESP_ERR_NO_ERROR;
+    rd_kafka_topic_partition_list_destroy(topics);
+}
+
+static void listen_to(struct kafka_group *group) {
     rd_kafka_poll_set_consumer(group->client);
     rd_kafka_queue_t *events = rd_kafka_queue_get_consumer(group->client);
     rd_kafka_queue_cb_event_enable(events, on_event, group->bell);
     rd_kafka_queue_destroy(events);
-    rd_kafka_subscribe(group->client, topics);
-    rd_kafka_topic_partition_list_destroy(topics);
 }
 
 static bool open_group(struct kafka_group *group, struct mono now) {
@@ -245,10 +187,10 @@ static bool open_group(struct kafka_group *group, struct mono now) {
         contact_lost(group->contact, now, &err);
         return false;
     }
-    group->joined = group->broken = group->committing = group->paused = false;
+    group->subscribed = group->joined = group->committing = group->paused = false;
     group->last = (struct err){STATUS_OK, ""};
     group->next_commit = group->next_probe = (struct mono){0};
-    subscribe(group);
+    listen_to(group);
     return true;
 }
 
@@ -336,7 +278,7 @@ static void probe(struct kafka_group *group, struct mono now) {
         return;
     }
     group->last = (struct err){STATUS_OK, ""};
-    if (!group->joined)
+    if (group->subscribed && !group->joined)
         group->next_probe = mono_after(now, KAFKA_PROBE_SOON_MS);
     else if (!is_connected(group))
         contact_made(group->contact);
@@ -408,10 +350,11 @@ struct mono kafka_group_turn(struct kafka_group *group, struct clock *clock) {
     }
     if (!group->client && !open_group(group, now))
         return group->contact->next_try;
+    subscribe(group);
     serve(group, now);
     pause_or_resume(group);
     bool more = read_feeds(group);
-    commit(group, now);
+    kafka_commit_some(group, now);
     probe(group, now);
     look(group, now);
     bool to_commit = !group->committing && kafka_hand_has_settled(group->hand);

@@ -2,9 +2,12 @@
  * a kafka_hand, commits what is settled there, and notices trouble. Everything is called on the
  * source's thread; librdkafka's own threads only ring the bell.
  *
- *   joining ──assigned──▶ reading ⇄ paused (not wanted)
- *      ▲                     │
- *      └──────revoked────────┘   what is settled is committed before a partition is let go
+ *   watching ──wanted──▶ joining ──assigned──▶ reading ⇄ paused (not wanted)
+ *                           ▲                     │
+ *                           └───────revoked───────┘   what is settled is committed before
+ *
+ * The name of a member is the same in every life, so that one that was killed has its partitions
+ * back at once; while it is away, they wait for it until its session is over.
  *
  * Each partition has a queue of its own in librdkafka, which is read only while there is room, so
  * that a partition whose ledger is full holds up no other. */
@@ -20,7 +23,7 @@ struct kafka_feed; /* one partition's records */
 
 struct kafka_group {
     const struct kafka_url *url;
-    const char *instance;
+    const char *member; /* our name in the group, the same in every life */
     struct kafka_hand *hand;
     struct contact *contact;
     struct mailbox *bell;
@@ -28,8 +31,9 @@ struct kafka_group {
     rd_kafka_t *client; /* NULL: not made */
     struct kafka_feed *feeds;
     size_t feed_count;
-    size_t turn; /* which partition is read first */
-    bool joined; /* partitions were shared out, some of them or none to us */
+    size_t turn;     /* which partition is read first */
+    bool subscribed; /* from when messages are first wanted */
+    bool joined;     /* partitions were shared out, some of them or none to us */
     bool paused;
     bool broken;     /* librdkafka gave up on this client */
     bool committing; /* an answer is awaited */

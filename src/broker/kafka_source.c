@@ -117,6 +117,16 @@ enum status kafka_source_check(struct bytes url, struct err *err) {
     return status;
 }
 
+/* Two queues of one server may be members of one group. */
+static const char *member_name(const struct broker_options *options, struct arena *arena) {
+    struct buf name;
+    buf_init_heap(&name, URL_TEXT_MAX);
+    buf_printf(&name, "%.*s-%.*s", BYTES_ARG(options->instance), BYTES_ARG(options->queue));
+    const char *text = arena_cstr(arena, buf_view(&name));
+    buf_free(&name);
+    return text;
+}
+
 struct broker *kafka_source_new(const struct broker_options *options) {
     struct kafka_source *source = memory_new(sizeof *source);
     source->broker.vtable = &vtable;
@@ -129,7 +139,7 @@ struct broker *kafka_source_new(const struct broker_options *options) {
     kafka_hand_init(&source->hand);
     mailbox_init(&source->bell);
     source->group = (struct kafka_group){.url = &source->url,
-                                         .instance = arena_cstr(&source->arena, options->instance),
+                                         .member = member_name(options, &source->arena),
                                          .hand = &source->hand,
                                          .contact = &source->contact,
                                          .bell = &source->bell};

@@ -26,11 +26,6 @@ static bool read_group(struct bytes text, void *out) {
     return text.len > 0;
 }
 
-static bool read_member(struct bytes text, void *out) {
-    ((struct kafka_url *)out)->member = text;
-    return text.len > 0;
-}
-
 static bool read_session(struct bytes text, void *out) {
     struct kafka_url *url = out;
     return duration_parse(text, &url->session_ms) &&
@@ -45,7 +40,6 @@ static bool read_session(struct bytes text, void *out) {
 
 static const struct url_field source_fields[] = {
     {"group", read_group, "the name of a consumer group"},
-    {"member", read_member, "a name that is this member's alone"},
     {"session", read_session, "a duration from 1s to 5m"},
     CA,
     SASL,

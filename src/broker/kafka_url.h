@@ -22,8 +22,7 @@ struct kafka_url {
     struct bytes ca_file;        /* tls: `ca=`, a PEM file; empty: the system's */
     /* A source's: */
     struct bytes group;
-    struct bytes
-        member;         /* `member=`: who we are over restarts (group.instance.id); empty: nobody */
+
     int64_t session_ms; /* how long the group waits for a member that is silent */
 };
 
