@@ -109,11 +109,20 @@ static const struct {
      "the broker does not allow this session= time"},
 };
 
+/* librdkafka calls some of them the end of a connection. */
+static rd_kafka_resp_err_t of_tls(const struct kafka_url *url, rd_kafka_resp_err_t code,
+                                  struct bytes why) {
+    bool tls = url->tls && code == RD_KAFKA_RESP_ERR__TRANSPORT &&
+               bytes_find(why, BYTES("SSL routines")) < why.len;
+    return tls ? RD_KAFKA_RESP_ERR__SSL : code;
+}
+
 enum status kafka_client_trouble(const struct kafka_url *url, rd_kafka_resp_err_t code,
                                  const char *detail, struct err *err) {
     enum status status = STATUS_BUSY;
     struct bytes why = bytes_of(detail);
     why = bytes_cut(why, 0, bytes_find(why, BYTES(" (after "))); /* its timing says nothing */
+    code = of_tls(url, code, why);
     const char *words = rd_kafka_err2str(code);
     for (size_t i = 0; i < sizeof troubles / sizeof *troubles; i++) {
         if (troubles[i].code != code)
@@ -135,6 +144,8 @@ enum status kafka_client_probe(rd_kafka_t *client, const struct kafka_url *url, 
     rd_kafka_resp_err_t code = rd_kafka_metadata(client, 0, topic, &metadata, timeout_ms);
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR && metadata->topic_cnt == 1)
         code = metadata->topics[0].err;
+    if (code == RD_KAFKA_RESP_ERR__TRANSPORT) /* nobody said anything in all the time */
+        code = RD_KAFKA_RESP_ERR__TIMED_OUT;
     if (metadata)
         rd_kafka_metadata_destroy(metadata);
     rd_kafka_topic_destroy(topic);
