@@ -125,6 +125,7 @@ static void on_error(rd_kafka_t *client, int code, const char *detail, void *arg
     char why[256];
     if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) {
         group->next_probe = (struct mono){0};
+        group->alive = false;
         return;
     }
     group->broken |= code == RD_KAFKA_RESP_ERR__FATAL;
