@@ -4,16 +4,16 @@
 #include <stdlib.h>
 
 #include "base/mailbox.h"
+#include "broker/kafka_source.h"
+#include "broker/rabbit_source.h"
 
 #ifdef IMPOUND_RABBITMQ
-#include "broker/rabbit_source.h"
 #define RABBITMQ rabbit_source_check, rabbit_source_new
 #else
 #define RABBITMQ NULL, NULL
 #endif
 
 #ifdef IMPOUND_KAFKA
-#include "broker/kafka_source.h"
 #define KAFKA kafka_source_check, kafka_source_new
 #else
 #define KAFKA NULL, NULL

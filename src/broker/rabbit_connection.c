@@ -128,10 +128,15 @@ static bool log_in(struct rabbit_connection *connection, const struct rabbit_url
                    struct err *err) {
     struct timeval handshake = timeval_of(RABBIT_CONNECT_TIMEOUT_MS);
     struct timeval answer = timeval_of(RABBIT_ANSWER_TIMEOUT_MS);
-    amqp_table_entry_t name = {
-        .key = amqp_cstring_bytes("connection_name"),
-        .value = {.kind = AMQP_FIELD_KIND_UTF8, .value.bytes = amqp_cstring_bytes("impound")}};
-    amqp_table_t properties = {1, &name};
+    amqp_table_entry_t told_of_cancels = {
+        .key = amqp_cstring_bytes("consumer_cancel_notify"),
+        .value = {.kind = AMQP_FIELD_KIND_BOOLEAN, .value.boolean = 1}};
+    amqp_table_entry_t entries[] = {
+        {.key = amqp_cstring_bytes("connection_name"),
+         .value = {.kind = AMQP_FIELD_KIND_UTF8, .value.bytes = amqp_cstring_bytes("impound")}},
+        {.key = amqp_cstring_bytes("capabilities"),
+         .value = {.kind = AMQP_FIELD_KIND_TABLE, .value.table = {1, &told_of_cancels}}}};
+    amqp_table_t properties = {2, entries};
     amqp_set_handshake_timeout(connection->state, &handshake);
     amqp_set_rpc_timeout(connection->state, &answer);
     return rabbit_connection_asked(

@@ -14,7 +14,6 @@
 #include "base/list.h"
 #include "base/mailbox.h"
 #include "base/memory.h"
-#include "base/random.h"
 #include "base/thread.h"
 #include "broker/contact.h"
 #include "broker/rabbit_connection.h"
@@ -315,16 +314,16 @@ enum status rabbit_sink_check(struct bytes url, struct err *err) {
     return status;
 }
 
-struct sink *rabbit_sink_new(struct bytes url, struct clock *clock) {
+struct sink *rabbit_sink_new(const struct sink_options *options) {
     struct rabbit_sink *rabbit = memory_new(sizeof *rabbit);
     struct err err;
     rabbit->sink.vtable = &vtable;
-    rabbit->clock = clock;
+    rabbit->clock = options->clock;
     arena_init_heap(&rabbit->arena, URL_TEXT_MAX);
-    enum status status = rabbit_url_sink(url, &rabbit->arena, &rabbit->url, &err);
+    enum status status = rabbit_url_sink(options->url, &rabbit->arena, &rabbit->url, &err);
     assert(status == STATUS_OK);
     (void)status;
-    contact_init(&rabbit->contact, BYTES("sink rabbitmq"), random_seed());
+    contact_init(&rabbit->contact, BYTES("sink rabbitmq"), options->seed);
     mailbox_init(&rabbit->mailbox);
     thread_start(&rabbit->thread, "rabbit-sink", run, rabbit);
     return &rabbit->sink;

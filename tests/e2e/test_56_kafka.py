@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
-from brokers import Kafka
 from harness import ROOT, eventually, impound, scaled
+from kafka_node import Kafka
 
 PRICE = os.path.join(ROOT, "examples", "orders", "price.py")
 
