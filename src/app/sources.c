@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mailbox.h"
+#include "broker/kafka_source.h"
 #include "broker/rabbit_source.h"
 #include "broker/redis_source.h"
 
@@ -19,6 +20,12 @@
 #define RABBITMQ NULL, NULL
 #endif
 
+#ifdef IMPOUND_KAFKA
+#define KAFKA kafka_source_check, kafka_source_new
+#else
+#define KAFKA NULL, NULL
+#endif
+
 /* An adapter is known by up to two schemes, the second one with TLS. One that this build leaves out
  * has no functions. */
 static const struct sources_kind {
@@ -30,7 +37,7 @@ static const struct sources_kind {
     {{"redis", "rediss"}, "hiredis", REDIS},
     {{"amqp", "amqps"}, "librabbitmq", RABBITMQ},
     {{"nats", "tls"}, NULL, NULL, NULL},
-    {{"kafka", NULL}, NULL, NULL, NULL},
+    {{"kafka", "kafkas"}, "librdkafka", KAFKA},
     {{"sqs", NULL}, NULL, NULL, NULL},
     {{"pubsub", NULL}, NULL, NULL, NULL},
 };
