@@ -1,19 +1,9 @@
 /* impound dlqs: how the dead-letter queues are. */
 #include "cli/cmd.h"
 
+#include "cli/columns.h"
 #include "cli/command.h"
 #include "cli/field.h"
-#include "cli/listing.h"
-
-static const struct listing_column columns[] = {
-    {{"DLQ", false}, "dlq", NULL},
-    {{"DEPTH", true}, "depth", NULL},
-    {{"CAP", true}, "cap", NULL},
-    {{"NEW/MIN", true}, "arrivals_per_minute", NULL},
-    {{"OLDEST", true}, "oldest_age_seconds", field_age},
-    {{"SPILLED", true}, "spilled", NULL},
-    {{"OWNER", false}, "owner", NULL},
-};
 
 static const struct story_line lines[] = {
     {"depth", "depth", NULL},
@@ -28,7 +18,8 @@ static const struct story_line lines[] = {
 static void view_all(const struct cli_env *env, struct json answer, struct arena *arena,
                      struct buf *out) {
     struct story story = {env, answer, arena, out};
-    listing_print(&story, columns, COMMAND_COUNT(columns), field_at(answer, "dlqs"), 0);
+    columns_print(&story, COLUMNS_DLQ, "DLQ,DEPTH,CAP,NEW/MIN,OLDEST,SPILLED,OWNER",
+                  field_at(answer, "dlqs"));
 }
 
 static void view_one(const struct cli_env *env, struct json answer, struct arena *arena,
