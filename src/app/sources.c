@@ -6,6 +6,13 @@
 #include "base/mailbox.h"
 #include "broker/kafka_source.h"
 #include "broker/rabbit_source.h"
+#include "broker/redis_source.h"
+
+#ifdef IMPOUND_REDIS
+#define REDIS redis_source_check, redis_source_new
+#else
+#define REDIS NULL, NULL
+#endif
 
 #ifdef IMPOUND_RABBITMQ
 #define RABBITMQ rabbit_source_check, rabbit_source_new
@@ -27,9 +34,12 @@ static const struct sources_kind {
     enum status (*check)(struct bytes url, struct err *err);
     struct broker *(*make)(const struct broker_options *options);
 } kinds[] = {
-    {{"redis", "rediss"}, NULL, NULL, NULL}, {{"amqp", "amqps"}, "librabbitmq", RABBITMQ},
-    {{"nats", "tls"}, NULL, NULL, NULL},     {{"kafka", "kafkas"}, "librdkafka", KAFKA},
-    {{"sqs", NULL}, NULL, NULL, NULL},       {{"pubsub", NULL}, NULL, NULL, NULL},
+    {{"redis", "rediss"}, "hiredis", REDIS},
+    {{"amqp", "amqps"}, "librabbitmq", RABBITMQ},
+    {{"nats", "tls"}, NULL, NULL, NULL},
+    {{"kafka", "kafkas"}, "librdkafka", KAFKA},
+    {{"sqs", NULL}, NULL, NULL, NULL},
+    {{"pubsub", NULL}, NULL, NULL, NULL},
 };
 
 static const struct sources_kind *find(struct bytes scheme) {

@@ -31,7 +31,7 @@ static const struct {
     const char *parts[8];
 } built_in[] = {
     {"stores", {"sqlite", NULL}},
-    {"sources", {"builtin", RABBITMQ KAFKA NULL}},
+    {"sources", {"builtin", REDIS RABBITMQ KAFKA NULL}},
     {"handlers", {"http", "exec", NULL}},
     {"sinks", {REDIS RABBITMQ KAFKA NULL}},
 };
