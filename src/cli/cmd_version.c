@@ -33,7 +33,7 @@ static const struct {
     {"stores", {"sqlite", NULL}},
     {"sources", {"builtin", REDIS RABBITMQ KAFKA NULL}},
     {"handlers", {"http", "exec", NULL}},
-    {"sinks", {REDIS RABBITMQ NULL}},
+    {"sinks", {REDIS RABBITMQ KAFKA NULL}},
 };
 
 enum { KIND_COUNT = sizeof built_in / sizeof *built_in };
