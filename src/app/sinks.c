@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
+#include "broker/rabbit_sink.h"
 #include "broker/redis_sink.h"
 
 struct sinks_entry {
@@ -19,6 +20,12 @@ struct sinks_entry {
 #define REDIS NULL, NULL
 #endif
 
+#ifdef IMPOUND_RABBITMQ
+#define RABBITMQ rabbit_sink_check, rabbit_sink_new
+#else
+#define RABBITMQ NULL, NULL
+#endif
+
 /* An adapter is known by up to two schemes, the second one with TLS. One that this build leaves out
  * has no functions. */
 static const struct sinks_kind {
@@ -28,6 +35,7 @@ static const struct sinks_kind {
     struct sink *(*make)(const struct sink_options *options);
 } kinds[] = {
     {{"redis", "rediss"}, "hiredis", REDIS},
+    {{"amqp", "amqps"}, "librabbitmq", RABBITMQ},
 };
 
 static const struct sinks_kind *find(struct bytes url) {

@@ -4,12 +4,18 @@
 #include <stdlib.h>
 
 #include "base/mailbox.h"
+#include "broker/rabbit_source.h"
 #include "broker/redis_source.h"
 
 #ifdef IMPOUND_REDIS
 #define REDIS redis_source_check, redis_source_new
 #else
 #define REDIS NULL, NULL
+#endif
+#ifdef IMPOUND_RABBITMQ
+#define RABBITMQ rabbit_source_check, rabbit_source_new
+#else
+#define RABBITMQ NULL, NULL
 #endif
 
 /* An adapter is known by up to two schemes, the second one with TLS. One that this build leaves out
@@ -20,7 +26,7 @@ static const struct sources_kind {
     enum status (*check)(struct bytes url, struct err *err);
     struct broker *(*make)(const struct broker_options *options);
 } kinds[] = {
-    {{"redis", "rediss"}, "hiredis", REDIS}, {{"amqp", "amqps"}, NULL, NULL, NULL},
+    {{"redis", "rediss"}, "hiredis", REDIS}, {{"amqp", "amqps"}, "librabbitmq", RABBITMQ},
     {{"nats", "tls"}, NULL, NULL, NULL},     {{"kafka", NULL}, NULL, NULL, NULL},
     {{"sqs", NULL}, NULL, NULL, NULL},       {{"pubsub", NULL}, NULL, NULL, NULL},
 };

@@ -114,6 +114,14 @@ static const struct cli_verb own[] = {
      "Drawn again every second; q quits. Where the output is no terminal it is printed once.\n\n"
      "  impound top",
      cmd_top_run, cmd_top_options},
+    {"demo", "demo", "a tour: three orders, an AI provider, an outage, a model that is gone",
+     "Each step says what happens and shows the command that tells it, with its output. The tour "
+     "is\n"
+     "its own worker: the server needs the queues demo-orders and demo-ai, which it says how to "
+     "add.\n"
+     "With --self it starts a server of its own.\n\n"
+     "  impound demo --self",
+     cmd_demo_run, cmd_demo_options},
     {"completion", "completion bash|zsh|fish", "print a completion script for a shell",
      "  impound completion bash >~/.local/share/bash-completion/completions/impound",
      cmd_completion_run, NULL},
@@ -126,7 +134,6 @@ static const struct cli_verb own[] = {
 enum { OWN_COUNT = sizeof own / sizeof *own };
 
 static const char *const later[] = {
-    "demo",
     "bench",
 };
 

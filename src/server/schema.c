@@ -27,6 +27,11 @@
     "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[" required                  \
     "],\"properties\":{" members "}}"
 
+/* A page of what its path is the plural of. */
+#define PAGE(plural, row)                                                                          \
+    FIRST(plural, ARRAY(REF(row)))                                                                 \
+    NEXT("cursor", NULLABLE)
+
 #define BETWEEN(least, most, description)                                                          \
     "{\"type\":\"integer\",\"minimum\":" least ",\"maximum\":" most                                \
     ",\"description\":\"" description "\"}"
@@ -40,6 +45,19 @@
     NEXT("verdict", TEXT("retry, fallback, dlq, discard or halt: overrides the rules"))            \
     NEXT("retry_after", ANY("seconds, an HTTP date, or a duration such as 5m"))
 #define LEASE_MS BETWEEN("1", "43200000", "from now on; as long as before unless given")
+
+/* How letters are chosen, and what those who chose are told of the choice. */
+#define CHOICE                                                                                     \
+    FIRST("filter", ANY("words as in GET /v1/letters, such as {reason: timeout, since: 6h}"))      \
+    NEXT("ids", ARRAY(STRING))                                                                     \
+    NEXT("group", TEXT("a fingerprint"))                                                           \
+    NEXT("all", BOOLEAN)                                                                           \
+    NEXT("limit", COUNT("at most so many, the newest"))
+#define CHOICE_AGAIN NEXT("cursor", TEXT("go on behind what an answer with a limit ended with"))
+#define LISTED(plural)                                                                             \
+    NEXT("behind", COUNT("changes that the list does not show yet"))                               \
+    NEXT("skipped", COUNT(plural " on which the where program failed"))                            \
+    NEXT("skipped_why", TEXT("how it failed on the first of them"))
 
 /* clang-format off */
 const struct schema schemas[] = {
@@ -148,8 +166,7 @@ const struct schema schemas[] = {
         NEXT("source_trouble", "{\"type\":[\"string\",\"null\"],\"description\":\"why nothing comes from it, in words\"}")
         NEXT("handler", NULLABLE))},
     {"Queues", OBJECT(
-        FIRST("queues", ARRAY(REF("Queue")))
-        NEXT("cursor", NULLABLE))},
+        PAGE("queues", "Queue"))},
     {"Dlq", OBJECT(
         FIRST("dlq", STRING)
         NEXT("depth", COUNT("letters that wait for people or are being replayed"))
@@ -163,8 +180,7 @@ const struct schema schemas[] = {
         NEXT("age_histogram", COUNTS)
         NEXT("owner", NULLABLE))},
     {"Dlqs", OBJECT(
-        FIRST("dlqs", ARRAY(REF("Dlq")))
-        NEXT("cursor", NULLABLE))},
+        PAGE("dlqs", "Dlq"))},
     {"Message", OBJECT(
         FIRST("id", STRING)
         NEXT("queue", STRING)
@@ -241,26 +257,16 @@ const struct schema schemas[] = {
         NEXT("edited", BOOLEAN)
         NEXT("original", ANY("its body before it was edited")))},
     {"Messages", OBJECT(
-        FIRST("messages", ARRAY(REF("Envelope")))
-        NEXT("cursor", NULLABLE)
-        NEXT("behind", COUNT("changes that the list does not show yet"))
-        NEXT("skipped", COUNT("messages on which the where program failed"))
-        NEXT("skipped_why", TEXT("how it failed on the first of them")))},
+        PAGE("messages", "Envelope")
+        LISTED("messages"))},
     {"Letters", OBJECT(
-        FIRST("letters", ARRAY(REF("Envelope")))
-        NEXT("cursor", NULLABLE)
-        NEXT("behind", COUNT("changes that the list does not show yet"))
-        NEXT("skipped", COUNT("letters on which the where program failed"))
-        NEXT("skipped_why", TEXT("how it failed on the first of them")))},
+        PAGE("letters", "Envelope")
+        LISTED("letters"))},
     {"Ruling", ONLY("\"why\"",
         FIRST("why", TEXT("for the letter and the audit")))},
     {"RulingMany", ONLY("\"why\"",
-        FIRST("filter", ANY("words as in GET /v1/letters, such as {reason: timeout, since: 6h}"))
-        NEXT("ids", ARRAY(STRING))
-        NEXT("group", TEXT("a fingerprint"))
-        NEXT("all", BOOLEAN)
-        NEXT("limit", COUNT("at most so many, the newest"))
-        NEXT("cursor", TEXT("go on behind what an answer with a limit ended with"))
+        CHOICE
+        CHOICE_AGAIN
         NEXT("why", TEXT("for the letters and the audit; a dry run needs none"))
         NEXT("dry_run", BOOLEAN))},
     {"Ruled", OBJECT(
@@ -271,15 +277,9 @@ const struct schema schemas[] = {
         NEXT("busy", COUNT("of those, the ones left alone: being replayed, or decided meanwhile"))
         NEXT("unable", COUNT("compensate: left alone, for their queue has no such handler"))
         NEXT("cursor", NULLABLE)
-        NEXT("behind", COUNT("changes that the list does not show yet"))
-        NEXT("skipped", COUNT("letters on which the where program failed"))
-        NEXT("skipped_why", TEXT("how it failed on the first of them")))},
+        LISTED("letters"))},
     {"ReplayOrder", ONLY("",
-        FIRST("filter", ANY("words as in GET /v1/letters, such as {reason: timeout, since: 6h}"))
-        NEXT("ids", ARRAY(STRING))
-        NEXT("group", TEXT("a fingerprint"))
-        NEXT("all", BOOLEAN)
-        NEXT("limit", COUNT("at most so many, the newest"))
+        CHOICE
         NEXT("edit", TEXT("a jq program on the body of each letter"))
         NEXT("to", TEXT("another queue"))
         NEXT("rate", TEXT("50/s, 15% of the usual traffic of the queue, or max; 50/s unless given"))
@@ -325,8 +325,7 @@ const struct schema schemas[] = {
         NEXT("estimated_seconds", NUMBER)
         NEXT("order", ANY("of a plan: edit, to, rate, canary, ramp")))},
     {"Replays", OBJECT(
-        FIRST("replays", ARRAY(REF("Replay")))
-        NEXT("cursor", NULLABLE))},
+        PAGE("replays", "Replay"))},
     {"Alert", OBJECT(
         FIRST("alert", TEXT("the rule's name"))
         NEXT("state", TEXT("pending or firing"))
@@ -342,8 +341,7 @@ const struct schema schemas[] = {
         NEXT("owed", COUNT("notices that are yet to be taken by their receivers, or to be noted as taken"))
         NEXT("summary", STRING))},
     {"Alerts", OBJECT(
-        FIRST("alerts", ARRAY(REF("Alert")))
-        NEXT("cursor", NULLABLE))},
+        PAGE("alerts", "Alert"))},
     {"AlertTest", ONLY("",
         FIRST("to", TEXT("a receiver's name; all of them unless given")))},
     {"AlertTested", OBJECT(
@@ -363,8 +361,7 @@ const struct schema schemas[] = {
         NEXT("before", ANY("as it was"))
         NEXT("after", ANY("as it is")))},
     {"Audit", OBJECT(
-        FIRST("audit", ARRAY(REF("AuditEntry")))
-        NEXT("cursor", NULLABLE))},
+        PAGE("audit", "AuditEntry"))},
     {"Group", OBJECT(
         FIRST("fingerprint", TEXT("16 hex digits"))
         NEXT("dlqs", ARRAY(STRING))
@@ -386,8 +383,7 @@ const struct schema schemas[] = {
         NEXT("changed_at", TIME)
         NEXT("returned_at", TIME))},
     {"Groups", OBJECT(
-        FIRST("groups", ARRAY(REF("Group")))
-        NEXT("cursor", NULLABLE))},
+        PAGE("groups", "Group"))},
     {"GroupChange", ONLY("",
         FIRST("note", NULLABLE)
         NEXT("owner", NULLABLE)
@@ -396,12 +392,8 @@ const struct schema schemas[] = {
     {"GroupRule", OBJECT(
         FIRST("yaml", TEXT("an entry for classify.rules")))},
     {"Export", ONLY("",
-        FIRST("filter", ANY("words as in GET /v1/letters, such as {reason: timeout, since: 6h}"))
-        NEXT("ids", ARRAY(STRING))
-        NEXT("group", TEXT("a fingerprint"))
-        NEXT("all", BOOLEAN)
-        NEXT("limit", COUNT("at most so many, the newest"))
-        NEXT("cursor", TEXT("go on behind what an answer with a limit ended with"))
+        CHOICE
+        CHOICE_AGAIN
         NEXT("compress", TEXT("zstd or none"))
         NEXT("to", TEXT("file:FOLDER, where an archive and its manifest are written")))},
     {"Imported", OBJECT(
@@ -428,8 +420,7 @@ const struct schema schemas[] = {
         NEXT("sha256", TEXT("of the file"))
         NEXT("path", STRING))},
     {"Archives", OBJECT(
-        FIRST("archives", ARRAY(REF("Archive")))
-        NEXT("cursor", NULLABLE))},
+        PAGE("archives", "Archive"))},
     {"Explanation", OBJECT(
         FIRST("id", STRING)
         NEXT("queue", STRING)
