@@ -60,9 +60,14 @@ enum { FETCH_ANSWERS = 2, NAME_MAX_BYTES = 64 << 10 };
     "end "                                                                                         \
     "return moved"
 
+/* KEYS: our hash, the consumers. ARGV: us. */
+#define END                                                                                        \
+    "if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('ZREM', KEYS[2], ARGV[1]) end "         \
+    "return 1"
+
 /* ---- beginning ---- */
 
-static bool is_list(struct redis_place *place, struct err *err) {
+static bool present(struct redis_place *place, struct err *err) {
     struct bytes words[] = {BYTES("TYPE"), place->url->list};
     redisReply *reply = redis_connection_ask(place->work, words, 2, err);
     if (!reply)
@@ -140,7 +145,16 @@ static bool begin(struct redis_place *place, struct err *err) {
         place->consumers = name(place, ":impound", BYTES_NONE);
         place->hash = name(place, ":impound:", place->consumer);
     }
-    return is_list(place, err) && tend(place, err) && recover(place, err);
+    return tend(place, err) && recover(place, err);
+}
+
+/* Who has nothing left need not be watched. */
+static void end(struct redis_place *place) {
+    struct bytes words[] = {BYTES("EVAL"), BYTES(END),       BYTES("2"),
+                            place->hash,   place->consumers, place->consumer};
+    redisReply *reply = redis_connection_ask(place->work, words, 6, NULL);
+    if (reply)
+        freeReplyObject(reply);
 }
 
 /* ---- fetching ---- */
@@ -224,11 +238,13 @@ static bool lag(struct redis_place *place, uint64_t *out, struct err *err) {
 }
 
 const struct redis_shape redis_list_shape = {
+    .present = present,
     .begin = begin,
     .ask = ask,
     .take = take,
     .settle = settle,
     .give_back = give_back,
     .tend = tend,
+    .end = end,
     .lag = lag,
 };

@@ -207,12 +207,6 @@ static bool make_group(struct redis_place *place, struct err *err) {
         return false;
     struct bytes said = text_of(reply);
     bool failed = reply->type == REDIS_REPLY_ERROR;
-    if (failed && bytes_find(said, BYTES("requires the key to exist")) < said.len) {
-        freeReplyObject(reply);
-        err_set(err, STATUS_NOT_FOUND, "redis %.*s:%u: there is no stream \"%.*s\"",
-                BYTES_ARG(place->url->host), place->url->port, BYTES_ARG(place->url->stream));
-        return false;
-    }
     if (failed && !bytes_starts(said, BYTES("BUSYGROUP")))
         return refuse(place, reply, err);
     if (!failed)
@@ -220,6 +214,23 @@ static bool make_group(struct redis_place *place, struct err *err) {
                  BYTES_ARG(place->url->stream), BYTES_ARG(place->url->group));
     freeReplyObject(reply);
     return true;
+}
+
+static bool present(struct redis_place *place, struct err *err) {
+    struct bytes words[] = {BYTES("TYPE"), place->url->stream};
+    redisReply *reply = redis_connection_ask(place->work, words, 2, err);
+    if (!reply)
+        return false;
+    bool none = bytes_is(text_of(reply), "none"), fits = bytes_is(text_of(reply), "stream");
+    if (none)
+        err_set(err, STATUS_NOT_FOUND, "redis %.*s:%u: there is no stream \"%.*s\"",
+                BYTES_ARG(place->url->host), place->url->port, BYTES_ARG(place->url->stream));
+    else if (!fits)
+        err_set(err, STATUS_CONFLICT, "redis %.*s:%u: \"%.*s\" is a %.*s, not a stream",
+                BYTES_ARG(place->url->host), place->url->port, BYTES_ARG(place->url->stream),
+                BYTES_ARG(text_of(reply)));
+    freeReplyObject(reply);
+    return fits;
 }
 
 static bool begin(struct redis_place *place, struct err *err) {
@@ -332,6 +343,7 @@ static bool lag(struct redis_place *place, uint64_t *out, struct err *err) {
 }
 
 const struct redis_shape redis_stream_shape = {
+    .present = present,
     .begin = begin,
     .ask = ask,
     .take = take,
