@@ -24,6 +24,7 @@ struct redis_place {
     struct redis_connection *work;  /* asked and answered at once */
     struct redis_connection *fetch; /* where the server may take its time */
     struct arena arena;             /* of the names below */
+    bool begun;                     /* what is ours at the server is at hand */
     struct bytes consumers, hash;   /* list: keys of ours */
 };
 

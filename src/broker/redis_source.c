@@ -41,7 +41,6 @@ struct redis_source {
 
     /* The thread's own: */
     struct mono tend_at, lag_at, fetch_until;
-    bool begun;               /* the server knows us as a consumer */
     size_t answers, answered; /* of the fetch under way; answers 0: there is none */
 
     _Atomic uint64_t lag;
@@ -60,7 +59,7 @@ static void hang_up(struct redis_source *source) {
     redis_connection_free(source->place.fetch);
     source->place.work = source->place.fetch = NULL;
     source->answers = source->answered = 0;
-    source->begun = false;
+    source->place.begun = false;
 }
 
 static void lost(struct redis_source *source, const struct err *err) {
@@ -163,17 +162,17 @@ static bool read_fetched(struct redis_source *source, struct err *err) {
 }
 
 static bool begin(struct redis_source *source, struct err *err) {
-    if (source->begun || !atomic_load(&source->wanted))
+    if (source->place.begun || !atomic_load(&source->wanted))
         return true;
-    source->begun = source->shape->begin(&source->place, err);
+    source->place.begun = source->shape->begin(&source->place, err);
     if (redis_hand_waiting(&source->hand) > 0)
         contact_ring(&source->contact);
-    return source->begun;
+    return source->place.begun;
 }
 
 static bool fetch(struct redis_source *source, struct err *err) {
     size_t waiting = redis_hand_waiting(&source->hand);
-    if (source->answers || !source->begun || !atomic_load(&source->wanted) ||
+    if (source->answers || !source->place.begun || !atomic_load(&source->wanted) ||
         waiting > REDIS_HAND_MAX / 2)
         return true;
     source->answers = source->shape->ask(&source->place, REDIS_HAND_MAX - waiting);
@@ -183,7 +182,7 @@ static bool fetch(struct redis_source *source, struct err *err) {
 }
 
 static bool tend(struct redis_source *source, struct err *err) {
-    if (!source->begun || now_of(source).ms < source->tend_at.ms)
+    if (!source->place.begun || now_of(source).ms < source->tend_at.ms)
         return true;
     size_t before = redis_hand_waiting(&source->hand);
     source->tend_at = mono_after(now_of(source), tend_ms(source));
@@ -220,7 +219,7 @@ static struct mono wake_at(const struct redis_source *source) {
     if (!source->place.work)
         return source->contact.next_try;
     struct mono next = source->answers ? source->fetch_until : source->lag_at;
-    return source->begun ? mono_earlier(source->tend_at, next) : next;
+    return source->place.begun ? mono_earlier(source->tend_at, next) : next;
 }
 
 static void wait(struct redis_source *source) {
@@ -247,7 +246,7 @@ static void say_goodbye(struct redis_source *source) {
         bell_wait(&source->bell, -1, source->contact.next_try.ms - now_of(source).ms);
     bool said = source->place.work && settle_all(source, &err) && read_fetched(source, &err) &&
                 give_back_all(source, &err);
-    if (said && source->begun && source->shape->end)
+    if (said && source->place.begun && source->shape->end)
         source->shape->end(&source->place);
 }
 

@@ -207,7 +207,7 @@ def test_an_entry_that_was_delivered_too_often_is_poison_unattempted(serve, hand
 
 
 def test_a_delivery_counts_when_it_is_handed_over_not_when_it_is_fetched(serve, handler, redis):
-    """Twelve lives of a paused queue, and nothing is poison."""
+    """Four lives of a paused queue, and nothing is poison."""
     worker = handler()
     lane = Stream(redis)
     server = serve(scenes.queues(lane, {"http": worker.url}, poison={"deliveries": 2}))
