@@ -19,6 +19,11 @@ enum { TEXT_MAX = 4096 };
 #else
 #define RABBITMQ
 #endif
+#ifdef IMPOUND_KAFKA
+#define KAFKA "kafka",
+#else
+#define KAFKA
+#endif
 
 /* Each list ends with NULL. */
 static const struct {
@@ -26,7 +31,7 @@ static const struct {
     const char *parts[8];
 } built_in[] = {
     {"stores", {"sqlite", NULL}},
-    {"sources", {"builtin", REDIS RABBITMQ NULL}},
+    {"sources", {"builtin", REDIS RABBITMQ KAFKA NULL}},
     {"handlers", {"http", "exec", NULL}},
     {"sinks", {REDIS RABBITMQ NULL}},
 };

@@ -488,7 +488,7 @@ static void a_ticket_is_told_once(void **state) {
     run_for(15 * MINUTE_MS + 30 * 1000);
     assert_int_equal(triage_rules_news(rules, &arena, &news), 1);
     assert_true(news[0].ticket && news[0].to_count == 1);
-    assert_true(bytes_starts(news[0].subject, BYTES("orders.dlq[0]/")));
+    assert_true(bytes_starts(news[0].subject, BYTES("orders.dlq/0/")));
     struct bytes subject = news[0].subject;
     close_life();
     open_life();
