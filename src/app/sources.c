@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/mailbox.h"
 #include "broker/rabbit_source.h"
 
 #ifdef IMPOUND_RABBITMQ
@@ -56,4 +57,42 @@ struct broker *sources_new(const struct broker_options *options) {
     const struct sources_kind *kind = find(scheme_of(options->url));
     assert(kind && kind->make);
     return kind->make(options);
+}
+
+/* ---- trying one out ---- */
+
+static void ring(void *arg) {
+    mailbox_ring(arg);
+}
+
+/* Its trouble, or that it has none, is told by a ring. */
+static bool await_health(struct broker *broker, struct mailbox *bell, struct mono until,
+                         struct clock *clock, struct broker_health *health) {
+    for (;;) {
+        broker->vtable->health(broker, health);
+        if (health->connected || health->trouble.text[0])
+            return true;
+        if (clock_now(clock).mono.ms >= until.ms)
+            return false;
+        mailbox_wait(bell, until);
+    }
+}
+
+enum status sources_connect(const struct broker_options *options, int64_t wait_ms,
+                            struct err *err) {
+    struct mailbox bell;
+    struct broker_health health;
+    struct mono until = mono_after(clock_now(options->clock).mono, wait_ms);
+    mailbox_init(&bell);
+    struct broker *broker = sources_new(options);
+    broker->vtable->want(broker, false);
+    broker->vtable->listen(broker, ring, &bell);
+    bool known = await_health(broker, &bell, until, options->clock, &health);
+    broker->vtable->free(broker);
+    mailbox_free(&bell);
+    if (!known)
+        return err_set(err, STATUS_TIMEOUT, "no answer within %lld ms", (long long)wait_ms);
+    if (!health.connected)
+        *err = health.trouble;
+    return health.connected ? STATUS_OK : health.trouble.status;
 }

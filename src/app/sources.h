@@ -12,5 +12,7 @@
 enum status sources_check(struct bytes source, struct err *err);
 /* The broker of a URL that was checked. */
 struct broker *sources_new(const struct broker_options *options);
+/* Whether messages could come, as known within `wait_ms`; takes none. err says why not. */
+enum status sources_connect(const struct broker_options *options, int64_t wait_ms, struct err *err);
 
 #endif

@@ -28,7 +28,7 @@ struct broker;
 /* As people see it in `queues`. */
 struct broker_health {
     bool connected;     /* messages can come and be settled */
-    struct err trouble; /* why not, in words for people; without secrets */
+    struct err trouble; /* why not, in words for people, without secrets; empty: not known yet */
 };
 
 struct broker_vtable {
