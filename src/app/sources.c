@@ -4,7 +4,14 @@
 #include <stdlib.h>
 
 #include "base/mailbox.h"
+#include "broker/nats_source.h"
 #include "broker/rabbit_source.h"
+
+#ifdef IMPOUND_NATS
+#define NATS nats_source_check, nats_source_new
+#else
+#define NATS NULL, NULL
+#endif
 
 #ifdef IMPOUND_RABBITMQ
 #define RABBITMQ rabbit_source_check, rabbit_source_new
@@ -21,7 +28,7 @@ static const struct sources_kind {
     struct broker *(*make)(const struct broker_options *options);
 } kinds[] = {
     {{"redis", "rediss"}, NULL, NULL, NULL}, {{"amqp", "amqps"}, "librabbitmq", RABBITMQ},
-    {{"nats", "tls"}, NULL, NULL, NULL},     {{"kafka", NULL}, NULL, NULL, NULL},
+    {{"nats", "tls"}, "libnats", NATS},      {{"kafka", NULL}, NULL, NULL, NULL},
     {{"sqs", NULL}, NULL, NULL, NULL},       {{"pubsub", NULL}, NULL, NULL, NULL},
 };
 

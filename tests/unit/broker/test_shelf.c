@@ -198,12 +198,15 @@ static void only_what_costs_nothing_goes_back_the_youngest_first(void **state) {
     shelf_put(&shelf, fetched("a", 3), false, false);
     shelf_put(&shelf, fetched("b", 4), false, false);
     for (uint64_t tag = 4; tag >= 3; tag--) {
-        struct parcel *parcel = shelf_return(&shelf);
+        struct parcel *parcel = shelf_return(&shelf, false);
         assert_int_equal(parcel->tag, tag);
         parcel_free(parcel);
     }
-    assert_null(shelf_return(&shelf));
+    assert_null(shelf_return(&shelf, false));
     assert_int_equal(shelf_ready(&shelf), 2);
+    struct parcel *last = shelf_return(&shelf, true);
+    assert_bytes(last->id, "counted");
+    parcel_free(last);
     shelf_free(&shelf);
 }
 
