@@ -29,6 +29,11 @@ static bool read_group(struct bytes text, void *out) {
     return text.len > 0;
 }
 
+static bool read_idle(struct bytes text, void *out) {
+    struct redis_url *url = out;
+    return duration_parse(text, &url->idle_ms) && url->idle_ms >= REDIS_URL_IDLE_LEAST_MS;
+}
+
 static bool read_ca(struct bytes text, void *out) {
     ((struct redis_url *)out)->ca_file = text;
     return text.len > 0;
@@ -42,11 +47,20 @@ static bool read_ca(struct bytes text, void *out) {
     { "ca", read_ca, "a PEM file" }
 
 static const struct url_field source_fields[] = {
-    LIST, STREAM, {"group", read_group, "the name of a consumer group"}, CA};
+    LIST,
+    STREAM,
+    {"group", read_group, "the name of a consumer group"},
+    {"idle", read_idle, "a duration of at least 1s, such as 30s"},
+    CA,
+};
 
 static const struct url_field sink_fields[] = {
     {"key", read_key, "a key with " REDIS_URL_ID " in it, such as result:" REDIS_URL_ID},
-    {"ttl", read_ttl, "a duration such as 24h"}};
+    {"ttl", read_ttl, "a duration such as 24h"},
+    LIST,
+    STREAM,
+    CA,
+};
 
 /* ---- who and where ---- */
 
@@ -63,7 +77,8 @@ static enum status read_place(const struct url *url, struct redis_url *out, stru
                               .host = url->hosts[0].name,
                               .port = url->hosts[0].port ? url->hosts[0].port : REDIS_URL_PORT,
                               .user = url->user,
-                              .password = url->password};
+                              .password = url->password,
+                              .idle_ms = REDIS_URL_IDLE_MS};
     if (!out->tls && !bytes_is(url->scheme, "redis"))
         return err_set(err, STATUS_INVALID, "it does not begin with redis:// or rediss://");
     if (url->host_count > 1)

@@ -24,6 +24,11 @@ enum { TEXT_MAX = 4096 };
 #else
 #define RABBITMQ
 #endif
+#ifdef IMPOUND_KAFKA
+#define KAFKA "kafka",
+#else
+#define KAFKA
+#endif
 
 /* Each list ends with NULL. */
 static const struct {
@@ -31,7 +36,7 @@ static const struct {
     const char *parts[8];
 } built_in[] = {
     {"stores", {"sqlite", NULL}},
-    {"sources", {"builtin", RABBITMQ NATS NULL}},
+    {"sources", {"builtin", REDIS RABBITMQ NATS KAFKA NULL}},
     {"handlers", {"http", "exec", NULL}},
     {"sinks", {REDIS RABBITMQ NATS NULL}},
 };

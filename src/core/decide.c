@@ -61,8 +61,7 @@ static bool is_expired(const struct judgement *j) {
 }
 
 static bool is_exhausted(const struct judgement *j) {
-    uint32_t most = j->subject->max_attempts;
-    return j->subject->attempt >= (most ? most : j->policy->retry.attempts);
+    return j->subject->attempt >= policy_attempts(j->policy, j->subject->max_attempts);
 }
 
 static void retry_or_stop(const struct judgement *j, struct decision *decision) {

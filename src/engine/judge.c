@@ -135,8 +135,7 @@ static void describe(struct flight *flight, const struct decision *decision) {
 
 static void count_attempt(struct flight *flight, const struct decision *decision) {
     struct envelope *envelope = &flight->held->envelope;
-    if (envelope->max_attempts == 0)
-        envelope->max_attempts = flight->policy->retry.attempts;
+    envelope->max_attempts = policy_attempts(flight->policy, envelope->max_attempts);
     if (decision->counted && !flight->counted_before)
         envelope->attempts++;
 }

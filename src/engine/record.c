@@ -42,9 +42,7 @@ static void try_later(struct engine *engine, const struct err *err) {
     log_error("a commit failed, trying again in %lld ms: %s", (long long)engine->record_retry_ms,
               err->text);
     engine->record_again = mono_after(engine->now.mono, engine->record_retry_ms);
-    engine->record_retry_ms = engine->record_retry_ms * 2 > RECORD_RETRY_LAST_MS
-                                  ? RECORD_RETRY_LAST_MS
-                                  : engine->record_retry_ms * 2;
+    engine->record_retry_ms = duration_doubled(engine->record_retry_ms, RECORD_RETRY_LAST_MS);
 }
 
 bool record_waits(const struct engine *engine) {
