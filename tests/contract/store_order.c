@@ -416,5 +416,6 @@ static int run(const struct subject_kind *kind) {
 }
 
 int main(void) {
-    return run(&subject_fake) + run(&subject_stepped) + run(&subject_threaded);
+    return run(&subject_fake) + run(&subject_stepped) + run(&subject_tight) +
+           run(&subject_threaded);
 }

@@ -28,7 +28,8 @@ struct subject_kind {
     bool durable;
 };
 
-extern const struct subject_kind subject_fake, subject_stepped, subject_threaded;
+extern const struct subject_kind subject_fake, subject_stepped, subject_tight,
+    subject_threaded; /* tight: hardly anything waits in memory */
 
 struct subject *subject_new(const struct subject_kind *kind);
 void subject_free(struct subject *subject);
