@@ -224,14 +224,7 @@ static void an_order_covers_what_was_in_the_file_alone(void **state) {
     X(a_deep_backlog_survives_closing)                                                             \
     X(an_order_covers_what_was_in_the_file_alone)
 
-static int run(const struct subject_kind *kind) {
-#define ROW(test) {#test, test, NULL, NULL, (void *)(uintptr_t)kind},
-    const struct CMUnitTest tests[] = {EVERY(ROW)};
-#undef ROW
-    return cmocka_run_group_tests_name(kind->name, tests, NULL, NULL);
-}
-
 int main(void) {
-    return run(&subject_fake) + run(&subject_stepped) + run(&subject_tight) +
-           run(&subject_threaded);
+    static const struct CMUnitTest tests[] = {EVERY(SUBJECT_ROW)};
+    return subject_run(tests, sizeof tests / sizeof *tests);
 }
