@@ -3,14 +3,15 @@
  *
  *   build/bench/store [--dir DIR] [--letters N] [--burst N] [--group N] [--rounds N] [section …]
  *
- * Sections: make burst sustained lag present. DIR keeps the store with N letters between runs;
- * make does no more than that. */
+ * Sections: make burst sustained lag backlog present. DIR keeps the store with N letters between
+ * runs; make does no more than that. */
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "backlog.h"
 #include "measure.h"
 #include "peers.h"
 #include "present.h"
@@ -147,6 +148,12 @@ static void section_lag(const struct options *options) {
     subject_remove(options->dir, "lag.db");
 }
 
+/* ---- with many messages waiting ---- */
+
+static void section_backlog(const struct options *options) {
+    backlog_run(options->dir, LAG_FACTOR * options->burst);
+}
+
 /* ---- with many letters present ---- */
 
 static void section_present(const struct options *options) {
@@ -162,7 +169,7 @@ static const struct section {
     void (*run)(const struct options *options);
 } sections[] = {
     {"make", section_make}, {"burst", section_burst},     {"sustained", section_sustained},
-    {"lag", section_lag},   {"present", section_present},
+    {"lag", section_lag},   {"backlog", section_backlog}, {"present", section_present},
 };
 
 enum { SECTION_COUNT = sizeof sections / sizeof sections[0] };
