@@ -5,6 +5,7 @@
 
 #include "base/list.h"
 #include "base/memory.h"
+#include "triage/arrivals.h"
 #include "triage/group.h"
 
 enum {
@@ -207,6 +208,7 @@ static void add_replays(struct alarm_sampler *sampler, struct readings *readings
 size_t alarm_sample(void *arg, struct wall now, struct arena *arena, struct alert_sample **out) {
     struct alarm_sampler *sampler = arg;
     struct readings readings = {.arena = arena};
+    arrivals_read(sampler->triage->arrivals);
     add_queues(sampler, &readings);
     add_dlqs(sampler, &readings, now);
     add_groups(sampler, &readings);

@@ -23,6 +23,7 @@
 #include "server/server.h"
 #include "store/disk_posix.h"
 #include "store/sqlite/sqlite_store.h"
+#include "triage/arrivals.h"
 #include "triage/spill_file.h"
 
 enum { JQ_HELPERS = 2 };
@@ -342,6 +343,9 @@ enum status plant_start(struct config *config, struct plant **out, struct err *e
         plant->engine_runs = true;
         replay_plant_run(plant->replays);
         start_retention(plant);
+        status = arrivals_new(&plant->triage, &plant->triage.arrivals, err);
+    }
+    if (status == STATUS_OK) {
         status = start_alarm(plant, err);
     }
     if (status == STATUS_OK)
@@ -448,6 +452,7 @@ void plant_stop(struct plant *plant) {
     if (plant->spill)
         plant->spill->vtable->free(plant->spill);
     sinks_free(&plant->sinks);
+    arrivals_free(plant->triage.arrivals);
     triage_free(&plant->triage);
     pthread_rwlock_destroy(&plant->config_lock);
     pthread_mutex_destroy(&plant->server_lock);

@@ -114,6 +114,8 @@ const struct route routes[] = {
      "Who changed what, and why, newest first.", "limit cursor", NULL, NULL, "Audit"},
     {"GET", "/v1/stats", ROUTE_WORKER, call_stats, "stats",
      "Rates, depths and counters of all queues and DLQs.", "window", NULL, NULL, "Stats"},
+    {"GET", "/v1/arrivals", ROUTE_WORKER, call_arrivals, "arrivals",
+     "How many letters arrived when, by category.", "window", NULL, NULL, "Arrivals"},
     {"GET", "/v1/events", ROUTE_AT_ONCE, call_events, "events",
      "What happens, as it happens (server-sent events).", NULL, NULL, NULL, "text/event-stream"},
     {"GET", "/metrics", ROUTE_WORKER, call_metrics, "metrics", "Metrics for Prometheus.", NULL,
