@@ -7,7 +7,10 @@ set -eu
 
 build="gcc libc6-dev meson ninja-build pkg-config python3 libsqlite3-dev libcurl4-openssl-dev libmicrohttpd-dev
 libfyaml-dev libhiredis-dev libjq-dev libpcre2-dev libsodium-dev libzstd-dev"
-test="$build g++ abigail-tools libcmocka-dev libjansson-dev python3-pytest openssl curl zstd sqlite3 mandoc prometheus prometheus-alertmanager redis-server"
+# For the dashboard; one who has node from elsewhere keeps it.
+command -v npm >/dev/null || build="$build nodejs npm"
+test="$build g++ abigail-tools libcmocka-dev libjansson-dev python3-pytest openssl curl zstd sqlite3 mandoc prometheus prometheus-alertmanager redis-server python3-venv"
+command -v chromium >/dev/null || test="$test chromium"
 soak="$test valgrind clang libclang-rt-14-dev"
 lint="$build clang-format shellcheck mandoc"
 

@@ -63,5 +63,6 @@ void call_health(struct request *request);
 void call_ready(struct request *request);
 void call_openapi(struct request *request);
 void call_home(struct request *request);
+void call_asset(struct request *request);
 
 #endif

@@ -127,8 +127,9 @@ const struct route routes[] = {
      "Ready"},
     {"GET", "/openapi.json", ROUTE_AT_ONCE, call_openapi, "openapi", "This description.", NULL,
      NULL, NULL, "application/json"},
-    {"GET", "/", ROUTE_AT_ONCE, call_home, "home", "A page that shows how everything is.", NULL,
-     NULL, NULL, "text/html"},
+    {"GET", "/", ROUTE_AT_ONCE, call_home, "home", "The dashboard.", NULL, NULL, NULL, "text/html"},
+    {"GET", "/assets/{name}", ROUTE_AT_ONCE, call_asset, "asset", "A file of the dashboard.", NULL,
+     NULL, NULL, "application/octet-stream"},
 };
 
 const size_t route_count = sizeof routes / sizeof *routes;
