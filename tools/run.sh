@@ -29,6 +29,7 @@ cat <<TEXT
 impound runs. Three orders were pushed: one is fine, one succeeds at its third attempt, one is a bug
 and is now a dead letter. More follow, one every two seconds.
 
+  a tour        $impound demo
   in a browser  http://127.0.0.1:7070/
   queues        $impound queues
   dead letters  $impound ls orders.dlq

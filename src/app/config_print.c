@@ -5,7 +5,9 @@
 #include "app/config_order.h"
 #include "app/config_policy.h"
 #include "app/config_print_rules.h"
+#include "app/config_print_triage.h"
 #include "app/config_retention.h"
+#include "app/sources.h"
 #include "base/instant.h"
 
 enum { TEXT_MAX = 4 << 20 };
@@ -188,10 +190,19 @@ static void put_order(struct config_printer *p, const struct config_queue *queue
     buf_str(p->out, "}\n");
 }
 
+static void put_source(struct config_printer *p, struct bytes source) {
+    buf_str(p->out, "    source: ");
+    if (bytes_is(source, SOURCES_BUILTIN))
+        buf_bytes(p->out, source);
+    else
+        config_printer_text(p, source);
+    buf_char(p->out, '\n');
+}
+
 static void put_queue(struct config_printer *p, const struct config_queue *queue) {
     buf_str(p->out, "  ");
     config_printer_key(p, queue->name, ":\n");
-    buf_printf(p->out, "    source: %.*s\n", BYTES_ARG(queue->source));
+    put_source(p, queue->source);
     put_handlers(p, queue);
     if (queue->concurrency != ENGINE_UNLIMITED)
         buf_printf(p->out, "    concurrency: %u\n", queue->concurrency);
@@ -243,6 +254,7 @@ static void put_dlq(struct config_printer *p, const struct engine_dlq *dlq,
     buf_printf(p->out, ", max_replays: %u", triage->max_replays);
     put_fresh(p, triage);
     put_retention(p, &triage->retention);
+    config_print_triage(p, &triage->rules);
     buf_str(p->out, "}\n");
 }
 

@@ -7,6 +7,7 @@
 #include "app/config_policy.h"
 #include "app/config_triage.h"
 #include "app/config_value.h"
+#include "app/sources.h"
 
 enum { CONCURRENCY = 32, CONCURRENCY_MOST = 10000, BLOCKED_LIMIT_MOST = 10000000 };
 
@@ -14,23 +15,25 @@ static bool leases(const struct config_queue *queue) {
     return queue->policy.handler == HANDLER_LEASE;
 }
 
+/* ${NAME} was filled in, so the mistake does not quote a URL: it may hold a password. */
 static bool read_source(struct config_reader *reader, const struct config_node *node,
                         const struct config_field *field, void *out) {
-    static const char *const brokers[] = {"kafka",  "amqp", "amqps", "redis",
-                                          "rediss", "nats", "sqs",   "pubsub"};
+    static const char form[] = "builtin, or a URL such as redis://127.0.0.1/0?list=orders";
     (void)field;
     struct bytes text;
-    if (!config_value_string(reader, node, "builtin", &text))
+    struct err err;
+    if (!config_value_string(reader, node, form, &text))
         return false;
-    struct bytes scheme = bytes_cut(text, 0, bytes_find(text, BYTES("://")));
-    for (size_t i = 0; i < sizeof brokers / sizeof *brokers; i++)
-        if (scheme.len < text.len && bytes_is(scheme, brokers[i]))
-            return config_reader_not_yet(reader, node->at,
-                                         config_reader_text(reader, "source %s://", brokers[i]));
-    if (!bytes_is(text, "builtin"))
-        return config_reader_expected(reader, node, "builtin");
+    enum status status = sources_check(text, &err);
+    if (status == STATUS_NOT_FOUND)
+        return config_reader_expected(reader, node, form);
+    if (status == STATUS_NOT_YET)
+        config_mistake_add(&reader->mistakes, node->at, "%s", err.text);
+    else if (status != STATUS_OK)
+        config_mistake_add(&reader->mistakes, node->at, "source: this URL is not right: %s",
+                           err.text);
     *(struct bytes *)out = text;
-    return true;
+    return status == STATUS_OK;
 }
 
 /* `out` is the whole queue, whose handlers[0] is there. */
@@ -124,7 +127,7 @@ static void init_queue(struct config_reader *reader, const struct config_node *n
                        struct config_queue *queue) {
     queue->name = node->key;
     queue->line = node->key_at.line;
-    queue->source = BYTES("builtin");
+    queue->source = BYTES(SOURCES_BUILTIN);
     config_order_init(queue);
     queue->replay_max_lag = CONFIG_MAX_LAG;
     const struct config_node *fallback = child_of(node, "fallback");

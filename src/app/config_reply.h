@@ -7,5 +7,8 @@
 extern const struct config_table config_reply_table;
 
 config_read config_reply_read; /* struct config_reply */
+/* A sink's URL, checked; `what` it is for and the `form` that is expected are in the mistake. */
+bool config_reply_url(struct config_reader *reader, const struct config_node *node,
+                      const char *what, const char *form, struct bytes *out);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "app/config_find.h"
 #include "app/library_worker.h"
 #include "triage/query.h"
 
@@ -84,6 +85,12 @@ static enum impound_status give_text(enum status status, struct buf *text, const
     return status == STATUS_OK ? IMPOUND_OK : library_error(error, err);
 }
 
+/* What has not failed yet has no limit of its own. */
+static void complete(const struct impound_worker *worker, struct envelope *envelope) {
+    const struct config_queue *queue = config_find_queue(worker->config, envelope->queue);
+    envelope->max_attempts = policy_attempts(queue ? &queue->policy : NULL, envelope->max_attempts);
+}
+
 enum impound_status impound_worker_get(struct impound_worker *worker, const char *queue,
                                        const char *id, char **json, struct impound_error *error) {
     struct store_held *held = NULL;
@@ -92,10 +99,12 @@ enum impound_status impound_worker_get(struct impound_worker *worker, const char
     enum status status =
         worker->store->vtable->get(worker->store, bytes_of(queue), bytes_of(id), &held, &err);
     buf_init_heap(&text, JSON_MAX);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK) {
+        complete(worker, &held->envelope);
         envelope_encode(&held->envelope, ENVELOPE_WITH_BODY, held->body, &text);
-    else if (status == STATUS_NOT_FOUND)
+    } else if (status == STATUS_NOT_FOUND) {
         err_set(&err, status, "no message \"%.200s\" is held; what succeeded is not kept", id);
+    }
     store_held_free(held);
     return give_text(status, &text, &err, json, error);
 }

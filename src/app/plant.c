@@ -5,12 +5,14 @@
 #include <stdlib.h>
 
 #include "app/alarm.h"
+#include "app/config_current.h"
 #include "app/config_find.h"
-#include "app/config_retention.h"
 #include "app/instance.h"
 #include "app/reload.h"
 #include "app/replay_plant.h"
 #include "app/sinks.h"
+#include "app/sources.h"
+#include "app/upkeep.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
@@ -36,17 +38,9 @@ struct line {
     struct engine_handler compensate; /* its handler NULL: none */
 };
 
-/* Configurations are kept until the end: letters on their way to the store borrow from them. */
-struct past_config {
-    struct past_config *next;
-    struct config *config;
-};
-
 struct plant {
-    struct config *config;
-    const struct config *started; /* the first one: its queues are those that run */
-    struct past_config *past;
-    pthread_rwlock_t config_lock;
+    struct config_current current;
+    const struct config *started; /* the one it was made from: its queues are those that run */
     struct store *store;
     struct http_pool *http;
     struct exec_pool *exec;
@@ -55,7 +49,7 @@ struct plant {
     struct sinks sinks;
     struct triage triage;
     struct replay_plant *replays;
-    struct retention *retention;
+    struct upkeep *upkeep;
     struct engine *engine;
     struct alarm *alarm;
     struct line *lines;
@@ -66,58 +60,15 @@ struct plant {
     struct server *server;
     uint16_t port;
     char instance[INSTANCE_MAX];
+    char consumer[INSTANCE_MAX]; /* our name at brokers */
 };
-
-/* ---- what the server may ask of the configuration ---- */
-
-static bool view_dlq(void *arg, struct bytes name, struct engine_dlq *out) {
-    struct plant *plant = arg;
-    pthread_rwlock_rdlock(&plant->config_lock);
-    const struct engine_dlq *dlq = config_find_dlq(plant->config, name);
-    if (dlq)
-        *out = *dlq;
-    pthread_rwlock_unlock(&plant->config_lock);
-    return dlq != NULL;
-}
-
-static size_t view_dlq_names(void *arg, struct arena *arena, struct bytes **out) {
-    struct plant *plant = arg;
-    size_t count = 0, most = 0;
-    pthread_rwlock_rdlock(&plant->config_lock);
-    for (size_t q = 0; q < plant->config->queue_count; q++)
-        most += plant->config->queues[q].dlq_count;
-    *out = arena_alloc(arena, most * sizeof **out);
-    for (size_t q = 0; q < plant->config->queue_count; q++)
-        for (size_t d = 0; d < plant->config->queues[q].dlq_count; d++)
-            (*out)[count++] = plant->config->queues[q].dlqs[d].name;
-    pthread_rwlock_unlock(&plant->config_lock);
-    return count;
-}
-
-static const struct policy *view_policy(void *arg, struct bytes name) {
-    struct plant *plant = arg;
-    pthread_rwlock_rdlock(&plant->config_lock);
-    const struct config_queue *queue = config_find_queue(plant->config, name);
-    return queue ? &queue->policy : NULL;
-}
-
-static void view_release(void *arg) {
-    struct plant *plant = arg;
-    pthread_rwlock_unlock(&plant->config_lock);
-}
-
-/* Handlers are made at the start. */
-static bool view_compensates(void *arg, struct bytes name) {
-    const struct config_queue *queue = config_find_queue(((struct plant *)arg)->started, name);
-    return queue && queue->compensate;
-}
 
 /* ---- wiring ---- */
 
 static struct handler *make_exec(struct plant *plant, const struct config_handler *config) {
     struct stream_options options = {.exec = {.argv = config->argv,
                                               .argc = config->argc,
-                                              .cwd = plant->config->dir,
+                                              .cwd = plant->started->dir,
                                               .timeout_ms = config->timeout_ms},
                                      .workers = config->workers,
                                      .max_messages = config->max_messages};
@@ -142,11 +93,23 @@ static struct engine_reply reply_of(struct plant *plant, const struct config_rep
         .sink = reply->url.len ? sinks_get(&plant->sinks, reply->url, &clock_system) : NULL};
 }
 
+static struct broker *make_broker(struct plant *plant, const struct config_queue *queue) {
+    if (bytes_is(queue->source, SOURCES_BUILTIN))
+        return builtin_new(plant->store,
+                           plant->store->vtable->queue_number(plant->store, queue->name));
+    struct broker_options options = {.url = queue->source,
+                                     .queue = queue->name,
+                                     .instance = bytes_of(plant->consumer),
+                                     .clock = &clock_system,
+                                     .seed = random_seed(),
+                                     .max_body = plant->started->max_body};
+    return sources_new(&options);
+}
+
 static enum status add_queue(struct plant *plant, const struct config_queue *queue,
                              struct err *err) {
     struct line *line = &plant->lines[plant->line_count++];
-    uint32_t number = plant->store->vtable->queue_number(plant->store, queue->name);
-    line->broker = builtin_new(plant->store, number);
+    line->broker = make_broker(plant, queue);
     line->handlers = memory_array(queue->handler_count, sizeof *line->handlers);
     bool leases = queue->policy.handler == HANDLER_LEASE; /* then workers come and fetch */
     for (size_t i = 0; !leases && i < queue->handler_count; i++)
@@ -173,9 +136,9 @@ static enum status add_queue(struct plant *plant, const struct config_queue *que
 
 static enum status add_queues(struct plant *plant, struct err *err) {
     enum status status = STATUS_OK;
-    plant->lines = memory_array(plant->config->queue_count, sizeof *plant->lines);
-    for (size_t i = 0; i < plant->config->queue_count && status == STATUS_OK; i++)
-        status = add_queue(plant, &plant->config->queues[i], err);
+    plant->lines = memory_array(plant->started->queue_count, sizeof *plant->lines);
+    for (size_t i = 0; i < plant->started->queue_count && status == STATUS_OK; i++)
+        status = add_queue(plant, &plant->started->queues[i], err);
     return status;
 }
 
@@ -192,25 +155,26 @@ static void on_event(void *arg, const struct engine_event *event) {
 }
 
 static enum status open_store(struct plant *plant, struct err *err) {
-    struct sqlite_store_options options = {.path = plant->config->store_path.ptr,
+    struct sqlite_store_options options = {.path = plant->started->store_path.ptr,
                                            .disk = &disk_posix,
                                            .clock = &clock_system,
                                            .threads = true};
-    return sqlite_store_open(&options, &plant->store, err);
+    enum status status = sqlite_store_open(&options, &plant->store, err);
+    return status == STATUS_OK ? instance_consumer(options.path, plant->consumer, err) : status;
 }
 
 static enum status make_engine(struct plant *plant, struct err *err) {
     struct jq_pool_options jq = {.program = "/proc/self/exe",
                                  .helpers = JQ_HELPERS,
-                                 .timeout_ms = plant->config->jq_timeout_ms};
+                                 .timeout_ms = plant->started->jq_timeout_ms};
     char *flight_path;
     plant->http = http_pool_new(&clock_system, BYTES(IMPOUND_VERSION));
     plant->exec = exec_pool_new(&clock_system);
     plant->jq = jq_pool_new(&jq);
-    plant->spill = spill_file_new(plant->config->dir);
+    plant->spill = spill_file_new(plant->started->dir);
     plant->triage.store = plant->store;
     plant->triage.jq = plant->jq;
-    if (asprintf(&flight_path, "%s.d/flight", plant->config->store_path.ptr) < 0)
+    if (asprintf(&flight_path, "%s.d/flight", plant->started->store_path.ptr) < 0)
         abort();
     struct engine_options options = {.store = plant->store,
                                      .clock = &clock_system,
@@ -232,12 +196,6 @@ static enum status make_engine(struct plant *plant, struct err *err) {
 
 /* ---- replays ---- */
 
-static const struct config *lend_config(void *arg) {
-    struct plant *plant = arg;
-    pthread_rwlock_rdlock(&plant->config_lock);
-    return plant->config;
-}
-
 static struct handler *make_check(void *arg, const struct config_handler *config) {
     return make_handler(arg, config);
 }
@@ -245,31 +203,32 @@ static struct handler *make_check(void *arg, const struct config_handler *config
 static enum status make_replays(struct plant *plant, struct err *err) {
     struct replay_plant_options options = {.triage = &plant->triage,
                                            .engine = plant->engine,
-                                           .started = plant->started,
-                                           .config = lend_config,
-                                           .release = view_release,
+                                           .current = &plant->current,
                                            .make_handler = make_check,
                                            .publish = on_event,
                                            .arg = plant};
     return replay_plant_new(&options, &plant->replays, err);
 }
 
-/* ---- retention ---- */
+/* ---- upkeep ---- */
 
-static size_t retention_rules(void *arg, struct arena *arena, struct retention_rule **out) {
+/* Alerts look again, if they look at all by now. */
+static void on_news(void *arg) {
     struct plant *plant = arg;
-    pthread_rwlock_rdlock(&plant->config_lock);
-    size_t count = config_retention_rules(plant->config, arena, out);
-    pthread_rwlock_unlock(&plant->config_lock);
-    return count;
+    pthread_mutex_lock(&plant->server_lock);
+    if (plant->alarm)
+        alerts_wake(alarm_alerts(plant->alarm));
+    pthread_mutex_unlock(&plant->server_lock);
 }
 
-static void start_retention(struct plant *plant) {
-    struct retention_options options = {.triage = &plant->triage,
-                                        .base_dir = plant->started->dir,
-                                        .rules = retention_rules,
-                                        .arg = plant};
-    plant->retention = retention_start(&options);
+static enum status start_upkeep(struct plant *plant, struct err *err) {
+    struct upkeep_options options = {.triage = &plant->triage,
+                                     .replays = replay_plant_replays(plant->replays),
+                                     .base_dir = plant->started->dir,
+                                     .current = &plant->current,
+                                     .news = on_news,
+                                     .arg = plant};
+    return upkeep_start(&options, &plant->upkeep, err);
 }
 
 static void *engine_thread(void *arg) {
@@ -283,11 +242,12 @@ static enum status start_alarm(struct plant *plant, struct err *err) {
                                     .store = plant->store,
                                     .engine = plant->engine,
                                     .replays = replay_plant_replays(plant->replays),
+                                    .rules = upkeep_rules(plant->upkeep),
                                     .clock = &clock_system,
                                     .http = plant->http,
                                     .seed = random_seed(),
-                                    .dlq = view_dlq,
-                                    .arg = plant};
+                                    .dlq = config_current_dlq,
+                                    .arg = &plant->current};
     struct alarm *alarm;
     enum status status = alarm_start(&options, &alarm, err);
     if (status != STATUS_OK)
@@ -299,21 +259,21 @@ static enum status start_alarm(struct plant *plant, struct err *err) {
 }
 
 static enum status open_port(struct plant *plant, struct err *err) {
-    struct server_options options = {
-        .host = plant->config->listen_host.ptr,
-        .port = plant->config->listen_port,
-        .max_body = plant->config->max_body,
-        .engine = plant->engine,
-        .store = plant->store,
-        .clock = &clock_system,
-        .jq = plant->jq,
-        .triage = &plant->triage,
-        .base_dir = plant->started->dir,
-        .replays = replay_plant_replays(plant->replays),
-        .alerts = alarm_alerts(plant->alarm),
-        .config = {view_dlq, view_dlq_names, view_policy, view_release, view_compensates, plant},
-        .version = BYTES(IMPOUND_VERSION),
-        .seed = random_seed()};
+    struct server_options options = {.host = plant->started->listen_host.ptr,
+                                     .port = plant->started->listen_port,
+                                     .max_body = plant->started->max_body,
+                                     .engine = plant->engine,
+                                     .store = plant->store,
+                                     .clock = &clock_system,
+                                     .jq = plant->jq,
+                                     .triage = &plant->triage,
+                                     .base_dir = plant->started->dir,
+                                     .replays = replay_plant_replays(plant->replays),
+                                     .rules = upkeep_rules(plant->upkeep),
+                                     .alerts = alarm_alerts(plant->alarm),
+                                     .config = config_current_view(&plant->current),
+                                     .version = BYTES(IMPOUND_VERSION),
+                                     .seed = random_seed()};
     struct server *server;
     enum status status = server_start(&options, &server, err);
     if (status != STATUS_OK)
@@ -327,9 +287,8 @@ static enum status open_port(struct plant *plant, struct err *err) {
 
 enum status plant_start(struct config *config, struct plant **out, struct err *err) {
     struct plant *plant = memory_new(sizeof *plant);
-    plant->config = config;
+    config_current_init(&plant->current, config);
     plant->started = config;
-    pthread_rwlock_init(&plant->config_lock, NULL);
     pthread_mutex_init(&plant->server_lock, NULL);
     instance_name(plant->instance);
     triage_init(&plant->triage, &clock_system, random_seed());
@@ -338,16 +297,16 @@ enum status plant_start(struct config *config, struct plant **out, struct err *e
         status = make_engine(plant, err);
     if (status == STATUS_OK)
         status = make_replays(plant, err);
+    if (status == STATUS_OK)
+        status = arrivals_new(&plant->triage, &plant->triage.arrivals, err);
     if (status == STATUS_OK) {
         thread_start(&plant->engine_thread, "engine", engine_thread, plant->engine);
         plant->engine_runs = true;
         replay_plant_run(plant->replays);
-        start_retention(plant);
-        status = arrivals_new(&plant->triage, &plant->triage.arrivals, err);
+        status = start_upkeep(plant, err);
     }
-    if (status == STATUS_OK) {
+    if (status == STATUS_OK)
         status = start_alarm(plant, err);
-    }
     if (status == STATUS_OK)
         status = open_port(plant, err);
     if (status != STATUS_OK) {
@@ -373,14 +332,11 @@ enum status plant_reload(struct plant *plant, struct config *config, struct err 
         if (started)
             status = reload_queue(plant->engine, started, queue, err);
     }
-    struct past_config *past = memory_new(sizeof *past);
-    past->next = plant->past;
-    plant->past = past;
-    pthread_rwlock_wrlock(&plant->config_lock);
-    past->config = status == STATUS_OK ? plant->config : config;
-    plant->config = status == STATUS_OK ? config : plant->config;
-    pthread_rwlock_unlock(&plant->config_lock);
-    retention_wake(plant->retention);
+    if (status == STATUS_OK)
+        config_current_replace(&plant->current, config);
+    else
+        config_current_refuse(&plant->current, config);
+    upkeep_reload(plant->upkeep);
     return status;
 }
 
@@ -401,17 +357,6 @@ static void free_line(struct line *line) {
     if (line->compensate.handler)
         line->compensate.handler->vtable->free(line->compensate.handler);
     free(line->handlers);
-    line->broker->vtable->free(line->broker);
-}
-
-static void free_configs(struct plant *plant) {
-    while (plant->past) {
-        struct past_config *past = plant->past;
-        plant->past = past->next;
-        config_free(past->config);
-        free(past);
-    }
-    config_free(plant->config);
 }
 
 /* After the port: requests try receivers out. */
@@ -426,16 +371,20 @@ static void stop_alarm(struct plant *plant) {
 /* The engine holds first, so that nothing new starts while the last requests are answered. */
 void plant_stop(struct plant *plant) {
     if (plant->engine_runs)
-        engine_hold(plant->engine, plant->config->drain_ms);
+        engine_hold(plant->engine, plant->current.config->drain_ms);
     close_port(plant);
-    retention_stop(plant->retention);
+    upkeep_stop(plant->upkeep);
     replay_plant_stop(plant->replays);
     if (plant->engine_runs) {
         engine_stop(plant->engine);
         pthread_join(plant->engine_thread, NULL);
     }
     stop_alarm(plant);
-    /* Before the engine is freed: the store may still be about to tell it what is ready. */
+    upkeep_free(plant->upkeep);
+    /* Before the engine is freed: brokers and the store may still be about to tell it what is
+     * ready. */
+    for (size_t i = 0; i < plant->line_count; i++)
+        plant->lines[i].broker->vtable->free(plant->lines[i].broker);
     if (plant->store)
         plant->store->vtable->close(plant->store);
     engine_free(plant->engine);
@@ -454,8 +403,7 @@ void plant_stop(struct plant *plant) {
     sinks_free(&plant->sinks);
     arrivals_free(plant->triage.arrivals);
     triage_free(&plant->triage);
-    pthread_rwlock_destroy(&plant->config_lock);
     pthread_mutex_destroy(&plant->server_lock);
-    free_configs(plant);
+    config_current_free(&plant->current);
     free(plant);
 }

@@ -27,29 +27,30 @@ struct replay_plant {
 
 /* ---- what replays ask ---- */
 
+/* A breaker that is half open wants probes, and letters may be all there is to probe with. */
 static void say_blocked(const struct engine_queue_view *view, struct replay_queue *out) {
     if (view->state != QUEUE_RUNNING)
         snprintf(out->blocked, sizeof out->blocked, "queue %.60s is %s", view->name,
                  queue_state_text(view->state));
-    else if (view->breaker != BREAKER_CLOSED)
-        snprintf(out->blocked, sizeof out->blocked, "the breaker of queue %.60s is %s", view->name,
-                 breaker_state_text(view->breaker));
+    else if (view->breaker == BREAKER_OPEN)
+        snprintf(out->blocked, sizeof out->blocked, "the breaker of queue %.60s is open",
+                 view->name);
 }
 
 static bool queue_is(void *arg, struct bytes name, struct replay_queue *out) {
     struct replay_plant *plant = arg;
     const struct replay_plant_options *options = &plant->options;
-    const struct config_queue *started = config_find_queue(options->started, name);
+    const struct config_queue *started = config_find_queue(options->current->started, name);
     struct engine_queue_view view;
     *out = (struct replay_queue){.lag = 0};
     if (!started || !engine_view(options->engine, name, &view))
         return false;
-    size_t place = (size_t)(started - options->started->queues);
+    size_t place = (size_t)(started - options->current->started->queues);
     struct engine_rates rates = engine_rates_at(options->engine, place, USUAL_WINDOW_MS);
-    const struct config *config = options->config(options->arg);
+    const struct config *config = config_current_borrow(options->current);
     const struct config_queue *queue = config_find_queue(config, name);
     out->max_lag = queue ? queue->replay_max_lag : UINT64_MAX;
-    options->release(options->arg);
+    config_current_release(options->current);
     out->lag = view.lag;
     out->concurrency = view.concurrency;
     out->usual_per_second = (double)rates.in / SECONDS_PER_MINUTE;
@@ -60,10 +61,11 @@ static bool queue_is(void *arg, struct bytes name, struct replay_queue *out) {
 static void dlq_says(void *arg, struct bytes name, struct replay_dlq *out) {
     struct replay_plant *plant = arg;
     const struct replay_plant_options *options = &plant->options;
-    const struct config_triage *triage = config_find_triage(options->config(options->arg), name);
+    const struct config_triage *triage =
+        config_find_triage(config_current_borrow(options->current), name);
     *out = (struct replay_dlq){.max_replays = triage ? triage->max_replays : CONFIG_MAX_REPLAYS,
                                .fresh_ms = triage ? triage->fresh_ms : 0};
-    options->release(options->arg);
+    config_current_release(options->current);
     for (const struct check *check = plant->checks; check; check = check->next)
         if (bytes_eq(check->dlq, name))
             out->check = check->handler;
@@ -88,7 +90,7 @@ static void make_check(struct replay_plant *plant, struct bytes dlq,
 }
 
 static void make_checks(struct replay_plant *plant) {
-    const struct config *config = plant->options.started;
+    const struct config *config = plant->options.current->started;
     for (size_t q = 0; q < config->queue_count; q++)
         for (size_t d = 0; d < config->queues[q].dlq_count; d++)
             if (config->queues[q].triage[d].check)

@@ -2,7 +2,7 @@
 #ifndef APP_REPLAY_PLANT_H
 #define APP_REPLAY_PLANT_H
 
-#include "app/config.h"
+#include "app/config_current.h"
 #include "triage/replays.h"
 
 struct replay_plant;
@@ -10,11 +10,7 @@ struct replay_plant;
 struct replay_plant_options {
     struct triage *triage;
     struct engine *engine;
-    const struct config
-        *started; /* its queues are those that run, its checks those that are made */
-    /* The configuration of this moment, until released. */
-    const struct config *(*config)(void *arg);
-    void (*release)(void *arg);
+    struct config_current *current; /* its checks are those of the start */
     struct handler *(*make_handler)(void *arg, const struct config_handler *config);
     void (*publish)(void *arg, const struct engine_event *event);
     void *arg;

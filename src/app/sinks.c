@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/random.h"
+#include "broker/rabbit_sink.h"
 #include "broker/redis_sink.h"
 
 struct sinks_entry {
@@ -13,24 +15,51 @@ struct sinks_entry {
 };
 
 #ifdef IMPOUND_REDIS
-static struct sink *make(struct bytes url, struct clock *clock) {
-    struct redis_url redis;
-    struct arena arena;
-    arena_init_heap(&arena, 512);
-    enum status status = redis_url_parse(url, &arena, &redis, NULL);
-    assert(status == STATUS_OK);
-    (void)status;
-    struct sink *sink = redis_sink_new(&redis, clock);
-    arena_free(&arena);
-    return sink;
-}
+#define REDIS redis_sink_check, redis_sink_new
 #else
-/* The configuration refuses every URL. */
-static struct sink *make(struct bytes url, struct clock *clock) {
-    (void)url, (void)clock;
-    abort();
-}
+#define REDIS NULL, NULL
 #endif
+
+#ifdef IMPOUND_RABBITMQ
+#define RABBITMQ rabbit_sink_check, rabbit_sink_new
+#else
+#define RABBITMQ NULL, NULL
+#endif
+
+/* An adapter is known by up to two schemes, the second one with TLS. One that this build leaves out
+ * has no functions. */
+static const struct sinks_kind {
+    const char *schemes[2];
+    const char *library;
+    enum status (*check)(struct bytes url, struct err *err);
+    struct sink *(*make)(const struct sink_options *options);
+} kinds[] = {
+    {{"redis", "rediss"}, "hiredis", REDIS},
+    {{"amqp", "amqps"}, "librabbitmq", RABBITMQ},
+};
+
+static const struct sinks_kind *find(struct bytes url) {
+    struct bytes scheme = bytes_cut(url, 0, bytes_find(url, BYTES("://")));
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        for (size_t j = 0; j < 2; j++)
+            if (kinds[i].schemes[j] && bytes_is(scheme, kinds[i].schemes[j]))
+                return &kinds[i];
+    return NULL;
+}
+
+enum status sinks_check(struct bytes url, struct err *err) {
+    size_t scheme = bytes_find(url, BYTES("://"));
+    const struct sinks_kind *kind = find(url);
+    if (scheme == url.len)
+        return err_set(err, STATUS_NOT_FOUND, "it is not a URL");
+    if (!kind)
+        return err_set(err, STATUS_NOT_YET, "%.*s:// is not in this version",
+                       BYTES_ARG(bytes_cut(url, 0, scheme)));
+    if (!kind->check)
+        return err_set(err, STATUS_NOT_YET, "%.*s:// is not in this build, which has no %s",
+                       BYTES_ARG(bytes_cut(url, 0, scheme)), kind->library);
+    return kind->check(url, err);
+}
 
 struct sink *sinks_get(struct sinks *sinks, struct bytes url, struct clock *clock) {
     for (struct sinks_entry *at = sinks->first; at; at = at->next)
@@ -38,7 +67,10 @@ struct sink *sinks_get(struct sinks *sinks, struct bytes url, struct clock *cloc
             return at->sink;
     struct sinks_entry *entry = memory_new(sizeof *entry);
     entry->url = bytes_dup(url);
-    entry->sink = make(url, clock);
+    struct sink_options options = {.url = url, .clock = clock, .seed = random_seed()};
+    const struct sinks_kind *kind = find(url);
+    assert(kind && kind->make);
+    entry->sink = kind->make(&options);
     entry->next = sinks->first;
     sinks->first = entry;
     return entry->sink;

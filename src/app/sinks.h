@@ -1,4 +1,4 @@
-/* sinks: where answers are published, one adapter for each URL of the configuration. */
+/* sinks: where answers and letters are published, one adapter for each URL of the configuration. */
 #ifndef APP_SINKS_H
 #define APP_SINKS_H
 
@@ -10,6 +10,9 @@ struct sinks {
     struct sinks_entry *first;
 };
 
+/* NOT_FOUND: it is not the URL of a sink; INVALID: the URL is not right; NOT_YET: its adapter is
+ * not in this version, or not in this build. err says why, without quoting it. */
+enum status sinks_check(struct bytes url, struct err *err);
 /* The sink of that URL, which was checked when it was read; made if need be. */
 struct sink *sinks_get(struct sinks *sinks, struct bytes url, struct clock *clock);
 void sinks_free(struct sinks *sinks); /* nothing is on its way */

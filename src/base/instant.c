@@ -232,6 +232,10 @@ void duration_put(struct buf *b, int64_t ms) {
     buf_bytes(b, durations[i].name);
 }
 
+int64_t duration_doubled(int64_t ms, int64_t last_ms) {
+    return ms > last_ms / 2 ? last_ms : ms * 2;
+}
+
 bool size_parse(struct bytes text, uint64_t *out) {
     return bytes_u64(text, out) || scaled(text, sizes, sizeof sizes / sizeof *sizes, out);
 }

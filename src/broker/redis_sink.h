@@ -1,12 +1,12 @@
-/* redis_sink: answers set as keys of a Redis server. */
+/* redis_sink: what is published to a Redis server: set as keys, pushed on a list, or added to a
+ * stream. */
 #ifndef BROKER_REDIS_SINK_H
 #define BROKER_REDIS_SINK_H
 
-#include "broker/redis_url.h"
-#include "port/clock.h"
 #include "port/sink.h"
 
-/* Connects when there is something to publish. The texts of `url` are copied. */
-struct sink *redis_sink_new(const struct redis_url *url, struct clock *clock);
+enum status redis_sink_check(struct bytes url, struct err *err);
+/* Connects when there is something to publish. */
+struct sink *redis_sink_new(const struct sink_options *options);
 
 #endif

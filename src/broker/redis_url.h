@@ -1,27 +1,40 @@
-/* redis_url: redis://[USER:PASSWORD@]HOST[:PORT]/DATABASE?name=value&… taken apart. Pure. */
+/* redis_url: redis://[USER:PASSWORD@]HOST[:PORT]/DATABASE?name=value&… with what Redis makes of it.
+ * Pure. */
 #ifndef BROKER_REDIS_URL_H
 #define BROKER_REDIS_URL_H
 
-#include "base/arena.h"
-#include "base/status.h"
+#include "broker/url.h"
 
-enum { REDIS_URL_PORT = 6379, REDIS_URL_DATABASE_MAX = 65535 };
+enum {
+    REDIS_URL_PORT = 6379,
+    REDIS_URL_DATABASE_MAX = 65535,
+    REDIS_URL_IDLE_MS = 30 * 1000,
+    REDIS_URL_IDLE_LEAST_MS = 1000,
+};
 
 /* Where in a key the message's id stands. */
 #define REDIS_URL_ID "{id}"
 
 struct redis_url {
+    bool tls; /* rediss:// */
     struct bytes host;
     uint16_t port;
     uint32_t database;
     struct bytes user, password; /* empty: none */
-    struct bytes key;            /* result:{id}; it has REDIS_URL_ID in it */
-    int64_t ttl_ms;              /* 0: for ever */
+    struct bytes ca_file;        /* tls: `ca=`, a PEM file; empty: the system's */
+    /* What is meant there; one of the three: */
+    struct bytes key;    /* result:{id}; it has REDIS_URL_ID in it; a sink's alone */
+    struct bytes list;   /* a list's name */
+    struct bytes stream; /* a stream's name */
+    struct bytes group;  /* of the stream; a source's alone, which must have it */
+    int64_t ttl_ms;      /* of the key; 0: for ever */
+    int64_t idle_ms;     /* `idle=`: a consumer that was silent for so long is dead; 30 s */
 };
 
-/* Percent-encoded parts are decoded. Slices of `text` and of the arena (heap). INVALID: err says
- * what is wrong with it. */
-enum status redis_url_parse(struct bytes text, struct arena *arena, struct redis_url *out,
-                            struct err *err);
+/* Texts live in the arena (heap). INVALID: err says what is wrong with it. */
+enum status redis_url_source(struct bytes text, struct arena *arena, struct redis_url *out,
+                             struct err *err);
+enum status redis_url_sink(struct bytes text, struct arena *arena, struct redis_url *out,
+                           struct err *err);
 
 #endif

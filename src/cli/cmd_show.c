@@ -106,6 +106,15 @@ static void put_body(const struct story *story) {
         pretty_json(story->out, body, STORY_INDENT, BODY_LINES_MAX);
 }
 
+/* The body that first died, of a letter that was edited; an edit works on JSON. */
+static void put_original(const struct story *story) {
+    struct json body;
+    if (!json_get(field_at(story->object, "original"), "body", &body))
+        return;
+    story_title(story, "body before the edit", BYTES_NONE);
+    pretty_json(story->out, body, STORY_INDENT, BODY_LINES_MAX);
+}
+
 static void view(const struct cli_env *env, struct json answer, struct arena *arena,
                  struct buf *out) {
     struct story story = {env, answer, arena, out};
@@ -118,6 +127,7 @@ static void view(const struct cli_env *env, struct json answer, struct arena *ar
     story_members(&story, "source", "source");
     story_members(&story, "context", "context");
     put_body(&story);
+    put_original(&story);
 }
 
 int cmd_show_run(const struct cli_env *env, int argc, char **argv) {

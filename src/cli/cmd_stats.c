@@ -30,6 +30,8 @@ static const struct listing_column dlq_columns[] = {
     {{"NEW/MIN", true}, "arrivals_per_minute", NULL},
     {{"EVER", true}, "total", NULL},
     {{"SPILLED", true}, "spilled", NULL},
+    {{"FIXED %", true}, "auto_fixed_percent", NULL},
+    {{"ESCALATED %", true}, "escalated_percent", NULL},
 };
 
 static const struct story_line totals[] = {
@@ -53,6 +55,7 @@ static void view(const struct cli_env *env, struct json answer, struct arena *ar
     story_title(&story, "totals", BYTES_NONE);
     story_lines(&story, totals, COMMAND_COUNT(totals));
     story_members(&story, "attempts", "totals.attempts");
+    story_members(&story, "triage rules", "totals.triage");
 }
 
 int cmd_stats_run(const struct cli_env *env, int argc, char **argv) {

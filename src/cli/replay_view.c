@@ -117,7 +117,8 @@ void replay_view_plan(const struct cli_env *env, struct json plan, struct arena 
                       struct buf *out) {
     struct story story = {env, plan, arena, out};
     struct bytes selected = field_text(plan, "selected", arena);
-    buf_printf(out, "%.*s letters would be replayed at %.*s", BYTES_ARG(selected),
+    buf_printf(out, "%.*s letter%s would be replayed at %.*s", BYTES_ARG(selected),
+               bytes_is(selected, "1") ? "" : "s",
                BYTES_ARG(field_text(plan, "order.rate", arena)));
     struct bytes time = field_age(plan, "estimated_seconds", arena);
     if (time.len > 0)

@@ -125,7 +125,8 @@ static int run_dry(struct order *order) {
     int code = ask(order, true, 0);
     if (code != 0 || order->env->json)
         return code;
-    printf("%llu letters would be %s%s\n", (unsigned long long)order->sum.count, order->verb->done,
+    printf("%llu letter%s would be %s%s\n", (unsigned long long)order->sum.count,
+           order->sum.count == 1 ? "" : "s", order->verb->done,
            order->sum.count > 0 ? "; --apply does it" : "");
     return 0;
 }
@@ -144,7 +145,8 @@ static int run_wet(struct order *order) {
     } while (code == 0 && order->sum.cursor && !options_has(order->options, "limit"));
     progress_end(&progress);
     if (code == 0 && !order->env->json)
-        printf("%llu letters %s\n", (unsigned long long)order->sum.count, order->verb->done);
+        printf("%llu letter%s %s\n", (unsigned long long)order->sum.count,
+               order->sum.count == 1 ? "" : "s", order->verb->done);
     return code;
 }
 

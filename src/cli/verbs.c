@@ -20,10 +20,12 @@ static const struct cli_verb own[] = {
      "  impound queues\n"
      "  impound queues orders",
      cmd_queues_run, NULL},
-    {"dlqs", "dlqs [NAME]", "how the dead-letter queues are: depth, age, reasons",
+    {"dlqs", "dlqs [NAME]", "how the dead-letter queues are: depth, age, reasons, triage rules",
+     "With --resume, triage rules of the one that is named go on after they stopped themselves.\n\n"
      "  impound dlqs\n"
-     "  impound dlqs orders.dlq",
-     cmd_dlqs_run, NULL},
+     "  impound dlqs orders.dlq\n"
+     "  impound dlqs orders.dlq --resume --why 'fixed in 1.4'",
+     cmd_dlqs_run, cmd_dlqs_options},
     {"ls", "ls [DLQ]", "list letters, newest first",
      "Without DLQ: the letters of all of them, or with --queue every message that the queue "
      "holds.\n"
@@ -114,6 +116,14 @@ static const struct cli_verb own[] = {
      "Drawn again every second; q quits. Where the output is no terminal it is printed once.\n\n"
      "  impound top",
      cmd_top_run, cmd_top_options},
+    {"demo", "demo", "a tour: three orders, an AI provider, an outage, a model that is gone",
+     "Each step says what happens and shows the command that tells it, with its output. The tour "
+     "is\n"
+     "its own worker: the server needs the queues demo-orders and demo-ai, which it says how to "
+     "add.\n"
+     "With --self it starts a server of its own.\n\n"
+     "  impound demo --self",
+     cmd_demo_run, cmd_demo_options},
     {"completion", "completion bash|zsh|fish", "print a completion script for a shell",
      "  impound completion bash >~/.local/share/bash-completion/completions/impound",
      cmd_completion_run, NULL},
@@ -126,7 +136,6 @@ static const struct cli_verb own[] = {
 enum { OWN_COUNT = sizeof own / sizeof *own };
 
 static const char *const later[] = {
-    "demo",
     "bench",
 };
 

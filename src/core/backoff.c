@@ -1,5 +1,7 @@
 #include "core/backoff.h"
 
+#include "base/instant.h"
+
 static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
@@ -15,11 +17,11 @@ static int64_t between(struct rng *rng, int64_t from, int64_t to) {
     return from + (int64_t)rng_below(rng, (uint64_t)(to - from) + 1);
 }
 
-/* base × 2^(attempt-1), at most the cap; halving the room left keeps it from overflowing. */
+/* base × 2^(attempt-1), at most the cap. */
 static int64_t ceiling_ms(const struct retry_policy *retry, uint32_t attempt) {
     int64_t ceiling = smaller(retry->base_ms, retry->cap_ms);
     for (uint32_t n = 1; n < attempt && ceiling > 0 && ceiling < retry->cap_ms; n++)
-        ceiling = ceiling > retry->cap_ms / 2 ? retry->cap_ms : ceiling * 2;
+        ceiling = duration_doubled(ceiling, retry->cap_ms);
     return ceiling;
 }
 
@@ -55,9 +57,7 @@ static int64_t listed_ms(const struct retry_policy *retry, uint32_t attempt) {
     return retry->delays_ms[place < retry->delay_count ? place : retry->delay_count - 1];
 }
 
-/* Delays that somebody wrote down (fixed, list) are taken at their word: no jitter. */
-static int64_t own_ms(const struct retry_policy *retry, uint32_t attempt, int64_t previous_ms,
-                      struct rng *rng) {
+int64_t backoff_longest_ms(const struct retry_policy *retry, uint32_t attempt) {
     switch (retry->shape) {
     case BACKOFF_FIXED:
         return smaller(retry->base_ms, retry->cap_ms);
@@ -66,11 +66,14 @@ static int64_t own_ms(const struct retry_policy *retry, uint32_t attempt, int64_
     case BACKOFF_EXPONENTIAL:
         break;
     }
-    return exponential_ms(retry, attempt, previous_ms, rng);
+    return retry->jitter == JITTER_DECORRELATED ? retry->cap_ms : ceiling_ms(retry, attempt);
 }
 
+/* Delays that somebody wrote down (fixed, list) are taken at their word: no jitter. */
 int64_t backoff_delay_ms(const struct retry_policy *retry, uint32_t attempt, int64_t previous_ms,
                          int64_t retry_after_ms, struct rng *rng) {
-    int64_t own = own_ms(retry, attempt, previous_ms, rng);
+    int64_t own = retry->shape == BACKOFF_EXPONENTIAL
+                      ? exponential_ms(retry, attempt, previous_ms, rng)
+                      : backoff_longest_ms(retry, attempt);
     return larger(own, smaller(retry_after_ms, retry->retry_after_cap_ms));
 }

@@ -10,5 +10,7 @@
  * Retry-After (−1: none) gives max(own, header), the header capped at retry_after_cap. */
 int64_t backoff_delay_ms(const struct retry_policy *retry, uint32_t attempt, int64_t previous_ms,
                          int64_t retry_after_ms, struct rng *rng);
+/* The longest of them, before Retry-After. */
+int64_t backoff_longest_ms(const struct retry_policy *retry, uint32_t attempt);
 
 #endif

@@ -12,13 +12,6 @@ struct judgement {
     struct rng *rng;
 };
 
-static struct bytes route(const struct policy *policy, struct bytes category) {
-    for (size_t i = 0; i < policy->route_count; i++)
-        if (bytes_eq(policy->routes[i].category, category))
-            return policy->routes[i].dlq;
-    return policy->dlq;
-}
-
 static void stop(struct decision *decision, enum action action, enum cause cause) {
     decision->action = action;
     decision->cause = cause;
@@ -39,7 +32,7 @@ static struct decision begin(const struct judgement *j, const struct classificat
         .verdict = verdict,
         .category = class->category,
         .reason = class->reason,
-        .dlq = class->dlq.len ? class->dlq : route(j->policy, class->category),
+        .dlq = class->dlq.len ? class->dlq : policy_dlq(j->policy, class->category),
         .rule_name = class->rule_name,
         .breaker_failure = breaker_is_failure(j->policy->handler, j->outcome, verdict),
     };
@@ -68,8 +61,7 @@ static bool is_expired(const struct judgement *j) {
 }
 
 static bool is_exhausted(const struct judgement *j) {
-    uint32_t most = j->subject->max_attempts;
-    return j->subject->attempt >= (most ? most : j->policy->retry.attempts);
+    return j->subject->attempt >= policy_attempts(j->policy, j->subject->max_attempts);
 }
 
 static void retry_or_stop(const struct judgement *j, struct decision *decision) {

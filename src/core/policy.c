@@ -60,3 +60,14 @@ const enum preset *policy_presets(const struct policy *policy, enum kind kind, s
     *count = policy->preset_count;
     return policy->presets;
 }
+
+uint32_t policy_attempts(const struct policy *policy, uint32_t own) {
+    return own || !policy ? own : policy->retry.attempts;
+}
+
+struct bytes policy_dlq(const struct policy *policy, struct bytes category) {
+    for (size_t i = 0; i < policy->route_count; i++)
+        if (bytes_eq(policy->routes[i].category, category))
+            return policy->routes[i].dlq;
+    return policy->dlq;
+}

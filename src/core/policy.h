@@ -65,6 +65,9 @@ struct policy {
     size_t route_count;
 };
 
+/* Where letters of that category go. */
+struct bytes policy_dlq(const struct policy *policy, struct bytes category);
+
 /* All defaults of DESIGN §3 for a queue of that name; `dlq_name` must be "<queue>.dlq". */
 void policy_init(struct policy *policy, struct bytes queue, struct bytes dlq_name,
                  enum handler_class handler);
@@ -72,5 +75,8 @@ void policy_init(struct policy *policy, struct bytes queue, struct bytes dlq_nam
 /* The presets that judge an outcome of this kind: a report comes from elsewhere, so that the
  * handler's defaults say nothing about it. */
 const enum preset *policy_presets(const struct policy *policy, enum kind kind, size_t *count);
+/* How many attempts a message may have: its own number, or, while that is 0, the policy's (NULL:
+ * not known). */
+uint32_t policy_attempts(const struct policy *policy, uint32_t own);
 
 #endif

@@ -12,6 +12,7 @@
 #include "engine/facts.h"
 #include "engine/fetch.h"
 #include "engine/idempotency.h"
+#include "engine/intake.h"
 #include "engine/lease.h"
 #include "engine/queue_facts.h"
 #include "engine/recorder.h"
@@ -53,17 +54,21 @@ struct queue *engine_queue(struct engine *engine, struct bytes name) {
     return NULL;
 }
 
-/* The store's word that a queue has something ready: from any thread, so it only leaves a mark. */
-static void on_ready(void *arg, uint32_t number) {
-    struct engine *engine = arg;
-    if (number >= engine->by_number_count || !engine->by_number[number])
-        return;
-    struct queue *queue = engine->by_number[number];
+/* It only leaves a mark. */
+void engine_wake(struct queue *queue) {
+    struct engine *engine = queue->engine;
     pthread_mutex_lock(&engine->wake_mutex);
     if (list_empty(&queue->woken))
         list_push_back(&engine->woken, &queue->woken);
     pthread_mutex_unlock(&engine->wake_mutex);
     mailbox_ring(&engine->mailbox);
+}
+
+/* The store's word that a queue has something ready. */
+static void on_ready(void *arg, uint32_t number) {
+    struct engine *engine = arg;
+    if (number < engine->by_number_count && engine->by_number[number])
+        engine_wake(engine->by_number[number]);
 }
 
 static void index_by_number(struct engine *engine, struct queue *queue) {
@@ -117,6 +122,7 @@ enum status engine_recover(struct engine *engine, struct err *err) {
     for (size_t i = 0; i < engine->queue_count; i++) {
         queue_facts_load(engine->queues[i]);
         lease_recover(engine->queues[i]);
+        intake_begin(engine->queues[i]);
         queue_visit(engine->queues[i]);
     }
     engine->store->vtable->listen(engine->store, on_ready, engine);
@@ -249,6 +255,7 @@ static void open_hold(struct engine *engine, struct engine_post *post) {
     for (size_t i = 0; i < engine->queue_count; i++) {
         struct queue *queue = engine->queues[i];
         fetch_dismiss(queue);
+        intake_want(queue);
         queue_facts_save_last(queue);
     }
 }

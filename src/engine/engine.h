@@ -245,6 +245,8 @@ struct engine_queue_view {
     double seconds_sum;
     char handler[16]; /* its first handler's kind, or "lease" */
     char source[16];  /* its broker's kind */
+    bool source_connected;
+    char source_trouble[sizeof((struct err){0}).text]; /* why not; empty while it is */
 };
 const char *queue_state_text(enum queue_state state); /* "running" "paused" "halted" */
 /* False when there is no such queue. */

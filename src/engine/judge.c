@@ -8,6 +8,7 @@
 #include "engine/compensate.h"
 #include "engine/bundle.h"
 #include "engine/idempotency.h"
+#include "engine/intake.h"
 #include "engine/order.h"
 #include "engine/reply.h"
 #include "engine/suspect.h"
@@ -48,6 +49,11 @@ static void count(struct flight *flight, const struct decision *decision) {
                    queue->engine->now.mono);
 }
 
+/* Tells one message from another. */
+static uint64_t number_of(const struct flight *flight) {
+    return flight->held->seq ? flight->held->seq : bytes_hash(flight->held->envelope.id);
+}
+
 /* The breaker hears of attempts that were made while it was closed, and of its probes; what was
  * under way when it opened tells it nothing new. */
 static void tell_breaker(struct flight *flight, const struct decision *decision) {
@@ -65,7 +71,7 @@ static void tell_breaker(struct flight *flight, const struct decision *decision)
         breaker_probe_ended(&queue->breaker, policy, now, queue->rules.concurrency, failed,
                             flight->outcome.retry_after_ms);
     else if (before == BREAKER_CLOSED && !silent)
-        breaker_note(&queue->breaker, policy, now, flight->held->seq, failed,
+        breaker_note(&queue->breaker, policy, now, number_of(flight), failed,
                      flight->outcome.retry_after_ms);
     if (queue->breaker.state == before)
         return;
@@ -129,8 +135,7 @@ static void describe(struct flight *flight, const struct decision *decision) {
 
 static void count_attempt(struct flight *flight, const struct decision *decision) {
     struct envelope *envelope = &flight->held->envelope;
-    if (envelope->max_attempts == 0)
-        envelope->max_attempts = flight->policy->retry.attempts;
+    envelope->max_attempts = policy_attempts(flight->policy, envelope->max_attempts);
     if (decision->counted && !flight->counted_before)
         envelope->attempts++;
 }
@@ -163,6 +168,7 @@ static void wait_as_before(struct flight *flight) {
         wait_for_retry(flight, 0);
         return;
     }
+    flight->returns = intake_is_fresh(flight) && envelope->crashes == 0;
     envelope->state = STATE_QUEUED;
     envelope->next_attempt_at = WALL_NEVER;
     envelope->delay_ms = 0;
@@ -327,5 +333,8 @@ void judge_decide(struct flight *flight) {
     write_down(flight, &decision);
     carry_out(flight, &decision);
     bundle_leave(flight);
-    record_decided(flight);
+    if (flight->returns)
+        intake_return(flight);
+    else
+        record_decided(flight);
 }

@@ -6,6 +6,7 @@
 #include "engine/cap.h"
 #include "engine/fetch.h"
 #include "engine/idempotency.h"
+#include "engine/intake.h"
 #include "engine/order.h"
 #include "engine/queue_facts.h"
 #include "engine/suspect.h"
@@ -44,7 +45,7 @@ static size_t free_slots(const struct queue *queue) {
 /* What the broker never gave away before goes back there. */
 void queue_give_back(struct queue *queue, struct store_held *held, struct mono due) {
     struct store *store = queue->engine->store;
-    if (held->envelope.state == STATE_QUEUED || held->envelope.state == STATE_RUNNING)
+    if (held->seq == 0)
         queue->broker->vtable->hand_back(queue->broker, held,
                                          (struct instant){queue->engine->now.wall, due});
     else
@@ -134,8 +135,7 @@ static void feed_new(struct queue *queue) {
     struct store_held *held[AT_ONCE];
     for (size_t room; (room = free_slots(queue)) > 0;) {
         size_t want = room < AT_ONCE ? room : AT_ONCE;
-        size_t got =
-            queue->broker->vtable->receive(queue->broker, queue->engine->now, 0, held, want);
+        size_t got = intake_receive(queue, 0, held, want);
         bool none_back = true;
         for (size_t i = 0; i < got; i++) {
             if (finds_no_worker(queue, held[i]))
@@ -156,12 +156,12 @@ static struct store_held *take_fewest(struct queue *queue) {
     struct store_held *fresh = NULL, *due = NULL;
     uint64_t avoid = queue->last_probe;
     if (!cap_is_full(queue))
-        queue->broker->vtable->receive(queue->broker, engine->now, avoid, &fresh, 1);
-    if (fresh && fresh->seq != avoid)
+        intake_receive(queue, avoid, &fresh, 1);
+    if (fresh && (avoid == 0 || fresh->seq != avoid))
         return fresh;
     store->vtable->take(store, queue->number, TAKE_DUE_FEWEST, engine->now, avoid, &due, 1);
     if (fresh && due)
-        queue->broker->vtable->hand_back(queue->broker, fresh, engine->now);
+        queue_give_back(queue, fresh, engine->now.mono);
     return due ? due : fresh;
 }
 
@@ -203,6 +203,7 @@ static void feed(struct queue *queue) {
 void queue_feed(struct queue *queue) {
     queue_facts_save_peak(queue);
     feed(queue);
+    intake_want(queue);
     fetch_send(queue);
 }
 
@@ -222,7 +223,7 @@ struct mono queue_next_wake(struct queue *queue) {
     struct mono due = store->vtable->next_ready(store, queue->number, TAKE_DUE);
     if (queue->breaker.state == BREAKER_CLOSED && due.ms < queue->retry_hold.ms)
         due = queue->retry_hold;
-    struct mono fresh = queue->broker->vtable->next_wake(queue->broker);
+    struct mono fresh = intake_next_wake(queue);
     if (queue->dlq_full || queue->dlq_filling)
         fresh = mono_after(engine->now.mono, QUEUE_FULL_POLL_MS);
     struct mono next = mono_earlier(due, fresh);

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "engine/intake.h"
 #include "engine/lease.h"
 #include "engine/queue_facts.h"
 #include "engine/release.h"
@@ -41,9 +42,7 @@ static void try_later(struct engine *engine, const struct err *err) {
     log_error("a commit failed, trying again in %lld ms: %s", (long long)engine->record_retry_ms,
               err->text);
     engine->record_again = mono_after(engine->now.mono, engine->record_retry_ms);
-    engine->record_retry_ms = engine->record_retry_ms * 2 > RECORD_RETRY_LAST_MS
-                                  ? RECORD_RETRY_LAST_MS
-                                  : engine->record_retry_ms * 2;
+    engine->record_retry_ms = duration_doubled(engine->record_retry_ms, RECORD_RETRY_LAST_MS);
 }
 
 bool record_waits(const struct engine *engine) {
@@ -83,6 +82,7 @@ static void let_go(struct flight *flight) {
     if (flight->postponed)
         queue->postponed--;
     queue->settling--;
+    queue->arriving -= flight->arriving;
     queue_visit(queue);
     flight_free(flight);
 }
@@ -99,9 +99,11 @@ static void settle(struct flight *flight) {
         return;
     if (has_news(flight))
         notice_letter(flight);
+    if (flight->duplicate && !flight->report)
+        queue->results[RESULT_DUPLICATE]++;
     if (flight->report)
         request_settle_report(flight, STATUS_OK);
-    else
+    else if (intake_is_fresh(flight) || !intake_is_server(queue))
         queue->broker->vtable->settle(queue->broker, flight->held);
     let_go(flight);
 }
@@ -113,12 +115,22 @@ static void refuse_report(struct flight *flight, const struct batch *batch) {
     let_go(flight);
 }
 
+/* It is not lost for its id. */
+static void submit_renamed(struct flight *flight) {
+    struct engine *engine = flight->queue->engine;
+    intake_rename(flight);
+    list_remove(&flight->recording);
+    list_push_back(&engine->deciding, &flight->recording);
+}
+
 /* Nor is a lease a worker's. */
 static void refuse_askers(struct batch *batch) {
     LIST_EACH_SAFE(node, &batch->flights) {
         struct flight *flight = CONTAINER_OF(node, struct flight, recording);
         if (flight->report)
             refuse_report(flight, batch);
+        else if (batch->status == STATUS_CONFLICT && intake_is_fresh(flight))
+            submit_renamed(flight);
         else
             lease_refuse(flight, batch->status, &batch->commit.err);
     }
@@ -214,13 +226,15 @@ static void add_flight(struct engine *engine, struct batch *batch, struct flight
     add_keep(engine, batch, flight, &flight->key_done);
     if (!held && forget && !spilled)
         return;
+    if (!held && !forget)
+        intake_complete(flight->held);
     add_op(engine, batch,
            (struct store_op){.kind = held || forget ? flight->op : STORE_PUT,
                              .queue = flight->queue->number,
                              .seq = flight->held->seq,
                              .envelope = forget ? NULL : &flight->held->envelope,
                              .body = held ? BYTES_NONE : flight->held->body,
-                             .check_id = flight->report != NULL,
+                             .check_id = !held,
                              .from = flight->late_letter ? 1u << STATE_PENDING_REVIEW : 0,
                              .spilled_dlq = spilled ? flight->held->envelope.dlq : BYTES_NONE});
 }
@@ -257,10 +271,11 @@ static void submit(struct engine *engine, struct batch *batch) {
     engine->store->vtable->submit(engine->store, &batch->commit);
 }
 
-/* A report may be refused for its id, which must not touch anybody else, and a letter may have been
- * changed by somebody else: a commit of its own. */
+/* What is put may be refused for its id, which must not touch anybody else, and a letter may have
+ * been changed by somebody else: a commit of its own. */
 static bool goes_alone(const struct flight *flight) {
-    return flight->report || flight->late_letter;
+    bool put = flight->held->seq == 0 && flight->op != STORE_FORGET;
+    return put || flight->report || flight->late_letter;
 }
 
 static void submit_alone(struct engine *engine, struct flight *flight) {
@@ -269,7 +284,7 @@ static void submit_alone(struct engine *engine, struct flight *flight) {
     size_t count = batch->commit.count;
     batch->commit.ops = engine->ops;
     engine->store->vtable->submit(engine->store, &batch->commit);
-    flight->duplicate = count > 0 && engine->ops[0].duplicate;
+    flight->duplicate = count > 0 && engine->ops[count - 1].duplicate;
     flight->skipped = count > 0 && engine->ops[count - 1].skipped;
 }
 

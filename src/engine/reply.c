@@ -105,9 +105,7 @@ static void note_trouble(struct queue *queue, const struct publication *publicat
 static void wait_a_little(struct engine *engine, struct publication *publication) {
     publication->again.at = mono_after(engine->now.mono, publication->retry_ms).ms;
     publication->again.tie = publication->flight->held->seq;
-    publication->retry_ms = publication->retry_ms * 2 < PUBLISH_RETRY_LAST_MS
-                                ? publication->retry_ms * 2
-                                : PUBLISH_RETRY_LAST_MS;
+    publication->retry_ms = duration_doubled(publication->retry_ms, PUBLISH_RETRY_LAST_MS);
     heap_insert(&engine->publications, &publication->again);
 }
 

@@ -71,7 +71,9 @@ struct flight {
     struct store_keep result;   /* its answer, for the same commit; no name: none is kept */
     struct store_keep key_done; /* that its idempotency key succeeded; the same */
     enum spill_stage spill;
-    bool duplicate; /* a report whose id is held already */
+    bool duplicate; /* a report, or a broker's message, whose id is held already */
+    bool arriving;  /* put into the store before it is handed over; counted in queue->arriving */
+    bool returns;   /* to its broker, with nothing recorded */
     bool postponed; /* a commit of it failed; counted in queue->postponed until one does not */
     bool killed_us; /* our last life ended in this attempt */
     const struct envelope *before; /* of a compensation: the letter, to which it may go back */
@@ -116,6 +118,8 @@ struct queue {
     uint32_t settling;    /* flights that wait for their commit */
     uint32_t postponed;   /* of those, the ones that a commit failed for */
     uint32_t replays;     /* flights of letters, until they are settled */
+    uint32_t arriving;    /* flights on their way into the store before they are handed over */
+    bool wants;           /* what its broker was told last */
     struct heap_node timer;
     struct list visiting; /* in engine->visiting: look at it this turn */
     struct list woken;    /* in engine->woken: the store said so (under wake_mutex) */
@@ -192,6 +196,7 @@ struct engine {
 /* engine.c */
 struct queue *engine_queue(struct engine *engine, struct bytes name);
 void engine_post(struct engine *engine, struct engine_post *post);
+void engine_wake(struct queue *queue); /* from any thread: look at it soon */
 
 /* queue.c */
 void queue_visit(struct queue *queue); /* look at it before this turn ends */

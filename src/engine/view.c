@@ -50,6 +50,18 @@ static void copy_breaker(const struct queue *queue, struct instant now,
         out->breaker_until.ms = now.wall.ms + (breaker->until.ms - now.mono.ms);
 }
 
+static void copy_source(const struct queue *queue, struct engine_queue_view *out) {
+    struct broker *broker = queue->broker;
+    struct broker_health health = {.connected = true};
+    if (broker->vtable->health)
+        broker->vtable->health(broker, &health);
+    out->source_connected = health.connected;
+    if (!health.connected)
+        snprintf(out->source_trouble, sizeof out->source_trouble, "%s", health.trouble.text);
+    snprintf(out->source, sizeof out->source, "%s", broker->vtable->kind);
+    out->lag = broker->vtable->lag(broker);
+}
+
 static void copy_queue(struct queue *queue, struct engine_queue_view *out) {
     struct engine *engine = queue->engine;
     struct instant now = clock_now(engine->options.clock);
@@ -59,11 +71,10 @@ static void copy_queue(struct queue *queue, struct engine_queue_view *out) {
                                       .in_flight = queue->running};
     snprintf(out->name, sizeof out->name, "%.*s", BYTES_ARG(queue->name));
     snprintf(out->why, sizeof out->why, "%s", queue->why);
-    snprintf(out->source, sizeof out->source, "%s", queue->broker->vtable->kind);
     snprintf(out->handler, sizeof out->handler, "%s",
              queue_leases(queue) ? "lease" : queue->handlers[0].handler->vtable->kind);
     engine->store->vtable->counts(engine->store, queue->number, &out->counts);
-    out->lag = queue->broker->vtable->lag(queue->broker);
+    copy_source(queue, out);
     copy_breaker(queue, now, out);
     copy_counters(queue, out);
     out->budget_remaining_ratio =

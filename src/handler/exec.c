@@ -186,8 +186,6 @@ struct handler *exec_new(struct exec_pool *pool, const struct exec_options *opti
     list_init(&exec->waiting);
     arena_init_heap(&exec->arena, 1024);
     exec->cwd = options->cwd.len ? arena_cstr(&exec->arena, options->cwd) : NULL;
-    exec->argv = arena_alloc(&exec->arena, (options->argc + 1) * sizeof *exec->argv);
-    for (size_t i = 0; i < options->argc; i++)
-        exec->argv[i] = arena_cstr(&exec->arena, options->argv[i]);
+    exec->argv = exec_child_argv(&exec->arena, options->argv, options->argc);
     return &exec->user.handler;
 }

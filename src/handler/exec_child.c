@@ -82,6 +82,13 @@ static pid_t give_birth_unsignalled(const struct exec_child *child, int report) 
     return pid;
 }
 
+char **exec_child_argv(struct arena *arena, const struct bytes *words, size_t count) {
+    char **argv = arena_alloc(arena, (count + 1) * sizeof *argv);
+    for (size_t i = 0; i < count; i++)
+        argv[i] = arena_cstr(arena, words[i]);
+    return argv;
+}
+
 int exec_child_spawn(const struct exec_child *child, pid_t *pid) {
     assert(child->in > STDERR_FILENO && child->out > STDERR_FILENO && child->err > STDERR_FILENO);
     int report[2];

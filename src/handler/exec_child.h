@@ -5,6 +5,8 @@
 
 #include <sys/types.h>
 
+#include "base/arena.h"
+
 enum { EXEC_CHILD_FILES_MAX = 1024 }; /* open files of a child, unless the hard limit is lower */
 
 /* All borrowed for the call. */
@@ -15,6 +17,8 @@ struct exec_child {
     int in, out, err; /* become its 0, 1 and 2 */
 };
 
+/* Words as argv, in the arena. */
+char **exec_child_argv(struct arena *arena, const struct bytes *words, size_t count);
 /* The process leads a group of its own, has no other files, no signal blocked or ignored, writes no
  * core, and is killed when the calling thread ends. Returns 0, or the errno for which there is no
  * process that runs the program. */

@@ -56,8 +56,9 @@ static void end_waiting(struct stream *stream, const struct outcome *why) {
 /* ---- starting workers ---- */
 
 static void hold_off(struct stream *stream) {
-    int64_t wait = stream->backoff_ms ? stream->backoff_ms * 2 : STREAM_BACKOFF_FIRST_MS;
-    stream->backoff_ms = wait < STREAM_BACKOFF_LAST_MS ? wait : STREAM_BACKOFF_LAST_MS;
+    stream->backoff_ms = stream->backoff_ms
+                             ? duration_doubled(stream->backoff_ms, STREAM_BACKOFF_LAST_MS)
+                             : STREAM_BACKOFF_FIRST_MS;
     exec_pool_set_timer(stream->user.pool, &stream->again,
                         mono_after(exec_pool_now(stream->user.pool), stream->backoff_ms));
 }
@@ -266,15 +267,6 @@ static const struct handler_vtable stream_vtable = {
     .free = exec_pool_leave,
 };
 
-static void copy_program(struct stream *stream, const struct exec_options *options) {
-    char **argv = arena_alloc(&stream->arena, (options->argc + 1) * sizeof *argv);
-    for (size_t i = 0; i < options->argc; i++)
-        argv[i] = arena_cstr(&stream->arena, options->argv[i]);
-    stream->owner.argv = argv;
-    if (options->cwd.len)
-        stream->owner.cwd = arena_cstr(&stream->arena, options->cwd);
-}
-
 struct handler *stream_new(struct exec_pool *pool, const struct stream_options *options) {
     assert(options->exec.argc > 0 && options->exec.timeout_ms > 0 && options->workers > 0);
     struct stream *stream = memory_new(sizeof *stream);
@@ -291,6 +283,8 @@ struct handler *stream_new(struct exec_pool *pool, const struct stream_options *
     list_init(&stream->at_work);
     list_init(&stream->on_leave);
     arena_init_heap(&stream->arena, 1024);
-    copy_program(stream, &options->exec);
+    stream->owner.argv = exec_child_argv(&stream->arena, options->exec.argv, options->exec.argc);
+    if (options->exec.cwd.len)
+        stream->owner.cwd = arena_cstr(&stream->arena, options->exec.cwd);
     return &stream->user.handler;
 }

@@ -20,6 +20,7 @@
 #define PORT_BROKER_H
 
 #include "base/instant.h"
+#include "port/clock.h"
 #include "port/store.h"
 
 struct broker;
@@ -27,7 +28,7 @@ struct broker;
 /* As people see it in `queues`. */
 struct broker_health {
     bool connected;     /* messages can come and be settled */
-    struct err trouble; /* why not, in words for people; without secrets */
+    struct err trouble; /* why not, in words for people, without secrets; empty: not known yet */
 };
 
 struct broker_vtable {
@@ -65,6 +66,16 @@ struct broker_vtable {
 
 struct broker {
     const struct broker_vtable *vtable;
+};
+
+/* What an adapter of a server is made from. Borrowed for the call; the clock for its life. */
+struct broker_options {
+    struct bytes url;      /* checked before */
+    struct bytes queue;    /* whose source it is: for the log, and for names at the server */
+    struct bytes instance; /* who we are, among others that consume: the same in every life */
+    struct clock *clock;
+    uint64_t seed;     /* of jitter */
+    uint64_t max_body; /* a larger body is not fetched whole, where that can be told */
 };
 
 #endif

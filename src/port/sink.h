@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "core/rule.h"
+#include "port/clock.h"
 
 /* One message on its way. The caller's until done, with everything it points at. */
 struct sink_item {
@@ -33,6 +34,13 @@ struct sink_vtable {
 
 struct sink {
     const struct sink_vtable *vtable;
+};
+
+/* What a sink is made from. Borrowed for the call; the clock for its life. */
+struct sink_options {
+    struct bytes url; /* checked before */
+    struct clock *clock;
+    uint64_t seed; /* of jitter */
 };
 
 #endif

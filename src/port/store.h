@@ -164,7 +164,8 @@ struct store_query {
     struct wall since, until;
     uint32_t min_attempts;
     enum store_tristate escalated;
-    bool letters; /* only what has a letter id */
+    bool letters;      /* only what has a letter id */
+    bool oldest_first; /* instead of newest first; what arrives meanwhile comes last */
     size_t limit;
     struct bytes cursor; /* from the page before; empty: the first page */
 };
@@ -174,7 +175,7 @@ struct store_row {
     struct bytes envelope; /* as envelope_store writes it, its state as of now */
 };
 
-/* Newest first. Lives in the arena that was passed. */
+/* Newest first, unless the query says otherwise. Lives in the arena that was passed. */
 struct store_page {
     struct store_row *rows;
     size_t count;

@@ -6,6 +6,14 @@
 #include "triage/explain.h"
 #include "triage/query.h"
 
+/* What has not failed yet has no limit of its own: the policy of this moment says it. */
+static void complete(void *arg, struct envelope *envelope) {
+    const struct server_config_view *config = arg;
+    const struct policy *policy = config->policy(config->arg, envelope->queue);
+    envelope->max_attempts = policy_attempts(policy, envelope->max_attempts);
+    config->release(config->arg);
+}
+
 /* ---- lists ---- */
 
 static enum status read_filter(struct request *request, struct query *query, struct bytes dlq,
@@ -23,10 +31,12 @@ static enum status read_filter(struct request *request, struct query *query, str
 }
 
 static void list(struct request *request, enum query_scope scope, struct bytes dlq) {
-    const struct server_options *options = &request->server->options;
+    struct server_options *options = &request->server->options;
     struct query query;
     struct err err;
     query_init(&query, scope);
+    query.complete = complete;
+    query.arg = &options->config;
     enum status status = read_filter(request, &query, dlq, &err);
     if (status == STATUS_OK)
         status = query_run(options->store, options->jq, &query, &request->out, &err);
@@ -103,6 +113,7 @@ static void show(struct request *request, bool letters) {
     struct store_held *held = find(request, letters);
     if (!held)
         return;
+    complete(&request->server->options.config, &held->envelope);
     envelope_encode(&held->envelope, ENVELOPE_WITH_BODY, held->body, &request->out);
     put_original(request, &held->envelope);
     store_held_free(held);

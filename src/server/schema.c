@@ -16,6 +16,7 @@
 #define MAYBE(name)       "{\"anyOf\":[" REF(name) ",{\"type\":\"null\"}]}"
 #define ANY(description)  "{\"description\":\"" description "\"}"
 #define TEXT(description) "{\"type\":\"string\",\"description\":\"" description "\"}"
+#define MAYBE_TEXT(description) "{\"type\":[\"string\",\"null\"],\"description\":\"" description "\"}"
 #define COUNT(description)                                                                         \
     "{\"type\":\"integer\",\"minimum\":0,\"description\":\"" description "\"}"
 
@@ -26,6 +27,11 @@
 #define ONLY(required, members)                                                                    \
     "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[" required                  \
     "],\"properties\":{" members "}}"
+
+/* A page of what its path is the plural of. */
+#define PAGE(plural, row)                                                                          \
+    FIRST(plural, ARRAY(REF(row)))                                                                 \
+    NEXT("cursor", NULLABLE)
 
 #define BETWEEN(least, most, description)                                                          \
     "{\"type\":\"integer\",\"minimum\":" least ",\"maximum\":" most                                \
@@ -40,6 +46,19 @@
     NEXT("verdict", TEXT("retry, fallback, dlq, discard or halt: overrides the rules"))            \
     NEXT("retry_after", ANY("seconds, an HTTP date, or a duration such as 5m"))
 #define LEASE_MS BETWEEN("1", "43200000", "from now on; as long as before unless given")
+
+/* How letters are chosen, and what those who chose are told of the choice. */
+#define CHOICE                                                                                     \
+    FIRST("filter", ANY("words as in GET /v1/letters, such as {reason: timeout, since: 6h}"))      \
+    NEXT("ids", ARRAY(STRING))                                                                     \
+    NEXT("group", TEXT("a fingerprint"))                                                           \
+    NEXT("all", BOOLEAN)                                                                           \
+    NEXT("limit", COUNT("at most so many, the newest"))
+#define CHOICE_AGAIN NEXT("cursor", TEXT("go on behind what an answer with a limit ended with"))
+#define LISTED(plural)                                                                             \
+    NEXT("behind", COUNT("changes that the list does not show yet"))                               \
+    NEXT("skipped", COUNT(plural " on which the where program failed"))                            \
+    NEXT("skipped_why", TEXT("how it failed on the first of them"))
 
 /* clang-format off */
 const struct schema schemas[] = {
@@ -145,10 +164,10 @@ const struct schema schemas[] = {
         NEXT("dlq_full", BOOLEAN)
         NEXT("concurrency", "{\"type\":[\"integer\",\"null\"],\"description\":\"null: workers may lease any number\"}")
         NEXT("source", NULLABLE)
+        NEXT("source_trouble", "{\"type\":[\"string\",\"null\"],\"description\":\"why nothing comes from it, in words\"}")
         NEXT("handler", NULLABLE))},
     {"Queues", OBJECT(
-        FIRST("queues", ARRAY(REF("Queue")))
-        NEXT("cursor", NULLABLE))},
+        PAGE("queues", "Queue"))},
     {"Dlq", OBJECT(
         FIRST("dlq", STRING)
         NEXT("depth", COUNT("letters that wait for people or are being replayed"))
@@ -160,10 +179,39 @@ const struct schema schemas[] = {
         NEXT("by_category", COUNTS)
         NEXT("by_reason", COUNTS)
         NEXT("age_histogram", COUNTS)
-        NEXT("owner", NULLABLE))},
+        NEXT("owner", NULLABLE)
+        NEXT("auto_fixed_percent", MAYBE_NUMBER)
+        NEXT("escalated_percent", MAYBE_NUMBER)
+        NEXT("triage", ARRAY(REF("TriageRule"))))},
+    {"TriageRule", OBJECT(
+        FIRST("rule", TEXT("the DLQ and the place of the rule: orders.dlq[0]"))
+        NEXT("when", ANY("which letters, in the words of the configuration"))
+        NEXT("do", TEXT("replay, archive, escalate, discard or compensate"))
+        NEXT("every", TEXT("how often, as a duration"))
+        NEXT("limit", COUNT("letters of a run"))
+        NEXT("lifetime", TEXT("replay: how long after its first failure a letter is sent"))
+        NEXT("rate", TEXT("replay: letters per second, or a share of the usual traffic"))
+        NEXT("edit", TEXT("replay: the jq program that makes the new body"))
+        NEXT("to", ANY("replay: another queue; escalate: receivers that are told"))
+        NEXT("backoff", TEXT("the longest wait after runs that did not help"))
+        NEXT("stop_after", COUNT("runs in a row that did not help"))
+        NEXT("state", TEXT("waiting, running or stopped"))
+        NEXT("why", MAYBE_TEXT("what its last run came to, where it did not help; why it stopped"))
+        NEXT("last_run_at", TIME)
+        NEXT("next_run_at", TIME)
+        NEXT("replay", MAYBE_TEXT("the replay that it waits for"))
+        NEXT("useless", COUNT("runs in a row that did not help"))
+        NEXT("runs", COUNT("that took letters"))
+        NEXT("letters", COUNTS)
+        NEXT("fixed", COUNT("letters that it got resolved"))
+        NEXT("failed", COUNT("letters that died again, or whose compensation failed"))
+        NEXT("escalated", COUNT("letters that it left to people"))
+        NEXT("ticket", MAYBE_TEXT("the escalation that receivers are being told of"))
+        NEXT("ticket_letters", COUNT("letters of the ticket")))},
+    {"DlqWhy", ONLY("",
+        FIRST("why", TEXT("for the audit")))},
     {"Dlqs", OBJECT(
-        FIRST("dlqs", ARRAY(REF("Dlq")))
-        NEXT("cursor", NULLABLE))},
+        PAGE("dlqs", "Dlq"))},
     {"Message", OBJECT(
         FIRST("id", STRING)
         NEXT("queue", STRING)
@@ -240,26 +288,16 @@ const struct schema schemas[] = {
         NEXT("edited", BOOLEAN)
         NEXT("original", ANY("its body before it was edited")))},
     {"Messages", OBJECT(
-        FIRST("messages", ARRAY(REF("Envelope")))
-        NEXT("cursor", NULLABLE)
-        NEXT("behind", COUNT("changes that the list does not show yet"))
-        NEXT("skipped", COUNT("messages on which the where program failed"))
-        NEXT("skipped_why", TEXT("how it failed on the first of them")))},
+        PAGE("messages", "Envelope")
+        LISTED("messages"))},
     {"Letters", OBJECT(
-        FIRST("letters", ARRAY(REF("Envelope")))
-        NEXT("cursor", NULLABLE)
-        NEXT("behind", COUNT("changes that the list does not show yet"))
-        NEXT("skipped", COUNT("letters on which the where program failed"))
-        NEXT("skipped_why", TEXT("how it failed on the first of them")))},
+        PAGE("letters", "Envelope")
+        LISTED("letters"))},
     {"Ruling", ONLY("\"why\"",
         FIRST("why", TEXT("for the letter and the audit")))},
     {"RulingMany", ONLY("\"why\"",
-        FIRST("filter", ANY("words as in GET /v1/letters, such as {reason: timeout, since: 6h}"))
-        NEXT("ids", ARRAY(STRING))
-        NEXT("group", TEXT("a fingerprint"))
-        NEXT("all", BOOLEAN)
-        NEXT("limit", COUNT("at most so many, the newest"))
-        NEXT("cursor", TEXT("go on behind what an answer with a limit ended with"))
+        CHOICE
+        CHOICE_AGAIN
         NEXT("why", TEXT("for the letters and the audit; a dry run needs none"))
         NEXT("dry_run", BOOLEAN))},
     {"Ruled", OBJECT(
@@ -270,15 +308,9 @@ const struct schema schemas[] = {
         NEXT("busy", COUNT("of those, the ones left alone: being replayed, or decided meanwhile"))
         NEXT("unable", COUNT("compensate: left alone, for their queue has no such handler"))
         NEXT("cursor", NULLABLE)
-        NEXT("behind", COUNT("changes that the list does not show yet"))
-        NEXT("skipped", COUNT("letters on which the where program failed"))
-        NEXT("skipped_why", TEXT("how it failed on the first of them")))},
+        LISTED("letters"))},
     {"ReplayOrder", ONLY("",
-        FIRST("filter", ANY("words as in GET /v1/letters, such as {reason: timeout, since: 6h}"))
-        NEXT("ids", ARRAY(STRING))
-        NEXT("group", TEXT("a fingerprint"))
-        NEXT("all", BOOLEAN)
-        NEXT("limit", COUNT("at most so many, the newest"))
+        CHOICE
         NEXT("edit", TEXT("a jq program on the body of each letter"))
         NEXT("to", TEXT("another queue"))
         NEXT("rate", TEXT("50/s, 15% of the usual traffic of the queue, or max; 50/s unless given"))
@@ -324,8 +356,7 @@ const struct schema schemas[] = {
         NEXT("estimated_seconds", NUMBER)
         NEXT("order", ANY("of a plan: edit, to, rate, canary, ramp")))},
     {"Replays", OBJECT(
-        FIRST("replays", ARRAY(REF("Replay")))
-        NEXT("cursor", NULLABLE))},
+        PAGE("replays", "Replay"))},
     {"Alert", OBJECT(
         FIRST("alert", TEXT("the rule's name"))
         NEXT("state", TEXT("pending or firing"))
@@ -350,9 +381,8 @@ const struct schema schemas[] = {
         NEXT("for_seconds", NUMBER)
         NEXT("to", ARRAY(TEXT("a receiver; none: all of them"))))},
     {"Alerts", OBJECT(
-        FIRST("alerts", ARRAY(REF("Alert")))
-        NEXT("rules", ARRAY(REF("AlertRule")))
-        NEXT("cursor", NULLABLE))},
+        PAGE("alerts", "Alert")
+        NEXT("rules", ARRAY(REF("AlertRule"))))},
     {"AlertTest", ONLY("",
         FIRST("to", TEXT("a receiver's name; all of them unless given")))},
     {"AlertTested", OBJECT(
@@ -372,8 +402,7 @@ const struct schema schemas[] = {
         NEXT("before", ANY("as it was"))
         NEXT("after", ANY("as it is")))},
     {"Audit", OBJECT(
-        FIRST("audit", ARRAY(REF("AuditEntry")))
-        NEXT("cursor", NULLABLE))},
+        PAGE("audit", "AuditEntry"))},
     {"Group", OBJECT(
         FIRST("fingerprint", TEXT("16 hex digits"))
         NEXT("dlqs", ARRAY(STRING))
@@ -396,8 +425,7 @@ const struct schema schemas[] = {
         NEXT("returned_at", TIME)
         NEXT("arrivals", ARRAY(COUNT("letters that came in an hour; the last 24 hours, oldest first"))))},
     {"Groups", OBJECT(
-        FIRST("groups", ARRAY(REF("Group")))
-        NEXT("cursor", NULLABLE))},
+        PAGE("groups", "Group"))},
     {"GroupChange", ONLY("",
         FIRST("note", NULLABLE)
         NEXT("owner", NULLABLE)
@@ -406,12 +434,8 @@ const struct schema schemas[] = {
     {"GroupRule", OBJECT(
         FIRST("yaml", TEXT("an entry for classify.rules")))},
     {"Export", ONLY("",
-        FIRST("filter", ANY("words as in GET /v1/letters, such as {reason: timeout, since: 6h}"))
-        NEXT("ids", ARRAY(STRING))
-        NEXT("group", TEXT("a fingerprint"))
-        NEXT("all", BOOLEAN)
-        NEXT("limit", COUNT("at most so many, the newest"))
-        NEXT("cursor", TEXT("go on behind what an answer with a limit ended with"))
+        CHOICE
+        CHOICE_AGAIN
         NEXT("compress", TEXT("zstd or none"))
         NEXT("to", TEXT("file:FOLDER, where an archive and its manifest are written")))},
     {"Imported", OBJECT(
@@ -438,8 +462,7 @@ const struct schema schemas[] = {
         NEXT("sha256", TEXT("of the file"))
         NEXT("path", STRING))},
     {"Archives", OBJECT(
-        FIRST("archives", ARRAY(REF("Archive")))
-        NEXT("cursor", NULLABLE))},
+        PAGE("archives", "Archive"))},
     {"Explanation", OBJECT(
         FIRST("id", STRING)
         NEXT("queue", STRING)
@@ -454,6 +477,9 @@ const struct schema schemas[] = {
         NEXT("in_flight", INTEGER)
         NEXT("pending_retry", INTEGER)
         NEXT("dlq_depth", INTEGER)
+        NEXT("triage", COUNTS)
+        NEXT("auto_fixed_percent", MAYBE_NUMBER)
+        NEXT("escalated_percent", MAYBE_NUMBER)
         NEXT("rates", REF("Rates"))
         NEXT("attempts", COUNTS)
         NEXT("retries", INTEGER))},

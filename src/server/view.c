@@ -45,6 +45,8 @@ void view_rates(struct json_out *json, const struct engine_rates *rates) {
 static const char *why_of(const struct engine_queue_view *queue) {
     if (queue->state == QUEUE_RUNNING && queue->dlq_full)
         return "a DLQ of this queue is at its cap: nothing more is received";
+    if (queue->state == QUEUE_RUNNING && !queue->source_connected)
+        return queue->source_trouble;
     return queue->why;
 }
 
@@ -77,6 +79,7 @@ void view_queue(struct json_out *json, const struct engine_queue_view *queue) {
     else
         json_put_i64(json, queue->concurrency);
     put_text_or_null(json, "source", bytes_of(queue->source));
+    put_text_or_null(json, "source_trouble", bytes_of(queue->source_trouble));
     put_text_or_null(json, "handler", bytes_of(queue->handler));
     json_close(json, '}');
 }
@@ -98,6 +101,7 @@ bool view_dlq_find(const struct server_options *options, struct bytes name, stru
     *out = (struct view_dlq){.name = name};
     out->configured = config->dlq(config->arg, name, &out->config);
     out->used = store->vtable->dlq(store, name, now, arena, &out->store) == STATUS_OK;
+    triage_rules_totals(options->rules, name, &out->triage);
     return out->configured || out->used;
 }
 
@@ -172,7 +176,24 @@ static void put_ages(struct json_out *json, const struct view_dlq *dlq) {
     json_close(json, '}');
 }
 
-void view_dlq(struct json_out *json, const struct view_dlq *dlq, struct wall now) {
+static void put_share(struct json_out *json, const char *key, uint64_t part, uint64_t whole) {
+    json_key(json, key);
+    if (whole == 0)
+        json_put_null(json);
+    else
+        json_put_double(json, part < whole ? 100 * (double)part / (double)whole : 100);
+}
+
+/* A letter that a rule replayed in vain arrived once more for it. */
+void view_triage_shares(struct json_out *json, const struct triage_rules_totals *totals,
+                        uint64_t arrivals) {
+    uint64_t letters = arrivals > totals->failed ? arrivals - totals->failed : arrivals;
+    put_share(json, "auto_fixed_percent", totals->fixed, letters);
+    put_share(json, "escalated_percent", totals->escalated, letters);
+}
+
+void view_dlq(struct json_out *json, const struct server_options *options,
+              const struct view_dlq *dlq, struct wall now) {
     const struct store_dlq *store = &dlq->store;
     json_open(json, '{');
     json_key(json, "dlq");
@@ -195,5 +216,8 @@ void view_dlq(struct json_out *json, const struct view_dlq *dlq, struct wall now
     put_counts(json, "by_reason", store->by_reason, store->reason_count);
     put_ages(json, dlq);
     put_text_or_null(json, "owner", dlq->configured ? dlq->config.owner : BYTES_NONE);
+    view_triage_shares(json, &dlq->triage, store->total);
+    json_key(json, "triage");
+    triage_rules_put(options->rules, dlq->name, json);
     json_close(json, '}');
 }

@@ -62,13 +62,15 @@ struct entry {
 
     struct facts facts;
     char content_mark[CONTENT_MARK_SIZE];
-    struct bytes id;  /* owned, with the key behind it */
+    struct bytes id;
     struct bytes key; /* ptr NULL: none */
 
     struct kept envelope, body; /* while in memory */
     struct blob *mark;          /* what was decided since the envelope was written; NULL: nothing */
     uint64_t envelope_place, body_place;
     size_t recent_bytes; /* of the two above, as its store counts them */
+
+    char names[]; /* id and key */
 };
 
 /* Names are interned in `names`, so the caller holds their lock. */

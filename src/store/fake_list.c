@@ -72,6 +72,14 @@ static int newest_first(const void *a, const void *b) {
     return left->seq > right->seq ? -1 : left->seq < right->seq;
 }
 
+static int oldest_first(const void *a, const void *b) {
+    return newest_first(b, a);
+}
+
+static int (*order_of(const struct store_query *query))(const void *, const void *) {
+    return query->oldest_first ? oldest_first : newest_first;
+}
+
 static void consider(struct map_node *node, void *arg) {
     struct scan *scan = arg;
     const struct entry *entry = CONTAINER_OF(node, struct entry, by_seq);
@@ -86,7 +94,7 @@ static void consider(struct map_node *node, void *arg) {
     if (envelope_restore(entry->envelope.bytes, &arena, &envelope, NULL) == STATUS_OK &&
         mark_read(entry_mark(entry), &arena, &envelope, NULL) == STATUS_OK &&
         matches(scan, &envelope, entry_state(entry)) &&
-        (!scan->has_cursor || newest_first(&key, &scan->after) > 0))
+        (!scan->has_cursor || order_of(scan->query)(&key, &scan->after) > 0))
         scan->found[scan->count++] = (struct candidate){key, entry};
     arena_free(&arena);
 }
@@ -133,7 +141,7 @@ enum status fake_list(const struct tables *tables, const struct store_query *que
         return status;
     scan.found = memory_array(tables->by_seq.count + 1, sizeof *scan.found);
     map_each(&tables->by_seq, consider, &scan);
-    qsort(scan.found, scan.count, sizeof *scan.found, newest_first);
+    qsort(scan.found, scan.count, sizeof *scan.found, order_of(query));
     fill(&scan, arena, out);
     free(scan.found);
     return STATUS_OK;

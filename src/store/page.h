@@ -1,8 +1,8 @@
 /* page: where a page of a list begins and ends, and in which order it runs.
  *
- * Letters run by the time of their death, everything else by number; the newest comes first. A
- * cursor names the last row of the page before, so that rows that arrive meanwhile shift nothing.
- */
+ * Letters run by the time of their death, everything else by number; the newest comes first, or the
+ * oldest. A cursor names the last row of the page before, so that rows that arrive meanwhile shift
+ * nothing. */
 #ifndef STORE_PAGE_H
 #define STORE_PAGE_H
 

@@ -41,8 +41,8 @@ const struct alert_rule alert_defaults[] = {
     RULE("DLQNotEmpty", DLQ_DEPTH, 0, 0, INFO),
     RULE("DLQDepthHigh", DLQ_DEPTH, 100, MINUTES(5), WARNING),
     RULE("DLQDepthCritical", DLQ_DEPTH, 1000, 0, CRITICAL),
-    RULE("DLQArrivals", DLQ_ARRIVALS, 10, MINUTES(5), WARNING),
-    RULE("DLQOldest", DLQ_OLDEST, 24 * 3600, 0, WARNING),
+    RULE("DLQArrivalSpike", DLQ_ARRIVALS, 10, MINUTES(5), WARNING),
+    RULE("DLQStaleMessages", DLQ_OLDEST, 24 * 3600, 0, WARNING),
     RULE("DLQReasonSpike", REASON_RATIO, 3, 0, WARNING),
     RULE("DLQNewGroup", GROUP_NEW, 0, 0, INFO),
     RULE("DLQGroupReturned", GROUP_RETURNED, 0, 0, WARNING),
@@ -58,5 +58,11 @@ const struct alert_rule alert_defaults[] = {
     RULE("BreakerOpen", BREAKER_OPEN, 300, 0, WARNING),
     RULE("RetryBudgetExhausted", BUDGET_EXHAUSTED, 0, MINUTES(1), WARNING),
     RULE("ReplayAborted", REPLAY_ABORTED, 0, 0, WARNING),
+    RULE("TriageRuleStopped", TRIAGE_STOPPED, 0, 0, WARNING),
+    {.name = {"TriageEscalated", sizeof "TriageEscalated" - 1},
+     .metric = METRIC_TRIAGE_ESCALATED,
+     .subject = {"*", 1},
+     .ticket = true,
+     .severity = ALERT_WARNING},
 };
 const size_t alert_default_count = sizeof alert_defaults / sizeof *alert_defaults;

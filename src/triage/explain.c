@@ -255,16 +255,11 @@ static void put_duration(struct json_out *out, const char *key, int64_t ms) {
     put_text(out, key, buf_view(&text));
 }
 
-/* What has not failed yet has no limit of its own. */
-static uint32_t max_attempts(const struct envelope *envelope, const struct policy *policy) {
-    return envelope->max_attempts || !policy ? envelope->max_attempts : policy->retry.attempts;
-}
-
 static void put_limits(const struct envelope *envelope, const struct policy *policy,
                        struct json_out *out) {
     json_open(out, '{');
     put_count(out, "attempts", envelope->attempts);
-    put_count(out, "max_attempts", max_attempts(envelope, policy));
+    put_count(out, "max_attempts", policy_attempts(policy, envelope->max_attempts));
     put_count(out, "crashes", envelope->crashes);
     put_count(out, "replays", envelope->replays);
     if (policy) {

@@ -1,5 +1,7 @@
 #include "triage/explain_step.h"
 
+#include "core/backoff.h"
+
 /* The error's first line: the rest stands in the envelope. */
 static struct bytes first_line(struct bytes text) {
     struct bytes line = BYTES_NONE;
@@ -17,21 +19,6 @@ void explain_step_put_error(struct bytes error_type, struct bytes error_message,
     buf_bytes(out, message);
 }
 
-/* The longest wait that the policy itself gives after attempt n, before Retry-After. */
-static int64_t backoff_bound_ms(const struct retry_policy *retry, uint32_t attempt) {
-    size_t index = attempt ? attempt - 1 : 0;
-    if (retry->shape == BACKOFF_LIST && retry->delay_count > 0)
-        return retry->delays_ms[index < retry->delay_count ? index : retry->delay_count - 1];
-    if (retry->shape != BACKOFF_EXPONENTIAL)
-        return retry->base_ms;
-    if (retry->jitter == JITTER_DECORRELATED)
-        return retry->cap_ms;
-    int64_t bound = retry->base_ms;
-    for (size_t i = 0; i < index && bound < retry->cap_ms; i++)
-        bound *= 2;
-    return bound < retry->cap_ms ? bound : retry->cap_ms;
-}
-
 static void put_bound(const struct retry_policy *retry, const struct envelope_note *note,
                       struct buf *out) {
     static const char *const jitters[] = {
@@ -40,7 +27,7 @@ static void put_bound(const struct retry_policy *retry, const struct envelope_no
         [JITTER_DECORRELATED] = "decorrelated jitter of at most ",
         [JITTER_NONE] = "no jitter: ",
     };
-    int64_t bound = backoff_bound_ms(retry, note->attempt);
+    int64_t bound = backoff_longest_ms(retry, note->attempt);
     if (note->delay_ms > bound)
         buf_str(out, " (longer than its backoff of at most ");
     else

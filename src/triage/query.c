@@ -194,6 +194,7 @@ void query_finish(struct query *query) {
 /* ---- running ---- */
 
 struct listing {
+    const struct query *query;
     struct json_out out;
     enum status status; /* the first row that could not be read */
     struct err err;
@@ -208,6 +209,8 @@ static void put_row(void *arg, const struct store_row *row) {
     buf_init_heap(&text, listing->out.buf->max);
     enum status status = envelope_restore(row->envelope, &arena, &envelope, &listing->err);
     if (status == STATUS_OK) {
+        if (listing->query->complete)
+            listing->query->complete(listing->query->arg, &envelope);
         envelope_encode(&envelope, ENVELOPE_ROW, BYTES_NONE, &text);
         json_put_raw(&listing->out, buf_view(&text));
     } else {
@@ -263,7 +266,7 @@ static enum status list_rows(struct store *store, struct jq *jq, const struct qu
 enum status query_run(struct store *store, struct jq *jq, const struct query *query,
                       struct buf *out, struct err *err) {
     size_t before = out->len;
-    struct listing listing = {.out = json_out(out), .status = STATUS_OK};
+    struct listing listing = {.query = query, .out = json_out(out), .status = STATUS_OK};
     struct arena arena;
     arena_init_heap(&arena, ENVELOPE_ARENA_CHUNK);
     json_open(&listing.out, '{');

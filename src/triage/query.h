@@ -12,6 +12,9 @@ enum { QUERY_LIMIT_DEFAULT = 50, QUERY_LIMIT_MAX = 1000, QUERY_WHERE_SCAN_MAX = 
 struct query {
     struct store_query filter;
     struct bytes where; /* jq on the envelope; empty: none */
+    /* Adds to a row what the store does not know; NULL: nothing. */
+    void (*complete)(void *arg, struct envelope *envelope);
+    void *arg;
 };
 
 enum query_scope { QUERY_LETTERS, QUERY_MESSAGES };

@@ -8,29 +8,41 @@
 
 enum { FREEZE_ARENA_CHUNK = 64 * 1024 };
 
-enum status replay_check_free(struct replays *replays, const struct envelope *letter,
-                              struct err *err) {
-    struct bytes by = BYTES_NONE;
-    char id[UUID_TEXT_SIZE] = "";
-    if (letter->compensating)
-        return err_set(err, STATUS_CONFLICT, "letter %.*s is being compensated; wait for it",
-                       BYTES_ARG(letter->letter_id));
-    if (letter->state == STATE_REPLAYING)
-        by = letter->replay;
+/* The replay that has a letter; "" when none has. */
+static void claimed_by(struct replays *replays, struct bytes letter_id, char id[UUID_TEXT_SIZE]) {
+    id[0] = '\0';
     pthread_mutex_lock(&replays->mutex);
     LIST_EACH(node, &replays->active) {
         const struct replay *other = CONTAINER_OF(node, struct replay, link);
-        if (!by.len && replay_claims(other, letter->letter_id)) {
-            snprintf(id, sizeof id, "%s", other->id);
-            by = bytes_of(id);
-        }
+        if (replay_claims(other, letter_id))
+            snprintf(id, UUID_TEXT_SIZE, "%s", other->id);
     }
     pthread_mutex_unlock(&replays->mutex);
-    if (!by.len)
+}
+
+bool replays_claim(struct replays *replays, struct bytes letter_id) {
+    char id[UUID_TEXT_SIZE];
+    claimed_by(replays, letter_id, id);
+    return id[0] != '\0';
+}
+
+enum status replay_check_free(struct replays *replays, const struct envelope *letter,
+                              struct err *err) {
+    char id[UUID_TEXT_SIZE];
+    if (letter->compensating)
+        return err_set(err, STATUS_CONFLICT, "letter %.*s is being compensated; wait for it",
+                       BYTES_ARG(letter->letter_id));
+    /* It was sent: aborting the replay, which may be over, would not call it back. */
+    if (letter->state == STATE_REPLAYING)
+        return err_set(err, STATUS_CONFLICT,
+                       "letter %.*s is being replayed by replay %.*s; wait for it",
+                       BYTES_ARG(letter->letter_id), BYTES_ARG(letter->replay));
+    claimed_by(replays, letter->letter_id, id);
+    if (!id[0])
         return STATUS_OK;
     return err_set(err, STATUS_CONFLICT,
-                   "letter %.*s is being replayed by replay %.*s; wait for it or abort it",
-                   BYTES_ARG(letter->letter_id), BYTES_ARG(by));
+                   "letter %.*s is one of replay %s; wait for that replay or abort it",
+                   BYTES_ARG(letter->letter_id), id);
 }
 
 struct freezing {

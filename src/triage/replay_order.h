@@ -30,6 +30,8 @@ struct replay_order {
     bool ramp;
     bool send_stale; /* stale letters too */
     struct bytes who, why;
+    struct bytes id;        /* chosen by whoever orders it, a UUIDv7; empty: a new one */
+    struct store_keep note; /* kept in the commit that makes the replay; no name: none */
 };
 
 /* 50/s, a canary of 1 and then 10, a ramp, stale letters are skipped. */

@@ -94,12 +94,17 @@ static uint64_t put_letters(struct letters *letters, uint64_t from, size_t limit
     return place;
 }
 
+static uint64_t number_in(struct json object, const char *name) {
+    struct json value;
+    int64_t number;
+    return json_get(object, name, &value) && json_i64(value, &number) && number > 0
+               ? (uint64_t)number
+               : 0;
+}
+
 static uint64_t selected_of(struct bytes doc) {
-    struct json object, member;
-    int64_t number = 0;
-    if (json_parse(doc, &object, NULL) == STATUS_OK && json_get(object, "selected", &member))
-        json_i64(member, &number);
-    return number > 0 ? (uint64_t)number : 0;
+    struct json object;
+    return json_parse(doc, &object, NULL) == STATUS_OK ? number_in(object, "selected") : 0;
 }
 
 static void put_page(struct replays *replays, struct bytes id, uint64_t from, size_t limit,
@@ -137,6 +142,47 @@ enum status replays_show(struct replays *replays, struct bytes id, uint64_t from
         put_page(replays, id, from, limit, &json, selected_of(text));
         json_close(&json, '}');
     }
+    buf_free(&doc);
+    return status;
+}
+
+/* ---- its end ---- */
+
+static enum status read_end(struct bytes doc, struct arena *arena, struct replays_end *out,
+                            struct err *err) {
+    struct json object, value;
+    struct bytes text = BYTES_NONE;
+    enum replay_state state;
+    if (json_parse(doc, &object, err) != STATUS_OK || !json_get(object, "state", &value) ||
+        !json_string(value, arena, &text) || !replay_state_parse(text, &state))
+        return err_set(err, STATUS_CORRUPT, "the replay cannot be read");
+    out->over = true;
+    out->aborted = state == REPLAY_ABORTED;
+    if (json_get(object, "why", &value) && json_string(value, arena, &text))
+        snprintf(out->why, sizeof out->why, "%.*s",
+                 BYTES_ARG(bytes_clip(text, sizeof out->why - 1)));
+    if (json_get(object, "outcomes", &value))
+        for (int i = 0; i < REPLAY_OUTCOME_COUNT; i++)
+            out->counts.by[i] = number_in(value, replay_outcome_text((enum replay_outcome)i));
+    return STATUS_OK;
+}
+
+enum status replays_ended(struct replays *replays, struct bytes id, struct replays_end *out,
+                          struct err *err) {
+    struct arena arena;
+    struct buf doc;
+    *out = (struct replays_end){.over = false};
+    pthread_mutex_lock(&replays->mutex);
+    bool active = replays_find(replays, id) != NULL;
+    pthread_mutex_unlock(&replays->mutex);
+    if (active)
+        return STATUS_OK;
+    buf_init_heap(&doc, DOC_MAX);
+    arena_init_heap(&arena, VIEW_ARENA_CHUNK);
+    enum status status = put_replay(replays, id, &doc, err);
+    if (status == STATUS_OK)
+        status = read_end(buf_view(&doc), &arena, out, err);
+    arena_free(&arena);
     buf_free(&doc);
     return status;
 }

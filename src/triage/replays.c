@@ -201,8 +201,12 @@ static enum status write_down(struct replay *replay, struct audit_entry entry, s
     audit_begin(triage, &entry);
     struct store_op doc = replay_doc_op(replay, &arena);
     entry.after = doc.keep.value;
-    struct store_op ops[] = {doc, replay_mark_op(replay, true, &arena), audit_op(&entry, &arena)};
-    enum status status = triage_commit(triage, ops, sizeof ops / sizeof *ops, err);
+    struct store_op ops[] = {doc,
+                             replay_mark_op(replay, true, &arena),
+                             audit_op(&entry, &arena),
+                             {.kind = STORE_KEEP, .keep = replay->order.note}};
+    size_t count = sizeof ops / sizeof *ops - (replay->order.note.name.len == 0);
+    enum status status = triage_commit(triage, ops, count, err);
     arena_free(&arena);
     return status;
 }
@@ -215,6 +219,8 @@ static enum status admit(struct replays *replays, struct replay *replay, struct 
             replay,
             audit_of(replay, "replay.start", replay->order.who, replay->order.why, BYTES_NONE),
             err);
+    replay->order.id = BYTES_NONE; /* these two were the caller's */
+    replay->order.note = (struct store_keep){.name = BYTES_NONE};
     if (status == STATUS_OK)
         list_push_back(&replays->active, &replay->link);
     return status;
@@ -226,7 +232,10 @@ enum status replays_start(struct replays *replays, const struct replay_order *or
     enum status status = replay_plan_check(replays, order, err);
     if (status != STATUS_OK)
         return status;
-    triage_new_id(replays->triage, now, id);
+    if (order->id.len > 0)
+        snprintf(id, UUID_TEXT_SIZE, "%.*s", BYTES_ARG(order->id));
+    else
+        triage_new_id(replays->triage, now, id);
     struct replay *replay = replay_new(replays, id);
     replay_set_order(replay, order);
     replay->created_at = now;

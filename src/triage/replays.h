@@ -50,6 +50,18 @@ enum status replays_change(struct replays *replays, struct bytes id, enum replay
  * or with a limit of 0 none of them. */
 enum status replays_show(struct replays *replays, struct bytes id, uint64_t from, size_t limit,
                          struct buf *out, struct err *err);
+/* How a replay ended. */
+struct replays_end {
+    bool over;    /* every outcome is known; what follows holds only then */
+    bool aborted; /* … and its `why` says by what */
+    struct replay_counts counts;
+    char why[256];
+};
+/* NOT_FOUND. */
+enum status replays_ended(struct replays *replays, struct bytes id, struct replays_end *out,
+                          struct err *err);
+/* Whether an active replay has the letter, sent or not. */
+bool replays_claim(struct replays *replays, struct bytes letter_id);
 /* {"replays":[…],"cursor"}, newest first. */
 enum status replays_list(struct replays *replays, struct bytes cursor, size_t limit,
                          struct buf *out, struct err *err);

@@ -4,14 +4,11 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "triage/archive.h"
+#include "triage/archiving.h"
 #include "triage/audit.h"
-#include "triage/letter_line.h"
 #include "triage/retention.h"
-#include "triage/spill_path.h"
 
-enum { PAGE = 1000, PAGE_ARENA_CHUNK = 64 * 1024 };
-#define BATCH_BYTES ((uint64_t)64 * 1024 * 1024) /* of bodies in memory */
+enum { PAGE = ARCHIVING_LETTERS_MAX, PAGE_ARENA_CHUNK = 64 * 1024 };
 
 static const struct {
     enum state state;
@@ -50,7 +47,7 @@ static enum status collect(struct sweep *sweep, const struct store_page *page, s
     struct store *store = sweep->triage->store;
     uint64_t bytes = 0;
     sweep->count = 0;
-    while (*row < page->count && bytes < BATCH_BYTES) {
+    while (*row < page->count && bytes < ARCHIVING_BYTES_MAX) {
         struct store_held *held = NULL;
         uint64_t seq = page->rows[(*row)++].seq;
         enum status status = store->vtable->get_seq(store, seq, &held, sweep->err);
@@ -76,42 +73,16 @@ static void expire(struct sweep *sweep, struct envelope *envelope) {
     envelope->why = bytes_of(kinds[sweep->kind].why);
 }
 
-static enum status add_line(struct sweep *sweep, struct archive *archive, struct store_held *held) {
-    struct buf line;
-    if (sweep->kind == RETENTION_UNRESOLVED)
-        expire(sweep, &held->envelope);
-    buf_init_heap(&line, LETTER_LINE_MAX);
-    enum status status = letter_line_put(sweep->triage, held, &line, sweep->err);
-    if (status == STATUS_OK && line.overflow)
-        status = err_set(sweep->err, STATUS_TOO_LARGE, "letter %.*s is too large for a line",
-                         BYTES_ARG(held->envelope.letter_id));
-    if (status == STATUS_OK)
-        status = archive_add(archive, buf_view(&line), held->envelope.dead_at, sweep->err);
-    buf_free(&line);
-    return status;
-}
-
 static enum status archive_page(struct sweep *sweep, struct arena *arena) {
     const struct retention_rule *rule = sweep->rule;
-    char memory[SPILL_PATH_MAX];
-    struct buf folder;
-    struct archive *archive;
+    struct archiving_place place = {sweep->base_dir, rule->archive, rule->dlq};
     sweep->manifest = (struct manifest){.letters = 0};
     if (rule->archive.len == 0)
         return STATUS_OK;
-    buf_init_fixed(&folder, memory, sizeof memory);
-    enum status status =
-        spill_path_folder(sweep->base_dir, rule->archive, rule->dlq, &folder, sweep->err);
-    if (status == STATUS_OK)
-        status = archive_begin(sweep->triage, buf_view(&folder), rule->dlq, &archive, sweep->err);
-    if (status != STATUS_OK)
-        return status;
-    for (size_t i = 0; i < sweep->count && status == STATUS_OK; i++)
-        status = add_line(sweep, archive, sweep->due[i]);
-    if (status == STATUS_OK)
-        return archive_finish(archive, arena, &sweep->manifest, sweep->err);
-    archive_abandon(archive);
-    return status;
+    for (size_t i = 0; i < sweep->count && sweep->kind == RETENTION_UNRESOLVED; i++)
+        expire(sweep, &sweep->due[i]->envelope);
+    return archiving_write(sweep->triage, &place, sweep->due, sweep->count, arena, &sweep->manifest,
+                           sweep->err);
 }
 
 /* ---- out of the store ---- */
@@ -132,37 +103,6 @@ static struct store_op leave_op(const struct sweep *sweep, const struct store_he
     return op;
 }
 
-/* {"archive":"letters-….ndjson.zst"} */
-static struct bytes after_of(const struct sweep *sweep, struct arena *arena) {
-    struct buf text;
-    if (sweep->manifest.letters == 0)
-        return BYTES_NONE;
-    buf_init_heap(&text, SPILL_PATH_MAX);
-    struct json_out json = json_out(&text);
-    json_open(&json, '{');
-    json_key(&json, "archive");
-    json_put(&json, sweep->manifest.file);
-    json_close(&json, '}');
-    struct bytes after = arena_dup(arena, buf_view(&text));
-    buf_free(&text);
-    return after;
-}
-
-/* An edited letter's first body goes only once the letter itself has gone. */
-static enum status drop_originals(struct sweep *sweep, const struct store_op *ops) {
-    struct store_op *drops = memory_array(sweep->count, sizeof *drops);
-    size_t count = 0;
-    for (size_t i = 0; i < sweep->count; i++)
-        if (ops[i].kind == STORE_FORGET && !ops[i].skipped && sweep->due[i]->envelope.edited)
-            drops[count++] = (struct store_op){
-                .kind = STORE_KEEP,
-                .keep = {.space = SPACE_ORIGINAL, .name = sweep->due[i]->envelope.letter_id}};
-    enum status status =
-        count > 0 ? triage_commit(sweep->triage, drops, count, sweep->err) : STATUS_OK;
-    free(drops);
-    return status;
-}
-
 static enum status leave(struct sweep *sweep, struct arena *arena, uint64_t *gone) {
     struct store_op *ops = memory_array(sweep->count + 1, sizeof *ops);
     struct audit_entry entry = {.who = BYTES("retention"),
@@ -170,7 +110,7 @@ static enum status leave(struct sweep *sweep, struct arena *arena, uint64_t *gon
                                 .why = bytes_of(kinds[sweep->kind].why),
                                 .subject = sweep->rule->dlq,
                                 .count = sweep->count,
-                                .after = after_of(sweep, arena)};
+                                .after = archiving_after(&sweep->manifest, arena)};
     audit_begin(sweep->triage, &entry);
     for (size_t i = 0; i < sweep->count; i++)
         ops[i] = leave_op(sweep, sweep->due[i]);
@@ -179,7 +119,7 @@ static enum status leave(struct sweep *sweep, struct arena *arena, uint64_t *gon
     for (size_t i = 0; i < sweep->count && status == STATUS_OK; i++)
         *gone += !ops[i].skipped;
     if (status == STATUS_OK)
-        status = drop_originals(sweep, ops);
+        status = archiving_drop_originals(sweep->triage, sweep->due, ops, sweep->count, sweep->err);
     free(ops);
     return status;
 }

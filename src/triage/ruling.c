@@ -8,8 +8,8 @@
 
 enum {
     OPS_PER_COMMIT = 1000,
-    HELD_PER_COMMIT = 64, /* of compensations, which are in memory whole */
-    AUDIT_ARENA_CHUNK = 4096,
+    OPS_BESIDE = 2 /* the audit's and the note */,
+    AUDIT_ARENA_CHUNK = 4096
 };
 
 static const struct {
@@ -143,9 +143,10 @@ struct bulk {
     const struct ruling *ruling;
     struct ruling_result *result;
     struct audit_entry entry;
-    struct store_op *ops; /* marks; the audit's comes behind them */
+    struct store_op *ops;   /* marks; those beside them come behind */
+    struct store_keep note; /* for the next commit */
     size_t count;
-    struct store_held *held[HELD_PER_COMMIT]; /* of compensations */
+    struct store_held *held[RULING_COMPENSATIONS_MAX]; /* of compensations */
     enum status status;
     struct err *err;
 };
@@ -156,13 +157,17 @@ static void flush(struct bulk *bulk) {
     struct arena arena;
     arena_init_heap(&arena, AUDIT_ARENA_CHUNK);
     bulk->entry.count = bulk->result->changed + bulk->count;
-    bulk->ops[bulk->count] = audit_op(&bulk->entry, &arena);
-    bulk->status = triage_commit(bulk->triage, bulk->ops, bulk->count + 1, bulk->err);
+    size_t count = bulk->count;
+    bulk->ops[count++] = audit_op(&bulk->entry, &arena);
+    if (bulk->note.name.len > 0)
+        bulk->ops[count++] = (struct store_op){.kind = STORE_KEEP, .keep = bulk->note};
+    bulk->status = triage_commit(bulk->triage, bulk->ops, count, bulk->err);
+    bulk->note = (struct store_keep){.name = BYTES_NONE};
     for (size_t i = 0; i < bulk->count && bulk->status == STATUS_OK; i++) {
         bulk->result->changed += !bulk->ops[i].skipped;
         bulk->result->busy += bulk->ops[i].skipped;
     }
-    for (size_t i = 0; i < HELD_PER_COMMIT; i++) {
+    for (size_t i = 0; i < RULING_COMPENSATIONS_MAX; i++) {
         store_held_free(bulk->held[i]);
         bulk->held[i] = NULL;
     }
@@ -182,7 +187,7 @@ static void add_compensation(struct bulk *bulk, const struct envelope *listed, u
         bulk->status = status;
     else
         bulk->ops[bulk->count++] = compensate_op(*held, queue, bulk->ruling->why, bulk->entry.at);
-    if (bulk->count == HELD_PER_COMMIT)
+    if (bulk->count == RULING_COMPENSATIONS_MAX)
         flush(bulk);
 }
 
@@ -231,7 +236,8 @@ enum status ruling_many(struct triage *triage, const struct ruling *ruling, stru
                         .ruling = ruling,
                         .result = result,
                         .entry = audit_of(triage, ruling),
-                        .ops = memory_array(OPS_PER_COMMIT + 1, sizeof *bulk.ops),
+                        .ops = memory_array(OPS_PER_COMMIT + OPS_BESIDE, sizeof *bulk.ops),
+                        .note = ruling->note,
                         .err = err};
     bulk.entry.filter = ruling->selection.as_json;
     enum status status =

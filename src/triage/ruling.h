@@ -8,10 +8,14 @@
 
 enum ruling_kind { RULING_RESOLVE, RULING_DISCARD, RULING_ESCALATE, RULING_COMPENSATE };
 
+/* Compensations that fit into one commit: their letters are in memory whole. */
+enum { RULING_COMPENSATIONS_MAX = 64 };
+
 struct ruling {
     struct selection selection; /* for ruling_many */
     enum ruling_kind kind;
     struct bytes who, why;
+    struct store_keep note; /* for ruling_many: kept in its first commit; no name: none */
     bool dry_run;
     /* RULING_COMPENSATE: whether letters of this queue can be. */
     bool (*compensates)(void *arg, struct bytes queue);

@@ -223,7 +223,8 @@ static enum status walk_ids(struct walk *walk) {
     struct chosen *chosen = memory_array(count, sizeof *chosen);
     enum status status = choose(walk, chosen);
     if (status == STATUS_OK) {
-        qsort(chosen, count, sizeof *chosen, newest_first);
+        if (!walk->selection->as_given)
+            qsort(chosen, count, sizeof *chosen, newest_first);
         give_chosen(walk, chosen, count);
     }
     free(chosen);

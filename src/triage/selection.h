@@ -18,6 +18,7 @@ struct selection {
     bool reading;  /* nothing is decided: letters in any state can be chosen, and with `all` are */
     const struct bytes *ids;
     size_t id_count;      /* > 0: these, and no filter */
+    bool as_given;        /* visited in the order of the ids, of which none is given twice */
     uint64_t limit;       /* at most so many, the newest; 0: all of them */
     struct bytes as_json; /* the filter, {"ids":[…]} or {"all":true}: for the record */
 };

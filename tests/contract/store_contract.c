@@ -479,13 +479,7 @@ static void everything_survives_closing(void **state) {
     X(the_listener_hears_of_what_became_ready)                                                     \
     X(everything_survives_closing)
 
-static int run(const struct subject_kind *kind) {
-#define ROW(test) {#test, test, NULL, NULL, (void *)(uintptr_t)kind},
-    const struct CMUnitTest tests[] = {EVERY(ROW)};
-#undef ROW
-    return cmocka_run_group_tests_name(kind->name, tests, NULL, NULL);
-}
-
 int main(void) {
-    return run(&subject_fake) + run(&subject_stepped) + run(&subject_threaded);
+    static const struct CMUnitTest tests[] = {EVERY(SUBJECT_ROW)};
+    return subject_run(tests, sizeof tests / sizeof *tests);
 }

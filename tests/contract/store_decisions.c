@@ -496,13 +496,7 @@ static void a_message_is_read_by_its_number_in_any_state(void **state) {
     X(what_was_leased_is_taken_once_after_opening)                                                 \
     X(a_message_is_read_by_its_number_in_any_state)
 
-static int run(const struct subject_kind *kind) {
-#define ROW(test) {#test, test, NULL, NULL, (void *)(uintptr_t)kind},
-    const struct CMUnitTest tests[] = {EVERY(ROW)};
-#undef ROW
-    return cmocka_run_group_tests_name(kind->name, tests, NULL, NULL);
-}
-
 int main(void) {
-    return run(&subject_fake) + run(&subject_stepped) + run(&subject_threaded);
+    static const struct CMUnitTest tests[] = {EVERY(SUBJECT_ROW)};
+    return subject_run(tests, sizeof tests / sizeof *tests);
 }

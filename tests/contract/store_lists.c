@@ -69,6 +69,8 @@ static void lists_are_newest_first_and_filtered(void **state) {
     IS("slow", .text = BYTES("upstream answer"));
     IS("resolved bug", .text = BYTES("keyerror"));
     IS("", .text = BYTES("upstream price"));
+    IS("bug slow resolved", .letters = true, .oldest_first = true);
+    IS("queued retry bug slow resolved", .oldest_first = true);
     subject_free(subject);
 }
 
@@ -140,6 +142,35 @@ static void pages_hold_still(void **state) {
     } while (query.cursor.ptr);
     assert_int_equal(next, -1);
     assert_int_equal(pages, 4);
+    subject_free(subject);
+}
+
+/* The same from the other end: what arrives meanwhile comes at the end. */
+static void pages_run_oldest_first(void **state) {
+    struct subject *subject = subject_new(*state);
+    char id[16];
+    for (int i = 0; i < 10; i++) {
+        snprintf(id, sizeof id, "m%d", i);
+        struct envelope letter = subject_letter(subject, id);
+        subject_put(subject, &letter, "1", NULL);
+        subject_pass(subject, i % 3);
+    }
+    struct store_query query = {
+        .limit = 4, .letters = true, .oldest_first = true, .dlq = BYTES("orders.dlq")};
+    static const char *const pages[] = {"m0 m1 m2 m3", "m4 m5 m6 m7", "m8 m9 late0 late1"};
+    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
+        struct store_page page;
+        struct err err;
+        assert_string_equal(subject_list(subject, &query), pages[i]);
+        assert_int_equal(
+            subject->store->vtable->list(subject->store, &query, &subject->arena, &page, &err),
+            STATUS_OK);
+        query.cursor = page.cursor;
+        snprintf(id, sizeof id, "late%zu", i);
+        subject_pass(subject, 5);
+        struct envelope letter = subject_letter(subject, id);
+        subject_put(subject, &letter, "1", NULL);
+    }
     subject_free(subject);
 }
 
@@ -274,16 +305,11 @@ static void a_dlq_tells_ages_arrivals_and_what_was_spilled(void **state) {
     X(what_is_taken_is_listed_as_running_and_retrying)                                             \
     X(what_cannot_be_understood_is_refused)                                                        \
     X(pages_hold_still)                                                                            \
+    X(pages_run_oldest_first)                                                                      \
     X(counters_equal_a_recount)                                                                    \
     X(a_dlq_tells_ages_arrivals_and_what_was_spilled)
 
-static int run(const struct subject_kind *kind) {
-#define ROW(test) {#test, test, NULL, NULL, (void *)(uintptr_t)kind},
-    const struct CMUnitTest tests[] = {EVERY(ROW)};
-#undef ROW
-    return cmocka_run_group_tests_name(kind->name, tests, NULL, NULL);
-}
-
 int main(void) {
-    return run(&subject_fake) + run(&subject_stepped) + run(&subject_threaded);
+    static const struct CMUnitTest tests[] = {EVERY(SUBJECT_ROW)};
+    return subject_run(tests, sizeof tests / sizeof *tests);
 }

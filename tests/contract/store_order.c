@@ -408,13 +408,7 @@ static void letters_are_grouped_by_fingerprint(void **state) {
     X(whatever_happens_each_key_ends_in_order)                                                     \
     X(letters_are_grouped_by_fingerprint)
 
-static int run(const struct subject_kind *kind) {
-#define ROW(test) {#test, test, NULL, NULL, (void *)(uintptr_t)kind},
-    const struct CMUnitTest tests[] = {EVERY(ROW)};
-#undef ROW
-    return cmocka_run_group_tests_name(kind->name, tests, NULL, NULL);
-}
-
 int main(void) {
-    return run(&subject_fake) + run(&subject_stepped) + run(&subject_threaded);
+    static const struct CMUnitTest tests[] = {EVERY(SUBJECT_ROW)};
+    return subject_run(tests, sizeof tests / sizeof *tests);
 }

@@ -7,7 +7,6 @@
 #include "store/disk_posix.h"
 #include "store/fake_store.h"
 #include "store/sqlite/sqlite_store.h"
-#include "test.h"
 
 /* ---- kinds ---- */
 
@@ -44,6 +43,23 @@ static void step_stepped(struct subject *subject) {
 const struct subject_kind subject_fake = {"fake", open_fake, step_fake, false};
 const struct subject_kind subject_stepped = {"sqlite, stepped", open_stepped, step_stepped, true};
 const struct subject_kind subject_threaded = {"sqlite, threads", open_threaded, NULL, true};
+
+int subject_run(const struct CMUnitTest *tests, size_t count) {
+    static const struct subject_kind *const kinds[] = {&subject_fake, &subject_stepped,
+                                                       &subject_threaded};
+    struct CMUnitTest *mine = calloc(count, sizeof *mine);
+    int failed = 0;
+    assert_non_null(mine);
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        for (size_t i = 0; i < count; i++) {
+            mine[i] = tests[i];
+            mine[i].initial_state = (void *)(uintptr_t)kinds[k];
+        }
+        failed += _cmocka_run_group_tests(kinds[k]->name, mine, count, NULL, NULL);
+    }
+    free(mine);
+    return failed;
+}
 
 /* ---- life ---- */
 

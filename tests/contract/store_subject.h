@@ -7,6 +7,7 @@
 
 #include "port/clock.h"
 #include "port/store.h"
+#include "test.h"
 
 struct subject {
     struct store *store;
@@ -29,6 +30,10 @@ struct subject_kind {
 };
 
 extern const struct subject_kind subject_fake, subject_stepped, subject_threaded;
+
+/* Runs the tests on every one of them: a test's state is the kind. Gives how many failed. */
+int subject_run(const struct CMUnitTest *tests, size_t count);
+#define SUBJECT_ROW(test) cmocka_unit_test(test),
 
 struct subject *subject_new(const struct subject_kind *kind);
 void subject_free(struct subject *subject);

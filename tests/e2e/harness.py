@@ -31,10 +31,17 @@ def scaled(full, least=1):
     return max(least, int(full * SCALE))
 
 
+RESERVED = collections.deque(maxlen=64)
+
+
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port that nobody listens on, and that nobody else is given before the one it is for has bound it
+    (with SO_REUSEADDR, as servers do), nor between two of its lives: a bound socket keeps its place."""
+    place = socket.socket()
+    place.bind(("127.0.0.1", 0))
+    place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    RESERVED.append(place)
+    return place.getsockname()[1]
 
 
 def eventually(condition, what, patience_s=None):
@@ -46,6 +53,15 @@ def eventually(condition, what, patience_s=None):
             return value
         assert time.monotonic() < deadline, f"never happened: {what}"
         time.sleep(0.02)
+
+
+def answers(url):
+    """Whether somebody else's server says 200 there."""
+    try:
+        with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
+            return answer.status == 200
+    except OSError:
+        return False
 
 
 def impound(*words, stdin=None, cwd=None, **environment):
@@ -182,12 +198,19 @@ class Server:
     def dlq(self, name):
         return self.get(f"/v1/dlqs/{name}").json
 
+    def _page(self, path, **filters):
+        """A page that shows all that was committed before it was asked for: one that is `behind` does not."""
+        def current():
+            page = self.get(path, **filters).json
+            return page if not page.get("behind") else None
+        return eventually(current, f"{path} catches up")
+
     def letters(self, dlq, **filters):
         """Every letter that matches, page by page."""
         found, cursor = [], None
         while True:
-            page = self.get(f"/v1/dlqs/{dlq}/letters", limit=1000, **filters,
-                            **({"cursor": cursor} if cursor else {})).json
+            page = self._page(f"/v1/dlqs/{dlq}/letters", limit=1000, **filters,
+                              **({"cursor": cursor} if cursor else {}))
             found += page["letters"]
             cursor = page["cursor"]
             if not cursor:

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from harness import Handler, eventually, scaled
+from harness import Handler, eventually, free_port, scaled
 
 OUTAGE_S = max(4.0, scaled(200) / 10)  # 20 s in full, 4 s in `make test`
 
@@ -39,6 +39,11 @@ def simple(url, **more):
                        "concurrency": 16, **more}}
 
 
+def push_at_once(server, count):
+    """In one commit: the first one is never alone, when outage and poison look alike."""
+    return server.push_many("orders", [{"body": {"n": n}} for n in range(count)])
+
+
 def breaker(server):
     return server.queue("orders")["breaker"]["state"]
 
@@ -46,6 +51,7 @@ def breaker(server):
 def outage(server, worker, failing, healthy=lambda call: 200):
     """An outage under steady arrivals: returns (ids, calls during it, moment of recovery)."""
     worker.answer = failing
+    first = push_at_once(server, 5)
     arrivals = Arrivals(server, "orders", per_second=50)
     eventually(lambda: breaker(server) != "closed", "the breaker opens")
     time.sleep(OUTAGE_S)  # the outage itself
@@ -53,7 +59,7 @@ def outage(server, worker, failing, healthy=lambda call: 200):
     depth_before = server.dlq("orders.dlq")["depth"]
     recovered_at = time.monotonic()
     worker.answer = healthy
-    ids = arrivals.stop()
+    ids = first + arrivals.stop()
     server.drained("orders")
     assert breaker(server) == "closed"
     return ids, during, recovered_at, depth_before
@@ -98,8 +104,6 @@ def test_resets_for_everybody_are_an_outage_and_not_poison(serve, handler):
         raise Handler.Reset
 
     worker = handler()
-    # Without jitter: three quick retries of the very first message, with no other to compare it with,
-    # would rightly look like poison.
     server = serve(simple(worker.url, retry={"jitter": "none"}))
     ids, _, _, _ = outage(server, worker, reset)
     assert server.letters("orders.dlq") == []
@@ -107,11 +111,9 @@ def test_resets_for_everybody_are_an_outage_and_not_poison(serve, handler):
 
 
 def test_a_refused_connection_from_the_very_start_loses_nothing(serve, handler):
-    worker = handler()
-    port = worker.port
-    worker.close()
+    port = free_port()
     server = serve(simple(f"http://127.0.0.1:{port}/work", breaker={"open": "2s"}))
-    ids = [server.push("orders", {"n": n}) for n in range(40)]
+    ids = push_at_once(server, 40)
     eventually(lambda: breaker(server) != "closed", "the breaker opens though nothing ever worked")
     time.sleep(1)
     assert server.dlq("orders.dlq")["depth"] == 0
@@ -151,7 +153,7 @@ def test_an_expired_certificate_is_an_outage(serve, handler, tmp_path):
     worker = handler(tls=context)
     server = serve({"orders": {"source": "builtin", "concurrency": 4,
                                "handler": {"http": worker.url, "ca": str(old)}}})
-    ids = [server.push("orders", {"n": n}) for n in range(20)]
+    ids = push_at_once(server, 20)
     eventually(lambda: breaker(server) != "closed", "the breaker opens")
     assert server.dlq("orders.dlq")["depth"] == 0
     assert worker.count() == 0, "no message crosses a connection that cannot be trusted"
@@ -169,12 +171,13 @@ def test_a_429_storm_is_held_for_as_long_as_the_handler_asked(serve, handler):
 
     worker = handler(storm)
     server = serve(simple(worker.url))
-    ids = [server.push("orders", {"n": n}) for n in range(60)]
+    ids = push_at_once(server, 60)
     eventually(lambda: breaker(server) == "open" and server.queue("orders")["in_flight"] == 0,
                "the breaker opens")
     before = len(asked)
     eventually(lambda: len(asked) > before, "the first probe is sent")
-    assert asked[before] - asked[before - 1] >= 2.9, "it lasts at least as long as Retry-After"
+    # Five in a row open it. Those that were under way by then may have come later.
+    assert asked[before] - sorted(asked[:before])[4] >= 2.9, "it lasts at least as long as Retry-After"
     worker.answer = lambda call: 200
     server.drained("orders")
     assert server.dlq("orders.dlq")["depth"] == 0
@@ -200,7 +203,7 @@ def test_two_poison_503_messages_on_a_quiet_queue_do_not_hold_up_healthy_ones(se
 def test_an_outage_from_the_very_start_is_no_different(serve, handler, status):
     worker = handler(lambda call: status)
     server = serve(simple(worker.url, breaker={"open": "2s"}))
-    ids = [server.push("orders", {"n": n}) for n in range(200)]
+    ids = push_at_once(server, 200)
     eventually(lambda: breaker(server) != "closed", "the breaker opens")
     dead = server.dlq("orders.dlq")["depth"]
     assert dead <= (0 if status == 503 else 36)

@@ -181,8 +181,8 @@ def test_a_delayed_message_waits_and_is_then_handed_over(serve, handler):
     server = serve(http_queue(worker.url))
     pushed = time.monotonic()
     server.push("orders", {}, id="now")
-    server.push("orders", {}, id="soon", delay="1500ms")
     server.push("orders", {}, id="in-ms", delay=700)
+    server.push("orders", {}, id="soon", delay="1500ms")
     server.push("orders", {}, id="later", delay="1h")
     eventually(lambda: worker.count() == 3, "three are handed over")
     at = {call.id: call.at - pushed for call in worker.calls}
@@ -190,7 +190,7 @@ def test_a_delayed_message_waits_and_is_then_handed_over(serve, handler):
     assert at["soon"] >= 1.5 and at["in-ms"] >= 0.7
     held = server.message("later")
     assert held["state"] == "queued" and held["attempts"] == 0
-    assert server.queue("orders")["depth"] == 1
+    eventually(lambda: server.queue("orders")["depth"] == 1, "the three are settled")
     server.kill()
     server.start()
     assert server.message("later")["state"] == "queued"

@@ -15,7 +15,7 @@ from harness import IMPOUND, PATIENCE_S, ROOT, Handler, Server, free_port, impou
 DONE, REFUSED, USAGE, UNREACHABLE, NOT_FOUND = range(5)
 VERBS = ["serve", "check", "push", "queues", "dlqs", "ls", "show", "explain", "pause", "resume", "stats",
          "version", "doctor", "what-if", "replay", "replays", "resolve", "discard", "escalate", "compensate", "alerts",
-         "audit", "top", "groups", "export", "import"]
+         "audit", "top", "groups", "export", "import", "demo"]
 LATER = ["bench"]
 NASTY = "\x1b[2J\x1b]0;owned\x07 red\rback\x9b31m"
 

@@ -16,36 +16,52 @@ def key_of(call):
     return call.id.rsplit("-", 1)[0]
 
 
+def queue(worker, life=0, **more):
+    return {"q": {"handler": {"http": f"{worker.url}/{life}"}, **FAST, **more}}
+
+
 def number_of(some_id):
     return int(some_id.rsplit("-", 1)[1])
 
 
 class Ledger:
-    """What the handler saw of each key: who was inside, and who succeeded, in order."""
+    """What the handler saw of each key: who was inside, and who succeeded, in order. What a killed life
+    had sent may reach a thread of ours after the next life's: that is nobody's order any more."""
 
     def __init__(self, plan):
         self.plan = plan  # id -> statuses to answer before 200
         self.lock = threading.Lock()
+        self.life = 0
         self.inside = collections.Counter()
         self.together = []
         self.done = collections.defaultdict(list)
         self.tried = collections.Counter()
 
     def __call__(self, call):
-        key = key_of(call)
+        key, life = key_of(call), int(call.path.rsplit("/", 1)[1])
         with self.lock:
-            self.inside[key] += 1
-            if self.inside[key] > 1:
+            if life != self.life:
+                return 200
+            self.inside[life, key] += 1
+            if self.inside[life, key] > 1:
                 self.together.append(call.id)
             self.tried[call.id] += 1
             planned = self.plan.get(call.id, [])
             status = planned[self.tried[call.id] - 1] if self.tried[call.id] <= len(planned) else 200
         time.sleep(0.001)  # long enough for a second one of the key to be seen inside
         with self.lock:
-            self.inside[key] -= 1
-            if status == 200:
+            self.inside[life, key] -= 1
+            if status == 200 and life == self.life:
                 self.done[key].append(number_of(call.id))
         return status
+
+    def kills(self, server, worker, **more):
+        """The server, which then lives again."""
+        server.kill()
+        with self.lock:
+            self.life += 1
+        server.configure(queue(worker, self.life, **more))
+        server.start()
 
     def is_through(self):
         with self.lock:
@@ -66,7 +82,7 @@ def test_keys_keep_their_order_through_failures_and_dead_heads_stop_nobody_else(
     plan.update({f"{key}-{number}": [400] for key, number in dead.items()})
     ledger = Ledger(plan)
     worker = handler(ledger)
-    server = serve({"q": {"handler": {"http": worker.url}, **FAST}})
+    server = serve(queue(worker))
     push_all(server)
     others = (KEYS - len(dead)) * EACH
     before_the_dead = sum(dead.values())
@@ -86,8 +102,7 @@ def test_keys_keep_their_order_through_failures_and_dead_heads_stop_nobody_else(
         assert letters[key]["id"] in explained["summary"] and explained["limits"]["max_attempts"] == 5
 
     first = next(iter(dead))
-    server.kill()
-    server.start()
+    ledger.kills(server, worker)
     assert server.message(f"{first}-{dead[first] + 1}")["blocked_by"] == letters[first]["id"]
     for key, number in dead.items():
         answer = server.post(f"/v1/letters/{letters[key]['id']}/resolve", {"why": "done by hand"})
@@ -117,7 +132,8 @@ def test_keys_keep_their_order_through_random_failures_and_replays(serve, handle
             plan[f"k{key}-{number}"] = [s for s in (chance.choice(statuses) for _ in range(2)) if s]
     deaths = sum(statuses.count(400) for statuses in plan.values())
     ledger = Ledger(plan)
-    server = serve({"q": {"handler": {"http": handler(ledger).url}, **FAST, "dlq": {"max_replays": 1000}}})
+    worker = handler(ledger)
+    server = serve(queue(worker, dlq={"max_replays": 1000}))
     push_all(server)
     odd = [f"k{key}" for key in range(1, KEYS, 2)]
     eventually(lambda: all(len(ledger.done[key]) == EACH for key in odd), "other keys never wait")
@@ -129,8 +145,7 @@ def test_keys_keep_their_order_through_random_failures_and_replays(serve, handle
         replay_all(server)
         rounds += 1
         if rounds == 2:
-            server.kill()
-            server.start()
+            ledger.kills(server, worker, dlq={"max_replays": 1000})
     server.drained("q")
     seen = sum(ledger.tried.values())
     assert seen >= sum(map(len, plan.values())) + KEYS * EACH and deaths > KEYS / 4
@@ -143,8 +158,7 @@ def test_keys_keep_their_order_through_random_failures_and_replays(serve, handle
 def test_on_dead_continue_lets_a_key_go_on(serve, handler):
     ledger = Ledger({"k0-0": [400], "k0-3": [400]})
     worker = handler(ledger)
-    server = serve({"q": {"handler": {"http": worker.url}, **FAST,
-                                     "on_dead": "continue"}})
+    server = serve(queue(worker, on_dead="continue"))
     server.push_many("q", [{"body": {}, "id": f"k0-{n}", "key": "k0"} for n in range(EACH)])
     server.drained("q")
     assert ledger.done["k0"] == [n for n in range(EACH) if n not in (0, 3)]
@@ -155,8 +169,7 @@ def test_beyond_the_limit_successors_follow_their_head_unattempted(serve, handle
     limit, more = 5, scaled(1000, least=50)
     ledger = Ledger({"k0-0": [400]})
     worker = handler(ledger)
-    server = serve({"q": {"handler": {"http": worker.url}, **FAST,
-                                     "blocked_limit": limit}})
+    server = serve(queue(worker, blocked_limit=limit))
     server.push_many("q", [{"body": {}, "id": f"k0-{n}", "key": "k0"}
                            for n in range(1 + limit + more)])
     eventually(lambda: server.dlq("q.dlq")["depth"] == 1 + more, "what is beyond the limit is dead")
@@ -172,13 +185,12 @@ def test_beyond_the_limit_successors_follow_their_head_unattempted(serve, handle
 def test_a_kill_breaks_no_order(serve, handler):
     ledger = Ledger({f"k{key}-{n}": [503] for key in range(0, KEYS, 3) for n in range(0, EACH, 4)})
     worker = handler(ledger)
-    server = serve({"q": {"handler": {"http": worker.url}, **FAST}})
+    server = serve(queue(worker))
     push_all(server)
     for share in (0.2, 0.5, 0.8):
         eventually(lambda: sum(map(len, ledger.done.values())) >= share * KEYS * EACH,
                    "some were handled")
-        server.kill()
-        server.start()
+        ledger.kills(server, worker)
     server.drained("q")
     for key in (f"k{n}" for n in range(KEYS)):
         firsts = list(dict.fromkeys(ledger.done[key]))  # a kill may repeat one
@@ -193,7 +205,7 @@ def test_replayed_letters_of_a_key_go_in_their_order_and_open_it(serve, handler)
     broken.set()
     ledger = Ledger({})
     worker = handler(lambda call: 400 if broken.is_set() and call.id == "k0-0" else ledger(call))
-    server = serve({"q": {"handler": {"http": worker.url}, **FAST, "blocked_limit": limit}})
+    server = serve(queue(worker, blocked_limit=limit))
     total = 1 + limit + more
     server.push_many("q", [{"body": {}, "id": f"k0-{n}", "key": "k0"} for n in range(total)])
     eventually(lambda: server.dlq("q.dlq")["depth"] == 1 + more, "head and followers are dead")

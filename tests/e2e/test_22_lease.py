@@ -217,11 +217,12 @@ def test_an_expired_lease_is_an_attempt_then_alone_then_a_crash(server):
     assert expired["failure"]["kind"] == "expired" and expired["history"][0]["counted"]
     for crashes in (1, 2, 3):
         server.push_many("jobs", [{"id": f"n{crashes}-{i}", "body": i} for i in range(3)])
-        first, second = lease(server, max=10, lease_ms=50), lease(server, max=10)
+        first, second = lease(server, max=10), lease(server, max=10)
         assert [message["id"] for message in first] == ["killer"], "a suspect is alone in its answer"
         assert len(second) == 3, "while others flow"
         for message in second:
             assert say(server, message, "ack").status == 200
+        assert say(server, first[0], "extend", {"lease_ms": 1}).status == 200  # and then silence
         eventually(lambda n=crashes: server.message("killer")["crashes"] == n, f"{crashes} crashes")
     letter = server.message("killer")
     assert letter["state"] == "pending_review" and letter["cause"] == "crash" and letter["attempts"] == 4
@@ -285,9 +286,9 @@ def test_a_late_answer_is_taken_even_when_its_message_is_dead(serve):
 
 def test_leases_survive_a_kill_and_do_not_run_meanwhile(server):
     server.push_many("jobs", [{"id": some_id, "body": 1} for some_id in ("acked", "silent")])
-    acked, silent = lease(server, max=2, lease_ms=1000)
+    acked, silent = lease(server, max=2, lease_ms=3000)
     server.kill()
-    threading.Event().wait(1.2)  # longer than the lease
+    threading.Event().wait(3.2)  # longer than the lease
     server.start()
     assert server.queue("jobs")["in_flight"] == 2 and lease(server, max=10) == []
     assert say(server, acked, "ack").status == 200
@@ -297,11 +298,11 @@ def test_leases_survive_a_kill_and_do_not_run_meanwhile(server):
 
 def test_an_extension_keeps_the_lease_alive_also_through_a_kill(server):
     server.push("jobs", 1, id="a")
-    message, = lease(server, lease_ms=200)
+    message, = lease(server, lease_ms=2000)
     assert say(server, message, "extend", {"lease_ms": 60000}).status == 200
     server.kill()
     server.start()
-    threading.Event().wait(0.5)  # longer than the first lease
+    threading.Event().wait(2.5)  # longer than the first lease
     assert server.message("a")["state"] == "running"
     assert say(server, message, "ack").status == 200
 
@@ -364,9 +365,9 @@ def test_the_example_worker_works_extends_fails_and_stops_cleanly(serve):
     server = serve({"texts": {"handler": "lease", **AT_ONCE,
                               "classify": {"rules": [{"when": {"error_type": "KeyError", "message": "text"}, "do": "dlq",
                                                       "category": "validation", "reason": "no_text"}]}}})
-    worker = start_worker(server, lease_ms=600)
+    worker = start_worker(server, lease_ms=2000)
     try:
-        server.push("texts", {"text": "slower than its lease", "seconds": 1.5}, id="slow")
+        server.push("texts", {"text": "slower than its lease", "seconds": 3}, id="slow")
         server.push("texts", {"words": 7}, id="bad")
         server.push_many("texts", [{"body": {"text": "to be or not to be"}} for _ in range(50)])
         eventually(lambda: server.queue("texts")["depth"] == 0, "all is done")

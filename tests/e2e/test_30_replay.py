@@ -1,6 +1,7 @@
 """Replays: a plan first, then a canary, a ramp and a rate; each letter's outcome known; stopped by itself when
 it makes things worse; taken up again after a kill, without sending twice what was sent."""
 import collections
+import datetime
 import json
 import threading
 import time
@@ -98,12 +99,31 @@ def test_a_model_rotation_is_planned_then_carried_out_with_both_bodies_kept(serv
     whole = server.message("o-7")
     assert whole["message"]["body"] == {"model": "m2", "n": 7}
     assert whole["original"]["body"] == {"model": "m1", "n": 7}
+    before = server.cli("show", "o-7").split("body before the edit\n")[1]
+    assert json.loads(before) == {"model": "m1", "n": 7}
     assert [(line["replay"], line["attempt"], line["verdict"], line["counted"]) for line in whole["history"]] == [
         (0, 1, "dlq", True), (1, 1, "ok", True)]
     assert whole["attempts"] == 1, "of its round"
     entry, = audit(server, "replay.start")
     assert entry["count"] == count and entry["filter"] == {"reason": "model_gone"}
     assert audit(server, "replay.done")[0]["count"] == count
+
+
+def test_a_replay_probes_a_breaker_that_nobody_else_can_close(serve, handler):
+    """Eight messages met an outage, then died of something else as probes: too few to close the breaker again."""
+    down = threading.Event()
+    fixed = threading.Event()
+    down.set()
+    worker = handler(lambda call: 503 if down.is_set() else 200 if fixed.is_set() else 404)
+    server = serve({"orders": {**queue(worker.url), "concurrency": 8, "breaker": {"open": "1s"}}})
+    server.push_many("orders", [{"body": {"n": i}, "id": f"o-{i}"} for i in range(8)])
+    eventually(lambda: server.queue("orders")["breaker"]["state"] == "open", "the breaker opens")
+    down.clear()
+    eventually(lambda: server.dlq("orders.dlq")["depth"] == 8, "all eight are dead")
+    assert server.queue("orders")["breaker"]["state"] == "half_open"
+    fixed.set()
+    view = ended(server, start(server, filter={"reason": "not_found"}))
+    assert view["resolved"] == 8
 
 
 def test_a_replay_of_what_is_not_fixed_stops_itself_in_the_canary(serve, handler):
@@ -216,7 +236,10 @@ def test_a_letter_has_one_active_replay_and_the_second_names_it(serve, handler):
     problem(order(server, expect=409, all=True), 409, some_id)
     problem(order(server, expect=409, all=True, dry_run=False), 409, some_id)
     letter = server.letters("orders.dlq", state="replaying")[0]["id"]
-    problem(order(server, expect=409, ids=[letter], dry_run=False), 409, some_id, letter)
+    said = problem(order(server, expect=409, ids=[letter], dry_run=False), 409, some_id, letter, "wait for it")
+    assert "abort" not in said["detail"], "it is sent, and cannot be called back"
+    unsent = server.letters("orders.dlq", state="pending_review")[0]["id"]
+    problem(order(server, expect=409, ids=[unsent], dry_run=False), 409, some_id, unsent, "abort")
     problem(server.post(f"/v1/letters/{letter}/discard", {"why": "x"}), 409, "replay")
     assert server.post("/v1/letters/discard", {"ids": [letter], "why": "x"}).json["busy"] == 1
     gate.set()
@@ -278,8 +301,9 @@ def test_without_a_kill_each_letter_is_sent_once_at_the_rate(serve, handler):
     assert view["resolved"] == 120
     times = collections.Counter(call.id for call in worker.replayed())
     assert len(times) == 120 and set(times.values()) == {1}
-    at = sorted(call.at for call in worker.replayed())[11:]  # behind the canary
-    assert at[-1] - at[0] > 0.9 * (len(at) - 1) / 40
+    sent = sorted(datetime.datetime.fromisoformat(row["replayed_at"])
+                  for row in server.letters("orders.dlq", state="resolved"))[11:]  # behind the canary
+    assert (sent[-1] - sent[0]).total_seconds() > 0.9 * (len(sent) - 1) / 40
 
 
 def test_a_letter_that_was_replayed_too_often_is_escalated_not_sent(serve, handler):

@@ -7,8 +7,7 @@ import urllib.request
 
 import pytest
 
-from harness import PATIENCE_S, eventually, free_port
-
+from harness import PATIENCE_S, answers, eventually, free_port
 
 
 def dead_letters(server, count):
@@ -120,13 +119,7 @@ def alertmanager(tmp_path):
                                 f"--web.listen-address=127.0.0.1:{port}", "--cluster.listen-address="],
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     url = f"http://127.0.0.1:{port}"
-
-    def up():
-        try:
-            return urllib.request.urlopen(url + "/-/ready", timeout=PATIENCE_S).status == 200
-        except OSError:
-            return False
-    eventually(up, "Alertmanager is ready")
+    eventually(lambda: answers(url + "/-/ready"), "Alertmanager is ready")
     yield url
     process.terminate()
     process.wait(timeout=PATIENCE_S)

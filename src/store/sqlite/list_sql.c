@@ -152,19 +152,24 @@ static enum status filter_cursor(struct building *building) {
     enum status status = page_cursor_parse(building->query, &has, &after, building->err);
     if (status != STATUS_OK || !has)
         return status;
+    bool oldest_first = building->query->oldest_first;
     if (building->by_death) {
-        where_number(building, "(dead_ms, seq) < (?", after.dead_ms);
+        where_number(building, oldest_first ? "(dead_ms, seq) > (?" : "(dead_ms, seq) < (?",
+                     after.dead_ms);
         buf_str(&building->text, ", ?)");
         add_value(building, (struct list_value){.number = (int64_t)after.seq});
     } else {
-        where_number(building, "seq < ?", (int64_t)after.seq);
+        where_number(building, oldest_first ? "seq > ?" : "seq < ?", (int64_t)after.seq);
     }
     return STATUS_OK;
 }
 
 static void put_order(struct building *building) {
-    buf_str(&building->text,
-            building->by_death ? " ORDER BY dead_ms DESC, seq DESC" : " ORDER BY seq DESC");
+    const char *way = building->query->oldest_first ? "ASC" : "DESC";
+    if (building->by_death)
+        buf_printf(&building->text, " ORDER BY dead_ms %s, seq %s", way, way);
+    else
+        buf_printf(&building->text, " ORDER BY seq %s", way);
     buf_str(&building->text, " LIMIT ?");
     add_value(building, (struct list_value){.number = (int64_t)building->query->limit + 1});
 }
@@ -195,7 +200,7 @@ static struct bytes states_json(struct building *building) {
 }
 
 /* One page out of every DLQ and state, each along its own run of the index, and of those the
- * newest: no list sorts more than it could show. */
+ * first: no list sorts more than it could show. */
 static void open_letters(struct building *building) {
     bool one = building->query->dlq.len > 0;
     add_value(building, (struct list_value){.text = states_json(building)});

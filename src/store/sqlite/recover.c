@@ -161,7 +161,7 @@ static enum status replay_message(struct replayed *replayed) {
     struct arena arena;
     arena_init_heap(&arena, 4096);
     struct envelope envelope;
-    status = envelope_restore(replayed->record->text, &arena, &envelope, replayed->err);
+    status = envelope_restore_facts(replayed->record->text, &arena, &envelope, replayed->err);
     if (status == STATUS_OK && entry && entry->stage == ENTRY_HELD)
         status = replay_update(replayed, &envelope, entry);
     else if (status == STATUS_OK && !entry && replayed->record->body.ptr)

@@ -319,7 +319,7 @@ static void a_stop_interrupts_and_the_next_start_goes_on(void **state) {
     impound_worker_stop(worker);
     assert_int_equal(stats_of(worker).interrupted, 1);
     assert_int_equal(impound_worker_get(worker, "q", "later", &json, NULL), IMPOUND_OK);
-    assert_non_null(strstr(json, "\"attempts\":0"));
+    assert_non_null(strstr(json, "\"attempts\":0,\"max_attempts\":5"));
     assert_non_null(strstr(json, "\"crashes\":0"));
     assert_null(strstr(json, "\"suspect\":true"));
     impound_text_free(json);

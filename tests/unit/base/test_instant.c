@@ -84,6 +84,17 @@ static void durations_and_sizes_go_both_ways(void **state) {
     assert_bytes(buf_view(&buf), "4MiB");
 }
 
+static void a_wait_doubles_up_to_its_last(void **state) {
+    (void)state;
+    assert_int_equal(duration_doubled(100, 5000), 200);
+    assert_int_equal(duration_doubled(2500, 5000), 5000);
+    assert_int_equal(duration_doubled(2501, 5000), 5000);
+    assert_int_equal(duration_doubled(5000, 5000), 5000);
+    assert_int_equal(duration_doubled(1, 3), 2);
+    assert_int_equal(duration_doubled(2, 3), 3);
+    assert_int_equal(duration_doubled(INT64_MAX / 2 + 1, INT64_MAX), INT64_MAX);
+}
+
 static void uuids_are_version_7_and_ordered_by_time(void **state) {
     (void)state;
     struct rng rng;
@@ -103,6 +114,7 @@ int main(void) {
         cmocka_unit_test(wall_times_are_written_and_read),
         cmocka_unit_test(the_three_http_dates_are_one_moment),
         cmocka_unit_test(durations_and_sizes_go_both_ways),
+        cmocka_unit_test(a_wait_doubles_up_to_its_last),
         cmocka_unit_test(uuids_are_version_7_and_ordered_by_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

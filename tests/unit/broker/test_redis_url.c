@@ -7,9 +7,9 @@ static void every_part_is_read(void **state) {
     struct arena arena;
     struct redis_url url;
     arena_init_heap(&arena, 256);
-    assert_int_equal(redis_url_parse(BYTES("redis://me:p%40ss%3A@cache.example:6380/3"
-                                           "?ttl=24h&key=result%3A{id}:v1"),
-                                     &arena, &url, NULL),
+    assert_int_equal(redis_url_sink(BYTES("redis://me:p%40ss%3A@cache.example:6380/3"
+                                          "?ttl=24h&key=result%3A{id}:v1"),
+                                    &arena, &url, NULL),
                      STATUS_OK);
     assert_bytes(url.host, "cache.example");
     assert_int_equal(url.port, 6380);
@@ -29,7 +29,7 @@ static void what_is_left_out_has_a_default(void **state) {
         struct arena arena;
         struct redis_url url;
         arena_init_heap(&arena, 256);
-        assert_int_equal(redis_url_parse(bytes_of(short_ones[i]), &arena, &url, NULL), STATUS_OK);
+        assert_int_equal(redis_url_sink(bytes_of(short_ones[i]), &arena, &url, NULL), STATUS_OK);
         assert_bytes(url.host, "h");
         assert_int_equal(url.port, REDIS_URL_PORT);
         assert_int_equal(url.database, 0);
@@ -44,7 +44,7 @@ static void an_ipv6_address_stands_in_brackets(void **state) {
     struct arena arena;
     struct redis_url url;
     arena_init_heap(&arena, 256);
-    assert_int_equal(redis_url_parse(BYTES("redis://:secret@[::1]:7?key={id}"), &arena, &url, NULL),
+    assert_int_equal(redis_url_sink(BYTES("redis://:secret@[::1]:7?key={id}"), &arena, &url, NULL),
                      STATUS_OK);
     assert_bytes(url.host, "::1");
     assert_int_equal(url.port, 7);
@@ -59,6 +59,7 @@ static void what_is_wrong_is_said(void **state) {
         const char *url, *words;
     } cases[] = {
         {"http://h?key={id}", "redis://"},
+        {"redis://a,b?key={id}", "one host"},
         {"redis://?key={id}", "host"},
         {"redis://h:0?key={id}", "host:port"},
         {"redis://h:65536?key={id}", "host:port"},
@@ -68,23 +69,55 @@ static void what_is_wrong_is_said(void **state) {
         {"redis://h/x?key={id}", "database"},
         {"redis://h/65536?key={id}", "database"},
         {"redis://a%2@h?key={id}", "percent-encoded"},
-        {"redis://h", "has no key"},
-        {"redis://h?ttl=1h", "has no key"},
+        {"redis://h", "expected ?key=result:{id}, ?list=NAME or ?stream=NAME"},
+        {"redis://h?ttl=1h", "expected ?key=result:{id}, ?list=NAME or ?stream=NAME"},
         {"redis://h?key=all", "with {id} in it"},
         {"redis://h?key={id}&ttl=0", "a duration"},
         {"redis://h?key={id}&ttl=soon", "a duration"},
-        {"redis://h?key={id}&list=x", "unknown parameter \"list\""},
+        {"redis://h?key={id}&list=x", "expected ?key"},
+        {"redis://h?list=x&ttl=1h", "only a key has one"},
+        {"redis://h?key={id}&group=g", "unknown parameter \"group\""},
         {"redis://h?key", "name=value"},
-        {"redis://h?key=%zz", "name=value"},
+        {"redis://h?key=%zz", "percent-encoded"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct arena arena;
         struct redis_url url;
         struct err err = {STATUS_OK, ""};
         arena_init_heap(&arena, 256);
-        assert_int_equal(redis_url_parse(bytes_of(cases[i].url), &arena, &url, &err),
-                         STATUS_INVALID);
+        assert_int_not_equal(redis_url_sink(bytes_of(cases[i].url), &arena, &url, &err), STATUS_OK);
         if (!strstr(err.text, cases[i].words))
+            fail_msg("%s: %s", cases[i].url, err.text);
+        arena_free(&arena);
+    }
+}
+
+static void a_source_is_a_list_or_a_stream_with_its_group(void **state) {
+    (void)state;
+    static const struct {
+        const char *url, *words;
+    } cases[] = {
+        {"redis://h?list=q:main", NULL},
+        {"redis://h/2?stream=orders&group=g", NULL},
+        {"rediss://h?list=q&ca=/etc/ca.pem", NULL},
+        {"redis://h", "?list=NAME or ?stream"},
+        {"redis://h?list=a&stream=b&group=g", "?list=NAME or ?stream"},
+        {"redis://h?stream=orders", "go together"},
+        {"redis://h?list=a&group=g", "go together"},
+        {"redis://h?list=", "the name of a list"},
+        {"redis://h?key={id}",
+         "unknown parameter \"key\": there are list, stream, group, idle, ca"},
+        {"redis://h?list=a&ca=x", "only rediss://"},
+        {"redis://h?list=a&idle=10ms", "at least 1s"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena arena;
+        struct redis_url url;
+        struct err err = {STATUS_OK, ""};
+        arena_init_heap(&arena, 256);
+        enum status status = redis_url_source(bytes_of(cases[i].url), &arena, &url, &err);
+        assert_int_equal(status, cases[i].words ? STATUS_INVALID : STATUS_OK);
+        if (cases[i].words && !strstr(err.text, cases[i].words))
             fail_msg("%s: %s", cases[i].url, err.text);
         arena_free(&arena);
     }
@@ -96,6 +129,7 @@ int main(void) {
         cmocka_unit_test(what_is_left_out_has_a_default),
         cmocka_unit_test(an_ipv6_address_stands_in_brackets),
         cmocka_unit_test(what_is_wrong_is_said),
+        cmocka_unit_test(a_source_is_a_list_or_a_stream_with_its_group),
     };
     return cmocka_run_group_tests_name("redis_url", tests, NULL, NULL);
 }

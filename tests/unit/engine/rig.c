@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "broker/builtin.h"
+#include "broker/fake_broker.h"
 #include "rig_fakes.h"
 #include "store/fake_store.h"
 
@@ -46,6 +47,7 @@ struct rig *rig_new(struct rig_options options) {
     buf_init_heap(&rig->log, RIG_LOG_MAX);
     buf_init_heap(&rig->events, RIG_LOG_MAX);
     buf_init_heap(&rig->spilled, RIG_LOG_MAX);
+    rig->server = fake_server_new();
     set_defaults(rig);
     rig_fakes_init(rig);
     return rig;
@@ -68,7 +70,8 @@ static void add_queue(struct rig *rig, size_t i) {
     char name[RIG_ID_SIZE];
     queue_name(i, name);
     uint32_t number = rig->store->vtable->queue_number(rig->store, bytes_of(name));
-    rig->brokers[i].inner = builtin_new(rig->store, number);
+    rig->brokers[i].inner =
+        rig->options.server ? fake_broker_new(rig->server) : builtin_new(rig->store, number);
     struct engine_queue_options options = {
         .name = bytes_of(name),
         .rules = rig->rules,
@@ -153,6 +156,7 @@ void rig_die(struct rig *rig) {
 
 void rig_free(struct rig *rig) {
     close_engine(rig);
+    fake_server_free(rig->server);
     store_held_free(rig->looked_at);
     rig->store->vtable->close(rig->store);
     buf_free(&rig->log);

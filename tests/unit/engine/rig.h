@@ -36,7 +36,7 @@ struct rig_handler {
     struct rig *rig;
 };
 
-/* The built-in broker, counting what is asked of it. */
+/* The built-in broker, or a server's, counting what is asked of it. */
 struct rig_broker {
     struct broker broker;
     struct broker *inner;
@@ -53,6 +53,7 @@ struct rig_options {
     bool lease; /* no handler at all: workers come and fetch */
     const char *flight_path;
     bool in_process; /* the handlers run inside the engine's process */
+    bool server;     /* its messages come from rig->server, not from the store */
 };
 
 struct rig_request {
@@ -79,6 +80,7 @@ struct rig {
     struct rig_handler handlers[RIG_HANDLERS];
     struct engine_handler handler_list[RIG_HANDLERS];
     struct rig_broker *brokers;
+    struct fake_server *server; /* of "q"; it outlives its engines */
 
     struct rig_call *calls;
     size_t call_count;
@@ -155,7 +157,7 @@ struct engine_queue_view rig_view(struct rig *rig);
 
 /* ---- what happened ---- */
 /* Words since the last call: start(id) submit:update(id) submit:forget(id) submit:put(id)
- * submit:facts settle(id) append sync cancel(id). */
+ * submit:facts settle(id) back(id) append sync cancel(id). */
 void rig_assert_log(struct rig *rig, const char *words);
 void rig_clear_log(struct rig *rig);
 bool rig_saw_event(const struct rig *rig, const char *part);

@@ -67,6 +67,7 @@ static void settle(struct broker *broker, struct store_held *held) {
 
 static void hand_back(struct broker *broker, struct store_held *held, struct instant now) {
     struct broker *inner = self(broker)->inner;
+    note(self(broker)->rig, "back(%.*s)", BYTES_ARG(held->envelope.id));
     inner->vtable->hand_back(inner, held, now);
 }
 
@@ -80,6 +81,31 @@ static uint64_t lag(struct broker *broker) {
     struct broker *inner = self(broker)->inner;
     return inner->vtable->lag(inner);
 }
+
+static void want(struct broker *broker, bool wanted) {
+    struct broker *inner = self(broker)->inner;
+    inner->vtable->want(inner, wanted);
+}
+
+static void health(struct broker *broker, struct broker_health *out) {
+    struct broker *inner = self(broker)->inner;
+    inner->vtable->health(inner, out);
+}
+
+static void listen(struct broker *broker, void (*ready)(void *arg), void *arg) {
+    struct broker *inner = self(broker)->inner;
+    inner->vtable->listen(inner, ready, arg);
+}
+
+static const struct broker_vtable server_vtable = {.kind = "fake",
+                                                   .receive = receive,
+                                                   .settle = settle,
+                                                   .hand_back = hand_back,
+                                                   .next_wake = next_wake,
+                                                   .lag = lag,
+                                                   .want = want,
+                                                   .health = health,
+                                                   .listen = listen};
 
 static const struct broker_vtable broker_vtable = {.kind = "builtin",
                                                    .receive = receive,
@@ -183,7 +209,8 @@ void rig_fakes_init(struct rig *rig) {
         rig->handler_list[i].batch = rig->options.batch;
     }
     for (size_t i = 0; i < rig->options.queues; i++)
-        rig->brokers[i] = (struct rig_broker){.broker = {&broker_vtable}, .rig = rig};
+        rig->brokers[i] = (struct rig_broker){
+            .broker = {rig->options.server ? &server_vtable : &broker_vtable}, .rig = rig};
     rig->submit = rig->store->vtable->submit;
     rig->store_vtable = *rig->store->vtable;
     rig->store_vtable.submit = submit;

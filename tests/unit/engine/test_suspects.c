@@ -22,11 +22,18 @@ static int remove_folder(void **state) {
     return rmdir(folder);
 }
 
-static struct rig *start_rig(bool in_process) {
+/* All of them are in the handler's hands. */
+static struct rig *start_rig(bool in_process, const char *const *ids) {
     struct rig *rig = rig_new((struct rig_options){.flight_path = path, .in_process = in_process});
     rig_open(rig);
+    for (; *ids; ids++)
+        rig_push(rig, *ids);
+    rig_rest(rig);
     return rig;
 }
+
+/* They run inside our own process. */
+#define INSIDE(...) start_rig(true, (const char *const[]){__VA_ARGS__, NULL})
 
 static size_t runs(struct rig *rig, const char *id) {
     return rig_call(rig, id) ? 1 : 0;
@@ -34,11 +41,7 @@ static size_t runs(struct rig *rig, const char *id) {
 
 static void of_several_none_is_blamed_and_one_runs_at_a_time(void **state) {
     (void)state;
-    struct rig *rig = start_rig(true);
-    rig_push(rig, "a");
-    rig_push(rig, "b");
-    rig_push(rig, "c");
-    rig_rest(rig);
+    struct rig *rig = INSIDE("a", "b", "c");
     rig_die(rig);
     rig_push(rig, "new");
     rig_rest(rig);
@@ -59,9 +62,7 @@ static void of_several_none_is_blamed_and_one_runs_at_a_time(void **state) {
 
 static void the_only_one_inside_is_to_blame_at_once(void **state) {
     (void)state;
-    struct rig *rig = start_rig(true);
-    rig_push(rig, "a");
-    rig_rest(rig);
+    struct rig *rig = INSIDE("a");
     rig_die(rig);
     rig_rest(rig);
     const struct envelope *envelope = rig_look(rig, "a");
@@ -89,11 +90,7 @@ static void die_of(struct rig *rig, const char *killer) {
 
 static void who_dies_alone_three_times_is_dead_by_crash(void **state) {
     (void)state;
-    struct rig *rig = start_rig(true);
-    rig_push(rig, "a");
-    rig_push(rig, "killer");
-    rig_push(rig, "c");
-    rig_rest(rig);
+    struct rig *rig = INSIDE("a", "killer", "c");
     rig_die(rig);
     rig_rest(rig);
     for (uint32_t crashes = 1; crashes <= 3; crashes++) {
@@ -115,11 +112,7 @@ static void who_dies_alone_three_times_is_dead_by_crash(void **state) {
 
 static void a_second_death_forgets_no_suspect(void **state) {
     (void)state;
-    struct rig *rig = start_rig(true);
-    rig_push(rig, "a");
-    rig_push(rig, "b");
-    rig_push(rig, "c");
-    rig_rest(rig);
+    struct rig *rig = INSIDE("a", "b", "c");
     rig_die(rig); /* nobody was handed over … */
     rig_die(rig); /* … before the next death */
     rig_rest(rig);
@@ -129,11 +122,7 @@ static void a_second_death_forgets_no_suspect(void **state) {
 
 static void while_one_suspect_dies_the_others_stay_suspects(void **state) {
     (void)state;
-    struct rig *rig = start_rig(true);
-    rig_push(rig, "a");
-    rig_push(rig, "b");
-    rig_push(rig, "c");
-    rig_rest(rig);
+    struct rig *rig = INSIDE("a", "b", "c");
     rig_die(rig);
     rig_rest(rig);
     assert_non_null(rig_call(rig, "a"));
@@ -150,10 +139,7 @@ static void while_one_suspect_dies_the_others_stay_suspects(void **state) {
 
 static void other_peoples_processes_are_interrupted_and_not_suspected(void **state) {
     (void)state;
-    struct rig *rig = start_rig(false);
-    rig_push(rig, "a");
-    rig_push(rig, "b");
-    rig_rest(rig);
+    struct rig *rig = start_rig(false, (const char *const[]){"a", "b", NULL});
     rig_die(rig);
     rig_rest(rig);
     assert_int_equal(rig_open_calls(rig), 2);
@@ -165,10 +151,7 @@ static void other_peoples_processes_are_interrupted_and_not_suspected(void **sta
 
 static void a_stop_leaves_nobody_suspect(void **state) {
     (void)state;
-    struct rig *rig = start_rig(true);
-    rig_push(rig, "a");
-    rig_push(rig, "b");
-    rig_rest(rig);
+    struct rig *rig = INSIDE("a", "b");
     engine_hold(rig->engine, 0);
     rig_rest(rig);
     struct outcome interrupted = {.ending = ENDING_INTERRUPTED, .retry_after_ms = -1};
@@ -184,11 +167,7 @@ static void a_stop_leaves_nobody_suspect(void **state) {
 /* Nothing but suspects is left to ask the downstream with. */
 static void suspects_that_wait_close_the_breaker_again(void **state) {
     (void)state;
-    struct rig *rig = start_rig(true);
-    rig_push(rig, "a");
-    rig_push(rig, "b");
-    rig_push(rig, "c");
-    rig_rest(rig);
+    struct rig *rig = INSIDE("a", "b", "c");
     rig_die(rig);
     rig_rest(rig);
     for (int i = 0; rig_view(rig).breaker == BREAKER_CLOSED; i++) {

@@ -161,6 +161,14 @@ static void choose_ids(struct replay_order *order, unsigned count) {
     assert_int_equal(selection_finish(&order->selection, &err), STATUS_OK);
 }
 
+/* A replay of so many letters, which are put. */
+static struct replay_order order_of(unsigned count) {
+    struct replay_order order;
+    put_letters(count);
+    choose_ids(&order, count);
+    return order;
+}
+
 static void begin(const struct replay_order *order, char id[UUID_TEXT_SIZE]) {
     if (replays_start(replays, order, id, &err) != STATUS_OK)
         fail_msg("%s", err.text);
@@ -225,10 +233,8 @@ static struct json run_to_end(const char *id) {
 
 static void an_incident_is_replayed_at_its_rate_and_in_no_second_faster(void **state) {
     (void)state;
-    struct replay_order order;
     char id[UUID_TEXT_SIZE];
-    put_letters(INCIDENT);
-    choose_ids(&order, INCIDENT);
+    struct replay_order order = order_of(INCIDENT);
     begin(&order, id);
     struct json replay = run_to_end(id);
     assert_bytes(text_at(replay, "state"), "done");
@@ -251,10 +257,8 @@ static void an_incident_is_replayed_at_its_rate_and_in_no_second_faster(void **s
 
 static void a_new_life_goes_on_where_the_last_one_was_killed(void **state) {
     (void)state;
-    struct replay_order order;
     char id[UUID_TEXT_SIZE];
-    put_letters(3000);
-    choose_ids(&order, 3000);
+    struct replay_order order = order_of(3000);
     begin(&order, id);
     for (int lives = 0; lives < 5; lives++) {
         run_for(9000 + 777 * lives);
@@ -268,12 +272,40 @@ static void a_new_life_goes_on_where_the_last_one_was_killed(void **state) {
         assert_int_equal(times_sent[i], 1);
 }
 
-static void letters_are_sent_oldest_first(void **state) {
+static void whoever_orders_it_may_name_it_and_keep_a_note_of_it(void **state) {
     (void)state;
     struct replay_order order;
+    struct replays_end outcome;
+    char id[UUID_TEXT_SIZE], chosen[UUID_TEXT_SIZE];
+    struct bytes kept;
+    put_letters(20);
+    choose_ids(&order, 20);
+    triage_new_id(&triage, now.wall, chosen);
+    order.id = bytes_of(chosen);
+    order.note = (struct store_keep){
+        .space = SPACE_TRIAGE, .name = BYTES("orders.dlq/0"), .value = BYTES("{\"at\":1}")};
+    begin(&order, id);
+    assert_string_equal(id, chosen);
+    assert_int_equal(store->vtable->kept(store, 0, SPACE_TRIAGE, BYTES("orders.dlq/0"), now.wall,
+                                         &arena, &kept, &err),
+                     STATUS_OK);
+    assert_bytes(kept, "{\"at\":1}");
+    assert_int_equal(replays_ended(replays, bytes_of(id), &outcome, &err), STATUS_OK);
+    assert_false(outcome.over);
+    assert_true(replays_claim(replays, BYTES("l-19")));
+    assert_false(replays_claim(replays, BYTES("l-20")));
+    run_to_end(id);
+    assert_int_equal(replays_ended(replays, bytes_of(id), &outcome, &err), STATUS_OK);
+    assert_true(outcome.over && !outcome.aborted);
+    assert_int_equal(outcome.counts.by[REPLAYED_RESOLVED], 20);
+    assert_false(replays_claim(replays, BYTES("l-19")));
+    assert_int_equal(replays_ended(replays, BYTES("nobody"), &outcome, &err), STATUS_NOT_FOUND);
+}
+
+static void letters_are_sent_oldest_first(void **state) {
+    (void)state;
     char id[UUID_TEXT_SIZE];
-    put_letters(5);
-    choose_ids(&order, 5);
+    struct replay_order order = order_of(5);
     order.canary_count = 0;
     order.rate.value = 1;
     begin(&order, id);
@@ -286,10 +318,8 @@ static void letters_are_sent_oldest_first(void **state) {
 
 static void a_canary_that_dies_leaves_the_rest_untouched(void **state) {
     (void)state;
-    struct replay_order order;
     char id[UUID_TEXT_SIZE];
-    put_letters(1000);
-    choose_ids(&order, 1000);
+    struct replay_order order = order_of(1000);
     dies_from = 0;
     begin(&order, id);
     struct json replay = run_to_end(id);
@@ -301,10 +331,8 @@ static void a_canary_that_dies_leaves_the_rest_untouched(void **state) {
 
 static void a_death_in_the_second_stage_stops_it_at_eleven(void **state) {
     (void)state;
-    struct replay_order order;
     char id[UUID_TEXT_SIZE];
-    put_letters(100);
-    choose_ids(&order, 100);
+    struct replay_order order = order_of(100);
     dies_from = 1;
     begin(&order, id);
     struct json replay = run_to_end(id);
@@ -315,10 +343,8 @@ static void a_death_in_the_second_stage_stops_it_at_eleven(void **state) {
 
 static void it_waits_while_its_queue_cannot_take_anything(void **state) {
     (void)state;
-    struct replay_order order;
     char id[UUID_TEXT_SIZE];
-    put_letters(200);
-    choose_ids(&order, 200);
+    struct replay_order order = order_of(200);
     snprintf(orders.blocked, sizeof orders.blocked, "queue orders is halted");
     begin(&order, id);
     run_for(5000);
@@ -336,10 +362,8 @@ static void it_waits_while_its_queue_cannot_take_anything(void **state) {
 
 static void a_share_of_the_usual_traffic_is_the_rate(void **state) {
     (void)state;
-    struct replay_order order;
     char id[UUID_TEXT_SIZE];
-    put_letters(400);
-    choose_ids(&order, 400);
+    struct replay_order order = order_of(400);
     order.rate = (struct replay_rate){REPLAY_RATE_SHARE, 15};
     order.canary_count = 0;
     order.ramp = false;
@@ -351,10 +375,8 @@ static void a_share_of_the_usual_traffic_is_the_rate(void **state) {
 
 static void what_the_store_refuses_is_sent_later_and_once(void **state) {
     (void)state;
-    struct replay_order order;
     char id[UUID_TEXT_SIZE];
-    put_letters(50);
-    choose_ids(&order, 50);
+    struct replay_order order = order_of(50);
     order.rate.kind = REPLAY_RATE_UNLIMITED;
     begin(&order, id);
     for (int i = 0; i < 30; i++) {
@@ -373,11 +395,9 @@ static void what_the_store_refuses_is_sent_later_and_once(void **state) {
 
 static void letters_that_were_replayed_too_often_are_escalated(void **state) {
     (void)state;
-    struct replay_order order;
     char id[UUID_TEXT_SIZE];
     struct store_held *held;
-    put_letters(3);
-    choose_ids(&order, 3);
+    struct replay_order order = order_of(3);
     dlq.max_replays = 0;
     begin(&order, id);
     struct json replay = run_to_end(id);
@@ -391,11 +411,9 @@ static void letters_that_were_replayed_too_often_are_escalated(void **state) {
 
 static void a_letter_that_somebody_decides_meanwhile_is_skipped(void **state) {
     (void)state;
-    struct replay_order order;
     char id[UUID_TEXT_SIZE];
     struct store_held *held;
-    put_letters(3);
-    choose_ids(&order, 3);
+    struct replay_order order = order_of(3);
     begin(&order, id);
     assert_int_equal(store->vtable->get(store, BYTES_NONE, BYTES("l-2"), &held, &err), STATUS_OK);
     submit((struct store_op){.kind = STORE_MARK,
@@ -411,10 +429,8 @@ static void a_letter_that_somebody_decides_meanwhile_is_skipped(void **state) {
 
 static void a_second_replay_of_a_letter_names_the_first(void **state) {
     (void)state;
-    struct replay_order order;
     char first[UUID_TEXT_SIZE], second[UUID_TEXT_SIZE];
-    put_letters(3);
-    choose_ids(&order, 3);
+    struct replay_order order = order_of(3);
     begin(&order, first);
     assert_int_equal(replays_start(replays, &order, second, &err), STATUS_CONFLICT);
     assert_true(bytes_find(bytes_of(err.text), bytes_of(first)) < strlen(err.text));
@@ -431,6 +447,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(an_incident_is_replayed_at_its_rate_and_in_no_second_faster),
         TEST(a_new_life_goes_on_where_the_last_one_was_killed),
+        TEST(whoever_orders_it_may_name_it_and_keep_a_note_of_it),
         TEST(letters_are_sent_oldest_first),
         TEST(a_canary_that_dies_leaves_the_rest_untouched),
         TEST(a_death_in_the_second_stage_stops_it_at_eleven),

@@ -1,0 +1,97 @@
+#include "app/config_current.h"
+
+#include <stdlib.h>
+
+#include "app/config_find.h"
+#include "base/memory.h"
+
+struct config_past {
+    struct config_past *next;
+    struct config *config;
+};
+
+void config_current_init(struct config_current *current, struct config *config) {
+    *current = (struct config_current){.config = config, .started = config};
+    pthread_rwlock_init(&current->lock, NULL);
+}
+
+void config_current_free(struct config_current *current) {
+    while (current->past) {
+        struct config_past *past = current->past;
+        current->past = past->next;
+        config_free(past->config);
+        free(past);
+    }
+    config_free(current->config);
+    pthread_rwlock_destroy(&current->lock);
+}
+
+const struct config *config_current_borrow(struct config_current *current) {
+    pthread_rwlock_rdlock(&current->lock);
+    return current->config;
+}
+
+void config_current_release(struct config_current *current) {
+    pthread_rwlock_unlock(&current->lock);
+}
+
+void config_current_refuse(struct config_current *current, struct config *config) {
+    struct config_past *past = memory_new(sizeof *past);
+    *past = (struct config_past){current->past, config};
+    current->past = past;
+}
+
+void config_current_replace(struct config_current *current, struct config *config) {
+    config_current_refuse(current, current->config);
+    pthread_rwlock_wrlock(&current->lock);
+    current->config = config;
+    pthread_rwlock_unlock(&current->lock);
+}
+
+/* ---- what the server may ask ---- */
+
+bool config_current_dlq(void *arg, struct bytes name, struct engine_dlq *out) {
+    const struct engine_dlq *dlq = config_find_dlq(config_current_borrow(arg), name);
+    if (dlq)
+        *out = *dlq;
+    config_current_release(arg);
+    return dlq != NULL;
+}
+
+static size_t dlq_names(void *arg, struct arena *arena, struct bytes **out) {
+    const struct config *config = config_current_borrow(arg);
+    size_t count = 0, most = 0;
+    for (size_t q = 0; q < config->queue_count; q++)
+        most += config->queues[q].dlq_count;
+    *out = arena_alloc(arena, most * sizeof **out);
+    for (size_t q = 0; q < config->queue_count; q++)
+        for (size_t d = 0; d < config->queues[q].dlq_count; d++)
+            (*out)[count++] = config->queues[q].dlqs[d].name;
+    config_current_release(arg);
+    return count;
+}
+
+static const struct policy *policy(void *arg, struct bytes name) {
+    const struct config_queue *queue = config_find_queue(config_current_borrow(arg), name);
+    return queue ? &queue->policy : NULL;
+}
+
+static void release(void *arg) {
+    config_current_release(arg);
+}
+
+/* Handlers are made at the start. */
+static bool compensates(void *arg, struct bytes name) {
+    const struct config_current *current = arg;
+    const struct config_queue *queue = config_find_queue(current->started, name);
+    return queue && queue->compensate;
+}
+
+struct server_config_view config_current_view(struct config_current *current) {
+    return (struct server_config_view){.dlq = config_current_dlq,
+                                       .dlq_names = dlq_names,
+                                       .policy = policy,
+                                       .release = release,
+                                       .compensates = compensates,
+                                       .arg = current};
+}

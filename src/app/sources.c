@@ -1,0 +1,115 @@
+#include "app/sources.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/mailbox.h"
+#include "broker/kafka_source.h"
+#include "broker/rabbit_source.h"
+#include "broker/redis_source.h"
+
+#ifdef IMPOUND_REDIS
+#define REDIS redis_source_check, redis_source_new
+#else
+#define REDIS NULL, NULL
+#endif
+
+#ifdef IMPOUND_RABBITMQ
+#define RABBITMQ rabbit_source_check, rabbit_source_new
+#else
+#define RABBITMQ NULL, NULL
+#endif
+
+#ifdef IMPOUND_KAFKA
+#define KAFKA kafka_source_check, kafka_source_new
+#else
+#define KAFKA NULL, NULL
+#endif
+
+/* An adapter is known by up to two schemes, the second one with TLS. One that this build leaves out
+ * has no functions. */
+static const struct sources_kind {
+    const char *schemes[2];
+    const char *library;
+    enum status (*check)(struct bytes url, struct err *err);
+    struct broker *(*make)(const struct broker_options *options);
+} kinds[] = {
+    {{"redis", "rediss"}, "hiredis", REDIS},
+    {{"amqp", "amqps"}, "librabbitmq", RABBITMQ},
+    {{"nats", "tls"}, NULL, NULL, NULL},
+    {{"kafka", "kafkas"}, "librdkafka", KAFKA},
+    {{"sqs", NULL}, NULL, NULL, NULL},
+    {{"pubsub", NULL}, NULL, NULL, NULL},
+};
+
+static const struct sources_kind *find(struct bytes scheme) {
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        for (size_t j = 0; j < 2; j++)
+            if (kinds[i].schemes[j] && bytes_is(scheme, kinds[i].schemes[j]))
+                return &kinds[i];
+    return NULL;
+}
+
+static struct bytes scheme_of(struct bytes source) {
+    size_t end = bytes_find(source, BYTES("://"));
+    return end < source.len ? bytes_cut(source, 0, end) : BYTES_NONE;
+}
+
+enum status sources_check(struct bytes source, struct err *err) {
+    struct bytes scheme = scheme_of(source);
+    const struct sources_kind *kind = find(scheme);
+    if (bytes_is(source, SOURCES_BUILTIN))
+        return STATUS_OK;
+    if (!kind)
+        return err_set(err, STATUS_NOT_FOUND, "it is not the URL of a broker");
+    if (kind->check)
+        return kind->check(source, err);
+    if (kind->library)
+        return err_set(err, STATUS_NOT_YET, "source %.*s:// is not in this build, which has no %s",
+                       BYTES_ARG(scheme), kind->library);
+    return err_set(err, STATUS_NOT_YET, "source %.*s:// is not in this version", BYTES_ARG(scheme));
+}
+
+struct broker *sources_new(const struct broker_options *options) {
+    const struct sources_kind *kind = find(scheme_of(options->url));
+    assert(kind && kind->make);
+    return kind->make(options);
+}
+
+/* ---- trying one out ---- */
+
+static void ring(void *arg) {
+    mailbox_ring(arg);
+}
+
+/* Its trouble, or that it has none, is told by a ring. */
+static bool await_health(struct broker *broker, struct mailbox *bell, struct mono until,
+                         struct clock *clock, struct broker_health *health) {
+    for (;;) {
+        broker->vtable->health(broker, health);
+        if (health->connected || health->trouble.text[0])
+            return true;
+        if (clock_now(clock).mono.ms >= until.ms)
+            return false;
+        mailbox_wait(bell, until);
+    }
+}
+
+enum status sources_connect(const struct broker_options *options, int64_t wait_ms,
+                            struct err *err) {
+    struct mailbox bell;
+    struct broker_health health;
+    struct mono until = mono_after(clock_now(options->clock).mono, wait_ms);
+    mailbox_init(&bell);
+    struct broker *broker = sources_new(options);
+    broker->vtable->want(broker, false);
+    broker->vtable->listen(broker, ring, &bell);
+    bool known = await_health(broker, &bell, until, options->clock, &health);
+    broker->vtable->free(broker);
+    mailbox_free(&bell);
+    if (!known)
+        return err_set(err, STATUS_TIMEOUT, "no answer within %lld ms", (long long)wait_ms);
+    if (!health.connected)
+        *err = health.trouble;
+    return health.connected ? STATUS_OK : health.trouble.status;
+}

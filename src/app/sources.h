@@ -1,0 +1,18 @@
+/* sources: where a queue's messages come from: `builtin`, or the broker that its URL's scheme
+ * names. */
+#ifndef APP_SOURCES_H
+#define APP_SOURCES_H
+
+#include "port/broker.h"
+
+#define SOURCES_BUILTIN "builtin"
+
+/* INVALID: the URL is not right; NOT_YET: its adapter is not in this version, or not in this build.
+ * err says which, without quoting it. */
+enum status sources_check(struct bytes source, struct err *err);
+/* The broker of a URL that was checked. */
+struct broker *sources_new(const struct broker_options *options);
+/* Whether messages could come, as known within `wait_ms`; takes none. err says why not. */
+enum status sources_connect(const struct broker_options *options, int64_t wait_ms, struct err *err);
+
+#endif

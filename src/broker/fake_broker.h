@@ -1,0 +1,27 @@
+/* fake_broker: a server's queue in memory, and a broker that consumes it: what tests hold against
+ * the engine, and the shortest thing that passes the contract suite. One thread. */
+#ifndef BROKER_FAKE_BROKER_H
+#define BROKER_FAKE_BROKER_H
+
+#include "port/broker.h"
+
+struct fake_server;
+
+struct fake_server *fake_server_new(void);
+void fake_server_free(struct fake_server *server); /* its consumers are gone */
+/* Behind what waits. `key` may be NULL. */
+void fake_server_push(struct fake_server *server, const char *id, const char *key,
+                      struct bytes body);
+size_t fake_server_count(const struct fake_server *server); /* everything that was not settled */
+/* How often the next delivery of everything is said to be. */
+void fake_server_set_deliveries(struct fake_server *server, uint32_t deliveries);
+/* What was given to consumers and not settled is given again, while they still have it. */
+void fake_server_redeliver(struct fake_server *server);
+/* Nothing can be received or settled, for this reason; NULL: it can again. */
+void fake_server_set_trouble(struct fake_server *server, const char *why);
+
+/* A consumer: what it has not settled when it is freed is given again, marked as redelivered. */
+struct broker *fake_broker_new(struct fake_server *server);
+bool fake_broker_wanted(const struct broker *broker); /* what it was told last */
+
+#endif

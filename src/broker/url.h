@@ -1,0 +1,55 @@
+/* url: SCHEME://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]…][/PATH][?NAME=VALUE[&…]] taken apart,
+ * the same way for every broker. Pure.
+ *
+ * Every text is decoded and has a NUL behind it. What is said of a URL that is not right never
+ * quotes its user, password or hosts: a password that was not percent-encoded may have spilled into
+ * them. */
+#ifndef BROKER_URL_H
+#define BROKER_URL_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/status.h"
+
+enum {
+    URL_TEXT_MAX = 4096, /* bytes of a whole URL */
+    URL_HOSTS_MAX = 16,
+    URL_PARAMETERS_MAX = 32,
+};
+
+struct url_host {
+    struct bytes name; /* an IPv6 address without its brackets */
+    uint16_t port;     /* 0: not said */
+};
+
+struct url_parameter {
+    struct bytes name, value;
+};
+
+struct url {
+    struct bytes scheme;
+    struct bytes user, password; /* ptr NULL: none */
+    struct url_host hosts[URL_HOSTS_MAX];
+    size_t host_count; /* at least 1 */
+    struct bytes path; /* behind the first /; ptr NULL: there is none */
+    struct url_parameter parameters[URL_PARAMETERS_MAX];
+    size_t parameter_count;
+};
+
+/* Texts live in the arena (heap). INVALID: err says what is wrong with it. */
+enum status url_parse(struct bytes text, struct arena *arena, struct url *out, struct err *err);
+
+/* One parameter that an adapter knows, and how it is read into the adapter's own struct. */
+struct url_field {
+    const char *name;
+    bool (*read)(struct bytes value, void *out); /* the value outlives the call */
+    const char *expected;                        /* "a duration such as 24h" */
+};
+/* Each parameter through its field. INVALID: it is unknown, stands twice, or is not as expected. */
+enum status url_read(const struct url *url, const struct url_field *fields, size_t field_count,
+                     void *out, struct err *err);
+
+/* The URL as people may see it: with *** for what stands before an @. Any text. */
+void url_show(struct bytes text, struct buf *out);
+
+#endif

@@ -1,0 +1,250 @@
+#include "cli/demo_tour.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/command.h"
+#include "cli/demo_script.h"
+#include "cli/field.h"
+#include "cli/path.h"
+#include "cli/terminal.h"
+#include "cli/verbs.h"
+
+enum {
+    POLL_MS = 50,
+    PATIENCE_MS = 90 * 1000, /* an open breaker probes at the latest every 30 s */
+    WORDS_MAX = 16,
+    COMMAND_SIZE = 512,
+    BODY_MAX = 1 << 20,
+};
+
+static volatile sig_atomic_t stopped;
+
+static void on_signal(int number) {
+    (void)number;
+    stopped = 1;
+}
+
+void demo_tour_take_signals(void) {
+    static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+    struct sigaction action = {.sa_handler = on_signal}; /* without SA_RESTART: Enter is let go */
+    for (size_t i = 0; i < COMMAND_COUNT(ending); i++)
+        sigaction(ending[i], &action, NULL);
+}
+
+bool demo_tour_is_stopped(void) {
+    return stopped;
+}
+
+/* ---- commands ---- */
+
+/* Cuts the text into words as a shell would; within single quotes everything is itself. */
+static int split(char *text, char *words[WORDS_MAX]) {
+    int count = 0;
+    for (char *at = text; *at && count < WORDS_MAX - 1;) {
+        bool quoted = *at == '\'';
+        char *end = strchr(at + quoted, quoted ? '\'' : ' ');
+        words[count++] = at + quoted;
+        if (!end)
+            break;
+        *end = '\0';
+        at = end + 1 + strspn(end + 1, " ");
+    }
+    words[count] = NULL;
+    return count;
+}
+
+static void fill_in(const struct demo_tour *tour, const char *text, struct buf *out) {
+    struct bytes rest = bytes_of(text);
+    while (rest.len > 0) {
+        size_t at = bytes_find(rest, BYTES(DEMO_SCRIPT_RUN));
+        buf_bytes(out, bytes_cut(rest, 0, at));
+        if (at < rest.len)
+            buf_str(out, tour->run);
+        rest = bytes_cut(rest, at + strlen(DEMO_SCRIPT_RUN), rest.len);
+    }
+}
+
+static int command(const struct demo_tour *tour, const char *text) {
+    char memory[COMMAND_SIZE], *words[WORDS_MAX];
+    const struct cli_env *env = tour->env;
+    struct buf line;
+    buf_init_fixed(&line, memory, sizeof memory - 1);
+    fill_in(tour, text, &line);
+    printf("\n%s$ impound %s%s\n", env->color ? TERMINAL_BOLD : "", buf_cstr(&line),
+           env->color ? TERMINAL_PLAIN : "");
+    fflush(stdout);
+    int count = split(memory, words);
+    return verbs_find(env->local, words[0])->run(env, count, words);
+}
+
+/* ---- looking at the server ---- */
+
+/* One thing's view, such as a queue's, into *answer. */
+static enum status look(const struct demo_tour *tour, const char *kind, const char *name,
+                        struct buf *answer, struct json *view, struct err *err) {
+    struct path path;
+    path_init(&path, kind);
+    path_segment(&path, name);
+    enum status status =
+        client_send(tour->client, &(struct client_call){.path = path_text(&path)}, answer, err);
+    path_free(&path);
+    return status == STATUS_OK ? json_parse(buf_view(answer), view, err) : status;
+}
+
+static int64_t number_at(struct json view, const char *path) {
+    int64_t number = 0;
+    json_i64(field_at(view, path), &number);
+    return number;
+}
+
+typedef bool reached_fn(struct json queue);
+
+static bool is_at_rest(struct json queue) {
+    return number_at(queue, "depth") == 0 && number_at(queue, "in_flight") == 0;
+}
+
+static bool is_held(struct json queue) {
+    return bytes_eq(field_at(queue, "breaker.state").text, BYTES("\"open\""));
+}
+
+static int wait_until(const struct demo_tour *tour, const char *queue, reached_fn *reached) {
+    static const struct timespec pause = {.tv_nsec = POLL_MS * 1000000L};
+    struct buf answer;
+    struct json view;
+    struct err err;
+    bool there = false;
+    enum status status = STATUS_OK;
+    buf_init_heap(&answer, BODY_MAX);
+    for (int ms = 0; status == STATUS_OK && !there && !stopped; ms += POLL_MS) {
+        if (ms > 0)
+            nanosleep(&pause, NULL);
+        status = look(tour, "/v1/queues", queue, &answer, &view, &err);
+        there = status == STATUS_OK && reached(view);
+        if (!there && ms >= PATIENCE_MS)
+            status = err_set(&err, STATUS_BUSY,
+                             "queue %s does not come to where the tour expects it; does another "
+                             "worker lease from it, or another tour run?",
+                             queue);
+    }
+    buf_free(&answer);
+    return status == STATUS_OK ? 0 : command_fail(&err);
+}
+
+/* ---- acts ---- */
+
+/* Several at once, as a producer would send them. */
+static int push_prompts(const struct demo_tour *tour, const char *prefix, int count) {
+    struct buf lines, answer;
+    struct err err;
+    buf_init_heap(&lines, BODY_MAX);
+    buf_init_heap(&answer, BODY_MAX);
+    for (int i = 1; i <= count; i++)
+        buf_printf(&lines,
+                   "{\"id\":\"%s-%d.%s\",\"body\":{\"model\":\"m1\",\"prompt\":\"page %d\"}}\n",
+                   prefix, i, tour->run, i);
+    struct client_call call = {"/v1/queues/" DEMO_WORKER_AI "/messages", "application/x-ndjson",
+                               buf_view(&lines)};
+    int code =
+        client_send(tour->client, &call, &answer, &err) == STATUS_OK ? 0 : command_fail(&err);
+    buf_free(&lines);
+    buf_free(&answer);
+    return code;
+}
+
+static void begin_part(struct demo_tour *tour, const char *title) {
+    char line[256];
+    bool color = tour->env->color;
+    if (tour->asks) {
+        printf("\nPress Enter to go on. ");
+        fflush(stdout);
+        if (!fgets(line, sizeof line, stdin))
+            tour->asks = false;
+    }
+    if (!stopped)
+        printf("\n%s== %s ==%s\n", color ? TERMINAL_BOLD : "", title, color ? TERMINAL_PLAIN : "");
+}
+
+static int perform(struct demo_tour *tour, const struct demo_script_act *act) {
+    switch (act->kind) {
+    case DEMO_SCRIPT_PART:
+        begin_part(tour, act->text);
+        return 0;
+    case DEMO_SCRIPT_SAY:
+        printf("\n%s\n", act->text);
+        return 0;
+    case DEMO_SCRIPT_COMMAND:
+        return command(tour, act->text);
+    case DEMO_SCRIPT_PROMPTS:
+        return push_prompts(tour, act->text, act->number);
+    case DEMO_SCRIPT_PROVIDER:
+        demo_worker_set(tour->worker, (enum demo_worker_provider)act->number);
+        return 0;
+    case DEMO_SCRIPT_REST:
+        return wait_until(tour, act->text, is_at_rest);
+    case DEMO_SCRIPT_HELD:
+        return wait_until(tour, act->text, is_held);
+    case DEMO_SCRIPT_END:
+        break;
+    }
+    return 0;
+}
+
+int demo_tour_play(struct demo_tour *tour) {
+    int code = 0;
+    for (const struct demo_script_act *act = demo_script_acts;
+         act->kind != DEMO_SCRIPT_END && code == 0 && !stopped; act++) {
+        code = perform(tour, act);
+        fflush(stdout);
+    }
+    return code;
+}
+
+/* ---- before and after ---- */
+
+static const char *const queues[] = {DEMO_WORKER_ORDERS, DEMO_WORKER_AI};
+
+static int discard(const struct demo_tour *tour, const char *queue, const char *why) {
+    char dlq[COMMAND_SIZE], text[COMMAND_SIZE];
+    struct buf answer;
+    struct json view;
+    struct err err;
+    int code = 0;
+    snprintf(dlq, sizeof dlq, "%s.dlq", queue);
+    snprintf(text, sizeof text, "discard --dlq %.64s --why '%s' --apply", dlq, why);
+    buf_init_heap(&answer, BODY_MAX);
+    if (look(tour, "/v1/dlqs", dlq, &answer, &view, &err) != STATUS_OK)
+        code = command_fail(&err);
+    else if (number_at(view, "depth") > 0)
+        code = command(tour, text);
+    buf_free(&answer);
+    return code;
+}
+
+static int tidy(const struct demo_tour *tour, const char *why) {
+    int code = 0;
+    for (size_t i = 0; i < COMMAND_COUNT(queues) && code == 0; i++) {
+        code = wait_until(tour, queues[i], is_at_rest);
+        if (code == 0 && !stopped)
+            code = discard(tour, queues[i], why);
+    }
+    return code;
+}
+
+int demo_tour_arrive(struct demo_tour *tour) {
+    return tidy(tour, "left by an earlier tour");
+}
+
+int demo_tour_leave(struct demo_tour *tour) {
+    if (stopped)
+        printf("\nTidying up; Ctrl-C leaves it as it is.\n");
+    else
+        printf("\nThat was the tour. What it leaves behind is given up, on the record.\n");
+    fflush(stdout);
+    stopped = 0;
+    demo_worker_set(tour->worker, DEMO_WORKER_UP);
+    return tidy(tour, "the end of the tour");
+}

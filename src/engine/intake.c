@@ -1,0 +1,231 @@
+#include "engine/intake.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/uuid.h"
+
+enum {
+    AT_ONCE = 64,
+    TWIN_HOLD_MS = 200, /* before one whose twin is under way is looked at again */
+    WHY_MAX = 128,
+};
+
+#define SOURCE_ID_HEADER BYTES("Impound-Source-Id")
+
+bool intake_is_server(const struct queue *queue) {
+    return queue->broker->vtable->listen != NULL;
+}
+
+bool intake_is_fresh(const struct flight *flight) {
+    return flight->held->seq == 0 && !flight->report;
+}
+
+/* ---- is anything wanted? ---- */
+
+static bool may_probe(const struct queue *queue) {
+    const struct breaker *breaker = &queue->breaker;
+    return breaker->state != BREAKER_OPEN || breaker->until.ms <= queue->engine->now.mono.ms;
+}
+
+void intake_want(struct queue *queue) {
+    bool wants = queue->state == QUEUE_RUNNING && !queue->engine->stopping && !queue->dlq_full &&
+                 may_probe(queue);
+    if (wants == queue->wants || !intake_is_server(queue))
+        return;
+    queue->wants = wants;
+    if (queue->broker->vtable->want)
+        queue->broker->vtable->want(queue->broker, wants);
+}
+
+static void on_ready(void *arg) {
+    engine_wake(arg);
+}
+
+void intake_begin(struct queue *queue) {
+    queue->wants = true;
+    if (!intake_is_server(queue))
+        return;
+    intake_want(queue);
+    queue->broker->vtable->listen(queue->broker, on_ready, queue);
+}
+
+/* ---- what was received ---- */
+
+static void settle_duplicate(struct queue *queue, struct store_held *held) {
+    queue->results[RESULT_DUPLICATE]++;
+    queue->broker->vtable->settle(queue->broker, held);
+    store_held_free(held);
+}
+
+static bool is_under_way(const struct queue *queue, struct bytes id) {
+    LIST_EACH(node, &queue->flights) {
+        const struct flight *flight = CONTAINER_OF(node, struct flight, link);
+        if (bytes_eq(flight->held->envelope.id, id))
+            return true;
+    }
+    return false;
+}
+
+/* Given again while the first is with us, it waits for what becomes of that one. */
+static bool is_held(struct queue *queue, struct store_held *held) {
+    struct engine *engine = queue->engine;
+    struct store *store = engine->store;
+    struct store_held *before = NULL;
+    struct err err;
+    if (!held->redelivered)
+        return false;
+    if (is_under_way(queue, held->envelope.id)) {
+        struct instant due = {engine->now.wall, mono_after(engine->now.mono, TWIN_HOLD_MS)};
+        queue->broker->vtable->hand_back(queue->broker, held, due);
+        return true;
+    }
+    enum status status = store->vtable->get(store, queue->name, held->envelope.id, &before, &err);
+    bool same =
+        status == STATUS_OK && (before->envelope.edited || bytes_eq(before->body, held->body));
+    store_held_free(before);
+    if (same)
+        settle_duplicate(queue, held);
+    return same;
+}
+
+static bool is_poison(struct queue *queue, struct store_held *held) {
+    const struct policy *policy = queue->rules.policy;
+    struct envelope *envelope = &held->envelope;
+    char why[WHY_MAX];
+    if (held->deliveries <= policy->poison.deliveries)
+        return false;
+    snprintf(why, sizeof why, "its source delivered it %u times", held->deliveries);
+    struct flight *flight = flight_new(queue, held);
+    envelope->why = arena_dup(&held->arena, bytes_of(why));
+    envelope->category = BYTES("crash");
+    envelope->reason = BYTES("deliveries");
+    envelope->instance = queue->engine->options.instance;
+    envelope->version = queue->engine->options.version;
+    judge_bury(flight, policy_dlq(policy, envelope->category), CAUSE_CRASH, STATE_PENDING_REVIEW);
+    record_decided(flight);
+    return true;
+}
+
+static bool admit(struct queue *queue, struct store_held *held) {
+    struct envelope *envelope = &held->envelope;
+    envelope->queue = queue->name;
+    envelope->state = STATE_RUNNING;
+    envelope->size = held->body.len;
+    envelope->retry_after_ms = -1;
+    if (envelope->created_at.ms == WALL_NEVER.ms)
+        envelope->created_at = queue->engine->now.wall;
+    return !is_held(queue, held) && !is_poison(queue, held);
+}
+
+/* ---- into the store first ---- */
+
+static bool is_stored_first(const struct queue *queue) {
+    const struct engine_idempotency *idempotency = &queue->rules.idempotency;
+    return queue->rules.order == ORDER_KEY || queue_leases(queue) || queue->in_process ||
+           idempotency->path.len > 0 || idempotency->header.len > 0;
+}
+
+static void store_one(struct queue *queue, struct store_held *held) {
+    struct flight *flight = flight_new(queue, held);
+    held->envelope.state = STATE_QUEUED;
+    flight->op = STORE_PUT;
+    flight->arriving = true;
+    queue->arriving++;
+    record_decided(flight);
+}
+
+/* As many as could be handed over; what is on its way counts. */
+static void store_first(struct queue *queue, size_t room) {
+    struct store_held *held[AT_ONCE];
+    size_t want = room > queue->arriving ? room - queue->arriving : 0;
+    if (want > AT_ONCE)
+        want = AT_ONCE;
+    if (want == 0)
+        return;
+    size_t got = queue->broker->vtable->receive(queue->broker, queue->engine->now, 0, held, want);
+    for (size_t i = 0; i < got; i++)
+        if (admit(queue, held[i]))
+            store_one(queue, held[i]);
+}
+
+/* ---- receiving ---- */
+
+static size_t receive_fresh(struct queue *queue, struct store_held **out, size_t max) {
+    struct broker *broker = queue->broker;
+    size_t count = 0;
+    while (count < max) {
+        struct store_held *held[AT_ONCE];
+        size_t want = max - count < AT_ONCE ? max - count : AT_ONCE;
+        size_t got = broker->vtable->receive(broker, queue->engine->now, 0, held, want);
+        for (size_t i = 0; i < got; i++)
+            if (admit(queue, held[i]))
+                out[count++] = held[i];
+        if (got < want)
+            break;
+    }
+    return count;
+}
+
+size_t intake_receive(struct queue *queue, uint64_t avoid, struct store_held **out, size_t max) {
+    struct engine *engine = queue->engine;
+    struct store *store = engine->store;
+    if (!intake_is_server(queue))
+        return queue->broker->vtable->receive(queue->broker, engine->now, avoid, out, max);
+    size_t count =
+        store->vtable->take(store, queue->number, TAKE_READY, engine->now, avoid, out, max);
+    if (is_stored_first(queue))
+        store_first(queue, max - count);
+    else
+        count += receive_fresh(queue, out + count, max - count);
+    return count;
+}
+
+struct mono intake_next_wake(struct queue *queue) {
+    struct store *store = queue->engine->store;
+    struct mono next = queue->broker->vtable->next_wake(queue->broker);
+    return intake_is_server(queue)
+               ? mono_earlier(next, store->vtable->next_ready(store, queue->number, TAKE_READY))
+               : next;
+}
+
+/* ---- what becomes of it ---- */
+
+void intake_return(struct flight *flight) {
+    struct queue *queue = flight->queue;
+    struct store_held *held = flight->held;
+    struct instant now = queue->engine->now;
+    flight->held = NULL;
+    flight_free(flight);
+    queue->broker->vtable->hand_back(queue->broker, held, now);
+}
+
+void intake_complete(struct store_held *held) {
+    struct envelope *envelope = &held->envelope;
+    unsigned char hash[crypto_hash_sha256_BYTES];
+    if (envelope->content_hash[0])
+        return;
+    crypto_hash_sha256(hash, (const unsigned char *)held->body.ptr, held->body.len);
+    sodium_bin2hex(envelope->content_hash, sizeof envelope->content_hash, hash, sizeof hash);
+}
+
+void intake_rename(struct flight *flight) {
+    struct engine *engine = flight->queue->engine;
+    struct envelope *envelope = &flight->held->envelope;
+    struct arena *arena = &flight->held->arena;
+    char id[UUID_TEXT_SIZE];
+    size_t count = envelope->header_count;
+    struct rule_header *headers = arena_alloc(arena, (count + 1) * sizeof *headers);
+    if (count > 0)
+        memcpy(headers, envelope->headers, count * sizeof *headers);
+    headers[count] = (struct rule_header){SOURCE_ID_HEADER, envelope->id};
+    envelope->headers = headers;
+    envelope->header_count = count + 1;
+    uuid_v7(engine->now.wall, &engine->rng, id);
+    log_warn("queue %.*s: message %.*s came with an id that is held with another body; it is %s "
+             "here",
+             BYTES_ARG(flight->queue->name), BYTES_ARG(envelope->id), id);
+    envelope->id = arena_dup(arena, bytes_of(id));
+}

@@ -1,0 +1,34 @@
+/* intake: what a queue is given that was never handed over.
+ *
+ * The built-in queue's messages are in the store, and this adds nothing. A server's broker gives
+ * messages that nobody holds yet:
+ *
+ *   received ─┬─▶ held already: settled, not doubled           (SEMANTICS 1.3)
+ *             ├─▶ delivered too often: a letter, unattempted    (SEMANTICS 5.3)
+ *             ├─▶ handed over, and put into the store only if it fails
+ *             └─▶ put into the store first, and settled at its source, where order, idempotency or
+ *                 whoever fetches needs it there; it then goes like one of the built-in queue */
+#ifndef ENGINE_INTAKE_H
+#define ENGINE_INTAKE_H
+
+#include "engine/state.h"
+
+bool intake_is_server(const struct queue *queue); /* its broker's messages are not in the store */
+/* Begins to fetch, once it is known whether anything is wanted. */
+void intake_begin(struct queue *queue);
+/* Up to `max` that may be handed over now; not the one with seq `avoid` (0: none) while another
+ * waits. */
+size_t intake_receive(struct queue *queue, uint64_t avoid, struct store_held **out, size_t max);
+struct mono intake_next_wake(struct queue *queue);
+/* Tells the broker whether messages are wanted, when that has changed. */
+void intake_want(struct queue *queue);
+/* It is not in the store, which it came from a broker without. */
+bool intake_is_fresh(const struct flight *flight);
+/* Back to its broker, with nothing recorded. Frees the flight. */
+void intake_return(struct flight *flight);
+/* Before it is put into the store: what a push would have noted. */
+void intake_complete(struct store_held *held);
+/* Its id is held with another body: it gets one of its own, and the one that it had is a header. */
+void intake_rename(struct flight *flight);
+
+#endif

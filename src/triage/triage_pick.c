@@ -1,0 +1,171 @@
+#include "triage/triage_pick.h"
+
+#include "triage/archiving.h"
+#include "triage/ruling.h"
+
+enum { LOOKS_MAX = 100000 }; /* letters that a run looks at, whether it takes them or not */
+
+struct picking {
+    const struct triage_pick *pick;
+    struct arena *arena;
+    struct triage_picked *out;
+    size_t limit;
+    uint64_t looks, bytes;
+    enum status status;
+    struct err *err;
+};
+
+/* ---- what is asked of the store ---- */
+
+/* What died longer ago than the lifetime failed first even earlier. */
+static struct wall since_of(const struct triage_pick *pick) {
+    int64_t oldest = pick->now.ms - pick->rule->lifetime_ms;
+    return (struct wall){pick->rule->action == TRIAGE_REPLAY && oldest > 0 ? oldest : 0};
+}
+
+static void ask(const struct triage_pick *pick, struct selection *out) {
+    const struct triage_when *when = &pick->rule->when;
+    selection_init(out);
+    out->filtered = true;
+    out->query.where = when->where;
+    out->query.filter = (struct store_query){
+        .dlq = pick->dlq->name,
+        .states = 1u << STATE_PENDING_REVIEW,
+        .category = when->category,
+        .reason_prefix = when->reason,
+        .error_type = when->error_type,
+        .key = when->key,
+        .has_cause = when->has_cause,
+        .cause = when->cause,
+        .has_fingerprint = when->has_fingerprint,
+        .fingerprint = when->fingerprint,
+        .since = since_of(pick),
+        .until = {when->age_ms > 0 ? pick->now.ms - when->age_ms : 0},
+        .min_attempts = when->attempts,
+        .escalated = STORE_NO,
+        .letters = true,
+        .oldest_first = true,
+    };
+}
+
+/* ---- what the store cannot be asked ---- */
+
+static bool may_be_sent(const struct triage_pick *pick, const struct envelope *letter) {
+    struct wall first = letter->first_failure_at;
+    if (first.ms == WALL_NEVER.ms)
+        first = letter->dead_at;
+    bool fresh =
+        pick->dlq->fresh_ms == 0 || pick->now.ms - letter->created_at.ms <= pick->dlq->fresh_ms;
+    return fresh && pick->now.ms - first.ms <= pick->rule->lifetime_ms;
+}
+
+static bool is_wanted(const struct triage_pick *pick, const struct envelope *letter) {
+    const struct triage_when *when = &pick->rule->when;
+    if (letter->state != STATE_PENDING_REVIEW || letter->escalated_at.ms != WALL_NEVER.ms ||
+        !bytes_eq(letter->dlq, pick->dlq->name) || letter->replays < when->replays_least ||
+        letter->replays > when->replays_most)
+        return false;
+    if (pick->rule->action == TRIAGE_REPLAY && !may_be_sent(pick, letter))
+        return false;
+    if (pick->rule->action == TRIAGE_COMPENSATE && !pick->compensates(pick->arg, letter->queue))
+        return false;
+    return !replays_claim(pick->replays, letter->letter_id);
+}
+
+/* ---- taking ---- */
+
+static bool is_enough(const struct picking *picking) {
+    return picking->out->count == picking->limit || picking->looks == LOOKS_MAX ||
+           picking->bytes >= ARCHIVING_BYTES_MAX || picking->status != STATUS_OK ||
+           (picking->pick->ending && *picking->pick->ending);
+}
+
+static void take(struct picking *picking, struct store_held *held) {
+    struct triage_picked *out = picking->out;
+    out->ids[out->count] = arena_dup(picking->arena, held->envelope.letter_id);
+    out->places[out->count] =
+        (struct triage_place){.seq = held->seq,
+                              .queue = arena_dup(picking->arena, held->envelope.queue),
+                              .key = arena_dup(picking->arena, held->envelope.key)};
+    if (out->whole) {
+        out->whole[out->count] = held;
+        picking->bytes += held->body.len;
+    } else {
+        store_held_free(held);
+    }
+    out->count++;
+}
+
+/* As it is now: the list may be a little older. */
+static bool visit(void *arg, const struct selection_letter *letter) {
+    struct picking *picking = arg;
+    const struct triage_pick *pick = picking->pick;
+    struct store *store = pick->triage->store;
+    struct store_held *held = NULL;
+    picking->looks++;
+    if (!is_wanted(pick, letter->envelope))
+        return !is_enough(picking);
+    enum status status = store->vtable->get_seq(store, letter->seq, &held, picking->err);
+    if (status == STATUS_OK && is_wanted(pick, &held->envelope))
+        take(picking, held);
+    else
+        store_held_free(held);
+    if (status != STATUS_NOT_FOUND)
+        picking->status = status;
+    return !is_enough(picking);
+}
+
+/* ---- order ---- */
+
+static bool is_behind(const struct triage_place *a, const struct triage_place *b) {
+    return a->key.len > 0 && a->seq > b->seq && bytes_eq(a->key, b->key) &&
+           bytes_eq(a->queue, b->queue);
+}
+
+static void swap(struct triage_picked *picked, size_t a, size_t b) {
+    struct triage_place place = picked->places[a];
+    struct bytes id = picked->ids[a];
+    picked->places[a] = picked->places[b];
+    picked->ids[a] = picked->ids[b];
+    picked->places[b] = place;
+    picked->ids[b] = id;
+}
+
+/* Whole letters are never sent: theirs is no order to keep. */
+static void put_keys_in_order(struct triage_picked *picked) {
+    for (size_t i = 0; i < picked->count && !picked->whole; i++)
+        for (size_t j = i + 1; j < picked->count; j++)
+            if (is_behind(&picked->places[i], &picked->places[j]))
+                swap(picked, i, j);
+}
+
+static size_t limit_of(const struct triage_rule *rule) {
+    bool few = rule->action == TRIAGE_COMPENSATE && rule->limit > RULING_COMPENSATIONS_MAX;
+    return few ? RULING_COMPENSATIONS_MAX : rule->limit;
+}
+
+enum status triage_pick(const struct triage_pick *pick, struct arena *arena,
+                        struct triage_picked *out, struct err *err) {
+    struct selection selection;
+    struct selection_result walked;
+    struct picking picking = {
+        .pick = pick, .arena = arena, .out = out, .limit = limit_of(pick->rule), .err = err};
+    bool whole = pick->rule->action == TRIAGE_ARCHIVE;
+    *out = (struct triage_picked){
+        .ids = arena_alloc(arena, picking.limit * sizeof *out->ids),
+        .places = arena_alloc(arena, picking.limit * sizeof *out->places),
+        .whole = whole ? arena_alloc(arena, picking.limit * sizeof *out->whole) : NULL};
+    ask(pick, &selection);
+    enum status status =
+        selection_walk(pick->triage, &selection, visit, &picking, arena, &walked, err);
+    put_keys_in_order(out);
+    out->skipped = walked.skipped;
+    out->first_skipped = walked.first_skipped;
+    return status == STATUS_OK ? picking.status : status;
+}
+
+void triage_picked_free(struct triage_picked *picked) {
+    for (size_t i = 0; picked->whole && i < picked->count; i++)
+        store_held_free(picked->whole[i]);
+    picked->count = 0;
+}

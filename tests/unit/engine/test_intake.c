@@ -1,0 +1,420 @@
+/* A queue whose messages come from a server: what is recognised, what goes back, what is put first.
+ */
+#include "rig.h"
+
+#include <stdio.h>
+
+#include "broker/fake_broker.h"
+#include "lease_rig.h"
+
+static struct rig *rig_of(struct rig_options options) {
+    options.server = true;
+    return rig_new(options);
+}
+
+static void push(struct rig *rig, const char *id) {
+    fake_server_push(rig->server, id, NULL, BYTES("{}"));
+}
+
+static size_t at_source(const struct rig *rig) {
+    return fake_server_count(rig->server);
+}
+
+static bool wanted(const struct rig *rig) {
+    return fake_broker_wanted(rig->brokers[0].inner);
+}
+
+/* ---- the ordinary way ---- */
+
+static void a_success_never_touches_the_store(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){0});
+    rig_open(rig);
+    push(rig, "a");
+    rig_rest(rig);
+    assert_int_equal(at_source(rig), 1);
+    rig_succeed(rig, "a");
+    rig_assert_log(rig, "start(a) settle(a)");
+    assert_int_equal(at_source(rig), 0);
+    rig_assert_gone(rig, "a");
+    rig_free(rig);
+}
+
+static void a_failure_is_durable_before_it_is_settled(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){.deferred = true});
+    rig_open(rig);
+    push(rig, "a");
+    push(rig, "b");
+    rig_rest(rig);
+    rig_fail(rig, "a", 503);
+    rig_fail(rig, "b", 400);
+    rig_assert_log(rig, "start(a) start(b) submit:put(a) submit:put(b)");
+    assert_int_equal(at_source(rig), 2);
+    rig_store(rig);
+    rig_assert_log(rig, "settle(a) settle(b)");
+    assert_int_equal(at_source(rig), 0);
+    assert_int_equal(rig_state(rig, "a"), STATE_PENDING_RETRY);
+    const struct envelope *letter = rig_look(rig, "b");
+    assert_int_equal(letter->state, STATE_PENDING_REVIEW);
+    assert_bytes(letter->queue, "q");
+    assert_int_equal(letter->size, 2);
+    assert_string_equal(letter->content_hash,
+                        "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a");
+    rig_free(rig);
+}
+
+static void a_retry_that_succeeds_settles_nothing_again(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){0});
+    rig_open(rig);
+    push(rig, "a");
+    rig_rest(rig);
+    rig_fail(rig, "a", 503);
+    rig_clear_log(rig);
+    snprintf(rig->ids[1], RIG_ID_SIZE, "a"); /* the first that the store got */
+    rig_pass(rig, 1000);
+    rig_succeed(rig, "a");
+    rig_assert_log(rig, "start(a) submit:forget(a)");
+    rig_free(rig);
+}
+
+/* ---- given again ---- */
+
+static void what_is_held_is_settled_and_not_doubled(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){0});
+    rig_open(rig);
+    push(rig, "a");
+    rig_rest(rig);
+    fake_server_set_trouble(rig->server, "gone"); /* it does not hear of the settling … */
+    rig_fail(rig, "a", 400);
+    rig_clear_log(rig);
+    rig_restart(rig); /* … and we die */
+    fake_server_set_trouble(rig->server, NULL);
+    assert_int_equal(at_source(rig), 1);
+    rig_rest(rig);
+    rig_assert_log(rig, "settle(a)");
+    assert_int_equal(at_source(rig), 0);
+    assert_int_equal(rig_view(rig).results[RESULT_DUPLICATE], 1);
+    rig_free(rig);
+}
+
+static void what_is_not_held_is_run_again(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){0});
+    rig_open(rig);
+    push(rig, "a");
+    rig_rest(rig);
+    rig_restart(rig);
+    rig_rest(rig);
+    rig_succeed(rig, "a");
+    rig_assert_log(rig, "start(a) start(a) settle(a)");
+    assert_int_equal(at_source(rig), 0);
+    rig_free(rig);
+}
+
+static void given_again_while_it_is_with_us_it_waits(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){0});
+    rig_open(rig);
+    push(rig, "a");
+    rig_rest(rig);
+    fake_server_redeliver(rig->server);
+    rig_rest(rig);
+    rig_assert_log(rig, "start(a) back(a)");
+    rig_fail(rig, "a", 400);
+    rig_clear_log(rig);
+    assert_int_equal(at_source(rig), 1);
+    rig_pass(rig, 1000);
+    rig_assert_log(rig, "settle(a)");
+    assert_int_equal(at_source(rig), 0);
+    rig_free(rig);
+}
+
+static void an_id_that_is_held_with_another_body_is_not_lost(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){0});
+    rig_open(rig);
+    push(rig, "a");
+    rig_rest(rig);
+    rig_fail(rig, "a", 400);
+    fake_server_push(rig->server, "a", NULL, BYTES("{\"other\":1}"));
+    rig_rest(rig);
+    rig_clear_log(rig);
+    rig_fail(rig, "a", 400);
+    assert_int_equal(at_source(rig), 0);
+    struct store_dlq dlq;
+    struct arena arena;
+    arena_init_heap(&arena, 1024);
+    assert_int_equal(
+        rig->store->vtable->dlq(rig->store, BYTES("q.dlq"), rig->now.wall, &arena, &dlq),
+        STATUS_OK);
+    assert_int_equal(dlq.depth, 2);
+    arena_free(&arena);
+    /* submit:put(a) was refused, and submitted again under another id. */
+    struct bytes log = buf_view(&rig->log);
+    assert_true(bytes_starts(log, BYTES("submit:put(a) submit:put(")));
+    struct bytes id = bytes_cut(log, 25, 25 + 36);
+    char text[37];
+    snprintf(text, sizeof text, "%.*s", BYTES_ARG(id));
+    const struct envelope *letter = rig_look(rig, text);
+    assert_non_null(letter);
+    assert_int_equal(letter->header_count, 1);
+    assert_bytes(letter->headers[0].name, "Impound-Source-Id");
+    assert_bytes(letter->headers[0].value, "a");
+    rig_free(rig);
+}
+
+static void the_same_message_failing_twice_is_one_letter(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){0});
+    rig_open(rig);
+    push(rig, "a");
+    push(rig, "a");
+    rig_rest(rig);
+    rig_fail(rig, "a", 400);
+    rig_fail(rig, "a", 400);
+    assert_int_equal(at_source(rig), 0);
+    assert_int_equal(rig->store->vtable->dlq_depth(rig->store, BYTES("q.dlq")), 1);
+    assert_int_equal(rig_view(rig).results[RESULT_DUPLICATE], 1);
+    rig_free(rig);
+}
+
+static void what_was_delivered_too_often_is_dead_unattempted(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){0});
+    rig->policy.routes[0] = (struct dlq_route){BYTES("crash"), BYTES("q.bad")};
+    rig->policy.route_count = 1;
+    rig_open(rig);
+    push(rig, "a");
+    fake_server_set_deliveries(rig->server, 10);
+    rig_rest(rig);
+    rig_restart(rig);
+    rig_rest(rig);
+    rig_assert_log(rig, "start(a) submit:put(a) settle(a)");
+    const struct envelope *letter = rig_look(rig, "a");
+    assert_int_equal(letter->cause, CAUSE_CRASH);
+    assert_bytes(letter->category, "crash");
+    assert_bytes(letter->reason, "deliveries");
+    assert_bytes(letter->dlq, "q.bad");
+    assert_bytes(letter->why, "its source delivered it 11 times");
+    assert_int_equal(letter->attempts, 0);
+    assert_true(rig_saw_event(rig, "\"reason\":\"deliveries\""));
+    rig_free(rig);
+}
+
+/* ---- back to the source ---- */
+
+static void a_halt_gives_it_back_to_its_source(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){0});
+    rig_open(rig);
+    push(rig, "a");
+    rig_rest(rig);
+    rig_fail(rig, "a", 401);
+    rig_assert_log(rig, "start(a) back(a) submit:facts");
+    assert_int_equal(rig_view(rig).state, QUEUE_HALTED);
+    assert_int_equal(at_source(rig), 1);
+    assert_false(wanted(rig));
+    rig_assert_gone(rig, "a");
+    rig_ask(rig, ENGINE_RESUME, NULL);
+    rig_rest(rig);
+    assert_true(wanted(rig));
+    rig_succeed(rig, "a");
+    assert_int_equal(at_source(rig), 0);
+    rig_free(rig);
+}
+
+static void an_outage_leaves_everything_at_the_source(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){0});
+    rig->concurrency = 8;
+    rig_open(rig);
+    for (char id[] = "a"; id[0] <= 'h'; id[0]++)
+        push(rig, id);
+    rig_rest(rig);
+    rig_fail_all(rig, 503);
+    assert_int_equal(rig_view(rig).breaker, BREAKER_OPEN);
+    assert_false(wanted(rig));
+    size_t left = at_source(rig);
+    assert_true(left > 0 && left < 8); /* the first failures opened it, the others are uncounted */
+    rig_clear_log(rig);
+    rig_pass(rig, 1000);
+    assert_true(wanted(rig));
+    assert_int_equal(rig_open_calls(rig), 1);
+    rig_fail_all(rig, 503);
+    assert_false(wanted(rig));
+    assert_int_equal(at_source(rig), left);
+    assert_int_equal(rig->store->vtable->dlq_depth(rig->store, BYTES("q.dlq")), 0);
+    rig_free(rig);
+}
+
+static void stopping_gives_back_what_does_not_finish(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){0});
+    rig_open(rig);
+    push(rig, "a");
+    rig_rest(rig);
+    engine_hold(rig->engine, 100);
+    rig_turn(rig);
+    assert_false(wanted(rig));
+    rig_pass(rig, 100);
+    rig_answer(rig, "a", (struct outcome){.ending = ENDING_INTERRUPTED, .retry_after_ms = -1});
+    rig_rest(rig);
+    rig_assert_log(rig, "start(a) submit:facts cancel(a) back(a)");
+    assert_int_equal(at_source(rig), 1);
+    rig_free(rig);
+}
+
+static void a_crash_is_remembered(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){0});
+    rig->concurrency = 8;
+    rig_open(rig);
+    for (char id[] = "a"; id[0] <= 'h'; id[0]++)
+        push(rig, id);
+    rig_rest(rig);
+    for (char id[] = "a"; id[0] <= 'e'; id[0]++)
+        rig_answer(rig, id, rig_outcome(KIND_STATUS, 503));
+    rig_rest(rig);
+    assert_int_equal(rig_view(rig).breaker, BREAKER_OPEN);
+    rig_answer(rig, "h", rig_outcome(KIND_SIGNAL, 0));
+    rig_rest(rig);
+    assert_int_equal(rig_look(rig, "h")->crashes, 1);
+    rig_free(rig);
+}
+
+/* ---- nothing is wanted ---- */
+
+static void nothing_is_wanted_while_paused_and_after_a_restart(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){0});
+    rig_open(rig);
+    rig_rest(rig);
+    assert_true(wanted(rig));
+    rig_ask(rig, ENGINE_PAUSE, "lunch");
+    rig_rest(rig);
+    assert_false(wanted(rig));
+    push(rig, "a");
+    rig_restart(rig);
+    assert_false(wanted(rig));
+    rig_rest(rig);
+    assert_int_equal(rig_open_calls(rig), 0);
+    rig_free(rig);
+}
+
+static void nothing_is_wanted_while_a_dlq_is_full(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){0});
+    rig->dlqs[0].cap = 1;
+    rig_open(rig);
+    push(rig, "a");
+    rig_rest(rig);
+    rig_fail(rig, "a", 400);
+    assert_true(rig_view(rig).dlq_full);
+    assert_false(wanted(rig));
+    rig_free(rig);
+}
+
+static void trouble_is_shown(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){0});
+    rig_open(rig);
+    push(rig, "a");
+    fake_server_set_trouble(rig->server, "there is nobody at 10.0.0.1:6379");
+    rig_rest(rig);
+    assert_int_equal(rig_open_calls(rig), 0);
+    struct engine_queue_view view = rig_view(rig);
+    assert_false(view.source_connected);
+    assert_string_equal(view.source_trouble, "there is nobody at 10.0.0.1:6379");
+    assert_int_equal(view.lag, 1);
+    fake_server_set_trouble(rig->server, NULL);
+    rig_rest(rig);
+    view = rig_view(rig);
+    assert_true(view.source_connected);
+    assert_string_equal(view.source_trouble, "");
+    assert_int_equal(rig_open_calls(rig), 1);
+    rig_free(rig);
+}
+
+/* ---- into the store first ---- */
+
+static void with_order_it_is_put_into_the_store_first(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){.deferred = true});
+    rig->rules.order = ORDER_KEY;
+    rig->rules.blocked_limit = 1000;
+    rig_open(rig);
+    fake_server_push(rig->server, "a", "k", BYTES("1"));
+    fake_server_push(rig->server, "b", "k", BYTES("2"));
+    fake_server_push(rig->server, "c", "l", BYTES("3"));
+    rig_rest(rig);
+    rig_assert_log(rig, "submit:put(a) submit:put(b) submit:put(c)");
+    assert_int_equal(at_source(rig), 3);
+    rig_store(rig);
+    rig_assert_log(rig, "settle(a) settle(b) settle(c) start(a) start(c)");
+    assert_int_equal(at_source(rig), 0);
+    assert_int_equal(rig_state(rig, "b"), STATE_QUEUED);
+    rig_free(rig);
+}
+
+static void a_worker_fetches_what_a_server_has(void **state) {
+    (void)state;
+    struct rig *rig = lease_rig_new((struct rig_options){.server = true});
+    struct fetched fetched;
+    push(rig, "a");
+    push(rig, "b");
+    rig_rest(rig);
+    assert_int_equal(at_source(rig), 2); /* nobody asked */
+    lease_rig_ask(rig, &fetched, 1, 1000);
+    rig_rest(rig);
+    assert_int_equal(fetched.lease.count, 1);
+    assert_int_equal(at_source(rig), 1);
+    assert_int_equal(lease_rig_ack(rig, fetched.room[0].lease), STATUS_OK);
+    rig_free(rig);
+}
+
+static void with_idempotency_a_second_one_waits_for_the_first(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){0});
+    rig->rules.idempotency =
+        (struct engine_idempotency){.path = BYTES(".order"), .dedupe_ms = 1000000};
+    rig_open(rig);
+    fake_server_push(rig->server, "a", NULL, BYTES("{\"order\":1}"));
+    fake_server_push(rig->server, "b", NULL, BYTES("{\"order\":1}"));
+    rig_rest(rig);
+    assert_int_equal(at_source(rig), 0);
+    assert_int_equal(rig_open_calls(rig), 1);
+    rig_succeed_all(rig);
+    assert_int_equal(rig_open_calls(rig), 0);
+    assert_int_equal(rig_view(rig).results[RESULT_DUPLICATE], 1);
+    rig_assert_gone(rig, "a");
+    rig_assert_gone(rig, "b");
+    rig_free(rig);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_success_never_touches_the_store),
+        cmocka_unit_test(a_failure_is_durable_before_it_is_settled),
+        cmocka_unit_test(a_retry_that_succeeds_settles_nothing_again),
+        cmocka_unit_test(what_is_held_is_settled_and_not_doubled),
+        cmocka_unit_test(what_is_not_held_is_run_again),
+        cmocka_unit_test(given_again_while_it_is_with_us_it_waits),
+        cmocka_unit_test(an_id_that_is_held_with_another_body_is_not_lost),
+        cmocka_unit_test(the_same_message_failing_twice_is_one_letter),
+        cmocka_unit_test(what_was_delivered_too_often_is_dead_unattempted),
+        cmocka_unit_test(a_halt_gives_it_back_to_its_source),
+        cmocka_unit_test(an_outage_leaves_everything_at_the_source),
+        cmocka_unit_test(stopping_gives_back_what_does_not_finish),
+        cmocka_unit_test(a_crash_is_remembered),
+        cmocka_unit_test(nothing_is_wanted_while_paused_and_after_a_restart),
+        cmocka_unit_test(nothing_is_wanted_while_a_dlq_is_full),
+        cmocka_unit_test(trouble_is_shown),
+        cmocka_unit_test(with_order_it_is_put_into_the_store_first),
+        cmocka_unit_test(a_worker_fetches_what_a_server_has),
+        cmocka_unit_test(with_idempotency_a_second_one_waits_for_the_first),
+    };
+    return cmocka_run_group_tests_name("intake", tests, NULL, NULL);
+}
