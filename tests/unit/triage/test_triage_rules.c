@@ -477,6 +477,7 @@ static void a_failed_compensation_is_for_people(void **state) {
     assert_int_equal(state_of("good-00"), STATE_RESOLVED);
     assert_int_equal(handled, 4);
     assert_true(is_escalated("bad"));
+    assert_true(says(audited(), "\"what\":\"escalate\",\"why\":\"its compensation failed\""));
     assert_int_equal(totals().fixed, 3);
     assert_int_equal(totals().failed, 1);
     run_for(2 * HOUR_MS);
