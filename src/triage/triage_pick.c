@@ -50,7 +50,22 @@ static void ask(const struct triage_pick *pick, struct selection *out) {
     };
 }
 
-/* ---- what the store cannot be asked ---- */
+/* ---- what a letter must be like now; lists may lag behind ---- */
+
+static bool is(struct bytes wanted, struct bytes actual) {
+    return wanted.len == 0 || bytes_eq(wanted, actual);
+}
+
+static bool matches(const struct triage_pick *pick, const struct envelope *letter) {
+    const struct triage_when *when = &pick->rule->when;
+    return is(when->category, letter->category) && bytes_starts(letter->reason, when->reason) &&
+           is(when->error_type, letter->error_type) && is(when->key, letter->key) &&
+           (!when->has_cause || letter->cause == when->cause) &&
+           (!when->has_fingerprint || letter->fingerprint == when->fingerprint) &&
+           (when->age_ms == 0 || pick->now.ms - letter->dead_at.ms > when->age_ms) &&
+           letter->replays >= when->replays_least && letter->replays <= when->replays_most &&
+           letter->attempts >= when->attempts;
+}
 
 static bool may_be_sent(const struct triage_pick *pick, const struct envelope *letter) {
     struct wall first = letter->first_failure_at;
@@ -62,10 +77,8 @@ static bool may_be_sent(const struct triage_pick *pick, const struct envelope *l
 }
 
 static bool is_wanted(const struct triage_pick *pick, const struct envelope *letter) {
-    const struct triage_when *when = &pick->rule->when;
     if (letter->state != STATE_PENDING_REVIEW || letter->escalated_at.ms != WALL_NEVER.ms ||
-        !bytes_eq(letter->dlq, pick->dlq->name) || letter->replays < when->replays_least ||
-        letter->replays > when->replays_most)
+        !bytes_eq(letter->dlq, pick->dlq->name) || !matches(pick, letter))
         return false;
     if (pick->rule->action == TRIAGE_REPLAY && !may_be_sent(pick, letter))
         return false;
