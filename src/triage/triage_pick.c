@@ -3,14 +3,16 @@
 #include "triage/archiving.h"
 #include "triage/ruling.h"
 
-enum { LOOKS_MAX = 100000 }; /* letters that a run looks at, whether it takes them or not */
+/* Letters that a run looks at, whether it takes them or not: other rules wait for it. A page of a
+ * `where` is as long as that. */
+enum { LOOKS_MAX = QUERY_WHERE_SCAN_MAX, PAGES_MAX = LOOKS_MAX / QUERY_LIMIT_MAX };
 
 struct picking {
     const struct triage_pick *pick;
     struct arena *arena;
     struct triage_picked *out;
     size_t limit;
-    uint64_t looks, bytes;
+    uint64_t bytes;
     struct bytes queue; /* of the last letter that was looked at closely */
     bool queue_known;
     enum status status;
@@ -29,6 +31,7 @@ static void ask(const struct triage_pick *pick, struct selection *out) {
     const struct triage_when *when = &pick->rule->when;
     selection_init(out);
     out->filtered = true;
+    out->page_max = when->where.len > 0 ? 1 : PAGES_MAX;
     out->query.where = when->where;
     out->query.filter = (struct store_query){
         .dlq = pick->dlq->name,
@@ -103,9 +106,8 @@ static bool has_queue(struct picking *picking, const struct store_held *held) {
 /* ---- taking ---- */
 
 static bool is_enough(const struct picking *picking) {
-    return picking->out->count == picking->limit || picking->looks == LOOKS_MAX ||
-           picking->bytes >= ARCHIVING_BYTES_MAX || picking->status != STATUS_OK ||
-           (picking->pick->ending && *picking->pick->ending);
+    return picking->out->count == picking->limit || picking->bytes >= ARCHIVING_BYTES_MAX ||
+           picking->status != STATUS_OK || (picking->pick->ending && *picking->pick->ending);
 }
 
 static void take(struct picking *picking, struct store_held *held) {
@@ -130,7 +132,6 @@ static bool visit(void *arg, const struct selection_letter *letter) {
     const struct triage_pick *pick = picking->pick;
     struct store *store = pick->triage->store;
     struct store_held *held = NULL;
-    picking->looks++;
     if (!is_wanted(pick, letter->envelope))
         return !is_enough(picking);
     enum status status = store->vtable->get_seq(store, letter->seq, &held, picking->err);
