@@ -1,13 +1,15 @@
 #!/bin/sh
-# Installs the Debian packages that a purpose needs and that are missing.
+# Installs the Debian packages that a purpose needs and that are missing; for the tests also what Debian
+# does not have (tools/fetch.sh).
 #   tools/install.sh build|test|soak|lint
 # With CI=true a package that cannot be installed is a failure; elsewhere it is said loudly and what
 # needs it is skipped.
 set -eu
 
 build="gcc libc6-dev meson ninja-build pkg-config python3 libsqlite3-dev libcurl4-openssl-dev libmicrohttpd-dev
-libfyaml-dev libhiredis-dev libjq-dev libpcre2-dev libsodium-dev libzstd-dev"
-test="$build g++ abigail-tools libcmocka-dev libjansson-dev python3-pytest openssl curl zstd sqlite3 mandoc prometheus prometheus-alertmanager redis-server"
+libfyaml-dev libhiredis-dev libjq-dev libnats-dev libpcre2-dev librabbitmq-dev librdkafka-dev libsodium-dev libzstd-dev"
+test="$build g++ abigail-tools libcmocka-dev libjansson-dev python3-pytest openssl curl zstd sqlite3 mandoc prometheus prometheus-alertmanager redis-server
+rabbitmq-server python3-pika nats-server maven default-jre-headless python3-pip"
 soak="$test valgrind clang libclang-rt-14-dev"
 lint="$build clang-format shellcheck mandoc"
 
@@ -26,7 +28,14 @@ missing=""
 for package in $wanted; do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
 done
-[ -n "$missing" ] || exit 0
+# What Debian does not have comes last: it needs some of the packages.
+finish() {
+    case "$1" in
+    test | soak) exec "$(dirname "$0")/fetch.sh" ;;
+    *) exit 0 ;;
+    esac
+}
+[ -n "$missing" ] || finish "$1"
 
 echo "impound: installing Debian packages:$missing"
 as_root=""
@@ -40,7 +49,7 @@ export DEBIAN_FRONTEND=noninteractive
 # shellcheck disable=SC2086 # words on purpose
 if $as_root env RUNLEVEL=1 apt-get update -q >/dev/null &&
     $as_root env RUNLEVEL=1 apt-get install -q -y --no-install-recommends $missing >/dev/null; then
-    exit 0
+    finish "$1"
 fi
 echo "impound: could not install:$missing" >&2
 [ "${CI:-}" = true ] && exit 1

@@ -3,14 +3,15 @@
  *
  *   build/bench/store [--dir DIR] [--letters N] [--burst N] [--group N] [--rounds N] [section …]
  *
- * Sections: make burst sustained lag present. DIR keeps the store with N letters between runs;
- * make does no more than that. */
+ * Sections: make burst sustained lag backlog present. DIR keeps the store with N letters between
+ * runs; make does no more than that. */
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "backlog.h"
 #include "measure.h"
 #include "peers.h"
 #include "present.h"
@@ -24,10 +25,10 @@ struct options {
 };
 
 enum {
-    SINGLES = 20000,
+    SINGLES = 2000,   /* of one round */
     WARM_UP = 400000, /* letters: as many as the kept segments hold */
     WARM_UP_GROUP = 128,
-    SUSTAINED = 300000,
+    SUSTAINED = 100000,
     SUSTAINED_GROUP = 128,
     LAG_FACTOR = 2, /* bursts */
     LAG_GROUP = 128,
@@ -37,41 +38,52 @@ enum {
 
 struct burst {
     size_t group;
-    size_t depth; /* commits under way: two let the next be made while one is synced */
+    size_t depth;   /* commits under way: two let the next be made while one is synced */
+    uint64_t count; /* letters of a round; 0: as many as the options say */
+    size_t rounds;  /* for each round of the options: short ones, so that noise hits both */
     double goal;
 };
 
 /* As the raw files, the segments have been written before. */
-static void warm_up(struct subject *subject, uint64_t count) {
+static struct subject *open_warm(const char *dir, uint64_t count) {
+    subject_remove(dir, "burst.db");
+    struct subject *subject = subject_open(dir, "burst.db");
     subject_burst(subject, 1, count < WARM_UP ? count : WARM_UP, WARM_UP_GROUP, 2);
     subject_drain(subject);
+    return subject;
 }
 
+/* The disk is slow at one moment and fast at another: it is asked before and after each of ours. */
 static void run_burst(const struct options *options, const struct burst *burst) {
     double raw[MEASURE_ROUNDS_MAX], ours[MEASURE_ROUNDS_MAX], ratios[MEASURE_ROUNDS_MAX];
     struct letters *letters = letters_new();
     size_t size = letters_size(letters);
     free(letters);
-    uint64_t count = burst->group == 1 ? SINGLES : options->burst;
-    for (size_t i = 0; i < options->rounds; i++) {
-        raw[i] = peers_raw(options->dir, size, count, burst->group);
-        subject_remove(options->dir, "burst.db");
-        struct subject *subject = subject_open(options->dir, "burst.db");
-        warm_up(subject, count);
-        ours[i] = subject_burst(subject, count + 1, count, burst->group, burst->depth);
-        subject_close(subject);
+    uint64_t count = burst->count ? burst->count : options->burst;
+    size_t rounds = burst->rounds * options->rounds;
+    rounds = rounds < MEASURE_ROUNDS_MAX ? rounds : MEASURE_ROUNDS_MAX;
+    struct subject *subject = open_warm(options->dir, rounds * count);
+    for (size_t i = 0; i < rounds; i++) {
+        double before = peers_raw(options->dir, size, count / 2, burst->group);
+        ours[i] =
+            subject_burst(subject, WARM_UP + i * count + 1, count, burst->group, burst->depth);
+        subject_drain(subject);
+        double after = peers_raw(options->dir, size, count / 2, burst->group);
+        raw[i] = 2 / (1 / before + 1 / after);
         ratios[i] = ours[i] / raw[i];
     }
+    subject_close(subject);
     subject_remove(options->dir, "burst.db");
     printf("burst of %llu letters of %zu bytes in groups of %zu: raw %.0f/s, store %.0f/s,"
-           " %.2f × (goal %.1f)\n",
-           (unsigned long long)count, size, burst->group, measure_median(raw, options->rounds),
-           measure_median(ours, options->rounds), measure_median(ratios, options->rounds),
-           burst->goal);
+           " %.2f × (%.2f to %.2f in %zu rounds; goal %.1f)\n",
+           (unsigned long long)count, size, burst->group, measure_median(raw, rounds),
+           measure_median(ours, rounds), measure_median(ratios, rounds),
+           measure_least(ratios, rounds), measure_most(ratios, rounds), rounds, burst->goal);
 }
 
 static void section_burst(const struct options *options) {
-    static const struct burst bursts[] = {{128, 2, 0.5}, {16, 2, 0.6}, {1, 1, 0.8}};
+    static const struct burst bursts[] = {
+        {128, 2, 0, 1, 0.5}, {16, 2, 0, 1, 0.6}, {1, 1, SINGLES, 5, 0.8}};
     peers_raw_prepare(options->dir);
     for (size_t i = 0; i < sizeof bursts / sizeof bursts[0]; i++) {
         if (options->group == 0 || options->group == bursts[i].group)
@@ -82,24 +94,38 @@ static void section_burst(const struct options *options) {
 
 /* ---- with the fold keeping up, against SQLite alone ---- */
 
+static double sustained(const char *dir) {
+    subject_remove(dir, "sustained.db");
+    struct subject *subject = subject_open(dir, "sustained.db");
+    double begun = measure_now();
+    subject_burst(subject, 1, SUSTAINED, SUSTAINED_GROUP, 2);
+    subject_drain(subject);
+    double rate = SUSTAINED / (measure_now() - begun);
+    subject_close(subject);
+    subject_remove(dir, "sustained.db");
+    return rate;
+}
+
+/* Processor time tells more than rates do when others use the machine too. */
 static void section_sustained(const struct options *options) {
     double plain[MEASURE_ROUNDS_MAX], ours[MEASURE_ROUNDS_MAX], ratios[MEASURE_ROUNDS_MAX];
+    double plain_cpu = 0, ours_cpu = 0;
     for (size_t i = 0; i < options->rounds; i++) {
+        double begun = measure_cpu();
         plain[i] = peers_sqlite(options->dir, SUSTAINED, SUSTAINED_GROUP);
-        subject_remove(options->dir, "sustained.db");
-        struct subject *subject = subject_open(options->dir, "sustained.db");
-        double begun = measure_now();
-        subject_burst(subject, 1, SUSTAINED, SUSTAINED_GROUP, 2);
-        subject_drain(subject);
-        ours[i] = SUSTAINED / (measure_now() - begun);
-        subject_close(subject);
+        double turned = measure_cpu();
+        ours[i] = sustained(options->dir);
+        plain_cpu += turned - begun;
+        ours_cpu += measure_cpu() - turned;
         ratios[i] = ours[i] / plain[i];
     }
-    subject_remove(options->dir, "sustained.db");
+    double us = 1e6 / (double)(SUSTAINED * options->rounds);
     printf("sustained, folded, %d letters in groups of %d: SQLite alone %.0f/s, store %.0f/s,"
-           " %.2f × (goal 2)\n",
+           " %.2f × (%.2f to %.2f; goal 2); %.1f and %.1f µs of processor each\n",
            SUSTAINED, SUSTAINED_GROUP, measure_median(plain, options->rounds),
-           measure_median(ours, options->rounds), measure_median(ratios, options->rounds));
+           measure_median(ours, options->rounds), measure_median(ratios, options->rounds),
+           measure_least(ratios, options->rounds), measure_most(ratios, options->rounds),
+           plain_cpu * us, ours_cpu * us);
 }
 
 /* ---- how far the fold falls behind ---- */
@@ -122,6 +148,12 @@ static void section_lag(const struct options *options) {
     subject_remove(options->dir, "lag.db");
 }
 
+/* ---- with many messages waiting ---- */
+
+static void section_backlog(const struct options *options) {
+    backlog_run(options->dir, LAG_FACTOR * options->burst);
+}
+
 /* ---- with many letters present ---- */
 
 static void section_present(const struct options *options) {
@@ -137,7 +169,7 @@ static const struct section {
     void (*run)(const struct options *options);
 } sections[] = {
     {"make", section_make}, {"burst", section_burst},     {"sustained", section_sustained},
-    {"lag", section_lag},   {"present", section_present},
+    {"lag", section_lag},   {"backlog", section_backlog}, {"present", section_present},
 };
 
 enum { SECTION_COUNT = sizeof sections / sizeof sections[0] };

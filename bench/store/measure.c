@@ -6,10 +6,18 @@
 #include <string.h>
 #include <time.h>
 
-double measure_now(void) {
+static double read_clock(clockid_t which) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(which, &now);
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+double measure_now(void) {
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+double measure_cpu(void) {
+    return read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 static int ascending(const void *a, const void *b) {
@@ -17,12 +25,28 @@ static int ascending(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
-double measure_median(const double *values, size_t count) {
-    double sorted[MEASURE_ROUNDS_MAX];
+static void sort(const double *values, size_t count, double sorted[MEASURE_ROUNDS_MAX]) {
     measure_check(count > 0 && count <= MEASURE_ROUNDS_MAX, "the number of rounds");
     memcpy(sorted, values, count * sizeof *values);
     qsort(sorted, count, sizeof *sorted, ascending);
+}
+
+double measure_median(const double *values, size_t count) {
+    double sorted[MEASURE_ROUNDS_MAX];
+    sort(values, count, sorted);
     return sorted[count / 2];
+}
+
+double measure_least(const double *values, size_t count) {
+    double sorted[MEASURE_ROUNDS_MAX];
+    sort(values, count, sorted);
+    return sorted[0];
+}
+
+double measure_most(const double *values, size_t count) {
+    double sorted[MEASURE_ROUNDS_MAX];
+    sort(values, count, sorted);
+    return sorted[count - 1];
 }
 
 void measure_check(bool good, const char *what) {

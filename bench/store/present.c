@@ -277,18 +277,19 @@ static void show_bulk(struct present *present, const char *what, enum state stat
     struct arena arena;
     arena_init_heap(&arena, 1 << 20);
     struct store_row *rows = memory_array(BULK, sizeof *rows);
-    double begun = measure_now();
+    double begun = measure_now(), begun_cpu = measure_cpu();
     size_t count = select_rows(present, state, &arena, rows);
     for (size_t done = 0; done < count; done += BULK_PAGE)
         change_rows(present, rows + done, count - done < BULK_PAGE ? count - done : BULK_PAGE,
                     change);
     double committed = measure_now() - begun;
     subject_drain(present->subject);
-    double folded = measure_now() - begun;
+    double folded = measure_now() - begun, cpu = measure_cpu() - begun_cpu;
     free(rows);
     arena_free(&arena);
-    printf("%s of %zu: %.0f/s, with the fold %.0f/s (goal %.0f)\n", what, count,
-           (double)count / committed, (double)count / folded, goal);
+    printf("%s of %zu: %.0f/s, with the fold %.0f/s (goal %.0f); %.1f µs of processor each\n", what,
+           count, (double)count / committed, (double)count / folded, goal,
+           cpu * 1e6 / (double)count);
 }
 
 /* ---- commits ---- */

@@ -55,6 +55,7 @@ enum status alarm_start(const struct alarm_options *options, struct alarm **out,
                                             .store = options->store,
                                             .engine = options->engine,
                                             .replays = options->replays,
+                                            .rules = options->rules,
                                             .dlq = options->dlq,
                                             .arg = options->arg};
     make_receivers(alarm, options);

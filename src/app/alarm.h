@@ -7,6 +7,7 @@
 #include "handler/http.h"
 #include "triage/alerts.h"
 #include "triage/replays.h"
+#include "triage/triage_rules.h"
 
 struct alarm;
 
@@ -16,6 +17,7 @@ struct alarm_options {
     struct store *store;
     struct engine *engine;
     struct replays *replays;
+    struct triage_rules *rules;
     struct clock *clock;
     struct http_pool *http;
     uint64_t seed;

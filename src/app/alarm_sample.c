@@ -204,6 +204,20 @@ static void add_replays(struct alarm_sampler *sampler, struct readings *readings
     }
 }
 
+/* ---- triage rules ---- */
+
+static void add_rules(struct alarm_sampler *sampler, struct readings *readings) {
+    struct triage_rules_news *news;
+    size_t count = triage_rules_news(sampler->rules, readings->arena, &news);
+    for (size_t i = 0; i < count; i++) {
+        add(readings, news[i].ticket ? METRIC_TRIAGE_ESCALATED : METRIC_TRIAGE_STOPPED,
+            news[i].subject, 1, news[i].words);
+        struct alert_sample *sample = &readings->list[readings->count - 1];
+        sample->to = news[i].to;
+        sample->to_count = news[i].to_count;
+    }
+}
+
 size_t alarm_sample(void *arg, struct wall now, struct arena *arena, struct alert_sample **out) {
     struct alarm_sampler *sampler = arg;
     struct readings readings = {.arena = arena};
@@ -211,6 +225,7 @@ size_t alarm_sample(void *arg, struct wall now, struct arena *arena, struct aler
     add_dlqs(sampler, &readings, now);
     add_groups(sampler, &readings);
     add_replays(sampler, &readings, now);
+    add_rules(sampler, &readings);
     *out = readings.list;
     return readings.count;
 }

@@ -7,12 +7,14 @@
 #include "triage/alert.h"
 #include "triage/triage.h"
 #include "triage/replays.h"
+#include "triage/triage_rules.h"
 
 struct alarm_sampler {
     struct triage *triage;
     struct store *store;
     struct engine *engine;
     struct replays *replays;
+    struct triage_rules *rules;
     bool (*dlq)(void *arg, struct bytes name, struct engine_dlq *out);
     void *arg;
     struct map reasons;      /* how often each reason usually arrives */

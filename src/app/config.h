@@ -10,6 +10,7 @@
 #include "engine/engine.h"
 #include "triage/alert.h"
 #include "triage/retention.h"
+#include "triage/triage_rule.h"
 
 enum {
     CONFIG_QUEUES_MAX = 10000,
@@ -58,9 +59,16 @@ struct config_retention {
     int64_t keep_ms[RETENTION_COUNT]; /* RETENTION_NEVER: as long as the store is */
 };
 
+/* What walks through a DLQ on a schedule. */
+struct config_triage_rules {
+    const struct triage_rule *list;
+    size_t count;
+};
+
 /* What a DLQ's configuration says to triage. */
 struct config_triage {
     struct config_retention retention;
+    struct config_triage_rules rules;
     uint32_t max_replays;         /* 3 */
     int64_t fresh_ms;             /* fresh.within; 0: letters do not go stale by age */
     struct config_handler *check; /* fresh.check; NULL: none */

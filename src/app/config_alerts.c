@@ -224,9 +224,11 @@ static const struct config_field alerts_fields[] = {
 };
 const struct config_table config_alerts_table = CONFIG_TABLE(alerts_fields);
 
+/* Tickets are for those whom a triage rule names, whatever else is watched. */
 static void add_defaults(struct config_alerts *alerts) {
     for (size_t i = 0; i < alert_default_count; i++)
-        if (!is_defined(alerts, alert_defaults[i].name))
+        if (!is_defined(alerts, alert_defaults[i].name) &&
+            (!alerts->no_defaults || alert_defaults[i].ticket))
             alerts->rules[alerts->rule_count++] = alert_defaults[i];
 }
 
@@ -259,8 +261,7 @@ bool config_alerts_read(struct config_reader *reader, const struct config_node *
     const struct config_node *rules = config_tree_find(node, "rules");
     check_receivers(reader, rules ? rules : node, &said);
     said.own_rule_count = said.rule_count;
-    if (!said.no_defaults)
-        add_defaults(&said);
+    add_defaults(&said);
     *alerts = said;
     return true;
 }

@@ -2,6 +2,7 @@
 
 #include "app/config_retention.h"
 #include "app/config_triage.h"
+#include "app/config_triage_rules.h"
 #include "app/config_value.h"
 
 enum { CAP = 100000, REPLAYS_MOST = 1000000 };
@@ -64,7 +65,7 @@ static const struct config_field dlq_fields[] = {
     CONFIG_NOT_YET("mirror"),
     CONFIG_VALUE("fresh", config_triage_read_fresh, struct said, triage),
     CONFIG_VALUE("retention", config_retention_read, struct said, triage.retention),
-    CONFIG_NOT_YET("triage"),
+    CONFIG_VALUE("triage", config_triage_rules_read, struct said, triage.rules),
     CONFIG_WHOLE("route", read_route),
 };
 const struct config_table config_dlq_table = CONFIG_TABLE(dlq_fields);
@@ -217,6 +218,15 @@ static void check_archive(const struct finish *finish, const struct config_queue
     }
 }
 
+/* Here too one is enough. */
+static void check_rules(const struct finish *finish, const struct config_queue *queue,
+                        const struct config_node *node) {
+    for (size_t i = 0; i < queue->dlq_count; i++)
+        if (!config_triage_rules_check(finish->reader, queue, i,
+                                       place_of(finish, node, queue->dlqs[i].name, "triage")))
+            return;
+}
+
 static const char *difference(const struct engine_dlq *a, const struct engine_dlq *b) {
     if (a->cap != b->cap)
         return "cap";
@@ -277,6 +287,7 @@ void config_dlq_finish(struct config_reader *reader, const struct config_node *r
         struct config_queue *queue = &reader->config->queues[i];
         expand(&finish, queue);
         check_archive(&finish, queue, node);
+        check_rules(&finish, queue, node);
         check_shared(&finish, queue, node);
     }
     check_unused(&finish);

@@ -5,6 +5,7 @@
 #include "app/config_order.h"
 #include "app/config_policy.h"
 #include "app/config_print_rules.h"
+#include "app/config_print_triage.h"
 #include "app/config_retention.h"
 #include "app/sources.h"
 #include "base/instant.h"
@@ -253,6 +254,7 @@ static void put_dlq(struct config_printer *p, const struct engine_dlq *dlq,
     buf_printf(p->out, ", max_replays: %u", triage->max_replays);
     put_fresh(p, triage);
     put_retention(p, &triage->retention);
+    config_print_triage(p, &triage->rules);
     buf_str(p->out, "}\n");
 }
 

@@ -13,6 +13,7 @@
 #include "app/config_retention.h"
 #include "app/config_server.h"
 #include "app/config_triage.h"
+#include "app/config_triage_rules.h"
 #include "app/config_when.h"
 
 extern const struct config_table config_root_table;
@@ -32,6 +33,8 @@ extern const struct config_table config_root_table;
     X("dlq", config_dlq_table)                                                                     \
     X("fresh", config_fresh_table)                                                                 \
     X("retention", config_retention_table)                                                         \
+    X("triage rule", config_triage_rule_table)                                                     \
+    X("when of a triage rule", config_triage_when_table)                                           \
     X("replay", config_replay_table)                                                               \
     X("dlqs", config_dlqs_table)                                                                   \
     X("idempotency", config_idempotency_table)                                                     \

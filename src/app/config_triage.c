@@ -4,6 +4,7 @@
 #include "app/config_handler.h"
 #include "app/config_retention.h"
 #include "app/config_same.h"
+#include "app/config_triage_rules.h"
 #include "app/config_value.h"
 
 #define FRESH_MOST_MS (3650LL * 24 * 3600 * 1000)
@@ -49,6 +50,8 @@ bool config_triage_read_replay(struct config_reader *reader, const struct config
 void config_triage_apply(const struct config_node *entry, const struct config_triage *said,
                          struct config_triage *into) {
     config_retention_apply(&said->retention, &into->retention);
+    if (config_tree_find(entry, "triage"))
+        into->rules = said->rules;
     if (config_tree_find(entry, "max_replays"))
         into->max_replays = said->max_replays;
     if (config_tree_find(entry, "fresh")) {
@@ -62,5 +65,7 @@ const char *config_triage_difference(const struct config_triage *a, const struct
         return "max_replays";
     if (!config_retention_same(&a->retention, &b->retention))
         return "retention";
+    if (!config_triage_rules_same(&a->rules, &b->rules))
+        return "triage";
     return a->fresh_ms == b->fresh_ms && config_same_handler(a->check, b->check) ? NULL : "fresh";
 }

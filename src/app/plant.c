@@ -7,12 +7,12 @@
 #include "app/alarm.h"
 #include "app/config_current.h"
 #include "app/config_find.h"
-#include "app/config_retention.h"
 #include "app/instance.h"
 #include "app/reload.h"
 #include "app/replay_plant.h"
 #include "app/sinks.h"
 #include "app/sources.h"
+#include "app/upkeep.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
@@ -48,7 +48,7 @@ struct plant {
     struct sinks sinks;
     struct triage triage;
     struct replay_plant *replays;
-    struct retention *retention;
+    struct upkeep *upkeep;
     struct engine *engine;
     struct alarm *alarm;
     struct line *lines;
@@ -209,22 +209,25 @@ static enum status make_replays(struct plant *plant, struct err *err) {
     return replay_plant_new(&options, &plant->replays, err);
 }
 
-/* ---- retention ---- */
+/* ---- upkeep ---- */
 
-static size_t retention_rules(void *arg, struct arena *arena, struct retention_rule **out) {
+/* Alerts look again, if they look at all by now. */
+static void on_news(void *arg) {
     struct plant *plant = arg;
-    const struct config *config = config_current_borrow(&plant->current);
-    size_t count = config_retention_rules(config, arena, out);
-    config_current_release(&plant->current);
-    return count;
+    pthread_mutex_lock(&plant->server_lock);
+    if (plant->alarm)
+        alerts_wake(alarm_alerts(plant->alarm));
+    pthread_mutex_unlock(&plant->server_lock);
 }
 
-static void start_retention(struct plant *plant) {
-    struct retention_options options = {.triage = &plant->triage,
-                                        .base_dir = plant->started->dir,
-                                        .rules = retention_rules,
-                                        .arg = plant};
-    plant->retention = retention_start(&options);
+static enum status start_upkeep(struct plant *plant, struct err *err) {
+    struct upkeep_options options = {.triage = &plant->triage,
+                                     .replays = replay_plant_replays(plant->replays),
+                                     .base_dir = plant->started->dir,
+                                     .current = &plant->current,
+                                     .news = on_news,
+                                     .arg = plant};
+    return upkeep_start(&options, &plant->upkeep, err);
 }
 
 static void *engine_thread(void *arg) {
@@ -238,6 +241,7 @@ static enum status start_alarm(struct plant *plant, struct err *err) {
                                     .store = plant->store,
                                     .engine = plant->engine,
                                     .replays = replay_plant_replays(plant->replays),
+                                    .rules = upkeep_rules(plant->upkeep),
                                     .clock = &clock_system,
                                     .http = plant->http,
                                     .seed = random_seed(),
@@ -264,6 +268,7 @@ static enum status open_port(struct plant *plant, struct err *err) {
                                      .triage = &plant->triage,
                                      .base_dir = plant->started->dir,
                                      .replays = replay_plant_replays(plant->replays),
+                                     .rules = upkeep_rules(plant->upkeep),
                                      .alerts = alarm_alerts(plant->alarm),
                                      .config = config_current_view(&plant->current),
                                      .version = BYTES(IMPOUND_VERSION),
@@ -295,9 +300,10 @@ enum status plant_start(struct config *config, struct plant **out, struct err *e
         thread_start(&plant->engine_thread, "engine", engine_thread, plant->engine);
         plant->engine_runs = true;
         replay_plant_run(plant->replays);
-        start_retention(plant);
-        status = start_alarm(plant, err);
+        status = start_upkeep(plant, err);
     }
+    if (status == STATUS_OK)
+        status = start_alarm(plant, err);
     if (status == STATUS_OK)
         status = open_port(plant, err);
     if (status != STATUS_OK) {
@@ -327,7 +333,7 @@ enum status plant_reload(struct plant *plant, struct config *config, struct err 
         config_current_replace(&plant->current, config);
     else
         config_current_refuse(&plant->current, config);
-    retention_wake(plant->retention);
+    upkeep_reload(plant->upkeep);
     return status;
 }
 
@@ -364,13 +370,14 @@ void plant_stop(struct plant *plant) {
     if (plant->engine_runs)
         engine_hold(plant->engine, plant->current.config->drain_ms);
     close_port(plant);
-    retention_stop(plant->retention);
+    upkeep_stop(plant->upkeep);
     replay_plant_stop(plant->replays);
     if (plant->engine_runs) {
         engine_stop(plant->engine);
         pthread_join(plant->engine_thread, NULL);
     }
     stop_alarm(plant);
+    upkeep_free(plant->upkeep);
     /* Before the engine is freed: brokers and the store may still be about to tell it what is
      * ready. */
     for (size_t i = 0; i < plant->line_count; i++)

@@ -4,6 +4,34 @@
 #include <stdlib.h>
 
 #include "base/mailbox.h"
+#include "broker/kafka_source.h"
+#include "broker/nats_source.h"
+#include "broker/rabbit_source.h"
+#include "broker/redis_source.h"
+
+#ifdef IMPOUND_REDIS
+#define REDIS redis_source_check, redis_source_new
+#else
+#define REDIS NULL, NULL
+#endif
+
+#ifdef IMPOUND_NATS
+#define NATS nats_source_check, nats_source_new
+#else
+#define NATS NULL, NULL
+#endif
+
+#ifdef IMPOUND_RABBITMQ
+#define RABBITMQ rabbit_source_check, rabbit_source_new
+#else
+#define RABBITMQ NULL, NULL
+#endif
+
+#ifdef IMPOUND_KAFKA
+#define KAFKA kafka_source_check, kafka_source_new
+#else
+#define KAFKA NULL, NULL
+#endif
 
 /* An adapter is known by up to two schemes, the second one with TLS. One that this build leaves out
  * has no functions. */
@@ -13,9 +41,12 @@ static const struct sources_kind {
     enum status (*check)(struct bytes url, struct err *err);
     struct broker *(*make)(const struct broker_options *options);
 } kinds[] = {
-    {{"redis", "rediss"}, NULL, NULL, NULL}, {{"amqp", "amqps"}, NULL, NULL, NULL},
-    {{"nats", "tls"}, NULL, NULL, NULL},     {{"kafka", NULL}, NULL, NULL, NULL},
-    {{"sqs", NULL}, NULL, NULL, NULL},       {{"pubsub", NULL}, NULL, NULL, NULL},
+    {{"redis", "rediss"}, "hiredis", REDIS},
+    {{"amqp", "amqps"}, "librabbitmq", RABBITMQ},
+    {{"nats", "tls"}, "libnats", NATS},
+    {{"kafka", "kafkas"}, "librdkafka", KAFKA},
+    {{"sqs", NULL}, NULL, NULL, NULL},
+    {{"pubsub", NULL}, NULL, NULL, NULL},
 };
 
 static const struct sources_kind *find(struct bytes scheme) {

@@ -153,6 +153,17 @@ bool bytes_is_utf8(struct bytes text) {
     return text.len == 0;
 }
 
+/* C0, DEL and C1 are the control characters. */
+bool bytes_is_printable(struct bytes text) {
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.ptr[i];
+        bool c1 = c == 0xc2 && i + 1 < text.len && (unsigned char)text.ptr[i + 1] < 0xa0;
+        if (c < 0x20 || c == 0x7f || c1)
+            return false;
+    }
+    return bytes_is_utf8(text);
+}
+
 /* FNV-1a with a final mix, so that short keys spread over all 64 bits. */
 uint64_t bytes_hash(struct bytes text) {
     uint64_t h = 0xcbf29ce484222325u;

@@ -39,6 +39,7 @@ struct bytes bytes_clip(struct bytes text, size_t max);
 /* `*` matches any run; ASCII case is ignored. */
 bool bytes_glob(struct bytes pattern, struct bytes text);
 bool bytes_is_utf8(struct bytes text);
+bool bytes_is_printable(struct bytes text); /* UTF-8 without control characters */
 /* Length of the UTF-8 sequence at the front; 0 when there is no legal one, or no text. */
 size_t bytes_utf8_front(struct bytes text);
 /* 64-bit hash, the same on every machine and in every version (it is written to disk). */

@@ -7,8 +7,6 @@
 #include "broker/redis_sink.h"
 
 #include <assert.h>
-#include <hiredis/hiredis.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -18,15 +16,14 @@
 #include "base/mailbox.h"
 #include "base/memory.h"
 #include "base/thread.h"
-#include "broker/redis_url.h"
+#include "broker/redis_connection.h"
 
 enum {
-    REDIS_CONNECT_TIMEOUT_MS = 2000,
-    REDIS_COMMAND_TIMEOUT_MS = 5000,
     REDIS_HOLD_FIRST_MS = 100, /* after a connection that failed; doubles … */
     REDIS_HOLD_LAST_MS = 1000, /* … up to this */
     REDIS_PIPELINE_MAX = 64,   /* commands sent before their answers are read */
     REDIS_KEY_MAX = 64 * 1024, /* bytes of a key */
+    REDIS_FIELDS_MAX = 320,    /* headers of an entry */
 };
 
 struct redis_sink {
@@ -38,7 +35,7 @@ struct redis_sink {
     atomic_bool closing;
     pthread_t thread;
 
-    redisContext *context; /* NULL: not connected */
+    struct redis_connection *connection; /* NULL: not connected */
     struct mono hold_until;
     int64_t hold_ms;
     struct err trouble; /* of the last connection */
@@ -50,68 +47,11 @@ struct order {
     struct sink_item *item;
 };
 
-static struct timeval timeval_of(int64_t ms) {
-    return (struct timeval){.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
-}
-
 /* ---- the connection ---- */
 
 static void disconnect(struct redis_sink *redis) {
-    redisFree(redis->context);
-    redis->context = NULL;
-}
-
-/* One command whose answer is no more than OK. */
-static bool said_ok(struct redis_sink *redis, redisReply *reply, struct err *err) {
-    const redisContext *context = redis->context;
-    bool ok = reply && reply->type != REDIS_REPLY_ERROR;
-    if (!reply)
-        err_set(err, STATUS_UNREACHABLE, "redis %.*s:%u: %s", BYTES_ARG(redis->url.host),
-                redis->url.port, context->errstr);
-    else if (!ok)
-        err_set(err, STATUS_BUSY, "redis %.*s:%u: %s", BYTES_ARG(redis->url.host), redis->url.port,
-                reply->str);
-    if (reply)
-        freeReplyObject(reply);
-    return ok;
-}
-
-static bool log_in(struct redis_sink *redis, struct err *err) {
-    struct bytes user = redis->url.user, password = redis->url.password;
-    if (password.len == 0)
-        return true;
-    redisReply *reply = user.len
-                            ? redisCommand(redis->context, "AUTH %b %b", user.ptr, user.len,
-                                           password.ptr, password.len)
-                            : redisCommand(redis->context, "AUTH %b", password.ptr, password.len);
-    return said_ok(redis, reply, err);
-}
-
-static bool choose_database(struct redis_sink *redis, struct err *err) {
-    if (redis->url.database == 0)
-        return true;
-    redisReply *reply = redisCommand(redis->context, "SELECT %u", redis->url.database);
-    return said_ok(redis, reply, err);
-}
-
-static bool dial(struct redis_sink *redis, struct err *err) {
-    redis->context = redisConnectWithTimeout(redis->url.host.ptr, redis->url.port,
-                                             timeval_of(REDIS_CONNECT_TIMEOUT_MS));
-    if (!redis->context)
-        abort();
-    if (redis->context->err) {
-        err_set(err, STATUS_UNREACHABLE, "redis %.*s:%u: %s", BYTES_ARG(redis->url.host),
-                redis->url.port, redis->context->errstr);
-        return false;
-    }
-    redisSetTimeout(redis->context, timeval_of(REDIS_COMMAND_TIMEOUT_MS));
-    return log_in(redis, err) && choose_database(redis, err);
-}
-
-/* Nothing is expected on an idle connection: what can be read there is its end. */
-static bool went_away(const redisContext *context) {
-    struct pollfd watched = {.fd = context->fd, .events = POLLIN};
-    return poll(&watched, 1, 0) != 0;
+    redis_connection_free(redis->connection);
+    redis->connection = NULL;
 }
 
 static void hold(struct redis_sink *redis, struct mono now) {
@@ -122,19 +62,18 @@ static void hold(struct redis_sink *redis, struct mono now) {
 
 static bool connect_if_needed(struct redis_sink *redis) {
     struct mono now = clock_now(redis->clock).mono;
-    if (redis->context && went_away(redis->context))
+    if (redis->connection && redis_connection_ended(redis->connection))
         disconnect(redis);
-    if (redis->context)
+    if (redis->connection)
         return true;
     if (now.ms < redis->hold_until.ms)
         return false;
-    if (dial(redis, &redis->trouble)) {
+    redis->connection = redis_connection_open(&redis->url, redis->clock, &redis->trouble);
+    if (redis->connection)
         redis->hold_ms = REDIS_HOLD_FIRST_MS;
-        return true;
-    }
-    disconnect(redis);
-    hold(redis, now);
-    return false;
+    else
+        hold(redis, now);
+    return redis->connection != NULL;
 }
 
 /* ---- publishing ---- */
@@ -150,39 +89,78 @@ static void put_key(struct buf *out, struct bytes rest, struct bytes id) {
 }
 
 /* SET key value [PX ttl] */
-static void send_item(struct redis_sink *redis, const struct sink_item *item) {
+static void add_set(struct redis_sink *redis, const struct sink_item *item) {
     struct buf key;
     char ttl[32];
     buf_init_heap(&key, REDIS_KEY_MAX);
     put_key(&key, redis->url.key, item->id);
-    int ttl_len = snprintf(ttl, sizeof ttl, "%lld", (long long)redis->url.ttl_ms);
-    const char *words[] = {"SET", buf_cstr(&key), item->body.len ? item->body.ptr : "", "PX", ttl};
-    size_t lengths[] = {3, key.len, item->body.len, 2, (size_t)ttl_len};
-    redisAppendCommandArgv(redis->context, redis->url.ttl_ms ? 5 : 3, words, lengths);
+    snprintf(ttl, sizeof ttl, "%lld", (long long)redis->url.ttl_ms);
+    struct bytes words[] = {BYTES("SET"), buf_view(&key), item->body, BYTES("PX"), bytes_of(ttl)};
+    redis_connection_add(redis->connection, words, redis->url.ttl_ms ? 5 : 3);
     buf_free(&key);
+}
+
+/* LPUSH list body: whoever reads it takes from the right, as we do. */
+static void add_push(struct redis_sink *redis, const struct sink_item *item) {
+    struct bytes words[] = {BYTES("LPUSH"), redis->url.list, item->body};
+    redis_connection_add(redis->connection, words, 3);
+}
+
+/* XADD stream * body … [key …] [content_type …] [header value]…, as redis_message.h reads it. */
+static void add_entry(struct redis_sink *redis, const struct sink_item *item) {
+    struct bytes words[9 + 2 * REDIS_FIELDS_MAX] = {BYTES("XADD"), redis->url.stream, BYTES("*"),
+                                                    BYTES("body"), item->body};
+    size_t count = 5;
+    if (item->key.ptr) {
+        words[count++] = BYTES("key");
+        words[count++] = item->key;
+    }
+    if (item->content_type.len) {
+        words[count++] = BYTES("content_type");
+        words[count++] = item->content_type;
+    }
+    for (size_t i = 0; i < item->header_count && i < REDIS_FIELDS_MAX; i++) {
+        words[count++] = item->headers[i].name;
+        words[count++] = item->headers[i].value;
+    }
+    redis_connection_add(redis->connection, words, count);
+}
+
+static void add_item(struct redis_sink *redis, const struct sink_item *item) {
+    if (redis->url.key.len)
+        add_set(redis, item);
+    else if (redis->url.list.len)
+        add_push(redis, item);
+    else
+        add_entry(redis, item);
 }
 
 /* Once the connection is gone, what was sent on it behind this one has failed like it. */
 static bool read_answer(struct redis_sink *redis, struct err *err) {
-    void *reply = NULL;
-    if (!redis->context) {
+    if (!redis->connection) {
         *err = redis->trouble;
         return false;
     }
-    if (redisGetReply(redis->context, &reply) != REDIS_OK)
-        reply = NULL;
-    bool ok = said_ok(redis, reply, err);
+    redisReply *reply =
+        redis_connection_read(redis->connection, REDIS_COMMAND_TIMEOUT_MS, &redis->trouble);
     if (!reply) {
-        redis->trouble = *err;
+        *err = redis->trouble;
         disconnect(redis);
+        return false;
     }
+    bool ok = reply->type != REDIS_REPLY_ERROR;
+    if (!ok)
+        redis_connection_refused(redis->connection, reply, err);
+    freeReplyObject(reply);
     return ok;
 }
 
 static void publish_group(struct redis_sink *redis, struct sink_item **items, size_t count) {
     bool connected = connect_if_needed(redis);
     for (size_t i = 0; connected && i < count; i++)
-        send_item(redis, items[i]);
+        add_item(redis, items[i]);
+    if (connected && redis_connection_send(redis->connection, &redis->trouble) != STATUS_OK)
+        disconnect(redis);
     for (size_t i = 0; i < count; i++) {
         struct err err;
         bool ok = read_answer(redis, &err);

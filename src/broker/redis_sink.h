@@ -1,4 +1,5 @@
-/* redis_sink: answers set as keys of a Redis server. */
+/* redis_sink: what is published to a Redis server: set as keys, pushed on a list, or added to a
+ * stream. */
 #ifndef BROKER_REDIS_SINK_H
 #define BROKER_REDIS_SINK_H
 

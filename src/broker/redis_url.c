@@ -29,6 +29,11 @@ static bool read_group(struct bytes text, void *out) {
     return text.len > 0;
 }
 
+static bool read_idle(struct bytes text, void *out) {
+    struct redis_url *url = out;
+    return duration_parse(text, &url->idle_ms) && url->idle_ms >= REDIS_URL_IDLE_LEAST_MS;
+}
+
 static bool read_ca(struct bytes text, void *out) {
     ((struct redis_url *)out)->ca_file = text;
     return text.len > 0;
@@ -42,11 +47,20 @@ static bool read_ca(struct bytes text, void *out) {
     { "ca", read_ca, "a PEM file" }
 
 static const struct url_field source_fields[] = {
-    LIST, STREAM, {"group", read_group, "the name of a consumer group"}, CA};
+    LIST,
+    STREAM,
+    {"group", read_group, "the name of a consumer group"},
+    {"idle", read_idle, "a duration of at least 1s, such as 30s"},
+    CA,
+};
 
 static const struct url_field sink_fields[] = {
     {"key", read_key, "a key with " REDIS_URL_ID " in it, such as result:" REDIS_URL_ID},
-    {"ttl", read_ttl, "a duration such as 24h"}};
+    {"ttl", read_ttl, "a duration such as 24h"},
+    LIST,
+    STREAM,
+    CA,
+};
 
 /* ---- who and where ---- */
 
@@ -63,7 +77,8 @@ static enum status read_place(const struct url *url, struct redis_url *out, stru
                               .host = url->hosts[0].name,
                               .port = url->hosts[0].port ? url->hosts[0].port : REDIS_URL_PORT,
                               .user = url->user,
-                              .password = url->password};
+                              .password = url->password,
+                              .idle_ms = REDIS_URL_IDLE_MS};
     if (!out->tls && !bytes_is(url->scheme, "redis"))
         return err_set(err, STATUS_INVALID, "it does not begin with redis:// or rediss://");
     if (url->host_count > 1)
@@ -107,9 +122,10 @@ enum status redis_url_sink(struct bytes text, struct arena *arena, struct redis_
     enum status status = parse(text, sink_fields, COUNT(sink_fields), arena, out, err);
     if (status != STATUS_OK)
         return status;
-    if (out->tls)
-        return err_set(err, STATUS_NOT_YET, "answers over rediss:// are not in this version");
-    return out->key.len
-               ? STATUS_OK
-               : err_set(err, STATUS_INVALID, "it has no key, such as ?key=result:" REDIS_URL_ID);
+    if ((out->key.len > 0) + (out->list.len > 0) + (out->stream.len > 0) != 1)
+        return err_set(err, STATUS_INVALID,
+                       "expected ?key=result:" REDIS_URL_ID ", ?list=NAME or ?stream=NAME");
+    if (out->ttl_ms && !out->key.len)
+        return err_set(err, STATUS_INVALID, "ttl: only a key has one");
+    return STATUS_OK;
 }

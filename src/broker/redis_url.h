@@ -5,7 +5,12 @@
 
 #include "broker/url.h"
 
-enum { REDIS_URL_PORT = 6379, REDIS_URL_DATABASE_MAX = 65535 };
+enum {
+    REDIS_URL_PORT = 6379,
+    REDIS_URL_DATABASE_MAX = 65535,
+    REDIS_URL_IDLE_MS = 30 * 1000,
+    REDIS_URL_IDLE_LEAST_MS = 1000,
+};
 
 /* Where in a key the message's id stands. */
 #define REDIS_URL_ID "{id}"
@@ -23,6 +28,7 @@ struct redis_url {
     struct bytes stream; /* a stream's name */
     struct bytes group;  /* of the stream; a source's alone, which must have it */
     int64_t ttl_ms;      /* of the key; 0: for ever */
+    int64_t idle_ms;     /* `idle=`: a consumer that was silent for so long is dead; 30 s */
 };
 
 /* Texts live in the arena (heap). INVALID: err says what is wrong with it. */

@@ -35,6 +35,7 @@ extern const struct options_row cmd_audit_options[];
 extern const struct options_row cmd_compensate_options[];
 extern const struct options_row cmd_demo_options[];
 extern const struct options_row cmd_discard_options[];
+extern const struct options_row cmd_dlqs_options[];
 extern const struct options_row cmd_escalate_options[];
 extern const struct options_row cmd_explain_options[];
 extern const struct options_row cmd_export_options[];

@@ -42,5 +42,10 @@ static void view_one(const struct cli_env *env, struct json answer, struct arena
 }
 
 int cmd_queues_run(const struct cli_env *env, int argc, char **argv) {
-    return command_show_all_or_one(env, argc, argv, "/v1/queues", view_all, view_one);
+    struct options options;
+    if (!command_options(env, NULL, argc, argv, 0, 1, &options))
+        return status_exit(STATUS_USAGE);
+    int code = command_show_all_or_one(env, &options, "/v1/queues", view_all, view_one);
+    options_free(&options);
+    return code;
 }

@@ -7,8 +7,6 @@
 #include "cli/path.h"
 #include "cli/replay_view.h"
 
-enum { BODY_MAX = 1 << 20 };
-
 const struct options_row cmd_replays_options[] = {
     {"pause", NULL, "send nothing more for now", 0},
     {"resume", NULL, "go on after a pause", 0},
@@ -35,21 +33,8 @@ static const char *change_of(const struct options *options) {
 
 static int change(const struct cli_env *env, const struct options *options, struct path *path,
                   const char *what) {
-    struct buf body;
-    const char *why = options_get(options, "why");
-    buf_init_heap(&body, BODY_MAX);
-    struct json_out json = json_out(&body);
-    json_open(&json, '{');
-    if (why) {
-        json_key(&json, "why");
-        json_put_str(&json, why);
-    }
-    json_close(&json, '}');
     path_segment(path, what);
-    struct client_call call = {path_text(path), "application/json", buf_view(&body)};
-    int code = command_show(env, &call, view_line);
-    buf_free(&body);
-    return code;
+    return command_post_why(env, path_text(path), options_get(options, "why"), view_line);
 }
 
 static int show(const struct cli_env *env, const struct options *options, struct path *path) {

@@ -8,19 +8,37 @@
 
 enum { TEXT_MAX = 4096 };
 
-/* Each list ends with NULL. A part that a build can leave out stands here under its #ifdef. */
+/* Parts that a build can leave out. */
+#ifdef IMPOUND_REDIS
+#define REDIS "redis",
+#else
+#define REDIS
+#endif
+#ifdef IMPOUND_NATS
+#define NATS "nats",
+#else
+#define NATS
+#endif
+#ifdef IMPOUND_RABBITMQ
+#define RABBITMQ "rabbitmq",
+#else
+#define RABBITMQ
+#endif
+#ifdef IMPOUND_KAFKA
+#define KAFKA "kafka",
+#else
+#define KAFKA
+#endif
+
+/* Each list ends with NULL. */
 static const struct {
     const char *kind;
-    const char *parts[4];
+    const char *parts[8];
 } built_in[] = {
-    {"stores", {"sqlite"}},
-    {"sources", {"builtin"}},
-    {"handlers", {"http", "exec"}},
-#ifdef IMPOUND_REDIS
-    {"sinks", {"redis"}},
-#else
-    {"sinks", {NULL}},
-#endif
+    {"stores", {"sqlite", NULL}},
+    {"sources", {"builtin", REDIS RABBITMQ NATS KAFKA NULL}},
+    {"handlers", {"http", "exec", NULL}},
+    {"sinks", {REDIS RABBITMQ NATS KAFKA NULL}},
 };
 
 enum { KIND_COUNT = sizeof built_in / sizeof *built_in };

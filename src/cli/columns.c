@@ -28,6 +28,8 @@ static const struct listing_column dlq[] = {
     {{"OLDEST", true}, "oldest_age_seconds", field_age},
     {{"EVER", true}, "total", NULL},
     {{"SPILLED", true}, "spilled", NULL},
+    {{"FIXED %", true}, "auto_fixed_percent", NULL},
+    {{"ESCALATED %", true}, "escalated_percent", NULL},
     {{"OWNER", false}, "owner", NULL},
     {{0}, NULL, NULL},
 };

@@ -7,7 +7,8 @@
 #include "cli/path.h"
 #include "cli/text.h"
 
-#define CHUNK ((size_t)16 * 1024)
+#define CHUNK        ((size_t)16 * 1024)
+#define WHY_BODY_MAX ((size_t)1024 * 1024)
 
 bool command_options(const struct cli_env *env, const struct options_row *rows, int argc,
                      char **argv, size_t least, size_t most, struct options *out) {
@@ -95,18 +96,31 @@ int command_patch(const struct cli_env *env, const struct client_call *call, com
     return send_and_show(env, client_patch, call, view);
 }
 
-int command_show_all_or_one(const struct cli_env *env, int argc, char **argv, const char *path,
-                            command_view *all, command_view *one) {
-    struct options options;
+int command_post_why(const struct cli_env *env, const char *path, const char *why,
+                     command_view *view) {
+    struct buf body;
+    buf_init_heap(&body, WHY_BODY_MAX);
+    struct json_out json = json_out(&body);
+    json_open(&json, '{');
+    if (why) {
+        json_key(&json, "why");
+        json_put_str(&json, why);
+    }
+    json_close(&json, '}');
+    int code =
+        command_show(env, &(struct client_call){path, "application/json", buf_view(&body)}, view);
+    buf_free(&body);
+    return code;
+}
+
+int command_show_all_or_one(const struct cli_env *env, const struct options *options,
+                            const char *path, command_view *all, command_view *one) {
     struct path place;
-    if (!command_options(env, NULL, argc, argv, 0, 1, &options))
-        return status_exit(STATUS_USAGE);
     path_init(&place, path);
-    if (options.arg_count > 0)
-        path_segment(&place, options.args[0]);
+    if (options->arg_count > 0)
+        path_segment(&place, options->args[0]);
     int code = command_show(env, &(struct client_call){.path = path_text(&place)},
-                            options.arg_count > 0 ? one : all);
+                            options->arg_count > 0 ? one : all);
     path_free(&place);
-    options_free(&options);
     return code;
 }

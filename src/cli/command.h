@@ -30,8 +30,11 @@ typedef void command_view(const struct cli_env *env, struct json answer, struct 
 int command_show(const struct cli_env *env, const struct client_call *call, command_view *view);
 /* The same with PATCH. */
 int command_patch(const struct cli_env *env, const struct client_call *call, command_view *view);
-/* A verb that shows what lies at `path`: all of it, or with an argument the one of that name. */
-int command_show_all_or_one(const struct cli_env *env, int argc, char **argv, const char *path,
-                            command_view *all, command_view *one);
+/* POSTs {"why": …}, or {} without one, and shows the answer. */
+int command_post_why(const struct cli_env *env, const char *path, const char *why,
+                     command_view *view);
+/* Shows what lies at `path`: all of it, or with an argument the one of that name. */
+int command_show_all_or_one(const struct cli_env *env, const struct options *options,
+                            const char *path, command_view *all, command_view *one);
 
 #endif

@@ -5,8 +5,6 @@
 #include "cli/path.h"
 #include "cli/text.h"
 
-enum { BODY_MAX = 1 << 20 };
-
 static void view(const struct cli_env *env, struct json answer, struct arena *arena,
                  struct buf *out) {
     (void)env;
@@ -23,21 +21,10 @@ static void view(const struct cli_env *env, struct json answer, struct arena *ar
 int queue_change(const struct cli_env *env, const char *queue, const char *change,
                  const char *why) {
     struct path path;
-    struct buf body;
-    buf_init_heap(&body, BODY_MAX);
-    struct json_out json = json_out(&body);
-    json_open(&json, '{');
-    if (why) {
-        json_key(&json, "why");
-        json_put_str(&json, why);
-    }
-    json_close(&json, '}');
     path_init(&path, "/v1/queues");
     path_segment(&path, queue);
     path_segment(&path, change);
-    struct client_call call = {path_text(&path), "application/json", buf_view(&body)};
-    int code = command_show(env, &call, view);
+    int code = command_post_why(env, path_text(&path), why, view);
     path_free(&path);
-    buf_free(&body);
     return code;
 }

@@ -20,10 +20,12 @@ static const struct cli_verb own[] = {
      "  impound queues\n"
      "  impound queues orders",
      cmd_queues_run, NULL},
-    {"dlqs", "dlqs [NAME]", "how the dead-letter queues are: depth, age, reasons",
+    {"dlqs", "dlqs [NAME]", "how the dead-letter queues are: depth, age, reasons, triage rules",
+     "With --resume, triage rules of the one that is named go on after they stopped themselves.\n\n"
      "  impound dlqs\n"
-     "  impound dlqs orders.dlq",
-     cmd_dlqs_run, NULL},
+     "  impound dlqs orders.dlq\n"
+     "  impound dlqs orders.dlq --resume --why 'fixed in 1.4'",
+     cmd_dlqs_run, cmd_dlqs_options},
     {"ls", "ls [DLQ]", "list letters, newest first",
      "Without DLQ: the letters of all of them, or with --queue every message that the queue "
      "holds.\n"

@@ -111,6 +111,10 @@ void envelope_store(const struct envelope *envelope, struct buf *out);
 /* Reads what envelope_store wrote, and the JSON that stores held before it. As envelope_decode. */
 enum status envelope_restore(struct bytes stored, struct arena *arena, struct envelope *out,
                              struct err *err);
+/* The same for who needs no more than facts: headers, history, source and context may be left out,
+ * and are then not looked at. */
+enum status envelope_restore_facts(struct bytes stored, struct arena *arena, struct envelope *out,
+                                   struct err *err);
 
 /* Hand-overs of its present round that were judged: of its compensation while it has one. */
 static inline uint32_t envelope_tries(const struct envelope *envelope) {

@@ -6,6 +6,7 @@ struct restoring {
     struct arena *arena;
     enum status status; /* what is returned when a member cannot be read */
     const char *wrong;  /* the innermost member that could not be */
+    bool facts;         /* what is long is passed over */
 };
 
 /* A member's value; `text` is a part's bytes too. */
@@ -244,11 +245,12 @@ static bool restore_section(struct restoring *r, const struct value *value, void
 static const struct form {
     enum stored_kind kind;
     restore_fn *restore; /* NULL: it is never stored */
+    bool is_long;
 } forms[FORM_COUNT] = {
     [FORM_TEXT] = {STORED_TEXT, restore_text},
     [FORM_MAYBE_TEXT] = {STORED_TEXT, restore_text},
-    [FORM_OBJECT] = {STORED_TEXT, restore_object},
-    [FORM_CONTEXT] = {STORED_TEXT, restore_object},
+    [FORM_OBJECT] = {STORED_TEXT, restore_object, true},
+    [FORM_CONTEXT] = {STORED_TEXT, restore_object, true},
     [FORM_TIME] = {STORED_NUMBER, restore_time},
     [FORM_U32] = {STORED_NUMBER, restore_u32},
     [FORM_SIZE] = {STORED_NUMBER, restore_wide},
@@ -263,8 +265,8 @@ static const struct form {
     [FORM_KIND] = {STORED_TEXT, restore_kind},
     [FORM_RESOLUTION] = {STORED_TEXT, restore_resolution},
     [FORM_CAUSE] = {STORED_TEXT, restore_cause},
-    [FORM_HEADERS] = {STORED_PART, restore_headers},
-    [FORM_HISTORY] = {STORED_PART, restore_history},
+    [FORM_HEADERS] = {STORED_PART, restore_headers, true},
+    [FORM_HISTORY] = {STORED_PART, restore_history, true},
     [FORM_VERDICT] = {STORED_TEXT, restore_verdict},
     [FORM_SECTION] = {STORED_PART, restore_section},
     [FORM_MAYBE_SECTION] = {STORED_PART, restore_section},
@@ -287,6 +289,8 @@ static const struct envelope_field *field_numbered(const struct envelope_section
 static bool restore_member(struct restoring *r, const struct value *value, void *base,
                            const struct envelope_field *field) {
     const struct form *form = &forms[field->form];
+    if (r->facts && form->is_long)
+        return true;
     if (form->restore && form->kind == value->kind &&
         form->restore(r, value, (char *)base + field->offset, field))
         return true;
@@ -311,11 +315,11 @@ static bool restore_members(struct restoring *r, struct bytes members, void *bas
     return true;
 }
 
-enum status envelope_restore(struct bytes stored, struct arena *arena, struct envelope *out,
-                             struct err *err) {
+static enum status restore(struct bytes stored, bool facts, struct arena *arena,
+                           struct envelope *out, struct err *err) {
     if (stored.len == 0 || stored.ptr[0] != STORED_VERSION)
         return envelope_decode(stored, arena, out, err);
-    struct restoring r = {arena, STATUS_CORRUPT, NULL};
+    struct restoring r = {arena, STATUS_CORRUPT, NULL, facts};
     *out = (struct envelope){.state = STATE_COUNT, .retry_after_ms = -1};
     if (!restore_members(&r, bytes_cut(stored, 1, stored.len), out, &envelope_fields))
         return err_set(err, r.status, "an envelope that cannot be read: %s",
@@ -323,4 +327,14 @@ enum status envelope_restore(struct bytes stored, struct arena *arena, struct en
     if (out->state == STATE_COUNT || out->id.len == 0 || out->queue.len == 0)
         return err_set(err, STATUS_CORRUPT, "an envelope without a state, an id or a queue");
     return STATUS_OK;
+}
+
+enum status envelope_restore(struct bytes stored, struct arena *arena, struct envelope *out,
+                             struct err *err) {
+    return restore(stored, false, arena, out, err);
+}
+
+enum status envelope_restore_facts(struct bytes stored, struct arena *arena, struct envelope *out,
+                                   struct err *err) {
+    return restore(stored, true, arena, out, err);
 }

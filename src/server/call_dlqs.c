@@ -1,8 +1,12 @@
-/* /v1/dlqs: how the DLQs are. Configured ones are there even when nothing ever died. */
+/* /v1/dlqs: how the DLQs are, and their triage rules set going again. Configured DLQs are there
+ * even when nothing ever died. */
 #include "server/call.h"
 
+#include "server/member.h"
 #include "server/request.h"
 #include "server/view.h"
+
+enum { WHY_MAX = 255 };
 
 void call_dlqs_list(struct request *request) {
     const struct server_options *options = &request->server->options;
@@ -16,7 +20,7 @@ void call_dlqs_list(struct request *request) {
     for (size_t i = 0; i < count; i++) {
         struct view_dlq dlq;
         if (view_dlq_find(options, names[i], now, &request->arena, &dlq))
-            view_dlq(&json, &dlq, now);
+            view_dlq(&json, options, &dlq, now);
     }
     json_close(&json, ']');
     json_key(&json, "cursor");
@@ -33,6 +37,27 @@ void call_dlqs_show(struct request *request) {
         return;
     }
     struct json_out json = json_out(&request->out);
-    view_dlq(&json, &dlq, now);
+    view_dlq(&json, &request->server->options, &dlq, now);
     request_answer(request, 200);
+}
+
+static enum status set_why(void *into, struct json value, struct arena *arena, struct err *err) {
+    return value.type == JSON_NULL ? STATUS_OK : member_text(value, 0, WHY_MAX, arena, into, err);
+}
+
+void call_dlqs_resume(struct request *request) {
+    static const struct member members[] = {{"why", set_why}};
+    struct triage_rules *rules = request->server->options.rules;
+    struct json object;
+    struct bytes why = BYTES_NONE;
+    struct err err;
+    if (!request_json(request, true, &object))
+        return;
+    enum status status = member_read(members, 1, object, &why, &request->arena, &err);
+    if (status == STATUS_OK)
+        status = triage_rules_resume(rules, request->params[0], request->actor, why, &err);
+    if (status == STATUS_OK)
+        call_dlqs_show(request);
+    else
+        request_problem(request, status, "%s", err.text);
 }

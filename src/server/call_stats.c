@@ -8,6 +8,8 @@ enum { WINDOW_MIN_MS = 60 * 1000, WINDOW_MAX_MS = 60 * 60 * 1000, WINDOW_DEFAULT
 
 struct totals {
     uint64_t depth, in_flight, pending_retry, retries;
+    uint64_t dead, arrivals; /* letters in DLQs, and that ever came there */
+    struct triage_rules_totals triage;
     struct engine_rates rates;
     uint64_t results[RESULT_COUNT];
 };
@@ -66,11 +68,10 @@ static void put_queues(struct json_out *json, struct engine *engine, int64_t win
     json_close(json, ']');
 }
 
-/* Returns how many letters lie in all of them. */
-static uint64_t put_dlqs(struct json_out *json, struct request *request, struct wall now) {
+static void put_dlqs(struct json_out *json, struct request *request, struct wall now,
+                     struct totals *totals) {
     const struct server_options *options = &request->server->options;
     struct bytes *names;
-    uint64_t depth = 0;
     size_t count = view_dlq_names(options, &request->arena, &names);
     json_key(json, "dlqs");
     json_open(json, '[');
@@ -85,20 +86,36 @@ static uint64_t put_dlqs(struct json_out *json, struct request *request, struct 
         view_number(json, "arrivals_per_minute", dlq.store.arrivals_last_minute);
         view_number(json, "total", dlq.store.total);
         view_number(json, "spilled", dlq.store.spilled);
+        view_triage_shares(json, &dlq.triage, dlq.store.total);
         json_close(json, '}');
-        depth += dlq.store.depth;
+        totals->dead += dlq.store.depth;
+        totals->arrivals += dlq.store.total;
     }
     json_close(json, ']');
-    return depth;
 }
 
-static void put_totals(struct json_out *json, const struct totals *totals, uint64_t dead) {
+static void put_triage(struct json_out *json, const struct totals *totals) {
+    const struct triage_rules_totals *triage = &totals->triage;
+    json_key(json, "triage");
+    json_open(json, '{');
+    for (int i = 0; i < TRIAGE_ACTION_COUNT; i++)
+        view_number(json, triage_rule_actions[i], triage->letters[i]);
+    view_number(json, "fixed", triage->fixed);
+    view_number(json, "failed", triage->failed);
+    view_number(json, "escalated", triage->escalated);
+    view_number(json, "stopped", triage->stopped);
+    json_close(json, '}');
+    view_triage_shares(json, triage, totals->arrivals);
+}
+
+static void put_totals(struct json_out *json, const struct totals *totals) {
     json_key(json, "totals");
     json_open(json, '{');
     view_number(json, "depth", totals->depth);
     view_number(json, "in_flight", totals->in_flight);
     view_number(json, "pending_retry", totals->pending_retry);
-    view_number(json, "dlq_depth", dead);
+    view_number(json, "dlq_depth", totals->dead);
+    put_triage(json, totals);
     json_key(json, "rates");
     view_rates(json, &totals->rates);
     put_results(json, totals->results);
@@ -117,13 +134,15 @@ void call_stats(struct request *request) {
     }
     struct wall now = request_now(request);
     struct totals totals = {0};
+    triage_rules_totals(request->server->options.rules, BYTES_NONE, &totals.triage);
     struct json_out json = json_out(&request->out);
     json_open(&json, '{');
     view_time(&json, "at", now);
     json_key(&json, "window");
     json_put(&json, window.len > 0 ? window : BYTES("1m"));
     put_queues(&json, request->server->options.engine, window_ms, &totals);
-    put_totals(&json, &totals, put_dlqs(&json, request, now));
+    put_dlqs(&json, request, now, &totals);
+    put_totals(&json, &totals);
     json_close(&json, '}');
     request_answer(request, 200);
 }

@@ -47,22 +47,11 @@ enum status member_read(const struct member *members, size_t count, struct json 
     return STATUS_OK;
 }
 
-/* No control characters: C0, DEL, C1. */
-static bool is_printable(struct bytes text) {
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.ptr[i];
-        bool c1 = c == 0xc2 && i + 1 < text.len && (unsigned char)text.ptr[i + 1] < 0xa0;
-        if (c < 0x20 || c == 0x7f || c1)
-            return false;
-    }
-    return bytes_is_utf8(text);
-}
-
 enum status member_check_text(struct bytes text, size_t min, size_t max, struct err *err) {
     if (text.len < min || text.len > max)
         return err_set(err, STATUS_INVALID, "must have %zu to %zu bytes, and has %zu", min, max,
                        text.len);
-    if (!is_printable(text))
+    if (!bytes_is_printable(text))
         return err_set(err, STATUS_INVALID, "must be printable text, without control characters");
     return STATUS_OK;
 }

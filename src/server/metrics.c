@@ -338,6 +338,30 @@ static void put_replays(struct replays *replays, struct buf *out) {
     buf_printf(out, "impound_replay_aborted_total %llu\n", (unsigned long long)totals.aborted);
 }
 
+/* ---- triage rules ---- */
+
+static void put_triage(struct triage_rules *rules, struct buf *out) {
+    struct triage_rules_totals totals;
+    triage_rules_totals(rules, BYTES_NONE, &totals);
+    put_head(out, "impound_triage_total", "counter",
+             "Letters that triage rules took, by what they did with them.");
+    for (int i = 0; i < TRIAGE_ACTION_COUNT; i++)
+        put_sample(out, "impound_triage_total", "action", bytes_of(triage_rule_actions[i]),
+                   (double)totals.letters[i]);
+    const struct {
+        const char *outcome;
+        uint64_t count;
+    } outcomes[] = {
+        {"fixed", totals.fixed}, {"failed", totals.failed}, {"escalated", totals.escalated}};
+    put_head(out, "impound_triage_outcomes_total", "counter",
+             "What became of letters that triage rules took.");
+    for (size_t i = 0; i < sizeof outcomes / sizeof *outcomes; i++)
+        put_sample(out, "impound_triage_outcomes_total", "outcome", bytes_of(outcomes[i].outcome),
+                   (double)outcomes[i].count);
+    put_gauge(out, "impound_triage_stopped", "Triage rules that stopped themselves.",
+              (double)totals.stopped);
+}
+
 void metrics_write(const struct server_options *options, struct metrics_reasons *reasons,
                    struct wall now, struct arena *arena, struct buf *out) {
     put_head(out, "impound_build_info", "gauge", "Always 1; the version is a label.");
@@ -345,5 +369,6 @@ void metrics_write(const struct server_options *options, struct metrics_reasons 
     put_queues(options->engine, arena, out);
     put_dlqs(options, reasons, now, arena, out);
     put_replays(options->replays, out);
+    put_triage(options->rules, out);
     put_store(options->store, out);
 }

@@ -45,6 +45,8 @@ const struct route routes[] = {
      NULL, "Dlqs"},
     {"GET", "/v1/dlqs/{dlq}", ROUTE_WORKER, call_dlqs_show, "showDlq", "How a DLQ is.", NULL, NULL,
      NULL, "Dlq"},
+    {"POST", "/v1/dlqs/{dlq}/resume", ROUTE_WORKER, call_dlqs_resume, "resumeDlq",
+     "Start triage rules of a DLQ again that stopped themselves.", NULL, "DlqWhy", NULL, "Dlq"},
     {"GET", "/v1/dlqs/{dlq}/letters", ROUTE_WORKER, call_letters_of_dlq, "listLettersOfDlq",
      "Letters of one DLQ, newest first; unresolved ones unless a state is given.", FILTERS, NULL,
      NULL, "Letters"},

@@ -16,6 +16,7 @@
 #define MAYBE(name)       "{\"anyOf\":[" REF(name) ",{\"type\":\"null\"}]}"
 #define ANY(description)  "{\"description\":\"" description "\"}"
 #define TEXT(description) "{\"type\":\"string\",\"description\":\"" description "\"}"
+#define MAYBE_TEXT(description) "{\"type\":[\"string\",\"null\"],\"description\":\"" description "\"}"
 #define COUNT(description)                                                                         \
     "{\"type\":\"integer\",\"minimum\":0,\"description\":\"" description "\"}"
 
@@ -178,7 +179,37 @@ const struct schema schemas[] = {
         NEXT("by_category", COUNTS)
         NEXT("by_reason", COUNTS)
         NEXT("age_histogram", COUNTS)
-        NEXT("owner", NULLABLE))},
+        NEXT("owner", NULLABLE)
+        NEXT("auto_fixed_percent", MAYBE_NUMBER)
+        NEXT("escalated_percent", MAYBE_NUMBER)
+        NEXT("triage", ARRAY(REF("TriageRule"))))},
+    {"TriageRule", OBJECT(
+        FIRST("rule", TEXT("the DLQ and the place of the rule: orders.dlq[0]"))
+        NEXT("when", ANY("which letters, in the words of the configuration"))
+        NEXT("do", TEXT("replay, archive, escalate, discard or compensate"))
+        NEXT("every", TEXT("how often, as a duration"))
+        NEXT("limit", COUNT("letters of a run"))
+        NEXT("lifetime", TEXT("replay: how long after its first failure a letter is sent"))
+        NEXT("rate", TEXT("replay: letters per second, or a share of the usual traffic"))
+        NEXT("edit", TEXT("replay: the jq program that makes the new body"))
+        NEXT("to", ANY("replay: another queue; escalate: receivers that are told"))
+        NEXT("backoff", TEXT("the longest wait after runs that did not help"))
+        NEXT("stop_after", COUNT("runs in a row that did not help"))
+        NEXT("state", TEXT("waiting, running or stopped"))
+        NEXT("why", MAYBE_TEXT("what its last run came to, where it did not help; why it stopped"))
+        NEXT("last_run_at", TIME)
+        NEXT("next_run_at", TIME)
+        NEXT("replay", MAYBE_TEXT("the replay that it waits for"))
+        NEXT("useless", COUNT("runs in a row that did not help"))
+        NEXT("runs", COUNT("that took letters"))
+        NEXT("letters", COUNTS)
+        NEXT("fixed", COUNT("letters that it got resolved"))
+        NEXT("failed", COUNT("letters that died again, or whose compensation failed"))
+        NEXT("escalated", COUNT("letters that it left to people"))
+        NEXT("ticket", MAYBE_TEXT("the escalation that receivers are being told of"))
+        NEXT("ticket_letters", COUNT("letters of the ticket")))},
+    {"DlqWhy", ONLY("",
+        FIRST("why", TEXT("for the audit")))},
     {"Dlqs", OBJECT(
         PAGE("dlqs", "Dlq"))},
     {"Message", OBJECT(
@@ -435,6 +466,9 @@ const struct schema schemas[] = {
         NEXT("in_flight", INTEGER)
         NEXT("pending_retry", INTEGER)
         NEXT("dlq_depth", INTEGER)
+        NEXT("triage", COUNTS)
+        NEXT("auto_fixed_percent", MAYBE_NUMBER)
+        NEXT("escalated_percent", MAYBE_NUMBER)
         NEXT("rates", REF("Rates"))
         NEXT("attempts", COUNTS)
         NEXT("retries", INTEGER))},

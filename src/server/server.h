@@ -10,6 +10,7 @@
 #include "triage/replays.h"
 #include "triage/alerts.h"
 #include "triage/triage.h"
+#include "triage/triage_rules.h"
 
 struct server;
 
@@ -39,6 +40,7 @@ struct server_options {
     struct triage *triage;
     struct bytes base_dir; /* what relative archives are relative to */
     struct replays *replays;
+    struct triage_rules *rules;
     struct alerts *alerts;
     struct server_config_view config;
     struct bytes version;

@@ -101,6 +101,7 @@ bool view_dlq_find(const struct server_options *options, struct bytes name, stru
     *out = (struct view_dlq){.name = name};
     out->configured = config->dlq(config->arg, name, &out->config);
     out->used = store->vtable->dlq(store, name, now, arena, &out->store) == STATUS_OK;
+    triage_rules_totals(options->rules, name, &out->triage);
     return out->configured || out->used;
 }
 
@@ -175,7 +176,24 @@ static void put_ages(struct json_out *json, const struct view_dlq *dlq) {
     json_close(json, '}');
 }
 
-void view_dlq(struct json_out *json, const struct view_dlq *dlq, struct wall now) {
+static void put_share(struct json_out *json, const char *key, uint64_t part, uint64_t whole) {
+    json_key(json, key);
+    if (whole == 0)
+        json_put_null(json);
+    else
+        json_put_double(json, part < whole ? 100 * (double)part / (double)whole : 100);
+}
+
+/* A letter that a rule replayed in vain arrived once more for it. */
+void view_triage_shares(struct json_out *json, const struct triage_rules_totals *totals,
+                        uint64_t arrivals) {
+    uint64_t letters = arrivals > totals->failed ? arrivals - totals->failed : arrivals;
+    put_share(json, "auto_fixed_percent", totals->fixed, letters);
+    put_share(json, "escalated_percent", totals->escalated, letters);
+}
+
+void view_dlq(struct json_out *json, const struct server_options *options,
+              const struct view_dlq *dlq, struct wall now) {
     const struct store_dlq *store = &dlq->store;
     json_open(json, '{');
     json_key(json, "dlq");
@@ -198,5 +216,8 @@ void view_dlq(struct json_out *json, const struct view_dlq *dlq, struct wall now
     put_counts(json, "by_reason", store->by_reason, store->reason_count);
     put_ages(json, dlq);
     put_text_or_null(json, "owner", dlq->configured ? dlq->config.owner : BYTES_NONE);
+    view_triage_shares(json, &dlq->triage, store->total);
+    json_key(json, "triage");
+    triage_rules_put(options->rules, dlq->name, json);
     json_close(json, '}');
 }

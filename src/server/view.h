@@ -24,6 +24,7 @@ struct view_dlq {
     bool configured, used;
     struct engine_dlq config; /* while configured */
     struct store_dlq store;   /* zero until it was used */
+    struct triage_rules_totals triage;
 };
 
 /* False when there is no such DLQ. Lives in the arena. */
@@ -33,6 +34,10 @@ bool view_dlq_find(const struct server_options *options, struct bytes name, stru
 size_t view_dlq_names(const struct server_options *options, struct arena *arena,
                       struct bytes **out);
 double view_dlq_age_seconds(const struct view_dlq *dlq, struct wall now); /* 0: it is empty */
-void view_dlq(struct json_out *json, const struct view_dlq *dlq, struct wall now);
+void view_dlq(struct json_out *json, const struct server_options *options,
+              const struct view_dlq *dlq, struct wall now);
+/* "auto_fixed_percent" and "escalated_percent" of so many arrivals; null when there were none. */
+void view_triage_shares(struct json_out *json, const struct triage_rules_totals *totals,
+                        uint64_t arrivals);
 
 #endif

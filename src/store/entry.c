@@ -28,21 +28,20 @@ void entry_facts_free(struct facts *facts) {
     facts->letter_id = NULL;
 }
 
-/* One allocation for both: there may be millions. */
 static void copy_names(struct entry *entry, const struct envelope *envelope) {
     struct bytes id = envelope->id, key = envelope->key;
-    char *names = memory_new(id.len + key.len + 1);
-    memcpy(names, id.ptr, id.len);
-    entry->id = (struct bytes){names, id.len};
+    memcpy(entry->names, id.ptr, id.len);
+    entry->id = (struct bytes){entry->names, id.len};
     if (!key.ptr)
         return;
-    memcpy(names + id.len, key.ptr, key.len);
-    entry->key = (struct bytes){names + id.len, key.len};
+    memcpy(entry->names + id.len, key.ptr, key.len);
+    entry->key = (struct bytes){entry->names + id.len, key.len};
 }
 
 struct entry *entry_new(uint64_t seq, uint32_t queue, const struct envelope *envelope,
                         struct names *names) {
-    struct entry *entry = memory_new(sizeof *entry);
+    /* one allocation, because there may be millions */
+    struct entry *entry = memory_new(sizeof *entry + envelope->id.len + envelope->key.len);
     entry->seq = seq;
     entry->queue = queue;
     entry->stage = ENTRY_RESERVED;
@@ -63,7 +62,6 @@ void entry_free(struct entry *entry) {
     blob_unkeep(&entry->envelope);
     blob_unkeep(&entry->body);
     blob_free(entry->mark);
-    free((char *)entry->id.ptr);
     free(entry);
 }
 
@@ -76,7 +74,7 @@ struct bytes entry_letter_id(const struct entry *entry) {
 }
 
 bool entry_stays(const struct entry *entry) {
-    return waiting_has_place(entry->facts.state) ||
+    return (waiting_has_place(entry->facts.state) && !entry->parked) ||
            (entry->facts.closes_key && entry->facts.state == STATE_PENDING_REVIEW);
 }
 

@@ -58,5 +58,11 @@ const struct alert_rule alert_defaults[] = {
     RULE("BreakerOpen", BREAKER_OPEN, 300, 0, WARNING),
     RULE("RetryBudgetExhausted", BUDGET_EXHAUSTED, 0, MINUTES(1), WARNING),
     RULE("ReplayAborted", REPLAY_ABORTED, 0, 0, WARNING),
+    RULE("TriageRuleStopped", TRIAGE_STOPPED, 0, 0, WARNING),
+    {.name = {"TriageEscalated", sizeof "TriageEscalated" - 1},
+     .metric = METRIC_TRIAGE_ESCALATED,
+     .subject = {"*", 1},
+     .ticket = true,
+     .severity = ALERT_WARNING},
 };
 const size_t alert_default_count = sizeof alert_defaults / sizeof *alert_defaults;

@@ -29,7 +29,9 @@
     X(GROUP_RETURNED, "group_returned", true)                                                      \
     X(QUEUE_HALTED, "queue_halted", false)                                                         \
     X(BUDGET_EXHAUSTED, "budget_exhausted", false)                                                 \
-    X(REPLAY_ABORTED, "replay_aborted", false)
+    X(REPLAY_ABORTED, "replay_aborted", false)                                                     \
+    X(TRIAGE_STOPPED, "triage_stopped", true)                                                      \
+    X(TRIAGE_ESCALATED, "triage_escalated", true)
 
 #define ALERT_ENUM_SEVERITY(code, text)    ALERT_##code,
 #define ALERT_ENUM_METRIC(code, text, dlq) METRIC_##code,
@@ -51,6 +53,7 @@ struct alert_rule {
     bool below; /* it is breached below the limit, not above it */
     int64_t for_ms;
     int64_t repeat_ms; /* 0: told once */
+    bool ticket;       /* somebody is to deal with it: nobody is told that it is over */
     enum alert_severity severity;
     const struct bytes *to; /* names of receivers; none: all of them */
     size_t to_count;
@@ -62,6 +65,10 @@ struct alert_sample {
     struct bytes subject; /* "orders.dlq", "orders", "orders.dlq/9f2c…" */
     double value;
     struct bytes words; /* what a person should read besides the value; may be empty */
+    /* Receivers who are told whatever the rule says of receivers and severities; none: as the rule
+     * says. They outlive the alerts. */
+    const struct bytes *to;
+    size_t to_count;
 };
 
 enum alert_receiver_kind {

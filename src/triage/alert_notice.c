@@ -21,6 +21,8 @@ static const char *const phrases[METRIC_COUNT] = {
     [METRIC_QUEUE_HALTED] = "the queue is halted",
     [METRIC_BUDGET_EXHAUSTED] = "the retry budget is used up; retries wait",
     [METRIC_REPLAY_ABORTED] = "a replay stopped itself",
+    [METRIC_TRIAGE_STOPPED] = "a triage rule stopped itself",
+    [METRIC_TRIAGE_ESCALATED] = "somebody is to look at letters",
 };
 
 static void put_number(struct buf *out, double value) {

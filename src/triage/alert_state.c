@@ -37,8 +37,8 @@ bool alert_state_breached(const struct alert_rule *rule, double value) {
     return rule->below ? value < rule->limit : value > rule->limit;
 }
 
-static enum alert_step calm_down(struct alert_state *state) {
-    bool told = state->stage == ALERT_FIRING;
+static enum alert_step calm_down(struct alert_state *state, const struct alert_rule *rule) {
+    bool told = state->stage == ALERT_FIRING && !rule->ticket;
     *state = (struct alert_state){.stage = ALERT_QUIET};
     return told ? ALERT_RESOLVE : ALERT_NOTHING;
 }
@@ -53,7 +53,7 @@ static bool passed(struct wall *from, int64_t ms, struct wall now) {
 enum alert_step alert_state_step(struct alert_state *state, const struct alert_rule *rule,
                                  bool breached, struct wall now) {
     if (!breached)
-        return calm_down(state);
+        return calm_down(state, rule);
     if (state->stage == ALERT_QUIET)
         *state = (struct alert_state){.stage = ALERT_PENDING, .since = now};
     if (state->stage == ALERT_PENDING) {

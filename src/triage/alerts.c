@@ -68,6 +68,8 @@ static void apply(struct alerts *alerts, const struct alert_rule *rule,
         alert = alerts_add(alerts, rule, sample->subject);
     alert->breached = true;
     alert->value = sample->value;
+    alert->to = sample->to;
+    alert->to_count = sample->to_count;
     set_words(alert, sample->words);
 }
 

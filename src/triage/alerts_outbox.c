@@ -51,13 +51,19 @@ void alerts_outbox_free(struct alerts *alerts) {
 
 /* ---- owing ---- */
 
-static bool hears_of(const struct alert_receiver *receiver, const struct alert_rule *rule) {
-    if (rule->severity < receiver->severity)
-        return false;
-    for (size_t i = 0; i < rule->to_count; i++)
-        if (bytes_eq(rule->to[i], receiver->name))
+static bool is_among(struct bytes name, const struct bytes *names, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (bytes_eq(names[i], name))
             return true;
-    return rule->to_count == 0;
+    return false;
+}
+
+static bool hears_of(const struct alert_receiver *receiver, const struct alert *alert) {
+    const struct alert_rule *rule = alert->rule;
+    if (alert->to_count > 0)
+        return is_among(receiver->name, alert->to, alert->to_count);
+    return rule->severity >= receiver->severity &&
+           (rule->to_count == 0 || is_among(receiver->name, rule->to, rule->to_count));
 }
 
 static void owe(struct outbox *outbox, const struct owed *what) {
@@ -86,7 +92,7 @@ void alerts_outbox_owe(struct alerts *alerts, struct alert *alert, enum alert_st
              alert_step_text(step));
     for (size_t i = 0; i < alerts->options.receiver_count; i++) {
         struct outbox *outbox = &alerts->outboxes[i];
-        if (!hears_of(outbox->receiver, alert->rule))
+        if (!hears_of(outbox->receiver, alert))
             continue;
         if (step == ALERT_REPEAT &&
             (alerts->owed >= ALERTS_OWED_MAX || tells_already(outbox, alert)))
@@ -180,7 +186,7 @@ static void remind(struct alerts *alerts, struct outbox *outbox, struct wall now
                             .value = alert->value,
                             .since = alert->state.since,
                             .at = now};
-        if (alert->state.stage == ALERT_FIRING && hears_of(outbox->receiver, alert->rule))
+        if (alert->state.stage == ALERT_FIRING && hears_of(outbox->receiver, alert))
             owe(outbox, &owed);
     }
 }

@@ -27,6 +27,8 @@ struct alert {
     const struct alert_rule *rule;
     struct bytes subject, words; /* owned */
     double value;
+    const struct bytes *to; /* as in the sample */
+    size_t to_count;
     struct alert_state state;
     bool breached; /* by a sample of this turn */
     bool changed;  /* since it was last saved */

@@ -28,22 +28,21 @@ bool replays_claim(struct replays *replays, struct bytes letter_id) {
 
 enum status replay_check_free(struct replays *replays, const struct envelope *letter,
                               struct err *err) {
-    struct bytes by = BYTES_NONE;
     char id[UUID_TEXT_SIZE];
     if (letter->compensating)
         return err_set(err, STATUS_CONFLICT, "letter %.*s is being compensated; wait for it",
                        BYTES_ARG(letter->letter_id));
+    /* It was sent: aborting the replay, which may be over, would not call it back. */
     if (letter->state == STATE_REPLAYING)
-        by = letter->replay;
-    if (!by.len) {
-        claimed_by(replays, letter->letter_id, id);
-        by = bytes_of(id);
-    }
-    if (!by.len)
+        return err_set(err, STATUS_CONFLICT,
+                       "letter %.*s is being replayed by replay %.*s; wait for it",
+                       BYTES_ARG(letter->letter_id), BYTES_ARG(letter->replay));
+    claimed_by(replays, letter->letter_id, id);
+    if (!id[0])
         return STATUS_OK;
     return err_set(err, STATUS_CONFLICT,
-                   "letter %.*s is being replayed by replay %.*s; wait for it or abort it",
-                   BYTES_ARG(letter->letter_id), BYTES_ARG(by));
+                   "letter %.*s is one of replay %s; wait for that replay or abort it",
+                   BYTES_ARG(letter->letter_id), id);
 }
 
 struct freezing {

@@ -114,6 +114,9 @@ void triage_entry_install(struct triage_entry *entry, const struct triage_course
     entry->course = *next;
     triage_entry_schedule(entry, now);
     pthread_mutex_unlock(&entry->rules->mutex);
+    const struct triage_rules_options *options = &entry->rules->options;
+    if (options->news && (next->stage == TRIAGE_STOPPED || next->ticket[0]))
+        options->news(options->arg);
 }
 
 struct bytes triage_entry_who(const struct triage_entry *entry, struct arena *arena) {

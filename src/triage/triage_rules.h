@@ -23,6 +23,7 @@ struct triage_rules_options {
      * arena, or as good as for ever. A DLQ may be named twice, with the same rules. */
     size_t (*dlqs)(void *arg, struct arena *arena, struct triage_dlq **out);
     bool (*compensates)(void *arg, struct bytes queue); /* it has a compensating handler */
+    void (*news)(void *arg); /* triage_rules_news has some; from the rules' thread. NULL: nobody */
     void *arg;
 };
 
@@ -42,7 +43,7 @@ void triage_rules_free(struct triage_rules *rules); /* NULL-safe; nobody runs it
 enum status triage_rules_resume(struct triage_rules *rules, struct bytes dlq, struct bytes who,
                                 struct bytes why, struct err *err);
 
-/* ---- what people see ---- */
+/* ---- what people see; NULL: there are no rules ---- */
 
 /* An array of objects, one for each rule of the DLQ: "rule", its words, and its course. */
 void triage_rules_put(struct triage_rules *rules, struct bytes dlq, struct json_out *json);
@@ -59,7 +60,7 @@ void triage_rules_totals(struct triage_rules *rules, struct bytes dlq,
 /* What alerts should hear of. */
 struct triage_rules_news {
     bool ticket;          /* letters were escalated with `to`; else: a rule has stopped */
-    struct bytes subject; /* "orders.dlq[0]", of a ticket with "/<id>" behind it */
+    struct bytes subject; /* "orders.dlq/0", of a ticket with "/<id>" behind it */
     struct bytes words;
     const struct bytes *to; /* of a ticket; as long as the configuration */
     size_t to_count;

@@ -14,8 +14,7 @@ static void put_entry(struct json_out *json, const struct triage_entry *entry) {
     json_close(json, '}');
 }
 
-void triage_rules_put(struct triage_rules *rules, struct bytes dlq, struct json_out *json) {
-    json_open(json, '[');
+static void put_entries(struct json_out *json, struct triage_rules *rules, struct bytes dlq) {
     pthread_mutex_lock(&rules->mutex);
     LIST_EACH(node, &rules->entries) {
         const struct triage_entry *entry = CONTAINER_OF(node, struct triage_entry, link);
@@ -23,6 +22,12 @@ void triage_rules_put(struct triage_rules *rules, struct bytes dlq, struct json_
             put_entry(json, entry);
     }
     pthread_mutex_unlock(&rules->mutex);
+}
+
+void triage_rules_put(struct triage_rules *rules, struct bytes dlq, struct json_out *json) {
+    json_open(json, '[');
+    if (rules)
+        put_entries(json, rules, dlq);
     json_close(json, ']');
 }
 
@@ -39,6 +44,8 @@ static void add(struct triage_rules_totals *totals, const struct triage_entry *e
 void triage_rules_totals(struct triage_rules *rules, struct bytes dlq,
                          struct triage_rules_totals *out) {
     *out = (struct triage_rules_totals){.fixed = 0};
+    if (!rules)
+        return;
     pthread_mutex_lock(&rules->mutex);
     LIST_EACH(node, &rules->entries) {
         const struct triage_entry *entry = CONTAINER_OF(node, struct triage_entry, link);
@@ -56,13 +63,13 @@ static struct bytes printed(struct arena *arena, const char *text) {
 
 static struct triage_rules_news stopped_news(const struct triage_entry *entry,
                                              struct arena *arena) {
-    return (struct triage_rules_news){.subject = printed(arena, entry->label),
+    return (struct triage_rules_news){.subject = printed(arena, entry->name),
                                       .words = printed(arena, entry->course.why)};
 }
 
 static struct triage_rules_news ticket_news(const struct triage_entry *entry, struct arena *arena) {
-    char subject[TRIAGE_LABEL_MAX + UUID_TEXT_SIZE + 1], words[WORDS_MAX];
-    snprintf(subject, sizeof subject, "%s/%s", entry->label, entry->course.ticket);
+    char subject[STORE_NAME_MAX + UUID_TEXT_SIZE + 1], words[WORDS_MAX];
+    snprintf(subject, sizeof subject, "%s/%s", entry->name, entry->course.ticket);
     snprintf(words, sizeof words, "%llu letters escalated by triage rule %s",
              (unsigned long long)entry->course.ticket_letters, entry->label);
     return (struct triage_rules_news){.ticket = true,

@@ -198,12 +198,19 @@ class Server:
     def dlq(self, name):
         return self.get(f"/v1/dlqs/{name}").json
 
+    def _page(self, path, **filters):
+        """A page that shows all that was committed before it was asked for: one that is `behind` does not."""
+        def current():
+            page = self.get(path, **filters).json
+            return page if not page.get("behind") else None
+        return eventually(current, f"{path} catches up")
+
     def letters(self, dlq, **filters):
         """Every letter that matches, page by page."""
         found, cursor = [], None
         while True:
-            page = self.get(f"/v1/dlqs/{dlq}/letters", limit=1000, **filters,
-                            **({"cursor": cursor} if cursor else {})).json
+            page = self._page(f"/v1/dlqs/{dlq}/letters", limit=1000, **filters,
+                              **({"cursor": cursor} if cursor else {}))
             found += page["letters"]
             cursor = page["cursor"]
             if not cursor:

@@ -18,8 +18,9 @@ def test_a_401_halts_the_queue_until_somebody_resumes_it_also_over_a_restart(ser
     assert worker.count() <= 4, "no more than what was under way in that one turn"
     assert server.dlq("orders.dlq")["depth"] == 0
     assert server.queue("orders")["depth"] == len(ids)
-    first = server.message(worker.ids()[0])
-    assert first["state"] == "queued" and first["attempts"] == 0
+    first = eventually(lambda: (found := server.message(worker.ids()[0]))["state"] == "queued" and found,
+                       "it went back")
+    assert first["attempts"] == 0
     assert first["history"][0]["counted"] is False and first["history"][0]["verdict"] == "halt"
     ready = server.get("/readyz")
     assert ready.status == 200 and "orders" in ready.body.decode()

@@ -45,9 +45,11 @@ def test_a_full_dlq_stops_receiving_while_retries_go_on_and_a_larger_cap_starts_
     # The retry is due only now, with the DLQ full.
     eventually(lambda: worker.ids().count("slow") == 2, "the retry is handed over all the same")
     eventually(lambda: server.message("slow") is None, "and succeeds")
+    eventually(lambda: server.queue("orders")["in_flight"] == 0, "what was under way has ended")
+    server.push("orders", {}, id="bad-early")  # once this is durable, so is what had ended before it
     depth = server.dlq("orders.dlq")["depth"]
     assert 5 <= depth <= 5 + 2, "what is already inside may overshoot, by the concurrency at most"
-    assert server.queue("orders")["depth"] == len(BAD) - depth
+    assert server.queue("orders")["depth"] == len(BAD) + 1 - depth
     assert server.queue("orders")["state"] == "running"
     assert server.metric("impound_dlq_cap_ratio", dlq="orders.dlq") == depth / 5
     problem(server.post("/v1/queues/orders/failures", {"task_id": "t", "payload": {}, "error_type": "KeyError"}),
@@ -55,12 +57,12 @@ def test_a_full_dlq_stops_receiving_while_retries_go_on_and_a_larger_cap_starts_
     assert server.message("t") is None
     # Pushes are still taken: they wait.
     server.push("orders", {}, id="bad-late")
-    assert server.queue("orders")["depth"] == len(BAD) - depth + 1
+    assert server.queue("orders")["depth"] == len(BAD) + 2 - depth
 
     server.configure(queues(worker.url, cap=1000))
     server.reload()
     server.drained("orders")
-    assert dead_ids(server) == {*BAD, "bad-late"}
+    assert dead_ids(server) == {*BAD, "bad-early", "bad-late"}
     assert server.dlq("orders.dlq")["cap"] == 1000
     said = server.post("/v1/queues/orders/failures", {"task_id": "t", "payload": {}, "error_type": "KeyError"})
     assert said.status == 200
@@ -72,6 +74,7 @@ def test_a_full_dlq_is_still_full_after_a_restart(serve, handler):
     server.push_many("orders", [{"id": one, "body": {}} for one in BAD])
     eventually(lambda: server.dlq("orders.dlq")["depth"] >= 3 and server.queue("orders")["in_flight"] == 0,
                "the DLQ fills")
+    server.push("orders", {}, id="bad-early")  # once this is durable, so is what had ended before it
     calls, depth = worker.count(), server.dlq("orders.dlq")["depth"]
     server.kill()
     server.start()
@@ -79,7 +82,7 @@ def test_a_full_dlq_is_still_full_after_a_restart(serve, handler):
     eventually(lambda: server.queue("orders")["dlq_full"], "the engine has looked")
     assert server.queue("orders")["state"] == "running" and "at its cap" in server.queue("orders")["why"]
     assert server.dlq("orders.dlq")["depth"] == depth
-    assert server.queue("orders")["depth"] == len(BAD) + 1 - depth
+    assert server.queue("orders")["depth"] == len(BAD) + 2 - depth
     assert worker.count() == calls
 
 

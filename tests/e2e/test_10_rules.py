@@ -99,7 +99,7 @@ def test_jq_rules_see_the_envelope_and_one_that_fails_or_never_ends_hurts_nobody
         rule({"jq": ".message.body.total > 9007199254740992"}, reason="large"),
         rule({"jq": '.message.body.vip and .failure.status == 500 and .message.key == "k1"'}, reason="vip"),
         rule({"jq": ".message.body.name == \"null\" | if . then null else false end"}, reason="null"),
-    ]), server={"jq_timeout": "500ms"})
+    ]), server={"jq_timeout": "2s"})
     server.push("orders", {}, id="endless", headers={"x-endless": "1"})
     server.push("orders", {}, id="greedy", headers={"x-greedy": "1"})
     server.push("orders", {"vip": True}, id="vip", key="k1")
@@ -120,7 +120,7 @@ def test_a_failure_is_judged_by_the_rules_that_jq_was_asked_about(serve, handler
     """A reload while jq still thinks must not lend the answer about an old rule to a new one."""
     worker = handler(lambda call: 500)
     endless = rule({"jq": "def f: f; f"}, reason="endless")
-    slow = {"server": {"jq_timeout": "1s"}}
+    slow = {"server": {"jq_timeout": "3s"}}
     server = serve(queues(worker.url, [rule({"jq": "true"}, reason="old"), endless]), **slow)
     server.push("orders", {}, id="before")
     eventually(lambda: worker.count() == 1, "it has failed and is with jq")
@@ -177,11 +177,13 @@ def test_a_discarded_message_is_kept_on_record_and_counts_nowhere(serve, handler
 
 @pytest.mark.parametrize("how", ["seconds", "date"])
 def test_retry_after_is_obeyed(serve, handler, how):
+    at = []
+
     def busy(call):
         if call.attempt > 1:
             return 200
-        at = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=3)
-        asked = "2" if how == "seconds" else email.utils.format_datetime(at, usegmt=True)
+        at.append((datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=4)).replace(microsecond=0))
+        asked = "2" if how == "seconds" else email.utils.format_datetime(at[0], usegmt=True)
         return 503, {"Retry-After": asked}, b""
 
     worker = handler(busy)
@@ -189,9 +191,11 @@ def test_retry_after_is_obeyed(serve, handler, how):
     server.push("orders", {}, id="m")
     held = eventually(lambda: (found := server.message("m")) and found["state"] == "pending_retry" and found,
                       "it waits")
-    # A date has whole seconds.
-    assert 2000 <= held["history"][0]["delay_ms"] <= 3000
-    assert 2000 <= held["failure"]["retry_after_ms"] <= 3000
+    # A date has whole seconds, and the answer was on its way for a while.
+    most = 2000 if how == "seconds" else 4000
+    assert 2000 <= held["history"][0]["delay_ms"] <= most
+    assert 2000 <= held["failure"]["retry_after_ms"] <= most
+    assert how == "seconds" or datetime.datetime.fromisoformat(held["next_attempt_at"]) >= at[0]
     server.drained("orders")
     first, second = worker.calls
     assert second.at - first.at >= 1.9
@@ -247,20 +251,22 @@ sys.exit(int(how))
 """
 
 
-def exec_queue(tmp_path, name, **more):
+def exec_queue(tmp_path, name, timeout="30s", **more):
     program = tmp_path / "exits.py"
     program.write_text(EXITS)
-    return {name: {"source": "builtin", "handler": {"exec": [sys.executable, str(program)], "timeout": "1s"},
+    return {name: {"source": "builtin", "handler": {"exec": [sys.executable, str(program)], "timeout": timeout},
                    "retry": {**QUICK, "attempts": 2}, "breaker": "off", **more}}
 
 
 def test_the_sysexits_of_a_program_are_known(serve, tmp_path):
-    server = serve(exec_queue(tmp_path, "orders"))
-    run_all(server, ["65", "66", "69", "75", "1", "slow", "signal"])
+    server = serve({**exec_queue(tmp_path, "orders"), **exec_queue(tmp_path, "hurried", timeout="1s")})
+    server.push("hurried", {}, id="slow")
+    run_all(server, ["65", "66", "69", "75", "1", "signal"])
+    server.drained("hurried")
     assert reasons(server) == {
         "65": "bad_request", "66": "bad_request", "69": "max_attempts:unavailable",
-        "75": "max_attempts:unavailable", "1": "unclassified", "slow": "max_attempts:timeout",
-        "signal": "max_attempts:signal"}
+        "75": "max_attempts:unavailable", "1": "unclassified", "signal": "max_attempts:signal"}
+    assert reasons(server, "hurried.dlq") == {"slow": "max_attempts:timeout"}
     letter = server.message("65")
     assert letter["failure"]["kind"] == "exit" and letter["failure"]["exit_code"] == 65
     assert letter["failure"]["error_message"] == "65 went wrong"
@@ -308,9 +314,9 @@ def test_a_message_that_resets_its_connection_is_dead_after_three_crashes(serve,
 
 
 def test_an_endless_wait_for_a_handler_ends_at_its_timeout(serve, handler):
-    worker = handler(lambda call: time.sleep(1.5) or 200)
+    worker = handler(lambda call: time.sleep(20) or 200)
     server = serve(queues(worker.url, handler={"http": worker.url, "timeout": "300ms"}))
     run_all(server, ["m"])
     letter = server.message("m")
     assert (letter["failure"]["kind"], letter["reason"]) == ("timeout", "max_attempts:timeout")
-    assert all(250 <= line["duration_ms"] < 1500 for line in letter["history"])
+    assert all(250 <= line["duration_ms"] < 20000 for line in letter["history"])

@@ -200,7 +200,8 @@ def test_probes_of_the_breaker_go_alone(serve, handler):
     server = serve({"orders": queue(shop, batch=10, breaker={"consecutive": 2, "open": "1s"})})
     push(server, [f"m-{n}" for n in range(10)])
     push(server, [f"n-{n}" for n in range(10)])
-    eventually(lambda: server.queue("orders")["breaker"]["state"] != "closed", "the breaker opens")
+    eventually(lambda: (view := server.queue("orders"))["breaker"]["state"] == "open" and view["in_flight"] == 0,
+               "the breaker opens, and no batch is under way any more")
     before = shop.count()
     eventually(lambda: shop.count() > before, "it probes")
     assert all(len(ids_of(call)) == 1 for call in shop.calls[before:])

@@ -1,6 +1,7 @@
 """Replays: a plan first, then a canary, a ramp and a rate; each letter's outcome known; stopped by itself when
 it makes things worse; taken up again after a kill, without sending twice what was sent."""
 import collections
+import datetime
 import json
 import threading
 import time
@@ -235,7 +236,10 @@ def test_a_letter_has_one_active_replay_and_the_second_names_it(serve, handler):
     problem(order(server, expect=409, all=True), 409, some_id)
     problem(order(server, expect=409, all=True, dry_run=False), 409, some_id)
     letter = server.letters("orders.dlq", state="replaying")[0]["id"]
-    problem(order(server, expect=409, ids=[letter], dry_run=False), 409, some_id, letter)
+    said = problem(order(server, expect=409, ids=[letter], dry_run=False), 409, some_id, letter, "wait for it")
+    assert "abort" not in said["detail"], "it is sent, and cannot be called back"
+    unsent = server.letters("orders.dlq", state="pending_review")[0]["id"]
+    problem(order(server, expect=409, ids=[unsent], dry_run=False), 409, some_id, unsent, "abort")
     problem(server.post(f"/v1/letters/{letter}/discard", {"why": "x"}), 409, "replay")
     assert server.post("/v1/letters/discard", {"ids": [letter], "why": "x"}).json["busy"] == 1
     gate.set()
@@ -297,8 +301,9 @@ def test_without_a_kill_each_letter_is_sent_once_at_the_rate(serve, handler):
     assert view["resolved"] == 120
     times = collections.Counter(call.id for call in worker.replayed())
     assert len(times) == 120 and set(times.values()) == {1}
-    at = sorted(call.at for call in worker.replayed())[11:]  # behind the canary
-    assert at[-1] - at[0] > 0.9 * (len(at) - 1) / 40
+    sent = sorted(datetime.datetime.fromisoformat(row["replayed_at"])
+                  for row in server.letters("orders.dlq", state="resolved"))[11:]  # behind the canary
+    assert (sent[-1] - sent[0]).total_seconds() > 0.9 * (len(sent) - 1) / 40
 
 
 def test_a_letter_that_was_replayed_too_often_is_escalated_not_sent(serve, handler):

@@ -27,7 +27,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct envelope envelope, again;
     struct err err;
     arena_init_heap(&arena, 1 << 16);
+    bool facts = envelope_restore_facts(text, &arena, &again, &err) == STATUS_OK;
     if (envelope_restore(text, &arena, &envelope, &err) == STATUS_OK) {
+        FUZZ_CHECK(facts && bytes_eq(again.id, envelope.id));
         struct buf first, second;
         store(&envelope, &first);
         FUZZ_CHECK(envelope_restore(buf_view(&first), &arena, &again, &err) == STATUS_OK);

@@ -10,7 +10,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     arena_init_heap(&arena, 256);
     if (redis_url_sink(fuzz_text(data, size), &arena, &url, &err) == STATUS_OK) {
         FUZZ_CHECK(url.host.len > 0 && url.port > 0 && url.database <= REDIS_URL_DATABASE_MAX);
-        FUZZ_CHECK(bytes_find(url.key, BYTES(REDIS_URL_ID)) < url.key.len && url.ttl_ms >= 0);
+        FUZZ_CHECK(url.list.len || url.stream.len ||
+                   bytes_find(url.key, BYTES(REDIS_URL_ID)) < url.key.len);
+        FUZZ_CHECK(url.ttl_ms >= 0);
     } else {
         FUZZ_CHECK(err.text[0] != '\0');
     }

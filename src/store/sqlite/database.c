@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <stddef.h>
-#include <stdio.h>
 
 #include "store/sqlite/schema.h"
 
@@ -40,7 +39,9 @@ enum status database_trouble(sqlite3 *db, const char *what, struct err *err) {
 }
 
 void database_fingerprint(uint64_t fingerprint, char out[DATABASE_FINGERPRINT_SIZE]) {
-    snprintf(out, DATABASE_FINGERPRINT_SIZE, "%016" PRIx64, fingerprint);
+    for (int i = DATABASE_FINGERPRINT_SIZE - 2; i >= 0; i--, fingerprint >>= 4)
+        out[i] = "0123456789abcdef"[fingerprint & 15];
+    out[DATABASE_FINGERPRINT_SIZE - 1] = '\0';
 }
 
 enum status database_run(sqlite3 *db, const char *sql, struct err *err) {

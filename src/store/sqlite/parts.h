@@ -24,13 +24,15 @@ enum {
     FOLD_CACHE_KIB = 64 << 10,   /* holds the pages that one fold changes */
     FOLD_RETRY_MS = 1000,        /* after a fold that failed */
     GIVE_WAY_MS = 5000,          /* so long at most the fold lets a burst of commits go first */
-    GIVE_WAY_SHARE = 4,          /* and does a part of what it could */
+    GIVE_WAY_SHARE = 2,          /* and does a part of what it could */
     LIST_WAIT_MS = 2000,         /* for the fold, by a list */
     GROUP_BYTES_MAX = 8 << 20,   /* of one journal group, unless a single commit is larger */
     FOLD_KEEP_BYTES = 32 << 20,  /* of kept texts in one fold */
     KEEP_BYTES_MAX = 256 << 20,  /* of those that wait for folds; then commits wait for them too */
     SWEEP_MS = 60 * 1000,        /* between two looks for texts that expired */
     RECENT_BYTES_MAX = 64 << 20, /* of envelopes and bodies kept in memory */
+    WAITING_MAX = 256 << 10,     /* messages that wait in memory; beyond that in the file alone */
+    WAITING_SHARE = 64,          /* of them, that each lane of a queue may have whatever waits */
 };
 enum { JOURNAL_KEEP_SHARE = 4 }; /* of the journal's bound stays on disk when all is folded */
 #define JOURNAL_BYTES_DEFAULT (UINT64_C(4) << 30)

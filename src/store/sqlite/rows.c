@@ -152,7 +152,7 @@ static enum status write_around(struct database *database, struct error_texts *t
 
 static enum status read_envelope(const struct row *row, struct arena *arena, struct envelope *out,
                                  struct err *err) {
-    enum status status = envelope_restore(row->envelope, arena, out, err);
+    enum status status = envelope_restore_facts(row->envelope, arena, out, err);
     return status == STATUS_OK ? mark_read(row->mark, arena, out, err) : status;
 }
 

@@ -124,7 +124,7 @@ static enum status from_columns(sqlite3_stmt *stmt, struct arena *arena, struct 
 /* A row from before there were packs. */
 static enum status from_envelope(sqlite3_stmt *stmt, struct arena *arena, struct bytes mark,
                                  struct envelope *out, struct err *err) {
-    enum status status = envelope_restore(copy(stmt, FACT_ENVELOPE, arena), arena, out, err);
+    enum status status = envelope_restore_facts(copy(stmt, FACT_ENVELOPE, arena), arena, out, err);
     return status == STATUS_OK ? mark_read(mark, arena, out, err) : status;
 }
 

@@ -298,6 +298,61 @@ static void a_queue_knows_every_dlq_that_it_can_reach(void **state) {
     config_free(config);
 }
 
+static void every_key_of_a_triage_rule_is_read(void **state) {
+    (void)state;
+    struct config *config = parsed(
+        "dlqs: {q.bad: {triage: []}, q.bug: {triage: [{do: escalate, when: {replays: 3+}, to: "
+        "p}]}}\n"
+        "alerts: {to: [{name: p, webhook: \"http://h/\"}]}\n"
+        "queues:\n"
+        "  q:\n"
+        "    handler: {http: \"http://h\"}\n"
+        "    dlq:\n"
+        "      route: {validation: q.bad, bug: q.bug}\n"
+        "      triage:\n"
+        "        - {when: {category: transient}, do: replay}\n"
+        "        - {when: {category: c, reason: r, cause: crash, error_type: E, fingerprint: "
+        "'00000000000000ff', key: k, age: 2m, replays: 1-2, attempts: 4, where: .a}, do: replay, "
+        "every: 3m, limit: 5, lifetime: 6m, edit: .b, rate: 7/s, to: q, backoff: 8m, stop_after: "
+        "9}\n",
+        "i.yaml");
+    const struct config_queue *queue = &config->queues[0];
+    assert_int_equal(queue->triage[0].rules.count, 2);
+    assert_int_equal(queue->triage[1].rules.count, 0);
+    assert_int_equal(queue->triage[2].rules.count, 1);
+    const struct triage_rule *plain = &queue->triage[0].rules.list[0], *full = plain + 1;
+    assert_bytes(plain->when.category, "transient");
+    assert_int_equal(plain->every_ms, 15 * 60 * 1000);
+    assert_int_equal(plain->limit, 50);
+    assert_int_equal(plain->lifetime_ms, 24 * 3600 * 1000);
+    assert_int_equal(plain->stop_after, 3);
+    const struct triage_when *when = &full->when;
+    assert_bytes(when->reason, "r");
+    assert_bytes(when->error_type, "E");
+    assert_bytes(when->key, "k");
+    assert_bytes(when->where, ".a");
+    assert_true(when->has_cause && when->cause == CAUSE_CRASH);
+    assert_true(when->has_fingerprint && when->fingerprint == 0xff);
+    assert_int_equal(when->age_ms, 2 * 60 * 1000);
+    assert_int_equal(when->replays_least, 1);
+    assert_int_equal(when->replays_most, 2);
+    assert_int_equal(when->attempts, 4);
+    assert_int_equal(full->every_ms, 3 * 60 * 1000);
+    assert_int_equal(full->limit, 5);
+    assert_int_equal(full->lifetime_ms, 6 * 60 * 1000);
+    assert_int_equal(full->backoff_ms, 8 * 60 * 1000);
+    assert_int_equal(full->stop_after, 9);
+    assert_bytes(full->edit, ".b");
+    assert_bytes(full->to, "q");
+    assert_true(full->rate.kind == REPLAY_RATE_FIXED && full->rate.value == 7);
+    const struct triage_rule *other = queue->triage[2].rules.list;
+    assert_int_equal(other->action, TRIAGE_ESCALATE);
+    assert_int_equal(other->when.replays_least, 3);
+    assert_int_equal(other->tell_count, 1);
+    assert_bytes(other->tell[0], "p");
+    config_free(config);
+}
+
 static void queues_may_share_a_dlq_that_is_told_of_once(void **state) {
     (void)state;
     config_free(parsed("queues:\n"
@@ -424,6 +479,7 @@ int main(void) {
         cmocka_unit_test(workers_may_lease_any_number_unless_told),
         cmocka_unit_test(a_fallback_keeps_answers_like_its_handler_unless_it_says_otherwise),
         cmocka_unit_test(a_queue_knows_every_dlq_that_it_can_reach),
+        cmocka_unit_test(every_key_of_a_triage_rule_is_read),
         cmocka_unit_test(queues_may_share_a_dlq_that_is_told_of_once),
         cmocka_unit_test(the_environment_fills_in_names),
         cmocka_unit_test(an_anchor_stands_for_what_it_names),

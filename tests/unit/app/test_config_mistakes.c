@@ -120,12 +120,16 @@ static const struct mistake_case queue_cases[] = {
     {Q("concurrency: ^[1]"), "concurrency: expected a whole number, got a list"},
     {Q("^" HTTP), "duplicate key \"handler\": it stands already at line 3"},
     {Q("source: ^kafka://b1:9092/orders?group=g"), "source kafka:// is not in this version"},
-    {Q("source: ^amqp://u:p@h/v?queue=q"), "source amqp:// is not in this version"},
-    {Q("source: ^redis://h/0?list=q"), "source redis:// is not in this version"},
+#ifdef IMPOUND_REDIS
+    {Q("source: ^\"redis://h/0?lst=q\""),
+     "source: this URL is not right: unknown parameter \"lst\": "
+     "there are list, stream, group, idle, ca"},
+#endif
     {Q("source: ^nats://h?stream=S"), "source nats:// is not in this version"},
     {Q("source: ^sqs://region/queue"), "source sqs:// is not in this version"},
     {Q("source: ^pubsub://p/s"), "source pubsub:// is not in this version"},
-    {Q("source: ^embedded"), "source: expected builtin, or a URL such as redis://127.0.0.1/0?list=orders, got \"embedded\""},
+    {Q("source: ^embedded"), "source: expected builtin, or a URL such as "
+                             "redis://127.0.0.1/0?list=orders, got \"embedded\""},
     {Q("idempotency: ^.id"),
      "idempotency: expected a mapping such as {key: .order_id, dedupe: 24h}, got \".id\""},
     {Q("^idempotency: {dedupe: 1h}"),
@@ -336,8 +340,48 @@ static const struct mistake_case dlq_cases[] = {
     {Q("dlq: {route: ^q.dlq.bad}"),
      "route: expected a mapping such as {validation: orders.dlq.bad}, got \"q.dlq.bad\""},
     {Q("dlq: {route: {validation: ^\"a/b\"}}"), DLQ_NAMES "\"a/b\""},
-    {Q("dlq: {^mirror: \"kafka://b/t\", ^triage: []}"),
-     "mirror is not in this version\ntriage is not in this version"},
+    {Q("dlq: {^mirror: \"kafka://b/t\", triage: []}"), "mirror is not in this version"},
+    {Q("dlq: {triage: ^replay}"), "triage: expected a list of at most 32 rules such as {when: "
+                                  "{category: transient}, do: replay}, got \"replay\""},
+    {Q("dlq: {triage: [^{when: {category: bug}}]}"), "triage[0] has no do"},
+    {Q("dlq: {triage: [{do: ^resend}]}"),
+     "do: expected replay, archive, escalate, discard or compensate, got \"resend\""},
+    {Q("dlq: {triage: [{do: replay, ^evry: 1m}]}"),
+     "unknown key \"evry\" in triage[0] of dlq of queue \"q\". Did you mean \"every\"?"},
+    {Q("dlq: {triage: [{do: replay, when: {^ages: 1m}}]}"),
+     "unknown key \"ages\" in when of triage[0] of dlq of queue \"q\". Did you mean \"age\"?"},
+    {Q("dlq: {triage: [{do: replay, every: ^10ms, limit: ^0}]}"),
+     "every: expected 1s to 3650d, got \"10ms\"\nlimit: expected 1 to 1000, got \"0\""},
+    {Q("dlq: {triage: [{do: replay, rate: ^fast}]}"),
+     "rate: expected a rate such as 50/s, 15% or max, got \"fast\""},
+    {Q("dlq: {triage: [{do: replay, when: {replays: ^2-1, cause: ^bored, fingerprint: ^xyz}}]}"),
+     "replays: expected at most so many replays such as 2, at least so many such as 3+, or a range "
+     "such as 1-2, got \"2-1\"\ncause: expected terminal, exhausted, expired, crash, blocked, "
+     "unclassified, unroutable, operator, reported or adopted, got \"bored\"\nfingerprint: "
+     "expected "
+     "a fingerprint (16 hex digits), got \"xyz\""},
+    {Q("dlq: {triage: [^{do: discard}, ^{do: archive, when: {}}]}"),
+     "triage[0] would discard every letter. Say which, such as when: {category: "
+     "validation}\ntriage[1] would archive every letter. Say which, such as when: {category: "
+     "validation}"},
+    {Q("dlq: {triage: [{do: escalate, ^edit: '.a'}, {do: discard, when: {age: 1d}, ^to: q}]}"),
+     "edit: only with replay\nto: only with replay and escalate"},
+    {Q("dlq: {triage: [{do: escalate, ^stop_after: 3}]}"),
+     "stop_after: only with replay and compensate"},
+    {Q("dlq: {triage: [{do: replay, to: ^[q, r]}]}"), "to: expected one queue, got a list"},
+    {Q("dlq: {triage: ^[{do: replay, to: r}]}"), "triage[0]: there is no queue \"r\""},
+    {Q("dlq: {triage: ^[{do: replay}, {do: escalate, to: pager}]}"),
+     "triage[1]: there is no receiver \"pager\" in alerts"},
+    {Q("dlq: {triage: ^[{do: archive, when: {age: 1d}}]}"),
+     "triage[0]: archive needs an archive for DLQ \"q.dlq\", such as archive: \"file:archive/\""},
+    {TOP("dlqs: {q.dlq: {triage: ^[{do: compensate, when: {reason: x}}]}}"),
+     "triage[0]: queue \"q\" has no compensate handler"},
+    {"queues:\n"
+     "  a: {" HTTP ", dlq: {route: {bug: shared}, triage: [{do: replay}]}}\n"
+     "  ^b: {" HTTP ", dlq: {route: {bug: shared}, triage: [{do: replay, limit: 3}]}}\n",
+     "queue \"b\" shares DLQ \"shared\" with queue \"a\" (2:3) but has another triage. Say it "
+     "once, "
+     "in dlqs"},
     {Q("dlq: {retention: ^{unresolved: 90d}}"),
      "retention of unresolved letters needs an archive for DLQ \"q.dlq\", such as archive: "
      "\"file:archive/\""},

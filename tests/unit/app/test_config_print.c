@@ -59,7 +59,22 @@ static const char *const configs[] = {
     "  c: {handler: {exec: [c], mode: stream, workers: 7, max_messages: 9, batch: 5}}\n"
     "  d: {handler: {http: \"http://h\", batch: 100}}\n"
     "  b: {handler: {exec: [c]}, breaker: off, retry: {backoff: fixed}, dlq: {route: {bug: s}}}\n"
-    "dlqs: {s: {cap: 4, on_full: block, owner: b, archive: \"file:y\"}}\n"
+    "dlqs:\n"
+    "  s:\n"
+    "    cap: 4\n"
+    "    on_full: block\n"
+    "    owner: b\n"
+    "    archive: \"file:y\"\n"
+    "    triage:\n"
+    "      - {when: {category: c d, reason: r, cause: exhausted, error_type: E, fingerprint: "
+    "9f2c51d06a4b7e13, key: \"${HOME}\", age: 90s, replays: 1-2, attempts: 3, where: '.a == "
+    "\"b\"'}, "
+    "do: replay, every: 1h, limit: 7, lifetime: 2d, edit: '.a = \"b\"', rate: 15%, to: b, backoff: "
+    "5h, stop_after: 9}\n"
+    "      - {when: {replays: 3+}, do: escalate, to: [p, s]}\n"
+    "      - {when: {replays: 0}, do: archive, every: 1s}\n"
+    "      - {when: {age: 1d}, do: discard}\n"
+    "      - {do: replay, rate: max}\n"
     "alerts:\n"
     "  defaults: off\n"
     "  to:\n"
@@ -160,7 +175,8 @@ static void what_needs_a_restart_is_told(void **state) {
     } cases[] = {
         {SMALL("", "q: {" HTTP("http://h") "}"), ""},
         {SMALL("server: {drain: 1s}\n",
-               "q: {" HTTP("http://h") ", concurrency: 3, retry: {attempts: 1}, dlq: {cap: 4}}"),
+               "q: {" HTTP("http://h") ", concurrency: 3, retry: {attempts: 1}, dlq: {cap: 4, "
+                                       "triage: [{do: replay}]}}"),
          ""},
         {SMALL("server: {listen: 127.0.0.1:1, max_body: 1MiB, jq_timeout: 2s}\nstore: sqlite:b\n",
                "q: {" HTTP("http://h") "}"),

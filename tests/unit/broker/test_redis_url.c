@@ -60,7 +60,6 @@ static void what_is_wrong_is_said(void **state) {
     } cases[] = {
         {"http://h?key={id}", "redis://"},
         {"redis://a,b?key={id}", "one host"},
-        {"rediss://h?key={id}", "not in this version"},
         {"redis://?key={id}", "host"},
         {"redis://h:0?key={id}", "host:port"},
         {"redis://h:65536?key={id}", "host:port"},
@@ -70,12 +69,14 @@ static void what_is_wrong_is_said(void **state) {
         {"redis://h/x?key={id}", "database"},
         {"redis://h/65536?key={id}", "database"},
         {"redis://a%2@h?key={id}", "percent-encoded"},
-        {"redis://h", "has no key"},
-        {"redis://h?ttl=1h", "has no key"},
+        {"redis://h", "expected ?key=result:{id}, ?list=NAME or ?stream=NAME"},
+        {"redis://h?ttl=1h", "expected ?key=result:{id}, ?list=NAME or ?stream=NAME"},
         {"redis://h?key=all", "with {id} in it"},
         {"redis://h?key={id}&ttl=0", "a duration"},
         {"redis://h?key={id}&ttl=soon", "a duration"},
-        {"redis://h?key={id}&list=x", "unknown parameter \"list\""},
+        {"redis://h?key={id}&list=x", "expected ?key"},
+        {"redis://h?list=x&ttl=1h", "only a key has one"},
+        {"redis://h?key={id}&group=g", "unknown parameter \"group\""},
         {"redis://h?key", "name=value"},
         {"redis://h?key=%zz", "percent-encoded"},
     };
@@ -104,8 +105,10 @@ static void a_source_is_a_list_or_a_stream_with_its_group(void **state) {
         {"redis://h?stream=orders", "go together"},
         {"redis://h?list=a&group=g", "go together"},
         {"redis://h?list=", "the name of a list"},
-        {"redis://h?key={id}", "unknown parameter \"key\": there are list, stream, group, ca"},
+        {"redis://h?key={id}",
+         "unknown parameter \"key\": there are list, stream, group, idle, ca"},
         {"redis://h?list=a&ca=x", "only rediss://"},
+        {"redis://h?list=a&idle=10ms", "at least 1s"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct arena arena;

@@ -197,6 +197,31 @@ static void what_is_stored_comes_back(void **state) {
     }
 }
 
+static void facts_come_back_without_what_is_long(void **state) {
+    (void)state;
+    struct rng rng;
+    rng_seed(&rng, 20261117);
+    for (int i = 0; i < 100; i++) {
+        struct arena arena;
+        struct buf text;
+        arena_init_heap(&arena, 1 << 16);
+        buf_init_heap(&text, TEXT_MAX);
+        struct envelope envelope = some_envelope(&arena, &rng), back;
+        envelope_store(&envelope, &text);
+        assert_int_equal(envelope_restore_facts(buf_view(&text), &arena, &back, NULL), STATUS_OK);
+        assert_int_equal(back.header_count + back.history_count, 0);
+        back.headers = envelope.headers;
+        back.header_count = envelope.header_count;
+        back.history = envelope.history;
+        back.history_count = envelope.history_count;
+        back.source = envelope.source;
+        back.context = envelope.context;
+        assert_same(&envelope, &back);
+        buf_free(&text);
+        arena_free(&arena);
+    }
+}
+
 static void stored_bytes_that_end_too_early_are_refused(void **state) {
     (void)state;
     struct rng rng;
@@ -220,6 +245,7 @@ static void stored_bytes_that_end_too_early_are_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_stored_comes_back),
+        cmocka_unit_test(facts_come_back_without_what_is_long),
         cmocka_unit_test(stored_bytes_that_end_too_early_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -213,7 +213,10 @@ static void a_configured_dlq_is_there_while_empty(void **state) {
     free(answer);
     client_expect(client_get(&world, "/v1/dlqs/orders.dlq"), 200,
                   "{\"dlq\":\"orders.dlq\",\"depth\":0,\"cap\":100,\"spilled\":0");
-    client_expect(client_get(&world, "/v1/dlqs/orders.dlq"), 200, "\"owner\":\"team-orders\"}");
+    client_expect(
+        client_get(&world, "/v1/dlqs/orders.dlq"), 200,
+        "\"owner\":\"team-orders\",\"auto_fixed_percent\":null,\"escalated_percent\":null,"
+        "\"triage\":[]}");
     client_expect(client_get(&world, "/v1/dlqs/order.dlq"), 404,
                   "did you mean \\\"orders.dlq\\\"?");
 }

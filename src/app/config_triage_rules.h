@@ -1,0 +1,23 @@
+/* config_triage_rules: a DLQ's `triage`: rules that walk through it on a schedule. */
+#ifndef APP_CONFIG_TRIAGE_RULES_H
+#define APP_CONFIG_TRIAGE_RULES_H
+
+#include "app/config.h"
+#include "app/config_reader.h"
+
+extern const struct config_table config_triage_rule_table;
+extern const struct config_table config_triage_when_table;
+
+config_read config_triage_rules_read; /* struct config_triage_rules */
+bool config_triage_rules_same(const struct config_triage_rules *a,
+                              const struct config_triage_rules *b);
+/* What the rest of the file must have for the rules of one of a queue's DLQs: an archive, a
+ * compensating handler, queues and receivers. Adds a mistake at `at` and returns false when it has
+ * not. */
+bool config_triage_rules_check(struct config_reader *reader, const struct config_queue *queue,
+                               size_t dlq, struct config_place at);
+/* Every DLQ that has rules, in the arena; texts are the configuration's. */
+size_t config_triage_rules_dlqs(const struct config *config, struct arena *arena,
+                                struct triage_dlq **out);
+
+#endif

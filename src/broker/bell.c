@@ -1,0 +1,42 @@
+#include "broker/bell.h"
+
+#include <limits.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+void bell_init(struct bell *bell) {
+    bell->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (bell->fd < 0) {
+        perror("impound: eventfd");
+        abort();
+    }
+    atomic_init(&bell->rung, false);
+}
+
+void bell_free(struct bell *bell) {
+    close(bell->fd);
+}
+
+void bell_ring(struct bell *bell) {
+    eventfd_t one = 1;
+    if (!atomic_exchange(&bell->rung, true))
+        eventfd_write(bell->fd, one);
+}
+
+/* The mark goes last: whoever rings in between finds it set, but what he rings for is there
+ * already, and the sleeper who now wakes looks at it. */
+void bell_wait(struct bell *bell, int fd, int64_t ms) {
+    struct pollfd watched[] = {{.fd = bell->fd, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
+    eventfd_t rings;
+    if (ms < 0)
+        ms = 0;
+    poll(watched, fd < 0 ? 1 : 2, ms < INT_MAX ? (int)ms : INT_MAX);
+    if (watched[0].revents & POLLIN) {
+        eventfd_read(bell->fd, &rings);
+        atomic_store(&bell->rung, false);
+    }
+}

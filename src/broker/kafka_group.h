@@ -1,0 +1,51 @@
+/* kafka_group: our member of a consumer group. It reads the partitions that the group gives us into
+ * a kafka_hand, commits what is settled there, and notices trouble. Everything is called on the
+ * source's thread; librdkafka's own threads only ring the bell.
+ *
+ *   watching ──wanted──▶ joining ──assigned──▶ reading ⇄ paused (not wanted)
+ *                           ▲                     │
+ *                           └───────revoked───────┘   what is settled is committed before
+ *
+ * The name of a member is the same in every life, so that one that was killed has its partitions
+ * back at once; while it is away, they wait for it until its session is over.
+ *
+ * Each partition has a queue of its own in librdkafka, which is read only while there is room, so
+ * that a partition whose ledger is full holds up no other. */
+#ifndef BROKER_KAFKA_GROUP_H
+#define BROKER_KAFKA_GROUP_H
+
+#include "base/mailbox.h"
+#include "broker/contact.h"
+#include "broker/kafka_client.h"
+#include "broker/kafka_hand.h"
+
+struct kafka_feed; /* one partition's records */
+
+struct kafka_group {
+    const struct kafka_url *url;
+    const char *member; /* our name in the group, the same in every life */
+    struct kafka_hand *hand;
+    struct contact *contact;
+    struct mailbox *bell;
+
+    rd_kafka_t *client; /* NULL: not made */
+    struct kafka_feed *feeds;
+    size_t feed_count;
+    size_t turn;     /* which partition is read first */
+    bool subscribed; /* from when messages are first wanted */
+    bool joined;     /* partitions were shared out, some of them or none to us */
+    bool paused;
+    bool broken;     /* librdkafka gave up on this client */
+    bool committing; /* an answer is awaited */
+    bool alive;      /* something came since the last probe */
+    struct err last; /* what a broker connection ended with */
+    struct mono next_commit, next_probe, next_look;
+};
+
+/* One turn: opens the client when it is time to, serves it, reads, commits, looks around. Until
+ * when to sleep unless the bell rings. */
+struct mono kafka_group_turn(struct kafka_group *group, struct clock *clock);
+/* Commits what is settled and leaves the group, for a bounded time. */
+void kafka_group_close(struct kafka_group *group, struct clock *clock);
+
+#endif

@@ -1,0 +1,96 @@
+#include "broker/kafka_message.h"
+
+#include "base/json.h"
+
+enum { SOURCE_MAX = 1024 };
+
+/* Not NULL, also when it is empty. */
+static struct bytes copy(struct arena *arena, const void *ptr, size_t len) {
+    return arena_dup(arena, (struct bytes){len ? ptr : "", len});
+}
+
+static struct bytes make_id(const rd_kafka_message_t *record, struct bytes topic,
+                            struct arena *arena) {
+    char text[SOURCE_MAX];
+    struct buf id;
+    buf_init_fixed(&id, text, sizeof text);
+    buf_printf(&id, "%.*s/%d/%lld", BYTES_ARG(topic), record->partition, (long long)record->offset);
+    return arena_dup(arena, buf_view(&id));
+}
+
+static struct bytes make_source(const rd_kafka_message_t *record, struct bytes topic,
+                                struct arena *arena) {
+    char text[SOURCE_MAX];
+    struct buf source;
+    buf_init_fixed(&source, text, sizeof text);
+    struct json_out out = json_out(&source);
+    json_open(&out, '{');
+    json_key(&out, "kind");
+    json_put_str(&out, "kafka");
+    json_key(&out, "topic");
+    json_put(&out, topic);
+    json_key(&out, "partition");
+    json_put_i64(&out, record->partition);
+    json_key(&out, "offset");
+    json_put_i64(&out, record->offset);
+    if (!record->payload) {
+        json_key(&out, "tombstone");
+        json_put_bool(&out, true);
+    }
+    json_close(&out, '}');
+    return arena_dup(arena, buf_view(&source));
+}
+
+static void copy_headers(const rd_kafka_message_t *record, struct store_held *held) {
+    rd_kafka_headers_t *found;
+    if (rd_kafka_message_headers(record, &found) != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return;
+    size_t count = rd_kafka_header_cnt(found);
+    struct rule_header *headers = arena_alloc(&held->arena, count * sizeof *headers + 1);
+    for (size_t i = 0; i < count; i++) {
+        const char *name;
+        const void *value;
+        size_t len;
+        rd_kafka_header_get_all(found, i, &name, &value, &len);
+        headers[i].name = arena_dup(&held->arena, bytes_of(name));
+        headers[i].value = copy(&held->arena, value, len);
+    }
+    held->envelope.headers = headers;
+    held->envelope.header_count = count;
+}
+
+/* As its producer says in a header (CloudEvents and others do), else as it looks. */
+static struct bytes content_type_of(const struct store_held *held) {
+    const struct envelope *envelope = &held->envelope;
+    for (size_t i = 0; i < envelope->header_count; i++)
+        if (bytes_eq_nocase(envelope->headers[i].name, BYTES("content-type")) &&
+            envelope->headers[i].value.len > 0 && bytes_is_utf8(envelope->headers[i].value))
+            return envelope->headers[i].value;
+    if (envelope_is_json(BYTES("application/json"), held->body))
+        return BYTES("application/json");
+    return bytes_is_utf8(held->body) ? BYTES("text/plain; charset=utf-8")
+                                     : BYTES("application/octet-stream");
+}
+
+struct store_held *kafka_message_new(const rd_kafka_message_t *record, struct bytes topic) {
+    struct store_held *held = store_held_new();
+    struct envelope *envelope = &held->envelope;
+    rd_kafka_timestamp_type_t type;
+    int64_t created_ms = rd_kafka_message_timestamp(record, &type);
+    envelope->id = make_id(record, topic, &held->arena);
+    envelope->source = make_source(record, topic, &held->arena);
+    if (record->key)
+        envelope->key = copy(&held->arena, record->key, record->key_len);
+    held->body = copy(&held->arena, record->payload, record->len);
+    copy_headers(record, held);
+    envelope->content_type = content_type_of(held);
+    if (type != RD_KAFKA_TIMESTAMP_NOT_AVAILABLE && created_ms > 0)
+        envelope->created_at = (struct wall){created_ms};
+    return held;
+}
+
+uint64_t kafka_message_print(const rd_kafka_message_t *record) {
+    struct bytes body = {record->payload, record->len}, key = {record->key, record->key_len};
+    uint64_t at = (uint64_t)rd_kafka_message_timestamp(record, NULL);
+    return bytes_hash(body) ^ (bytes_hash(key) << 1) ^ (at * 0x9e3779b97f4a7c15u);
+}

@@ -1,0 +1,176 @@
+#include "broker/rabbit_connection.h"
+
+#include <amqp_ssl_socket.h>
+#include <amqp_tcp_socket.h>
+#include <stdlib.h>
+
+static struct timeval timeval_of(int64_t ms) {
+    return (struct timeval){.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
+}
+
+/* ---- words ---- */
+
+/* What people can do something about; the library's own words for the rest. */
+static const struct {
+    int status;
+    const char *words;
+} library_words[] = {
+    {AMQP_STATUS_HOSTNAME_RESOLUTION_FAILED, "the host's name is not known"},
+    {AMQP_STATUS_SOCKET_ERROR, "the connection is refused or broke"},
+    {AMQP_STATUS_TCP_ERROR, "the connection is refused or broke"},
+    {AMQP_STATUS_CONNECTION_CLOSED, "the server closed the connection"},
+    {AMQP_STATUS_SOCKET_CLOSED, "the server closed the connection"},
+    {AMQP_STATUS_TIMEOUT, "the server does not answer"},
+    {AMQP_STATUS_HEARTBEAT_TIMEOUT, "the server stopped answering"},
+    {AMQP_STATUS_SSL_ERROR, "TLS failed"},
+    {AMQP_STATUS_SSL_CONNECTION_FAILED, "TLS failed: does the server speak it on this port?"},
+    {AMQP_STATUS_SSL_PEER_VERIFY_FAILED, "the server's certificate is not trusted"},
+    {AMQP_STATUS_SSL_HOSTNAME_VERIFY_FAILED, "the server's certificate is another host's"},
+};
+
+static const char *words_of(int status) {
+    for (size_t i = 0; i < sizeof library_words / sizeof *library_words; i++)
+        if (library_words[i].status == status)
+            return library_words[i].words;
+    return amqp_error_string2(status);
+}
+
+static bool failed(const struct rabbit_connection *connection, struct err *err, const char *doing,
+                   struct bytes words) {
+    enum { WORDS_MAX = 300 };
+    err_set(err, STATUS_UNREACHABLE, "%.*s:%u: %s: %.*s", BYTES_ARG(connection->host->name),
+            connection->host->port, doing, BYTES_ARG(bytes_clip(words, WORDS_MAX)));
+    return false;
+}
+
+/* ACCESS_REFUSED (403) at the login is the one that users meet first. */
+static bool closed(const struct rabbit_connection *connection, struct err *err, const char *doing,
+                   const amqp_method_t *method) {
+    if (method->id == AMQP_CONNECTION_CLOSE_METHOD) {
+        const amqp_connection_close_t *close = method->decoded;
+        return failed(connection, err, doing,
+                      close->reply_code == AMQP_ACCESS_REFUSED
+                          ? BYTES("the user or the password is refused")
+                          : rabbit_text(close->reply_text));
+    }
+    if (method->id == AMQP_CHANNEL_CLOSE_METHOD) {
+        const amqp_channel_close_t *close = method->decoded;
+        return failed(connection, err, doing, rabbit_text(close->reply_text));
+    }
+    return failed(connection, err, doing, BYTES("the server's answer is not understood"));
+}
+
+bool rabbit_connection_asked(struct rabbit_connection *connection, amqp_rpc_reply_t reply,
+                             const char *doing, struct err *err) {
+    switch (reply.reply_type) {
+    case AMQP_RESPONSE_NORMAL:
+        return true;
+    case AMQP_RESPONSE_LIBRARY_EXCEPTION:
+        return failed(connection, err, doing, bytes_of(words_of(reply.library_error)));
+    case AMQP_RESPONSE_SERVER_EXCEPTION:
+        return closed(connection, err, doing, &reply.reply);
+    case AMQP_RESPONSE_NONE:
+        break;
+    }
+    return failed(connection, err, doing, BYTES("the server closed the connection"));
+}
+
+bool rabbit_connection_sent(struct rabbit_connection *connection, int status, const char *doing,
+                            struct err *err) {
+    return status == AMQP_STATUS_OK || failed(connection, err, doing, bytes_of(words_of(status)));
+}
+
+bool rabbit_connection_heard(struct rabbit_connection *connection, const amqp_frame_t *frame,
+                             struct err *err) {
+    if (frame->frame_type != AMQP_FRAME_METHOD)
+        return true;
+    const amqp_method_t *method = &frame->payload.method;
+    if (method->id == AMQP_BASIC_CANCEL_METHOD)
+        return failed(connection, err, "consume", BYTES("the queue was deleted or has moved"));
+    if (method->id == AMQP_CONNECTION_CLOSE_METHOD || method->id == AMQP_CHANNEL_CLOSE_METHOD)
+        return closed(connection, err, "the server ended it", method);
+    return true;
+}
+
+/* ---- opening ---- */
+
+static amqp_socket_t *new_socket(amqp_connection_state_t state, const struct rabbit_url *url,
+                                 int *status) {
+    *status = AMQP_STATUS_OK;
+    if (!url->tls)
+        return amqp_tcp_socket_new(state);
+    amqp_socket_t *socket = amqp_ssl_socket_new(state);
+    if (!socket)
+        return NULL;
+    amqp_ssl_socket_set_verify_peer(socket, 1);
+    amqp_ssl_socket_set_verify_hostname(socket, 1);
+    *status = amqp_ssl_socket_set_cacert(socket, url->ca_file.ptr);
+    if (*status == AMQP_STATUS_OK && url->cert_file.len)
+        *status = amqp_ssl_socket_set_key(socket, url->cert_file.ptr, url->key_file.ptr);
+    return socket;
+}
+
+static bool dial(struct rabbit_connection *connection, const struct rabbit_url *url,
+                 struct err *err) {
+    struct timeval connecting = timeval_of(RABBIT_CONNECT_TIMEOUT_MS);
+    int status;
+    amqp_socket_t *socket = new_socket(connection->state, url, &status);
+    if (!socket)
+        abort();
+    if (status != AMQP_STATUS_OK)
+        return failed(connection, err, "connect", BYTES("a certificate's file cannot be read"));
+    status = amqp_socket_open_noblock(socket, connection->host->name.ptr, connection->host->port,
+                                      &connecting);
+    return rabbit_connection_sent(connection, status, "connect", err);
+}
+
+static bool log_in(struct rabbit_connection *connection, const struct rabbit_url *url,
+                   struct err *err) {
+    struct timeval handshake = timeval_of(RABBIT_CONNECT_TIMEOUT_MS);
+    struct timeval answer = timeval_of(RABBIT_ANSWER_TIMEOUT_MS);
+    amqp_table_entry_t told_of_cancels = {
+        .key = amqp_cstring_bytes("consumer_cancel_notify"),
+        .value = {.kind = AMQP_FIELD_KIND_BOOLEAN, .value.boolean = 1}};
+    amqp_table_entry_t entries[] = {
+        {.key = amqp_cstring_bytes("connection_name"),
+         .value = {.kind = AMQP_FIELD_KIND_UTF8, .value.bytes = amqp_cstring_bytes("impound")}},
+        {.key = amqp_cstring_bytes("capabilities"),
+         .value = {.kind = AMQP_FIELD_KIND_TABLE, .value.table = {1, &told_of_cancels}}}};
+    amqp_table_t properties = {2, entries};
+    amqp_set_handshake_timeout(connection->state, &handshake);
+    amqp_set_rpc_timeout(connection->state, &answer);
+    return rabbit_connection_asked(
+        connection,
+        amqp_login_with_properties(connection->state, url->vhost.ptr, AMQP_DEFAULT_MAX_CHANNELS,
+                                   RABBIT_FRAME_MAX, RABBIT_HEARTBEAT_S, &properties,
+                                   AMQP_SASL_METHOD_PLAIN, url->user.ptr, url->password.ptr),
+        "log in", err);
+}
+
+static bool open_channel(struct rabbit_connection *connection, struct err *err) {
+    amqp_channel_open(connection->state, RABBIT_CHANNEL);
+    return rabbit_connection_asked(connection, amqp_get_rpc_reply(connection->state),
+                                   "open a channel", err);
+}
+
+bool rabbit_connection_open(struct rabbit_connection *connection, const struct rabbit_url *url,
+                            struct err *err) {
+    size_t next = connection->host ? (size_t)(connection->host - url->hosts) + 1 : 0;
+    connection->host = &url->hosts[next % url->host_count];
+    connection->state = amqp_new_connection();
+    if (!connection->state)
+        abort();
+    if (dial(connection, url, err) && log_in(connection, url, err) && open_channel(connection, err))
+        return true;
+    rabbit_connection_close(connection, false);
+    return false;
+}
+
+void rabbit_connection_close(struct rabbit_connection *connection, bool politely) {
+    if (!connection->state)
+        return;
+    if (politely)
+        amqp_connection_close(connection->state, AMQP_REPLY_SUCCESS);
+    amqp_destroy_connection(connection->state);
+    connection->state = NULL;
+}

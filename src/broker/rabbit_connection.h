@@ -1,0 +1,46 @@
+/* rabbit_connection: a connection to RabbitMQ with one channel. Every wait has an end; what goes
+ * wrong is said in words for people. One thread's. */
+#ifndef BROKER_RABBIT_CONNECTION_H
+#define BROKER_RABBIT_CONNECTION_H
+
+#include <amqp.h>
+
+#include "broker/rabbit_url.h"
+
+enum {
+    RABBIT_CHANNEL = 1,
+    RABBIT_CONNECT_TIMEOUT_MS = 5000, /* and again for the handshake */
+    RABBIT_ANSWER_TIMEOUT_MS = 5000,  /* for each question */
+    RABBIT_HEARTBEAT_S = 10,          /* twice that without a sign of life is the end */
+    RABBIT_FRAME_MAX = 131072,        /* bytes, as the server has it */
+};
+
+struct rabbit_connection {
+    amqp_connection_state_t state; /* NULL: not open */
+    const struct url_host *host;   /* the last that was tried */
+};
+
+/* Tries the next host of the URL, which must outlive the connection. False: err says why. */
+bool rabbit_connection_open(struct rabbit_connection *connection, const struct rabbit_url *url,
+                            struct err *err);
+/* Says good-bye first when `politely`. Nothing when it is not open. */
+void rabbit_connection_close(struct rabbit_connection *connection, bool politely);
+
+/* What the library answered, as true or as words about what was being done. */
+bool rabbit_connection_asked(struct rabbit_connection *connection, amqp_rpc_reply_t reply,
+                             const char *doing, struct err *err);
+bool rabbit_connection_sent(struct rabbit_connection *connection, int status, const char *doing,
+                            struct err *err);
+/* A frame that nobody asked for. False: it ended the channel or the connection; err says why. */
+bool rabbit_connection_heard(struct rabbit_connection *connection, const amqp_frame_t *frame,
+                             struct err *err);
+
+static inline amqp_bytes_t rabbit_bytes(struct bytes text) {
+    return (amqp_bytes_t){text.len, (void *)text.ptr};
+}
+
+static inline struct bytes rabbit_text(amqp_bytes_t text) {
+    return (struct bytes){text.bytes, text.len};
+}
+
+#endif

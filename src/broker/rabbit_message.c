@@ -1,0 +1,120 @@
+#include "broker/rabbit_message.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "broker/rabbit_connection.h"
+#include "broker/rabbit_properties.h"
+#include "broker/rabbit_table.h"
+
+enum {
+    ID_MAX = 255,                       /* bytes, SEMANTICS 1.1 */
+    SOURCE_MAX = 16 * RABBIT_FRAME_MAX, /* bytes; base64 and JSON of what came in one frame */
+};
+
+static bool is_id(struct bytes text) {
+    if (text.len == 0 || text.len > ID_MAX || !bytes_is_utf8(text))
+        return false;
+    for (size_t i = 0; i < text.len; i++)
+        if ((unsigned char)text.ptr[i] < ' ' || text.ptr[i] == 0x7f)
+            return false;
+    return true;
+}
+
+/* Messages that differ in nothing have one id: they cannot be told apart. */
+static struct bytes hash_id(const amqp_envelope_t *delivery, struct bytes properties,
+                            struct arena *arena) {
+    enum { TEXT_SIZE = 64 };
+    char text[TEXT_SIZE];
+    uint64_t beside = bytes_hash(properties) ^
+                      (bytes_hash(rabbit_text(delivery->routing_key)) * 3) ^
+                      (bytes_hash(rabbit_text(delivery->exchange)) * 5);
+    int len = snprintf(text, sizeof text, "amqp-%016" PRIx64 "%016" PRIx64,
+                       bytes_hash(rabbit_text(delivery->message.body)), beside);
+    return arena_dup(arena, (struct bytes){text, (size_t)len});
+}
+
+static void put_text(struct json_out *out, const char *key, struct bytes text) {
+    json_key(out, key);
+    json_put(out, text.ptr ? text : BYTES(""));
+}
+
+static struct bytes source_of(const amqp_envelope_t *delivery, const struct rabbit_place *place,
+                              struct bytes properties, const amqp_field_value_t *deaths,
+                              struct arena *arena) {
+    struct buf text;
+    buf_init_heap(&text, SOURCE_MAX);
+    struct json_out out = json_out(&text);
+    json_open(&out, '{');
+    put_text(&out, "kind", BYTES("rabbitmq"));
+    put_text(&out, "vhost", place->vhost);
+    put_text(&out, "queue", place->queue);
+    put_text(&out, "exchange", rabbit_text(delivery->exchange));
+    put_text(&out, "routing_key", rabbit_text(delivery->routing_key));
+    json_key(&out, "redelivered");
+    json_put_bool(&out, delivery->redelivered);
+    if (deaths) {
+        json_key(&out, "deaths");
+        rabbit_table_json(deaths, &out);
+    }
+    json_key(&out, "properties");
+    json_put_base64(&out, properties);
+    json_close(&out, '}');
+    struct bytes source = arena_dup(arena, buf_view(&text));
+    buf_free(&text);
+    return source;
+}
+
+static uint32_t deliveries_of(const amqp_table_t *headers) {
+    int64_t count;
+    const amqp_field_value_t *value = rabbit_table_find(headers, "x-delivery-count");
+    if (!value || !rabbit_table_number(value, &count) || count < 0 || count >= UINT32_MAX)
+        return 0;
+    return (uint32_t)count + 1;
+}
+
+static void read_envelope(const amqp_envelope_t *delivery, const amqp_table_t *headers,
+                          struct wall now, struct store_held *held) {
+    const amqp_basic_properties_t *properties = &delivery->message.properties;
+    struct envelope *envelope = &held->envelope;
+    struct rule_header *texts = arena_alloc(&held->arena, ENVELOPE_HEADERS_MAX * sizeof *texts);
+    envelope->header_count =
+        rabbit_properties_texts(properties, &held->arena, texts, ENVELOPE_HEADERS_MAX);
+    envelope->headers = texts;
+    envelope->state = STATE_QUEUED;
+    envelope->retry_after_ms = -1;
+    if (properties->_flags & AMQP_BASIC_CONTENT_TYPE_FLAG)
+        envelope->content_type = arena_dup(&held->arena, rabbit_text(properties->content_type));
+    const amqp_field_value_t *key = rabbit_table_find(headers, RABBIT_PROPERTIES_KEY);
+    if (key && key->kind == AMQP_FIELD_KIND_UTF8)
+        envelope->key = arena_dup(&held->arena, rabbit_text(key->value.bytes));
+    envelope->created_at = now;
+    if ((properties->_flags & AMQP_BASIC_TIMESTAMP_FLAG) && properties->timestamp > 0 &&
+        properties->timestamp <= (uint64_t)now.ms / 1000)
+        envelope->created_at = (struct wall){(int64_t)properties->timestamp * 1000};
+    envelope->size = held->body.len;
+}
+
+struct parcel *rabbit_message_read(const amqp_envelope_t *delivery,
+                                   const struct rabbit_place *place, struct wall now, bool *named) {
+    const amqp_basic_properties_t *properties = &delivery->message.properties;
+    bool has_headers = (properties->_flags & AMQP_BASIC_HEADERS_FLAG) != 0;
+    amqp_table_t headers = has_headers ? properties->headers : amqp_empty_table;
+    struct store_held *held = store_held_new();
+    held->body = arena_dup(&held->arena, rabbit_text(delivery->message.body));
+    read_envelope(delivery, &headers, now, held);
+    struct bytes kept = rabbit_properties_encode(properties, &held->arena);
+    held->envelope.source =
+        source_of(delivery, place, kept, rabbit_table_find(&headers, "x-death"), &held->arena);
+    *named = (properties->_flags & AMQP_BASIC_MESSAGE_ID_FLAG) != 0 &&
+             is_id(rabbit_text(properties->message_id));
+    held->envelope.id = *named ? arena_dup(&held->arena, rabbit_text(properties->message_id))
+                               : hash_id(delivery, kept, &held->arena);
+    held->redelivered = delivery->redelivered;
+    held->deliveries = deliveries_of(&headers);
+    struct parcel *parcel = parcel_new(held);
+    parcel->tag = delivery->delivery_tag;
+    /* A queue that counts deliveries counts what is given back, too. */
+    parcel->keep = held->deliveries > 0;
+    return parcel;
+}

@@ -1,0 +1,330 @@
+/* One thread owns the connection and publishes what was posted, a group at a time: all of a group
+ * is sent, then its answers are read. The server confirms each message, several with one answer;
+ * one that no queue takes comes back before it is confirmed.
+ *
+ * Every wait has an end. What a server that is gone did not confirm may be there all the same; it
+ * has failed, and is published again. */
+#include "broker/rabbit_sink.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/base64.h"
+#include "base/list.h"
+#include "base/mailbox.h"
+#include "base/memory.h"
+#include "base/thread.h"
+#include "broker/contact.h"
+#include "broker/rabbit_connection.h"
+#include "broker/rabbit_properties.h"
+
+enum {
+    RABBIT_GROUP_MAX = 64, /* sent before their answers are read */
+    RABBIT_CONFIRM_TIMEOUT_MS = 10000,
+    RABBIT_IDLE_MS = 1000 * RABBIT_HEARTBEAT_S / 2, /* between signs of life */
+    RABBIT_KEPT_MAX = 2 * RABBIT_FRAME_MAX,         /* bytes of properties that were kept */
+    RABBIT_POOL_PAGE = 4096,
+};
+
+struct rabbit_sink {
+    struct sink sink;
+    struct clock *clock;
+    struct arena arena; /* the texts of url */
+    struct rabbit_url url;
+    struct mailbox mailbox;
+    atomic_bool closing;
+    pthread_t thread;
+
+    /* The thread's own. */
+    struct rabbit_connection connection;
+    struct contact contact;
+    uint64_t last_tag; /* of what was published on this channel */
+};
+
+/* A posted item. */
+struct order {
+    struct mail mail;
+    struct sink_item *item;
+};
+
+/* One item under way. */
+struct shipment {
+    struct sink_item *item;
+    uint64_t tag;
+    struct bytes exchange, routing_key;
+    bool answered;
+    struct err err; /* status OK: it arrived */
+};
+
+struct group {
+    struct shipment shipments[RABBIT_GROUP_MAX];
+    size_t count, open;
+    struct arena arena;
+    amqp_pool_t pool;
+};
+
+/* ---- the connection ---- */
+
+static bool open_sink(struct rabbit_sink *rabbit, struct err *err) {
+    struct rabbit_connection *connection = &rabbit->connection;
+    if (!rabbit_connection_open(connection, &rabbit->url, err))
+        return false;
+    rabbit->last_tag = 0;
+    amqp_confirm_select(connection->state, RABBIT_CHANNEL);
+    return rabbit_connection_asked(connection, amqp_get_rpc_reply(connection->state),
+                                   "ask for confirms", err);
+}
+
+static void give_up_connection(struct rabbit_sink *rabbit, const struct err *err) {
+    rabbit_connection_close(&rabbit->connection, false);
+    contact_lost(&rabbit->contact, clock_now(rabbit->clock).mono, err);
+}
+
+static bool connect_if_needed(struct rabbit_sink *rabbit, struct err *err) {
+    struct broker_health last;
+    if (rabbit->connection.state)
+        return true;
+    if (clock_now(rabbit->clock).mono.ms < rabbit->contact.next_try.ms) {
+        contact_health(&rabbit->contact, &last);
+        *err = last.trouble;
+        return false;
+    }
+    if (!open_sink(rabbit, err)) {
+        give_up_connection(rabbit, err);
+        return false;
+    }
+    contact_made(&rabbit->contact);
+    return true;
+}
+
+/* ---- sending ---- */
+
+/* Where a message came from, as rabbit_message.c wrote it. */
+static struct bytes read_origin(const struct sink_item *item, struct shipment *shipment,
+                                struct arena *arena) {
+    struct json origin, member;
+    struct bytes text, queue;
+    struct buf kept;
+    if (item->origin.len == 0 || json_parse(item->origin, &origin, NULL) != STATUS_OK ||
+        !json_get(origin, "queue", &member) || !json_string(member, arena, &queue))
+        return BYTES_NONE;
+    shipment->exchange = BYTES("");
+    shipment->routing_key = queue;
+    if (!json_get(origin, "properties", &member) || !json_string(member, arena, &text))
+        return BYTES_NONE;
+    buf_init_heap(&kept, RABBIT_KEPT_MAX);
+    struct bytes bytes =
+        base64_decode(text, &kept) ? arena_dup(arena, buf_view(&kept)) : BYTES_NONE;
+    buf_free(&kept);
+    return bytes;
+}
+
+static bool send_one(struct rabbit_sink *rabbit, struct group *group, struct shipment *shipment,
+                     struct err *err) {
+    amqp_basic_properties_t properties;
+    shipment->exchange = rabbit->url.exchange;
+    shipment->routing_key = rabbit->url.routing_key;
+    struct bytes kept = read_origin(shipment->item, shipment, &group->arena);
+    rabbit_properties_make(shipment->item, kept, &group->pool, &properties);
+    shipment->tag = ++rabbit->last_tag;
+    int status = amqp_basic_publish(
+        rabbit->connection.state, RABBIT_CHANNEL, rabbit_bytes(shipment->exchange),
+        rabbit_bytes(shipment->routing_key), 1, 0, &properties, rabbit_bytes(shipment->item->body));
+    return rabbit_connection_sent(&rabbit->connection, status, "publish", err);
+}
+
+/* ---- answers ---- */
+
+static void confirm(struct group *group, uint64_t tag, bool multiple, bool taken) {
+    for (size_t i = 0; i < group->count; i++) {
+        struct shipment *shipment = &group->shipments[i];
+        if (shipment->answered || (multiple ? shipment->tag > tag : shipment->tag != tag))
+            continue;
+        shipment->answered = true;
+        group->open--;
+        if (!taken)
+            err_set(&shipment->err, STATUS_BUSY, "rabbitmq: the server did not take it");
+    }
+}
+
+/* Messages that are alike in all of this are unroutable alike. */
+static bool is_returned(const struct shipment *shipment, const amqp_basic_return_t *back,
+                        const amqp_message_t *message) {
+    return !shipment->answered && shipment->err.status == STATUS_OK &&
+           bytes_eq(shipment->exchange, rabbit_text(back->exchange)) &&
+           bytes_eq(shipment->routing_key, rabbit_text(back->routing_key)) &&
+           bytes_eq(shipment->item->body, rabbit_text(message->body));
+}
+
+static bool take_back(struct rabbit_sink *rabbit, struct group *group,
+                      const amqp_basic_return_t *back, struct err *err) {
+    amqp_message_t message;
+    if (!rabbit_connection_asked(
+            &rabbit->connection,
+            amqp_read_message(rabbit->connection.state, RABBIT_CHANNEL, &message, 0), "read", err))
+        return false;
+    for (size_t i = 0; i < group->count; i++) {
+        struct shipment *shipment = &group->shipments[i];
+        if (!is_returned(shipment, back, &message))
+            continue;
+        err_set(&shipment->err, STATUS_NOT_FOUND,
+                "rabbitmq: no queue takes what exchange \"%.*s\" gets with routing key \"%.*s\"",
+                BYTES_ARG(shipment->exchange), BYTES_ARG(shipment->routing_key));
+        break;
+    }
+    amqp_destroy_message(&message);
+    return true;
+}
+
+static bool take_answer(struct rabbit_sink *rabbit, struct group *group, const amqp_frame_t *frame,
+                        struct err *err) {
+    const amqp_method_t *method = &frame->payload.method;
+    if (frame->frame_type == AMQP_FRAME_METHOD && method->id == AMQP_BASIC_ACK_METHOD) {
+        const amqp_basic_ack_t *ack = method->decoded;
+        confirm(group, ack->delivery_tag, ack->multiple, true);
+    } else if (frame->frame_type == AMQP_FRAME_METHOD && method->id == AMQP_BASIC_NACK_METHOD) {
+        const amqp_basic_nack_t *nack = method->decoded;
+        confirm(group, nack->delivery_tag, nack->multiple, false);
+    } else if (frame->frame_type == AMQP_FRAME_METHOD && method->id == AMQP_BASIC_RETURN_METHOD) {
+        return take_back(rabbit, group, method->decoded, err);
+    }
+    return rabbit_connection_heard(&rabbit->connection, frame, err);
+}
+
+static bool read_answers(struct rabbit_sink *rabbit, struct group *group, struct err *err) {
+    int64_t end = clock_now(rabbit->clock).mono.ms + RABBIT_CONFIRM_TIMEOUT_MS;
+    while (group->open > 0) {
+        int64_t left = end - clock_now(rabbit->clock).mono.ms;
+        struct timeval wait = {.tv_sec = left > 0 ? left / 1000 : 0,
+                               .tv_usec = left > 0 ? left % 1000 * 1000 : 0};
+        amqp_frame_t frame;
+        amqp_maybe_release_buffers(rabbit->connection.state);
+        int status = amqp_simple_wait_frame_noblock(rabbit->connection.state, &frame, &wait);
+        if (!rabbit_connection_sent(&rabbit->connection, status, "wait for a confirm", err) ||
+            !take_answer(rabbit, group, &frame, err))
+            return false;
+    }
+    return true;
+}
+
+/* ---- a group ---- */
+
+static void finish(struct group *group, bool well, const struct err *err) {
+    for (size_t i = 0; i < group->count; i++) {
+        struct shipment *shipment = &group->shipments[i];
+        if (!well && !shipment->answered && shipment->err.status == STATUS_OK)
+            shipment->err = *err;
+        bool arrived = shipment->err.status == STATUS_OK;
+        shipment->item->done(shipment->item, shipment->err.status, arrived ? NULL : &shipment->err);
+    }
+}
+
+static void publish_group(struct rabbit_sink *rabbit, struct group *group) {
+    struct err err;
+    bool connected = connect_if_needed(rabbit, &err), well = connected;
+    group->open = group->count;
+    arena_init_heap(&group->arena, RABBIT_POOL_PAGE);
+    init_amqp_pool(&group->pool, RABBIT_POOL_PAGE);
+    for (size_t i = 0; well && i < group->count; i++)
+        well = send_one(rabbit, group, &group->shipments[i], &err);
+    well = well && read_answers(rabbit, group, &err);
+    if (connected && !well)
+        give_up_connection(rabbit, &err);
+    empty_amqp_pool(&group->pool);
+    arena_free(&group->arena);
+    finish(group, well, &err);
+}
+
+static void publish_posted(struct rabbit_sink *rabbit) {
+    struct mail *mail = mailbox_take(&rabbit->mailbox);
+    while (mail) {
+        struct group group = {.count = 0};
+        while (mail && group.count < RABBIT_GROUP_MAX) {
+            struct order *order = CONTAINER_OF(mail, struct order, mail);
+            mail = mail->next;
+            group.shipments[group.count++] = (struct shipment){.item = order->item};
+            free(order);
+        }
+        publish_group(rabbit, &group);
+    }
+}
+
+/* ---- the thread ---- */
+
+/* Shows that we live, and hears whether the server does. */
+static void keep_alive(struct rabbit_sink *rabbit) {
+    struct timeval at_once = {0, 0};
+    struct err err;
+    amqp_frame_t frame;
+    int status = AMQP_STATUS_OK;
+    while (rabbit->connection.state && status != AMQP_STATUS_TIMEOUT) {
+        amqp_maybe_release_buffers(rabbit->connection.state);
+        status = amqp_simple_wait_frame_noblock(rabbit->connection.state, &frame, &at_once);
+        if (status != AMQP_STATUS_TIMEOUT &&
+            (!rabbit_connection_sent(&rabbit->connection, status, "read", &err) ||
+             !rabbit_connection_heard(&rabbit->connection, &frame, &err)))
+            give_up_connection(rabbit, &err);
+    }
+}
+
+static void *run(void *arg) {
+    struct rabbit_sink *rabbit = arg;
+    while (!atomic_load(&rabbit->closing)) {
+        keep_alive(rabbit);
+        publish_posted(rabbit);
+        mailbox_wait(&rabbit->mailbox,
+                     rabbit->connection.state
+                         ? mono_after(clock_now(rabbit->clock).mono, RABBIT_IDLE_MS)
+                         : MONO_NEVER);
+    }
+    rabbit_connection_close(&rabbit->connection, true);
+    return NULL;
+}
+
+/* ---- the outside ---- */
+
+static void rabbit_publish(struct sink *sink, struct sink_item *item) {
+    struct rabbit_sink *rabbit = CONTAINER_OF(sink, struct rabbit_sink, sink);
+    struct order *order = memory_new(sizeof *order);
+    order->item = item;
+    mailbox_post(&rabbit->mailbox, &order->mail);
+}
+
+static void rabbit_free(struct sink *sink) {
+    struct rabbit_sink *rabbit = CONTAINER_OF(sink, struct rabbit_sink, sink);
+    atomic_store(&rabbit->closing, true);
+    mailbox_ring(&rabbit->mailbox);
+    pthread_join(rabbit->thread, NULL);
+    mailbox_free(&rabbit->mailbox);
+    contact_free(&rabbit->contact);
+    arena_free(&rabbit->arena);
+    free(rabbit);
+}
+
+static const struct sink_vtable vtable = {
+    .kind = "rabbitmq", .publish = rabbit_publish, .free = rabbit_free};
+
+enum status rabbit_sink_check(struct bytes url, struct err *err) {
+    struct arena arena;
+    struct rabbit_url parsed;
+    arena_init_heap(&arena, URL_TEXT_MAX);
+    enum status status = rabbit_url_sink(url, &arena, &parsed, err);
+    arena_free(&arena);
+    return status;
+}
+
+struct sink *rabbit_sink_new(const struct sink_options *options) {
+    struct rabbit_sink *rabbit = memory_new(sizeof *rabbit);
+    struct err err;
+    rabbit->sink.vtable = &vtable;
+    rabbit->clock = options->clock;
+    arena_init_heap(&rabbit->arena, URL_TEXT_MAX);
+    enum status status = rabbit_url_sink(options->url, &rabbit->arena, &rabbit->url, &err);
+    assert(status == STATUS_OK);
+    (void)status;
+    contact_init(&rabbit->contact, BYTES("sink rabbitmq"), options->seed);
+    mailbox_init(&rabbit->mailbox);
+    thread_start(&rabbit->thread, "rabbit-sink", run, rabbit);
+    return &rabbit->sink;
+}

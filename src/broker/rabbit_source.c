@@ -1,0 +1,319 @@
+/* One thread owns the connection. It sleeps on the socket and on a bell that the engine rings when
+ * something was settled or what is wanted has changed; the shelf stands between the two.
+ *
+ *            ┌──────────────── trouble ────────────────┐
+ *            ▼                                         │
+ *   not connected ──▶ connected ──▶ consuming ──▶ not wanted: cancelled, what was fetched goes back
+ *                         ▲                            │
+ *                         └────────── wanted ──────────┘ */
+#include "broker/rabbit_source.h"
+
+#include <assert.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/thread.h"
+#include "broker/bell.h"
+#include "broker/contact.h"
+#include "broker/rabbit_connection.h"
+#include "broker/rabbit_message.h"
+
+enum {
+    RABBIT_ASK_MS = 1000, /* between questions for the number of messages that wait */
+    RABBIT_READ_MAX = 64, /* deliveries read before what was settled is sent */
+};
+
+static const char consumer_tag[] = "impound";
+
+struct rabbit_source {
+    struct broker broker;
+    struct clock *clock;
+    struct arena arena; /* the texts of url */
+    struct rabbit_url url;
+    struct rabbit_place place;
+    struct shelf shelf;
+    struct contact contact;
+    struct bell bell;
+    atomic_bool wanted, closing;
+    _Atomic uint64_t waiting; /* at the server, as last known */
+    bool started;
+    pthread_t thread;
+
+    /* The thread's own. */
+    struct rabbit_connection connection;
+    bool consuming;
+    bool fresh; /* something came that the engine was not told of */
+    struct mono ask_at;
+};
+
+static struct rabbit_source *self(struct broker *broker) {
+    return CONTAINER_OF(broker, struct rabbit_source, broker);
+}
+
+/* ---- asking ---- */
+
+/* Also says that a queue is missing, and that all that was acknowledged before has arrived: a
+ * channel does one thing after the other. */
+static bool ask_queue(struct rabbit_source *rabbit, struct mono now, struct err *err) {
+    amqp_queue_declare_ok_t *queue =
+        amqp_queue_declare(rabbit->connection.state, RABBIT_CHANNEL,
+                           rabbit_bytes(rabbit->url.queue), 1, 0, 0, 0, amqp_empty_table);
+    if (!rabbit_connection_asked(&rabbit->connection, amqp_get_rpc_reply(rabbit->connection.state),
+                                 "look for the queue", err))
+        return false;
+    atomic_store(&rabbit->waiting, queue->message_count);
+    rabbit->ask_at = mono_after(now, RABBIT_ASK_MS);
+    shelf_heard(&rabbit->shelf);
+    return true;
+}
+
+static bool open_source(struct rabbit_source *rabbit, struct mono now, struct err *err) {
+    struct rabbit_connection *connection = &rabbit->connection;
+    if (!rabbit_connection_open(connection, &rabbit->url, err))
+        return false;
+    amqp_basic_qos(connection->state, RABBIT_CHANNEL, 0, rabbit->url.prefetch, 0);
+    return rabbit_connection_asked(connection, amqp_get_rpc_reply(connection->state),
+                                   "set the prefetch", err) &&
+           ask_queue(rabbit, now, err);
+}
+
+/* ---- consuming ---- */
+
+static bool start_consuming(struct rabbit_source *rabbit, struct err *err) {
+    amqp_basic_consume(rabbit->connection.state, RABBIT_CHANNEL, rabbit_bytes(rabbit->url.queue),
+                       amqp_cstring_bytes(consumer_tag), 0, 0, 0, amqp_empty_table);
+    rabbit->consuming = true;
+    return rabbit_connection_asked(&rabbit->connection,
+                                   amqp_get_rpc_reply(rabbit->connection.state), "consume", err);
+}
+
+static bool stop_consuming(struct rabbit_source *rabbit, struct err *err) {
+    amqp_basic_cancel(rabbit->connection.state, RABBIT_CHANNEL, amqp_cstring_bytes(consumer_tag));
+    rabbit->consuming = false;
+    return rabbit_connection_asked(
+        &rabbit->connection, amqp_get_rpc_reply(rabbit->connection.state), "stop consuming", err);
+}
+
+static bool follow_wish(struct rabbit_source *rabbit, struct err *err) {
+    bool wanted = atomic_load(&rabbit->wanted) && !atomic_load(&rabbit->closing);
+    if (wanted == rabbit->consuming)
+        return true;
+    return wanted ? start_consuming(rabbit, err) : stop_consuming(rabbit, err);
+}
+
+/* Deliveries that were under way when the consumer was cancelled come here, too. */
+static bool return_unwanted(struct rabbit_source *rabbit, struct err *err) {
+    int status = AMQP_STATUS_OK;
+    for (struct parcel *parcel; !rabbit->consuming && status == AMQP_STATUS_OK &&
+                                (parcel = shelf_return(&rabbit->shelf, false));) {
+        status = amqp_basic_nack(rabbit->connection.state, RABBIT_CHANNEL, parcel->tag, 0, 1);
+        parcel_free(parcel);
+    }
+    return rabbit_connection_sent(&rabbit->connection, status, "give back", err);
+}
+
+static bool send_settled(struct rabbit_source *rabbit, struct err *err) {
+    int status = AMQP_STATUS_OK;
+    for (struct parcel *parcel; status == AMQP_STATUS_OK && (parcel = shelf_send(&rabbit->shelf));)
+        status = amqp_basic_ack(rabbit->connection.state, RABBIT_CHANNEL, parcel->tag, 0);
+    return rabbit_connection_sent(&rabbit->connection, status, "acknowledge", err);
+}
+
+/* ---- reading ---- */
+
+static void take_delivery(struct rabbit_source *rabbit, amqp_envelope_t *delivery) {
+    bool named;
+    struct wall now = clock_now(rabbit->clock).wall;
+    struct parcel *parcel = rabbit_message_read(delivery, &rabbit->place, now, &named);
+    bool again = delivery->redelivered || named;
+    amqp_destroy_envelope(delivery);
+    if (shelf_put(&rabbit->shelf, parcel, again, false))
+        rabbit->fresh = true;
+}
+
+static bool take_other(struct rabbit_source *rabbit, struct err *err) {
+    struct timeval at_once = {0, 0};
+    amqp_frame_t frame;
+    int status = amqp_simple_wait_frame_noblock(rabbit->connection.state, &frame, &at_once);
+    return rabbit_connection_sent(&rabbit->connection, status, "read", err) &&
+           rabbit_connection_heard(&rabbit->connection, &frame, err);
+}
+
+enum reading { READ_ONE, READ_NOTHING, READ_TROUBLE };
+
+static enum reading read_one(struct rabbit_source *rabbit, struct err *err) {
+    struct timeval at_once = {0, 0};
+    amqp_envelope_t delivery;
+    amqp_maybe_release_buffers(rabbit->connection.state);
+    amqp_rpc_reply_t reply = amqp_consume_message(rabbit->connection.state, &delivery, &at_once, 0);
+    bool library = reply.reply_type == AMQP_RESPONSE_LIBRARY_EXCEPTION;
+    if (library && reply.library_error == AMQP_STATUS_TIMEOUT)
+        return READ_NOTHING;
+    if (library && reply.library_error == AMQP_STATUS_UNEXPECTED_STATE)
+        return take_other(rabbit, err) ? READ_ONE : READ_TROUBLE;
+    if (!rabbit_connection_asked(&rabbit->connection, reply, "read", err))
+        return READ_TROUBLE;
+    take_delivery(rabbit, &delivery);
+    return READ_ONE;
+}
+
+/* ---- the thread ---- */
+
+static void sleep_until(struct rabbit_source *rabbit, struct mono until) {
+    int fd = rabbit->connection.state ? amqp_get_sockfd(rabbit->connection.state) : -1;
+    bell_wait(&rabbit->bell, fd, until.ms - clock_now(rabbit->clock).mono.ms);
+}
+
+static void give_up_connection(struct rabbit_source *rabbit, const struct err *err) {
+    rabbit_connection_close(&rabbit->connection, false);
+    rabbit->consuming = false;
+    shelf_forget_tags(&rabbit->shelf);
+    contact_lost(&rabbit->contact, clock_now(rabbit->clock).mono, err);
+}
+
+static void connect_again(struct rabbit_source *rabbit, struct mono now) {
+    struct err err;
+    if (now.ms < rabbit->contact.next_try.ms)
+        sleep_until(rabbit, rabbit->contact.next_try);
+    else if (open_source(rabbit, now, &err))
+        contact_made(&rabbit->contact);
+    else
+        give_up_connection(rabbit, &err);
+}
+
+/* One round: what is wanted, what was settled, what came. */
+static void work(struct rabbit_source *rabbit, struct mono now) {
+    struct err err;
+    enum reading reading = READ_ONE;
+    bool well = follow_wish(rabbit, &err) && send_settled(rabbit, &err);
+    if (well && now.ms >= rabbit->ask_at.ms)
+        well = ask_queue(rabbit, now, &err);
+    for (size_t i = 0; well && reading == READ_ONE && i < RABBIT_READ_MAX; i++) {
+        reading = read_one(rabbit, &err);
+        well = reading != READ_TROUBLE;
+    }
+    well = well && return_unwanted(rabbit, &err);
+    if (rabbit->fresh)
+        contact_ring(&rabbit->contact);
+    rabbit->fresh = false;
+    if (!well)
+        give_up_connection(rabbit, &err);
+    else if (reading == READ_NOTHING)
+        sleep_until(rabbit, rabbit->ask_at);
+}
+
+static void say_goodbye(struct rabbit_source *rabbit) {
+    struct err err;
+    if (!rabbit->connection.state)
+        return;
+    bool well = send_settled(rabbit, &err) && ask_queue(rabbit, (struct mono){0}, &err);
+    rabbit_connection_close(&rabbit->connection, well);
+}
+
+static void *run(void *arg) {
+    struct rabbit_source *rabbit = arg;
+    while (!atomic_load(&rabbit->closing)) {
+        struct mono now = clock_now(rabbit->clock).mono;
+        if (rabbit->connection.state)
+            work(rabbit, now);
+        else
+            connect_again(rabbit, now);
+    }
+    say_goodbye(rabbit);
+    return NULL;
+}
+
+/* ---- the outside ---- */
+
+static size_t receive(struct broker *broker, struct instant now, uint64_t avoid,
+                      struct store_held **out, size_t max) {
+    (void)avoid; /* what is ours has no seq */
+    return shelf_receive(&self(broker)->shelf, now.mono, out, max);
+}
+
+static void settle(struct broker *broker, struct store_held *held) {
+    shelf_settle(&self(broker)->shelf, held);
+    bell_ring(&self(broker)->bell);
+}
+
+static void hand_back(struct broker *broker, struct store_held *held_take, struct instant due) {
+    shelf_hand_back(&self(broker)->shelf, held_take, due.mono);
+}
+
+static struct mono next_wake(struct broker *broker) {
+    return shelf_next_wake(&self(broker)->shelf);
+}
+
+static uint64_t lag(struct broker *broker) {
+    return atomic_load(&self(broker)->waiting) + shelf_ready(&self(broker)->shelf);
+}
+
+static void want(struct broker *broker, bool wanted) {
+    atomic_store(&self(broker)->wanted, wanted);
+    bell_ring(&self(broker)->bell);
+}
+
+static void health(struct broker *broker, struct broker_health *out) {
+    contact_health(&self(broker)->contact, out);
+}
+
+static void listen(struct broker *broker, void (*ready)(void *arg), void *arg) {
+    struct rabbit_source *rabbit = self(broker);
+    contact_listen(&rabbit->contact, ready, arg);
+    rabbit->started = true;
+    thread_start(&rabbit->thread, "rabbit-source", run, rabbit);
+}
+
+static void rabbit_free(struct broker *broker) {
+    struct rabbit_source *rabbit = self(broker);
+    atomic_store(&rabbit->closing, true);
+    bell_ring(&rabbit->bell);
+    if (rabbit->started)
+        pthread_join(rabbit->thread, NULL);
+    shelf_free(&rabbit->shelf);
+    contact_free(&rabbit->contact);
+    bell_free(&rabbit->bell);
+    arena_free(&rabbit->arena);
+    free(rabbit);
+}
+
+static const struct broker_vtable vtable = {
+    .kind = "rabbitmq",
+    .receive = receive,
+    .settle = settle,
+    .hand_back = hand_back,
+    .next_wake = next_wake,
+    .lag = lag,
+    .want = want,
+    .health = health,
+    .listen = listen,
+    .free = rabbit_free,
+};
+
+enum status rabbit_source_check(struct bytes url, struct err *err) {
+    struct arena arena;
+    struct rabbit_url parsed;
+    arena_init_heap(&arena, URL_TEXT_MAX);
+    enum status status = rabbit_url_source(url, &arena, &parsed, err);
+    arena_free(&arena);
+    return status;
+}
+
+struct broker *rabbit_source_new(const struct broker_options *options) {
+    struct rabbit_source *rabbit = memory_new(sizeof *rabbit);
+    struct err err;
+    rabbit->broker.vtable = &vtable;
+    rabbit->clock = options->clock;
+    arena_init_heap(&rabbit->arena, URL_TEXT_MAX);
+    enum status status = rabbit_url_source(options->url, &rabbit->arena, &rabbit->url, &err);
+    assert(status == STATUS_OK);
+    (void)status;
+    rabbit->place = (struct rabbit_place){rabbit->url.vhost, rabbit->url.queue};
+    atomic_init(&rabbit->wanted, true);
+    shelf_init(&rabbit->shelf);
+    contact_init_source(&rabbit->contact, vtable.kind, options);
+    bell_init(&rabbit->bell);
+    return &rabbit->broker;
+}

@@ -1,0 +1,138 @@
+#include "broker/redis_message.h"
+
+#include "base/json.h"
+
+enum { SOURCE_MAX = 8 << 10, OBJECT_MAX = 64 << 20 };
+
+static struct bytes type_of(struct bytes body) {
+    struct json json;
+    if (json_parse(body, &json, NULL) == STATUS_OK)
+        return BYTES("application/json");
+    return bytes_is_utf8(body) ? BYTES("text/plain; charset=utf-8")
+                               : BYTES("application/octet-stream");
+}
+
+static bool can_be_id(struct bytes text) {
+    return text.len > 0 && text.len <= REDIS_MESSAGE_ID_MAX && bytes_is_printable(text);
+}
+
+static struct bytes put_source(struct arena *arena, const char *const *names,
+                               const struct bytes *values, size_t count) {
+    struct buf text;
+    buf_init_heap(&text, SOURCE_MAX);
+    struct json_out json = json_out(&text);
+    json_open(&json, '{');
+    json_key(&json, "kind");
+    json_put_str(&json, "redis");
+    for (size_t i = 0; i < count; i++) {
+        json_key(&json, names[i]);
+        json_put(&json, values[i]);
+    }
+    json_close(&json, '}');
+    struct bytes source = arena_dup(arena, buf_view(&text));
+    buf_free(&text);
+    return source;
+}
+
+/* ---- lists ---- */
+
+static struct bytes id_of(struct bytes element, struct bytes tag, struct arena *arena) {
+    struct json json, member;
+    struct bytes id;
+    if (json_parse(element, &json, NULL) == STATUS_OK && json.type == JSON_OBJECT &&
+        json_get(json, "id", &member) && json_string(member, arena, &id) && can_be_id(id))
+        return arena_dup(arena, id);
+    return arena_dup(arena, tag);
+}
+
+struct store_held *redis_message_of_element(struct bytes list, struct bytes tag,
+                                            struct bytes element) {
+    static const char *const names[] = {"list"};
+    struct store_held *held = store_held_new();
+    struct envelope *envelope = &held->envelope;
+    held->body = arena_dup(&held->arena, element);
+    envelope->id = id_of(held->body, tag, &held->arena);
+    envelope->source = put_source(&held->arena, names, &list, 1);
+    envelope->content_type = type_of(held->body);
+    return held;
+}
+
+/* ---- streams ---- */
+
+static struct bytes object_of(const struct redis_message_field *fields, size_t count,
+                              struct arena *arena) {
+    struct buf text;
+    buf_init_heap(&text, OBJECT_MAX);
+    struct json_out json = json_out(&text);
+    json_open(&json, '{');
+    for (size_t i = 0; i < count; i++) {
+        json_key_bytes(&json, fields[i].name);
+        json_put(&json, fields[i].value.ptr ? fields[i].value : BYTES(""));
+    }
+    json_close(&json, '}');
+    struct bytes object = arena_dup(arena, buf_view(&text));
+    buf_free(&text);
+    return object;
+}
+
+static const struct redis_message_field *find(const struct redis_message_field *fields,
+                                              size_t count, const char *name) {
+    for (size_t i = 0; i < count; i++)
+        if (bytes_is(fields[i].name, name))
+            return &fields[i];
+    return NULL;
+}
+
+/* A field that is the message's own; what is none is a header. */
+static bool take_own(struct envelope *envelope, struct arena *arena,
+                     const struct redis_message_field *field) {
+    if (bytes_is(field->name, "key"))
+        envelope->key = arena_dup(arena, field->value);
+    else if (bytes_is(field->name, "content_type"))
+        envelope->content_type = arena_dup(arena, field->value);
+    else
+        return bytes_is(field->name, "body");
+    return true;
+}
+
+static void take_fields(struct store_held *held, const struct redis_message_field *fields,
+                        size_t count) {
+    struct envelope *envelope = &held->envelope;
+    struct rule_header *headers = arena_alloc(&held->arena, (count + 1) * sizeof *headers);
+    for (size_t i = 0; i < count; i++) {
+        if (take_own(envelope, &held->arena, &fields[i]) ||
+            envelope->header_count == ENVELOPE_HEADERS_MAX)
+            continue;
+        headers[envelope->header_count++] = (struct rule_header){
+            arena_dup(&held->arena, fields[i].name), arena_dup(&held->arena, fields[i].value)};
+    }
+    envelope->headers = headers;
+}
+
+/* The first half of an entry's id is when it was added. */
+static struct wall added_at(struct bytes entry) {
+    uint64_t ms;
+    bool known = bytes_u64(bytes_cut(entry, 0, bytes_find(entry, BYTES("-"))), &ms);
+    return known && ms <= INT64_MAX ? (struct wall){(int64_t)ms} : WALL_NEVER;
+}
+
+struct store_held *redis_message_of_entry(struct bytes stream, struct bytes group,
+                                          struct bytes entry,
+                                          const struct redis_message_field *fields, size_t count) {
+    static const char *const names[] = {"stream", "group", "entry"};
+    struct store_held *held = store_held_new();
+    struct envelope *envelope = &held->envelope;
+    const struct redis_message_field *body = find(fields, count, "body");
+    if (body)
+        take_fields(held, fields, count);
+    else if (count == 1)
+        body = fields;
+    held->body =
+        body ? arena_dup(&held->arena, body->value) : object_of(fields, count, &held->arena);
+    envelope->id = arena_dup(&held->arena, entry);
+    envelope->source = put_source(&held->arena, names, (struct bytes[]){stream, group, entry}, 3);
+    envelope->created_at = added_at(entry);
+    if (envelope->content_type.len == 0)
+        envelope->content_type = type_of(held->body);
+    return held;
+}

@@ -1,0 +1,24 @@
+/* redis_message: what stands in a list or a stream, as a message. Pure. */
+#ifndef BROKER_REDIS_MESSAGE_H
+#define BROKER_REDIS_MESSAGE_H
+
+#include "port/store.h"
+
+enum { REDIS_MESSAGE_ID_MAX = 255 };
+
+/* An element of a list is a body. Its id is the member "id" of a JSON object, where that is a text
+ * that can be one, else `tag`. */
+struct store_held *redis_message_of_element(struct bytes list, struct bytes tag,
+                                            struct bytes element);
+
+struct redis_message_field {
+    struct bytes name, value;
+};
+/* An entry of a stream is a list of fields. Of `body`, `key` and `content_type` the message has its
+ * own, and of all others headers. Without a `body`, a single field's value is the body, and several
+ * are a JSON object. Its id is the entry's. */
+struct store_held *redis_message_of_entry(struct bytes stream, struct bytes group,
+                                          struct bytes entry,
+                                          const struct redis_message_field *fields, size_t count);
+
+#endif

@@ -1,0 +1,369 @@
+/* One thread talks to the server, over two connections: on one it asks and is answered at once, on
+ * the other the server may wait until there is something to fetch. The engine's thread touches the
+ * hand alone, and rings.
+ *
+ *   connect ──▶ begin ──▶ ( settle, give back, fetch, tend, wait )* ──▶ lost ──▶ wait a little ─┐
+ *      ▲                                                                                        │
+ *      └────────────────────────────────────────────────────────────────────────────────────────┘
+ *
+ * What was settled and could not be said to the server is said when it can be reached again. */
+#include "broker/redis_source.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/thread.h"
+#include "broker/bell.h"
+#include "broker/contact.h"
+#include "broker/redis_shape.h"
+
+enum {
+    LAG_MS = 1000,   /* how often the lag is asked for, while nothing is fetched */
+    CLOSE_MS = 2000, /* what was settled is said for so long at the end */
+};
+
+struct redis_source {
+    struct broker broker;
+    struct redis_url url;
+    struct redis_place place;
+    const struct redis_shape *shape;
+    struct redis_hand hand;
+    struct rng rng;
+    struct arena arena;
+
+    pthread_t thread;
+    bool runs;
+    struct bell bell;
+    struct contact contact;
+    atomic_bool wanted, closing;
+
+    /* The thread's own: */
+    struct mono tend_at, lag_at, fetch_until;
+    size_t answers, answered; /* of the fetch under way; answers 0: there is none */
+
+    _Atomic uint64_t lag;
+};
+
+static struct redis_source *self(struct broker *broker) {
+    return CONTAINER_OF(broker, struct redis_source, broker);
+}
+
+static struct mono now_of(const struct redis_source *source) {
+    return clock_now(source->place.clock).mono;
+}
+
+static void hang_up(struct redis_source *source) {
+    redis_connection_free(source->place.work);
+    redis_connection_free(source->place.fetch);
+    source->place.work = source->place.fetch = NULL;
+    source->answers = source->answered = 0;
+    source->place.begun = false;
+}
+
+static void lost(struct redis_source *source, const struct err *err) {
+    hang_up(source);
+    contact_lost(&source->contact, now_of(source), err);
+}
+
+static bool connect_both(struct redis_source *source, struct err *err) {
+    struct redis_place *place = &source->place;
+    place->work = redis_connection_open(&source->url, place->clock, err);
+    if (place->work)
+        place->fetch = redis_connection_open(&source->url, place->clock, err);
+    return place->fetch && source->shape->present(place, err);
+}
+
+static int64_t tend_ms(const struct redis_source *source) {
+    int64_t third = source->url.idle_ms / 3;
+    return third < REDIS_TEND_MS ? third : REDIS_TEND_MS;
+}
+
+static bool connect_again(struct redis_source *source) {
+    struct err err = {STATUS_OK, ""};
+    if (now_of(source).ms < source->contact.next_try.ms)
+        return false;
+    if (!connect_both(source, &err)) {
+        lost(source, &err);
+        return false;
+    }
+    source->tend_at = mono_after(now_of(source), tend_ms(source));
+    source->lag_at = now_of(source);
+    contact_made(&source->contact);
+    return true;
+}
+
+/* ---- what there is to do ---- */
+
+static bool settle_some(struct redis_source *source, struct redis_item **items, size_t count,
+                        struct err *err) {
+    struct redis_connection *work = source->place.work;
+    for (size_t i = 0; i < count; i++)
+        source->shape->settle(&source->place, items[i]);
+    if (redis_connection_send(work, err) != STATUS_OK)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        redisReply *reply = redis_connection_read(work, REDIS_COMMAND_TIMEOUT_MS, err);
+        bool taken = reply && reply->type != REDIS_REPLY_ERROR;
+        if (reply && !taken)
+            redis_connection_refused(work, reply, err);
+        if (reply)
+            freeReplyObject(reply);
+        if (!taken)
+            return false;
+        redis_hand_forget(&source->hand, items[i]);
+    }
+    return true;
+}
+
+static bool settle_all(struct redis_source *source, struct err *err) {
+    struct redis_item *items[REDIS_AT_ONCE];
+    size_t count;
+    while ((count = redis_hand_settled(&source->hand, items, REDIS_AT_ONCE)) > 0)
+        if (!settle_some(source, items, count, err))
+            return false;
+    return true;
+}
+
+static bool give_back_all(struct redis_source *source, struct err *err) {
+    size_t count;
+    do {
+        if (!source->shape->give_back(&source->place, &count, err))
+            return false;
+    } while (count > 0);
+    return true;
+}
+
+/* What is not wanted goes back once it has come. */
+static bool read_fetched(struct redis_source *source, struct err *err) {
+    size_t before = redis_hand_waiting(&source->hand);
+    while (source->answered < source->answers) {
+        redisReply *reply = NULL;
+        if (redis_connection_peek(source->place.fetch, &reply, err) != STATUS_OK)
+            return false;
+        if (!reply)
+            break;
+        bool taken = source->shape->take(&source->place, source->answered++, reply, err);
+        freeReplyObject(reply);
+        if (!taken)
+            return false;
+    }
+    if (redis_hand_waiting(&source->hand) > before)
+        contact_ring(&source->contact);
+    if (source->answered == source->answers)
+        source->answers = source->answered = 0;
+    if (source->answers && now_of(source).ms >= source->fetch_until.ms) {
+        err_set(err, STATUS_TIMEOUT, "redis %.*s:%u: the server does not answer",
+                BYTES_ARG(source->url.host), source->url.port);
+        return false;
+    }
+    return true;
+}
+
+static bool begin(struct redis_source *source, struct err *err) {
+    if (source->place.begun || !atomic_load(&source->wanted))
+        return true;
+    source->place.begun = source->shape->begin(&source->place, err);
+    if (redis_hand_waiting(&source->hand) > 0)
+        contact_ring(&source->contact);
+    return source->place.begun;
+}
+
+static bool fetch(struct redis_source *source, struct err *err) {
+    size_t waiting = redis_hand_waiting(&source->hand);
+    if (source->answers || !source->place.begun || !atomic_load(&source->wanted) ||
+        waiting > REDIS_HAND_MAX / 2)
+        return true;
+    source->answers = source->shape->ask(&source->place, REDIS_HAND_MAX - waiting);
+    source->fetch_until =
+        mono_after(now_of(source), REDIS_BLOCK_MS + (int64_t)REDIS_COMMAND_TIMEOUT_MS);
+    return redis_connection_send(source->place.fetch, err) == STATUS_OK;
+}
+
+static bool tend(struct redis_source *source, struct err *err) {
+    if (!source->place.begun || now_of(source).ms < source->tend_at.ms)
+        return true;
+    size_t before = redis_hand_waiting(&source->hand);
+    source->tend_at = mono_after(now_of(source), tend_ms(source));
+    bool good = source->shape->tend(&source->place, err);
+    if (redis_hand_waiting(&source->hand) > before)
+        contact_ring(&source->contact);
+    return good;
+}
+
+/* While a fetch waits there is nothing to wait for. */
+static bool measure(struct redis_source *source, struct err *err) {
+    uint64_t lag = 0;
+    bool waits = source->answers > 0;
+    if (!waits && now_of(source).ms < source->lag_at.ms)
+        return true;
+    if (!waits && !source->shape->lag(&source->place, &lag, err))
+        return false;
+    source->lag_at = mono_after(now_of(source), LAG_MS);
+    atomic_store(&source->lag, lag);
+    return true;
+}
+
+static bool work(struct redis_source *source, struct err *err) {
+    bool wanted = atomic_load(&source->wanted);
+    return begin(source, err) && settle_all(source, err) && read_fetched(source, err) &&
+           (wanted || give_back_all(source, err)) &&
+           (!source->shape->recount || source->shape->recount(&source->place, err)) &&
+           tend(source, err) && fetch(source, err) && measure(source, err);
+}
+
+/* ---- the thread ---- */
+
+static struct mono wake_at(const struct redis_source *source) {
+    if (!source->place.work)
+        return source->contact.next_try;
+    struct mono next = source->answers ? source->fetch_until : source->lag_at;
+    return source->place.begun ? mono_earlier(source->tend_at, next) : next;
+}
+
+static void wait(struct redis_source *source) {
+    int64_t left = wake_at(source).ms - now_of(source).ms;
+    bool fetching = source->place.fetch && source->answers > 0;
+    bell_wait(&source->bell, fetching ? redis_connection_fd(source->place.fetch) : -1,
+              left > 0 ? left : 0);
+}
+
+static void turn(struct redis_source *source) {
+    struct err err = {STATUS_OK, ""};
+    if (!source->place.work && !connect_again(source))
+        return;
+    if (!work(source, &err))
+        lost(source, &err);
+}
+
+/* What was settled is said, for a while. The fetch under way may have taken something that we never
+ * hear of: the next life finds it. */
+static void say_goodbye(struct redis_source *source) {
+    struct err err = {STATUS_OK, ""};
+    struct mono until = mono_after(now_of(source), CLOSE_MS);
+    while (!source->place.work && !connect_again(source) && source->contact.next_try.ms < until.ms)
+        bell_wait(&source->bell, -1, source->contact.next_try.ms - now_of(source).ms);
+    bool said = source->place.work && settle_all(source, &err) && read_fetched(source, &err) &&
+                give_back_all(source, &err);
+    if (said && source->place.begun && source->shape->end)
+        source->shape->end(&source->place);
+}
+
+static void *run(void *arg) {
+    struct redis_source *source = arg;
+    while (!atomic_load(&source->closing)) {
+        turn(source);
+        wait(source);
+    }
+    struct redis_item *settled;
+    if (source->place.work || redis_hand_settled(&source->hand, &settled, 1) > 0)
+        say_goodbye(source);
+    hang_up(source);
+    return NULL;
+}
+
+/* ---- the engine's side ---- */
+
+static size_t receive(struct broker *broker, struct instant now, uint64_t avoid,
+                      struct store_held **out, size_t max) {
+    struct redis_source *source = self(broker);
+    (void)avoid;
+    size_t got = redis_hand_receive(&source->hand, now.mono, out, max);
+    if (got > 0)
+        bell_ring(&source->bell);
+    return got;
+}
+
+static void settle(struct broker *broker, struct store_held *held) {
+    redis_hand_settle(&self(broker)->hand, held);
+    bell_ring(&self(broker)->bell);
+}
+
+static void hand_back(struct broker *broker, struct store_held *held, struct instant due) {
+    redis_hand_back(&self(broker)->hand, held, due.mono);
+    bell_ring(&self(broker)->bell);
+}
+
+static struct mono next_wake(struct broker *broker) {
+    return redis_hand_next(&self(broker)->hand);
+}
+
+static uint64_t lag(struct broker *broker) {
+    struct redis_source *source = self(broker);
+    return atomic_load(&source->lag) + redis_hand_waiting(&source->hand);
+}
+
+static void want(struct broker *broker, bool wanted) {
+    atomic_store(&self(broker)->wanted, wanted);
+    bell_ring(&self(broker)->bell);
+}
+
+static void health(struct broker *broker, struct broker_health *out) {
+    contact_health(&self(broker)->contact, out);
+}
+
+static void listen(struct broker *broker, void (*ready)(void *arg), void *arg) {
+    struct redis_source *source = self(broker);
+    contact_listen(&source->contact, ready, arg);
+    source->runs = true;
+    thread_start(&source->thread, "redis-source", run, source);
+}
+
+static void redis_free(struct broker *broker) {
+    struct redis_source *source = self(broker);
+    atomic_store(&source->closing, true);
+    bell_ring(&source->bell);
+    if (source->runs)
+        pthread_join(source->thread, NULL);
+    bell_free(&source->bell);
+    contact_free(&source->contact);
+    redis_hand_free(&source->hand);
+    arena_free(&source->place.arena);
+    arena_free(&source->arena);
+    free(source);
+}
+
+static const struct broker_vtable vtable = {
+    .kind = "redis",
+    .receive = receive,
+    .settle = settle,
+    .hand_back = hand_back,
+    .next_wake = next_wake,
+    .lag = lag,
+    .want = want,
+    .health = health,
+    .listen = listen,
+    .free = redis_free,
+};
+
+enum status redis_source_check(struct bytes text, struct err *err) {
+    struct redis_url url;
+    struct arena arena;
+    arena_init_heap(&arena, 512);
+    enum status status = redis_url_source(text, &arena, &url, err);
+    arena_free(&arena);
+    return status;
+}
+
+struct broker *redis_source_new(const struct broker_options *options) {
+    struct redis_source *source = memory_new(sizeof *source);
+    source->broker.vtable = &vtable;
+    arena_init_heap(&source->arena, 1024);
+    arena_init_heap(&source->place.arena, 256);
+    enum status status = redis_url_source(options->url, &source->arena, &source->url, NULL);
+    assert(status == STATUS_OK);
+    (void)status;
+    source->shape = source->url.list.len ? &redis_list_shape : &redis_stream_shape;
+    source->place.url = &source->url;
+    source->place.consumer = arena_dup(&source->arena, options->instance);
+    source->place.clock = options->clock;
+    source->place.rng = &source->rng;
+    source->place.hand = &source->hand;
+    rng_seed(&source->rng, options->seed);
+    redis_hand_init(&source->hand);
+    bell_init(&source->bell);
+    contact_init_source(&source->contact, "redis", options);
+    atomic_store(&source->wanted, true);
+    return &source->broker;
+}

@@ -1,0 +1,90 @@
+/* shelf: what an adapter has fetched and its server does not know to be settled yet.
+ *
+ *   fetched ─▶ READY ──receive──▶ OUT ──settle──▶ DONE ──▶ SENT ──▶ gone
+ *                ▲                 │                ▲ │      │
+ *                └────hand back────┘    given again │ ▼      ▼ the connection ended
+ *                                                   LOST ◀───┘
+ *
+ * READY parcels are the shelf's, OUT ones are in the engine's hands, DONE ones are to be
+ * acknowledged, SENT ones were, and are remembered until the server has surely heard it.
+ *
+ * Where acknowledging is bound to a connection, its end makes every parcel stale: it cannot be
+ * acknowledged until the server gives the message again, which it does sooner or later. That one is
+ * then not another message: the parcel gets its new tag, whoever has it. LOST ones are settled and
+ * wait for that.
+ *
+ * The engine's thread and the adapter's share it. A function takes the lock once. */
+#ifndef BROKER_SHELF_H
+#define BROKER_SHELF_H
+
+#include <pthread.h>
+
+#include "base/list.h"
+#include "base/map.h"
+#include "port/store.h"
+
+enum { SHELF_LOST_MAX = 4096 }; /* the oldest are dropped: somebody else was given them */
+
+enum parcel_place { PARCEL_READY, PARCEL_OUT, PARCEL_DONE, PARCEL_SENT, PARCEL_LOST };
+enum { PARCEL_PLACES = PARCEL_LOST + 1 };
+
+struct parcel {
+    struct list link; /* in the list of its place */
+    struct map_node by_id;
+    enum parcel_place place;
+    struct store_held *held; /* READY and OUT; NULL afterwards */
+    struct mono due;         /* READY: not given before */
+    struct bytes id;         /* of the message; the parcel's own copy */
+    uint64_t tag;            /* how the server is told which one: a number … */
+    char *reply;             /* … or a text; NULL: none */
+    bool letter;             /* once settled: it died, rather than succeeded */
+    bool stale;
+    bool handed_back; /* READY: it was received before */
+    bool keep;        /* READY: giving it back to the server would cost it something */
+};
+
+struct shelf {
+    pthread_mutex_t mutex;
+    struct list places[PARCEL_PLACES];
+    struct map by_id;
+    size_t ready, lost; /* how many of those there are */
+};
+
+void shelf_init(struct shelf *shelf);
+void shelf_free(struct shelf *shelf); /* with all that is READY; OUT ones are the engine's */
+
+struct parcel *parcel_new(struct store_held *held_take);
+void parcel_free(struct parcel *parcel); /* with `held` unless it is OUT */
+
+/* ---- the engine's side; see port/broker.h ---- */
+
+size_t shelf_receive(struct shelf *shelf, struct mono now, struct store_held **out, size_t max);
+void shelf_settle(struct shelf *shelf, struct store_held *held);
+void shelf_hand_back(struct shelf *shelf, struct store_held *held_take, struct mono due);
+struct mono shelf_next_wake(struct shelf *shelf);
+size_t shelf_ready(struct shelf *shelf);
+
+/* ---- the adapter's side ---- */
+
+/* What the server gave. `again`: it says that it may have given it before. True: it is new and
+ * READY; otherwise a parcel that was known has its tag and reply, and this one is freed. A parcel
+ * is known again when it is stale, or with `whatever` in any case. */
+bool shelf_put(struct shelf *shelf, struct parcel *parcel_take, bool again, bool whatever);
+/* Moves what is DONE to SENT, one after the other: NULL when there is none. Tag,
+ * reply and letter may be read until shelf_heard or shelf_unheard. */
+struct parcel *shelf_send(struct shelf *shelf);
+/* The server has heard of everything SENT: it is forgotten. */
+void shelf_heard(struct shelf *shelf);
+/* It may not have: everything SENT is DONE again. */
+void shelf_unheard(struct shelf *shelf);
+/* Takes a READY parcel that goes back to the server, the youngest first; NULL: none. Unless `all`,
+ * not one that was handed back or that this costs something. */
+struct parcel *shelf_return(struct shelf *shelf, bool all);
+/* The connection ended. What was never received is dropped, and so is what was handed back and not
+ * given again in a whole connection: it comes again as another. */
+void shelf_forget_tags(struct shelf *shelf);
+/* The reply of every parcel that is READY or OUT, for those that must be renewed. */
+void shelf_each_open(struct shelf *shelf, void (*visit)(const struct parcel *parcel, void *arg),
+                     void *arg);
+
+#endif

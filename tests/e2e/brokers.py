@@ -1,0 +1,157 @@
+"""Other people's servers for the scenarios: each on free loopback ports, in a folder of its own, stopped by
+pid. A test that needs one that is not installed is skipped, and says so."""
+import glob
+import os
+import shutil
+import signal
+import socket
+import subprocess
+
+import pytest
+
+from harness import eventually, free_port
+
+# Far more than a start takes, also with the machine busy.
+START_PATIENCE_S = 120
+
+
+class Process:
+    """A server as a process group, over as many lives as a scenario wants."""
+
+    def __init__(self, folder):
+        self.folder = str(folder)
+        os.makedirs(self.folder, exist_ok=True)
+        self.port = free_port()
+        self.process = None
+
+    def launch(self, command, **environment):
+        with open(os.path.join(self.folder, "server.log"), "ab") as log:
+            self.process = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
+                                            cwd=self.folder, start_new_session=True,
+                                            env={**os.environ, **environment})
+
+    def log(self):
+        with open(os.path.join(self.folder, "server.log"), encoding="utf-8", errors="replace") as log:
+            return log.read()
+
+    def answers(self):
+        try:
+            socket.create_connection(("127.0.0.1", self.port), timeout=5).close()
+            return True
+        except OSError:
+            return False
+
+    def listens(self):
+        assert self.process.poll() is None, f"the broker died at its start:\n{self.log()[-4000:]}"
+        return self.answers()
+
+    def send(self, number):
+        os.killpg(self.process.pid, number)
+
+    def kill(self):
+        """kill -9, also of what it started."""
+        if self.process and self.process.poll() is None:
+            self.send(signal.SIGKILL)
+            self.process.wait()
+            eventually(lambda: not self.answers(), "the last of its processes is gone")
+
+    def freeze(self):
+        self.send(signal.SIGSTOP)
+
+    def thaw(self):
+        self.send(signal.SIGCONT)
+
+    def close(self):
+        self.kill()
+
+
+class Redis(Process):
+    """A Redis server whose every write is synced before it is answered."""
+
+    def __init__(self, folder, *options):
+        super().__init__(folder)
+        if not shutil.which("redis-server"):
+            pytest.skip("redis-server is not installed")
+        self.options = options
+
+    def start(self):
+        self.launch(["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--dir", self.folder,
+                     "--save", "", "--appendonly", "yes", "--appendfsync", "always", *self.options])
+        eventually(self.listens, "Redis listens", START_PATIENCE_S)
+        return self
+
+    def url(self, query, user="", database=0):
+        return f"redis://{user}127.0.0.1:{self.port}/{database}?{query}"
+
+
+def rabbitmq_script(name):
+    """Debian's own wrapper changes user and folder; the one behind it does neither."""
+    found = sorted(glob.glob(f"/usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin/{name}"))
+    if not found or not shutil.which("epmd"):
+        pytest.skip("rabbitmq-server is not installed")
+    return found[-1]
+
+
+class Rabbit(Process):
+    """A RabbitMQ node with its own epmd, guest:guest, no plugins."""
+
+    def __init__(self, folder, **config):
+        super().__init__(folder)
+        self.epmd_port = free_port()
+        self.config = {"listeners.tcp.1": f"127.0.0.1:{self.port}", "disk_free_limit.absolute": "1MB",
+                       "log.file": "false", "log.console": "true", **config}
+        self.environment = {
+            "HOME": self.folder, "LC_ALL": "C.UTF-8",
+            "RABBITMQ_NODENAME": f"rabbit{self.port}@localhost",
+            "RABBITMQ_MNESIA_BASE": os.path.join(self.folder, "mnesia"),
+            "RABBITMQ_LOG_BASE": os.path.join(self.folder, "log"),
+            "RABBITMQ_CONFIG_FILE": os.path.join(self.folder, "rabbitmq.conf"),
+            "RABBITMQ_ENABLED_PLUGINS_FILE": os.path.join(self.folder, "plugins"),
+            "RABBITMQ_DIST_PORT": str(free_port()),
+            "ERL_EPMD_PORT": str(self.epmd_port), "ERL_EPMD_ADDRESS": "127.0.0.1",
+            "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "+S 2:2 +sbwt none",
+        }
+        with open(self.environment["RABBITMQ_CONFIG_FILE"], "w", encoding="utf-8") as out:
+            out.writelines(f"{name} = {value}\n" for name, value in self.config.items())
+        with open(self.environment["RABBITMQ_ENABLED_PLUGINS_FILE"], "w", encoding="utf-8") as out:
+            out.write("[].\n")
+        self.script = rabbitmq_script("rabbitmq-server")
+        self.epmd = subprocess.Popen(["epmd", "-port", str(self.epmd_port), "-address", "127.0.0.1"],
+                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def start(self):
+        self.launch([self.script], **self.environment)
+        eventually(self.listens, "RabbitMQ listens", START_PATIENCE_S)
+        return self
+
+    def evaluate(self, expression):
+        """What the node itself says, at once: rabbitmqctl takes seconds to start."""
+        with open(os.path.join(self.folder, ".erlang.cookie"), encoding="utf-8") as cookie:
+            done = subprocess.run(
+                ["erl_call", "-sname", self.environment["RABBITMQ_NODENAME"], "-c", cookie.read(), "-e"],
+                input=expression + "\n", capture_output=True, text=True, env={**os.environ, **self.environment},
+                timeout=START_PATIENCE_S, check=False)
+        assert done.returncode == 0 and done.stdout.startswith("{ok,"), (expression, done.stdout, done.stderr)
+        return done.stdout[len("{ok, "):-1]
+
+    def messages(self, queue):
+        """Waiting and unacknowledged, in the node's own view."""
+        return int(self.evaluate(f"""
+            {{ok, Queue}} = rabbit_amqqueue:lookup(rabbit_misc:r(<<"/">>, queue, <<"{queue}">>)),
+            case amqqueue:get_type(Queue) of
+                rabbit_quorum_queue ->
+                    {{ok, {{_, Count}}, _}} = ra:leader_query(amqqueue:get_pid(Queue),
+                                                              fun rabbit_fifo:query_messages_total/1),
+                    Count;
+                _ ->
+                    [{{messages, Count}}] = rabbit_amqqueue:info(Queue, [messages]),
+                    Count
+            end."""))
+
+    def url(self, query, user="guest:guest", vhost=""):
+        return f"amqp://{user}@127.0.0.1:{self.port}/{vhost}?{query}"
+
+    def close(self):
+        super().close()
+        self.epmd.kill()
+        self.epmd.wait()

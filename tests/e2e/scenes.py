@@ -1,0 +1,155 @@
+"""Scenarios that every broker must pass, played on a lane: one queue of one broker.
+
+A lane has
+    source          the URL that impound consumes from
+    publish(bodies) puts JSON bodies there with the ecosystem's own client, durably
+    left()          how many the broker still has, in its own view: waiting and unacknowledged
+Bodies have an "id", by which a scenario knows them whatever the broker calls them."""
+import collections
+import json
+import os
+import random
+import threading
+
+from harness import ROOT, eventually
+
+PRICE = os.path.join(ROOT, "examples", "orders", "price.py")
+QUEUE, DLQ = "orders", "orders.dlq"
+
+
+def queues(lane, handler, **more):
+    return {QUEUE: {"source": lane.source, "handler": handler, **more}}
+
+
+def body_ids(letters, server):
+    return {server.message(letter["id"])["message"]["body"]["id"] for letter in letters}
+
+
+def is_over(server, lane):
+    """Nothing is left to do: at the broker, at the handler, or waiting for a retry."""
+    view = server.queue(QUEUE)
+    return (lane.left() == 0 and view["in_flight"] == 0 and view["pending_retry"] == 0
+            and view["depth"] == 0)
+
+
+def finished(server, lane, patience_s=None):
+    eventually(lambda: is_over(server, lane), f"all is done: {server.queue(QUEUE)}, left {lane.left()}",
+               patience_s)
+
+
+def three_orders(serve, lane):
+    """o-1 raises KeyError, o-2 raises TimeoutError twice, o-3 is fine."""
+    server = serve(queues(lane, {"exec": ["python3", PRICE], "timeout": "30s"}))
+    lane.publish([{"id": "o-1", "pin": "BAD"}, {"id": "o-2", "pin": "560001", "trip": 2},
+                  {"id": "o-3", "pin": "110001"}])
+    eventually(lambda: server.metric("impound_attempts_total", queue=QUEUE, result="ok") == 2, "two succeed")
+    finished(server, lane)
+    letters = server.letters(DLQ)
+    assert body_ids(letters, server) == {"o-1"}
+    letter = server.message(letters[0]["id"])
+    assert (letter["cause"], letter["category"], letter["attempts"]) == ("terminal", "bug", 1)
+    assert letter["failure"]["error_type"] == "KeyError"
+    assert server.metric("impound_attempts_total", queue=QUEUE, result="retry") == 2
+    assert server.metric("impound_attempts_total", queue=QUEUE, result="dlq") == 1
+    return server, letter
+
+
+def one_bad_in_many(serve, handler, lane, total, every):
+    poison = {f"m-{n}" for n in range(1, total + 1) if n % every == 0}
+    worker = handler(lambda call: 400 if json.loads(call.body)["id"] in poison else 200)
+    server = serve(queues(lane, {"http": worker.url}))
+    lane.publish([{"id": f"m-{n}", "n": n} for n in range(1, total + 1)])
+    eventually(lambda: worker.count() >= total, "every message is handled", 300)
+    finished(server, lane)
+    handled = collections.Counter(json.loads(call.body)["id"] for call in worker.calls)
+    assert set(handled) == {f"m-{n}" for n in range(1, total + 1)}
+    assert max(handled.values()) == 1, "nothing is handled twice when nothing goes wrong"
+    assert body_ids(server.letters(DLQ), server) == poison
+    assert server.queue(QUEUE)["lag"] == 0
+
+
+def outage(serve, handler, lane, total):
+    """While everything is 503 nothing dies; what was not tried stays the broker's."""
+    worker = handler(lambda call: 503)
+    server = serve(queues(lane, {"http": worker.url}, concurrency=4, breaker={"open": "1s"}))
+    ids = {f"m-{n}" for n in range(total)}
+    lane.publish([{"id": one} for one in sorted(ids)])
+    eventually(lambda: server.queue(QUEUE)["breaker"]["state"] == "open", "the breaker opens")
+    held = server.queue(QUEUE)
+    # What was tried is impound's; with a retry to come it is acknowledged, all else is not.
+    eventually(lambda: lane.left() + server.queue(QUEUE)["pending_retry"] == total,
+               f"the broker's view and ours make the whole: {held}")
+    assert lane.left() > 0
+    worker.answer = lambda call: 200
+    finished(server, lane)
+    assert {json.loads(call.body)["id"] for call in worker.calls} == ids
+    assert server.dlq(DLQ)["depth"] == 0
+
+
+def halt(serve, handler, lane, total):
+    """401: the queue stops, all messages stay the broker's, uncounted; resume goes on."""
+    worker = handler(lambda call: 401)
+    server = serve(queues(lane, {"http": worker.url}, concurrency=2))
+    lane.publish([{"id": f"m-{n}"} for n in range(total)])
+    eventually(lambda: server.queue(QUEUE)["state"] == "halted", "the queue halts")
+    eventually(lambda: server.queue(QUEUE)["in_flight"] == 0, "what was under way has come back")
+    assert lane.left() == total
+    eventually(lambda: server.queue(QUEUE)["lag"] == total, "impound knows how many wait there")
+    assert server.dlq(DLQ)["depth"] == 0
+    worker.answer = lambda call: 200
+    assert server.post(f"/v1/queues/{QUEUE}/resume").status == 200
+    finished(server, lane)
+    assert len({json.loads(call.body)["id"] for call in worker.calls}) == total
+
+
+class Producer(threading.Thread):
+    """Publishes until told to stop; remembers what the broker took."""
+
+    def __init__(self, lane):
+        super().__init__()
+        self.lane = lane
+        self.taken = set()
+        self.stopping = threading.Event()
+
+    def run(self):
+        count = 0
+        while not self.stopping.is_set():
+            ids = [f"p-{count + n}" for n in range(10)]
+            count += len(ids)
+            try:
+                self.lane.publish([{"id": one, "bug": random.random() < 0.05} for one in ids])
+                self.taken |= set(ids)
+            except Exception:  # pylint: disable=broad-except  # the broker is down: each client has its own
+                pass
+            self.stopping.wait(0.01)
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stopping.set()
+        self.join()
+
+
+def killed(serve, handler, lane, kills, kill_one):
+    """`kill_one(server)` kills and revives something, `kills` times under load. Afterwards every message
+    that the broker took was handled, and what died of its own fault is in the DLQ."""
+    worker = handler(lambda call: 400 if json.loads(call.body)["bug"] else 200)
+    server = serve(queues(lane, {"http": worker.url}, concurrency=8, poison={"deliveries": 1000}))
+    moments = random.Random(52)
+    with Producer(lane) as producer:
+        for _ in range(kills):
+            seen = worker.count()
+            eventually(lambda before=seen: worker.count() > before, "messages flow")
+            threading.Event().wait(moments.uniform(0.02, 0.3))  # a random moment, not an awaited one
+            kill_one(server)
+        seen = worker.count()
+        eventually(lambda: worker.count() > seen, "messages flow after the last kill")
+    finished(server, lane)
+    seen = [json.loads(call.body) for call in worker.calls]
+    assert producer.taken <= {body["id"] for body in seen}, "nothing that was taken is missing"
+    bugs = {body["id"] for body in seen if body["bug"]}
+    letters = server.letters(DLQ)
+    assert body_ids(letters, server) == bugs
+    assert len(letters) == len(bugs), "none is held twice"

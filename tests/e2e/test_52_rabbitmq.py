@@ -1,0 +1,290 @@
+"""RabbitMQ as a source and a sink, against the real server, with pika as everybody else."""
+import decimal
+import json
+import logging
+
+import pytest
+
+import scenes
+from brokers import Rabbit
+from harness import eventually, impound, scaled
+
+pika = pytest.importorskip("pika")
+logging.getLogger("pika").setLevel(logging.CRITICAL)  # what it cannot reach, it tells at length
+
+TYPES = ["classic", "quorum"]
+
+
+@pytest.fixture(scope="module")
+def rabbit(tmp_path_factory):
+    node = Rabbit(tmp_path_factory.mktemp("rabbit"))
+    try:
+        yield node.start()
+    finally:
+        node.close()
+
+
+class Lane:
+    """A queue of its own on the node."""
+
+    count = 0
+
+    def __init__(self, rabbit, kind="classic"):
+        Lane.count += 1
+        self.rabbit, self.name = rabbit, f"lane{Lane.count}"
+        self.source = rabbit.url(f"queue={self.name}")
+        with self.channel() as channel:
+            channel.queue_declare(self.name, durable=True, arguments={"x-queue-type": kind})
+
+    def channel(self):
+        return Channel(self.rabbit.port)
+
+    def send(self, body, exchange="", **properties):
+        with self.channel() as channel:
+            channel.basic_publish(exchange, self.name, body,
+                                  pika.BasicProperties(delivery_mode=2, **properties), mandatory=True)
+
+    def publish(self, bodies):
+        with self.channel() as channel:
+            for body in bodies:
+                channel.basic_publish("", self.name, json.dumps(body), pika.BasicProperties(
+                    delivery_mode=2, message_id=body["id"], content_type="application/json"), mandatory=True)
+
+    def left(self):
+        return self.rabbit.messages(self.name)
+
+    def get(self):
+        with self.channel() as channel:
+            method, properties, body = channel.basic_get(self.name, auto_ack=True)
+            return (method, properties, body) if method else None
+
+
+class Channel:
+    """A confirming channel on a connection of its own."""
+
+    def __init__(self, port):
+        self.connection = pika.BlockingConnection(pika.ConnectionParameters(
+            "127.0.0.1", port, socket_timeout=30, blocked_connection_timeout=30))
+
+    def __enter__(self):
+        channel = self.connection.channel()
+        channel.confirm_delivery()
+        return channel
+
+    def __exit__(self, *_):
+        if self.connection.is_open:
+            self.connection.close()
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_a_bug_is_parked_a_slow_service_is_retried_and_the_rest_flows(serve, rabbit, kind):
+    lane = Lane(rabbit, kind)
+    _, letter = scenes.three_orders(serve, lane)
+    assert letter["message"]["id"] == "o-1", "the producer's message id is its identity"
+    assert letter["source"]["kind"] == "rabbitmq"
+    assert letter["source"]["queue"] == lane.name
+
+
+def test_of_many_exactly_the_poison_ones_are_dead(serve, handler, rabbit):
+    total = scaled(20000)
+    scenes.one_bad_in_many(serve, handler, Lane(rabbit), total, 8000 if total > 8000 else 1000)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_while_the_downstream_is_out_nothing_dies(serve, handler, rabbit, kind):
+    scenes.outage(serve, handler, Lane(rabbit, kind), 300)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_bad_credentials_halt_and_leave_everything_at_the_broker(serve, handler, rabbit, kind):
+    scenes.halt(serve, handler, Lane(rabbit, kind), 300)
+
+
+def revive(server):
+    server.kill()
+    server.start()
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_kill_9_of_impound_loses_nothing(serve, handler, rabbit, kind):
+    scenes.killed(serve, handler, Lane(rabbit, kind), scaled(20, least=3), revive)
+
+
+def restart(rabbit):
+    rabbit.kill()
+    rabbit.start()
+
+
+def test_kill_9_of_the_broker_loses_nothing(serve, handler, rabbit):
+    """A classic queue: a quorum queue of Debian's 3.10.8 elects no leader after the kill of a lone node."""
+    scenes.killed(serve, handler, Lane(rabbit), scaled(5), lambda _: restart(rabbit))
+
+
+def test_everything_that_stands_beside_the_body_is_kept(serve, handler, rabbit):
+    """Properties and headers as texts, the body byte for byte, also where it is not text."""
+    worker = handler(lambda call: 400)
+    lane = Lane(rabbit)
+    server = serve(scenes.queues(lane, {"http": worker.url}))
+    body = bytes(range(256)) * 3
+    lane.send(body, message_id="m-1", content_type="application/octet-stream", correlation_id="c-7",
+              reply_to="answers", type="order.placed", app_id="shop", priority=3, timestamp=1700000000,
+              headers={"tenant": "t1", "tries": 2, "big": 2 ** 40, "ratio": decimal.Decimal("0.5"), "yes": True, "nothing": None,
+                       "nested": {"a": [1, "two", {"b": False}]}, "impound-key": "k-9"})
+    letter = eventually(lambda: server.message("m-1"), "it is a letter")
+    assert worker.calls[0].body == body
+    message = letter["message"]
+    assert message["content_type"] == "application/octet-stream" and message["size"] == len(body)
+    assert message["key"] == "k-9"
+    headers = message["headers"]
+    assert json.loads(headers.pop("nested")) == {"a": [1, "two", {"b": False}]}
+    assert headers == {"message_id": "m-1", "correlation_id": "c-7", "reply_to": "answers", "type": "order.placed",
+                       "app_id": "shop", "priority": "3", "timestamp": "1700000000", "tenant": "t1",
+                       "tries": "2", "big": str(2 ** 40), "ratio": "0.5", "yes": "true", "nothing": "null"}
+    assert letter["created_at"] == "2023-11-14T22:13:20.000Z"
+    source = letter["source"]
+    assert (source["kind"], source["vhost"], source["exchange"]) == ("rabbitmq", "/", "")
+    assert (source["queue"], source["routing_key"], source["redelivered"]) == (lane.name, lane.name, False)
+
+
+def test_messages_without_an_id_are_told_apart_by_what_they_are(serve, handler, rabbit):
+    worker = handler(lambda call: 400)
+    lane = Lane(rabbit)
+    server = serve(scenes.queues(lane, {"http": worker.url}))
+    lane.send(b"one")
+    lane.send(b"two")
+    lane.send(b"two", headers={"n": 2})
+    eventually(lambda: server.dlq(scenes.DLQ)["depth"] == 3, "all three are letters")
+    assert len({letter["message"]["id"] for letter in server.letters(scenes.DLQ)}) == 3
+
+
+def test_what_was_delivered_too_often_is_poison_unattempted(serve, handler, rabbit):
+    """A quorum queue counts deliveries, whoever failed at them before us."""
+    worker = handler()
+    lane = Lane(rabbit, "quorum")
+    lane.publish([{"id": "killer"}])
+    with lane.channel() as channel:
+        for _ in range(4):
+            method = eventually(lambda: channel.basic_get(lane.name)[0], "it comes again")
+            channel.basic_nack(method.delivery_tag, requeue=True)
+    lane.publish([{"id": "fine"}])
+    server = serve(scenes.queues(lane, {"http": worker.url}, poison={"deliveries": 4}))
+    scenes.finished(server, lane)
+    assert worker.ids() == ["fine"]
+    assert server.message("killer")["cause"] == "crash"
+
+
+def test_what_the_broker_says_of_earlier_deaths_is_kept(serve, handler, rabbit):
+    worker = handler(lambda call: 400)
+    lane = Lane(rabbit)
+    with lane.channel() as channel:
+        channel.queue_declare("first", durable=True, arguments={
+            "x-dead-letter-exchange": "", "x-dead-letter-routing-key": lane.name})
+        channel.basic_publish("", "first", b"{}", pika.BasicProperties(message_id="d-1"))
+        method = eventually(lambda: channel.basic_get("first")[0], "it is there")
+        channel.basic_reject(method.delivery_tag, requeue=False)
+    server = serve(scenes.queues(lane, {"http": worker.url}))
+    letter = eventually(lambda: server.message("d-1"), "it is a letter")
+    death = letter["source"]["deaths"][0]
+    assert (death["queue"], death["reason"], death["count"]) == ("first", "rejected", 1)
+    assert letter["message"]["headers"]["x-first-death-queue"] == "first"
+
+
+def test_a_pause_gives_back_what_was_fetched(serve, handler, rabbit):
+    """Another consumer gets what waits at a paused queue."""
+    worker = handler()
+    lane = Lane(rabbit)
+    server = serve(scenes.queues(lane, {"http": worker.url}))
+    server.post(f"/v1/queues/{scenes.QUEUE}/pause", {"why": "lunch"})
+    lane.publish([{"id": f"m-{n}"} for n in range(5)])
+    eventually(lambda: server.queue(scenes.QUEUE)["lag"] == 5, "impound sees them wait")
+    assert lane.get()[2] and lane.left() == 4
+    server.post(f"/v1/queues/{scenes.QUEUE}/resume")
+    scenes.finished(server, lane)
+    assert worker.count() == 4
+
+
+def trouble(server):
+    return server.queue(scenes.QUEUE)["source_trouble"]
+
+
+@pytest.mark.parametrize("change, words", [
+    (lambda lane: lane.rabbit.url(f"queue={lane.name}", user="guest:s3cret"), "password is refused"),
+    (lambda lane: lane.rabbit.url("queue=nowhere"), "no queue 'nowhere' in vhost '/'"),
+    (lambda lane: lane.rabbit.url(f"queue={lane.name}", vhost="moon"), "moon"),
+    (lambda lane: f"amqp://127.0.0.1:1/?queue={lane.name}", "127.0.0.1:1: connect: the connection is refused"),
+    (lambda lane: f"amqp://no.such.host.invalid/?queue={lane.name}", "the host's name is not known"),
+])
+def test_what_is_wrong_is_said_in_words_and_without_secrets(serve, handler, rabbit, change, words):
+    lane = Lane(rabbit)
+    lane.source = change(lane)
+    server = serve(scenes.queues(lane, {"http": handler().url}))
+    eventually(lambda: words in (trouble(server) or ""), f"it says {words}")
+    checked = impound("check", "--connect", "-c", server.config_path)
+    assert checked.returncode == 1 and words in checked.stdout + checked.stderr
+    assert "s3cret" not in checked.stdout + checked.stderr
+    assert words in server.cli("queues", scenes.QUEUE)
+    assert "s3cret" not in server.log()
+
+
+def test_a_queue_that_appears_later_is_consumed_then(serve, handler, rabbit):
+    worker = handler()
+    lane = Lane(rabbit)
+    with lane.channel() as channel:
+        channel.queue_delete(lane.name)
+    server = serve(scenes.queues(lane, {"http": worker.url}))
+    eventually(lambda: "no queue" in (trouble(server) or ""), "it is missed")
+    with lane.channel() as channel:
+        channel.queue_declare(lane.name, durable=True)
+    lane.publish([{"id": "late"}])
+    eventually(lambda: worker.ids() == ["late"], "it is consumed")
+    assert trouble(server) is None
+    with lane.channel() as channel:
+        channel.queue_delete(lane.name)
+    eventually(lambda: trouble(server), "that it is gone again is noticed")
+
+
+def test_a_broker_that_stops_answering_is_noticed_and_found_again(serve, handler, rabbit):
+    worker = handler()
+    lane = Lane(rabbit)
+    server = serve(scenes.queues(lane, {"http": worker.url}))
+    assert impound("check", "--connect", "-c", server.config_path).returncode == 0
+    rabbit.freeze()
+    try:
+        assert "answer" in eventually(lambda: trouble(server), "it is noticed")
+    finally:
+        rabbit.thaw()
+    lane.publish([{"id": "after"}])
+    eventually(lambda: worker.ids() == ["after"], "messages flow again")
+    assert trouble(server) is None
+    begun = [line for line in server.log().splitlines() if "trying again" in line]
+    assert len(begun) == 1, "the beginning of trouble is logged once"
+
+
+def test_an_answer_is_published_and_confirmed(serve, handler, rabbit):
+    worker = handler(lambda call: (200, {"Content-Type": "text/plain"}, b"priced " + call.body))
+    lane, answers = Lane(rabbit), Lane(rabbit)
+    server = serve(scenes.queues(lane, {"http": worker.url, "reply": rabbit.url(f"queue={answers.name}")}))
+    lane.publish([{"id": f"m-{n}"} for n in range(100)])
+    scenes.finished(server, lane)
+    assert answers.left() == 100
+    _, properties, body = answers.get()
+    assert body == b"priced " + json.dumps({"id": properties.message_id}).encode()
+    assert properties.delivery_mode == 2 and properties.content_type == "text/plain"
+
+
+def test_what_no_queue_takes_is_an_error_and_not_a_loss(serve, handler, rabbit):
+    """Mandatory publishing: the message is not settled until its answer was routed."""
+    worker = handler()
+    lane = Lane(rabbit)
+    with lane.channel() as channel:
+        channel.exchange_declare("answers", "direct", durable=True)
+    server = serve(scenes.queues(lane, {"http": worker.url,
+                                        "reply": rabbit.url("exchange=answers&routing_key=gone")}))
+    lane.publish([{"id": "m-1"}])
+    eventually(lambda: "no queue takes" in server.log(), "it is said")
+    assert lane.left() == 1
+    with lane.channel() as channel:
+        channel.queue_declare("gone", durable=True)
+        channel.queue_bind("gone", "answers", "gone")
+    scenes.finished(server, lane)
+    assert rabbit.messages("gone") == 1

@@ -1,0 +1,304 @@
+"""Kafka as a source, against the real server; records are produced and offsets read by its own client."""
+import json
+import os
+import threading
+
+import pytest
+
+from harness import ROOT, eventually, impound, scaled
+from kafka_node import Kafka
+
+PRICE = os.path.join(ROOT, "examples", "orders", "price.py")
+
+
+@pytest.fixture(name="kafka", scope="module")
+def fixture_kafka(tmp_path_factory):
+    if "kafka" not in json.loads(impound("version", "--json").stdout)["sources"]:
+        pytest.skip("a build without librdkafka")
+    server = Kafka(tmp_path_factory.mktemp("kafka"))
+    try:
+        yield server.start()
+    finally:
+        server.close()
+
+
+def queue(url, worker, **more):
+    return {"orders": {"source": url, "handler": {"http": worker.url}, "concurrency": 16, **more}}
+
+
+def numbered(count, **more):
+    return [{"value": json.dumps({"n": n}), "key": f"k{n % 101}", **more} for n in range(count)]
+
+
+def numbers(worker):
+    with worker.lock:
+        return [json.loads(call.body)["n"] for call in worker.calls]
+
+
+def connected(server):
+    return server.metric("impound_source_connected", queue="orders") == 1
+
+
+def settled(kafka, server, topic):
+    """Waits until the broker knows everything to be done, and impound agrees. Each topic has a group of its name."""
+    eventually(lambda: kafka.lag(topic, topic) == 0, f"nothing is left in {topic}: {server.queue('orders')}")
+    eventually(lambda: server.queue("orders")["lag"] == 0, "impound sees no lag")
+    server.drained("orders")
+
+
+def test_the_seeds_three_orders(serve, kafka):
+    topic = kafka.make_topic("seeds")
+    kafka.produce(topic, ['{"pin":"BAD"}', '{"pin":"560001","trip":2}', '{"pin":"110001"}'])
+    server = serve({"orders": {"source": kafka.url(topic, group=topic),
+                               "handler": {"exec": ["python3", PRICE], "timeout": "30s"}}})
+    settled(kafka, server, topic)
+    eventually(lambda: server.metric("impound_attempts_total", queue="orders", result="ok") == 2, "two are priced")
+    assert kafka.committed(topic, topic) == {0: 3}
+    letter = server.message("seeds/0/0")
+    assert letter["state"] == "pending_review" and letter["category"] == "bug" and letter["attempts"] == 1
+    assert letter["failure"]["error_type"] == "KeyError"
+    assert letter["message"]["id"] == "seeds/0/0" and letter["message"]["body"] == {"pin": "BAD"}
+    assert letter["message"]["content_type"] == "application/json"
+    assert letter["source"] == {"kind": "kafka", "topic": "seeds", "partition": 0, "offset": 0}
+    assert [one["message"]["id"] for one in server.letters("orders.dlq")] == ["seeds/0/0"]
+
+
+def test_a_record_is_kept_as_it_is(serve, handler, kafka):
+    topic = kafka.make_topic("kept")
+    headers = [("a", b"1"), ("a", b"2"), ("bytes", b"\xff\xfe"), ("empty", b""), ("content-type", b"text/x-order")]
+    kafka.produce(topic, [
+        {"value": b"\x00\xff body", "key": None, "headers": headers, "timestamp": 1700000000123},
+        {"value": None, "key": b"gone"},
+        {"value": b'{"a": 1.0}', "key": b""},
+    ])
+    worker = handler(lambda call: 400)
+    server = serve(queue(kafka.url(topic, group=topic), worker))
+    settled(kafka, server, topic)
+    raw = server.get("/v1/messages/kept%2F0%2F0").body
+    shown = dict(json.loads(raw, object_pairs_hook=list))
+    message = dict(shown["message"])
+    assert message["headers"][:2] == [("a", "1"), ("a", "2")]
+    assert message["headers"][3] == ("empty", "")
+    assert message["key"] is None
+    assert message["content_type"] == "text/x-order"
+    assert message["body_base64"] == "AP8gYm9keQ=="
+    assert shown["created_at"] == "2023-11-14T22:13:20.123Z"
+    tombstone = server.message("kept/0/1")
+    assert tombstone["source"]["tombstone"] is True
+    assert tombstone["message"]["key"] == "gone" and tombstone["message"]["size"] == 0
+    plain = server.message("kept/0/2")
+    assert plain["message"]["key"] == "" and "tombstone" not in plain["source"]
+    bodies = {call.id: call.body for call in worker.calls}
+    assert bodies == {"kept/0/0": b"\x00\xff body", "kept/0/1": b"", "kept/0/2": b'{"a": 1.0}'}
+
+
+def test_one_bad_in_many_over_several_partitions(serve, handler, kafka):
+    topic, total, every = kafka.make_topic("many", 6), scaled(100000) // 2, 1000
+    kafka.produce(topic, numbered(total))
+    worker = handler(lambda call: 400 if json.loads(call.body)["n"] % every == 0 else 200)
+    server = serve(queue(kafka.url(topic, group=topic), worker))
+    settled(kafka, server, topic)
+    assert sorted(numbers(worker)) == list(range(total)), "each is handled once"
+    letters = server.letters("orders.dlq")
+    assert {server.message(one["id"])["message"]["body"]["n"] for one in letters} == set(range(0, total, every))
+    assert kafka.committed(topic, topic) == kafka.ends(topic)
+
+
+def test_an_outage_holds_what_is_in_the_topic_and_kills_nothing(serve, handler, kafka):
+    topic, total = kafka.make_topic("outage", 3), 300
+    down = threading.Event()
+    down.set()
+    worker = handler(lambda call: 503 if down.is_set() else 200)
+    server = serve(queue(kafka.url(topic, group=topic), worker, breaker={"open": "1s"}))
+    kafka.produce(topic, numbered(total))
+    eventually(lambda: server.queue("orders")["breaker"]["state"] == "open", "the breaker opens")
+    before = sum(kafka.committed(topic, topic).values())
+    assert before < total, "what was not taken stays in the topic"
+    view = server.queue("orders")
+    assert view["lag"] > 0 and view["state"] == "running"
+    down.clear()
+    settled(kafka, server, topic)
+    eventually(lambda: server.queue("orders")["pending_retry"] == 0, "retries are through")
+    assert set(numbers(worker)) == set(range(total))
+    assert server.letters("orders.dlq") == []
+
+
+def test_refused_credentials_halt_and_the_broker_keeps_the_rest(serve, handler, kafka):
+    topic, total = kafka.make_topic("halt", 3), 100
+    kafka.produce(topic, numbered(total))
+    refuse = threading.Event()
+    refuse.set()
+    worker = handler(lambda call: 401 if refuse.is_set() else 200)
+    server = serve(queue(kafka.url(topic, group=topic), worker, concurrency=4))
+    eventually(lambda: server.queue("orders")["state"] == "halted", "the queue halts")
+    eventually(lambda: server.queue("orders")["in_flight"] == 0, "what was under way has ended")
+    eventually(lambda: server.queue("orders")["lag"] + server.queue("orders")["depth"] == total,
+               "what is not done is lag, or held")
+    calls = worker.count()
+    assert calls <= 4 and kafka.lag(topic, topic) + server.queue("orders")["depth"] == total
+    server.stop()
+    server.start()
+    assert server.queue("orders")["state"] == "halted" and worker.count() == calls
+    refuse.clear()
+    assert server.post("/v1/queues/orders/resume").status == 200
+    settled(kafka, server, topic)
+    assert set(numbers(worker)) == set(range(total)) and server.letters("orders.dlq") == []
+
+
+def test_a_paused_queue_receives_nothing_and_goes_on_where_it_was(serve, handler, kafka):
+    topic, total = kafka.make_topic("paused", 3), 3000
+    worker = handler()
+    server = serve(queue(kafka.url(topic, group=topic), worker))
+    kafka.produce(topic, numbered(total))
+    for _ in range(3):
+        seen = worker.count()
+        eventually(lambda: worker.count() > min(seen + 50, total - 1), "messages flow")
+        server.post("/v1/queues/orders/pause", {"why": "deploy"})
+        eventually(lambda: server.queue("orders")["in_flight"] == 0, "what was under way has ended")
+        still = worker.count()
+        eventually(lambda: server.queue("orders")["lag"] == total - still, "the rest is lag")
+        assert worker.count() == still
+        server.post("/v1/queues/orders/resume")
+    settled(kafka, server, topic)
+    assert sorted(numbers(worker)) == list(range(total)), "pausing skips nothing and repeats nothing"
+
+
+def test_a_poison_at_the_head_of_a_partition_holds_up_nobody(serve, handler, kafka):
+    topic, behind = kafka.make_topic("poison", 24), scaled(99999) // 5
+    release = threading.Event()
+
+    def answer(call):
+        if json.loads(call.body)["n"] == 0:
+            release.wait(60)
+            return 400
+        return 200
+
+    kafka.produce(topic, [{"value": '{"n":0}', "partition": 17}])
+    kafka.produce(topic, numbered(behind + 1, partition=17)[1:])
+    kafka.produce(topic, [{"value": json.dumps({"n": behind + 1 + n}), "partition": n} for n in range(24)])
+    worker = handler(answer)
+    server = serve(queue(kafka.url(topic, group=topic), worker, handler={"http": worker.url, "timeout": "100s"}))
+    eventually(lambda: worker.count() == behind + 25, "all healthy ones are handled")
+    eventually(lambda: kafka.lag(topic, topic) == behind + 2, "only the partition of the poison is not committed")
+    assert kafka.committed(topic, topic)[17] == 0, "its head is under way"
+    release.set()
+    settled(kafka, server, topic)
+    assert [one["message"]["id"] for one in server.letters("orders.dlq")] == ["poison/17/0"]
+    assert sorted(numbers(worker)) == list(range(behind + 25))
+
+
+def test_members_come_and_go_and_nothing_is_lost(serve, handler, kafka):
+    topic, total = kafka.make_topic("rebalance", 8), scaled(40000)
+    worker = handler()
+    url = kafka.url(topic, group=topic, session="2s")
+    first = serve(queue(url, worker))
+    kafka.produce(topic, numbered(total // 2))
+    second = serve(queue(url, worker))
+    eventually(lambda: connected(second), "the second has joined")
+    kafka.produce(topic, [{"value": json.dumps({"n": n})} for n in range(total // 2, total)])
+    done_by_second = lambda: second.metric("impound_attempts_total", queue="orders", result="ok")  # noqa: E731
+    eventually(lambda: done_by_second() > 0, "the second has its share")
+    second.kill()
+    settled(kafka, first, topic)
+    assert set(numbers(worker)) == set(range(total))
+    assert first.letters("orders.dlq") == []
+
+
+def test_kill_9_of_impound_loses_nothing(serve, handler, kafka):
+    topic, total = kafka.make_topic("killed", 4), scaled(40000)
+    kills = scaled(20, least=3)
+    worker = handler(lambda call: 400 if json.loads(call.body)["n"] % 100 == 0 else 200)
+    server = serve(queue(kafka.url(topic, group=topic), worker))
+    for life in range(kills):
+        kafka.produce(topic, [{"value": json.dumps({"n": n})} for n in range(life, total, kills)])
+        seen = worker.count()
+        eventually(lambda: worker.count() > seen + total // kills // 2, "messages flow")
+        server.kill()
+        handled = set(numbers(worker))
+        done = kafka.committed(topic, topic)
+        early = [record.offset() for record in kafka.records(topic)
+                 if record.offset() < done[record.partition()] and json.loads(record.value())["n"] not in handled]
+        assert early == [], "nothing is committed before it was handled"
+        server.start()
+    settled(kafka, server, topic)
+    assert set(numbers(worker)) == set(range(total))
+    dead = {server.message(one["id"])["message"]["body"]["n"] for one in server.letters("orders.dlq")}
+    assert dead == set(range(0, total, 100))
+    assert server.dlq("orders.dlq")["depth"] == len(dead), "a redelivery of a letter is settled, not doubled"
+
+
+def test_kill_9_of_the_broker_loses_nothing(serve, handler, kafka):
+    topic, total = kafka.make_topic("broker", 4), scaled(20000)
+    kafka.produce(topic, numbered(total))
+    worker = handler()
+    server = serve(queue(kafka.url(topic, group=topic), worker))
+    for _ in range(scaled(5, least=1)):
+        seen = worker.count()
+        eventually(lambda: worker.count() > min(seen + 100, total - 1), "messages flow")
+        kafka.kill()
+        trouble = eventually(lambda: server.queue("orders")["source_trouble"], "the broker is missed")
+        assert "no broker can be reached" in trouble and kafka.address in trouble
+        kafka.start()
+        eventually(lambda: connected(server), "the broker is found again")
+    settled(kafka, server, topic)
+    assert set(numbers(worker)) == set(range(total))
+    log = server.log()
+    assert log.count("trying again until it works") == log.count("connected again")
+
+
+def test_a_broker_that_stops_answering_is_said_so_and_waited_for(serve, handler, kafka):
+    topic = kafka.make_topic("frozen")
+    worker = handler()
+    server = serve(queue(kafka.url(topic, group=topic), worker))
+    eventually(lambda: connected(server), "it is connected")
+    kafka.freeze()
+    try:
+        trouble = eventually(lambda: server.queue("orders")["source_trouble"], "silence is noticed")
+        assert "does not answer" in trouble
+        assert "does not answer" in server.cli("queues")
+    finally:
+        kafka.thaw()
+    eventually(lambda: connected(server), "it is connected again")
+    kafka.produce(topic, numbered(10))
+    settled(kafka, server, topic)
+    assert sorted(numbers(worker)) == list(range(10))
+
+
+def check_connect(tmp_path, url):
+    path = tmp_path / "check.yaml"
+    path.write_text(json.dumps({"queues": {"orders": {"source": url, "handler": {"exec": ["true"]}}}}))
+    return impound("check", "--connect", "-c", path)
+
+
+def test_a_source_is_tried_out_and_what_is_wrong_is_said(tmp_path, kafka):
+    topic = kafka.make_topic("tried")
+    sasl = f"kafka://{{}}@127.0.0.1:{kafka.sasl_port}/{topic}?group={topic}"
+    tls = f"kafkas://me:secret@127.0.0.1:{kafka.tls_port}/{topic}?group={topic}"
+    good = [kafka.url(topic, group=topic), sasl.format("me:secret"), f"{tls}&ca={kafka.ca_file}"]
+    for url in good:
+        done = check_connect(tmp_path, url)
+        assert done.returncode == 0 and ": connected" in done.stdout, (url, done.stdout, done.stderr)
+        assert "secret" not in done.stdout + done.stderr
+    bad = [(f"kafka://127.0.0.1:1/{topic}?group={topic}", "no broker can be reached", "127.0.0.1:1"),
+           (f"kafka://no-such-host.invalid/{topic}?group={topic}", "host is not known", "no-such-host.invalid"),
+           (sasl.format("me:wr0ng"), "credentials are refused", "127.0.0.1"),
+           (tls, "no TLS connection", str(kafka.tls_port)),
+           (kafka.url("missing", group=topic), "no such topic", "missing")]
+    for url, *words in bad:
+        done = check_connect(tmp_path, url)
+        assert done.returncode == 1, (url, done.stdout)
+        assert all(word in done.stderr for word in words), (url, done.stderr)
+        assert "wr0ng" not in done.stderr
+    assert kafka.admin().describe_consumer_groups(["nobody"])["nobody"].result().members == []
+
+
+def test_a_topic_that_is_made_later_is_found(serve, handler, kafka):
+    worker = handler()
+    server = serve(queue(kafka.url("later", group="later"), worker))
+    trouble = eventually(lambda: server.queue("orders")["source_trouble"], "the topic is missed")
+    assert "no such topic" in trouble
+    kafka.make_topic("later", 2)
+    kafka.produce("later", numbered(10))
+    settled(kafka, server, "later")
+    assert sorted(numbers(worker)) == list(range(10))
+    assert server.queue("orders")["source_trouble"] is None

@@ -1,0 +1,40 @@
+#!/bin/sh
+# Fetches what the tests need and Debian does not have, once, into build-parts/: Apache Kafka as jars, by
+# Maven; Python clients of brokers, by pip. With CI=true it is a failure when one cannot be had; elsewhere
+# it is said loudly and what needs it is skipped.
+set -eu
+cd "$(dirname "$0")/.."
+python=${PYTHON:-/usr/bin/python3}
+parts=build-parts
+kafka=3.9.1
+confluent_kafka=2.16.1
+nats_py=2.16.0
+
+# have NAME COMMAND…: the command fills the folder that stands behind it.
+have() {
+    name=$1
+    shift
+    [ ! -d "$parts/$name" ] || return 0
+    echo "impound: fetching $name"
+    mkdir -p "$parts"
+    rm -rf "$parts/$name.new"
+    if "$@" "$parts/$name.new" >"$parts/$name.log" 2>&1 && [ -d "$parts/$name.new" ]; then
+        mv "$parts/$name.new" "$parts/$name"
+        return 0
+    fi
+    echo "impound: could not fetch $name; $parts/$name.log says why" >&2
+    [ "${CI:-}" != true ]
+}
+
+jars() {
+    mvn --batch-mode --quiet --file tools/kafka/pom.xml "-Dkafka.version=$kafka" \
+        dependency:copy-dependencies -DincludeScope=runtime "-DoutputDirectory=$PWD/$1"
+}
+
+client() {
+    $python -m pip install --quiet --disable-pip-version-check --no-deps --target "$2" "$1"
+}
+
+have "kafka-$kafka" jars
+have "confluent-kafka-$confluent_kafka" client "confluent-kafka==$confluent_kafka"
+have "nats-py-$nats_py" client "nats-py==$nats_py"
