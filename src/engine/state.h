@@ -19,7 +19,6 @@
 enum {
     QUEUE_SETTLING_MAX = 1024,   /* flights of one queue that wait for their commit */
     QUEUE_FULL_POLL_MS = 1000,   /* how often a full DLQ is looked at again */
-    QUEUE_REPLAY_HOLD_MS = 1,    /* a replay that is one too many */
     RECORD_RETRY_FIRST_MS = 100, /* after a commit that failed; doubles … */
     RECORD_RETRY_LAST_MS = 5000, /* … up to this */
 };

@@ -126,14 +126,14 @@ static int64_t until_next_state(const struct alerts *alerts, struct wall now) {
 struct mono alerts_turn(struct alerts *alerts, struct instant now) {
     pthread_mutex_lock(&alerts->mutex);
     read_mail(alerts);
-    bool woken = atomic_exchange(&alerts->woken, false);
     struct mono soon = mono_after(now.mono, ALERTS_SOON_MS);
     if (now.mono.ms >= alerts->next_sample.ms && !alerts->stopping) {
+        atomic_store(&alerts->woken, false);
         read_samples(alerts, now.wall);
         int64_t wait_ms = until_next_state(alerts, now.wall);
         alerts->next_sample =
             mono_after(now.mono, wait_ms > ALERTS_SOON_MS ? wait_ms : ALERTS_SOON_MS);
-    } else if (woken) {
+    } else if (atomic_load(&alerts->woken)) {
         alerts->next_sample = mono_earlier(alerts->next_sample, soon);
     }
     alerts_save_changed(alerts);
@@ -144,6 +144,8 @@ struct mono alerts_turn(struct alerts *alerts, struct instant now) {
     return next;
 }
 
+/* Once until the next sample, which is soon then: thousands of letters a second must not wake the
+ * thread thousands of times. */
 void alerts_wake(struct alerts *alerts) {
     if (!atomic_exchange(&alerts->woken, true))
         mailbox_ring(&alerts->mailbox);

@@ -2,6 +2,7 @@
 import os
 import pty
 import re
+import select
 import signal
 import subprocess
 
@@ -138,9 +139,13 @@ class Visitor:
         os.close(follower)
         self.text = ""
 
+    def reads(self):
+        assert select.select([self.leader], [], [], PATIENCE_S)[0], f"nothing more comes after {self.text}"
+        return os.read(self.leader, 65536).decode()
+
     def reads_until(self, word):
         while word not in self.text:
-            self.text += os.read(self.leader, 65536).decode()
+            self.text += self.reads()
         before, _, self.text = self.text.partition(word)
         return before
 
@@ -150,8 +155,8 @@ class Visitor:
     def ends(self):
         rest = self.text
         try:
-            while chunk := os.read(self.leader, 65536):
-                rest += chunk.decode()
+            while chunk := self.reads():
+                rest += chunk
         except OSError:
             pass  # the other end is closed
         os.close(self.leader)
