@@ -1,4 +1,5 @@
 """The tour: what it shows is what happens, it works against any server, and it leaves nothing that waits."""
+import codecs
 import os
 import pty
 import re
@@ -137,10 +138,11 @@ class Visitor:
                                         env={**os.environ, "NO_COLOR": "1", "TERM": "xterm", **environment})
         os.close(follower)
         self.text = ""
+        self.decode = codecs.getincrementaldecoder("utf-8")().decode  # a read may end within a character
 
     def reads_until(self, word):
         while word not in self.text:
-            self.text += os.read(self.leader, 65536).decode()
+            self.text += self.decode(os.read(self.leader, 65536))
         before, _, self.text = self.text.partition(word)
         return before
 
@@ -151,7 +153,7 @@ class Visitor:
         rest = self.text
         try:
             while chunk := os.read(self.leader, 65536):
-                rest += chunk.decode()
+                rest += self.decode(chunk)
         except OSError:
             pass  # the other end is closed
         os.close(self.leader)
