@@ -31,11 +31,11 @@ class World:
                            "retry": {"attempts": 1, "base": "1ms"}, **self.more.get("queue", {}),
                            "dlq": {"max_replays": 100, "archive": "file:archive/", "triage": rules}}}
 
-    def die(self, count, start=0):
-        ids = [f"o-{i}" for i in range(start, start + count)]
+    def die(self, count):
+        ids = [f"o-{i}" for i in range(count)]
         before = self.server.dlq("orders.dlq")["depth"]
         self.server.push_many("orders", [{"body": {"order": i, "model": "m1"}, "id": f"o-{i}", "key": f"k{i % 2}"}
-                                         for i in range(start, start + count)])
+                                         for i in range(count)])
         eventually(lambda: self.server.dlq("orders.dlq")["depth"] == before + count, f"{count} letters")
         return ids
 
