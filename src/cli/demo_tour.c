@@ -1,10 +1,13 @@
 #include "cli/demo_tour.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/demo_script.h"
@@ -21,6 +24,7 @@ enum {
     BODY_MAX = 1 << 20,
 };
 
+static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 static volatile sig_atomic_t stopped;
 
 static void on_signal(int number) {
@@ -29,8 +33,7 @@ static void on_signal(int number) {
 }
 
 void demo_tour_take_signals(void) {
-    static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
-    struct sigaction action = {.sa_handler = on_signal}; /* without SA_RESTART: Enter is let go */
+    struct sigaction action = {.sa_handler = on_signal};
     for (size_t i = 0; i < COMMAND_COUNT(ending); i++)
         sigaction(ending[i], &action, NULL);
 }
@@ -155,14 +158,32 @@ static int push_prompts(const struct demo_tour *tour, const char *prefix, int co
     return code;
 }
 
-static void begin_part(struct demo_tour *tour, const char *title) {
+/* The signals are held back until we wait: one that came between the look and the wait would be
+ * missed. False: there is nothing more to read, or the tour is stopped. */
+static bool await_enter(void) {
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
     char line[256];
+    sigset_t ours, before;
+    int ready = -1;
+    sigemptyset(&ours);
+    for (size_t i = 0; i < COMMAND_COUNT(ending); i++)
+        sigaddset(&ours, ending[i]);
+    sigprocmask(SIG_BLOCK, &ours, &before);
+    while (!stopped && ready < 0) {
+        ready = ppoll(&input, 1, NULL, &before);
+        if (ready < 0 && errno != EINTR)
+            break;
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return ready > 0 && fgets(line, sizeof line, stdin);
+}
+
+static void begin_part(struct demo_tour *tour, const char *title) {
     bool color = tour->env->color;
     if (tour->asks) {
         printf("\nPress Enter to go on. ");
         fflush(stdout);
-        if (!fgets(line, sizeof line, stdin))
-            tour->asks = false;
+        tour->asks = await_enter();
     }
     if (!stopped)
         printf("\n%s== %s ==%s\n", color ? TERMINAL_BOLD : "", title, color ? TERMINAL_PLAIN : "");

@@ -186,6 +186,16 @@ def test_a_signal_ends_it_and_it_tidies_up(serve, number):
     assert len(discarded(server, "the end of the tour")) == 1 and at_rest(server)
 
 
+def test_a_signal_right_behind_the_question_is_not_missed(serve):
+    server = serve(QUEUES, server=SLOW)
+    for _ in range(15):
+        visitor = Visitor(IMPOUND_URL=server.url)
+        visitor.reads_until("Press Enter")
+        visitor.process.send_signal(signal.SIGTERM)
+        rest, code = visitor.ends()
+        assert code == REFUSED and PARTS[0] not in rest
+
+
 def test_killed_it_takes_its_own_server_along(tmp_path):
     visitor = Visitor("--self", TMPDIR=str(tmp_path))
     visitor.reads_until("Press Enter")
