@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/json.h"
+#include "base/json_member.h"
 #include "base/memory.h"
 #include "triage/alerts_state.h"
 
@@ -214,15 +214,6 @@ static int worse(const void *a, const void *b) {
     return order ? order : bytes_cmp(left->subject, right->subject);
 }
 
-static void put_time(struct json_out *json, const char *key, struct wall at) {
-    char text[INSTANT_TEXT_SIZE];
-    json_key(json, key);
-    if (at.ms == WALL_NEVER.ms)
-        json_put_null(json);
-    else
-        json_put_str(json, wall_text(at, text));
-}
-
 static void put_limit(struct json_out *json, const struct alert_rule *rule) {
     json_key(json, rule->below ? "below" : "above");
     json_put_double(json, rule->limit);
@@ -252,9 +243,9 @@ static void put_alert(struct json_out *json, const struct alert *alert) {
     json_key(json, "value");
     json_put_double(json, alert->value);
     put_limit(json, alert->rule);
-    put_time(json, "since", alert->state.since);
-    put_time(json, "fired_at", alert->state.fired_at);
-    put_time(json, "told_at", alert->state.told_at);
+    json_member_time(json, "since", alert->state.since);
+    json_member_time(json, "fired_at", alert->state.fired_at);
+    json_member_time(json, "told_at", alert->state.told_at);
     json_key(json, "owed");
     json_put_i64(json, (int64_t)(alert->owed + alert->unsaved));
     json_key(json, "summary");
