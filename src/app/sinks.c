@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "broker/kafka_sink.h"
+#include "broker/nats_sink.h"
 #include "broker/rabbit_sink.h"
 #include "broker/redis_sink.h"
 
@@ -19,6 +20,12 @@ struct sinks_entry {
 #define REDIS redis_sink_check, redis_sink_new
 #else
 #define REDIS NULL, NULL
+#endif
+
+#ifdef IMPOUND_NATS
+#define NATS nats_sink_check, nats_sink_new
+#else
+#define NATS NULL, NULL
 #endif
 
 #ifdef IMPOUND_RABBITMQ
@@ -44,6 +51,7 @@ static const struct sinks_kind {
     {{"redis", "rediss"}, "hiredis", REDIS},
     {{"amqp", "amqps"}, "librabbitmq", RABBITMQ},
     {{"kafka", "kafkas"}, "librdkafka", KAFKA},
+    {{"nats", "tls"}, "libnats", NATS},
 };
 
 static const struct sinks_kind *find(struct bytes url) {
