@@ -7,11 +7,10 @@ static const struct kafka_client_setting common[] = {
     {"client.software.name", "impound"},
     {"client.software.version", IMPOUND_VERSION},
     {"reconnect.backoff.ms", "100"},
-    {"reconnect.backoff.max.ms", "5000"},
+    {"reconnect.backoff.max.ms", "2000"},
     {"socket.timeout.ms", "10000"},
     {"socket.keepalive.enable", "true"},
     {"topic.metadata.refresh.interval.ms", "5000"}, /* partitions that are added, topics made */
-    {"log.connection.close", "false"},
 };
 
 /* What librdkafka says beside its callbacks is for whoever debugs it. */

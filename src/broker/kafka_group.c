@@ -119,21 +119,19 @@ static void on_rebalance(rd_kafka_t *client, rd_kafka_resp_err_t code,
         revoke(group);
 }
 
-/* The end of one connection is no trouble yet: there may be other brokers. */
+/* The end of one connection is no trouble yet, as there may be other brokers: a probe tells. */
 static void on_error(rd_kafka_t *client, int code, const char *detail, void *arg) {
     struct kafka_group *group = arg;
     char why[256];
-    if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) {
-        group->next_probe = (struct mono){0};
-        group->alive = false;
-        return;
-    }
-    group->broken |= code == RD_KAFKA_RESP_ERR__FATAL;
+    group->next_probe = (struct mono){0};
+    group->alive = false;
     if (code == RD_KAFKA_RESP_ERR__FATAL) {
+        group->broken = true;
         code = rd_kafka_fatal_error(client, why, sizeof why);
         detail = why;
     }
-    kafka_client_trouble(group->url, code, detail, &group->last);
+    if (code != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
+        kafka_client_trouble(group->url, code, detail, &group->last);
 }
 
 static bool open_client(struct kafka_group *group, struct err *err) {
