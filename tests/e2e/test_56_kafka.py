@@ -146,6 +146,8 @@ def test_refused_credentials_halt_and_the_broker_keeps_the_rest(serve, handler, 
     assert calls <= 4 and kafka.lag(topic, topic) + server.queue("orders")["depth"] == total
     server.stop()
     server.start()
+    eventually(lambda: server.queue("orders")["lag"] + server.queue("orders")["depth"] == total,
+               "lag is known without joining the group")
     assert server.queue("orders")["state"] == "halted" and worker.count() == calls
     refuse.clear()
     assert server.post("/v1/queues/orders/resume").status == 200
