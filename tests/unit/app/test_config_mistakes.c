@@ -340,7 +340,9 @@ static const struct mistake_case dlq_cases[] = {
     {Q("dlq: {route: ^q.dlq.bad}"),
      "route: expected a mapping such as {validation: orders.dlq.bad}, got \"q.dlq.bad\""},
     {Q("dlq: {route: {validation: ^\"a/b\"}}"), DLQ_NAMES "\"a/b\""},
-    {Q("dlq: {^mirror: \"kafka://b/t\", triage: []}"), "mirror is not in this version"},
+    {Q("dlq: {mirror: ^\"sqs://r/q\"}"), "mirror to sqs:// is not in this version"},
+    {Q("dlq: {mirror: ^elsewhere}"),
+     "mirror: expected a URL such as redis://127.0.0.1/0?list=orders.dlq, got \"elsewhere\""},
     {Q("dlq: {triage: ^replay}"), "triage: expected a list of at most 32 rules such as {when: "
                                   "{category: transient}, do: replay}, got \"replay\""},
     {Q("dlq: {triage: [^{when: {category: bug}}]}"), "triage[0] has no do"},
