@@ -119,7 +119,10 @@ static const struct mistake_case queue_cases[] = {
     {Q("concurrency: ^-1"), "concurrency: expected a whole number, got \"-1\""},
     {Q("concurrency: ^[1]"), "concurrency: expected a whole number, got a list"},
     {Q("^" HTTP), "duplicate key \"handler\": it stands already at line 3"},
-    {Q("source: ^kafka://b1:9092/orders?group=g"), "source kafka:// is not in this version"},
+#ifndef IMPOUND_KAFKA
+    {Q("source: ^kafka://b1:9092/orders?group=g"),
+     "source kafka:// is not in this build, which has no librdkafka"},
+#endif
 #ifdef IMPOUND_REDIS
     {Q("source: ^\"redis://h/0?lst=q\""),
      "source: this URL is not right: unknown parameter \"lst\": "
