@@ -1,6 +1,8 @@
 /* What port/broker.h promises of a server's adapter, on a server that runs. */
 #include "test.h"
 
+#include <stdio.h>
+
 #include "base/json.h"
 #include "base/mailbox.h"
 #include "broker_subject.h"
