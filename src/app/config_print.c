@@ -251,6 +251,7 @@ static void put_dlq(struct config_printer *p, const struct engine_dlq *dlq,
                config_on_full_words[dlq->on_full]);
     config_printer_optional(p, "owner", dlq->owner, &comma);
     config_printer_optional(p, "archive", dlq->archive, &comma);
+    config_printer_optional(p, "mirror", dlq->mirror, &comma);
     buf_printf(p->out, ", max_replays: %u", triage->max_replays);
     put_fresh(p, triage);
     put_retention(p, &triage->retention);

@@ -201,6 +201,7 @@ static void feed(struct queue *queue) {
 
 void queue_feed(struct queue *queue) {
     queue_facts_save_peak(queue);
+    intake_want(queue);
     feed(queue);
     intake_want(queue);
     fetch_send(queue);
@@ -214,9 +215,8 @@ struct mono queue_next_wake(struct queue *queue) {
     struct store *store = engine->store;
     if (holds_everything(queue))
         return MONO_NEVER;
-    /* Past its time, an open breaker waits for the last probes' answers. */
     if (queue->breaker.state == BREAKER_OPEN)
-        return queue->breaker.until.ms > engine->now.mono.ms ? queue->breaker.until : MONO_NEVER;
+        return intake_probe_wake(queue);
     if (!free_slots(queue))
         return MONO_NEVER;
     struct mono due = MONO_NEVER;
