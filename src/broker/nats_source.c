@@ -187,10 +187,10 @@ static bool open_inbox(struct nats_source *nats, struct err *err) {
     return nats_connection_did(&nats->connection, status, "subscribe", err);
 }
 
-/* Without it, the server drops the pulls that it was named in. */
+/* Without it, the server drops the pulls that it was named in. What is on its way still arrives. */
 static void close_inbox(struct nats_source *nats) {
     if (nats->inbox) {
-        natsSubscription_Unsubscribe(nats->inbox);
+        natsSubscription_DrainTimeout(nats->inbox, NATS_FLUSH_TIMEOUT_MS);
         while (!atomic_load(&nats->inbox_ended))
             bell_wait(&nats->bell, -1, NATS_FLUSH_TIMEOUT_MS);
         natsSubscription_Destroy(nats->inbox);
