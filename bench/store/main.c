@@ -3,13 +3,15 @@
  *
  *   build/bench/store [--dir DIR] [--letters N] [--burst N] [--group N] [--rounds N] [section …]
  *
- * Sections: burst sustained lag present. DIR keeps the store with N letters between runs. */
+ * Sections: make burst sustained lag backlog present. DIR keeps the store with N letters between
+ * runs; make does no more than that. */
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "backlog.h"
 #include "measure.h"
 #include "peers.h"
 #include "present.h"
@@ -146,20 +148,28 @@ static void section_lag(const struct options *options) {
     subject_remove(options->dir, "lag.db");
 }
 
+/* ---- with many messages waiting ---- */
+
+static void section_backlog(const struct options *options) {
+    backlog_run(options->dir, LAG_FACTOR * options->burst);
+}
+
 /* ---- with many letters present ---- */
 
 static void section_present(const struct options *options) {
     present_run(options->dir, options->letters, options->rounds);
 }
 
+static void section_make(const struct options *options) {
+    present_make(options->dir, options->letters);
+}
+
 static const struct section {
     const char *name;
     void (*run)(const struct options *options);
 } sections[] = {
-    {"burst", section_burst},
-    {"sustained", section_sustained},
-    {"lag", section_lag},
-    {"present", section_present},
+    {"make", section_make}, {"burst", section_burst},     {"sustained", section_sustained},
+    {"lag", section_lag},   {"backlog", section_backlog}, {"present", section_present},
 };
 
 enum { SECTION_COUNT = sizeof sections / sizeof sections[0] };

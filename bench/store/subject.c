@@ -28,8 +28,12 @@ static struct instant read_clock(struct clock *clock) {
 
 static struct clock machine_clock = {read_clock};
 
+struct instant subject_now(void) {
+    return read_clock(NULL);
+}
+
 struct wall subject_wall(void) {
-    return read_clock(NULL).wall;
+    return subject_now().wall;
 }
 
 /* ---- opening ---- */

@@ -13,6 +13,7 @@ struct subject {
 struct subject *subject_open(const char *dir, const char *name);
 void subject_close(struct subject *subject);
 void subject_remove(const char *dir, const char *name);
+struct instant subject_now(void);
 struct wall subject_wall(void);
 
 /* Letters a second, each commit durable: `depth` commits of `group` letters are under way at once.

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
+#include "broker/kafka_sink.h"
 #include "broker/nats_sink.h"
 #include "broker/rabbit_sink.h"
 #include "broker/redis_sink.h"
@@ -33,6 +34,12 @@ struct sinks_entry {
 #define RABBITMQ NULL, NULL
 #endif
 
+#ifdef IMPOUND_KAFKA
+#define KAFKA kafka_sink_check, kafka_sink_new
+#else
+#define KAFKA NULL, NULL
+#endif
+
 /* An adapter is known by up to two schemes, the second one with TLS. One that this build leaves out
  * has no functions. */
 static const struct sinks_kind {
@@ -43,6 +50,7 @@ static const struct sinks_kind {
 } kinds[] = {
     {{"redis", "rediss"}, "hiredis", REDIS},
     {{"amqp", "amqps"}, "librabbitmq", RABBITMQ},
+    {{"kafka", "kafkas"}, "librdkafka", KAFKA},
     {{"nats", "tls"}, "libnats", NATS},
 };
 

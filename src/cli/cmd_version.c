@@ -38,7 +38,7 @@ static const struct {
     {"stores", {"sqlite", NULL}},
     {"sources", {"builtin", REDIS RABBITMQ NATS KAFKA NULL}},
     {"handlers", {"http", "exec", NULL}},
-    {"sinks", {REDIS RABBITMQ NATS NULL}},
+    {"sinks", {REDIS RABBITMQ NATS KAFKA NULL}},
 };
 
 enum { KIND_COUNT = sizeof built_in / sizeof *built_in };

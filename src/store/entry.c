@@ -74,7 +74,7 @@ struct bytes entry_letter_id(const struct entry *entry) {
 }
 
 bool entry_stays(const struct entry *entry) {
-    return waiting_has_place(entry->facts.state) ||
+    return (waiting_has_place(entry->facts.state) && !entry->parked) ||
            (entry->facts.closes_key && entry->facts.state == STATE_PENDING_REVIEW);
 }
 

@@ -42,7 +42,7 @@ enum { PLACE_NONE = 0 };
 struct entry {
     struct map_node by_seq, by_id, by_letter;
     struct heap_node due; /* in its queue's delayed or retry heap */
-    struct list link;     /* in its queue's ready or taken list */
+    struct list link;     /* in its queue's ready or taken list, or among the parked */
     struct list change;   /* in the list of changes that wait for the fold */
     struct list recent;   /* in the list of those whose bytes are in memory */
     struct list in_line;  /* in its line, while its queue has lines */
@@ -54,6 +54,8 @@ struct entry {
     uint32_t folding; /* folds that hold it, waiting or under way */
     enum entry_stage stage;
     bool taken;
+    bool given_back;  /* it waits for a time of its own, not for that of its facts */
+    bool parked;      /* it need not be in memory (store/lane.h) */
     bool blocked;     /* it is not its turn in its line: it is in no list of its queue */
     bool unscheduled; /* its due time is yet to be reckoned, when the time is next known */
     bool changed;     /* in the list of changes */

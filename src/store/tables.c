@@ -45,7 +45,7 @@ static struct queue *add_queue(struct tables *tables, struct bytes name) {
     struct queue *queue = memory_new(sizeof *queue);
     queue->number = (uint32_t)tables->queue_count + 1;
     queue->name = names_get(&tables->names, name);
-    waiting_init(&queue->waiting);
+    waiting_init(&queue->waiting, &tables->bound);
     tables->queues =
         memory_grow(tables->queues, (tables->queue_count + 1) * sizeof(struct queue *));
     tables->queues[tables->queue_count++] = queue;
@@ -339,7 +339,10 @@ void tables_forget(struct tables *tables, struct entry *entry) {
 }
 
 void tables_drop(struct tables *tables, struct entry *entry) {
-    leave(tables, entry, NULL);
+    if (entry->parked)
+        lane_let_go(entry);
+    else
+        leave(tables, entry, NULL);
     unindex_letter(tables, entry);
     map_remove(&tables->by_seq, &entry->by_seq);
     map_remove(&tables->by_id, &entry->by_id);

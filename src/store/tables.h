@@ -33,6 +33,7 @@ struct tables {
     struct queue **queues; /* by number - 1 */
     size_t queue_count;
     uint64_t next_seq;
+    struct lane_bound bound; /* of what waits in memory */
 };
 
 void tables_init(struct tables *tables);

@@ -2,11 +2,15 @@
 
 #include <assert.h>
 
+#include "store/shed.h"
+
 /* Something can be taken at once, whatever the time is. */
 static const struct mono at_once = {0};
 
-void waiting_init(struct waiting *waiting) {
-    *waiting = (struct waiting){0};
+void waiting_init(struct waiting *waiting, struct lane_bound *bound) {
+    *waiting = (struct waiting){.bound = bound};
+    for (int kind = 0; kind < LANE_COUNT; kind++)
+        lane_init(&waiting->lanes[kind]);
     list_init(&waiting->ready);
     list_init(&waiting->taken);
     list_init(&waiting->leased);
@@ -15,6 +19,13 @@ void waiting_init(struct waiting *waiting) {
 void waiting_free(struct waiting *waiting) {
     heap_free(&waiting->delayed);
     heap_free(&waiting->retry);
+}
+
+void waiting_unbind(struct waiting *waiting) {
+    if (waiting->bound)
+        waiting->bound->count -=
+            waiting->ready_count + waiting->delayed.count + waiting->retry.count;
+    waiting->bound = NULL;
 }
 
 bool waiting_has_place(enum state state) {
@@ -31,33 +42,43 @@ static struct heap *heap_of(struct waiting *waiting, const struct entry *entry) 
 
 /* The wall clock may have jumped since the due time was written: never longer than the delay that
  * led to it, never in the past. */
-static int64_t due_ms(const struct facts *facts, struct instant now) {
-    int64_t left = facts->next_attempt_at.ms - now.wall.ms;
-    if (facts->next_attempt_at.ms == 0 || left < 0)
+struct mono waiting_due(struct wall due, int64_t delay_ms, struct instant now) {
+    int64_t left = due.ms - now.wall.ms;
+    if (due.ms == 0 || left < 0)
         left = 0;
-    if (left > facts->delay_ms)
-        left = facts->delay_ms > 0 ? facts->delay_ms : 0;
-    return mono_after(now.mono, left).ms;
+    if (left > delay_ms)
+        left = delay_ms > 0 ? delay_ms : 0;
+    return mono_after(now.mono, left);
+}
+
+static int64_t due_ms(const struct facts *facts, struct instant now) {
+    return waiting_due(facts->next_attempt_at, facts->delay_ms, now).ms;
+}
+
+static void count_in(struct waiting *waiting, int change) {
+    if (waiting->bound)
+        waiting->bound->count += (size_t)change;
 }
 
 static void push_ready(struct waiting *waiting, struct entry *entry) {
     list_push_back(&waiting->ready, &entry->link);
     waiting->ready_count++;
+    count_in(waiting, 1);
 }
 
 static void push_heap(struct waiting *waiting, struct entry *entry, int64_t at) {
     entry->due.at = at;
     entry->due.tie = ++waiting->turn;
     heap_insert(heap_of(waiting, entry), &entry->due);
+    count_in(waiting, 1);
 }
 
-void waiting_add(struct waiting *waiting, struct entry *entry, const struct instant *now) {
-    assert(waiting_has_place(entry->facts.state) && !entry->taken);
-    if (entry->facts.leased) {
-        list_push_back(&waiting->leased, &entry->link);
-        waiting->leased_count++;
-        return;
-    }
+static void pop_heap(struct waiting *waiting, struct entry *entry) {
+    heap_remove(heap_of(waiting, entry), &entry->due);
+    count_in(waiting, -1);
+}
+
+static void push(struct waiting *waiting, struct entry *entry, const struct instant *now) {
     bool has_due = entry->facts.next_attempt_at.ms != 0;
     if (entry->facts.state == STATE_QUEUED && !has_due) {
         push_ready(waiting, entry);
@@ -71,9 +92,43 @@ void waiting_add(struct waiting *waiting, struct entry *entry, const struct inst
         push_heap(waiting, entry, at);
 }
 
+/* Behind the horizon; false: it belongs before it. */
+static bool park(struct waiting *waiting, struct entry *entry, const struct instant *now) {
+    enum lane_kind kind = lane_of_entry(entry);
+    if (!waiting->bound || kind == LANE_COUNT || !lane_parks(&waiting->lanes[kind], entry))
+        return false;
+    bool known = now && kind != LANE_READY;
+    struct mono due = {known ? due_ms(&entry->facts, *now) : at_once.ms};
+    lane_park(&waiting->lanes[kind], entry, due);
+    return true;
+}
+
+static void keep_bound(struct waiting *waiting, enum lane_kind kind) {
+    const struct lane_bound *bound = waiting->bound;
+    if (!bound || kind == LANE_COUNT || bound->most == 0 || bound->count <= bound->most)
+        return;
+    size_t here = waiting_in_lane(waiting, kind);
+    if (here > bound->least && here >= waiting->lanes[kind].again)
+        shed_lane(waiting, kind);
+}
+
+void waiting_add(struct waiting *waiting, struct entry *entry, const struct instant *now) {
+    assert(waiting_has_place(entry->facts.state) && !entry->taken);
+    entry->given_back = false;
+    if (entry->facts.leased) {
+        list_push_back(&waiting->leased, &entry->link);
+        waiting->leased_count++;
+    } else if (!park(waiting, entry, now)) {
+        push(waiting, entry, now);
+        keep_bound(waiting, lane_of_entry(entry));
+    }
+}
+
 void waiting_remove(struct waiting *waiting, struct entry *entry) {
-    if (entry->due.index != 0) {
-        heap_remove(heap_of(waiting, entry), &entry->due);
+    if (entry->parked) {
+        lane_unpark(&waiting->lanes[lane_of_entry(entry)], entry);
+    } else if (entry->due.index != 0) {
+        pop_heap(waiting, entry);
     } else if (entry->taken) {
         list_remove(&entry->link);
         entry->taken = false;
@@ -81,6 +136,7 @@ void waiting_remove(struct waiting *waiting, struct entry *entry) {
     } else if (!list_empty(&entry->link)) {
         list_remove(&entry->link);
         --*(entry->facts.leased ? &waiting->leased_count : &waiting->ready_count);
+        count_in(waiting, entry->facts.leased ? 0 : -1);
     }
 }
 
@@ -90,7 +146,7 @@ static struct entry *first_of(struct waiting *waiting, struct heap *heap, struct
         struct entry *entry = of_due(node);
         if (!entry->unscheduled)
             return entry;
-        heap_remove(heap, node);
+        pop_heap(waiting, entry);
         entry->unscheduled = false;
         push_heap(waiting, entry, due_ms(&entry->facts, now));
     }
@@ -101,7 +157,7 @@ static void promote_delayed(struct waiting *waiting, struct instant now) {
     struct entry *entry;
     while ((entry = first_of(waiting, &waiting->delayed, now)) != NULL &&
            entry->due.at <= now.mono.ms) {
-        heap_remove(&waiting->delayed, &entry->due);
+        pop_heap(waiting, entry);
         push_ready(waiting, entry);
     }
 }
@@ -202,7 +258,23 @@ void waiting_give_back(struct waiting *waiting, struct entry *entry, struct mono
     assert(entry->taken);
     waiting_remove(waiting, entry);
     entry->facts.leased = false;
+    entry->given_back = true;
     push_heap(waiting, entry, due.ms);
+}
+
+size_t waiting_in_lane(const struct waiting *waiting, enum lane_kind kind) {
+    return kind == LANE_READY     ? waiting->ready_count
+           : kind == LANE_DELAYED ? waiting->delayed.count
+                                  : waiting->retry.count;
+}
+
+static struct mono earliest(struct mono a, struct mono b) {
+    return a.ms < b.ms ? a : b;
+}
+
+static struct mono next_parked(const struct waiting *waiting, enum lane_kind kind) {
+    const struct lane *lane = &waiting->lanes[kind];
+    return lane->count > 0 ? lane->next : MONO_NEVER;
 }
 
 struct mono waiting_next(const struct waiting *waiting, enum store_take which) {
@@ -210,16 +282,21 @@ struct mono waiting_next(const struct waiting *waiting, enum store_take which) {
         return waiting->leased_count > 0 ? at_once : MONO_NEVER;
     if (which == TAKE_READY && waiting->ready_count > 0)
         return at_once;
-    const struct heap_node *first =
-        heap_first(which == TAKE_READY ? &waiting->delayed : &waiting->retry);
-    return first ? (struct mono){first->at} : MONO_NEVER;
+    if (which != TAKE_READY)
+        return earliest(heap_next(&waiting->retry), next_parked(waiting, LANE_RETRY));
+    struct mono parked =
+        earliest(next_parked(waiting, LANE_READY), next_parked(waiting, LANE_DELAYED));
+    return earliest(heap_next(&waiting->delayed), parked);
 }
 
 void waiting_counts(const struct waiting *waiting, struct store_queue_counts *out) {
+    const struct lane *lanes = waiting->lanes;
+    uint64_t delayed = waiting->delayed.count + lanes[LANE_DELAYED].count;
     *out = (struct store_queue_counts){
-        .queued = waiting->ready_count + waiting->delayed.count + waiting->blocked_queued,
-        .delayed = waiting->delayed.count,
-        .pending_retry = waiting->retry.count + waiting->blocked_retry,
+        .queued =
+            waiting->ready_count + lanes[LANE_READY].count + delayed + waiting->blocked_queued,
+        .delayed = delayed,
+        .pending_retry = waiting->retry.count + lanes[LANE_RETRY].count + waiting->blocked_retry,
         .taken = waiting->taken_count + waiting->leased_count,
     };
 }

@@ -5,6 +5,7 @@
  *   replaying       →  retry
  *   taken           →  the taken list, until a change of it is durable or it is given back
  *   leased          →  taken; or, when we died since, the leased list
+ *   far from due    →  parked (store/lane.h), and perhaps not in memory at all
  *
  * An entry is in exactly one of them while it waits or is taken, and in none when it is a letter
  * that waits for people. */
@@ -12,7 +13,7 @@
 #define STORE_WAITING_H
 
 #include "port/store.h"
-#include "store/entry.h"
+#include "store/lane.h"
 
 struct waiting {
     struct list ready, taken, leased;
@@ -20,10 +21,14 @@ struct waiting {
     struct heap delayed, retry;
     uint64_t blocked_queued, blocked_retry; /* in no list: it is not their turn (store/lines.h) */
     uint64_t turn;                          /* breaks ties in the heaps: first come, first taken */
+    struct lane lanes[LANE_COUNT];
+    struct lane_bound *bound; /* of all queues; NULL: nothing of this one is parked */
 };
 
-void waiting_init(struct waiting *waiting);
+void waiting_init(struct waiting *waiting, struct lane_bound *bound);
 void waiting_free(struct waiting *waiting); /* not the entries */
+/* From now on nothing of it is parked. What is, is to be brought back. */
+void waiting_unbind(struct waiting *waiting);
 /* True when a message in this state waits to be handed over. */
 bool waiting_has_place(enum state state);
 /* Puts the entry where its facts say. `now` NULL: the time is not known, so its due time is
@@ -40,6 +45,10 @@ bool waiting_take_one(struct waiting *waiting, struct entry *entry);
 void waiting_take_blocked(struct waiting *waiting, struct entry *entry);
 /* From the taken list back behind what waits, not before `due`. */
 void waiting_give_back(struct waiting *waiting, struct entry *entry, struct mono due);
+/* How many of a lane wait in memory. */
+size_t waiting_in_lane(const struct waiting *waiting, enum lane_kind kind);
+/* When what has this due time may be taken. */
+struct mono waiting_due(struct wall due, int64_t delay_ms, struct instant now);
 struct mono waiting_next(const struct waiting *waiting, enum store_take which);
 void waiting_counts(const struct waiting *waiting, struct store_queue_counts *out);
 

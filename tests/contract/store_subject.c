@@ -18,22 +18,29 @@ static void step_fake(struct subject *subject) {
     fake_store_step(subject->store);
 }
 
-static void open_sqlite(struct subject *subject, bool threads) {
+static void open_sqlite(struct subject *subject, bool threads, size_t waiting_max) {
     char path[96];
     snprintf(path, sizeof path, "%s/impound.db", subject->dir);
-    struct sqlite_store_options options = {
-        .path = path, .disk = &disk_posix, .clock = &subject->time.clock, .threads = threads};
+    struct sqlite_store_options options = {.path = path,
+                                           .disk = &disk_posix,
+                                           .clock = &subject->time.clock,
+                                           .threads = threads,
+                                           .waiting_max = waiting_max};
     struct err err = {0};
     if (sqlite_store_open(&options, &subject->store, &err) != STATUS_OK)
         fail_msg("the store does not open: %s", err.text);
 }
 
 static void open_stepped(struct subject *subject) {
-    open_sqlite(subject, false);
+    open_sqlite(subject, false, 0);
+}
+
+static void open_tight(struct subject *subject) {
+    open_sqlite(subject, false, 1);
 }
 
 static void open_threaded(struct subject *subject) {
-    open_sqlite(subject, true);
+    open_sqlite(subject, true, 0);
 }
 
 static void step_stepped(struct subject *subject) {
@@ -42,11 +49,12 @@ static void step_stepped(struct subject *subject) {
 
 const struct subject_kind subject_fake = {"fake", open_fake, step_fake, false};
 const struct subject_kind subject_stepped = {"sqlite, stepped", open_stepped, step_stepped, true};
+const struct subject_kind subject_tight = {"sqlite, tight", open_tight, step_stepped, true};
 const struct subject_kind subject_threaded = {"sqlite, threads", open_threaded, NULL, true};
 
 int subject_run(const struct CMUnitTest *tests, size_t count) {
     static const struct subject_kind *const kinds[] = {&subject_fake, &subject_stepped,
-                                                       &subject_threaded};
+                                                       &subject_tight, &subject_threaded};
     struct CMUnitTest *mine = calloc(count, sizeof *mine);
     int failed = 0;
     assert_non_null(mine);

@@ -29,7 +29,8 @@ struct subject_kind {
     bool durable;
 };
 
-extern const struct subject_kind subject_fake, subject_stepped, subject_threaded;
+extern const struct subject_kind subject_fake, subject_stepped, subject_tight,
+    subject_threaded; /* tight: hardly anything waits in memory */
 
 /* Runs the tests on every one of them: a test's state is the kind. Gives how many failed. */
 int subject_run(const struct CMUnitTest *tests, size_t count);

@@ -19,7 +19,8 @@ enum {
     ACTIONS = 60,
     START_MS = 1000,
     PACK_BYTES = 12 << 10,
-    SEGMENT_BYTES = 32 << 10
+    SEGMENT_BYTES = 32 << 10,
+    WAITING_MAX = 3, /* in memory, in every other world */
 };
 
 struct world {
@@ -62,7 +63,8 @@ static enum status try_open(struct world *world) {
                                            .journal_segment_bytes = SEGMENT_BYTES,
                                            .pack_bytes = PACK_BYTES,
                                            .journal_max_bytes = 4 * SEGMENT_BYTES,
-                                           .fold_changes = 3};
+                                           .fold_changes = 3,
+                                           .waiting_max = world->seed % 2 ? 0 : WAITING_MAX};
     struct err err = {0};
     enum status status = sqlite_store_open(&options, &world->store, &err);
     if (status != STATUS_OK && !sim_disk_is_dead(world->disk))

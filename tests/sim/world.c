@@ -18,7 +18,11 @@
 #define REMEMBER_MS   (INT64_C(3650) * 24 * 3600 * 1000)
 #define WALL_START_MS INT64_C(1700000000000)
 
-enum { SETTLE_STEPS_MAX = 20000, HEALTHY_GAP_MS = 500 };
+enum {
+    SETTLE_STEPS_MAX = 20000,
+    HEALTHY_GAP_MS = 500,
+    WAITING_MAX = 4, /* in memory, in every other world */
+};
 
 void world_break(struct world *world, const char *format, ...) {
     va_list args;
@@ -128,7 +132,8 @@ static bool open_life(struct world *world) {
                                            .vfs = SIM_VFS_NAME,
                                            .clock = &world->clock,
                                            .journal_segment_bytes = 64 << 10,
-                                           .pack_bytes = 32 << 10};
+                                           .pack_bytes = 32 << 10,
+                                           .waiting_max = world->seed % 2 ? 0 : WAITING_MAX};
     if (sqlite_store_open(&options, &world->real_store, &err) != STATUS_OK) {
         world_say(world, "open failed: %s", err.text);
         if (!sim_disk_is_dead(world->disk))

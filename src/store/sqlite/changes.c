@@ -1,5 +1,6 @@
 #include "store/sqlite/changes.h"
 
+#include "store/sqlite/paging.h"
 #include "store/sqlite/rows.h"
 
 /* ---- bytes in memory ---- */
@@ -75,9 +76,12 @@ struct entry *changes_restore(struct sqlite_store *self, const struct row_facts 
     return entry;
 }
 
-/* A row that memory knows better is not used. */
+/* A row that memory knows better is not used. One that waits was parked. */
 static struct entry *restore_row(struct sqlite_store *self, const struct row_facts *row) {
-    return tables_find(&self->front.tables, row->seq) ? NULL : changes_restore(self, row, NULL);
+    if (tables_find(&self->front.tables, row->seq))
+        return NULL;
+    paging_note_back(self, row);
+    return changes_restore(self, row, NULL);
 }
 
 enum status changes_find(struct sqlite_store *self, uint64_t seq, struct entry **out,

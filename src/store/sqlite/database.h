@@ -27,6 +27,15 @@ enum { DATABASE_ROW_VALUES = 28, DATABASE_ROWS = 8 };
 /* What a row refers to. */
 #define DATABASE_PLACES "error_id, envelope_at, envelope_len, body_at, body_len"
 
+/* Said as the index says it, or SQLite does not see that it may use it. */
+#define DATABASE_WAITS "state IN ('queued', 'pending_retry', 'replaying')"
+/* A lane from a place on, in its order. */
+#define DATABASE_LANE(state)                                                                       \
+    " FROM messages INDEXED BY messages_waiting WHERE " DATABASE_WAITS                             \
+    " AND queue = ?1 AND state = " state
+#define DATABASE_LANE_FROM                                                                         \
+    " AND due_ms >= ?2 AND (due_ms, seq) >= (?2, ?3) ORDER BY due_ms, seq LIMIT ?4"
+
 #define DATABASE_SQL(X)                                                                            \
     X(META_GET, "SELECT value FROM meta WHERE name = ?1")                                          \
     X(META_SET, "INSERT OR REPLACE INTO meta VALUES (?1, ?2)")                                     \
@@ -39,7 +48,20 @@ enum { DATABASE_ROW_VALUES = 28, DATABASE_ROWS = 8 };
     X(AGES_DELETE, "DELETE FROM ages WHERE dlq = ?1")                                              \
     /* left alone, the planner walks all letters to save a sort */                                 \
     X(WAITING, "SELECT " DATABASE_FACTS " FROM messages INDEXED BY messages_waiting"               \
-               " WHERE state IN ('queued', 'pending_retry', 'replaying') ORDER BY seq")            \
+               " WHERE " DATABASE_WAITS " ORDER BY seq")                                           \
+    X(WAITING_COUNTS, "SELECT queue, state, sum(due_ms = 0), sum(due_ms <> 0) FROM messages"       \
+                      " INDEXED BY messages_waiting"                                               \
+                      " WHERE " DATABASE_WAITS " GROUP BY queue, state")                           \
+    X(LEASED,                                                                                      \
+      "SELECT " DATABASE_FACTS " FROM messages INDEXED BY messages_leased"                         \
+      " WHERE (lease_ms <> 0 OR content_mark IS NULL) AND " DATABASE_WAITS " ORDER BY seq")        \
+    X(REPLAYING, "SELECT " DATABASE_FACTS " FROM messages INDEXED BY messages_waiting"             \
+                 " WHERE queue = ?1 AND state = 'replaying' AND " DATABASE_WAITS " ORDER BY seq")  \
+    X(LANE_READY,                                                                                  \
+      "SELECT " DATABASE_FACTS DATABASE_LANE("'queued'") " AND due_ms = ?2"                        \
+                                                         " AND seq >= ?3 ORDER BY seq LIMIT ?4")   \
+    X(LANE_DELAYED, "SELECT " DATABASE_FACTS DATABASE_LANE("'queued'") DATABASE_LANE_FROM)         \
+    X(LANE_RETRY, "SELECT " DATABASE_FACTS DATABASE_LANE("'pending_retry'") DATABASE_LANE_FROM)    \
     X(CLOSING, "SELECT " DATABASE_FACTS " FROM messages INDEXED BY messages_closing"               \
                " WHERE closes_key <> 0 AND state = 'pending_review' ORDER BY seq")                 \
     X(GROUPS, "SELECT dlq, fingerprint, count, total, first_ms, last_ms, sample FROM groups")      \

@@ -31,6 +31,8 @@ enum {
     KEEP_BYTES_MAX = 256 << 20,  /* of those that wait for folds; then commits wait for them too */
     SWEEP_MS = 60 * 1000,        /* between two looks for texts that expired */
     RECENT_BYTES_MAX = 64 << 20, /* of envelopes and bodies kept in memory */
+    WAITING_MAX = 256 << 10,     /* messages that wait in memory; beyond that in the file alone */
+    WAITING_SHARE = 64,          /* of them, that each lane of a queue may have whatever waits */
 };
 enum { JOURNAL_KEEP_SHARE = 4 }; /* of the journal's bound stays on disk when all is folded */
 #define JOURNAL_BYTES_DEFAULT (UINT64_C(4) << 30)

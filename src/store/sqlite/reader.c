@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "store/held.h"
+#include "store/sqlite/paging.h"
 #include "store/sqlite/rows.h"
 
 enum {
@@ -154,8 +155,10 @@ static size_t take_locations(struct sqlite_store *self, uint32_t queue, enum sto
                              struct instant now, uint64_t avoid, struct location *out, size_t max) {
     struct entry *entries[TAKE_MAX];
     pthread_mutex_lock(&self->front.mutex);
-    size_t count = waiting_take(&tables_queue(&self->front.tables, queue)->waiting, which, now,
-                                avoid, entries, max < TAKE_MAX ? max : TAKE_MAX);
+    struct queue *from = tables_queue(&self->front.tables, queue);
+    paging_bring(self, from, which, now);
+    size_t count =
+        waiting_take(&from->waiting, which, now, avoid, entries, max < TAKE_MAX ? max : TAKE_MAX);
     for (size_t i = 0; i < count; i++)
         locate(entries[i], &out[i]);
     pthread_mutex_unlock(&self->front.mutex);
@@ -210,7 +213,7 @@ struct store_held *reader_take_one(struct store *store, uint32_t queue, uint64_t
     struct sqlite_store *self = parts_of(store);
     struct location at;
     pthread_mutex_lock(&self->front.mutex);
-    struct entry *entry = tables_take_one(&self->front.tables, queue, seq);
+    struct entry *entry = paging_take_one(self, queue, seq);
     if (entry)
         locate(entry, &at);
     pthread_mutex_unlock(&self->front.mutex);

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "store/sqlite/changes.h"
+#include "store/sqlite/paging.h"
 #include "store/sqlite/rows.h"
 
 /* ---- the file ---- */
@@ -74,27 +75,6 @@ static enum status load_groups(struct sqlite_store *self, struct err *err) {
     return status;
 }
 
-/* What memory must hold: messages that wait, and letters that close their key. */
-static enum status load_entries(struct sqlite_store *self, enum database_sql which,
-                                struct instant now, struct err *err) {
-    enum status status = STATUS_OK;
-    sqlite3_stmt *stmt = database_statement(self->fold_db, which);
-    while (database_next(self->fold_db, stmt, &status, err)) {
-        struct arena arena;
-        struct row_facts row;
-        arena_init_heap(&arena, 1024);
-        enum status one = rows_facts(stmt, &arena, &row, err);
-        if (one == STATUS_OK)
-            changes_restore(self, &row, &now);
-        arena_free(&arena);
-        if (one != STATUS_OK) {
-            sqlite3_reset(stmt);
-            return one;
-        }
-    }
-    return status;
-}
-
 enum status recover_file(struct sqlite_store *self, uint64_t *position, struct err *err) {
     struct instant now = clock_now(self->options.clock);
     uint64_t next_seq = 0;
@@ -112,9 +92,9 @@ enum status recover_file(struct sqlite_store *self, uint64_t *position, struct e
     if (status == STATUS_OK)
         status = load_groups(self, err);
     if (status == STATUS_OK)
-        status = load_entries(self, SQL_WAITING, now, err);
+        status = paging_load(self, now, err);
     if (status == STATUS_OK)
-        status = load_entries(self, SQL_CLOSING, now, err);
+        status = paging_restore(self, database_statement(self->fold_db, SQL_CLOSING), now, err);
     return status;
 }
 
@@ -279,6 +259,7 @@ enum status recover_all(struct sqlite_store *self, struct err *err) {
     if (status == STATUS_OK) {
         self->folded_end = self->sealed_end = position;
         self->applied_end = journal_end(self->journal);
+        paging_drop(self);
         if (self->applied_end != self->folded_end)
             self->fold_due = clock_now(self->options.clock).mono;
     }

@@ -75,6 +75,9 @@ static const char *const steps[SCHEMA_VERSION] = {
     " (body_at & 4294967295) + 17 AS body_offset, body_len"
     " FROM messages JOIN queues ON queues.number = messages.queue"
     " LEFT JOIN errors USING (error_id) WHERE letter_id IS NOT NULL;",
+    /* where the columns do not tell, the envelope may */
+    "CREATE INDEX messages_leased ON messages (queue)"
+    " WHERE lease_ms <> 0 OR content_mark IS NULL;",
 };
 
 static enum status read_pragma(sqlite3 *db, const char *sql, int64_t *out, struct err *err) {

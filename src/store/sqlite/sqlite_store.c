@@ -13,6 +13,7 @@
 #include "store/sqlite/list.h"
 #include "store/sqlite/lock.h"
 #include "store/sqlite/packs.h"
+#include "store/sqlite/paging.h"
 #include "store/sqlite/parts.h"
 #include "store/sqlite/reader.h"
 #include "store/sqlite/recover.h"
@@ -68,7 +69,7 @@ static const struct store_vtable vtable = {
     .take = reader_take,
     .take_one = reader_take_one,
     .take_blocked = reader_take_blocked,
-    .set_order = front_set_order,
+    .set_order = paging_set_order,
     .give_back = reader_give_back,
     .next_ready = front_next_ready,
     .counts = front_counts,
@@ -91,6 +92,7 @@ static struct sqlite_store *store_new(const struct sqlite_store_options *options
     struct sqlite_store *self = memory_new(sizeof *self);
     front_init(&self->front, &vtable);
     self->front.tables.keeps.file = true;
+    paging_init(self, options->waiting_max);
     self->options = *options;
     self->options.path = bytes_dup(bytes_of(options->path));
     self->options.vfs = options->vfs ? bytes_dup(bytes_of(options->vfs)) : NULL;

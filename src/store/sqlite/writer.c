@@ -8,6 +8,7 @@
 #include "store/health.h"
 #include "store/sqlite/changes.h"
 #include "store/sqlite/fold.h"
+#include "store/sqlite/paging.h"
 
 /* ---- submitting ---- */
 
@@ -139,6 +140,7 @@ static void apply_group(struct sqlite_store *self, struct group *group) {
         batch_apply(batch, &self->front.tables, &hooks, positions, &now);
         positions += count;
     }
+    paging_drop(self);
     if (group->count > 0) {
         self->applied_end = group->end;
         fold_note_commit(self, now.mono);
