@@ -34,10 +34,16 @@ class Sink:
                     raise
                 time.sleep(0.01)
 
-    def stats(self, forget=False):
-        request = urllib.request.Request(self.url, method="DELETE" if forget else "GET")
-        with urllib.request.urlopen(request, timeout=10) as answer:
+    def _ask(self, method):
+        with urllib.request.urlopen(urllib.request.Request(self.url, method=method), timeout=10) as answer:
             return json.load(answer)
+
+    def stats(self, forget=False):
+        return self._ask("DELETE" if forget else "GET")
+
+    def forgive(self):
+        """From now on nothing is poison."""
+        self._ask("PUT")
 
     def close(self):
         self.process.send_signal(signal.SIGTERM)

@@ -3,6 +3,8 @@ import footprint
 import handlers
 import jq
 import lease
+import lot
+import pace
 import poison
 import replay
 import store
@@ -12,6 +14,8 @@ if __name__ == "__main__":
     handlers.main()
     jq.main()
     lease.main()
+    lot.main()
+    pace.main()
     poison.main()
     replay.main()
     store.main()

@@ -1,11 +1,12 @@
 /* sink: a handler fast enough to measure others by. Answers 200 to every POST, or 400 when the body
  * has "poison":true, and remembers how long each message took from the "t" in its body
- * (milliseconds since 1970, written by the producer). GET answers
- * {"count":…,"p50_ms":…,"p99_ms":…}; DELETE forgets.
+ * (milliseconds since 1970, written by the producer) and how many came in each second. GET answers
+ * {"count":…,"p50_ms":…,"p99_ms":…,"seconds":[…]}, the seconds from the first message on; DELETE
+ * forgets. After a PUT nothing is poison any more.
  *
  *   sink PORT */
 #include <microhttpd.h>
-#include <pthread.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,13 +14,15 @@
 #include <string.h>
 #include <time.h>
 
-enum { SAMPLES_MAX = 4 << 20, BODY_KEPT = 256 };
+enum { SAMPLES_MAX = 4 << 20, SECONDS_MAX = 3600, BODY_KEPT = 256, TEXT_SIZE = 64 * 1024 };
 
 static struct {
-    pthread_mutex_t mutex;
     int samples_ms[SAMPLES_MAX];
     size_t count;
-} seen = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+    long long first_ms;
+    unsigned seconds[SECONDS_MAX];
+    bool forgiving;
+} seen;
 
 struct post {
     char body[BODY_KEPT];
@@ -34,12 +37,15 @@ static long long now_ms(void) {
 
 static void note(const struct post *post) {
     const char *t = strstr(post->body, "\"t\":");
-    if (!t)
+    long long now = now_ms();
+    if (!t || seen.count == SAMPLES_MAX)
         return;
-    pthread_mutex_lock(&seen.mutex);
-    if (seen.count < SAMPLES_MAX)
-        seen.samples_ms[seen.count++] = (int)(now_ms() - atoll(t + 4));
-    pthread_mutex_unlock(&seen.mutex);
+    if (seen.count == 0)
+        seen.first_ms = now;
+    long long second = (now - seen.first_ms) / 1000;
+    if (second >= 0 && second < SECONDS_MAX)
+        seen.seconds[second]++;
+    seen.samples_ms[seen.count++] = (int)(now - atoll(t + 4));
 }
 
 static int by_size(const void *a, const void *b) {
@@ -47,13 +53,27 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+static size_t last_second(void) {
+    size_t last = SECONDS_MAX;
+    while (last > 0 && seen.seconds[last - 1] == 0)
+        last--;
+    return last;
+}
+
 static void report(char *text, size_t size) {
-    pthread_mutex_lock(&seen.mutex);
     qsort(seen.samples_ms, seen.count, sizeof *seen.samples_ms, by_size);
     int p50 = seen.count ? seen.samples_ms[seen.count / 2] : 0;
     int p99 = seen.count ? seen.samples_ms[seen.count * 99 / 100] : 0;
-    snprintf(text, size, "{\"count\":%zu,\"p50_ms\":%d,\"p99_ms\":%d}\n", seen.count, p50, p99);
-    pthread_mutex_unlock(&seen.mutex);
+    int len = snprintf(text, size, "{\"count\":%zu,\"p50_ms\":%d,\"p99_ms\":%d,\"seconds\":[",
+                       seen.count, p50, p99);
+    for (size_t i = 0, last = last_second(); i < last; i++)
+        len += snprintf(text + len, size - (size_t)len, "%s%u", i ? "," : "", seen.seconds[i]);
+    snprintf(text + len, size - (size_t)len, "]}\n");
+}
+
+static void forget(void) {
+    seen.count = 0;
+    memset(seen.seconds, 0, sizeof seen.seconds);
 }
 
 static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status,
@@ -83,19 +103,18 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
         return MHD_YES;
     }
     if (strcmp(method, "POST") == 0) {
-        bool poison =
-            strstr(post->body, "\"poison\":true") || strstr(post->body, "\"poison\": true");
+        bool poison = !seen.forgiving && (strstr(post->body, "\"poison\":true") ||
+                                          strstr(post->body, "\"poison\": true"));
         if (!poison)
             note(post);
         return answer(connection, poison ? 400 : 200, "");
     }
-    char text[128];
+    static char text[TEXT_SIZE];
     report(text, sizeof text);
-    if (strcmp(method, "DELETE") == 0) {
-        pthread_mutex_lock(&seen.mutex);
-        seen.count = 0;
-        pthread_mutex_unlock(&seen.mutex);
-    }
+    if (strcmp(method, "DELETE") == 0)
+        forget();
+    if (strcmp(method, "PUT") == 0)
+        seen.forgiving = true;
     return answer(connection, 200, text);
 }
 
@@ -106,23 +125,47 @@ static void on_completed(void *arg, struct MHD_Connection *connection, void **st
     *state = NULL;
 }
 
+static volatile sig_atomic_t stopped;
+
+static void on_signal(int number) {
+    (void)number;
+    stopped = 1;
+}
+
+/* libmicrohttpd's own thread would wait once more, with 128 connections ready in its hands, when
+ * exactly 128 became ready at once; MHD_run never waits. */
+static void serve(struct MHD_Daemon *daemon, const sigset_t *waiting) {
+    int fd = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+    while (!stopped) {
+        struct pollfd input = {.fd = fd, .events = POLLIN};
+        unsigned long long ms;
+        bool bounded = MHD_get_timeout(daemon, &ms) == MHD_YES;
+        struct timespec time = {(time_t)(bounded ? ms / 1000 : 0),
+                                (long)(bounded ? ms % 1000 * 1000000 : 0)};
+        ppoll(&input, 1, bounded ? &time : NULL, waiting);
+        MHD_run(daemon);
+    }
+}
+
 int main(int argc, char **argv) {
     if (argc != 2) {
         fprintf(stderr, "usage: sink PORT\n");
         return 2;
     }
-    sigset_t stop;
-    int got;
-    sigemptyset(&stop);
-    sigaddset(&stop, SIGTERM);
-    sigaddset(&stop, SIGINT);
-    sigprocmask(SIG_BLOCK, &stop, NULL);
+    struct sigaction action = {.sa_handler = on_signal};
+    sigset_t ending, before;
+    sigemptyset(&ending);
+    sigaddset(&ending, SIGTERM);
+    sigaddset(&ending, SIGINT);
+    sigprocmask(SIG_BLOCK, &ending, &before);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
     struct MHD_Daemon *daemon = MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG, (uint16_t)atoi(argv[1]), NULL, NULL,
-        on_request, NULL, MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_END);
+        MHD_USE_EPOLL | MHD_USE_ERROR_LOG, (uint16_t)atoi(argv[1]), NULL, NULL, on_request, NULL,
+        MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_END);
     if (!daemon)
         return 1;
-    sigwait(&stop, &got);
+    serve(daemon, &before);
     MHD_stop_daemon(daemon);
     return 0;
 }

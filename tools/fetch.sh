@@ -8,6 +8,7 @@ python=${PYTHON:-/usr/bin/python3}
 parts=build-parts
 kafka=3.9.1
 confluent_kafka=2.16.1
+nats_py=2.16.0
 
 # have NAME COMMAND…: the command fills the folder that stands behind it.
 have() {
@@ -36,3 +37,4 @@ client() {
 
 have "kafka-$kafka" jars
 have "confluent-kafka-$confluent_kafka" client "confluent-kafka==$confluent_kafka"
+have "nats-py-$nats_py" client "nats-py==$nats_py"

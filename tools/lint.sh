@@ -7,4 +7,5 @@ git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror || fail=1
 /usr/bin/python3 tools/rooms.py check src || fail=1
 git ls-files '*.sh' .ci/run | xargs shellcheck || fail=1
 mandoc -Tlint -Wwarning packaging/impound.1 >/dev/null || fail=1
+[ ! -d web/node_modules ] || npm --prefix web run --silent check || fail=1
 exit $fail

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Every test, in one build with AddressSanitizer and UndefinedBehaviorSanitizer.
 #   tools/test.sh check   unit, table, contract, simulation and fuzz corpora: about a minute
-#   tools/test.sh all     those and the end-to-end scenarios
+#   tools/test.sh all     those, the end-to-end scenarios, and the dashboard in a browser
 set -eu
 cd "$(dirname "$0")/.."
 python=${PYTHON:-/usr/bin/python3}
@@ -22,3 +22,5 @@ meson test -C build-test --print-errorlogs --no-rebuild
 [ "${1:-all}" = check ] && exit 0
 echo "impound: end-to-end scenarios against build-test/src/app/impound"
 IMPOUND=$PWD/build-test/src/app/impound $python -m pytest -q -p no:cacheprovider tests/e2e
+echo "impound: the dashboard, in Chromium"
+IMPOUND=$PWD/build-test/src/app/impound tools/web_test.sh

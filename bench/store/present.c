@@ -317,13 +317,24 @@ static void show_commits(struct present *present) {
            measure_median(ratios, present->rounds));
 }
 
-void present_run(const char *dir, uint64_t letters, size_t rounds) {
-    struct present present = {.dir = dir, .letters = letters, .rounds = rounds};
+static struct present present_of(const char *dir, uint64_t letters) {
+    struct present present = {.dir = dir, .letters = letters};
     snprintf(present.name, sizeof present.name, "present-%llu.db", (unsigned long long)letters);
-    /* ids of one run differ from those of another: they begin with the time */
-    present.next = letters + 1;
+    return present;
+}
+
+void present_make(const char *dir, uint64_t letters) {
+    struct present present = present_of(dir, letters);
     if (!is_made(&present))
         make(&present);
+}
+
+void present_run(const char *dir, uint64_t letters, size_t rounds) {
+    struct present present = present_of(dir, letters);
+    present.rounds = rounds;
+    /* ids of one run differ from those of another: they begin with the time */
+    present.next = letters + 1;
+    present_make(dir, letters);
     show_start(&present);
     show_counters(&present);
     show_groups(&present);

@@ -5,7 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Makes the store of `letters` letters in `dir` unless it is there from an earlier run. */
+/* Makes the store of `letters` letters in `dir`, present-<letters>.db, unless it is there from an
+ * earlier run. */
+void present_make(const char *dir, uint64_t letters);
+/* Makes it, and measures. */
 void present_run(const char *dir, uint64_t letters, size_t rounds);
 
 #endif

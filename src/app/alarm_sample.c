@@ -5,6 +5,7 @@
 
 #include "base/list.h"
 #include "base/memory.h"
+#include "triage/arrivals.h"
 #include "triage/group.h"
 
 enum {
@@ -221,6 +222,7 @@ static void add_rules(struct alarm_sampler *sampler, struct readings *readings) 
 size_t alarm_sample(void *arg, struct wall now, struct arena *arena, struct alert_sample **out) {
     struct alarm_sampler *sampler = arg;
     struct readings readings = {.arena = arena};
+    arrivals_read(sampler->triage->arrivals);
     add_queues(sampler, &readings);
     add_dlqs(sampler, &readings, now);
     add_groups(sampler, &readings);

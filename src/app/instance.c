@@ -42,14 +42,16 @@ static bool write_name(const char *path, const char *name) {
 }
 
 enum status instance_consumer(const char *store_path, char out[INSTANCE_MAX], struct err *err) {
-    char path[PATH_MOST], id[UUID_TEXT_SIZE];
+    char path[PATH_MOST], id[UUID_TEXT_SIZE], name[INSTANCE_MAX];
     snprintf(path, sizeof path, "%s.d/consumer", store_path);
-    if (read_name(path, out))
-        return STATUS_OK;
-    struct rng rng;
-    rng_seed(&rng, random_seed());
-    uuid_v7(clock_now(&clock_system).wall, &rng, id);
-    snprintf(out, INSTANCE_MAX, PREFIX "%s", id);
-    return write_name(path, out) ? STATUS_OK
-                                 : err_set(err, STATUS_IO, "%s: %s", path, strerror(errno));
+    if (!read_name(path, name)) {
+        struct rng rng;
+        rng_seed(&rng, random_seed());
+        uuid_v7(clock_now(&clock_system).wall, &rng, id);
+        snprintf(name, sizeof name, PREFIX "%s", id);
+        if (!write_name(path, name))
+            return err_set(err, STATUS_IO, "%s: %s", path, strerror(errno));
+    }
+    memcpy(out, name, sizeof name);
+    return STATUS_OK;
 }

@@ -25,6 +25,7 @@
 #include "server/server.h"
 #include "store/disk_posix.h"
 #include "store/sqlite/sqlite_store.h"
+#include "triage/arrivals.h"
 #include "triage/spill_file.h"
 
 enum { JQ_HELPERS = 2 };
@@ -296,6 +297,8 @@ enum status plant_start(struct config *config, struct plant **out, struct err *e
         status = make_engine(plant, err);
     if (status == STATUS_OK)
         status = make_replays(plant, err);
+    if (status == STATUS_OK)
+        status = arrivals_new(&plant->triage, &plant->triage.arrivals, err);
     if (status == STATUS_OK) {
         thread_start(&plant->engine_thread, "engine", engine_thread, plant->engine);
         plant->engine_runs = true;
@@ -398,6 +401,7 @@ void plant_stop(struct plant *plant) {
     if (plant->spill)
         plant->spill->vtable->free(plant->spill);
     sinks_free(&plant->sinks);
+    arrivals_free(plant->triage.arrivals);
     triage_free(&plant->triage);
     pthread_mutex_destroy(&plant->server_lock);
     config_current_free(&plant->current);

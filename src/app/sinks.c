@@ -5,6 +5,8 @@
 
 #include "base/memory.h"
 #include "base/random.h"
+#include "broker/kafka_sink.h"
+#include "broker/nats_sink.h"
 #include "broker/rabbit_sink.h"
 #include "broker/redis_sink.h"
 
@@ -20,10 +22,22 @@ struct sinks_entry {
 #define REDIS NULL, NULL
 #endif
 
+#ifdef IMPOUND_NATS
+#define NATS nats_sink_check, nats_sink_new
+#else
+#define NATS NULL, NULL
+#endif
+
 #ifdef IMPOUND_RABBITMQ
 #define RABBITMQ rabbit_sink_check, rabbit_sink_new
 #else
 #define RABBITMQ NULL, NULL
+#endif
+
+#ifdef IMPOUND_KAFKA
+#define KAFKA kafka_sink_check, kafka_sink_new
+#else
+#define KAFKA NULL, NULL
 #endif
 
 /* An adapter is known by up to two schemes, the second one with TLS. One that this build leaves out
@@ -36,6 +50,8 @@ static const struct sinks_kind {
 } kinds[] = {
     {{"redis", "rediss"}, "hiredis", REDIS},
     {{"amqp", "amqps"}, "librabbitmq", RABBITMQ},
+    {{"kafka", "kafkas"}, "librdkafka", KAFKA},
+    {{"nats", "tls"}, "libnats", NATS},
 };
 
 static const struct sinks_kind *find(struct bytes url) {

@@ -5,6 +5,7 @@
 
 #include "base/mailbox.h"
 #include "broker/kafka_source.h"
+#include "broker/nats_source.h"
 #include "broker/rabbit_source.h"
 #include "broker/redis_source.h"
 
@@ -12,6 +13,12 @@
 #define REDIS redis_source_check, redis_source_new
 #else
 #define REDIS NULL, NULL
+#endif
+
+#ifdef IMPOUND_NATS
+#define NATS nats_source_check, nats_source_new
+#else
+#define NATS NULL, NULL
 #endif
 
 #ifdef IMPOUND_RABBITMQ
@@ -36,7 +43,7 @@ static const struct sources_kind {
 } kinds[] = {
     {{"redis", "rediss"}, "hiredis", REDIS},
     {{"amqp", "amqps"}, "librabbitmq", RABBITMQ},
-    {{"nats", "tls"}, NULL, NULL, NULL},
+    {{"nats", "tls"}, "libnats", NATS},
     {{"kafka", "kafkas"}, "librdkafka", KAFKA},
     {{"sqs", NULL}, NULL, NULL, NULL},
     {{"pubsub", NULL}, NULL, NULL, NULL},

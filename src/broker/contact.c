@@ -16,7 +16,6 @@ void contact_init(struct contact *contact, struct bytes name, uint64_t seed) {
     *contact = (struct contact){.name = bytes_dup(name)};
     pthread_mutex_init(&contact->mutex, NULL);
     rng_seed(&contact->rng, seed);
-    err_set(&contact->health.trouble, STATUS_UNREACHABLE, "not connected yet");
 }
 
 void contact_init_source(struct contact *contact, const char *kind,

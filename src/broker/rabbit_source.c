@@ -107,7 +107,7 @@ static bool follow_wish(struct rabbit_source *rabbit, struct err *err) {
 static bool return_unwanted(struct rabbit_source *rabbit, struct err *err) {
     int status = AMQP_STATUS_OK;
     for (struct parcel *parcel; !rabbit->consuming && status == AMQP_STATUS_OK &&
-                                (parcel = shelf_return(&rabbit->shelf));) {
+                                (parcel = shelf_return(&rabbit->shelf, false));) {
         status = amqp_basic_nack(rabbit->connection.state, RABBIT_CHANNEL, parcel->tag, 0, 1);
         parcel_free(parcel);
     }

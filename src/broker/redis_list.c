@@ -60,9 +60,29 @@ enum { FETCH_ANSWERS = 2, NAME_MAX_BYTES = 64 << 10 };
     "end "                                                                                         \
     "return moved"
 
+/* KEYS: our hash, the consumers. ARGV: us. */
+#define END                                                                                        \
+    "if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('ZREM', KEYS[2], ARGV[1]) end "         \
+    "return 1"
+
 /* ---- beginning ---- */
 
-static bool is_list(struct redis_place *place, struct err *err) {
+static struct bytes name(struct redis_place *place, const char *behind, struct bytes last) {
+    struct buf text;
+    buf_init_heap(&text, NAME_MAX_BYTES);
+    buf_bytes(&text, place->url->list);
+    buf_str(&text, behind);
+    buf_bytes(&text, last);
+    struct bytes kept = arena_dup(&place->arena, buf_view(&text));
+    buf_free(&text);
+    return kept;
+}
+
+static bool present(struct redis_place *place, struct err *err) {
+    if (!place->hash.ptr) {
+        place->consumers = name(place, ":impound", BYTES_NONE);
+        place->hash = name(place, ":impound:", place->consumer);
+    }
     struct bytes words[] = {BYTES("TYPE"), place->url->list};
     redisReply *reply = redis_connection_ask(place->work, words, 2, err);
     if (!reply)
@@ -124,23 +144,17 @@ static bool tend(struct redis_place *place, struct err *err) {
     return true;
 }
 
-static struct bytes name(struct redis_place *place, const char *behind, struct bytes last) {
-    struct buf text;
-    buf_init_heap(&text, NAME_MAX_BYTES);
-    buf_bytes(&text, place->url->list);
-    buf_str(&text, behind);
-    buf_bytes(&text, last);
-    struct bytes kept = arena_dup(&place->arena, buf_view(&text));
-    buf_free(&text);
-    return kept;
+static bool begin(struct redis_place *place, struct err *err) {
+    return tend(place, err) && recover(place, err);
 }
 
-static bool begin(struct redis_place *place, struct err *err) {
-    if (!place->hash.ptr) {
-        place->consumers = name(place, ":impound", BYTES_NONE);
-        place->hash = name(place, ":impound:", place->consumer);
-    }
-    return is_list(place, err) && tend(place, err) && recover(place, err);
+/* Who has nothing left need not be watched. */
+static void end(struct redis_place *place) {
+    struct bytes words[] = {BYTES("EVAL"), BYTES(END),       BYTES("2"),
+                            place->hash,   place->consumers, place->consumer};
+    redisReply *reply = redis_connection_ask(place->work, words, 6, NULL);
+    if (reply)
+        freeReplyObject(reply);
 }
 
 /* ---- fetching ---- */
@@ -213,22 +227,31 @@ static bool give_back(struct redis_place *place, size_t *count, struct err *err)
     return good;
 }
 
-static bool lag(struct redis_place *place, uint64_t *out, struct err *err) {
-    struct bytes words[] = {BYTES("LLEN"), place->url->list};
-    redisReply *reply = redis_connection_ask(place->work, words, 2, err);
+static bool length(struct redis_place *place, struct bytes command, struct bytes key, uint64_t *sum,
+                   struct err *err) {
+    redisReply *reply = redis_connection_ask(place->work, (struct bytes[]){command, key}, 2, err);
     if (!reply)
         return false;
-    *out = reply->type == REDIS_REPLY_INTEGER ? (uint64_t)reply->integer : 0;
+    if (reply->type == REDIS_REPLY_INTEGER)
+        *sum += (uint64_t)reply->integer;
     freeReplyObject(reply);
     return true;
 }
 
+static bool lag(struct redis_place *place, uint64_t *out, struct err *err) {
+    *out = 0;
+    return length(place, BYTES("LLEN"), place->url->list, out, err) &&
+           (place->begun || length(place, BYTES("HLEN"), place->hash, out, err));
+}
+
 const struct redis_shape redis_list_shape = {
+    .present = present,
     .begin = begin,
     .ask = ask,
     .take = take,
     .settle = settle,
     .give_back = give_back,
     .tend = tend,
+    .end = end,
     .lag = lag,
 };

@@ -24,12 +24,15 @@ struct redis_place {
     struct redis_connection *work;  /* asked and answered at once */
     struct redis_connection *fetch; /* where the server may take its time */
     struct arena arena;             /* of the names below */
+    bool begun;                     /* what is ours at the server is at hand */
     struct bytes consumers, hash;   /* list: keys of ours */
 };
 
 struct redis_shape {
-    /* After connecting: it must be there, and what was given to us before and is not known in this
-     * life waits at hand, marked. */
+    /* After connecting: whether it is there. Changes nothing. */
+    bool (*present)(struct redis_place *place, struct err *err);
+    /* When messages are wanted: what was given to us before and is not known in this life waits at
+     * hand, marked. */
     bool (*begin)(struct redis_place *place, struct err *err);
     /* Adds commands that fetch up to `room` messages, and wait for the first; so many answers
      * follow … */
@@ -44,6 +47,8 @@ struct redis_shape {
     bool (*recount)(struct redis_place *place, struct err *err);
     /* Every REDIS_TEND_MS. */
     bool (*tend)(struct redis_place *place, struct err *err);
+    /* We leave, and say so. NULL: nobody need know. */
+    void (*end)(struct redis_place *place);
     bool (*lag)(struct redis_place *place, uint64_t *out, struct err *err);
 };
 

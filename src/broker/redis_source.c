@@ -10,30 +10,23 @@
 #include "broker/redis_source.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <poll.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
-#include "base/log.h"
 #include "base/memory.h"
 #include "base/thread.h"
+#include "broker/bell.h"
+#include "broker/contact.h"
 #include "broker/redis_shape.h"
 
 enum {
-    HOLD_FIRST_MS = 100, /* after a connection that failed; doubles … */
-    HOLD_LAST_MS = 5000, /* … up to this; the wait is any part of it */
-    LAG_MS = 1000,       /* how often the lag is asked for, while nothing is fetched */
-    CLOSE_MS = 2000,     /* what was settled is said for so long at the end */
+    LAG_MS = 1000,   /* how often the lag is asked for, while nothing is fetched */
+    CLOSE_MS = 2000, /* what was settled is said for so long at the end */
 };
 
 struct redis_source {
     struct broker broker;
     struct redis_url url;
-    struct bytes queue;
     struct redis_place place;
     const struct redis_shape *shape;
     struct redis_hand hand;
@@ -42,19 +35,15 @@ struct redis_source {
 
     pthread_t thread;
     bool runs;
-    int bell; /* an eventfd */
-    atomic_bool rung, wanted, closing;
-    void (*ready)(void *arg);
-    void *ready_arg;
+    struct bell bell;
+    struct contact contact;
+    atomic_bool wanted, closing;
 
     /* The thread's own: */
-    struct mono retry_at, tend_at, lag_at, fetch_until;
-    int64_t hold_ms;
+    struct mono tend_at, lag_at, fetch_until;
     size_t answers, answered; /* of the fetch under way; answers 0: there is none */
 
-    pthread_mutex_t mutex; /* of what follows */
-    struct broker_health health;
-    uint64_t lag;
+    _Atomic uint64_t lag;
 };
 
 static struct redis_source *self(struct broker *broker) {
@@ -65,44 +54,17 @@ static struct mono now_of(const struct redis_source *source) {
     return clock_now(source->place.clock).mono;
 }
 
-/* Once until the thread has heard it. */
-static void ring(struct redis_source *source) {
-    uint64_t one = 1;
-    if (!atomic_exchange(&source->rung, true) && write(source->bell, &one, sizeof one) < 0)
-        abort();
-}
-
-/* ---- how it is ---- */
-
-/* Told once when trouble begins, when it becomes another, and when it is over. */
-static void set_health(struct redis_source *source, const struct err *trouble) {
-    pthread_mutex_lock(&source->mutex);
-    struct broker_health before = source->health;
-    source->health.connected = !trouble;
-    source->health.trouble = trouble ? *trouble : (struct err){STATUS_OK, ""};
-    pthread_mutex_unlock(&source->mutex);
-    bool worse = trouble && (before.connected || before.trouble.text[0] == '\0');
-    if (worse)
-        log_warn("queue %.*s: nothing can come from its source: %s", BYTES_ARG(source->queue),
-                 trouble->text);
-    if (!trouble && !before.connected)
-        log_info("queue %.*s: connected to its source", BYTES_ARG(source->queue));
-    source->ready(source->ready_arg);
-}
-
 static void hang_up(struct redis_source *source) {
     redis_connection_free(source->place.work);
     redis_connection_free(source->place.fetch);
     source->place.work = source->place.fetch = NULL;
     source->answers = source->answered = 0;
+    source->place.begun = false;
 }
 
 static void lost(struct redis_source *source, const struct err *err) {
     hang_up(source);
-    int64_t wait_ms = (int64_t)rng_below(&source->rng, (uint64_t)source->hold_ms) + 1;
-    source->retry_at = mono_after(now_of(source), wait_ms);
-    source->hold_ms = source->hold_ms * 2 < HOLD_LAST_MS ? source->hold_ms * 2 : HOLD_LAST_MS;
-    set_health(source, err);
+    contact_lost(&source->contact, now_of(source), err);
 }
 
 static bool connect_both(struct redis_source *source, struct err *err) {
@@ -110,7 +72,7 @@ static bool connect_both(struct redis_source *source, struct err *err) {
     place->work = redis_connection_open(&source->url, place->clock, err);
     if (place->work)
         place->fetch = redis_connection_open(&source->url, place->clock, err);
-    return place->fetch && source->shape->begin(place, err);
+    return place->fetch && source->shape->present(place, err);
 }
 
 static int64_t tend_ms(const struct redis_source *source) {
@@ -120,16 +82,15 @@ static int64_t tend_ms(const struct redis_source *source) {
 
 static bool connect_again(struct redis_source *source) {
     struct err err = {STATUS_OK, ""};
-    if (now_of(source).ms < source->retry_at.ms)
+    if (now_of(source).ms < source->contact.next_try.ms)
         return false;
     if (!connect_both(source, &err)) {
         lost(source, &err);
         return false;
     }
-    source->hold_ms = HOLD_FIRST_MS;
     source->tend_at = mono_after(now_of(source), tend_ms(source));
     source->lag_at = now_of(source);
-    set_health(source, NULL);
+    contact_made(&source->contact);
     return true;
 }
 
@@ -189,7 +150,7 @@ static bool read_fetched(struct redis_source *source, struct err *err) {
             return false;
     }
     if (redis_hand_waiting(&source->hand) > before)
-        source->ready(source->ready_arg);
+        contact_ring(&source->contact);
     if (source->answered == source->answers)
         source->answers = source->answered = 0;
     if (source->answers && now_of(source).ms >= source->fetch_until.ms) {
@@ -200,9 +161,19 @@ static bool read_fetched(struct redis_source *source, struct err *err) {
     return true;
 }
 
+static bool begin(struct redis_source *source, struct err *err) {
+    if (source->place.begun || !atomic_load(&source->wanted))
+        return true;
+    source->place.begun = source->shape->begin(&source->place, err);
+    if (redis_hand_waiting(&source->hand) > 0)
+        contact_ring(&source->contact);
+    return source->place.begun;
+}
+
 static bool fetch(struct redis_source *source, struct err *err) {
     size_t waiting = redis_hand_waiting(&source->hand);
-    if (source->answers || !atomic_load(&source->wanted) || waiting > REDIS_HAND_MAX / 2)
+    if (source->answers || !source->place.begun || !atomic_load(&source->wanted) ||
+        waiting > REDIS_HAND_MAX / 2)
         return true;
     source->answers = source->shape->ask(&source->place, REDIS_HAND_MAX - waiting);
     source->fetch_until =
@@ -211,13 +182,13 @@ static bool fetch(struct redis_source *source, struct err *err) {
 }
 
 static bool tend(struct redis_source *source, struct err *err) {
-    if (now_of(source).ms < source->tend_at.ms)
+    if (!source->place.begun || now_of(source).ms < source->tend_at.ms)
         return true;
     size_t before = redis_hand_waiting(&source->hand);
     source->tend_at = mono_after(now_of(source), tend_ms(source));
     bool good = source->shape->tend(&source->place, err);
     if (redis_hand_waiting(&source->hand) > before)
-        source->ready(source->ready_arg);
+        contact_ring(&source->contact);
     return good;
 }
 
@@ -230,15 +201,13 @@ static bool measure(struct redis_source *source, struct err *err) {
     if (!waits && !source->shape->lag(&source->place, &lag, err))
         return false;
     source->lag_at = mono_after(now_of(source), LAG_MS);
-    pthread_mutex_lock(&source->mutex);
-    source->lag = lag;
-    pthread_mutex_unlock(&source->mutex);
+    atomic_store(&source->lag, lag);
     return true;
 }
 
 static bool work(struct redis_source *source, struct err *err) {
     bool wanted = atomic_load(&source->wanted);
-    return settle_all(source, err) && read_fetched(source, err) &&
+    return begin(source, err) && settle_all(source, err) && read_fetched(source, err) &&
            (wanted || give_back_all(source, err)) &&
            (!source->shape->recount || source->shape->recount(&source->place, err)) &&
            tend(source, err) && fetch(source, err) && measure(source, err);
@@ -248,23 +217,16 @@ static bool work(struct redis_source *source, struct err *err) {
 
 static struct mono wake_at(const struct redis_source *source) {
     if (!source->place.work)
-        return source->retry_at;
-    return mono_earlier(source->tend_at, source->answers ? source->fetch_until : source->lag_at);
+        return source->contact.next_try;
+    struct mono next = source->answers ? source->fetch_until : source->lag_at;
+    return source->place.begun ? mono_earlier(source->tend_at, next) : next;
 }
 
 static void wait(struct redis_source *source) {
-    struct pollfd watched[2] = {{.fd = source->bell, .events = POLLIN}};
     int64_t left = wake_at(source).ms - now_of(source).ms;
     bool fetching = source->place.fetch && source->answers > 0;
-    uint64_t rings;
-    if (fetching)
-        watched[1] =
-            (struct pollfd){.fd = redis_connection_fd(source->place.fetch), .events = POLLIN};
-    if (poll(watched, fetching ? 2 : 1, left > 0 ? (int)left : 0) < 0 && errno != EINTR)
-        abort();
-    atomic_store(&source->rung, false); /* first: who rings from now on is heard the next time */
-    if (watched[0].revents && read(source->bell, &rings, sizeof rings) < 0)
-        abort();
+    bell_wait(&source->bell, fetching ? redis_connection_fd(source->place.fetch) : -1,
+              left > 0 ? left : 0);
 }
 
 static void turn(struct redis_source *source) {
@@ -275,18 +237,17 @@ static void turn(struct redis_source *source) {
         lost(source, &err);
 }
 
-/* The fetch under way may have taken something that we never hear of: the next life finds it. */
+/* What was settled is said, for a while. The fetch under way may have taken something that we never
+ * hear of: the next life finds it. */
 static void say_goodbye(struct redis_source *source) {
     struct err err = {STATUS_OK, ""};
     struct mono until = mono_after(now_of(source), CLOSE_MS);
-    source->retry_at = (struct mono){0};
-    while (!source->place.work && now_of(source).ms < until.ms && !connect_again(source) &&
-           source->retry_at.ms < until.ms) {
-        struct pollfd nothing = {.fd = -1};
-        poll(&nothing, 1, (int)(source->retry_at.ms - now_of(source).ms));
-    }
-    if (source->place.work && settle_all(source, &err) && read_fetched(source, &err))
-        give_back_all(source, &err);
+    while (!source->place.work && !connect_again(source) && source->contact.next_try.ms < until.ms)
+        bell_wait(&source->bell, -1, source->contact.next_try.ms - now_of(source).ms);
+    bool said = source->place.work && settle_all(source, &err) && read_fetched(source, &err) &&
+                give_back_all(source, &err);
+    if (said && source->place.begun && source->shape->end)
+        source->shape->end(&source->place);
 }
 
 static void *run(void *arg) {
@@ -310,18 +271,18 @@ static size_t receive(struct broker *broker, struct instant now, uint64_t avoid,
     (void)avoid;
     size_t got = redis_hand_receive(&source->hand, now.mono, out, max);
     if (got > 0)
-        ring(source);
+        bell_ring(&source->bell);
     return got;
 }
 
 static void settle(struct broker *broker, struct store_held *held) {
     redis_hand_settle(&self(broker)->hand, held);
-    ring(self(broker));
+    bell_ring(&self(broker)->bell);
 }
 
 static void hand_back(struct broker *broker, struct store_held *held, struct instant due) {
     redis_hand_back(&self(broker)->hand, held, due.mono);
-    ring(self(broker));
+    bell_ring(&self(broker)->bell);
 }
 
 static struct mono next_wake(struct broker *broker) {
@@ -330,28 +291,21 @@ static struct mono next_wake(struct broker *broker) {
 
 static uint64_t lag(struct broker *broker) {
     struct redis_source *source = self(broker);
-    pthread_mutex_lock(&source->mutex);
-    uint64_t at_server = source->lag;
-    pthread_mutex_unlock(&source->mutex);
-    return at_server + redis_hand_waiting(&source->hand);
+    return atomic_load(&source->lag) + redis_hand_waiting(&source->hand);
 }
 
 static void want(struct broker *broker, bool wanted) {
     atomic_store(&self(broker)->wanted, wanted);
-    ring(self(broker));
+    bell_ring(&self(broker)->bell);
 }
 
 static void health(struct broker *broker, struct broker_health *out) {
-    struct redis_source *source = self(broker);
-    pthread_mutex_lock(&source->mutex);
-    *out = source->health;
-    pthread_mutex_unlock(&source->mutex);
+    contact_health(&self(broker)->contact, out);
 }
 
 static void listen(struct broker *broker, void (*ready)(void *arg), void *arg) {
     struct redis_source *source = self(broker);
-    source->ready = ready;
-    source->ready_arg = arg;
+    contact_listen(&source->contact, ready, arg);
     source->runs = true;
     thread_start(&source->thread, "redis-source", run, source);
 }
@@ -359,14 +313,14 @@ static void listen(struct broker *broker, void (*ready)(void *arg), void *arg) {
 static void redis_free(struct broker *broker) {
     struct redis_source *source = self(broker);
     atomic_store(&source->closing, true);
-    ring(source);
+    bell_ring(&source->bell);
     if (source->runs)
         pthread_join(source->thread, NULL);
-    close(source->bell);
+    bell_free(&source->bell);
+    contact_free(&source->contact);
     redis_hand_free(&source->hand);
     arena_free(&source->place.arena);
     arena_free(&source->arena);
-    pthread_mutex_destroy(&source->mutex);
     free(source);
 }
 
@@ -400,20 +354,16 @@ struct broker *redis_source_new(const struct broker_options *options) {
     enum status status = redis_url_source(options->url, &source->arena, &source->url, NULL);
     assert(status == STATUS_OK);
     (void)status;
-    source->queue = arena_dup(&source->arena, options->queue);
     source->shape = source->url.list.len ? &redis_list_shape : &redis_stream_shape;
     source->place.url = &source->url;
     source->place.consumer = arena_dup(&source->arena, options->instance);
     source->place.clock = options->clock;
     source->place.rng = &source->rng;
     source->place.hand = &source->hand;
-    source->hold_ms = HOLD_FIRST_MS;
     rng_seed(&source->rng, options->seed);
     redis_hand_init(&source->hand);
-    pthread_mutex_init(&source->mutex, NULL);
+    bell_init(&source->bell);
+    contact_init_source(&source->contact, "redis", options);
     atomic_store(&source->wanted, true);
-    source->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (source->bell < 0)
-        abort();
     return &source->broker;
 }

@@ -207,12 +207,6 @@ static bool make_group(struct redis_place *place, struct err *err) {
         return false;
     struct bytes said = text_of(reply);
     bool failed = reply->type == REDIS_REPLY_ERROR;
-    if (failed && bytes_find(said, BYTES("requires the key to exist")) < said.len) {
-        freeReplyObject(reply);
-        err_set(err, STATUS_NOT_FOUND, "redis %.*s:%u: there is no stream \"%.*s\"",
-                BYTES_ARG(place->url->host), place->url->port, BYTES_ARG(place->url->stream));
-        return false;
-    }
     if (failed && !bytes_starts(said, BYTES("BUSYGROUP")))
         return refuse(place, reply, err);
     if (!failed)
@@ -220,6 +214,23 @@ static bool make_group(struct redis_place *place, struct err *err) {
                  BYTES_ARG(place->url->stream), BYTES_ARG(place->url->group));
     freeReplyObject(reply);
     return true;
+}
+
+static bool present(struct redis_place *place, struct err *err) {
+    struct bytes words[] = {BYTES("TYPE"), place->url->stream};
+    redisReply *reply = redis_connection_ask(place->work, words, 2, err);
+    if (!reply)
+        return false;
+    bool none = bytes_is(text_of(reply), "none"), fits = bytes_is(text_of(reply), "stream");
+    if (none)
+        err_set(err, STATUS_NOT_FOUND, "redis %.*s:%u: there is no stream \"%.*s\"",
+                BYTES_ARG(place->url->host), place->url->port, BYTES_ARG(place->url->stream));
+    else if (!fits)
+        err_set(err, STATUS_CONFLICT, "redis %.*s:%u: \"%.*s\" is a %.*s, not a stream",
+                BYTES_ARG(place->url->host), place->url->port, BYTES_ARG(place->url->stream),
+                BYTES_ARG(text_of(reply)));
+    freeReplyObject(reply);
+    return fits;
 }
 
 static bool begin(struct redis_place *place, struct err *err) {
@@ -312,26 +323,45 @@ static bool length(struct redis_place *place, uint64_t *out, struct err *err) {
     return true;
 }
 
+/* A number of the row of that name in what XINFO lists; false: it has none. */
+static bool look_up(const redisReply *rows, struct bytes row, const char *number, uint64_t *out) {
+    for (size_t i = 0; i < rows->elements; i++) {
+        const redisReply *name = value_of(rows->element[i], "name");
+        const redisReply *value = value_of(rows->element[i], number);
+        if (!name || !value || !bytes_eq(text_of(name), row) || value->type != REDIS_REPLY_INTEGER)
+            continue;
+        *out = (uint64_t)value->integer;
+        return true;
+    }
+    return false;
+}
+
+/* What is pending under our name, of a former life. Without a group there is none. */
+static bool add_pending(struct redis_place *place, uint64_t *sum, struct err *err) {
+    struct bytes words[] = {BYTES("XINFO"), BYTES("CONSUMERS"), place->url->stream,
+                            place->url->group};
+    uint64_t pending = 0;
+    redisReply *reply = redis_connection_ask(place->work, words, 4, err);
+    if (!reply)
+        return redis_connection_usable(place->work);
+    if (look_up(reply, place->consumer, "pending", &pending))
+        *sum += pending;
+    freeReplyObject(reply);
+    return true;
+}
+
 static bool lag(struct redis_place *place, uint64_t *out, struct err *err) {
     struct bytes words[] = {BYTES("XINFO"), BYTES("GROUPS"), place->url->stream};
     redisReply *reply = redis_connection_ask(place->work, words, 3, err);
-    bool known = false;
     if (!reply)
         return false;
-    for (size_t i = 0; i < reply->elements; i++) {
-        const redisReply *name = value_of(reply->element[i], "name");
-        const redisReply *behind = value_of(reply->element[i], "lag");
-        if (!name || !bytes_eq(text_of(name), place->url->group) || !behind ||
-            behind->type != REDIS_REPLY_INTEGER)
-            continue;
-        *out = (uint64_t)behind->integer;
-        known = true;
-    }
+    bool known = look_up(reply, place->url->group, "lag", out);
     freeReplyObject(reply);
-    return known || length(place, out, err);
+    return (known || length(place, out, err)) && (place->begun || add_pending(place, out, err));
 }
 
 const struct redis_shape redis_stream_shape = {
+    .present = present,
     .begin = begin,
     .ask = ask,
     .take = take,

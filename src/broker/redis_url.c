@@ -122,9 +122,10 @@ enum status redis_url_sink(struct bytes text, struct arena *arena, struct redis_
     enum status status = parse(text, sink_fields, COUNT(sink_fields), arena, out, err);
     if (status != STATUS_OK)
         return status;
-    if (out->tls)
-        return err_set(err, STATUS_NOT_YET, "answers over rediss:// are not in this version");
-    return out->key.len
-               ? STATUS_OK
-               : err_set(err, STATUS_INVALID, "it has no key, such as ?key=result:" REDIS_URL_ID);
+    if ((out->key.len > 0) + (out->list.len > 0) + (out->stream.len > 0) != 1)
+        return err_set(err, STATUS_INVALID,
+                       "expected ?key=result:" REDIS_URL_ID ", ?list=NAME or ?stream=NAME");
+    if (out->ttl_ms && !out->key.len)
+        return err_set(err, STATUS_INVALID, "ttl: only a key has one");
+    return STATUS_OK;
 }

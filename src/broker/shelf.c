@@ -206,13 +206,13 @@ void shelf_unheard(struct shelf *shelf) {
     pthread_mutex_unlock(&shelf->mutex);
 }
 
-struct parcel *shelf_return(struct shelf *shelf) {
+struct parcel *shelf_return(struct shelf *shelf, bool all) {
     struct parcel *found = NULL;
     pthread_mutex_lock(&shelf->mutex);
     struct list *head = &shelf->places[PARCEL_READY];
     for (struct list *link = head->prev; link != head && !found; link = link->prev) {
         struct parcel *parcel = of_link(link);
-        if (!parcel->stale && !parcel->keep && !parcel->handed_back)
+        if (!parcel->stale && (all || (!parcel->keep && !parcel->handed_back)))
             found = parcel;
     }
     if (found)

@@ -77,8 +77,9 @@ struct parcel *shelf_send(struct shelf *shelf);
 void shelf_heard(struct shelf *shelf);
 /* It may not have: everything SENT is DONE again. */
 void shelf_unheard(struct shelf *shelf);
-/* Takes a READY parcel that may go back to the server, the youngest first; NULL: none. */
-struct parcel *shelf_return(struct shelf *shelf);
+/* Takes a READY parcel that goes back to the server, the youngest first; NULL: none. Unless `all`,
+ * not one that was handed back or that this costs something. */
+struct parcel *shelf_return(struct shelf *shelf, bool all);
 /* The connection ended. What was never received is dropped, and so is what was handed back and not
  * given again in a whole connection: it comes again as another. */
 void shelf_forget_tags(struct shelf *shelf);

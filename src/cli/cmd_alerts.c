@@ -3,9 +3,9 @@
 
 #include <string.h>
 
+#include "cli/columns.h"
 #include "cli/command.h"
 #include "cli/field.h"
-#include "cli/listing.h"
 #include "cli/text.h"
 
 enum { BODY_MAX = 4096 };
@@ -15,19 +15,13 @@ const struct options_row cmd_alerts_options[] = {
     {0},
 };
 
-static const struct listing_column columns[] = {
-    {{"SEVERITY", false}, "severity", NULL}, {{"STATE", false}, "state", NULL},
-    {{"ALERT", false}, "alert", NULL},       {{"SINCE", false}, "since", field_time},
-    {{"SUMMARY", false}, "summary", NULL},
-};
-
 static void view_alerts(const struct cli_env *env, struct json answer, struct arena *arena,
                         struct buf *out) {
     struct story story = {env, answer, arena, out};
     struct json alerts = field_at(answer, "alerts");
     struct json_walk walk = json_walk(alerts);
     if (json_step(&walk))
-        listing_print(&story, columns, COMMAND_COUNT(columns), alerts, 0);
+        columns_print(&story, COLUMNS_ALERT, "SEVERITY,STATE,ALERT,SINCE,SUMMARY", alerts);
     else
         buf_str(out, "Nothing fires.\n");
 }

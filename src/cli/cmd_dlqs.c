@@ -1,6 +1,7 @@
 /* impound dlqs: how the dead-letter queues are, and their triage rules set going again. */
 #include "cli/cmd.h"
 
+#include "cli/columns.h"
 #include "cli/command.h"
 #include "cli/field.h"
 #include "cli/listing.h"
@@ -10,16 +11,6 @@ const struct options_row cmd_dlqs_options[] = {
     {"resume", NULL, "start its triage rules again that stopped themselves", 0},
     {"why", "TEXT", "for the audit", 0},
     {0},
-};
-
-static const struct listing_column columns[] = {
-    {{"DLQ", false}, "dlq", NULL},
-    {{"DEPTH", true}, "depth", NULL},
-    {{"CAP", true}, "cap", NULL},
-    {{"NEW/MIN", true}, "arrivals_per_minute", NULL},
-    {{"OLDEST", true}, "oldest_age_seconds", field_age},
-    {{"SPILLED", true}, "spilled", NULL},
-    {{"OWNER", false}, "owner", NULL},
 };
 
 static const struct story_line lines[] = {
@@ -49,7 +40,8 @@ static const struct listing_column rule_columns[] = {
 static void view_all(const struct cli_env *env, struct json answer, struct arena *arena,
                      struct buf *out) {
     struct story story = {env, answer, arena, out};
-    listing_print(&story, columns, COMMAND_COUNT(columns), field_at(answer, "dlqs"), 0);
+    columns_print(&story, COLUMNS_DLQ, "DLQ,DEPTH,CAP,NEW/MIN,OLDEST,SPILLED,OWNER",
+                  field_at(answer, "dlqs"));
 }
 
 static void view_one(const struct cli_env *env, struct json answer, struct arena *arena,

@@ -1,23 +1,9 @@
 /* impound queues: how the queues are. */
 #include "cli/cmd.h"
 
+#include "cli/columns.h"
 #include "cli/command.h"
 #include "cli/field.h"
-#include "cli/listing.h"
-
-static const struct listing_column columns[] = {
-    {{"QUEUE", false}, "queue", NULL},
-    {{"STATE", false}, "state", NULL},
-    {{"DEPTH", true}, "depth", NULL},
-    {{"IN FLIGHT", true}, "in_flight", NULL},
-    {{"RETRY", true}, "pending_retry", NULL},
-    {{"LAG", true}, "lag", NULL},
-    {{"BREAKER", false}, "breaker.state", NULL},
-    {{"IN/MIN", true}, "rates.in_per_minute", NULL},
-    {{"OK/MIN", true}, "rates.ok_per_minute", NULL},
-    {{"FAILED/MIN", true}, "rates.failed_per_minute", NULL},
-    {{"WHY", false}, "why", NULL},
-};
 
 static const struct story_line lines[] = {
     {"state", "state", NULL},
@@ -43,7 +29,9 @@ static const struct story_line lines[] = {
 static void view_all(const struct cli_env *env, struct json answer, struct arena *arena,
                      struct buf *out) {
     struct story story = {env, answer, arena, out};
-    listing_print(&story, columns, COMMAND_COUNT(columns), field_at(answer, "queues"), 0);
+    columns_print(&story, COLUMNS_QUEUE,
+                  "QUEUE,STATE,DEPTH,IN FLIGHT,RETRY,LAG,BREAKER,IN/MIN,OK/MIN,FAILED/MIN,WHY",
+                  field_at(answer, "queues"));
 }
 
 static void view_one(const struct cli_env *env, struct json answer, struct arena *arena,

@@ -1,9 +1,9 @@
 /* impound top: queues, DLQs, alerts and replays, drawn again every second. */
 #include "cli/cmd.h"
 
+#include "cli/columns.h"
 #include "cli/command.h"
 #include "cli/field.h"
-#include "cli/listing.h"
 #include "cli/screen.h"
 #include "cli/text.h"
 
@@ -14,52 +14,18 @@ const struct options_row cmd_top_options[] = {
     {0},
 };
 
-static const struct listing_column queue_columns[] = {
-    {{"QUEUE", false}, "queue", NULL},
-    {{"STATE", false}, "state", NULL},
-    {{"DEPTH", true}, "depth", NULL},
-    {{"IN FLIGHT", true}, "in_flight", NULL},
-    {{"RETRY", true}, "pending_retry", NULL},
-    {{"IN/MIN", true}, "rates.in_per_minute", NULL},
-    {{"OK/MIN", true}, "rates.ok_per_minute", NULL},
-    {{"FAILED/MIN", true}, "rates.failed_per_minute", NULL},
-    {{"BREAKER", false}, "breaker.state", NULL},
-    {{"WHY", false}, "why", NULL},
-};
-
-static const struct listing_column dlq_columns[] = {
-    {{"DLQ", false}, "dlq", NULL},
-    {{"DEPTH", true}, "depth", NULL},
-    {{"CAP", true}, "cap", NULL},
-    {{"NEW/MIN", true}, "arrivals_per_minute", NULL},
-    {{"OLDEST", true}, "oldest_age_seconds", field_age},
-    {{"OWNER", false}, "owner", NULL},
-};
-
-static const struct listing_column alert_columns[] = {
-    {{"ALERT", false}, "alert", NULL},
-    {{"SEVERITY", false}, "severity", NULL},
-    {{"STATE", false}, "state", NULL},
-    {{"SUMMARY", false}, "summary", NULL},
-};
-
-static const struct listing_column replay_columns[] = {
-    {{"REPLAY", false}, "id", NULL},        {{"STATE", false}, "state", NULL},
-    {{"LETTERS", true}, "selected", NULL},  {{"SENT", true}, "sent", NULL},
-    {{"RESOLVED", true}, "resolved", NULL}, {{"FAILED", true}, "failed", NULL},
-    {{"SKIPPED", true}, "skipped", NULL},   {{"WHY", false}, "why", NULL},
-};
-
 /* The parts of the view, from what matters most. */
 static const struct {
     const char *path, *list;
-    const struct listing_column *columns;
-    size_t count;
+    enum columns_of of;
+    const char *shown;
 } parts[] = {
-    {"/v1/alerts", "alerts", alert_columns, COMMAND_COUNT(alert_columns)},
-    {"/v1/queues", "queues", queue_columns, COMMAND_COUNT(queue_columns)},
-    {"/v1/dlqs", "dlqs", dlq_columns, COMMAND_COUNT(dlq_columns)},
-    {"/v1/replays?limit=5", "replays", replay_columns, COMMAND_COUNT(replay_columns)},
+    {"/v1/alerts", "alerts", COLUMNS_ALERT, "ALERT,SEVERITY,STATE,SUMMARY"},
+    {"/v1/queues", "queues", COLUMNS_QUEUE,
+     "QUEUE,STATE,DEPTH,IN FLIGHT,RETRY,IN/MIN,OK/MIN,FAILED/MIN,BREAKER,WHY"},
+    {"/v1/dlqs", "dlqs", COLUMNS_DLQ, "DLQ,DEPTH,CAP,NEW/MIN,OLDEST,OWNER"},
+    {"/v1/replays?limit=5", "replays", COLUMNS_REPLAY,
+     "REPLAY,STATE,SELECTED,SENT,RESOLVED,FAILED,SKIPPED,WHY"},
 };
 
 struct top {
@@ -80,7 +46,7 @@ static void put_part(struct top *top, size_t part, struct json answer) {
     struct json list = field_at(answer, parts[part].list);
     if (has_rows(list)) {
         buf_char(&top->frame, '\n');
-        listing_print(&story, parts[part].columns, parts[part].count, list, 0);
+        columns_print(&story, parts[part].of, parts[part].shown, list);
     }
     arena_free(&arena);
 }

@@ -14,6 +14,11 @@ enum { TEXT_MAX = 4096 };
 #else
 #define REDIS
 #endif
+#ifdef IMPOUND_NATS
+#define NATS "nats",
+#else
+#define NATS
+#endif
 #ifdef IMPOUND_RABBITMQ
 #define RABBITMQ "rabbitmq",
 #else
@@ -31,9 +36,9 @@ static const struct {
     const char *parts[8];
 } built_in[] = {
     {"stores", {"sqlite", NULL}},
-    {"sources", {"builtin", REDIS RABBITMQ KAFKA NULL}},
+    {"sources", {"builtin", REDIS RABBITMQ NATS KAFKA NULL}},
     {"handlers", {"http", "exec", NULL}},
-    {"sinks", {REDIS RABBITMQ NULL}},
+    {"sinks", {REDIS RABBITMQ NATS KAFKA NULL}},
 };
 
 enum { KIND_COUNT = sizeof built_in / sizeof *built_in };

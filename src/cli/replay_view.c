@@ -1,21 +1,8 @@
 #include "cli/replay_view.h"
 
+#include "cli/columns.h"
 #include "cli/field.h"
-#include "cli/listing.h"
 #include "cli/text.h"
-
-static const struct listing_column all_columns[] = {
-    {{"ID", false}, "id", NULL},
-    {{"STATE", false}, "state", NULL},
-    {{"SELECTED", true}, "selected", NULL},
-    {{"SENT", true}, "sent", NULL},
-    {{"RESOLVED", true}, "resolved", NULL},
-    {{"FAILED", true}, "failed", NULL},
-    {{"SKIPPED", true}, "skipped", NULL},
-    {{"CREATED", false}, "created_at", field_time},
-    {{"WHO", false}, "who", NULL},
-    {{"WHY", false}, "why", NULL},
-};
 
 static const struct listing_column letter_columns[] = {
     {{"LETTER", false}, "id", NULL},
@@ -156,5 +143,7 @@ void replay_view_one(const struct cli_env *env, struct json answer, struct arena
 void replay_view_all(const struct cli_env *env, struct json answer, struct arena *arena,
                      struct buf *out) {
     struct story story = {env, answer, arena, out};
-    listing_print(&story, all_columns, COMMAND_COUNT(all_columns), field_at(answer, "replays"), 0);
+    columns_print(&story, COLUMNS_REPLAY,
+                  "REPLAY,STATE,SELECTED,SENT,RESOLVED,FAILED,SKIPPED,CREATED,WHO,WHY",
+                  field_at(answer, "replays"));
 }

@@ -69,6 +69,7 @@ enum store_space {
     SPACE_AUDIT,    /* by UUIDv7: who changed what, and why */
     SPACE_ALERT,    /* by rule and subject: what fires, and who was told */
     SPACE_TRIAGE,   /* by DLQ and rule: when a triage rule last ran, and with what success */
+    SPACE_ARRIVALS, /* one text: how many letters came when */
     SPACE_COUNT
 };
 

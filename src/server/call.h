@@ -57,11 +57,13 @@ void call_alerts_list(struct request *request);
 void call_alerts_test(struct request *request);
 
 void call_stats(struct request *request);
+void call_arrivals(struct request *request);
 void call_events(struct request *request);
 void call_metrics(struct request *request);
 void call_health(struct request *request);
 void call_ready(struct request *request);
 void call_openapi(struct request *request);
 void call_home(struct request *request);
+void call_asset(struct request *request);
 
 #endif

@@ -1,12 +1,9 @@
-/* GET / and GET /openapi.json: what there is to see, and what there is to call. */
+/* GET /, GET /assets/{name} and GET /openapi.json: what there is to see, and what there is to call.
+ */
 #include "server/call.h"
 
 #include "server/openapi.h"
 #include "server/request.h"
-
-/* home.html, put into the binary by the build. */
-extern const char home_page[];
-extern const size_t home_page_size;
 
 void call_openapi(struct request *request) {
     openapi_write(request->server->options.version, &request->out);
@@ -14,6 +11,14 @@ void call_openapi(struct request *request) {
 }
 
 void call_home(struct request *request) {
-    buf_put(&request->out, home_page, home_page_size);
-    request_answer_as(request, 200, "text/html; charset=utf-8");
+    request_answer_asset(request, asset_find(BYTES("index.html")));
+}
+
+void call_asset(struct request *request) {
+    const struct asset *asset = asset_find(request->params[0]);
+    if (asset)
+        request_answer_asset(request, asset);
+    else
+        request_problem(request, STATUS_NOT_FOUND,
+                        "the dashboard has no such file; load the page again");
 }

@@ -162,7 +162,8 @@ static enum MHD_Result take_in(struct request *request, const char *data, size_t
 
 static void add_headers(struct request *request, struct MHD_Response *response) {
     MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, request->out_type);
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    if (!request->out_asset)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     if (request->allow[0])
         MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, request->allow);
@@ -185,6 +186,8 @@ static struct MHD_Response *make_response(struct request *request) {
         return events_response(request->listener, request->connection);
     if (request->out_file >= 0)
         return file_response(request);
+    if (request->out_asset)
+        return asset_response(request->out_asset, request->wish);
     size_t len;
     char *text = buf_take(&request->out, &len);
     return MHD_create_response_from_buffer(len, text, MHD_RESPMEM_MUST_FREE);

@@ -144,6 +144,17 @@ void request_answer_file(struct request *request, int fd_take, const char *type)
     request_answer_as(request, 200, type);
 }
 
+static struct bytes header(const struct request *request, const char *name) {
+    return bytes_of(MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name));
+}
+
+void request_answer_asset(struct request *request, const struct asset *asset) {
+    request->out_asset = asset;
+    request->wish = asset_wish(asset, header(request, MHD_HTTP_HEADER_ACCEPT_ENCODING),
+                               header(request, MHD_HTTP_HEADER_IF_NONE_MATCH));
+    request_answer_as(request, asset_status(request->wish), asset->type);
+}
+
 uint64_t request_body_max(const struct request *request) {
     uint64_t most = request->server->options.max_body;
     bool bulk = request->route && request->route->how == ROUTE_BULK;

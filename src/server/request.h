@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "base/list.h"
+#include "server/asset.h"
 #include "server/head.h"
 #include "server/route.h"
 #include "server/state.h"
@@ -53,7 +54,9 @@ struct request {
     bool answered;
     unsigned status;
     struct buf out;
-    int out_file; /* the answer instead of `out`; -1: none */
+    int out_file;                  /* the answer instead of `out`; -1: none */
+    const struct asset *out_asset; /* … or this; NULL: none */
+    struct asset_wish wish;
     const char *out_type;
     char allow[64]; /* the Allow header; empty: none */
     size_t line;    /* of a problem in NDJSON; 0: none */
@@ -84,6 +87,8 @@ void request_answer(struct request *request, unsigned status);
 void request_answer_as(struct request *request, unsigned status, const char *type);
 /* Ends it with 200 and what the file holds. Takes the descriptor. */
 void request_answer_file(struct request *request, int fd_take, const char *type);
+/* Ends it with a file of the dashboard, as far as the client does not have it. */
+void request_answer_asset(struct request *request, const struct asset *asset);
 /* How large its body may be. */
 uint64_t request_body_max(const struct request *request);
 /* Ends the request with an RFC 9457 problem document. */

@@ -116,6 +116,8 @@ const struct route routes[] = {
      "Who changed what, and why, newest first.", "limit cursor", NULL, NULL, "Audit"},
     {"GET", "/v1/stats", ROUTE_WORKER, call_stats, "stats",
      "Rates, depths and counters of all queues and DLQs.", "window", NULL, NULL, "Stats"},
+    {"GET", "/v1/arrivals", ROUTE_WORKER, call_arrivals, "arrivals",
+     "How many letters arrived when, by category.", "window", NULL, NULL, "Arrivals"},
     {"GET", "/v1/events", ROUTE_AT_ONCE, call_events, "events",
      "What happens, as it happens (server-sent events).", NULL, NULL, NULL, "text/event-stream"},
     {"GET", "/metrics", ROUTE_WORKER, call_metrics, "metrics", "Metrics for Prometheus.", NULL,
@@ -127,8 +129,9 @@ const struct route routes[] = {
      "Ready"},
     {"GET", "/openapi.json", ROUTE_AT_ONCE, call_openapi, "openapi", "This description.", NULL,
      NULL, NULL, "application/json"},
-    {"GET", "/", ROUTE_AT_ONCE, call_home, "home", "A page that shows how everything is.", NULL,
-     NULL, NULL, "text/html"},
+    {"GET", "/", ROUTE_AT_ONCE, call_home, "home", "The dashboard.", NULL, NULL, NULL, "text/html"},
+    {"GET", "/assets/{name}", ROUTE_AT_ONCE, call_asset, "asset", "A file of the dashboard.", NULL,
+     NULL, NULL, "application/octet-stream"},
 };
 
 const size_t route_count = sizeof routes / sizeof *routes;

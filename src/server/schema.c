@@ -371,8 +371,18 @@ const struct schema schemas[] = {
         NEXT("told_at", TIME)
         NEXT("owed", COUNT("notices that are yet to be taken by their receivers, or to be noted as taken"))
         NEXT("summary", STRING))},
+    {"AlertRule", OBJECT(
+        FIRST("alert", TEXT("its name"))
+        NEXT("severity", TEXT("info, warning or critical"))
+        NEXT("metric", STRING)
+        NEXT("subject", TEXT("a glob over DLQs or queues"))
+        NEXT("above", NUMBER)
+        NEXT("below", NUMBER)
+        NEXT("for_seconds", NUMBER)
+        NEXT("to", ARRAY(TEXT("a receiver; none: all of them"))))},
     {"Alerts", OBJECT(
-        PAGE("alerts", "Alert"))},
+        PAGE("alerts", "Alert")
+        NEXT("rules", ARRAY(REF("AlertRule"))))},
     {"AlertTest", ONLY("",
         FIRST("to", TEXT("a receiver's name; all of them unless given")))},
     {"AlertTested", OBJECT(
@@ -412,7 +422,8 @@ const struct schema schemas[] = {
         NEXT("owner", NULLABLE)
         NEXT("why", NULLABLE)
         NEXT("changed_at", TIME)
-        NEXT("returned_at", TIME))},
+        NEXT("returned_at", TIME)
+        NEXT("arrivals", ARRAY(COUNT("letters that came in an hour; the last 24 hours, oldest first"))))},
     {"Groups", OBJECT(
         PAGE("groups", "Group"))},
     {"GroupChange", ONLY("",
@@ -478,6 +489,12 @@ const struct schema schemas[] = {
         NEXT("queues", ARRAY(ANY("a queue's rates and counters")))
         NEXT("dlqs", ARRAY(ANY("a DLQ's rates and counters")))
         NEXT("totals", REF("Totals")))},
+    {"Arrivals", OBJECT(
+        FIRST("window", TEXT("1h, 24h or 7d"))
+        NEXT("from", TIME)
+        NEXT("step_seconds", COUNT("that one number is about"))
+        NEXT("steps", COUNT("numbers of each category"))
+        NEXT("categories", "{\"type\":\"object\",\"additionalProperties\":" ARRAY(COUNT("letters that arrived")) "}"))},
     {"Health", OBJECT(
         FIRST("status", STRING)
         NEXT("version", STRING))},
@@ -509,7 +526,7 @@ const struct schema_parameter schema_parameters[] = {
     {"where", "string", "a jq program on the envelope; what it is true for"},
     {"limit", "integer", "rows of a page, at most 1000"},
     {"cursor", "string", "from the page before"},
-    {"window", "string", "a duration from 1m to 1h"},
+    {"window", "string", "how far back: from 1m to 1h; of arrivals 1h, 24h or 7d"},
     {"do", "string", "the verdict of the rule: retry, fallback, dlq, discard or halt"},
 };
 const size_t schema_parameter_count = sizeof schema_parameters / sizeof *schema_parameters;

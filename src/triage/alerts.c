@@ -221,6 +221,11 @@ static void put_time(struct json_out *json, const char *key, struct wall at) {
         json_put_str(json, wall_text(at, text));
 }
 
+static void put_limit(struct json_out *json, const struct alert_rule *rule) {
+    json_key(json, rule->below ? "below" : "above");
+    json_put_double(json, rule->limit);
+}
+
 static void put_alert(struct json_out *json, const struct alert *alert) {
     char memory[ALERT_SUMMARY_MAX];
     struct buf summary;
@@ -244,8 +249,7 @@ static void put_alert(struct json_out *json, const struct alert *alert) {
     json_put(json, alert->subject);
     json_key(json, "value");
     json_put_double(json, alert->value);
-    json_key(json, alert->rule->below ? "below" : "above");
-    json_put_double(json, alert->rule->limit);
+    put_limit(json, alert->rule);
     put_time(json, "since", alert->state.since);
     put_time(json, "fired_at", alert->state.fired_at);
     put_time(json, "told_at", alert->state.told_at);
@@ -253,6 +257,27 @@ static void put_alert(struct json_out *json, const struct alert *alert) {
     json_put_i64(json, (int64_t)(alert->owed + alert->unsaved));
     json_key(json, "summary");
     json_put(json, buf_view(&summary));
+    json_close(json, '}');
+}
+
+static void put_rule(struct json_out *json, const struct alert_rule *rule) {
+    json_open(json, '{');
+    json_key(json, "alert");
+    json_put(json, rule->name);
+    json_key(json, "severity");
+    json_put_str(json, alert_severity_words[rule->severity]);
+    json_key(json, "metric");
+    json_put_str(json, alert_metric_text(rule->metric));
+    json_key(json, "subject");
+    json_put(json, rule->subject);
+    put_limit(json, rule);
+    json_key(json, "for_seconds");
+    json_put_double(json, (double)rule->for_ms / 1000);
+    json_key(json, "to");
+    json_open(json, '[');
+    for (size_t i = 0; i < rule->to_count; i++)
+        json_put(json, rule->to[i]);
+    json_close(json, ']');
     json_close(json, '}');
 }
 
@@ -272,6 +297,11 @@ void alerts_json(struct alerts *alerts, struct buf *out) {
     json_open(&json, '[');
     for (size_t i = 0; i < count; i++)
         put_alert(&json, sorted[i]);
+    json_close(&json, ']');
+    json_key(&json, "rules");
+    json_open(&json, '[');
+    for (size_t i = 0; i < alerts->options.rule_count; i++)
+        put_rule(&json, &alerts->options.rules[i]);
     json_close(&json, ']');
     json_key(&json, "cursor");
     json_put_null(&json);

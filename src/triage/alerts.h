@@ -48,7 +48,8 @@ void alerts_stop(struct alerts *alerts);
 /* After alerts_run has returned; the store is open still. */
 void alerts_free(struct alerts *alerts);
 
-/* {"alerts":[…],"cursor":null}: pending and firing ones, the worst first; any thread. */
+/* {"alerts":[…],"rules":[…],"cursor":null}: pending and firing ones, the worst first, and every
+ * rule; any thread. */
 void alerts_json(struct alerts *alerts, struct buf *out);
 
 /* ---- trying receivers out ---- */

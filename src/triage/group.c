@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "core/fingerprint.h"
+#include "triage/arrivals.h"
 #include "triage/audit.h"
 
 enum { GROUP_ARENA_CHUNK = 64 * 1024, CURSOR_SIZE = 32, STATE_SIZE = 64 };
@@ -122,7 +123,19 @@ static void put_versions(struct json_out *json, const struct group_note *note,
     put_names(json, "versions", versions, count);
 }
 
-static void put_group(struct json_out *json, const struct group *group,
+static void put_arrivals(struct json_out *json, struct arrivals *arrivals,
+                         const struct group *group) {
+    uint64_t hours[ARRIVALS_GROUP_HOURS] = {0};
+    for (size_t i = 0; arrivals && i < group->dlq_count; i++)
+        arrivals_of_group(arrivals, group->dlqs[i], group->fingerprint, hours);
+    json_key(json, "arrivals");
+    json_open(json, '[');
+    for (size_t i = 0; i < ARRIVALS_GROUP_HOURS; i++)
+        json_put_i64(json, (int64_t)hours[i]);
+    json_close(json, ']');
+}
+
+static void put_group(struct json_out *json, struct arrivals *arrivals, const struct group *group,
                       const struct group_note *note, const struct envelope *sample) {
     char text[FINGERPRINT_TEXT_SIZE];
     json_open(json, '{');
@@ -140,6 +153,7 @@ static void put_group(struct json_out *json, const struct group *group,
     put_text(json, "why", note->why);
     put_time(json, "changed_at", note->changed_at);
     put_time(json, "returned_at", note->returned_at);
+    put_arrivals(json, arrivals, group);
     json_close(json, '}');
 }
 
@@ -155,7 +169,7 @@ static enum status put_one(struct triage *triage, const struct group *group, str
         status = store->vtable->get_seq(store, group->sample, &held, err);
     if (status == STATUS_OK || status == STATUS_NOT_FOUND) {
         group_note_heed(&note, group->last_seen);
-        put_group(json, group, &note, held ? &held->envelope : NULL);
+        put_group(json, triage->arrivals, group, &note, held ? &held->envelope : NULL);
         status = STATUS_OK;
     }
     store_held_free(held);
@@ -191,6 +205,8 @@ enum status group_list(struct triage *triage, struct bytes dlq, struct bytes cur
     uint64_t from = 0;
     if (cursor.len > 0 && !bytes_u64(cursor, &from))
         return err_set(err, STATUS_INVALID, "cursor: it is not from a page before");
+    if (triage->arrivals)
+        arrivals_read(triage->arrivals);
     arena_init_heap(&arena, GROUP_ARENA_CHUNK);
     size_t count = group_collect(triage->store, dlq, &arena, &groups);
     enum status status =

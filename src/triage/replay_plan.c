@@ -211,12 +211,15 @@ static void put_plan(struct plan *plan, const struct selection_result *walked, s
     json_close(&json, '}');
 }
 
+bool replays_know(struct replays *replays, struct bytes queue) {
+    struct replay_queue is;
+    return replays->around.queue(replays->around.arg, queue, &is);
+}
+
 enum status replay_plan_check(struct replays *replays, const struct replay_order *order,
                               struct err *err) {
-    const struct replay_around *around = &replays->around;
-    struct replay_queue queue;
     struct trial trial = {.status = STATUS_OK};
-    if (order->to.len > 0 && !around->queue(around->arg, order->to, &queue))
+    if (order->to.len > 0 && !replays_know(replays, order->to))
         return err_set(err, STATUS_INVALID, "to: there is no queue \"%.*s\"",
                        BYTES_ARG(bytes_clip(order->to, 255)));
     if (order->edit.len == 0)

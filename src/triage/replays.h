@@ -62,6 +62,8 @@ enum status replays_ended(struct replays *replays, struct bytes id, struct repla
                           struct err *err);
 /* Whether an active replay has the letter, sent or not. */
 bool replays_claim(struct replays *replays, struct bytes letter_id);
+/* Whether there is such a queue to send to. */
+bool replays_know(struct replays *replays, struct bytes queue);
 /* {"replays":[…],"cursor"}, newest first. */
 enum status replays_list(struct replays *replays, struct bytes cursor, size_t limit,
                          struct buf *out, struct err *err);

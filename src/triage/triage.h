@@ -11,11 +11,14 @@
 #include "port/jq.h"
 #include "port/store.h"
 
+struct arrivals;
+
 struct triage {
     struct store *store;
     struct jq *jq; /* NULL: no program can be run */
     struct clock *clock;
-    pthread_mutex_t mutex; /* of the rng */
+    struct arrivals *arrivals; /* NULL: nobody counts them */
+    pthread_mutex_t mutex;     /* of the rng */
     struct rng rng;
     pthread_mutex_t notes; /* held by whoever reads a group's note to write it anew */
 };

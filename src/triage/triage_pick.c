@@ -11,6 +11,8 @@ struct picking {
     struct triage_picked *out;
     size_t limit;
     uint64_t looks, bytes;
+    struct bytes queue; /* of the last letter that was looked at closely */
+    bool queue_known;
     enum status status;
     struct err *err;
 };
@@ -72,6 +74,19 @@ static bool is_wanted(const struct triage_pick *pick, const struct envelope *let
     return !replays_claim(pick->replays, letter->letter_id);
 }
 
+/* A replay waits for a queue that is not there, and the rule would wait with it. */
+static bool has_queue(struct picking *picking, const struct store_held *held) {
+    const struct triage_pick *pick = picking->pick;
+    struct bytes queue = held->envelope.queue;
+    if (pick->rule->action != TRIAGE_REPLAY || pick->rule->to.len > 0)
+        return true;
+    if (!bytes_eq(queue, picking->queue)) {
+        picking->queue = arena_dup(picking->arena, queue);
+        picking->queue_known = replays_know(pick->replays, queue);
+    }
+    return picking->queue_known;
+}
+
 /* ---- taking ---- */
 
 static bool is_enough(const struct picking *picking) {
@@ -106,7 +121,7 @@ static bool visit(void *arg, const struct selection_letter *letter) {
     if (!is_wanted(pick, letter->envelope))
         return !is_enough(picking);
     enum status status = store->vtable->get_seq(store, letter->seq, &held, picking->err);
-    if (status == STATUS_OK && is_wanted(pick, &held->envelope))
+    if (status == STATUS_OK && is_wanted(pick, &held->envelope) && has_queue(picking, held))
         take(picking, held);
     else
         store_held_free(held);

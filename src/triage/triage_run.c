@@ -2,6 +2,7 @@
  * what it does together with the rule's course. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/memory.h"
@@ -11,7 +12,13 @@
 #include "triage/triage_pick.h"
 #include "triage/triage_rules_state.h"
 
-enum { RUN_ARENA_CHUNK = 64 * 1024, FILTER_MAX = 1 << 20, OPS_BESIDE = 2 };
+enum {
+    RUN_ARENA_CHUNK = 64 * 1024,
+    FILTER_MAX = 1 << 20,
+    OPS_BESIDE = 2,
+    WHY_SHOWN_MAX = 200,
+    REPLAYS_OF_RULES_MAX = REPLAYS_ACTIVE_MAX / 2,
+};
 
 struct run {
     struct triage_entry *entry;
@@ -87,12 +94,27 @@ static void set_running(struct run *run) {
     run->next.next_run_at = WALL_NEVER;
 }
 
+/* Replays of rules may wait for long; those of people must find room beside them. */
+static enum status check_room(struct run *run) {
+    struct replays_totals totals;
+    uint64_t active = 0;
+    replays_totals(run->options->replays, &totals);
+    for (int i = 0; i < REPLAY_STATE_COUNT; i++)
+        active += totals.active[i];
+    if (active < REPLAYS_OF_RULES_MAX)
+        return STATUS_OK;
+    return err_set(run->err, STATUS_BUSY, "%d replays are active; it waits for one of them",
+                   (int)active);
+}
+
 static enum status replay(struct run *run) {
     const struct triage_rule *rule = run->entry->rule;
     struct replay_order order;
     char id[UUID_TEXT_SIZE];
     replay_order_init(&order);
-    enum status status = choose(run, &order.selection);
+    enum status status = check_room(run);
+    if (status == STATUS_OK)
+        status = choose(run, &order.selection);
     if (status != STATUS_OK)
         return status;
     triage_new_id(run->options->triage, run->now.wall, run->next.replay);
@@ -229,8 +251,9 @@ static enum status act(struct run *run) {
 /* What cannot be done now is tried again soon; nothing has changed, but for a word why. */
 static void put_off(struct run *run) {
     struct triage_course course = run->entry->course;
-    log_error("triage rule %s: %s", run->entry->label, run->err->text);
-    snprintf(course.why, sizeof course.why, "%.200s", run->err->text);
+    if (strncmp(course.why, run->err->text, WHY_SHOWN_MAX) != 0)
+        log_error("triage rule %s: %s", run->entry->label, run->err->text);
+    snprintf(course.why, sizeof course.why, "%.*s", WHY_SHOWN_MAX, run->err->text);
     triage_entry_install(run->entry, &course, BYTES_NONE, run->now);
     run->entry->due = mono_after(run->now.mono, TRIAGE_AGAIN_MS);
 }

@@ -65,6 +65,25 @@ class Process:
         self.kill()
 
 
+class Redis(Process):
+    """A Redis server whose every write is synced before it is answered."""
+
+    def __init__(self, folder, *options):
+        super().__init__(folder)
+        if not shutil.which("redis-server"):
+            pytest.skip("redis-server is not installed")
+        self.options = options
+
+    def start(self):
+        self.launch(["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--dir", self.folder,
+                     "--save", "", "--appendonly", "yes", "--appendfsync", "always", *self.options])
+        eventually(self.listens, "Redis listens", START_PATIENCE_S)
+        return self
+
+    def url(self, query, user="", database=0):
+        return f"redis://{user}127.0.0.1:{self.port}/{database}?{query}"
+
+
 def rabbitmq_script(name):
     """Debian's own wrapper changes user and folder; the one behind it does neither."""
     found = sorted(glob.glob(f"/usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin/{name}"))

@@ -31,11 +31,11 @@ QUEUE_KEYS = {"queue", "state", "why", "depth", "in_flight", "pending_retry", "b
               "rates"}
 DLQ_KEYS = {"dlq", "depth", "cap", "spilled", "arrivals_per_minute", "oldest_age_seconds", "by_category",
             "by_reason", "age_histogram", "owner"}
-# DESIGN §8, without what belongs to replays and triage rules.
+# DESIGN §8, without what belongs to replays.
 METRICS = ["impound_queue_depth", "impound_queue_lag", "impound_attempts_total", "impound_retries_total",
            "impound_retry_budget_remaining_ratio", "impound_breaker_state", "impound_handler_seconds",
            "impound_dlq_depth", "impound_dlq_letters_total", "impound_dlq_oldest_age_seconds",
-           "impound_dlq_cap_ratio", "impound_store_commit_seconds", "impound_build_info"]
+           "impound_dlq_cap_ratio", "impound_triage_total", "impound_store_commit_seconds", "impound_build_info"]
 
 
 def failing(call):

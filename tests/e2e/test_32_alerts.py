@@ -140,3 +140,13 @@ def test_a_real_alertmanager_sees_it_fire_and_end(serve, handler, alertmanager):
     assert "letters that wait: 1" in alert["annotations"]["summary"]
     server.post("/v1/letters/resolve", {"filter": {"dlq": "orders.dlq"}, "why": "tried", "dry_run": False})
     eventually(lambda: not active(), "it ended there too")
+
+
+def test_the_rules_are_shown_with_their_limits(serve):
+    server = serve({"orders": {"source": "builtin", "handler": {"http": "http://127.0.0.1:9/"}}},
+                   alerts={"rules": [{"name": "Deep", "metric": "dlq_depth", "dlq": "orders.*", "above": 7, "for": "5m",
+                                      "severity": "critical"}]})
+    rules = {rule["alert"]: rule for rule in server.get("/v1/alerts").json["rules"]}
+    assert rules["Deep"] == {"alert": "Deep", "severity": "critical", "metric": "dlq_depth", "subject": "orders.*",
+                             "above": 7.0, "for_seconds": 300.0, "to": []}
+    assert rules["DLQDepthHigh"]["above"] == 100, "the default rules are there too"

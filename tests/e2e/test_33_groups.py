@@ -185,3 +185,18 @@ def test_a_group_becomes_a_rule_that_catches_it(lot, tmp_path):
         assert "do: retry" in rule and one["error_type"] in rule
         assert "19" not in rule and "o'x" not in rule, "what varies is passed over"
     problem(lot.get(f"/v1/groups/{one['fingerprint']}/rule", do="sing"), 400, "retry")
+
+
+def test_arrivals_are_counted_by_category_and_group_and_outlive_a_kill(lot):
+    def came(window="24h"):
+        series = lot.get("/v1/arrivals", window=window).json
+        assert all(len(counts) == series["steps"] for counts in series["categories"].values())
+        return {name: sum(counts) for name, counts in series["categories"].items()}
+
+    assert came() == came("1h") == came("7d") == {"validation": 4}
+    assert sorted(sum(group["arrivals"]) for group in groups(lot)) == [1, 3]
+    lot.kill()
+    lot.start()
+    push_prices(lot, [20])
+    assert came() == {"validation": 5}, "what came before the kill is not forgotten"
+    problem(lot.get("/v1/arrivals", window="2h"), 400, "1h, 24h, 7d")

@@ -294,7 +294,8 @@ static void a_worker_answers_for_many_leases(void **state) {
 
 static void the_front_page_and_the_description_are_there(void **state) {
     (void)state;
-    client_expect(client_get(&world, "/"), 200, "<h1>impound</h1>");
+    client_expect(client_get(&world, "/"), 200, "<title>impound</title>");
+    client_expect(client_get(&world, "/assets/nothing"), 404, "load the page again");
     client_expect(client_get(&world, "/openapi.json"), 200, "\"openapi\":\"3.1.0\"");
 }
 

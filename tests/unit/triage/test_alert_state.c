@@ -50,6 +50,16 @@ static void it_is_repeated_while_it_lasts_and_resolved_when_it_ends(void **unuse
     assert_int_equal(state.stage, ALERT_QUIET);
 }
 
+static void nobody_is_told_that_a_ticket_is_over(void **unused) {
+    (void)unused;
+    struct alert_rule ticket = {.limit = 0, .ticket = true};
+    struct alert_state state = {0};
+    assert_int_equal(alert_state_step(&state, &ticket, true, at(0)), ALERT_FIRE);
+    assert_int_equal(alert_state_step(&state, &ticket, true, at(1)), ALERT_NOTHING);
+    assert_int_equal(alert_state_step(&state, &ticket, false, at(2)), ALERT_NOTHING);
+    assert_int_equal(state.stage, ALERT_QUIET);
+}
+
 static void without_a_wait_it_fires_at_once_and_without_repeat_only_once(void **unused) {
     (void)unused;
     struct alert_rule once = {.limit = 0};
@@ -83,6 +93,7 @@ int main(void) {
         cmocka_unit_test(a_breach_is_told_after_its_time_and_once),
         cmocka_unit_test(a_breach_that_ends_early_is_never_told),
         cmocka_unit_test(it_is_repeated_while_it_lasts_and_resolved_when_it_ends),
+        cmocka_unit_test(nobody_is_told_that_a_ticket_is_over),
         cmocka_unit_test(without_a_wait_it_fires_at_once_and_without_repeat_only_once),
         cmocka_unit_test(a_clock_that_goes_back_tells_nothing_twice),
         cmocka_unit_test(a_limit_is_crossed_from_either_side),

@@ -43,6 +43,11 @@ static const struct alert_rule rules[] = {
      .metric = METRIC_QUEUE_HALTED,
      .subject = {"*", 1},
      .severity = ALERT_CRITICAL},
+    {.name = {"Ticket", 6},
+     .metric = METRIC_TRIAGE_ESCALATED,
+     .subject = {"*", 1},
+     .ticket = true,
+     .severity = ALERT_WARNING},
 };
 
 static struct instant read_clock(struct clock *unused) {
@@ -89,7 +94,7 @@ static void open_alerts(void) {
     struct alerts_options options = {.store = store,
                                      .clock = &clock,
                                      .rules = rules,
-                                     .rule_count = 2,
+                                     .rule_count = sizeof rules / sizeof *rules,
                                      .receivers = receivers,
                                      .receiver_count = 2,
                                      .sample = sample,
@@ -250,6 +255,25 @@ static void alertmanager_is_reminded_of_what_fires(void **unused) {
     assert_sent(&hook, hook.count - 1, "endsAt");
 }
 
+static void a_ticket_goes_to_those_it_names_and_is_never_over(void **unused) {
+    (void)unused;
+    static const struct bytes to[] = {{"pager", 5}};
+    reads(METRIC_TRIAGE_ESCALATED, "orders.dlq/0/t-1", 1);
+    samples[0].to = to;
+    samples[0].to_count = 1;
+    pass(5 * MINUTE);
+    assert_int_equal(hook.count, 0);
+    assert_int_equal(pager.count, 1);
+    assert_sent(&pager, 0, "somebody is to look at letters: because");
+    sample_count = 0;
+    pass(5 * MINUTE);
+    assert_int_equal(pager.count, 1);
+    samples[0].subject = BYTES("orders.dlq/0/t-2");
+    sample_count = 1;
+    pass(5 * MINUTE);
+    assert_int_equal(pager.count, 2);
+}
+
 static void people_see_what_fires_the_worst_first(void **unused) {
     (void)unused;
     struct buf out;
@@ -302,6 +326,7 @@ int main(void) {
         TEST(what_a_receiver_refuses_for_good_blocks_nothing),
         TEST(a_restart_tells_nothing_twice_and_forgets_nothing),
         TEST(alertmanager_is_reminded_of_what_fires),
+        TEST(a_ticket_goes_to_those_it_names_and_is_never_over),
         TEST(people_see_what_fires_the_worst_first),
         TEST(a_trial_tells_who_took_it),
     };

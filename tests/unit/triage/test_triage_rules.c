@@ -91,6 +91,8 @@ static void put_letter_with(const char *id, struct envelope facts) {
                                 .created_at = now.wall,
                                 .first_failure_at = now.wall,
                                 .dead_at = now.wall};
+    if (facts.queue.len > 0)
+        envelope.queue = facts.queue;
     if (facts.category.len > 0)
         envelope.category = facts.category;
     commit((struct store_op){
@@ -418,6 +420,15 @@ static void letters_of_another_replay_are_left_alone(void **state) {
     assert_string_equal(first_handled, "good-02");
 }
 
+static void letters_of_a_queue_that_is_gone_are_left_alone(void **state) {
+    (void)state;
+    put_letter_with("good-gone", (struct envelope){.queue = BYTES("gone")});
+    put_letter("good");
+    run_for(16 * MINUTE_MS);
+    assert_int_equal(totals().fixed, 1);
+    assert_int_equal(state_of("good-gone"), STATE_PENDING_REVIEW);
+}
+
 static void discards_are_on_record(void **state) {
     (void)state;
     said[0].action = TRIAGE_DISCARD;
@@ -574,6 +585,7 @@ int main(void) {
         TEST(a_letter_is_sent_for_its_lifetime_and_then_another_rule_may_have_it),
         TEST(stale_letters_are_left_alone),
         TEST(letters_of_another_replay_are_left_alone),
+        TEST(letters_of_a_queue_that_is_gone_are_left_alone),
         TEST(discards_are_on_record),
         TEST(archived_letters_are_on_disk_before_they_go),
         TEST(a_failed_compensation_is_for_people),

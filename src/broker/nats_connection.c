@@ -1,0 +1,186 @@
+#include "broker/nats_connection.h"
+
+#include <stdlib.h>
+
+enum { SERVER_TEXT_MAX = 512, SUBJECT_MAX = 1024 };
+
+/* ---- words ---- */
+
+/* What people can do something about; the library's own words for the rest. */
+static const struct {
+    natsStatus status;
+    const char *words;
+} library_words[] = {
+    {NATS_NO_SERVER, "the connection is refused, or the host's name is not known"},
+    {NATS_TIMEOUT, "the server does not answer"},
+    {NATS_STALE_CONNECTION, "the server stopped answering"},
+    {NATS_CONNECTION_CLOSED, "the connection broke"},
+    {NATS_CONNECTION_DISCONNECTED, "the connection broke"},
+    {NATS_IO_ERROR, "the connection broke"},
+    {NATS_CONNECTION_AUTH_FAILED, "the user, password or credentials are refused"},
+    {NATS_SECURE_CONNECTION_WANTED, "the server does not speak TLS: use nats://"},
+    {NATS_SECURE_CONNECTION_REQUIRED, "the server wants TLS: use tls://"},
+    {NATS_NO_RESPONDERS, "JetStream is not enabled there, or not for this account"},
+};
+
+static const char *words_of(natsStatus status) {
+    for (size_t i = 0; i < sizeof library_words / sizeof *library_words; i++)
+        if (library_words[i].status == status)
+            return library_words[i].words;
+    return natsStatus_GetText(status);
+}
+
+static bool failed(const struct nats_connection *connection, const char *doing, struct bytes words,
+                   struct err *err) {
+    enum { WORDS_MAX = 300 };
+    const struct url_host *host = &connection->url->hosts[0];
+    err_set(err, STATUS_UNREACHABLE, "%.*s:%u%s: %s: %.*s", BYTES_ARG(host->name), host->port,
+            connection->url->host_count > 1 ? " …" : "", doing,
+            BYTES_ARG(bytes_clip(words, WORDS_MAX)));
+    return false;
+}
+
+bool nats_connection_did(struct nats_connection *connection, natsStatus status, const char *doing,
+                         struct err *err) {
+    return status == NATS_OK || failed(connection, doing, bytes_of(words_of(status)), err);
+}
+
+/* ---- opening ---- */
+
+static natsStatus set_servers(natsOptions *options, const struct nats_url *url) {
+    char texts[URL_HOSTS_MAX][SERVER_TEXT_MAX];
+    const char *servers[URL_HOSTS_MAX];
+    for (size_t i = 0; i < url->host_count; i++) {
+        struct bytes name = url->hosts[i].name;
+        bool ipv6 = bytes_find(name, BYTES(":")) < name.len;
+        struct buf text;
+        buf_init_fixed(&text, texts[i], sizeof texts[i]);
+        buf_printf(&text, ipv6 ? "nats://[%.*s]:%u" : "nats://%.*s:%u", BYTES_ARG(name),
+                   url->hosts[i].port);
+        servers[i] = buf_cstr(&text);
+    }
+    return natsOptions_SetServers(options, servers, (int)url->host_count);
+}
+
+static natsStatus set_credentials(natsOptions *options, const struct nats_url *url) {
+    if (url->creds_file.len)
+        return natsOptions_SetUserCredentialsFromFiles(options, url->creds_file.ptr, NULL);
+    if (url->user.len && url->password.ptr)
+        return natsOptions_SetUserInfo(options, url->user.ptr, url->password.ptr);
+    return url->user.len ? natsOptions_SetToken(options, url->user.ptr) : NATS_OK;
+}
+
+static natsStatus set_tls(natsOptions *options, const struct nats_url *url) {
+    natsStatus status = natsOptions_SetSecure(options, url->tls);
+    if (status == NATS_OK && url->ca_file.len)
+        status = natsOptions_LoadCATrustedCertificates(options, url->ca_file.ptr);
+    if (status == NATS_OK && url->cert_file.len)
+        status = natsOptions_LoadCertificatesChain(options, url->cert_file.ptr, url->key_file.ptr);
+    return status;
+}
+
+static void on_closed(natsConnection *nc, void *arg) {
+    struct nats_connection *connection = arg;
+    (void)nc;
+    atomic_store(&connection->ended, true);
+    bell_ring(connection->bell);
+}
+
+/* It does not reconnect by itself: whoever uses it has to hear of the end, and paces the tries. */
+static natsStatus set_manners(natsOptions *options, struct nats_connection *connection) {
+    natsStatus status = natsOptions_SetTimeout(options, NATS_CONNECT_TIMEOUT_MS);
+    if (status == NATS_OK)
+        status = natsOptions_SetAllowReconnect(options, false);
+    if (status == NATS_OK)
+        status = natsOptions_SetPingInterval(options, NATS_PING_MS);
+    if (status == NATS_OK)
+        status = natsOptions_SetMaxPingsOut(options, NATS_PINGS_MAX);
+    if (status == NATS_OK)
+        status = natsOptions_SetName(options, "impound");
+    if (status == NATS_OK)
+        status = natsOptions_SetClosedCB(options, on_closed, connection);
+    return status;
+}
+
+static bool set_options(natsOptions *options, struct nats_connection *connection, struct err *err) {
+    const struct nats_url *url = connection->url;
+    natsStatus status = set_manners(options, connection);
+    if (status == NATS_OK)
+        status = set_servers(options, url);
+    if (!nats_connection_did(connection, status, "connect", err))
+        return false;
+    if (set_credentials(options, url) != NATS_OK)
+        return failed(connection, "connect", BYTES("the credentials' file cannot be read"), err);
+    if (set_tls(options, url) != NATS_OK)
+        return failed(connection, "connect", BYTES("a certificate's file cannot be read"), err);
+    return true;
+}
+
+bool nats_connection_open(struct nats_connection *connection, const struct nats_url *url,
+                          struct bell *bell, struct err *err) {
+    natsOptions *options = NULL;
+    connection->url = url;
+    connection->bell = bell;
+    atomic_store(&connection->ended, false);
+    if (natsOptions_Create(&options) != NATS_OK)
+        abort();
+    bool well = set_options(options, connection, err) &&
+                nats_connection_did(connection, natsConnection_Connect(&connection->nc, options),
+                                    "connect", err);
+    natsOptions_Destroy(options);
+    if (!well)
+        connection->nc = NULL;
+    return well;
+}
+
+/* The library tells of the end from a thread of its own, after the fact. */
+void nats_connection_close(struct nats_connection *connection) {
+    if (!connection->nc)
+        return;
+    natsConnection_Close(connection->nc);
+    while (!atomic_load(&connection->ended))
+        bell_wait(connection->bell, -1, NATS_FLUSH_TIMEOUT_MS);
+    natsConnection_Destroy(connection->nc);
+    connection->nc = NULL;
+}
+
+/* ---- questions ---- */
+
+void nats_connection_subject(const struct nats_url *url, const char *question, struct buf *out) {
+    if (url->domain.len)
+        buf_printf(out, "$JS.%.*s.API.%s", BYTES_ARG(url->domain), question);
+    else
+        buf_printf(out, "$JS.API.%s", question);
+}
+
+bool nats_connection_refused(struct json answer, struct arena *arena, struct bytes *words) {
+    struct json error, description;
+    if (!json_get(answer, "error", &error))
+        return false;
+    *words = BYTES("the server refused without a word");
+    if (json_get(error, "description", &description))
+        json_string(description, arena, words);
+    return true;
+}
+
+bool nats_connection_ask(struct nats_connection *connection, const char *question,
+                         struct arena *arena, struct json *answer, struct err *err) {
+    char subject[SUBJECT_MAX];
+    struct buf text;
+    struct bytes words;
+    natsMsg *reply = NULL;
+    buf_init_fixed(&text, subject, sizeof subject);
+    nats_connection_subject(connection->url, question, &text);
+    natsStatus status = natsConnection_RequestString(&reply, connection->nc, buf_cstr(&text), "",
+                                                     NATS_ANSWER_TIMEOUT_MS);
+    if (!nats_connection_did(connection, status, "ask JetStream", err))
+        return false;
+    struct bytes data = arena_dup(
+        arena, (struct bytes){natsMsg_GetData(reply), (size_t)natsMsg_GetDataLength(reply)});
+    natsMsg_Destroy(reply);
+    if (json_parse(data, answer, NULL) != STATUS_OK)
+        return failed(connection, "ask JetStream", BYTES("the answer is not understood"), err);
+    if (nats_connection_refused(*answer, arena, &words))
+        return failed(connection, question, words, err);
+    return true;
+}

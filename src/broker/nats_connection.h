@@ -1,0 +1,47 @@
+/* nats_connection: a connection to NATS. Every wait has an end; what goes wrong is said in words
+ * for people. One thread's, except where said. */
+#ifndef BROKER_NATS_CONNECTION_H
+#define BROKER_NATS_CONNECTION_H
+
+#include <nats/nats.h>
+#include <stdatomic.h>
+
+#include "base/json.h"
+#include "broker/bell.h"
+#include "broker/nats_url.h"
+
+enum {
+    NATS_CONNECT_TIMEOUT_MS = 5000,
+    NATS_ANSWER_TIMEOUT_MS = 5000, /* for each question */
+    NATS_PING_MS = 5000,           /* two without an answer are the end */
+    NATS_PINGS_MAX = 2,
+    NATS_FLUSH_TIMEOUT_MS = 2000,
+};
+
+struct nats_connection {
+    natsConnection *nc; /* NULL: not open */
+    const struct nats_url *url;
+    struct bell *bell; /* rung when it ends by itself */
+    atomic_bool ended; /* set from the library's thread */
+};
+
+/* The URL and the bell must outlive the connection. False: err says why. */
+bool nats_connection_open(struct nats_connection *connection, const struct nats_url *url,
+                          struct bell *bell, struct err *err);
+/* Nothing when it is not open. None of our functions is called from the library's threads
+ * afterwards. */
+void nats_connection_close(struct nats_connection *connection);
+
+/* What the library answered, as true or as words about what was being done. */
+bool nats_connection_did(struct nats_connection *connection, natsStatus status, const char *doing,
+                         struct err *err);
+/* A question to JetStream, such as CONSUMER.INFO.ORDERS.pricing; the answer is a JSON object that
+ * lives in the arena. False: err says why, in the server's own words where it has some. */
+bool nats_connection_ask(struct nats_connection *connection, const char *question,
+                         struct arena *arena, struct json *answer, struct err *err);
+/* The words of an answer of JetStream that is an error; false: it is none. */
+bool nats_connection_refused(struct json answer, struct arena *arena, struct bytes *words);
+/* The subject of a question. */
+void nats_connection_subject(const struct nats_url *url, const char *question, struct buf *out);
+
+#endif

@@ -1,0 +1,280 @@
+/* One thread owns the connection and publishes what was posted, a group at a time: all of a group
+ * is sent, each with a reply subject of its own, then the answers are read. The server answers when
+ * a stream has it; where none listens on the subject, it says so.
+ *
+ * An item that failed may be there all the same; published again, its Nats-Msg-Id keeps it from
+ * being there twice. */
+#include "broker/nats_sink.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/list.h"
+#include "base/mailbox.h"
+#include "base/memory.h"
+#include "base/thread.h"
+#include "broker/contact.h"
+#include "broker/nats_connection.h"
+#include "broker/nats_message.h"
+
+enum {
+    NATS_GROUP_MAX = 64, /* sent before their answers are read */
+    NATS_CONFIRM_TIMEOUT_MS = 10000,
+    NATS_REPLY_MAX = 256,
+};
+
+struct nats_sink {
+    struct sink sink;
+    struct clock *clock;
+    struct arena arena; /* the texts of url */
+    struct nats_url url;
+    struct mailbox mailbox;
+    struct bell bell; /* the connection's: nobody sleeps on it */
+    atomic_bool closing;
+    pthread_t thread;
+
+    /* The thread's own. */
+    struct nats_connection connection;
+    struct contact contact;
+    natsInbox *inbox_name;
+    natsSubscription *answers; /* to inbox_name.* */
+    uint64_t last_number;      /* of what was published */
+};
+
+/* A posted item. */
+struct order {
+    struct mail mail;
+    struct sink_item *item;
+};
+
+/* One item under way. */
+struct shipment {
+    struct sink_item *item;
+    uint64_t number;
+    bool answered;
+    struct err err; /* status OK: it arrived */
+};
+
+struct group {
+    struct shipment shipments[NATS_GROUP_MAX];
+    size_t count, open;
+};
+
+/* ---- the connection ---- */
+
+static void disconnect(struct nats_sink *nats) {
+    natsSubscription_Destroy(nats->answers);
+    nats->answers = NULL;
+    natsInbox_Destroy(nats->inbox_name);
+    nats->inbox_name = NULL;
+    nats_connection_close(&nats->connection);
+}
+
+static void give_up_connection(struct nats_sink *nats, const struct err *err) {
+    disconnect(nats);
+    contact_lost(&nats->contact, clock_now(nats->clock).mono, err);
+}
+
+static bool open_sink(struct nats_sink *nats, struct err *err) {
+    char pattern[NATS_REPLY_MAX];
+    if (!nats_connection_open(&nats->connection, &nats->url, &nats->bell, err))
+        return false;
+    natsStatus status = natsInbox_Create(&nats->inbox_name);
+    if (status == NATS_OK) {
+        snprintf(pattern, sizeof pattern, "%s.*", nats->inbox_name);
+        status = natsConnection_SubscribeSync(&nats->answers, nats->connection.nc, pattern);
+    }
+    return nats_connection_did(&nats->connection, status, "subscribe", err);
+}
+
+static bool connect_if_needed(struct nats_sink *nats, struct err *err) {
+    struct broker_health last;
+    if (nats->connection.nc && atomic_load(&nats->connection.ended))
+        disconnect(nats);
+    if (nats->connection.nc)
+        return true;
+    if (clock_now(nats->clock).mono.ms < nats->contact.next_try.ms) {
+        contact_health(&nats->contact, &last);
+        *err = last.trouble;
+        return false;
+    }
+    if (!open_sink(nats, err)) {
+        give_up_connection(nats, err);
+        return false;
+    }
+    contact_made(&nats->contact);
+    return true;
+}
+
+/* ---- sending ---- */
+
+static void answer(struct group *group, struct shipment *shipment) {
+    shipment->answered = true;
+    group->open--;
+}
+
+/* An item that cannot be sent is answered here; what else goes wrong is the connection's. */
+static bool send_one(struct nats_sink *nats, struct group *group, struct shipment *shipment,
+                     struct err *err) {
+    char reply[NATS_REPLY_MAX];
+    shipment->number = ++nats->last_number;
+    snprintf(reply, sizeof reply, "%s.%llu", nats->inbox_name,
+             (unsigned long long)shipment->number);
+    natsMsg *message = nats_message_make(shipment->item, nats->url.subject.ptr, reply);
+    natsStatus status =
+        message ? natsConnection_PublishMsg(nats->connection.nc, message) : NATS_INVALID_SUBJECT;
+    natsMsg_Destroy(message);
+    if (status == NATS_MAX_PAYLOAD || status == NATS_INVALID_SUBJECT) {
+        err_set(&shipment->err, STATUS_TOO_LARGE, "nats: %s",
+                status == NATS_MAX_PAYLOAD ? "it is larger than the server takes"
+                                           : "it has no subject to go to");
+        answer(group, shipment);
+        return true;
+    }
+    return nats_connection_did(&nats->connection, status, "publish", err);
+}
+
+/* ---- answers ---- */
+
+static void read_verdict(struct nats_sink *nats, natsMsg *message, struct shipment *shipment) {
+    struct bytes data = {natsMsg_GetData(message), (size_t)natsMsg_GetDataLength(message)};
+    struct arena arena;
+    struct json verdict;
+    struct bytes words;
+    arena_init_heap(&arena, 512);
+    if (natsMsg_IsNoResponders(message))
+        err_set(&shipment->err, STATUS_NOT_FOUND, "nats: no stream takes subject %.*s",
+                BYTES_ARG(nats->url.subject));
+    else if (json_parse(data, &verdict, NULL) != STATUS_OK)
+        err_set(&shipment->err, STATUS_BUSY, "nats: the server's answer is not understood");
+    else if (nats_connection_refused(verdict, &arena, &words))
+        err_set(&shipment->err, STATUS_BUSY, "nats: %.*s", BYTES_ARG(bytes_clip(words, 300)));
+    arena_free(&arena);
+}
+
+static void take_answer(struct nats_sink *nats, struct group *group, natsMsg *message) {
+    struct bytes subject = bytes_of(natsMsg_GetSubject(message));
+    size_t prefix = bytes_of(nats->inbox_name).len + 1;
+    uint64_t number;
+    if (!bytes_u64(bytes_cut(subject, prefix, subject.len), &number))
+        return;
+    for (size_t i = 0; i < group->count; i++) {
+        struct shipment *shipment = &group->shipments[i];
+        if (shipment->number != number || shipment->answered)
+            continue;
+        read_verdict(nats, message, shipment);
+        answer(group, shipment);
+    }
+}
+
+static bool read_answers(struct nats_sink *nats, struct group *group, struct err *err) {
+    int64_t end = clock_now(nats->clock).mono.ms + NATS_CONFIRM_TIMEOUT_MS;
+    while (group->open > 0) {
+        natsMsg *message = NULL;
+        int64_t left = end - clock_now(nats->clock).mono.ms;
+        natsStatus status = natsSubscription_NextMsg(&message, nats->answers, left > 1 ? left : 1);
+        if (!nats_connection_did(&nats->connection, status, "wait for a confirm", err))
+            return false;
+        take_answer(nats, group, message);
+        natsMsg_Destroy(message);
+    }
+    return true;
+}
+
+/* ---- a group ---- */
+
+static void finish(struct group *group, bool well, const struct err *err) {
+    for (size_t i = 0; i < group->count; i++) {
+        struct shipment *shipment = &group->shipments[i];
+        if (!well && !shipment->answered)
+            shipment->err = *err;
+        bool arrived = shipment->err.status == STATUS_OK;
+        shipment->item->done(shipment->item, shipment->err.status, arrived ? NULL : &shipment->err);
+    }
+}
+
+static void publish_group(struct nats_sink *nats, struct group *group) {
+    struct err err;
+    bool connected = connect_if_needed(nats, &err), well = connected;
+    group->open = group->count;
+    for (size_t i = 0; well && i < group->count; i++)
+        well = send_one(nats, group, &group->shipments[i], &err);
+    well = well && read_answers(nats, group, &err);
+    if (connected && !well)
+        give_up_connection(nats, &err);
+    finish(group, well, &err);
+}
+
+static void publish_posted(struct nats_sink *nats) {
+    struct mail *mail = mailbox_take(&nats->mailbox);
+    while (mail) {
+        struct group group = {.count = 0};
+        while (mail && group.count < NATS_GROUP_MAX) {
+            struct order *order = CONTAINER_OF(mail, struct order, mail);
+            mail = mail->next;
+            group.shipments[group.count++] = (struct shipment){.item = order->item};
+            free(order);
+        }
+        publish_group(nats, &group);
+    }
+}
+
+static void *run(void *arg) {
+    struct nats_sink *nats = arg;
+    while (!atomic_load(&nats->closing)) {
+        publish_posted(nats);
+        mailbox_wait(&nats->mailbox, MONO_NEVER);
+    }
+    disconnect(nats);
+    return NULL;
+}
+
+/* ---- the outside ---- */
+
+static void nats_publish(struct sink *sink, struct sink_item *item) {
+    struct nats_sink *nats = CONTAINER_OF(sink, struct nats_sink, sink);
+    struct order *order = memory_new(sizeof *order);
+    order->item = item;
+    mailbox_post(&nats->mailbox, &order->mail);
+}
+
+static void nats_free(struct sink *sink) {
+    struct nats_sink *nats = CONTAINER_OF(sink, struct nats_sink, sink);
+    atomic_store(&nats->closing, true);
+    mailbox_ring(&nats->mailbox);
+    pthread_join(nats->thread, NULL);
+    mailbox_free(&nats->mailbox);
+    contact_free(&nats->contact);
+    bell_free(&nats->bell);
+    arena_free(&nats->arena);
+    free(nats);
+}
+
+static const struct sink_vtable vtable = {
+    .kind = "nats", .publish = nats_publish, .free = nats_free};
+
+enum status nats_sink_check(struct bytes url, struct err *err) {
+    struct arena arena;
+    struct nats_url parsed;
+    arena_init_heap(&arena, URL_TEXT_MAX);
+    enum status status = nats_url_sink(url, &arena, &parsed, err);
+    arena_free(&arena);
+    return status;
+}
+
+struct sink *nats_sink_new(const struct sink_options *options) {
+    struct nats_sink *nats = memory_new(sizeof *nats);
+    struct err err;
+    nats->sink.vtable = &vtable;
+    nats->clock = options->clock;
+    arena_init_heap(&nats->arena, URL_TEXT_MAX);
+    enum status status = nats_url_sink(options->url, &nats->arena, &nats->url, &err);
+    assert(status == STATUS_OK);
+    (void)status;
+    contact_init(&nats->contact, BYTES("sink nats"), options->seed);
+    bell_init(&nats->bell);
+    mailbox_init(&nats->mailbox);
+    thread_start(&nats->thread, "nats-sink", run, nats);
+    return &nats->sink;
+}

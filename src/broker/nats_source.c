@@ -1,0 +1,474 @@
+/* One thread owns the connection: it asks, acknowledges and renews. Messages come on a thread of
+ * the library's, which only puts them on the shelf.
+ *
+ * A message stays acknowledgeable over connections, so that the shelf keeps what it has. Giving
+ * back costs a message one delivery of those that it has: what was fetched stays at hand through a
+ * short pause or an open breaker, and goes back after NATS_HOLD_MS. */
+#include "broker/nats_source.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/thread.h"
+#include "broker/contact.h"
+#include "broker/nats_connection.h"
+#include "broker/nats_message.h"
+
+enum {
+    NATS_AT_HAND = 256,   /* messages fetched and asked for that nobody received yet, at most */
+    NATS_PULL_LEAST = 64, /* fewer are only asked for when none is */
+    NATS_PULL_EXPIRES_MS = 30000,
+    NATS_PULL_LATE_MS = 5000, /* after which a pull that did not say that it is over is */
+    NATS_ASK_MS = 1000,       /* between questions for the number of messages that wait */
+    NATS_HOLD_MS = 60000,     /* unwanted for so long, what was fetched goes back */
+    NATS_RENEW_LEAST_MS = 50,
+    NATS_RENEWS = 3, /* in the time after which the server gives a message again */
+    NATS_QUESTION_MAX = 2 * NATS_URL_NAME_MAX + 64,
+    NATS_NS_PER_MS = 1000000,
+};
+
+struct nats_source {
+    struct broker broker;
+    struct clock *clock;
+    struct arena arena; /* the texts of url */
+    struct nats_url url;
+    struct shelf shelf;
+    struct contact contact;
+    struct bell bell;
+    atomic_bool wanted, closing;
+    _Atomic uint64_t waiting; /* at the server, as last known */
+    bool started;
+    pthread_t thread;
+
+    /* Shared with the library's thread. */
+    _Atomic int64_t asked;   /* messages that pulls may still bring */
+    atomic_bool look;        /* the server said something of the consumer: ask */
+    atomic_bool inbox_ended; /* on_message is not called any more */
+
+    /* The thread's own. */
+    struct nats_connection connection;
+    natsSubscription *inbox; /* NULL: nothing is wanted */
+    natsInbox *inbox_name;
+    struct mono ask_at, renew_at, pull_late_at, unwanted_at;
+    int64_t renew_ms;
+};
+
+static struct nats_source *self(struct broker *broker) {
+    return CONTAINER_OF(broker, struct nats_source, broker);
+}
+
+/* ---- what comes ---- */
+
+/* The end of a pull, or news of the consumer. */
+static void take_status(struct nats_source *nats, natsMsg *message, const char *status) {
+    const char *text = NULL;
+    uint64_t left;
+    if (bytes_is(bytes_of(status), "100"))
+        return;
+    if (natsMsgHeader_Get(message, "Nats-Pending-Messages", &text) == NATS_OK &&
+        bytes_u64(bytes_of(text), &left))
+        atomic_fetch_sub(&nats->asked, (int64_t)left);
+    else
+        atomic_store(&nats->asked, 0);
+    if (!bytes_is(bytes_of(status), "404") && !bytes_is(bytes_of(status), "408"))
+        atomic_store(&nats->look, true);
+}
+
+static void on_message(natsConnection *nc, natsSubscription *sub, natsMsg *message, void *arg) {
+    struct nats_source *nats = arg;
+    const char *status = NULL;
+    (void)nc, (void)sub;
+    struct parcel *parcel = nats_message_read(message);
+    if (parcel) {
+        atomic_fetch_sub(&nats->asked, 1);
+        if (shelf_put(&nats->shelf, parcel, true, true))
+            contact_ring(&nats->contact);
+    } else if (natsMsgHeader_Get(message, "Status", &status) == NATS_OK) {
+        take_status(nats, message, status);
+    }
+    natsMsg_Destroy(message);
+    if (atomic_load(&nats->asked) <= NATS_AT_HAND - NATS_PULL_LEAST)
+        bell_ring(&nats->bell);
+}
+
+static void on_inbox_end(void *arg) {
+    struct nats_source *nats = arg;
+    atomic_store(&nats->inbox_ended, true);
+    bell_ring(&nats->bell);
+}
+
+/* ---- asking ---- */
+
+static int64_t member_ms(struct json object, const char *name, int64_t otherwise) {
+    struct json member;
+    int64_t ns;
+    return json_get(object, name, &member) && json_i64(member, &ns) ? ns / NATS_NS_PER_MS
+                                                                    : otherwise;
+}
+
+/* The shortest time after which the server would give a message again. */
+static int64_t ack_wait_ms(struct json config) {
+    enum { ACK_WAIT_MS = 30000 };
+    struct json backoff;
+    int64_t shortest = member_ms(config, "ack_wait", ACK_WAIT_MS), ns;
+    if (json_get(config, "backoff", &backoff))
+        for (struct json_walk walk = json_walk(backoff); json_step(&walk);)
+            if (json_i64(walk.value, &ns) && ns / NATS_NS_PER_MS < shortest)
+                shortest = ns / NATS_NS_PER_MS;
+    return shortest;
+}
+
+static bool suits(struct nats_source *nats, struct json config, struct err *err) {
+    struct json member;
+    struct bytes consumer = nats->url.consumer;
+    if (json_get(config, "deliver_subject", &member) && member.text.len > 2)
+        err_set(err, STATUS_INVALID,
+                "consumer %.*s is one that the server pushes to, not a pull one",
+                BYTES_ARG(consumer));
+    else if (json_get(config, "ack_policy", &member) && !bytes_is(member.text, "\"explicit\""))
+        err_set(err, STATUS_INVALID,
+                "consumer %.*s acknowledges with policy %.*s; only explicit loses nothing",
+                BYTES_ARG(consumer), BYTES_ARG(member.text));
+    else
+        return true;
+    return false;
+}
+
+static bool read_consumer(struct nats_source *nats, struct json info, struct err *err) {
+    struct json config, pending;
+    int64_t count = 0;
+    if (!json_get(info, "config", &config) || !suits(nats, config, err))
+        return false;
+    if (json_get(info, "num_pending", &pending))
+        json_i64(pending, &count);
+    atomic_store(&nats->waiting, (uint64_t)count);
+    nats->renew_ms = ack_wait_ms(config) / NATS_RENEWS;
+    if (nats->renew_ms < NATS_RENEW_LEAST_MS)
+        nats->renew_ms = NATS_RENEW_LEAST_MS;
+    return true;
+}
+
+/* Also says that stream or consumer are missing, and that all that was acknowledged before has
+ * arrived: the server reads one thing after the other. */
+static bool ask_consumer(struct nats_source *nats, struct mono now, struct err *err) {
+    char question[NATS_QUESTION_MAX];
+    struct buf text;
+    struct arena arena;
+    struct json info;
+    arena_init_heap(&arena, 4096);
+    buf_init_fixed(&text, question, sizeof question);
+    buf_printf(&text, "CONSUMER.INFO.%.*s.%.*s", BYTES_ARG(nats->url.stream),
+               BYTES_ARG(nats->url.consumer));
+    atomic_store(&nats->look, false);
+    bool well = nats_connection_ask(&nats->connection, buf_cstr(&text), &arena, &info, err) &&
+                read_consumer(nats, info, err);
+    arena_free(&arena);
+    nats->ask_at = mono_after(now, NATS_ASK_MS);
+    if (well)
+        shelf_heard(&nats->shelf);
+    return well;
+}
+
+/* ---- fetching ---- */
+
+static bool open_inbox(struct nats_source *nats, struct err *err) {
+    atomic_store(&nats->asked, 0);
+    atomic_store(&nats->inbox_ended, false);
+    natsStatus status = natsInbox_Create(&nats->inbox_name);
+    if (status == NATS_OK)
+        status = natsConnection_Subscribe(&nats->inbox, nats->connection.nc, nats->inbox_name,
+                                          on_message, nats);
+    if (status == NATS_OK) {
+        status = natsSubscription_SetOnCompleteCB(nats->inbox, on_inbox_end, nats);
+        atomic_store(&nats->inbox_ended, status != NATS_OK); /* nobody would tell */
+    }
+    return nats_connection_did(&nats->connection, status, "subscribe", err);
+}
+
+/* Without it, the server drops the pulls that it was named in. */
+static void close_inbox(struct nats_source *nats) {
+    if (nats->inbox) {
+        natsSubscription_Unsubscribe(nats->inbox);
+        while (!atomic_load(&nats->inbox_ended))
+            bell_wait(&nats->bell, -1, NATS_FLUSH_TIMEOUT_MS);
+        natsSubscription_Destroy(nats->inbox);
+    }
+    nats->inbox = NULL;
+    natsInbox_Destroy(nats->inbox_name);
+    nats->inbox_name = NULL;
+}
+
+static bool send_pull(struct nats_source *nats, int64_t batch, struct mono now, struct err *err) {
+    char question[NATS_QUESTION_MAX], request[128], subject[NATS_QUESTION_MAX + NATS_URL_NAME_MAX];
+    struct buf text, whole;
+    buf_init_fixed(&text, question, sizeof question);
+    buf_printf(&text, "CONSUMER.MSG.NEXT.%.*s.%.*s", BYTES_ARG(nats->url.stream),
+               BYTES_ARG(nats->url.consumer));
+    buf_init_fixed(&whole, subject, sizeof subject);
+    nats_connection_subject(&nats->url, buf_cstr(&text), &whole);
+    buf_init_fixed(&text, request, sizeof request);
+    buf_printf(&text, "{\"batch\":%" PRId64 ",\"expires\":%lld}", batch,
+               (long long)NATS_PULL_EXPIRES_MS * NATS_NS_PER_MS);
+    atomic_fetch_add(&nats->asked, batch);
+    nats->pull_late_at = mono_after(now, NATS_PULL_EXPIRES_MS + NATS_PULL_LATE_MS);
+    return nats_connection_did(
+        &nats->connection,
+        natsConnection_PublishRequestString(nats->connection.nc, buf_cstr(&whole), nats->inbox_name,
+                                            buf_cstr(&text)),
+        "pull", err);
+}
+
+static bool pull(struct nats_source *nats, struct mono now, struct err *err) {
+    if (now.ms >= nats->pull_late_at.ms)
+        atomic_store(&nats->asked, 0);
+    int64_t asked = atomic_load(&nats->asked);
+    if (asked < 0)
+        atomic_store(&nats->asked, asked = 0);
+    int64_t batch = NATS_AT_HAND - asked - (int64_t)shelf_ready(&nats->shelf);
+    if (batch <= 0 || (batch < NATS_PULL_LEAST && asked > 0))
+        return true;
+    return send_pull(nats, batch, now, err);
+}
+
+static bool follow_wish(struct nats_source *nats, struct mono now, struct err *err) {
+    bool wanted = atomic_load(&nats->wanted);
+    if (wanted)
+        return (nats->inbox || open_inbox(nats, err)) && pull(nats, now, err);
+    if (nats->inbox) {
+        close_inbox(nats);
+        nats->unwanted_at = now;
+    }
+    return true;
+}
+
+/* ---- telling ---- */
+
+static bool say(struct nats_source *nats, const char *reply, const char *words, struct err *err) {
+    return nats_connection_did(&nats->connection,
+                               natsConnection_PublishString(nats->connection.nc, reply, words),
+                               "acknowledge", err);
+}
+
+static bool send_settled(struct nats_source *nats, struct err *err) {
+    for (struct parcel *parcel; (parcel = shelf_send(&nats->shelf));)
+        if (!say(nats, parcel->reply, parcel->letter ? "+TERM" : "+ACK", err))
+            return false;
+    return true;
+}
+
+/* Replies are copied under the shelf's lock and said outside of it. */
+struct replies {
+    struct arena arena;
+    struct reply {
+        struct reply *next;
+        const char *text;
+    } * first;
+};
+
+static void note_reply(const struct parcel *parcel, void *arg) {
+    struct replies *replies = arg;
+    struct reply *reply = arena_alloc(&replies->arena, sizeof *reply);
+    reply->text = arena_cstr(&replies->arena, bytes_of(parcel->reply));
+    reply->next = replies->first;
+    replies->first = reply;
+}
+
+static bool say_to_open(struct nats_source *nats, const char *words, struct err *err) {
+    struct replies replies = {.first = NULL};
+    bool well = true;
+    arena_init_heap(&replies.arena, 4096);
+    shelf_each_open(&nats->shelf, note_reply, &replies);
+    for (const struct reply *at = replies.first; at && well; at = at->next)
+        well = say(nats, at->text, words, err);
+    arena_free(&replies.arena);
+    return well;
+}
+
+static bool renew(struct nats_source *nats, struct mono now, struct err *err) {
+    if (now.ms < nats->renew_at.ms)
+        return true;
+    nats->renew_at = mono_after(now, nats->renew_ms);
+    return say_to_open(nats, "+WPI", err);
+}
+
+static bool return_unwanted(struct nats_source *nats, struct mono now, struct err *err) {
+    bool well = true;
+    if (nats->inbox || now.ms < nats->unwanted_at.ms + NATS_HOLD_MS)
+        return true;
+    for (struct parcel *parcel; well && (parcel = shelf_return(&nats->shelf, true));) {
+        char words[64];
+        struct buf text;
+        int64_t left = parcel->due.ms > now.ms ? parcel->due.ms - now.ms : 0;
+        buf_init_fixed(&text, words, sizeof words);
+        buf_printf(&text, "-NAK {\"delay\": %" PRId64 "}", left * NATS_NS_PER_MS);
+        well = say(nats, parcel->reply, buf_cstr(&text), err);
+        parcel_free(parcel);
+    }
+    return well;
+}
+
+/* ---- the thread ---- */
+
+static void sleep_until(struct nats_source *nats, struct mono until) {
+    bell_wait(&nats->bell, -1, until.ms - clock_now(nats->clock).mono.ms);
+}
+
+/* What was said and perhaps not heard is said again. */
+static void give_up_connection(struct nats_source *nats, const struct err *err) {
+    close_inbox(nats);
+    nats_connection_close(&nats->connection);
+    shelf_unheard(&nats->shelf);
+    contact_lost(&nats->contact, clock_now(nats->clock).mono, err);
+}
+
+static void connect_again(struct nats_source *nats, struct mono now) {
+    struct err err;
+    if (now.ms < nats->contact.next_try.ms) {
+        sleep_until(nats, nats->contact.next_try);
+        return;
+    }
+    nats->unwanted_at = now;
+    nats->renew_at = now;
+    if (nats_connection_open(&nats->connection, &nats->url, &nats->bell, &err) &&
+        ask_consumer(nats, now, &err))
+        contact_made(&nats->contact);
+    else
+        give_up_connection(nats, &err);
+}
+
+static bool still_there(struct nats_source *nats, struct err *err) {
+    return nats_connection_did(
+        &nats->connection, atomic_load(&nats->connection.ended) ? NATS_CONNECTION_CLOSED : NATS_OK,
+        "listen", err);
+}
+
+static void work(struct nats_source *nats, struct mono now) {
+    struct err err;
+    bool due = now.ms >= nats->ask_at.ms || atomic_load(&nats->look);
+    bool well = still_there(nats, &err) && send_settled(nats, &err) &&
+                (!due || ask_consumer(nats, now, &err)) && follow_wish(nats, now, &err) &&
+                renew(nats, now, &err) && return_unwanted(nats, now, &err);
+    if (well)
+        sleep_until(nats, mono_earlier(nats->ask_at, nats->renew_at));
+    else
+        give_up_connection(nats, &err);
+}
+
+/* What nobody will settle any more is given to whoever asks next. */
+static void say_goodbye(struct nats_source *nats) {
+    struct err err;
+    close_inbox(nats);
+    if (nats->connection.nc && send_settled(nats, &err) && say_to_open(nats, "-NAK", &err))
+        natsConnection_FlushTimeout(nats->connection.nc, NATS_FLUSH_TIMEOUT_MS);
+    nats_connection_close(&nats->connection);
+}
+
+static void *run(void *arg) {
+    struct nats_source *nats = arg;
+    while (!atomic_load(&nats->closing)) {
+        struct mono now = clock_now(nats->clock).mono;
+        if (nats->connection.nc)
+            work(nats, now);
+        else
+            connect_again(nats, now);
+    }
+    say_goodbye(nats);
+    return NULL;
+}
+
+/* ---- the outside ---- */
+
+static size_t receive(struct broker *broker, struct instant now, uint64_t avoid,
+                      struct store_held **out, size_t max) {
+    (void)avoid; /* what is ours has no seq */
+    size_t count = shelf_receive(&self(broker)->shelf, now.mono, out, max);
+    if (count > 0)
+        bell_ring(&self(broker)->bell);
+    return count;
+}
+
+static void settle(struct broker *broker, struct store_held *held) {
+    shelf_settle(&self(broker)->shelf, held);
+    bell_ring(&self(broker)->bell);
+}
+
+static void hand_back(struct broker *broker, struct store_held *held_take, struct instant due) {
+    shelf_hand_back(&self(broker)->shelf, held_take, due.mono);
+}
+
+static struct mono next_wake(struct broker *broker) {
+    return shelf_next_wake(&self(broker)->shelf);
+}
+
+static uint64_t lag(struct broker *broker) {
+    return atomic_load(&self(broker)->waiting) + shelf_ready(&self(broker)->shelf);
+}
+
+static void want(struct broker *broker, bool wanted) {
+    atomic_store(&self(broker)->wanted, wanted);
+    bell_ring(&self(broker)->bell);
+}
+
+static void health(struct broker *broker, struct broker_health *out) {
+    contact_health(&self(broker)->contact, out);
+}
+
+static void listen(struct broker *broker, void (*ready)(void *arg), void *arg) {
+    struct nats_source *nats = self(broker);
+    contact_listen(&nats->contact, ready, arg);
+    nats->started = true;
+    thread_start(&nats->thread, "nats-source", run, nats);
+}
+
+static void nats_free(struct broker *broker) {
+    struct nats_source *nats = self(broker);
+    atomic_store(&nats->closing, true);
+    bell_ring(&nats->bell);
+    if (nats->started)
+        pthread_join(nats->thread, NULL);
+    shelf_free(&nats->shelf);
+    contact_free(&nats->contact);
+    bell_free(&nats->bell);
+    arena_free(&nats->arena);
+    free(nats);
+}
+
+static const struct broker_vtable vtable = {
+    .kind = "nats",
+    .receive = receive,
+    .settle = settle,
+    .hand_back = hand_back,
+    .next_wake = next_wake,
+    .lag = lag,
+    .want = want,
+    .health = health,
+    .listen = listen,
+    .free = nats_free,
+};
+
+enum status nats_source_check(struct bytes url, struct err *err) {
+    struct arena arena;
+    struct nats_url parsed;
+    arena_init_heap(&arena, URL_TEXT_MAX);
+    enum status status = nats_url_source(url, &arena, &parsed, err);
+    arena_free(&arena);
+    return status;
+}
+
+struct broker *nats_source_new(const struct broker_options *options) {
+    struct nats_source *nats = memory_new(sizeof *nats);
+    struct err err;
+    nats->broker.vtable = &vtable;
+    nats->clock = options->clock;
+    arena_init_heap(&nats->arena, URL_TEXT_MAX);
+    enum status status = nats_url_source(options->url, &nats->arena, &nats->url, &err);
+    assert(status == STATUS_OK);
+    (void)status;
+    atomic_init(&nats->wanted, true);
+    shelf_init(&nats->shelf);
+    contact_init_source(&nats->contact, vtable.kind, options);
+    bell_init(&nats->bell);
+    return &nats->broker;
+}

@@ -1,0 +1,62 @@
+#include "test.h"
+
+#include "broker/contact.h"
+
+static const struct broker_options options = {.queue = {"orders", 6}, .seed = 7};
+
+static void count_ring(void *arg) {
+    ++*(int *)arg;
+}
+
+static void trouble_and_its_end_are_told_to_who_listens(void **state) {
+    (void)state;
+    struct contact contact;
+    struct broker_health health;
+    struct err trouble = {STATUS_UNREACHABLE, "h:1: refused"};
+    int rings = 0;
+    contact_init_source(&contact, "rabbitmq", &options);
+    assert_string_equal(contact.name, "queue orders: rabbitmq");
+    contact_health(&contact, &health);
+    assert_false(health.connected);
+    assert_string_equal(health.trouble.text, "");
+    contact_listen(&contact, count_ring, &rings);
+    contact_lost(&contact, (struct mono){1000}, &trouble);
+    assert_int_equal(rings, 1);
+    contact_health(&contact, &health);
+    assert_false(health.connected);
+    assert_string_equal(health.trouble.text, "h:1: refused");
+    contact_made(&contact);
+    assert_int_equal(rings, 2);
+    contact_health(&contact, &health);
+    assert_true(health.connected);
+    assert_string_equal(health.trouble.text, "");
+    contact_free(&contact);
+}
+
+static void tries_are_spread_over_a_time_that_grows_up_to_its_limit(void **state) {
+    (void)state;
+    struct contact contact;
+    struct err trouble = {STATUS_UNREACHABLE, "gone"};
+    contact_init(&contact, BYTES("sink"), 7);
+    int64_t ceiling = CONTACT_RETRY_FIRST_MS, longest = 0;
+    for (int i = 0; i < 200; i++) {
+        contact_lost(&contact, (struct mono){5000}, &trouble);
+        int64_t delay = contact.next_try.ms - 5000;
+        assert_in_range(delay, 1, ceiling);
+        longest = delay > longest ? delay : longest;
+        ceiling = ceiling * 2 < CONTACT_RETRY_LAST_MS ? ceiling * 2 : CONTACT_RETRY_LAST_MS;
+    }
+    assert_true(longest > CONTACT_RETRY_LAST_MS / 2);
+    contact_made(&contact);
+    contact_lost(&contact, (struct mono){5000}, &trouble);
+    assert_in_range(contact.next_try.ms - 5000, 1, CONTACT_RETRY_FIRST_MS);
+    contact_free(&contact);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(trouble_and_its_end_are_told_to_who_listens),
+        cmocka_unit_test(tries_are_spread_over_a_time_that_grows_up_to_its_limit),
+    };
+    return cmocka_run_group_tests_name("contact", tests, NULL, NULL);
+}

@@ -1,0 +1,208 @@
+/* What a Kafka source has at hand, without a network. */
+#include "test.h"
+
+#include "broker/kafka_hand.h"
+
+enum { LOG_END = 1000 };
+
+static const struct mono now = {5000};
+
+static uint64_t print_of(int64_t offset) {
+    return (uint64_t)offset + 77;
+}
+
+static bool put(struct kafka_hand *hand, int32_t number, int64_t offset, size_t size) {
+    struct store_held *held = store_held_new();
+    held->body = (struct bytes){arena_alloc(&held->arena, size + 1), size};
+    return kafka_hand_put(hand, held, number, offset, print_of(offset), LOG_END);
+}
+
+static struct store_held *receive_one(struct kafka_hand *hand, struct mono at) {
+    struct store_held *held = NULL;
+    size_t count;
+    kafka_hand_receive(hand, at, &held, 1, &count);
+    return count ? held : NULL;
+}
+
+static int64_t offset_of(const struct store_held *held) {
+    return ((const struct kafka_item *)held->source)->offset;
+}
+
+static void settle(struct kafka_hand *hand, struct store_held *held) {
+    kafka_hand_settle(hand, held);
+    store_held_free(held);
+}
+
+static void start(struct kafka_hand *hand, int32_t partitions) {
+    kafka_hand_init(hand);
+    for (int32_t number = 0; number < partitions; number++)
+        kafka_hand_assign(hand, number);
+}
+
+static void only_what_is_settled_is_committed_and_only_once(void **state) {
+    (void)state;
+    struct kafka_hand hand;
+    struct kafka_hand_commit commits[4];
+    start(&hand, 2);
+    assert_true(put(&hand, 0, 10, 1) && put(&hand, 0, 11, 1) && put(&hand, 1, 20, 1));
+    struct store_held *first = receive_one(&hand, now), *second = receive_one(&hand, now),
+                      *other = receive_one(&hand, now);
+    assert_int_equal(kafka_hand_commits(&hand, commits, 4), 0);
+    settle(&hand, second);
+    settle(&hand, other);
+    assert_true(kafka_hand_has_settled(&hand));
+    assert_int_equal(kafka_hand_commits(&hand, commits, 4), 1);
+    assert_int_equal(commits[0].number, 1);
+    assert_int_equal(commits[0].offset, 21);
+    kafka_hand_committed(&hand, 1, 21);
+    assert_int_equal(kafka_hand_commits(&hand, commits, 4), 0);
+    assert_false(kafka_hand_has_settled(&hand));
+    settle(&hand, first);
+    assert_int_equal(kafka_hand_commits(&hand, commits, 4), 1);
+    assert_int_equal(commits[0].number, 0);
+    assert_int_equal(commits[0].offset, 12);
+    kafka_hand_free(&hand);
+}
+
+static void what_is_handed_back_comes_behind_and_not_before_its_time(void **state) {
+    (void)state;
+    struct kafka_hand hand;
+    start(&hand, 1);
+    put(&hand, 0, 0, 1);
+    put(&hand, 0, 1, 1);
+    struct mono later = mono_after(now, 100);
+    kafka_hand_back(&hand, receive_one(&hand, now), later);
+    struct store_held *next = receive_one(&hand, now);
+    assert_int_equal(offset_of(next), 1);
+    assert_null(receive_one(&hand, now));
+    assert_int_equal(kafka_hand_next_wake(&hand).ms, later.ms);
+    struct store_held *again = receive_one(&hand, later);
+    assert_int_equal(offset_of(again), 0);
+    assert_int_equal(kafka_hand_next_wake(&hand).ms, MONO_NEVER.ms);
+    settle(&hand, again);
+    settle(&hand, next);
+    kafka_hand_free(&hand);
+}
+
+static void reading_stops_when_the_hand_is_full_and_goes_on_when_half_is_taken(void **state) {
+    (void)state;
+    struct kafka_hand hand;
+    struct store_held *held[KAFKA_HAND_MAX];
+    size_t count;
+    start(&hand, 2);
+    for (int64_t offset = 0; offset < KAFKA_HAND_MAX; offset++) {
+        assert_true(kafka_hand_has_room(&hand, 0));
+        put(&hand, 0, offset, 1);
+    }
+    assert_false(kafka_hand_has_room(&hand, 0) || kafka_hand_has_room(&hand, 1));
+    assert_false(kafka_hand_receive(&hand, now, held, 1, &count));
+    assert_true(kafka_hand_receive(&hand, now, held + 1, KAFKA_HAND_MAX / 2, &count));
+    assert_int_equal(count, KAFKA_HAND_MAX / 2);
+    assert_false(kafka_hand_receive(&hand, now, held + 1 + count, 1, &count));
+    assert_true(kafka_hand_has_room(&hand, 1));
+    for (size_t i = 0; i < KAFKA_HAND_MAX / 2 + 2; i++)
+        settle(&hand, held[i]);
+    put(&hand, 1, 0, KAFKA_HAND_BYTES_MAX);
+    assert_false(kafka_hand_has_room(&hand, 1));
+    kafka_hand_free(&hand);
+}
+
+static void a_partition_that_comes_back_gives_only_what_nobody_has(void **state) {
+    (void)state;
+    struct kafka_hand hand;
+    struct kafka_hand_commit commits[2];
+    start(&hand, 2);
+    for (int64_t offset = 0; offset < 4; offset++)
+        put(&hand, 0, offset, 1);
+    put(&hand, 1, 7, 1);
+    struct store_held *running = receive_one(&hand, now), *back = receive_one(&hand, now),
+                      *done = receive_one(&hand, now);
+    kafka_hand_revoke(&hand, 0);
+    settle(&hand, done);
+    kafka_hand_back(&hand, back, now);
+    assert_int_equal(kafka_hand_commits(&hand, commits, 2), 0);
+    kafka_hand_assign(&hand, 0);
+    assert_false(put(&hand, 0, 0, 1)); /* running */
+    assert_true(put(&hand, 0, 1, 1));  /* was handed back while the partition was away */
+    assert_false(put(&hand, 0, 2, 1)); /* done */
+    assert_true(put(&hand, 0, 3, 1));  /* was never received */
+    struct store_held *other = receive_one(&hand, now);
+    assert_int_equal(offset_of(other), 7);
+    struct store_held *first = receive_one(&hand, now), *second = receive_one(&hand, now);
+    assert_int_equal(offset_of(first), 1);
+    assert_int_equal(offset_of(second), 3);
+    assert_true(first->redelivered && second->redelivered);
+    settle(&hand, running);
+    settle(&hand, first);
+    settle(&hand, second);
+    assert_int_equal(kafka_hand_commits(&hand, commits, 2), 1);
+    assert_int_equal(commits[0].offset, 4);
+    settle(&hand, other);
+    kafka_hand_free(&hand);
+}
+
+static void what_comes_after_the_assignment_was_never_given(void **state) {
+    (void)state;
+    struct kafka_hand hand;
+    start(&hand, 1);
+    put(&hand, 0, LOG_END - 1, 1);
+    struct store_held *held = store_held_new();
+    kafka_hand_put(&hand, held, 0, LOG_END, print_of(LOG_END), LOG_END + 1);
+    struct store_held *old = receive_one(&hand, now), *fresh = receive_one(&hand, now);
+    assert_true(old->redelivered);
+    assert_false(fresh->redelivered);
+    store_held_free(old);
+    store_held_free(fresh);
+    kafka_hand_free(&hand);
+}
+
+static void lag_is_what_was_not_received(void **state) {
+    (void)state;
+    struct kafka_hand hand;
+    start(&hand, 2);
+    assert_int_equal(kafka_hand_lag(&hand), 0);
+    kafka_hand_seen(&hand, 0, 990, LOG_END);
+    assert_int_equal(kafka_hand_lag(&hand), 10);
+    put(&hand, 0, 990, 1);
+    put(&hand, 0, 991, 1);
+    assert_int_equal(kafka_hand_lag(&hand), 10);
+    struct store_held *held = receive_one(&hand, now);
+    assert_int_equal(kafka_hand_lag(&hand), 9);
+    kafka_hand_back(&hand, held, now);
+    assert_int_equal(kafka_hand_lag(&hand), 10);
+    kafka_hand_revoke(&hand, 0);
+    assert_int_equal(kafka_hand_lag(&hand), 0);
+    kafka_hand_free(&hand);
+}
+
+static void a_full_ledger_holds_its_own_partition_alone(void **state) {
+    (void)state;
+    struct kafka_hand hand;
+    start(&hand, 2);
+    put(&hand, 0, 0, 1);
+    struct store_held *head = receive_one(&hand, now);
+    for (int64_t offset = 1; offset < KAFKA_LEDGER_MAX; offset++) {
+        put(&hand, 0, offset, 0);
+        settle(&hand, receive_one(&hand, now));
+    }
+    assert_false(kafka_hand_has_room(&hand, 0));
+    assert_true(kafka_hand_is_full(&hand, 0));
+    assert_true(kafka_hand_has_room(&hand, 1));
+    assert_true(kafka_hand_settle(&hand, head)); /* the source is told */
+    store_held_free(head);
+    assert_true(kafka_hand_has_room(&hand, 0));
+    kafka_hand_free(&hand);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_what_is_settled_is_committed_and_only_once),
+        cmocka_unit_test(what_is_handed_back_comes_behind_and_not_before_its_time),
+        cmocka_unit_test(reading_stops_when_the_hand_is_full_and_goes_on_when_half_is_taken),
+        cmocka_unit_test(a_partition_that_comes_back_gives_only_what_nobody_has),
+        cmocka_unit_test(what_comes_after_the_assignment_was_never_given),
+        cmocka_unit_test(lag_is_what_was_not_received),
+        cmocka_unit_test(a_full_ledger_holds_its_own_partition_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,97 @@
+#include "test.h"
+
+#include "broker/kafka_url.h"
+
+static void every_part_of_a_source_is_read(void **state) {
+    (void)state;
+    struct arena arena;
+    struct kafka_url url;
+    arena_init_heap(&arena, 256);
+    assert_int_equal(
+        kafka_url_source(BYTES("kafkas://me:p%40ss@b1:9093,b2,[::1]:7/orders.v1?group=pricing"
+                               "&session=6s&sasl=SCRAM-SHA-512&ca=/etc/ca.pem"),
+                         &arena, &url, NULL),
+        STATUS_OK);
+    assert_true(url.tls);
+    assert_bytes(url.servers, "b1:9093,b2:9092,[::1]:7");
+    assert_bytes(url.topic, "orders.v1");
+    assert_bytes(url.group, "pricing");
+    assert_bytes(url.user, "me");
+    assert_bytes(url.password, "p@ss");
+    assert_bytes(url.mechanism, "SCRAM-SHA-512");
+    assert_bytes(url.ca_file, "/etc/ca.pem");
+    assert_int_equal(url.session_ms, 6000);
+    arena_free(&arena);
+}
+
+static void what_is_left_out_has_a_default(void **state) {
+    (void)state;
+    struct arena arena;
+    struct kafka_url url;
+    arena_init_heap(&arena, 256);
+    assert_int_equal(kafka_url_source(BYTES("kafka://h/t?group=g"), &arena, &url, NULL), STATUS_OK);
+    assert_false(url.tls);
+    assert_bytes(url.servers, "h:9092");
+    assert_null(url.user.ptr);
+    assert_bytes(url.mechanism, "PLAIN");
+    assert_int_equal(url.session_ms, KAFKA_URL_SESSION_MS);
+    assert_int_equal(kafka_url_sink(BYTES("kafka://h/t"), &arena, &url, NULL), STATUS_OK);
+    assert_bytes(url.topic, "t");
+    arena_free(&arena);
+}
+
+static void what_is_wrong_is_said(void **state) {
+    (void)state;
+    static const struct {
+        const char *url, *words;
+    } cases[] = {
+        {"kafka://h/t", "no group"},
+        {"kafka://h/t?group=", "group"},
+        {"kafka://h?group=g", "expected a topic"},
+        {"kafka://h/a/b?group=g", "expected a topic"},
+        {"kafka://h/..?group=g", "expected a topic"},
+        {"kafka://me@h/t?group=g", "go together"},
+        {"kafka://h/t?group=g&session=1ms", "session"},
+        {"kafka://h/t?group=g&session=6m", "session"},
+        {"kafka://h/t?group=g&sasl=GSSAPI", "SCRAM-SHA-256"},
+        {"kafka://h/t?group=g&ca=x.pem", "only kafkas://"},
+        {"kafka://h/t?group=g&key=x", "key"},
+        {"amqp://h/t?group=g", "kafka://"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena arena;
+        struct kafka_url url;
+        struct err err;
+        arena_init_heap(&arena, 256);
+        assert_int_equal(kafka_url_source(bytes_of(cases[i].url), &arena, &url, &err),
+                         STATUS_INVALID);
+        if (!strstr(err.text, cases[i].words))
+            fail_msg("%s: \"%s\" does not say \"%s\"", cases[i].url, err.text, cases[i].words);
+        arena_free(&arena);
+    }
+}
+
+static void a_topic_leaves_room_for_partition_and_offset_in_an_id(void **state) {
+    (void)state;
+    char text[512] = "kafka://h/";
+    struct arena arena;
+    struct kafka_url url;
+    arena_init_heap(&arena, 256);
+    size_t start = strlen(text);
+    memset(text + start, 't', KAFKA_URL_TOPIC_MAX);
+    assert_int_equal(kafka_url_sink(bytes_of(text), &arena, &url, NULL), STATUS_OK);
+    text[start + KAFKA_URL_TOPIC_MAX] = 't';
+    assert_int_equal(kafka_url_sink(bytes_of(text), &arena, &url, NULL), STATUS_INVALID);
+    assert_true(KAFKA_URL_TOPIC_MAX + strlen("/2147483647/9223372036854775807") <= 255);
+    arena_free(&arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_part_of_a_source_is_read),
+        cmocka_unit_test(what_is_left_out_has_a_default),
+        cmocka_unit_test(what_is_wrong_is_said),
+        cmocka_unit_test(a_topic_leaves_room_for_partition_and_offset_in_an_id),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

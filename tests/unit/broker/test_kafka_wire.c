@@ -1,0 +1,259 @@
+/* Sink and source against the cluster that librdkafka brings for tests: what is published comes
+ * back byte for byte. */
+#include "test.h"
+
+#include <librdkafka/rdkafka.h>
+#include <librdkafka/rdkafka_mock.h>
+#include <pthread.h>
+
+#include "base/mailbox.h"
+#include "broker/kafka_sink.h"
+#include "broker/kafka_source.h"
+#include "port/clock.h"
+
+enum { PATIENCE_MS = 60000, AT_ONCE = 16 };
+
+static struct instant machine_now(struct clock *clock) {
+    (void)clock;
+    struct timespec wall, mono;
+    clock_gettime(CLOCK_REALTIME, &wall);
+    clock_gettime(CLOCK_MONOTONIC, &mono);
+    return (struct instant){{(int64_t)wall.tv_sec * 1000 + wall.tv_nsec / 1000000},
+                            {(int64_t)mono.tv_sec * 1000 + mono.tv_nsec / 1000000}};
+}
+
+static struct clock machine = {machine_now};
+
+struct cluster {
+    rd_kafka_t *host;
+    rd_kafka_mock_cluster_t *mock;
+    char url[512];
+};
+
+static void open_cluster(struct cluster *cluster, const char *tail) {
+    cluster->host = rd_kafka_new(RD_KAFKA_PRODUCER, rd_kafka_conf_new(), NULL, 0);
+    cluster->mock = rd_kafka_mock_cluster_new(cluster->host, 1);
+    rd_kafka_mock_topic_create(cluster->mock, "orders", 2, 1);
+    snprintf(cluster->url, sizeof cluster->url, "kafka://%s/orders%s",
+             rd_kafka_mock_cluster_bootstraps(cluster->mock), tail);
+}
+
+static void close_cluster(struct cluster *cluster) {
+    rd_kafka_mock_cluster_destroy(cluster->mock);
+    rd_kafka_destroy(cluster->host);
+}
+
+/* ---- publishing ---- */
+
+struct parcel {
+    struct sink_item item;
+    struct mailbox *bell;
+    struct err err;
+    _Atomic bool answered;
+};
+
+static void on_done(struct sink_item *item, enum status status, const struct err *err) {
+    struct parcel *parcel = (struct parcel *)(void *)item;
+    parcel->err = err ? *err : (struct err){status, ""};
+    parcel->answered = true;
+    mailbox_ring(parcel->bell);
+}
+
+static void publish(struct sink *sink, struct parcel *parcel) {
+    struct mailbox bell;
+    mailbox_init(&bell);
+    parcel->bell = &bell;
+    parcel->item.done = on_done;
+    sink->vtable->publish(sink, &parcel->item);
+    struct mono until = mono_after(machine_now(NULL).mono, PATIENCE_MS);
+    while (!parcel->answered && machine_now(NULL).mono.ms < until.ms)
+        mailbox_wait(&bell, until);
+    assert_true(parcel->answered);
+    mailbox_free(&bell);
+}
+
+static struct sink *new_sink(const struct cluster *cluster) {
+    struct err err = {STATUS_OK, ""};
+    assert_int_equal(kafka_sink_check(bytes_of(cluster->url), &err), STATUS_OK);
+    return kafka_sink_new(
+        &(struct sink_options){.url = bytes_of(cluster->url), .clock = &machine, .seed = 1});
+}
+
+/* ---- receiving ---- */
+
+static void on_ready(void *arg) {
+    mailbox_ring(arg);
+}
+
+struct consumer {
+    struct broker *broker;
+    struct mailbox bell;
+};
+
+static void open_consumer(struct consumer *consumer, const char *url) {
+    struct broker_options options = {.url = bytes_of(url),
+                                     .queue = BYTES("orders"),
+                                     .instance = BYTES("test"),
+                                     .clock = &machine,
+                                     .seed = 1};
+    mailbox_init(&consumer->bell);
+    assert_int_equal(kafka_source_check(options.url, NULL), STATUS_OK);
+    consumer->broker = kafka_source_new(&options);
+    consumer->broker->vtable->listen(consumer->broker, on_ready, &consumer->bell);
+}
+
+static void close_consumer(struct consumer *consumer) {
+    consumer->broker->vtable->free(consumer->broker);
+    mailbox_free(&consumer->bell);
+}
+
+static struct store_held *await_message(struct consumer *consumer) {
+    struct mono until = mono_after(machine_now(NULL).mono, PATIENCE_MS);
+    struct store_held *held;
+    while (consumer->broker->vtable->receive(consumer->broker, machine_now(NULL), 0, &held, 1) ==
+           0) {
+        assert_true(machine_now(NULL).mono.ms < until.ms);
+        mailbox_wait(&consumer->bell, until);
+    }
+    return held;
+}
+
+static void settle(struct consumer *consumer, struct store_held *held) {
+    consumer->broker->vtable->settle(consumer->broker, held);
+    store_held_free(held);
+}
+
+/* ---- tests ---- */
+
+static const struct rule_header odd_headers[] = {
+    {{"a", 1}, {"1", 1}},
+    {{"a", 1}, {"\xff\x00\xfe", 3}},
+    {{"none", 4}, {"", 0}},
+};
+
+#define ODD_COUNT (sizeof odd_headers / sizeof *odd_headers)
+
+static void assert_same(struct bytes a, struct bytes b) {
+    assert_int_equal(a.len, b.len);
+    assert_memory_equal(a.len ? a.ptr : "", b.len ? b.ptr : "", a.len);
+}
+
+static void every_byte_comes_back(void **state) {
+    (void)state;
+    struct cluster cluster;
+    struct consumer consumer;
+    open_cluster(&cluster, "");
+    struct sink *sink = new_sink(&cluster);
+    struct parcel parcel = {.item = {.body = {"\x00\xff body", 7},
+                                     .content_type = BYTES("application/x-order"),
+                                     .headers = odd_headers,
+                                     .header_count = ODD_COUNT}};
+    publish(sink, &parcel);
+    assert_int_equal(parcel.err.status, STATUS_OK);
+    strcat(cluster.url, "?group=readers");
+    open_consumer(&consumer, cluster.url);
+    struct store_held *held = await_message(&consumer);
+    assert_same(held->body, parcel.item.body);
+    assert_null(held->envelope.key.ptr);
+    assert_int_equal(held->envelope.header_count, ODD_COUNT + 1);
+    for (size_t i = 0; i < ODD_COUNT; i++) {
+        assert_same(held->envelope.headers[i].name, odd_headers[i].name);
+        assert_same(held->envelope.headers[i].value, odd_headers[i].value);
+    }
+    assert_bytes(held->envelope.content_type, "application/x-order");
+    assert_true(held->envelope.created_at.ms > 0);
+    settle(&consumer, held);
+    close_consumer(&consumer);
+    sink->vtable->free(sink);
+    close_cluster(&cluster);
+}
+
+static void a_message_goes_back_to_where_it_came_from_as_it_was(void **state) {
+    (void)state;
+    struct cluster cluster;
+    struct consumer consumer;
+    open_cluster(&cluster, "");
+    struct sink *sink = new_sink(&cluster);
+    struct parcel parcel = {.item = {.key = BYTES("k"),
+                                     .body = BYTES(""),
+                                     .content_type = BYTES("application/json"),
+                                     .origin = BYTES("{\"kind\":\"kafka\",\"topic\":\"orders\","
+                                                     "\"partition\":1,\"offset\":0,"
+                                                     "\"tombstone\":true}")}};
+    publish(sink, &parcel);
+    assert_int_equal(parcel.err.status, STATUS_OK);
+    strcat(cluster.url, "?group=readers");
+    open_consumer(&consumer, cluster.url);
+    struct store_held *held = await_message(&consumer);
+    assert_bytes(held->envelope.id, "orders/1/0");
+    assert_bytes(held->envelope.source, "{\"kind\":\"kafka\",\"topic\":\"orders\",\"partition\":1,"
+                                        "\"offset\":0,\"tombstone\":true}");
+    assert_bytes(held->envelope.key, "k");
+    assert_int_equal(held->body.len, 0);
+    assert_int_equal(held->envelope.header_count, 0);
+    settle(&consumer, held);
+    close_consumer(&consumer);
+    sink->vtable->free(sink);
+    close_cluster(&cluster);
+}
+
+static void what_cannot_be_published_is_said(void **state) {
+    (void)state;
+    struct cluster cluster;
+    open_cluster(&cluster, "");
+    struct sink *sink = new_sink(&cluster);
+    struct parcel astray = {.item = {.body = BYTES("x"), .origin = BYTES("{\"kind\":\"redis\"}")}};
+    publish(sink, &astray);
+    assert_int_equal(astray.err.status, STATUS_INVALID);
+    struct parcel nowhere = {
+        .item = {.body = BYTES("x"), .origin = BYTES("{\"topic\":\"orders\",\"partition\":9}")}};
+    publish(sink, &nowhere);
+    assert_int_equal(nowhere.err.status, STATUS_NOT_FOUND);
+    sink->vtable->free(sink);
+    close_cluster(&cluster);
+}
+
+static void what_was_settled_does_not_come_again_and_the_rest_does(void **state) {
+    (void)state;
+    struct cluster cluster;
+    struct consumer consumer;
+    open_cluster(&cluster, "");
+    struct sink *sink = new_sink(&cluster);
+    static const char *const bodies[] = {"1", "2", "3"};
+    for (size_t i = 0; i < 3; i++) {
+        struct parcel parcel = {
+            .item = {.body = bytes_of(bodies[i]),
+                     .origin = BYTES("{\"topic\":\"orders\",\"partition\":0}")}};
+        publish(sink, &parcel);
+        assert_int_equal(parcel.err.status, STATUS_OK);
+    }
+    strcat(cluster.url, "?group=readers&session=1s");
+    open_consumer(&consumer, cluster.url);
+    struct store_held *first = await_message(&consumer), *second = await_message(&consumer),
+                      *third = await_message(&consumer);
+    settle(&consumer, first);
+    settle(&consumer, third);
+    store_held_free(second);
+    close_consumer(&consumer);
+    open_consumer(&consumer, cluster.url);
+    second = await_message(&consumer);
+    assert_bytes(second->envelope.id, "orders/0/1");
+    assert_true(second->redelivered);
+    third = await_message(&consumer);
+    assert_bytes(third->envelope.id, "orders/0/2"); /* not below the lowest unsettled one */
+    store_held_free(second);
+    store_held_free(third);
+    close_consumer(&consumer);
+    sink->vtable->free(sink);
+    close_cluster(&cluster);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_byte_comes_back),
+        cmocka_unit_test(a_message_goes_back_to_where_it_came_from_as_it_was),
+        cmocka_unit_test(what_cannot_be_published_is_said),
+        cmocka_unit_test(what_was_settled_does_not_come_again_and_the_rest_does),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,266 @@
+/* What is on the shelf, over the life of a connection and its end. */
+#include "test.h"
+
+#include <stdio.h>
+
+#include "broker/shelf.h"
+
+static struct parcel *fetched(const char *id, uint64_t tag) {
+    struct store_held *held = store_held_new();
+    held->envelope.id = arena_dup(&held->arena, bytes_of(id));
+    struct parcel *parcel = parcel_new(held);
+    parcel->tag = tag;
+    return parcel;
+}
+
+static struct store_held *receive_one(struct shelf *shelf, int64_t now_ms) {
+    struct store_held *held = NULL;
+    shelf_receive(shelf, (struct mono){now_ms}, &held, 1);
+    return held;
+}
+
+static void settle(struct shelf *shelf, struct store_held *held, enum state state) {
+    held->envelope.state = state;
+    shelf_settle(shelf, held);
+    store_held_free(held);
+}
+
+static void assert_sends(struct shelf *shelf, uint64_t tag) {
+    struct parcel *parcel = shelf_send(shelf);
+    assert_non_null(parcel);
+    assert_int_equal(parcel->tag, tag);
+}
+
+static void messages_are_received_in_order_and_told_of_once(void **state) {
+    (void)state;
+    struct shelf shelf;
+    struct store_held *held[8];
+    shelf_init(&shelf);
+    assert_true(shelf_put(&shelf, fetched("a", 1), false, false));
+    assert_true(shelf_put(&shelf, fetched("b", 2), false, false));
+    assert_true(shelf_put(&shelf, fetched("c", 3), false, false));
+    assert_int_equal(shelf_ready(&shelf), 3);
+    assert_int_equal(shelf_receive(&shelf, (struct mono){0}, held, 2), 2);
+    assert_bytes(held[0]->envelope.id, "a");
+    assert_bytes(held[1]->envelope.id, "b");
+    assert_int_equal(shelf_ready(&shelf), 1);
+    assert_null(shelf_send(&shelf));
+    settle(&shelf, held[1], STATE_PENDING_REVIEW);
+    struct parcel *sent = shelf_send(&shelf);
+    assert_int_equal(sent->tag, 2);
+    assert_true(sent->letter);
+    assert_null(shelf_send(&shelf));
+    settle(&shelf, held[0], STATE_RUNNING);
+    sent = shelf_send(&shelf);
+    assert_int_equal(sent->tag, 1);
+    assert_false(sent->letter);
+    shelf_heard(&shelf);
+    shelf_unheard(&shelf);
+    assert_null(shelf_send(&shelf));
+    shelf_free(&shelf);
+}
+
+static void what_was_not_heard_is_told_again(void **state) {
+    (void)state;
+    struct shelf shelf;
+    shelf_init(&shelf);
+    shelf_put(&shelf, fetched("a", 1), false, false);
+    settle(&shelf, receive_one(&shelf, 0), STATE_RUNNING);
+    assert_sends(&shelf, 1);
+    shelf_unheard(&shelf);
+    assert_sends(&shelf, 1);
+    shelf_free(&shelf);
+}
+
+static void what_is_handed_back_comes_again_when_it_is_due_and_behind_the_others(void **state) {
+    (void)state;
+    struct shelf shelf;
+    shelf_init(&shelf);
+    assert_int_equal(shelf_next_wake(&shelf).ms, MONO_NEVER.ms);
+    shelf_put(&shelf, fetched("a", 1), false, false);
+    shelf_hand_back(&shelf, receive_one(&shelf, 0), (struct mono){500});
+    assert_null(receive_one(&shelf, 499));
+    assert_int_equal(shelf_next_wake(&shelf).ms, 500);
+    shelf_put(&shelf, fetched("b", 2), false, false);
+    assert_int_equal(shelf_next_wake(&shelf).ms, 0);
+    struct store_held *b = receive_one(&shelf, 499);
+    assert_bytes(b->envelope.id, "b");
+    struct store_held *a = receive_one(&shelf, 500);
+    assert_bytes(a->envelope.id, "a");
+    settle(&shelf, a, STATE_RUNNING);
+    settle(&shelf, b, STATE_RUNNING);
+    shelf_free(&shelf);
+}
+
+static void a_message_in_the_engines_hands_that_comes_again_is_not_another(void **state) {
+    (void)state;
+    struct shelf shelf;
+    shelf_init(&shelf);
+    shelf_put(&shelf, fetched("a", 1), false, false);
+    struct store_held *held = receive_one(&shelf, 0);
+    shelf_forget_tags(&shelf);
+    assert_false(shelf_put(&shelf, fetched("a", 7), true, false));
+    assert_null(receive_one(&shelf, 0));
+    settle(&shelf, held, STATE_RUNNING);
+    assert_sends(&shelf, 7);
+    shelf_free(&shelf);
+}
+
+static void what_was_settled_meanwhile_is_acknowledged_when_it_comes_again(void **state) {
+    (void)state;
+    struct shelf shelf;
+    shelf_init(&shelf);
+    shelf_put(&shelf, fetched("meanwhile", 1), false, false);
+    shelf_put(&shelf, fetched("before", 2), false, false);
+    shelf_put(&shelf, fetched("unheard", 3), false, false);
+    struct store_held *meanwhile = receive_one(&shelf, 0), *before = receive_one(&shelf, 0);
+    settle(&shelf, receive_one(&shelf, 0), STATE_RUNNING);
+    assert_sends(&shelf, 3);
+    settle(&shelf, before, STATE_RUNNING);
+    shelf_forget_tags(&shelf);
+    settle(&shelf, meanwhile, STATE_RUNNING);
+    assert_null(shelf_send(&shelf));
+    assert_false(shelf_put(&shelf, fetched("before", 11), true, false));
+    assert_false(shelf_put(&shelf, fetched("unheard", 12), true, false));
+    assert_false(shelf_put(&shelf, fetched("meanwhile", 13), true, false));
+    assert_sends(&shelf, 11);
+    assert_sends(&shelf, 12);
+    assert_sends(&shelf, 13);
+    assert_null(receive_one(&shelf, 0));
+    shelf_free(&shelf);
+}
+
+static void the_end_of_a_connection_drops_what_nobody_had(void **state) {
+    (void)state;
+    struct shelf shelf;
+    shelf_init(&shelf);
+    shelf_put(&shelf, fetched("a", 1), false, false);
+    shelf_put(&shelf, fetched("b", 2), false, false);
+    shelf_hand_back(&shelf, receive_one(&shelf, 0), (struct mono){500});
+    shelf_forget_tags(&shelf);
+    assert_null(receive_one(&shelf, 900));
+    assert_true(shelf_put(&shelf, fetched("b", 1), true, false));
+    assert_false(shelf_put(&shelf, fetched("a", 2), true, false));
+    struct store_held *b = receive_one(&shelf, 499);
+    assert_bytes(b->envelope.id, "b");
+    assert_null(receive_one(&shelf, 499)); /* a keeps its due time */
+    settle(&shelf, b, STATE_RUNNING);
+    shelf_forget_tags(&shelf);
+    shelf_forget_tags(&shelf); /* a did not come again in a whole connection */
+    assert_true(shelf_put(&shelf, fetched("a", 1), true, false));
+    assert_bytes(receive_one(&shelf, 0)->envelope.id, "a");
+    shelf_free(&shelf);
+}
+
+static void alike_is_not_the_same_while_the_tag_is_good(void **state) {
+    (void)state;
+    struct shelf shelf;
+    struct store_held *held[2];
+    shelf_init(&shelf);
+    assert_true(shelf_put(&shelf, fetched("tick", 1), false, false));
+    assert_true(shelf_put(&shelf, fetched("tick", 2), true, false));
+    assert_int_equal(shelf_receive(&shelf, (struct mono){0}, held, 2), 2);
+    settle(&shelf, held[0], STATE_RUNNING);
+    settle(&shelf, held[1], STATE_RUNNING);
+    shelf_forget_tags(&shelf);
+    /* One that the server gives for the first time is new, whatever it looks like. */
+    assert_true(shelf_put(&shelf, fetched("tick", 1), false, false));
+    assert_false(shelf_put(&shelf, fetched("tick", 2), true, false));
+    assert_false(shelf_put(&shelf, fetched("tick", 3), true, false));
+    assert_true(shelf_put(&shelf, fetched("tick", 4), true, false));
+    shelf_free(&shelf);
+}
+
+static void where_tags_last_a_message_is_known_whatever_becomes_of_it(void **state) {
+    (void)state;
+    struct shelf shelf;
+    shelf_init(&shelf);
+    shelf_put(&shelf, fetched("s:1", 1), true, true);
+    assert_false(shelf_put(&shelf, fetched("s:1", 2), true, true));
+    struct store_held *held = receive_one(&shelf, 0);
+    assert_null(receive_one(&shelf, 0));
+    settle(&shelf, held, STATE_RUNNING);
+    assert_sends(&shelf, 2);
+    assert_false(shelf_put(&shelf, fetched("s:1", 3), true, true));
+    assert_sends(&shelf, 3);
+    shelf_free(&shelf);
+}
+
+static void only_what_costs_nothing_goes_back_the_youngest_first(void **state) {
+    (void)state;
+    struct shelf shelf;
+    shelf_init(&shelf);
+    shelf_put(&shelf, fetched("handed back", 1), false, false);
+    shelf_hand_back(&shelf, receive_one(&shelf, 0), (struct mono){0});
+    struct parcel *counted = fetched("counted", 2);
+    counted->keep = true;
+    shelf_put(&shelf, counted, false, false);
+    shelf_put(&shelf, fetched("a", 3), false, false);
+    shelf_put(&shelf, fetched("b", 4), false, false);
+    for (uint64_t tag = 4; tag >= 3; tag--) {
+        struct parcel *parcel = shelf_return(&shelf, false);
+        assert_int_equal(parcel->tag, tag);
+        parcel_free(parcel);
+    }
+    assert_null(shelf_return(&shelf, false));
+    assert_int_equal(shelf_ready(&shelf), 2);
+    struct parcel *last = shelf_return(&shelf, true);
+    assert_bytes(last->id, "counted");
+    parcel_free(last);
+    shelf_free(&shelf);
+}
+
+static void what_never_comes_again_is_forgotten_in_the_end(void **state) {
+    (void)state;
+    struct shelf shelf;
+    shelf_init(&shelf);
+    for (uint64_t i = 0; i < SHELF_LOST_MAX + 10; i++) {
+        char id[32];
+        snprintf(id, sizeof id, "m-%llu", (unsigned long long)i);
+        shelf_put(&shelf, fetched(id, i), false, false);
+        settle(&shelf, receive_one(&shelf, 0), STATE_RUNNING);
+    }
+    shelf_forget_tags(&shelf);
+    assert_int_equal(shelf.lost, SHELF_LOST_MAX);
+    assert_true(shelf_put(&shelf, fetched("m-9", 1), true, false));
+    assert_false(shelf_put(&shelf, fetched("m-10", 2), true, false));
+    shelf_free(&shelf);
+}
+
+static void count_one(const struct parcel *parcel, void *arg) {
+    (void)parcel;
+    ++*(size_t *)arg;
+}
+
+static void open_parcels_are_those_that_are_not_settled(void **state) {
+    (void)state;
+    struct shelf shelf;
+    size_t open = 0;
+    shelf_init(&shelf);
+    shelf_put(&shelf, fetched("a", 1), false, false);
+    shelf_put(&shelf, fetched("b", 2), false, false);
+    shelf_put(&shelf, fetched("c", 3), false, false);
+    settle(&shelf, receive_one(&shelf, 0), STATE_RUNNING);
+    struct store_held *out = receive_one(&shelf, 0);
+    shelf_each_open(&shelf, count_one, &open);
+    assert_int_equal(open, 2);
+    settle(&shelf, out, STATE_RUNNING);
+    shelf_free(&shelf);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(messages_are_received_in_order_and_told_of_once),
+        cmocka_unit_test(what_was_not_heard_is_told_again),
+        cmocka_unit_test(what_is_handed_back_comes_again_when_it_is_due_and_behind_the_others),
+        cmocka_unit_test(a_message_in_the_engines_hands_that_comes_again_is_not_another),
+        cmocka_unit_test(what_was_settled_meanwhile_is_acknowledged_when_it_comes_again),
+        cmocka_unit_test(the_end_of_a_connection_drops_what_nobody_had),
+        cmocka_unit_test(alike_is_not_the_same_while_the_tag_is_good),
+        cmocka_unit_test(where_tags_last_a_message_is_known_whatever_becomes_of_it),
+        cmocka_unit_test(only_what_costs_nothing_goes_back_the_youngest_first),
+        cmocka_unit_test(what_never_comes_again_is_forgotten_in_the_end),
+        cmocka_unit_test(open_parcels_are_those_that_are_not_settled),
+    };
+    return cmocka_run_group_tests_name("shelf", tests, NULL, NULL);
+}

@@ -1,0 +1,185 @@
+"""What people do at three in the morning: from an alert to a letter to a decision, with keys alone and with the mouse."""
+import json
+
+from playwright.sync_api import expect
+
+import world
+from harness import eventually
+
+
+def audit_of(server, what):
+    return [entry for entry in server.get("/v1/audit").json["audit"] if entry["what"] == what]
+
+
+def test_with_the_keyboard_alone_from_an_alert_to_resolved(lot, tab):
+    server = lot()
+    world.push(server, "payments", "card", 3)
+    server.drained("payments")
+    eventually(lambda: any(one["alert"] == "DLQNotEmpty" for one in server.get("/v1/alerts").json["alerts"]),
+               "the alert fires")
+    page = tab(server).open()
+    expect(page.get_by_text("Live", exact=True)).to_be_visible()
+    keys = page.keyboard
+    keys.press("g")
+    keys.press("a")
+    expect(page.get_by_role("heading", name="Alerts")).to_be_visible()
+    alerts = page.locator("a.alert")
+    expect(alerts.filter(has_text="DLQNotEmpty")).to_be_visible()
+    names = alerts.all_text_contents()
+    for _ in range(1 + next(n for n, text in enumerate(names) if "DLQNotEmpty" in text)):
+        keys.press("j")
+    expect(page.locator("a.alert.at")).to_contain_text("DLQNotEmpty")
+    keys.press("Enter")
+    expect(page.locator("[data-letter]")).to_have_count(3)
+    keys.press("j")
+    keys.press("Enter")
+    expect(page.get_by_text("What happened")).to_be_visible()
+    expect(page.get_by_role("heading", name="CardExpired")).to_be_visible()
+    letter = page.url.rsplit("/", 1)[1]
+    keys.press("e")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    keys.type("they paid by bank")
+    keys.press("Enter")
+    expect(page.get_by_text("The letter is resolved.")).to_be_visible()
+    expect(page.get_by_text("There is nothing left to decide.")).to_be_visible()
+    said = server.message(letter)
+    assert (said["state"], said["resolution"], said["why"]) == ("resolved", "by_hand", "they paid by bank")
+    [entry] = audit_of(server, "resolve")
+    assert (entry["who"], entry["why"], entry["subject"]) == ("ada", "they paid by bank", letter)
+    keys.press("g")
+    keys.press("u")
+    expect(page.get_by_role("row", name="they paid by bank")).to_contain_text("ada")
+
+
+def test_all_that_match_are_resolved_not_only_the_page(lot, tab):
+    server = lot()
+    world.push(server, "prompts", "model", 70)
+    world.push(server, "prompts", "policy", 4)
+    server.drained("prompts")
+    page = tab(server).open("letters?category=model_gone")
+    expect(page.locator("[data-letter]")).to_have_count(50)
+    page.get_by_label("Choose all on this page").check()
+    expect(page.get_by_text("50 chosen")).to_be_visible()
+    page.get_by_role("button", name="Choose all that match").click()
+    page.get_by_role("button", name="Resolve…").click()
+    expect(page.get_by_role("heading", name="Resolve 70 letters")).to_be_visible()
+    assert server.dlq("prompts.dlq")["depth"] == 74, "a dry run changes nothing"
+    apply = page.get_by_role("button", name="Resolve 70 letters")
+    expect(apply).to_be_disabled()
+    page.get_by_label("Why").fill("the model is not coming back")
+    apply.click()
+    expect(page.get_by_text("70 letters resolved.")).to_be_visible()
+    expect(page.get_by_text("No letter matches")).to_be_visible()
+    assert server.dlq("prompts.dlq")["depth"] == 4
+    [entry] = audit_of(server, "resolve")
+    assert entry["count"] == 70 and entry["filter"] == {"category": "model_gone"}
+
+
+def test_chosen_letters_are_discarded_and_escalated(lot, tab):
+    server = lot()
+    world.push(server, "orders", "bug", 5)
+    server.drained("orders")
+    page = tab(server).open("letters")
+    page.get_by_label("Choose orders-bug-2").check()
+    page.get_by_label("Choose orders-bug-3").check()
+    page.keyboard.press("d")
+    page.get_by_label("Why").fill("test traffic")
+    page.get_by_role("button", name="Discard 2 letters").click()
+    expect(page.locator("[data-letter]")).to_have_count(3)
+    page.get_by_label("Choose orders-bug-4").check()
+    page.get_by_role("button", name="Escalate…").click()
+    page.get_by_label("Why").fill("for the lawyers")
+    page.get_by_role("button", name="Escalate 1 letter").click()
+    expect(page.get_by_text("escalated", exact=True)).to_be_visible()
+    states = {server.message(f"orders-bug-{n}")["state"] for n in (2, 3)}
+    assert states == {"discarded"} and server.message("orders-bug-4")["escalated_at"]
+    assert server.dlq("orders.dlq")["depth"] == 3
+
+
+def test_two_people_on_one_letter_decide_once(lot, tab):
+    server = lot()
+    world.push(server, "orders", "bug", 1)
+    server.drained("orders")
+    letter = server.letters("orders.dlq")[0]["id"]
+    ada, bob = tab(server).open(f"letters/{letter}"), tab(server, actor="bob").open(f"letters/{letter}")
+    bob.get_by_role("button", name="Discard…").click()
+    bob.get_by_label("Why").fill("no use")
+    ada.get_by_role("button", name="Resolve…").click()
+    ada.get_by_label("Why").fill("mended by hand")
+    ada.get_by_role("dialog").get_by_role("button", name="Resolve").click()
+    expect(ada.get_by_text("The letter is resolved.")).to_be_visible()
+    bob.get_by_role("dialog").get_by_role("button", name="Discard").click()
+    expect(bob.get_by_role("alert")).to_contain_text("resolved")
+    bob.keyboard.press("Escape")
+    expect(bob.get_by_text("There is nothing left to decide.")).to_be_visible()
+    assert server.message(letter)["state"] == "resolved"
+    assert len(audit_of(server, "resolve")) == 1 and not audit_of(server, "discard")
+
+
+def test_a_group_is_noted_muted_resolved_and_made_a_rule(lot, tab):
+    server = lot()
+    world.push(server, "prompts", "model", 6)
+    server.drained("prompts")
+    page = tab(server).open("groups")
+    page.get_by_role("button", name="ModelNotFound").click()
+    panel = page.get_by_role("region", name="ModelNotFound")
+    panel.get_by_label("Note").fill("see ticket 42")
+    panel.get_by_label("Owner").fill("team-ai")
+    panel.get_by_role("button", name="Save note and owner").click()
+    expect(page.get_by_text("“see ticket 42”")).to_be_visible()
+    panel.get_by_role("button", name="Write it").click()
+    expect(panel.get_by_text("do: retry")).to_be_visible()
+    expect(panel.get_by_text("ModelNotFound").last).to_be_visible()
+    panel.get_by_label("Why").fill("we know")
+    panel.get_by_role("button", name="Mute").click()
+    expect(page.get_by_text("No open group")).to_be_visible()
+    group = server.get("/v1/groups").json["groups"][0]
+    assert (group["state"], group["note"], group["owner"], group["why"]) == ("muted", "see ticket 42", "team-ai", "we know")
+    page.get_by_role("button", name="all", exact=True).click()
+    panel.get_by_role("button", name="Resolve the group").click()
+    expect(panel.get_by_text("resolved", exact=True)).to_be_visible()
+    world.push(server, "prompts", "model", 1, start=100)
+    expect(page.get_by_text("returned", exact=True)).to_be_visible()
+    expect(page.get_by_role("img", name="7 letters in the last 24 hours")).to_be_visible()
+
+
+def test_a_queue_is_paused_and_resumed_with_a_reason(lot, tab):
+    server = lot()
+    page = tab(server).open("queues")
+    page.get_by_role("button", name="Pause orders").click()
+    page.get_by_label("Why").fill("deploying the fix")
+    page.get_by_role("dialog").get_by_role("button", name="Pause").click()
+    row = page.get_by_role("row", name="orders").first
+    expect(row).to_contain_text("deploying the fix")
+    assert server.queue("orders")["state"] == "paused"
+    page.get_by_role("button", name="Resume orders").click()
+    page.get_by_role("dialog").get_by_role("button", name="Resume").click()
+    expect(row.get_by_text("running")).to_be_visible()
+    assert [entry["what"] for entry in server.get("/v1/audit").json["audit"]] == ["queue.resume", "queue.pause"]
+
+
+def test_a_test_notice_says_who_took_it(lot, tab, shop):
+    del shop
+    server = lot(alerts={"to": [{"name": "hook", "webhook": "http://127.0.0.1:9/nobody"}]})
+    page = tab(server).open("alerts")
+    page.get_by_role("button", name="Send a test notice").click()
+    expect(page.get_by_role("status", name="Test notice")).to_contain_text("hook")
+    expect(page.get_by_role("row", name="DLQDepthHigh")).to_contain_text("dlq depth > 100 for 5 min")
+
+
+def test_an_empty_lot_says_what_to_do(lot, tab):
+    server = lot()
+    one = tab(server, actor=None)
+    for fragment, text in [("overview", "Nothing is dead"), ("letters", "Nothing is dead"), ("groups", "No open group"),
+                           ("replays", "Nothing was replayed yet"), ("audit", "Nobody changed anything yet"),
+                           ("alerts", "Nothing is wrong")]:
+        page = one.open(fragment)
+        expect(page.get_by_text(text).first).to_be_visible()
+    page.get_by_role("button", name="anonymous").click()
+    page.get_by_label("Your name").fill("Grace Hopper ✓")
+    page.get_by_role("button", name="Save").click()
+    page = one.open("queues")
+    page.get_by_role("button", name="Pause orders").click()
+    page.get_by_role("dialog").get_by_role("button", name="Pause").click()
+    eventually(lambda: audit_of(server, "queue.pause"), "the pause is in the audit")
+    assert json.dumps(audit_of(server, "queue.pause")[0]["who"]) == json.dumps("Grace Hopper ✓")

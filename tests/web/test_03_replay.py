@@ -1,0 +1,125 @@
+"""Replays on screen: planned, tried, started, watched, steered, and stopped by themselves."""
+import json
+
+from playwright.sync_api import expect
+
+import world
+from harness import eventually
+
+
+def fill(server, count):
+    world.push(server, "prompts", "model", count)
+    server.drained("prompts")
+
+
+def start(page, count):
+    expect(page.get_by_text(f"{count} letters would be sent")).to_be_visible()
+    page.get_by_role("button", name=f"Start: send {count} letters").click()
+    expect(page.get_by_text("The replay is started.")).to_be_visible()
+
+
+def test_a_replay_is_planned_tried_edited_and_done(lot, tab, shop):
+    server = lot()
+    fill(server, 15)
+    page = tab(server).open("letters?error_type=ModelNotFound")
+    page.get_by_label("Choose all on this page").check()
+    page.keyboard.press("r")
+    expect(page.get_by_role("heading", name="Plan a replay")).to_be_visible()
+    page.get_by_label("jq program").fill('.model = "m2" | del(.fail)')
+    expect(page.get_by_text('"m2"').first).to_be_visible()
+    expect(page.get_by_text("15 letters would be sent at 50/s")).to_be_visible()
+    assert server.get("/v1/replays").json["replays"] == [], "a dry run starts nothing"
+    page.reload()
+    expect(page.get_by_label("jq program")).to_have_value('.model = "m2" | del(.fail)')
+    page.get_by_label("Why").fill("m2 stands in")
+    start(page, 15)
+    expect(page.get_by_role("status").filter(has_text="done")).to_be_visible()
+    expect(page.get_by_text("resolved, 100%")).to_be_visible()
+    calls = [json.loads(call.body) for call in shop.handler.calls[-15:]]
+    assert all(body["model"] == "m2" and "fail" not in body for body in calls)
+    replay = server.get("/v1/replays").json["replays"][0]
+    assert (replay["who"], replay["order_why"], replay["resolved"]) == ("ada", "m2 stands in", 15)
+
+
+def test_a_cause_that_is_not_fixed_aborts_before_our_eyes(lot, tab):
+    server = lot()
+    fill(server, 60)
+    page = tab(server).open("replays/new?error_type=ModelNotFound")
+    start(page, 60)
+    expect(page.get_by_role("status").filter(has_text="aborted")).to_be_visible()
+    expect(page.get_by_text("What was not sent is untouched")).to_be_visible()
+    replay = server.get("/v1/replays").json["replays"][0]
+    expect(page.get_by_role("status").filter(has_text=replay["why"])).to_be_visible()
+    assert replay["state"] == "aborted" and replay["sent"] < 60
+    expect(page.get_by_text("failed again").first).to_be_visible()
+    assert server.dlq("prompts.dlq")["depth"] == 60, "nothing is lost"
+
+
+def test_a_replay_is_paused_resumed_and_aborted(lot, tab, shop):
+    server = lot()
+    fill(server, 30)
+    shop.mend("model")
+    page = tab(server).open("replays/new?error_type=ModelNotFound&rate=1/s&canary=off&ramp=off")
+    start(page, 30)
+    page.get_by_role("button", name="Pause").click()
+    expect(page.get_by_role("status").filter(has_text="paused")).to_be_visible()
+    page.get_by_role("button", name="Resume").click()
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    page.get_by_role("button", name="Abort").click()
+    expect(page.get_by_role("status").filter(has_text="aborted")).to_be_visible()
+    expect(page.get_by_text("not sent").first).to_be_visible()
+    replay = server.get("/v1/replays").json["replays"][0]
+    assert replay["state"] == "aborted" and replay["sent"] < 30
+    page = tab(server).open("replays")
+    expect(page.get_by_role("row", name="error_type: ModelNotFound")).to_contain_text("aborted")
+
+
+def test_a_body_is_edited_by_hand_and_the_rest_stays_byte_for_byte(lot, tab, shop):
+    server = lot()
+    fill(server, 1)
+    letter = server.letters("prompts.dlq")[0]["id"]
+    page = tab(server).open(f"letters/{letter}")
+    page.get_by_role("button", name="Replay…").click()
+    page.get_by_role("button", name="by hand").click()
+    body = page.get_by_label("Body", exact=True)
+    text = body.input_value()
+    assert "9007199254740993" in text
+    body.fill(text.replace('"model": "m1"', '"model": "m3"').replace('"fail": "model",', ""))
+    expect(page.get_by_text("del(.fail)").first).to_be_visible()
+    page.reload()
+    expect(page.get_by_label("Body", exact=True)).to_have_value(text.replace('"model": "m1"', '"model": "m3"').replace('"fail": "model",', ""))
+    expect(page.get_by_text('"m3"').first).to_be_visible()
+    page.get_by_label("Body", exact=True).fill("{")
+    expect(page.get_by_text("Not JSON yet")).to_be_visible()
+    page.get_by_role("button", name="As it was").click()
+    page.get_by_label("Body", exact=True).fill(text.replace('"fail": "model",', ""))
+    expect(page.get_by_text("1 letter would be sent")).to_be_visible()
+    page.get_by_role("button", name="Start: send 1 letter").click()
+    expect(page.get_by_role("status").filter(has_text="done")).to_be_visible()
+    sent = shop.handler.calls[-1].body.decode()
+    assert "9007199254740993" in sent and '"price": 12.5' in sent and "fail" not in sent
+    page = tab(server).open(f"letters/{letter}")
+    expect(page.get_by_text("Edited since it first died")).to_be_visible()
+
+
+def test_a_plan_that_cannot_be_says_why(lot, tab):
+    server = lot()
+    fill(server, 2)
+    page = tab(server).open("replays/new?error_type=ModelNotFound&edit=.model+%3D+%28")
+    expect(page.get_by_role("alert")).to_contain_text("edit")
+    expect(page.get_by_role("button", name="Start")).to_be_disabled()
+    page = tab(server).open("replays/new")
+    expect(page.get_by_text("Choose letters above")).to_be_visible()
+    page.get_by_label("Every unresolved letter").check()
+    expect(page.get_by_text("2 letters would be sent")).to_be_visible()
+
+
+def test_an_aborted_replay_raises_an_alert_that_leads_to_it(lot, tab):
+    server = lot()
+    fill(server, 12)
+    server.post("/v1/replays", {"all": True, "dry_run": False})
+    eventually(lambda: any(one["alert"] == "ReplayAborted" for one in server.get("/v1/alerts").json["alerts"]),
+               "the alert fires")
+    page = tab(server).open("alerts")
+    page.get_by_role("link", name="ReplayAborted").click()
+    expect(page.get_by_role("status").filter(has_text="aborted")).to_be_visible()

@@ -1,0 +1,96 @@
+"""Things happen while the page is open: letters come, the stream breaks, the server restarts; and letters that were
+written to do harm."""
+import base64
+
+from playwright.sync_api import expect
+
+import world
+
+SCRIPT = "<script>window.hacked = 1; alert(1)</script><img src=x onerror=\"window.hacked=1\"><style>*{display:none}</style>"
+
+
+def test_letters_show_the_moment_they_come(lot, tab):
+    server = lot()
+    page = tab(server).open("letters")
+    expect(page.get_by_text("Nothing is dead")).to_be_visible()
+    expect(page.get_by_text("Live", exact=True)).to_be_visible()
+    world.push(server, "orders", "bug", 2)
+    expect(page.locator("[data-letter]")).to_have_count(2)
+    expect(page.get_by_role("link", name="Letters 2")).to_be_visible()
+
+
+def test_without_a_stream_the_page_asks_again_and_again(lot, tab):
+    server = lot()
+    one = tab(server)
+    one.page.route("**/v1/events", lambda route: route.abort())
+    page = one.open("letters")
+    expect(page.get_by_text("Every 3 s")).to_be_visible()
+    world.push(server, "orders", "bug", 1)
+    expect(page.locator("[data-letter]")).to_have_count(1)
+
+
+def test_the_server_restarts_while_the_page_is_open(lot, tab):
+    server = lot()
+    world.push(server, "orders", "bug", 3)
+    server.drained("orders")
+    page = tab(server).open("letters")
+    expect(page.locator("[data-letter]")).to_have_count(3)
+    page.get_by_label("Choose orders-bug-1").check()
+    server.kill()
+    expect(page.get_by_text("The server does not answer")).to_be_visible()
+    expect(page.locator("[data-letter]")).to_have_count(3)
+    expect(page.get_by_label("Choose orders-bug-1")).to_be_checked()
+    server.start()
+    expect(page.get_by_text("The server does not answer")).to_be_hidden()
+    expect(page.get_by_text("Live", exact=True)).to_be_visible()
+    world.push(server, "orders", "bug", 1, start=50)
+    expect(page.locator("[data-letter]")).to_have_count(4)
+
+
+def hostile(server, **more):
+    answer = server.post("/v1/queues/orders/failures", {
+        "task_id": f"evil-{SCRIPT}"[:120], "task_type": SCRIPT, "payload": {"html": SCRIPT, SCRIPT: [SCRIPT]},
+        "error_type": SCRIPT, "error_message": SCRIPT, "stack_trace": f'  File "{SCRIPT}", line 1\n{SCRIPT}',
+        "headers": {"x-evil": SCRIPT}, "key": SCRIPT, "context": {SCRIPT: SCRIPT}, **more})
+    assert answer.status == 200, answer.body
+    return answer.json["letter"]
+
+
+def test_a_hostile_letter_is_text_everywhere(lot, tab):
+    server = lot()
+    letter = hostile(server)
+    server.post(f"/v1/letters/{letter}/escalate", {"why": SCRIPT}, {"Impound-Actor": SCRIPT})
+    one = tab(server)
+    fingerprint = server.message(letter)["failure"]["fingerprint"]
+    for fragment in ["overview", "letters", f"letters/{letter}", "groups", f"groups?group={fingerprint}", "audit",
+                     f"replays/new?ids={letter}"]:
+        page = one.open(fragment)
+        expect(page.get_by_text("window.hacked").first).to_be_visible()
+        assert page.evaluate("window.hacked") is None, fragment
+        assert page.locator("main script, main img, main style").count() == 0, fragment
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), fragment
+
+
+def test_a_line_of_a_million_letters_does_not_hurt(lot, tab):
+    server = lot()
+    long = "A" * 1_000_000
+    letter = hostile(server, task_id="long", error_message=long[:60_000], payload={"line": long, "deep": [[[[long[:5000]]]]]})
+    page = tab(server).open(f"letters/{letter}")
+    expect(page.get_by_text("What happened")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.evaluate("document.body.innerText.length") < 50_000, "the rest is shown when it is asked for"
+    page.get_by_role("button", name="characters more").first.click()
+    page.wait_for_function("document.body.innerText.length > 900000")
+
+
+def test_bytes_that_are_no_text_are_shown_as_base64(lot, tab):
+    server = lot()
+    data = bytes(range(256))
+    server.post("/v1/queues/orders/messages", {"id": "raw", "content_type": "application/octet-stream",
+                                               "body_base64": base64.b64encode(data).decode()})
+    world.push(server, "orders", "bug", 1)
+    server.drained("orders")
+    raw = server.message("raw")
+    page = tab(server).open(f"letters/{raw['id']}")
+    expect(page.get_by_text(base64.b64encode(data).decode()[:40])).to_be_visible()
+    expect(page.get_by_text("shown as base64")).to_be_visible()

@@ -1,0 +1,53 @@
+/* query: something of the API on a page, kept current. What was shown stays while it is asked for anew, and
+   while the server does not answer. */
+import { untrack } from "svelte";
+import { get, Problem, UNREACHABLE } from "./api";
+import { live, onLive, type Topic } from "./live.svelte";
+
+export class Query<T> {
+  data = $state.raw<T>();
+  problem = $state.raw<Problem>();
+  loading = $state(true);
+  private asked?: AbortController;
+  private shown?: string;
+
+  /* `path` is read reactively; null asks for nothing. In a component's start only. */
+  constructor(
+    private readonly path: () => string | null,
+    topics: Topic[],
+  ) {
+    $effect(() => {
+      const wanted = this.path();
+      untrack(() => this.load(wanted, true));
+      return () => this.asked?.abort();
+    });
+    $effect(() => onLive(topics, () => void this.load(this.path(), false)));
+  }
+
+  async again(): Promise<void> {
+    await this.load(this.path(), true);
+  }
+
+  private async load(path: string | null, urgent: boolean): Promise<void> {
+    if (path === null || (!urgent && this.asked)) return;
+    this.asked?.abort();
+    const asked = (this.asked = new AbortController());
+    if (path !== this.shown) this.loading = true;
+    try {
+      const data = await get<T>(path, asked.signal);
+      if (asked.signal.aborted) return;
+      this.data = data;
+      this.shown = path;
+      this.problem = undefined;
+      live.heard(true);
+    } catch (trouble) {
+      if (asked.signal.aborted) return;
+      this.problem = trouble instanceof Problem ? trouble : new Problem(-1, "Not understood", String(trouble));
+      if (this.problem.status !== UNREACHABLE && path !== this.shown) this.data = undefined;
+      live.heard(this.problem.status !== UNREACHABLE);
+    } finally {
+      if (this.asked === asked) this.asked = undefined;
+      if (!asked.signal.aborted) this.loading = false;
+    }
+  }
+}
