@@ -98,6 +98,8 @@ void config_restart_needed(const struct config *old, const struct config *new, s
         note(out, "server.max_body");
     if (old->jq_timeout_ms != new->jq_timeout_ms)
         note(out, "server.jq_timeout");
+    if (old->payloads != new->payloads)
+        note(out, "server.payloads");
     if (!bytes_eq(old->store_path, new->store_path))
         note(out, "store");
     compare_queues(old, new, out);

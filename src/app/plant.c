@@ -287,6 +287,7 @@ static enum status open_port(struct plant *plant, struct err *err) {
                                      .alerts = alarm_alerts(plant->alarm),
                                      .config = config_current_view(&plant->current),
                                      .version = BYTES(IMPOUND_VERSION),
+                                     .payloads_hidden = plant->started->payloads == PAYLOADS_HIDDEN,
                                      .seed = random_seed()};
     struct server *server;
     enum status status = server_start(&options, &server, err);
