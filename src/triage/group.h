@@ -51,6 +51,11 @@ struct group {
 size_t group_collect(struct store *store, struct bytes dlq, struct arena *arena,
                      struct group **out);
 
+/* The newest letter of a group, or when that has left the store the newest one that waits.
+ * NOT_FOUND: none is left. Waits. */
+enum status group_sample(struct store *store, const struct group *group, struct store_held **out,
+                         struct err *err);
+
 /* Appends {"groups":[…],"cursor":…}. `cursor`: from the page before, or empty. */
 enum status group_list(struct triage *triage, struct bytes dlq, struct bytes cursor, size_t limit,
                        struct buf *out, struct err *err);

@@ -63,6 +63,19 @@ def lot(serve, handler):
     return server
 
 
+def test_a_group_whose_newest_letter_left_the_store_shows_another_one(serve, handler):
+    archive = {"when": {"key": "old"}, "do": "archive", "every": "1s"}
+    server = serve({"orders": queue(handler(failing).url, dlq={"archive": "file:archive/", "triage": [archive]})})
+    push_prices(server, [17])
+    kept, = server.letters("orders.dlq")
+    server.push("orders", {"price": 18}, key="old")
+    eventually(lambda: groups(server)[0]["total"] == 2 and groups(server)[0]["count"] == 1, "the newest has left")
+    one, = groups(server)
+    assert (one["error_type"], one["category"], one["sample"]) == ("PriceError", kept["category"], kept["id"])
+    assert one["error_message"] == "no price for item 17"
+    assert "PriceError" in server.cli("groups", "rule", one["fingerprint"], "--do", "retry")
+
+
 def test_letters_with_one_cause_are_one_group_over_all_dlqs(lot):
     prices, order = groups(lot)
     assert re.fullmatch("[0-9a-f]{16}", prices["fingerprint"])
