@@ -76,8 +76,9 @@ enum status group_patch(struct triage *triage, uint64_t fingerprint,
 /* What is worth an alert. */
 struct group_news {
     uint64_t fingerprint;
-    struct bytes dlq; /* of the group; the first when there are several */
-    bool returned;    /* else it is new */
+    struct bytes dlq;     /* of the group; the first when there are several */
+    bool returned;        /* else it is new */
+    struct bytes failure; /* "type: message" of its newest letter; empty when that has left */
 };
 /* Groups that appeared within the last `within_ms` and are not muted, and resolved ones that came
  * back in that time; what came back is noted, and the versions of the newest letters. Waits. */

@@ -150,6 +150,9 @@ def test_a_resolved_group_that_returns_is_open_again_and_alerts(lot):
     subject = f"/{prices['fingerprint']}"
     eventually(lambda: any(name == "DLQGroupReturned" and about.endswith(subject) for name, about in firing(lot)),
                "the alert of its return")
+    summary, = [alert["summary"] for alert in lot.get("/v1/alerts").json["alerts"]
+                if alert["alert"] == "DLQGroupReturned"]
+    assert summary.endswith("is back: PriceError: no price for item 21")
     eventually(lambda: any(entry["what"] == "group.returned" and entry["subject"] == prices["fingerprint"]
                            for entry in lot.get("/v1/audit").json["audit"]), "its place in the audit")
     # When it returned stays, whatever comes afterwards; resolved again, it is.
@@ -168,6 +171,9 @@ def test_a_muted_group_raises_no_alert(serve, handler):
     eventually(lambda: len(groups(server)) == 2, "another group")
     other = next(one["fingerprint"] for one in groups(server) if one["fingerprint"] != muted)
     eventually(lambda: ("DLQNewGroup", f"orders.dlq/{other}") in firing(server), "the other one's alert")
+    told, = [alert["summary"] for alert in server.get("/v1/alerts").json["alerts"]
+             if alert["subject"] == f"orders.dlq/{other}"]
+    assert "Error: " in told
     eventually(lambda: ("DLQNewGroup", f"orders.dlq/{muted}") not in firing(server), "none for the muted one")
 
 
