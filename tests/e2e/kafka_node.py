@@ -1,5 +1,4 @@
 """A Kafka node for the scenarios, and its own client."""
-import glob
 import importlib
 import os
 import shutil
@@ -9,16 +8,8 @@ import urllib.parse
 
 import pytest
 
-from brokers import START_PATIENCE_S, Process
-from harness import ROOT, eventually, free_port
-
-
-def parts(name):
-    """Where tools/fetch.sh put what Debian does not have."""
-    found = sorted(glob.glob(os.path.join(ROOT, "build-parts", f"{name}-*", "")))
-    if not found:
-        pytest.skip(f"{name} was not fetched (tools/fetch.sh)")
-    return found[-1]
+from brokers import START_PATIENCE_S, Process, parts
+from harness import eventually, free_port
 
 
 def confluent_kafka():
