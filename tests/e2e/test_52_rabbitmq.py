@@ -288,3 +288,32 @@ def test_what_no_queue_takes_is_an_error_and_not_a_loss(serve, handler, rabbit):
         channel.queue_bind("gone", "answers", "gone")
     scenes.finished(server, lane)
     assert rabbit.messages("gone") == 1
+
+
+def test_tls(serve, handler, rabbit):
+    """A certificate that is not trusted is not talked to."""
+    lane = Lane(rabbit)
+    worker = handler()
+    where = f"localhost:{rabbit.tls_port}/?queue={lane.name}"  # librabbitmq looks for names alone
+    for source, words in ((f"amqps://{where}", "certificate is not trusted"),
+                          (f"amqps://127.0.0.1:{rabbit.port}/?queue={lane.name}", "TLS failed"),
+                          (f"amqps://{where}&ca=/no/such.pem", "file cannot be read")):
+        lane.source = source
+        server = serve(scenes.queues(lane, {"http": worker.url}))
+        eventually(lambda one=server, said=words: said in (trouble(one) or ""), f"it says {words}")
+    lane.publish([{"id": "m-1"}])
+    assert worker.count() == 0
+    lane.source = f"amqps://{where}&ca={rabbit.ca_file}"
+    server = serve(scenes.queues(lane, {"http": worker.url}))
+    eventually(lambda: worker.ids() == ["m-1"], "it is handled")
+    scenes.finished(server, lane)
+
+
+def test_of_several_hosts_one_that_answers_is_found(serve, handler, rabbit):
+    lane = Lane(rabbit)
+    worker = handler()
+    lane.source = f"amqp://127.0.0.1:1,127.0.0.1:{rabbit.port}/?queue={lane.name}"
+    server = serve(scenes.queues(lane, {"http": worker.url}))
+    lane.publish([{"id": "m-1"}])
+    scenes.finished(server, lane)
+    assert worker.ids() == ["m-1"]
