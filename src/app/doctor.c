@@ -32,8 +32,8 @@ static int gone(const char *path) {
     fprintf(stderr,
             "impound doctor: the SQLite file %s is gone, but its journal %s.d is there.\n"
             "Put a copy of the file back if there is one: the journal brings it up to date.\n"
-            "Otherwise `impound doctor --repair` makes a new one of what the journal still "
-            "holds.\n",
+            "Otherwise `impound doctor --repair` makes a new one of what the journal and the packs "
+            "beside it hold.\n",
             path, path);
     return status_exit(STATUS_CORRUPT);
 }

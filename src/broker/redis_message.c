@@ -129,3 +129,30 @@ struct store_held *redis_message_of_entry(struct bytes stream, struct bytes grou
         envelope->content_type = content_looks(held->body);
     return held;
 }
+
+/* ---- letters in lists ---- */
+
+static struct bytes header_of(const struct sink_item *item, const char *name) {
+    for (size_t i = item->header_count; i > 0; i--)
+        if (bytes_is(item->headers[i - 1].name, name))
+            return item->headers[i - 1].value;
+    return BYTES_NONE;
+}
+
+bool redis_message_record(const struct sink_item *item, struct buf *out) {
+    struct json body;
+    struct bytes reason = header_of(item, "dlq-reason"), at = header_of(item, "dlq-failed-at");
+    if (!reason.len || !at.len || json_parse(item->body, &body, NULL) != STATUS_OK ||
+        body.type != JSON_OBJECT)
+        return false;
+    struct bytes inside = bytes_cut(body.text, 0, body.text.len - 1);
+    bool empty = bytes_trim(bytes_cut(inside, 1, inside.len)).len == 0;
+    struct json_out json = {.buf = out, .comma = !empty};
+    buf_bytes(out, inside);
+    json_key(&json, "dlq_reason");
+    json_put(&json, reason);
+    json_key(&json, "dlq_at");
+    buf_bytes(out, at);
+    buf_char(out, '}');
+    return true;
+}

@@ -70,6 +70,8 @@ class Kafka(Process):
             "offsets.topic.replication.factor": 1, "offsets.topic.num.partitions": 1,
             "transaction.state.log.replication.factor": 1, "transaction.state.log.min.isr": 1,
             "group.initial.rebalance.delay.ms": 0, "group.min.session.timeout.ms": 1000,
+            # A node that was killed is back as soon as this is over.
+            "broker.session.timeout.ms": 2000, "broker.heartbeat.interval.ms": 500,
             "auto.create.topics.enable": "false",
         }
         with open(self.config_path, "w", encoding="utf-8") as out:

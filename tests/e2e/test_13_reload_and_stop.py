@@ -285,7 +285,7 @@ def test_check_prints_the_effective_policy_or_every_mistake_with_its_place(tmp_p
 @pytest.mark.parametrize("text, word", [
     ("queues:\n  orders:\n    source: 'kafka://h/t'\n    handler: {http: 'http://h/'}\n", "not in this version"),
     ("store: postgresql://u@h/db\n" + GOOD, "not in this version"),
-    (GOOD + "    dlq: {mirror: 'kafka://h/t'}\n", "not in this version"),
+    (GOOD + "    dlq: {mirror: 'sqs://h/t'}\n", "not in this version"),
     (GOOD + "    dlq: {on_full: spill}\n", "archive"),
     (GOOD + "    classify: {rules: [{when: {message: '('}, do: dlq}]}\n", "message"),
     (GOOD + "    classify: {rules: [{when: {jq: '.['}, do: dlq}]}\n", "jq"),
@@ -406,12 +406,14 @@ def test_a_malformed_sqlite_file_is_told_apart_and_the_advice_works(serve, handl
     with open(path, "r+b") as file:
         file.seek(8192)
         file.write(b"rubbish!" * 8192)
-    for words in (["doctor"], ["doctor", "--repair"]):
-        told = impound(*words, "-c", server.config_path)
-        assert told.returncode == 1 and "malformed" in told.stderr and "move it away" in told.stderr, told
+    told = impound("doctor", "-c", server.config_path)
+    assert told.returncode == 1 and "malformed" in told.stderr and "doctor --repair" in told.stderr, told
     refused = impound("serve", "-c", server.config_path)
     assert refused.returncode == 1 and "impound doctor" in refused.stderr, refused
-    os.rename(path, path + ".bad")
-    assert impound("doctor", "-c", server.config_path, "--repair").returncode == 0
+    repaired = impound("doctor", "-c", server.config_path, "--repair")
+    assert repaired.returncode == 0 and "rebuilt" in repaired.stdout, repaired
+    assert os.path.exists(path + ".damaged"), "it is set aside, not thrown away"
+    assert impound("doctor", "-c", server.config_path).returncode == 0
     server.start()
-    assert all(server.message(one) for one in ids), "the journal still held them all"
+    assert all(server.message(one)["state"] == "queued" for one in ids), "the journal still held them all"
+    assert server.queue("orders")["depth"] == len(ids)

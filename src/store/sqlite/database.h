@@ -41,6 +41,8 @@ enum { DATABASE_ROW_VALUES = 28, DATABASE_ROWS = 8 };
     X(META_SET, "INSERT OR REPLACE INTO meta VALUES (?1, ?2)")                                     \
     X(QUEUES, "SELECT number, name, facts FROM queues")                                            \
     X(QUEUE_SET, "INSERT OR REPLACE INTO queues VALUES (?1, ?2, ?3)")                              \
+    X(QUEUE_NAME, "INSERT INTO queues VALUES (?1, ?2, NULL) ON CONFLICT DO UPDATE SET name = ?2")  \
+    X(QUEUE_NUMBER, "SELECT number FROM queues WHERE name = ?1")                                   \
     X(COUNTERS, "SELECT dlq, kind, category, reason, count FROM counters")                         \
     X(COUNTER_SET, "INSERT OR REPLACE INTO counters VALUES (?1, ?2, ?3, ?4, ?5)")                  \
     X(AGES, "SELECT dlq, start_ms, end_ms, oldest_ms, count FROM ages")                            \
@@ -94,6 +96,7 @@ enum { DATABASE_ROW_VALUES = 28, DATABASE_ROWS = 8 };
     X(ROW_PLACES, "SELECT " DATABASE_PLACES " FROM messages WHERE seq = ?1")                       \
     X(ROW_ENVELOPE_AT, "UPDATE messages SET envelope_at = ?2 WHERE seq = ?1")                      \
     X(ROW_BODY_AT, "UPDATE messages SET body_at = ?2 WHERE seq = ?1")                              \
+    X(ROW_BODY_SET, "UPDATE messages SET body_at = ?2, body_len = ?3 WHERE seq = ?1")              \
     X(PACKS, "SELECT number, bytes, live FROM packs ORDER BY number")                              \
     X(PACK_SET, "INSERT OR REPLACE INTO packs VALUES (?1, ?2, ?3)")                                \
     X(PACK_DELETE, "DELETE FROM packs WHERE number = ?1")                                          \

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "store/sqlite/folder.h"
 #include "store/sqlite/journal_fresh.h"
 #include "store/sqlite/journal_recover.h"
 #include "store/sqlite/journal_rotate.h"
@@ -37,14 +38,9 @@ static enum status check_options(const struct journal_options *options, struct e
 
 /* The folder's own name must be safe before anything in it can be. */
 static enum status make_dir(const struct journal_options *options, struct err *err) {
-    const char *slash = strrchr(options->dir, '/');
-    char *parent = slash == options->dir ? bytes_dup(BYTES("/"))
-                   : slash ? bytes_dup((struct bytes){options->dir, (size_t)(slash - options->dir)})
-                           : bytes_dup(BYTES("."));
     int error = options->disk->vtable->make_dir(options->disk, options->dir);
     if (!error)
-        error = options->disk->vtable->sync_dir(options->disk, parent);
-    free(parent);
+        error = folder_sync_parent(options->disk, options->dir);
     if (error)
         return err_set(err, STATUS_IO, "making %s: %s", options->dir, strerror(error));
     return STATUS_OK;

@@ -219,3 +219,57 @@ enum status pack_walk(const struct pack *pack,
     }
     return status;
 }
+
+/* ---- all that are whole ---- */
+
+static bool is_whole(const uint8_t *bytes, uint64_t left, uint64_t at) {
+    uint64_t len = journal_format_record_len(bytes);
+    return len >= PACK_MARK_BYTES && len <= left - PACK_HEAD_BYTES &&
+           journal_format_record_whole(bytes, at);
+}
+
+static enum status give(const struct pack *pack, const uint8_t *bytes, uint64_t offset,
+                        enum status (*visit)(void *arg, const struct pack_record *record),
+                        void *arg, uint64_t *next) {
+    uint64_t len = journal_format_record_len(bytes) - PACK_MARK_BYTES;
+    struct pack_record record = {.place = {pack_at(pack->number, offset), len},
+                                 .seq = journal_format_get64(bytes + PACK_HEAD_BYTES),
+                                 .part = bytes[PACK_RECORD_BYTES - 1],
+                                 .bytes = {(const char *)bytes + PACK_RECORD_BYTES, (size_t)len}};
+    *next = offset + pack_record_size(len);
+    return visit(arg, &record);
+}
+
+/* In step, a head of length 0 means the next block; out of step, every byte may begin a record. */
+static enum status salvage(const struct pack *pack, const uint8_t *bytes,
+                           enum status (*visit)(void *arg, const struct pack_record *record),
+                           void *arg, uint64_t *lost) {
+    enum status status = STATUS_OK;
+    bool in_step = true;
+    for (uint64_t at = PACK_BLOCK, next; status == STATUS_OK && at + PACK_RECORD_BYTES <= pack->end;
+         at = next) {
+        uint64_t left = PACK_BLOCK - at % PACK_BLOCK;
+        next = at + 1;
+        if (in_step && (left < PACK_HEAD_BYTES || journal_format_record_len(bytes + at) == 0)) {
+            next = at + left;
+        } else if (is_whole(bytes + at, pack->end - at, pack_at(pack->number, at))) {
+            status = give(pack, bytes + at, at, visit, arg, &next);
+            in_step = true;
+        } else {
+            in_step = false;
+            ++*lost;
+        }
+    }
+    return status;
+}
+
+enum status pack_salvage(const struct pack *pack,
+                         enum status (*visit)(void *arg, const struct pack_record *record),
+                         void *arg, uint64_t *lost, struct err *err) {
+    uint8_t *bytes = memory_grow(NULL, pack->end + 1);
+    enum status status = pack_read_run(pack, pack_at(pack->number, 0), bytes, pack->end, err);
+    if (status == STATUS_OK)
+        status = salvage(pack, bytes, visit, arg, lost);
+    free(bytes);
+    return status;
+}

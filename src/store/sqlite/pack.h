@@ -71,6 +71,11 @@ enum status pack_read_run(const struct pack *pack, uint64_t at, uint8_t *to, uin
                           struct err *err);
 enum status pack_record(const uint8_t *record, struct pack_place place, struct bytes *out,
                         struct err *err);
+/* Calls `visit` with every whole record up to `end`, also behind damage; *lost grows by the bytes
+ * that are of none. The record's bytes live for the call. */
+enum status pack_salvage(const struct pack *pack,
+                         enum status (*visit)(void *arg, const struct pack_record *record),
+                         void *arg, uint64_t *lost, struct err *err);
 /* Calls `visit` with every record up to `end`; a non-OK answer stops and is returned. CORRUPT at
  * the first that is not whole. */
 enum status pack_walk(const struct pack *pack,

@@ -131,9 +131,9 @@ static enum status move_bytes(struct database *database, const struct row *row,
     return old ? delete_old_body(database, row->seq, err) : STATUS_OK;
 }
 
-/* Everything but the row itself. */
-static enum status write_around(struct database *database, struct error_texts *texts,
-                                const struct row *row, struct draft *draft, struct err *err) {
+/* What its row referred to before, and its error text. */
+static enum status begin_draft(struct database *database, struct error_texts *texts,
+                               const struct row *row, struct draft *draft, struct err *err) {
     bool found;
     enum status status = STATUS_OK;
     draft->seq = row->seq;
@@ -145,9 +145,14 @@ static enum status write_around(struct database *database, struct error_texts *t
     error_texts_drop(texts, draft->places.error_id);
     if (status == STATUS_OK)
         status = error_texts_add(texts, database, &draft->envelope, &draft->places.error_id, err);
-    if (status == STATUS_OK)
-        status = move_bytes(database, row, &draft->places, err);
     return status;
+}
+
+/* Everything but the row itself. */
+static enum status write_around(struct database *database, struct error_texts *texts,
+                                const struct row *row, struct draft *draft, struct err *err) {
+    enum status status = begin_draft(database, texts, row, draft, err);
+    return status == STATUS_OK ? move_bytes(database, row, &draft->places, err) : status;
 }
 
 static enum status read_envelope(const struct row *row, struct arena *arena, struct envelope *out,
@@ -166,6 +171,23 @@ enum status rows_write(struct database *database, struct error_texts *texts, con
         status = write_around(database, texts, row, &draft, err);
     if (status == STATUS_OK)
         status = write_draft(database, row->fresh ? SQL_ROW_ADD : SQL_ROW_SET, &draft, err);
+    arena_free(&arena);
+    return status;
+}
+
+enum status rows_adopt(struct database *database, struct error_texts *texts, const struct row *row,
+                       struct pack_place place, struct err *err) {
+    struct draft draft;
+    struct arena arena;
+    arena_init_heap(&arena, SCRATCH_BYTES);
+    enum status status = read_envelope(row, &arena, &draft.envelope, err);
+    if (status == STATUS_OK)
+        status = begin_draft(database, texts, row, &draft, err);
+    if (status == STATUS_OK) {
+        packs_drop(database->packs, draft.places.envelope);
+        draft.places.envelope = place;
+        status = write_draft(database, SQL_ROW_SET, &draft, err);
+    }
     arena_free(&arena);
     return status;
 }

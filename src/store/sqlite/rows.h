@@ -8,6 +8,7 @@
 #include "core/envelope.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/error_texts.h"
+#include "store/sqlite/pack.h"
 
 struct row {
     uint64_t seq;
@@ -21,6 +22,9 @@ struct row {
 /* Inserts or updates. CORRUPT when the envelope cannot be read. */
 enum status rows_write(struct database *database, struct error_texts *texts, const struct row *row,
                        struct err *err);
+/* The same of an envelope that stands in a pack already, at `place`. */
+enum status rows_adopt(struct database *database, struct error_texts *texts, const struct row *row,
+                       struct pack_place place, struct err *err);
 /* The same for many: fresh rows may be written by a later call, by rows_batch_flush at the latest.
  * The row's mark must live until then. */
 struct rows_batch;
