@@ -2,12 +2,15 @@
 import decimal
 import json
 import logging
+import os
+import subprocess
+import sys
 
 import pytest
 
 import scenes
 from brokers import Rabbit
-from harness import eventually, impound, scaled
+from harness import IMPOUND, eventually, impound, scaled
 
 pika = pytest.importorskip("pika")
 logging.getLogger("pika").setLevel(logging.CRITICAL)  # what it cannot reach, it tells at length
@@ -74,6 +77,29 @@ class Channel:
     def __exit__(self, *_):
         if self.connection.is_open:
             self.connection.close()
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_the_contract_of_every_broker(rabbit, kind, tmp_path):
+    """tests/contract/broker_contract.c, on this node."""
+    build = os.path.join(os.path.dirname(os.path.realpath(IMPOUND)), "..", "..")
+    program = os.path.join(build, "tests", "contract", "test_broker_contract_rabbit")
+    if not os.path.exists(program):
+        pytest.skip("the contract suite is not built")
+    left = tmp_path / "left"
+    left.write_text(f"""#!{sys.executable}
+import os, sys
+os.chdir({os.path.dirname(os.path.abspath(__file__))!r})
+sys.path.insert(0, ".")
+import brokers
+node = brokers.Rabbit.__new__(brokers.Rabbit)
+node.folder, node.environment = {rabbit.folder!r}, {rabbit.environment!r}
+print(node.messages(sys.argv[1]))
+""")
+    left.chmod(0o755)
+    done = subprocess.run([program], capture_output=True, text=True, check=False, timeout=300, env={
+        **os.environ, "RABBIT_PORT": str(rabbit.port), "RABBIT_QUEUE_TYPE": kind, "RABBIT_LEFT": str(left)})
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("kind", TYPES)
