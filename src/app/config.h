@@ -124,7 +124,8 @@ struct config {
     uint64_t max_body;        /* 4 MiB */
     int64_t drain_ms;         /* 10 s */
     int64_t jq_timeout_ms;    /* 1 s */
-    struct bytes store_path;  /* of "sqlite:PATH", made absolute by dir */
+    enum config_payloads { PAYLOADS_SHOWN, PAYLOADS_HIDDEN } payloads; /* on the dashboard */
+    struct bytes store_path; /* of "sqlite:PATH", made absolute by dir */
     struct config_queue *queues;
     size_t queue_count;
     struct config_alerts alerts;

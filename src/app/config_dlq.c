@@ -1,5 +1,6 @@
 #include "app/config_dlq.h"
 
+#include "app/config_reply.h"
 #include "app/config_retention.h"
 #include "app/config_triage.h"
 #include "app/config_triage_rules.h"
@@ -33,6 +34,13 @@ static bool read_archive(struct config_reader *reader, const struct config_node 
     return true;
 }
 
+static bool read_mirror(struct config_reader *reader, const struct config_node *node,
+                        const struct config_field *field, void *out) {
+    (void)field;
+    return config_reply_url(reader, node, "mirror",
+                            "a URL such as redis://127.0.0.1/0?list=orders.dlq", out);
+}
+
 /* `out` is the whole of what is said. */
 static bool read_route(struct config_reader *reader, const struct config_node *node,
                        const struct config_field *field, void *out) {
@@ -62,7 +70,7 @@ static const struct config_field dlq_fields[] = {
     CONFIG_VALUE("archive", read_archive, struct said, dlq.archive),
     CONFIG_NUMBER("max_replays", config_value_count, struct said, triage.max_replays, 0,
                   REPLAYS_MOST),
-    CONFIG_NOT_YET("mirror"),
+    CONFIG_VALUE("mirror", read_mirror, struct said, dlq.mirror),
     CONFIG_VALUE("fresh", config_triage_read_fresh, struct said, triage),
     CONFIG_VALUE("retention", config_retention_read, struct said, triage.retention),
     CONFIG_VALUE("triage", config_triage_rules_read, struct said, triage.rules),
@@ -149,6 +157,8 @@ static void apply(struct override *override, struct engine_dlq *dlq) {
         dlq->owner = override->dlq.owner;
     if (config_tree_find(override->node, "archive"))
         dlq->archive = override->dlq.archive;
+    if (config_tree_find(override->node, "mirror"))
+        dlq->mirror = override->dlq.mirror;
 }
 
 static void add_dlq(const struct finish *finish, struct config_queue *queue, const struct said *own,
@@ -234,6 +244,8 @@ static const char *difference(const struct engine_dlq *a, const struct engine_dl
         return "on_full";
     if (!bytes_eq(a->owner, b->owner))
         return "owner";
+    if (!bytes_eq(a->mirror, b->mirror))
+        return "mirror";
     return bytes_eq(a->archive, b->archive) ? NULL : "archive";
 }
 

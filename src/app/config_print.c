@@ -7,6 +7,7 @@
 #include "app/config_print_rules.h"
 #include "app/config_print_triage.h"
 #include "app/config_retention.h"
+#include "app/config_server.h"
 #include "app/sources.h"
 #include "base/instant.h"
 
@@ -23,7 +24,7 @@ static void put_server(struct config_printer *p) {
     size_put(p->out, config->max_body);
     config_printer_duration(p, "\n  drain: ", config->drain_ms);
     config_printer_duration(p, "\n  jq_timeout: ", config->jq_timeout_ms);
-    buf_str(p->out, "\nstore: ");
+    buf_printf(p->out, "\n  payloads: %s\nstore: ", config_payloads_words[config->payloads]);
     struct buf store;
     buf_init_heap(&store, TEXT_MAX);
     buf_printf(&store, "sqlite:%.*s", BYTES_ARG(config->store_path));
@@ -251,6 +252,7 @@ static void put_dlq(struct config_printer *p, const struct engine_dlq *dlq,
                config_on_full_words[dlq->on_full]);
     config_printer_optional(p, "owner", dlq->owner, &comma);
     config_printer_optional(p, "archive", dlq->archive, &comma);
+    config_printer_optional(p, "mirror", dlq->mirror, &comma);
     buf_printf(p->out, ", max_replays: %u", triage->max_replays);
     put_fresh(p, triage);
     put_retention(p, &triage->retention);

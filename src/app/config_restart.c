@@ -37,6 +37,15 @@ static bool same_checks(const struct config_queue *a, const struct config_queue 
     return true;
 }
 
+static bool same_mirrors(const struct config_queue *a, const struct config_queue *b) {
+    if (a->dlq_count != b->dlq_count)
+        return true; /* which DLQs there are applies at once, their mirrors do not */
+    for (size_t i = 0; i < b->dlq_count; i++)
+        if (!bytes_eq(a->dlqs[i].mirror, b->dlqs[i].mirror))
+            return false;
+    return true;
+}
+
 static void compare_queue(const struct config_queue *old, const struct config_queue *new,
                           struct buf *out) {
     if (!bytes_eq(old->source, new->source))
@@ -45,6 +54,8 @@ static void compare_queue(const struct config_queue *old, const struct config_qu
         buf_printf(out, "queues.%.*s.handler changed: restart to apply\n", BYTES_ARG(old->name));
     if (!config_same_handler(old->compensate, new->compensate))
         buf_printf(out, "queues.%.*s.compensate changed: restart to apply\n", BYTES_ARG(old->name));
+    if (!same_mirrors(old, new))
+        buf_printf(out, "queues.%.*s.dlq.mirror changed: restart to apply\n", BYTES_ARG(old->name));
     if (old->order != new->order)
         buf_printf(out, "queues.%.*s.order changed: restart to apply\n", BYTES_ARG(old->name));
     if (!same_checks(old, new))
@@ -87,6 +98,8 @@ void config_restart_needed(const struct config *old, const struct config *new, s
         note(out, "server.max_body");
     if (old->jq_timeout_ms != new->jq_timeout_ms)
         note(out, "server.jq_timeout");
+    if (old->payloads != new->payloads)
+        note(out, "server.payloads");
     if (!bytes_eq(old->store_path, new->store_path))
         note(out, "store");
     compare_queues(old, new, out);

@@ -15,6 +15,9 @@ enum {
     JQ_TIMEOUT_MOST_MS = 60 * 1000,
 };
 
+const char *const config_payloads_words[] = {
+    [PAYLOADS_SHOWN] = "shown", [PAYLOADS_HIDDEN] = "hidden", NULL};
+
 static const struct bytes store_scheme = BYTES("sqlite:");
 static const struct bytes default_store = BYTES("impound.db");
 
@@ -66,6 +69,7 @@ static const struct config_field server_fields[] = {
     CONFIG_NUMBER("drain", config_value_duration, struct config, drain_ms, 0, DRAIN_MOST_MS),
     CONFIG_NUMBER("jq_timeout", config_value_duration, struct config, jq_timeout_ms, 1,
                   JQ_TIMEOUT_MOST_MS),
+    CONFIG_WORD("payloads", struct config, payloads, config_payloads_words),
 };
 const struct config_table config_server_table = CONFIG_TABLE(server_fields);
 

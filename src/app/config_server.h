@@ -5,6 +5,7 @@
 #include "app/config_reader.h"
 
 extern const struct config_table config_server_table;
+extern const char *const config_payloads_words[];
 
 /* What stands when the file says nothing. */
 void config_server_init(struct config *config);

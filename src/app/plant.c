@@ -36,6 +36,8 @@ struct line {
     struct engine_handler *handlers;
     size_t handler_count;
     struct engine_handler compensate; /* its handler NULL: none */
+    struct engine_mirror *mirrors;
+    size_t mirror_count;
 };
 
 struct plant {
@@ -106,6 +108,15 @@ static struct broker *make_broker(struct plant *plant, const struct config_queue
     return sources_new(&options);
 }
 
+static void make_mirrors(struct plant *plant, const struct config_queue *queue, struct line *line) {
+    line->mirrors = memory_array(queue->dlq_count, sizeof *line->mirrors);
+    for (size_t i = 0; i < queue->dlq_count; i++)
+        if (queue->dlqs[i].mirror.len)
+            line->mirrors[line->mirror_count++] = (struct engine_mirror){
+                queue->dlqs[i].name,
+                sinks_get(&plant->sinks, queue->dlqs[i].mirror, &clock_system)};
+}
+
 static enum status add_queue(struct plant *plant, const struct config_queue *queue,
                              struct err *err) {
     struct line *line = &plant->lines[plant->line_count++];
@@ -123,8 +134,11 @@ static enum status add_queue(struct plant *plant, const struct config_queue *que
             (struct engine_handler){.handler = make_handler(plant, queue->compensate),
                                     .batch = 1,
                                     .edit = queue->compensate->edit};
+    make_mirrors(plant, queue, line);
     struct engine_queue_options options = {
         .name = queue->name,
+        .mirrors = line->mirrors,
+        .mirror_count = line->mirror_count,
         .compensate = queue->compensate ? &line->compensate : NULL,
         .lease_reply = reply_of(plant, &queue->handlers[0].reply),
         .rules = config_rules(queue),
@@ -273,6 +287,7 @@ static enum status open_port(struct plant *plant, struct err *err) {
                                      .alerts = alarm_alerts(plant->alarm),
                                      .config = config_current_view(&plant->current),
                                      .version = BYTES(IMPOUND_VERSION),
+                                     .payloads_hidden = plant->started->payloads == PAYLOADS_HIDDEN,
                                      .seed = random_seed()};
     struct server *server;
     enum status status = server_start(&options, &server, err);
@@ -357,6 +372,7 @@ static void free_line(struct line *line) {
     if (line->compensate.handler)
         line->compensate.handler->vtable->free(line->compensate.handler);
     free(line->handlers);
+    free(line->mirrors);
 }
 
 /* After the port: requests try receivers out. */

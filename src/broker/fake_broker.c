@@ -83,6 +83,15 @@ size_t fake_server_count(const struct fake_server *server) {
     return server->count;
 }
 
+bool fake_server_has(const struct fake_server *server, const char *id) {
+    const struct list *both[] = {&server->waiting, &server->given};
+    for (size_t i = 0; i < 2; i++)
+        for (struct list *node = both[i]->next; node != both[i]; node = node->next)
+            if (strcmp(message_at(node)->id, id) == 0)
+                return true;
+    return false;
+}
+
 void fake_server_set_deliveries(struct fake_server *server, uint32_t deliveries) {
     LIST_EACH(node, &server->waiting)
     message_at(node)->deliveries = deliveries - 1;
@@ -190,6 +199,7 @@ static void hand_back(struct broker *broker, struct store_held *held, struct ins
         list_remove(&message->link);
         list_push_back(&server->waiting, &message->link);
         message->due = due.mono;
+        message->deliveries--; /* it costs the message nothing */
     }
     store_held_free(held);
 }

@@ -13,6 +13,7 @@ void fake_server_free(struct fake_server *server); /* its consumers are gone */
 void fake_server_push(struct fake_server *server, const char *id, const char *key,
                       struct bytes body);
 size_t fake_server_count(const struct fake_server *server); /* everything that was not settled */
+bool fake_server_has(const struct fake_server *server, const char *id); /* of that, this one */
 /* How often the next delivery of everything is said to be. */
 void fake_server_set_deliveries(struct fake_server *server, uint32_t deliveries);
 /* What was given to consumers and not settled is given again, while they still have it. */

@@ -7,11 +7,10 @@ static const struct kafka_client_setting common[] = {
     {"client.software.name", "impound"},
     {"client.software.version", IMPOUND_VERSION},
     {"reconnect.backoff.ms", "100"},
-    {"reconnect.backoff.max.ms", "5000"},
+    {"reconnect.backoff.max.ms", "2000"},
     {"socket.timeout.ms", "10000"},
     {"socket.keepalive.enable", "true"},
     {"topic.metadata.refresh.interval.ms", "5000"}, /* partitions that are added, topics made */
-    {"log.connection.close", "false"},
 };
 
 /* What librdkafka says beside its callbacks is for whoever debugs it. */
@@ -136,14 +135,16 @@ enum status kafka_client_trouble(const struct kafka_url *url, rd_kafka_resp_err_
 }
 
 enum status kafka_client_probe(rd_kafka_t *client, const struct kafka_url *url, int timeout_ms,
-                               struct err *err) {
+                               size_t *partitions, struct err *err) {
     const struct rd_kafka_metadata *metadata = NULL;
     rd_kafka_topic_t *topic = rd_kafka_topic_new(client, url->topic.ptr, NULL);
     if (!topic)
         return kafka_client_trouble(url, rd_kafka_last_error(), NULL, err);
     rd_kafka_resp_err_t code = rd_kafka_metadata(client, 0, topic, &metadata, timeout_ms);
-    if (code == RD_KAFKA_RESP_ERR_NO_ERROR && metadata->topic_cnt == 1)
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
         code = metadata->topics[0].err;
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
+        *partitions = (size_t)metadata->topics[0].partition_cnt;
     if (code == RD_KAFKA_RESP_ERR__TRANSPORT) /* nobody said anything in all the time */
         code = RD_KAFKA_RESP_ERR__TIMED_OUT;
     if (metadata)

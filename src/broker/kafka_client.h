@@ -20,8 +20,9 @@ rd_kafka_t *kafka_client_new(rd_kafka_type_t type, const struct kafka_url *url,
 enum status kafka_client_trouble(const struct kafka_url *url, rd_kafka_resp_err_t code,
                                  const char *detail, struct err *err);
 
-/* Asks for the topic and waits for the answer. OK: the cluster is there and has it. */
+/* Asks for the topic and waits for the answer. OK: the cluster is there and has it, in so many
+ * partitions. */
 enum status kafka_client_probe(rd_kafka_t *client, const struct kafka_url *url, int timeout_ms,
-                               struct err *err);
+                               size_t *partitions, struct err *err);
 
 #endif

@@ -4,7 +4,7 @@
 
 enum {
     KAFKA_COMMIT_EVERY_MS = 100,
-    KAFKA_COMMIT_LIST_MAX = 1024, /* partitions in one commit */
+    KAFKA_COMMIT_LIST_MAX = 4096, /* partitions in one commit */
     KAFKA_FAREWELL_MS = 3000,     /* the last commit before a partition is let go, at most */
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "broker/kafka_commit.h"
+#include "broker/kafka_lag.h"
 #include "broker/kafka_message.h"
 
 enum {
@@ -16,16 +17,8 @@ enum {
     KAFKA_PROBE_SOON_MS = 500,     /* while there is trouble */
     KAFKA_PROBE_TIMEOUT_MS = 3000, /* a broker that is silent for so long does not answer */
     KAFKA_PROBE_LOST_MS = 1000,    /* … while it is known not to */
-    KAFKA_LOOK_EVERY_MS = 1000,    /* at the ends of logs */
-    KAFKA_LOOK_TIMEOUT_MS = 1000,
-    KAFKA_LOOK_MAX = 64,       /* partitions that the server is asked about in one look */
-    KAFKA_TURN_READ_MAX = 128, /* records of one partition before another has its turn */
-    KAFKA_SLEEP_MS = 1000,     /* librdkafka wants to be polled now and then */
-};
-
-struct kafka_feed {
-    rd_kafka_queue_t *queue; /* NULL: not ours */
-    bool looked;             /* its committed offset is known */
+    KAFKA_TURN_READ_MAX = 128,     /* records of one partition before another has its turn */
+    KAFKA_SLEEP_MS = 1000,         /* librdkafka wants to be polled now and then */
 };
 
 static void on_event(rd_kafka_t *client, void *arg) {
@@ -92,6 +85,7 @@ static void pause_or_resume(struct kafka_group *group) {
 
 static void assign(struct kafka_group *group, const rd_kafka_topic_partition_list_t *list) {
     /* The feeds come first, so that no record goes elsewhere. */
+    kafka_hand_join(group->hand);
     for (int i = 0; i < list->cnt; i++)
         open_feed(group, list->elems[i].partition);
     rd_kafka_assign(group->client, list);
@@ -119,21 +113,19 @@ static void on_rebalance(rd_kafka_t *client, rd_kafka_resp_err_t code,
         revoke(group);
 }
 
-/* The end of one connection is no trouble yet: there may be other brokers. */
+/* The end of one connection is no trouble yet, as there may be other brokers: a probe tells. */
 static void on_error(rd_kafka_t *client, int code, const char *detail, void *arg) {
     struct kafka_group *group = arg;
     char why[256];
-    if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) {
-        group->next_probe = (struct mono){0};
-        group->alive = false;
-        return;
-    }
-    group->broken |= code == RD_KAFKA_RESP_ERR__FATAL;
+    group->next_probe = (struct mono){0};
+    group->alive = false;
     if (code == RD_KAFKA_RESP_ERR__FATAL) {
+        group->broken = true;
         code = rd_kafka_fatal_error(client, why, sizeof why);
         detail = why;
     }
-    kafka_client_trouble(group->url, code, detail, &group->last);
+    if (code != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
+        kafka_client_trouble(group->url, code, detail, &group->last);
 }
 
 static bool open_client(struct kafka_group *group, struct err *err) {
@@ -265,13 +257,12 @@ static void probe(struct kafka_group *group, struct mono now) {
     if (now.ms < group->next_probe.ms)
         return;
     bool alive = group->alive && is_connected(group);
+    int patience_ms = is_connected(group) ? KAFKA_PROBE_TIMEOUT_MS : KAFKA_PROBE_LOST_MS;
     group->alive = false;
     group->next_probe = mono_after(now, KAFKA_PROBE_EVERY_MS);
     enum status status = alive ? STATUS_OK
-                               : kafka_client_probe(group->client, group->url,
-                                                    is_connected(group) ? KAFKA_PROBE_TIMEOUT_MS
-                                                                        : KAFKA_PROBE_LOST_MS,
-                                                    &err);
+                               : kafka_client_probe(group->client, group->url, patience_ms,
+                                                    &group->partition_count, &err);
     if (status != STATUS_OK) {
         serve(group, now); /* who could not be reached, and why */
         bool silent = status == STATUS_UNREACHABLE && group->last.status != STATUS_OK;
@@ -283,47 +274,6 @@ static void probe(struct kafka_group *group, struct mono now) {
         group->next_probe = mono_after(now, KAFKA_PROBE_SOON_MS);
     else if (!is_connected(group))
         contact_made(group->contact);
-}
-
-/* Where the group stood in a partition when it became ours. */
-static int64_t committed_offset(struct kafka_group *group, int32_t number, int64_t low) {
-    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
-    rd_kafka_topic_partition_list_add(list, group->url->topic.ptr, number);
-    int64_t offset = -1;
-    if (rd_kafka_committed(group->client, list, KAFKA_LOOK_TIMEOUT_MS) ==
-        RD_KAFKA_RESP_ERR_NO_ERROR)
-        offset = list->elems[0].offset >= low ? list->elems[0].offset : low;
-    rd_kafka_topic_partition_list_destroy(list);
-    return offset;
-}
-
-/* A log that is being read tells its end with every answer; of others it is asked. */
-static bool look_at(struct kafka_group *group, int32_t number) {
-    struct kafka_feed *feed = &group->feeds[number];
-    bool ask = !feed->looked || group->paused || kafka_hand_is_full(group->hand, number);
-    const char *topic = group->url->topic.ptr;
-    int64_t low = 0, high = -1, committed = -1;
-    if (!ask) {
-        rd_kafka_get_watermark_offsets(group->client, topic, number, &low, &high);
-    } else if (rd_kafka_query_watermark_offsets(group->client, topic, number, &low, &high,
-                                                KAFKA_LOOK_TIMEOUT_MS) ==
-                   RD_KAFKA_RESP_ERR_NO_ERROR &&
-               !feed->looked) {
-        committed = committed_offset(group, number, low);
-        feed->looked = committed >= 0;
-    }
-    kafka_hand_seen(group->hand, number, committed, high);
-    return ask;
-}
-
-static void look(struct kafka_group *group, struct mono now) {
-    if (now.ms < group->next_look.ms || !is_connected(group))
-        return;
-    group->next_look = mono_after(now, KAFKA_LOOK_EVERY_MS);
-    size_t asked = 0;
-    for (size_t i = 0; i < group->feed_count && asked < KAFKA_LOOK_MAX; i++)
-        if (group->feeds[i].queue)
-            asked += look_at(group, (int32_t)i);
 }
 
 /* ---- the outside ---- */
@@ -357,7 +307,7 @@ struct mono kafka_group_turn(struct kafka_group *group, struct clock *clock) {
     bool more = read_feeds(group);
     kafka_commit_some(group, now);
     probe(group, now);
-    look(group, now);
+    kafka_lag_look(group, now);
     bool to_commit = !group->committing && kafka_hand_has_settled(group->hand);
     struct mono sleep = mono_after(now, KAFKA_SLEEP_MS);
     return more ? now : to_commit ? mono_earlier(group->next_commit, sleep) : sleep;

@@ -19,7 +19,11 @@
 #include "broker/kafka_client.h"
 #include "broker/kafka_hand.h"
 
-struct kafka_feed; /* one partition's records */
+/* One partition's records. */
+struct kafka_feed {
+    rd_kafka_queue_t *queue; /* NULL: not ours */
+    bool looked;             /* its committed offset is known */
+};
 
 struct kafka_group {
     const struct kafka_url *url;
@@ -31,9 +35,10 @@ struct kafka_group {
     rd_kafka_t *client; /* NULL: not made */
     struct kafka_feed *feeds;
     size_t feed_count;
-    size_t turn;     /* which partition is read first */
-    bool subscribed; /* from when messages are first wanted */
-    bool joined;     /* partitions were shared out, some of them or none to us */
+    size_t partition_count; /* of the topic, as last known */
+    size_t turn, look;      /* which partition is read, or looked at, first */
+    bool subscribed;        /* from when messages are first wanted */
+    bool joined;            /* partitions were shared out, some of them or none to us */
     bool paused;
     bool broken;     /* librdkafka gave up on this client */
     bool committing; /* an answer is awaited */

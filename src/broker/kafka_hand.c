@@ -136,7 +136,7 @@ struct mono kafka_hand_next_wake(struct kafka_hand *hand) {
 /* Before a first record was read, what was committed says where reading begins. */
 static uint64_t partition_lag(const struct kafka_partition *partition) {
     int64_t from = partition->ledger.next >= 0 ? partition->ledger.next : partition->committed;
-    bool known = partition->ours && partition->high >= 0 && from >= 0;
+    bool known = (partition->ours || partition->watched) && partition->high >= 0 && from >= 0;
     return known && partition->high > from ? (uint64_t)(partition->high - from) : 0;
 }
 
@@ -257,6 +257,23 @@ void kafka_hand_committed(struct kafka_hand *hand, int32_t number, int64_t offse
     pthread_mutex_lock(&hand->mutex);
     if (is_ours(hand, number) && offset > hand->partitions[number].committed)
         hand->partitions[number].committed = offset;
+    pthread_mutex_unlock(&hand->mutex);
+}
+
+void kafka_hand_join(struct kafka_hand *hand) {
+    pthread_mutex_lock(&hand->mutex);
+    for (size_t i = 0; i < hand->partition_count; i++)
+        hand->partitions[i].watched = false;
+    pthread_mutex_unlock(&hand->mutex);
+}
+
+void kafka_hand_watch(struct kafka_hand *hand, int32_t number, int64_t committed, int64_t high) {
+    pthread_mutex_lock(&hand->mutex);
+    make_partitions(hand, (size_t)number + 1);
+    struct kafka_partition *partition = &hand->partitions[number];
+    partition->watched = true;
+    partition->committed = committed;
+    partition->high = high;
     pthread_mutex_unlock(&hand->mutex);
 }
 

@@ -32,6 +32,7 @@ struct kafka_item {
 
 struct kafka_partition {
     bool ours;
+    bool watched; /* not ours, but nobody else's lag either: we are no member of the group */
     struct kafka_ledger ledger;
     int64_t unseen;    /* from here on, records came after it was assigned; -1: not known yet */
     int64_t committed; /* as the server knows it */
@@ -85,7 +86,11 @@ struct kafka_hand_commit {
 };
 size_t kafka_hand_commits(struct kafka_hand *hand, struct kafka_hand_commit *out, size_t max);
 void kafka_hand_committed(struct kafka_hand *hand, int32_t number, int64_t offset);
-/* What the server says of a partition: what the group committed (-1: not asked), and its end. */
+/* We are a member: what lies in partitions of others is theirs. */
+void kafka_hand_join(struct kafka_hand *hand);
+/* What the server says of a partition, while we are no member. */
+void kafka_hand_watch(struct kafka_hand *hand, int32_t number, int64_t committed, int64_t high);
+/* What it says of one of ours: what the group committed (-1: not asked), and its end. */
 void kafka_hand_seen(struct kafka_hand *hand, int32_t number, int64_t committed, int64_t high);
 
 #endif

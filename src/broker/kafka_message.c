@@ -1,6 +1,7 @@
 #include "broker/kafka_message.h"
 
 #include "base/json.h"
+#include "broker/content.h"
 
 enum { SOURCE_MAX = 1024 };
 
@@ -66,10 +67,7 @@ static struct bytes content_type_of(const struct store_held *held) {
         if (bytes_eq_nocase(envelope->headers[i].name, BYTES("content-type")) &&
             envelope->headers[i].value.len > 0 && bytes_is_utf8(envelope->headers[i].value))
             return envelope->headers[i].value;
-    if (envelope_is_json(BYTES("application/json"), held->body))
-        return BYTES("application/json");
-    return bytes_is_utf8(held->body) ? BYTES("text/plain; charset=utf-8")
-                                     : BYTES("application/octet-stream");
+    return content_looks(held->body);
 }
 
 struct store_held *kafka_message_new(const rd_kafka_message_t *record, struct bytes topic) {

@@ -20,6 +20,7 @@ static const struct {
     {NATS_CONNECTION_AUTH_FAILED, "the user, password or credentials are refused"},
     {NATS_SECURE_CONNECTION_WANTED, "the server does not speak TLS: use nats://"},
     {NATS_SECURE_CONNECTION_REQUIRED, "the server wants TLS: use tls://"},
+    {NATS_SSL_ERROR, "TLS failed; is the server's certificate trusted (ca=FILE)?"},
     {NATS_NO_RESPONDERS, "JetStream is not enabled there, or not for this account"},
 };
 

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 
 #include "base/json.h"
-#include "broker/bell.h"
+#include "base/bell.h"
 #include "broker/nats_url.h"
 
 enum {

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "broker/content.h"
 #include "broker/nats_ack.h"
 #include "broker/nats_url.h"
 
@@ -87,6 +88,8 @@ struct parcel *nats_message_read(natsMsg *message) {
     held->body = arena_dup(&held->arena, (struct bytes){natsMsg_GetData(message),
                                                         (size_t)natsMsg_GetDataLength(message)});
     read_headers(message, held);
+    if (!envelope->content_type.ptr)
+        envelope->content_type = content_looks(held->body);
     buf_init_fixed(&id, id_text, sizeof id_text);
     buf_printf(&id, "%.*s:%" PRIu64, BYTES_ARG(ack.stream), ack.sequence);
     envelope->id = arena_dup(&held->arena, buf_view(&id));

@@ -15,12 +15,13 @@
 #include "base/memory.h"
 #include "base/thread.h"
 #include "broker/contact.h"
-#include "broker/nats_connection.h"
+#include "broker/nats_inbox.h"
 #include "broker/nats_message.h"
 
 enum {
     NATS_GROUP_MAX = 64, /* sent before their answers are read */
     NATS_CONFIRM_TIMEOUT_MS = 10000,
+    NATS_LOOK_MS = 200, /* between looks at whether the connection is there */
     NATS_REPLY_MAX = 256,
 };
 
@@ -30,22 +31,28 @@ struct nats_sink {
     struct arena arena; /* the texts of url */
     struct nats_url url;
     struct mailbox mailbox;
-    struct bell bell; /* the connection's: nobody sleeps on it */
+    struct mailbox answers;
+    struct bell bell; /* the connection's: slept on only while it is closed */
     atomic_bool closing;
     pthread_t thread;
 
     /* The thread's own. */
     struct nats_connection connection;
     struct contact contact;
-    natsInbox *inbox_name;
-    natsSubscription *answers; /* to inbox_name.* */
-    uint64_t last_number;      /* of what was published */
+    struct nats_inbox inbox; /* answers come to its NAME.<number> */
+    uint64_t last_number;    /* of what was published */
 };
 
 /* A posted item. */
 struct order {
     struct mail mail;
     struct sink_item *item;
+};
+
+/* One answer that came. */
+struct reply {
+    struct mail mail;
+    natsMsg *message;
 };
 
 /* One item under way. */
@@ -63,12 +70,29 @@ struct group {
 
 /* ---- the connection ---- */
 
+static void on_answer(natsConnection *nc, natsSubscription *subscription, natsMsg *message,
+                      void *arg) {
+    struct nats_sink *nats = arg;
+    struct reply *reply = memory_new(sizeof *reply);
+    (void)nc, (void)subscription;
+    reply->message = message;
+    mailbox_post(&nats->answers, &reply->mail);
+}
+
+/* Answers that come too late are to what has failed. */
+static void drop_answers(struct nats_sink *nats) {
+    for (struct mail *mail = mailbox_take(&nats->answers), *next; mail; mail = next) {
+        struct reply *reply = CONTAINER_OF(mail, struct reply, mail);
+        next = mail->next;
+        natsMsg_Destroy(reply->message);
+        free(reply);
+    }
+}
+
 static void disconnect(struct nats_sink *nats) {
-    natsSubscription_Destroy(nats->answers);
-    nats->answers = NULL;
-    natsInbox_Destroy(nats->inbox_name);
-    nats->inbox_name = NULL;
+    nats_inbox_close(&nats->inbox);
     nats_connection_close(&nats->connection);
+    drop_answers(nats);
 }
 
 static void give_up_connection(struct nats_sink *nats, const struct err *err) {
@@ -77,15 +101,8 @@ static void give_up_connection(struct nats_sink *nats, const struct err *err) {
 }
 
 static bool open_sink(struct nats_sink *nats, struct err *err) {
-    char pattern[NATS_REPLY_MAX];
-    if (!nats_connection_open(&nats->connection, &nats->url, &nats->bell, err))
-        return false;
-    natsStatus status = natsInbox_Create(&nats->inbox_name);
-    if (status == NATS_OK) {
-        snprintf(pattern, sizeof pattern, "%s.*", nats->inbox_name);
-        status = natsConnection_SubscribeSync(&nats->answers, nats->connection.nc, pattern);
-    }
-    return nats_connection_did(&nats->connection, status, "subscribe", err);
+    return nats_connection_open(&nats->connection, &nats->url, &nats->bell, err) &&
+           nats_inbox_open(&nats->inbox, &nats->connection, on_answer, nats, err);
 }
 
 static bool connect_if_needed(struct nats_sink *nats, struct err *err) {
@@ -119,7 +136,7 @@ static bool send_one(struct nats_sink *nats, struct group *group, struct shipmen
                      struct err *err) {
     char reply[NATS_REPLY_MAX];
     shipment->number = ++nats->last_number;
-    snprintf(reply, sizeof reply, "%s.%llu", nats->inbox_name,
+    snprintf(reply, sizeof reply, "%s.%llu", nats->inbox.name,
              (unsigned long long)shipment->number);
     natsMsg *message = nats_message_make(shipment->item, nats->url.subject.ptr, reply);
     natsStatus status =
@@ -155,7 +172,7 @@ static void read_verdict(struct nats_sink *nats, natsMsg *message, struct shipme
 
 static void take_answer(struct nats_sink *nats, struct group *group, natsMsg *message) {
     struct bytes subject = bytes_of(natsMsg_GetSubject(message));
-    size_t prefix = bytes_of(nats->inbox_name).len + 1;
+    size_t prefix = bytes_of(nats->inbox.name).len + 1;
     uint64_t number;
     if (!bytes_u64(bytes_cut(subject, prefix, subject.len), &number))
         return;
@@ -168,16 +185,29 @@ static void take_answer(struct nats_sink *nats, struct group *group, natsMsg *me
     }
 }
 
+static void take_answers(struct nats_sink *nats, struct group *group) {
+    for (struct mail *mail = mailbox_take(&nats->answers), *next; mail; mail = next) {
+        struct reply *reply = CONTAINER_OF(mail, struct reply, mail);
+        next = mail->next;
+        take_answer(nats, group, reply->message);
+        natsMsg_Destroy(reply->message);
+        free(reply);
+    }
+}
+
 static bool read_answers(struct nats_sink *nats, struct group *group, struct err *err) {
-    int64_t end = clock_now(nats->clock).mono.ms + NATS_CONFIRM_TIMEOUT_MS;
+    struct mono now = clock_now(nats->clock).mono, end = mono_after(now, NATS_CONFIRM_TIMEOUT_MS);
     while (group->open > 0) {
-        natsMsg *message = NULL;
-        int64_t left = end - clock_now(nats->clock).mono.ms;
-        natsStatus status = natsSubscription_NextMsg(&message, nats->answers, left > 1 ? left : 1);
+        natsStatus status = NATS_OK;
+        if (atomic_load(&nats->connection.ended))
+            status = NATS_CONNECTION_CLOSED;
+        else if (now.ms >= end.ms)
+            status = NATS_TIMEOUT;
         if (!nats_connection_did(&nats->connection, status, "wait for a confirm", err))
             return false;
-        take_answer(nats, group, message);
-        natsMsg_Destroy(message);
+        mailbox_wait(&nats->answers, mono_earlier(end, mono_after(now, NATS_LOOK_MS)));
+        take_answers(nats, group);
+        now = clock_now(nats->clock).mono;
     }
     return true;
 }
@@ -245,6 +275,7 @@ static void nats_free(struct sink *sink) {
     mailbox_ring(&nats->mailbox);
     pthread_join(nats->thread, NULL);
     mailbox_free(&nats->mailbox);
+    mailbox_free(&nats->answers);
     contact_free(&nats->contact);
     bell_free(&nats->bell);
     arena_free(&nats->arena);
@@ -275,6 +306,7 @@ struct sink *nats_sink_new(const struct sink_options *options) {
     contact_init(&nats->contact, BYTES("sink nats"), options->seed);
     bell_init(&nats->bell);
     mailbox_init(&nats->mailbox);
+    mailbox_init(&nats->answers);
     thread_start(&nats->thread, "nats-sink", run, nats);
     return &nats->sink;
 }

@@ -1,26 +1,28 @@
 /* One thread owns the connection: it asks, acknowledges and renews. Messages come on a thread of
  * the library's, which only puts them on the shelf.
  *
- * A message stays acknowledgeable over connections, so that the shelf keeps what it has. Giving
+ * A pull lapses by itself after a second, so that little comes once nothing is wanted any more. A
+ * message stays acknowledgeable over connections, so that the shelf keeps what it has. Giving
  * back costs a message one delivery of those that it has: what was fetched stays at hand through a
  * short pause or an open breaker, and goes back after NATS_HOLD_MS. */
 #include "broker/nats_source.h"
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "base/thread.h"
 #include "broker/contact.h"
-#include "broker/nats_connection.h"
+#include "broker/nats_inbox.h"
 #include "broker/nats_message.h"
 
 enum {
     NATS_AT_HAND = 256,   /* messages fetched and asked for that nobody received yet, at most */
     NATS_PULL_LEAST = 64, /* fewer are only asked for when none is */
-    NATS_PULL_EXPIRES_MS = 30000,
-    NATS_PULL_LATE_MS = 5000, /* after which a pull that did not say that it is over is */
+    NATS_PULL_EXPIRES_MS = 1000,
+    NATS_PULL_LATE_MS = 1000, /* after which a pull that did not say that it is over is */
     NATS_ASK_MS = 1000,       /* between questions for the number of messages that wait */
     NATS_HOLD_MS = 60000,     /* unwanted for so long, what was fetched goes back */
     NATS_RENEW_LEAST_MS = 50,
@@ -43,14 +45,13 @@ struct nats_source {
     pthread_t thread;
 
     /* Shared with the library's thread. */
-    _Atomic int64_t asked;   /* messages that pulls may still bring */
-    atomic_bool look;        /* the server said something of the consumer: ask */
-    atomic_bool inbox_ended; /* on_message is not called any more */
+    _Atomic int64_t asked; /* messages that pulls may still bring */
+    atomic_bool look;      /* the server said something of the consumer: ask */
 
     /* The thread's own. */
     struct nats_connection connection;
-    natsSubscription *inbox; /* NULL: nothing is wanted */
-    natsInbox *inbox_name;
+    struct nats_inbox inbox;
+    bool fetching; /* messages are wanted, as far as was seen */
     struct mono ask_at, renew_at, pull_late_at, unwanted_at;
     int64_t renew_ms;
 };
@@ -93,12 +94,6 @@ static void on_message(natsConnection *nc, natsSubscription *sub, natsMsg *messa
         bell_ring(&nats->bell);
 }
 
-static void on_inbox_end(void *arg) {
-    struct nats_source *nats = arg;
-    atomic_store(&nats->inbox_ended, true);
-    bell_ring(&nats->bell);
-}
-
 /* ---- asking ---- */
 
 static int64_t member_ms(struct json object, const char *name, int64_t otherwise) {
@@ -136,14 +131,20 @@ static bool suits(struct nats_source *nats, struct json config, struct err *err)
     return false;
 }
 
+static int64_t member_count(struct json info, const char *name) {
+    struct json member;
+    int64_t count;
+    return json_get(info, name, &member) && json_i64(member, &count) && count > 0 ? count : 0;
+}
+
+/* What was given and is not acknowledged waits, too, unless it is here: it comes again. */
 static bool read_consumer(struct nats_source *nats, struct json info, struct err *err) {
-    struct json config, pending;
-    int64_t count = 0;
+    struct json config;
     if (!json_get(info, "config", &config) || !suits(nats, config, err))
         return false;
-    if (json_get(info, "num_pending", &pending))
-        json_i64(pending, &count);
-    atomic_store(&nats->waiting, (uint64_t)count);
+    int64_t elsewhere = member_count(info, "num_ack_pending") - (int64_t)shelf_count(&nats->shelf);
+    atomic_store(&nats->waiting,
+                 (uint64_t)(member_count(info, "num_pending") + (elsewhere > 0 ? elsewhere : 0)));
     nats->renew_ms = ack_wait_ms(config) / NATS_RENEWS;
     if (nats->renew_ms < NATS_RENEW_LEAST_MS)
         nats->renew_ms = NATS_RENEW_LEAST_MS;
@@ -173,36 +174,11 @@ static bool ask_consumer(struct nats_source *nats, struct mono now, struct err *
 
 /* ---- fetching ---- */
 
-static bool open_inbox(struct nats_source *nats, struct err *err) {
-    atomic_store(&nats->asked, 0);
-    atomic_store(&nats->inbox_ended, false);
-    natsStatus status = natsInbox_Create(&nats->inbox_name);
-    if (status == NATS_OK)
-        status = natsConnection_Subscribe(&nats->inbox, nats->connection.nc, nats->inbox_name,
-                                          on_message, nats);
-    if (status == NATS_OK) {
-        status = natsSubscription_SetOnCompleteCB(nats->inbox, on_inbox_end, nats);
-        atomic_store(&nats->inbox_ended, status != NATS_OK); /* nobody would tell */
-    }
-    return nats_connection_did(&nats->connection, status, "subscribe", err);
-}
-
-/* Without it, the server drops the pulls that it was named in. */
-static void close_inbox(struct nats_source *nats) {
-    if (nats->inbox) {
-        natsSubscription_Unsubscribe(nats->inbox);
-        while (!atomic_load(&nats->inbox_ended))
-            bell_wait(&nats->bell, -1, NATS_FLUSH_TIMEOUT_MS);
-        natsSubscription_Destroy(nats->inbox);
-    }
-    nats->inbox = NULL;
-    natsInbox_Destroy(nats->inbox_name);
-    nats->inbox_name = NULL;
-}
-
 static bool send_pull(struct nats_source *nats, int64_t batch, struct mono now, struct err *err) {
     char question[NATS_QUESTION_MAX], request[128], subject[NATS_QUESTION_MAX + NATS_URL_NAME_MAX];
     struct buf text, whole;
+    char reply[NATS_QUESTION_MAX];
+    snprintf(reply, sizeof reply, "%s.pull", nats->inbox.name);
     buf_init_fixed(&text, question, sizeof question);
     buf_printf(&text, "CONSUMER.MSG.NEXT.%.*s.%.*s", BYTES_ARG(nats->url.stream),
                BYTES_ARG(nats->url.consumer));
@@ -213,11 +189,10 @@ static bool send_pull(struct nats_source *nats, int64_t batch, struct mono now, 
                (long long)NATS_PULL_EXPIRES_MS * NATS_NS_PER_MS);
     atomic_fetch_add(&nats->asked, batch);
     nats->pull_late_at = mono_after(now, NATS_PULL_EXPIRES_MS + NATS_PULL_LATE_MS);
-    return nats_connection_did(
-        &nats->connection,
-        natsConnection_PublishRequestString(nats->connection.nc, buf_cstr(&whole), nats->inbox_name,
-                                            buf_cstr(&text)),
-        "pull", err);
+    return nats_connection_did(&nats->connection,
+                               natsConnection_PublishRequestString(
+                                   nats->connection.nc, buf_cstr(&whole), reply, buf_cstr(&text)),
+                               "pull", err);
 }
 
 static bool pull(struct nats_source *nats, struct mono now, struct err *err) {
@@ -234,13 +209,10 @@ static bool pull(struct nats_source *nats, struct mono now, struct err *err) {
 
 static bool follow_wish(struct nats_source *nats, struct mono now, struct err *err) {
     bool wanted = atomic_load(&nats->wanted);
-    if (wanted)
-        return (nats->inbox || open_inbox(nats, err)) && pull(nats, now, err);
-    if (nats->inbox) {
-        close_inbox(nats);
+    if (nats->fetching && !wanted)
         nats->unwanted_at = now;
-    }
-    return true;
+    nats->fetching = wanted;
+    return !wanted || pull(nats, now, err);
 }
 
 /* ---- telling ---- */
@@ -295,7 +267,7 @@ static bool renew(struct nats_source *nats, struct mono now, struct err *err) {
 
 static bool return_unwanted(struct nats_source *nats, struct mono now, struct err *err) {
     bool well = true;
-    if (nats->inbox || now.ms < nats->unwanted_at.ms + NATS_HOLD_MS)
+    if (nats->fetching || now.ms < nats->unwanted_at.ms + NATS_HOLD_MS)
         return true;
     for (struct parcel *parcel; well && (parcel = shelf_return(&nats->shelf, true));) {
         char words[64];
@@ -317,7 +289,7 @@ static void sleep_until(struct nats_source *nats, struct mono until) {
 
 /* What was said and perhaps not heard is said again. */
 static void give_up_connection(struct nats_source *nats, const struct err *err) {
-    close_inbox(nats);
+    nats_inbox_close(&nats->inbox);
     nats_connection_close(&nats->connection);
     shelf_unheard(&nats->shelf);
     contact_lost(&nats->contact, clock_now(nats->clock).mono, err);
@@ -331,8 +303,10 @@ static void connect_again(struct nats_source *nats, struct mono now) {
     }
     nats->unwanted_at = now;
     nats->renew_at = now;
+    atomic_store(&nats->asked, 0);
     if (nats_connection_open(&nats->connection, &nats->url, &nats->bell, &err) &&
-        ask_consumer(nats, now, &err))
+        ask_consumer(nats, now, &err) &&
+        nats_inbox_open(&nats->inbox, &nats->connection, on_message, nats, &err))
         contact_made(&nats->contact);
     else
         give_up_connection(nats, &err);
@@ -356,10 +330,18 @@ static void work(struct nats_source *nats, struct mono now) {
         give_up_connection(nats, &err);
 }
 
+/* A pull whose inbox is gone would still be given messages for a while, which nobody gets. */
+static void await_pulls(struct nats_source *nats) {
+    while (nats->connection.nc && !atomic_load(&nats->connection.ended) &&
+           atomic_load(&nats->asked) > 0 && clock_now(nats->clock).mono.ms < nats->pull_late_at.ms)
+        sleep_until(nats, nats->pull_late_at);
+}
+
 /* What nobody will settle any more is given to whoever asks next. */
 static void say_goodbye(struct nats_source *nats) {
     struct err err;
-    close_inbox(nats);
+    await_pulls(nats);
+    nats_inbox_close(&nats->inbox);
     if (nats->connection.nc && send_settled(nats, &err) && say_to_open(nats, "-NAK", &err))
         natsConnection_FlushTimeout(nats->connection.nc, NATS_FLUSH_TIMEOUT_MS);
     nats_connection_close(&nats->connection);

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "broker/content.h"
 #include "broker/rabbit_connection.h"
 #include "broker/rabbit_properties.h"
 #include "broker/rabbit_table.h"
@@ -13,12 +14,7 @@ enum {
 };
 
 static bool is_id(struct bytes text) {
-    if (text.len == 0 || text.len > ID_MAX || !bytes_is_utf8(text))
-        return false;
-    for (size_t i = 0; i < text.len; i++)
-        if ((unsigned char)text.ptr[i] < ' ' || text.ptr[i] == 0x7f)
-            return false;
-    return true;
+    return text.len > 0 && text.len <= ID_MAX && bytes_is_printable(text);
 }
 
 /* Messages that differ in nothing have one id: they cannot be told apart. */
@@ -83,8 +79,9 @@ static void read_envelope(const amqp_envelope_t *delivery, const amqp_table_t *h
     envelope->headers = texts;
     envelope->state = STATE_QUEUED;
     envelope->retry_after_ms = -1;
-    if (properties->_flags & AMQP_BASIC_CONTENT_TYPE_FLAG)
-        envelope->content_type = arena_dup(&held->arena, rabbit_text(properties->content_type));
+    envelope->content_type = properties->_flags & AMQP_BASIC_CONTENT_TYPE_FLAG
+                                 ? arena_dup(&held->arena, rabbit_text(properties->content_type))
+                                 : content_looks(held->body);
     const amqp_field_value_t *key = rabbit_table_find(headers, RABBIT_PROPERTIES_KEY);
     if (key && key->kind == AMQP_FIELD_KIND_UTF8)
         envelope->key = arena_dup(&held->arena, rabbit_text(key->value.bytes));

@@ -245,7 +245,8 @@ void rabbit_properties_make(const struct sink_item *item, struct bytes kept_byte
         out->message_id = rabbit_bytes(item->id);
         out->_flags |= AMQP_BASIC_MESSAGE_ID_FLAG;
     }
-    if (item->content_type.len && item->content_type.len <= RABBIT_URL_NAME_MAX) {
+    bool had_type = !decoded || is_set(kept, AMQP_BASIC_CONTENT_TYPE_FLAG);
+    if (had_type && item->content_type.len && item->content_type.len <= RABBIT_URL_NAME_MAX) {
         out->content_type = rabbit_bytes(item->content_type);
         out->_flags |= AMQP_BASIC_CONTENT_TYPE_FLAG;
     }

@@ -120,7 +120,8 @@ static bool recover(struct redis_place *place, struct err *err) {
     redisReply *reply = redis_connection_ask(place->work, words, 2, err);
     if (!reply)
         return false;
-    qsort(reply->element, reply->elements / 2, 2 * sizeof *reply->element, by_tag);
+    if (reply->elements > 0)
+        qsort(reply->element, reply->elements / 2, 2 * sizeof *reply->element, by_tag);
     for (size_t i = 0; i + 1 < reply->elements; i += 2)
         if (!redis_hand_knows(place->hand, text_of(reply->element[i])))
             add(place, reply->element[i], reply->element[i + 1], true);

@@ -1,16 +1,9 @@
 #include "broker/redis_message.h"
 
 #include "base/json.h"
+#include "broker/content.h"
 
 enum { SOURCE_MAX = 8 << 10, OBJECT_MAX = 64 << 20 };
-
-static struct bytes type_of(struct bytes body) {
-    struct json json;
-    if (json_parse(body, &json, NULL) == STATUS_OK)
-        return BYTES("application/json");
-    return bytes_is_utf8(body) ? BYTES("text/plain; charset=utf-8")
-                               : BYTES("application/octet-stream");
-}
 
 static bool can_be_id(struct bytes text) {
     return text.len > 0 && text.len <= REDIS_MESSAGE_ID_MAX && bytes_is_printable(text);
@@ -53,7 +46,7 @@ struct store_held *redis_message_of_element(struct bytes list, struct bytes tag,
     held->body = arena_dup(&held->arena, element);
     envelope->id = id_of(held->body, tag, &held->arena);
     envelope->source = put_source(&held->arena, names, &list, 1);
-    envelope->content_type = type_of(held->body);
+    envelope->content_type = content_looks(held->body);
     return held;
 }
 
@@ -133,6 +126,33 @@ struct store_held *redis_message_of_entry(struct bytes stream, struct bytes grou
     envelope->source = put_source(&held->arena, names, (struct bytes[]){stream, group, entry}, 3);
     envelope->created_at = added_at(entry);
     if (envelope->content_type.len == 0)
-        envelope->content_type = type_of(held->body);
+        envelope->content_type = content_looks(held->body);
     return held;
+}
+
+/* ---- letters in lists ---- */
+
+static struct bytes header_of(const struct sink_item *item, const char *name) {
+    for (size_t i = item->header_count; i > 0; i--)
+        if (bytes_is(item->headers[i - 1].name, name))
+            return item->headers[i - 1].value;
+    return BYTES_NONE;
+}
+
+bool redis_message_record(const struct sink_item *item, struct buf *out) {
+    struct json body;
+    struct bytes reason = header_of(item, "dlq-reason"), at = header_of(item, "dlq-failed-at");
+    if (!reason.len || !at.len || json_parse(item->body, &body, NULL) != STATUS_OK ||
+        body.type != JSON_OBJECT)
+        return false;
+    struct bytes inside = bytes_cut(body.text, 0, body.text.len - 1);
+    bool empty = bytes_trim(bytes_cut(inside, 1, inside.len)).len == 0;
+    struct json_out json = {.buf = out, .comma = !empty};
+    buf_bytes(out, inside);
+    json_key(&json, "dlq_reason");
+    json_put(&json, reason);
+    json_key(&json, "dlq_at");
+    buf_bytes(out, at);
+    buf_char(out, '}');
+    return true;
 }

@@ -2,6 +2,7 @@
 #ifndef BROKER_REDIS_MESSAGE_H
 #define BROKER_REDIS_MESSAGE_H
 
+#include "port/sink.h"
 #include "port/store.h"
 
 enum { REDIS_MESSAGE_ID_MAX = 255 };
@@ -20,5 +21,9 @@ struct redis_message_field {
 struct store_held *redis_message_of_entry(struct bytes stream, struct bytes group,
                                           struct bytes entry,
                                           const struct redis_message_field *fields, size_t count);
+
+/* An element has no headers. A letter whose body is a JSON object gets members of its own behind
+ * the body's: dlq_reason, and dlq_at in seconds. False: it is no such letter. */
+bool redis_message_record(const struct sink_item *item, struct buf *out);
 
 #endif

@@ -17,13 +17,15 @@
 #include "base/memory.h"
 #include "base/thread.h"
 #include "broker/redis_connection.h"
+#include "broker/redis_message.h"
 
 enum {
     REDIS_HOLD_FIRST_MS = 100, /* after a connection that failed; doubles … */
     REDIS_HOLD_LAST_MS = 1000, /* … up to this */
     REDIS_PIPELINE_MAX = 64,   /* commands sent before their answers are read */
     REDIS_KEY_MAX = 64 * 1024, /* bytes of a key */
-    REDIS_FIELDS_MAX = 320,    /* headers of an entry */
+    REDIS_RECORD_MAX = 1 << 30,
+    REDIS_FIELDS_MAX = 320, /* headers of an entry */
 };
 
 struct redis_sink {
@@ -102,8 +104,12 @@ static void add_set(struct redis_sink *redis, const struct sink_item *item) {
 
 /* LPUSH list body: whoever reads it takes from the right, as we do. */
 static void add_push(struct redis_sink *redis, const struct sink_item *item) {
-    struct bytes words[] = {BYTES("LPUSH"), redis->url.list, item->body};
-    redis_connection_add(redis->connection, words, 3);
+    struct buf record;
+    buf_init_heap(&record, REDIS_RECORD_MAX);
+    struct bytes body = redis_message_record(item, &record) ? buf_view(&record) : item->body;
+    redis_connection_add(redis->connection, (struct bytes[]){BYTES("LPUSH"), redis->url.list, body},
+                         3);
+    buf_free(&record);
 }
 
 /* XADD stream * body … [key …] [content_type …] [header value]…, as redis_message.h reads it. */

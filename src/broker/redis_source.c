@@ -15,7 +15,7 @@
 
 #include "base/memory.h"
 #include "base/thread.h"
-#include "broker/bell.h"
+#include "base/bell.h"
 #include "broker/contact.h"
 #include "broker/redis_shape.h"
 

@@ -312,15 +312,30 @@ static const redisReply *value_of(const redisReply *pairs, const char *name) {
     return NULL;
 }
 
-/* The server may not know (Redis before 7, deleted entries): then it is everything. */
-static bool length(struct redis_place *place, uint64_t *out, struct err *err) {
-    struct bytes words[] = {BYTES("XLEN"), place->url->stream};
-    redisReply *reply = redis_connection_ask(place->work, words, 2, err);
+/* The server may not know (Redis before 7, deleted entries): then it is everything, unless the last
+ * entry was given to the group. */
+static bool count_behind(struct redis_place *place, struct bytes given, uint64_t *out,
+                         struct err *err) {
+    struct bytes words[] = {BYTES("XINFO"), BYTES("STREAM"), place->url->stream};
+    redisReply *reply = redis_connection_ask(place->work, words, 3, err);
     if (!reply)
         return false;
-    *out = reply->type == REDIS_REPLY_INTEGER ? (uint64_t)reply->integer : 0;
+    const redisReply *last = value_of(reply, "last-generated-id");
+    const redisReply *length = value_of(reply, "length");
+    bool none = last && bytes_eq(text_of(last), given);
+    *out = !none && length && length->type == REDIS_REPLY_INTEGER ? (uint64_t)length->integer : 0;
     freeReplyObject(reply);
     return true;
+}
+
+static struct bytes last_given(const struct redis_place *place, const redisReply *groups) {
+    for (size_t i = 0; i < groups->elements; i++) {
+        const redisReply *name = value_of(groups->element[i], "name");
+        const redisReply *last = value_of(groups->element[i], "last-delivered-id");
+        if (name && last && bytes_eq(text_of(name), place->url->group))
+            return text_of(last);
+    }
+    return BYTES_NONE;
 }
 
 /* A number of the row of that name in what XINFO lists; false: it has none. */
@@ -355,9 +370,10 @@ static bool lag(struct redis_place *place, uint64_t *out, struct err *err) {
     redisReply *reply = redis_connection_ask(place->work, words, 3, err);
     if (!reply)
         return false;
-    bool known = look_up(reply, place->url->group, "lag", out);
+    bool known = look_up(reply, place->url->group, "lag", out) ||
+                 count_behind(place, last_given(place, reply), out, err);
     freeReplyObject(reply);
-    return (known || length(place, out, err)) && (place->begun || add_pending(place, out, err));
+    return known && (place->begun || add_pending(place, out, err));
 }
 
 const struct redis_shape redis_stream_shape = {

@@ -166,6 +166,13 @@ size_t shelf_ready(struct shelf *shelf) {
 
 /* ---- the adapter's side ---- */
 
+size_t shelf_count(struct shelf *shelf) {
+    pthread_mutex_lock(&shelf->mutex);
+    size_t count = shelf->by_id.count;
+    pthread_mutex_unlock(&shelf->mutex);
+    return count;
+}
+
 bool shelf_put(struct shelf *shelf, struct parcel *parcel_take, bool again, bool whatever) {
     pthread_mutex_lock(&shelf->mutex);
     struct parcel *known = again ? find_known(shelf, parcel_take->id, whatever) : NULL;

@@ -66,6 +66,9 @@ size_t shelf_ready(struct shelf *shelf);
 
 /* ---- the adapter's side ---- */
 
+/* All parcels, wherever they are. */
+size_t shelf_count(struct shelf *shelf);
+
 /* What the server gave. `again`: it says that it may have given it before. True: it is new and
  * READY; otherwise a parcel that was known has its tag and reply, and this one is freed. A parcel
  * is known again when it is stale, or with `whatever` in any case. */

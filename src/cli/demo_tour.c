@@ -1,10 +1,12 @@
 #include "cli/demo_tour.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/demo_script.h"
@@ -28,9 +30,10 @@ static void on_signal(int number) {
     stopped = 1;
 }
 
+static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+
 void demo_tour_take_signals(void) {
-    static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
-    struct sigaction action = {.sa_handler = on_signal}; /* without SA_RESTART: Enter is let go */
+    struct sigaction action = {.sa_handler = on_signal};
     for (size_t i = 0; i < COMMAND_COUNT(ending); i++)
         sigaction(ending[i], &action, NULL);
 }
@@ -155,14 +158,27 @@ static int push_prompts(const struct demo_tour *tour, const char *prefix, int co
     return code;
 }
 
-static void begin_part(struct demo_tour *tour, const char *title) {
+/* Signals are let in by the wait alone, so that none is missed between a look and the wait. False:
+ * there is nobody, or a signal came. */
+static bool wait_for_enter(void) {
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
     char line[256];
+    sigset_t ours, before;
+    sigemptyset(&ours);
+    for (size_t i = 0; i < COMMAND_COUNT(ending); i++)
+        sigaddset(&ours, ending[i]);
+    sigprocmask(SIG_BLOCK, &ours, &before);
+    bool ready = !stopped && ppoll(&input, 1, NULL, &before) > 0;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return ready && read(STDIN_FILENO, line, sizeof line) > 0;
+}
+
+static void begin_part(struct demo_tour *tour, const char *title) {
     bool color = tour->env->color;
     if (tour->asks) {
         printf("\nPress Enter to go on. ");
         fflush(stdout);
-        if (!fgets(line, sizeof line, stdin))
-            tour->asks = false;
+        tour->asks = wait_for_enter();
     }
     if (!stopped)
         printf("\n%s== %s ==%s\n", color ? TERMINAL_BOLD : "", title, color ? TERMINAL_PLAIN : "");

@@ -15,8 +15,8 @@
 #include "engine/intake.h"
 #include "engine/lease.h"
 #include "engine/queue_facts.h"
+#include "engine/publish.h"
 #include "engine/recorder.h"
-#include "engine/reply.h"
 #include "engine/suspect.h"
 
 struct engine *engine_new(const struct engine_options *options) {
@@ -97,6 +97,8 @@ enum status engine_add(struct engine *engine, const struct engine_queue_options 
     queue->compensate = options->compensate;
     queue->handler_count = options->handler_count;
     queue->lease_reply = options->lease_reply;
+    queue->mirrors = options->mirrors;
+    queue->mirror_count = options->mirror_count;
     for (size_t i = 0; i < options->handler_count; i++)
         queue->in_process |= options->handlers[i].handler->vtable->in_process;
     queue->number = engine->store->vtable->queue_number(engine->store, options->name);
@@ -195,7 +197,7 @@ static struct mono next_turn(struct engine *engine) {
     at = mono_earlier(at, fetch_next(engine));
     if (record_waits(engine))
         at = mono_earlier(at, engine->record_again);
-    at = mono_earlier(at, reply_next(engine));
+    at = mono_earlier(at, publish_next(engine));
     if (engine->stopping && !engine->cancelled)
         at = mono_earlier(at, engine->drain_until);
     return at;
@@ -208,7 +210,7 @@ struct mono engine_turn(struct engine *engine, struct instant now) {
     ring_timers(engine);
     lease_ring(engine);
     drain(engine);
-    reply_again(engine);
+    publish_again(engine);
     record_again(engine);
     feed_queues(engine);
     fetch_ring(engine);

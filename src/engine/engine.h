@@ -30,6 +30,7 @@ struct engine_dlq {
     enum on_full on_full;
     struct bytes owner;
     struct bytes archive; /* for spill */
+    struct bytes mirror;  /* a sink's URL, for whoever makes the mirrors; empty: none */
 };
 
 /* Where a message's idempotency key is (SEMANTICS §9). */
@@ -43,6 +44,12 @@ struct engine_idempotency {
 struct engine_reply {
     int64_t store_ms;  /* > 0: kept for so long under the message's id */
     struct sink *sink; /* or published there; NULL: neither */
+};
+
+/* Letters that arrive in this DLQ are published there first. */
+struct engine_mirror {
+    struct bytes dlq;
+    struct sink *sink;
 };
 
 #define ENGINE_UNLIMITED UINT32_MAX /* as a concurrency */
@@ -77,6 +84,8 @@ struct engine_queue_options {
     size_t handler_count;                    /* 0: workers lease from it … */
     struct engine_reply lease_reply;         /* … and their answers go there */
     const struct engine_handler *compensate; /* for letters that are compensated; NULL: none */
+    const struct engine_mirror *mirrors;     /* outlive the engine */
+    size_t mirror_count;
 };
 
 /* Something that people want to see happen (GET /v1/events, alerts). Borrowed for the call. */

@@ -9,6 +9,7 @@
 #include "engine/fetch.h"
 #include "engine/idempotency.h"
 #include "engine/lease.h"
+#include "engine/publish.h"
 #include "engine/recorder.h"
 #include "engine/reply.h"
 #include "engine/suspect.h"
@@ -29,7 +30,7 @@ struct flight *flight_new(struct queue *queue, struct store_held *held) {
 void flight_free(struct flight *flight) {
     recorder_clear(flight->queue->engine->recorder, flight->slot);
     idempotency_release(flight);
-    reply_drop(flight);
+    publish_drop(flight);
     flight->queue->replays -= flight->replay;
     list_remove(&flight->link);
     list_remove(&flight->recording);

@@ -9,7 +9,8 @@
 
 enum {
     AT_ONCE = 64,
-    TWIN_HOLD_MS = 200, /* before one whose twin is under way is looked at again */
+    INTAKE_AHEAD_MS = 500, /* fetching begins so long before an open breaker may be probed */
+    TWIN_HOLD_MS = 200,    /* before one whose twin is under way is looked at again */
     WHY_MAX = 128,
 };
 
@@ -25,9 +26,20 @@ bool intake_is_fresh(const struct flight *flight) {
 
 /* ---- is anything wanted? ---- */
 
+/* A while before the breaker may be probed: by then something that was never attempted is at hand,
+ * which is a better probe than what has failed before. */
 static bool may_probe(const struct queue *queue) {
     const struct breaker *breaker = &queue->breaker;
-    return breaker->state != BREAKER_OPEN || breaker->until.ms <= queue->engine->now.mono.ms;
+    return breaker->state != BREAKER_OPEN ||
+           breaker->until.ms - INTAKE_AHEAD_MS <= queue->engine->now.mono.ms;
+}
+
+struct mono intake_probe_wake(const struct queue *queue) {
+    struct mono until = queue->breaker.until, now = queue->engine->now.mono;
+    int64_t ahead_ms = intake_is_server(queue) ? INTAKE_AHEAD_MS : 0;
+    if (until.ms <= now.ms)
+        return MONO_NEVER;
+    return until.ms - ahead_ms > now.ms ? (struct mono){until.ms - ahead_ms} : until;
 }
 
 void intake_want(struct queue *queue) {

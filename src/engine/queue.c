@@ -52,6 +52,13 @@ void queue_give_back(struct queue *queue, struct store_held *held, struct mono d
         store->vtable->give_back(store, held, due);
 }
 
+/* A kill repeats what is in flight, until its commit is through. Of replays that is never more than
+ * the concurrency (SEMANTICS 12.2). Which of those that are due are replays is known once they are
+ * read, so that all of them wait for the commit, which wakes the queue. */
+static bool has_all_replays(const struct queue *queue) {
+    return queue->replays >= queue->rules.concurrency;
+}
+
 /* ---- what is taken and goes back at once: true, and the message is gone ---- */
 
 /* Of those who fetch, none may be left whom this message can be given to. */
@@ -59,15 +66,6 @@ static bool finds_no_worker(struct queue *queue, struct store_held *held) {
     if (!queue_leases(queue) || fetch_has_place(queue, held->envelope.suspect))
         return false;
     queue_give_back(queue, held, queue->engine->now.mono);
-    return true;
-}
-
-/* A kill repeats what is in flight, until its commit is through. Of replays that is never more than
- * the concurrency (SEMANTICS 12.2). */
-static bool is_one_replay_too_many(struct queue *queue, struct store_held *held) {
-    if (held->envelope.letter_id.len == 0 || queue->replays < queue->rules.concurrency)
-        return false;
-    queue_give_back(queue, held, mono_after(queue->engine->now.mono, QUEUE_REPLAY_HOLD_MS));
     return true;
 }
 
@@ -108,8 +106,9 @@ static void feed_suspect(struct queue *queue) {
 
 /* Held back by the budget, it is due like any other retry. */
 static void feed_waited(struct queue *queue) {
-    for (struct store_held *held; free_slots(queue) && (held = idempotency_next(queue));) {
-        if (finds_no_worker(queue, held) || is_one_replay_too_many(queue, held))
+    while (free_slots(queue) && !has_all_replays(queue)) {
+        struct store_held *held = idempotency_next(queue);
+        if (!held || finds_no_worker(queue, held))
             return;
         if (!is_over_budget(queue, held))
             hand_over(queue, held, false);
@@ -119,12 +118,12 @@ static void feed_waited(struct queue *queue) {
 static void feed_due(struct queue *queue) {
     struct engine *engine = queue->engine;
     struct store *store = engine->store;
-    while (free_slots(queue) && queue->retry_hold.ms <= engine->now.mono.ms) {
+    while (free_slots(queue) && !has_all_replays(queue) &&
+           queue->retry_hold.ms <= engine->now.mono.ms) {
         struct store_held *held;
         if (!store->vtable->take(store, queue->number, TAKE_DUE, engine->now, 0, &held, 1))
             return;
-        if (finds_no_worker(queue, held) || is_one_replay_too_many(queue, held) ||
-            is_over_budget(queue, held))
+        if (finds_no_worker(queue, held) || is_over_budget(queue, held))
             return;
         hand_over(queue, held, false);
     }
@@ -202,6 +201,7 @@ static void feed(struct queue *queue) {
 
 void queue_feed(struct queue *queue) {
     queue_facts_save_peak(queue);
+    intake_want(queue);
     feed(queue);
     intake_want(queue);
     fetch_send(queue);
@@ -215,12 +215,13 @@ struct mono queue_next_wake(struct queue *queue) {
     struct store *store = engine->store;
     if (holds_everything(queue))
         return MONO_NEVER;
-    /* Past its time, an open breaker waits for the last probes' answers. */
     if (queue->breaker.state == BREAKER_OPEN)
-        return queue->breaker.until.ms > engine->now.mono.ms ? queue->breaker.until : MONO_NEVER;
+        return intake_probe_wake(queue);
     if (!free_slots(queue))
         return MONO_NEVER;
-    struct mono due = store->vtable->next_ready(store, queue->number, TAKE_DUE);
+    struct mono due = MONO_NEVER;
+    if (!has_all_replays(queue))
+        due = store->vtable->next_ready(store, queue->number, TAKE_DUE);
     if (queue->breaker.state == BREAKER_CLOSED && due.ms < queue->retry_hold.ms)
         due = queue->retry_hold;
     struct mono fresh = intake_next_wake(queue);

@@ -7,16 +7,22 @@
 #include "base/memory.h"
 #include "engine/intake.h"
 #include "engine/lease.h"
+#include "engine/mirror.h"
 #include "engine/queue_facts.h"
 #include "engine/release.h"
 #include "engine/spilling.h"
 
 enum { FACTS_MAX = 2048 };
 
-void record_decided(struct flight *flight) {
-    flight->queue->settling++;
+void record_join(struct flight *flight) {
     list_remove(&flight->recording);
     list_push_back(&flight->queue->engine->deciding, &flight->recording);
+}
+
+void record_decided(struct flight *flight) {
+    flight->queue->settling++;
+    if (!mirror_publishes(flight))
+        record_join(flight);
 }
 
 void record_answer(struct engine *engine, struct engine_request *request) {
@@ -121,6 +127,19 @@ static void submit_renamed(struct flight *flight) {
     intake_rename(flight);
     list_remove(&flight->recording);
     list_push_back(&engine->deciding, &flight->recording);
+}
+
+/* It is in no list: nothing of it is submitted any more. */
+void record_abandon(struct flight *flight, const struct err *err) {
+    release_refuse(flight->lease, err);
+    if (flight->report) {
+        flight->report->err = *err;
+        request_settle_report(flight, STATUS_BUSY);
+        let_go(flight);
+        return;
+    }
+    flight->postponed = true;
+    flight->queue->postponed++;
 }
 
 /* Nor is a lease a worker's. */

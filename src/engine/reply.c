@@ -1,25 +1,10 @@
 #include "engine/reply.h"
 
-#include <stdlib.h>
-
 #include "base/json.h"
-#include "base/log.h"
+#include "engine/publish.h"
 
-enum {
-    PUBLISH_RETRY_FIRST_MS = 100,        /* after a sink that took nothing; doubles … */
-    PUBLISH_RETRY_LAST_MS = 5000,        /* … up to this */
-    RESULT_MAX = 8 * OUTCOME_ANSWER_MAX, /* \u0001 is six bytes for one; what is around is small */
-};
-
-struct publication {
-    struct sink_item item;
-    struct sink *sink;
-    struct flight *flight;
-    struct heap_node again; /* in engine->publications while it waits */
-    int64_t retry_ms;
-    bool taken;
-    struct err err;
-};
+/* \u0001 is six bytes for one; what is around is small. */
+enum { RESULT_MAX = 8 * OUTCOME_ANSWER_MAX };
 
 static const struct engine_reply *reply_of(const struct flight *flight) {
     const struct queue *queue = flight->queue;
@@ -88,71 +73,28 @@ void reply_keep(struct flight *flight) {
 
 /* ---- published to a sink ---- */
 
-static void publish(struct publication *publication) {
-    publication->sink->vtable->publish(publication->sink, &publication->item);
-}
-
-/* Told once when it begins and once when it is over, not for every answer. */
-static void note_trouble(struct queue *queue, const struct publication *publication) {
-    if (!publication->taken && !queue->reply_trouble)
-        log_error("queue %.*s: an answer could not be published, trying again: %s",
-                  BYTES_ARG(queue->name), publication->err.text);
-    if (publication->taken && queue->reply_trouble)
-        log_info("queue %.*s: answers are published again", BYTES_ARG(queue->name));
-    queue->reply_trouble = !publication->taken;
-}
-
-static void wait_a_little(struct engine *engine, struct publication *publication) {
-    publication->again.at = mono_after(engine->now.mono, publication->retry_ms).ms;
-    publication->again.tie = publication->flight->held->seq;
-    publication->retry_ms = duration_doubled(publication->retry_ms, PUBLISH_RETRY_LAST_MS);
-    heap_insert(&engine->publications, &publication->again);
-}
-
 /* The drain is over: it is handed back, and runs again in our next life. */
 static void interrupt(struct flight *flight) {
-    flight->publication = NULL;
     flight->outcome = (struct outcome){.ending = ENDING_INTERRUPTED,
                                        .retry_after_ms = -1,
                                        .duration_ms = flight->outcome.duration_ms};
     question_outcome(flight);
 }
 
-static void open_published(struct engine *engine, struct engine_post *post) {
-    struct flight *flight = CONTAINER_OF(post, struct flight, post);
-    struct publication *publication = flight->publication;
-    note_trouble(flight->queue, publication);
-    if (publication->taken) {
-        flight->publication = NULL;
-        flight->published = true;
+static void published(struct flight *flight, bool taken, const struct err *err) {
+    (void)err;
+    flight->published = taken;
+    if (taken)
         question_outcome(flight);
-    } else if (engine->cancelled) {
+    else
         interrupt(flight);
-    } else {
-        wait_a_little(engine, publication);
-    }
-}
-
-static void on_done(struct sink_item *item, enum status status, const struct err *err) {
-    struct publication *publication = CONTAINER_OF(item, struct publication, item);
-    publication->taken = status == STATUS_OK;
-    if (!publication->taken)
-        publication->err = *err;
-    engine_post(publication->flight->queue->engine, &publication->flight->post);
 }
 
 static bool publish_first(struct flight *flight, struct sink *sink) {
-    struct publication *publication = arena_alloc(&flight->held->arena, sizeof *publication);
-    *publication = (struct publication){.item = {.id = flight->held->envelope.id,
-                                                 .body = flight->outcome.answer,
-                                                 .content_type = flight->outcome.answer_type,
-                                                 .done = on_done},
-                                        .sink = sink,
-                                        .flight = flight,
-                                        .retry_ms = PUBLISH_RETRY_FIRST_MS};
-    flight->publication = publication;
-    flight->post.open = open_published;
-    publish(publication);
+    struct sink_item item = {.id = flight->held->envelope.id,
+                             .body = flight->outcome.answer,
+                             .content_type = flight->outcome.answer_type};
+    publish_begin(flight, sink, PUBLISH_ANSWER, item, published);
     return true;
 }
 
@@ -163,26 +105,4 @@ bool reply_publishes(struct flight *flight) {
     if (flight->outcome.answer.len > OUTCOME_ANSWER_MAX)
         refuse(flight);
     return sink && flight->outcome.ending == ENDING_OK && publish_first(flight, sink);
-}
-
-void reply_again(struct engine *engine) {
-    struct heap_node *node;
-    while ((node = heap_first(&engine->publications)) &&
-           (node->at <= engine->now.mono.ms || engine->cancelled)) {
-        struct publication *publication = CONTAINER_OF(node, struct publication, again);
-        heap_remove(&engine->publications, node);
-        if (engine->cancelled)
-            interrupt(publication->flight);
-        else
-            publish(publication);
-    }
-}
-
-struct mono reply_next(const struct engine *engine) {
-    return heap_next(&engine->publications);
-}
-
-void reply_drop(struct flight *flight) {
-    if (flight->publication)
-        heap_remove(&flight->queue->engine->publications, &flight->publication->again);
 }

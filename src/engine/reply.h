@@ -21,8 +21,5 @@ void reply_copy(struct flight *flight, struct bytes first_id, int64_t dedupe_ms)
 /* Whether a successful flight's answer must be published first: then question_outcome follows when
  * the sink has it. An answer that is too large makes a failure of the success. */
 bool reply_publishes(struct flight *flight);
-void reply_again(struct engine *engine); /* what a sink refused before, when its time has come */
-struct mono reply_next(const struct engine *engine);
-void reply_drop(struct flight *flight); /* it ends with its answer unpublished */
 
 #endif

@@ -19,7 +19,6 @@
 enum {
     QUEUE_SETTLING_MAX = 1024,   /* flights of one queue that wait for their commit */
     QUEUE_FULL_POLL_MS = 1000,   /* how often a full DLQ is looked at again */
-    QUEUE_REPLAY_HOLD_MS = 1,    /* a replay that is one too many */
     RECORD_RETRY_FIRST_MS = 100, /* after a commit that failed; doubles … */
     RECORD_RETRY_LAST_MS = 5000, /* … up to this */
 };
@@ -33,6 +32,7 @@ struct publication;
 struct recorder;
 struct queue;
 
+enum publish_what { PUBLISH_ANSWER, PUBLISH_LETTER, PUBLISH_WHATS };      /* publish.h */
 enum spill_stage { SPILL_NONE, SPILL_WAITS, SPILL_CHOSEN, SPILL_SYNCED }; /* spilling.h */
 
 /* One message in the engine's hands. */
@@ -57,8 +57,9 @@ struct flight {
     struct rule_facts facts;     /* about that policy's rules */
     size_t jq_pending;
     struct jq_job *edit;             /* its body is being edited; NULL: it is not */
-    struct publication *publication; /* its answer is on its way to a sink; NULL: it is not … */
-    bool published;                  /* … or it is there */
+    struct publication *publication; /* something of it is on its way to a sink; NULL: nothing */
+    bool published;                  /* its answer is there … */
+    bool mirrored;                   /* … as a letter it is there */
     struct engine_request *report;   /* it came as a report; answered when settled */
     struct lease *lease;             /* a worker has it, or had it; NULL: none */
     bool counted_before; /* the late answer to a lease whose expiry was counted as this attempt */
@@ -91,6 +92,8 @@ struct queue {
     size_t handler_count;
     struct engine_reply lease_reply;
     const struct engine_handler *compensate;
+    const struct engine_mirror *mirrors;
+    size_t mirror_count;
     bool in_process; /* one of them runs inside our own process */
     struct idempotency *idempotency;
 
@@ -124,7 +127,7 @@ struct queue {
     struct list visiting; /* in engine->visiting: look at it this turn */
     struct list woken;    /* in engine->woken: the store said so (under wake_mutex) */
 
-    bool reply_trouble; /* the last answer was not taken by its sink */
+    bool publish_trouble[PUBLISH_WHATS]; /* the last one was not taken by its sink */
     uint64_t results[RESULT_COUNT];
     uint64_t retries, fallbacks, jq_errors;
     struct rate in, ok, failed; /* arrivals and attempts */
@@ -160,7 +163,7 @@ struct engine {
     struct queue **by_number; /* indexed by the store's number */
     size_t by_number_count;
     struct heap timers;
-    struct heap publications; /* answers that a sink did not take, by when it is asked again */
+    struct heap publications; /* what a sink did not take, by when it is asked again */
     struct list visiting;
     struct recorder *recorder;
     struct map leases;           /* by message */
@@ -232,7 +235,11 @@ void judge_halt(struct flight *flight, const struct decision *decision); /* its 
 void judge_bury(struct flight *flight, struct bytes dlq, enum cause cause, enum state state);
 
 /* record.c */
-void record_decided(struct flight *flight); /* joins this turn's commit */
+/* Published first where its DLQ has a mirror, it joins this turn's commit. */
+void record_decided(struct flight *flight);
+void record_join(struct flight *flight); /* it was published */
+/* In this life it cannot be recorded: a report is refused, anything else is as it was before. */
+void record_abandon(struct flight *flight, const struct err *err);
 void record_answer(struct engine *engine, struct engine_request *request);
 void record_commit(struct engine *engine);
 void record_again(struct engine *engine);       /* what failed before, when its time has come */

@@ -11,6 +11,8 @@ void call_health(struct request *request) {
     json_put_str(&json, "ok");
     json_key(&json, "version");
     json_put(&json, request->server->options.version);
+    json_key(&json, "payloads");
+    json_put_str(&json, request->server->options.payloads_hidden ? "hidden" : "shown");
     json_close(&json, '}');
     request_answer(request, 200);
 }

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/thread.h"
+#include "server/loop.h"
 
 enum { EVENTS_BLOCK = 4096 };
 
@@ -39,7 +40,7 @@ static void wake(struct events_listener *listener) {
     if (!listener->waiting)
         return;
     listener->waiting = false;
-    MHD_resume_connection(listener->connection);
+    loop_resume(listener->connection);
 }
 
 static void append(struct events_listener *listener, struct bytes text) {

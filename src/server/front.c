@@ -64,15 +64,7 @@ static int release(struct front *front, struct guest *guest) {
 }
 
 static void hand_over(struct front *front, struct guest *guest) {
-    struct sockaddr_storage address;
-    socklen_t len = sizeof address;
-    int fd = release(front, guest);
-    if (getpeername(fd, (struct sockaddr *)&address, &len) != 0) {
-        close(fd); /* it has left already */
-        return;
-    }
-    /* Closes the socket when it does not take it. */
-    MHD_add_connection(front->options.daemon, fd, (struct sockaddr *)&address, len);
+    front->options.hand_over(front->options.arg, release(front, guest));
 }
 
 static void put_answer(struct buf *out, enum status status, const char *why, bool bodiless) {

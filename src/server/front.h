@@ -20,12 +20,12 @@
 #include "port/clock.h"
 #include "server/farewell.h"
 
-struct MHD_Daemon;
 struct front;
 
 struct front_options {
-    int listen_fd; /* taken: closed by front_stop */
-    struct MHD_Daemon *daemon;
+    int listen_fd;                             /* taken: closed by front_stop */
+    void (*hand_over)(void *arg, int fd_take); /* to libmicrohttpd, from the front's thread */
+    void *arg;
     struct farewell *farewell;
     struct clock *clock;
     int64_t head_ms;            /* how long a head may take to arrive */

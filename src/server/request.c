@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "base/suggest.h"
+#include "server/loop.h"
 #include "server/problem.h"
 #include "server/view.h"
 
@@ -116,7 +117,7 @@ bool request_json(struct request *request, bool optional, struct json *out) {
 /* Gives the connection back to libmicrohttpd. The request may be gone when this returns. */
 static void resume(struct request *request) {
     struct server *server = request->server;
-    MHD_resume_connection(request->connection);
+    loop_resume(request->connection);
     pthread_mutex_lock(&server->mutex);
     server->suspended--;
     pthread_cond_broadcast(&server->fewer);

@@ -497,7 +497,8 @@ const struct schema schemas[] = {
         NEXT("categories", "{\"type\":\"object\",\"additionalProperties\":" ARRAY(COUNT("letters that arrived")) "}"))},
     {"Health", OBJECT(
         FIRST("status", STRING)
-        NEXT("version", STRING))},
+        NEXT("version", STRING)
+        NEXT("payloads", TEXT("hidden: the dashboard shows bodies only when it is asked to")))},
     {"Halted", OBJECT(
         FIRST("queue", STRING)
         NEXT("why", STRING))},

@@ -12,10 +12,10 @@
 #include "server/head.h"
 #include "server/intake.h"
 #include "server/listener.h"
+#include "server/loop.h"
 #include "server/state.h"
 
 enum {
-    SERVER_THREADS = 2,
     SERVER_CONNECTIONS_MAX = 8192, /* more wait in the listen backlog */
     SERVER_IDLE_MS = 30 * 1000,    /* a connection on which nothing moves is closed */
     SERVER_STOP_GRACE_S = 5,       /* for answers that are on their way when we stop */
@@ -29,35 +29,42 @@ __attribute__((format(printf, 2, 0))) static void log_mhd(void *arg, const char 
     log_debug("http: %s", text);
 }
 
-static void count_connection(void *arg, struct MHD_Connection *connection, void **place,
-                             enum MHD_ConnectionNotificationCode what) {
+/* The front keeps to the limit of connections; libmicrohttpd is given one that it never meets. */
+static struct MHD_Daemon *start_daemon(void *arg, struct loop *loop) {
     struct server *server = arg;
-    (void)connection;
-    (void)place;
-    if (what == MHD_CONNECTION_NOTIFY_STARTED)
-        atomic_fetch_add(&server->connections, 1);
-    else
-        atomic_fetch_sub(&server->connections, 1);
+    return MHD_start_daemon(
+        MHD_USE_EPOLL | MHD_USE_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG, 0,
+        NULL, NULL, intake_access, server, MHD_OPTION_EXTERNAL_LOGGER, log_mhd, NULL,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)(SERVER_CONNECTIONS_MAX + 1),
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)(server->options.idle_ms + 999) / 1000,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEAD_MEMORY, MHD_OPTION_NOTIFY_COMPLETED,
+        intake_completed, server, MHD_OPTION_NOTIFY_CONNECTION, loop_notify, loop,
+        MHD_OPTION_UNESCAPE_CALLBACK, intake_unescape, server, MHD_OPTION_END);
 }
 
-/* The front keeps to the limit of connections; libmicrohttpd, which splits its own among its
- * threads, is given one that it never meets. */
-static struct MHD_Daemon *start_daemon(struct server *server) {
-    return MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET |
-            MHD_USE_ERROR_LOG,
-        0, NULL, NULL, intake_access, server, MHD_OPTION_EXTERNAL_LOGGER, log_mhd, NULL,
-        MHD_OPTION_THREAD_POOL_SIZE, (unsigned)SERVER_THREADS, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)(SERVER_THREADS * (SERVER_CONNECTIONS_MAX + 1)), MHD_OPTION_CONNECTION_TIMEOUT,
-        (unsigned)(server->options.idle_ms + 999) / 1000, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)HEAD_MEMORY, MHD_OPTION_NOTIFY_COMPLETED, intake_completed, server,
-        MHD_OPTION_NOTIFY_CONNECTION, count_connection, server, MHD_OPTION_UNESCAPE_CALLBACK,
-        intake_unescape, server, MHD_OPTION_END);
+static bool start_loops(struct server *server) {
+    struct loop_options options = {
+        .make = start_daemon, .arg = server, .connections = &server->connections};
+    for (size_t i = 0; i < SERVER_THREADS; i++)
+        if (!(server->loops[i] = loop_start(&options)))
+            return false;
+    return true;
+}
+
+static void stop_loops(struct server *server) {
+    for (size_t i = 0; i < SERVER_THREADS; i++)
+        loop_stop(server->loops[i]);
+}
+
+static void hand_over(void *arg, int fd) {
+    struct server *server = arg;
+    loop_add(server->loops[server->next_loop++ % SERVER_THREADS], fd);
 }
 
 static struct front *start_front(struct server *server, int listen_fd) {
     struct front_options options = {.listen_fd = listen_fd,
-                                    .daemon = server->daemon,
+                                    .hand_over = hand_over,
+                                    .arg = server,
                                     .farewell = server->farewell,
                                     .clock = server->options.clock,
                                     .head_ms = server->options.idle_ms,
@@ -112,9 +119,9 @@ enum status server_start(const struct server_options *options, struct server **o
         return status;
     struct server *server = make(options);
     server->port = port;
-    server->daemon = start_daemon(server);
-    if (!server->daemon) {
+    if (!start_loops(server)) {
         close(fd);
+        stop_loops(server);
         unmake(server);
         return err_set(err, STATUS_INTERNAL, "libmicrohttpd does not start");
     }
@@ -156,6 +163,6 @@ void server_stop(struct server *server) {
     pthread_mutex_unlock(&server->mutex);
     events_end(server->events);
     wait_for_requests(server);
-    MHD_stop_daemon(server->daemon);
+    stop_loops(server);
     unmake(server);
 }

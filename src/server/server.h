@@ -44,6 +44,7 @@ struct server_options {
     struct alerts *alerts;
     struct server_config_view config;
     struct bytes version;
+    bool payloads_hidden; /* the dashboard shows bodies only when it is asked to */
     uint64_t seed; /* of message ids */
 };
 

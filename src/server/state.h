@@ -3,7 +3,7 @@
  * Lifetimes. A request is counted in `active` from its first byte until libmicrohttpd forgets it,
  * and in `suspended` while somebody else (the store, the engine, a worker) holds it. `stopping`
  * turns new requests away; `closing` also those whose body was still coming. Only when `closing` is
- * set and `suspended` is 0 may the daemon be stopped: libmicrohttpd must have no suspended
+ * set and `suspended` is 0 may the loops be stopped: libmicrohttpd must have no suspended
  * connection then. */
 #ifndef SERVER_STATE_H
 #define SERVER_STATE_H
@@ -19,14 +19,17 @@
 #include "server/server.h"
 #include "server/workers.h"
 
-struct MHD_Daemon;
+struct loop;
 struct front;
+
+enum { SERVER_THREADS = 2 }; /* that run libmicrohttpd */
 
 struct server {
     struct server_options options;
     char *host; /* as configured; options.host points here */
     uint16_t port;
-    struct MHD_Daemon *daemon;
+    struct loop *loops[SERVER_THREADS];
+    size_t next_loop; /* the front's: whose turn it is to take a connection */
     struct front *front;
     struct workers *workers;
     struct events *events;

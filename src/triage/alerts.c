@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/json.h"
+#include "base/json_member.h"
 #include "base/memory.h"
 #include "triage/alerts_state.h"
 
@@ -126,14 +126,14 @@ static int64_t until_next_state(const struct alerts *alerts, struct wall now) {
 struct mono alerts_turn(struct alerts *alerts, struct instant now) {
     pthread_mutex_lock(&alerts->mutex);
     read_mail(alerts);
-    bool woken = atomic_exchange(&alerts->woken, false);
     struct mono soon = mono_after(now.mono, ALERTS_SOON_MS);
     if (now.mono.ms >= alerts->next_sample.ms && !alerts->stopping) {
+        atomic_store(&alerts->woken, false);
         read_samples(alerts, now.wall);
         int64_t wait_ms = until_next_state(alerts, now.wall);
         alerts->next_sample =
             mono_after(now.mono, wait_ms > ALERTS_SOON_MS ? wait_ms : ALERTS_SOON_MS);
-    } else if (woken) {
+    } else if (atomic_load(&alerts->woken)) {
         alerts->next_sample = mono_earlier(alerts->next_sample, soon);
     }
     alerts_save_changed(alerts);
@@ -144,6 +144,8 @@ struct mono alerts_turn(struct alerts *alerts, struct instant now) {
     return next;
 }
 
+/* Once until the next sample, which is soon then: thousands of letters a second must not wake the
+ * thread thousands of times. */
 void alerts_wake(struct alerts *alerts) {
     if (!atomic_exchange(&alerts->woken, true))
         mailbox_ring(&alerts->mailbox);
@@ -212,15 +214,6 @@ static int worse(const void *a, const void *b) {
     return order ? order : bytes_cmp(left->subject, right->subject);
 }
 
-static void put_time(struct json_out *json, const char *key, struct wall at) {
-    char text[INSTANT_TEXT_SIZE];
-    json_key(json, key);
-    if (at.ms == WALL_NEVER.ms)
-        json_put_null(json);
-    else
-        json_put_str(json, wall_text(at, text));
-}
-
 static void put_limit(struct json_out *json, const struct alert_rule *rule) {
     json_key(json, rule->below ? "below" : "above");
     json_put_double(json, rule->limit);
@@ -250,9 +243,9 @@ static void put_alert(struct json_out *json, const struct alert *alert) {
     json_key(json, "value");
     json_put_double(json, alert->value);
     put_limit(json, alert->rule);
-    put_time(json, "since", alert->state.since);
-    put_time(json, "fired_at", alert->state.fired_at);
-    put_time(json, "told_at", alert->state.told_at);
+    json_member_time(json, "since", alert->state.since);
+    json_member_time(json, "fired_at", alert->state.fired_at);
+    json_member_time(json, "told_at", alert->state.told_at);
     json_key(json, "owed");
     json_put_i64(json, (int64_t)(alert->owed + alert->unsaved));
     json_key(json, "summary");

@@ -1,17 +1,12 @@
 #include "triage/audit.h"
 
-#include "base/json.h"
+#include "base/json_member.h"
 
 enum { ENTRY_MAX = 1 << 20, FILTER_MAX = 64 * 1024, LIST_ARENA_CHUNK = 64 * 1024 };
 
 void audit_begin(struct triage *triage, struct audit_entry *entry) {
     entry->at = triage_now(triage).wall;
     triage_new_id(triage, entry->at, entry->id);
-}
-
-static void put_text(struct json_out *json, const char *key, struct bytes text) {
-    json_key(json, key);
-    json_put(json, text.len > 0 ? text : BYTES_NONE);
 }
 
 /* A list of ids may be as large as a request: beyond FILTER_MAX only its size is kept. */
@@ -33,12 +28,12 @@ static void put_entry(const struct audit_entry *entry, struct buf *out) {
     char at[INSTANT_TEXT_SIZE];
     struct json_out json = json_out(out);
     json_open(&json, '{');
-    put_text(&json, "id", bytes_of(entry->id));
-    put_text(&json, "at", bytes_of(wall_text(entry->at, at)));
-    put_text(&json, "who", entry->who);
-    put_text(&json, "what", bytes_of(entry->what));
-    put_text(&json, "why", entry->why);
-    put_text(&json, "subject", entry->subject);
+    json_member_text(&json, "id", bytes_of(entry->id));
+    json_member_text(&json, "at", bytes_of(wall_text(entry->at, at)));
+    json_member_text(&json, "who", entry->who);
+    json_member_text(&json, "what", bytes_of(entry->what));
+    json_member_text(&json, "why", entry->why);
+    json_member_text(&json, "subject", entry->subject);
     put_json(&json, "filter", entry->filter);
     json_key(&json, "count");
     json_put_i64(&json, (int64_t)entry->count);
@@ -77,7 +72,7 @@ static void put_list(const struct store_kept *kept, size_t count, bool more, str
     for (size_t i = 0; i < count; i++)
         json_put_raw(&json, kept[i].value);
     json_close(&json, ']');
-    put_text(&json, "cursor", more ? kept[count - 1].name : BYTES_NONE);
+    json_member_text(&json, "cursor", more ? kept[count - 1].name : BYTES_NONE);
     json_close(&json, '}');
 }
 

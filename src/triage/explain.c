@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "base/json.h"
+#include "base/json_member.h"
 #include "core/decide.h"
 #include "core/lifecycle.h"
 #include "triage/explain_step.h"
@@ -197,11 +197,6 @@ static void put_summary(const struct envelope *envelope, const struct policy *po
 
 /* ---- the data ---- */
 
-static void put_text(struct json_out *out, const char *key, struct bytes text) {
-    json_key(out, key);
-    json_put(out, text.len ? text : BYTES_NONE);
-}
-
 static void put_steps(const struct envelope *envelope, const struct policy *policy,
                       struct json_out *out, struct buf *text) {
     char at[INSTANT_TEXT_SIZE];
@@ -230,11 +225,11 @@ static void put_rule(const struct envelope *envelope, const struct rule *rule,
         return;
     }
     json_open(out, '{');
-    put_text(out, "name", envelope->rule);
+    json_member_text(out, "name", envelope->rule);
     json_key(out, "verdict");
     json_put_str(out, verdict_then(envelope, rule));
-    put_text(out, "category", envelope->category);
-    put_text(out, "reason", own_reason(envelope));
+    json_member_text(out, "category", envelope->category);
+    json_member_text(out, "reason", own_reason(envelope));
     if (rule) {
         json_key(out, "when");
         rule_view_put_when(out, &rule->when);
@@ -242,28 +237,23 @@ static void put_rule(const struct envelope *envelope, const struct rule *rule,
     json_close(out, '}');
 }
 
-static void put_count(struct json_out *out, const char *key, uint32_t count) {
-    json_key(out, key);
-    json_put_i64(out, count);
-}
-
 static void put_duration(struct json_out *out, const char *key, int64_t ms) {
     char memory[32];
     struct buf text;
     buf_init_fixed(&text, memory, sizeof memory);
     duration_put(&text, ms);
-    put_text(out, key, buf_view(&text));
+    json_member_text(out, key, buf_view(&text));
 }
 
 static void put_limits(const struct envelope *envelope, const struct policy *policy,
                        struct json_out *out) {
     json_open(out, '{');
-    put_count(out, "attempts", envelope->attempts);
-    put_count(out, "max_attempts", policy_attempts(policy, envelope->max_attempts));
-    put_count(out, "crashes", envelope->crashes);
-    put_count(out, "replays", envelope->replays);
+    json_member_number(out, "attempts", envelope->attempts);
+    json_member_number(out, "max_attempts", policy_attempts(policy, envelope->max_attempts));
+    json_member_number(out, "crashes", envelope->crashes);
+    json_member_number(out, "replays", envelope->replays);
     if (policy) {
-        put_count(out, "poison_crashes", policy->poison.crashes);
+        json_member_number(out, "poison_crashes", policy->poison.crashes);
         put_duration(out, "base", policy->retry.base_ms);
         put_duration(out, "cap", policy->retry.cap_ms);
         put_duration(out, "max_age", policy->retry.max_age_ms);
@@ -273,8 +263,8 @@ static void put_limits(const struct envelope *envelope, const struct policy *pol
 }
 
 static void put_identity(const struct envelope *envelope, struct json_out *out) {
-    put_text(out, "id", envelope->letter_id.len ? envelope->letter_id : envelope->id);
-    put_text(out, "queue", envelope->queue);
+    json_member_text(out, "id", envelope->letter_id.len ? envelope->letter_id : envelope->id);
+    json_member_text(out, "queue", envelope->queue);
     json_key(out, "state");
     json_put_str(out, state_text(envelope->state));
     json_key(out, "cause");
@@ -289,7 +279,7 @@ void explain_json(const struct envelope *envelope, const struct policy *policy, 
     put_summary(envelope, policy, rule, &text);
     json_open(&json, '{');
     put_identity(envelope, &json);
-    put_text(&json, "summary", buf_view(&text));
+    json_member_text(&json, "summary", buf_view(&text));
     json_key(&json, "steps");
     put_steps(envelope, policy, &json, &text);
     json_key(&json, "rule");

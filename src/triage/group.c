@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/json.h"
+#include "base/json_member.h"
 #include "core/fingerprint.h"
 #include "triage/arrivals.h"
 #include "triage/audit.h"
@@ -73,40 +73,16 @@ static enum status find(struct triage *triage, uint64_t fingerprint, struct aren
 
 /* ---- as JSON ---- */
 
-static void put_text(struct json_out *json, const char *key, struct bytes text) {
-    json_key(json, key);
-    json_put(json, text.len > 0 ? text : BYTES_NONE);
-}
-
-static void put_time(struct json_out *json, const char *key, struct wall at) {
-    char text[INSTANT_TEXT_SIZE];
-    put_text(json, key, at.ms == WALL_NEVER.ms ? BYTES_NONE : bytes_of(wall_text(at, text)));
-}
-
-static void put_count(struct json_out *json, const char *key, uint64_t count) {
-    json_key(json, key);
-    json_put_i64(json, (int64_t)count);
-}
-
-static void put_names(struct json_out *json, const char *key, const struct bytes *names,
-                      size_t count) {
-    json_key(json, key);
-    json_open(json, '[');
-    for (size_t i = 0; i < count; i++)
-        json_put(json, names[i]);
-    json_close(json, ']');
-}
-
 /* Nulls when the newest letter has left the store. */
 static void put_sample(struct json_out *json, const struct envelope *sample) {
     static const struct envelope none;
     const struct envelope *from = sample ? sample : &none;
-    put_text(json, "category", from->category);
-    put_text(json, "reason", from->reason);
-    put_text(json, "error_type", from->error_type);
-    put_text(json, "error_message", from->error_message);
-    put_text(json, "rule", from->rule);
-    put_text(json, "sample", from->letter_id);
+    json_member_text(json, "category", from->category);
+    json_member_text(json, "reason", from->reason);
+    json_member_text(json, "error_type", from->error_type);
+    json_member_text(json, "error_message", from->error_message);
+    json_member_text(json, "rule", from->rule);
+    json_member_text(json, "sample", from->letter_id);
 }
 
 static void put_versions(struct json_out *json, const struct group_note *note,
@@ -120,7 +96,7 @@ static void put_versions(struct json_out *json, const struct group_note *note,
     }
     if (!known)
         versions[count++] = sample->version;
-    put_names(json, "versions", versions, count);
+    json_member_names(json, "versions", versions, count);
 }
 
 static void put_arrivals(struct json_out *json, struct arrivals *arrivals,
@@ -139,20 +115,20 @@ static void put_group(struct json_out *json, struct arrivals *arrivals, const st
                       const struct group_note *note, const struct envelope *sample) {
     char text[FINGERPRINT_TEXT_SIZE];
     json_open(json, '{');
-    put_text(json, "fingerprint", bytes_of(fingerprint_text(group->fingerprint, text)));
-    put_names(json, "dlqs", group->dlqs, group->dlq_count);
-    put_count(json, "count", group->count);
-    put_count(json, "total", group->total);
-    put_time(json, "first_seen", group->first_seen);
-    put_time(json, "last_seen", group->last_seen);
+    json_member_text(json, "fingerprint", bytes_of(fingerprint_text(group->fingerprint, text)));
+    json_member_names(json, "dlqs", group->dlqs, group->dlq_count);
+    json_member_number(json, "count", group->count);
+    json_member_number(json, "total", group->total);
+    json_member_time(json, "first_seen", group->first_seen);
+    json_member_time(json, "last_seen", group->last_seen);
     put_sample(json, sample);
     put_versions(json, note, sample);
-    put_text(json, "state", bytes_of(group_state_text(note->state)));
-    put_text(json, "note", note->note);
-    put_text(json, "owner", note->owner);
-    put_text(json, "why", note->why);
-    put_time(json, "changed_at", note->changed_at);
-    put_time(json, "returned_at", note->returned_at);
+    json_member_text(json, "state", bytes_of(group_state_text(note->state)));
+    json_member_text(json, "note", note->note);
+    json_member_text(json, "owner", note->owner);
+    json_member_text(json, "why", note->why);
+    json_member_time(json, "changed_at", note->changed_at);
+    json_member_time(json, "returned_at", note->returned_at);
     put_arrivals(json, arrivals, group);
     json_close(json, '}');
 }
@@ -193,7 +169,7 @@ static enum status put_page(struct triage *triage, const struct group *groups, s
     json_close(&json, ']');
     buf_init_fixed(&cursor, text, sizeof text);
     buf_printf(&cursor, "%zu", end);
-    put_text(&json, "cursor", end < count ? buf_view(&cursor) : BYTES_NONE);
+    json_member_text(&json, "cursor", end < count ? buf_view(&cursor) : BYTES_NONE);
     json_close(&json, '}');
     return status;
 }
@@ -241,9 +217,9 @@ static struct bytes note_json(const struct group_note *note, struct arena *arena
     buf_init_heap(&text, 4 * GROUP_NOTE_MAX + STATE_SIZE);
     struct json_out json = json_out(&text);
     json_open(&json, '{');
-    put_text(&json, "state", bytes_of(group_state_text(note->state)));
-    put_text(&json, "note", note->note);
-    put_text(&json, "owner", note->owner);
+    json_member_text(&json, "state", bytes_of(group_state_text(note->state)));
+    json_member_text(&json, "note", note->note);
+    json_member_text(&json, "owner", note->owner);
     json_close(&json, '}');
     struct bytes copy = arena_dup(arena, buf_view(&text));
     buf_free(&text);

@@ -2,16 +2,7 @@
 
 #include <string.h>
 
-static void put_number(struct json_out *json, const char *key, uint64_t number) {
-    json_key(json, key);
-    json_put_i64(json, (int64_t)number);
-}
-
-static void put_time(struct json_out *json, const char *key, struct wall at) {
-    char text[INSTANT_TEXT_SIZE];
-    json_key(json, key);
-    json_put_str(json, at.ms == WALL_NEVER.ms ? NULL : wall_text(at, text));
-}
+#include "base/json_member.h"
 
 void manifest_put(const struct manifest *manifest, struct json_out *json) {
     json_open(json, '{');
@@ -19,11 +10,11 @@ void manifest_put(const struct manifest *manifest, struct json_out *json) {
     json_put(json, manifest->file);
     json_key(json, "dlq");
     json_put(json, manifest->dlq.len > 0 ? manifest->dlq : BYTES_NONE);
-    put_number(json, "letters", manifest->letters);
-    put_number(json, "bytes", manifest->bytes);
-    put_time(json, "first_dead_at", manifest->first_dead_at);
-    put_time(json, "last_dead_at", manifest->last_dead_at);
-    put_time(json, "written_at", manifest->written_at);
+    json_member_number(json, "letters", manifest->letters);
+    json_member_number(json, "bytes", manifest->bytes);
+    json_member_time(json, "first_dead_at", manifest->first_dead_at);
+    json_member_time(json, "last_dead_at", manifest->last_dead_at);
+    json_member_time(json, "written_at", manifest->written_at);
     json_key(json, "sha256");
     json_put_str(json, manifest->sha256);
     json_close(json, '}');

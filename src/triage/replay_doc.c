@@ -2,49 +2,25 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/json_member.h"
 #include "triage/replay_state.h"
 
 enum { DOC_MAX = 16 << 20, RATE_SIZE = 64 };
 
 /* ---- writing ---- */
 
-static void put_text(struct json_out *json, const char *key, struct bytes text) {
-    json_key(json, key);
-    json_put(json, text.len > 0 ? text : BYTES_NONE);
-}
-
-static void put_number(struct json_out *json, const char *key, uint64_t number) {
-    json_key(json, key);
-    json_put_i64(json, (int64_t)number);
-}
-
-static void put_time(struct json_out *json, const char *key, struct wall at) {
-    char text[INSTANT_TEXT_SIZE];
-    put_text(json, key, at.ms == WALL_NEVER.ms ? BYTES_NONE : bytes_of(wall_text(at, text)));
-}
-
-static void put_names(struct json_out *json, const char *key, const struct bytes *names,
-                      size_t count) {
-    json_key(json, key);
-    json_open(json, '[');
-    for (size_t i = 0; i < count; i++)
-        json_put(json, names[i]);
-    json_close(json, ']');
-}
-
 static void put_progress(struct json_out *json, const struct replay *replay) {
     const struct replay_counts *counts = &replay->counts;
-    put_number(json, "selected", replay->selected);
-    put_number(json, "sent", replay_sent(counts));
-    put_number(json, "resolved", counts->by[REPLAYED_RESOLVED]);
-    put_number(json, "failed", counts->by[REPLAYED_FAILED]);
-    put_number(json, "skipped", replay_skipped(counts));
+    json_member_number(json, "selected", replay->selected);
+    json_member_number(json, "sent", replay_sent(counts));
+    json_member_number(json, "resolved", counts->by[REPLAYED_RESOLVED]);
+    json_member_number(json, "failed", counts->by[REPLAYED_FAILED]);
+    json_member_number(json, "skipped", replay_skipped(counts));
     json_key(json, "outcomes");
     json_open(json, '{');
     for (int i = 0; i < REPLAY_OUTCOME_COUNT; i++)
         if (counts->by[i] > 0)
-            put_number(json, replay_outcome_text((enum replay_outcome)i), counts->by[i]);
+            json_member_number(json, replay_outcome_text((enum replay_outcome)i), counts->by[i]);
     json_close(json, '}');
 }
 
@@ -58,9 +34,9 @@ void replay_doc_put_order(struct json_out *json, const struct replay_order *orde
         json_put_raw(json, order->selection.as_json);
     else
         json_put_null(json);
-    put_text(json, "edit", order->edit);
-    put_text(json, "to", order->to);
-    put_text(json, "rate", buf_view(&rate));
+    json_member_text(json, "edit", order->edit);
+    json_member_text(json, "to", order->to);
+    json_member_text(json, "rate", buf_view(&rate));
     json_key(json, "canary");
     json_open(json, '[');
     for (size_t i = 0; i < order->canary_count; i++)
@@ -68,24 +44,24 @@ void replay_doc_put_order(struct json_out *json, const struct replay_order *orde
     json_close(json, ']');
     json_key(json, "ramp");
     json_put_bool(json, order->ramp);
-    put_text(json, "stale", order->send_stale ? BYTES("send") : BYTES("skip"));
-    put_text(json, "who", order->who);
-    put_text(json, "order_why", order->why);
+    json_member_text(json, "stale", order->send_stale ? BYTES("send") : BYTES("skip"));
+    json_member_text(json, "who", order->who);
+    json_member_text(json, "order_why", order->why);
 }
 
 void replay_doc_put(const struct replay *replay, struct buf *out) {
     struct json_out json = json_out(out);
     json_open(&json, '{');
-    put_text(&json, "id", bytes_of(replay->id));
-    put_text(&json, "state", bytes_of(replay_state_text(replay->state)));
-    put_text(&json, "why", bytes_of(replay->why));
+    json_member_text(&json, "id", bytes_of(replay->id));
+    json_member_text(&json, "state", bytes_of(replay_state_text(replay->state)));
+    json_member_text(&json, "why", bytes_of(replay->why));
     put_progress(&json, replay);
-    put_time(&json, "created_at", replay->created_at);
-    put_time(&json, "started_at", replay->started_at);
-    put_time(&json, "ended_at", replay->ended_at);
+    json_member_time(&json, "created_at", replay->created_at);
+    json_member_time(&json, "started_at", replay->started_at);
+    json_member_time(&json, "ended_at", replay->ended_at);
     replay_doc_put_order(&json, &replay->order);
-    put_names(&json, "queues", replay->queues, replay->queue_count);
-    put_names(&json, "dlqs", replay->dlqs, replay->dlq_count);
+    json_member_names(&json, "queues", replay->queues, replay->queue_count);
+    json_member_names(&json, "dlqs", replay->dlqs, replay->dlq_count);
     json_close(&json, '}');
 }
 

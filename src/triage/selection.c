@@ -135,6 +135,7 @@ static enum status wait_for_lists(struct walk *walk) {
 
 static enum status walk_filter(struct walk *walk, struct arena *arena) {
     struct query query = walk->selection->query;
+    size_t pages = 0, most = walk->selection->page_max;
     enum status status = wait_for_lists(walk);
     if (status != STATUS_OK)
         return status;
@@ -151,7 +152,7 @@ static enum status walk_filter(struct walk *walk, struct arena *arena) {
             status = walk->status;
         }
         arena_free(&page);
-    } while (status == STATUS_OK && query.filter.cursor.ptr && !walk->enough);
+    } while (status == STATUS_OK && query.filter.cursor.ptr && !walk->enough && ++pages != most);
     walk->result->cursor = query.filter.cursor;
     return status;
 }

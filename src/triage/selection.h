@@ -20,6 +20,7 @@ struct selection {
     size_t id_count;      /* > 0: these, and no filter */
     bool as_given;        /* visited in the order of the ids, of which none is given twice */
     uint64_t limit;       /* at most so many, the newest; 0: all of them */
+    size_t page_max;      /* pages of the list that are looked through; 0: all of them */
     struct bytes as_json; /* the filter, {"ids":[…]} or {"all":true}: for the record */
 };
 

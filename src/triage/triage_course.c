@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "base/json_member.h"
+
 enum { READ_ARENA_SIZE = 4096 };
 
 static const char *const stages[] = {
@@ -79,40 +81,25 @@ void triage_course_judge(struct triage_course *course, const struct triage_rule 
 
 /* ---- as JSON ---- */
 
-static void put_text(struct json_out *json, const char *key, const char *text) {
-    json_key(json, key);
-    json_put(json, text[0] ? bytes_of(text) : BYTES_NONE);
-}
-
-static void put_time(struct json_out *json, const char *key, struct wall at) {
-    char text[INSTANT_TEXT_SIZE];
-    put_text(json, key, at.ms == WALL_NEVER.ms ? "" : wall_text(at, text));
-}
-
-static void put_number(struct json_out *json, const char *key, uint64_t number) {
-    json_key(json, key);
-    json_put_i64(json, (int64_t)number);
-}
-
 void triage_course_put(struct json_out *json, const struct triage_course *course) {
-    put_text(json, "state", stages[course->stage]);
-    put_text(json, "why", course->why);
-    put_time(json, "last_run_at", course->last_run_at);
-    put_time(json, "next_run_at", course->next_run_at);
-    put_text(json, "replay", course->replay);
-    put_number(json, "useless", course->useless);
-    put_number(json, "runs", course->runs);
+    json_member_text(json, "state", bytes_of(stages[course->stage]));
+    json_member_text(json, "why", bytes_of(course->why));
+    json_member_time(json, "last_run_at", course->last_run_at);
+    json_member_time(json, "next_run_at", course->next_run_at);
+    json_member_text(json, "replay", bytes_of(course->replay));
+    json_member_number(json, "useless", course->useless);
+    json_member_number(json, "runs", course->runs);
     json_key(json, "letters");
     json_open(json, '{');
     for (int i = 0; i < TRIAGE_ACTION_COUNT; i++)
         if (course->letters[i] > 0)
-            put_number(json, triage_rule_actions[i], course->letters[i]);
+            json_member_number(json, triage_rule_actions[i], course->letters[i]);
     json_close(json, '}');
-    put_number(json, "fixed", course->fixed);
-    put_number(json, "failed", course->failed);
-    put_number(json, "escalated", course->escalated);
-    put_text(json, "ticket", course->ticket);
-    put_number(json, "ticket_letters", course->ticket_letters);
+    json_member_number(json, "fixed", course->fixed);
+    json_member_number(json, "failed", course->failed);
+    json_member_number(json, "escalated", course->escalated);
+    json_member_text(json, "ticket", bytes_of(course->ticket));
+    json_member_number(json, "ticket_letters", course->ticket_letters);
 }
 
 /* ---- and back ---- */

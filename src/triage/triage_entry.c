@@ -72,10 +72,10 @@ void triage_entry_set(struct triage_entry *entry, const struct triage_dlq *place
 
 bool triage_entry_claim(struct triage_entry *entry) {
     pthread_mutex_lock(&entry->rules->mutex);
-    bool free = !entry->busy;
+    bool mine = !entry->busy;
     entry->busy = true;
     pthread_mutex_unlock(&entry->rules->mutex);
-    return free;
+    return mine;
 }
 
 void triage_entry_release(struct triage_entry *entry) {

@@ -7,7 +7,13 @@
 #include "triage/audit.h"
 #include "triage/triage_rules_state.h"
 
-enum { LOOK_ARENA_CHUNK = 16 * 1024, OPS_BESIDE = 2, AFTER_MAX = 64 * 1024 };
+enum {
+    LOOK_ARENA_CHUNK = 16 * 1024,
+    OPS_BESIDE = 3, /* the course, and two entries of the audit */
+    AFTER_MAX = 64 * 1024,
+};
+
+#define WHY_ESCALATED "its compensation failed"
 
 struct look {
     struct triage_entry *entry;
@@ -51,7 +57,7 @@ static struct store_op escalate_op(const struct look *look, const struct store_h
                              .mark = {.state = STATE_PENDING_REVIEW,
                                       .escalated = true,
                                       .at = look->now.wall,
-                                      .why = BYTES("its compensation failed")}};
+                                      .why = BYTES(WHY_ESCALATED)}};
 }
 
 static void count_compensation(struct look *look, const struct store_held *held) {
@@ -112,12 +118,25 @@ static struct store_op stop_op(struct look *look, const struct triage_course *ne
     struct audit_entry entry = {.who = triage_entry_who(look->entry, &look->arena),
                                 .what = "triage.stop",
                                 .why = bytes_of(next->why),
-                                .subject = look->entry->dlq,
+                                .subject = bytes_of(look->entry->label),
                                 .after = buf_view(&after)};
     audit_begin(look->triage, &entry);
     struct store_op op = audit_op(&entry, &look->arena);
     buf_free(&after);
     return op;
+}
+
+static struct store_op escalated_op(struct look *look) {
+    struct audit_entry entry = {.who = triage_entry_who(look->entry, &look->arena),
+                                .what = "escalate",
+                                .why = BYTES(WHY_ESCALATED),
+                                .subject = look->entry->dlq,
+                                .count = look->op_count,
+                                .before = BYTES("{\"state\":\"pending_review\"}"),
+                                .after =
+                                    BYTES("{\"state\":\"pending_review\",\"escalated\":true}")};
+    audit_begin(look->triage, &entry);
+    return audit_op(&entry, &look->arena);
 }
 
 static enum status end(struct look *look) {
@@ -126,6 +145,10 @@ static enum status end(struct look *look) {
     if (!look->ops)
         look->ops = memory_array(OPS_BESIDE, sizeof *look->ops);
     struct store_op *ops = look->ops;
+    if (look->op_count > 0) {
+        struct store_op escalated = escalated_op(look);
+        ops[look->op_count++] = escalated;
+    }
     ops[look->op_count++] =
         (struct store_op){.kind = STORE_KEEP,
                           .keep = triage_entry_keep(look->entry, &next, BYTES_NONE, &look->arena)};

@@ -3,14 +3,16 @@
 #include "triage/archiving.h"
 #include "triage/ruling.h"
 
-enum { LOOKS_MAX = 100000 }; /* letters that a run looks at, whether it takes them or not */
+/* Letters that a run looks at, whether it takes them or not: other rules wait for it. A page of a
+ * `where` is as long as that. */
+enum { LOOKS_MAX = QUERY_WHERE_SCAN_MAX, PAGES_MAX = LOOKS_MAX / QUERY_LIMIT_MAX };
 
 struct picking {
     const struct triage_pick *pick;
     struct arena *arena;
     struct triage_picked *out;
     size_t limit;
-    uint64_t looks, bytes;
+    uint64_t bytes;
     struct bytes queue; /* of the last letter that was looked at closely */
     bool queue_known;
     enum status status;
@@ -29,6 +31,7 @@ static void ask(const struct triage_pick *pick, struct selection *out) {
     const struct triage_when *when = &pick->rule->when;
     selection_init(out);
     out->filtered = true;
+    out->page_max = when->where.len > 0 ? 1 : PAGES_MAX;
     out->query.where = when->where;
     out->query.filter = (struct store_query){
         .dlq = pick->dlq->name,
@@ -50,7 +53,22 @@ static void ask(const struct triage_pick *pick, struct selection *out) {
     };
 }
 
-/* ---- what the store cannot be asked ---- */
+/* ---- what a letter must be like now; lists may lag behind ---- */
+
+static bool is(struct bytes wanted, struct bytes actual) {
+    return wanted.len == 0 || bytes_eq(wanted, actual);
+}
+
+static bool matches(const struct triage_pick *pick, const struct envelope *letter) {
+    const struct triage_when *when = &pick->rule->when;
+    return is(when->category, letter->category) && bytes_starts(letter->reason, when->reason) &&
+           is(when->error_type, letter->error_type) && is(when->key, letter->key) &&
+           (!when->has_cause || letter->cause == when->cause) &&
+           (!when->has_fingerprint || letter->fingerprint == when->fingerprint) &&
+           (when->age_ms == 0 || pick->now.ms - letter->dead_at.ms > when->age_ms) &&
+           letter->replays >= when->replays_least && letter->replays <= when->replays_most &&
+           letter->attempts >= when->attempts;
+}
 
 static bool may_be_sent(const struct triage_pick *pick, const struct envelope *letter) {
     struct wall first = letter->first_failure_at;
@@ -62,10 +80,8 @@ static bool may_be_sent(const struct triage_pick *pick, const struct envelope *l
 }
 
 static bool is_wanted(const struct triage_pick *pick, const struct envelope *letter) {
-    const struct triage_when *when = &pick->rule->when;
     if (letter->state != STATE_PENDING_REVIEW || letter->escalated_at.ms != WALL_NEVER.ms ||
-        !bytes_eq(letter->dlq, pick->dlq->name) || letter->replays < when->replays_least ||
-        letter->replays > when->replays_most)
+        !bytes_eq(letter->dlq, pick->dlq->name) || !matches(pick, letter))
         return false;
     if (pick->rule->action == TRIAGE_REPLAY && !may_be_sent(pick, letter))
         return false;
@@ -90,9 +106,8 @@ static bool has_queue(struct picking *picking, const struct store_held *held) {
 /* ---- taking ---- */
 
 static bool is_enough(const struct picking *picking) {
-    return picking->out->count == picking->limit || picking->looks == LOOKS_MAX ||
-           picking->bytes >= ARCHIVING_BYTES_MAX || picking->status != STATUS_OK ||
-           (picking->pick->ending && *picking->pick->ending);
+    return picking->out->count == picking->limit || picking->bytes >= ARCHIVING_BYTES_MAX ||
+           picking->status != STATUS_OK || (picking->pick->ending && *picking->pick->ending);
 }
 
 static void take(struct picking *picking, struct store_held *held) {
@@ -117,7 +132,6 @@ static bool visit(void *arg, const struct selection_letter *letter) {
     const struct triage_pick *pick = picking->pick;
     struct store *store = pick->triage->store;
     struct store_held *held = NULL;
-    picking->looks++;
     if (!is_wanted(pick, letter->envelope))
         return !is_enough(picking);
     enum status status = store->vtable->get_seq(store, letter->seq, &held, picking->err);

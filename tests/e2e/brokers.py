@@ -9,10 +9,27 @@ import subprocess
 
 import pytest
 
-from harness import eventually, free_port
+from harness import ROOT, eventually, free_port
 
 # Far more than a start takes, also with the machine busy.
 START_PATIENCE_S = 120
+
+
+def parts(name):
+    """Where tools/fetch.sh put what Debian does not have."""
+    found = sorted(glob.glob(os.path.join(ROOT, "build-parts", f"{name}-*", "")))
+    if not found:
+        pytest.skip(f"{name} was not fetched (tools/fetch.sh)")
+    return found[-1]
+
+
+def certificate(folder):
+    """A certificate for 127.0.0.1 that stands for itself, and its key: (cert.pem, key.pem)."""
+    cert, key = os.path.join(folder, "cert.pem"), os.path.join(folder, "key.pem")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1",
+                    "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert],
+                   check=True, capture_output=True)
+    return cert, key
 
 
 class Process:

@@ -1,5 +1,4 @@
 """A Kafka node for the scenarios, and its own client."""
-import glob
 import importlib
 import os
 import shutil
@@ -9,16 +8,8 @@ import urllib.parse
 
 import pytest
 
-from brokers import START_PATIENCE_S, Process
-from harness import ROOT, eventually, free_port
-
-
-def parts(name):
-    """Where tools/fetch.sh put what Debian does not have."""
-    found = sorted(glob.glob(os.path.join(ROOT, "build-parts", f"{name}-*", "")))
-    if not found:
-        pytest.skip(f"{name} was not fetched (tools/fetch.sh)")
-    return found[-1]
+from brokers import START_PATIENCE_S, Process, parts
+from harness import eventually, free_port
 
 
 def confluent_kafka():
@@ -79,6 +70,8 @@ class Kafka(Process):
             "offsets.topic.replication.factor": 1, "offsets.topic.num.partitions": 1,
             "transaction.state.log.replication.factor": 1, "transaction.state.log.min.isr": 1,
             "group.initial.rebalance.delay.ms": 0, "group.min.session.timeout.ms": 1000,
+            # A node that was killed is back as soon as this is over.
+            "broker.session.timeout.ms": 2000, "broker.heartbeat.interval.ms": 500,
             "auto.create.topics.enable": "false",
         }
         with open(self.config_path, "w", encoding="utf-8") as out:

@@ -3,6 +3,7 @@ been: never a crash, never a partial write."""
 import json
 import random
 import re
+import signal
 import socket
 import threading
 
@@ -245,6 +246,25 @@ def test_half_a_request_holds_nobody_up(server):
         for connection in slow:
             connection.close()
     assert depth(server) == 50
+
+
+@pytest.mark.parametrize("count", [255, 256, 257])
+def test_any_number_of_requests_at_once_is_answered(server, count):
+    """They come while the server stands still, so that it finds all of them ready: with libmicrohttpd's own threads
+    128 in the hands of one were left there until the connections' time was over, which closed them."""
+    request = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    clients = [socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_S) for _ in range(count)]
+    try:
+        for standing_still in (False, True):
+            if standing_still:
+                server.process.send_signal(signal.SIGSTOP)
+            for client in clients:
+                client.sendall(request)
+            server.process.send_signal(signal.SIGCONT)
+            assert {client.recv(4096)[:15] for client in clients} == {b"HTTP/1.1 200 OK"}
+    finally:
+        for client in clients:
+            client.close()
 
 
 def test_garbage_is_survived(server):

@@ -1,5 +1,6 @@
 """What people and programs see: lists with every filter, pages, explanations, statistics, events, metrics,
 and the store file itself, which all say the same."""
+import codecs
 import json
 import re
 import shutil
@@ -292,14 +293,15 @@ class Listener:
         self.socket = socket.create_connection(("127.0.0.1", server.port), timeout=30)
         self.socket.sendall(b"GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
         self.text = ""
+        self.decode = codecs.getincrementaldecoder("utf-8")().decode  # a read may end within a character
         while ": listening" not in self.text:
             self.read()
         assert "text/event-stream" in self.text
 
     def read(self):
-        chunk = self.socket.recv(65536).decode()
+        chunk = self.socket.recv(65536)
         assert chunk, "the stream ended"
-        self.text += chunk
+        self.text += self.decode(chunk)
 
     def until(self, kind):
         pattern = re.compile(rf"event: {kind}\ndata: (.*)\n\n")

@@ -1,4 +1,5 @@
 """Every verb, for people and with --json, and the exit codes that scripts rely on."""
+import codecs
 import json
 import os
 import pty
@@ -216,12 +217,13 @@ class Watching:
         termios.tcsetwinsize(self.follower, (rows, 200))
         self.before = termios.tcgetattr(self.follower)
         self.text = ""
+        self.decode = codecs.getincrementaldecoder("utf-8")().decode  # a read may end within a character
         self.process = subprocess.Popen([IMPOUND, "top"], stdin=self.follower, stdout=self.follower,
                                         env={**os.environ, "IMPOUND_URL": url, "NO_COLOR": "1"})
 
     def until(self, condition):
         while not condition(self.text):
-            self.text += os.read(self.leader, 65536).decode()
+            self.text += self.decode(os.read(self.leader, 65536))
 
     def ended(self):
         assert self.process.wait(PATIENCE_S) == 0

@@ -1,7 +1,9 @@
 """The tour: what it shows is what happens, it works against any server, and it leaves nothing that waits."""
+import codecs
 import os
 import pty
 import re
+import select
 import signal
 import subprocess
 
@@ -137,10 +139,15 @@ class Visitor:
                                         env={**os.environ, "NO_COLOR": "1", "TERM": "xterm", **environment})
         os.close(follower)
         self.text = ""
+        self.decode = codecs.getincrementaldecoder("utf-8")().decode  # a read may end within a character
+
+    def reads(self):
+        assert select.select([self.leader], [], [], PATIENCE_S)[0], f"nothing more comes after {self.text}"
+        return self.decode(os.read(self.leader, 65536))
 
     def reads_until(self, word):
         while word not in self.text:
-            self.text += os.read(self.leader, 65536).decode()
+            self.text += self.reads()
         before, _, self.text = self.text.partition(word)
         return before
 
@@ -150,8 +157,8 @@ class Visitor:
     def ends(self):
         rest = self.text
         try:
-            while chunk := os.read(self.leader, 65536):
-                rest += chunk.decode()
+            while chunk := self.reads():
+                rest += chunk
         except OSError:
             pass  # the other end is closed
         os.close(self.leader)
@@ -182,6 +189,16 @@ def test_a_signal_ends_it_and_it_tidies_up(serve, number):
     rest, code = visitor.ends()
     assert code == REFUSED and PARTS[3] not in rest
     assert len(discarded(server, "the end of the tour")) == 1 and at_rest(server)
+
+
+def test_a_signal_right_behind_the_question_is_not_missed(serve):
+    server = serve(QUEUES, server=SLOW)
+    for _ in range(15):
+        visitor = Visitor(IMPOUND_URL=server.url)
+        visitor.reads_until("Press Enter")
+        visitor.process.send_signal(signal.SIGTERM)
+        rest, code = visitor.ends()
+        assert code == REFUSED and PARTS[0] not in rest
 
 
 def test_killed_it_takes_its_own_server_along(tmp_path):

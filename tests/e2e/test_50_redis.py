@@ -44,8 +44,13 @@ class List(Lane):
         self.there.lpush(self.name, *[json.dumps(body) for body in bodies])
 
     def left(self):
-        taken = sum(self.there.hlen(key) for key in self.there.keys(f"{self.name}:impound:*"))
-        return self.there.llen(self.name) + taken
+        """Waiting and taken, at one moment."""
+        return self.there.eval("""
+            local count = redis.call('LLEN', KEYS[1])
+            for _, hash in ipairs(redis.call('KEYS', KEYS[1] .. ':impound:*')) do
+                count = count + redis.call('HLEN', hash)
+            end
+            return count""", 1, self.name)
 
 
 class Stream(Lane):
@@ -63,7 +68,10 @@ class Stream(Lane):
 
     def left(self):
         group = [one for one in self.there.xinfo_groups(self.name) if one["name"] == b"pricing"][0]
-        return group["lag"] + group["pending"]
+        behind = group["lag"]
+        if behind is None:  # a server that was killed may have lost count
+            behind = len(self.there.xrange(self.name, b"(" + group["last-delivered-id"]))
+        return behind + group["pending"]
 
 
 SHAPES = pytest.mark.parametrize("shape", [List, Stream], ids=["list", "stream"])
@@ -137,7 +145,7 @@ def test_a_body_is_kept_byte_for_byte(serve, handler, redis):
     bodies = [bytes(range(256)), b'{"a": 1.0,  "a": 2}', b""]
     lane.there.lpush(lane.name, *bodies)
     server = serve(scenes.queues(lane, {"http": worker.url}, concurrency=1))
-    eventually(lambda: worker.count() == 3, "all are handled")
+    eventually(lambda: server.dlq(scenes.DLQ)["depth"] == 3, "all are letters")
     assert [call.body for call in worker.calls] == bodies, "in the order of the list"
     kinds = {server.message(one["id"])["message"]["content_type"] for one in server.letters(scenes.DLQ)}
     assert kinds == {"application/octet-stream", "application/json", "text/plain; charset=utf-8"}
@@ -399,3 +407,41 @@ def test_answers_are_pushed_and_added(serve, handler, redis):
         else:
             (_, fields), = lane.there.xrange("answered")
             assert fields == {b"body": b"priced m-1", b"content_type": b"text/plain"}
+
+
+def test_letters_are_mirrored_before_their_source_is_acknowledged(serve, handler, redis):
+    """As an entry with dlq-* headers, and as the record that a worker of the seeds would have pushed."""
+    worker = handler(lambda call: (400, {"Content-Type": "application/json"},
+                                   b'{"error": {"type": "BadPin", "message": "no such pin"}}'))
+    lane = List(redis)
+    server = serve({
+        "orders": {"source": lane.source, "handler": {"http": worker.url}, "dlq": {"mirror": redis.url("stream=orders.dlq")}},
+        "pins": {"handler": {"http": worker.url}, "dlq": {"mirror": redis.url("list=q:dlq")}}})
+    lane.publish([{"id": "o-1", "pin": "BAD"}])
+    server.push("pins", {"id": "p-1", "model": "m"})
+    scenes.finished(server, lane)
+    (_, entry), = lane.there.xrange("orders.dlq")
+    assert json.loads(entry.pop(b"body")) == {"id": "o-1", "pin": "BAD"}
+    letter = server.message("o-1")
+    assert abs(int(entry.pop(b"dlq-failed-at")) - lane.there.time()[0]) < 600
+    assert entry == {b"content_type": b"application/json", b"dlq-original-topic": lane.name.encode(),
+                     b"dlq-error-class": b"BadPin", b"dlq-error-msg": b"no such pin", b"dlq-attempts": b"1",
+                     b"dlq-cause": b"terminal", b"dlq-category": b"validation", b"dlq-reason": b"bad_request",
+                     b"dlq-letter-id": letter["id"].encode(), b"dlq-message-id": b"o-1"}
+    record = json.loads(eventually(lambda: lane.there.rpop("q:dlq"), "the other is there too"))
+    assert record.pop("dlq_at") > 1700000000
+    assert record == {"id": "p-1", "model": "m", "dlq_reason": "bad_request"}
+
+
+def test_a_mirror_that_is_down_holds_its_letters_up(serve, handler, redis):
+    worker = handler(lambda call: 400)
+    lane = List(redis)
+    server = serve(scenes.queues(lane, {"http": worker.url}, dlq={"mirror": redis.url("list=text")}))
+    lane.there.set("text", "x")
+    lane.publish([{"id": "m-1"}])
+    eventually(lambda: "a letter could not be published" in server.log(), "it is said")
+    assert lane.left() == 1 and server.dlq(scenes.DLQ)["depth"] == 0
+    lane.there.delete("text")
+    eventually(lambda: server.dlq(scenes.DLQ)["depth"] == 1, "it is a letter")
+    scenes.finished(server, lane)
+    assert lane.there.llen("text") == 1 and worker.count() == 1

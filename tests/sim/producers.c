@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "broker/fake_broker.h"
 #include "sim_disk.h"
 #include "world.h"
 
@@ -28,7 +29,18 @@ static void on_pushed(struct store_commit *commit, enum status status) {
     }
 }
 
+/* Once the broker has it, its producer is done. */
+static void push_to_server(struct world *world, struct message *message) {
+    message->submissions++;
+    message->acknowledged = true;
+    fake_server_push(world->server, message->id, NULL, bytes_of(message->id));
+}
+
 static void submit_push(struct world *world, struct message *message) {
+    if (message->queue == WORLD_SERVER_QUEUE) {
+        push_to_server(world, message);
+        return;
+    }
     struct bytes queue = world_queue_name(message->queue);
     struct push *push = arena_alloc(&world->pushes, sizeof *push);
     uint32_t number = world->store->vtable->queue_number(world->store, queue);

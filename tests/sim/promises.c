@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "broker/fake_broker.h"
 #include "world.h"
 
 enum { ATTEMPTS_MAX = 5, RETRY_WINDOW_MS = 10000, RETRY_FLOOR = 30 };
@@ -79,6 +80,14 @@ static bool another_succeeded(const struct world *world, const struct message *m
     return false;
 }
 
+/* What its broker gives again is not begun again while it is held. */
+static void check_not_doubled(struct world *world, struct message *message,
+                              const struct call *call) {
+    promises_look(world, message);
+    if (call->attempt == 1 && message->held && is_dead(message->state))
+        world_break(world, "%s: a letter, and yet it begins again", message->id);
+}
+
 void promises_on_start(struct world *world, struct world_queue *queue, struct message *message,
                        const struct call *call) {
     if (!message || message->submissions == 0) {
@@ -100,12 +109,18 @@ void promises_on_start(struct world *world, struct world_queue *queue, struct me
         check_order(world, message);
     if (message->queue == WORLD_ONCE_QUEUE)
         check_once(world, message);
+    if (message->queue == WORLD_SERVER_QUEUE)
+        check_not_doubled(world, message, call);
     bool again = message->split && call->attempt == message->attempts_seen;
     if (queue->breaker == BREAKER_CLOSED && !again)
         check_budget(world, queue, call->attempt > 1);
 }
 
 /* ---- promises 1, 2, 3, 5 ---- */
+
+static bool is_at_server(const struct world *world, const struct message *message) {
+    return message->queue == WORLD_SERVER_QUEUE && fake_server_has(world->server, message->id);
+}
 
 void promises_look(struct world *world, struct message *message) {
     struct store_held *held = NULL;
@@ -130,6 +145,10 @@ void promises_look(struct world *world, struct message *message) {
             world_break(world, "%s: its body is not what was pushed", message->id);
     }
     store_held_free(held);
+    if (!message->held && is_at_server(world, message)) {
+        message->held = true;
+        message->state = STATE_QUEUED;
+    }
 }
 
 /* A worker's silence is an attempt, and the fourth one a message's last: a suspect's three. */
@@ -232,6 +251,8 @@ void promises_check_end(struct world *world) {
     for (size_t i = 0; i < world->message_count; i++) {
         struct message *message = &world->messages[i];
         check_one(world, message);
+        if (message->held && is_dead(message->state) && is_at_server(world, message))
+            world_break(world, "%s: a letter that its source was never told of", message->id);
         if (message->held && !is_dead(message->state))
             world_break(world, "%s: still %s, and nothing will ever move it", message->id,
                         state_text(message->state));

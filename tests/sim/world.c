@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "broker/builtin.h"
+#include "broker/fake_broker.h"
 #include "engine/state.h"
 #include "sim_disk.h"
 #include "sim_vfs.h"
@@ -21,7 +22,8 @@
 enum {
     SETTLE_STEPS_MAX = 20000,
     HEALTHY_GAP_MS = 500,
-    WAITING_MAX = 4, /* in memory, in every other world */
+    WAITING_MAX = 4,        /* in memory, in every other world */
+    DELIVERIES_MOST = 1000, /* more than there are lives */
 };
 
 void world_break(struct world *world, const char *format, ...) {
@@ -53,7 +55,7 @@ struct message *world_message(struct world *world, struct bytes id) {
 }
 
 struct bytes world_queue_name(size_t queue) {
-    static const char *const names[WORLD_QUEUES] = {"q0", "q1", "q2", "q3", "q4", "q5", "q6"};
+    static const char *const names[WORLD_QUEUES] = {"q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7"};
     return bytes_of(names[queue]);
 }
 
@@ -88,7 +90,7 @@ static struct engine_reply reply_of(struct world *world, size_t queue) {
 
 static void add_queue(struct world *world, size_t i) {
     static const char *const dlqs[WORLD_QUEUES] = {"q0.dlq", "q1.dlq", "q2.dlq", "q3.dlq",
-                                                   "q4.dlq", "q5.dlq", "q6.dlq"};
+                                                   "q4.dlq", "q5.dlq", "q6.dlq", "q7.dlq"};
     static const enum handler_class classes[WORLD_QUEUES] = {
         [WORLD_CALLBACK_QUEUE] = HANDLER_CALLBACK, [WORLD_LEASE_QUEUE] = HANDLER_LEASE};
     bool inside = i == WORLD_CALLBACK_QUEUE, leases = i == WORLD_LEASE_QUEUE;
@@ -102,9 +104,11 @@ static void add_queue(struct world *world, size_t i) {
                                                  .batch = i == WORLD_BATCH_QUEUE ? WORLD_BATCH : 1,
                                                  .reply = reply_of(world, i)};
     policy_init(&queue->policy, name, bytes_of(dlqs[i]), classes[i]);
+    queue->policy.poison.deliveries = DELIVERIES_MOST;
     queue->dlq = (struct engine_dlq){.name = bytes_of(dlqs[i]), .cap = 100000};
     uint32_t number = world->store->vtable->queue_number(world->store, name);
-    queue->broker = builtin_new(world->store, number);
+    queue->broker = i == WORLD_SERVER_QUEUE ? fake_broker_new(world->server)
+                                            : builtin_new(world->store, number);
     struct engine_queue_options options = {
         .name = name,
         .rules = {.policy = &queue->policy,
@@ -282,7 +286,7 @@ static void ask(struct world *world, enum engine_request_kind kind, size_t queue
 }
 
 static void something_goes_wrong(struct world *world) {
-    switch (rng_below(&world->rng, 8)) {
+    switch (rng_below(&world->rng, 10)) {
     case 0:
         crash(world);
         break;
@@ -300,6 +304,13 @@ static void something_goes_wrong(struct world *world) {
     case 5:
     case 6:
         toggle_outage(world);
+        break;
+    case 7:
+        world_say(world, "the broker gives everything again");
+        fake_server_redeliver(world->server);
+        break;
+    case 8:
+        fake_server_set_trouble(world->server, rng_below(&world->rng, 2) ? "it is gone" : NULL);
         break;
     default:
         ask(world, rng_below(&world->rng, 2) ? ENGINE_PAUSE : ENGINE_RESUME,
@@ -369,6 +380,7 @@ static void run_to_end(struct world *world) {
 void world_settle(struct world *world) {
     world->faults = false;
     world->outage = false;
+    fake_server_set_trouble(world->server, NULL);
     sim_disk_crash_at(world->disk, 0);
     sim_disk_fail_after(world->disk, 0, 0, EIO);
     for (size_t i = 0; i < WORLD_QUEUES; i++)
@@ -400,6 +412,7 @@ struct world *world_new(uint64_t seed, enum sabotage sabotage, bool verbose) {
     world->now = (struct instant){{WALL_START_MS}, {1000000}};
     world->flights = memfd_create("flights", MFD_CLOEXEC);
     world->workers = sim_worker_new(world);
+    world->server = fake_server_new();
     world->disk = sim_disk_new(rng_next(&world->rng));
     world->vfs = sim_vfs_new(world->disk, rng_next(&world->rng));
     if (!open_life(world))
@@ -410,6 +423,7 @@ struct world *world_new(uint64_t seed, enum sabotage sabotage, bool verbose) {
 void world_free(struct world *world) {
     if (world->engine)
         end_life(world);
+    fake_server_free(world->server);
     sim_vfs_free(world->vfs);
     sim_disk_free(world->disk);
     close(world->flights);

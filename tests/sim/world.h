@@ -13,7 +13,7 @@
 #include "port/disk.h"
 
 enum {
-    WORLD_QUEUES = 7,
+    WORLD_QUEUES = 8,
     WORLD_KEEPING_QUEUE = 0, /* its answers are kept in the store */
     WORLD_BATCH_QUEUE = 1,   /* its handler takes up to WORLD_BATCH messages at once */
     WORLD_BATCH = 3,
@@ -26,6 +26,7 @@ enum {
     WORLD_ORDERED_QUEUE = 4, /* order: key */
     WORLD_ONCE_QUEUE = 5,    /* idempotency */
     WORLD_SINK_QUEUE = 6,    /* its answers are published */
+    WORLD_SERVER_QUEUE = 7,  /* its messages come from a broker's server */
     WORLD_KEYS = 4,          /* of either */
     WORLD_BLOCKED_LIMIT = 3,
     WORLD_MESSAGES_MAX = 4096,
@@ -141,6 +142,7 @@ struct world {
     struct sink sink; /* its vtable: sim_sink.c */
     struct sim_item items[WORLD_CALLS_MAX];
     size_t item_count;
+    struct fake_server *server; /* outlives every life */
     struct sim_workers *workers;
     struct sim_replays *replays;
     struct mono next_turn;

@@ -1,10 +1,14 @@
 """Replays on screen: planned, tried, started, watched, steered, and stopped by themselves."""
 import json
+import os
 
 from playwright.sync_api import expect
 
 import world
 from harness import eventually
+
+
+PICTURES = os.environ.get("PICTURES")
 
 
 def fill(server, count):
@@ -44,9 +48,11 @@ def test_a_replay_is_planned_tried_edited_and_done(lot, tab, shop):
 def test_a_cause_that_is_not_fixed_aborts_before_our_eyes(lot, tab):
     server = lot()
     fill(server, 60)
-    page = tab(server).open("replays/new?error_type=ModelNotFound")
+    page = tab(server, color_scheme="dark").open("replays/new?error_type=ModelNotFound")
     start(page, 60)
     expect(page.get_by_role("status").filter(has_text="aborted")).to_be_visible()
+    if PICTURES:
+        page.screenshot(path=os.path.join(PICTURES, "replay-dark.png"))
     expect(page.get_by_text("What was not sent is untouched")).to_be_visible()
     replay = server.get("/v1/replays").json["replays"][0]
     expect(page.get_by_role("status").filter(has_text=replay["why"])).to_be_visible()

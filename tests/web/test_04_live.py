@@ -47,6 +47,18 @@ def test_the_server_restarts_while_the_page_is_open(lot, tab):
     expect(page.locator("[data-letter]")).to_have_count(4)
 
 
+def test_bodies_are_hidden_until_asked_for_where_the_server_says_so(lot, tab):
+    server = lot(server={"payloads": "hidden"})
+    world.push(server, "orders", "bug", 1)
+    server.drained("orders")
+    letter = server.letters("orders.dlq")[0]["id"]
+    page = tab(server).open(f"letters/{letter}")
+    expect(page.get_by_role("button", name="Show the body")).to_be_visible()
+    assert page.get_by_text("9007199254740993").count() == 0
+    page.get_by_role("button", name="Show the body").click()
+    expect(page.get_by_text("9007199254740993")).to_be_visible()
+
+
 def hostile(server, **more):
     answer = server.post("/v1/queues/orders/failures", {
         "task_id": f"evil-{SCRIPT}"[:120], "task_type": SCRIPT, "payload": {"html": SCRIPT, SCRIPT: [SCRIPT]},

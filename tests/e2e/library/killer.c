@@ -3,7 +3,7 @@
  *
  *   killer FOLDER push COUNT   pushes m0 … and one "killer" in their midst
  *   killer FOLDER run COMPANY  dies of the killer, or ends with 0 when nothing is left; nobody goes
- *                              on before COMPANY messages are inside, one of the first 32 among them
+ *                              on before COMPANY messages are inside, one of the first 32 too
  *   killer FOLDER letters      prints all letters */
 #include <impound/impound.h>
 #include <pthread.h>

@@ -114,6 +114,7 @@ static void every_default_is_printed(void **state) {
                                         "  max_body: 4MiB\n"
                                         "  drain: 10s\n"
                                         "  jq_timeout: 1s\n"
+                                        "  payloads: shown\n"
                                         "store: \"sqlite:/etc/impound.db\"\n"
                                         "queues:\n"
                                         "  q:\n"
@@ -178,11 +179,12 @@ static void what_needs_a_restart_is_told(void **state) {
                "q: {" HTTP("http://h") ", concurrency: 3, retry: {attempts: 1}, dlq: {cap: 4, "
                                        "triage: [{do: replay}]}}"),
          ""},
-        {SMALL("server: {listen: 127.0.0.1:1, max_body: 1MiB, jq_timeout: 2s}\nstore: sqlite:b\n",
+        {SMALL("server: {listen: 127.0.0.1:1, max_body: 1MiB, jq_timeout: 2s, payloads: hidden}\nstore: sqlite:b\n",
                "q: {" HTTP("http://h") "}"),
          "server.listen changed: restart to apply\n"
          "server.max_body changed: restart to apply\n"
          "server.jq_timeout changed: restart to apply\n"
+         "server.payloads changed: restart to apply\n"
          "store changed: restart to apply\n"},
         {SMALL("", "q: {" HTTP("http://other") "}"),
          "queues.q.handler changed: restart to apply\n"},

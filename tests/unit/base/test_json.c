@@ -2,6 +2,7 @@
 
 #include "base/base64.h"
 #include "base/json.h"
+#include "base/json_member.h"
 
 static enum status parse(const char *text, struct json *out) {
     return json_parse(bytes_of(text), out, NULL);
@@ -177,6 +178,27 @@ static void base64_is_strict(void **state) {
     assert_false(base64_decode(BYTES("AP8*"), &buf));
 }
 
+static void members_that_are_not_there_are_null(void **state) {
+    (void)state;
+    static const struct bytes names[] = {{"a", 1}, {"b", 1}};
+    char memory[256];
+    struct buf buf;
+    buf_init_fixed(&buf, memory, sizeof memory);
+    struct json_out out = json_out(&buf);
+    json_open(&out, '{');
+    json_member_text(&out, "text", BYTES("x"));
+    json_member_text(&out, "none", BYTES(""));
+    json_member_number(&out, "number", 7);
+    json_member_time(&out, "at", (struct wall){1000});
+    json_member_time(&out, "never", WALL_NEVER);
+    json_member_names(&out, "names", names, 2);
+    json_member_names(&out, "nobody", NULL, 0);
+    json_close(&out, '}');
+    assert_bytes(buf_view(&buf), "{\"text\":\"x\",\"none\":null,\"number\":7,"
+                                 "\"at\":\"1970-01-01T00:00:01.000Z\",\"never\":null,"
+                                 "\"names\":[\"a\",\"b\"],\"nobody\":[]}");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_rfc_8259_allows_is_taken),
@@ -189,6 +211,7 @@ int main(void) {
         cmocka_unit_test(whole_numbers_must_be_whole_and_fit),
         cmocka_unit_test(the_writer_puts_commas_and_escapes),
         cmocka_unit_test(base64_is_strict),
+        cmocka_unit_test(members_that_are_not_there_are_null),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

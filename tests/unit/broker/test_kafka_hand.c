@@ -175,6 +175,21 @@ static void lag_is_what_was_not_received(void **state) {
     kafka_hand_free(&hand);
 }
 
+static void lag_is_known_before_the_group_is_joined(void **state) {
+    (void)state;
+    struct kafka_hand hand;
+    kafka_hand_init(&hand);
+    kafka_hand_watch(&hand, 1, 990, LOG_END);
+    kafka_hand_watch(&hand, 2, 995, LOG_END);
+    assert_int_equal(kafka_hand_lag(&hand), 15);
+    kafka_hand_join(&hand);
+    kafka_hand_assign(&hand, 1);
+    assert_int_equal(kafka_hand_lag(&hand), 0);
+    kafka_hand_seen(&hand, 1, 990, LOG_END);
+    assert_int_equal(kafka_hand_lag(&hand), 10);
+    kafka_hand_free(&hand);
+}
+
 static void a_full_ledger_holds_its_own_partition_alone(void **state) {
     (void)state;
     struct kafka_hand hand;
@@ -202,6 +217,7 @@ int main(void) {
         cmocka_unit_test(a_partition_that_comes_back_gives_only_what_nobody_has),
         cmocka_unit_test(what_comes_after_the_assignment_was_never_given),
         cmocka_unit_test(lag_is_what_was_not_received),
+        cmocka_unit_test(lag_is_known_before_the_group_is_joined),
         cmocka_unit_test(a_full_ledger_holds_its_own_partition_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

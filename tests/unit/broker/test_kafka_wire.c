@@ -227,7 +227,7 @@ static void what_was_settled_does_not_come_again_and_the_rest_does(void **state)
         publish(sink, &parcel);
         assert_int_equal(parcel.err.status, STATUS_OK);
     }
-    strcat(cluster.url, "?group=readers&session=1s");
+    strcat(cluster.url, "?group=readers&session=6s");
     open_consumer(&consumer, cluster.url);
     struct store_held *first = await_message(&consumer), *second = await_message(&consumer),
                       *third = await_message(&consumer);

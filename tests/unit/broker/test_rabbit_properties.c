@@ -145,8 +145,7 @@ static void a_message_goes_back_with_the_types_that_it_came_with(void **state) {
         assert_null(find_out(&out, absent[i]));
     assert_int_equal(out._flags, AMQP_BASIC_HEADERS_FLAG | AMQP_BASIC_CORRELATION_ID_FLAG |
                                      AMQP_BASIC_PRIORITY_FLAG | AMQP_BASIC_TIMESTAMP_FLAG |
-                                     AMQP_BASIC_DELIVERY_MODE_FLAG | AMQP_BASIC_MESSAGE_ID_FLAG |
-                                     AMQP_BASIC_CONTENT_TYPE_FLAG);
+                                     AMQP_BASIC_DELIVERY_MODE_FLAG | AMQP_BASIC_MESSAGE_ID_FLAG);
     assert_int_equal(out.delivery_mode, 2);
     assert_int_equal(out.priority, 3);
     empty_amqp_pool(&pool);

@@ -40,6 +40,7 @@ static void messages_are_received_in_order_and_told_of_once(void **state) {
     assert_true(shelf_put(&shelf, fetched("b", 2), false, false));
     assert_true(shelf_put(&shelf, fetched("c", 3), false, false));
     assert_int_equal(shelf_ready(&shelf), 3);
+    assert_int_equal(shelf_count(&shelf), 3);
     assert_int_equal(shelf_receive(&shelf, (struct mono){0}, held, 2), 2);
     assert_bytes(held[0]->envelope.id, "a");
     assert_bytes(held[1]->envelope.id, "b");
@@ -54,7 +55,9 @@ static void messages_are_received_in_order_and_told_of_once(void **state) {
     sent = shelf_send(&shelf);
     assert_int_equal(sent->tag, 1);
     assert_false(sent->letter);
+    assert_int_equal(shelf_count(&shelf), 3);
     shelf_heard(&shelf);
+    assert_int_equal(shelf_count(&shelf), 1);
     shelf_unheard(&shelf);
     assert_null(shelf_send(&shelf));
     shelf_free(&shelf);

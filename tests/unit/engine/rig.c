@@ -78,6 +78,8 @@ static void add_queue(struct rig *rig, size_t i) {
         .broker = &rig->brokers[i].broker,
         .handlers = rig->handler_list,
         .handler_count = rig->options.handlers,
+        .mirrors = rig->mirrors,
+        .mirror_count = rig->mirror_count,
     };
     options.rules.policy = &rig->policy;
     options.rules.concurrency = rig->concurrency;

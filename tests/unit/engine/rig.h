@@ -79,6 +79,8 @@ struct rig {
     struct engine_rules rules; /* of all queues: order and idempotency; the rest is from above */
     struct rig_handler handlers[RIG_HANDLERS];
     struct engine_handler handler_list[RIG_HANDLERS];
+    struct engine_mirror mirrors[2]; /* of all queues */
+    size_t mirror_count;
     struct rig_broker *brokers;
     struct fake_server *server; /* of "q"; it outlives its engines */
 

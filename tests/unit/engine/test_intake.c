@@ -250,6 +250,29 @@ static void an_outage_leaves_everything_at_the_source(void **state) {
     rig_free(rig);
 }
 
+/* Otherwise what is poison would be tried for ever while what is healthy waits at its source. */
+static void a_probe_is_one_that_was_never_attempted(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){0});
+    rig->concurrency = 8;
+    rig_open(rig);
+    for (char id[] = "a"; id[0] <= 'e'; id[0]++)
+        push(rig, id);
+    rig_rest(rig);
+    rig_fail_all(rig, 503);
+    assert_int_equal(rig_view(rig).breaker, BREAKER_OPEN);
+    push(rig, "fresh");
+    rig_pass(rig, 499);
+    assert_false(wanted(rig));
+    rig_pass(rig, 1);
+    assert_true(wanted(rig));
+    assert_int_equal(rig_open_calls(rig), 0);
+    rig_pass(rig, 500);
+    assert_int_equal(rig_open_calls(rig), 1);
+    assert_non_null(rig_call(rig, "fresh"));
+    rig_free(rig);
+}
+
 static void stopping_gives_back_what_does_not_finish(void **state) {
     (void)state;
     struct rig *rig = rig_of((struct rig_options){0});
@@ -407,6 +430,7 @@ int main(void) {
         cmocka_unit_test(what_was_delivered_too_often_is_dead_unattempted),
         cmocka_unit_test(a_halt_gives_it_back_to_its_source),
         cmocka_unit_test(an_outage_leaves_everything_at_the_source),
+        cmocka_unit_test(a_probe_is_one_that_was_never_attempted),
         cmocka_unit_test(stopping_gives_back_what_does_not_finish),
         cmocka_unit_test(a_crash_is_remembered),
         cmocka_unit_test(nothing_is_wanted_while_paused_and_after_a_restart),

@@ -1,31 +1,10 @@
 /* Answers: kept by the commit that forgets their message, or published before it. */
-#include "rig.h"
+#include "rig_sink.h"
 
 #include "base/memory.h"
 #include "store/fake_store.h"
 
-enum { ITEMS_MAX = 64, DRAIN_MS = 100 };
-
-/* A sink that says what the test tells it to. */
-struct test_sink {
-    struct sink sink;
-    struct sink_item *items[ITEMS_MAX];
-    size_t count;
-};
-
-static void publish(struct sink *sink, struct sink_item *item) {
-    struct test_sink *test = CONTAINER_OF(sink, struct test_sink, sink);
-    assert_true(test->count < ITEMS_MAX);
-    test->items[test->count++] = item;
-}
-
-static const struct sink_vtable sink_vtable = {.kind = "test", .publish = publish};
-
-static void take(struct rig *rig, struct test_sink *sink, size_t item, enum status status) {
-    struct err err = {status, "the sink was told to fail"};
-    sink->items[item]->done(sink->items[item], status, status == STATUS_OK ? NULL : &err);
-    rig_rest(rig);
-}
+enum { DRAIN_MS = 100 };
 
 static const struct outcome answered = {.ending = ENDING_OK,
                                         .answer = {"{\"n\": 1.0}", 10},
@@ -43,8 +22,8 @@ static struct rig *rig_with(struct engine_reply reply, struct rig_options option
     return rig;
 }
 
-static struct rig *rig_with_sink(struct test_sink *sink) {
-    *sink = (struct test_sink){.sink = {&sink_vtable}};
+static struct rig *rig_with_sink(struct rig_sink *sink) {
+    rig_sink_init(sink);
     return rig_with((struct engine_reply){.sink = &sink->sink}, (struct rig_options){0});
 }
 
@@ -123,7 +102,7 @@ static void an_answer_that_is_too_large_is_a_failure_of_its_own_kind(void **stat
 
 static void an_answer_is_published_before_its_message_is_forgotten(void **state) {
     (void)state;
-    struct test_sink sink;
+    struct rig_sink sink;
     struct rig *rig = rig_with_sink(&sink);
     rig_clear_log(rig);
     answer(rig, "a", answered);
@@ -131,7 +110,7 @@ static void an_answer_is_published_before_its_message_is_forgotten(void **state)
     assert_bytes(sink.items[0]->id, "a");
     assert_bytes(sink.items[0]->body, "{\"n\": 1.0}");
     assert_bytes(sink.items[0]->content_type, "application/json");
-    take(rig, &sink, 0, STATUS_OK);
+    rig_sink_take(rig, &sink, 0, STATUS_OK);
     rig_assert_log(rig, "start(b) submit:forget(a) settle(a)");
     assert_int_equal(sink.count, 1);
     rig_free(rig);
@@ -139,20 +118,20 @@ static void an_answer_is_published_before_its_message_is_forgotten(void **state)
 
 static void a_sink_in_trouble_holds_the_message_and_is_asked_again_later(void **state) {
     (void)state;
-    struct test_sink sink;
+    struct rig_sink sink;
     struct rig *rig = rig_with_sink(&sink);
     answer(rig, "a", answered);
     rig_clear_log(rig);
     int64_t waits[] = {100, 200, 400, 800, 1600, 3200, 5000, 5000};
     for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
-        take(rig, &sink, i, STATUS_UNREACHABLE);
+        rig_sink_take(rig, &sink, i, STATUS_UNREACHABLE);
         rig_pass(rig, waits[i] - 1);
         assert_int_equal(sink.count, i + 1);
         rig_pass(rig, 1);
         assert_int_equal(sink.count, i + 2);
     }
     rig_assert_log(rig, ""); /* neither lost, nor run again, nor overtaken */
-    take(rig, &sink, sink.count - 1, STATUS_OK);
+    rig_sink_take(rig, &sink, sink.count - 1, STATUS_OK);
     rig_assert_log(rig, "start(b) submit:forget(a) submit:facts settle(a)");
     assert_int_equal(rig_view(rig).results[RESULT_OK], 1);
     rig_free(rig);
@@ -160,7 +139,7 @@ static void a_sink_in_trouble_holds_the_message_and_is_asked_again_later(void **
 
 static void a_failure_is_not_published(void **state) {
     (void)state;
-    struct test_sink sink;
+    struct rig_sink sink;
     struct rig *rig = rig_with_sink(&sink);
     rig_fail(rig, "a", 503);
     assert_int_equal(rig_state(rig, "a"), STATE_PENDING_RETRY);
@@ -170,10 +149,10 @@ static void a_failure_is_not_published(void **state) {
 
 static void a_stop_gives_a_sink_its_drain_and_then_hands_the_message_back(void **state) {
     (void)state;
-    struct test_sink sink;
+    struct rig_sink sink;
     struct rig *rig = rig_with_sink(&sink);
     answer(rig, "a", answered);
-    take(rig, &sink, 0, STATUS_UNREACHABLE);
+    rig_sink_take(rig, &sink, 0, STATUS_UNREACHABLE);
     engine_hold(rig->engine, DRAIN_MS / 2);
     rig_rest(rig);
     rig_clear_log(rig);
@@ -187,7 +166,7 @@ static void a_stop_gives_a_sink_its_drain_and_then_hands_the_message_back(void *
 
 static void what_is_on_its_way_when_the_drain_ends_is_awaited(void **state) {
     (void)state;
-    struct test_sink sink;
+    struct rig_sink sink;
     struct rig *rig = rig_with_sink(&sink);
     answer(rig, "a", answered);
     engine_hold(rig->engine, DRAIN_MS);
@@ -195,7 +174,7 @@ static void what_is_on_its_way_when_the_drain_ends_is_awaited(void **state) {
     rig_clear_log(rig);
     rig_pass(rig, DRAIN_MS);
     rig_assert_log(rig, "");
-    take(rig, &sink, 0, STATUS_OK);
+    rig_sink_take(rig, &sink, 0, STATUS_OK);
     rig_assert_log(rig, "submit:forget(a) settle(a)");
     rig_free(rig);
 }

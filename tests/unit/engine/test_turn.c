@@ -221,6 +221,43 @@ static void rates_are_averages_of_the_window_that_is_asked_for(void **state) {
     rig_free(rig);
 }
 
+/* What its people did: the letter goes round again. */
+static void send_again(struct rig *rig, const char *id) {
+    struct envelope letter = *rig_look(rig, id);
+    letter.state = STATE_REPLAYING;
+    letter.attempts = 0;
+    struct store_op op = {.kind = STORE_UPDATE,
+                          .queue = rig->store->vtable->queue_number(rig->store, BYTES("q")),
+                          .seq = rig->looked_at->seq,
+                          .envelope = &letter};
+    rig_commit(rig, &op);
+}
+
+static void a_replay_too_many_waits_for_a_commit_and_wakes_nobody(void **state) {
+    (void)state;
+    static const char *const ids[] = {"m1", "m2", "m3"};
+    struct rig *rig = rig_new((struct rig_options){.deferred = true});
+    rig->concurrency = 2;
+    rig_open(rig);
+    rig_push_many(rig, 3);
+    for (size_t i = 0; i < 3; i++) {
+        rig_rest(rig);
+        rig_fail(rig, ids[i], 400);
+        rig_store(rig);
+    }
+    for (size_t i = 0; i < 3; i++)
+        send_again(rig, ids[i]);
+    rig_rest(rig);
+    assert_int_equal(rig_open_calls(rig), 2);
+    rig_succeed(rig, "m1");
+    rig_succeed(rig, "m2");
+    assert_int_equal(rig_open_calls(rig), 0);
+    assert_int_equal(rig->next.ms, MONO_NEVER.ms);
+    rig_store(rig);
+    assert_non_null(rig_call(rig, "m3"));
+    rig_free(rig);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_success_is_forgotten_and_then_settled),
@@ -233,6 +270,7 @@ int main(void) {
         cmocka_unit_test(idle_queues_are_not_looked_at),
         cmocka_unit_test(a_turn_says_when_the_next_is_wanted),
         cmocka_unit_test(the_view_counts_what_happened),
+        cmocka_unit_test(a_replay_too_many_waits_for_a_commit_and_wakes_nobody),
         cmocka_unit_test(rates_are_averages_of_the_window_that_is_asked_for),
     };
     return cmocka_run_group_tests_name("turn", tests, NULL, NULL);

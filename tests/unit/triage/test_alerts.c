@@ -10,6 +10,7 @@
 #include "port/handler.h"
 #include "store/fake_store.h"
 #include "test.h"
+#include "triage/alerts_state.h"
 
 enum { SENT_MAX = 64, SAMPLES_MAX = 8, MINUTE = 60 * 1000 };
 
@@ -23,7 +24,7 @@ struct catcher {
 };
 
 static struct store *store;
-static struct clock clock;
+static struct clock hand_clock;
 static struct instant now;
 static struct alert_sample samples[SAMPLES_MAX];
 static size_t sample_count;
@@ -92,7 +93,7 @@ static const struct handler_vtable catcher_vtable = {
 
 static void open_alerts(void) {
     struct alerts_options options = {.store = store,
-                                     .clock = &clock,
+                                     .clock = &hand_clock,
                                      .rules = rules,
                                      .rule_count = sizeof rules / sizeof *rules,
                                      .receivers = receivers,
@@ -105,7 +106,7 @@ static void open_alerts(void) {
 
 static int start(void **unused) {
     (void)unused;
-    clock.now = read_clock;
+    hand_clock.now = read_clock;
     now = (struct instant){{1000000000000}, {1000}};
     store = fake_store_new(true);
     hook = (struct catcher){.handler = {&catcher_vtable}, .status = 200};
@@ -296,6 +297,22 @@ static void people_see_what_fires_the_worst_first(void **unused) {
     buf_free(&out);
 }
 
+static void many_wakes_are_one_until_the_next_sample(void **unused) {
+    (void)unused;
+    alerts_turn(alerts, now);
+    alerts_wake(alerts);
+    assert_true(alerts->mailbox.rung);
+    now.mono.ms++;
+    struct mono next = alerts_turn(alerts, now);
+    assert_true(next.ms <= now.mono.ms + ALERTS_SOON_MS);
+    alerts_wake(alerts);
+    assert_false(alerts->mailbox.rung);
+    now.mono = next;
+    alerts_turn(alerts, now);
+    alerts_wake(alerts);
+    assert_true(alerts->mailbox.rung);
+}
+
 static void tried(struct alerts_trial *trial) {
     *(bool *)trial->arg = true;
 }
@@ -328,6 +345,7 @@ int main(void) {
         TEST(alertmanager_is_reminded_of_what_fires),
         TEST(a_ticket_goes_to_those_it_names_and_is_never_over),
         TEST(people_see_what_fires_the_worst_first),
+        TEST(many_wakes_are_one_until_the_next_sample),
         TEST(a_trial_tells_who_took_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

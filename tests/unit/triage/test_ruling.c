@@ -177,6 +177,45 @@ static void a_selection_without_a_filter_is_refused(void **state) {
 
 /* ---- diffs ---- */
 
+static void pages_and_a_note_are_as_many_as_are_asked_for(void **state) {
+    (void)state;
+    struct ruling_result result;
+    struct bytes kept;
+    for (unsigned i = 0; i < LETTERS; i++)
+        put_letter(i, STATE_PENDING_REVIEW);
+    struct ruling ruling = ruling_of(RULING_DISCARD, NULL);
+    ruling.selection.page_max = 2;
+    ruling.note = (struct store_keep){
+        .space = SPACE_TRIAGE, .name = BYTES("orders.dlq/0"), .value = BYTES("{}")};
+    assert_int_equal(ruling_many(&triage, &ruling, &arena, &result, &err), STATUS_OK);
+    assert_int_equal(result.changed, 2 * QUERY_LIMIT_MAX);
+    assert_int_equal(store->vtable->kept(store, 0, SPACE_TRIAGE, BYTES("orders.dlq/0"),
+                                         triage_now(&triage).wall, &arena, &kept, &err),
+                     STATUS_OK);
+    assert_bytes(kept, "{}");
+}
+
+static void ids_are_visited_as_given_when_that_is_asked_for(void **state) {
+    (void)state;
+    struct ruling_result result;
+    struct bytes ids[] = {BYTES("l-1"), BYTES("l-3"), BYTES("l-2")};
+    for (unsigned i = 0; i < 5; i++)
+        put_letter(i, STATE_PENDING_REVIEW);
+    struct ruling ruling = {.kind = RULING_DISCARD, .who = BYTES("ada"), .why = BYTES("x")};
+    selection_init(&ruling.selection);
+    ruling.selection.ids = ids;
+    ruling.selection.id_count = 3;
+    ruling.selection.as_given = true;
+    ruling.selection.limit = 1;
+    assert_int_equal(selection_finish(&ruling.selection, &err), STATUS_OK);
+    assert_int_equal(ruling_many(&triage, &ruling, &arena, &result, &err), STATUS_OK);
+    assert_int_equal(result.changed, 1);
+    struct store_held *held;
+    assert_int_equal(store->vtable->get(store, BYTES_NONE, BYTES("l-1"), &held, &err), STATUS_OK);
+    assert_int_equal(held->envelope.state, STATE_DISCARDED); /* the first, not the newest */
+    store_held_free(held);
+}
+
 static void assert_diff(const char *before, const char *after, const char *expected) {
     struct json left, right;
     buf_clear(&out);
@@ -239,6 +278,8 @@ int main(void) {
         TEST(what_is_being_replayed_is_left_alone),
         TEST(a_decision_that_the_store_refuses_is_not_audited),
         TEST(a_selection_without_a_filter_is_refused),
+        TEST(pages_and_a_note_are_as_many_as_are_asked_for),
+        TEST(ids_are_visited_as_given_when_that_is_asked_for),
         TEST(a_diff_names_what_changed_and_nothing_else),
         TEST(diagnostic_headers_are_told_from_others),
         TEST(only_diagnostic_headers_go),

@@ -74,27 +74,22 @@ static uint32_t queue_number(void) {
     return store->vtable->queue_number(store, BYTES("orders"));
 }
 
+/* What the facts leave open is as with any letter. */
 static void put_letter_with(const char *id, struct envelope facts) {
-    struct envelope envelope = {.id = bytes_of(id),
-                                .letter_id = bytes_of(id),
-                                .queue = BYTES("orders"),
-                                .dlq = BYTES("orders.dlq"),
-                                .state = STATE_PENDING_REVIEW,
-                                .category = BYTES("transient"),
-                                .reason = BYTES("max_attempts:timeout"),
-                                .content_type = BYTES("application/json"),
-                                .source = BYTES("{\"kind\":\"builtin\"}"),
-                                .retry_after_ms = -1,
-                                .key = facts.key,
-                                .replays = facts.replays,
-                                .escalated_at = facts.escalated_at,
-                                .created_at = now.wall,
-                                .first_failure_at = now.wall,
-                                .dead_at = now.wall};
-    if (facts.queue.len > 0)
-        envelope.queue = facts.queue;
-    if (facts.category.len > 0)
-        envelope.category = facts.category;
+    struct envelope envelope = facts;
+    envelope.id = envelope.letter_id = bytes_of(id);
+    envelope.dlq = BYTES("orders.dlq");
+    envelope.state = STATE_PENDING_REVIEW;
+    envelope.content_type = BYTES("application/json");
+    envelope.source = BYTES("{\"kind\":\"builtin\"}");
+    envelope.retry_after_ms = -1;
+    envelope.created_at = envelope.first_failure_at = envelope.dead_at = now.wall;
+    if (facts.queue.len == 0)
+        envelope.queue = BYTES("orders");
+    if (facts.category.len == 0)
+        envelope.category = BYTES("transient");
+    if (facts.reason.len == 0)
+        envelope.reason = BYTES("max_attempts:timeout");
     commit((struct store_op){
         .kind = STORE_PUT, .queue = queue_number(), .envelope = &envelope, .body = BYTES("{}")});
     now.wall.ms++;
@@ -371,6 +366,49 @@ static void letters_that_a_rule_must_not_touch(void **state) {
     assert_string_equal(first_handled, "once");
 }
 
+/* One letter is as the rule wants it; each other one differs in one respect. */
+static void all_conditions_must_match(void **state) {
+    (void)state;
+    static const struct envelope wanted = {.category = {"bug", 3},
+                                           .reason = {"no_key:price", 12},
+                                           .key = {"k1", 2},
+                                           .error_type = {"KeyError", 8},
+                                           .cause = CAUSE_CRASH,
+                                           .fingerprint = 0xff,
+                                           .attempts = 3,
+                                           .failed = true};
+    struct envelope other[7];
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+        other[i] = wanted;
+    other[0].category = BYTES("bugs");
+    other[1].reason = BYTES("no_price");
+    other[2].key = BYTES("k2");
+    other[3].error_type = BYTES("Key");
+    other[4].cause = CAUSE_TERMINAL;
+    other[5].fingerprint = 0xfe;
+    other[6].attempts = 2;
+    said[0].action = TRIAGE_DISCARD;
+    said[0].when = (struct triage_when){.category = BYTES("bug"),
+                                        .reason = BYTES("no_key"),
+                                        .key = BYTES("k1"),
+                                        .error_type = BYTES("KeyError"),
+                                        .has_cause = true,
+                                        .cause = CAUSE_CRASH,
+                                        .has_fingerprint = true,
+                                        .fingerprint = 0xff,
+                                        .attempts = 3,
+                                        .replays_most = TRIAGE_REPLAYS_MOST};
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "other-%zu", i);
+        put_letter_with(id, other[i]);
+    }
+    put_letter_with("wanted", wanted);
+    run_for(16 * MINUTE_MS);
+    assert_int_equal(state_of("wanted"), STATE_DISCARDED);
+    assert_int_equal(depth(), sizeof other / sizeof *other);
+}
+
 static void a_letter_is_sent_for_its_lifetime_and_then_another_rule_may_have_it(void **state) {
     (void)state;
     said[0].lifetime_ms = HOUR_MS;
@@ -477,6 +515,7 @@ static void a_failed_compensation_is_for_people(void **state) {
     assert_int_equal(state_of("good-00"), STATE_RESOLVED);
     assert_int_equal(handled, 4);
     assert_true(is_escalated("bad"));
+    assert_true(says(audited(), "\"what\":\"escalate\",\"why\":\"its compensation failed\""));
     assert_int_equal(totals().fixed, 3);
     assert_int_equal(totals().failed, 1);
     run_for(2 * HOUR_MS);
@@ -582,6 +621,7 @@ int main(void) {
         TEST(a_rule_that_stopped_goes_on_when_somebody_says_so),
         TEST(a_rule_that_stopped_goes_on_when_it_is_another),
         TEST(letters_that_a_rule_must_not_touch),
+        TEST(all_conditions_must_match),
         TEST(a_letter_is_sent_for_its_lifetime_and_then_another_rule_may_have_it),
         TEST(stale_letters_are_left_alone),
         TEST(letters_of_another_replay_are_left_alone),

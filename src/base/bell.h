@@ -1,6 +1,6 @@
 /* bell: wakes a thread that sleeps on a socket. */
-#ifndef BROKER_BELL_H
-#define BROKER_BELL_H
+#ifndef BASE_BELL_H
+#define BASE_BELL_H
 
 #include <stdatomic.h>
 #include <stdint.h>

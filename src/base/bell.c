@@ -1,4 +1,4 @@
-#include "broker/bell.h"
+#include "base/bell.h"
 
 #include <limits.h>
 #include <poll.h>

@@ -1,0 +1,111 @@
+#include "engine/publish.h"
+
+#include "base/log.h"
+
+enum {
+    PUBLISH_RETRY_FIRST_MS = 100, /* after a sink that took nothing; doubles … */
+    PUBLISH_RETRY_LAST_MS = 5000, /* … up to this */
+};
+
+struct publication {
+    struct sink_item item;
+    struct sink *sink;
+    struct flight *flight;
+    enum publish_what what;
+    publish_then *then;
+    struct heap_node again; /* in engine->publications while it waits */
+    int64_t retry_ms;
+    bool taken;
+    struct err err;
+};
+
+static const struct {
+    const char *one, *all;
+} words[] = {
+    [PUBLISH_ANSWER] = {"an answer", "answers are"},
+    [PUBLISH_LETTER] = {"a letter", "letters are"},
+};
+
+static void publish(struct publication *publication) {
+    publication->sink->vtable->publish(publication->sink, &publication->item);
+}
+
+static void note_trouble(const struct publication *publication) {
+    struct queue *queue = publication->flight->queue;
+    enum publish_what what = publication->what;
+    if (!publication->taken && !queue->publish_trouble[what])
+        log_error("queue %.*s: %s could not be published, trying again: %s", BYTES_ARG(queue->name),
+                  words[what].one, publication->err.text);
+    if (publication->taken && queue->publish_trouble[what])
+        log_info("queue %.*s: %s published again", BYTES_ARG(queue->name), words[what].all);
+    queue->publish_trouble[what] = !publication->taken;
+}
+
+static void wait_a_little(struct engine *engine, struct publication *publication) {
+    publication->again.at = mono_after(engine->now.mono, publication->retry_ms).ms;
+    publication->again.tie = publication->flight->held->seq;
+    publication->retry_ms = publication->retry_ms * 2 < PUBLISH_RETRY_LAST_MS
+                                ? publication->retry_ms * 2
+                                : PUBLISH_RETRY_LAST_MS;
+    heap_insert(&engine->publications, &publication->again);
+}
+
+static void end(struct publication *publication) {
+    struct flight *flight = publication->flight;
+    flight->publication = NULL;
+    publication->then(flight, publication->taken, &publication->err);
+}
+
+static void open_published(struct engine *engine, struct engine_post *post) {
+    struct publication *publication = CONTAINER_OF(post, struct flight, post)->publication;
+    note_trouble(publication);
+    if (publication->taken || engine->cancelled)
+        end(publication);
+    else
+        wait_a_little(engine, publication);
+}
+
+static void on_done(struct sink_item *item, enum status status, const struct err *err) {
+    struct publication *publication = CONTAINER_OF(item, struct publication, item);
+    publication->taken = status == STATUS_OK;
+    if (!publication->taken)
+        publication->err = *err;
+    engine_post(publication->flight->queue->engine, &publication->flight->post);
+}
+
+void publish_begin(struct flight *flight, struct sink *sink, enum publish_what what,
+                   struct sink_item item, publish_then *then) {
+    struct publication *publication = arena_alloc(&flight->held->arena, sizeof *publication);
+    *publication = (struct publication){.item = item,
+                                        .sink = sink,
+                                        .flight = flight,
+                                        .what = what,
+                                        .then = then,
+                                        .retry_ms = PUBLISH_RETRY_FIRST_MS};
+    publication->item.done = on_done;
+    flight->publication = publication;
+    flight->post.open = open_published;
+    publish(publication);
+}
+
+void publish_again(struct engine *engine) {
+    struct heap_node *node;
+    while ((node = heap_first(&engine->publications)) &&
+           (node->at <= engine->now.mono.ms || engine->cancelled)) {
+        struct publication *publication = CONTAINER_OF(node, struct publication, again);
+        heap_remove(&engine->publications, node);
+        if (engine->cancelled)
+            end(publication);
+        else
+            publish(publication);
+    }
+}
+
+struct mono publish_next(const struct engine *engine) {
+    return heap_next(&engine->publications);
+}
+
+void publish_drop(struct flight *flight) {
+    if (flight->publication)
+        heap_remove(&flight->queue->engine->publications, &flight->publication->again);
+}

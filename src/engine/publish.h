@@ -1,0 +1,19 @@
+/* publish: something of a flight on its way to a sink, which must have it before the flight gets
+ * on. A sink that does not take it is asked again, with ever longer waits; when the drain is over
+ * it is given up. Trouble is told once when it begins and once when it is over. */
+#ifndef ENGINE_PUBLISH_H
+#define ENGINE_PUBLISH_H
+
+#include "engine/state.h"
+
+/* What happens next: `taken`, or the drain is over; `err` says why it was not taken. */
+typedef void publish_then(struct flight *flight, bool taken, const struct err *err);
+
+/* One at a time for a flight. What the item points at lives as long as the flight. */
+void publish_begin(struct flight *flight, struct sink *sink, enum publish_what what,
+                   struct sink_item item, publish_then *then);
+void publish_again(struct engine *engine); /* what a sink refused before, when its time has come */
+struct mono publish_next(const struct engine *engine);
+void publish_drop(struct flight *flight); /* it ends with something unpublished */
+
+#endif

@@ -1,0 +1,57 @@
+/* The server in memory. */
+#include <stdio.h>
+
+#include "broker/fake_broker.h"
+#include "broker_subject.h"
+
+static struct fake_server *server;
+static unsigned pushed;
+
+static bool start(void) {
+    server = fake_server_new();
+    return true;
+}
+
+static void stop(void) {
+    fake_server_free(server);
+}
+
+static void next(void) {
+    stop();
+    start();
+}
+
+static struct broker *consumer(const char *instance) {
+    (void)instance;
+    return fake_broker_new(server);
+}
+
+static void push(struct bytes body) {
+    char id[16];
+    snprintf(id, sizeof id, "m%u", pushed++);
+    fake_server_push(server, id, NULL, body);
+}
+
+static size_t left(void) {
+    return fake_server_count(server);
+}
+
+static void sever(void) {
+    fake_server_set_trouble(server, "it is gone");
+}
+
+static void heal(void) {
+    fake_server_set_trouble(server, NULL);
+}
+
+const struct broker_subject broker_subject = {
+    .kind = "fake",
+    .start = start,
+    .stop = stop,
+    .next = next,
+    .consumer = consumer,
+    .push = push,
+    .left = left,
+    .sever = sever,
+    .heal = heal,
+};

@@ -1,0 +1,25 @@
+/* broker_subject: the adapter and the server that broker_contract.c is built against. */
+#ifndef BROKER_SUBJECT_H
+#define BROKER_SUBJECT_H
+
+#include "port/broker.h"
+
+struct broker_subject {
+    const char *kind; /* as its vtable and the source of its messages say */
+    /* A server that runs, with nothing in it. False: it is not installed here. */
+    bool (*start)(void);
+    void (*stop)(void);
+    /* A queue of its own for the next test. */
+    void (*next)(void);
+    /* A consumer, not listening yet; with the same instance it is the same one in another life. */
+    struct broker *(*consumer)(const char *instance);
+    void (*push)(struct bytes body);
+    size_t (*left)(void); /* not settled yet, in the server's own view */
+    /* The server dies, and comes back with what it had. NULL: it cannot. */
+    void (*sever)(void);
+    void (*heal)(void);
+};
+
+extern const struct broker_subject broker_subject;
+
+#endif

@@ -1,0 +1,236 @@
+"""NATS JetStream as a source and a sink, against the real server, with nats-py as everybody else."""
+import json
+import ssl
+
+import pytest
+
+import scenes
+from brokers import certificate
+from harness import eventually, impound, scaled
+from nats_node import Lane, Nats
+
+
+@pytest.fixture(scope="module")
+def nats(tmp_path_factory):
+    node = Nats(tmp_path_factory.mktemp("nats"))
+    try:
+        yield node.start()
+    finally:
+        node.close()
+
+
+def trouble(server):
+    return server.queue(scenes.QUEUE)["source_trouble"]
+
+
+def test_a_bug_is_parked_a_slow_service_is_retried_and_the_rest_flows(serve, nats):
+    lane = Lane(nats)
+    _, letter = scenes.three_orders(serve, lane)
+    assert letter["message"]["id"] == f"{lane.name}:1", "its place in the stream is its identity"
+    assert letter["source"] == {"kind": "nats", "stream": lane.name, "consumer": "pricing",
+                                "subject": lane.subject, "sequence": 1, "delivered": 1}
+
+
+def test_of_many_exactly_the_poison_ones_are_dead(serve, handler, nats):
+    total = scaled(20000)
+    scenes.one_bad_in_many(serve, handler, Lane(nats), total, 8000 if total > 8000 else 1000)
+
+
+def test_while_the_downstream_is_out_nothing_dies(serve, handler, nats):
+    scenes.outage(serve, handler, Lane(nats), 300)
+
+
+def test_bad_credentials_halt_and_leave_everything_at_the_broker(serve, handler, nats):
+    scenes.halt(serve, handler, Lane(nats), 300)
+
+
+def revive(server):
+    server.kill()
+    server.start()
+
+
+def test_kill_9_of_impound_loses_nothing(serve, handler, nats):
+    scenes.killed(serve, handler, Lane(nats, ack_wait=1), scaled(20, least=3), revive)
+
+
+def test_kill_9_of_the_broker_loses_nothing(serve, handler, nats):
+    def restart(_):
+        nats.kill()
+        nats.start()
+    scenes.killed(serve, handler, Lane(nats), scaled(5, least=2), restart)
+
+
+def test_what_stands_beside_the_body_is_kept(serve, handler, nats):
+    worker = handler(lambda call: 400)
+    lane = Lane(nats)
+    server = serve(scenes.queues(lane, {"http": worker.url}))
+    body = bytes(range(256)) * 3
+    lane.send(body, **{"Nats-Msg-Id": "m-1", "tenant": "t1", "Content-Type": "application/octet-stream",
+                       "impound-key": "k-9"})
+    letter = eventually(lambda: server.message(f"{lane.name}:1"), "it is a letter")
+    assert worker.calls[0].body == body
+    message = letter["message"]
+    assert message["headers"] == {"Nats-Msg-Id": "m-1", "tenant": "t1"}
+    assert (message["content_type"], message["key"]) == ("application/octet-stream", "k-9")
+    assert message["size"] == len(body)
+
+
+def test_a_long_attempt_is_not_given_to_somebody_else(serve, handler, nats):
+    """It takes several times as long as the server waits for an acknowledgement."""
+    lane = Lane(nats, ack_wait=0.5)
+    started = []
+
+    def slow(call):
+        started.append(call.id)
+        eventually(lambda: lane.info().delivered.consumer_seq and len(waited) > 30, "time passes")
+        return 200
+
+    waited = []
+    worker = handler(slow)
+    server = serve(scenes.queues(lane, {"http": worker.url, "timeout": "30s"}))
+    lane.publish([{"id": "slow"}])
+    eventually(lambda: started, "it is under way")
+    eventually(lambda: waited.append(1) or len(waited) > 100, "several times the server's patience")
+    scenes.finished(server, lane)
+    assert len(started) == 1
+    assert lane.info().num_redelivered == 0 and lane.info().delivered.consumer_seq == 1
+
+
+def test_what_was_delivered_too_often_is_poison_unattempted(serve, handler, nats):
+    worker = handler()
+    lane = Lane(nats)
+    lane.publish([{"id": "killer"}])
+
+    async def fail_at_it(js):
+        sub = await js.pull_subscribe_bind("pricing", lane.name)
+        for _ in range(4):
+            message = (await sub.fetch(1, timeout=30))[0]
+            await message.nak()
+    nats.run(fail_at_it)
+    lane.publish([{"id": "fine"}])
+    server = serve(scenes.queues(lane, {"http": worker.url}, poison={"deliveries": 4}))
+    scenes.finished(server, lane)
+    assert [json.loads(call.body)["id"] for call in worker.calls] == ["fine"]
+    assert server.message(f"{lane.name}:1")["cause"] == "crash"
+
+
+def test_a_letter_is_terminated_and_a_success_acknowledged(serve, handler, nats):
+    """The server tells of what is terminated."""
+    worker = handler(lambda call: 400 if b"bad" in call.body else 200)
+    lane = Lane(nats)
+
+    async def watch(js):
+        await js.add_stream(name="TOLD", subjects=["$JS.EVENT.ADVISORY.CONSUMER.MSG_TERMINATED.>"])
+    nats.run(watch)
+    server = serve(scenes.queues(lane, {"http": worker.url}))
+    lane.publish([{"id": "good"}, {"id": "bad"}])
+    eventually(lambda: worker.count() == 2, "both are handled")
+    scenes.finished(server, lane)
+    told = eventually(lambda: nats.run(lambda js: js.stream_info("TOLD")).state.messages, "it is told of")
+    assert told == 1
+    advisory = json.loads(nats.run(lambda js: js.get_msg("TOLD", 1)).data)
+    assert (advisory["stream"], advisory["consumer"]) == (lane.name, "pricing")
+
+
+def test_a_graceful_stop_gives_back_at_once_what_was_fetched(serve, handler, nats):
+    lane = Lane(nats, ack_wait=3600)
+    lane.publish([{"id": f"m-{n}"} for n in range(20)])
+    server = serve(scenes.queues(lane, {"http": handler(lambda call: 401).url}, concurrency=1))
+    eventually(lambda: server.queue(scenes.QUEUE)["state"] == "halted", "it halts")
+    eventually(lambda: server.queue(scenes.QUEUE)["in_flight"] == 0, "nothing is under way")
+    server.stop()
+    worker = handler()
+    server = serve(scenes.queues(lane, {"http": worker.url}))
+    eventually(lambda: len({call.body for call in worker.calls}) == 20, "all come again")
+    scenes.finished(server, lane)
+
+
+@pytest.mark.parametrize("change, words", [
+    (lambda lane: lane.node.url("stream=NOWHERE&consumer=pricing"), "stream not found"),
+    (lambda lane: lane.node.url(f"stream={lane.name}&consumer=nobody"), "consumer not found"),
+    (lambda lane: f"nats://127.0.0.1:1?stream={lane.name}&consumer=pricing", "127.0.0.1:1: connect: the connection is refused"),
+    (lambda lane: f"tls://127.0.0.1:{lane.node.port}?stream={lane.name}&consumer=pricing", "does not speak TLS"),
+])
+def test_what_is_wrong_is_said_in_words(serve, handler, nats, change, words):
+    lane = Lane(nats)
+    lane.source = change(lane)
+    server = serve(scenes.queues(lane, {"http": handler().url}))
+    eventually(lambda: words in (trouble(server) or ""), f"it says {words}")
+    checked = impound("check", "--connect", "-c", server.config_path)
+    assert checked.returncode == 1 and words in checked.stdout + checked.stderr
+
+
+@pytest.mark.parametrize("consumer, words", [
+    ({"ack_policy": "none"}, "only explicit loses nothing"),
+    ({"deliver_subject": "pushed"}, "not a pull one"),
+])
+def test_a_consumer_that_would_lose_messages_is_refused(serve, handler, nats, consumer, words):
+    lane = Lane(nats, **consumer)
+    server = serve(scenes.queues(lane, {"http": handler().url}))
+    eventually(lambda: words in (trouble(server) or ""), f"it says {words}")
+
+
+def test_a_server_that_stops_answering_is_noticed_and_found_again(serve, handler, nats):
+    worker = handler()
+    lane = Lane(nats)
+    server = serve(scenes.queues(lane, {"http": worker.url}))
+    assert impound("check", "--connect", "-c", server.config_path).returncode == 0
+    nats.freeze()
+    try:
+        assert "answer" in eventually(lambda: trouble(server), "it is noticed")
+    finally:
+        nats.thaw()
+    lane.publish([{"id": "after"}])
+    eventually(lambda: worker.count() == 1, "messages flow again")
+    assert trouble(server) is None
+
+
+def test_credentials_and_tls(serve, handler, tmp_path):
+    cert, key = certificate(tmp_path)
+    node = Nats(tmp_path / "node", f'''
+        authorization {{ user: me, password: "s3 cret" }}
+        tls {{ cert_file: "{cert}", key_file: "{key}" }}''')
+    context = ssl.create_default_context(cafile=cert)
+    node.login = {"user": "me", "password": "s3 cret", "tls": context}
+    try:
+        lane = Lane(node.start())
+        query = f"stream={lane.name}&consumer=pricing"
+        worker = handler()
+        lane.source = node.url(f"{query}&ca={cert}", "me:s3%20cret@", "tls")
+        server = serve(scenes.queues(lane, {"http": worker.url}))
+        lane.publish([{"id": "m-1"}])
+        eventually(lambda: worker.count() == 1, "it is handled")
+        for url, words in ((node.url(f"{query}&ca={cert}", "me:wrong%20s3cret@", "tls"), "are refused"),
+                           (node.url(query, "me:s3%20cret@", "nats"), "TLS failed"),
+                           (node.url(query, "me:s3%20cret@", "tls"), "TLS failed")):
+            lane.source = url
+            other = serve(scenes.queues(lane, {"http": worker.url}))
+            assert words in eventually(lambda one=other: trouble(one), f"it says {words}")
+            assert "cret" not in other.log()
+        server.stop()
+    finally:
+        node.close()
+
+
+def test_an_answer_is_published_and_confirmed(serve, handler, nats):
+    worker = handler(lambda call: (200, {"Content-Type": "text/plain"}, b"priced " + call.body))
+    lane, answers = Lane(nats), Lane(nats)
+    server = serve(scenes.queues(lane, {"http": worker.url, "reply": nats.url(f"subject={answers.subject}")}))
+    lane.publish([{"id": f"m-{n}"} for n in range(100)])
+    eventually(lambda: answers.left() == 100, "all answers are there")
+    scenes.finished(server, lane)
+    first = nats.run(lambda js: js.get_msg(answers.name, 1))
+    assert first.data.startswith(b"priced ")
+    assert first.headers["Nats-Msg-Id"].startswith(lane.name + ":")
+    assert first.headers["Content-Type"] == "text/plain"
+
+
+def test_what_no_stream_takes_is_an_error_and_not_a_loss(serve, handler, nats):
+    lane = Lane(nats)
+    server = serve(scenes.queues(lane, {"http": handler().url, "reply": nats.url("subject=nowhere.yet")}))
+    lane.publish([{"id": "m-1"}])
+    eventually(lambda: "no stream takes" in server.log(), "it is said")
+    assert lane.left() == 1
+    nats.run(lambda js: js.add_stream(name="LATE", subjects=["nowhere.>"]))
+    scenes.finished(server, lane)
+    assert nats.run(lambda js: js.stream_info("LATE")).state.messages == 1
