@@ -25,11 +25,19 @@ static int most_first(const void *a, const void *b) {
     return left->fingerprint < right->fingerprint ? -1 : left->fingerprint > right->fingerprint;
 }
 
+static bool is_earlier(const struct store_group *part, const struct group *group) {
+    if (part->first_seen.ms != group->first_seen.ms)
+        return part->first_seen.ms < group->first_seen.ms;
+    return bytes_cmp(part->dlq, group->first_dlq) < 0;
+}
+
 static void merge(struct group *group, const struct store_group *part) {
     group->count += part->count;
     group->total += part->total;
-    if (group->dlq_count == 0 || part->first_seen.ms < group->first_seen.ms)
+    if (group->dlq_count == 0 || is_earlier(part, group)) {
         group->first_seen = part->first_seen;
+        group->first_dlq = part->dlq;
+    }
     if (part->last_seen.ms >= group->last_seen.ms) {
         group->last_seen = part->last_seen;
         group->sample = part->sample;

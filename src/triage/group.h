@@ -42,6 +42,7 @@ struct group {
     uint64_t fingerprint;
     const struct bytes *dlqs;
     size_t dlq_count;
+    struct bytes first_dlq; /* the one in which it was first seen: whatever comes, it stays this */
     uint64_t count, total;
     struct wall first_seen, last_seen;
     uint64_t sample;
@@ -76,7 +77,7 @@ enum status group_patch(struct triage *triage, uint64_t fingerprint,
 /* What is worth an alert. */
 struct group_news {
     uint64_t fingerprint;
-    struct bytes dlq;     /* of the group; the first when there are several */
+    struct bytes dlq;     /* in which the group was first seen, when it is in several */
     bool returned;        /* else it is new */
     struct bytes failure; /* "type: message" of its newest letter; empty when that has left */
 };

@@ -75,7 +75,7 @@ struct watch {
 static void tell(struct watch *watch, const struct group *group, struct bytes failure,
                  bool returned) {
     watch->news[watch->count++] = (struct group_news){.fingerprint = group->fingerprint,
-                                                      .dlq = group->dlqs[0],
+                                                      .dlq = group->first_dlq,
                                                       .returned = returned,
                                                       .failure = failure};
 }

@@ -162,6 +162,21 @@ def test_a_resolved_group_that_returns_is_open_again_and_alerts(lot):
     assert patch(lot, prices["fingerprint"], state="resolved", why="really")["returned_at"] is None
 
 
+def test_a_new_group_in_several_dlqs_alerts_once(serve, handler):
+    url = handler(failing).url
+    server = serve({"orders": queue(url), "refunds": queue(url)})
+    push_prices(server, [1])
+    fingerprint = groups(server)[0]["fingerprint"]
+    eventually(lambda: ("DLQNewGroup", f"orders.dlq/{fingerprint}") in firing(server), "its alert")
+    push_prices(server, [2, 3], "refunds")
+    server.push("orders", {"order": "a"})
+    eventually(lambda: len(groups(server)) == 2, "another group")
+    other = next(one["fingerprint"] for one in groups(server) if one["fingerprint"] != fingerprint)
+    eventually(lambda: ("DLQNewGroup", f"orders.dlq/{other}") in firing(server), "the other one's alert")
+    assert {about for name, about in firing(server) if name == "DLQNewGroup"} == {
+        f"orders.dlq/{fingerprint}", f"orders.dlq/{other}"}
+
+
 def test_a_muted_group_raises_no_alert(serve, handler):
     server = serve({"orders": queue(handler(failing).url)})
     push_prices(server, [1])
