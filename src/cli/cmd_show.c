@@ -53,9 +53,16 @@ static const struct story_line failure_lines[] = {
     {"fingerprint", "failure.fingerprint", NULL},
 };
 
+/* Which round it was of: the number of the replay, or that it was to undo the letter. */
+static struct bytes field_round(struct json line, const char *path, struct arena *arena) {
+    bool compensation = false;
+    json_bool(field_at(line, "compensation"), &compensation);
+    return compensation ? BYTES("compensation") : field_text(line, path, arena);
+}
+
 static const struct listing_column history_columns[] = {
     {{"TRY", true}, "attempt", NULL},
-    {{"REPLAY", true}, "replay", NULL},
+    {{"REPLAY", true}, "replay", field_round},
     {{"AT", false}, "at", NULL},
     {{"TOOK", true}, "duration_ms", field_duration},
     {{"VERDICT", false}, "verdict", NULL},

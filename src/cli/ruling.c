@@ -36,6 +36,8 @@ static void view_one(const struct cli_env *env, struct json answer, struct arena
     struct bytes id = field_text(answer, "id", arena), state = field_text(answer, "state", arena);
     if (escalated.len > 0 && bytes_is(state, "pending_review"))
         buf_printf(out, "%.*s is escalated\n", BYTES_ARG(id));
+    else if (bytes_is(state, "replaying")) /* of these verbs compensate alone leads there */
+        buf_printf(out, "%.*s is given to its compensating handler\n", BYTES_ARG(id));
     else
         buf_printf(out, "%.*s is %.*s\n", BYTES_ARG(id), BYTES_ARG(state));
 }

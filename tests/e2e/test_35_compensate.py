@@ -160,3 +160,11 @@ def test_the_command_line_changes_nothing_without_apply(serve, handler, words):
     assert "2 letters" in server.cli("compensate", *words, "--why", "refund", "--apply")
     ended(server, 2)
     assert sorted(undo.ids()) == ["o-0", "o-1"]
+    assert [line.split()[1] for line in server.cli("show", "o-0").splitlines() if " ok " in line] == ["compensation"]
+
+
+def test_the_command_line_says_that_one_letter_is_under_way(serve, handler):
+    server = serve({"orders": queue(handler(dying).url, handler().url)})
+    dead(server, 1)
+    said = server.cli("compensate", "o-0", "--why", "refund", "--apply")
+    assert said.endswith(" is given to its compensating handler\n")
