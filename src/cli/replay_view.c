@@ -127,6 +127,8 @@ void replay_view_plan(const struct cli_env *env, struct json plan, struct arena 
         buf_printf(out, ", in about %.*s", BYTES_ARG(time));
     buf_char(out, '\n');
     put_count(plan, "stale", "of them are stale and would be skipped", arena, out);
+    put_count(plan, "to_check", "of them are checked before they are sent; stale ones are skipped",
+              arena, out);
     put_count(plan, "over_replayed", "of them were replayed too often and would be escalated",
               arena, out);
     put_count(plan, "skipped", "more were left out: --where failed on them", arena, out);

@@ -16,7 +16,8 @@
 #define MAYBE(name)       "{\"anyOf\":[" REF(name) ",{\"type\":\"null\"}]}"
 #define ANY(description)  "{\"description\":\"" description "\"}"
 #define TEXT(description) "{\"type\":\"string\",\"description\":\"" description "\"}"
-#define MAYBE_TEXT(description) "{\"type\":[\"string\",\"null\"],\"description\":\"" description "\"}"
+#define MAYBE_TEXT(description)                                                                    \
+    "{\"type\":[\"string\",\"null\"],\"description\":\"" description "\"}"
 #define COUNT(description)                                                                         \
     "{\"type\":\"integer\",\"minimum\":0,\"description\":\"" description "\"}"
 
@@ -350,6 +351,7 @@ const struct schema schemas[] = {
         NEXT("dry_run", ANY("of a plan: true"))
         NEXT("count", COUNT("of a plan: letters that would be sent"))
         NEXT("over_replayed", COUNT("of a plan: those that would be escalated instead"))
+        NEXT("to_check", COUNT("of a plan: those whose freshness is asked for before they are sent"))
         NEXT("groups", ARRAY(ANY("of a plan: fingerprint, count and sample")))
         NEXT("destinations", ARRAY(ANY("of a plan: queue and count")))
         NEXT("samples", ARRAY(ANY("of a plan: id, before, after and diff of a letter")))

@@ -20,7 +20,7 @@ struct plan {
     const struct replay_order *order;
     struct arena *arena;
     struct tally groups, destinations;
-    uint64_t selected, stale, over_replayed;
+    uint64_t selected, stale, over_replayed, to_check;
     struct bytes samples[SAMPLES_MAX]; /* letter ids … */
     struct bytes sample_queues[SAMPLES_MAX];
     size_t sample_count;
@@ -40,6 +40,8 @@ static void count_limits(struct plan *plan, const struct envelope *envelope) {
     else if (!plan->order->send_stale && dlq.fresh_ms > 0 &&
              now.ms - envelope->created_at.ms > dlq.fresh_ms)
         plan->stale++;
+    else if (!plan->order->send_stale && dlq.check)
+        plan->to_check++; /* a look changes nothing and asks nobody: it is checked when sent */
 }
 
 static bool visit(void *arg, const struct selection_letter *letter) {
@@ -190,7 +192,8 @@ static void put_plan(struct plan *plan, const struct selection_result *walked, s
         uint64_t number;
     } numbers[] = {{"selected", plan->selected}, {"count", count},
                    {"stale", plan->stale},       {"over_replayed", plan->over_replayed},
-                   {"behind", walked->behind},   {"skipped", walked->skipped}};
+                   {"to_check", plan->to_check}, {"behind", walked->behind},
+                   {"skipped", walked->skipped}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         json_key(&json, numbers[i].key);
         json_put_i64(&json, (int64_t)numbers[i].number);
