@@ -54,6 +54,12 @@ size_t jq_kept_compiled(const struct jq_kept *kept) {
 
 /* ---- compiling ---- */
 
+/* Complaints show the program below them; logs, problems and terminals have one line for both. */
+static void put_on_one_line(struct buf *out, struct bytes text) {
+    for (size_t i = 0; i < text.len; i++)
+        buf_char(out, text.ptr[i] == '\n' ? ' ' : text.ptr[i]);
+}
+
 /* jq ends each complaint with a count of them, and asks command-line users about their quotes. */
 static void put_complaint(void *arg, jv message) {
     static const struct bytes question = {" (Unix shell quoting issues?)", 29};
@@ -66,8 +72,8 @@ static void put_complaint(void *arg, jv message) {
         size_t at = bytes_find(text, question);
         if (out->len > 0)
             buf_str(out, "; ");
-        buf_bytes(out, bytes_cut(text, 0, at));
-        buf_bytes(out, bytes_cut(text, at + question.len, text.len));
+        put_on_one_line(out, bytes_cut(text, 0, at));
+        put_on_one_line(out, bytes_cut(text, at + question.len, text.len));
     }
     jv_free(formatted);
 }

@@ -109,6 +109,7 @@ static void compile_errors_come_back_as_text(void **state) {
     assert_true(fails_with(".a |", "{}", "syntax error"));
     assert_true(fails_with("nosuch", "{}", "nosuch/0 is not defined"));
     assert_false(fails_with(".a |", "{}", "shell quoting"));
+    assert_false(fails_with(".a |", "{}", "\n"));
     struct buf out;
     buf_init_heap(&out, OUTPUT_MAX);
     assert_false(jq_run_prepare(run, BYTES(".["), BYTES_NONE, &out));
