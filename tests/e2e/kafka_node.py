@@ -98,7 +98,14 @@ class Kafka(Process):
     def make_topic(self, name, partitions=1):
         wanted = self.client.admin.NewTopic(name, num_partitions=partitions, replication_factor=1)
         self.admin().create_topics([wanted])[name].result(timeout=START_PATIENCE_S)
+        eventually(lambda: self._has_topic(name, partitions), f"topic {name} is there", START_PATIENCE_S)
         return name
+
+    def _has_topic(self, name, partitions):
+        """The broker that answers is told of a new topic a moment later."""
+        topic = self.admin().list_topics(name, timeout=START_PATIENCE_S).topics[name]
+        return not topic.error and len(topic.partitions) == partitions and \
+            all(one.leader >= 0 for one in topic.partitions.values())
 
     def produce(self, topic, records):
         """Each a value, or a dict for produce(); returns once all are on the broker's side."""

@@ -283,7 +283,7 @@ def test_check_prints_the_effective_policy_or_every_mistake_with_its_place(tmp_p
 
 
 @pytest.mark.parametrize("text, word", [
-    ("queues:\n  orders:\n    source: 'kafka://h/t'\n    handler: {http: 'http://h/'}\n", "not in this version"),
+    ("queues:\n  orders:\n    source: 'sqs://region/queue'\n    handler: {http: 'http://h/'}\n", "not in this version"),
     ("store: postgresql://u@h/db\n" + GOOD, "not in this version"),
     (GOOD + "    dlq: {mirror: 'sqs://h/t'}\n", "not in this version"),
     (GOOD + "    dlq: {on_full: spill}\n", "archive"),

@@ -128,7 +128,9 @@ static const struct mistake_case queue_cases[] = {
      "source: this URL is not right: unknown parameter \"lst\": "
      "there are list, stream, group, idle, ca"},
 #endif
-    {Q("source: ^nats://h?stream=S"), "source nats:// is not in this version"},
+#ifndef IMPOUND_NATS
+    {Q("source: ^nats://h?stream=S"), "source nats:// is not in this build, which has no libnats"},
+#endif
     {Q("source: ^sqs://region/queue"), "source sqs:// is not in this version"},
     {Q("source: ^pubsub://p/s"), "source pubsub:// is not in this version"},
     {Q("source: ^embedded"), "source: expected builtin, or a URL such as "
@@ -225,8 +227,8 @@ static const struct mistake_case handler_cases[] = {
      "store: expected 1s to 366d, got \"0\""},
     {"queues: {q: {handler: {http: \"http://h\", reply: {store: 1h, ^ttl: 1h}}}}\n",
      "unknown key \"ttl\" in reply of handler of queue \"q\""},
-    {"queues: {q: {handler: {http: \"http://h\", reply: ^\"kafka://h/t\"}}}\n",
-     "reply to kafka:// is not in this version"},
+    {"queues: {q: {handler: {http: \"http://h\", reply: ^\"sqs://r/q\"}}}\n",
+     "reply to sqs:// is not in this version"},
 #ifdef IMPOUND_REDIS
     {"queues: {q: {handler: {http: \"http://h\", reply: ^\"redis://h/0?key=all\"}}}\n",
      "reply: this URL is not right: key: expected a key with {id} in it, such as "
