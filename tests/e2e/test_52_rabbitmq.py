@@ -298,6 +298,19 @@ def test_an_answer_is_published_and_confirmed(serve, handler, rabbit):
     assert properties.delivery_mode == 2 and properties.content_type == "text/plain"
 
 
+def test_a_letter_is_mirrored_with_what_is_known_of_it(serve, handler, rabbit):
+    worker = handler(lambda call: 400)
+    lane, mirror = Lane(rabbit), Lane(rabbit, "quorum")
+    server = serve(scenes.queues(lane, {"http": worker.url}, dlq={"mirror": rabbit.url(f"queue={mirror.name}")}))
+    lane.send(b'{"id": 1}', message_id="m-1", correlation_id="c-7", headers={"tries": 2, "tenant": "t1"})
+    eventually(lambda: mirror.left() == 1, "it is mirrored")
+    scenes.finished(server, lane)
+    _, properties, body = eventually(mirror.get, "it can be read")
+    assert body == b'{"id": 1}'
+    assert properties.headers["tenant"] == "t1" and properties.headers["dlq-reason"] == "bad_request"
+    assert properties.headers["dlq-message-id"] == "m-1"
+
+
 def test_what_no_queue_takes_is_an_error_and_not_a_loss(serve, handler, rabbit):
     """Mandatory publishing: the message is not settled until its answer was routed."""
     worker = handler()

@@ -59,6 +59,8 @@ def test_a_cause_that_is_not_fixed_aborts_before_our_eyes(lot, tab):
     assert replay["state"] == "aborted" and replay["sent"] < 60
     expect(page.get_by_text("failed again").first).to_be_visible()
     assert server.dlq("prompts.dlq")["depth"] == 60, "nothing is lost"
+    page.get_by_role("link", name="Plan it again").click()
+    expect(page.get_by_text("60 letters would be sent")).to_be_visible()
 
 
 def test_a_replay_is_paused_resumed_and_aborted(lot, tab, shop):

@@ -52,3 +52,11 @@ export function describe(filter: unknown): string {
     .map(([name, value]) => `${name}: ${String(value)}`)
     .join(", ");
 }
+
+/* The same, as the address bar says it. */
+export function wordsOfOrder(filter: unknown): Words {
+  const of = (filter ?? {}) as Record<string, unknown>;
+  if (Array.isArray(of.ids)) return { ids: of.ids.join(",") };
+  if (of.all === true) return { all: "yes" };
+  return Object.fromEntries(Object.entries(of).map(([name, value]) => [name, String(value)]));
+}
