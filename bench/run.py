@@ -5,6 +5,7 @@ import jq
 import lease
 import lot
 import pace
+import pages
 import poison
 import replay
 import store
@@ -16,6 +17,7 @@ if __name__ == "__main__":
     lease.main()
     lot.main()
     pace.main()
+    pages.main()
     poison.main()
     replay.main()
     store.main()
