@@ -35,7 +35,7 @@ soak:
 
 bench: all
 	@tools/install.sh test
-	@ninja -C build --quiet bench/sink bench/callback bench/jq bench/store bench/stream_worker
+	@ninja -C build --quiet bench/broker bench/sink bench/callback bench/jq bench/store bench/stream_worker
 	@$(PYTHON) bench/run.py
 
 lint:

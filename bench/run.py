@@ -1,4 +1,5 @@
 """Every bench, one after the other: figures are ratios or medians of one run on this machine."""
+import broker_rates
 import footprint
 import handlers
 import jq
@@ -11,6 +12,7 @@ import replay
 import store
 
 if __name__ == "__main__":
+    broker_rates.main()
     footprint.main()
     handlers.main()
     jq.main()

@@ -186,7 +186,7 @@ static void add_groups(struct alarm_sampler *sampler, struct readings *readings)
         buf_printf(&subject, "%.*s/%016llx", BYTES_ARG(news[i].dlq),
                    (unsigned long long)news[i].fingerprint);
         add(readings, news[i].returned ? METRIC_GROUP_RETURNED : METRIC_GROUP_NEW,
-            buf_view(&subject), 1, BYTES_NONE);
+            buf_view(&subject), 1, news[i].failure);
     }
 }
 

@@ -41,12 +41,9 @@ static const struct sources_kind {
     enum status (*check)(struct bytes url, struct err *err);
     struct broker *(*make)(const struct broker_options *options);
 } kinds[] = {
-    {{"redis", "rediss"}, "hiredis", REDIS},
-    {{"amqp", "amqps"}, "librabbitmq", RABBITMQ},
-    {{"nats", "tls"}, "libnats", NATS},
-    {{"kafka", "kafkas"}, "librdkafka", KAFKA},
-    {{"sqs", NULL}, NULL, NULL, NULL},
-    {{"pubsub", NULL}, NULL, NULL, NULL},
+    {{"redis", "rediss"}, "hiredis", REDIS}, {{"amqp", "amqps"}, "librabbitmq", RABBITMQ},
+    {{"nats", "tls"}, "libnats", NATS},      {{"kafka", "kafkas"}, "librdkafka", KAFKA},
+    {{"sqs", NULL}, NULL, NULL, NULL},       {{"pubsub", NULL}, NULL, NULL, NULL},
 };
 
 static const struct sources_kind *find(struct bytes scheme) {

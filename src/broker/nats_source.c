@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/thread.h"
 #include "broker/contact.h"
+#include "broker/nats_consumer.h"
 #include "broker/nats_inbox.h"
 #include "broker/nats_message.h"
 
@@ -96,56 +97,14 @@ static void on_message(natsConnection *nc, natsSubscription *sub, natsMsg *messa
 
 /* ---- asking ---- */
 
-static int64_t member_ms(struct json object, const char *name, int64_t otherwise) {
-    struct json member;
-    int64_t ns;
-    return json_get(object, name, &member) && json_i64(member, &ns) ? ns / NATS_NS_PER_MS
-                                                                    : otherwise;
-}
-
-/* The shortest time after which the server would give a message again. */
-static int64_t ack_wait_ms(struct json config) {
-    enum { ACK_WAIT_MS = 30000 };
-    struct json backoff;
-    int64_t shortest = member_ms(config, "ack_wait", ACK_WAIT_MS), ns;
-    if (json_get(config, "backoff", &backoff))
-        for (struct json_walk walk = json_walk(backoff); json_step(&walk);)
-            if (json_i64(walk.value, &ns) && ns / NATS_NS_PER_MS < shortest)
-                shortest = ns / NATS_NS_PER_MS;
-    return shortest;
-}
-
-static bool suits(struct nats_source *nats, struct json config, struct err *err) {
-    struct json member;
-    struct bytes consumer = nats->url.consumer;
-    if (json_get(config, "deliver_subject", &member) && member.text.len > 2)
-        err_set(err, STATUS_INVALID,
-                "consumer %.*s is one that the server pushes to, not a pull one",
-                BYTES_ARG(consumer));
-    else if (json_get(config, "ack_policy", &member) && !bytes_is(member.text, "\"explicit\""))
-        err_set(err, STATUS_INVALID,
-                "consumer %.*s acknowledges with policy %.*s; only explicit loses nothing",
-                BYTES_ARG(consumer), BYTES_ARG(member.text));
-    else
-        return true;
-    return false;
-}
-
-static int64_t member_count(struct json info, const char *name) {
-    struct json member;
-    int64_t count;
-    return json_get(info, name, &member) && json_i64(member, &count) && count > 0 ? count : 0;
-}
-
 /* What was given and is not acknowledged waits, too, unless it is here: it comes again. */
 static bool read_consumer(struct nats_source *nats, struct json info, struct err *err) {
-    struct json config;
-    if (!json_get(info, "config", &config) || !suits(nats, config, err))
+    struct nats_consumer consumer;
+    if (nats_consumer_read(info, &consumer, err) != STATUS_OK)
         return false;
-    int64_t elsewhere = member_count(info, "num_ack_pending") - (int64_t)shelf_count(&nats->shelf);
-    atomic_store(&nats->waiting,
-                 (uint64_t)(member_count(info, "num_pending") + (elsewhere > 0 ? elsewhere : 0)));
-    nats->renew_ms = ack_wait_ms(config) / NATS_RENEWS;
+    int64_t elsewhere = consumer.ack_pending - (int64_t)shelf_count(&nats->shelf);
+    atomic_store(&nats->waiting, (uint64_t)(consumer.pending + (elsewhere > 0 ? elsewhere : 0)));
+    nats->renew_ms = consumer.ack_wait_ms / NATS_RENEWS;
     if (nats->renew_ms < NATS_RENEW_LEAST_MS)
         nats->renew_ms = NATS_RENEW_LEAST_MS;
     return true;

@@ -32,6 +32,8 @@ enum status client_patch(struct client *client, const struct client_call *call, 
 /* The answer, which need not be JSON and may be large, goes into a file as it comes. */
 enum status client_fetch(struct client *client, const struct client_call *call, FILE *into,
                          struct progress *progress, struct err *err);
+/* Of the last answer: letters on which --where failed, and which it leaves out. */
+uint64_t client_skipped(const struct client *client);
 /* The line of the request that the last refusal names, from 1; 0: none. */
 size_t client_refused_line(const struct client *client);
 

@@ -45,6 +45,9 @@ static int fetch(const struct cli_env *env, const struct options *options, bool 
     progress_begin(&progress, "bytes", 0, quiet);
     enum status status = client_fetch(client, &call, into, &progress, &err);
     progress_end(&progress);
+    uint64_t skipped = client_skipped(client);
+    if (skipped > 0)
+        fprintf(stderr, "--where failed on %llu and left them out.\n", (unsigned long long)skipped);
     buf_free(&body);
     client_free(client);
     return status == STATUS_OK ? 0 : command_fail(&err);

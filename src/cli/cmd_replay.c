@@ -96,6 +96,11 @@ static int start(const struct cli_env *env, const struct client_call *call, bool
     return code;
 }
 
+static bool ramp_is_known(const struct options *options) {
+    const char *ramp = options_get(options, "ramp");
+    return !ramp || strcmp(ramp, "on") == 0 || strcmp(ramp, "off") == 0;
+}
+
 int cmd_replay_run(const struct cli_env *env, int argc, char **argv) {
     struct options options;
     struct buf body;
@@ -107,6 +112,8 @@ int cmd_replay_run(const struct cli_env *env, int argc, char **argv) {
     struct client_call call = {"/v1/replays", "application/json", buf_view(&body)};
     if (!filter_given(&options))
         code = command_usage(env, "replay", "replay what? Give ids or a filter, or --all");
+    else if (!ramp_is_known(&options))
+        code = command_usage(env, "replay", "--ramp is on or off");
     else if (options_has(&options, "apply"))
         code = start(env, &call, options_has(&options, "detach"));
     else

@@ -34,6 +34,20 @@ static const struct story_line one_lines[] = {
     {"who", "who", NULL},
 };
 
+/* Of what was not sent, or came to nothing, each kind: "skipped" alone tells nobody what to do. */
+static void put_outcomes(struct json replay, struct buf *out) {
+    static const char *const told[] = {"resolved", "failed again", "sent", "not sent"};
+    for (struct json_walk w = json_walk(field_at(replay, "outcomes")); json_step(&w);) {
+        bool known = false;
+        for (size_t i = 0; i < COMMAND_COUNT(told); i++)
+            known |= json_key_is(w.key, told[i]);
+        if (known)
+            continue;
+        buf_printf(out, "\n  %.*s ", BYTES_ARG(w.value.text));
+        text_put(out, w.key);
+    }
+}
+
 void replay_view_line(struct json replay, struct arena *arena, struct buf *out) {
     struct bytes why = field_text(replay, "why", arena);
     static const char *const counts[] = {"resolved", "failed", "skipped"};
@@ -51,6 +65,7 @@ void replay_view_line(struct json replay, struct arena *arena, struct buf *out) 
         text_put(out, field_text(replay, counts[i], arena));
         buf_printf(out, " %s", counts[i]);
     }
+    put_outcomes(replay, out);
     if (why.len > 0) {
         buf_str(out, "\n  ");
         text_put(out, why);

@@ -13,7 +13,7 @@ enum { PER_CALL = 10000, BODY_MAX = 16 * 1024 * 1024, IDS_MAX = 100000, CHUNK = 
 
 /* What the calls so far add up to. */
 struct sum {
-    uint64_t matched, count, busy;
+    uint64_t matched, count, busy, unable;
     struct arena arena; /* of the cursor */
     const char *cursor; /* where the next call begins; NULL: at the start, or there is no more */
     struct buf answer;  /* the last one */
@@ -97,6 +97,7 @@ static void add_answer(struct sum *sum) {
     sum->matched += number_at(answer, "matched");
     sum->count += number_at(answer, "count");
     sum->busy += number_at(answer, "busy");
+    sum->unable += number_at(answer, "unable");
     cursor = field_text(answer, "cursor", &sum->arena);
     sum->cursor = cursor.len > 0 ? arena_cstr(&sum->arena, cursor) : NULL;
     uint64_t skipped = number_at(answer, "skipped");
@@ -137,7 +138,7 @@ static int run_wet(struct order *order) {
     if (code != 0)
         return code;
     progress_begin(&progress, "letters", order->sum.count, order->env->json);
-    order->sum.matched = order->sum.count = order->sum.busy = 0;
+    order->sum.matched = order->sum.count = order->sum.busy = order->sum.unable = 0;
     order->sum.cursor = NULL;
     do {
         code = ask(order, false, order->options->arg_count > 0 ? 0 : PER_CALL);
@@ -171,6 +172,9 @@ static int run_many(struct order *order, bool apply) {
     if (code == 0 && order->sum.busy > 0 && !order->env->json)
         fprintf(stderr, "%llu are being replayed, or were decided meanwhile: left alone.\n",
                 (unsigned long long)order->sum.busy);
+    if (code == 0 && order->sum.unable > 0 && !order->env->json)
+        fprintf(stderr, "%llu are of queues that have no compensate handler: left alone.\n",
+                (unsigned long long)order->sum.unable);
     arena_free(&order->sum.arena);
     buf_free(&order->sum.answer);
     client_free(order->client);

@@ -60,16 +60,16 @@ static int64_t listed_ms(const struct retry_policy *retry, uint32_t attempt) {
 int64_t backoff_longest_ms(const struct retry_policy *retry, uint32_t attempt) {
     switch (retry->shape) {
     case BACKOFF_FIXED:
-        return smaller(retry->base_ms, retry->cap_ms);
+        return retry->base_ms;
     case BACKOFF_LIST:
-        return smaller(listed_ms(retry, attempt), retry->cap_ms);
+        return listed_ms(retry, attempt);
     case BACKOFF_EXPONENTIAL:
         break;
     }
     return retry->jitter == JITTER_DECORRELATED ? retry->cap_ms : ceiling_ms(retry, attempt);
 }
 
-/* Delays that somebody wrote down (fixed, list) are taken at their word: no jitter. */
+/* Delays that somebody wrote down (fixed, list) are taken at their word: no jitter, no cap. */
 int64_t backoff_delay_ms(const struct retry_policy *retry, uint32_t attempt, int64_t previous_ms,
                          int64_t retry_after_ms, struct rng *rng) {
     int64_t own = retry->shape == BACKOFF_EXPONENTIAL

@@ -103,6 +103,7 @@ static void export_answer(struct request *request, const struct order *order) {
     int fd = status == STATUS_OK ? dup(fileno(answer.file)) : -1;
     if (answer.file)
         fclose(answer.file);
+    request->skipped = status == STATUS_OK ? result.walked.skipped : 0;
     if (status != STATUS_OK)
         request_problem(request, status, "%s", err.text);
     else if (fd < 0)

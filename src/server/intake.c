@@ -1,5 +1,6 @@
 #include "server/intake.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -167,6 +168,11 @@ static void add_headers(struct request *request, struct MHD_Response *response) 
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     if (request->allow[0])
         MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, request->allow);
+    if (request->skipped > 0) {
+        char skipped[24];
+        snprintf(skipped, sizeof skipped, "%llu", (unsigned long long)request->skipped);
+        MHD_add_response_header(response, "Impound-Skipped", skipped);
+    }
     if (turned_away(request->server))
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
 }

@@ -33,25 +33,41 @@ static int by_mark(const void *a, const void *b) {
     return lane_is_before(left, right) ? -1 : lane_is_before(right, left);
 }
 
-void shed_lane(struct waiting *waiting, enum lane_kind kind) {
+/* When a wall clock has jumped, due times and marks are not in the same order. Who is due first
+ * stays, or what is due would be parked again as soon as it was brought back. */
+static int by_turn(const void *a, const void *b) {
+    int64_t left = (*(struct entry *const *)a)->due.at;
+    int64_t right = (*(struct entry *const *)b)->due.at;
+    return left != right ? (left > right) - (left < right) : by_mark(a, b);
+}
+
+/* What is first in turn stays, also where others that cannot be parked fill the lane. */
+static size_t kept_of(size_t count, const struct lane_bound *bound) {
+    size_t few = bound->least / 2 + 1, kept = count / 2 > few ? count / 2 : few;
+    return kept < count ? kept : count;
+}
+
+static void park(struct waiting *waiting, enum lane_kind kind, struct entry *entry) {
     struct lane *lane = &waiting->lanes[kind];
+    struct mono due = {kind == LANE_READY || entry->unscheduled ? 0 : entry->due.at};
+    struct lane_mark mark = lane_mark(entry);
+    if (!lane->open || lane_is_before(mark, lane->from))
+        lane->from = mark;
+    lane->open = true;
+    waiting_remove(waiting, entry);
+    lane_park(lane, entry, due);
+}
+
+void shed_lane(struct waiting *waiting, enum lane_kind kind) {
     struct shedding shedding = {.kind = kind};
     shedding.entries = memory_array(waiting_in_lane(waiting, kind) + 1, sizeof(struct entry *));
     collect(&shedding, waiting);
-    qsort(shedding.entries, shedding.count, sizeof(struct entry *), by_mark);
-    size_t kept = shedding.count / 2;
-    if (shedding.count > 0) {
-        lane->open = true;
-        lane->from = lane_mark(shedding.entries[kept]);
-    }
-    for (size_t i = kept; i < shedding.count; i++) {
-        struct entry *entry = shedding.entries[i];
-        struct mono due = {kind == LANE_READY || entry->unscheduled ? 0 : entry->due.at};
-        waiting_remove(waiting, entry);
-        lane_park(lane, entry, due);
-    }
-    size_t left = waiting_in_lane(waiting, kind);
-    lane->again = 2 * left > waiting->bound->least ? 2 * left : waiting->bound->least;
+    qsort(shedding.entries, shedding.count, sizeof(struct entry *),
+          kind == LANE_READY ? by_mark : by_turn);
+    for (size_t i = kept_of(shedding.count, waiting->bound); i < shedding.count; i++)
+        park(waiting, kind, shedding.entries[i]);
+    size_t left = waiting_in_lane(waiting, kind), least = waiting->bound->least;
+    waiting->lanes[kind].again = 2 * left > least ? 2 * left : least;
     waiting->bound->shed = true;
     free(shedding.entries);
 }

@@ -71,9 +71,36 @@ static enum status find(struct triage *triage, uint64_t fingerprint, struct aren
                    fingerprint_text(fingerprint, text));
 }
 
+static enum status newest_waiting(struct store *store, uint64_t fingerprint,
+                                  struct store_held **out, struct err *err) {
+    struct store_query query = {.letters = true,
+                                .states = 1u << STATE_PENDING_REVIEW | 1u << STATE_REPLAYING,
+                                .has_fingerprint = true,
+                                .fingerprint = fingerprint,
+                                .limit = 1};
+    struct store_page page;
+    struct arena arena;
+    arena_init_heap(&arena, GROUP_ARENA_CHUNK);
+    enum status status = store->vtable->list(store, &query, &arena, &page, err);
+    if (status == STATUS_OK && page.count == 0)
+        status = err_set(err, STATUS_NOT_FOUND, "no letter of the group is left");
+    else if (status == STATUS_OK)
+        status = store->vtable->get_seq(store, page.rows[0].seq, out, err);
+    arena_free(&arena);
+    return status;
+}
+
+enum status group_sample(struct store *store, const struct group *group, struct store_held **out,
+                         struct err *err) {
+    enum status status = store->vtable->get_seq(store, group->sample, out, err);
+    if (status == STATUS_NOT_FOUND && group->count > 0)
+        status = newest_waiting(store, group->fingerprint, out, err);
+    return status;
+}
+
 /* ---- as JSON ---- */
 
-/* Nulls when the newest letter has left the store. */
+/* Nulls when its letters have left the store. */
 static void put_sample(struct json_out *json, const struct envelope *sample) {
     static const struct envelope none;
     const struct envelope *from = sample ? sample : &none;
@@ -142,7 +169,7 @@ static enum status put_one(struct triage *triage, const struct group *group, str
     arena_init_heap(&arena, GROUP_ARENA_CHUNK);
     enum status status = group_note_get(store, group->fingerprint, &arena, &note, err);
     if (status == STATUS_OK)
-        status = store->vtable->get_seq(store, group->sample, &held, err);
+        status = group_sample(store, group, &held, err);
     if (status == STATUS_OK || status == STATUS_NOT_FOUND) {
         group_note_heed(&note, group->last_seen);
         put_group(json, triage->arrivals, group, &note, held ? &held->envelope : NULL);

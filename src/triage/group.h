@@ -51,6 +51,11 @@ struct group {
 size_t group_collect(struct store *store, struct bytes dlq, struct arena *arena,
                      struct group **out);
 
+/* The newest letter of a group, or when that has left the store the newest one that waits.
+ * NOT_FOUND: none is left. Waits. */
+enum status group_sample(struct store *store, const struct group *group, struct store_held **out,
+                         struct err *err);
+
 /* Appends {"groups":[…],"cursor":…}. `cursor`: from the page before, or empty. */
 enum status group_list(struct triage *triage, struct bytes dlq, struct bytes cursor, size_t limit,
                        struct buf *out, struct err *err);
@@ -71,8 +76,9 @@ enum status group_patch(struct triage *triage, uint64_t fingerprint,
 /* What is worth an alert. */
 struct group_news {
     uint64_t fingerprint;
-    struct bytes dlq; /* of the group; the first when there are several */
-    bool returned;    /* else it is new */
+    struct bytes dlq;     /* of the group; the first when there are several */
+    bool returned;        /* else it is new */
+    struct bytes failure; /* "type: message" of its newest letter; empty when that has left */
 };
 /* Groups that appeared within the last `within_ms` and are not muted, and resolved ones that came
  * back in that time; what came back is noted, and the versions of the newest letters. Waits. */

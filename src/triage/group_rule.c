@@ -131,7 +131,7 @@ static enum status find_sample(struct triage *triage, uint64_t fingerprint, stru
     size_t count = group_collect(triage->store, BYTES_NONE, &arena, &groups);
     for (size_t i = 0; i < count; i++)
         if (groups[i].fingerprint == fingerprint)
-            status = triage->store->vtable->get_seq(triage->store, groups[i].sample, out, err);
+            status = group_sample(triage->store, &groups[i], out, err);
     arena_free(&arena);
     return status;
 }

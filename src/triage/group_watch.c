@@ -4,6 +4,8 @@
 #include "triage/audit.h"
 #include "triage/group.h"
 
+enum { FAILURE_MAX = 200 };
+
 /* ---- the note follows the letters ---- */
 
 static enum status note_returned(struct triage *triage, const struct group *group,
@@ -31,11 +33,27 @@ static bool add_version(struct group_note *note, struct bytes version) {
     return true;
 }
 
+static struct bytes failure_of(const struct envelope *letter, struct arena *arena) {
+    struct bytes message = bytes_clip(letter->error_message, FAILURE_MAX);
+    bool both = letter->error_type.len > 0 && message.len > 0;
+    struct buf text;
+    buf_init_heap(&text, letter->error_type.len + FAILURE_MAX + 8);
+    buf_printf(&text, "%.*s%s%.*s", BYTES_ARG(letter->error_type), both ? ": " : "",
+               BYTES_ARG(message));
+    struct bytes copy = arena_dup(arena, buf_view(&text));
+    buf_free(&text);
+    return copy;
+}
+
+/* Also says in *failure what the newest letter died of. */
 static enum status note_version(struct triage *triage, const struct group *group,
-                                struct group_note *note, struct arena *arena, struct err *err) {
+                                struct group_note *note, struct bytes *failure, struct arena *arena,
+                                struct err *err) {
     struct store *store = triage->store;
     struct store_held *held = NULL;
     enum status status = store->vtable->get_seq(store, group->sample, &held, err);
+    if (status == STATUS_OK)
+        *failure = failure_of(&held->envelope, arena);
     if (status == STATUS_OK && add_version(note, held->envelope.version)) {
         struct store_op op = group_note_op(group->fingerprint, note, arena);
         status = triage_commit(triage, &op, 1, err);
@@ -54,34 +72,38 @@ struct watch {
     size_t count;
 };
 
-static void tell(struct watch *watch, const struct group *group, bool returned) {
-    watch->news[watch->count++] = (struct group_news){
-        .fingerprint = group->fingerprint, .dlq = group->dlqs[0], .returned = returned};
+static void tell(struct watch *watch, const struct group *group, struct bytes failure,
+                 bool returned) {
+    watch->news[watch->count++] = (struct group_news){.fingerprint = group->fingerprint,
+                                                      .dlq = group->dlqs[0],
+                                                      .returned = returned,
+                                                      .failure = failure};
 }
 
 /* The note as it is now, and it follows the letters. */
 static enum status follow(struct watch *watch, const struct group *group, struct group_note *note,
-                          struct err *err) {
+                          struct bytes *failure, struct err *err) {
     pthread_mutex_lock(&watch->triage->notes);
     enum status status =
         group_note_get(watch->triage->store, group->fingerprint, watch->arena, note, err);
     if (status == STATUS_OK && group_note_heed(note, group->last_seen))
         status = note_returned(watch->triage, group, note, watch->arena, err);
     if (status == STATUS_OK)
-        status = note_version(watch->triage, group, note, watch->arena, err);
+        status = note_version(watch->triage, group, note, failure, watch->arena, err);
     pthread_mutex_unlock(&watch->triage->notes);
     return status;
 }
 
 static enum status look(struct watch *watch, const struct group *group, struct err *err) {
     struct group_note note;
-    enum status status = follow(watch, group, &note, err);
+    struct bytes failure = BYTES_NONE;
+    enum status status = follow(watch, group, &note, &failure, err);
     if (status != STATUS_OK)
         return status;
     if (note.returned_at.ms > watch->since.ms)
-        tell(watch, group, true);
+        tell(watch, group, failure, true);
     else if (group->first_seen.ms > watch->since.ms && note.state != GROUP_MUTED)
-        tell(watch, group, false);
+        tell(watch, group, failure, false);
     return STATUS_OK;
 }
 

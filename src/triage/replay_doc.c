@@ -177,3 +177,8 @@ struct store_op replay_mark_op(const struct replay *replay, bool open, struct ar
     return keep_op(replay, name_of("a", bytes_of(replay->id), arena),
                    open ? BYTES("{}") : BYTES_NONE);
 }
+
+/* The next life tells of those that have this. */
+struct store_op replay_relapse_op(const struct replay *replay, struct arena *arena) {
+    return keep_op(replay, name_of("w", bytes_of(replay->id), arena), BYTES("{}"));
+}

@@ -80,17 +80,23 @@ static enum status read_parts(struct replay *replay, struct err *err) {
     return STATUS_OK;
 }
 
-static enum status read_replay(struct replays *replays, struct bytes id, struct err *err) {
+/* As its document has it, without its letters. Free *out in any case. */
+static enum status read_doc(struct replays *replays, struct bytes id, struct replay **out,
+                            struct err *err) {
     struct store *store = replays->triage->store;
     char text[UUID_TEXT_SIZE];
     struct bytes doc;
     snprintf(text, sizeof text, "%.*s", BYTES_ARG(id));
-    struct replay *replay = replay_new(replays, text);
+    struct replay *replay = *out = replay_new(replays, text);
     enum status status =
         store->vtable->kept(store, 0, SPACE_REPLAY, replay_doc_name(id, &replay->arena),
                             replays->now.wall, &replay->arena, &doc, err);
-    if (status == STATUS_OK)
-        status = replay_doc_read(doc, replay, err);
+    return status == STATUS_OK ? replay_doc_read(doc, replay, err) : status;
+}
+
+static enum status take_up(struct replays *replays, struct bytes id, struct err *err) {
+    struct replay *replay;
+    enum status status = read_doc(replays, id, &replay, err);
     if (status == STATUS_OK)
         status = read_parts(replay, err);
     if (status != STATUS_OK) {
@@ -98,29 +104,48 @@ static enum status read_replay(struct replays *replays, struct bytes id, struct 
         return status;
     }
     replay->changed = true;
-    list_push_back(&replays->active, &replay->link);
+    list_push_front(&replays->active, &replay->link); /* the newest comes first */
     log_info("replay %s: taken up again, %llu of %llu sent", replay->id,
              (unsigned long long)replay_sent(&replay->counts),
              (unsigned long long)replay->selected);
     return STATUS_OK;
 }
 
-/* A replay that cannot be read is passed over, loudly: its letters are safe where they are. */
-enum status replays_recover(struct replays *replays, struct err *err) {
+/* Whoever is to be told may not have been told yet. */
+static enum status tell_of(struct replays *replays, struct bytes id, struct err *err) {
+    struct replay *replay;
+    enum status status = read_doc(replays, id, &replay, err);
+    if (status == STATUS_OK)
+        replay_note_relapse(replay);
+    replay_free(replay);
+    return status;
+}
+
+/* What is done with each that an earlier life marked, the newest first. One that cannot be read is
+ * passed over, loudly: its letters are safe where they are. */
+static enum status each_marked(struct replays *replays, const char *prefix, size_t most,
+                               enum status (*visit)(struct replays *, struct bytes, struct err *),
+                               struct err *err) {
     struct store *store = replays->triage->store;
-    struct store_kept open[REPLAYS_ACTIVE_MAX];
+    struct store_kept marked[REPLAYS_ACTIVE_MAX];
     struct arena arena;
     size_t count = 0;
     arena_init_heap(&arena, LIST_ARENA_CHUNK);
-    enum status status =
-        store->vtable->kept_list(store, SPACE_REPLAY, BYTES("a/"), BYTES_NONE, false,
-                                 REPLAYS_ACTIVE_MAX, &arena, open, &count, err);
+    enum status status = store->vtable->kept_list(store, SPACE_REPLAY, bytes_of(prefix), BYTES_NONE,
+                                                  true, most, &arena, marked, &count, err);
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
-        struct bytes id = bytes_cut(open[i].name, 2, open[i].name.len);
+        struct bytes id = bytes_cut(marked[i].name, 2, marked[i].name.len);
         struct err trouble;
-        if (read_replay(replays, id, &trouble) != STATUS_OK)
-            log_error("replay %.*s cannot be taken up: %s", BYTES_ARG(id), trouble.text);
+        if (visit(replays, id, &trouble) != STATUS_OK)
+            log_error("replay %.*s cannot be read: %s", BYTES_ARG(id), trouble.text);
     }
     arena_free(&arena);
+    return status;
+}
+
+enum status replays_recover(struct replays *replays, struct err *err) {
+    enum status status = each_marked(replays, "a/", REPLAYS_ACTIVE_MAX, take_up, err);
+    if (status == STATUS_OK)
+        status = each_marked(replays, "w/", REPLAYS_RELAPSES_MAX, tell_of, err);
     return status;
 }

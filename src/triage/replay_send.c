@@ -321,6 +321,8 @@ static void add_doc(struct building *building) {
     replay->last_words = (struct store_keep){.name = BYTES_NONE};
     if (replay->spoken.name.len > 0)
         add(building, (struct store_op){.kind = STORE_KEEP, .keep = replay->spoken});
+    if (replay->relapsed)
+        add(building, replay_relapse_op(replay, &building->arena));
     if (replay->commit_closes)
         add(building, replay_mark_op(replay, false, &building->arena));
 }

@@ -40,11 +40,11 @@ static void end(struct replay *replay, enum replay_state state, const char *why)
     replay->written_at.ms = INT64_MIN / 2;
 }
 
-static void note_relapse(struct replay *replay) {
+void replay_note_relapse(const struct replay *replay) {
     struct replays *replays = replay->replays;
     struct replays_relapse *relapse =
         &replays->relapses[replays->relapse_count++ % REPLAYS_RELAPSES_MAX];
-    *relapse = (struct replays_relapse){.at = replays->now.wall};
+    *relapse = (struct replays_relapse){.at = replay->ended_at};
     snprintf(relapse->id, sizeof relapse->id, "%s", replay->id);
     snprintf(relapse->why, sizeof relapse->why, "%s", replay->why);
     if (replay->queue_count > 0)
@@ -60,8 +60,9 @@ void replay_abort(struct replay *replay, struct bytes who, struct bytes why) {
     snprintf(text, sizeof text, "%.*s", BYTES_ARG(bytes_clip(why, sizeof text - 1)));
     end(replay, REPLAY_ABORTED, text);
     replay->replays->totals.aborted++;
-    if (bytes_is(who, BY_ITSELF))
-        note_relapse(replay);
+    replay->relapsed = bytes_is(who, BY_ITSELF);
+    if (replay->relapsed)
+        replay_note_relapse(replay);
     audit(replay, "replay.abort", who, replay->counts.by[REPLAYED_RESOLVED]);
 }
 

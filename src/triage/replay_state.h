@@ -98,6 +98,7 @@ struct replay {
     struct mono again;                    /* no commit before this */
     struct store_keep last_words, spoken; /* its audit entry, for the next commit; in this one */
     bool changed;                         /* what people see of it is not in a commit yet */
+    bool relapsed;                        /* it stopped itself, in this life */
     bool closed;                          /* over, and written down as such */
     struct mono written_at;
 };
@@ -144,6 +145,7 @@ void replay_doc_put_order(struct json_out *json, const struct replay_order *orde
 enum status replay_doc_read(struct bytes json, struct replay *replay, struct err *err);
 struct store_op replay_doc_op(const struct replay *replay, struct arena *arena);
 struct store_op replay_mark_op(const struct replay *replay, bool open, struct arena *arena);
+struct store_op replay_relapse_op(const struct replay *replay, struct arena *arena);
 struct bytes replay_doc_name(struct bytes id, struct arena *arena);
 
 /* replay_ready.c: gets one letter ready. */
@@ -160,6 +162,7 @@ struct mono replay_advance(struct replay *replay);
 void replay_heard(struct replay *replay, struct replay_under_way *under_way,
                   enum replay_outcome outcome, struct bytes why);
 void replay_abort(struct replay *replay, struct bytes who, struct bytes why);
+void replay_note_relapse(const struct replay *replay); /* for replays_relapses */
 
 /* replay_plan.c: INVALID: the edit does not compile, or there is no such queue. Waits. */
 enum status replay_plan_check(struct replays *replays, const struct replay_order *order,

@@ -76,7 +76,7 @@ struct replays_relapse {
     struct wall at;
 };
 enum { REPLAYS_RELAPSES_MAX = 16 };
-/* The last few of this life, in no order; returns how many. */
+/* The last few, of earlier lives too, in no order; returns how many. */
 size_t replays_relapses(struct replays *replays, struct replays_relapse out[REPLAYS_RELAPSES_MAX]);
 
 struct replays_totals {

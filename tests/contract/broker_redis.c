@@ -2,37 +2,18 @@
 #include "test.h"
 
 #include <hiredis/hiredis.h>
-#include <netinet/in.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "broker/redis_source.h"
+#include "broker_server.h"
 #include "broker_subject.h"
 
-enum { STARTS_MAX = 3000, START_LOOK_US = 10000 };
-
-static pid_t server;
-static char folder[] = "/tmp/impound-redis-XXXXXX";
-static char port[8];
 static redisContext *client;
 static unsigned lane;
 
-static void choose_port(void) {
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof at;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
-    assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &size), 0);
-    close(fd);
-    snprintf(port, sizeof port, "%u", ntohs(at.sin_port));
-}
-
 static bool answers(void) {
-    client = redisConnect("127.0.0.1", atoi(port));
+    client = redisConnect("127.0.0.1", atoi(broker_server_port()));
     redisReply *reply = client->err ? NULL : redisCommand(client, "PING");
     bool up = reply && reply->type == REDIS_REPLY_STATUS;
     if (reply)
@@ -43,42 +24,42 @@ static bool answers(void) {
 }
 
 static void run(void) {
-    server = fork();
-    if (server == 0) {
-        execlp("redis-server", "redis-server", "--port", port, "--bind", "127.0.0.1", "--dir",
-               folder, "--save", "", "--appendonly", "yes", "--appendfsync", "always", "--logfile",
-               "redis.log", (char *)NULL);
-        _exit(127);
-    }
-    for (int i = 0; !answers(); i++) {
-        if (i == STARTS_MAX || waitpid(server, NULL, WNOHANG) != 0)
-            fail_msg("redis-server does not start");
-        usleep(START_LOOK_US);
-    }
+    const char *const command[] = {"redis-server",
+                                   "--port",
+                                   broker_server_port(),
+                                   "--bind",
+                                   "127.0.0.1",
+                                   "--dir",
+                                   broker_server_folder(),
+                                   "--save",
+                                   "",
+                                   "--appendonly",
+                                   "yes",
+                                   "--appendfsync",
+                                   "always",
+                                   "--logfile",
+                                   "redis.log",
+                                   NULL};
+    broker_server_run(command, answers);
 }
 
 static void sever(void) {
     redisFree(client);
     client = NULL;
-    kill(server, SIGKILL);
-    waitpid(server, NULL, 0);
+    broker_server_kill();
 }
 
 static bool start(void) {
-    if (system("redis-server --version >/dev/null 2>&1") != 0)
+    if (!broker_server_is_installed("redis-server"))
         return false;
-    assert_non_null(mkdtemp(folder));
-    choose_port();
+    broker_server_prepare();
     run();
     return true;
 }
 
 static void stop(void) {
-    char command[64];
     sever();
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    if (system(command) != 0)
-        perror(folder);
+    broker_server_clean();
 }
 
 /* ---- one lane ---- */
@@ -134,7 +115,7 @@ static size_t left(void) {
 
 static struct broker *consumer(const char *instance) {
     char url[128];
-    snprintf(url, sizeof url, "redis://127.0.0.1:%s/0?" QUERY, port, lane);
+    snprintf(url, sizeof url, "redis://127.0.0.1:%s/0?" QUERY, broker_server_port(), lane);
     struct broker_options options = {.url = bytes_of(url),
                                      .queue = BYTES("q"),
                                      .instance = bytes_of(instance),

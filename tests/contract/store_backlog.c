@@ -6,7 +6,7 @@
 #include "store_subject.h"
 #include "test.h"
 
-enum { MANY = 120, STEP_MS = 1000, FAR_MS = 3600 * 1000, IN_MEMORY_MAX = 24 };
+enum { MANY = 120, FEW = 12, STEP_MS = 1000, FAR_MS = 3600 * 1000, IN_MEMORY_MAX = 24 };
 
 static struct subject *begin(void **state) {
     return subject_new(*state);
@@ -157,6 +157,47 @@ static void what_is_far_from_its_turn_can_be_changed(void **state) {
     subject_free(subject);
 }
 
+/* What was given back fills the lane and cannot be parked. */
+static void what_is_due_is_taken_past_what_was_given_back(void **state) {
+    struct subject *subject = begin(state);
+    for (size_t i = 0; i < FEW; i++) {
+        put(subject, i, STATE_PENDING_RETRY, 1);
+        subject_pass(subject, 1);
+        struct store_held *held = subject_take(subject, TAKE_DUE);
+        assert_non_null(held);
+        subject->store->vtable->give_back(subject->store, held,
+                                          mono_after(subject_now(subject).mono, FAR_MS));
+    }
+    put(subject, FEW, STATE_PENDING_RETRY, 1);
+    fold(subject);
+    subject_pass(subject, 1);
+    assert_next(subject, TAKE_DUE, FEW);
+    assert_null(subject_take(subject, TAKE_DUE));
+    assert_true(subject->store->vtable->next_ready(subject->store, subject->queue, TAKE_DUE).ms >
+                subject_now(subject).mono.ms);
+    subject_free(subject);
+}
+
+/* What a jump of the wall clock put behind the others in the file is due before them. */
+static void what_is_due_is_taken_although_the_clock_jumped(void **state) {
+    struct subject *subject = begin(state);
+    for (size_t i = 0; i < FEW; i++)
+        put(subject, i, STATE_PENDING_RETRY, 10 * STEP_MS);
+    subject_jump(subject, FAR_MS);
+    for (size_t i = 0; i < FEW; i++)
+        put(subject, FEW + i, STATE_PENDING_RETRY, STEP_MS);
+    fold(subject);
+    subject_pass(subject, STEP_MS);
+    size_t due = 0;
+    struct store_held *held;
+    while ((held = subject_take(subject, TAKE_DUE)) != NULL) {
+        due += held->envelope.delay_ms == STEP_MS;
+        store_held_free(held);
+    }
+    assert_int_equal(due, FEW);
+    subject_free(subject);
+}
+
 static void a_producer_that_pushes_twice_finds_its_message_in_the_backlog(void **state) {
     struct subject *subject = begin(state);
     put_many(subject, 0, MANY);
@@ -220,6 +261,8 @@ static void an_order_covers_what_was_in_the_file_alone(void **state) {
     X(what_is_far_from_ready_comes_in_its_time)                                                    \
     X(what_is_far_from_due_comes_in_its_time)                                                      \
     X(what_is_far_from_its_turn_can_be_changed)                                                    \
+    X(what_is_due_is_taken_past_what_was_given_back)                                               \
+    X(what_is_due_is_taken_although_the_clock_jumped)                                              \
     X(a_producer_that_pushes_twice_finds_its_message_in_the_backlog)                               \
     X(a_deep_backlog_survives_closing)                                                             \
     X(an_order_covers_what_was_in_the_file_alone)

@@ -27,7 +27,7 @@ def certificate(folder):
     """A certificate for 127.0.0.1 that stands for itself, and its key: (cert.pem, key.pem)."""
     cert, key = os.path.join(folder, "cert.pem"), os.path.join(folder, "key.pem")
     subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1",
-                    "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert],
+                    "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost", "-keyout", key, "-out", cert],
                    check=True, capture_output=True)
     return cert, key
 
@@ -110,13 +110,16 @@ def rabbitmq_script(name):
 
 
 class Rabbit(Process):
-    """A RabbitMQ node with its own epmd, guest:guest, no plugins."""
+    """A RabbitMQ node with its own epmd, guest:guest, no plugins; also behind TLS (`tls_port`, `ca_file`)."""
 
-    def __init__(self, folder, **config):
+    def __init__(self, folder):
         super().__init__(folder)
-        self.epmd_port = free_port()
+        self.epmd_port, self.tls_port = free_port(), free_port()
+        self.ca_file, key_file = certificate(self.folder)
         self.config = {"listeners.tcp.1": f"127.0.0.1:{self.port}", "disk_free_limit.absolute": "1MB",
-                       "log.file": "false", "log.console": "true", **config}
+                       "listeners.ssl.1": f"127.0.0.1:{self.tls_port}", "ssl_options.cacertfile": self.ca_file,
+                       "ssl_options.certfile": self.ca_file, "ssl_options.keyfile": key_file,
+                       "log.file": "false", "log.console": "true"}
         self.environment = {
             "HOME": self.folder, "LC_ALL": "C.UTF-8",
             "RABBITMQ_NODENAME": f"rabbit{self.port}@localhost",

@@ -98,7 +98,14 @@ class Kafka(Process):
     def make_topic(self, name, partitions=1):
         wanted = self.client.admin.NewTopic(name, num_partitions=partitions, replication_factor=1)
         self.admin().create_topics([wanted])[name].result(timeout=START_PATIENCE_S)
+        eventually(lambda: self._has_topic(name, partitions), f"topic {name} is there", START_PATIENCE_S)
         return name
+
+    def _has_topic(self, name, partitions):
+        """The broker that answers is told of a new topic a moment later."""
+        topic = self.admin().list_topics(name, timeout=START_PATIENCE_S).topics[name]
+        return not topic.error and len(topic.partitions) == partitions and \
+            all(one.leader >= 0 for one in topic.partitions.values())
 
     def produce(self, topic, records):
         """Each a value, or a dict for produce(); returns once all are on the broker's side."""
@@ -126,8 +133,26 @@ class Kafka(Process):
         reader.close()
         return sorted(found, key=lambda record: (record.partition(), record.offset()))
 
+    def _ask(self, question):
+        """The answer. A node that was away leads its partitions, and coordinates its groups, a moment later."""
+        error = self.client.KafkaError
+        not_yet = {error.NOT_LEADER_FOR_PARTITION, error.LEADER_NOT_AVAILABLE, error.COORDINATOR_NOT_AVAILABLE,
+                   error.COORDINATOR_LOAD_IN_PROGRESS, error.NOT_COORDINATOR, error._UNKNOWN_PARTITION}
+
+        def answer():
+            try:
+                return [question()]
+            except self.client.KafkaException as trouble:
+                if trouble.args[0].code() not in not_yet:
+                    raise
+                return None
+        return eventually(answer, "the node leads again", START_PATIENCE_S)[0]
+
     def ends(self, topic):
         """Partition → the offset behind its last record."""
+        return self._ask(lambda: self._ends(topic))
+
+    def _ends(self, topic):
         reader = self.client.Consumer({"bootstrap.servers": self.address, "group.id": "reader"})
         numbers = reader.list_topics(topic, timeout=START_PATIENCE_S).topics[topic].partitions
         found = {number: reader.get_watermark_offsets(self.client.TopicPartition(topic, number),
@@ -137,6 +162,9 @@ class Kafka(Process):
 
     def committed(self, topic, group):
         """Partition → the group's offset there, 0 where it has none."""
+        return self._ask(lambda: self._committed(topic, group))
+
+    def _committed(self, topic, group):
         reader = self.client.Consumer({"bootstrap.servers": self.address, "group.id": group})
         asked = [self.client.TopicPartition(topic, number) for number in self.ends(topic)]
         found = {at.partition: max(at.offset, 0) for at in reader.committed(asked, timeout=START_PATIENCE_S)}

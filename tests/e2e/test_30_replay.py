@@ -314,9 +314,19 @@ def test_a_letter_that_was_replayed_too_often_is_escalated_not_sent(serve, handl
     letter = eventually(lambda: server.letters("orders.dlq", state="pending_review"), "it is back")[0]
     assert letter["replays"] == 1
     assert order(server, all=True).json["over_replayed"] == 1
-    view = ended(server, start(server, all=True))
+    said = server.cli("replay", "--all", "--apply")
+    assert "0 of 1 sent" in said and "  1 escalated\n" in said
+    view = server.get("/v1/replays").json["replays"][0]
     assert (view["sent"], view["skipped"], view["outcomes"]) == (0, 1, {"escalated": 1})
     assert server.message("o-0")["escalated_at"] and len(worker.replayed()) == 1
+
+
+def test_a_ramp_that_is_neither_on_nor_off_is_refused(serve, handler):
+    worker = Worker(handler)
+    server = serve({"orders": queue(worker.url)})
+    dead(server, 1)
+    assert "--ramp is on or off" in server.cli("replay", "--all", "--ramp", "of", "--apply", expect=2)
+    assert server.get("/v1/replays").json["replays"] == []
 
 
 def test_stale_letters_are_skipped_unless_told_otherwise(serve, handler):

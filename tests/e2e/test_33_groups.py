@@ -63,6 +63,19 @@ def lot(serve, handler):
     return server
 
 
+def test_a_group_whose_newest_letter_left_the_store_shows_another_one(serve, handler):
+    archive = {"when": {"key": "old"}, "do": "archive", "every": "1s"}
+    server = serve({"orders": queue(handler(failing).url, dlq={"archive": "file:archive/", "triage": [archive]})})
+    push_prices(server, [17])
+    kept, = server.letters("orders.dlq")
+    server.push("orders", {"price": 18}, key="old")
+    eventually(lambda: groups(server)[0]["total"] == 2 and groups(server)[0]["count"] == 1, "the newest has left")
+    one, = groups(server)
+    assert (one["error_type"], one["category"], one["sample"]) == ("PriceError", kept["category"], kept["id"])
+    assert one["error_message"] == "no price for item 17"
+    assert "PriceError" in server.cli("groups", "rule", one["fingerprint"], "--do", "retry")
+
+
 def test_letters_with_one_cause_are_one_group_over_all_dlqs(lot):
     prices, order = groups(lot)
     assert re.fullmatch("[0-9a-f]{16}", prices["fingerprint"])
@@ -137,6 +150,9 @@ def test_a_resolved_group_that_returns_is_open_again_and_alerts(lot):
     subject = f"/{prices['fingerprint']}"
     eventually(lambda: any(name == "DLQGroupReturned" and about.endswith(subject) for name, about in firing(lot)),
                "the alert of its return")
+    summary, = [alert["summary"] for alert in lot.get("/v1/alerts").json["alerts"]
+                if alert["alert"] == "DLQGroupReturned"]
+    assert summary.endswith("is back: PriceError: no price for item 21")
     eventually(lambda: any(entry["what"] == "group.returned" and entry["subject"] == prices["fingerprint"]
                            for entry in lot.get("/v1/audit").json["audit"]), "its place in the audit")
     # When it returned stays, whatever comes afterwards; resolved again, it is.
@@ -155,6 +171,9 @@ def test_a_muted_group_raises_no_alert(serve, handler):
     eventually(lambda: len(groups(server)) == 2, "another group")
     other = next(one["fingerprint"] for one in groups(server) if one["fingerprint"] != muted)
     eventually(lambda: ("DLQNewGroup", f"orders.dlq/{other}") in firing(server), "the other one's alert")
+    told, = [alert["summary"] for alert in server.get("/v1/alerts").json["alerts"]
+             if alert["subject"] == f"orders.dlq/{other}"]
+    assert "Error: " in told
     eventually(lambda: ("DLQNewGroup", f"orders.dlq/{muted}") not in firing(server), "none for the muted one")
 
 

@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from harness import eventually, problem, scaled
+from harness import eventually, impound, problem, scaled
 
 MANY = scaled(20000, 2000)
 
@@ -175,6 +175,11 @@ def test_every_filter_chooses_the_same_for_a_list_a_dry_run_and_an_export(serve,
         assert exported == listed and dry["count"] == len(listed) and len(listed) >= least, words
         plan = server.post("/v1/replays", {"filter": words, "dry_run": True})
         assert plan.status == 200 and plan.json["selected"] == len(listed), (words, plan.body)
+    picky = 'if .message.body.n == 2 then error("no") else .message.body.n < 4 end'
+    answer = server.post("/v1/exports", {"filter": {"where": picky}})
+    assert len(answer.body.splitlines()) == 3 and answer.headers["Impound-Skipped"] == "1"
+    said = impound("export", "--where", picky, IMPOUND_URL=server.url)
+    assert len(said.stdout.splitlines()) == 3 and "--where failed on 1" in said.stderr
     problem(server.post("/v1/exports", {}), 400, "all")
     problem(server.post("/v1/exports", {"filter": {"reson": "x"}}), 400, "reason")
     problem(server.post("/v1/exports", {"all": True, "to": "s3://b/p"}), 501)

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from harness import eventually, problem, scaled
+from harness import eventually, impound, problem, scaled
 
 MANY = scaled(500, 50)
 
@@ -82,6 +82,8 @@ def test_only_open_letters_of_queues_with_such_a_handler_can_be_compensated(serv
     dead(server, 2)
     problem(compensate(server, "o-0/", expect=409, why="x"), 409, "orders", "no compensate handler")
     assert compensate(server, all=True, why="x").json["unable"] == 2
+    done = impound("compensate", "--all", "--why", "x", "--apply", IMPOUND_URL=server.url)
+    assert done.stdout.startswith("0 letters") and "2 are of queues that have no compensate handler" in done.stderr
     problem(compensate(server, "o-0/", expect=400), 400, "why")
     problem(compensate(server, "nobody/", expect=404, why="x"), 404, "nobody")
     assert server.get("/v1/audit").json["audit"] == []

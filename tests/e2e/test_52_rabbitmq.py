@@ -2,12 +2,15 @@
 import decimal
 import json
 import logging
+import os
+import subprocess
+import sys
 
 import pytest
 
 import scenes
 from brokers import Rabbit
-from harness import eventually, impound, scaled
+from harness import IMPOUND, eventually, impound, scaled
 
 pika = pytest.importorskip("pika")
 logging.getLogger("pika").setLevel(logging.CRITICAL)  # what it cannot reach, it tells at length
@@ -74,6 +77,29 @@ class Channel:
     def __exit__(self, *_):
         if self.connection.is_open:
             self.connection.close()
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_the_contract_of_every_broker(rabbit, kind, tmp_path):
+    """tests/contract/broker_contract.c, on this node."""
+    build = os.path.join(os.path.dirname(os.path.realpath(IMPOUND)), "..", "..")
+    program = os.path.join(build, "tests", "contract", "test_broker_contract_rabbit")
+    if not os.path.exists(program):
+        pytest.skip("the contract suite is not built")
+    left = tmp_path / "left"
+    left.write_text(f"""#!{sys.executable}
+import os, sys
+os.chdir({os.path.dirname(os.path.abspath(__file__))!r})
+sys.path.insert(0, ".")
+import brokers
+node = brokers.Rabbit.__new__(brokers.Rabbit)
+node.folder, node.environment = {rabbit.folder!r}, {rabbit.environment!r}
+print(node.messages(sys.argv[1]))
+""")
+    left.chmod(0o755)
+    done = subprocess.run([program], capture_output=True, text=True, check=False, timeout=300, env={
+        **os.environ, "RABBIT_PORT": str(rabbit.port), "RABBIT_QUEUE_TYPE": kind, "RABBIT_LEFT": str(left)})
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("kind", TYPES)
@@ -272,6 +298,19 @@ def test_an_answer_is_published_and_confirmed(serve, handler, rabbit):
     assert properties.delivery_mode == 2 and properties.content_type == "text/plain"
 
 
+def test_a_letter_is_mirrored_with_what_is_known_of_it(serve, handler, rabbit):
+    worker = handler(lambda call: 400)
+    lane, mirror = Lane(rabbit), Lane(rabbit, "quorum")
+    server = serve(scenes.queues(lane, {"http": worker.url}, dlq={"mirror": rabbit.url(f"queue={mirror.name}")}))
+    lane.send(b'{"id": 1}', message_id="m-1", correlation_id="c-7", headers={"tries": 2, "tenant": "t1"})
+    eventually(lambda: mirror.left() == 1, "it is mirrored")
+    scenes.finished(server, lane)
+    _, properties, body = eventually(mirror.get, "it can be read")
+    assert body == b'{"id": 1}'
+    assert properties.headers["tenant"] == "t1" and properties.headers["dlq-reason"] == "bad_request"
+    assert properties.headers["dlq-message-id"] == "m-1"
+
+
 def test_what_no_queue_takes_is_an_error_and_not_a_loss(serve, handler, rabbit):
     """Mandatory publishing: the message is not settled until its answer was routed."""
     worker = handler()
@@ -288,3 +327,32 @@ def test_what_no_queue_takes_is_an_error_and_not_a_loss(serve, handler, rabbit):
         channel.queue_bind("gone", "answers", "gone")
     scenes.finished(server, lane)
     assert rabbit.messages("gone") == 1
+
+
+def test_tls(serve, handler, rabbit):
+    """A certificate that is not trusted is not talked to."""
+    lane = Lane(rabbit)
+    worker = handler()
+    where = f"localhost:{rabbit.tls_port}/?queue={lane.name}"  # librabbitmq looks for names alone
+    for source, words in ((f"amqps://{where}", "certificate is not trusted"),
+                          (f"amqps://127.0.0.1:{rabbit.port}/?queue={lane.name}", "TLS failed"),
+                          (f"amqps://{where}&ca=/no/such.pem", "file cannot be read")):
+        lane.source = source
+        server = serve(scenes.queues(lane, {"http": worker.url}))
+        eventually(lambda one=server, said=words: said in (trouble(one) or ""), f"it says {words}")
+    lane.publish([{"id": "m-1"}])
+    assert worker.count() == 0
+    lane.source = f"amqps://{where}&ca={rabbit.ca_file}"
+    server = serve(scenes.queues(lane, {"http": worker.url}))
+    eventually(lambda: worker.ids() == ["m-1"], "it is handled")
+    scenes.finished(server, lane)
+
+
+def test_of_several_hosts_one_that_answers_is_found(serve, handler, rabbit):
+    lane = Lane(rabbit)
+    worker = handler()
+    lane.source = f"amqp://127.0.0.1:1,127.0.0.1:{rabbit.port}/?queue={lane.name}"
+    server = serve(scenes.queues(lane, {"http": worker.url}))
+    lane.publish([{"id": "m-1"}])
+    scenes.finished(server, lane)
+    assert worker.ids() == ["m-1"]

@@ -44,7 +44,10 @@ def says(server, *words):
     def said():
         trouble = server.queue("orders")["source_trouble"] or ""
         return all(word in trouble for word in words)
-    eventually(said, f"the trouble is {words}: {server.queue('orders')['source_trouble']}")
+    try:
+        eventually(said, f"the trouble is {words}")
+    except AssertionError as never:
+        raise AssertionError(f"it is {server.queue('orders')['source_trouble']}; log: {server.log()}") from never
 
 
 def settled(kafka, server, topic):

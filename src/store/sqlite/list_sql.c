@@ -6,6 +6,7 @@
 #include "store/sqlite/database.h"
 
 #define IS_TAKEN "seq IN (SELECT value FROM json_each(?1))"
+#define MATCHING "SELECT rowid FROM errors_text WHERE errors_text MATCH ?"
 
 struct building {
     struct list_sql *sql;
@@ -13,6 +14,7 @@ struct building {
     struct buf text;
     struct arena *arena;
     struct err *err;
+    struct bytes match; /* the words that are searched for, as FTS5 reads them; empty: none */
     bool by_death;
 };
 
@@ -126,7 +128,7 @@ static void filter_states(struct building *building) {
         buf_str(&building->text, " AND " IS_TAKEN);
 }
 
-static enum status filter_words(struct building *building) {
+static enum status read_words(struct building *building) {
     if (building->query->text.len == 0)
         return STATUS_OK;
     struct bytes words[PAGE_WORDS_MAX];
@@ -138,10 +140,14 @@ static enum status filter_words(struct building *building) {
     buf_init_heap(&match, building->query->text.len + 8 * PAGE_WORDS_MAX);
     for (size_t i = 0; i < count; i++)
         buf_printf(&match, "%s\"%.*s\" *", i ? " " : "", BYTES_ARG(words[i]));
-    where_text(building, "error_id IN (SELECT rowid FROM errors_text WHERE errors_text MATCH ?)",
-               arena_dup(building->arena, buf_view(&match)));
+    building->match = arena_dup(building->arena, buf_view(&match));
     buf_free(&match);
     return STATUS_OK;
+}
+
+static void filter_words(struct building *building) {
+    if (building->match.len > 0)
+        where_text(building, "error_id IN (" MATCHING ")", building->match);
 }
 
 /* ---- order ---- */
@@ -200,7 +206,8 @@ static struct bytes states_json(struct building *building) {
 }
 
 /* One page out of every DLQ and state, each along its own run of the index, and of those the
- * first: no list sorts more than it could show. */
+ * first: no list sorts more than it could show. Words that no error has end it before the first
+ * run: they would be looked for in every letter. */
 static void open_letters(struct building *building) {
     bool one = building->query->dlq.len > 0;
     add_value(building, (struct list_value){.text = states_json(building)});
@@ -209,9 +216,12 @@ static void open_letters(struct building *building) {
     buf_printf(&building->text,
                " FROM (SELECT d.dlq AS in_dlq, s.value AS in_state"
                " FROM json_each(?2) AS s, %s AS d)"
-               " CROSS JOIN messages WHERE seq IN (SELECT seq FROM messages"
-               " WHERE dlq = in_dlq AND state = in_state",
+               " CROSS JOIN messages WHERE 1",
                one ? "(SELECT ?3 AS dlq)" : ALL_DLQS);
+    if (building->match.len > 0)
+        where_text(building, "EXISTS (" MATCHING ")", building->match);
+    buf_str(&building->text, " AND seq IN (SELECT seq FROM messages"
+                             " WHERE dlq = in_dlq AND state = in_state");
 }
 
 static void close_letters(struct building *building) {
@@ -228,6 +238,7 @@ enum status list_sql_build(struct list_sql *out, const struct store_query *query
     buf_str(&building.text, "SELECT seq, dead_ms, envelope, " IS_TAKEN
                             " AS taken, mark, envelope_at, envelope_len");
     add_value(&building, (struct list_value){.text = taken});
+    enum status status = read_words(&building);
     if (building.by_death)
         open_letters(&building);
     else
@@ -236,7 +247,7 @@ enum status list_sql_build(struct list_sql *out, const struct store_query *query
     filter_marks(&building, queue);
     filter_times(&building);
     filter_states(&building);
-    enum status status = filter_words(&building);
+    filter_words(&building);
     if (status == STATUS_OK)
         status = filter_cursor(&building);
     if (building.by_death)

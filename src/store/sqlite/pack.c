@@ -240,7 +240,14 @@ static enum status give(const struct pack *pack, const uint8_t *bytes, uint64_t 
     return visit(arg, &record);
 }
 
-/* In step, a head of length 0 means the next block; out of step, every byte may begin a record. */
+static bool is_zero(const uint8_t *bytes, uint64_t len) {
+    while (len > 0 && *bytes == 0)
+        bytes++, len--;
+    return len == 0;
+}
+
+/* In step, zeroes to the end of a block mean the next one; out of step, every byte may begin a
+ * record. */
 static enum status salvage(const struct pack *pack, const uint8_t *bytes,
                            enum status (*visit)(void *arg, const struct pack_record *record),
                            void *arg, uint64_t *lost) {
@@ -250,7 +257,7 @@ static enum status salvage(const struct pack *pack, const uint8_t *bytes,
          at = next) {
         uint64_t left = PACK_BLOCK - at % PACK_BLOCK;
         next = at + 1;
-        if (in_step && (left < PACK_HEAD_BYTES || journal_format_record_len(bytes + at) == 0)) {
+        if (in_step && is_zero(bytes + at, left)) {
             next = at + left;
         } else if (is_whole(bytes + at, pack->end - at, pack_at(pack->number, at))) {
             status = give(pack, bytes + at, at, visit, arg, &next);

@@ -329,6 +329,31 @@ static void a_canary_that_dies_leaves_the_rest_untouched(void **state) {
     assert_int_equal(store->vtable->dlq_depth(store, BYTES("orders.dlq")), 1000);
 }
 
+/* The alert is due also when the life that stopped it ends before anybody was told. */
+static void a_new_life_knows_which_replays_stopped_themselves(void **state) {
+    (void)state;
+    char died[UUID_TEXT_SIZE], stopped[UUID_TEXT_SIZE];
+    struct replays_relapse relapses[REPLAYS_RELAPSES_MAX];
+    struct replay_order order = order_of(20);
+    dies_from = 0;
+    begin(&order, died);
+    run_to_end(died);
+    begin(&order, stopped);
+    assert_int_equal(replays_change(replays, bytes_of(stopped), REPLAY_ABORT, BYTES("ada"),
+                                    BYTES("not yet"), &err),
+                     STATUS_OK);
+    run_to_end(stopped);
+    assert_int_equal(replays_relapses(replays, relapses), 1);
+    struct wall at = relapses[0].at;
+    replays_free(replays);
+    open_replays();
+    assert_int_equal(replays_relapses(replays, relapses), 1);
+    assert_string_equal(relapses[0].id, died);
+    assert_string_equal(relapses[0].queue, "orders");
+    assert_non_null(strstr(relapses[0].why, "the canary died"));
+    assert_int_equal(relapses[0].at.ms, at.ms);
+}
+
 static void a_death_in_the_second_stage_stops_it_at_eleven(void **state) {
     (void)state;
     char id[UUID_TEXT_SIZE];
@@ -450,6 +475,7 @@ int main(void) {
         TEST(whoever_orders_it_may_name_it_and_keep_a_note_of_it),
         TEST(letters_are_sent_oldest_first),
         TEST(a_canary_that_dies_leaves_the_rest_untouched),
+        TEST(a_new_life_knows_which_replays_stopped_themselves),
         TEST(a_death_in_the_second_stage_stops_it_at_eleven),
         TEST(it_waits_while_its_queue_cannot_take_anything),
         TEST(a_share_of_the_usual_traffic_is_the_rate),

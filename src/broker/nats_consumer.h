@@ -1,0 +1,16 @@
+/* nats_consumer: what JetStream says of a consumer (the answer to CONSUMER.INFO). Pure. */
+#ifndef BROKER_NATS_CONSUMER_H
+#define BROKER_NATS_CONSUMER_H
+
+#include "base/json.h"
+
+struct nats_consumer {
+    int64_t pending;     /* messages that were not delivered yet */
+    int64_t ack_pending; /* those that were, and are not acknowledged */
+    int64_t ack_wait_ms; /* the shortest time after which one of these is delivered again */
+};
+
+/* INVALID: impound cannot consume with it without losing messages; err says why. */
+enum status nats_consumer_read(struct json info, struct nats_consumer *out, struct err *err);
+
+#endif

@@ -1,0 +1,108 @@
+/* A NATS server of its own; each lane is a stream with a durable pull consumer. */
+#include "test.h"
+
+#include <nats/nats.h>
+#include <stdio.h>
+
+#include "broker/nats_source.h"
+#include "broker_server.h"
+#include "broker_subject.h"
+
+enum { ACK_WAIT_MS = 5000, NS_PER_MS = 1000000 };
+
+static natsConnection *client;
+static jsCtx *jetstream;
+static unsigned lane;
+static char stream[32], subject[32];
+
+static bool answers(void) {
+    char url[64];
+    snprintf(url, sizeof url, "nats://127.0.0.1:%s", broker_server_port());
+    if (natsConnection_ConnectTo(&client, url) != NATS_OK)
+        return false;
+    assert_int_equal(natsConnection_JetStream(&jetstream, client, NULL), NATS_OK);
+    return true;
+}
+
+static void heal(void) {
+    const char *const command[] = {
+        "nats-server",          "-a", "127.0.0.1", "-p", broker_server_port(), "-js", "-sd",
+        broker_server_folder(), NULL};
+    broker_server_run(command, answers);
+}
+
+static void sever(void) {
+    jsCtx_Destroy(jetstream);
+    natsConnection_Destroy(client);
+    broker_server_kill();
+}
+
+static bool start(void) {
+    if (!broker_server_is_installed("nats-server"))
+        return false;
+    broker_server_prepare();
+    heal();
+    return true;
+}
+
+static void stop(void) {
+    sever();
+    broker_server_clean();
+    nats_Close();
+}
+
+static void next(void) {
+    snprintf(stream, sizeof stream, "LANE%u", ++lane);
+    snprintf(subject, sizeof subject, "lane%u", lane);
+    const char *subjects[] = {subject};
+    jsStreamConfig config;
+    jsConsumerConfig consumer;
+    jsStreamConfig_Init(&config);
+    config.Name = stream;
+    config.Subjects = subjects;
+    config.SubjectsLen = 1;
+    assert_int_equal(js_AddStream(NULL, jetstream, &config, NULL, NULL), NATS_OK);
+    jsConsumerConfig_Init(&consumer);
+    consumer.Durable = "c";
+    consumer.AckPolicy = js_AckExplicit;
+    consumer.AckWait = (int64_t)ACK_WAIT_MS * NS_PER_MS;
+    assert_int_equal(js_AddConsumer(NULL, jetstream, stream, &consumer, NULL, NULL), NATS_OK);
+}
+
+static void push(struct bytes body) {
+    assert_int_equal(js_Publish(NULL, jetstream, subject, body.ptr, (int)body.len, NULL, NULL),
+                     NATS_OK);
+}
+
+static size_t left(void) {
+    jsConsumerInfo *info = NULL;
+    assert_int_equal(js_GetConsumerInfo(&info, jetstream, stream, "c", NULL, NULL), NATS_OK);
+    size_t count = (size_t)info->NumPending + (size_t)info->NumAckPending;
+    jsConsumerInfo_Destroy(info);
+    return count;
+}
+
+static struct broker *consumer(const char *instance) {
+    char url[128];
+    snprintf(url, sizeof url, "nats://127.0.0.1:%s?stream=%s&consumer=c", broker_server_port(),
+             stream);
+    struct broker_options options = {.url = bytes_of(url),
+                                     .queue = BYTES("q"),
+                                     .instance = bytes_of(instance),
+                                     .clock = &clock_system,
+                                     .seed = 1};
+    assert_int_equal(nats_source_check(options.url, NULL), STATUS_OK);
+    return nats_source_new(&options);
+}
+
+const struct broker_subject broker_subject = {
+    .kind = "nats",
+    .start = start,
+    .stop = stop,
+    .next = next,
+    .consumer = consumer,
+    .push = push,
+    .left = left,
+    .sever = sever,
+    .heal = heal,
+};

@@ -1,0 +1,98 @@
+/* A node of RabbitMQ that runs already: tests/e2e/test_52_rabbitmq.py starts it, and this with
+ *   RABBIT_PORT          where it listens
+ *   RABBIT_QUEUE_TYPE    classic or quorum
+ *   RABBIT_LEFT          a command that, given a queue's name, writes how many messages it has
+ * The node's death is played there, too. */
+#include "test.h"
+
+#include <amqp.h>
+#include <amqp_tcp_socket.h>
+#include <stdio.h>
+
+#include "broker/rabbit_source.h"
+#include "broker_subject.h"
+
+enum { CHANNEL = 1, FRAME_MAX = 131072 };
+
+static amqp_connection_state_t client;
+static unsigned lane;
+static char queue[32];
+
+static void assert_well(amqp_rpc_reply_t reply) {
+    assert_int_equal(reply.reply_type, AMQP_RESPONSE_NORMAL);
+}
+
+static bool start(void) {
+    const char *port = getenv("RABBIT_PORT");
+    if (!port)
+        return false;
+    client = amqp_new_connection();
+    assert_int_equal(amqp_socket_open(amqp_tcp_socket_new(client), "127.0.0.1", atoi(port)), 0);
+    assert_well(amqp_login(client, "/", 0, FRAME_MAX, 0, AMQP_SASL_METHOD_PLAIN, "guest", "guest"));
+    amqp_channel_open(client, CHANNEL);
+    assert_well(amqp_get_rpc_reply(client));
+    amqp_confirm_select(client, CHANNEL);
+    assert_well(amqp_get_rpc_reply(client));
+    return true;
+}
+
+static void stop(void) {
+    amqp_connection_close(client, AMQP_REPLY_SUCCESS);
+    amqp_destroy_connection(client);
+}
+
+static void next(void) {
+    const char *type = getenv("RABBIT_QUEUE_TYPE");
+    amqp_table_entry_t entry = {
+        .key = amqp_cstring_bytes("x-queue-type"),
+        .value = {.kind = AMQP_FIELD_KIND_UTF8, .value.bytes = amqp_cstring_bytes(type)}};
+    snprintf(queue, sizeof queue, "contract-%s-%u", type, ++lane);
+    amqp_queue_declare(client, CHANNEL, amqp_cstring_bytes(queue), 0, 1, 0, 0,
+                       (amqp_table_t){1, &entry});
+    assert_well(amqp_get_rpc_reply(client));
+}
+
+/* Confirmed, so that it is there for whoever asks. */
+static void push(struct bytes body) {
+    amqp_basic_properties_t properties = {._flags = AMQP_BASIC_DELIVERY_MODE_FLAG,
+                                          .delivery_mode = 2};
+    amqp_frame_t frame;
+    assert_int_equal(amqp_basic_publish(client, CHANNEL, amqp_empty_bytes,
+                                        amqp_cstring_bytes(queue), 1, 0, &properties,
+                                        (amqp_bytes_t){body.len, (void *)body.ptr}),
+                     0);
+    assert_int_equal(amqp_simple_wait_frame(client, &frame), 0);
+    assert_int_equal(frame.payload.method.id, AMQP_BASIC_ACK_METHOD);
+}
+
+static size_t left(void) {
+    char command[512], said[64] = "";
+    snprintf(command, sizeof command, "%s %s", getenv("RABBIT_LEFT"), queue);
+    FILE *out = popen(command, "r");
+    assert_non_null(out);
+    assert_non_null(fgets(said, sizeof said, out));
+    pclose(out);
+    return (size_t)atoi(said);
+}
+
+static struct broker *consumer(const char *instance) {
+    char url[128];
+    snprintf(url, sizeof url, "amqp://127.0.0.1:%s/?queue=%s", getenv("RABBIT_PORT"), queue);
+    struct broker_options options = {.url = bytes_of(url),
+                                     .queue = BYTES("q"),
+                                     .instance = bytes_of(instance),
+                                     .clock = &clock_system,
+                                     .seed = 1};
+    assert_int_equal(rabbit_source_check(options.url, NULL), STATUS_OK);
+    return rabbit_source_new(&options);
+}
+
+const struct broker_subject broker_subject = {
+    .kind = "rabbitmq",
+    .start = start,
+    .stop = stop,
+    .next = next,
+    .consumer = consumer,
+    .push = push,
+    .left = left,
+};

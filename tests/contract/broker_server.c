@@ -1,0 +1,70 @@
+#include "broker_server.h"
+
+#include "test.h"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { STARTS_MAX = 3000, START_LOOK_US = 10000 };
+
+static pid_t server;
+static char folder[] = "/tmp/impound-broker-XXXXXX";
+static char port[8];
+
+bool broker_server_is_installed(const char *command) {
+    char line[128];
+    snprintf(line, sizeof line, "%s --version >/dev/null 2>&1", command);
+    return system(line) == 0;
+}
+
+void broker_server_prepare(void) {
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof at;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &size), 0);
+    close(fd);
+    snprintf(port, sizeof port, "%u", ntohs(at.sin_port));
+    assert_non_null(mkdtemp(folder));
+}
+
+const char *broker_server_folder(void) {
+    return folder;
+}
+
+const char *broker_server_port(void) {
+    return port;
+}
+
+void broker_server_run(const char *const *command, bool (*answers)(void)) {
+    server = fork();
+    if (server == 0) {
+        int null = open("/dev/null", O_RDWR);
+        dup2(null, STDOUT_FILENO);
+        dup2(null, STDERR_FILENO);
+        execvp(command[0], (char *const *)command);
+        _exit(127);
+    }
+    for (int i = 0; !answers(); i++) {
+        if (i == STARTS_MAX || waitpid(server, NULL, WNOHANG) != 0)
+            fail_msg("%s does not start", command[0]);
+        usleep(START_LOOK_US);
+    }
+}
+
+void broker_server_kill(void) {
+    kill(server, SIGKILL);
+    waitpid(server, NULL, 0);
+}
+
+void broker_server_clean(void) {
+    char command[64];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    if (system(command) != 0)
+        perror(folder);
+}

@@ -1,0 +1,66 @@
+/* What a list costs: the steps that SQLite takes for it, whatever the machine. */
+#include <sqlite3.h>
+
+#include "store/sqlite/list_sql.h"
+#include "store/sqlite/schema.h"
+#include "test.h"
+
+enum { LETTERS = 5000 };
+
+static const char filling[] =
+    "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)"
+    " INSERT INTO messages (seq, queue, id, letter_id, dlq, state, attempts, created_ms, dead_ms,"
+    " due_ms, escalated_ms, error_id, envelope) SELECT i, 1, i, i, 'orders.dlq', 'pending_review',"
+    " 1, i, i, 0, 0, 1, '{}' FROM n;"
+    "INSERT INTO errors VALUES (1, 1, 5000, 'ValueError no price');"
+    "INSERT INTO errors_text (rowid, text) VALUES (1, 'ValueError no price');";
+
+static sqlite3 *open_filled(void) {
+    sqlite3 *db = NULL;
+    struct err err;
+    assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
+    assert_int_equal(schema_prepare(db, &err), STATUS_OK);
+    assert_int_equal(sqlite3_exec(db, filling, NULL, NULL, NULL), SQLITE_OK);
+    return db;
+}
+
+struct cost {
+    int rows, steps;
+};
+
+static struct cost cost_of(sqlite3 *db, const struct store_query *query) {
+    struct arena arena;
+    struct list_sql sql;
+    struct err err;
+    sqlite3_stmt *stmt = NULL;
+    struct cost cost = {0};
+    arena_init_heap(&arena, 4096);
+    assert_int_equal(list_sql_build(&sql, query, 1, BYTES("[]"), &arena, &err), STATUS_OK);
+    assert_int_equal(list_sql_prepare(&sql, db, &stmt, &err), STATUS_OK);
+    while (sqlite3_step(stmt) == SQLITE_ROW)
+        cost.rows++;
+    cost.steps = sqlite3_stmt_status(stmt, SQLITE_STMTSTATUS_VM_STEP, 0);
+    assert_int_equal(sqlite3_finalize(stmt), SQLITE_OK);
+    arena_free(&arena);
+    return cost;
+}
+
+static void words_that_no_error_has_cost_no_look_at_any_letter(void **state) {
+    (void)state;
+    sqlite3 *db = open_filled();
+    struct store_query found = {.letters = true, .limit = 10, .text = BYTES("value price")};
+    struct store_query none = {.letters = true, .limit = 10, .text = BYTES("price timeout")};
+    assert_int_equal(cost_of(db, &found).rows, 11); /* one more tells that there are more */
+    struct cost cost = cost_of(db, &none);
+    assert_int_equal(cost.rows, 0);
+    assert_in_range(cost.steps, 1, LETTERS / 2);
+    none.dlq = BYTES("orders.dlq");
+    assert_in_range(cost_of(db, &none).steps, 1, LETTERS / 2);
+    sqlite3_close(db);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_that_no_error_has_cost_no_look_at_any_letter)};
+    return cmocka_run_group_tests_name("list_sql", tests, NULL, NULL);
+}
