@@ -6,6 +6,7 @@ import jq
 import lease
 import lot
 import pace
+import pages
 import poison
 import replay
 import store
@@ -18,6 +19,7 @@ if __name__ == "__main__":
     lease.main()
     lot.main()
     pace.main()
+    pages.main()
     poison.main()
     replay.main()
     store.main()

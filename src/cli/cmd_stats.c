@@ -29,7 +29,8 @@ static void view(const struct cli_env *env, struct json answer, struct arena *ar
                   "QUEUE,STATE,DEPTH,IN FLIGHT,RETRY,LAG,IN/MIN,OK/MIN,FAILED/MIN,RETRIES",
                   field_at(answer, "queues"));
     buf_char(out, '\n');
-    columns_print(&story, COLUMNS_DLQ, "DLQ,DEPTH,NEW/MIN,EVER,SPILLED,FIXED %,ESCALATED %", field_at(answer, "dlqs"));
+    columns_print(&story, COLUMNS_DLQ, "DLQ,DEPTH,NEW/MIN,EVER,SPILLED,FIXED %,ESCALATED %",
+                  field_at(answer, "dlqs"));
     story_title(&story, "totals", BYTES_NONE);
     story_lines(&story, totals, COMMAND_COUNT(totals));
     story_members(&story, "attempts", "totals.attempts");

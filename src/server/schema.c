@@ -16,7 +16,8 @@
 #define MAYBE(name)       "{\"anyOf\":[" REF(name) ",{\"type\":\"null\"}]}"
 #define ANY(description)  "{\"description\":\"" description "\"}"
 #define TEXT(description) "{\"type\":\"string\",\"description\":\"" description "\"}"
-#define MAYBE_TEXT(description) "{\"type\":[\"string\",\"null\"],\"description\":\"" description "\"}"
+#define MAYBE_TEXT(description)                                                                    \
+    "{\"type\":[\"string\",\"null\"],\"description\":\"" description "\"}"
 #define COUNT(description)                                                                         \
     "{\"type\":\"integer\",\"minimum\":0,\"description\":\"" description "\"}"
 

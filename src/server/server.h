@@ -45,7 +45,7 @@ struct server_options {
     struct server_config_view config;
     struct bytes version;
     bool payloads_hidden; /* the dashboard shows bodies only when it is asked to */
-    uint64_t seed; /* of message ids */
+    uint64_t seed;        /* of message ids */
 };
 
 /* Listening when it returns OK. BUSY: the address is in use. */

@@ -179,7 +179,8 @@ static void what_needs_a_restart_is_told(void **state) {
                "q: {" HTTP("http://h") ", concurrency: 3, retry: {attempts: 1}, dlq: {cap: 4, "
                                        "triage: [{do: replay}]}}"),
          ""},
-        {SMALL("server: {listen: 127.0.0.1:1, max_body: 1MiB, jq_timeout: 2s, payloads: hidden}\nstore: sqlite:b\n",
+        {SMALL("server: {listen: 127.0.0.1:1, max_body: 1MiB, jq_timeout: 2s, payloads: "
+               "hidden}\nstore: sqlite:b\n",
                "q: {" HTTP("http://h") "}"),
          "server.listen changed: restart to apply\n"
          "server.max_body changed: restart to apply\n"
