@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "app/config_address.h"
 #include "app/config_value.h"
 
 enum { RECEIVERS_MAX = 32, ALERT_RULES_MAX = 200 };
@@ -24,15 +23,8 @@ const char *const config_receiver_words[] = {[RECEIVER_WEBHOOK] = "webhook",
 
 static bool read_url(struct config_reader *reader, const struct config_node *node,
                      const struct config_field *field, void *out) {
-    static const char form[] = "a URL such as https://example.org/hook";
     (void)field;
-    struct bytes url;
-    if (!config_value_string(reader, node, form, &url))
-        return false;
-    if (!config_address_is_http(url))
-        return config_reader_expected(reader, node, form);
-    *(struct bytes *)out = url;
-    return true;
+    return config_value_http(reader, node, "a URL such as https://example.org/hook", out);
 }
 
 static const struct config_field receiver_fields[] = {

@@ -1,6 +1,5 @@
 #include "app/config_handler.h"
 
-#include "app/config_address.h"
 #include "app/config_path.h"
 #include "app/config_reply.h"
 #include "app/config_value.h"
@@ -17,15 +16,8 @@ enum {
 
 static bool read_url(struct config_reader *reader, const struct config_node *node,
                      const struct config_field *field, void *out) {
-    static const char form[] = "a URL such as http://127.0.0.1:8080/orders";
     (void)field;
-    struct bytes url;
-    if (!config_value_string(reader, node, form, &url))
-        return false;
-    if (!config_address_is_http(url))
-        return config_reader_expected(reader, node, form);
-    *(struct bytes *)out = url;
-    return true;
+    return config_value_http(reader, node, "a URL such as http://127.0.0.1:8080/orders", out);
 }
 
 /* `out` is the whole handler: words and their number. */

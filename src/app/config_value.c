@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/ascii.h"
+#include "app/config_address.h"
 #include "app/config_env.h"
 #include "base/instant.h"
 
@@ -24,6 +25,17 @@ bool config_value_string(struct config_reader *reader, const struct config_node 
         return false;
     }
     *out = text;
+    return true;
+}
+
+bool config_value_http(struct config_reader *reader, const struct config_node *node,
+                       const char *what, struct bytes *out) {
+    struct bytes url;
+    if (!config_value_string(reader, node, what, &url))
+        return false;
+    if (!config_address_is_http(url))
+        return config_reader_expected(reader, node, what);
+    *out = url;
     return true;
 }
 

@@ -21,6 +21,9 @@ config_read config_value_jq;       /* struct bytes: a jq program, which `check` 
 /* The same as config_value_text, for whoever has no table: `what` was expected. */
 bool config_value_string(struct config_reader *reader, const struct config_node *node,
                          const char *what, struct bytes *out);
+/* And it is an http URL. */
+bool config_value_http(struct config_reader *reader, const struct config_node *node,
+                       const char *what, struct bytes *out);
 /* The default DLQ's name of the longest queue's name must be a name too. */
 #define CONFIG_DLQ_SUFFIX ".dlq"
 /* Letters, digits, dot, underscore, hyphen. Adds a mistake at `at` when it is not. */

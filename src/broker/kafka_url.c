@@ -3,44 +3,31 @@
 #include "base/ascii.h"
 #include "base/instant.h"
 
-#define COUNT(table) (sizeof(table) / sizeof *(table))
-
 /* ---- parameters ---- */
 
-static bool read_ca(struct bytes text, void *out) {
-    ((struct kafka_url *)out)->ca_file = text;
-    return text.len > 0;
-}
-
-static bool read_mechanism(struct bytes text, void *out) {
+static bool read_mechanism(struct bytes text, void *at) {
     static const char *const mechanisms[] = {"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"};
-    ((struct kafka_url *)out)->mechanism = text;
-    for (size_t i = 0; i < COUNT(mechanisms); i++)
+    *(struct bytes *)at = text;
+    for (size_t i = 0; i < sizeof mechanisms / sizeof *mechanisms; i++)
         if (bytes_is(text, mechanisms[i]))
             return true;
     return false;
 }
 
-static bool read_group(struct bytes text, void *out) {
-    ((struct kafka_url *)out)->group = text;
-    return text.len > 0;
+static bool read_session(struct bytes text, void *at) {
+    int64_t *ms = at;
+    return duration_parse(text, ms) && *ms >= KAFKA_URL_SESSION_LEAST_MS &&
+           *ms <= KAFKA_URL_SESSION_MOST_MS;
 }
 
-static bool read_session(struct bytes text, void *out) {
-    struct kafka_url *url = out;
-    return duration_parse(text, &url->session_ms) &&
-           url->session_ms >= KAFKA_URL_SESSION_LEAST_MS &&
-           url->session_ms <= KAFKA_URL_SESSION_MOST_MS;
-}
-
-#define CA                                                                                         \
-    { "ca", read_ca, "a PEM file" }
-#define SASL                                                                                       \
-    { "sasl", read_mechanism, "PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512" }
+#define FIELD(name, read, member, expected)                                                        \
+    URL_FIELD(name, read, struct kafka_url, member, expected)
+#define CA   FIELD("ca", url_text, ca_file, "a PEM file")
+#define SASL FIELD("sasl", read_mechanism, mechanism, "PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512")
 
 static const struct url_field source_fields[] = {
-    {"group", read_group, "the name of a consumer group"},
-    {"session", read_session, "a duration from 1s to 5m"},
+    FIELD("group", url_text, group, "the name of a consumer group"),
+    FIELD("session", read_session, session_ms, "a duration from 1s to 5m"),
     CA,
     SASL,
 };
@@ -73,8 +60,9 @@ static bool is_topic(struct bytes text) {
            !bytes_is(text, "..");
 }
 
-static enum status read_place(const struct url *url, struct arena *arena, struct kafka_url *out,
+static enum status read_place(const struct url *url, struct arena *arena, void *to,
                               struct err *err) {
+    struct kafka_url *out = to;
     *out = (struct kafka_url){.tls = bytes_is(url->scheme, "kafkas"),
                               .servers = join_hosts(url, arena),
                               .topic = url->path,
@@ -93,28 +81,29 @@ static enum status read_place(const struct url *url, struct arena *arena, struct
     return STATUS_OK;
 }
 
-static enum status parse(struct bytes text, const struct url_field *fields, size_t field_count,
-                         struct arena *arena, struct kafka_url *out, struct err *err) {
-    struct url url;
-    enum status status = url_parse(text, arena, &url, err);
-    if (status == STATUS_OK)
-        status = read_place(&url, arena, out, err);
-    if (status == STATUS_OK)
-        status = url_read(&url, fields, field_count, out, err);
-    if (status == STATUS_OK && out->ca_file.len && !out->tls)
-        status = err_set(err, STATUS_INVALID, "ca: only kafkas:// has certificates");
+static enum status check_sink(void *to, struct err *err) {
+    const struct kafka_url *out = to;
+    if (out->ca_file.len && !out->tls)
+        return err_set(err, STATUS_INVALID, "ca: only kafkas:// has certificates");
+    return STATUS_OK;
+}
+
+static enum status check_source(void *to, struct err *err) {
+    const struct kafka_url *out = to;
+    enum status status = check_sink(to, err);
+    if (status == STATUS_OK && !out->group.len)
+        return err_set(err, STATUS_INVALID, "it has no group, such as ?group=pricing");
     return status;
 }
 
 enum status kafka_url_source(struct bytes text, struct arena *arena, struct kafka_url *out,
                              struct err *err) {
-    enum status status = parse(text, source_fields, COUNT(source_fields), arena, out, err);
-    if (status == STATUS_OK && !out->group.len)
-        status = err_set(err, STATUS_INVALID, "it has no group, such as ?group=pricing");
-    return status;
+    static const struct url_form form = URL_FORM(read_place, source_fields, check_source);
+    return url_take(text, &form, arena, out, err);
 }
 
 enum status kafka_url_sink(struct bytes text, struct arena *arena, struct kafka_url *out,
                            struct err *err) {
-    return parse(text, sink_fields, COUNT(sink_fields), arena, out, err);
+    static const struct url_form form = URL_FORM(read_place, sink_fields, check_sink);
+    return url_take(text, &form, arena, out, err);
 }

@@ -13,11 +13,10 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/thread.h"
-#include "broker/contact.h"
 #include "broker/nats_consumer.h"
 #include "broker/nats_inbox.h"
 #include "broker/nats_message.h"
+#include "broker/station.h"
 
 enum {
     NATS_AT_HAND = 256,   /* messages fetched and asked for that nobody received yet, at most */
@@ -33,17 +32,9 @@ enum {
 };
 
 struct nats_source {
-    struct broker broker;
-    struct clock *clock;
-    struct arena arena; /* the texts of url */
+    struct station station;
     struct nats_url url;
     struct shelf shelf;
-    struct contact contact;
-    struct bell bell;
-    atomic_bool wanted, closing;
-    _Atomic uint64_t waiting; /* at the server, as last known */
-    bool started;
-    pthread_t thread;
 
     /* Shared with the library's thread. */
     _Atomic int64_t asked; /* messages that pulls may still bring */
@@ -58,7 +49,7 @@ struct nats_source {
 };
 
 static struct nats_source *self(struct broker *broker) {
-    return CONTAINER_OF(broker, struct nats_source, broker);
+    return CONTAINER_OF(broker, struct nats_source, station.broker);
 }
 
 /* ---- what comes ---- */
@@ -86,13 +77,13 @@ static void on_message(natsConnection *nc, natsSubscription *sub, natsMsg *messa
     if (parcel) {
         atomic_fetch_sub(&nats->asked, 1);
         if (shelf_put(&nats->shelf, parcel, true, true))
-            contact_ring(&nats->contact);
+            contact_ring(&nats->station.contact);
     } else if (natsMsgHeader_Get(message, "Status", &status) == NATS_OK) {
         take_status(nats, message, status);
     }
     natsMsg_Destroy(message);
     if (atomic_load(&nats->asked) <= NATS_AT_HAND - NATS_PULL_LEAST)
-        bell_ring(&nats->bell);
+        bell_ring(&nats->station.bell);
 }
 
 /* ---- asking ---- */
@@ -103,7 +94,8 @@ static bool read_consumer(struct nats_source *nats, struct json info, struct err
     if (nats_consumer_read(info, &consumer, err) != STATUS_OK)
         return false;
     int64_t elsewhere = consumer.ack_pending - (int64_t)shelf_count(&nats->shelf);
-    atomic_store(&nats->waiting, (uint64_t)(consumer.pending + (elsewhere > 0 ? elsewhere : 0)));
+    atomic_store(&nats->station.waiting,
+                 (uint64_t)(consumer.pending + (elsewhere > 0 ? elsewhere : 0)));
     nats->renew_ms = consumer.ack_wait_ms / NATS_RENEWS;
     if (nats->renew_ms < NATS_RENEW_LEAST_MS)
         nats->renew_ms = NATS_RENEW_LEAST_MS;
@@ -167,7 +159,7 @@ static bool pull(struct nats_source *nats, struct mono now, struct err *err) {
 }
 
 static bool follow_wish(struct nats_source *nats, struct mono now, struct err *err) {
-    bool wanted = atomic_load(&nats->wanted);
+    bool wanted = atomic_load(&nats->station.wanted);
     if (nats->fetching && !wanted)
         nats->unwanted_at = now;
     nats->fetching = wanted;
@@ -243,7 +235,7 @@ static bool return_unwanted(struct nats_source *nats, struct mono now, struct er
 /* ---- the thread ---- */
 
 static void sleep_until(struct nats_source *nats, struct mono until) {
-    bell_wait(&nats->bell, -1, until.ms - clock_now(nats->clock).mono.ms);
+    bell_wait(&nats->station.bell, -1, until.ms - clock_now(nats->station.clock).mono.ms);
 }
 
 /* What was said and perhaps not heard is said again. */
@@ -251,22 +243,22 @@ static void give_up_connection(struct nats_source *nats, const struct err *err) 
     nats_inbox_close(&nats->inbox);
     nats_connection_close(&nats->connection);
     shelf_unheard(&nats->shelf);
-    contact_lost(&nats->contact, clock_now(nats->clock).mono, err);
+    contact_lost(&nats->station.contact, clock_now(nats->station.clock).mono, err);
 }
 
 static void connect_again(struct nats_source *nats, struct mono now) {
     struct err err;
-    if (now.ms < nats->contact.next_try.ms) {
-        sleep_until(nats, nats->contact.next_try);
+    if (now.ms < nats->station.contact.next_try.ms) {
+        sleep_until(nats, nats->station.contact.next_try);
         return;
     }
     nats->unwanted_at = now;
     nats->renew_at = now;
     atomic_store(&nats->asked, 0);
-    if (nats_connection_open(&nats->connection, &nats->url, &nats->bell, &err) &&
+    if (nats_connection_open(&nats->connection, &nats->url, &nats->station.bell, &err) &&
         ask_consumer(nats, now, &err) &&
         nats_inbox_open(&nats->inbox, &nats->connection, on_message, nats, &err))
-        contact_made(&nats->contact);
+        contact_made(&nats->station.contact);
     else
         give_up_connection(nats, &err);
 }
@@ -292,12 +284,14 @@ static void work(struct nats_source *nats, struct mono now) {
 /* A pull whose inbox is gone would still be given messages for a while, which nobody gets. */
 static void await_pulls(struct nats_source *nats) {
     while (nats->connection.nc && !atomic_load(&nats->connection.ended) &&
-           atomic_load(&nats->asked) > 0 && clock_now(nats->clock).mono.ms < nats->pull_late_at.ms)
+           atomic_load(&nats->asked) > 0 &&
+           clock_now(nats->station.clock).mono.ms < nats->pull_late_at.ms)
         sleep_until(nats, nats->pull_late_at);
 }
 
 /* What nobody will settle any more is given to whoever asks next. */
-static void say_goodbye(struct nats_source *nats) {
+static void say_goodbye(struct broker *broker) {
+    struct nats_source *nats = self(broker);
     struct err err;
     await_pulls(nats);
     nats_inbox_close(&nats->inbox);
@@ -306,86 +300,38 @@ static void say_goodbye(struct nats_source *nats) {
     nats_connection_close(&nats->connection);
 }
 
-static void *run(void *arg) {
-    struct nats_source *nats = arg;
-    while (!atomic_load(&nats->closing)) {
-        struct mono now = clock_now(nats->clock).mono;
-        if (nats->connection.nc)
-            work(nats, now);
-        else
-            connect_again(nats, now);
-    }
-    say_goodbye(nats);
-    return NULL;
+static void turn(struct broker *broker) {
+    struct nats_source *nats = self(broker);
+    struct mono now = clock_now(nats->station.clock).mono;
+    if (nats->connection.nc)
+        work(nats, now);
+    else
+        connect_again(nats, now);
 }
+
+static const struct station_duty duty = {"nats-source", turn, say_goodbye};
 
 /* ---- the outside ---- */
 
+/* What was received leaves room for more. */
 static size_t receive(struct broker *broker, struct instant now, uint64_t avoid,
                       struct store_held **out, size_t max) {
-    (void)avoid; /* what is ours has no seq */
-    size_t count = shelf_receive(&self(broker)->shelf, now.mono, out, max);
+    size_t count = station_receive(broker, now, avoid, out, max);
     if (count > 0)
-        bell_ring(&self(broker)->bell);
+        bell_ring(&self(broker)->station.bell);
     return count;
 }
 
-static void settle(struct broker *broker, struct store_held *held) {
-    shelf_settle(&self(broker)->shelf, held);
-    bell_ring(&self(broker)->bell);
-}
-
-static void hand_back(struct broker *broker, struct store_held *held_take, struct instant due) {
-    shelf_hand_back(&self(broker)->shelf, held_take, due.mono);
-}
-
-static struct mono next_wake(struct broker *broker) {
-    return shelf_next_wake(&self(broker)->shelf);
-}
-
-static uint64_t lag(struct broker *broker) {
-    return atomic_load(&self(broker)->waiting) + shelf_ready(&self(broker)->shelf);
-}
-
-static void want(struct broker *broker, bool wanted) {
-    atomic_store(&self(broker)->wanted, wanted);
-    bell_ring(&self(broker)->bell);
-}
-
-static void health(struct broker *broker, struct broker_health *out) {
-    contact_health(&self(broker)->contact, out);
-}
-
-static void listen(struct broker *broker, void (*ready)(void *arg), void *arg) {
-    struct nats_source *nats = self(broker);
-    contact_listen(&nats->contact, ready, arg);
-    nats->started = true;
-    thread_start(&nats->thread, "nats-source", run, nats);
-}
-
 static void nats_free(struct broker *broker) {
-    struct nats_source *nats = self(broker);
-    atomic_store(&nats->closing, true);
-    bell_ring(&nats->bell);
-    if (nats->started)
-        pthread_join(nats->thread, NULL);
-    shelf_free(&nats->shelf);
-    contact_free(&nats->contact);
-    bell_free(&nats->bell);
-    arena_free(&nats->arena);
-    free(nats);
+    station_free(&self(broker)->station);
+    free(self(broker));
 }
 
 static const struct broker_vtable vtable = {
     .kind = "nats",
     .receive = receive,
-    .settle = settle,
-    .hand_back = hand_back,
-    .next_wake = next_wake,
-    .lag = lag,
-    .want = want,
-    .health = health,
-    .listen = listen,
+    STATION_SHELF,
+    STATION_OUTSIDE,
     .free = nats_free,
 };
 
@@ -400,16 +346,9 @@ enum status nats_source_check(struct bytes url, struct err *err) {
 
 struct broker *nats_source_new(const struct broker_options *options) {
     struct nats_source *nats = memory_new(sizeof *nats);
-    struct err err;
-    nats->broker.vtable = &vtable;
-    nats->clock = options->clock;
-    arena_init_heap(&nats->arena, URL_TEXT_MAX);
-    enum status status = nats_url_source(options->url, &nats->arena, &nats->url, &err);
+    station_init(&nats->station, &vtable, &duty, &nats->shelf, options);
+    enum status status = nats_url_source(options->url, &nats->station.arena, &nats->url, NULL);
     assert(status == STATUS_OK);
     (void)status;
-    atomic_init(&nats->wanted, true);
-    shelf_init(&nats->shelf);
-    contact_init_source(&nats->contact, vtable.kind, options);
-    bell_init(&nats->bell);
-    return &nats->broker;
+    return &nats->station.broker;
 }

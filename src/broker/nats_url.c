@@ -1,7 +1,5 @@
 #include "broker/nats_url.h"
 
-#include <stddef.h>
-
 /* ---- what ---- */
 
 /* Names stand between the dots of subjects, so that they have none, nor wildcards. */
@@ -25,63 +23,39 @@ static bool is_subject(struct bytes text) {
     return text.len <= NATS_URL_SUBJECT_MAX;
 }
 
-static bool read_stream(struct bytes text, void *out) {
-    ((struct nats_url *)out)->stream = text;
-    return is_name(text);
+static bool read_name(struct bytes text, void *at) {
+    return url_text(text, at) && is_name(text);
 }
 
-static bool read_consumer(struct bytes text, void *out) {
-    ((struct nats_url *)out)->consumer = text;
-    return is_name(text);
+static bool read_subject(struct bytes text, void *at) {
+    return url_text(text, at) && is_subject(text);
 }
 
-static bool read_domain(struct bytes text, void *out) {
-    ((struct nats_url *)out)->domain = text;
-    return is_name(text);
-}
-
-static bool read_subject(struct bytes text, void *out) {
-    ((struct nats_url *)out)->subject = text;
-    return is_subject(text);
-}
-
-static bool read_creds(struct bytes text, void *out) {
-    ((struct nats_url *)out)->creds_file = text;
-    return text.len > 0;
-}
-
-static bool read_ca(struct bytes text, void *out) {
-    ((struct nats_url *)out)->ca_file = text;
-    return text.len > 0;
-}
-
-static bool read_cert(struct bytes text, void *out) {
-    ((struct nats_url *)out)->cert_file = text;
-    return text.len > 0;
-}
-
-static bool read_key(struct bytes text, void *out) {
-    ((struct nats_url *)out)->key_file = text;
-    return text.len > 0;
-}
-
+#define FIELD(name, read, member, expected) URL_FIELD(name, read, struct nats_url, member, expected)
 #define SHARED                                                                                     \
-    {"domain", read_domain, "a JetStream domain"}, {"creds", read_creds, "a credentials file"},    \
-        {"ca", read_ca, "a PEM file"}, {"cert", read_cert, "a PEM file"}, {                        \
-        "key", read_key, "a PEM file"                                                              \
-    }
+    FIELD("domain", read_name, domain, "a JetStream domain"),                                      \
+        FIELD("creds", url_text, creds_file, "a credentials file"),                                \
+        FIELD("ca", url_text, ca_file, "a PEM file"),                                              \
+        FIELD("cert", url_text, cert_file, "a PEM file"),                                          \
+        FIELD("key", url_text, key_file, "a PEM file")
 
 static const struct url_field source_fields[] = {
-    {"stream", read_stream, "the name of a stream"},
-    {"consumer", read_consumer, "the name of a durable pull consumer"},
-    SHARED};
+    FIELD("stream", read_name, stream, "the name of a stream"),
+    FIELD("consumer", read_name, consumer, "the name of a durable pull consumer"),
+    SHARED,
+};
 
 static const struct url_field sink_fields[] = {
-    {"subject", read_subject, "a subject without wildcards"}, SHARED};
+    FIELD("subject", read_subject, subject, "a subject without wildcards"),
+    SHARED,
+};
 
 /* ---- who and where ---- */
 
-static enum status read_place(const struct url *url, struct nats_url *out, struct err *err) {
+static enum status read_place(const struct url *url, struct arena *arena, void *to,
+                              struct err *err) {
+    struct nats_url *out = to;
+    (void)arena;
     *out = (struct nats_url){.tls = bytes_is(url->scheme, "tls"),
                              .host_count = url->host_count,
                              .user = url->user,
@@ -90,11 +64,7 @@ static enum status read_place(const struct url *url, struct nats_url *out, struc
         return err_set(err, STATUS_INVALID, "it does not begin with nats:// or tls://");
     if (url->path.len)
         return err_set(err, STATUS_INVALID, "expected nothing between the host and the ?");
-    for (size_t i = 0; i < url->host_count; i++) {
-        out->hosts[i] = url->hosts[i];
-        if (!out->hosts[i].port)
-            out->hosts[i].port = NATS_URL_PORT;
-    }
+    url_hosts(url, NATS_URL_PORT, out->hosts);
     return STATUS_OK;
 }
 
@@ -106,31 +76,30 @@ static enum status check_files(const struct nats_url *url, struct err *err) {
     return STATUS_OK;
 }
 
-static enum status parse(struct bytes text, const struct url_field *fields, size_t field_count,
-                         struct arena *arena, struct nats_url *out, struct err *err) {
-    struct url url;
-    enum status status = url_parse(text, arena, &url, err);
-    if (status == STATUS_OK)
-        status = read_place(&url, out, err);
-    if (status == STATUS_OK)
-        status = url_read(&url, fields, field_count, out, err);
-    return status == STATUS_OK ? check_files(out, err) : status;
-}
-
-#define COUNT(fields) (sizeof(fields) / sizeof *(fields))
-
-enum status nats_url_source(struct bytes text, struct arena *arena, struct nats_url *out,
-                            struct err *err) {
-    enum status status = parse(text, source_fields, COUNT(source_fields), arena, out, err);
-    if (status == STATUS_OK && (!out->stream.len || !out->consumer.len))
+static enum status check_source(void *to, struct err *err) {
+    const struct nats_url *url = to;
+    enum status status = check_files(url, err);
+    if (status == STATUS_OK && (!url->stream.len || !url->consumer.len))
         return err_set(err, STATUS_INVALID, "expected ?stream=NAME&consumer=NAME");
     return status;
 }
 
-enum status nats_url_sink(struct bytes text, struct arena *arena, struct nats_url *out,
-                          struct err *err) {
-    enum status status = parse(text, sink_fields, COUNT(sink_fields), arena, out, err);
-    if (status == STATUS_OK && !out->subject.len)
+static enum status check_sink(void *to, struct err *err) {
+    const struct nats_url *url = to;
+    enum status status = check_files(url, err);
+    if (status == STATUS_OK && !url->subject.len)
         return err_set(err, STATUS_INVALID, "expected ?subject=NAME");
     return status;
+}
+
+enum status nats_url_source(struct bytes text, struct arena *arena, struct nats_url *out,
+                            struct err *err) {
+    static const struct url_form form = URL_FORM(read_place, source_fields, check_source);
+    return url_take(text, &form, arena, out, err);
+}
+
+enum status nats_url_sink(struct bytes text, struct arena *arena, struct nats_url *out,
+                          struct err *err) {
+    static const struct url_form form = URL_FORM(read_place, sink_fields, check_sink);
+    return url_take(text, &form, arena, out, err);
 }

@@ -10,15 +10,12 @@
 
 #include <assert.h>
 #include <poll.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/thread.h"
-#include "base/bell.h"
-#include "broker/contact.h"
 #include "broker/rabbit_connection.h"
 #include "broker/rabbit_message.h"
+#include "broker/station.h"
 
 enum {
     RABBIT_ASK_MS = 1000, /* between questions for the number of messages that wait */
@@ -28,18 +25,10 @@ enum {
 static const char consumer_tag[] = "impound";
 
 struct rabbit_source {
-    struct broker broker;
-    struct clock *clock;
-    struct arena arena; /* the texts of url */
+    struct station station;
     struct rabbit_url url;
     struct rabbit_place place;
     struct shelf shelf;
-    struct contact contact;
-    struct bell bell;
-    atomic_bool wanted, closing;
-    _Atomic uint64_t waiting; /* at the server, as last known */
-    bool started;
-    pthread_t thread;
 
     /* The thread's own. */
     struct rabbit_connection connection;
@@ -49,7 +38,7 @@ struct rabbit_source {
 };
 
 static struct rabbit_source *self(struct broker *broker) {
-    return CONTAINER_OF(broker, struct rabbit_source, broker);
+    return CONTAINER_OF(broker, struct rabbit_source, station.broker);
 }
 
 /* ---- asking ---- */
@@ -63,7 +52,7 @@ static bool ask_queue(struct rabbit_source *rabbit, struct mono now, struct err 
     if (!rabbit_connection_asked(&rabbit->connection, amqp_get_rpc_reply(rabbit->connection.state),
                                  "look for the queue", err))
         return false;
-    atomic_store(&rabbit->waiting, queue->message_count);
+    atomic_store(&rabbit->station.waiting, queue->message_count);
     rabbit->ask_at = mono_after(now, RABBIT_ASK_MS);
     shelf_heard(&rabbit->shelf);
     return true;
@@ -97,7 +86,7 @@ static bool stop_consuming(struct rabbit_source *rabbit, struct err *err) {
 }
 
 static bool follow_wish(struct rabbit_source *rabbit, struct err *err) {
-    bool wanted = atomic_load(&rabbit->wanted) && !atomic_load(&rabbit->closing);
+    bool wanted = atomic_load(&rabbit->station.wanted) && !atomic_load(&rabbit->station.closing);
     if (wanted == rabbit->consuming)
         return true;
     return wanted ? start_consuming(rabbit, err) : stop_consuming(rabbit, err);
@@ -125,7 +114,7 @@ static bool send_settled(struct rabbit_source *rabbit, struct err *err) {
 
 static void take_delivery(struct rabbit_source *rabbit, amqp_envelope_t *delivery) {
     bool named;
-    struct wall now = clock_now(rabbit->clock).wall;
+    struct wall now = clock_now(rabbit->station.clock).wall;
     struct parcel *parcel = rabbit_message_read(delivery, &rabbit->place, now, &named);
     bool again = delivery->redelivered || named;
     amqp_destroy_envelope(delivery);
@@ -163,22 +152,22 @@ static enum reading read_one(struct rabbit_source *rabbit, struct err *err) {
 
 static void sleep_until(struct rabbit_source *rabbit, struct mono until) {
     int fd = rabbit->connection.state ? amqp_get_sockfd(rabbit->connection.state) : -1;
-    bell_wait(&rabbit->bell, fd, until.ms - clock_now(rabbit->clock).mono.ms);
+    bell_wait(&rabbit->station.bell, fd, until.ms - clock_now(rabbit->station.clock).mono.ms);
 }
 
 static void give_up_connection(struct rabbit_source *rabbit, const struct err *err) {
     rabbit_connection_close(&rabbit->connection, false);
     rabbit->consuming = false;
     shelf_forget_tags(&rabbit->shelf);
-    contact_lost(&rabbit->contact, clock_now(rabbit->clock).mono, err);
+    contact_lost(&rabbit->station.contact, clock_now(rabbit->station.clock).mono, err);
 }
 
 static void connect_again(struct rabbit_source *rabbit, struct mono now) {
     struct err err;
-    if (now.ms < rabbit->contact.next_try.ms)
-        sleep_until(rabbit, rabbit->contact.next_try);
+    if (now.ms < rabbit->station.contact.next_try.ms)
+        sleep_until(rabbit, rabbit->station.contact.next_try);
     else if (open_source(rabbit, now, &err))
-        contact_made(&rabbit->contact);
+        contact_made(&rabbit->station.contact);
     else
         give_up_connection(rabbit, &err);
 }
@@ -196,7 +185,7 @@ static void work(struct rabbit_source *rabbit, struct mono now) {
     }
     well = well && return_unwanted(rabbit, &err);
     if (rabbit->fresh)
-        contact_ring(&rabbit->contact);
+        contact_ring(&rabbit->station.contact);
     rabbit->fresh = false;
     if (!well)
         give_up_connection(rabbit, &err);
@@ -204,7 +193,8 @@ static void work(struct rabbit_source *rabbit, struct mono now) {
         sleep_until(rabbit, rabbit->ask_at);
 }
 
-static void say_goodbye(struct rabbit_source *rabbit) {
+static void say_goodbye(struct broker *broker) {
+    struct rabbit_source *rabbit = self(broker);
     struct err err;
     if (!rabbit->connection.state)
         return;
@@ -212,83 +202,29 @@ static void say_goodbye(struct rabbit_source *rabbit) {
     rabbit_connection_close(&rabbit->connection, well);
 }
 
-static void *run(void *arg) {
-    struct rabbit_source *rabbit = arg;
-    while (!atomic_load(&rabbit->closing)) {
-        struct mono now = clock_now(rabbit->clock).mono;
-        if (rabbit->connection.state)
-            work(rabbit, now);
-        else
-            connect_again(rabbit, now);
-    }
-    say_goodbye(rabbit);
-    return NULL;
+static void turn(struct broker *broker) {
+    struct rabbit_source *rabbit = self(broker);
+    struct mono now = clock_now(rabbit->station.clock).mono;
+    if (rabbit->connection.state)
+        work(rabbit, now);
+    else
+        connect_again(rabbit, now);
 }
+
+static const struct station_duty duty = {"rabbit-source", turn, say_goodbye};
 
 /* ---- the outside ---- */
 
-static size_t receive(struct broker *broker, struct instant now, uint64_t avoid,
-                      struct store_held **out, size_t max) {
-    (void)avoid; /* what is ours has no seq */
-    return shelf_receive(&self(broker)->shelf, now.mono, out, max);
-}
-
-static void settle(struct broker *broker, struct store_held *held) {
-    shelf_settle(&self(broker)->shelf, held);
-    bell_ring(&self(broker)->bell);
-}
-
-static void hand_back(struct broker *broker, struct store_held *held_take, struct instant due) {
-    shelf_hand_back(&self(broker)->shelf, held_take, due.mono);
-}
-
-static struct mono next_wake(struct broker *broker) {
-    return shelf_next_wake(&self(broker)->shelf);
-}
-
-static uint64_t lag(struct broker *broker) {
-    return atomic_load(&self(broker)->waiting) + shelf_ready(&self(broker)->shelf);
-}
-
-static void want(struct broker *broker, bool wanted) {
-    atomic_store(&self(broker)->wanted, wanted);
-    bell_ring(&self(broker)->bell);
-}
-
-static void health(struct broker *broker, struct broker_health *out) {
-    contact_health(&self(broker)->contact, out);
-}
-
-static void listen(struct broker *broker, void (*ready)(void *arg), void *arg) {
-    struct rabbit_source *rabbit = self(broker);
-    contact_listen(&rabbit->contact, ready, arg);
-    rabbit->started = true;
-    thread_start(&rabbit->thread, "rabbit-source", run, rabbit);
-}
-
 static void rabbit_free(struct broker *broker) {
-    struct rabbit_source *rabbit = self(broker);
-    atomic_store(&rabbit->closing, true);
-    bell_ring(&rabbit->bell);
-    if (rabbit->started)
-        pthread_join(rabbit->thread, NULL);
-    shelf_free(&rabbit->shelf);
-    contact_free(&rabbit->contact);
-    bell_free(&rabbit->bell);
-    arena_free(&rabbit->arena);
-    free(rabbit);
+    station_free(&self(broker)->station);
+    free(self(broker));
 }
 
 static const struct broker_vtable vtable = {
     .kind = "rabbitmq",
-    .receive = receive,
-    .settle = settle,
-    .hand_back = hand_back,
-    .next_wake = next_wake,
-    .lag = lag,
-    .want = want,
-    .health = health,
-    .listen = listen,
+    .receive = station_receive,
+    STATION_SHELF,
+    STATION_OUTSIDE,
     .free = rabbit_free,
 };
 
@@ -303,17 +239,11 @@ enum status rabbit_source_check(struct bytes url, struct err *err) {
 
 struct broker *rabbit_source_new(const struct broker_options *options) {
     struct rabbit_source *rabbit = memory_new(sizeof *rabbit);
-    struct err err;
-    rabbit->broker.vtable = &vtable;
-    rabbit->clock = options->clock;
-    arena_init_heap(&rabbit->arena, URL_TEXT_MAX);
-    enum status status = rabbit_url_source(options->url, &rabbit->arena, &rabbit->url, &err);
+    station_init(&rabbit->station, &vtable, &duty, &rabbit->shelf, options);
+    enum status status =
+        rabbit_url_source(options->url, &rabbit->station.arena, &rabbit->url, NULL);
     assert(status == STATUS_OK);
     (void)status;
     rabbit->place = (struct rabbit_place){rabbit->url.vhost, rabbit->url.queue};
-    atomic_init(&rabbit->wanted, true);
-    shelf_init(&rabbit->shelf);
-    contact_init_source(&rabbit->contact, vtable.kind, options);
-    bell_init(&rabbit->bell);
-    return &rabbit->broker;
+    return &rabbit->station.broker;
 }

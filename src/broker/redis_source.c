@@ -10,14 +10,11 @@
 #include "broker/redis_source.h"
 
 #include <assert.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/thread.h"
-#include "base/bell.h"
-#include "broker/contact.h"
 #include "broker/redis_shape.h"
+#include "broker/station.h"
 
 enum {
     LAG_MS = 1000,   /* how often the lag is asked for, while nothing is fetched */
@@ -25,29 +22,20 @@ enum {
 };
 
 struct redis_source {
-    struct broker broker;
+    struct station station;
     struct redis_url url;
     struct redis_place place;
     const struct redis_shape *shape;
     struct redis_hand hand;
     struct rng rng;
-    struct arena arena;
-
-    pthread_t thread;
-    bool runs;
-    struct bell bell;
-    struct contact contact;
-    atomic_bool wanted, closing;
 
     /* The thread's own: */
     struct mono tend_at, lag_at, fetch_until;
     size_t answers, answered; /* of the fetch under way; answers 0: there is none */
-
-    _Atomic uint64_t lag;
 };
 
 static struct redis_source *self(struct broker *broker) {
-    return CONTAINER_OF(broker, struct redis_source, broker);
+    return CONTAINER_OF(broker, struct redis_source, station.broker);
 }
 
 static struct mono now_of(const struct redis_source *source) {
@@ -64,7 +52,7 @@ static void hang_up(struct redis_source *source) {
 
 static void lost(struct redis_source *source, const struct err *err) {
     hang_up(source);
-    contact_lost(&source->contact, now_of(source), err);
+    contact_lost(&source->station.contact, now_of(source), err);
 }
 
 static bool connect_both(struct redis_source *source, struct err *err) {
@@ -82,7 +70,7 @@ static int64_t tend_ms(const struct redis_source *source) {
 
 static bool connect_again(struct redis_source *source) {
     struct err err = {STATUS_OK, ""};
-    if (now_of(source).ms < source->contact.next_try.ms)
+    if (now_of(source).ms < source->station.contact.next_try.ms)
         return false;
     if (!connect_both(source, &err)) {
         lost(source, &err);
@@ -90,7 +78,7 @@ static bool connect_again(struct redis_source *source) {
     }
     source->tend_at = mono_after(now_of(source), tend_ms(source));
     source->lag_at = now_of(source);
-    contact_made(&source->contact);
+    contact_made(&source->station.contact);
     return true;
 }
 
@@ -150,7 +138,7 @@ static bool read_fetched(struct redis_source *source, struct err *err) {
             return false;
     }
     if (redis_hand_waiting(&source->hand) > before)
-        contact_ring(&source->contact);
+        contact_ring(&source->station.contact);
     if (source->answered == source->answers)
         source->answers = source->answered = 0;
     if (source->answers && now_of(source).ms >= source->fetch_until.ms) {
@@ -162,17 +150,17 @@ static bool read_fetched(struct redis_source *source, struct err *err) {
 }
 
 static bool begin(struct redis_source *source, struct err *err) {
-    if (source->place.begun || !atomic_load(&source->wanted))
+    if (source->place.begun || !atomic_load(&source->station.wanted))
         return true;
     source->place.begun = source->shape->begin(&source->place, err);
     if (redis_hand_waiting(&source->hand) > 0)
-        contact_ring(&source->contact);
+        contact_ring(&source->station.contact);
     return source->place.begun;
 }
 
 static bool fetch(struct redis_source *source, struct err *err) {
     size_t waiting = redis_hand_waiting(&source->hand);
-    if (source->answers || !source->place.begun || !atomic_load(&source->wanted) ||
+    if (source->answers || !source->place.begun || !atomic_load(&source->station.wanted) ||
         waiting > REDIS_HAND_MAX / 2)
         return true;
     source->answers = source->shape->ask(&source->place, REDIS_HAND_MAX - waiting);
@@ -188,7 +176,7 @@ static bool tend(struct redis_source *source, struct err *err) {
     source->tend_at = mono_after(now_of(source), tend_ms(source));
     bool good = source->shape->tend(&source->place, err);
     if (redis_hand_waiting(&source->hand) > before)
-        contact_ring(&source->contact);
+        contact_ring(&source->station.contact);
     return good;
 }
 
@@ -201,12 +189,12 @@ static bool measure(struct redis_source *source, struct err *err) {
     if (!waits && !source->shape->lag(&source->place, &lag, err))
         return false;
     source->lag_at = mono_after(now_of(source), LAG_MS);
-    atomic_store(&source->lag, lag);
+    atomic_store(&source->station.waiting, lag);
     return true;
 }
 
 static bool work(struct redis_source *source, struct err *err) {
-    bool wanted = atomic_load(&source->wanted);
+    bool wanted = atomic_load(&source->station.wanted);
     return begin(source, err) && settle_all(source, err) && read_fetched(source, err) &&
            (wanted || give_back_all(source, err)) &&
            (!source->shape->recount || source->shape->recount(&source->place, err)) &&
@@ -217,7 +205,7 @@ static bool work(struct redis_source *source, struct err *err) {
 
 static struct mono wake_at(const struct redis_source *source) {
     if (!source->place.work)
-        return source->contact.next_try;
+        return source->station.contact.next_try;
     struct mono next = source->answers ? source->fetch_until : source->lag_at;
     return source->place.begun ? mono_earlier(source->tend_at, next) : next;
 }
@@ -225,11 +213,11 @@ static struct mono wake_at(const struct redis_source *source) {
 static void wait(struct redis_source *source) {
     int64_t left = wake_at(source).ms - now_of(source).ms;
     bool fetching = source->place.fetch && source->answers > 0;
-    bell_wait(&source->bell, fetching ? redis_connection_fd(source->place.fetch) : -1,
+    bell_wait(&source->station.bell, fetching ? redis_connection_fd(source->place.fetch) : -1,
               left > 0 ? left : 0);
 }
 
-static void turn(struct redis_source *source) {
+static void act(struct redis_source *source) {
     struct err err = {STATUS_OK, ""};
     if (!source->place.work && !connect_again(source))
         return;
@@ -237,31 +225,35 @@ static void turn(struct redis_source *source) {
         lost(source, &err);
 }
 
+static void turn(struct broker *broker) {
+    act(self(broker));
+    wait(self(broker));
+}
+
 /* What was settled is said, for a while. The fetch under way may have taken something that we never
  * hear of: the next life finds it. */
 static void say_goodbye(struct redis_source *source) {
     struct err err = {STATUS_OK, ""};
     struct mono until = mono_after(now_of(source), CLOSE_MS);
-    while (!source->place.work && !connect_again(source) && source->contact.next_try.ms < until.ms)
-        bell_wait(&source->bell, -1, source->contact.next_try.ms - now_of(source).ms);
+    while (!source->place.work && !connect_again(source) &&
+           source->station.contact.next_try.ms < until.ms)
+        bell_wait(&source->station.bell, -1,
+                  source->station.contact.next_try.ms - now_of(source).ms);
     bool said = source->place.work && settle_all(source, &err) && read_fetched(source, &err) &&
                 give_back_all(source, &err);
     if (said && source->place.begun && source->shape->end)
         source->shape->end(&source->place);
 }
 
-static void *run(void *arg) {
-    struct redis_source *source = arg;
-    while (!atomic_load(&source->closing)) {
-        turn(source);
-        wait(source);
-    }
+static void end(struct broker *broker) {
+    struct redis_source *source = self(broker);
     struct redis_item *settled;
     if (source->place.work || redis_hand_settled(&source->hand, &settled, 1) > 0)
         say_goodbye(source);
     hang_up(source);
-    return NULL;
 }
+
+static const struct station_duty duty = {"redis-source", turn, end};
 
 /* ---- the engine's side ---- */
 
@@ -271,18 +263,18 @@ static size_t receive(struct broker *broker, struct instant now, uint64_t avoid,
     (void)avoid;
     size_t got = redis_hand_receive(&source->hand, now.mono, out, max);
     if (got > 0)
-        bell_ring(&source->bell);
+        bell_ring(&source->station.bell);
     return got;
 }
 
 static void settle(struct broker *broker, struct store_held *held) {
     redis_hand_settle(&self(broker)->hand, held);
-    bell_ring(&self(broker)->bell);
+    bell_ring(&self(broker)->station.bell);
 }
 
 static void hand_back(struct broker *broker, struct store_held *held, struct instant due) {
     redis_hand_back(&self(broker)->hand, held, due.mono);
-    bell_ring(&self(broker)->bell);
+    bell_ring(&self(broker)->station.bell);
 }
 
 static struct mono next_wake(struct broker *broker) {
@@ -291,36 +283,14 @@ static struct mono next_wake(struct broker *broker) {
 
 static uint64_t lag(struct broker *broker) {
     struct redis_source *source = self(broker);
-    return atomic_load(&source->lag) + redis_hand_waiting(&source->hand);
-}
-
-static void want(struct broker *broker, bool wanted) {
-    atomic_store(&self(broker)->wanted, wanted);
-    bell_ring(&self(broker)->bell);
-}
-
-static void health(struct broker *broker, struct broker_health *out) {
-    contact_health(&self(broker)->contact, out);
-}
-
-static void listen(struct broker *broker, void (*ready)(void *arg), void *arg) {
-    struct redis_source *source = self(broker);
-    contact_listen(&source->contact, ready, arg);
-    source->runs = true;
-    thread_start(&source->thread, "redis-source", run, source);
+    return atomic_load(&source->station.waiting) + redis_hand_waiting(&source->hand);
 }
 
 static void redis_free(struct broker *broker) {
     struct redis_source *source = self(broker);
-    atomic_store(&source->closing, true);
-    bell_ring(&source->bell);
-    if (source->runs)
-        pthread_join(source->thread, NULL);
-    bell_free(&source->bell);
-    contact_free(&source->contact);
+    station_free(&source->station);
     redis_hand_free(&source->hand);
     arena_free(&source->place.arena);
-    arena_free(&source->arena);
     free(source);
 }
 
@@ -331,9 +301,7 @@ static const struct broker_vtable vtable = {
     .hand_back = hand_back,
     .next_wake = next_wake,
     .lag = lag,
-    .want = want,
-    .health = health,
-    .listen = listen,
+    STATION_OUTSIDE,
     .free = redis_free,
 };
 
@@ -348,22 +316,18 @@ enum status redis_source_check(struct bytes text, struct err *err) {
 
 struct broker *redis_source_new(const struct broker_options *options) {
     struct redis_source *source = memory_new(sizeof *source);
-    source->broker.vtable = &vtable;
-    arena_init_heap(&source->arena, 1024);
+    station_init(&source->station, &vtable, &duty, NULL, options);
     arena_init_heap(&source->place.arena, 256);
-    enum status status = redis_url_source(options->url, &source->arena, &source->url, NULL);
+    enum status status = redis_url_source(options->url, &source->station.arena, &source->url, NULL);
     assert(status == STATUS_OK);
     (void)status;
     source->shape = source->url.list.len ? &redis_list_shape : &redis_stream_shape;
     source->place.url = &source->url;
-    source->place.consumer = arena_dup(&source->arena, options->instance);
+    source->place.consumer = arena_dup(&source->station.arena, options->instance);
     source->place.clock = options->clock;
     source->place.rng = &source->rng;
     source->place.hand = &source->hand;
     rng_seed(&source->rng, options->seed);
     redis_hand_init(&source->hand);
-    bell_init(&source->bell);
-    contact_init_source(&source->contact, "redis", options);
-    atomic_store(&source->wanted, true);
-    return &source->broker;
+    return &source->station.broker;
 }

@@ -4,59 +4,37 @@
 
 /* ---- what ---- */
 
-static bool read_key(struct bytes text, void *out) {
-    ((struct redis_url *)out)->key = text;
-    return bytes_find(text, BYTES(REDIS_URL_ID)) < text.len;
+static bool read_key(struct bytes text, void *at) {
+    return url_text(text, at) && bytes_find(text, BYTES(REDIS_URL_ID)) < text.len;
 }
 
-static bool read_ttl(struct bytes text, void *out) {
-    struct redis_url *url = out;
-    return duration_parse(text, &url->ttl_ms) && url->ttl_ms > 0;
+static bool read_ttl(struct bytes text, void *at) {
+    int64_t *ms = at;
+    return duration_parse(text, ms) && *ms > 0;
 }
 
-static bool read_list(struct bytes text, void *out) {
-    ((struct redis_url *)out)->list = text;
-    return text.len > 0;
+static bool read_idle(struct bytes text, void *at) {
+    int64_t *ms = at;
+    return duration_parse(text, ms) && *ms >= REDIS_URL_IDLE_LEAST_MS;
 }
 
-static bool read_stream(struct bytes text, void *out) {
-    ((struct redis_url *)out)->stream = text;
-    return text.len > 0;
-}
-
-static bool read_group(struct bytes text, void *out) {
-    ((struct redis_url *)out)->group = text;
-    return text.len > 0;
-}
-
-static bool read_idle(struct bytes text, void *out) {
-    struct redis_url *url = out;
-    return duration_parse(text, &url->idle_ms) && url->idle_ms >= REDIS_URL_IDLE_LEAST_MS;
-}
-
-static bool read_ca(struct bytes text, void *out) {
-    ((struct redis_url *)out)->ca_file = text;
-    return text.len > 0;
-}
-
-#define LIST                                                                                       \
-    { "list", read_list, "the name of a list" }
-#define STREAM                                                                                     \
-    { "stream", read_stream, "the name of a stream" }
-#define CA                                                                                         \
-    { "ca", read_ca, "a PEM file" }
+#define FIELD(name, read, member, expected)                                                        \
+    URL_FIELD(name, read, struct redis_url, member, expected)
+#define LIST   FIELD("list", url_text, list, "the name of a list")
+#define STREAM FIELD("stream", url_text, stream, "the name of a stream")
+#define CA     FIELD("ca", url_text, ca_file, "a PEM file")
 
 static const struct url_field source_fields[] = {
     LIST,
     STREAM,
-    {"group", read_group, "the name of a consumer group"},
-    {"idle", read_idle, "a duration of at least 1s, such as 30s"},
+    FIELD("group", url_text, group, "the name of a consumer group"),
+    FIELD("idle", read_idle, idle_ms, "a duration of at least 1s, such as 30s"),
     CA,
 };
 
 static const struct url_field sink_fields[] = {
-    {"key", read_key, "a key with " REDIS_URL_ID " in it, such as result:" REDIS_URL_ID},
-    {"ttl", read_ttl, "a duration such as 24h"},
+    FIELD("key", read_key, key, "a key with " REDIS_URL_ID " in it, such as result:" REDIS_URL_ID),
+    FIELD("ttl", read_ttl, ttl_ms, "a duration such as 24h"),
     LIST,
     STREAM,
     CA,
@@ -72,7 +50,10 @@ static bool read_database(struct bytes text, struct redis_url *out) {
     return true;
 }
 
-static enum status read_place(const struct url *url, struct redis_url *out, struct err *err) {
+static enum status read_place(const struct url *url, struct arena *arena, void *to,
+                              struct err *err) {
+    struct redis_url *out = to;
+    (void)arena;
     *out = (struct redis_url){.tls = bytes_is(url->scheme, "rediss"),
                               .host = url->hosts[0].name,
                               .port = url->hosts[0].port ? url->hosts[0].port : REDIS_URL_PORT,
@@ -88,26 +69,16 @@ static enum status read_place(const struct url *url, struct redis_url *out, stru
     return STATUS_OK;
 }
 
-static enum status parse(struct bytes text, const struct url_field *fields, size_t field_count,
-                         struct arena *arena, struct redis_url *out, struct err *err) {
-    struct url url;
-    enum status status = url_parse(text, arena, &url, err);
-    if (status == STATUS_OK)
-        status = read_place(&url, out, err);
-    if (status == STATUS_OK)
-        status = url_read(&url, fields, field_count, out, err);
-    if (status == STATUS_OK && out->ca_file.len && !out->tls)
-        status = err_set(err, STATUS_INVALID, "ca: only rediss:// has certificates");
-    return status;
+static enum status check_ca(const struct redis_url *out, struct err *err) {
+    if (out->ca_file.len && !out->tls)
+        return err_set(err, STATUS_INVALID, "ca: only rediss:// has certificates");
+    return STATUS_OK;
 }
 
-#define COUNT(fields) (sizeof(fields) / sizeof *(fields))
-
-enum status redis_url_source(struct bytes text, struct arena *arena, struct redis_url *out,
-                             struct err *err) {
-    enum status status = parse(text, source_fields, COUNT(source_fields), arena, out, err);
-    if (status != STATUS_OK)
-        return status;
+static enum status check_source(void *to, struct err *err) {
+    const struct redis_url *out = to;
+    if (check_ca(out, err) != STATUS_OK)
+        return STATUS_INVALID;
     if (!out->list.len == !out->stream.len)
         return err_set(err, STATUS_INVALID, "expected ?list=NAME or ?stream=NAME&group=NAME");
     if (!out->stream.len != !out->group.len)
@@ -117,15 +88,26 @@ enum status redis_url_source(struct bytes text, struct arena *arena, struct redi
     return STATUS_OK;
 }
 
-enum status redis_url_sink(struct bytes text, struct arena *arena, struct redis_url *out,
-                           struct err *err) {
-    enum status status = parse(text, sink_fields, COUNT(sink_fields), arena, out, err);
-    if (status != STATUS_OK)
-        return status;
+static enum status check_sink(void *to, struct err *err) {
+    const struct redis_url *out = to;
+    if (check_ca(out, err) != STATUS_OK)
+        return STATUS_INVALID;
     if ((out->key.len > 0) + (out->list.len > 0) + (out->stream.len > 0) != 1)
         return err_set(err, STATUS_INVALID,
                        "expected ?key=result:" REDIS_URL_ID ", ?list=NAME or ?stream=NAME");
     if (out->ttl_ms && !out->key.len)
         return err_set(err, STATUS_INVALID, "ttl: only a key has one");
     return STATUS_OK;
+}
+
+enum status redis_url_source(struct bytes text, struct arena *arena, struct redis_url *out,
+                             struct err *err) {
+    static const struct url_form form = URL_FORM(read_place, source_fields, check_source);
+    return url_take(text, &form, arena, out, err);
+}
+
+enum status redis_url_sink(struct bytes text, struct arena *arena, struct redis_url *out,
+                           struct err *err) {
+    static const struct url_form form = URL_FORM(read_place, sink_fields, check_sink);
+    return url_take(text, &form, arena, out, err);
 }

@@ -158,6 +158,11 @@ enum status url_parse(struct bytes text, struct arena *arena, struct url *out, s
 
 /* ---- parameters ---- */
 
+bool url_text(struct bytes value, void *at) {
+    *(struct bytes *)at = value;
+    return value.len > 0;
+}
+
 static enum status unknown(struct bytes name, const struct url_field *fields, size_t field_count,
                            struct err *err) {
     char memory[256];
@@ -187,11 +192,32 @@ enum status url_read(const struct url *url, const struct url_field *fields, size
             return unknown(name, fields, field_count, err);
         if (stands_before(url, i))
             return err_set(err, STATUS_INVALID, "%s stands twice", field->name);
-        if (!field->read(value, out))
+        if (!field->read(value, (char *)out + field->offset))
             return err_set(err, STATUS_INVALID, "%s: expected %s, got \"%.*s\"", field->name,
                            field->expected, BYTES_ARG(bytes_clip(value, 64)));
     }
     return STATUS_OK;
+}
+
+/* ---- the whole ---- */
+
+enum status url_take(struct bytes text, const struct url_form *form, struct arena *arena, void *out,
+                     struct err *err) {
+    struct url url;
+    enum status status = url_parse(text, arena, &url, err);
+    if (status == STATUS_OK)
+        status = form->place(&url, arena, out, err);
+    if (status == STATUS_OK)
+        status = url_read(&url, form->fields, form->field_count, out, err);
+    return status == STATUS_OK ? form->check(out, err) : status;
+}
+
+void url_hosts(const struct url *url, uint16_t port, struct url_host *out) {
+    for (size_t i = 0; i < url->host_count; i++) {
+        out[i] = url->hosts[i];
+        if (!out[i].port)
+            out[i].port = port;
+    }
 }
 
 void url_show(struct bytes text, struct buf *out) {

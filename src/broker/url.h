@@ -7,6 +7,8 @@
 #ifndef BROKER_URL_H
 #define BROKER_URL_H
 
+#include <stddef.h>
+
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/status.h"
@@ -39,15 +41,35 @@ struct url {
 /* Texts live in the arena (heap). INVALID: err says what is wrong with it. */
 enum status url_parse(struct bytes text, struct arena *arena, struct url *out, struct err *err);
 
-/* One parameter that an adapter knows, and how it is read into the adapter's own struct. */
+/* One parameter that an adapter knows, and where it goes in the adapter's own struct. */
 struct url_field {
     const char *name;
-    bool (*read)(struct bytes value, void *out); /* the value outlives the call */
-    const char *expected;                        /* "a duration such as 24h" */
+    bool (*read)(struct bytes value, void *at); /* the value outlives the call */
+    size_t offset;                              /* of what `read` gets */
+    const char *expected;                       /* "a duration such as 24h" */
 };
+#define URL_FIELD(name, read, type, member, expected)                                              \
+    { name, read, offsetof(type, member), expected }
+/* Reads into a struct bytes what is not empty. */
+bool url_text(struct bytes value, void *at);
 /* Each parameter through its field. INVALID: it is unknown, stands twice, or is not as expected. */
 enum status url_read(const struct url *url, const struct url_field *fields, size_t field_count,
                      void *out, struct err *err);
+
+/* What an adapter makes of a URL: `place` sets its whole struct from everything but the parameters,
+ * those go through the fields, and `check` has the last word. */
+struct url_form {
+    enum status (*place)(const struct url *url, struct arena *arena, void *out, struct err *err);
+    const struct url_field *fields;
+    size_t field_count;
+    enum status (*check)(void *out, struct err *err);
+};
+#define URL_FORM(place, fields, check)                                                             \
+    { place, fields, sizeof(fields) / sizeof *(fields), check }
+enum status url_take(struct bytes text, const struct url_form *form, struct arena *arena, void *out,
+                     struct err *err);
+/* The hosts, with `port` where none is said. */
+void url_hosts(const struct url *url, uint16_t port, struct url_host *out);
 
 /* The URL as people may see it: with *** for what stands before an @. Any text. */
 void url_show(struct bytes text, struct buf *out);

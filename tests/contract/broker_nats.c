@@ -38,9 +38,8 @@ static void sever(void) {
 }
 
 static bool start(void) {
-    if (!broker_server_is_installed("nats-server"))
+    if (!broker_server_prepare("nats-server"))
         return false;
-    broker_server_prepare();
     heal();
     return true;
 }
@@ -86,11 +85,7 @@ static struct broker *consumer(const char *instance) {
     char url[128];
     snprintf(url, sizeof url, "nats://127.0.0.1:%s?stream=%s&consumer=c", broker_server_port(),
              stream);
-    struct broker_options options = {.url = bytes_of(url),
-                                     .queue = BYTES("q"),
-                                     .instance = bytes_of(instance),
-                                     .clock = &clock_system,
-                                     .seed = 1};
+    struct broker_options options = broker_subject_options(url, instance);
     assert_int_equal(nats_source_check(options.url, NULL), STATUS_OK);
     return nats_source_new(&options);
 }

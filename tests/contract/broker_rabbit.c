@@ -78,11 +78,7 @@ static size_t left(void) {
 static struct broker *consumer(const char *instance) {
     char url[128];
     snprintf(url, sizeof url, "amqp://127.0.0.1:%s/?queue=%s", getenv("RABBIT_PORT"), queue);
-    struct broker_options options = {.url = bytes_of(url),
-                                     .queue = BYTES("q"),
-                                     .instance = bytes_of(instance),
-                                     .clock = &clock_system,
-                                     .seed = 1};
+    struct broker_options options = broker_subject_options(url, instance);
     assert_int_equal(rabbit_source_check(options.url, NULL), STATUS_OK);
     return rabbit_source_new(&options);
 }

@@ -50,9 +50,8 @@ static void sever(void) {
 }
 
 static bool start(void) {
-    if (!broker_server_is_installed("redis-server"))
+    if (!broker_server_prepare("redis-server"))
         return false;
-    broker_server_prepare();
     run();
     return true;
 }
@@ -116,12 +115,7 @@ static size_t left(void) {
 static struct broker *consumer(const char *instance) {
     char url[128];
     snprintf(url, sizeof url, "redis://127.0.0.1:%s/0?" QUERY, broker_server_port(), lane);
-    struct broker_options options = {.url = bytes_of(url),
-                                     .queue = BYTES("q"),
-                                     .instance = bytes_of(instance),
-                                     .clock = &clock_system,
-                                     .seed = 1,
-                                     .max_body = 1 << 20};
+    struct broker_options options = broker_subject_options(url, instance);
     assert_int_equal(redis_source_check(options.url, NULL), STATUS_OK);
     return redis_source_new(&options);
 }

@@ -16,13 +16,15 @@ static pid_t server;
 static char folder[] = "/tmp/impound-broker-XXXXXX";
 static char port[8];
 
-bool broker_server_is_installed(const char *command) {
+static bool is_installed(const char *command) {
     char line[128];
     snprintf(line, sizeof line, "%s --version >/dev/null 2>&1", command);
     return system(line) == 0;
 }
 
-void broker_server_prepare(void) {
+bool broker_server_prepare(const char *command) {
+    if (!is_installed(command))
+        return false;
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof at;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -31,6 +33,7 @@ void broker_server_prepare(void) {
     close(fd);
     snprintf(port, sizeof port, "%u", ntohs(at.sin_port));
     assert_non_null(mkdtemp(folder));
+    return true;
 }
 
 const char *broker_server_folder(void) {

@@ -5,10 +5,9 @@
 
 #include <stdbool.h>
 
-/* Whether the shell can run it. */
-bool broker_server_is_installed(const char *command);
-/* Makes the folder and chooses the port, for all lives of the server. */
-void broker_server_prepare(void);
+/* Makes the folder and chooses the port, for all lives of the server. False: there is no such
+ * command here. */
+bool broker_server_prepare(const char *command);
 const char *broker_server_folder(void);
 const char *broker_server_port(void);
 /* Starts it and waits until `answers`; fails the test when it does not. */

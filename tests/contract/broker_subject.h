@@ -3,6 +3,7 @@
 #define BROKER_SUBJECT_H
 
 #include "port/broker.h"
+#include "port/clock.h"
 
 struct broker_subject {
     const char *kind; /* as its vtable and the source of its messages say */
@@ -21,5 +22,15 @@ struct broker_subject {
 };
 
 extern const struct broker_subject broker_subject;
+
+/* What a consumer of a server is made from. */
+static inline struct broker_options broker_subject_options(const char *url, const char *instance) {
+    return (struct broker_options){.url = bytes_of(url),
+                                   .queue = BYTES("q"),
+                                   .instance = bytes_of(instance),
+                                   .clock = &clock_system,
+                                   .seed = 1,
+                                   .max_body = 1 << 20};
+}
 
 #endif

@@ -1,12 +1,9 @@
-#include "test.h"
-
 #include "broker/kafka_url.h"
+#include "url_case.h"
 
 static void every_part_of_a_source_is_read(void **state) {
     (void)state;
-    struct arena arena;
     struct kafka_url url;
-    arena_init_heap(&arena, 256);
     assert_int_equal(
         kafka_url_source(BYTES("kafkas://me:p%40ss@b1:9093,b2,[::1]:7/orders.v1?group=pricing"
                                "&session=6s&sasl=SCRAM-SHA-512&ca=/etc/ca.pem"),
@@ -21,14 +18,11 @@ static void every_part_of_a_source_is_read(void **state) {
     assert_bytes(url.mechanism, "SCRAM-SHA-512");
     assert_bytes(url.ca_file, "/etc/ca.pem");
     assert_int_equal(url.session_ms, 6000);
-    arena_free(&arena);
 }
 
 static void what_is_left_out_has_a_default(void **state) {
     (void)state;
-    struct arena arena;
     struct kafka_url url;
-    arena_init_heap(&arena, 256);
     assert_int_equal(kafka_url_source(BYTES("kafka://h/t?group=g"), &arena, &url, NULL), STATUS_OK);
     assert_false(url.tls);
     assert_bytes(url.servers, "h:9092");
@@ -37,7 +31,6 @@ static void what_is_left_out_has_a_default(void **state) {
     assert_int_equal(url.session_ms, KAFKA_URL_SESSION_MS);
     assert_int_equal(kafka_url_sink(BYTES("kafka://h/t"), &arena, &url, NULL), STATUS_OK);
     assert_bytes(url.topic, "t");
-    arena_free(&arena);
 }
 
 static void what_is_wrong_is_said(void **state) {
@@ -59,31 +52,23 @@ static void what_is_wrong_is_said(void **state) {
         {"amqp://h/t?group=g", "kafka://"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct arena arena;
         struct kafka_url url;
         struct err err;
-        arena_init_heap(&arena, 256);
-        assert_int_equal(kafka_url_source(bytes_of(cases[i].url), &arena, &url, &err),
-                         STATUS_INVALID);
-        if (!strstr(err.text, cases[i].words))
-            fail_msg("%s: \"%s\" does not say \"%s\"", cases[i].url, err.text, cases[i].words);
-        arena_free(&arena);
+        assert_said(kafka_url_source(bytes_of(cases[i].url), &arena, &url, &err), cases[i].url,
+                    &err, cases[i].words);
     }
 }
 
 static void a_topic_leaves_room_for_partition_and_offset_in_an_id(void **state) {
     (void)state;
     char text[512] = "kafka://h/";
-    struct arena arena;
     struct kafka_url url;
-    arena_init_heap(&arena, 256);
     size_t start = strlen(text);
     memset(text + start, 't', KAFKA_URL_TOPIC_MAX);
     assert_int_equal(kafka_url_sink(bytes_of(text), &arena, &url, NULL), STATUS_OK);
     text[start + KAFKA_URL_TOPIC_MAX] = 't';
     assert_int_equal(kafka_url_sink(bytes_of(text), &arena, &url, NULL), STATUS_INVALID);
     assert_true(KAFKA_URL_TOPIC_MAX + strlen("/2147483647/9223372036854775807") <= 255);
-    arena_free(&arena);
 }
 
 int main(void) {
@@ -93,5 +78,5 @@ int main(void) {
         cmocka_unit_test(what_is_wrong_is_said),
         cmocka_unit_test(a_topic_leaves_room_for_partition_and_offset_in_an_id),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests_name("kafka_url", tests, set_up, tear_down);
 }

@@ -117,18 +117,13 @@ struct taken {
     uint64_t prefetch;
 };
 
-static bool read_queue(struct bytes value, void *out) {
-    ((struct taken *)out)->queue = value;
-    return value.len > 0;
-}
-
-static bool read_prefetch(struct bytes value, void *out) {
-    return bytes_u64(value, &((struct taken *)out)->prefetch);
+static bool read_prefetch(struct bytes value, void *at) {
+    return bytes_u64(value, at);
 }
 
 static const struct url_field fields[] = {
-    {"queue", read_queue, "the name of a queue"},
-    {"prefetch", read_prefetch, "a number"},
+    URL_FIELD("queue", url_text, struct taken, queue, "the name of a queue"),
+    URL_FIELD("prefetch", read_prefetch, struct taken, prefetch, "a number"),
 };
 
 static void a_parameter_goes_through_its_field(void **state) {
