@@ -8,6 +8,7 @@
 
 #include "app/config_find.h"
 #include "app/config_path.h"
+#include "app/sources.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/thread.h"
@@ -67,6 +68,13 @@ static enum status load(const struct impound_worker_options *options, struct con
     return config_parse(bytes_of(options->config_text), "configuration", out, mistakes);
 }
 
+static bool uses_brokers(const struct config_queue *queue) {
+    bool mirrors = false;
+    for (size_t i = 0; i < queue->dlq_count; i++)
+        mirrors |= queue->dlqs[i].mirror.len > 0;
+    return mirrors || !bytes_is(queue->source, SOURCES_BUILTIN);
+}
+
 /* What a worker cannot run, said where it is written. */
 static enum status check_config(const struct config *config, bool jq, struct buf *mistakes) {
     for (size_t i = 0; i < config->queue_count; i++) {
@@ -75,6 +83,11 @@ static enum status check_config(const struct config *config, bool jq, struct buf
             buf_printf(mistakes,
                        "%.*s:%zu: queue \"%.*s\": a library's queue has handler: callback and no "
                        "fallback\n",
+                       BYTES_ARG(config->path), queue->line, BYTES_ARG(queue->name));
+        if (uses_brokers(queue))
+            buf_printf(mistakes,
+                       "%.*s:%zu: queue \"%.*s\": a library's queue has source: builtin and no "
+                       "mirror\n",
                        BYTES_ARG(config->path), queue->line, BYTES_ARG(queue->name));
     }
     if (config->programs && !jq)

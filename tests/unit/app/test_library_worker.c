@@ -363,6 +363,10 @@ static void a_worker_that_cannot_run_says_why(void **state) {
         {"queues: {q: {handler: callback}}\n"
          "alerts: {to: [{name: w, webhook: \"http://127.0.0.1:1\"}]}",
          "alerts are sent by impound serve"},
+#ifdef IMPOUND_REDIS
+        {"queues: {q: {handler: callback, source: \"redis://h/0?list=l\"}}", "source: builtin"},
+        {"queues: {q: {handler: callback, dlq: {mirror: \"redis://h/0?list=l\"}}}", "no mirror"},
+#endif
     };
     struct impound_worker *worker = NULL, *second;
     struct impound_worker_options options = IMPOUND_WORKER_OPTIONS_INIT;
