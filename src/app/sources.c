@@ -10,27 +10,27 @@
 #include "broker/redis_source.h"
 
 #ifdef IMPOUND_REDIS
-#define REDIS redis_source_check, redis_source_new
+#define REDIS redis_source_check, redis_source_new, NULL
 #else
-#define REDIS NULL, NULL
+#define REDIS NULL, NULL, NULL
 #endif
 
 #ifdef IMPOUND_NATS
-#define NATS nats_source_check, nats_source_new
+#define NATS nats_source_check, nats_source_new, NULL
 #else
-#define NATS NULL, NULL
+#define NATS NULL, NULL, NULL
 #endif
 
 #ifdef IMPOUND_RABBITMQ
-#define RABBITMQ rabbit_source_check, rabbit_source_new
+#define RABBITMQ rabbit_source_check, rabbit_source_new, NULL
 #else
-#define RABBITMQ NULL, NULL
+#define RABBITMQ NULL, NULL, NULL
 #endif
 
 #ifdef IMPOUND_KAFKA
-#define KAFKA kafka_source_check, kafka_source_new
+#define KAFKA kafka_source_check, kafka_source_new, NULL
 #else
-#define KAFKA NULL, NULL
+#define KAFKA NULL, NULL, NULL
 #endif
 
 /* An adapter is known by up to two schemes, the second one with TLS. One that this build leaves out
@@ -40,10 +40,11 @@ static const struct sources_kind {
     const char *library;
     enum status (*check)(struct bytes url, struct err *err);
     struct broker *(*make)(const struct broker_options *options);
+    struct peek *(*peek)(const struct broker_options *options); /* NULL: it cannot */
 } kinds[] = {
     {{"redis", "rediss"}, "hiredis", REDIS}, {{"amqp", "amqps"}, "librabbitmq", RABBITMQ},
     {{"nats", "tls"}, "libnats", NATS},      {{"kafka", "kafkas"}, "librdkafka", KAFKA},
-    {{"sqs", NULL}, NULL, NULL, NULL},       {{"pubsub", NULL}, NULL, NULL, NULL},
+    {{"sqs", NULL}, NULL, NULL, NULL, NULL}, {{"pubsub", NULL}, NULL, NULL, NULL, NULL},
 };
 
 static const struct sources_kind *find(struct bytes scheme) {
@@ -78,6 +79,11 @@ struct broker *sources_new(const struct broker_options *options) {
     const struct sources_kind *kind = find(scheme_of(options->url));
     assert(kind && kind->make);
     return kind->make(options);
+}
+
+struct peek *sources_peek(const struct broker_options *options) {
+    const struct sources_kind *kind = find(scheme_of(options->url));
+    return kind && kind->peek ? kind->peek(options) : NULL;
 }
 
 /* ---- trying one out ---- */

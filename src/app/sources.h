@@ -4,6 +4,7 @@
 #define APP_SOURCES_H
 
 #include "port/broker.h"
+#include "port/peek.h"
 
 #define SOURCES_BUILTIN "builtin"
 
@@ -12,6 +13,8 @@
 enum status sources_check(struct bytes source, struct err *err);
 /* The broker of a URL that was checked. */
 struct broker *sources_new(const struct broker_options *options);
+/* A pass over what lies there; NULL: its broker cannot be read without taking. */
+struct peek *sources_peek(const struct broker_options *options);
 /* Whether messages could come, as known within `wait_ms`; takes none. err says why not. */
 enum status sources_connect(const struct broker_options *options, int64_t wait_ms, struct err *err);
 

@@ -1,0 +1,30 @@
+/* peek: what lies at a broker, read without taking it (SEMANTICS §14). A broker adapter's third
+ * half, for adoption: one pass over what is there, nothing acknowledged, all of it returned.
+ *
+ * The functions below may wait for the network. One thread calls them, and not the engine's. */
+#ifndef PORT_PEEK_H
+#define PORT_PEEK_H
+
+#include "port/broker.h"
+
+enum { PEEK_WAIT_MS = 1000 }; /* the longest that one call waits */
+
+struct peek;
+
+struct peek_vtable {
+    /* Up to `max` further messages, oldest first, as broker.h says that a message looks; each is to
+     * be freed with store_held_free. OK with *count 0: the pass is over; what arrived after it
+     * began may be left out. TIMEOUT: nothing yet; ask again. Anything else: the pass failed, and
+     * err says why in words for people, without secrets; free it, and begin another later.
+     * FORBIDDEN: looking would do harm (a delivery limit leaves too few), and always will. */
+    enum status (*next)(struct peek *peek, struct store_held **out, size_t max, size_t *count,
+                        struct err *err);
+    /* Whatever was read is as if it had not been. */
+    void (*free)(struct peek *peek);
+};
+
+struct peek {
+    const struct peek_vtable *vtable;
+};
+
+#endif
