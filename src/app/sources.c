@@ -5,6 +5,7 @@
 
 #include "base/mailbox.h"
 #include "broker/kafka_source.h"
+#include "broker/nats_peek.h"
 #include "broker/nats_source.h"
 #include "broker/rabbit_source.h"
 #include "broker/redis_source.h"
@@ -16,7 +17,7 @@
 #endif
 
 #ifdef IMPOUND_NATS
-#define NATS nats_source_check, nats_source_new, NULL
+#define NATS nats_source_check, nats_source_new, nats_peek_new
 #else
 #define NATS NULL, NULL, NULL
 #endif
