@@ -1,6 +1,6 @@
 #include "broker/nats_message.h"
 
-#include "broker/content.h"
+#include "base/content.h"
 #include "broker/nats_ack.h"
 #include "broker/nats_headers.h"
 #include "broker/nats_place.h"

@@ -1,7 +1,7 @@
 #include "broker/nats_stored.h"
 
 #include "base/base64.h"
-#include "broker/content.h"
+#include "base/content.h"
 #include "broker/nats_headers.h"
 
 enum { DATA_MAX = 128 * 1024 * 1024 }; /* more than a server can be told to take */
