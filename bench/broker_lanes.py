@@ -1,0 +1,133 @@
+"""Backlogs at brokers for the benches: each round has a lane of its own. A lane gives the URL that consumes it,
+and what the broker itself says is left."""
+import asyncio
+import json
+import os
+
+import pika
+import redis
+
+from brokers import Rabbit, Redis
+from kafka_node import Kafka
+from nats_node import Nats
+
+BODY = json.dumps({"n": 1, "pad": "x" * 900}).encode()
+PARTITIONS = 4
+FILL_AT_ONCE = 1000
+
+
+class Lanes:
+    """A server, and the number of the last lane on it."""
+
+    def __init__(self, folder, kind):
+        self.server = kind(os.path.join(folder, kind.__name__.lower())).start()
+        self.number = 0
+
+    def next(self):
+        self.number += 1
+        return f"bench{self.number}"
+
+    def close(self):
+        self.server.close()
+
+
+class RedisLanes(Lanes):
+    def __init__(self, folder):
+        super().__init__(folder, Redis)
+        self.there = redis.Redis(port=self.server.port)
+
+    def _push(self, count, push):
+        for start in range(0, count, FILL_AT_ONCE):
+            pipeline = self.there.pipeline(transaction=False)
+            for _ in range(min(FILL_AT_ONCE, count - start)):
+                push(pipeline)
+            pipeline.execute()
+
+
+class RedisLists(RedisLanes):
+    def fill(self, count):
+        name = self.next()
+        self._push(count, lambda pipeline: pipeline.lpush(name, BODY))
+        return self.server.url(f"list={name}")
+
+    def left(self):
+        name = f"bench{self.number}"
+        held = sum(self.there.hlen(key) for key in self.there.scan_iter(f"{name}:impound:*"))
+        return self.there.llen(name) + self.there.llen("alone") + held
+
+
+class RedisStreams(RedisLanes):
+    def fill(self, count):
+        name = self.next()
+        self._push(count, lambda pipeline: pipeline.xadd(name, {"body": BODY}))
+        self.there.xgroup_create(name, "g", id="0")
+        return self.server.url(f"stream={name}&group=g")
+
+    def left(self):
+        group = self.there.xinfo_groups(f"bench{self.number}")[0]
+        return group["pending"] + group["lag"]
+
+
+class RabbitQueues(Lanes):
+    """Classic durable queues, persistent messages."""
+
+    def __init__(self, folder):
+        super().__init__(folder, Rabbit)
+
+    def fill(self, count):
+        name = self.next()
+        connection = pika.BlockingConnection(pika.ConnectionParameters(port=self.server.port))
+        channel = connection.channel()
+        channel.queue_declare(name, durable=True)
+        kept = pika.BasicProperties(delivery_mode=2, content_type="application/json")
+        for _ in range(count):
+            channel.basic_publish("", name, BODY, kept)
+        connection.close()
+        while self.server.messages(name) < count:
+            pass
+        return self.server.url(f"queue={name}")
+
+    def left(self):
+        return self.server.messages(f"bench{self.number}")
+
+
+class NatsStreams(Lanes):
+    """A stream in a file, a durable pull consumer."""
+
+    def __init__(self, folder):
+        super().__init__(folder, Nats)
+
+    def fill(self, count):
+        from nats.js.api import AckPolicy, ConsumerConfig  # pylint: disable=import-outside-toplevel
+        name = self.next()
+
+        async def make(js):
+            await js.add_stream(name=name, subjects=[name])
+            await asyncio.gather(*(js.publish(name, BODY) for _ in range(min(count, FILL_AT_ONCE))))
+            for start in range(FILL_AT_ONCE, count, FILL_AT_ONCE):
+                await asyncio.gather(*(js.publish(name, BODY) for _ in range(min(FILL_AT_ONCE, count - start))))
+            await js.add_consumer(name, ConsumerConfig(durable_name="c", ack_policy=AckPolicy.EXPLICIT))
+        self.server.run(make)
+        return self.server.url(f"stream={name}&consumer=c")
+
+    def left(self):
+        info = self.server.run(lambda js: js.consumer_info(f"bench{self.number}", "c"))
+        return info.num_pending + info.num_ack_pending
+
+
+class KafkaTopics(Lanes):
+    def __init__(self, folder):
+        super().__init__(folder, Kafka)
+
+    def fill(self, count):
+        name = self.server.make_topic(self.next(), PARTITIONS)
+        self.server.produce(name, ({"value": BODY, "partition": i % PARTITIONS} for i in range(count)))
+        return self.server.url(name, group="g")
+
+    def left(self):
+        return self.server.lag(f"bench{self.number}", "g")
+
+
+# Name, lanes, and how many messages more than others: so fast that fewer would be over in no time.
+BROKERS = (("redis list", RedisLists, 1), ("redis stream", RedisStreams, 1), ("rabbitmq", RabbitQueues, 1),
+           ("nats", NatsStreams, 1), ("kafka", KafkaTopics, 4))
