@@ -122,10 +122,10 @@ class KafkaTopics(Lanes):
     def fill(self, count):
         name = self.server.make_topic(self.next(), PARTITIONS)
         self.server.produce(name, ({"value": BODY, "partition": i % PARTITIONS} for i in range(count)))
-        return self.server.url(name, group="g")
+        return self.server.url(name, group=name)
 
     def left(self):
-        return self.server.lag(f"bench{self.number}", "g")
+        return self.server.lag(f"bench{self.number}", f"bench{self.number}")
 
 
 # Name, lanes, and how many messages more than others: so fast that fewer would be over in no time.

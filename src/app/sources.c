@@ -97,6 +97,7 @@ static void ring(void *arg) {
 static bool await_health(struct broker *broker, struct mailbox *bell, struct mono until,
                          struct clock *clock, struct broker_health *health) {
     for (;;) {
+        mailbox_take(bell); /* who rings from here on is heard */
         broker->vtable->health(broker, health);
         if (health->connected || health->trouble.text[0])
             return true;
