@@ -1,7 +1,6 @@
 """Backlogs at brokers for the benches: each round has a lane of its own. A lane gives the URL that consumes it,
 and what the broker itself says is left."""
 import asyncio
-import json
 import os
 
 import pika
@@ -11,9 +10,19 @@ from brokers import Rabbit, Redis
 from kafka_node import Kafka
 from nats_node import Nats
 
-BODY = json.dumps({"n": 1, "pad": "x" * 900}).encode()
+PAD = "x" * 900
 PARTITIONS = 4
 FILL_AT_ONCE = 1000
+
+
+def body(number):
+    return f'{{"n": {number}, "pad": "{PAD}"}}'.encode()
+
+
+def portions(count):
+    """The numbers of the messages, some at a time."""
+    for start in range(0, count, FILL_AT_ONCE):
+        yield range(start, min(start + FILL_AT_ONCE, count))
 
 
 class Lanes:
@@ -37,17 +46,17 @@ class RedisLanes(Lanes):
         self.there = redis.Redis(port=self.server.port)
 
     def _push(self, count, push):
-        for start in range(0, count, FILL_AT_ONCE):
+        for numbers in portions(count):
             pipeline = self.there.pipeline(transaction=False)
-            for _ in range(min(FILL_AT_ONCE, count - start)):
-                push(pipeline)
+            for number in numbers:
+                push(pipeline, body(number))
             pipeline.execute()
 
 
 class RedisLists(RedisLanes):
     def fill(self, count):
         name = self.next()
-        self._push(count, lambda pipeline: pipeline.lpush(name, BODY))
+        self._push(count, lambda pipeline, one: pipeline.lpush(name, one))
         return self.server.url(f"list={name}")
 
     def left(self):
@@ -59,7 +68,7 @@ class RedisLists(RedisLanes):
 class RedisStreams(RedisLanes):
     def fill(self, count):
         name = self.next()
-        self._push(count, lambda pipeline: pipeline.xadd(name, {"body": BODY}))
+        self._push(count, lambda pipeline, one: pipeline.xadd(name, {"body": one}))
         self.there.xgroup_create(name, "g", id="0")
         return self.server.url(f"stream={name}&group=g")
 
@@ -80,8 +89,8 @@ class RabbitQueues(Lanes):
         channel = connection.channel()
         channel.queue_declare(name, durable=True)
         kept = pika.BasicProperties(delivery_mode=2, content_type="application/json")
-        for _ in range(count):
-            channel.basic_publish("", name, BODY, kept)
+        for number in range(count):
+            channel.basic_publish("", name, body(number), kept)
         connection.close()
         while self.server.messages(name) < count:
             pass
@@ -103,9 +112,8 @@ class NatsStreams(Lanes):
 
         async def make(js):
             await js.add_stream(name=name, subjects=[name])
-            await asyncio.gather(*(js.publish(name, BODY) for _ in range(min(count, FILL_AT_ONCE))))
-            for start in range(FILL_AT_ONCE, count, FILL_AT_ONCE):
-                await asyncio.gather(*(js.publish(name, BODY) for _ in range(min(FILL_AT_ONCE, count - start))))
+            for numbers in portions(count):
+                await asyncio.gather(*(js.publish(name, body(number)) for number in numbers))
             await js.add_consumer(name, ConsumerConfig(durable_name="c", ack_policy=AckPolicy.EXPLICIT))
         self.server.run(make)
         return self.server.url(f"stream={name}&consumer=c")
@@ -121,7 +129,7 @@ class KafkaTopics(Lanes):
 
     def fill(self, count):
         name = self.server.make_topic(self.next(), PARTITIONS)
-        self.server.produce(name, ({"value": BODY, "partition": i % PARTITIONS} for i in range(count)))
+        self.server.produce(name, ({"value": body(i), "partition": i % PARTITIONS} for i in range(count)))
         return self.server.url(name, group=name)
 
     def left(self):
