@@ -1,7 +1,7 @@
 #include "broker/redis_message.h"
 
 #include "base/json.h"
-#include "broker/content.h"
+#include "base/content.h"
 
 enum { SOURCE_MAX = 8 << 10, OBJECT_MAX = 64 << 20 };
 
