@@ -102,6 +102,11 @@ void envelope_encode(const struct envelope *envelope, enum envelope_part part, s
 bool envelope_is_json(struct bytes content_type, struct bytes body);
 /* A member "body" or "body_base64", by the same rule; for whoever writes another object. */
 void envelope_put_body(struct json_out *out, struct bytes content_type, struct bytes body);
+/* A key or a header's value, which may be any bytes: a string, or {"base64":…} where it is no text
+ * (not UTF-8, or with a NUL in it). Null: there is none. */
+void envelope_put_any(struct json_out *out, struct bytes value);
+/* An object of such values by name; repeated names stand repeatedly. */
+void envelope_put_headers(struct json_out *out, const struct rule_header *headers, size_t count);
 /* Reads what envelope_encode wrote. Slices of `json` and of the arena. STATUS_CORRUPT when it is
  * not such a text. */
 enum status envelope_decode(struct bytes json, struct arena *arena, struct envelope *out,

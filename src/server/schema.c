@@ -10,6 +10,11 @@
 #define NUMBER            "{\"type\":\"number\"}"
 #define BOOLEAN           "{\"type\":\"boolean\"}"
 #define STRINGS           "{\"type\":\"object\",\"additionalProperties\":" STRING "}"
+#define ANY_BYTES(more)                                                                            \
+    "{\"description\":\"a text; an object with its base64 where it is none\",\"anyOf\":[" STRING  \
+    ",{\"type\":\"object\",\"required\":[\"base64\"],\"properties\":{\"base64\":" STRING "}}" more "]}"
+#define HEADERS           "{\"type\":\"object\",\"additionalProperties\":" ANY_BYTES("") "}"
+#define KEY               ANY_BYTES(",{\"type\":\"null\"}")
 #define COUNTS            "{\"type\":\"object\",\"additionalProperties\":" INTEGER "}"
 #define ARRAY(items)      "{\"type\":\"array\",\"items\":" items "}"
 #define REF(name)         "{\"$ref\":\"#/components/schemas/" name "\"}"
@@ -113,8 +118,8 @@ const struct schema schemas[] = {
         NEXT("lease", TEXT("to answer with"))
         NEXT("attempt", COUNT("that this is, from 1"))
         NEXT("replay", COUNT("0 before the first replay"))
-        NEXT("key", NULLABLE)
-        NEXT("headers", STRINGS)
+        NEXT("key", KEY)
+        NEXT("headers", HEADERS)
         NEXT("content_type", STRING)
         NEXT("body", ANY("as JSON or text"))
         NEXT("body_base64", TEXT("when the body is not UTF-8")))},
@@ -217,8 +222,8 @@ const struct schema schemas[] = {
     {"Message", OBJECT(
         FIRST("id", STRING)
         NEXT("queue", STRING)
-        NEXT("key", NULLABLE)
-        NEXT("headers", STRINGS)
+        NEXT("key", KEY)
+        NEXT("headers", HEADERS)
         NEXT("content_type", STRING)
         NEXT("body", ANY("as JSON or text"))
         NEXT("body_base64", TEXT("when the body is not UTF-8"))
