@@ -84,6 +84,7 @@ struct envelope {
     struct bytes replay;   /* the id of the replay that last sent it */
     bool edited;           /* its body is not the one that first died; that one is kept */
     uint32_t compensating; /* replaying: the attempt of its compensation that is next; 0: none */
+    bool to_origin;        /* replaying: it goes to its origin; resolved: it is there (comeback.h) */
 };
 
 enum envelope_part {

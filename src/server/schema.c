@@ -287,6 +287,7 @@ const struct schema schemas[] = {
         NEXT("replay", NULLABLE)
         NEXT("replayed_at", TIME)
         NEXT("edited", BOOLEAN)
+        NEXT("to_origin", BOOLEAN)
         NEXT("original", ANY("its body before it was edited")))},
     {"Messages", OBJECT(
         PAGE("messages", "Envelope")
