@@ -21,12 +21,12 @@ struct redis_place {
     struct clock *clock;
     struct rng *rng;
     struct redis_hand *hand;
-    struct redis_connection *work;  /* asked and answered at once */
-    struct redis_connection *fetch; /* where the server may take its time */
-    struct arena arena;             /* of the names below */
-    bool begun;                     /* what is ours at the server is at hand */
-    struct bytes consumers, hash;   /* list: keys of ours */
-    struct mono idle_until;         /* set: nothing new was there, so that it is not asked before */
+    struct redis_connection *work;       /* asked and answered at once */
+    struct redis_connection *fetch;      /* where the server may take its time */
+    struct arena arena;                  /* of the names below */
+    bool begun;                          /* what is ours at the server is at hand */
+    struct bytes consumers, hash, marks; /* list: keys of ours */
+    struct mono idle_until;              /* set: nothing new was there: it is not asked before */
 };
 
 struct redis_shape {
