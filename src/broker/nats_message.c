@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "broker/content.h"
+#include "base/content.h"
 #include "broker/nats_ack.h"
 #include "broker/nats_url.h"
 

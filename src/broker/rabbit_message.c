@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "broker/content.h"
+#include "base/content.h"
 #include "broker/rabbit_connection.h"
 #include "broker/rabbit_properties.h"
 #include "broker/rabbit_table.h"

@@ -1,7 +1,7 @@
 #include "broker/redis_message.h"
 
+#include "base/content.h"
 #include "base/json.h"
-#include "broker/content.h"
 #include "broker/redis_mark.h"
 #include "core/comeback.h"
 

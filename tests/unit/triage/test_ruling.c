@@ -249,9 +249,12 @@ static void diagnostic_headers_are_told_from_others(void **state) {
                                              "kafka_dlt-original-topic",
                                              "NServiceBus.FailedQ",
                                              "MT-Fault-Message",
+                                             "dead-letter-topic",
+                                             "dlq-original-offset",
+                                             "dlq-failed-at",
                                              "Nats-Expected-Last-Sequence"};
-    static const char *const own[] = {"x-deadline",  "traceparent",  "kafka_topic",
-                                      "Nats-Msg-Id", "content-type", "x-"};
+    static const char *const own[] = {"x-deadline",   "traceparent", "kafka_topic", "Nats-Msg-Id",
+                                      "content-type", "x-",          "dlq-owner",   "dead-letter"};
     for (size_t i = 0; i < sizeof diagnostic / sizeof *diagnostic; i++)
         assert_true(strip_is_diagnostic(bytes_of(diagnostic[i])));
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
