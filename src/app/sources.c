@@ -8,10 +8,11 @@
 #include "broker/nats_source.h"
 #include "broker/rabbit_peek.h"
 #include "broker/rabbit_source.h"
+#include "broker/redis_peek.h"
 #include "broker/redis_source.h"
 
 #ifdef IMPOUND_REDIS
-#define REDIS redis_source_check, redis_source_new, NULL
+#define REDIS redis_source_check, redis_source_new, redis_peek_new
 #else
 #define REDIS NULL, NULL, NULL
 #endif
