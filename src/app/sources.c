@@ -6,6 +6,7 @@
 #include "base/mailbox.h"
 #include "broker/kafka_source.h"
 #include "broker/nats_source.h"
+#include "broker/rabbit_peek.h"
 #include "broker/rabbit_source.h"
 #include "broker/redis_peek.h"
 #include "broker/redis_source.h"
@@ -23,7 +24,7 @@
 #endif
 
 #ifdef IMPOUND_RABBITMQ
-#define RABBITMQ rabbit_source_check, rabbit_source_new, NULL
+#define RABBITMQ rabbit_source_check, rabbit_source_new, rabbit_peek_new
 #else
 #define RABBITMQ NULL, NULL, NULL
 #endif
