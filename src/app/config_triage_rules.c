@@ -275,25 +275,18 @@ bool config_triage_rules_same(const struct config_triage_rules *a,
     return same;
 }
 
-static size_t add_dlqs(const struct config_queue *queue, struct triage_dlq *out) {
-    size_t count = 0;
-    for (size_t i = 0; i < queue->dlq_count; i++)
-        if (queue->triage[i].rules.count > 0)
-            out[count++] = (struct triage_dlq){.name = queue->dlqs[i].name,
-                                               .archive = queue->dlqs[i].archive,
-                                               .fresh_ms = queue->triage[i].fresh_ms,
-                                               .rules = queue->triage[i].rules.list,
-                                               .rule_count = queue->triage[i].rules.count};
-    return count;
-}
-
 size_t config_triage_rules_dlqs(const struct config *config, struct arena *arena,
                                 struct triage_dlq **out) {
-    size_t count = 0, most = 1;
-    for (size_t i = 0; i < config->queue_count; i++)
-        most += config->queues[i].dlq_count;
-    *out = arena_alloc(arena, most * sizeof **out);
-    for (size_t i = 0; i < config->queue_count; i++)
-        count += add_dlqs(&config->queues[i], *out + count);
+    size_t count = 0;
+    *out = arena_alloc(arena, config->dlq_count * sizeof **out);
+    for (size_t i = 0; i < config->dlq_count; i++) {
+        const struct config_dlq *dlq = &config->dlqs[i];
+        if (dlq->triage->rules.count > 0)
+            (*out)[count++] = (struct triage_dlq){.name = dlq->dlq->name,
+                                                  .archive = dlq->dlq->archive,
+                                                  .fresh_ms = dlq->triage->fresh_ms,
+                                                  .rules = dlq->triage->rules.list,
+                                                  .rule_count = dlq->triage->rules.count};
+    }
     return count;
 }

@@ -80,9 +80,6 @@ static void tell(void *arg, const char *type, struct bytes json) {
 
 static void make_check(struct replay_plant *plant, struct bytes dlq,
                        const struct config_handler *config) {
-    for (const struct check *check = plant->checks; check; check = check->next)
-        if (bytes_eq(check->dlq, dlq))
-            return; /* queues may share a DLQ */
     struct check *check = memory_new(sizeof *check);
     *check =
         (struct check){plant->checks, dlq, plant->options.make_handler(plant->options.arg, config)};
@@ -91,11 +88,9 @@ static void make_check(struct replay_plant *plant, struct bytes dlq,
 
 static void make_checks(struct replay_plant *plant) {
     const struct config *config = plant->options.current->started;
-    for (size_t q = 0; q < config->queue_count; q++)
-        for (size_t d = 0; d < config->queues[q].dlq_count; d++)
-            if (config->queues[q].triage[d].check)
-                make_check(plant, config->queues[q].dlqs[d].name,
-                           config->queues[q].triage[d].check);
+    for (size_t i = 0; i < config->dlq_count; i++)
+        if (config->dlqs[i].triage->check)
+            make_check(plant, config->dlqs[i].dlq->name, config->dlqs[i].triage->check);
 }
 
 enum status replay_plant_new(const struct replay_plant_options *options, struct replay_plant **out,

@@ -40,13 +40,15 @@ struct parcel *nats_message_read(natsMsg *message) {
     held->body = arena_dup(&held->arena, (struct bytes){natsMsg_GetData(message),
                                                         (size_t)natsMsg_GetDataLength(message)});
     read_headers(message, held);
-    if (!envelope->content_type.ptr)
+    bool typed = envelope->content_type.ptr != NULL;
+    if (!typed)
         envelope->content_type = content_looks(held->body);
     nats_place_name(&(struct nats_place){.stream = ack.stream,
                                          .consumer = ack.consumer,
                                          .subject = bytes_of(natsMsg_GetSubject(message)),
                                          .sequence = ack.sequence,
-                                         .delivered = ack.delivered},
+                                         .delivered = ack.delivered,
+                                         .typed = typed},
                     held);
     envelope->state = STATE_QUEUED;
     envelope->created_at = ack.stored_at;
@@ -91,9 +93,17 @@ static natsStatus add_header(natsMsg *message, struct bytes name, struct bytes v
     return natsMsgHeader_Add(message, arena_cstr(arena, name), arena_cstr(arena, value));
 }
 
+static bool is_typed(const struct sink_item *item) {
+    struct json origin, member;
+    if (item->origin.len && json_parse(item->origin, &origin, NULL) == STATUS_OK &&
+        !json_get(origin, NATS_PLACE_TYPED, &member))
+        return false;
+    return item->content_type.len > 0;
+}
+
 static natsStatus add_headers(natsMsg *message, const struct sink_item *item, struct arena *arena) {
     natsStatus status = add_header(message, BYTES("Nats-Msg-Id"), item->id, arena);
-    if (status == NATS_OK && item->content_type.len)
+    if (status == NATS_OK && is_typed(item))
         status = add_header(message, BYTES("Content-Type"), item->content_type, arena);
     if (status == NATS_OK && item->key.ptr && !has_any(item->key, "\r\n"))
         status = add_header(message, BYTES(NATS_HEADERS_KEY), item->key, arena);

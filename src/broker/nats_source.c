@@ -20,7 +20,7 @@
 #include "broker/station.h"
 
 enum {
-    NATS_AT_HAND = 512,   /* messages fetched and asked for that nobody received yet, at most */
+    NATS_AT_HAND = 512,    /* messages fetched and asked for that nobody received yet, at most */
     NATS_PULL_LEAST = 128, /* fewer are only asked for when none is */
     NATS_PULL_EXPIRES_MS = 1000,
     NATS_PULL_LATE_MS = 1000, /* after which a pull that did not say that it is over is */

@@ -24,7 +24,7 @@ static const struct story_line what[] = {
     {"reason", "reason", NULL},
     {"rule", "rule", NULL},
     {"why", "why", NULL},
-    {"key", "message.key", NULL},
+    {"key", "message.key", field_any},
     {"blocked by", "blocked_by", NULL},
     {"attempts", "attempts", NULL},
     {"max attempts", "max_attempts", NULL},

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/uuid.h"
+#include "engine/origin.h"
 
 enum {
     AT_ONCE = 64,
@@ -21,7 +22,7 @@ bool intake_is_server(const struct queue *queue) {
 }
 
 bool intake_is_fresh(const struct flight *flight) {
-    return flight->held->seq == 0 && !flight->report;
+    return (flight->held->seq == 0 || flight->returning) && !flight->report;
 }
 
 /* ---- is anything wanted? ---- */
@@ -132,7 +133,8 @@ static bool admit(struct queue *queue, struct store_held *held, bool known) {
     envelope->retry_after_ms = -1;
     if (envelope->created_at.ms == WALL_NEVER.ms)
         envelope->created_at = queue->engine->now.wall;
-    return !wait_for_twin(queue, held) && !is_held(queue, held, known) && !is_poison(queue, held);
+    return !wait_for_twin(queue, held) && !is_held(queue, held, known) &&
+           !origin_comes_back(queue, held) && !is_poison(queue, held);
 }
 
 /* Which of them the store may hold; asked for all at once, since most brokers cannot say that they

@@ -44,7 +44,28 @@ static const struct mistake_case file_cases[] = {
     {TOP("^zzzzzz: 1"), "unknown key \"zzzzzz\" in the top level"},
     {TOP("store: sqlite:a\n^store: sqlite:b"),
      "duplicate key \"store\": it stands already at line 1"},
-    {TOP("^adopt: [{name: legacy}]"), "adopt is not in this version"},
+    {TOP("adopt: ^3"), "adopt: expected a list of at most 100 entries such as {name: legacy, "
+                       "source: URL}, got \"3\""},
+    {TOP("adopt: [^{name: legacy}]"), "adopt[0] has no source"},
+#ifdef IMPOUND_REDIS
+    {TOP("adopt: [^{source: \"redis://h/0?list=a\"}]"), "adopt[0] has no name"},
+    {TOP("adopt: [{name: ^a/b, source: \"redis://h/0?list=a\"}]"),
+     "the name of a place in adopt " NAMES "\"a/b\""},
+    {TOP("adopt: [{name: a, source: ^builtin}]"),
+     "source: expected a URL such as amqp://127.0.0.1/?queue=orders-dlq, got \"builtin\""},
+    {TOP("adopt: [{name: a, source: ^\"sqs://eu/orders\"}]"),
+     "source sqs:// is not in this version"},
+    {TOP("adopt: [{name: a, source: \"redis://h/0?list=a\", mode: ^steal}]"),
+     "mode: expected peek or take, got \"steal\""},
+    {TOP("adopt:\n- {name: a, source: \"redis://h/0?list=a\"}\n"
+         "- ^{name: a, source: \"redis://h/0?list=b\"}"),
+     "a second entry named \"a\" in adopt"},
+    {TOP("adopt: [{name: a, ^queues: b, source: \"redis://h/0?list=a\"}]"),
+     "unknown key \"queues\" in adopt[0] of the top level. Did you mean \"queue\"?"},
+    {TOP("adopt: [{name: a, source: \"redis://h/0?list=a\"}]\n"
+         "dlqs: {a.dlq: {on_full: ^spill}}"),
+     "on_full: spill needs an archive for DLQ \"a.dlq\", such as archive: \"file:archive/\""},
+#endif
     {TOP("alerts: {to: [{name: pager, pagerduty: ^\"${NOT_SET}\"}]}"),
      "pagerduty: the environment has no ${NOT_SET}; set it, or write \"$${\" for a plain \"${\""},
     {TOP("alerts: {to: [^{name: chat}]}"),
@@ -126,7 +147,7 @@ static const struct mistake_case queue_cases[] = {
 #ifdef IMPOUND_REDIS
     {Q("source: ^\"redis://h/0?lst=q\""),
      "source: this URL is not right: unknown parameter \"lst\": "
-     "there are list, stream, group, idle, ca"},
+     "there are list, stream, zset, asynq, group, idle, ca"},
 #endif
 #ifndef IMPOUND_NATS
     {Q("source: ^nats://h?stream=S"), "source nats:// is not in this build, which has no libnats"},
@@ -399,7 +420,7 @@ static const struct mistake_case dlq_cases[] = {
     {Q("dlq: {^ownr: a}"), "unknown key \"ownr\" in dlq of queue \"q\". Did you mean \"owner\"?"},
     {TOP("dlqs: ^[q.dlq]"), "dlqs: expected a mapping of DLQs by name, got a list"},
     {TOP("dlqs: {q.dlq: {^route: {a: b}}}"), "unknown key \"route\" in DLQ \"q.dlq\""},
-    {TOP("dlqs: {^other.dlq: {cap: 3}}"), "no queue sends to DLQ \"other.dlq\""},
+    {TOP("dlqs: {^other.dlq: {cap: 3}}"), "neither a queue nor adopt sends to DLQ \"other.dlq\""},
     {TOP("dlqs: {q.dlq: {on_full: ^spill}}"),
      "on_full: spill needs an archive for DLQ \"q.dlq\", such as archive: \"file:archive/\""},
     {"queues:\n"

@@ -26,6 +26,12 @@ static const char *const configs[] = {
     "queues: {q: {handler: {http: \"http://h\"}}}",
     "queues: {q: {handler: lease}, r: {handler: {lease: {}, reply: {store: 1h}}, concurrency: 3}}",
     "queues: {q: {handler: callback}}",
+#ifdef IMPOUND_REDIS
+    "adopt: [{name: legacy, source: \"redis://h/0?list=${HOME}\"}]",
+    "queues: {q: {handler: lease}}\n"
+    "adopt: [{name: \"off\", source: \"redis://h/0?list=a\", mode: take, dlq: q.dlq, queue: a b}]\n"
+    "dlqs: {q.dlq: {owner: me}}",
+#endif
     "queues: {\"off\": {handler: {exec: [\"./a b\", \"null\", \"\\\"x\\\"\\n\", \"3\", é]}}}",
     "server: {listen: \"[::1]:0\", auth: none, max_body: 1000, drain: 90s, jq_timeout: 50ms}\n"
     "store: sqlite:sub/i.db\n"

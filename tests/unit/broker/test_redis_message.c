@@ -66,7 +66,7 @@ static void fields_beside_a_body_are_key_type_and_headers(void **state) {
     assert_bytes(envelope->headers[1].value, "t2");
     assert_int_equal(envelope->created_at.ms, 1700000000123);
     assert_bytes(envelope->source, "{\"kind\":\"redis\",\"stream\":\"orders\",\"group\":\"g\","
-                                   "\"entry\":\"1700000000123-7\"}");
+                                   "\"entry\":\"1700000000123-7\",\"content_type\":true}");
     store_held_free(held);
 }
 
@@ -77,6 +77,10 @@ static void without_a_body_one_field_is_it_and_several_are_an_object(void **stat
     struct store_held *one = entry(fields, 1), *two = entry(fields, 2);
     assert_bytes(one->body, "plain");
     assert_null(one->envelope.key.ptr);
+    assert_bytes(one->envelope.source, "{\"kind\":\"redis\",\"stream\":\"orders\",\"group\":\"g\","
+                                       "\"entry\":\"1700000000123-7\",\"field\":\"key\"}");
+    assert_bytes(two->envelope.source, "{\"kind\":\"redis\",\"stream\":\"orders\",\"group\":\"g\","
+                                       "\"entry\":\"1700000000123-7\",\"fields\":true}");
     assert_bytes(two->body, "{\"key\":\"plain\",\"b\\\"\":\"2\"}");
     assert_bytes(two->envelope.content_type, "application/json");
     assert_int_equal(two->envelope.header_count, 0);

@@ -62,11 +62,14 @@ export interface Attempt {
   compensation?: boolean;
 }
 
+/* A text, or bytes that are none. */
+export type Bytes = string | { base64: string };
+
 export interface Message {
   id: string;
   queue: string;
-  key: string | null;
-  headers: Record<string, string>;
+  key: Bytes | null;
+  headers: Record<string, Bytes>;
   content_type: string;
   body?: unknown;
   body_base64?: string;
