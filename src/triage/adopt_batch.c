@@ -19,7 +19,7 @@ struct batch {
     struct arena arena;
     struct store_op ops[2 * ADOPT_AT_ONCE];
     size_t op_count;
-    struct store_held *letters[ADOPT_AT_ONCE]; /* that the ops are about */
+    struct store_held *letters[2 * ADOPT_AT_ONCE]; /* that the ops are about */
     size_t letter_count;
     /* Of the messages, in their order: */
     struct adopt_identity identities[ADOPT_AT_ONCE];
@@ -78,7 +78,7 @@ static enum status give_id(struct batch *batch, struct store_held *held) {
     return STATUS_OK;
 }
 
-static enum status make_letter(struct batch *batch, struct store_held *held) {
+static void make_letter(struct batch *batch, struct store_held *held) {
     const struct adopt_entry *entry = batch->place->entry;
     const struct adopt_options *options = &batch->place->adopt->options;
     struct envelope *envelope = &held->envelope;
@@ -94,7 +94,6 @@ static enum status make_letter(struct batch *batch, struct store_held *held) {
         envelope->created_at = batch->now.wall;
     envelope->read_only = entry->mode == ADOPT_PEEK;
     hash_body(held);
-    return give_id(batch, held);
 }
 
 /* ---- what is to be done with one ---- */
@@ -110,33 +109,67 @@ static struct store_held *letter_of(struct batch *batch, const struct store_held
     struct store_held *letter = store_held_new();
     letter->envelope = held->envelope;
     letter->body = held->body;
+    make_letter(batch, letter);
     return batch->letters[batch->letter_count++] = letter;
 }
 
-static enum status add_new(struct batch *batch, const struct store_held *message,
-                           struct adopt_seen *seen) {
-    struct store *store = batch->triage->store;
-    if (batch->room == 0) {
-        batch->full = true;
-        return STATUS_OK;
-    }
-    struct store_held *held = letter_of(batch, message);
-    struct envelope *envelope = &held->envelope;
-    enum status status = make_letter(batch, held);
-    if (status != STATUS_OK)
-        return status;
-    batch->room--;
-    batch->ops[batch->op_count++] =
-        (struct store_op){.kind = STORE_PUT,
-                          .queue = store->vtable->queue_number(store, envelope->queue),
-                          .envelope = envelope,
-                          .body = held->body};
+static void remember_letter(struct batch *batch, struct adopt_seen *seen,
+                            const struct envelope *envelope) {
     seen->as = envelope->read_only ? ADOPT_PEEKED : ADOPT_OURS;
     seen->letter = envelope->letter_id;
     seen->queue = envelope->queue;
     batch->ops[batch->op_count++] = remember(batch, seen);
     batch->adopted++;
+}
+
+static enum status put_letter(struct batch *batch, struct store_held *held,
+                              struct adopt_seen *seen) {
+    struct store *store = batch->triage->store;
+    enum status status = give_id(batch, held);
+    if (status != STATUS_OK)
+        return status;
+    batch->ops[batch->op_count++] =
+        (struct store_op){.kind = STORE_PUT,
+                          .queue = store->vtable->queue_number(store, held->envelope.queue),
+                          .envelope = &held->envelope,
+                          .body = held->body};
+    remember_letter(batch, seen, &held->envelope);
+    batch->room--;
     return STATUS_OK;
+}
+
+/* It was sent to its origin: the same letter again, or a second copy of it. One that is not known
+ * yet to have arrived there waits. */
+static enum status put_again(struct batch *batch, enum comeback_is is, struct store_held *letter,
+                             const struct store_held *came, struct adopt_seen *seen) {
+    batch->letters[batch->letter_count++] = letter;
+    if (is == COMEBACK_EARLY)
+        return err_set(batch->err, STATUS_BUSY, "letter %.*s is still being sent",
+                       BYTES_ARG(letter->envelope.letter_id));
+    if (is == COMEBACK_HELD) {
+        batch->known++;
+        return STATUS_OK;
+    }
+    batch->ops[batch->op_count++] = adopt_comeback_op(batch->triage->store, letter, came);
+    remember_letter(batch, seen, &letter->envelope);
+    batch->room--;
+    return STATUS_OK;
+}
+
+static enum status add_new(struct batch *batch, const struct store_held *message,
+                           struct adopt_seen *seen) {
+    enum comeback_is is;
+    struct store_held *letter;
+    if (batch->room == 0) {
+        batch->full = true;
+        return STATUS_OK;
+    }
+    struct store_held *came = letter_of(batch, message);
+    enum status status = adopt_comeback_find(batch->triage->store, came, &is, &letter, batch->err);
+    if (status != STATUS_OK)
+        return status;
+    return is == COMEBACK_STRANGER ? put_letter(batch, came, seen)
+                                   : put_again(batch, is, letter, came, seen);
 }
 
 /* One whose letter is not there is new. */
@@ -191,10 +224,31 @@ static void note(struct batch *batch) {
     batch->adopted = batch->known = batch->taken = 0;
 }
 
+/* A letter that comes back may have been changed by somebody else since it was read, or be twice in
+ * one commit: nothing was seen then, and it is looked at again. */
+static enum status forget_skipped(struct batch *batch) {
+    struct store_op drops[ADOPT_AT_ONCE];
+    size_t count = 0;
+    for (size_t i = 0; i + 1 < batch->op_count; i++)
+        if (batch->ops[i].skipped && batch->ops[i].from == 1u << STATE_RESOLVED) {
+            drops[count] = batch->ops[i + 1];
+            drops[count++].keep.value = BYTES_NONE;
+        }
+    if (count == 0)
+        return STATUS_OK;
+    enum status status = triage_commit(batch->triage, drops, count, batch->err);
+    return status != STATUS_OK ? status
+                               : err_set(batch->err, STATUS_BUSY,
+                                         "a letter that came back was "
+                                         "being changed");
+}
+
 static enum status flush(struct batch *batch) {
     enum status status = STATUS_OK;
     if (batch->op_count > 0)
         status = triage_commit(batch->triage, batch->ops, batch->op_count, batch->err);
+    if (status == STATUS_OK)
+        status = forget_skipped(batch);
     if (status == STATUS_OK) {
         note(batch);
         batch->safe = batch->done;

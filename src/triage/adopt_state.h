@@ -8,6 +8,7 @@
 
 #include "base/mailbox.h"
 #include "base/map.h"
+#include "core/comeback.h"
 #include "triage/adopt.h"
 #include "triage/adopt_identity.h"
 
@@ -88,6 +89,15 @@ struct store_op adopt_seen_own_op(struct store *store, struct store_held *letter
 void adopt_seen_forget_counts(struct adopt_place *place);
 /* Those that were peeked, were not taken since, and did not come: from now on ours. */
 enum status adopt_seen_release(struct adopt_place *place, struct err *err);
+
+/* adopt_comeback.c: a letter that was sent to its origin, dead again. `came` is what it would be as
+ * a letter of its own. *letter: the one that it is, to be freed; NULL: none. */
+enum status adopt_comeback_find(struct store *store, const struct store_held *came,
+                                enum comeback_is *is, struct store_held **letter, struct err *err);
+/* The op by which it is dead again; changes `letter`, and borrows from both until it is submitted.
+ */
+struct store_op adopt_comeback_op(struct store *store, struct store_held *letter,
+                                  const struct store_held *came);
 
 /* adopt_batch.c: makes letters of what a broker gave. The first *done of them are safe; fewer than
  * all on trouble, or where the DLQ is full. Messages stay the caller's, as they are. */

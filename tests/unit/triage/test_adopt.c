@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "broker/fake_broker.h"
+#include "core/comeback.h"
 #include "store/fake_store.h"
 #include "test.h"
 
@@ -30,7 +31,8 @@ static struct clock test_clock = {read_clock};
 
 static struct {
     const char *bodies[PEEKED_MAX];
-    bool exact; /* they have coordinates */
+    bool exact;          /* they have coordinates */
+    const char *mark[2]; /* the letter that they were, and its round; NULL: none */
     size_t count, next;
     enum status trouble;
     bool none; /* it cannot be looked at */
@@ -48,6 +50,13 @@ static struct store_held *message_of(size_t number) {
              number);
     held->envelope.source = arena_dup(&held->arena, bytes_of(text));
     held->envelope.content_type = BYTES("application/json");
+    if (lying.mark[0]) {
+        struct rule_header *headers = arena_alloc(&held->arena, 2 * sizeof *headers);
+        headers[0] = (struct rule_header){BYTES(COMEBACK_LETTER), bytes_of(lying.mark[0])};
+        headers[1] = (struct rule_header){BYTES(COMEBACK_REPLAYS), bytes_of(lying.mark[1])};
+        held->envelope.headers = headers;
+        held->envelope.header_count = 2;
+    }
     held->body = arena_dup(&held->arena, bytes_of(lying.bodies[number]));
     return held;
 }
@@ -476,6 +485,109 @@ static void an_id_that_is_held_stays_another_messages(void **state) {
     }
 }
 
+/* ---- coming back ---- */
+
+static void put_sent(enum state as) {
+    struct envelope envelope = {.id = BYTES("o-1"),
+                                .letter_id = BYTES("l-1"),
+                                .queue = BYTES("orders"),
+                                .dlq = BYTES("legacy.dlq"),
+                                .state = as,
+                                .resolution =
+                                    as == STATE_RESOLVED ? RESOLUTION_REPLAYED : RESOLUTION_NONE,
+                                .replays = 1,
+                                .to_origin = true,
+                                .reason = BYTES("timeout"),
+                                .source = BYTES("{\"kind\":\"fake\"}"),
+                                .retry_after_ms = -1,
+                                .created_at = now.wall,
+                                .dead_at = now.wall};
+    struct store_op op = {.kind = STORE_PUT,
+                          .queue = store->vtable->queue_number(store, envelope.queue),
+                          .envelope = &envelope,
+                          .body = BYTES("1")};
+    assert_int_equal(triage_commit(&triage, &op, 1, &err), STATUS_OK);
+}
+
+static void assert_came_back(bool read_only) {
+    struct envelope *found;
+    assert_int_equal(letters(&found), 1);
+    assert_bytes(found[0].letter_id, "l-1");
+    assert_int_equal(found[0].state, STATE_PENDING_REVIEW);
+    assert_int_equal(found[0].resolution, RESOLUTION_NONE);
+    assert_int_equal(found[0].cause, CAUSE_ADOPTED);
+    assert_int_equal(found[0].replays, 1);
+    assert_int_equal(found[0].history_count, 1);
+    assert_int_equal(found[0].history[0].replay, 1);
+    assert_int_equal(found[0].header_count, 0);
+    assert_true(found[0].read_only == read_only && !found[0].to_origin);
+}
+
+static void what_died_again_where_it_was_sent_to_is_the_same_letter(void **state) {
+    (void)state;
+    put_sent(STATE_RESOLVED);
+    lying.mark[0] = "l-1";
+    lying.mark[1] = "1";
+    lie("1");
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().adopted, 1);
+    assert_came_back(true);
+    end_life();
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().known, 1);
+    assert_came_back(true);
+}
+
+static void without_headers_its_id_and_body_tell(void **state) {
+    (void)state;
+    entry.queue = BYTES("orders");
+    put_sent(STATE_RESOLVED);
+    push("o-1", "1");
+    begin_life(ADOPT_TAKE);
+    assert_int_equal(step().adopted, 1);
+    assert_int_equal(fake_server_count(server), 0);
+    assert_came_back(false);
+    push("o-1", "another body");
+    assert_int_equal(step().adopted, 2);
+    assert_letters(0, 2);
+}
+
+static void two_copies_of_what_came_back_are_one(void **state) {
+    (void)state;
+    put_sent(STATE_RESOLVED);
+    lying.exact = true;
+    lying.mark[0] = "l-1";
+    lying.mark[1] = "1";
+    lie("1");
+    lie("1");
+    begin_life(ADOPT_PEEK);
+    step();
+    assert_int_equal(step_later(LATER_MS).state, ADOPT_DONE);
+    assert_came_back(true);
+}
+
+static void what_is_still_being_sent_is_looked_at_again(void **state) {
+    (void)state;
+    struct store_held *held;
+    put_sent(STATE_REPLAYING);
+    lying.mark[0] = "l-1";
+    lying.mark[1] = "1";
+    lie("1");
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().state, ADOPT_WAITING);
+    assert_int_equal(store->vtable->get(store, BYTES_NONE, BYTES("l-1"), &held, &err), STATUS_OK);
+    held->envelope.state = STATE_RESOLVED;
+    held->envelope.resolution = RESOLUTION_REPLAYED;
+    struct store_op op = {.kind = STORE_UPDATE,
+                          .queue = store->vtable->queue_number(store, BYTES("orders")),
+                          .seq = held->seq,
+                          .envelope = &held->envelope};
+    assert_int_equal(triage_commit(&triage, &op, 1, &err), STATUS_OK);
+    store_held_free(held);
+    assert_int_equal(step_later(LATER_MS).state, ADOPT_DONE);
+    assert_came_back(true);
+}
+
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, start, end)
     const struct CMUnitTest tests[] = {
@@ -494,6 +606,10 @@ int main(void) {
         CASE(what_left_its_broker_before_it_was_taken_can_be_decided_about),
         CASE(trouble_of_the_broker_is_told_while_it_lasts),
         CASE(an_id_that_is_held_stays_another_messages),
+        CASE(what_died_again_where_it_was_sent_to_is_the_same_letter),
+        CASE(without_headers_its_id_and_body_tell),
+        CASE(two_copies_of_what_came_back_are_one),
+        CASE(what_is_still_being_sent_is_looked_at_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
