@@ -1,9 +1,11 @@
 """Dead letters that others left in Redis, adopted from the real server: by looking, then by taking."""
+import base64
 import json
 import os
+import shutil
 import subprocess
 import sys
-import time
+import zlib
 
 import pytest
 
@@ -244,3 +246,175 @@ def test_trouble_is_told_and_ends_by_itself(serve, tmp_path):
         assert impound("check", "-c", ours.config_path, "--connect").returncode == 0
     finally:
         server.close()
+
+
+# ---- Sidekiq ----
+
+def sidekiq_job(number, **more):
+    """A job as Sidekiq's dead set has it: its backtrace deflated, in base64."""
+    trace = [f"app/jobs/price.rb:{number}:in `perform'", "sidekiq/processor.rb:202:in `execute_job'"]
+    return {"retry": True, "queue": "critical", "class": "PriceJob", "args": [number, {"pin": "110001", "p": 1.0}],
+            "jid": f"{number:024x}", "created_at": 1700000000.25, "enqueued_at": 1700000001.5,
+            "error_message": f"order {number} has no price", "error_class": "KeyError",
+            "failed_at": 1700000002.125, "retry_count": 25, "retried_at": 1700000900.75,
+            "error_backtrace": base64.b64encode(zlib.compress(json.dumps(trace).encode())).decode(), **more}
+
+
+def bury_jobs(there, count):
+    jobs = [json.dumps(sidekiq_job(number), separators=(",", ":")) for number in range(count)]
+    there.zadd("dead", {job: 1700001000 + number for number, job in enumerate(jobs)})
+    return jobs
+
+
+def test_sidekiqs_dead_set_is_looked_at_then_taken(serve, redis, there):
+    bury_jobs(there, 300)
+    before = everything(there)
+    source = redis.url("zset=dead")
+    server = serve(adoption.QUEUES, adopt=adoption.entry(source))
+    assert adoption.looked(server)["adopted"] == 300
+    assert everything(there) == before
+    letter = adoption.whole(server)[7]
+    assert letter["context"]["adopted"]["convention"] == "sidekiq"
+    assert letter["message"]["id"] == f"{7:024x}" and letter["message"]["queue"] == "critical"
+    assert letter["source"] == {"kind": "redis", "list": "queue:critical"}
+    assert letter["task"] == {"id": f"{7:024x}", "type": "PriceJob"}
+    assert letter["attempts"] == 26 and letter["max_attempts"] == 26
+    assert letter["failure"]["error_type"] == "KeyError"
+    assert letter["failure"]["error_message"] == "order 7 has no price"
+    assert "app/jobs/price.rb:7" in letter["failure"]["stack_trace"]
+    assert letter["first_failure_at"] == "2023-11-14T22:13:22.125Z"
+    assert letter["last_failure_at"] == "2023-11-14T22:28:20.750Z"
+    failed = {"error_message", "error_class", "failed_at", "retry_count", "retried_at", "error_backtrace"}
+    job = {name: value for name, value in sidekiq_job(7).items() if name not in failed}
+    assert letter["message"]["size"] == len(json.dumps(job, separators=(",", ":"))), "byte for byte, but for the failure"
+    assert letter["message"]["body"] == job
+    adoption.cannot_be_decided(server, letter)
+
+    adoption.restart(server, adoption.entry(source, "take"))
+    eventually(lambda: there.zcard("dead") == 0, "each is removed")
+    assert adoption.view(server)["taken"] == 300 and server.dlq(adoption.DLQ)["depth"] == 300
+    bury_jobs(there, 301)
+    eventually(lambda: there.zcard("dead") == 0, "what is buried again is known, and the new one is taken")
+    assert server.dlq(adoption.DLQ)["depth"] == 301
+
+
+def test_kill_9_while_taking_from_a_set_loses_and_doubles_nothing(serve, redis, there):
+    total = scaled(10000, least=1000)
+    bury_jobs(there, total)
+    server = serve(adoption.QUEUES, adopt=adoption.entry(redis.url("zset=dead"), "take"))
+    for life in range(4):
+        eventually(lambda: server.dlq(adoption.DLQ).get("depth", 0) >= total * (life + 1) // 6, "it takes some")
+        server.kill()
+        assert there.zcard("dead") > 0 or life == 3
+        server.start()
+    eventually(lambda: there.zcard("dead") == 0, "all are taken and removed")
+    assert server.dlq(adoption.DLQ)["depth"] == total
+    assert len({one["message"]["id"] for one in server.letters(adoption.DLQ)}) == total
+
+
+SIDEKIQ_WORKER = """
+require "sidekiq"
+Sidekiq.configure_server { |config| config.redis = {url: ENV.fetch("REDIS_URL")} }
+Sidekiq.configure_client { |config| config.redis = {url: ENV.fetch("REDIS_URL")} }
+class PriceJob
+  include Sidekiq::Worker
+  sidekiq_options retry: 0, backtrace: true, queue: "critical"
+  def perform(order)
+    raise KeyError, "order #{order} has no price" if Sidekiq.redis { |redis| redis.get("fixed") }.nil?
+    Sidekiq.redis { |redis| redis.incr("priced") }
+  end
+end
+ARGV.first.to_i.times { |number| PriceJob.perform_async(number) } if $PROGRAM_NAME == __FILE__
+"""
+
+
+def run_sidekiq(redis, folder, until, push=0):
+    """The real one, until so much is done."""
+    worker = folder / "worker.rb"
+    worker.write_text(SIDEKIQ_WORKER)
+    environment = {**os.environ, "REDIS_URL": f"redis://127.0.0.1:{redis.port}/0"}
+    if push:
+        subprocess.run(["ruby", str(worker), str(push)], env=environment, check=True, capture_output=True, timeout=120)
+    with open(folder / "sidekiq.log", "ab") as log:
+        process = subprocess.Popen(["sidekiq", "-r", str(worker), "-q", "critical", "-c", "2"], env=environment,
+                                   stdout=log, stderr=log, cwd=folder)
+    try:
+        eventually(until, f"Sidekiq is done; its log: {folder / 'sidekiq.log'}")
+    finally:
+        process.terminate()
+        process.wait(timeout=60)
+
+
+def test_jobs_that_the_real_sidekiq_buried(serve, redis, there, tmp_path):
+    if not shutil.which("sidekiq"):
+        pytest.skip("ruby-sidekiq is not installed")
+    run_sidekiq(redis, tmp_path, lambda: there.zcard("dead") == 5, push=5)
+    buried = [json.loads(job) for job in there.zrange("dead", 0, -1)]
+    server = serve(adoption.QUEUES, adopt=adoption.entry(redis.url("zset=dead"), "take"))
+    eventually(lambda: there.zcard("dead") == 0, "each is taken")
+    letters = by_id(adoption.whole(server))
+    assert sorted(letters) == sorted(job["jid"] for job in buried)
+    for job in buried:
+        letter = letters[job["jid"]]
+        assert letter["message"]["body"]["args"] == job["args"] and letter["message"]["queue"] == "critical"
+        assert letter["failure"]["error_type"] == "KeyError"
+        assert letter["failure"]["error_message"] == job["error_message"]
+        assert "worker.rb:9:in `perform'" in letter["failure"]["stack_trace"], "also where it is deflated"
+
+
+# ---- asynq ----
+
+# asynq's message of a task, as its own definition numbers the fields.
+TASK = [("type", 1, "string"), ("payload", 2, "bytes"), ("id", 3, "string"), ("queue", 4, "string"),
+        ("retry", 5, "int32"), ("retried", 6, "int32"), ("error_msg", 7, "string"), ("timeout", 8, "int64"),
+        ("deadline", 9, "int64"), ("unique_key", 10, "string"), ("last_failed_at", 11, "int64"),
+        ("retention", 12, "int64"), ("completed_at", 13, "int64"), ("group_key", 14, "string")]
+
+
+def task_class():
+    protobuf = pytest.importorskip("google.protobuf")
+    from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+    del protobuf
+    file = descriptor_pb2.FileDescriptorProto(name="task.proto", package="peer", syntax="proto3")
+    message = file.message_type.add(name="TaskMessage")
+    kinds = descriptor_pb2.FieldDescriptorProto
+    for name, number, kind in TASK:
+        message.field.add(name=name, number=number, label=kinds.LABEL_OPTIONAL,
+                          type=getattr(kinds, f"TYPE_{kind.upper()}"))
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    return message_factory.MessageFactory(pool).GetPrototype(pool.FindMessageTypeByName("peer.TaskMessage"))
+
+
+def archive_tasks(there, count, queue="mail"):
+    """Tasks as asynq's archive has them: an id in a set, and a hash with the message."""
+    make = task_class()
+    for number in range(count):
+        name = f"3f2504e0-4f89-41d3-9a0c-{number:012x}"
+        task = make(type="email:welcome", payload=b"\x00\xff%d" % number, id=name, queue=queue, retry=25, retried=25,
+                    error_msg=f"smtp: {number} refused", timeout=1800, unique_key=f"asynq:{{{queue}}}:unique:{number}",
+                    last_failed_at=1700000002)
+        there.hset(f"asynq:{{{queue}}}:t:{name}", mapping={
+            "msg": task.SerializeToString(), "state": "archived", "unique_key": task.unique_key})
+        there.set(task.unique_key, name)
+        there.zadd(f"asynq:{{{queue}}}:archived", {name: 1700000002 + number})
+
+
+def test_asynqs_archive_is_looked_at_then_taken(serve, redis, there):
+    archive_tasks(there, 200)
+    there.set("asynq:{mail}:unique:other", "somebody's")
+    before = everything(there)
+    source = redis.url("asynq=mail")
+    server = serve(adoption.QUEUES, adopt=adoption.entry(source))
+    assert adoption.looked(server)["adopted"] == 200
+    assert everything(there) == before
+    letter = adoption.whole(server)[3]
+    assert letter["context"]["adopted"]["convention"] == "asynq"
+    assert letter["message"]["id"] == "3f2504e0-4f89-41d3-9a0c-000000000003"
+    assert base64.b64decode(letter["message"]["body_base64"]) == b"\x00\xff3", "the payload, byte for byte"
+    assert letter["message"]["queue"] == "mail" and letter["task"]["type"] == "email:welcome"
+    assert letter["failure"]["error_message"] == "smtp: 3 refused"
+    adoption.cannot_be_decided(server, letter)
+    adoption.restart(server, adoption.entry(source, "take"))
+    eventually(lambda: there.keys("asynq:*") == [b"asynq:{mail}:unique:other"], "each task is gone, with its locks")
+    assert adoption.view(server)["taken"] == 200 and server.dlq(adoption.DLQ)["depth"] == 200
