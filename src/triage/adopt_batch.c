@@ -214,7 +214,9 @@ static enum status add(struct batch *batch, const struct store_held *held, size_
 
 static void note(struct batch *batch) {
     struct adopt *adopt = batch->place->adopt;
+    const struct adopt_options *options = &adopt->options;
     struct adopt_view *view = &batch->place->view;
+    uint64_t changed = batch->adopted + batch->taken;
     pthread_mutex_lock(&adopt->mutex);
     view->adopted += batch->adopted;
     view->known += batch->known;
@@ -222,6 +224,8 @@ static void note(struct batch *batch) {
     view->last = batch->now.wall;
     pthread_mutex_unlock(&adopt->mutex);
     batch->adopted = batch->known = batch->taken = 0;
+    if (changed > 0 && options->news)
+        options->news(options->arg, batch->place->entry, changed);
 }
 
 /* A letter that comes back may have been changed by somebody else since it was read, or be twice in
