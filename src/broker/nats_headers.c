@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "core/comeback.h"
+
 enum { ROOM_FIRST = 8 };
 
 struct nats_headers nats_headers(struct store_held *held) {
@@ -37,6 +39,29 @@ void nats_headers_add(struct nats_headers *headers, struct bytes name, struct by
     envelope->headers = headers->out;
 }
 
+/* What a letter was sent with, so that the server tells a second copy of it. */
+static bool is_ours(struct bytes name) {
+    return bytes_eq_nocase(name, BYTES("Nats-Msg-Id"));
+}
+
+static bool comes_back(const struct envelope *envelope) {
+    for (size_t i = 0; i < envelope->header_count; i++)
+        if (bytes_is(envelope->headers[i].name, COMEBACK_LETTER))
+            return true;
+    return false;
+}
+
+void nats_headers_end(struct nats_headers *headers) {
+    struct envelope *envelope = &headers->held->envelope;
+    size_t kept = 0;
+    if (!comes_back(envelope))
+        return;
+    for (size_t i = 0; i < envelope->header_count; i++)
+        if (!is_ours(headers->out[i].name))
+            headers->out[kept++] = headers->out[i];
+    envelope->header_count = kept;
+}
+
 void nats_headers_read(struct bytes block, struct store_held *held) {
     struct nats_headers headers = nats_headers(held);
     struct bytes line;
@@ -48,4 +73,5 @@ void nats_headers_read(struct bytes block, struct store_held *held) {
             nats_headers_add(&headers, bytes_cut(line, 0, colon),
                              bytes_trim(bytes_cut(line, colon + 1, line.len)));
     }
+    nats_headers_end(&headers);
 }

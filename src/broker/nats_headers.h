@@ -18,6 +18,8 @@ struct nats_headers {
 struct nats_headers nats_headers(struct store_held *held); /* which has none so far */
 /* At most ENVELOPE_HEADERS_MAX are kept. */
 void nats_headers_add(struct nats_headers *headers, struct bytes name, struct bytes value);
+/* There are no more. */
+void nats_headers_end(struct nats_headers *headers);
 /* All of them as they travel: "NATS/1.0\r\nname: value\r\n…\r\n". */
 void nats_headers_read(struct bytes block, struct store_held *held);
 

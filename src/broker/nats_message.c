@@ -27,6 +27,7 @@ static void read_headers(natsMsg *message, struct store_held *held) {
         return;
     for (int i = 0; i < count; i++)
         add_values(&headers, message, names[i]);
+    nats_headers_end(&headers);
     free(names);
 }
 
@@ -40,15 +41,13 @@ struct parcel *nats_message_read(natsMsg *message) {
     held->body = arena_dup(&held->arena, (struct bytes){natsMsg_GetData(message),
                                                         (size_t)natsMsg_GetDataLength(message)});
     read_headers(message, held);
-    bool typed = envelope->content_type.ptr != NULL;
-    if (!typed)
+    if (!envelope->content_type.ptr)
         envelope->content_type = content_looks(held->body);
     nats_place_name(&(struct nats_place){.stream = ack.stream,
                                          .consumer = ack.consumer,
                                          .subject = bytes_of(natsMsg_GetSubject(message)),
                                          .sequence = ack.sequence,
-                                         .delivered = ack.delivered,
-                                         .typed = typed},
+                                         .delivered = ack.delivered},
                     held);
     envelope->state = STATE_QUEUED;
     envelope->created_at = ack.stored_at;
@@ -93,17 +92,9 @@ static natsStatus add_header(natsMsg *message, struct bytes name, struct bytes v
     return natsMsgHeader_Add(message, arena_cstr(arena, name), arena_cstr(arena, value));
 }
 
-static bool is_typed(const struct sink_item *item) {
-    struct json origin, member;
-    if (item->origin.len && json_parse(item->origin, &origin, NULL) == STATUS_OK &&
-        !json_get(origin, NATS_PLACE_TYPED, &member))
-        return false;
-    return item->content_type.len > 0;
-}
-
 static natsStatus add_headers(natsMsg *message, const struct sink_item *item, struct arena *arena) {
     natsStatus status = add_header(message, BYTES("Nats-Msg-Id"), item->id, arena);
-    if (status == NATS_OK && is_typed(item))
+    if (status == NATS_OK && item->content_type.len)
         status = add_header(message, BYTES("Content-Type"), item->content_type, arena);
     if (status == NATS_OK && item->key.ptr && !has_any(item->key, "\r\n"))
         status = add_header(message, BYTES(NATS_HEADERS_KEY), item->key, arena);

@@ -20,14 +20,10 @@ void nats_place_put(const struct nats_place *place, struct json_out *out) {
     put_text(out, "subject", place->subject);
     json_key(out, "sequence");
     json_put_i64(out, (int64_t)place->sequence);
-    if (place->delivered) {
-        json_key(out, "delivered");
-        json_put_i64(out, (int64_t)place->delivered);
-    }
-    if (place->typed) {
-        json_key(out, NATS_PLACE_TYPED);
-        json_put_bool(out, true);
-    }
+    if (!place->delivered)
+        return;
+    json_key(out, "delivered");
+    json_put_i64(out, (int64_t)place->delivered);
 }
 
 static struct bytes source_of(const struct nats_place *place, struct arena *arena) {

@@ -10,11 +10,7 @@ struct nats_place {
     struct bytes subject;  /* empty: it is not known */
     uint64_t sequence;     /* in the stream */
     uint64_t delivered;    /* how often, this time included; 0: never */
-    bool typed;            /* it has a content type of its own */
 };
-
-/* Of the source of what had a content type of its own, and gets it again when it goes back. */
-#define NATS_PLACE_TYPED "content_type"
 
 /* Sets a message's id, STREAM:SEQUENCE, and its source, an object with "kind" and what is known. */
 void nats_place_name(const struct nats_place *place, struct store_held *held);

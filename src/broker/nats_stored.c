@@ -45,8 +45,7 @@ struct store_held *nats_stored_read(struct json answer, struct nats_stored *out)
         return NULL;
     }
     nats_headers_read(headers, held);
-    out->typed = held->envelope.content_type.ptr != NULL;
-    if (!out->typed)
+    if (!held->envelope.content_type.ptr)
         held->envelope.content_type = content_looks(held->body);
     held->envelope.state = STATE_QUEUED;
     held->envelope.created_at = out->at;

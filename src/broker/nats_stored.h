@@ -8,7 +8,6 @@ struct nats_stored {
     struct bytes subject; /* in the message's arena */
     uint64_t sequence;
     struct wall at;
-    bool typed; /* it has a content type of its own */
 };
 
 /* The message with its body, headers, key and content type, freed with store_held_free; the rest is

@@ -133,8 +133,9 @@ static bool admit(struct queue *queue, struct store_held *held, bool known) {
     envelope->retry_after_ms = -1;
     if (envelope->created_at.ms == WALL_NEVER.ms)
         envelope->created_at = queue->engine->now.wall;
-    return !wait_for_twin(queue, held) && !is_held(queue, held, known) &&
-           !origin_comes_back(queue, held) && !is_poison(queue, held);
+    /* What comes back may have the very id that its letter is held under. */
+    return !origin_comes_back(queue, held) && !wait_for_twin(queue, held) &&
+           !is_held(queue, held, known) && !is_poison(queue, held);
 }
 
 /* Which of them the store may hold; asked for all at once, since most brokers cannot say that they

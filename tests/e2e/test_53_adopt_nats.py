@@ -77,6 +77,9 @@ class Cemetery:
         info = self.node.run(lambda js: js.consumer_info(self.told, "impound"))
         return info.num_pending + info.num_ack_pending
 
+    def message(self, sequence):
+        return self.node.run(lambda js: js.get_msg(self.orders, sequence))
+
 
 def by_sequence(letters):
     return {letter["source"]["sequence"]: letter for letter in letters}
@@ -135,6 +138,32 @@ def test_messages_given_up_are_looked_at_and_then_taken(serve, nats):
     eventually(lambda: 4 in by_sequence(adoption.whole(server)), "what dies later is taken, too")
     adoption.restart(server, adoption.entry(cemetery.source))
     assert (view := adoption.looked(server))["adopted"] == 0, view
+
+
+def test_what_goes_back_is_the_message_that_was_given_up(serve, nats):
+    cemetery = Cemetery(nats)
+    bury(cemetery)
+    server = serve(adoption.QUEUES, adopt=adoption.entry(cemetery.source, "take"))
+    eventually(lambda: adoption.view(server)["adopted"] == 3, "each is taken")
+    letters = by_sequence(adoption.whole(server))
+    server.cli("replay", letters[1]["id"], letters[2]["id"], "--to", "origin", "--apply")
+    back = [cemetery.message(4), cemetery.message(5)]
+    assert {one.data for one in back} == {b'{"order": 1.0}', ODD}
+    order = next(one for one in back if one.data != ODD)
+    assert order.subject == cemetery.subject and order.headers["tenant"] == "a"
+    assert order.headers["Content-Type"] == "application/json" and order.headers["impound-key"] == "k1"
+    assert order.headers["Impound-Letter"] == letters[1]["id"]
+    for number in (1, 2):
+        letter = server.get(f"/v1/letters/{letters[number]['id']}").json
+        assert (letter["state"], letter["resolution"]) == ("resolved", "replayed")
+    server.cli("replay", letters[3]["id"], "--to", "origin", "--apply", expect=1)
+    assert server.get(f"/v1/letters/{letters[3]['id']}").json["state"] == "pending_review", "there is nothing to send"
+
+    cemetery.give_up(2, terminate={5})
+    eventually(lambda: len(server.letters(adoption.DLQ)) == 3, "given up again, they are the same letters")
+    again = {letter["id"]: letter for letter in adoption.whole(server)}
+    assert set(again) == {letter["id"] for letter in letters.values()}
+    assert [again[letters[number]["id"]]["replays"] for number in (1, 2)] == [1, 1]
 
 
 def test_a_stream_of_plain_messages_is_adopted_too(serve, nats):
