@@ -25,9 +25,11 @@ static bool read_data(struct json message, const char *name, struct arena *arena
 
 static bool read_facts(struct json message, struct arena *arena, struct nats_stored *out) {
     struct json subject, sequence, time;
-    struct bytes at;
-    return json_get(message, "subject", &subject) && json_string(subject, arena, &out->subject) &&
-           out->subject.len > 0 && json_get(message, "seq", &sequence) &&
+    struct bytes name, at;
+    if (!json_get(message, "subject", &subject) || !json_string(subject, arena, &name))
+        return false;
+    out->subject = arena_dup(arena, name); /* the answer may go before the message does */
+    return name.len > 0 && json_get(message, "seq", &sequence) &&
            bytes_u64(sequence.text, &out->sequence) && json_get(message, "time", &time) &&
            json_string(time, arena, &at) && wall_parse(at, &out->at);
 }
