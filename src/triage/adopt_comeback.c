@@ -27,6 +27,10 @@ static enum status find_mirrored(struct store *store, const struct envelope *cam
     return STATUS_NOT_FOUND;
 }
 
+static bool is_trouble(enum status status) {
+    return status != STATUS_OK && status != STATUS_NOT_FOUND && status != STATUS_CONFLICT;
+}
+
 enum status adopt_comeback_find(struct store *store, const struct store_held *came,
                                 enum comeback_is *is, struct store_held **letter, struct err *err) {
     struct comeback comeback;
@@ -36,13 +40,14 @@ enum status adopt_comeback_find(struct store *store, const struct store_held *ca
     if (read_marks(store, came, &comeback, letter, &status, err))
         *is = comeback_judge(&comeback, &(*letter)->envelope, (*letter)->envelope.queue,
                              bytes_eq((*letter)->body, came->body));
-    if (*is == COMEBACK_STRANGER) {
-        store_held_free(*letter);
-        *letter = NULL;
-        status = find_mirrored(store, &came->envelope, letter, err);
-        *is = status == STATUS_OK ? COMEBACK_HELD : COMEBACK_STRANGER;
-    }
-    return status == STATUS_NOT_FOUND || status == STATUS_CONFLICT ? STATUS_OK : status;
+    if (*is != COMEBACK_STRANGER || is_trouble(status))
+        return status;
+    store_held_free(*letter);
+    *letter = NULL;
+    status = find_mirrored(store, &came->envelope, letter, err);
+    if (status == STATUS_OK)
+        *is = COMEBACK_HELD;
+    return is_trouble(status) ? status : STATUS_OK;
 }
 
 static void note_death(struct store_held *letter, const struct envelope *came) {
