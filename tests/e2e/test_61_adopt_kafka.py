@@ -86,7 +86,7 @@ def letters_of(server, count):
 def test_each_framework_s_letters_are_read_as_it_wrote_them(serve, kafka):
     topic = kafka.make_topic("frameworks")
     kafka.produce(topic, [{"value": name, **record} for name, (record, _, _) in CASES.items()])
-    server = serve(ASIDE, adopt=[{"name": "legacy", "source": kafka.url(topic, group="impound"), "mode": "take"}])
+    server = serve(ASIDE, adopt=[{"name": "legacy", "source": kafka.url(topic, group=topic), "mode": "take"}])
     letters = letters_of(server, len(CASES))
     assert set(letters) == set(CASES)
     for name, (record, expected, key) in CASES.items():
@@ -99,14 +99,14 @@ def test_each_framework_s_letters_are_read_as_it_wrote_them(serve, kafka):
         assert letter["context"]["adopted"]["at"]["topic"] == topic
     assert letters["spring-kafka"]["failure"]["error_type"] == "java.lang.NullPointerException"
     assert letters["spring-kafka"]["context"]["group"] == "pricing"
-    eventually(lambda: kafka.lag(topic, "impound") == 0, "Kafka knows that they were taken")
+    eventually(lambda: kafka.lag(topic, topic) == 0, "Kafka knows that they were taken")
 
 
 def test_bytes_that_are_no_text_survive_an_export(serve, kafka, tmp_path):
     topic = kafka.make_topic("bytes")
     record, _, key = CASES["spring-kafka"]
     kafka.produce(topic, [{"value": b"spring-kafka", **record}])
-    server = serve(ASIDE, adopt=[{"name": "legacy", "source": kafka.url(topic, group="impound"), "mode": "take"}])
+    server = serve(ASIDE, adopt=[{"name": "legacy", "source": kafka.url(topic, group=topic), "mode": "take"}])
     letter = letters_of(server, 1)["spring-kafka"]
     line = tmp_path / "letters.ndjson"
     server.cli("export", "--dlq", "legacy.dlq", "-o", str(line))
