@@ -4,9 +4,12 @@
 
 #include "app/config_find.h"
 #include "app/sources.h"
+#include "base/json_member.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/thread.h"
+
+enum { NEWS_MAX = 2048 };
 
 struct adopt_plant {
     struct adopt_plant_options options;
@@ -46,6 +49,23 @@ static struct adopt_dlq dlq(void *arg, struct bytes name, struct arena *arena) {
     return says;
 }
 
+/* Whoever watches letters looks again. */
+static void news(void *arg, const struct adopt_entry *entry, uint64_t letters) {
+    const struct adopt_plant_options *options = &((struct adopt_plant *)arg)->options;
+    char memory[NEWS_MAX];
+    struct buf text;
+    buf_init_fixed(&text, memory, sizeof memory);
+    struct json_out json = json_out(&text);
+    json_open(&json, '{');
+    json_member_text(&json, "type", BYTES("letter"));
+    json_member_time(&json, "at", triage_now(options->triage).wall);
+    json_member_text(&json, "adopt", entry->name);
+    json_member_text(&json, "dlq", entry->dlq);
+    json_member_number(&json, "letters", letters);
+    json_close(&json, '}');
+    options->publish(options->arg, &(struct engine_event){"letter", buf_view(&text), NULL});
+}
+
 static void *run(void *arg) {
     adopt_run(arg);
     return NULL;
@@ -66,6 +86,7 @@ struct adopt_plant *adopt_plant_start(const struct adopt_plant_options *options)
                                                      .peek = peek,
                                                      .take = take,
                                                      .dlq = dlq,
+                                                     .news = news,
                                                      .arg = plant});
     thread_start(&plant->thread, "adopt", run, plant->adopt);
     return plant;

@@ -9,6 +9,8 @@ struct adopt_plant_options {
     struct triage *triage;
     struct config_current *current;
     struct bytes consumer; /* our name at brokers */
+    void (*publish)(void *arg, const struct engine_event *event);
+    void *arg;
 };
 
 struct adopt_plant;

@@ -250,7 +250,9 @@ static enum status start_upkeep(struct plant *plant, struct err *err) {
 static void start_adoption(struct plant *plant) {
     struct adopt_plant_options options = {.triage = &plant->triage,
                                           .current = &plant->current,
-                                          .consumer = bytes_of(plant->consumer)};
+                                          .consumer = bytes_of(plant->consumer),
+                                          .publish = on_event,
+                                          .arg = plant};
     plant->adopt = adopt_plant_start(&options);
 }
 

@@ -10,7 +10,7 @@
 
 #define SOURCE_ID_HEADER BYTES("Impound-Source-Id")
 
-enum { BATCH_ARENA_CHUNK = 16 * 1024 };
+enum { BATCH_ARENA_CHUNK = 16 * 1024, COMMIT_BYTES_MAX = 8 * 1024 * 1024 };
 
 struct batch {
     struct adopt_place *place;
@@ -19,6 +19,7 @@ struct batch {
     struct arena arena;
     struct store_op ops[2 * ADOPT_AT_ONCE];
     size_t op_count;
+    size_t bytes;                                  /* of the bodies in them */
     struct store_held *letters[2 * ADOPT_AT_ONCE]; /* that the ops are about */
     size_t letter_count;
     /* Of the messages, in their order: */
@@ -133,6 +134,7 @@ static enum status put_letter(struct batch *batch, struct store_held *held,
                           .queue = store->vtable->queue_number(store, held->envelope.queue),
                           .envelope = &held->envelope,
                           .body = held->body};
+    batch->bytes += held->body.len;
     remember_letter(batch, seen, &held->envelope);
     batch->room--;
     return STATUS_OK;
@@ -214,7 +216,9 @@ static enum status add(struct batch *batch, const struct store_held *held, size_
 
 static void note(struct batch *batch) {
     struct adopt *adopt = batch->place->adopt;
+    const struct adopt_options *options = &adopt->options;
     struct adopt_view *view = &batch->place->view;
+    uint64_t changed = batch->adopted + batch->taken;
     pthread_mutex_lock(&adopt->mutex);
     view->adopted += batch->adopted;
     view->known += batch->known;
@@ -222,6 +226,8 @@ static void note(struct batch *batch) {
     view->last = batch->now.wall;
     pthread_mutex_unlock(&adopt->mutex);
     batch->adopted = batch->known = batch->taken = 0;
+    if (changed > 0 && options->news)
+        options->news(options->arg, batch->place->entry, changed);
 }
 
 /* A letter that comes back may have been changed by somebody else since it was read, or be twice in
@@ -237,10 +243,9 @@ static enum status forget_skipped(struct batch *batch) {
     if (count == 0)
         return STATUS_OK;
     enum status status = triage_commit(batch->triage, drops, count, batch->err);
-    return status != STATUS_OK ? status
-                               : err_set(batch->err, STATUS_BUSY,
-                                         "a letter that came back was "
-                                         "being changed");
+    if (status != STATUS_OK)
+        return status;
+    return err_set(batch->err, STATUS_BUSY, "a letter that came back was being changed");
 }
 
 static enum status flush(struct batch *batch) {
@@ -255,7 +260,7 @@ static enum status flush(struct batch *batch) {
     }
     for (size_t i = 0; i < batch->letter_count; i++)
         store_held_free(batch->letters[i]);
-    batch->op_count = batch->letter_count = 0;
+    batch->op_count = batch->letter_count = batch->bytes = 0;
     return status;
 }
 
@@ -298,7 +303,7 @@ enum status adopt_batch(struct adopt_place *place, struct store_held *const *hel
     begin(batch, place, held, count);
     batch->err = err;
     for (; batch->done < count && status == STATUS_OK; batch->done++) {
-        if (is_in_commit(batch, &batch->identities[batch->done]))
+        if (batch->bytes > COMMIT_BYTES_MAX || is_in_commit(batch, &batch->identities[batch->done]))
             status = flush(batch);
         if (status == STATUS_OK)
             status = add(batch, held[batch->done], batch->done);

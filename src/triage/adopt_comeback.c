@@ -17,6 +17,16 @@ static bool read_marks(struct store *store, const struct store_held *came, struc
     return marked || (*letter)->envelope.to_origin;
 }
 
+#define MIRRORED BYTES("dlq-letter-id")
+
+static enum status find_mirrored(struct store *store, const struct envelope *came,
+                                 struct store_held **letter, struct err *err) {
+    for (size_t i = 0; i < came->header_count; i++)
+        if (bytes_eq_nocase(came->headers[i].name, MIRRORED))
+            return store->vtable->get(store, BYTES_NONE, came->headers[i].value, letter, err);
+    return STATUS_NOT_FOUND;
+}
+
 enum status adopt_comeback_find(struct store *store, const struct store_held *came,
                                 enum comeback_is *is, struct store_held **letter, struct err *err) {
     struct comeback comeback;
@@ -29,6 +39,8 @@ enum status adopt_comeback_find(struct store *store, const struct store_held *ca
     if (*is == COMEBACK_STRANGER) {
         store_held_free(*letter);
         *letter = NULL;
+        status = find_mirrored(store, &came->envelope, letter, err);
+        *is = status == STATUS_OK ? COMEBACK_HELD : COMEBACK_STRANGER;
     }
     return status == STATUS_NOT_FOUND || status == STATUS_CONFLICT ? STATUS_OK : status;
 }

@@ -109,6 +109,7 @@ def test_a_workers_own_dead_list_is_looked_at_and_left_as_it_is(serve, redis, th
     source = redis.url("list=q:dlq")
     server = serve(adoption.QUEUES, adopt=adoption.entry(source))
     assert adoption.looked(server)["adopted"] == 5
+    assert server.metric("impound_adopted_total", adopt=adoption.NAME) == 5
     letters = by_id(adoption.whole(server))
     assert {name: one["reason"] for name, one in letters.items()} == REASONS
     for job in JOBS[:5]:
@@ -234,6 +235,7 @@ def test_trouble_is_told_and_ends_by_itself(serve, tmp_path):
     for name in "ab":
         eventually(lambda: adoption.view(ours, name)["trouble"], "it is told")
         assert adoption.view(ours, name)["state"] == "waiting"
+        assert ours.metric("impound_adopt_trouble", adopt=name) == 1
     table = ours.cli("stats")
     assert "ADOPT" in table and "refused" in table, table
     checked = impound("check", "-c", ours.config_path, "--connect")
@@ -243,6 +245,7 @@ def test_trouble_is_told_and_ends_by_itself(serve, tmp_path):
         client.Redis(port=server.port).lpush("q:dlq", b"one")
         assert adoption.looked(ours, "a")["trouble"] is None
         eventually(lambda: adoption.view(ours, "b")["state"] == "reading", "it goes on")
+        assert ours.metric("impound_adopt_trouble", adopt="b") == 0
         assert impound("check", "-c", ours.config_path, "--connect").returncode == 0
     finally:
         server.close()

@@ -33,6 +33,7 @@ static struct {
     const char *bodies[PEEKED_MAX];
     bool exact;          /* they have coordinates */
     const char *mark[2]; /* the letter that they were, and its round; NULL: none */
+    bool mirrored;       /* a mirror named the letter */
     size_t count, next;
     enum status trouble;
     bool none; /* it cannot be looked at */
@@ -52,7 +53,9 @@ static struct store_held *message_of(size_t number) {
     held->envelope.content_type = BYTES("application/json");
     if (lying.mark[0]) {
         struct rule_header *headers = arena_alloc(&held->arena, 2 * sizeof *headers);
-        headers[0] = (struct rule_header){BYTES(COMEBACK_LETTER), bytes_of(lying.mark[0])};
+        headers[0] =
+            (struct rule_header){lying.mirrored ? BYTES("dlq-letter-id") : BYTES(COMEBACK_LETTER),
+                                 bytes_of(lying.mark[0])};
         headers[1] = (struct rule_header){BYTES(COMEBACK_REPLAYS), bytes_of(lying.mark[1])};
         held->envelope.headers = headers;
         held->envelope.header_count = 2;
@@ -566,6 +569,22 @@ static void two_copies_of_what_came_back_are_one(void **state) {
     assert_came_back(true);
 }
 
+static void what_our_own_mirror_published_is_not_doubled(void **state) {
+    (void)state;
+    put_sent(STATE_RESOLVED);
+    lying.mirrored = true;
+    lying.mark[0] = "l-1";
+    lying.mark[1] = "1";
+    lie("1");
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().known, 1);
+    end_life();
+    lying.mark[0] = "of another store";
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().adopted, 1);
+    assert_letters(1, 1);
+}
+
 static void what_is_still_being_sent_is_looked_at_again(void **state) {
     (void)state;
     struct store_held *held;
@@ -609,6 +628,7 @@ int main(void) {
         CASE(what_died_again_where_it_was_sent_to_is_the_same_letter),
         CASE(without_headers_its_id_and_body_tell),
         CASE(two_copies_of_what_came_back_are_one),
+        CASE(what_our_own_mirror_published_is_not_doubled),
         CASE(what_is_still_being_sent_is_looked_at_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

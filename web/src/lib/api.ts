@@ -107,6 +107,7 @@ export interface Letter {
   blocked_by: string | null;
   replay: string | null;
   edited?: boolean;
+  read_only?: boolean;
   original?: { body: unknown };
 }
 
