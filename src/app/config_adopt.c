@@ -29,12 +29,23 @@ static bool read_source(struct config_reader *reader, const struct config_node *
 }
 
 /* It may be the name of a queue of another system, whatever that is. */
+static bool read_queue(struct config_reader *reader, const struct config_node *node,
+                       const struct config_field *field, void *out) {
+    struct bytes name;
+    if (!config_value_text(reader, node, field, &name))
+        return false;
+    if (name.len > CONFIG_NAME_MAX || !bytes_is_printable(name))
+        return config_reader_expected(reader, node, "the name of a queue, at most 200 bytes");
+    *(struct bytes *)out = name;
+    return true;
+}
+
 static const struct config_field adopt_fields[] = {
     CONFIG_VALUE("name", read_name, struct adopt_entry, name),
     CONFIG_VALUE("source", read_source, struct adopt_entry, source),
     CONFIG_VALUE("dlq", config_value_dlq, struct adopt_entry, dlq),
     CONFIG_WORD("mode", struct adopt_entry, mode, adopt_mode_words),
-    CONFIG_VALUE("queue", config_value_text, struct adopt_entry, queue),
+    CONFIG_VALUE("queue", read_queue, struct adopt_entry, queue),
 };
 const struct config_table config_adopt_table = CONFIG_TABLE(adopt_fields);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "app/adopt_plant.h"
 #include "app/alarm.h"
 #include "app/config_current.h"
 #include "app/config_find.h"
@@ -53,6 +54,7 @@ struct plant {
     struct triage triage;
     struct replay_plant *replays;
     struct upkeep *upkeep;
+    struct adopt_plant *adopt;
     struct engine *engine;
     struct alarm *alarm;
     struct line *lines;
@@ -259,6 +261,15 @@ static enum status start_upkeep(struct plant *plant, struct err *err) {
     return upkeep_start(&options, &plant->upkeep, err);
 }
 
+static void start_adoption(struct plant *plant) {
+    struct adopt_plant_options options = {.triage = &plant->triage,
+                                          .current = &plant->current,
+                                          .consumer = bytes_of(plant->consumer),
+                                          .publish = on_event,
+                                          .arg = plant};
+    plant->adopt = adopt_plant_start(&options);
+}
+
 static void *engine_thread(void *arg) {
     engine_run(arg);
     return NULL;
@@ -299,6 +310,7 @@ static enum status open_port(struct plant *plant, struct err *err) {
                                      .replays = replay_plant_replays(plant->replays),
                                      .rules = upkeep_rules(plant->upkeep),
                                      .alerts = alarm_alerts(plant->alarm),
+                                     .adopt = adopt_plant_adopt(plant->adopt),
                                      .config = config_current_view(&plant->current),
                                      .version = BYTES(IMPOUND_VERSION),
                                      .payloads_hidden = plant->started->payloads == PAYLOADS_HIDDEN,
@@ -336,6 +348,8 @@ enum status plant_start(struct config *config, struct plant **out, struct err *e
     }
     if (status == STATUS_OK)
         status = start_alarm(plant, err);
+    if (status == STATUS_OK)
+        start_adoption(plant);
     if (status == STATUS_OK)
         status = open_port(plant, err);
     if (status != STATUS_OK) {
@@ -403,6 +417,8 @@ void plant_stop(struct plant *plant) {
     if (plant->engine_runs)
         engine_hold(plant->engine, plant->current.config->drain_ms);
     close_port(plant);
+    adopt_plant_stop(plant->adopt);
+    adopt_plant_free(plant->adopt);
     upkeep_stop(plant->upkeep);
     replay_plant_stop(plant->replays);
     if (plant->engine_runs) {

@@ -7,11 +7,13 @@
 #include "broker/kafka_peek.h"
 #include "broker/kafka_source.h"
 #include "broker/nats_source.h"
+#include "broker/rabbit_peek.h"
 #include "broker/rabbit_source.h"
+#include "broker/redis_peek.h"
 #include "broker/redis_source.h"
 
 #ifdef IMPOUND_REDIS
-#define REDIS redis_source_check, redis_source_new, NULL
+#define REDIS redis_source_check, redis_source_new, redis_peek_new
 #else
 #define REDIS NULL, NULL, NULL
 #endif
@@ -23,7 +25,7 @@
 #endif
 
 #ifdef IMPOUND_RABBITMQ
-#define RABBITMQ rabbit_source_check, rabbit_source_new, NULL
+#define RABBITMQ rabbit_source_check, rabbit_source_new, rabbit_peek_new
 #else
 #define RABBITMQ NULL, NULL, NULL
 #endif

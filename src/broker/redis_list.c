@@ -15,6 +15,7 @@
 #include "base/uuid.h"
 #include "broker/redis_mark.h"
 #include "broker/redis_message.h"
+#include "broker/redis_reply.h"
 #include "broker/redis_shape.h"
 
 enum { FETCH_ANSWERS = 2, NAME_MAX_BYTES = 64 << 10 };
@@ -110,22 +111,18 @@ static bool present(struct redis_place *place, struct err *err) {
     return fits;
 }
 
-static struct bytes text_of(const redisReply *reply) {
-    return reply->str ? (struct bytes){reply->str, (size_t)reply->len} : BYTES("");
-}
-
 static void add(struct redis_place *place, const redisReply *tag, const redisReply *element,
                 bool redelivered) {
-    struct store_held *held =
-        redis_message_of_element(place->url->list, text_of(tag), text_of(element));
+    struct store_held *held = redis_message_of_element(place->url->list, redis_reply_text(tag),
+                                                       redis_reply_text(element));
     held->redelivered = redelivered;
-    redis_hand_add(place->hand, text_of(tag), held);
+    redis_hand_add(place->hand, redis_reply_text(tag), held);
 }
 
 /* Tags are ordered by time, so what was taken first is first. */
 static int by_tag(const void *a, const void *b) {
     const redisReply *const *left = a, *const *right = b;
-    return bytes_cmp(text_of(left[0]), text_of(right[0]));
+    return bytes_cmp(redis_reply_text(left[0]), redis_reply_text(right[0]));
 }
 
 static bool recover(struct redis_place *place, struct err *err) {
@@ -136,7 +133,7 @@ static bool recover(struct redis_place *place, struct err *err) {
     if (reply->elements > 0)
         qsort(reply->element, reply->elements / 2, 2 * sizeof *reply->element, by_tag);
     for (size_t i = 0; i + 1 < reply->elements; i += 2)
-        if (!redis_hand_knows(place->hand, text_of(reply->element[i])))
+        if (!redis_hand_knows(place->hand, redis_reply_text(reply->element[i])))
             add(place, reply->element[i], reply->element[i + 1], true);
     freeReplyObject(reply);
     return true;

@@ -44,17 +44,21 @@ static struct bytes id_of(struct bytes element, struct bytes tag, struct arena *
     return arena_dup(arena, tag);
 }
 
-struct store_held *redis_message_of_element(struct bytes list, struct bytes tag,
-                                            struct bytes element) {
-    static const char *const names[] = {"list"};
+struct store_held *redis_message_of_member(const char *shape, struct bytes name, struct bytes tag,
+                                           struct bytes member) {
     struct store_held *held = store_held_new();
     struct envelope *envelope = &held->envelope;
-    held->body = arena_dup(&held->arena, element);
+    held->body = arena_dup(&held->arena, member);
     envelope->header_count = redis_mark_headers(&tag, &held->arena, &envelope->headers);
     envelope->id = id_of(held->body, tag, &held->arena);
-    envelope->source = put_source(&held->arena, names, &list, 1);
+    envelope->source = put_source(&held->arena, &shape, &name, 1);
     envelope->content_type = content_looks(held->body);
     return held;
+}
+
+struct store_held *redis_message_of_element(struct bytes list, struct bytes tag,
+                                            struct bytes element) {
+    return redis_message_of_member("list", list, tag, element);
 }
 
 /* ---- streams ---- */

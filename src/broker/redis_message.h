@@ -1,4 +1,4 @@
-/* redis_message: what stands in a list or a stream, as a message. Pure. */
+/* redis_message: what stands in a list, a stream or a set, as a message. Pure. */
 #ifndef BROKER_REDIS_MESSAGE_H
 #define BROKER_REDIS_MESSAGE_H
 
@@ -16,6 +16,11 @@ enum { REDIS_MESSAGE_ID_MAX = 255 };
  * that can be one, else `tag`; a tag may have a mark (redis_mark.h), which becomes headers. */
 struct store_held *redis_message_of_element(struct bytes list, struct bytes tag,
                                             struct bytes element);
+
+/* The same of a member of a sorted set (`shape` "zset"), or of a task in asynq's archive ("asynq"),
+ * whose `tag` is its id. */
+struct store_held *redis_message_of_member(const char *shape, struct bytes name, struct bytes tag,
+                                           struct bytes member);
 
 struct redis_message_field {
     struct bytes name, value;

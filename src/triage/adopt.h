@@ -47,6 +47,9 @@ struct adopt_options {
     struct broker *(*take)(void *arg, const struct adopt_entry *entry);
     /* What holds at this moment; texts in the arena, or as good as for ever. */
     struct adopt_dlq (*dlq)(void *arg, struct bytes name, struct arena *arena);
+    /* So many letters of the entry are new, or ours, since they were last told of; from the
+     * adopter's thread. NULL: nobody asks. */
+    void (*news)(void *arg, const struct adopt_entry *entry, uint64_t letters);
     void *arg;
 };
 
@@ -58,6 +61,8 @@ struct mono adopt_step(struct adopt *adopt, struct instant now);
 /* Steps until adopt_stop; the calling thread becomes the adopter's. */
 void adopt_run(struct adopt *adopt);
 void adopt_stop(struct adopt *adopt);
+/* Leaves the brokers; the views stay. Nobody runs it any more. */
+void adopt_close(struct adopt *adopt);
 void adopt_free(struct adopt *adopt); /* NULL-safe; nobody runs it any more */
 
 /* How an entry is doing; from any thread. */
@@ -78,5 +83,7 @@ struct adopt_view {
 const char *adopt_state_text(enum adopt_state state); /* "waiting" "reading" "done" "refused" */
 size_t adopt_count(const struct adopt *adopt);        /* NULL-safe */
 void adopt_look(struct adopt *adopt, size_t place, struct adopt_view *out);
+/* An array of objects, one for each entry. NULL: there are none. */
+void adopt_put(struct adopt *adopt, struct json_out *json);
 
 #endif

@@ -177,11 +177,11 @@ static void set_message(const struct convention_facts *facts, struct store_held 
     if (facts->facts[FACT_KEY].known)
         envelope->key = convention_facts_get(facts, FACT_KEY);
     add_headers(facts, envelope);
-    if (!facts->facts[FACT_BODY].known)
-        return;
-    held->body = convention_facts_get(facts, FACT_BODY);
+    if (facts->facts[FACT_BODY].known) {
+        held->body = convention_facts_get(facts, FACT_BODY);
+        envelope->content_type = content_type_of(held);
+    }
     envelope->size = held->body.len;
-    envelope->content_type = content_type_of(held);
 }
 
 static struct bytes context_of(const struct convention *row, struct bytes entry,

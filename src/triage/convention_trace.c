@@ -30,10 +30,19 @@ static bool inflate_into(struct bytes packed, struct buf *out) {
     return true;
 }
 
+/* Ruby breaks base64 into lines. */
+static void join_lines(struct bytes text, struct buf *out) {
+    for (struct bytes line; bytes_line(&text, &line);)
+        buf_bytes(out, line);
+}
+
 static bool unpack(struct bytes text, struct buf *out) {
-    struct buf packed;
+    struct buf joined, packed;
+    buf_init_heap(&joined, text.len + 1);
     buf_init_heap(&packed, text.len + 1);
-    bool done = base64_decode(text, &packed) && inflate_into(buf_view(&packed), out);
+    join_lines(text, &joined);
+    bool done = base64_decode(buf_view(&joined), &packed) && inflate_into(buf_view(&packed), out);
+    buf_free(&joined);
     buf_free(&packed);
     return done;
 }

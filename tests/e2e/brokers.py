@@ -109,6 +109,24 @@ def rabbitmq_script(name):
     return found[-1]
 
 
+class RabbitChannel:
+    """A confirming channel on a connection of its own."""
+
+    def __init__(self, port):
+        import pika  # where RabbitMQ is not tested, it need not be there
+        self.connection = pika.BlockingConnection(pika.ConnectionParameters(
+            "127.0.0.1", port, socket_timeout=30, blocked_connection_timeout=30))
+
+    def __enter__(self):
+        channel = self.connection.channel()
+        channel.confirm_delivery()
+        return channel
+
+    def __exit__(self, *_):
+        if self.connection.is_open:
+            self.connection.close()
+
+
 class Rabbit(Process):
     """A RabbitMQ node with its own epmd, guest:guest, no plugins; also behind TLS (`tls_port`, `ca_file`)."""
 
@@ -167,6 +185,9 @@ class Rabbit(Process):
                     [{{messages, Count}}] = rabbit_amqqueue:info(Queue, [messages]),
                     Count
             end."""))
+
+    def channel(self):
+        return RabbitChannel(self.port)
 
     def url(self, query, user="guest:guest", vhost=""):
         return f"amqp://{user}@127.0.0.1:{self.port}/{vhost}?{query}"

@@ -40,7 +40,7 @@ class Lane:
             channel.queue_declare(self.name, durable=True, arguments={"x-queue-type": kind})
 
     def channel(self):
-        return Channel(self.rabbit.port)
+        return self.rabbit.channel()
 
     def send(self, body, exchange="", **properties):
         with self.channel() as channel:
@@ -60,23 +60,6 @@ class Lane:
         with self.channel() as channel:
             method, properties, body = channel.basic_get(self.name, auto_ack=True)
             return (method, properties, body) if method else None
-
-
-class Channel:
-    """A confirming channel on a connection of its own."""
-
-    def __init__(self, port):
-        self.connection = pika.BlockingConnection(pika.ConnectionParameters(
-            "127.0.0.1", port, socket_timeout=30, blocked_connection_timeout=30))
-
-    def __enter__(self):
-        channel = self.connection.channel()
-        channel.confirm_delivery()
-        return channel
-
-    def __exit__(self, *_):
-        if self.connection.is_open:
-            self.connection.close()
 
 
 @pytest.mark.parametrize("kind", TYPES)

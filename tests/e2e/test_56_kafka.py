@@ -89,6 +89,7 @@ def test_a_record_is_kept_as_it_is(serve, handler, kafka):
     shown = dict(json.loads(raw, object_pairs_hook=list))
     message = dict(shown["message"])
     assert message["headers"][:2] == [("a", "1"), ("a", "2")]
+    assert message["headers"][2] == ("bytes", [("base64", "//4=")])
     assert message["headers"][3] == ("empty", "")
     assert message["key"] is None
     assert message["content_type"] == "text/x-order"

@@ -55,6 +55,8 @@ static const struct mistake_case file_cases[] = {
      "source: expected a URL such as amqp://127.0.0.1/?queue=orders-dlq, got \"builtin\""},
     {TOP("adopt: [{name: a, source: ^\"sqs://eu/orders\"}]"),
      "source sqs:// is not in this version"},
+    {TOP("adopt: [{name: a, source: \"redis://h/0?list=a\", queue: ^\"a\\tb\"}]"),
+     "queue: expected the name of a queue, at most 200 bytes, got \"a b\""},
     {TOP("adopt: [{name: a, source: \"redis://h/0?list=a\", mode: ^steal}]"),
      "mode: expected peek or take, got \"steal\""},
     {TOP("adopt:\n- {name: a, source: \"redis://h/0?list=a\"}\n"
@@ -147,7 +149,7 @@ static const struct mistake_case queue_cases[] = {
 #ifdef IMPOUND_REDIS
     {Q("source: ^\"redis://h/0?lst=q\""),
      "source: this URL is not right: unknown parameter \"lst\": "
-     "there are list, stream, group, idle, ca"},
+     "there are list, stream, zset, asynq, group, idle, ca"},
 #endif
 #ifndef IMPOUND_NATS
     {Q("source: ^nats://h?stream=S"), "source nats:// is not in this build, which has no libnats"},

@@ -210,6 +210,10 @@ static void what_needs_a_restart_is_told(void **state) {
          "queues.q.handler changed: restart to apply\n"},
         {SMALL("", "q: {handler: {http: \"http://h\", reply: {store: 1h}}}"),
          "queues.q.handler changed: restart to apply\n"},
+#ifdef IMPOUND_REDIS
+        {SMALL("adopt: [{name: a, source: \"redis://h/0?list=a\"}]\n", "q: {" HTTP("http://h") "}"),
+         "adopt changed: restart to apply\n"},
+#endif
         {SMALL("", "r: {" HTTP("http://h") "}"), "queues.q was removed: restart to apply\n"
                                                  "queues.r was added: restart to apply\n"},
     };

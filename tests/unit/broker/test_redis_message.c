@@ -28,6 +28,21 @@ static void an_element_is_a_body_and_its_json_may_have_the_id(void **state) {
     }
 }
 
+static void a_member_of_a_set_says_which_set(void **state) {
+    (void)state;
+    struct store_held *job =
+        redis_message_of_member("zset", BYTES("dead"), BYTES("tag"), BYTES("{\"id\":\"j-1\"}"));
+    struct store_held *task =
+        redis_message_of_member("asynq", BYTES("mail"), BYTES("t-1"), (struct bytes){"\0\xff", 2});
+    assert_bytes(job->envelope.id, "j-1");
+    assert_bytes(job->envelope.source, "{\"kind\":\"redis\",\"zset\":\"dead\"}");
+    assert_bytes(task->envelope.id, "t-1");
+    assert_bytes(task->envelope.source, "{\"kind\":\"redis\",\"asynq\":\"mail\"}");
+    assert_true(bytes_eq(task->body, (struct bytes){"\0\xff", 2}));
+    store_held_free(job);
+    store_held_free(task);
+}
+
 static void an_id_that_is_too_long_is_none(void **state) {
     (void)state;
     struct buf element;
@@ -117,6 +132,7 @@ static void a_letter_in_a_list_has_its_reason_beside_its_members(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_element_is_a_body_and_its_json_may_have_the_id),
+        cmocka_unit_test(a_member_of_a_set_says_which_set),
         cmocka_unit_test(an_id_that_is_too_long_is_none),
         cmocka_unit_test(fields_beside_a_body_are_key_type_and_headers),
         cmocka_unit_test(without_a_body_one_field_is_it_and_several_are_an_object),

@@ -154,10 +154,10 @@ static void teams_write_json_by_hand(void **state) {
 }
 
 /* The list ["app/jobs/hard_job.rb:7:in `perform'","lib/sidekiq/processor.rb:202:in `execute_job'"]
- * as Sidekiq packs it: deflated, in base64. */
+ * as Sidekiq packs it: deflated, in base64 as Ruby writes it, 60 characters a line. */
 #define PACKED                                                                                     \
-    "eJyLVkosKNDPyk8q1s9ILEqJB7L0ipKszK0y8xQSClKL0vKLctWVdJRyMpP0izNTUrMzC/ULivKTU4uL84tAKo0MjMB"  \
-    "qUytSk0tLUkEGqCvFAgBDcx6N"
+    "eJyLVkosKNDPyk8q1s9ILEqJB7L0ipKszK0y8xQSClKL0vKLctWVdJRyMpP0\\n"                              \
+    "izNTUrMzC/ULivKTU4uL84tAKo0MjMBqUytSk0tLUkEGqCvFAgBDcx6N\\n"
 #define LINES "app/jobs/hard_job.rb:7:in `perform'\nlib/sidekiq/processor.rb:202:in `execute_job'"
 
 static const struct convention_case jobs[] = {
