@@ -9,6 +9,7 @@
 #include "app/config_current.h"
 #include "app/config_find.h"
 #include "app/instance.h"
+#include "app/origins.h"
 #include "app/reload.h"
 #include "app/replay_plant.h"
 #include "app/sinks.h"
@@ -170,6 +171,17 @@ static void on_event(void *arg, const struct engine_event *event) {
     pthread_mutex_unlock(&plant->server_lock);
 }
 
+/* Queues, their sources and what is adopted are those of the start. */
+static struct sink *origin_of(void *arg, const struct envelope *letter) {
+    struct plant *plant = arg;
+    struct bytes url;
+    char words[REPLAY_ORIGIN_SIZE];
+    struct err err;
+    return origins_find(plant->started, letter, &url, words, &err) == STATUS_OK
+               ? sinks_back(&plant->sinks, url, &clock_system)
+               : NULL;
+}
+
 static enum status open_store(struct plant *plant, struct err *err) {
     struct sqlite_store_options options = {.path = plant->started->store_path.ptr,
                                            .disk = &disk_posix,
@@ -201,7 +213,9 @@ static enum status make_engine(struct plant *plant, struct err *err) {
                                      .instance = bytes_of(plant->instance),
                                      .version = BYTES(IMPOUND_VERSION),
                                      .event = on_event,
-                                     .event_arg = plant};
+                                     .event_arg = plant,
+                                     .origin = origin_of,
+                                     .origin_arg = plant};
     plant->engine = engine_new(&options);
     enum status status = add_queues(plant, err);
     if (status == STATUS_OK)

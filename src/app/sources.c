@@ -39,14 +39,18 @@
  * has no functions. */
 static const struct sources_kind {
     const char *schemes[2];
+    const char *broker;
     const char *library;
     enum status (*check)(struct bytes url, struct err *err);
     struct broker *(*make)(const struct broker_options *options);
     struct peek *(*peek)(const struct broker_options *options); /* NULL: it cannot */
 } kinds[] = {
-    {{"redis", "rediss"}, "hiredis", REDIS}, {{"amqp", "amqps"}, "librabbitmq", RABBITMQ},
-    {{"nats", "tls"}, "libnats", NATS},      {{"kafka", "kafkas"}, "librdkafka", KAFKA},
-    {{"sqs", NULL}, NULL, NULL, NULL, NULL}, {{"pubsub", NULL}, NULL, NULL, NULL, NULL},
+    {{"redis", "rediss"}, "redis", "hiredis", REDIS},
+    {{"amqp", "amqps"}, "rabbitmq", "librabbitmq", RABBITMQ},
+    {{"nats", "tls"}, "nats", "libnats", NATS},
+    {{"kafka", "kafkas"}, "kafka", "librdkafka", KAFKA},
+    {{"sqs", NULL}, "sqs", NULL, NULL, NULL, NULL},
+    {{"pubsub", NULL}, "pubsub", NULL, NULL, NULL, NULL},
 };
 
 static const struct sources_kind *find(struct bytes scheme) {
@@ -75,6 +79,11 @@ enum status sources_check(struct bytes source, struct err *err) {
         return err_set(err, STATUS_NOT_YET, "source %.*s:// is not in this build, which has no %s",
                        BYTES_ARG(scheme), kind->library);
     return err_set(err, STATUS_NOT_YET, "source %.*s:// is not in this version", BYTES_ARG(scheme));
+}
+
+const char *sources_broker(struct bytes url) {
+    const struct sources_kind *kind = find(scheme_of(url));
+    return kind ? kind->broker : NULL;
 }
 
 struct broker *sources_new(const struct broker_options *options) {

@@ -5,9 +5,7 @@
 #include "base/content.h"
 #include "broker/nats_ack.h"
 #include "broker/nats_url.h"
-
-/* Of the source of what had a content type of its own, and gets it again when it goes back. */
-#define TYPED "content_type"
+#include "core/comeback.h"
 
 enum { ID_SIZE = NATS_URL_NAME_MAX + 32, SOURCE_MAX = 64 * 1024, TEXT_MAX = 4096 };
 
@@ -30,6 +28,13 @@ static void add_values(struct texts *texts, natsMsg *message, const char *name) 
     free(values);
 }
 
+/* What a letter was sent with, so that the server tells a second copy of it. */
+static bool is_ours(natsMsg *message, struct bytes name) {
+    const char *letter;
+    return bytes_eq_nocase(name, BYTES("Nats-Msg-Id")) &&
+           natsMsgHeader_Get(message, COMEBACK_LETTER, &letter) == NATS_OK;
+}
+
 static void read_headers(natsMsg *message, struct store_held *held) {
     const char **names = NULL;
     int count = 0;
@@ -46,7 +51,7 @@ static void read_headers(natsMsg *message, struct store_held *held) {
             held->envelope.key = arena_dup(&held->arena, bytes_of(value));
         else if (bytes_eq_nocase(name, BYTES("Content-Type")))
             held->envelope.content_type = arena_dup(&held->arena, bytes_of(value));
-        else
+        else if (!is_ours(message, name))
             add_values(&texts, message, names[i]);
     }
     free(names);
@@ -59,7 +64,7 @@ static void put_text(struct json_out *out, const char *key, struct bytes text) {
     json_put(out, text);
 }
 
-static struct bytes source_of(const struct nats_ack *ack, const char *subject, bool typed,
+static struct bytes source_of(const struct nats_ack *ack, const char *subject,
                               struct arena *arena) {
     struct buf text;
     buf_init_heap(&text, SOURCE_MAX);
@@ -73,10 +78,6 @@ static struct bytes source_of(const struct nats_ack *ack, const char *subject, b
     json_put_i64(&out, (int64_t)ack->sequence);
     json_key(&out, "delivered");
     json_put_i64(&out, (int64_t)ack->delivered);
-    if (typed) {
-        json_key(&out, TYPED);
-        json_put_bool(&out, true);
-    }
     json_close(&out, '}');
     struct bytes source = arena_dup(arena, buf_view(&text));
     buf_free(&text);
@@ -95,13 +96,12 @@ struct parcel *nats_message_read(natsMsg *message) {
     held->body = arena_dup(&held->arena, (struct bytes){natsMsg_GetData(message),
                                                         (size_t)natsMsg_GetDataLength(message)});
     read_headers(message, held);
-    bool typed = envelope->content_type.ptr != NULL;
-    if (!typed)
+    if (!envelope->content_type.ptr)
         envelope->content_type = content_looks(held->body);
     buf_init_fixed(&id, id_text, sizeof id_text);
     buf_printf(&id, "%.*s:%" PRIu64, BYTES_ARG(ack.stream), ack.sequence);
     envelope->id = arena_dup(&held->arena, buf_view(&id));
-    envelope->source = source_of(&ack, natsMsg_GetSubject(message), typed, &held->arena);
+    envelope->source = source_of(&ack, natsMsg_GetSubject(message), &held->arena);
     envelope->state = STATE_QUEUED;
     envelope->created_at = ack.stored_at;
     envelope->size = held->body.len;
@@ -145,17 +145,9 @@ static natsStatus add_header(natsMsg *message, struct bytes name, struct bytes v
     return natsMsgHeader_Add(message, arena_cstr(arena, name), arena_cstr(arena, value));
 }
 
-static bool is_typed(const struct sink_item *item) {
-    struct json origin, member;
-    if (item->origin.len && json_parse(item->origin, &origin, NULL) == STATUS_OK &&
-        !json_get(origin, TYPED, &member))
-        return false;
-    return item->content_type.len > 0;
-}
-
 static natsStatus add_headers(natsMsg *message, const struct sink_item *item, struct arena *arena) {
     natsStatus status = add_header(message, BYTES("Nats-Msg-Id"), item->id, arena);
-    if (status == NATS_OK && is_typed(item))
+    if (status == NATS_OK && item->content_type.len)
         status = add_header(message, BYTES("Content-Type"), item->content_type, arena);
     if (status == NATS_OK && item->key.ptr && !has_any(item->key, "\r\n"))
         status = add_header(message, BYTES(NATS_MESSAGE_KEY), item->key, arena);

@@ -130,7 +130,8 @@ static bool admit(struct queue *queue, struct store_held *held) {
     envelope->retry_after_ms = -1;
     if (envelope->created_at.ms == WALL_NEVER.ms)
         envelope->created_at = queue->engine->now.wall;
-    return !is_held(queue, held) && !origin_comes_back(queue, held) && !is_poison(queue, held);
+    /* What comes back may have the very id that its letter is held under. */
+    return !origin_comes_back(queue, held) && !is_held(queue, held) && !is_poison(queue, held);
 }
 
 /* ---- into the store first ---- */

@@ -65,16 +65,17 @@ static bool has_all_replays(const struct queue *queue) {
 
 /* Of those who fetch, none may be left whom this message can be given to. */
 static bool finds_no_worker(struct queue *queue, struct store_held *held) {
-    if (!queue_leases(queue) || fetch_has_place(queue, held->envelope.suspect))
+    if (!queue_leases(queue) || held->envelope.to_origin ||
+        fetch_has_place(queue, held->envelope.suspect))
         return false;
     queue_give_back(queue, held, queue->engine->now.mono);
     return true;
 }
 
-/* A replay's first attempt is a first attempt. */
+/* A replay's first attempt is a first attempt; what goes to its origin is not attempted at all. */
 static bool is_over_budget(struct queue *queue, struct store_held *held) {
     struct store *store = queue->engine->store;
-    if (envelope_tries(&held->envelope) == 0 ||
+    if (held->envelope.to_origin || envelope_tries(&held->envelope) == 0 ||
         budget_retry(&queue->budget, &queue->rules.policy->retry, queue->engine->now.mono,
                      &queue->retry_hold))
         return false;

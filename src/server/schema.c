@@ -199,7 +199,7 @@ const struct schema schemas[] = {
         NEXT("lifetime", TEXT("replay: how long after its first failure a letter is sent"))
         NEXT("rate", TEXT("replay: letters per second, or a share of the usual traffic"))
         NEXT("edit", TEXT("replay: the jq program that makes the new body"))
-        NEXT("to", ANY("replay: another queue; escalate: receivers that are told"))
+        NEXT("to", ANY("replay: another queue, or origin; escalate: receivers that are told"))
         NEXT("backoff", TEXT("the longest wait after runs that did not help"))
         NEXT("stop_after", COUNT("runs in a row that did not help"))
         NEXT("state", TEXT("waiting, running or stopped"))
@@ -321,7 +321,7 @@ const struct schema schemas[] = {
     {"ReplayOrder", ONLY("",
         CHOICE
         NEXT("edit", TEXT("a jq program on the body of each letter"))
-        NEXT("to", TEXT("another queue"))
+        NEXT("to", TEXT("another queue, or origin: where each letter came from"))
         NEXT("rate", TEXT("50/s, 15% of the usual traffic of the queue, or max; 50/s unless given"))
         NEXT("canary", ANY("stages that must succeed first: [1, 10] unless given; false: none"))
         NEXT("ramp", BOOLEAN)
@@ -362,7 +362,7 @@ const struct schema schemas[] = {
         NEXT("to_check", COUNT("of a plan: those whose freshness is asked for before they are sent"))
         NEXT("read_only", COUNT("of a plan: those that were passed over, because their broker has them"))
         NEXT("groups", ARRAY(ANY("of a plan: fingerprint, count and sample")))
-        NEXT("destinations", ARRAY(ANY("of a plan: queue and count")))
+        NEXT("destinations", ARRAY(ANY("of a plan: queue, or origin, and count")))
         NEXT("samples", ARRAY(ANY("of a plan: id, before, after and diff of a letter")))
         NEXT("estimated_seconds", NUMBER)
         NEXT("order", ANY("of a plan: edit, to, rate, canary, ramp")))},

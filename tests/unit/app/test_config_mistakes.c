@@ -400,6 +400,8 @@ static const struct mistake_case dlq_cases[] = {
      "stop_after: only with replay and compensate"},
     {Q("dlq: {triage: [{do: replay, to: ^[q, r]}]}"), "to: expected one queue, got a list"},
     {Q("dlq: {triage: ^[{do: replay, to: r}]}"), "triage[0]: there is no queue \"r\""},
+    {Q("dlq: {triage: ^[{do: replay, to: origin}]}"),
+     "triage[0]: letters of queue \"q\" have no other origin: its source is builtin"},
     {Q("dlq: {triage: ^[{do: replay}, {do: escalate, to: pager}]}"),
      "triage[1]: there is no receiver \"pager\" in alerts"},
     {Q("dlq: {triage: ^[{do: archive, when: {age: 1d}}]}"),

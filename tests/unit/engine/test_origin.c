@@ -141,6 +141,24 @@ static void no_more_are_on_their_way_than_the_queue_runs_at_once(void **state) {
     rig_free(rig);
 }
 
+static void the_budget_of_retries_is_not_asked(void **state) {
+    (void)state;
+    struct rig_sink sink;
+    char id[8];
+    struct rig *rig = rig_with(&sink, (struct rig_options){0});
+    for (size_t i = 0; i < 40; i++) {
+        snprintf(id, sizeof id, "m%zu", i);
+        die(rig, id);
+    }
+    for (size_t i = 0; i < 40; i++) {
+        snprintf(id, sizeof id, "m%zu", i);
+        send(rig, id, "q");
+        assert_int_equal(sink.count, i + 1);
+        rig_sink_take(rig, &sink, i, STATUS_OK);
+    }
+    rig_free(rig);
+}
+
 static void what_an_origin_never_takes_is_dead_as_before(void **state) {
     (void)state;
     struct rig_sink sink;
@@ -272,6 +290,22 @@ static void before_its_sending_is_recorded_it_waits_at_its_source(void **state) 
     rig_sink_take(rig, &sink, 0, STATUS_OK);
     rig_pass(rig, 200);
     assert_non_null(rig_call(rig, "a"));
+    rig_free(rig);
+}
+
+/* Its producer named it, so that it has the id that the letter is held under. */
+static void given_again_under_its_own_id_it_is_not_taken_for_a_copy(void **state) {
+    (void)state;
+    struct rig_sink sink;
+    struct rig *rig = rig_with(&sink, (struct rig_options){0});
+    die_and_go(rig, &sink, "a");
+    come_back(rig, &sink, "a");
+    rig_rest(rig); /* too early: its source will say that it was given before */
+    rig_sink_take(rig, &sink, 0, STATUS_OK);
+    rig_pass(rig, 200);
+    assert_non_null(rig_call(rig, "a"));
+    rig_succeed(rig, "a");
+    assert_int_equal(fake_server_count(rig->server), 0);
     rig_free(rig);
 }
 
@@ -428,6 +462,7 @@ int main(void) {
         cmocka_unit_test(an_origin_that_is_down_is_asked_again),
         cmocka_unit_test(waiting_for_its_origin_it_holds_up_nobody),
         cmocka_unit_test(no_more_are_on_their_way_than_the_queue_runs_at_once),
+        cmocka_unit_test(the_budget_of_retries_is_not_asked),
         cmocka_unit_test(what_an_origin_never_takes_is_dead_as_before),
         cmocka_unit_test(without_a_way_there_it_is_dead_as_before),
         cmocka_unit_test(a_death_before_it_is_recorded_sends_it_twice_alike),
@@ -435,6 +470,7 @@ int main(void) {
         cmocka_unit_test(what_comes_back_and_dies_is_the_same_letter),
         cmocka_unit_test(what_comes_back_and_succeeds_stays_resolved),
         cmocka_unit_test(before_its_sending_is_recorded_it_waits_at_its_source),
+        cmocka_unit_test(given_again_under_its_own_id_it_is_not_taken_for_a_copy),
         cmocka_unit_test(of_two_copies_one_is_the_letter_and_one_is_settled),
         cmocka_unit_test(another_body_under_its_name_is_a_message_of_its_own),
         cmocka_unit_test(a_letter_that_is_held_no_more_comes_as_a_new_message),

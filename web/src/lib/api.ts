@@ -189,7 +189,7 @@ export interface Plan {
   over_replayed: number;
   to_check: number;
   groups: { fingerprint: string; count: number; sample: string | null }[];
-  destinations: { queue: string; count: number }[];
+  destinations: { queue?: string; origin?: string; count: number }[];
   samples: { id: string; queue: string; before: unknown; after?: unknown; diff?: Change[]; problem?: string }[];
   estimated_seconds: number;
 }
