@@ -27,14 +27,14 @@ static struct bytes quoted(struct bytes *text) {
     return bytes_cut(rest, 0, close);
 }
 
-bool rabbit_limit_read(struct bytes words, struct rabbit_argument *out) {
+bool rabbit_limit_read(struct bytes words, struct rabbit_limit_argument *out) {
     struct bytes begin = BYTES("inequivalent arg ");
     size_t at = bytes_find(words, begin);
     struct bytes current = behind_last(words, BYTES("but current is "));
     if (at == words.len || current.len == 0)
         return false;
     struct bytes rest = bytes_cut(words, at + begin.len, words.len);
-    *out = (struct rabbit_argument){.name = quoted(&rest)};
+    *out = (struct rabbit_limit_argument){.name = quoted(&rest)};
     if (!bytes_starts(current, BYTES("none"))) {
         out->value = quoted(&current);
         out->type = quoted(&current);
@@ -58,7 +58,7 @@ static void add_text(struct question *question, struct bytes name, struct bytes 
 }
 
 /* Numbers are equal whatever their width. */
-static bool add(struct question *question, const struct rabbit_argument *argument) {
+static bool add(struct question *question, const struct rabbit_limit_argument *argument) {
     amqp_table_entry_t *entry = &question->entries[question->count];
     uint64_t number;
     if (bytes_is(argument->type, "longstr")) {
@@ -141,7 +141,7 @@ bool rabbit_limit_ask(struct rabbit_connection *connection, struct bytes queue, 
     begin(&question);
     *limit = RABBIT_LIMIT_NONE;
     for (size_t round = 0; round < ROUNDS_MAX; round++) {
-        struct rabbit_argument argument;
+        struct rabbit_limit_argument argument;
         struct bytes words;
         well = ask(connection, queue, &question, &words, err);
         if (!well || !rabbit_limit_read(words, &argument))

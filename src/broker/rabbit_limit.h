@@ -19,7 +19,7 @@ bool rabbit_limit_ask(struct rabbit_connection *connection, struct bytes queue, 
                       struct err *err);
 
 /* An argument of a queue, as a server tells it. */
-struct rabbit_argument {
+struct rabbit_limit_argument {
     struct bytes name;
     struct bytes value; /* BYTES_NONE: the queue has none of that name */
     struct bytes type;  /* "longstr" "signedint" …; empty: not told */
@@ -27,6 +27,6 @@ struct rabbit_argument {
 
 /* "… inequivalent arg 'NAME' … but current is 'VALUE'", or "… the value 'VALUE' of type 'TYPE'", or
  * "… none". False: it says something else. Pure. */
-bool rabbit_limit_read(struct bytes words, struct rabbit_argument *out);
+bool rabbit_limit_read(struct bytes words, struct rabbit_limit_argument *out);
 
 #endif

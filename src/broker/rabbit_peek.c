@@ -39,10 +39,11 @@ static bool ask_queue(struct rabbit_peek *rabbit, struct err *err) {
 }
 
 static enum status forbid(const struct rabbit_peek *rabbit, int64_t left, struct err *err) {
-    return err_set(err, STATUS_FORBIDDEN,
-                   "queue %.*s: its delivery limit leaves %lld; looking costs one, and below %d "
-                   "messages are not looked at",
-                   BYTES_ARG(rabbit->url.queue), (long long)left, RABBIT_PEEK_LEFT_MIN);
+    return err_set(
+        err, STATUS_FORBIDDEN,
+        "queue %.*s: the delivery limit leaves %lld, and a look costs one: with fewer than "
+        "%d nothing is looked at; set mode: take",
+        BYTES_ARG(rabbit->url.queue), (long long)left, RABBIT_PEEK_LEFT_MIN);
 }
 
 static enum status open_pass(struct rabbit_peek *rabbit, struct err *err) {

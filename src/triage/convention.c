@@ -51,7 +51,7 @@ static bool knows(const struct convention *row, const struct convention_letter *
     if (!has_prefix(row, &letter->held->envelope))
         return false;
     for (size_t i = 0; i < CONVENTION_MEMBERS_MAX && row->members[i]; i++)
-        if (!convention_has(letter, row->where, row->members[i]))
+        if (!convention_facts_has(letter, row->where, row->members[i]))
             return false;
     return !row->fits || row->fits(letter);
 }
@@ -165,7 +165,7 @@ static void add_headers(const struct convention_facts *facts, struct envelope *e
 static struct bytes content_type_of(const struct store_held *held) {
     static const char *const names[] = {"content-type", "content_type"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        struct bytes said = convention_header(held, names[i], true);
+        struct bytes said = convention_facts_header(held, names[i], true);
         if (said.len > 0 && bytes_is_utf8(said))
             return said;
     }
@@ -177,11 +177,11 @@ static void set_message(const struct convention_facts *facts, struct store_held 
     if (facts->facts[FACT_KEY].known)
         envelope->key = convention_facts_get(facts, FACT_KEY);
     add_headers(facts, envelope);
-    if (!facts->facts[FACT_BODY].known)
-        return;
-    held->body = convention_facts_get(facts, FACT_BODY);
+    if (facts->facts[FACT_BODY].known) {
+        held->body = convention_facts_get(facts, FACT_BODY);
+        envelope->content_type = content_type_of(held);
+    }
     envelope->size = held->body.len;
-    envelope->content_type = content_type_of(held);
 }
 
 static struct bytes context_of(const struct convention *row, struct bytes entry,

@@ -11,7 +11,8 @@ static struct bytes behind_last_colon(struct bytes arn) {
 }
 
 static void read_sqs(struct convention_facts *facts) {
-    struct bytes arn = convention_header(facts->letter->held, "DeadLetterQueueSourceArn", false);
+    struct bytes arn =
+        convention_facts_header(facts->letter->held, "DeadLetterQueueSourceArn", false);
     convention_facts_text(facts, FACT_PLACE, behind_last_colon(arn));
     convention_facts_text(facts, FACT_REASON, BYTES("delivery_limit"));
 }

@@ -65,7 +65,7 @@ static bool siding_of(const struct convention_letter *letter, struct bytes *name
 
 /* MT-Reason is `fault` where the exception says the rest. */
 static void read_masstransit(struct convention_facts *facts) {
-    struct bytes name, reason = convention_header(facts->letter->held, "MT-Reason", true);
+    struct bytes name, reason = convention_facts_header(facts->letter->held, "MT-Reason", true);
     if (bytes_is(reason, "fault"))
         reason = BYTES_NONE;
     else if (bytes_is(reason, "dead-letter"))

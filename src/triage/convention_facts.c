@@ -48,7 +48,7 @@ void convention_facts_beside(struct convention_facts *facts, const char *name, s
 
 /* ---- finding ---- */
 
-struct bytes convention_header(const struct store_held *held, const char *name, bool last) {
+struct bytes convention_facts_header(const struct store_held *held, const char *name, bool last) {
     const struct envelope *envelope = &held->envelope;
     struct bytes found = BYTES_NONE;
     for (size_t i = 0; i < envelope->header_count && (last || !found.ptr); i++)
@@ -57,11 +57,11 @@ struct bytes convention_header(const struct store_held *held, const char *name, 
     return found;
 }
 
-bool convention_has(const struct convention_letter *letter, enum convention_where where,
-                    const char *at) {
+bool convention_facts_has(const struct convention_letter *letter, enum convention_where where,
+                          const char *at) {
     struct json value;
     if (where == IN_HEADERS)
-        return convention_header(letter->held, at, false).ptr != NULL;
+        return convention_facts_header(letter->held, at, false).ptr != NULL;
     return json_path_get(where == IN_JSON ? letter->body : letter->source, bytes_of(at), &value) &&
            value.type != JSON_NULL;
 }
@@ -82,7 +82,7 @@ static struct bytes find(const struct convention_facts *facts, enum convention_w
                          const struct convention_field *field) {
     const struct convention_letter *letter = facts->letter;
     if (where == IN_HEADERS)
-        return convention_header(letter->held, field->at, field->last);
+        return convention_facts_header(letter->held, field->at, field->last);
     return member(where == IN_JSON ? letter->body : letter->source, field, facts->arena);
 }
 

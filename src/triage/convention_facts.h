@@ -22,9 +22,9 @@ struct convention_facts {
 };
 
 /* The first header of that name, or the last; BYTES_NONE: there is none. */
-struct bytes convention_header(const struct store_held *held, const char *name, bool last);
-bool convention_has(const struct convention_letter *letter, enum convention_where where,
-                    const char *at);
+struct bytes convention_facts_header(const struct store_held *held, const char *name, bool last);
+bool convention_facts_has(const struct convention_letter *letter, enum convention_where where,
+                          const char *at);
 
 /* Everything that a row's fields give. */
 void convention_facts_read(struct convention_facts *facts, const struct convention *row);

@@ -18,7 +18,8 @@ static const struct convention_field connect_fields[] = {
 
 /* What a converter cannot read is not valid, however its exception is called. */
 static void read_connect(struct convention_facts *facts) {
-    struct bytes stage = convention_header(facts->letter->held, "__connect.errors.stage", false);
+    struct bytes stage =
+        convention_facts_header(facts->letter->held, "__connect.errors.stage", false);
     if (bytes_ends(stage, BYTES("_CONVERTER")))
         convention_facts_text(facts, FACT_CATEGORY, BYTES("validation"));
 }

@@ -18,7 +18,7 @@ static struct bytes text_at(struct json json, const char *path, struct arena *ar
  * has died there again. */
 static bool first_death(const struct convention_facts *facts, struct json deaths,
                         struct json *out) {
-    struct bytes first = convention_header(facts->letter->held, "x-first-death-queue", false);
+    struct bytes first = convention_facts_header(facts->letter->held, "x-first-death-queue", false);
     bool any = false;
     for (struct json_walk walk = json_walk(deaths); json_step(&walk);) {
         if (walk.value.type != JSON_OBJECT)

@@ -6,6 +6,7 @@ import threading
 import pytest
 
 import scenes
+from brokers import contract
 from harness import ROOT, eventually, impound, in_full, scaled
 from kafka_node import Kafka
 
@@ -21,6 +22,10 @@ def fixture_kafka(tmp_path_factory):
         yield server.start()
     finally:
         server.close()
+
+
+def test_the_contract_of_every_broker(kafka):
+    contract("kafka", KAFKA_ADDRESS=kafka.address)
 
 
 def queue(url, worker, **more):

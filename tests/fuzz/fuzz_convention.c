@@ -30,7 +30,6 @@ static struct store_held *give(struct bytes rest) {
     held->envelope.id = BYTES("given");
     held->envelope.retry_after_ms = -1;
     held->body = rest.ptr ? rest : BYTES("");
-    held->envelope.size = held->body.len;
     return held;
 }
 

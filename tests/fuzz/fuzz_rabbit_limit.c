@@ -9,7 +9,7 @@ static bool is_inside(struct bytes part, struct bytes whole) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct bytes words = fuzz_text(data, size);
-    struct rabbit_argument argument;
+    struct rabbit_limit_argument argument;
     if (!rabbit_limit_read(words, &argument))
         return 0;
     FUZZ_CHECK(argument.name.len > 0 && is_inside(argument.name, words));

@@ -35,7 +35,7 @@ static void an_argument_is_read_from_a_refusal(void **state) {
         {"", NULL, NULL, NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct rabbit_argument argument;
+        struct rabbit_limit_argument argument;
         bool read = rabbit_limit_read(bytes_of(cases[i].words), &argument);
         assert_int_equal(read, cases[i].name != NULL);
         if (!read)

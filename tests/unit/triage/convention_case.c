@@ -28,8 +28,7 @@ static struct store_held *give(const struct convention_case *row) {
     envelope->content_type = BYTES("application/x-given");
     envelope->created_at = at(row->written);
     held->body = row->body.ptr ? row->body : BYTES("the body");
-    envelope->size = held->body.len;
-    return held;
+    return held; /* without a size, which not every broker says */
 }
 
 static void same_bytes(struct bytes actual, struct bytes expected) {

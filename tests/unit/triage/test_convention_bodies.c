@@ -317,9 +317,9 @@ static const struct convention_case rabbit[] = {
     RABBIT_DEAD("maxlen", "transient", 1, "2026-11-15T10:00:00.000Z"),
     RABBIT_DEAD("delivery_limit", "crash", 1, "2026-11-15T10:00:00.000Z"),
     {.source = DEAD_QUEUE(DEATH("3", "orders", "rejected", "2026-11-15T10:00:00.000Z") "," DEATH(
-         "2", "orders.wait", "expired",
-         "2026-11-15T10:00:30.000Z") "," DEATH("1", "orders", "expired",
-                                               "2026-11-15T09:00:00.000Z")),
+         "1", "orders", "expired",
+         "2026-11-15T09:00:00.000Z") "," DEATH("2", "orders.wait", "expired",
+                                               "2026-11-15T10:00:30.000Z")),
      .headers = {{B("x-first-death-queue"), B("orders")},
                  {B("x-first-death-reason"), B("expired")}},
      .name = "rabbitmq", /* round by way of a queue where it waited */
