@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mailbox.h"
+#include "broker/kafka_peek.h"
 #include "broker/kafka_source.h"
 #include "broker/nats_source.h"
 #include "broker/rabbit_peek.h"
@@ -30,7 +31,7 @@
 #endif
 
 #ifdef IMPOUND_KAFKA
-#define KAFKA kafka_source_check, kafka_source_new, NULL
+#define KAFKA kafka_source_check, kafka_source_new, kafka_peek_new
 #else
 #define KAFKA NULL, NULL, NULL
 #endif

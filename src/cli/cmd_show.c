@@ -37,6 +37,7 @@ static const struct story_line what[] = {
     {"dead", "dead_at", field_time},
     {"next attempt", "next_attempt_at", field_time},
     {"escalated", "escalated_at", field_time},
+    {"read-only", "read_only", NULL},
     {"resolved", "resolved_at", field_time},
     {"resolution", "resolution", NULL},
     {"task", "task.id", NULL},

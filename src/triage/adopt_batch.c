@@ -51,23 +51,9 @@ static bool is_id_in_commit(const struct batch *batch, const struct envelope *en
     return false;
 }
 
-static enum status is_id_free(struct batch *batch, const struct envelope *envelope, bool *out) {
-    struct store *store = batch->triage->store;
-    struct store_held *other = NULL;
-    enum status status =
-        store->vtable->get(store, envelope->queue, envelope->id, &other, batch->err);
-    store_held_free(other);
-    *out = status == STATUS_NOT_FOUND && !is_id_in_commit(batch, envelope);
-    return status == STATUS_NOT_FOUND || status == STATUS_CONFLICT ? STATUS_OK : status;
-}
-
 /* An id that is held is another message's, or another death of the same one: both stay. */
-static enum status give_id(struct batch *batch, struct store_held *held) {
+static void give_id(struct store_held *held) {
     struct envelope *envelope = &held->envelope;
-    bool is_free;
-    enum status status = is_id_free(batch, envelope, &is_free);
-    if (status != STATUS_OK || is_free)
-        return status;
     size_t count = envelope->header_count;
     struct rule_header *headers = arena_alloc(&held->arena, (count + 1) * sizeof *headers);
     if (count > 0)
@@ -76,7 +62,6 @@ static enum status give_id(struct batch *batch, struct store_held *held) {
     envelope->headers = headers;
     envelope->header_count = count + 1;
     envelope->id = envelope->letter_id;
-    return STATUS_OK;
 }
 
 static void make_letter(struct batch *batch, struct store_held *held) {
@@ -123,12 +108,11 @@ static void remember_letter(struct batch *batch, struct adopt_seen *seen,
     batch->adopted++;
 }
 
-static enum status put_letter(struct batch *batch, struct store_held *held,
-                              struct adopt_seen *seen) {
+static void put_letter(struct batch *batch, struct store_held *held, bool id_held,
+                       struct adopt_seen *seen) {
     struct store *store = batch->triage->store;
-    enum status status = give_id(batch, held);
-    if (status != STATUS_OK)
-        return status;
+    if (id_held || is_id_in_commit(batch, &held->envelope))
+        give_id(held);
     batch->ops[batch->op_count++] =
         (struct store_op){.kind = STORE_PUT,
                           .queue = store->vtable->queue_number(store, held->envelope.queue),
@@ -137,18 +121,17 @@ static enum status put_letter(struct batch *batch, struct store_held *held,
     batch->bytes += held->body.len;
     remember_letter(batch, seen, &held->envelope);
     batch->room--;
-    return STATUS_OK;
 }
 
 /* It was sent to its origin: the same letter again, or a second copy of it. One that is not known
  * yet to have arrived there waits. */
-static enum status put_again(struct batch *batch, enum comeback_is is, struct store_held *letter,
+static enum status put_again(struct batch *batch, const struct adopt_comeback *comeback,
                              const struct store_held *came, struct adopt_seen *seen) {
-    batch->letters[batch->letter_count++] = letter;
-    if (is == COMEBACK_EARLY)
+    struct store_held *letter = comeback->letter;
+    if (comeback->is == COMEBACK_EARLY)
         return err_set(batch->err, STATUS_BUSY, "letter %.*s is still being sent",
                        BYTES_ARG(letter->envelope.letter_id));
-    if (is == COMEBACK_HELD) {
+    if (comeback->is == COMEBACK_HELD) {
         batch->known++;
         return STATUS_OK;
     }
@@ -160,18 +143,21 @@ static enum status put_again(struct batch *batch, enum comeback_is is, struct st
 
 static enum status add_new(struct batch *batch, const struct store_held *message,
                            struct adopt_seen *seen) {
-    enum comeback_is is;
-    struct store_held *letter;
+    struct adopt_comeback comeback;
     if (batch->room == 0) {
         batch->full = true;
         return STATUS_OK;
     }
     struct store_held *came = letter_of(batch, message);
-    enum status status = adopt_comeback_find(batch->triage->store, came, &is, &letter, batch->err);
+    enum status status = adopt_comeback_find(batch->triage->store, came, &comeback, batch->err);
+    if (comeback.letter)
+        batch->letters[batch->letter_count++] = comeback.letter;
     if (status != STATUS_OK)
         return status;
-    return is == COMEBACK_STRANGER ? put_letter(batch, came, seen)
-                                   : put_again(batch, is, letter, came, seen);
+    if (comeback.is != COMEBACK_STRANGER)
+        return put_again(batch, &comeback, came, seen);
+    put_letter(batch, came, comeback.id_held, seen);
+    return STATUS_OK;
 }
 
 /* One whose letter is not there is new. */

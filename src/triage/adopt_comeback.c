@@ -3,46 +3,61 @@
  * (core/comeback.h), and where messages have no headers by its id and body. */
 #include "triage/adopt_state.h"
 
-/* What it says of itself, or what the one that has its id would say. */
-static bool read_marks(struct store *store, const struct store_held *came, struct comeback *out,
-                       struct store_held **letter, enum status *status, struct err *err) {
-    const struct envelope *envelope = &came->envelope;
-    bool marked = comeback_read(envelope->headers, envelope->header_count, out);
-    *status = marked ? store->vtable->get(store, BYTES_NONE, out->letter, letter, err)
-                     : store->vtable->get(store, envelope->queue, envelope->id, letter, err);
-    if (*status != STATUS_OK)
-        return false;
-    if (!marked)
-        *out = (struct comeback){(*letter)->envelope.letter_id, (*letter)->envelope.replays};
-    return marked || (*letter)->envelope.to_origin;
-}
-
 #define MIRRORED BYTES("dlq-letter-id")
 
+static bool is_trouble(enum status status) {
+    return status != STATUS_OK && status != STATUS_NOT_FOUND && status != STATUS_CONFLICT;
+}
+
+static void take_letter(struct adopt_comeback *out, struct store_held *letter) {
+    store_held_free(out->letter);
+    out->letter = letter;
+}
+
+/* The letter that its own headers name; else the one that has its id, if that was sent. */
+static enum status find_sent(struct store *store, const struct store_held *came,
+                             struct adopt_comeback *out, struct err *err) {
+    const struct envelope *envelope = &came->envelope;
+    struct store_held *letter = NULL;
+    struct comeback comeback;
+    enum status status = store->vtable->get(store, envelope->queue, envelope->id, &letter, err);
+    take_letter(out, letter);
+    out->id_held = status != STATUS_NOT_FOUND;
+    bool marked = comeback_read(envelope->headers, envelope->header_count, &comeback);
+    if (marked && !is_trouble(status)) {
+        letter = NULL;
+        status = store->vtable->get(store, BYTES_NONE, comeback.letter, &letter, err);
+        take_letter(out, letter);
+    }
+    if (status != STATUS_OK || (!marked && !out->letter->envelope.to_origin))
+        return status;
+    const struct envelope *sent = &out->letter->envelope;
+    if (!marked)
+        comeback = (struct comeback){sent->letter_id, sent->replays};
+    out->is = comeback_judge(&comeback, sent, sent->queue, bytes_eq(out->letter->body, came->body));
+    return STATUS_OK;
+}
+
 static enum status find_mirrored(struct store *store, const struct envelope *came,
-                                 struct store_held **letter, struct err *err) {
-    for (size_t i = 0; i < came->header_count; i++)
+                                 struct adopt_comeback *out, struct err *err) {
+    struct store_held *letter = NULL;
+    enum status status = STATUS_NOT_FOUND;
+    for (size_t i = 0; i < came->header_count && status == STATUS_NOT_FOUND; i++)
         if (bytes_eq_nocase(came->headers[i].name, MIRRORED))
-            return store->vtable->get(store, BYTES_NONE, came->headers[i].value, letter, err);
-    return STATUS_NOT_FOUND;
+            status = store->vtable->get(store, BYTES_NONE, came->headers[i].value, &letter, err);
+    take_letter(out, letter);
+    if (status == STATUS_OK)
+        out->is = COMEBACK_HELD;
+    return status;
 }
 
 enum status adopt_comeback_find(struct store *store, const struct store_held *came,
-                                enum comeback_is *is, struct store_held **letter, struct err *err) {
-    struct comeback comeback;
-    enum status status;
-    *letter = NULL;
-    *is = COMEBACK_STRANGER;
-    if (read_marks(store, came, &comeback, letter, &status, err))
-        *is = comeback_judge(&comeback, &(*letter)->envelope, (*letter)->envelope.queue,
-                             bytes_eq((*letter)->body, came->body));
-    if (*is == COMEBACK_STRANGER) {
-        store_held_free(*letter);
-        *letter = NULL;
-        status = find_mirrored(store, &came->envelope, letter, err);
-        *is = status == STATUS_OK ? COMEBACK_HELD : COMEBACK_STRANGER;
-    }
-    return status == STATUS_NOT_FOUND || status == STATUS_CONFLICT ? STATUS_OK : status;
+                                struct adopt_comeback *out, struct err *err) {
+    *out = (struct adopt_comeback){.is = COMEBACK_STRANGER};
+    enum status status = find_sent(store, came, out, err);
+    if (out->is == COMEBACK_STRANGER && !is_trouble(status))
+        status = find_mirrored(store, &came->envelope, out, err);
+    return is_trouble(status) ? status : STATUS_OK;
 }
 
 static void note_death(struct store_held *letter, const struct envelope *came) {

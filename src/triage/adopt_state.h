@@ -91,9 +91,14 @@ void adopt_seen_forget_counts(struct adopt_place *place);
 enum status adopt_seen_release(struct adopt_place *place, struct err *err);
 
 /* adopt_comeback.c: a letter that was sent to its origin, dead again. `came` is what it would be as
- * a letter of its own. *letter: the one that it is, to be freed; NULL: none. */
+ * a letter of its own. */
+struct adopt_comeback {
+    enum comeback_is is;
+    struct store_held *letter; /* which it is, to be freed; of a stranger whatever there is */
+    bool id_held;              /* its queue holds a message with its id */
+};
 enum status adopt_comeback_find(struct store *store, const struct store_held *came,
-                                enum comeback_is *is, struct store_held **letter, struct err *err);
+                                struct adopt_comeback *out, struct err *err);
 /* The op by which it is dead again; changes `letter`, and borrows from both until it is submitted.
  */
 struct store_op adopt_comeback_op(struct store *store, struct store_held *letter,
