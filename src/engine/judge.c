@@ -12,6 +12,7 @@
 #include "engine/order.h"
 #include "engine/reply.h"
 #include "engine/suspect.h"
+#include "engine/tracing.h"
 
 /* ---- what it means for the queue ---- */
 
@@ -75,8 +76,7 @@ static void tell_breaker(struct flight *flight, const struct decision *decision)
                      flight->outcome.retry_after_ms);
     if (queue->breaker.state == before)
         return;
-    log_info("queue %.*s: breaker %s", BYTES_ARG(queue->name),
-             breaker_state_text(queue->breaker.state));
+    log_about(LOG_INFO, QUEUE_ABOUT(queue), "breaker %s", breaker_state_text(queue->breaker.state));
     notice_breaker(queue);
 }
 
@@ -312,6 +312,11 @@ static void fall_back(struct flight *flight) {
     flight_call(flight);
 }
 
+static void log_result(const struct flight *flight, enum attempt_result result) {
+    struct log_about about = tracing_about(flight);
+    log_about(LOG_DEBUG, &about, "an attempt ended: %s", attempt_result_text(result));
+}
+
 void judge_decide(struct flight *flight) {
     struct decision decision = decision_on(flight);
     keep_dead(flight, &decision);
@@ -325,13 +330,17 @@ void judge_decide(struct flight *flight) {
         flight->report->verdict = decision.verdict;
     else
         end_attempt(flight, &decision);
+    enum attempt_result result = result_of(&decision, &flight->outcome);
+    log_result(flight, result);
     if (compensate_is(flight)) {
         compensate_carry_out(flight, &decision);
+        tracing_judged(flight, result);
         record_decided(flight);
         return;
     }
     write_down(flight, &decision);
     carry_out(flight, &decision);
+    tracing_judged(flight, result);
     bundle_leave(flight);
     if (flight->returns)
         intake_return(flight);

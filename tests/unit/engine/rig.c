@@ -95,6 +95,7 @@ void rig_open(struct rig *rig) {
         .clock = &rig->clock,
         .jq = rig->options.jq ? &rig->jq : NULL,
         .spill = rig->options.spill ? &rig->spill : NULL,
+        .spans = rig->spans,
         .seed = 1,
         .flight_path = rig->options.flight_path,
         .instance = BYTES("bench"),
@@ -230,6 +231,8 @@ static void push(struct rig *rig, const char *queue, const char *id, const char 
                                 .key = bytes_of(key),
                                 .content_type = BYTES("application/json"),
                                 .source = BYTES("{\"kind\":\"builtin\"}"),
+                                .headers = rig->headers,
+                                .header_count = rig->header_count,
                                 .size = body.len,
                                 .retry_after_ms = -1,
                                 .created_at = rig->now.wall};

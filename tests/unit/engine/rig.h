@@ -97,6 +97,9 @@ struct rig {
     struct jq jq;
     struct jq_job *jobs[RIG_JOBS_MAX];
     size_t job_count;
+    struct spans *spans;               /* rig_spans.h; NULL: nobody traces */
+    const struct rule_header *headers; /* of what is pushed; NULL: none … */
+    size_t header_count;
     struct spill spill;
     size_t spill_appends_fail, spill_syncs_fail; /* the next so many */
     struct buf spilled;                          /* lines */
