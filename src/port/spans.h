@@ -49,8 +49,6 @@ struct spans_vtable {
      */
     void (*record)(struct spans *spans, const struct span *span);
     void (*counts)(struct spans *spans, struct spans_counts *out); /* from any thread */
-    /* Sends what is left, for a bounded time. */
-    void (*free)(struct spans *spans);
 };
 
 struct spans {
