@@ -46,6 +46,11 @@ static struct config *load(const char *path) {
     return config;
 }
 
+static void set_log(const struct config *config) {
+    log_set_format(config->log);
+    log_set_level(config->log_level);
+}
+
 static void log_lines(struct buf *text) {
     struct bytes rest = buf_view(text), line;
     while (bytes_line(&rest, &line))
@@ -65,6 +70,7 @@ static void reload(struct plant *plant, const char *path, const struct config *s
     buf_init_heap(&differences, MISTAKES_MAX);
     config_restart_needed(started, config, &differences);
     if (plant_reload(plant, config, &err) == STATUS_OK) {
+        set_log(config);
         log_lines(&differences);
         log_info("%s is in force", path);
     } else {
@@ -122,6 +128,7 @@ int serve_run(const struct cli_env *env, int argc, char **argv) {
     struct config *config = load(path);
     if (!config)
         return status_exit(STATUS_INVALID);
+    set_log(config);
     /* Blocked before any thread starts, so that only wait_for_stop gets them. */
     sigset_t set;
     watched_signals(&set);

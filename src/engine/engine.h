@@ -81,6 +81,7 @@ struct engine_queue_options {
     struct bytes name;
     struct engine_rules rules;
     struct broker *broker;
+    struct bytes group; /* the source's consumer group, for spans; empty: messages say, or none */
     const struct engine_handler *handlers;   /* the queue's handler, then its fallbacks */
     size_t handler_count;                    /* 0: workers lease from it … */
     struct engine_reply lease_reply;         /* … and their answers go there */

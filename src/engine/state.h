@@ -90,6 +90,7 @@ struct queue {
     struct engine_rules rules;
     struct facts *facts;
     struct broker *broker;
+    struct bytes group;
     const struct engine_handler *handlers;
     size_t handler_count;
     struct engine_reply lease_reply;

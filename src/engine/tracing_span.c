@@ -90,6 +90,7 @@ static void put_source(struct draft *draft) {
             put_coordinate(draft, coordinates[i].attribute, coordinates[i].number,
                            text_of(source, coordinates[i].member, arena));
     bool ours = draft->span.attribute_count == before;
+    put_text(draft, GROUP, ours ? BYTES_NONE : draft->flight->queue->group);
     put_text(draft, "messaging.system", ours ? BYTES("impound") : kind);
     if (ours)
         put_text(draft, DESTINATION, draft->flight->queue->name);

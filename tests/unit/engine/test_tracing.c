@@ -126,6 +126,35 @@ static void attributes_say_what_it_was(void **state) {
     closed(rig, &spans);
 }
 
+static void a_brokers_coordinates_have_the_names_that_others_give_them(void **state) {
+    (void)state;
+    struct rig_spans spans;
+    struct rig *rig = traced_rig(&spans, (struct rig_options){0});
+    rig->source = "{\"kind\":\"kafka\",\"topic\":\"orders\",\"partition\":17,\"offset\":884201}";
+    rig->group = "pricing";
+    rig_open(rig);
+    rig_push(rig, "a");
+    rig_rest(rig);
+    rig_succeed(rig, "a");
+    const struct span *process = &spans.list[0];
+    rig_spans_assert_text(process, "messaging.system", "kafka");
+    rig_spans_assert_text(process, "messaging.destination.name", "orders");
+    rig_spans_assert_text(process, "messaging.destination.partition.id", "17");
+    rig_spans_assert_number(process, "messaging.kafka.offset", 884201);
+    rig_spans_assert_text(process, "messaging.consumer.group.name", "pricing");
+    rig_spans_assert_text(process, "impound.queue", "q");
+    rig->source = "{\"kind\":\"redis\",\"stream\":\"s\",\"group\":\"g\",\"entry\":\"1-0\"}";
+    rig->group = NULL;
+    rig_restart(rig);
+    rig_push(rig, "b");
+    rig_rest(rig);
+    rig_succeed(rig, "b");
+    rig_spans_assert_text(&spans.list[2], "messaging.system", "redis");
+    rig_spans_assert_text(&spans.list[2], "messaging.destination.name", "s");
+    rig_spans_assert_text(&spans.list[2], "messaging.consumer.group.name", "g");
+    closed(rig, &spans);
+}
+
 static void each_attempt_is_a_span_and_the_last_says_why_it_died(void **state) {
     (void)state;
     struct rig_spans spans;
@@ -357,6 +386,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_message_goes_on_with_the_trace_it_came_with),
         cmocka_unit_test(attributes_say_what_it_was),
+        cmocka_unit_test(a_brokers_coordinates_have_the_names_that_others_give_them),
         cmocka_unit_test(each_attempt_is_a_span_and_the_last_says_why_it_died),
         cmocka_unit_test(without_a_traceparent_all_attempts_share_a_trace_of_their_own),
         cmocka_unit_test(a_replay_begins_a_trace_that_links_to_the_old_one),
