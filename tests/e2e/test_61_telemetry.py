@@ -54,6 +54,13 @@ def seen(call):
     return re.fullmatch(r"00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})", call.headers["traceparent"]).groups()
 
 
+def counted(server, sent, dropped):
+    """A receiver has its spans before the server has its answer."""
+    def said():
+        return (server.metric("impound_spans_sent_total"), server.metric("impound_spans_dropped_total"))
+    eventually(lambda: said() == (sent, dropped), f"{sent} spans are sent, {dropped} dropped: {said()}")
+
+
 def apart(spans):
     return {span.operation: span for span in spans}
 
@@ -84,7 +91,7 @@ def test_a_message_goes_on_with_its_producers_trace(serve, handler, receiver):
     assert process.scope.name == "impound" and process.scope.version == process.resource["service.version"]
     path, headers = traces.requests[0]
     assert path == "/v1/traces" and headers["x-key"] == "k1"
-    assert server.metric("impound_spans_sent_total") == 2 and server.metric("impound_spans_dropped_total") == 0
+    counted(server, 2, 0)
 
 
 def test_each_attempt_is_a_span_and_a_death_says_why(serve, handler, receiver):
@@ -134,7 +141,8 @@ def test_a_replay_is_a_trace_of_its_own_that_links_to_the_old_one(serve, handler
     assert again.links[0].trace_state == HEADERS["tracestate"]
     assert (again.name, again["impound.replay"], again["impound.verdict"]) == ("replay orders", 1, "ok")
     assert again["impound.replay.id"] == server.get("/v1/replays").json["replays"][0]["id"]
-    assert again.start_s <= new["process"].start_s and new["process"].end_s <= again.end_s
+    # Ends are told by another clock than beginnings, both in whole milliseconds.
+    assert again.start_s <= new["process"].start_s and new["process"].end_s <= again.end_s + 0.002
     assert seen(work.calls[-1]) == (again.trace_id, new["process"].span_id, "01")
     assert work.calls[-1].headers["tracestate"] is None
 
@@ -145,14 +153,15 @@ def test_a_message_without_a_trace_gets_one_that_lasts(serve, handler, receiver)
     server = serve({"orders": queue_of(work.url, retry={"attempts": 5, "base": "1s", "cap": "1s", "jitter": "none"})},
                    **telling(traces))
     server.push("orders", {"n": 1}, id="o-1")
-    first = apart(traces.of("o-1", "process", "settle"))
-    assert not first["process"].parent_id and not first["process"].links
+    eventually(lambda: traces.spans, "the first attempt is told")
     server.kill()
+    before = len(traces.spans)
     broken[0] = False
     server.start()
-    spans = traces.of("o-1", "process", "settle", "process", "settle")
-    assert len({span.trace_id for span in spans}) == 1, "its next life goes on with it"
-    assert len({seen(call)[0] for call in work.calls}) == 1
+    eventually(lambda: "ok" in [span["impound.verdict"] for span in traces.spans[before:]], "the last one is told")
+    assert len({span.trace_id for span in traces.spans}) == 1, "its next life goes on with it"
+    assert not any(span.parent_id or span.links for span in traces.spans if span.operation == "process")
+    assert {seen(call)[0] for call in work.calls} == {traces.spans[0].trace_id}
 
 
 def test_who_is_not_recorded_is_passed_on_and_not_told(serve, handler, receiver):
@@ -251,19 +260,22 @@ def test_a_busy_receiver_is_asked_again(serve, handler, receiver, status):
     server = serve({"orders": queue_of(work.url)}, **telling(traces))
     server.push("orders", {"n": 1}, id="o-1")
     traces.of("o-1", "process", "settle")
-    assert server.metric("impound_spans_sent_total") == 2
+    counted(server, 2, 0)
 
 
 def test_what_a_receiver_refuses_is_counted(serve, handler, receiver):
     work = handler()
-    answers = {1: lambda: 400, 2: lambda: traces.partial(1, "one is too old")}
-    traces = receiver(lambda number, spans: answers.get(number, lambda: 200)())
+    answers = iter([lambda: traces.partial(1, "one is too old"), lambda: 200])  # the two spans may come apart
+
+    def answer(_, spans):
+        return 400 if spans[0]["messaging.message.id"] == "refused" else next(answers)()
+
+    traces = receiver(answer)
     server = serve({"orders": queue_of(work.url)}, **telling(traces))
     server.push("orders", {"n": 1}, id="refused")
-    eventually(lambda: server.metric("impound_spans_dropped_total") == 2, "a refused batch is dropped")
+    counted(server, 0, 2)
     server.push("orders", {"n": 2}, id="partial")
-    eventually(lambda: server.metric("impound_spans_dropped_total") == 3, "a rejected span is dropped")
-    assert server.metric("impound_spans_sent_total") == 1
+    counted(server, 1, 3)
     assert "the receiver refuses spans" in server.log() and "one is too old" in server.log()
 
 
@@ -276,9 +288,9 @@ def test_a_receiver_that_hangs_costs_nothing_but_spans(serve, handler, receiver)
         server.push_many("orders", [{"body": n} for n in range(1000)])
     server.drained("orders")
     assert traces.requests and not traces.spans, "the receiver has not answered yet"
-    eventually(lambda: server.metric("impound_spans_dropped_total") == 2 * 5000 - 8192, "what has no room is dropped")
+    counted(server, 0, 2 * 5000 - 8192)
     hanging.set()
-    eventually(lambda: server.metric("impound_spans_sent_total") == 8192, "the rest was sent")
+    counted(server, 8192, 2 * 5000 - 8192)
 
 
 def test_stopping_sends_what_is_left(serve, handler, receiver):
@@ -338,7 +350,8 @@ def test_the_log_changes_its_form_with_a_reload(serve, handler):
     before = len(server.log())
     server.reload()
     eventually(lambda: "is in force" in server.log()[before:], "the new form is in force")
-    assert json.loads(server.log()[before:].splitlines()[-1])["message"].endswith("is in force")
+    said = next(line for line in server.log()[before:].split("\n") if "is in force" in line)
+    assert json.loads(said)["message"].endswith("is in force")
 
 
 def test_letters_do_not_drown_the_log(serve, handler):
@@ -347,8 +360,8 @@ def test_letters_do_not_drown_the_log(serve, handler):
     server.push_many("orders", [{"body": n} for n in range(300)])
     server.drained("orders")
     eventually(lambda: server.dlq("orders.dlq")["depth"] == 300, "all are dead")
-    told = [line for line in lines_of(server) if line["message"].startswith("dead:")]
-    assert 10 <= len(told) < 300
+    told = eventually(lambda: [line for line in lines_of(server) if line["message"].startswith("dead:")], "some are told of")
+    assert len(told) < 300
 
 
 def otelcol():
@@ -395,6 +408,6 @@ def test_a_real_collector_takes_our_spans(serve, handler, receiver, tmp_path):
         spans = traces.of("o-1", "process", "settle", "process", "settle", "replay")
         again = next(span for span in spans if span.operation == "replay")
         assert {link.trace_id for link in again.links} == {TRACE}
-        assert server.metric("impound_spans_sent_total") == 5 and server.metric("impound_spans_dropped_total") == 0
+        counted(server, 5, 0)
     finally:
         collector.close()
