@@ -100,9 +100,12 @@ static struct tracing *context_of(struct flight *flight) {
     if (tracing->came)
         tracing->origin_state = header_of(envelope, TRACESTATE);
     find_place(flight, tracing);
-    if (tracing->came ? tracing->origin.flags & TRACEPARENT_SAMPLED
-                      : is_chosen(spans, tracing->own.trace_id))
+    if (tracing->came)
+        tracing->own.flags = tracing->origin.flags;
+    else if (is_chosen(spans, tracing->own.trace_id))
         tracing->own.flags = TRACEPARENT_SAMPLED;
+    if (tracing->begins)
+        tracing->own.flags &= TRACEPARENT_SAMPLED;
     memcpy(tracing->own.span_id, tracing->parent, SPAN_ID_SIZE);
     return tracing;
 }

@@ -1,10 +1,10 @@
 #include "telemetry/otlp.h"
 
+#include <otlp.pb-c.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/arena.h"
-#include "otlp.pb-c.h"
 
 #define SCOPE "impound"
 

@@ -95,7 +95,8 @@ def test_a_message_goes_on_with_its_producers_trace(serve, handler, receiver):
 
 
 def test_each_attempt_is_a_span_and_a_death_says_why(serve, handler, receiver):
-    work, traces = handler(lambda call: 503 if call.attempt == 1 else (422, {}, b'{"error":{"type":"NoStock"}}')), receiver()
+    work = handler(lambda call: 503 if call.attempt == 1 else (422, {}, b'{"error":{"type":"NoStock"}}'))
+    traces = receiver()
     server = serve({"orders": queue_of(work.url)}, **telling(traces))
     server.push("orders", {"n": 1}, id="o-1", headers=HEADERS)
     spans = traces.of("o-1", "process", "settle", "process", "settle")
@@ -350,8 +351,12 @@ def test_the_log_changes_its_form_with_a_reload(serve, handler):
     before = len(server.log())
     server.reload()
     eventually(lambda: "is in force" in server.log()[before:], "the new form is in force")
-    said = next(line for line in server.log()[before:].split("\n") if "is in force" in line)
-    assert json.loads(said)["message"].endswith("is in force")
+    before = len(server.log())
+    server.configure(queues, server={"log": "jsn"})
+    server.reload()
+    eventually(lambda: "stays as it is" in server.log()[before:], "a mistake is told")
+    told = [json.loads(line)["message"] for line in server.log()[before:].split("\n") if line]
+    assert any('log: expected text or json, got "jsn"' in line for line in told), "in the form that is in force"
 
 
 def test_letters_do_not_drown_the_log(serve, handler):

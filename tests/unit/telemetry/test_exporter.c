@@ -2,8 +2,9 @@
  */
 #include "telemetry/exporter.h"
 
+#include <otlp.pb-c.h>
+
 #include "base/list.h"
-#include "otlp.pb-c.h"
 #include "test.h"
 
 struct bench {
