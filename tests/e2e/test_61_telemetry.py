@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from brokers import Process
+from brokers import Process, Redis
 from harness import PATIENCE_S, ROOT, eventually, free_port, impound
 from otlp_receiver import Receiver
 
@@ -229,6 +229,23 @@ def test_a_workers_span_survives_a_kill(serve, receiver):
     assert server.post(f"/v1/leases/{leased['lease']}/ack").status == 200
     process = apart(traces.of("o-1", "process", "settle"))["process"]
     assert (process.span_id, process.parent_id) == (span, PRODUCER)
+
+
+def test_a_brokers_message_says_where_it_came_from(serve, handler, receiver, tmp_path):
+    if "redis" not in json.loads(impound("version", "--json").stdout)["sources"]:
+        pytest.skip("a build without hiredis")
+    client = pytest.importorskip("redis")
+    work, traces, broker = handler(), receiver(), Redis(tmp_path / "redis")
+    try:
+        broker.start()
+        serve({"orders": {**queue_of(work.url), "source": broker.url("stream=shop&group=pricing")}}, **telling(traces))
+        entry = client.Redis(port=broker.port).xadd("shop", {"body": "{}", **HEADERS}).decode()
+        process = apart(traces.of(entry, "process", "settle"))["process"]
+    finally:
+        broker.close()
+    assert (process.trace_id, process.parent_id, process.name) == (TRACE, PRODUCER, "process orders")
+    assert (process["messaging.system"], process["messaging.destination.name"]) == ("redis", "shop")
+    assert (process["messaging.consumer.group.name"], process["impound.queue"]) == ("pricing", "orders")
 
 
 def test_without_telemetry_headers_are_as_they_came(serve, handler):
