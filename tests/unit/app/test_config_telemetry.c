@@ -146,13 +146,11 @@ static void lists_of_headers_are_read(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-#ifdef IMPOUND_OTLP
         cmocka_unit_test_setup(the_file_names_a_receiver, forget_environment),
         cmocka_unit_test_setup(the_environment_fills_in_what_the_file_leaves_out,
                                forget_environment),
         cmocka_unit_test_setup(the_file_goes_before_the_environment, forget_environment),
         cmocka_unit_test_setup(a_wrong_variable_is_told, forget_environment),
-#endif
         cmocka_unit_test_setup(without_a_word_nothing_is_sent, forget_environment),
         cmocka_unit_test(lists_of_headers_are_read),
     };
