@@ -110,6 +110,7 @@ static void put_verdict(struct draft *draft) {
     const struct envelope *envelope = &flight->held->envelope;
     enum attempt_result result = flight->tracing->result;
     put_text(draft, "impound.verdict", bytes_of(attempt_result_text(result)));
+    put_text(draft, "impound.letter", envelope->letter_id);
     if (envelope->replays > 0)
         put_number(draft, "impound.replay", envelope->replays);
     if (result == RESULT_RETRY || result == RESULT_DLQ || result == RESULT_DISCARD)
@@ -119,7 +120,6 @@ static void put_verdict(struct draft *draft) {
     put_text(draft, "dlq.reason", envelope->reason);
     put_text(draft, "impound.cause", bytes_of(cause_text(envelope->cause)));
     put_text(draft, "impound.dlq", envelope->dlq);
-    put_text(draft, "impound.letter", envelope->letter_id);
 }
 
 /* error.type has few values: what the handler called it, else the status, else the kind. */

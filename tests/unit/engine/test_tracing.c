@@ -241,6 +241,8 @@ static void a_replay_begins_a_trace_that_links_to_the_old_one(void **state) {
     assert_memory_equal(again->links[1].to.trace_id, old->own.trace_id, TRACE_ID_SIZE);
     assert_memory_equal(again->links[1].to.span_id, old->own.span_id, SPAN_ID_SIZE);
     rig_spans_assert_text(again, "impound.replay.id", "r-1");
+    assert_bytes(rig_spans_attribute(again, "impound.letter")->text,
+                 rig_look(rig, "a")->letter_id.ptr);
     rig_spans_assert_number(again, "impound.replay", 1);
     rig_spans_assert_text(again, "impound.verdict", "ok");
     assert_int_equal(process->link_count, 0);
