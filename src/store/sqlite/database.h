@@ -10,12 +10,14 @@
 #include "base/bytes.h"
 #include "base/status.h"
 
-/* A whole row, in the order of its columns, and eight of them. */
-enum { DATABASE_ROW_VALUES = 28, DATABASE_ROWS = 8 };
+/* A whole row, in the order of its columns, and sixteen of them. */
+enum { DATABASE_ROW_VALUES = 28, DATABASE_ROWS = 16 };
 #define DATABASE_ANY_ROW                                                                           \
     "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 #define DATABASE_TWO_ROWS  DATABASE_ANY_ROW ", " DATABASE_ANY_ROW
 #define DATABASE_FOUR_ROWS DATABASE_TWO_ROWS ", " DATABASE_TWO_ROWS
+#define DATABASE_ALL_ROWS                                                                          \
+    DATABASE_FOUR_ROWS ", " DATABASE_FOUR_ROWS ", " DATABASE_FOUR_ROWS ", " DATABASE_FOUR_ROWS
 #define DATABASE_ROW                                                                               \
     "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,"  \
     " ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)"
@@ -28,7 +30,7 @@ enum { DATABASE_ROW_VALUES = 28, DATABASE_ROWS = 8 };
 #define DATABASE_PLACES "error_id, envelope_at, envelope_len, body_at, body_len"
 
 /* Said as the index says it, or SQLite does not see that it may use it. */
-#define DATABASE_WAITS "state IN ('queued', 'pending_retry', 'replaying')"
+#define DATABASE_WAITS "(state = 'queued' OR state = 'pending_retry' OR state = 'replaying')"
 /* A lane from a place on, in its order. */
 #define DATABASE_LANE(state)                                                                       \
     " FROM messages INDEXED BY messages_waiting WHERE " DATABASE_WAITS                             \
@@ -76,7 +78,7 @@ enum { DATABASE_ROW_VALUES = 28, DATABASE_ROWS = 8 };
     X(MATCHES, "SELECT seq, queue FROM messages WHERE id = ?1"                                     \
                " UNION SELECT seq, queue FROM messages WHERE letter_id = ?1")                      \
     X(ROW_ADD, "INSERT INTO messages VALUES " DATABASE_ROW)                                        \
-    X(ROWS_ADD, "INSERT INTO messages VALUES " DATABASE_FOUR_ROWS ", " DATABASE_FOUR_ROWS)         \
+    X(ROWS_ADD, "INSERT OR FAIL INTO messages VALUES " DATABASE_ALL_ROWS)                          \
     X(ROW_SET,                                                                                     \
       "INSERT INTO messages VALUES " DATABASE_ROW " ON CONFLICT (seq) DO UPDATE SET"               \
       " letter_id = excluded.letter_id, dlq = excluded.dlq, state = excluded.state,"               \
