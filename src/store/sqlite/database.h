@@ -39,6 +39,8 @@ enum { DATABASE_ROW_VALUES = 28, DATABASE_ROWS = 16 };
     " AND due_ms >= ?2 AND (due_ms, seq) >= (?2, ?3) ORDER BY due_ms, seq LIMIT ?4"
 
 #define DATABASE_SQL(X)                                                                            \
+    X(BEGIN, "BEGIN")                                                                              \
+    X(END, "END")                                                                                  \
     X(META_GET, "SELECT value FROM meta WHERE name = ?1")                                          \
     X(META_SET, "INSERT OR REPLACE INTO meta VALUES (?1, ?2)")                                     \
     X(QUEUES, "SELECT number, name, facts FROM queues")                                            \
@@ -93,7 +95,9 @@ enum { DATABASE_ROW_VALUES = 28, DATABASE_ROWS = 16 };
       " content_mark = excluded.content_mark")                                                     \
     X(ROW_MARK, "UPDATE messages SET state = ?2, mark = ?3,"                                       \
                 " escalated_ms = iif(?4 <> 0, ?4, escalated_ms) WHERE seq = ?1")                   \
-    X(ROW_DELETE, "DELETE FROM messages WHERE seq = ?1 RETURNING " DATABASE_PLACES)                \
+    X(ROWS_DELETE,                                                                                 \
+      "DELETE FROM messages WHERE seq IN (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"         \
+      " RETURNING " DATABASE_PLACES ", seq")                                                       \
     X(BODY_DELETE, "DELETE FROM bodies WHERE seq = ?1")                                            \
     X(ROW_PLACES, "SELECT " DATABASE_PLACES " FROM messages WHERE seq = ?1")                       \
     X(ROW_ENVELOPE_AT, "UPDATE messages SET envelope_at = ?2 WHERE seq = ?1")                      \

@@ -8,7 +8,7 @@
 #include "store/mark.h"
 #include "store/sqlite/packs.h"
 
-enum { SCRATCH_BYTES = 4096 };
+enum { SCRATCH_BYTES = 4096, DELETED_SEQ = 5 /* behind DATABASE_PLACES */ };
 
 /* ---- what a row refers to ---- */
 
@@ -23,20 +23,22 @@ static struct pack_place place_of(sqlite3_stmt *stmt, int column) {
                                (uint64_t)sqlite3_column_int64(stmt, column + 1)};
 }
 
-/* Of the row that the statement reads or deletes; *found is false when there is none. */
-static enum status take_places(struct database *database, enum database_sql which, uint64_t seq,
-                               struct places *out, bool *found, struct err *err) {
-    sqlite3_stmt *stmt = database_statement(database, which);
+/* Of a statement that stands on a row and gives DATABASE_PLACES first. */
+static struct places places_of(sqlite3_stmt *stmt) {
+    return (struct places){.error_id = sqlite3_column_int64(stmt, 0),
+                           .envelope = place_of(stmt, 1),
+                           .body = place_of(stmt, 3)};
+}
+
+/* All nowhere when there is no such row. */
+static enum status read_places(struct database *database, uint64_t seq, struct places *out,
+                               struct err *err) {
+    sqlite3_stmt *stmt = database_statement(database, SQL_ROW_PLACES);
     sqlite3_bind_int64(stmt, 1, (sqlite3_int64)seq);
     enum status status = STATUS_OK;
     *out = (struct places){0};
-    *found = false;
-    while (database_next(database, stmt, &status, err)) {
-        *found = true;
-        *out = (struct places){.error_id = sqlite3_column_int64(stmt, 0),
-                               .envelope = place_of(stmt, 1),
-                               .body = place_of(stmt, 3)};
-    }
+    while (database_next(database, stmt, &status, err))
+        *out = places_of(stmt);
     return status;
 }
 
@@ -134,14 +136,13 @@ static enum status move_bytes(struct database *database, const struct row *row,
 /* What its row referred to before, and its error text. */
 static enum status begin_draft(struct database *database, struct error_texts *texts,
                                const struct row *row, struct draft *draft, struct err *err) {
-    bool found;
     enum status status = STATUS_OK;
     draft->seq = row->seq;
     draft->queue = row->queue;
     draft->mark = row->mark;
     draft->places = (struct places){0};
     if (!row->fresh)
-        status = take_places(database, SQL_ROW_PLACES, row->seq, &draft->places, &found, err);
+        status = read_places(database, row->seq, &draft->places, err);
     error_texts_drop(texts, draft->places.error_id);
     if (status == STATUS_OK)
         status = error_texts_add(texts, database, &draft->envelope, &draft->places.error_id, err);
@@ -271,15 +272,37 @@ enum status rows_mark(struct database *database, uint64_t seq, struct bytes text
     return status;
 }
 
-enum status rows_delete(struct database *database, struct error_texts *texts, uint64_t seq,
-                        struct err *err) {
-    struct places places;
-    bool found;
-    enum status status = take_places(database, SQL_ROW_DELETE, seq, &places, &found, err);
-    if (status == STATUS_OK && found && places.body.at == 0)
-        status = delete_old_body(database, seq, err);
-    packs_drop(database->packs, places.envelope);
-    packs_drop(database->packs, places.body);
-    error_texts_drop(texts, places.error_id);
+/* ---- deleting ---- */
+
+static enum status let_go(struct database *database, struct error_texts *texts, uint64_t seq,
+                          const struct places *places, struct err *err) {
+    packs_drop(database->packs, places->envelope);
+    packs_drop(database->packs, places->body);
+    error_texts_drop(texts, places->error_id);
+    return places->body.at == 0 ? delete_old_body(database, seq, err) : STATUS_OK;
+}
+
+/* At most DATABASE_ROWS; what is not bound is no row's number. */
+static enum status delete_some(struct database *database, struct error_texts *texts,
+                               const uint64_t *seqs, size_t count, struct err *err) {
+    sqlite3_stmt *stmt = database_statement(database, SQL_ROWS_DELETE);
+    for (size_t i = 0; i < count; i++)
+        sqlite3_bind_int64(stmt, 1 + (int)i, (sqlite3_int64)seqs[i]);
+    enum status status = STATUS_OK, freed = STATUS_OK;
+    while (freed == STATUS_OK && database_next(database, stmt, &status, err)) {
+        struct places places = places_of(stmt);
+        freed = let_go(database, texts, (uint64_t)sqlite3_column_int64(stmt, DELETED_SEQ), &places,
+                       err);
+    }
+    sqlite3_reset(stmt);
+    return status == STATUS_OK ? freed : status;
+}
+
+enum status rows_delete(struct database *database, struct error_texts *texts, const uint64_t *seqs,
+                        size_t count, struct err *err) {
+    enum status status = STATUS_OK;
+    for (size_t i = 0; status == STATUS_OK && i < count; i += DATABASE_ROWS)
+        status = delete_some(database, texts, seqs + i,
+                             count - i < DATABASE_ROWS ? count - i : DATABASE_ROWS, err);
     return status;
 }

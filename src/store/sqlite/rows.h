@@ -34,8 +34,9 @@ enum status rows_batch_write(struct rows_batch *batch, const struct row *row, st
 enum status rows_batch_flush(struct rows_batch *batch, struct err *err);
 /* The mark alone. */
 enum status rows_mark(struct database *database, uint64_t seq, struct bytes mark, struct err *err);
-enum status rows_delete(struct database *database, struct error_texts *texts, uint64_t seq,
-                        struct err *err);
+/* Numbers that no row has are passed over. */
+enum status rows_delete(struct database *database, struct error_texts *texts, const uint64_t *seqs,
+                        size_t count, struct err *err);
 /* Envelope, mark and body. *found is false when there is no such row. The texts live in the arena.
  */
 enum status rows_read(struct database *database, uint64_t seq, struct arena *arena, struct row *out,

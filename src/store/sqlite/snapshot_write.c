@@ -1,3 +1,6 @@
+#include <stdlib.h>
+
+#include "base/memory.h"
 #include "store/sqlite/fold.h"
 #include "store/sqlite/keep_rows.h"
 #include "store/sqlite/rows.h"
@@ -82,13 +85,23 @@ static enum status write_entries(const struct snapshot *snapshot, struct error_t
     return status;
 }
 
+static int ascending(const void *a, const void *b) {
+    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* In the order of the table, so that each of its pages is changed once. */
 static enum status delete_forgotten(const struct snapshot *snapshot, struct error_texts *texts,
                                     struct database *database, struct err *err) {
-    enum status status = STATUS_OK;
-    for (size_t i = 0; status == STATUS_OK && i < snapshot->entry_count; i++) {
+    uint64_t *seqs = memory_array(snapshot->entry_count + 1, sizeof *seqs);
+    size_t count = 0;
+    for (size_t i = 0; i < snapshot->entry_count; i++) {
         if (snapshot->entries[i].forgotten)
-            status = rows_delete(database, texts, snapshot->entries[i].entry->seq, err);
+            seqs[count++] = snapshot->entries[i].entry->seq;
     }
+    qsort(seqs, count, sizeof *seqs, ascending);
+    enum status status = rows_delete(database, texts, seqs, count, err);
+    free(seqs);
     return status;
 }
 
