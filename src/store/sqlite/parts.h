@@ -81,6 +81,7 @@ struct sqlite_store {
     pthread_mutex_t journal_mutex;
     struct database connections[3]; /* one, when there are no threads */
     struct database *fold_db, *lookup_db, *list_db;
+    bool viewing;        /* a commit is being staged and holds lookup_db */
     struct packs *packs; /* the fold thread's to change; any thread reads */
     pthread_t writer_thread, fold_thread;
 };
