@@ -108,7 +108,7 @@ static double sustain(const struct options *options, double *fold_cpu) {
     subject_burst(subject, 1, options->sustained, SUSTAINED_GROUP, 2);
     subject_drain(subject);
     double rate = (double)options->sustained / (measure_now() - begun);
-    *fold_cpu += measure_thread_cpu("store-fold");
+    *fold_cpu += measure_thread_cpu("store-fold") + measure_thread_cpu("store-drafter");
     subject_close(subject);
     subject_remove(options->dir, "sustained.db");
     return rate;

@@ -1,6 +1,7 @@
 /* parts: what the embedded store is made of, and which lock guards what.
  *
- *   submit → batches → [writer thread] → journal → tables (memory) → [fold thread] → packs, SQLite
+ *   submit → batches → [writer thread] → journal → tables (memory) → [fold thread] → SQLite
+ *                                                                  → [drafter] → packs
  *
  * The front's `mutex` guards the tables and everything else here that is not said to be otherwise.
  * Each database connection has its own lock, and `journal_mutex` is held by whoever appends, syncs
@@ -37,6 +38,7 @@ enum {
 enum { JOURNAL_KEEP_SHARE = 4 }; /* of the journal's bound stays on disk when all is folded */
 #define JOURNAL_BYTES_DEFAULT (UINT64_C(4) << 30)
 
+struct drafter;
 struct packs;
 struct snapshot;
 
@@ -81,8 +83,9 @@ struct sqlite_store {
     pthread_mutex_t journal_mutex;
     struct database connections[3]; /* one, when there are no threads */
     struct database *fold_db, *lookup_db, *list_db;
-    bool viewing;        /* a commit is being staged and holds lookup_db */
-    struct packs *packs; /* the fold thread's to change; any thread reads */
+    bool viewing;            /* a commit is being staged and holds lookup_db */
+    struct packs *packs;     /* the fold thread's to change; any thread reads */
+    struct drafter *drafter; /* the fold's; NULL without threads */
     pthread_t writer_thread, fold_thread;
 };
 

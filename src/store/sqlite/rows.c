@@ -1,5 +1,6 @@
 #include "store/sqlite/rows.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -197,17 +198,13 @@ enum status rows_adopt(struct database *database, struct error_texts *texts, con
 
 /* Starting a statement, with its table and its indexes, costs as much as a row. */
 struct rows_batch {
-    struct database *database;
-    struct error_texts *texts;
     size_t count;
     struct draft drafts[DATABASE_ROWS];
     char memory[DATABASE_ROWS][SCRATCH_BYTES];
 };
 
-struct rows_batch *rows_batch_new(struct database *database, struct error_texts *texts) {
+struct rows_batch *rows_batch_new(void) {
     struct rows_batch *batch = memory_grow(NULL, sizeof *batch);
-    batch->database = database;
-    batch->texts = texts;
     batch->count = 0;
     return batch;
 }
@@ -216,41 +213,50 @@ void rows_batch_free(struct rows_batch *batch) {
     free(batch);
 }
 
-static enum status write_full(struct rows_batch *batch, struct err *err) {
-    sqlite3_stmt *stmt = database_statement(batch->database, SQL_ROWS_ADD);
-    for (int i = 0; i < DATABASE_ROWS; i++)
-        bind_draft(stmt, 1 + i * DATABASE_ROW_VALUES, &batch->drafts[i]);
-    batch->count = 0;
-    return database_step(batch->database, stmt, err);
+size_t rows_batch_count(const struct rows_batch *batch) {
+    return batch->count;
 }
 
-/* The row's bytes are copied: they need not outlive the call. False: they are too many. */
-static bool draft_row(struct rows_batch *batch, const struct row *row) {
+bool rows_batch_draft(struct rows_batch *batch, struct packs *packs, const struct row *row) {
+    assert(row->fresh && batch->count < DATABASE_ROWS);
     struct arena arena;
     arena_init_fixed(&arena, batch->memory[batch->count], SCRATCH_BYTES);
     struct row copy = *row;
     copy.envelope = arena_dup(&arena, row->envelope);
-    if (row->mark.ptr)
-        copy.mark = arena_dup(&arena, row->mark);
     struct draft *draft = &batch->drafts[batch->count];
-    return copy.envelope.ptr && (!row->mark.ptr || copy.mark.ptr) &&
-           read_envelope(&copy, &arena, &draft->envelope, NULL) == STATUS_OK;
+    if (!copy.envelope.ptr || read_envelope(&copy, &arena, &draft->envelope, NULL) != STATUS_OK)
+        return false;
+    draft->seq = row->seq;
+    draft->queue = row->queue;
+    draft->mark = row->mark;
+    draft->places = (struct places){0};
+    draft->places.envelope = packs_put(packs, row->seq, PACK_ENVELOPE, row->envelope);
+    if (row->body.ptr)
+        draft->places.body = packs_put(packs, row->seq, PACK_BODY, row->body);
+    batch->count++;
+    return true;
 }
 
-enum status rows_batch_write(struct rows_batch *batch, const struct row *row, struct err *err) {
-    if (!row->fresh || !draft_row(batch, row))
-        return rows_write(batch->database, batch->texts, row, err);
-    struct draft *draft = &batch->drafts[batch->count];
-    enum status status = write_around(batch->database, batch->texts, row, draft, err);
-    if (status == STATUS_OK && ++batch->count == DATABASE_ROWS)
-        status = write_full(batch, err);
-    return status;
+static enum status write_full(struct rows_batch *batch, struct database *database,
+                              struct err *err) {
+    sqlite3_stmt *stmt = database_statement(database, SQL_ROWS_ADD);
+    for (int i = 0; i < DATABASE_ROWS; i++)
+        bind_draft(stmt, 1 + i * DATABASE_ROW_VALUES, &batch->drafts[i]);
+    return database_step(database, stmt, err);
 }
 
-enum status rows_batch_flush(struct rows_batch *batch, struct err *err) {
+enum status rows_batch_write(struct rows_batch *batch, struct database *database,
+                             struct error_texts *texts, struct err *err) {
     enum status status = STATUS_OK;
-    for (size_t i = 0; status == STATUS_OK && i < batch->count; i++)
-        status = write_draft(batch->database, SQL_ROW_ADD, &batch->drafts[i], err);
+    for (size_t i = 0; status == STATUS_OK && i < batch->count; i++) {
+        struct draft *draft = &batch->drafts[i];
+        status = error_texts_add(texts, database, &draft->envelope, &draft->places.error_id, err);
+    }
+    bool full = batch->count == DATABASE_ROWS;
+    if (status == STATUS_OK && full)
+        status = write_full(batch, database, err);
+    for (size_t i = 0; status == STATUS_OK && !full && i < batch->count; i++)
+        status = write_draft(database, SQL_ROW_ADD, &batch->drafts[i], err);
     batch->count = 0;
     return status;
 }
