@@ -25,7 +25,7 @@ static sqlite3 *open_filled(void) {
 }
 
 struct cost {
-    int rows, steps;
+    int rows, steps, sorts;
 };
 
 static struct cost cost_of(sqlite3 *db, const struct store_query *query) {
@@ -40,6 +40,7 @@ static struct cost cost_of(sqlite3 *db, const struct store_query *query) {
     while (sqlite3_step(stmt) == SQLITE_ROW)
         cost.rows++;
     cost.steps = sqlite3_stmt_status(stmt, SQLITE_STMTSTATUS_VM_STEP, 0);
+    cost.sorts = sqlite3_stmt_status(stmt, SQLITE_STMTSTATUS_SORT, 0);
     assert_int_equal(sqlite3_finalize(stmt), SQLITE_OK);
     arena_free(&arena);
     return cost;
@@ -59,8 +60,32 @@ static void words_that_no_error_has_cost_no_look_at_any_letter(void **state) {
     sqlite3_close(db);
 }
 
+static void a_list_of_one_state_follows_the_index_alone(void **state) {
+    (void)state;
+    sqlite3 *db = open_filled();
+    struct store_query one = {.letters = true,
+                              .limit = 100,
+                              .dlq = BYTES("orders.dlq"),
+                              .states = 1u << STATE_PENDING_REVIEW};
+    struct store_query two = one;
+    two.states |= 1u << STATE_REPLAYING;
+    for (int oldest_first = 0; oldest_first < 2; oldest_first++) {
+        one.oldest_first = two.oldest_first = oldest_first;
+        struct cost cost = cost_of(db, &one), more = cost_of(db, &two);
+        assert_int_equal(cost.rows, 101);
+        assert_int_equal(more.rows, 101);
+        assert_int_equal(cost.sorts, 0);
+        assert_in_range(cost.steps, 1, more.steps * 2 / 3);
+    }
+    one.states = 1u << STATE_RESOLVED;
+    assert_int_equal(cost_of(db, &one).rows, 0);
+    sqlite3_close(db);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_that_no_error_has_cost_no_look_at_any_letter)};
+        cmocka_unit_test(words_that_no_error_has_cost_no_look_at_any_letter),
+        cmocka_unit_test(a_list_of_one_state_follows_the_index_alone),
+    };
     return cmocka_run_group_tests_name("list_sql", tests, NULL, NULL);
 }
