@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "cli/cli.h"
 #include "jq/jq_pool.h"
+#include "server/asset.h"
 
 static const struct options_row config_options[] = {
     {"config", "FILE", "the configuration (default impound.yaml)", 'c'},
@@ -46,5 +47,5 @@ int main(int argc, char **argv) {
     /* Not a verb of the command line: how the server starts its jq helpers (src/jq). */
     if (argc == 2 && strcmp(argv[1], "jq-helper") == 0)
         return jq_helper_main();
-    return cli_main(argc, argv, local_verbs, IMPOUND_VERSION);
+    return cli_main(argc, argv, local_verbs, IMPOUND_VERSION, asset_has_dashboard());
 }

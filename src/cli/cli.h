@@ -14,6 +14,7 @@ struct cli_env {
     bool json;       /* --json */
     bool color;      /* a terminal, and NO_COLOR is not set */
     const char *version;
+    bool dashboard;               /* it is built in */
     const struct cli_verb *local; /* as given to cli_main, for help and completion */
 };
 
@@ -30,6 +31,7 @@ struct cli_verb {
 
 /* `local`: verbs that live in app because they need other rooms (serve, check, doctor); ends with a
  * NULL name. */
-int cli_main(int argc, char **argv, const struct cli_verb *local, const char *version);
+int cli_main(int argc, char **argv, const struct cli_verb *local, const char *version,
+             bool dashboard);
 
 #endif

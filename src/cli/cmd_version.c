@@ -37,7 +37,7 @@ static const struct {
 } built_in[] = {
     {"stores", {"sqlite", NULL}},
     {"sources", {"builtin", REDIS RABBITMQ NATS KAFKA NULL}},
-    {"handlers", {"http", "exec", NULL}},
+    {"handlers", {"http", "exec", "lease", NULL}},
     {"sinks", {REDIS RABBITMQ NATS KAFKA NULL}},
 };
 
@@ -55,6 +55,8 @@ static void put_json(const struct cli_env *env, struct buf *out) {
             json_put_str(&json, *part);
         json_close(&json, ']');
     }
+    json_key(&json, "dashboard");
+    json_put_bool(&json, env->dashboard);
     json_key(&json, "libcurl");
     json_put_str(&json, curl_version_info(CURLVERSION_NOW)->version);
     json_close(&json, '}');
@@ -69,6 +71,8 @@ static void put_text(const struct cli_env *env, struct buf *out) {
             buf_printf(out, " %s", *part);
         buf_char(out, '\n');
     }
+    buf_printf(out, "dashboard: %s\n",
+               env->dashboard ? "built in" : "not built in, a plain page instead");
     buf_printf(out, "libcurl: %s\n", curl_version_info(CURLVERSION_NOW)->version);
 }
 

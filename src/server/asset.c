@@ -10,6 +10,10 @@ static struct bytes next_element(struct bytes *list) {
     return element;
 }
 
+bool asset_has_dashboard(void) {
+    return asset_count > 1;
+}
+
 const struct asset *asset_find(struct bytes name) {
     for (size_t i = 0; i < asset_count; i++) {
         if (bytes_is(name, asset_list[i].name))

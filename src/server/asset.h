@@ -32,6 +32,8 @@ extern const size_t asset_count;
 /* The Content-Security-Policy of the page. */
 extern const char asset_policy[];
 
+/* Or a plain page stands in for it. */
+bool asset_has_dashboard(void);
 /* NULL: there is none of that name. */
 const struct asset *asset_find(struct bytes name);
 /* What Accept-Encoding and If-None-Match say; either may be BYTES_NONE. */

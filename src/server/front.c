@@ -2,27 +2,21 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <microhttpd.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/list.h"
 #include "base/memory.h"
 #include "base/thread.h"
-#include "server/head.h"
-#include "server/problem.h"
+#include "server/door.h"
 
 enum {
-    FRONT_EVENTS_MAX = 64,   /* taken at once */
-    FRONT_REST_MS = 20,      /* before it is tried again to accept, when there was no room */
-    FRONT_ANSWER_MAX = 4096, /* bytes of a refusal */
-    FRONT_SEEN_MAX = HEAD_BYTES_MAX + 1,
+    FRONT_EVENTS_MAX = 64, /* taken at once */
+    FRONT_REST_MS = 20,    /* before it is tried again to accept, when there was no room */
 };
 
 struct guest {
@@ -38,7 +32,7 @@ struct front {
     struct list guests; /* in order of arrival, and so of their deadlines */
     size_t count;
     bool resting; /* the listening socket is not watched: there was no room */
-    char seen[FRONT_SEEN_MAX];
+    struct door door;
 };
 
 static struct mono now(struct front *front) {
@@ -51,8 +45,6 @@ static void watch(struct front *front, int op, int fd, uint32_t events, void *wh
     assert(done == 0);
 }
 
-/* ---- a guest's ways out ---- */
-
 /* The socket is the caller's again. */
 static int release(struct front *front, struct guest *guest) {
     int fd = guest->fd;
@@ -63,76 +55,30 @@ static int release(struct front *front, struct guest *guest) {
     return fd;
 }
 
-static void hand_over(struct front *front, struct guest *guest) {
-    front->options.hand_over(front->options.arg, release(front, guest));
-}
-
-static void put_answer(struct buf *out, enum status status, const char *why, bool bodiless) {
-    char memory[FRONT_ANSWER_MAX / 2];
-    struct buf body;
-    buf_init_fixed(&body, memory, sizeof memory);
-    problem_put(&body, status, bytes_of(why), BYTES_NONE, 0);
-    buf_printf(out,
-               "HTTP/1.1 %d %s\r\nContent-Type: " PROBLEM_TYPE "\r\nContent-Length: %zu\r\n"
-               "Cache-Control: no-store\r\nConnection: close\r\n\r\n",
-               status_http(status), MHD_get_reason_phrase_for((unsigned)status_http(status)),
-               body.len);
-    if (!bodiless)
-        buf_bytes(out, buf_view(&body));
-}
-
-/* The answer fits into an empty socket; a client that does not let it has no use for it. */
-static void refuse(struct front *front, struct guest *guest, struct bytes seen, enum status status,
-                   const char *why) {
-    char memory[FRONT_ANSWER_MAX];
-    struct buf answer;
-    buf_init_fixed(&answer, memory, sizeof memory);
-    put_answer(&answer, status, why, head_is_bodiless(seen));
-    int fd = release(front, guest);
-    ssize_t sent = send(fd, answer.ptr, answer.len, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent < 0 || shutdown(fd, SHUT_WR) != 0)
-        close(fd);
-    else
-        farewell_take(front->options.farewell, fd);
-}
-
 /* ---- what comes ---- */
 
-/* What has come of the head, left where it is; less than nothing when the connection is broken. */
-static ssize_t peek(struct front *front, struct guest *guest, struct bytes *seen) {
-    ssize_t len = recv(guest->fd, front->seen, sizeof front->seen, MSG_PEEK | MSG_DONTWAIT);
-    *seen = (struct bytes){front->seen, len > 0 ? (size_t)len : 0};
-    return len < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : len;
+static void let_in(struct front *front, struct guest *guest, enum door_answer answer) {
+    switch (answer) {
+    case DOOR_WAIT:
+        break;
+    case DOOR_OPEN:
+        front->options.hand_over(front->options.arg, release(front, guest));
+        break;
+    case DOOR_SHUT:
+        farewell_take(front->options.farewell, release(front, guest));
+        break;
+    case DOOR_GONE:
+        close(release(front, guest));
+        break;
+    }
 }
 
 static void hear(struct front *front, struct guest *guest, bool ended) {
-    struct bytes seen;
-    struct err err;
-    bool whole;
-    if (peek(front, guest, &seen) < 0 || (ended && seen.len == 0)) {
-        close(release(front, guest));
-        return;
-    }
-    enum status status = head_check(seen, &whole, &err);
-    if (status != STATUS_OK)
-        refuse(front, guest, seen, status, err.text);
-    else if (whole)
-        hand_over(front, guest);
-    else if (ended)
-        refuse(front, guest, seen, STATUS_INVALID, "the request ends before its headers do");
+    let_in(front, guest, door_look(&front->door, guest->fd, ended));
 }
 
-/* A connection on which nothing was ever asked is owed no answer. */
 static void expire(struct front *front, struct guest *guest) {
-    struct bytes seen;
-    char why[128];
-    if (peek(front, guest, &seen) <= 0) {
-        close(release(front, guest));
-        return;
-    }
-    snprintf(why, sizeof why, "request line and headers did not arrive within %lld ms",
-             (long long)front->options.head_ms);
-    refuse(front, guest, seen, STATUS_TIMEOUT, why);
+    let_in(front, guest, door_expire(&front->door, guest->fd, front->options.head_ms));
 }
 
 /* ---- who comes ---- */

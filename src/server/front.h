@@ -1,16 +1,13 @@
-/* front: the door before libmicrohttpd's.
+/* front: where connections come in.
  *
- * Accepts connections and looks at the head of the first request while it is still in the socket
- * (MSG_PEEK). A head that is whole and within its limits (head.h) goes to libmicrohttpd with
- * nothing read; anything else is answered here with a problem document, which libmicrohttpd cannot
- * write for what it refuses itself. One thread; a slow client costs a socket and nothing else.
+ * Accepts them and looks at the head of their first request (door.h): one that is in order goes to
+ * libmicrohttpd, with nothing read. One thread; a slow client costs a socket and nothing else.
  *
  *     accepted ──▶ waits for its head ──▶ handed over
  *                        │
  *                        └──▶ refused, or its time is over: answered, farewell
  *
- * Later requests of a connection are libmicrohttpd's alone: intake holds them to the same limits.
- */
+ * The heads of later requests are looked at by the loop that has the connection (kept.h). */
 #ifndef SERVER_FRONT_H
 #define SERVER_FRONT_H
 

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "server/gate.h"
+#include "server/loop.h"
 #include "server/request.h"
 #include "server/url.h"
 
@@ -72,22 +73,12 @@ static bool turned_away(struct server *server) {
     return stopping;
 }
 
-static bool is_head_too_large(struct request *request) {
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
-    return info && info->header_size > HEAD_BYTES_MAX;
-}
-
 /* Answers at once what can be told from the head alone. */
 static void examine(struct request *request) {
     struct server *server = request->server;
     struct err err;
     if (turned_away(server))
         request_problem(request, STATUS_BUSY, "the server is stopping");
-    else if (is_head_too_large(request))
-        request_problem(request, STATUS_HEAD_TOO_LARGE,
-                        "request line and headers are larger than %dKiB, which is the limit",
-                        HEAD_BYTES_MAX / 1024);
     else if (gate_check(bytes_of(server->host), header(request, MHD_HTTP_HEADER_HOST),
                         header(request, MHD_HTTP_HEADER_ORIGIN), &err) != STATUS_OK)
         request_problem(request, STATUS_FORBIDDEN, "%s", err.text);
@@ -121,10 +112,9 @@ static enum MHD_Result begin(struct request *request) {
     request->body.max = request_body_max(request);
     if (!request->answered)
         MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, add_arg, request);
-    uint64_t announced = 0;
     struct bytes length = header(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
-    bool large =
-        length.ptr && (!bytes_u64(length, &announced) || announced > request_body_max(request));
+    bool large = length.ptr && (!bytes_u64(length, &request->announced) ||
+                                request->announced > request_body_max(request));
     if (!large)
         return MHD_YES;
     /* Not worth reading: the answer goes out before the body has come, and the connection is closed
@@ -161,6 +151,13 @@ static enum MHD_Result take_in(struct request *request, const char *data, size_t
 
 /* ---- the answer ---- */
 
+/* A chunked body does not tell how many bytes it took, and so not where the next request begins. */
+static bool may_stay(struct request *request) {
+    return !turned_away(request->server) &&
+           !bytes_has_nocase(header(request, MHD_HTTP_HEADER_CONNECTION), BYTES("close")) &&
+           !header(request, MHD_HTTP_HEADER_TRANSFER_ENCODING).ptr;
+}
+
 static void add_headers(struct request *request, struct MHD_Response *response) {
     MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, request->out_type);
     if (!request->out_asset)
@@ -173,7 +170,7 @@ static void add_headers(struct request *request, struct MHD_Response *response) 
         snprintf(skipped, sizeof skipped, "%llu", (unsigned long long)request->skipped);
         MHD_add_response_header(response, "Impound-Skipped", skipped);
     }
-    if (turned_away(request->server))
+    if (!request->stays)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
 }
 
@@ -203,6 +200,9 @@ static enum MHD_Result reply(struct request *request) {
     struct MHD_Response *response = make_response(request);
     if (!response)
         return MHD_NO;
+    request->stays = request->stays && may_stay(request);
+    if (request->stays)
+        kept_mark(loop_visit(request->connection), request->announced);
     add_headers(request, response);
     enum MHD_Result queued = MHD_queue_response(request->connection, request->status, response);
     MHD_destroy_response(response);
@@ -251,10 +251,12 @@ static bool dispatch(struct request *request) {
 enum MHD_Result intake_access(void *arg, struct MHD_Connection *connection, const char *url,
                               const char *method, const char *version, const char *data,
                               size_t *size, void **place) {
-    (void)version;
     struct request *request = *place;
     if (!request) {
+        if (loop_visit(connection)->over)
+            return MHD_NO;
         request = *place = request_new(arg, connection, method, url);
+        request->stays = strcmp(version, MHD_HTTP_VERSION_1_1) == 0;
         return begin(request);
     }
     if (*size > 0) {
@@ -270,8 +272,9 @@ enum MHD_Result intake_access(void *arg, struct MHD_Connection *connection, cons
 void intake_completed(void *server, struct MHD_Connection *connection, void **place,
                       enum MHD_RequestTerminationCode how) {
     (void)server;
-    (void)connection;
-    (void)how;
-    request_free(*place);
+    struct request *request = *place;
+    if (how == MHD_REQUEST_TERMINATED_COMPLETED_OK && request && request->stays)
+        kept_wait(loop_visit(connection));
+    request_free(request);
     *place = NULL;
 }

@@ -1,6 +1,5 @@
 #include "server/loop.h"
 
-#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -16,8 +15,15 @@ struct arrival {
     int fd;
 };
 
+/* What the daemon notes with a connection. */
+struct seat {
+    struct visit visit;
+    struct loop *loop;
+};
+
 struct loop {
     struct MHD_Daemon *daemon;
+    struct kept *kept;
     atomic_size_t *connections;
     pthread_t thread;
     struct bell bell;
@@ -49,14 +55,22 @@ static void add_arrivals(struct loop *loop) {
     }
 }
 
+static int64_t sleep_ms(struct loop *loop) {
+    unsigned long long ms;
+    int64_t most = kept_sleep_ms(loop->kept);
+    return MHD_get_timeout(loop->daemon, &ms) == MHD_YES && ms < (unsigned long long)most
+               ? (int64_t)ms
+               : most;
+}
+
 static void *run(void *arg) {
     struct loop *loop = arg;
-    int epoll = MHD_get_daemon_info(loop->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+    int epoll = kept_watch(loop->kept,
+                           MHD_get_daemon_info(loop->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd);
     while (!atomic_load(&loop->stopping)) {
-        unsigned long long ms;
-        bool bounded = MHD_get_timeout(loop->daemon, &ms) == MHD_YES && ms < INT_MAX;
-        bell_wait(&loop->bell, epoll, bounded ? (int64_t)ms : INT_MAX);
+        bell_wait(&loop->bell, epoll, sleep_ms(loop));
         add_arrivals(loop);
+        kept_hear(loop->kept);
         MHD_run(loop->daemon);
     }
     return NULL;
@@ -65,19 +79,34 @@ static void *run(void *arg) {
 void loop_notify(void *arg, struct MHD_Connection *connection, void **place,
                  enum MHD_ConnectionNotificationCode what) {
     struct loop *loop = arg;
-    (void)connection;
-    *place = loop;
-    if (what == MHD_CONNECTION_NOTIFY_STARTED)
+    struct seat *seat = *place;
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        *place = seat = memory_new(sizeof *seat);
+        seat->loop = loop;
+        kept_open(loop->kept, &seat->visit, connection);
         atomic_fetch_add(loop->connections, 1);
-    else
+    } else {
+        kept_close(&seat->visit);
+        free(seat);
         atomic_fetch_sub(loop->connections, 1);
+    }
+}
+
+static struct seat *seat_of(struct MHD_Connection *connection) {
+    return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+}
+
+struct visit *loop_visit(struct MHD_Connection *connection) {
+    return &seat_of(connection)->visit;
 }
 
 struct loop *loop_start(const struct loop_options *options) {
     struct loop *loop = memory_new(sizeof *loop);
     loop->connections = options->connections;
+    loop->kept = kept_new(&options->kept);
     loop->daemon = options->make(options->arg, loop);
     if (!loop->daemon) {
+        kept_free(loop->kept);
         free(loop);
         return NULL;
     }
@@ -100,8 +129,7 @@ void loop_add(struct loop *loop, int fd) {
 
 /* libmicrohttpd wakes threads of its own alone. The loop outlives everything that is suspended. */
 void loop_resume(struct MHD_Connection *connection) {
-    struct loop *loop =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+    struct loop *loop = seat_of(connection)->loop;
     MHD_resume_connection(connection);
     bell_ring(&loop->bell);
 }
@@ -113,7 +141,9 @@ void loop_stop(struct loop *loop) {
     bell_ring(&loop->bell);
     pthread_join(loop->thread, NULL);
     add_arrivals(loop); /* which are closed with the rest */
+    kept_end(loop->kept);
     MHD_stop_daemon(loop->daemon);
+    kept_free(loop->kept);
     bell_free(&loop->bell);
     pthread_mutex_destroy(&loop->mutex);
     free(loop);

@@ -2,12 +2,15 @@
  *
  * libmicrohttpd has threads of its own, but one of those goes to sleep with 128 ready connections
  * in its hands whenever exactly 128 became ready at once: it asks once more whether there are
- * others, and waits for them. MHD_run never waits, so this thread does, on the same epoll. */
+ * others, and waits for them. MHD_run never waits, so this thread does, on the same epoll and for
+ * the connections that are kept between two requests (kept.h). */
 #ifndef SERVER_LOOP_H
 #define SERVER_LOOP_H
 
 #include <microhttpd.h>
 #include <stdatomic.h>
+
+#include "server/kept.h"
 
 struct loop;
 
@@ -17,6 +20,7 @@ struct loop_options {
     struct MHD_Daemon *(*make)(void *arg, struct loop *loop);
     void *arg;
     atomic_size_t *connections; /* how many there are, of all loops */
+    struct kept_options kept;
 };
 
 /* NULL: there is no daemon. */
@@ -24,6 +28,8 @@ struct loop *loop_start(const struct loop_options *options);
 /* What such a daemon's MHD_OPTION_NOTIFY_CONNECTION is. */
 void loop_notify(void *loop, struct MHD_Connection *connection, void **place,
                  enum MHD_ConnectionNotificationCode what);
+/* Of a connection that such a daemon has. */
+struct visit *loop_visit(struct MHD_Connection *connection);
 /* A connected socket, which the daemon closes. From any thread. */
 void loop_add(struct loop *loop, int fd_take);
 /* MHD_resume_connection, and the thread is woken for it; from any thread. */

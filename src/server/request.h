@@ -44,6 +44,7 @@ struct request {
     struct bytes actor;        /* who it is from, by its own word (Impound-Actor) */
     bool takes_zstd;           /* Accept: application/zstd */
     struct buf body;
+    uint64_t announced; /* Content-Length; 0: none */
     uint64_t swallowed; /* bytes of a body that nobody will read */
     struct mono begun;
     struct list link;                      /* the workers' … */
@@ -51,6 +52,7 @@ struct request {
     struct events_listener *listener;      /* GET /v1/events: the answer is a stream */
 
     bool started, suspended;
+    bool stays; /* the connection is kept behind the answer */
     bool answered;
     unsigned status;
     struct buf out;

@@ -43,8 +43,12 @@ static struct MHD_Daemon *start_daemon(void *arg, struct loop *loop) {
 }
 
 static bool start_loops(struct server *server) {
-    struct loop_options options = {
-        .make = start_daemon, .arg = server, .connections = &server->connections};
+    struct loop_options options = {.make = start_daemon,
+                                   .arg = server,
+                                   .connections = &server->connections,
+                                   .kept = {.farewell = server->farewell,
+                                            .clock = server->options.clock,
+                                            .idle_ms = server->options.idle_ms}};
     for (size_t i = 0; i < SERVER_THREADS; i++)
         if (!(server->loops[i] = loop_start(&options)))
             return false;

@@ -316,3 +316,10 @@ def test_the_version_is_said():
     said = json.loads(impound("version", "--json").stdout)
     assert said["version"] in impound("version").stdout
     assert re.fullmatch(r"\d+\.\d+\.\d+\S*", said["version"])
+    assert {"http", "exec", "lease"} <= set(said["handlers"])
+
+
+def test_the_version_says_whether_the_dashboard_is_built_in(serve):
+    """The plain page carries its script in itself."""
+    page = serve({"orders": {"handler": "lease"}}).get("/").body
+    assert json.loads(impound("version", "--json").stdout)["dashboard"] == (b"<script type=\"module\"" in page)

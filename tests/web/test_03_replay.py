@@ -122,6 +122,16 @@ def test_a_plan_that_cannot_be_says_why(lot, tab):
     expect(page.get_by_text("2 letters would be sent")).to_be_visible()
 
 
+def test_a_plan_says_what_is_stale_and_what_is_asked_about(lot, tab, shop):
+    stale, asked = ({"prompts.dlq": {"fresh": how}} for how in
+                    ({"within": "1ms"}, {"check": {"http": shop.handler.url}}))
+    for dlqs, words in ((stale, "2 letters skipped as stale"), (asked, "2 letters asked about before they are sent")):
+        server = lot(dlqs=dlqs)
+        fill(server, 2)
+        page = tab(server).open("replays/new?error_type=ModelNotFound")
+        expect(page.get_by_text(words)).to_be_visible()
+
+
 def test_an_aborted_replay_raises_an_alert_that_leads_to_it(lot, tab):
     server = lot()
     fill(server, 12)

@@ -24,5 +24,5 @@ static const struct cli_verb local_verbs[] = {
 };
 
 int main(int argc, char **argv) {
-    return cli_main(argc, argv, local_verbs, IMPOUND_VERSION);
+    return cli_main(argc, argv, local_verbs, IMPOUND_VERSION, false);
 }

@@ -183,6 +183,7 @@ export interface Plan {
   selected: number;
   stale: number;
   over_replayed: number;
+  to_check: number;
   groups: { fingerprint: string; count: number; sample: string | null }[];
   destinations: { queue: string; count: number }[];
   samples: { id: string; queue: string; before: unknown; after?: unknown; diff?: Change[]; problem?: string }[];
