@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "core/lifecycle.h"
 #include "store/entry.h"
-#include "store/mark.h"
 #include "store/sqlite/packs.h"
 
 enum { SCRATCH_BYTES = 4096, DELETED_SEQ = 5 /* behind DATABASE_PLACES */ };
@@ -261,21 +260,14 @@ enum status rows_batch_write(struct rows_batch *batch, struct database *database
     return status;
 }
 
-enum status rows_mark(struct database *database, uint64_t seq, struct bytes text, struct err *err) {
-    struct arena arena;
-    arena_init_heap(&arena, 1024);
-    struct envelope marked = {0};
-    enum status status = mark_read(text, &arena, &marked, err);
-    if (status == STATUS_OK) {
-        sqlite3_stmt *stmt = database_statement(database, SQL_ROW_MARK);
-        sqlite3_bind_int64(stmt, 1, (sqlite3_int64)seq);
-        database_bind_text(stmt, 2, bytes_of(state_text(marked.state)));
-        database_bind_text(stmt, 3, text);
-        sqlite3_bind_int64(stmt, 4, marked.escalated_at.ms);
-        status = database_step(database, stmt, err);
-    }
-    arena_free(&arena);
-    return status;
+enum status rows_mark(struct database *database, uint64_t seq, const struct mark *mark,
+                      struct bytes text, struct err *err) {
+    sqlite3_stmt *stmt = database_statement(database, SQL_ROW_MARK);
+    sqlite3_bind_int64(stmt, 1, (sqlite3_int64)seq);
+    database_bind_text(stmt, 2, bytes_of(state_text(mark->state)));
+    database_bind_text(stmt, 3, text);
+    sqlite3_bind_int64(stmt, 4, mark->escalated_at.ms);
+    return database_step(database, stmt, err);
 }
 
 /* ---- deleting ---- */

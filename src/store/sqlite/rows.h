@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "core/envelope.h"
+#include "store/mark.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/error_texts.h"
 #include "store/sqlite/pack.h"
@@ -38,8 +39,9 @@ size_t rows_batch_count(const struct rows_batch *batch); /* DATABASE_ROWS: full 
 /* All of it; it is empty afterwards. */
 enum status rows_batch_write(struct rows_batch *batch, struct database *database,
                              struct error_texts *texts, struct err *err);
-/* The mark alone. */
-enum status rows_mark(struct database *database, uint64_t seq, struct bytes mark, struct err *err);
+/* The mark alone; `text` is what stands in the file of it. */
+enum status rows_mark(struct database *database, uint64_t seq, const struct mark *mark,
+                      struct bytes text, struct err *err);
 /* Numbers that no row has are passed over. */
 enum status rows_delete(struct database *database, struct error_texts *texts, const uint64_t *seqs,
                         size_t count, struct err *err);

@@ -93,7 +93,7 @@ static enum status salvage_mark(struct doctor *doctor, const struct record *reco
         if (old.mark.ptr && mark_decode(old.mark, &arena, &before))
             mark = mark_merge(&before, &mark);
         struct blob *text = mark_encode(&mark);
-        status = rows_mark(&doctor->file, record->seq, (struct bytes){text->data, text->len},
+        status = rows_mark(&doctor->file, record->seq, &mark, (struct bytes){text->data, text->len},
                            &doctor->err);
         blob_free(text);
     } else if (status == STATUS_OK) {

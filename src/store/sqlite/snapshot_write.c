@@ -6,31 +6,51 @@
 #include "store/sqlite/keep_rows.h"
 #include "store/sqlite/snapshot_read.h"
 
-enum { GIVE_WAY_ENTRIES = 64 };
+enum { GIVE_WAY_ENTRIES = 64, MEMO_CHUNK = 1024 };
+
+/* What is written one by one. */
+struct writing {
+    struct snapshot_reader reader;
+    struct error_texts *texts;
+    struct database *database;
+    struct mark_memo memo;
+    struct arena arena; /* of the memo */
+};
+
+static enum status write_mark(struct writing *writing, const struct snapshot_entry *entry,
+                              struct err *err) {
+    struct bytes text = snapshot_read_mark(entry);
+    const struct mark *mark = mark_recall(&writing->memo, text, &writing->arena);
+    if (!mark)
+        return err_set(err, STATUS_CORRUPT, "the mark of a letter cannot be read");
+    return rows_mark(writing->database, entry->entry->seq, mark, text, err);
+}
 
 /* One that the file may have a row of, or that is too large to be drafted. */
-static enum status write_entry(struct snapshot_reader *reader, const struct snapshot *snapshot,
-                               size_t place, struct error_texts *texts, struct database *database,
-                               struct err *err) {
+static enum status write_entry(struct writing *writing, const struct snapshot *snapshot,
+                               size_t place, struct err *err) {
     const struct snapshot_entry *entry = &snapshot->entries[place];
     if (entry->envelope_place == PLACE_FILE)
-        return rows_mark(database, entry->entry->seq, snapshot_read_mark(entry), err);
+        return write_mark(writing, entry, err);
     struct row row;
-    enum status status = snapshot_read_row(reader, snapshot, place, &row, err);
-    return status == STATUS_OK ? rows_write(database, texts, &row, err) : status;
+    enum status status = snapshot_read_row(&writing->reader, snapshot, place, &row, err);
+    return status == STATUS_OK ? rows_write(writing->database, writing->texts, &row, err) : status;
 }
 
 static enum status write_left(const struct snapshot *snapshot, const size_t *left, size_t count,
                               struct error_texts *texts, struct sqlite_store *self,
                               struct err *err) {
-    struct snapshot_reader reader = snapshot_read_begin(self->journal);
+    struct writing writing = {
+        .reader = snapshot_read_begin(self->journal), .texts = texts, .database = self->fold_db};
+    arena_init_heap(&writing.arena, MEMO_CHUNK);
     enum status status = STATUS_OK;
     for (size_t i = 0; status == STATUS_OK && i < count; i++) {
-        status = write_entry(&reader, snapshot, left[i], texts, self->fold_db, err);
+        status = write_entry(&writing, snapshot, left[i], err);
         if (i % GIVE_WAY_ENTRIES == 0)
             fold_give_way(self);
     }
-    snapshot_read_end(&reader);
+    arena_free(&writing.arena);
+    snapshot_read_end(&writing.reader);
     return status;
 }
 
