@@ -6,7 +6,6 @@
 #include "store/sqlite/database.h"
 
 #define IS_TAKEN "seq IN (SELECT value FROM json_each(?1))"
-#define MATCHING "SELECT rowid FROM errors_text WHERE errors_text MATCH ?"
 
 struct building {
     struct list_sql *sql;
@@ -147,7 +146,7 @@ static enum status read_words(struct building *building) {
 
 static void filter_words(struct building *building) {
     if (building->match.len > 0)
-        where_text(building, "error_id IN (" MATCHING ")", building->match);
+        where_text(building, "has_words(?, error_id)", building->match);
 }
 
 /* ---- order ---- */
@@ -213,15 +212,10 @@ static struct bytes states_json(struct building *building, uint32_t states) {
     return arena_dup(building->arena, buf_view(&text));
 }
 
-static void require_words(struct building *building) {
-    if (building->match.len > 0)
-        where_text(building, "EXISTS (" MATCHING ")", building->match);
-}
-
-/* Of one DLQ and one state, in which they are shown too: a single run of the index, already in
- * order. */
+/* Of one DLQ and one state, in which they are shown too, and without words: a single run of the
+ * index, already in order. */
 static bool is_one_run(const struct building *building, uint32_t states) {
-    if (!building->by_death || building->query->dlq.len == 0)
+    if (!building->by_death || building->query->dlq.len == 0 || building->match.len > 0)
         return false;
     for (int state = 0; state < STATE_COUNT; state++) {
         if (states == 1u << state)
@@ -232,7 +226,6 @@ static bool is_one_run(const struct building *building, uint32_t states) {
 
 static void open_run(struct building *building, uint32_t states) {
     buf_str(&building->text, " FROM messages WHERE 1");
-    require_words(building);
     where_text(building, "dlq = ?", building->query->dlq);
     for (int state = 0; state < STATE_COUNT; state++) {
         if (states == 1u << state)
@@ -253,7 +246,9 @@ static void open_runs(struct building *building, uint32_t states) {
                " FROM json_each(?2) AS s, %s AS d)"
                " CROSS JOIN messages WHERE 1",
                one ? "(SELECT ?3 AS dlq)" : ALL_DLQS);
-    require_words(building);
+    if (building->match.len > 0)
+        where_text(building, "EXISTS (SELECT 1 FROM errors_text WHERE errors_text MATCH ?)",
+                   building->match);
     buf_str(&building->text, " AND seq IN (SELECT seq FROM messages"
                              " WHERE dlq = in_dlq AND state = in_state");
 }
