@@ -49,11 +49,6 @@ static void count(struct flight *flight, const struct decision *decision) {
                    queue->engine->now.mono);
 }
 
-/* Tells one message from another. */
-static uint64_t number_of(const struct flight *flight) {
-    return flight->held->seq ? flight->held->seq : bytes_hash(flight->held->envelope.id);
-}
-
 /* The breaker hears of attempts that were made while it was closed, and of its probes; what was
  * under way when it opened tells it nothing new. */
 static void tell_breaker(struct flight *flight, const struct decision *decision) {
@@ -61,18 +56,19 @@ static void tell_breaker(struct flight *flight, const struct decision *decision)
     const struct breaker_policy *policy = &queue->rules.policy->breaker;
     struct mono now = queue->engine->now.mono;
     enum breaker_state before = queue->breaker.state;
-    bool failed = decision->breaker_failure;
+    /* The id, not the store's number: a broker's message has that only once it has failed. */
+    struct breaker_answer answer = {.message = bytes_hash(flight->held->envelope.id),
+                                    .failed = decision->breaker_failure,
+                                    .retry_after_ms = flight->outcome.retry_after_ms};
     if (!bundle_speaks(flight, decision))
         return;
     bool silent = flight->outcome.ending == ENDING_INTERRUPTED || compensate_is(flight);
     if (flight->probe && silent)
         breaker_probe_withdrawn(&queue->breaker);
     else if (flight->probe)
-        breaker_probe_ended(&queue->breaker, policy, now, queue->rules.concurrency, failed,
-                            flight->outcome.retry_after_ms);
+        breaker_probe_ended(&queue->breaker, policy, now, queue->rules.concurrency, answer);
     else if (before == BREAKER_CLOSED && !silent)
-        breaker_note(&queue->breaker, policy, now, number_of(flight), failed,
-                     flight->outcome.retry_after_ms);
+        breaker_note(&queue->breaker, policy, now, answer);
     if (queue->breaker.state == before)
         return;
     log_info("queue %.*s: breaker %s", BYTES_ARG(queue->name),
