@@ -22,6 +22,10 @@ def test_a_401_halts_the_queue_until_somebody_resumes_it_also_over_a_restart(ser
                        "it went back")
     assert first["attempts"] == 0
     assert first["history"][0]["counted"] is False and first["history"][0]["verdict"] == "halt"
+    untried = next(one for one in ids if one not in worker.ids())
+    for one in (untried, worker.ids()[0]):
+        said = server.get(f"/v1/letters/{one}/explain").json["summary"]
+        assert "halted" in said and "key expired" in said and "`impound resume orders`" in said
     ready = server.get("/readyz")
     assert ready.status == 200 and "orders" in ready.body.decode()
 
