@@ -133,6 +133,10 @@ class Verbs(unittest.TestCase):
         run = self.push_lines([*range(1100), "bad", *range(10)])
         self.expect(run, 1, "line 2201: it is bad", "Pushed before: 1000")
 
+    def test_a_first_request_that_is_refused_has_stored_nothing(self):
+        run = self.push_lines([1, "bad", 2])
+        self.expect(run, 1, "line 3: it is bad\nNothing is stored.\n")
+
     def test_lines_without_an_answer_are_not_said_to_be_lost(self):
         self.server.answers["POST /v1/queues/orders/messages"] = (
             lambda body: self.echo_ids(body) if len(self.server.calls) == 1 else None)
