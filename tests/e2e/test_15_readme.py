@@ -150,6 +150,14 @@ def test_every_source_file_that_a_page_names_is_there(page):
     assert not missing
 
 
+def test_a_turn_of_the_engine_is_told_as_it_is_made():
+    with open(os.path.join(ROOT, "src", "engine", "engine.c"), encoding="utf-8") as source:
+        turn = re.search(r"^struct mono engine_turn\(.*?^}", source.read(), re.M | re.S)[0]
+    with open(os.path.join(ROOT, "docs", "architecture.md"), encoding="utf-8") as page:
+        told = re.search(r"`engine_turn`.*?^```\n(.*?)^```", page.read(), re.M | re.S)[1]
+    assert re.findall(r"^(\w+)", told, re.M) == re.findall(r"^    (\w+)\(engine\);", turn, re.M)
+
+
 def test_the_example_runs(tmp_path):
     shutil.copytree(EXAMPLE, tmp_path, dirs_exist_ok=True)
     server = Server(tmp_path, {})
