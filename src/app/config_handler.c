@@ -20,6 +20,21 @@ static bool read_url(struct config_reader *reader, const struct config_node *nod
     return config_value_http(reader, node, "a URL such as http://127.0.0.1:8080/orders", out);
 }
 
+/* A command line as the list that was meant, for a hint: quotes within it are for the user to see
+ * to. */
+static struct bytes as_list(struct config_reader *reader, struct bytes line) {
+    struct bytes list = BYTES_NONE;
+    for (size_t at = 0; at < line.len;) {
+        size_t length = bytes_find(bytes_cut(line, at, line.len), BYTES(" "));
+        if (length > 0)
+            list =
+                config_reader_text(reader, "%.*s%s\"%.*s\"", BYTES_ARG(list), list.len ? ", " : "",
+                                   BYTES_ARG(bytes_cut(line, at, at + length)));
+        at += length + 1;
+    }
+    return list;
+}
+
 /* `out` is the whole handler: words and their number. */
 static bool read_argv(struct config_reader *reader, const struct config_node *node,
                       const struct config_field *field, void *out) {
@@ -27,9 +42,8 @@ static bool read_argv(struct config_reader *reader, const struct config_node *no
     struct config_handler *handler = out;
     if (node->kind == CONFIG_SCALAR) {
         config_mistake_add(&reader->mistakes, node->at,
-                           "exec: expected a list of words, got \"%.*s\". Write exec: [\"%.*s\"], "
-                           "one item a word",
-                           BYTES_ARG(node->text), BYTES_ARG(node->text));
+                           "exec: expected a list of words, got \"%.*s\". Write exec: [%.*s]",
+                           BYTES_ARG(node->text), BYTES_ARG(as_list(reader, node->text)));
         return false;
     }
     if (node->kind != CONFIG_LIST || node->count == 0 || node->count > CONFIG_ARGV_MAX)

@@ -102,9 +102,10 @@ void engine_ask(struct engine *engine, struct engine_request *request) {
 
 /* ---- triage ---- */
 
-void explain_json(const struct envelope *envelope, const struct policy *policy, struct buf *out) {
-    buf_printf(out, "{\"id\":\"%.*s\",\"known\":%s}", BYTES_ARG(envelope->id),
-               policy ? "true" : "false");
+void explain_json(const struct envelope *envelope, const struct policy *policy,
+                  const struct explain_queue *queue, struct buf *out) {
+    buf_printf(out, "{\"id\":\"%.*s\",\"known\":%s,\"stopped\":\"%s\"}", BYTES_ARG(envelope->id),
+               policy ? "true" : "false", queue && queue->stopped ? queue->stopped : "");
 }
 
 void query_init(struct query *query, enum query_scope scope) {
