@@ -2,9 +2,10 @@
 
 #include <inttypes.h>
 
-#include "broker/content.h"
+#include "base/content.h"
 #include "broker/nats_ack.h"
 #include "broker/nats_url.h"
+#include "core/comeback.h"
 
 enum { ID_SIZE = NATS_URL_NAME_MAX + 32, SOURCE_MAX = 64 * 1024, TEXT_MAX = 4096 };
 
@@ -27,6 +28,13 @@ static void add_values(struct texts *texts, natsMsg *message, const char *name) 
     free(values);
 }
 
+/* What a letter was sent with, so that the server tells a second copy of it. */
+static bool is_ours(natsMsg *message, struct bytes name) {
+    const char *letter;
+    return bytes_eq_nocase(name, BYTES("Nats-Msg-Id")) &&
+           natsMsgHeader_Get(message, COMEBACK_LETTER, &letter) == NATS_OK;
+}
+
 static void read_headers(natsMsg *message, struct store_held *held) {
     const char **names = NULL;
     int count = 0;
@@ -43,7 +51,7 @@ static void read_headers(natsMsg *message, struct store_held *held) {
             held->envelope.key = arena_dup(&held->arena, bytes_of(value));
         else if (bytes_eq_nocase(name, BYTES("Content-Type")))
             held->envelope.content_type = arena_dup(&held->arena, bytes_of(value));
-        else
+        else if (!is_ours(message, name))
             add_values(&texts, message, names[i]);
     }
     free(names);

@@ -314,6 +314,12 @@ enum status redis_source_check(struct bytes text, struct err *err) {
     return status;
 }
 
+static const struct redis_shape *shape_of(const struct redis_url *url) {
+    return url->list.len     ? &redis_list_shape
+           : url->stream.len ? &redis_stream_shape
+                             : &redis_set_shape;
+}
+
 struct broker *redis_source_new(const struct broker_options *options) {
     struct redis_source *source = memory_new(sizeof *source);
     station_init(&source->station, &vtable, &duty, NULL, options);
@@ -321,7 +327,7 @@ struct broker *redis_source_new(const struct broker_options *options) {
     enum status status = redis_url_source(options->url, &source->station.arena, &source->url, NULL);
     assert(status == STATUS_OK);
     (void)status;
-    source->shape = source->url.list.len ? &redis_list_shape : &redis_stream_shape;
+    source->shape = shape_of(&source->url);
     source->place.url = &source->url;
     source->place.consumer = arena_dup(&source->station.arena, options->instance);
     source->place.clock = options->clock;

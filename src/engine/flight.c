@@ -9,6 +9,7 @@
 #include "engine/fetch.h"
 #include "engine/idempotency.h"
 #include "engine/lease.h"
+#include "engine/origin.h"
 #include "engine/publish.h"
 #include "engine/recorder.h"
 #include "engine/reply.h"
@@ -32,7 +33,9 @@ void flight_free(struct flight *flight) {
     recorder_clear(flight->queue->engine->recorder, flight->slot);
     idempotency_release(flight);
     publish_drop(flight);
+    origin_free(flight);
     flight->queue->replays -= flight->replay;
+    flight->queue->going -= flight->going;
     list_remove(&flight->link);
     list_remove(&flight->recording);
     lease_free(flight->lease);

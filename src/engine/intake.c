@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/uuid.h"
+#include "engine/origin.h"
 #include "engine/tracing.h"
 
 enum {
@@ -22,7 +23,7 @@ bool intake_is_server(const struct queue *queue) {
 }
 
 bool intake_is_fresh(const struct flight *flight) {
-    return flight->held->seq == 0 && !flight->report;
+    return (flight->held->seq == 0 || flight->returning) && !flight->report;
 }
 
 /* ---- is anything wanted? ---- */
@@ -131,7 +132,8 @@ static bool admit(struct queue *queue, struct store_held *held) {
     envelope->retry_after_ms = -1;
     if (envelope->created_at.ms == WALL_NEVER.ms)
         envelope->created_at = queue->engine->now.wall;
-    return !is_held(queue, held) && !is_poison(queue, held);
+    /* What comes back may have the very id that its letter is held under. */
+    return !origin_comes_back(queue, held) && !is_held(queue, held) && !is_poison(queue, held);
 }
 
 /* ---- into the store first ---- */

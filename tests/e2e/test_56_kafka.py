@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from brokers import contract
 from harness import ROOT, eventually, impound, scaled
 from kafka_node import Kafka
 
@@ -20,6 +21,10 @@ def fixture_kafka(tmp_path_factory):
         yield server.start()
     finally:
         server.close()
+
+
+def test_the_contract_of_every_broker(kafka):
+    contract("kafka", KAFKA_ADDRESS=kafka.address)
 
 
 def queue(url, worker, **more):
@@ -89,6 +94,7 @@ def test_a_record_is_kept_as_it_is(serve, handler, kafka):
     shown = dict(json.loads(raw, object_pairs_hook=list))
     message = dict(shown["message"])
     assert message["headers"][:2] == [("a", "1"), ("a", "2")]
+    assert message["headers"][2] == ("bytes", [("base64", "//4=")])
     assert message["headers"][3] == ("empty", "")
     assert message["key"] is None
     assert message["content_type"] == "text/x-order"
