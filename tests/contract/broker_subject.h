@@ -7,6 +7,9 @@
 
 struct broker_subject {
     const char *kind; /* as its vtable and the source of its messages say */
+    /* It remembers how far it is, and nothing else: what is settled behind something that is not
+     * comes again in another life. */
+    bool one_position;
     /* A server that runs, with nothing in it. False: it is not installed here. */
     bool (*start)(void);
     void (*stop)(void);

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from harness import ROOT, eventually, free_port
+from harness import IMPOUND, ROOT, eventually, free_port
 
 # Far more than a start takes, also with the machine busy.
 START_PATIENCE_S = 120
@@ -21,6 +21,17 @@ def parts(name):
     if not found:
         pytest.skip(f"{name} was not fetched (tools/fetch.sh)")
     return found[-1]
+
+
+def contract(name, **environment):
+    """tests/contract/broker_contract.c, on a node that runs."""
+    build = os.path.join(os.path.dirname(os.path.realpath(IMPOUND)), "..", "..")
+    program = os.path.join(build, "tests", "contract", f"test_broker_contract_{name}")
+    if not os.path.exists(program):
+        pytest.skip("the contract suite is not built")
+    done = subprocess.run([program], capture_output=True, text=True, check=False, timeout=300,
+                          env={**os.environ, **environment})
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def certificate(folder):

@@ -3,14 +3,13 @@ import decimal
 import json
 import logging
 import os
-import subprocess
 import sys
 
 import pytest
 
 import scenes
-from brokers import Rabbit
-from harness import IMPOUND, eventually, impound, scaled
+from brokers import Rabbit, contract
+from harness import eventually, impound, scaled
 
 pika = pytest.importorskip("pika")
 logging.getLogger("pika").setLevel(logging.CRITICAL)  # what it cannot reach, it tells at length
@@ -65,10 +64,6 @@ class Lane:
 @pytest.mark.parametrize("kind", TYPES)
 def test_the_contract_of_every_broker(rabbit, kind, tmp_path):
     """tests/contract/broker_contract.c, on this node."""
-    build = os.path.join(os.path.dirname(os.path.realpath(IMPOUND)), "..", "..")
-    program = os.path.join(build, "tests", "contract", "test_broker_contract_rabbit")
-    if not os.path.exists(program):
-        pytest.skip("the contract suite is not built")
     left = tmp_path / "left"
     left.write_text(f"""#!{sys.executable}
 import os, sys
@@ -80,9 +75,7 @@ node.folder, node.environment = {rabbit.folder!r}, {rabbit.environment!r}
 print(node.messages(sys.argv[1]))
 """)
     left.chmod(0o755)
-    done = subprocess.run([program], capture_output=True, text=True, check=False, timeout=300, env={
-        **os.environ, "RABBIT_PORT": str(rabbit.port), "RABBIT_QUEUE_TYPE": kind, "RABBIT_LEFT": str(left)})
-    assert done.returncode == 0, done.stdout + done.stderr
+    contract("rabbit", RABBIT_PORT=str(rabbit.port), RABBIT_QUEUE_TYPE=kind, RABBIT_LEFT=str(left))
 
 
 @pytest.mark.parametrize("kind", TYPES)

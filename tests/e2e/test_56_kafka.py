@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from brokers import contract
 from harness import ROOT, eventually, impound, scaled
 from kafka_node import Kafka
 
@@ -20,6 +21,10 @@ def fixture_kafka(tmp_path_factory):
         yield server.start()
     finally:
         server.close()
+
+
+def test_the_contract_of_every_broker(kafka):
+    contract("kafka", KAFKA_ADDRESS=kafka.address)
 
 
 def queue(url, worker, **more):
