@@ -61,7 +61,7 @@ static double run(struct bench *bench, struct bytes input, size_t jobs, size_t a
     bench->unfinished = jobs;
     bench->unstarted = jobs - at_once;
     for (size_t i = 0; i < at_once; i++) {
-        slots[i] = (struct jq_job){BYTES(".n = .n + 1"), input, next, bench, NULL};
+        slots[i] = (struct jq_job){BYTES(".n = .n + 1"), input, next, bench};
         bench->jq->vtable->start(bench->jq, &slots[i]);
     }
     pthread_mutex_lock(&bench->mutex);

@@ -7,7 +7,8 @@
 set -eu
 
 build="gcc libc6-dev meson ninja-build pkg-config python3 libsqlite3-dev libcurl4-openssl-dev libmicrohttpd-dev
-libfyaml-dev libhiredis-dev libjq-dev libnats-dev libpcre2-dev librabbitmq-dev librdkafka-dev libsodium-dev libssl-dev libzstd-dev"
+libfyaml-dev libhiredis-dev libjq-dev libnats-dev libpcre2-dev libprotobuf-c-dev librabbitmq-dev librdkafka-dev libsodium-dev libssl-dev
+libzstd-dev protobuf-c-compiler"
 # For the dashboard; one who has node from elsewhere keeps it.
 command -v npm >/dev/null || build="$build nodejs npm"
 test="$build g++ abigail-tools libcmocka-dev libjansson-dev python3-pytest openssl curl zstd sqlite3 mandoc prometheus prometheus-alertmanager redis-server

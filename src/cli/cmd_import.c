@@ -158,9 +158,10 @@ static int print_sum(const struct import *import) {
                    (unsigned long long)import->imported, (unsigned long long)import->present,
                    (unsigned long long)import->changed, (unsigned long long)import->refused);
     else
-        buf_printf(&text, "%llu letters imported, %llu were here already, %llu lines refused\n",
-                   (unsigned long long)import->imported, (unsigned long long)import->present,
-                   (unsigned long long)import->refused);
+        buf_printf(&text, "%llu letter%s imported, %llu here already, %llu line%s refused\n",
+                   (unsigned long long)import->imported, import->imported == 1 ? "" : "s",
+                   (unsigned long long)import->present, (unsigned long long)import->refused,
+                   import->refused == 1 ? "" : "s");
     int code = command_write(buf_view(&text));
     return code == 0 && import->refused + import->damaged > 0 ? status_exit(STATUS_INVALID) : code;
 }

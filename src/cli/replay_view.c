@@ -126,12 +126,11 @@ void replay_view_plan(const struct cli_env *env, struct json plan, struct arena 
     if (time.len > 0)
         buf_printf(out, ", in about %.*s", BYTES_ARG(time));
     buf_char(out, '\n');
-    put_count(plan, "stale", "of them are stale and would be skipped", arena, out);
-    put_count(plan, "to_check", "of them are checked before they are sent; stale ones are skipped",
-              arena, out);
-    put_count(plan, "over_replayed", "of them were replayed too often and would be escalated",
-              arena, out);
-    put_count(plan, "skipped", "more were left out: --where failed on them", arena, out);
+    put_count(plan, "stale", "stale: would be skipped", arena, out);
+    put_count(plan, "to_check", "to be checked before they are sent: stale ones are skipped", arena,
+              out);
+    put_count(plan, "over_replayed", "replayed too often: would be escalated", arena, out);
+    put_count(plan, "skipped", "left out besides: --where failed on them", arena, out);
     if (bytes_is(selected, "0"))
         return;
     for (struct json_walk w = json_walk(field_at(plan, "destinations")); json_step(&w);) {

@@ -12,6 +12,7 @@
 #include "engine/order.h"
 #include "engine/reply.h"
 #include "engine/suspect.h"
+#include "engine/tracing.h"
 
 /* ---- what it means for the queue ---- */
 
@@ -72,11 +73,11 @@ static void say_breaker(const struct flight *flight, enum breaker_state before,
     buf_init_fixed(&text, memory, sizeof memory);
     if (before == BREAKER_CLOSED) {
         put_failure(&flight->outcome, &text);
-        log_warn("queue %.*s: breaker open: too many failures, the last: %s",
-                 BYTES_ARG(queue->name), buf_cstr(&text));
+        log_about(LOG_WARN, QUEUE_ABOUT(queue), "breaker open: too many failures, the last: %s",
+                  buf_cstr(&text));
     } else if (queue->breaker.state == BREAKER_CLOSED) {
         duration_put(&text, queue->engine->now.mono.ms - opened_at.ms);
-        log_info("queue %.*s: breaker closed after %s", BYTES_ARG(queue->name), buf_cstr(&text));
+        log_about(LOG_INFO, QUEUE_ABOUT(queue), "breaker closed after %s", buf_cstr(&text));
     }
 }
 
@@ -325,6 +326,11 @@ static void fall_back(struct flight *flight) {
     flight_call(flight);
 }
 
+static void log_result(const struct flight *flight, enum attempt_result result) {
+    struct log_about about = tracing_about(flight);
+    log_about(LOG_DEBUG, &about, "an attempt ended: %s", attempt_result_text(result));
+}
+
 void judge_decide(struct flight *flight) {
     struct decision decision = decision_on(flight);
     keep_dead(flight, &decision);
@@ -338,13 +344,17 @@ void judge_decide(struct flight *flight) {
         flight->report->verdict = decision.verdict;
     else
         end_attempt(flight, &decision);
+    enum attempt_result result = result_of(&decision, &flight->outcome);
+    log_result(flight, result);
     if (compensate_is(flight)) {
         compensate_carry_out(flight, &decision);
+        tracing_judged(flight, result);
         record_decided(flight);
         return;
     }
     write_down(flight, &decision);
     carry_out(flight, &decision);
+    tracing_judged(flight, result);
     bundle_leave(flight);
     if (flight->returns)
         intake_return(flight);

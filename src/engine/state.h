@@ -31,6 +31,7 @@ struct lease;
 struct publication;
 struct recorder;
 struct queue;
+struct tracing;
 
 enum publish_what { PUBLISH_ANSWER, PUBLISH_LETTER, PUBLISH_WHATS };      /* publish.h */
 enum spill_stage { SPILL_NONE, SPILL_WAITS, SPILL_CHOSEN, SPILL_SYNCED }; /* spilling.h */
@@ -65,7 +66,8 @@ struct flight {
     bool counted_before; /* the late answer to a lease whose expiry was counted as this attempt */
     bool late_letter; /* … and the message has become a letter since, which is in nobody's hands */
     bool skipped;     /* late_letter: somebody else changed it first */
-    struct claim *claim; /* its idempotency key, while it has it; NULL: none */
+    struct claim *claim;     /* its idempotency key, while it has it; NULL: none */
+    struct tracing *tracing; /* in held->arena; NULL: nobody traces it, or nothing was told yet */
 
     /* What was decided, for the commit and for what follows it. */
     enum store_op_kind op;
@@ -88,6 +90,7 @@ struct queue {
     struct engine_rules rules;
     struct facts *facts;
     struct broker *broker;
+    struct bytes group;
     const struct engine_handler *handlers;
     size_t handler_count;
     struct engine_reply lease_reply;
@@ -152,6 +155,13 @@ struct answer {
     struct engine_request *request;
 };
 
+/* Lines of the log about letters: an incident must not drown it. */
+struct letter_lines {
+    struct mono since;
+    uint32_t count;  /* since then */
+    uint64_t silent; /* letters that no line told of */
+};
+
 struct engine {
     struct engine_options options;
     struct store *store;
@@ -189,6 +199,7 @@ struct engine {
     int64_t drain_ms;
     struct mono drain_until;
     struct engine_post hold_post, stop_post;
+    struct letter_lines letter_lines;
 
     pthread_mutex_t mutex; /* held during a turn */
     struct mailbox mailbox;
@@ -202,6 +213,8 @@ void engine_post(struct engine *engine, struct engine_post *post);
 void engine_wake(struct queue *queue); /* from any thread: look at it soon */
 
 /* queue.c */
+/* For a line of the log. */
+#define QUEUE_ABOUT(queue) (&(struct log_about){.queue = (queue)->name})
 void queue_visit(struct queue *queue); /* look at it before this turn ends */
 void queue_feed(struct queue *queue);  /* receive and hand over what may go now */
 struct mono queue_next_wake(struct queue *queue);

@@ -37,7 +37,7 @@ enum {
     REASON_MAX = 80,
 };
 
-/* A job that waits or runs; the job's jq_private. */
+/* A job that waits or runs. */
 struct jq_ticket {
     struct list link;
     struct jq_job *job;
@@ -83,7 +83,6 @@ static void start(struct jq *jq, struct jq_job *job) {
     struct jq_ticket *ticket = memory_new(sizeof *ticket);
     ticket->job = job;
     ticket->program = bytes_hash(job->program);
-    job->jq_private = ticket;
     pthread_mutex_lock(&pool->mutex);
     list_push_back(&pool->waiting, &ticket->link);
     pool->waiting_count++;
@@ -97,7 +96,6 @@ static void finish(struct jq_ticket *ticket, enum status status, bool truthy, st
                    const struct err *err) {
     struct jq_job *job = ticket->job;
     free(ticket);
-    job->jq_private = NULL;
     job->done(job, status, truthy, output, err);
 }
 

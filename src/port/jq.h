@@ -19,7 +19,6 @@ struct jq_job {
     void (*done)(struct jq_job *job, enum status status, bool truthy, struct bytes output,
                  const struct err *err);
     void *arg;
-    void *jq_private;
 };
 
 struct jq;

@@ -13,12 +13,12 @@
 
 /* ---- fetching ---- */
 
-static void put_headers(struct json_out *json, const struct envelope *envelope) {
+static void put_headers(struct json_out *json, const struct engine_leased *leased) {
     json_key(json, "headers");
     json_open(json, '{');
-    for (size_t i = 0; i < envelope->header_count; i++) {
-        json_key_bytes(json, envelope->headers[i].name);
-        json_put(json, envelope->headers[i].value);
+    for (size_t i = 0; i < leased->header_count; i++) {
+        json_key_bytes(json, leased->headers[i].name);
+        json_put(json, leased->headers[i].value);
     }
     json_close(json, '}');
 }
@@ -34,7 +34,7 @@ static void put_message(struct json_out *json, const struct engine_leased *lease
     view_number(json, "replay", envelope->replays);
     json_key(json, "key");
     json_put(json, envelope->key);
-    put_headers(json, envelope);
+    put_headers(json, leased);
     json_key(json, "content_type");
     json_put(json, envelope->content_type);
     envelope_put_body(json, envelope->content_type, leased->held->body);

@@ -42,6 +42,7 @@ struct server_options {
     struct replays *replays;
     struct triage_rules *rules;
     struct alerts *alerts;
+    struct spans *spans; /* NULL: nobody traces */
     struct server_config_view config;
     struct bytes version;
     bool payloads_hidden; /* the dashboard shows bodies only when it is asked to */

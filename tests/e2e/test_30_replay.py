@@ -351,7 +351,7 @@ def test_freshness_is_asked_of_a_check(serve, handler):
     hashes["o-0"] = server.message("o-0")["message"]["content_hash"]
     hashes["o-1"] = "sha256:" + 64 * "0"
     assert (order(server, all=True).json["to_check"], checker.count()) == (3, 0)
-    assert "3 of them are checked before they are sent" in server.cli("replay", "--all")
+    assert "3 to be checked before they are sent" in server.cli("replay", "--all")
     view = ended(server, start(server, all=True))
     assert view["outcomes"] == {"resolved": 1, "skipped stale": 1, "skipped check failed": 1}
     assert [call.id for call in worker.replayed()] == ["o-0"]

@@ -232,7 +232,7 @@ def test_the_command_line_exports_and_imports(lot, tmp_path):
     assert len(lot.cli("export", "--key", "k").strip().split("\n")) == len(BODIES)
     assert lot.cli("export", "--state", "resolved") == ""
     wiped(lot)
-    assert f"{len(BODIES) + len(RAW)} letters imported, 0 were here already, 0 lines refused" in lot.cli(
+    assert f"{len(BODIES) + len(RAW)} letters imported, 0 here already, 0 lines refused" in lot.cli(
         "import", folded)
     assert json.loads(lot.cli("import", plain, folded, "--json")) == {
         "imported": 0, "present": 2 * count, "changed": 0, "refused": 0}
@@ -256,12 +256,12 @@ def test_an_export_to_a_folder_leaves_an_archive_with_a_manifest(lot):
     with open(path.replace(".ndjson.zst", ".manifest.json"), encoding="utf-8") as file:
         assert json.load(file) == archive
     assert lines_of(unfolded(path)) == lines_of(export(lot, filter={"dlq": "orders.dlq"}))
-    assert f"{archive['letters']} were here already" in lot.cli("import", path)
+    assert f"{archive['letters']} here already" in lot.cli("import", path)
     # Cut between two frames, every frame is whole; only the manifest knows better.
     with open(path, "wb") as file:
         file.write(data[:data.rindex(b"\x28\xb5\x2f\xfd")])
     assert "it is damaged" in (said := lot.cli("import", path, expect=1))
-    assert f"{archive['letters'] - 1} were here already" in said, "the rest is imported all the same"
+    assert f"{archive['letters'] - 1} here already" in said, "the rest is imported all the same"
 
 
 # ---- retention ----
@@ -357,7 +357,7 @@ def test_spilled_letters_come_back(serve, handler):
     eventually(lambda: server.dlq("orders.dlq")["spilled"] == 4, "four are spilled")
     files = glob.glob(os.path.join(server.folder, "archive", "orders.dlq", "spill-*.ndjson.zst"))
     assert "4 letters imported" in server.cli("import", *files)
-    assert "0 letters imported, 4 were here already" in server.cli("import", *files)
+    assert "0 letters imported, 4 here already" in server.cli("import", *files)
     letters = server.letters("orders.dlq")
     assert {letter["message"]["id"] for letter in letters} == {f"o-{i}" for i in range(6)}
     assert server.message("o-5")["message"]["body"] == {"n": 5}

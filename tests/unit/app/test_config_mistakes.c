@@ -101,6 +101,23 @@ static const struct mistake_case server_cases[] = {
     {TOP("server: {drain: ^10}"), "drain: " DURATION "\"10\""},
     {TOP("server: {drain: ^2h}"), "drain: expected 0ms to 1h, got \"2h\""},
     {TOP("server: {jq_timeout: ^0ms}"), "jq_timeout: expected 1ms to 1m, got \"0ms\""},
+    {TOP("server: {log: ^yaml}"), "log: expected text or json, got \"yaml\""},
+    {TOP("server: {log_level: ^loud}"),
+     "log_level: expected debug, info, warn or error, got \"loud\""},
+    {TOP("server: {telemetry: ^on}"), "telemetry: expected {otlp: URL} or off, got \"on\""},
+    {TOP("server: {telemetry: {^oltp: a}}"),
+     "unknown key \"oltp\" in telemetry of server. Did you mean \"otlp\"?"},
+#ifdef IMPOUND_OTLP
+    {TOP("server: {telemetry: {otlp: ^collector:4317}}"),
+     "otlp: expected a URL such as http://127.0.0.1:4318, got \"collector:4317\""},
+    {TOP("server: {telemetry: {otlp: \"http://h\", sample: ^half}}"),
+     "sample: expected a share from 0% to 100%, such as 20%, got \"half\""},
+    {TOP("server: {telemetry: {otlp: \"http://h\", service: ^\"a\\nb\"}}"),
+     "service: expected a name of at most 255 printable bytes, got \"a b\""},
+#else
+    {TOP("server: {telemetry: {otlp: ^\"http://h\"}}"),
+     "otlp is not in this build, which has no protobuf-c"},
+#endif
     {TOP("store: ^postgresql://u@h/db"), "a postgresql store is not in this version"},
     {TOP("store: ^impound.db"),
      "store: expected sqlite:PATH such as sqlite:impound.db, got \"impound.db\""},

@@ -64,7 +64,7 @@ static void lease_out(struct engine_request *request) {
                                                   .content_type = {"application/json", 16},
                                                   .replays = 1},
                                      .body = {"{\"n\":1.0}", 9}};
-    request->lease->messages[0] = (struct engine_leased){"00ff", &held, 2};
+    request->lease->messages[0] = (struct engine_leased){"00ff", &held, 2, &header, 1};
     request->lease->count = 1;
 }
 
