@@ -6,6 +6,7 @@
 #include "base/mailbox.h"
 #include "broker/kafka_peek.h"
 #include "broker/kafka_source.h"
+#include "broker/kafka_url.h"
 #include "broker/nats_peek.h"
 #include "broker/nats_source.h"
 #include "broker/rabbit_peek.h"
@@ -86,6 +87,12 @@ enum status sources_check(struct bytes source, struct err *err) {
 const char *sources_broker(struct bytes url) {
     const struct sources_kind *kind = find(scheme_of(url));
     return kind ? kind->broker : NULL;
+}
+
+struct bytes sources_group(struct bytes source, struct arena *arena) {
+    struct kafka_url url;
+    struct err err;
+    return kafka_url_source(source, arena, &url, &err) == STATUS_OK ? url.group : BYTES_NONE;
 }
 
 struct broker *sources_new(const struct broker_options *options) {

@@ -414,9 +414,8 @@ TASK = [("type", 1, "string"), ("payload", 2, "bytes"), ("id", 3, "string"), ("q
 
 
 def task_class():
-    protobuf = pytest.importorskip("google.protobuf")
+    pytest.importorskip("google.protobuf")
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
-    del protobuf
     file = descriptor_pb2.FileDescriptorProto(name="task.proto", package="peer", syntax="proto3")
     message = file.message_type.add(name="TaskMessage")
     kinds = descriptor_pb2.FieldDescriptorProto
@@ -425,7 +424,10 @@ def task_class():
                           type=getattr(kinds, f"TYPE_{kind.upper()}"))
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
-    return message_factory.MessageFactory(pool).GetPrototype(pool.FindMessageTypeByName("peer.TaskMessage"))
+    described = pool.FindMessageTypeByName("peer.TaskMessage")
+    if hasattr(message_factory, "GetMessageClass"):  # since protobuf 4.22
+        return message_factory.GetMessageClass(described)
+    return message_factory.MessageFactory(pool).GetPrototype(described)
 
 
 def archive_tasks(there, count, queue="mail"):
