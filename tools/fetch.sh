@@ -1,7 +1,7 @@
 #!/bin/sh
 # Fetches what the tests need and Debian does not have, once, into build-parts/: Apache Kafka and Kafka Connect
-# as jars, by Maven; Python clients of brokers and the official messages of OTLP, by pip. With CI=true it is a failure when one cannot be had; elsewhere
-# it is said loudly and what needs it is skipped.
+# as jars, by Maven; Python clients of brokers and the official messages of OTLP, by pip. With CI=true it is a
+# failure when one cannot be had; elsewhere it is said loudly and what needs it is skipped.
 set -eu
 cd "$(dirname "$0")/.."
 python=${PYTHON:-/usr/bin/python3}

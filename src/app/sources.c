@@ -84,15 +84,15 @@ enum status sources_check(struct bytes source, struct err *err) {
     return err_set(err, STATUS_NOT_YET, "source %.*s:// is not in this version", BYTES_ARG(scheme));
 }
 
-const char *sources_broker(struct bytes url) {
-    const struct sources_kind *kind = find(scheme_of(url));
-    return kind ? kind->broker : NULL;
-}
-
 struct bytes sources_group(struct bytes source, struct arena *arena) {
     struct kafka_url url;
     struct err err;
     return kafka_url_source(source, arena, &url, &err) == STATUS_OK ? url.group : BYTES_NONE;
+}
+
+const char *sources_broker(struct bytes url) {
+    const struct sources_kind *kind = find(scheme_of(url));
+    return kind ? kind->broker : NULL;
 }
 
 struct broker *sources_new(const struct broker_options *options) {

@@ -43,8 +43,8 @@ struct server_options {
     struct replays *replays;
     struct triage_rules *rules;
     struct alerts *alerts;
-    struct adopt *adopt; /* NULL: nothing is adopted */
     struct spans *spans; /* NULL: nobody traces */
+    struct adopt *adopt; /* NULL: nothing is adopted */
     struct server_config_view config;
     struct bytes version;
     bool payloads_hidden; /* the dashboard shows bodies only when it is asked to */
