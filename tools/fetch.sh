@@ -1,7 +1,7 @@
 #!/bin/sh
-# Fetches what the tests need and Debian does not have, once, into build-parts/: Apache Kafka as jars, by
-# Maven; Python clients of brokers and the official messages of OTLP, by pip. With CI=true it is a failure when one cannot be had; elsewhere
-# it is said loudly and what needs it is skipped.
+# Fetches what the tests need and Debian does not have, once, into build-parts/: Apache Kafka and Kafka Connect
+# as jars, by Maven; Python clients of brokers and the official messages of OTLP, by pip. With CI=true it is a
+# failure when one cannot be had; elsewhere it is said loudly and what needs it is skipped.
 set -eu
 cd "$(dirname "$0")/.."
 python=${PYTHON:-/usr/bin/python3}
@@ -29,15 +29,16 @@ have() {
 }
 
 jars() {
-    mvn --batch-mode --quiet --file tools/kafka/pom.xml "-Dkafka.version=$kafka" \
-        dependency:copy-dependencies -DincludeScope=runtime "-DoutputDirectory=$PWD/$1"
+    mvn --batch-mode --quiet --file "tools/kafka/$1" "-Dkafka.version=$kafka" \
+        dependency:copy-dependencies -DincludeScope=runtime "-DoutputDirectory=$PWD/$2"
 }
 
 client() {
     $python -m pip install --quiet --disable-pip-version-check --no-deps --target "$2" "$1"
 }
 
-have "kafka-$kafka" jars
+have "kafka-$kafka" jars pom.xml
+have "connect-$kafka" jars connect.xml
 have "confluent-kafka-$confluent_kafka" client "confluent-kafka==$confluent_kafka"
 have "nats-py-$nats_py" client "nats-py==$nats_py"
 have "opentelemetry-proto-$opentelemetry_proto" client "opentelemetry-proto==$opentelemetry_proto"

@@ -22,33 +22,49 @@ bool verbs_config_option(int argc, char **argv, int *i, const char **path) {
     return false;
 }
 
-/* One queue's source, tried out; a line about it. */
-static enum status try_source(const struct config *config, const struct config_queue *queue,
+/* A source that is tried out, and who has it. */
+struct trial {
+    struct bytes source, name;
+    const char *of; /* "queue", "adopt" */
+    size_t line;
+};
+
+/* A line about it. */
+static enum status try_source(const struct config *config, const struct trial *trial,
                               struct buf *text) {
     struct err err = {STATUS_OK, ""};
     char memory[SHOWN_MAX];
     struct buf shown;
-    struct broker_options options = {.url = queue->source,
-                                     .queue = queue->name,
+    struct broker_options options = {.url = trial->source,
+                                     .queue = trial->name,
                                      .instance = BYTES("impound-check"),
                                      .clock = &clock_system,
                                      .seed = random_seed(),
                                      .max_body = config->max_body};
     enum status status = sources_connect(&options, CONNECT_WAIT_MS, &err);
     buf_init_fixed(&shown, memory, sizeof memory);
-    url_show(queue->source, &shown);
-    buf_printf(text, "%.*s:%zu: queue \"%.*s\": %s: %s\n", BYTES_ARG(config->path), queue->line,
-               BYTES_ARG(queue->name), buf_cstr(&shown),
+    url_show(trial->source, &shown);
+    buf_printf(text, "%.*s:%zu: %s \"%.*s\": %s: %s\n", BYTES_ARG(config->path), trial->line,
+               trial->of, BYTES_ARG(trial->name), buf_cstr(&shown),
                status == STATUS_OK ? "connected" : err.text);
     return status;
 }
 
 static enum status try_sources(const struct config *config, struct buf *text) {
     enum status status = STATUS_OK;
-    for (size_t i = 0; i < config->queue_count; i++)
-        if (!bytes_is(config->queues[i].source, SOURCES_BUILTIN) &&
-            try_source(config, &config->queues[i], text) != STATUS_OK)
+    for (size_t i = 0; i < config->queue_count; i++) {
+        const struct config_queue *queue = &config->queues[i];
+        struct trial trial = {queue->source, queue->name, "queue", queue->line};
+        if (!bytes_is(queue->source, SOURCES_BUILTIN) &&
+            try_source(config, &trial, text) != STATUS_OK)
             status = STATUS_UNREACHABLE;
+    }
+    for (size_t i = 0; i < config->adopt_count; i++) {
+        const struct config_adopt *adopt = &config->adopts[i];
+        struct trial trial = {adopt->entry.source, adopt->entry.name, "adopt", adopt->line};
+        if (try_source(config, &trial, text) != STATUS_OK)
+            status = STATUS_UNREACHABLE;
+    }
     return status;
 }
 

@@ -19,12 +19,9 @@ static bool read_dlqs_later(struct config_reader *reader, const struct config_no
 }
 
 static const struct config_field root_fields[] = {
-    CONFIG_WHOLE("server", config_server_read),
-    CONFIG_WHOLE("store", config_server_read_store),
-    CONFIG_WHOLE("queues", config_queue_read_all),
-    CONFIG_WHOLE("dlqs", read_dlqs_later),
-    CONFIG_NOT_YET("adopt"),
-    CONFIG_WHOLE("alerts", config_alerts_read),
+    CONFIG_WHOLE("server", config_server_read),    CONFIG_WHOLE("store", config_server_read_store),
+    CONFIG_WHOLE("queues", config_queue_read_all), CONFIG_WHOLE("dlqs", read_dlqs_later),
+    CONFIG_WHOLE("adopt", config_adopt_read),      CONFIG_WHOLE("alerts", config_alerts_read),
 };
 const struct config_table config_root_table = CONFIG_TABLE(root_fields);
 
@@ -41,7 +38,7 @@ struct config *config_new(const char *path) {
 
 static void read_root(struct config_reader *reader, const struct config_node *root) {
     config_reader_named(reader, root, &config_root_table, reader->config, BYTES("the top level"));
-    if (!config_tree_find(root, "queues"))
+    if (!config_tree_find(root, "queues") && !config_tree_find(root, "adopt"))
         config_mistake_add(&reader->mistakes, root->at,
                            "there is no \"queues\": expected a mapping of queues by name");
     config_dlq_finish(reader, root);

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "core/policy.h"
 #include "engine/engine.h"
+#include "triage/adopt.h"
 #include "triage/alert.h"
 #include "triage/retention.h"
 #include "triage/triage_rule.h"
@@ -94,6 +95,17 @@ struct config_queue {
     size_t line;             /* where it stands in the file */
 };
 
+struct config_adopt {
+    struct adopt_entry entry;
+    size_t line, column; /* where it stands in the file */
+};
+
+/* A DLQ of the file, whoever sends to it. */
+struct config_dlq {
+    const struct engine_dlq *dlq;
+    const struct config_triage *triage;
+};
+
 struct config_receiver {
     struct bytes name;
     enum alert_receiver_kind kind;
@@ -144,6 +156,10 @@ struct config {
     struct bytes store_path; /* of "sqlite:PATH", made absolute by dir */
     struct config_queue *queues;
     size_t queue_count;
+    struct config_adopt *adopts;
+    size_t adopt_count;
+    struct config_dlq *dlqs; /* each once: the queues', then those of `adopt` alone */
+    size_t dlq_count;
     struct config_alerts alerts;
     struct config_program *programs; /* in the order of the file */
     struct config_written *written;  /* texts as they stood before ${NAME} was filled in */

@@ -150,16 +150,9 @@ static const struct config_field rule_fields[] = {
 };
 const struct config_table config_alert_rule_table = CONFIG_TABLE(rule_fields);
 
-static bool lacks(struct config_reader *reader, const struct config_node *node, const char *key) {
-    if (config_tree_find(node, key))
-        return false;
-    config_mistake_add(&reader->mistakes, node->at, "%.*s has no %s", BYTES_ARG(node->key), key);
-    return true;
-}
-
 static bool check_rule(struct config_reader *reader, const struct config_node *node,
                        const struct alert_rule *rule) {
-    if (lacks(reader, node, "name") || lacks(reader, node, "metric"))
+    if (config_reader_lacks(reader, node, "name") || config_reader_lacks(reader, node, "metric"))
         return false;
     bool above = config_tree_find(node, "above"), below = config_tree_find(node, "below");
     if (above == below) {

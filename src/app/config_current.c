@@ -60,13 +60,10 @@ bool config_current_dlq(void *arg, struct bytes name, struct engine_dlq *out) {
 
 static size_t dlq_names(void *arg, struct arena *arena, struct bytes **out) {
     const struct config *config = config_current_borrow(arg);
-    size_t count = 0, most = 0;
-    for (size_t q = 0; q < config->queue_count; q++)
-        most += config->queues[q].dlq_count;
-    *out = arena_alloc(arena, most * sizeof **out);
-    for (size_t q = 0; q < config->queue_count; q++)
-        for (size_t d = 0; d < config->queues[q].dlq_count; d++)
-            (*out)[count++] = config->queues[q].dlqs[d].name;
+    size_t count = config->dlq_count;
+    *out = arena_alloc(arena, count * sizeof **out);
+    for (size_t i = 0; i < count; i++)
+        (*out)[i] = config->dlqs[i].dlq->name;
     config_current_release(arg);
     return count;
 }

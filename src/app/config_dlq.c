@@ -115,11 +115,13 @@ struct finish {
     struct override *overrides;
     size_t override_count;
     struct map shared; /* of struct first_use */
+    struct first_use *first, **last;
 };
 
 /* The queue by which a DLQ was first reached. */
 struct first_use {
     struct map_node node;
+    struct first_use *next; /* in the order of the file */
     const struct engine_dlq *dlq;
     const struct config_triage *triage;
     const struct config_queue *queue;
@@ -279,29 +281,60 @@ static void check_shared(struct finish *finish, const struct config_queue *queue
         *use = (struct first_use){
             .dlq = dlq, .triage = &queue->triage[i], .queue = queue, .at = node->key_at};
         map_insert(&finish->shared, &use->node, bytes_hash(dlq->name));
+        *finish->last = use;
+        finish->last = &use->next;
     }
+}
+
+static void list_dlqs(const struct finish *finish) {
+    struct config *config = finish->reader->config;
+    config->dlqs = arena_alloc(&config->arena, finish->shared.count * sizeof *config->dlqs);
+    for (const struct first_use *use = finish->first; use; use = use->next)
+        config->dlqs[config->dlq_count++] = (struct config_dlq){use->dlq, use->triage};
 }
 
 static void check_unused(const struct finish *finish) {
     for (size_t i = 0; i < finish->override_count; i++)
         if (!finish->overrides[i].used)
             config_mistake_add(&finish->reader->mistakes, finish->overrides[i].node->key_at,
-                               "no queue sends to DLQ \"%.*s\"",
+                               "neither a queue nor adopt sends to DLQ \"%.*s\"",
                                BYTES_ARG(finish->overrides[i].node->key));
 }
 
+/* ---- those of `adopt` ---- */
+
+/* What a queue that reaches it says of it holds; else the defaults, and what `dlqs` says. */
+static void expand_adopt(struct finish *finish, const struct config_adopt *adopt) {
+    struct config_place at = {adopt->line, adopt->column};
+    struct config_node node = {.kind = CONFIG_MAPPING, .at = at, .key_at = at};
+    if (first_use_of(&finish->shared, adopt->entry.dlq))
+        return;
+    struct config_queue *alone = arena_alloc(finish->reader->arena, sizeof *alone);
+    alone->name = adopt->entry.name;
+    alone->policy.dlq = adopt->entry.dlq;
+    config_dlq_init(finish->reader, alone);
+    expand(finish, alone);
+    check_archive(finish, alone, &node);
+    check_rules(finish, alone, &node);
+    check_shared(finish, alone, &node);
+}
+
 void config_dlq_finish(struct config_reader *reader, const struct config_node *root) {
-    struct finish finish = {.reader = reader};
+    struct finish finish = {.reader = reader, .last = &finish.first};
+    struct config *config = reader->config;
     const struct config_node *queues = config_tree_find(root, "queues");
     const struct config_node *node = queues ? queues->first : NULL;
     read_overrides(&finish, config_tree_find(root, "dlqs"));
-    for (size_t i = 0; i < reader->config->queue_count; i++, node = node->next) {
-        struct config_queue *queue = &reader->config->queues[i];
+    for (size_t i = 0; i < config->queue_count; i++, node = node->next) {
+        struct config_queue *queue = &config->queues[i];
         expand(&finish, queue);
         check_archive(&finish, queue, node);
         check_rules(&finish, queue, node);
         check_shared(&finish, queue, node);
     }
+    for (size_t i = 0; i < config->adopt_count; i++)
+        expand_adopt(&finish, &config->adopts[i]);
     check_unused(&finish);
+    list_dlqs(&finish);
     map_free(&finish.shared);
 }

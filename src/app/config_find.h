@@ -6,8 +6,7 @@
 
 /* NULL: there is none. Its place is its distance from config->queues. */
 const struct config_queue *config_find_queue(const struct config *config, struct bytes name);
-/* What a queue that can reach the DLQ says of it, the first one of several; all say the same. NULL:
- * none does. */
+/* What is said of a DLQ that a queue or an entry of `adopt` can reach. NULL: none does. */
 const struct engine_dlq *config_find_dlq(const struct config *config, struct bytes name);
 const struct config_triage *config_find_triage(const struct config *config, struct bytes dlq);
 

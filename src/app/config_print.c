@@ -1,6 +1,7 @@
 /* Everything is printed, also what is a default, except texts that are empty by default. DLQs stand
  * under `dlqs` with their effective settings, whoever gave them. */
 #include "app/config_dlq.h"
+#include "app/config_print_adopt.h"
 #include "app/config_print_alerts.h"
 #include "app/config_order.h"
 #include "app/config_policy.h"
@@ -255,46 +256,20 @@ static void put_dlq(struct config_printer *p, const struct engine_dlq *dlq,
     buf_str(p->out, "}\n");
 }
 
-/* A DLQ that several queues share is printed once. */
-struct printed {
-    struct map_node node;
-    struct bytes name;
-};
-
-static bool is_printed(const struct map *printed, struct bytes name) {
-    for (struct map_node *at = map_first(printed, bytes_hash(name)); at; at = map_next(at))
-        if (bytes_eq(((const struct printed *)(const void *)at)->name, name))
-            return true;
-    return false;
-}
-
 static void put_dlqs(struct config_printer *p) {
-    struct map printed = {0};
-    struct arena arena;
-    arena_init_heap(&arena, 4096);
     buf_str(p->out, "dlqs: # every one that a queue can reach\n");
-    for (size_t i = 0; i < p->config->queue_count; i++) {
-        const struct config_queue *queue = &p->config->queues[i];
-        for (size_t j = 0; j < queue->dlq_count; j++) {
-            if (is_printed(&printed, queue->dlqs[j].name))
-                continue;
-            struct printed *entry = arena_alloc(&arena, sizeof *entry);
-            entry->name = queue->dlqs[j].name;
-            map_insert(&printed, &entry->node, bytes_hash(entry->name));
-            put_dlq(p, &queue->dlqs[j], &queue->triage[j]);
-        }
-    }
-    map_free(&printed);
-    arena_free(&arena);
+    for (size_t i = 0; i < p->config->dlq_count; i++)
+        put_dlq(p, p->config->dlqs[i].dlq, p->config->dlqs[i].triage);
 }
 
 void config_print(const struct config *config, struct buf *out) {
     struct config_printer p = {config, out, {0}};
     buf_init_heap(&p.room, TEXT_MAX);
     put_server(&p);
-    buf_str(out, "queues:\n");
+    buf_str(out, config->queue_count > 0 ? "queues:\n" : "");
     for (size_t i = 0; i < config->queue_count; i++)
         put_queue(&p, &config->queues[i]);
+    config_print_adopt(config, out);
     put_dlqs(&p);
     config_print_alerts(config, out);
     buf_free(&p.room);

@@ -16,8 +16,8 @@ static bool leases(const struct config_queue *queue) {
 }
 
 /* ${NAME} was filled in, so the mistake does not quote a URL: it may hold a password. */
-static bool read_source(struct config_reader *reader, const struct config_node *node,
-                        const struct config_field *field, void *out) {
+bool config_queue_read_source(struct config_reader *reader, const struct config_node *node,
+                              const struct config_field *field, void *out) {
     static const char form[] = "builtin, or a URL such as redis://127.0.0.1/0?list=orders";
     (void)field;
     struct bytes text;
@@ -88,7 +88,7 @@ static bool read_compensate(struct config_reader *reader, const struct config_no
 }
 
 static const struct config_field queue_fields[] = {
-    CONFIG_VALUE("source", read_source, struct config_queue, source),
+    CONFIG_VALUE("source", config_queue_read_source, struct config_queue, source),
     CONFIG_WHOLE("handler", read_handler),
     CONFIG_WHOLE("fallback", read_fallback),
     CONFIG_NUMBER("concurrency", config_value_count, struct config_queue, concurrency, 1,

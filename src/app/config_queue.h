@@ -8,5 +8,6 @@ extern const struct config_table config_queue_table;
 
 /* `out` is the whole struct config. */
 config_read config_queue_read_all;
+config_read config_queue_read_source; /* struct bytes: builtin, or the URL of a broker */
 
 #endif

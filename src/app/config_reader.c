@@ -106,3 +106,11 @@ bool config_reader_mapping(struct config_reader *reader, const struct config_nod
                                    BYTES_ARG(reader->label));
     return config_reader_named(reader, node, table, target, label);
 }
+
+bool config_reader_lacks(struct config_reader *reader, const struct config_node *node,
+                         const char *key) {
+    if (config_tree_find(node, key))
+        return false;
+    config_mistake_add(&reader->mistakes, node->at, "%.*s has no %s", BYTES_ARG(node->key), key);
+    return true;
+}

@@ -62,6 +62,9 @@ bool config_reader_is_mapping(struct config_reader *reader, const struct config_
 /* Adds `<key>: expected <what>, got <shown>` and returns false. */
 bool config_reader_expected(struct config_reader *reader, const struct config_node *node,
                             const char *what);
+/* Adds a mistake when the mapping, an item of a list, has no such key. */
+bool config_reader_lacks(struct config_reader *reader, const struct config_node *node,
+                         const char *key);
 /* Adds `<what> is not in this version` and returns false. */
 bool config_reader_not_yet(struct config_reader *reader, struct config_place at, struct bytes what);
 /* Text in the configuration's arena. */

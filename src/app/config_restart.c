@@ -2,11 +2,12 @@
  * its owner at the start. */
 #include "app/config.h"
 #include "app/config_find.h"
+#include "app/config_print_adopt.h"
 #include "app/config_print_alerts.h"
 #include "app/config_same.h"
 #include "app/config_telemetry.h"
 
-enum { ALERTS_TEXT_MAX = 1 << 20 };
+enum { SECTION_TEXT_MAX = 1 << 20 };
 
 static void note(struct buf *out, const char *what) {
     buf_printf(out, "%s changed: restart to apply\n", what);
@@ -79,13 +80,14 @@ static void compare_queues(const struct config *old, const struct config *new, s
                        BYTES_ARG(new->queues[i].name));
 }
 
-/* They are the same when they are written the same. */
-static bool same_alerts(const struct config *old, const struct config *new) {
+/* A section is the same when it is written the same. */
+static bool same_section(const struct config *old, const struct config *new,
+                         void (*print)(const struct config *config, struct buf *out)) {
     struct buf before, after;
-    buf_init_heap(&before, ALERTS_TEXT_MAX);
-    buf_init_heap(&after, ALERTS_TEXT_MAX);
-    config_print_alerts(old, &before);
-    config_print_alerts(new, &after);
+    buf_init_heap(&before, SECTION_TEXT_MAX);
+    buf_init_heap(&after, SECTION_TEXT_MAX);
+    print(old, &before);
+    print(new, &after);
     bool same = bytes_eq(buf_view(&before), buf_view(&after));
     buf_free(&before);
     buf_free(&after);
@@ -106,6 +108,8 @@ void config_restart_needed(const struct config *old, const struct config *new, s
     if (!bytes_eq(old->store_path, new->store_path))
         note(out, "store");
     compare_queues(old, new, out);
-    if (!same_alerts(old, new))
+    if (!same_section(old, new, config_print_adopt))
+        note(out, "adopt");
+    if (!same_section(old, new, config_print_alerts))
         note(out, "alerts");
 }

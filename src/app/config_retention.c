@@ -51,24 +51,17 @@ bool config_retention_same(const struct config_retention *a, const struct config
     return true;
 }
 
-/* Queues that share a DLQ agree on it; it is merely looked at twice. */
-static size_t add_rules(const struct config_queue *queue, struct retention_rule *rules) {
-    for (size_t i = 0; i < queue->dlq_count; i++) {
-        rules[i] =
-            (struct retention_rule){.dlq = queue->dlqs[i].name, .archive = queue->dlqs[i].archive};
-        for (size_t k = 0; k < RETENTION_COUNT; k++)
-            rules[i].keep_ms[k] = queue->triage[i].retention.keep_ms[k];
-    }
-    return queue->dlq_count;
+static struct retention_rule rule_of(const struct config_dlq *dlq) {
+    struct retention_rule rule = {.dlq = dlq->dlq->name, .archive = dlq->dlq->archive};
+    for (size_t k = 0; k < RETENTION_COUNT; k++)
+        rule.keep_ms[k] = dlq->triage->retention.keep_ms[k];
+    return rule;
 }
 
 size_t config_retention_rules(const struct config *config, struct arena *arena,
                               struct retention_rule **out) {
-    size_t count = 0, most = 1;
-    for (size_t i = 0; i < config->queue_count; i++)
-        most += config->queues[i].dlq_count;
-    *out = arena_alloc(arena, most * sizeof **out);
-    for (size_t i = 0; i < config->queue_count; i++)
-        count += add_rules(&config->queues[i], *out + count);
-    return count;
+    *out = arena_alloc(arena, config->dlq_count * sizeof **out);
+    for (size_t i = 0; i < config->dlq_count; i++)
+        (*out)[i] = rule_of(&config->dlqs[i]);
+    return config->dlq_count;
 }

@@ -2,6 +2,7 @@
 #ifndef APP_CONFIG_TABLES_H
 #define APP_CONFIG_TABLES_H
 
+#include "app/config_adopt.h"
 #include "app/config_alerts.h"
 #include "app/config_classify.h"
 #include "app/config_dlq.h"
@@ -40,6 +41,7 @@ extern const struct config_table config_root_table;
     X("replay", config_replay_table)                                                               \
     X("dlqs", config_dlqs_table)                                                                   \
     X("idempotency", config_idempotency_table)                                                     \
+    X("adopt", config_adopt_table)                                                                 \
     X("alerts", config_alerts_table)                                                               \
     X("receiver", config_receiver_table)                                                           \
     X("alert rule", config_alert_rule_table)

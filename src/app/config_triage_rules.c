@@ -2,6 +2,8 @@
 
 #include "app/config_find.h"
 #include "app/config_value.h"
+#include "app/sources.h"
+#include "core/comeback.h"
 #include "core/fingerprint.h"
 
 enum { SECOND_MS = 1000, COUNT_MOST = 1000000, TEXT_MAX = 1 << 20 };
@@ -104,7 +106,7 @@ static bool read_rate(struct config_reader *reader, const struct config_node *no
 static bool read_to(struct config_reader *reader, const struct config_node *node,
                     const struct config_field *field, void *out) {
     static const char form[] =
-        "a queue (replay), or receivers of alerts such as [pager] (escalate)";
+        "a queue or origin (replay), or receivers of alerts such as [pager] (escalate)";
     struct triage_rule *rule = out;
     bool list = node->kind == CONFIG_LIST;
     (void)field;
@@ -233,7 +235,13 @@ static struct bytes lacking(struct config_reader *reader, const struct config_qu
     if (rule->action == TRIAGE_COMPENSATE && !queue->compensate)
         return config_reader_text(reader, "queue \"%.*s\" has no compensate handler",
                                   BYTES_ARG(queue->name));
-    if (rule->to.len > 0 && !config_find_queue(reader->config, rule->to))
+    bool to_origin = bytes_is(rule->to, COMEBACK_ORIGIN);
+    if (to_origin && bytes_is(queue->source, SOURCES_BUILTIN))
+        return config_reader_text(reader,
+                                  "letters of queue \"%.*s\" have no other origin: its source is "
+                                  "builtin",
+                                  BYTES_ARG(queue->name));
+    if (rule->to.len > 0 && !to_origin && !config_find_queue(reader->config, rule->to))
         return config_reader_text(reader, "there is no queue \"%.*s\"", BYTES_ARG(rule->to));
     for (size_t i = 0; i < rule->tell_count; i++)
         if (!has_receiver(&reader->config->alerts, rule->tell[i]))
@@ -275,25 +283,18 @@ bool config_triage_rules_same(const struct config_triage_rules *a,
     return same;
 }
 
-static size_t add_dlqs(const struct config_queue *queue, struct triage_dlq *out) {
-    size_t count = 0;
-    for (size_t i = 0; i < queue->dlq_count; i++)
-        if (queue->triage[i].rules.count > 0)
-            out[count++] = (struct triage_dlq){.name = queue->dlqs[i].name,
-                                               .archive = queue->dlqs[i].archive,
-                                               .fresh_ms = queue->triage[i].fresh_ms,
-                                               .rules = queue->triage[i].rules.list,
-                                               .rule_count = queue->triage[i].rules.count};
-    return count;
-}
-
 size_t config_triage_rules_dlqs(const struct config *config, struct arena *arena,
                                 struct triage_dlq **out) {
-    size_t count = 0, most = 1;
-    for (size_t i = 0; i < config->queue_count; i++)
-        most += config->queues[i].dlq_count;
-    *out = arena_alloc(arena, most * sizeof **out);
-    for (size_t i = 0; i < config->queue_count; i++)
-        count += add_dlqs(&config->queues[i], *out + count);
+    size_t count = 0;
+    *out = arena_alloc(arena, config->dlq_count * sizeof **out);
+    for (size_t i = 0; i < config->dlq_count; i++) {
+        const struct config_dlq *dlq = &config->dlqs[i];
+        if (dlq->triage->rules.count > 0)
+            (*out)[count++] = (struct triage_dlq){.name = dlq->dlq->name,
+                                                  .archive = dlq->dlq->archive,
+                                                  .fresh_ms = dlq->triage->fresh_ms,
+                                                  .rules = dlq->triage->rules.list,
+                                                  .rule_count = dlq->triage->rules.count};
+    }
     return count;
 }

@@ -95,6 +95,10 @@ static enum status check_config(const struct config *config, bool jq, struct buf
                    "%.*s:%zu:%zu: jq runs in processes of the impound program: give its path as "
                    "`program`\n",
                    BYTES_ARG(config->path), config->programs->line, config->programs->column);
+    if (config->adopt_count > 0)
+        buf_printf(mistakes,
+                   "%.*s:%zu: dead letters are adopted by impound serve, not by a library\n",
+                   BYTES_ARG(config->path), config->adopts[0].line);
     if (config->alerts.receiver_count > 0)
         buf_printf(mistakes, "%.*s: alerts are sent by impound serve, not by a library\n",
                    BYTES_ARG(config->path));

@@ -4,10 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "app/adopt_plant.h"
 #include "app/alarm.h"
 #include "app/config_current.h"
 #include "app/config_find.h"
 #include "app/instance.h"
+#include "app/origins.h"
 #include "app/reload.h"
 #include "app/replay_plant.h"
 #include "app/sinks.h"
@@ -54,6 +56,7 @@ struct plant {
     struct triage triage;
     struct replay_plant *replays;
     struct upkeep *upkeep;
+    struct adopt_plant *adopt;
     struct engine *engine;
     struct alarm *alarm;
     struct line *lines;
@@ -171,6 +174,17 @@ static void on_event(void *arg, const struct engine_event *event) {
     pthread_mutex_unlock(&plant->server_lock);
 }
 
+/* Queues, their sources and what is adopted are those of the start. */
+static struct sink *origin_of(void *arg, const struct envelope *letter) {
+    struct plant *plant = arg;
+    struct bytes url;
+    char words[REPLAY_ORIGIN_SIZE];
+    struct err err;
+    return origins_find(plant->started, letter, &url, words, &err) == STATUS_OK
+               ? sinks_back(&plant->sinks, url, &clock_system)
+               : NULL;
+}
+
 static enum status open_store(struct plant *plant, struct err *err) {
     struct sqlite_store_options options = {.path = plant->started->store_path.ptr,
                                            .disk = &disk_posix,
@@ -204,7 +218,9 @@ static enum status make_engine(struct plant *plant, struct err *err) {
                                      .instance = bytes_of(plant->instance),
                                      .version = BYTES(IMPOUND_VERSION),
                                      .event = on_event,
-                                     .event_arg = plant};
+                                     .event_arg = plant,
+                                     .origin = origin_of,
+                                     .origin_arg = plant};
     plant->engine = engine_new(&options);
     enum status status = add_queues(plant, err);
     if (status == STATUS_OK)
@@ -250,6 +266,15 @@ static enum status start_upkeep(struct plant *plant, struct err *err) {
     return upkeep_start(&options, &plant->upkeep, err);
 }
 
+static void start_adoption(struct plant *plant) {
+    struct adopt_plant_options options = {.triage = &plant->triage,
+                                          .current = &plant->current,
+                                          .consumer = bytes_of(plant->consumer),
+                                          .publish = on_event,
+                                          .arg = plant};
+    plant->adopt = adopt_plant_start(&options);
+}
+
 static void *engine_thread(void *arg) {
     engine_run(arg);
     return NULL;
@@ -291,6 +316,7 @@ static enum status open_port(struct plant *plant, struct err *err) {
                                      .rules = upkeep_rules(plant->upkeep),
                                      .alerts = alarm_alerts(plant->alarm),
                                      .spans = telemetry_spans(plant->telemetry),
+                                     .adopt = adopt_plant_adopt(plant->adopt),
                                      .config = config_current_view(&plant->current),
                                      .version = BYTES(IMPOUND_VERSION),
                                      .payloads_hidden = plant->started->payloads == PAYLOADS_HIDDEN,
@@ -328,6 +354,8 @@ enum status plant_start(struct config *config, struct plant **out, struct err *e
     }
     if (status == STATUS_OK)
         status = start_alarm(plant, err);
+    if (status == STATUS_OK)
+        start_adoption(plant);
     if (status == STATUS_OK)
         status = open_port(plant, err);
     if (status != STATUS_OK) {
@@ -395,6 +423,8 @@ void plant_stop(struct plant *plant) {
     if (plant->engine_runs)
         engine_hold(plant->engine, plant->current.config->drain_ms);
     close_port(plant);
+    adopt_plant_stop(plant->adopt);
+    adopt_plant_free(plant->adopt);
     upkeep_stop(plant->upkeep);
     replay_plant_stop(plant->replays);
     if (plant->engine_runs) {

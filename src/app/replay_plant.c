@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "app/config_find.h"
+#include "app/origins.h"
 #include "base/memory.h"
 #include "base/thread.h"
 
@@ -37,6 +38,13 @@ static void say_blocked(const struct engine_queue_view *view, struct replay_queu
                  view->name);
 }
 
+/* What goes to its origin is published to the server that its source is read from. */
+static void say_cut_off(const struct engine_queue_view *view, struct replay_queue *out) {
+    if (!view->source_connected)
+        snprintf(out->cut_off, sizeof out->cut_off, "the source of queue %.24s is away%s%.64s",
+                 view->name, view->source_trouble[0] ? ": " : "", view->source_trouble);
+}
+
 static bool queue_is(void *arg, struct bytes name, struct replay_queue *out) {
     struct replay_plant *plant = arg;
     const struct replay_plant_options *options = &plant->options;
@@ -55,6 +63,7 @@ static bool queue_is(void *arg, struct bytes name, struct replay_queue *out) {
     out->concurrency = view.concurrency;
     out->usual_per_second = (double)rates.in / SECONDS_PER_MINUTE;
     say_blocked(&view, out);
+    say_cut_off(&view, out);
     return true;
 }
 
@@ -71,6 +80,17 @@ static void dlq_says(void *arg, struct bytes name, struct replay_dlq *out) {
             out->check = check->handler;
 }
 
+static enum status origin_of(void *arg, const struct envelope *letter, char out[REPLAY_ORIGIN_SIZE],
+                             struct err *err) {
+    const struct replay_plant_options *options = &((struct replay_plant *)arg)->options;
+    struct bytes url;
+    return origins_find(options->current->started, letter, &url, out, err);
+}
+
+static void serve(void *arg, struct bytes queue) {
+    engine_serve(((struct replay_plant *)arg)->options.engine, queue);
+}
+
 static void tell(void *arg, const char *type, struct bytes json) {
     const struct replay_plant_options *options = &((struct replay_plant *)arg)->options;
     options->publish(options->arg, &(struct engine_event){type, json, NULL});
@@ -80,9 +100,6 @@ static void tell(void *arg, const char *type, struct bytes json) {
 
 static void make_check(struct replay_plant *plant, struct bytes dlq,
                        const struct config_handler *config) {
-    for (const struct check *check = plant->checks; check; check = check->next)
-        if (bytes_eq(check->dlq, dlq))
-            return; /* queues may share a DLQ */
     struct check *check = memory_new(sizeof *check);
     *check =
         (struct check){plant->checks, dlq, plant->options.make_handler(plant->options.arg, config)};
@@ -91,11 +108,9 @@ static void make_check(struct replay_plant *plant, struct bytes dlq,
 
 static void make_checks(struct replay_plant *plant) {
     const struct config *config = plant->options.current->started;
-    for (size_t q = 0; q < config->queue_count; q++)
-        for (size_t d = 0; d < config->queues[q].dlq_count; d++)
-            if (config->queues[q].triage[d].check)
-                make_check(plant, config->queues[q].dlqs[d].name,
-                           config->queues[q].triage[d].check);
+    for (size_t i = 0; i < config->dlq_count; i++)
+        if (config->dlqs[i].triage->check)
+            make_check(plant, config->dlqs[i].dlq->name, config->dlqs[i].triage->check);
 }
 
 enum status replay_plant_new(const struct replay_plant_options *options, struct replay_plant **out,
@@ -103,7 +118,12 @@ enum status replay_plant_new(const struct replay_plant_options *options, struct 
     struct replay_plant *plant = memory_new(sizeof *plant);
     plant->options = *options;
     make_checks(plant);
-    struct replay_around around = {.queue = queue_is, .dlq = dlq_says, .event = tell, .arg = plant};
+    struct replay_around around = {.queue = queue_is,
+                                   .dlq = dlq_says,
+                                   .origin = origin_of,
+                                   .serve = serve,
+                                   .event = tell,
+                                   .arg = plant};
     plant->replays = replays_new(options->triage, &around);
     *out = plant;
     return replays_recover(plant->replays, err);

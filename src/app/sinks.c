@@ -13,6 +13,7 @@
 struct sinks_entry {
     struct sinks_entry *next;
     char *url;
+    bool source; /* a source's URL */
     struct sink *sink;
 };
 
@@ -77,19 +78,29 @@ enum status sinks_check(struct bytes url, struct err *err) {
     return kind->check(url, err);
 }
 
-struct sink *sinks_get(struct sinks *sinks, struct bytes url, struct clock *clock) {
+static struct sink *get(struct sinks *sinks, struct bytes url, bool source, struct clock *clock) {
     for (struct sinks_entry *at = sinks->first; at; at = at->next)
-        if (bytes_is(url, at->url))
+        if (bytes_is(url, at->url) && at->source == source)
             return at->sink;
     struct sinks_entry *entry = memory_new(sizeof *entry);
     entry->url = bytes_dup(url);
-    struct sink_options options = {.url = url, .clock = clock, .seed = random_seed()};
+    entry->source = source;
+    struct sink_options options = {
+        .url = url, .source = source, .clock = clock, .seed = random_seed()};
     const struct sinks_kind *kind = find(url);
     assert(kind && kind->make);
     entry->sink = kind->make(&options);
     entry->next = sinks->first;
     sinks->first = entry;
     return entry->sink;
+}
+
+struct sink *sinks_get(struct sinks *sinks, struct bytes url, struct clock *clock) {
+    return get(sinks, url, false, clock);
+}
+
+struct sink *sinks_back(struct sinks *sinks, struct bytes source, struct clock *clock) {
+    return get(sinks, source, true, clock);
 }
 
 void sinks_free(struct sinks *sinks) {

@@ -1,4 +1,5 @@
-/* sinks: where answers and letters are published, one adapter for each URL of the configuration. */
+/* sinks: where answers and letters are published, one adapter for each URL of the configuration.
+ * One thread at a time. */
 #ifndef APP_SINKS_H
 #define APP_SINKS_H
 
@@ -15,6 +16,8 @@ struct sinks {
 enum status sinks_check(struct bytes url, struct err *err);
 /* The sink of that URL, which was checked when it was read; made if need be. */
 struct sink *sinks_get(struct sinks *sinks, struct bytes url, struct clock *clock);
+/* The same for a source's URL: what is published there goes back to its origin. */
+struct sink *sinks_back(struct sinks *sinks, struct bytes source, struct clock *clock);
 void sinks_free(struct sinks *sinks); /* nothing is on its way */
 
 #endif

@@ -4,32 +4,36 @@
 #include <stdlib.h>
 
 #include "base/mailbox.h"
+#include "broker/kafka_peek.h"
 #include "broker/kafka_source.h"
 #include "broker/kafka_url.h"
+#include "broker/nats_peek.h"
 #include "broker/nats_source.h"
+#include "broker/rabbit_peek.h"
 #include "broker/rabbit_source.h"
+#include "broker/redis_peek.h"
 #include "broker/redis_source.h"
 
 #ifdef IMPOUND_REDIS
-#define REDIS redis_source_check, redis_source_new, NULL
+#define REDIS redis_source_check, redis_source_new, redis_peek_new
 #else
 #define REDIS NULL, NULL, NULL
 #endif
 
 #ifdef IMPOUND_NATS
-#define NATS nats_source_check, nats_source_new, NULL
+#define NATS nats_source_check, nats_source_new, nats_peek_new
 #else
 #define NATS NULL, NULL, NULL
 #endif
 
 #ifdef IMPOUND_RABBITMQ
-#define RABBITMQ rabbit_source_check, rabbit_source_new, NULL
+#define RABBITMQ rabbit_source_check, rabbit_source_new, rabbit_peek_new
 #else
 #define RABBITMQ NULL, NULL, NULL
 #endif
 
 #ifdef IMPOUND_KAFKA
-#define KAFKA kafka_source_check, kafka_source_new, NULL
+#define KAFKA kafka_source_check, kafka_source_new, kafka_peek_new
 #else
 #define KAFKA NULL, NULL, NULL
 #endif
@@ -38,14 +42,18 @@
  * has no functions. */
 static const struct sources_kind {
     const char *schemes[2];
+    const char *broker;
     const char *library;
     enum status (*check)(struct bytes url, struct err *err);
     struct broker *(*make)(const struct broker_options *options);
     struct peek *(*peek)(const struct broker_options *options); /* NULL: it cannot */
 } kinds[] = {
-    {{"redis", "rediss"}, "hiredis", REDIS}, {{"amqp", "amqps"}, "librabbitmq", RABBITMQ},
-    {{"nats", "tls"}, "libnats", NATS},      {{"kafka", "kafkas"}, "librdkafka", KAFKA},
-    {{"sqs", NULL}, NULL, NULL, NULL, NULL}, {{"pubsub", NULL}, NULL, NULL, NULL, NULL},
+    {{"redis", "rediss"}, "redis", "hiredis", REDIS},
+    {{"amqp", "amqps"}, "rabbitmq", "librabbitmq", RABBITMQ},
+    {{"nats", "tls"}, "nats", "libnats", NATS},
+    {{"kafka", "kafkas"}, "kafka", "librdkafka", KAFKA},
+    {{"sqs", NULL}, "sqs", NULL, NULL, NULL, NULL},
+    {{"pubsub", NULL}, "pubsub", NULL, NULL, NULL, NULL},
 };
 
 static const struct sources_kind *find(struct bytes scheme) {
@@ -82,6 +90,11 @@ struct bytes sources_group(struct bytes source, struct arena *arena) {
     return kafka_url_source(source, arena, &url, &err) == STATUS_OK ? url.group : BYTES_NONE;
 }
 
+const char *sources_broker(struct bytes url) {
+    const struct sources_kind *kind = find(scheme_of(url));
+    return kind ? kind->broker : NULL;
+}
+
 struct broker *sources_new(const struct broker_options *options) {
     const struct sources_kind *kind = find(scheme_of(options->url));
     assert(kind && kind->make);
@@ -103,6 +116,7 @@ static void ring(void *arg) {
 static bool await_health(struct broker *broker, struct mailbox *bell, struct mono until,
                          struct clock *clock, struct broker_health *health) {
     for (;;) {
+        mailbox_take(bell); /* who rings from here on is heard */
         broker->vtable->health(broker, health);
         if (health->connected || health->trouble.text[0])
             return true;

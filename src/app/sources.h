@@ -15,6 +15,8 @@ enum status sources_check(struct bytes source, struct err *err);
 struct bytes sources_group(struct bytes source, struct arena *arena);
 /* The broker of a URL that was checked. */
 struct broker *sources_new(const struct broker_options *options);
+/* The kind of the broker that a URL leads to, as in an envelope's source: "kafka"; NULL: none. */
+const char *sources_broker(struct bytes url);
 /* A pass over what lies there; NULL: its broker cannot be read without taking. */
 struct peek *sources_peek(const struct broker_options *options);
 /* Whether messages could come, as known within `wait_ms`; takes none. err says why not. */

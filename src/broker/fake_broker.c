@@ -6,10 +6,15 @@
 #include "base/list.h"
 #include "base/memory.h"
 
+enum { HEADERS_CHUNK = 256 };
+
 struct fake_message {
     struct list link; /* in server->waiting or server->given */
     char *id, *key;
-    struct bytes body; /* owned */
+    struct bytes body;  /* owned */
+    struct arena arena; /* of its headers */
+    const struct rule_header *headers;
+    size_t header_count;
     bool given_before;
     uint32_t deliveries;
     bool settled;    /* by a consumer who could not say so yet */
@@ -57,6 +62,7 @@ static void message_free(struct fake_server *server, struct fake_message *messag
     free(message->id);
     free(message->key);
     free((char *)message->body.ptr);
+    arena_free(&message->arena);
     free(message);
 }
 
@@ -68,14 +74,39 @@ void fake_server_free(struct fake_server *server) {
     free(server);
 }
 
-void fake_server_push(struct fake_server *server, const char *id, const char *key,
-                      struct bytes body) {
+static struct fake_message *push(struct fake_server *server, const char *id, const char *key,
+                                 struct bytes body) {
     struct fake_message *message = memory_new(sizeof *message);
+    arena_init_heap(&message->arena, HEADERS_CHUNK);
     message->id = bytes_dup(bytes_of(id));
     message->key = key ? bytes_dup(bytes_of(key)) : NULL;
     message->body = (struct bytes){bytes_dup(body), body.len};
     list_push_back(&server->waiting, &message->link);
     server->count++;
+    return message;
+}
+
+void fake_server_push(struct fake_server *server, const char *id, const char *key,
+                      struct bytes body) {
+    push(server, id, key, body);
+    tell(server);
+}
+
+static const struct rule_header *copy_headers(const struct rule_header *headers, size_t count,
+                                              struct arena *arena) {
+    struct rule_header *copy = arena_alloc(arena, (count + 1) * sizeof *copy);
+    for (size_t i = 0; i < count; i++)
+        copy[i] = (struct rule_header){arena_dup(arena, headers[i].name),
+                                       arena_dup(arena, headers[i].value)};
+    return copy;
+}
+
+void fake_server_publish(struct fake_server *server, const char *id, const struct sink_item *item) {
+    char *key = item->key.ptr ? bytes_dup(item->key) : NULL;
+    struct fake_message *message = push(server, id, key, item->body);
+    message->headers = copy_headers(item->headers, item->header_count, &message->arena);
+    message->header_count = item->header_count;
+    free(key);
     tell(server);
 }
 
@@ -144,6 +175,8 @@ static struct store_held *held_of(struct fake_message *message) {
     if (message->key)
         envelope->key = arena_dup(&held->arena, bytes_of(message->key));
     held->body = arena_dup(&held->arena, message->body);
+    envelope->headers = copy_headers(message->headers, message->header_count, &held->arena);
+    envelope->header_count = message->header_count;
     held->redelivered = message->given_before;
     held->deliveries = message->deliveries;
     held->source = (void *)(uintptr_t)message->tag;

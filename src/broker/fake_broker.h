@@ -4,6 +4,7 @@
 #define BROKER_FAKE_BROKER_H
 
 #include "port/broker.h"
+#include "port/sink.h"
 
 struct fake_server;
 
@@ -12,6 +13,8 @@ void fake_server_free(struct fake_server *server); /* its consumers are gone */
 /* Behind what waits. `key` may be NULL. */
 void fake_server_push(struct fake_server *server, const char *id, const char *key,
                       struct bytes body);
+/* What a sink would publish there: its body, key and headers. */
+void fake_server_publish(struct fake_server *server, const char *id, const struct sink_item *item);
 size_t fake_server_count(const struct fake_server *server); /* everything that was not settled */
 bool fake_server_has(const struct fake_server *server, const char *id); /* of that, this one */
 /* How often the next delivery of everything is said to be. */

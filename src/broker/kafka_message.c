@@ -1,7 +1,7 @@
 #include "broker/kafka_message.h"
 
 #include "base/json.h"
-#include "broker/content.h"
+#include "base/content.h"
 
 enum { SOURCE_MAX = 1024 };
 

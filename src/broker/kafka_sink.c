@@ -263,7 +263,9 @@ struct sink *kafka_sink_new(const struct sink_options *options) {
     kafka->sink.vtable = &vtable;
     kafka->clock = options->clock;
     arena_init_heap(&kafka->arena, URL_TEXT_MAX);
-    enum status status = kafka_url_sink(options->url, &kafka->arena, &kafka->url, NULL);
+    enum status status = options->source
+                             ? kafka_url_source(options->url, &kafka->arena, &kafka->url, NULL)
+                             : kafka_url_sink(options->url, &kafka->arena, &kafka->url, NULL);
     assert(status == STATUS_OK);
     (void)status;
     contact_init(&kafka->contact, BYTES("sink kafka"), options->seed);

@@ -101,7 +101,7 @@ static void give_up_connection(struct nats_sink *nats, const struct err *err) {
 }
 
 static bool open_sink(struct nats_sink *nats, struct err *err) {
-    return nats_connection_open(&nats->connection, &nats->url, &nats->bell, err) &&
+    return nats_connection_open(&nats->connection, &nats->url, &nats->bell, NATS_WAIT_MS, err) &&
            nats_inbox_open(&nats->inbox, &nats->connection, on_answer, nats, err);
 }
 
@@ -300,7 +300,9 @@ struct sink *nats_sink_new(const struct sink_options *options) {
     nats->sink.vtable = &vtable;
     nats->clock = options->clock;
     arena_init_heap(&nats->arena, URL_TEXT_MAX);
-    enum status status = nats_url_sink(options->url, &nats->arena, &nats->url, &err);
+    enum status status = options->source
+                             ? nats_url_source(options->url, &nats->arena, &nats->url, &err)
+                             : nats_url_sink(options->url, &nats->arena, &nats->url, &err);
     assert(status == STATUS_OK);
     (void)status;
     contact_init(&nats->contact, BYTES("sink nats"), options->seed);

@@ -3,10 +3,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "broker/content.h"
+#include "base/content.h"
 #include "broker/rabbit_connection.h"
 #include "broker/rabbit_properties.h"
 #include "broker/rabbit_table.h"
+#include "core/comeback.h"
 
 enum {
     ID_MAX = 255,                       /* bytes, SEMANTICS 1.1 */
@@ -28,6 +29,20 @@ static struct bytes hash_id(const amqp_envelope_t *delivery, struct bytes proper
     int len = snprintf(text, sizeof text, "amqp-%016" PRIx64 "%016" PRIx64,
                        bytes_hash(rabbit_text(delivery->message.body)), beside);
     return arena_dup(arena, (struct bytes){text, (size_t)len});
+}
+
+/* Its producer's; a letter that was sent back here has that too, and is another message in each of
+ * its rounds. */
+static struct bytes named_id(struct bytes name, const struct envelope *envelope,
+                             struct arena *arena) {
+    struct comeback comeback;
+    char text[ID_MAX + 1];
+    struct buf id;
+    buf_init_fixed(&id, text, sizeof text);
+    if (comeback_read(envelope->headers, envelope->header_count, &comeback))
+        buf_printf(&id, "%.*s/%.*s:%u", BYTES_ARG(name), BYTES_ARG(comeback.letter),
+                   (unsigned)comeback.replays);
+    return arena_dup(arena, id.len > 0 && !id.overflow ? buf_view(&id) : name);
 }
 
 static void put_text(struct json_out *out, const char *key, struct bytes text) {
@@ -105,8 +120,9 @@ struct parcel *rabbit_message_read(const amqp_envelope_t *delivery,
         source_of(delivery, place, kept, rabbit_table_find(&headers, "x-death"), &held->arena);
     *named = (properties->_flags & AMQP_BASIC_MESSAGE_ID_FLAG) != 0 &&
              is_id(rabbit_text(properties->message_id));
-    held->envelope.id = *named ? arena_dup(&held->arena, rabbit_text(properties->message_id))
-                               : hash_id(delivery, kept, &held->arena);
+    held->envelope.id =
+        *named ? named_id(rabbit_text(properties->message_id), &held->envelope, &held->arena)
+               : hash_id(delivery, kept, &held->arena);
     held->redelivered = delivery->redelivered;
     held->deliveries = deliveries_of(&headers);
     struct parcel *parcel = parcel_new(held);

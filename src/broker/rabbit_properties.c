@@ -241,7 +241,9 @@ void rabbit_properties_make(const struct sink_item *item, struct bytes kept_byte
     *out = (amqp_basic_properties_t){._flags = AMQP_BASIC_DELIVERY_MODE_FLAG,
                                      .delivery_mode = AMQP_DELIVERY_PERSISTENT};
     keep_named(kept, out);
-    if (!is_set(out, AMQP_BASIC_MESSAGE_ID_FLAG) && item->id.len <= RABBIT_URL_NAME_MAX) {
+    bool goes_back = item->origin.len && decoded; /* as it came, without an id if it had none */
+    if (!goes_back && !is_set(out, AMQP_BASIC_MESSAGE_ID_FLAG) &&
+        item->id.len <= RABBIT_URL_NAME_MAX) {
         out->message_id = rabbit_bytes(item->id);
         out->_flags |= AMQP_BASIC_MESSAGE_ID_FLAG;
     }

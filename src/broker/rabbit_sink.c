@@ -320,7 +320,9 @@ struct sink *rabbit_sink_new(const struct sink_options *options) {
     rabbit->sink.vtable = &vtable;
     rabbit->clock = options->clock;
     arena_init_heap(&rabbit->arena, URL_TEXT_MAX);
-    enum status status = rabbit_url_sink(options->url, &rabbit->arena, &rabbit->url, &err);
+    enum status status = options->source
+                             ? rabbit_url_source(options->url, &rabbit->arena, &rabbit->url, &err)
+                             : rabbit_url_sink(options->url, &rabbit->arena, &rabbit->url, &err);
     assert(status == STATUS_OK);
     (void)status;
     contact_init(&rabbit->contact, BYTES("sink rabbitmq"), options->seed);

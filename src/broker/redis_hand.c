@@ -75,6 +75,13 @@ size_t redis_hand_waiting(struct redis_hand *hand) {
     return count;
 }
 
+size_t redis_hand_known(struct redis_hand *hand) {
+    pthread_mutex_lock(&hand->mutex);
+    size_t count = hand->items.count;
+    pthread_mutex_unlock(&hand->mutex);
+    return count;
+}
+
 /* ---- the engine ---- */
 
 size_t redis_hand_receive(struct redis_hand *hand, struct mono now, struct store_held **out,

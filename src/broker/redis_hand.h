@@ -42,6 +42,7 @@ bool redis_hand_knows(struct redis_hand *hand, struct bytes tag);
 /* Its envelope.id, redelivered and deliveries are set. */
 void redis_hand_add(struct redis_hand *hand, struct bytes tag, struct store_held *held_take);
 size_t redis_hand_waiting(struct redis_hand *hand);
+size_t redis_hand_known(struct redis_hand *hand); /* by their tags */
 
 /* For the engine: see port/broker.h. */
 size_t redis_hand_receive(struct redis_hand *hand, struct mono now, struct store_held **out,

@@ -5,43 +5,54 @@
  *
  * What was taken and not settled stands in a hash of ours, under a tag that was made for it, so
  * that equal elements are two, and each is settled in one step. A script takes and notes at once:
- * no kill of anybody loses or doubles an element. orders:impound has every consumer with the time
+ * no kill of anybody loses or doubles an element. A letter that was sent back here is known by its
+ * mark (redis_mark.h). orders:impound has every consumer with the time
  * when it last said that it lives; what the dead had goes back to the list. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/log.h"
 #include "base/uuid.h"
+#include "broker/redis_mark.h"
 #include "broker/redis_message.h"
+#include "broker/redis_reply.h"
 #include "broker/redis_shape.h"
 
 enum { FETCH_ANSWERS = 2, NAME_MAX_BYTES = 64 << 10 };
 
-/* KEYS: the list, our hash. ARGV: tags. → length of what is left, elements. */
+/* KEYS: the list, our hash, the marks. ARGV: tags. → length of what is left, tags and elements. */
 #define TAKE                                                                                       \
+    REDIS_MARK_TAKE                                                                                \
     "local out = {0} "                                                                             \
+    "local marked = redis.call('EXISTS', KEYS[3]) == 1 "                                           \
     "for i = 1, #ARGV do "                                                                         \
     "  local element = redis.call('RPOP', KEYS[1]) "                                               \
     "  if not element then break end "                                                             \
-    "  redis.call('HSET', KEYS[2], ARGV[i], element) "                                             \
-    "  out[#out + 1] = ARGV[i] "                                                                   \
+    "  local tag = ARGV[i] "                                                                       \
+    "  if marked then tag = tag .. mark_take(KEYS[3], element) end "                               \
+    "  redis.call('HSET', KEYS[2], tag, element) "                                                 \
+    "  out[#out + 1] = tag "                                                                       \
     "  out[#out + 1] = element "                                                                   \
     "end "                                                                                         \
     "out[1] = redis.call('LLEN', KEYS[1]) "                                                        \
     "return out"
 
-/* KEYS: the list, our hash. ARGV: where to push, tag. What is gone from the hash was taken over. */
+/* KEYS: the list, our hash, the marks. ARGV: where to push, tag. What is gone from the hash was
+ * taken over. */
 #define GIVE_BACK                                                                                  \
+    REDIS_MARK_GIVE_BACK                                                                           \
     "local element = redis.call('HGET', KEYS[2], ARGV[2]) "                                        \
     "if element then "                                                                             \
     "  redis.call(ARGV[1], KEYS[1], element) "                                                     \
     "  redis.call('HDEL', KEYS[2], ARGV[2]) "                                                      \
+    "  mark_give_back(KEYS[3], element, ARGV[2]) "                                                 \
     "end "                                                                                         \
     "return 1"
 
-/* KEYS: the list, the consumers. ARGV: us, after how many ms of silence one is dead. → how many
- * elements of the dead went back. */
+/* KEYS: the list, the consumers, the marks. ARGV: us, after how many ms of silence one is dead. →
+ * how many elements of the dead went back. */
 #define TEND                                                                                       \
+    REDIS_MARK_GIVE_BACK                                                                           \
     "local time = redis.call('TIME') "                                                             \
     "local now = time[1] * 1000 + math.floor(time[2] / 1000) "                                     \
     "local moved = 0 "                                                                             \
@@ -52,7 +63,9 @@ enum { FETCH_ANSWERS = 2, NAME_MAX_BYTES = 64 << 10 };
     "  local tags = redis.call('HKEYS', hash) "                                                    \
     "  table.sort(tags, function(a, b) return a > b end) "                                         \
     "  for _, tag in ipairs(tags) do "                                                             \
-    "    redis.call('RPUSH', KEYS[1], redis.call('HGET', hash, tag)) "                             \
+    "    local element = redis.call('HGET', hash, tag) "                                           \
+    "    redis.call('RPUSH', KEYS[1], element) "                                                   \
+    "    mark_give_back(KEYS[3], element, tag) "                                                   \
     "    moved = moved + 1 "                                                                       \
     "  end "                                                                                       \
     "  redis.call('DEL', hash) "                                                                   \
@@ -82,6 +95,7 @@ static bool present(struct redis_place *place, struct err *err) {
     if (!place->hash.ptr) {
         place->consumers = name(place, ":impound", BYTES_NONE);
         place->hash = name(place, ":impound:", place->consumer);
+        place->marks = name(place, REDIS_MARK_BEHIND, BYTES_NONE);
     }
     struct bytes words[] = {BYTES("TYPE"), place->url->list};
     redisReply *reply = redis_connection_ask(place->work, words, 2, err);
@@ -97,22 +111,18 @@ static bool present(struct redis_place *place, struct err *err) {
     return fits;
 }
 
-static struct bytes text_of(const redisReply *reply) {
-    return reply->str ? (struct bytes){reply->str, (size_t)reply->len} : BYTES("");
-}
-
 static void add(struct redis_place *place, const redisReply *tag, const redisReply *element,
                 bool redelivered) {
-    struct store_held *held =
-        redis_message_of_element(place->url->list, text_of(tag), text_of(element));
+    struct store_held *held = redis_message_of_element(place->url->list, redis_reply_text(tag),
+                                                       redis_reply_text(element));
     held->redelivered = redelivered;
-    redis_hand_add(place->hand, text_of(tag), held);
+    redis_hand_add(place->hand, redis_reply_text(tag), held);
 }
 
 /* Tags are ordered by time, so what was taken first is first. */
 static int by_tag(const void *a, const void *b) {
     const redisReply *const *left = a, *const *right = b;
-    return bytes_cmp(text_of(left[0]), text_of(right[0]));
+    return bytes_cmp(redis_reply_text(left[0]), redis_reply_text(right[0]));
 }
 
 static bool recover(struct redis_place *place, struct err *err) {
@@ -123,7 +133,7 @@ static bool recover(struct redis_place *place, struct err *err) {
     if (reply->elements > 0)
         qsort(reply->element, reply->elements / 2, 2 * sizeof *reply->element, by_tag);
     for (size_t i = 0; i + 1 < reply->elements; i += 2)
-        if (!redis_hand_knows(place->hand, text_of(reply->element[i])))
+        if (!redis_hand_knows(place->hand, redis_reply_text(reply->element[i])))
             add(place, reply->element[i], reply->element[i + 1], true);
     freeReplyObject(reply);
     return true;
@@ -133,9 +143,9 @@ static bool recover(struct redis_place *place, struct err *err) {
 static bool tend(struct redis_place *place, struct err *err) {
     char idle[24];
     snprintf(idle, sizeof idle, "%lld", (long long)place->url->idle_ms);
-    struct bytes words[] = {BYTES("EVAL"),    BYTES(TEND),     BYTES("2"),    place->url->list,
-                            place->consumers, place->consumer, bytes_of(idle)};
-    redisReply *reply = redis_connection_ask(place->work, words, 7, err);
+    struct bytes words[] = {BYTES("EVAL"),    BYTES(TEND),  BYTES("3"),      place->url->list,
+                            place->consumers, place->marks, place->consumer, bytes_of(idle)};
+    redisReply *reply = redis_connection_ask(place->work, words, 8, err);
     if (!reply)
         return false;
     if (reply->type == REDIS_REPLY_INTEGER && reply->integer > 0)
@@ -163,18 +173,18 @@ static void end(struct redis_place *place) {
 /* Moving the last element to where it is waits until there is one, and changes nothing. */
 static size_t ask(struct redis_place *place, size_t room) {
     char block[24], tags[REDIS_HAND_MAX][UUID_TEXT_SIZE];
-    struct bytes words[5 + REDIS_HAND_MAX] = {BYTES("EVAL"), BYTES(TAKE), BYTES("2"),
-                                              place->url->list, place->hash};
+    struct bytes words[6 + REDIS_HAND_MAX] = {BYTES("EVAL"),    BYTES(TAKE), BYTES("3"),
+                                              place->url->list, place->hash, place->marks};
     snprintf(block, sizeof block, "%d", REDIS_BLOCK_MS / 1000);
     struct bytes wait[] = {BYTES("BLMOVE"), place->url->list, place->url->list,
                            BYTES("RIGHT"),  BYTES("RIGHT"),   bytes_of(block)};
     struct wall now = clock_now(place->clock).wall;
     for (size_t i = 0; i < room; i++) {
         uuid_v7(now, place->rng, tags[i]);
-        words[5 + i] = (struct bytes){tags[i], UUID_TEXT_SIZE - 1};
+        words[6 + i] = (struct bytes){tags[i], UUID_TEXT_SIZE - 1};
     }
     redis_connection_add(place->fetch, wait, 6);
-    redis_connection_add(place->fetch, words, 5 + room);
+    redis_connection_add(place->fetch, words, 6 + room);
     return FETCH_ANSWERS;
 }
 
@@ -199,11 +209,15 @@ static void settle(struct redis_place *place, const struct redis_item *item) {
 
 /* What the engine had goes behind what waits, what it never saw where it was. */
 static void add_give_back(struct redis_place *place, const struct redis_item *item) {
-    struct bytes words[] = {BYTES("EVAL"), BYTES(GIVE_BACK),
-                            BYTES("2"),    place->url->list,
-                            place->hash,   item->handed_back ? BYTES("LPUSH") : BYTES("RPUSH"),
+    struct bytes words[] = {BYTES("EVAL"),
+                            BYTES(GIVE_BACK),
+                            BYTES("3"),
+                            place->url->list,
+                            place->hash,
+                            place->marks,
+                            item->handed_back ? BYTES("LPUSH") : BYTES("RPUSH"),
                             item->tag};
-    redis_connection_add(place->work, words, 7);
+    redis_connection_add(place->work, words, 8);
 }
 
 static bool give_back(struct redis_place *place, size_t *count, struct err *err) {

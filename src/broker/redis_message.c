@@ -1,7 +1,9 @@
 #include "broker/redis_message.h"
 
+#include "base/content.h"
 #include "base/json.h"
-#include "broker/content.h"
+#include "broker/redis_mark.h"
+#include "core/comeback.h"
 
 enum { SOURCE_MAX = 8 << 10, OBJECT_MAX = 64 << 20 };
 
@@ -9,6 +11,7 @@ static bool can_be_id(struct bytes text) {
     return text.len > 0 && text.len <= REDIS_MESSAGE_ID_MAX && bytes_is_printable(text);
 }
 
+/* A member without a value is true. */
 static struct bytes put_source(struct arena *arena, const char *const *names,
                                const struct bytes *values, size_t count) {
     struct buf text;
@@ -19,7 +22,10 @@ static struct bytes put_source(struct arena *arena, const char *const *names,
     json_put_str(&json, "redis");
     for (size_t i = 0; i < count; i++) {
         json_key(&json, names[i]);
-        json_put(&json, values[i]);
+        if (values[i].ptr)
+            json_put(&json, values[i]);
+        else
+            json_put_bool(&json, true);
     }
     json_close(&json, '}');
     struct bytes source = arena_dup(arena, buf_view(&text));
@@ -38,16 +44,21 @@ static struct bytes id_of(struct bytes element, struct bytes tag, struct arena *
     return arena_dup(arena, tag);
 }
 
-struct store_held *redis_message_of_element(struct bytes list, struct bytes tag,
-                                            struct bytes element) {
-    static const char *const names[] = {"list"};
+struct store_held *redis_message_of_member(const char *shape, struct bytes name, struct bytes tag,
+                                           struct bytes member) {
     struct store_held *held = store_held_new();
     struct envelope *envelope = &held->envelope;
-    held->body = arena_dup(&held->arena, element);
+    held->body = arena_dup(&held->arena, member);
+    envelope->header_count = redis_mark_headers(&tag, &held->arena, &envelope->headers);
     envelope->id = id_of(held->body, tag, &held->arena);
-    envelope->source = put_source(&held->arena, names, &list, 1);
+    envelope->source = put_source(&held->arena, &shape, &name, 1);
     envelope->content_type = content_looks(held->body);
     return held;
+}
+
+struct store_held *redis_message_of_element(struct bytes list, struct bytes tag,
+                                            struct bytes element) {
+    return redis_message_of_member("list", list, tag, element);
 }
 
 /* ---- streams ---- */
@@ -76,6 +87,11 @@ static const struct redis_message_field *find(const struct redis_message_field *
     return NULL;
 }
 
+/* Fields that were added, behind its own, when a letter was sent here. */
+static bool is_mark(struct bytes name) {
+    return bytes_is(name, COMEBACK_LETTER) || bytes_is(name, COMEBACK_REPLAYS);
+}
+
 /* A field that is the message's own; what is none is a header. */
 static bool take_own(struct envelope *envelope, struct arena *arena,
                      const struct redis_message_field *field) {
@@ -88,18 +104,24 @@ static bool take_own(struct envelope *envelope, struct arena *arena,
     return true;
 }
 
-static void take_fields(struct store_held *held, const struct redis_message_field *fields,
-                        size_t count) {
+static void add_header(struct store_held *held, struct rule_header *headers,
+                       const struct redis_message_field *field) {
     struct envelope *envelope = &held->envelope;
-    struct rule_header *headers = arena_alloc(&held->arena, (count + 1) * sizeof *headers);
-    for (size_t i = 0; i < count; i++) {
-        if (take_own(envelope, &held->arena, &fields[i]) ||
-            envelope->header_count == ENVELOPE_HEADERS_MAX)
-            continue;
+    if (envelope->header_count < ENVELOPE_HEADERS_MAX)
         headers[envelope->header_count++] = (struct rule_header){
-            arena_dup(&held->arena, fields[i].name), arena_dup(&held->arena, fields[i].value)};
-    }
-    envelope->headers = headers;
+            arena_dup(&held->arena, field->name), arena_dup(&held->arena, field->value)};
+}
+
+/* Of the first `own` fields, when they are beside a body, those that are headers; and the marks. */
+static void take_fields(struct store_held *held, const struct redis_message_field *fields,
+                        size_t own, size_t count, bool beside) {
+    struct rule_header *headers = arena_alloc(&held->arena, (count + 1) * sizeof *headers);
+    for (size_t i = 0; beside && i < own; i++)
+        if (!take_own(&held->envelope, &held->arena, &fields[i]))
+            add_header(held, headers, &fields[i]);
+    for (size_t i = own; i < count; i++)
+        add_header(held, headers, &fields[i]);
+    held->envelope.headers = headers;
 }
 
 /* The first half of an entry's id is when it was added. */
@@ -109,21 +131,38 @@ static struct wall added_at(struct bytes entry) {
     return known && ms <= INT64_MAX ? (struct wall){(int64_t)ms} : WALL_NEVER;
 }
 
+/* Where it stands, and what it takes to put it there again as it was (redis_entry.c). */
+static struct bytes entry_source(struct bytes stream, struct bytes group, struct bytes entry,
+                                 const struct redis_message_field *fields, size_t own,
+                                 struct arena *arena) {
+    const char *names[4] = {"stream", "group", "entry"};
+    struct bytes values[4] = {stream, group, entry};
+    size_t count = 3;
+    bool beside = find(fields, own, "body") != NULL;
+    if (!beside)
+        names[count++] = own == 1 ? REDIS_MESSAGE_FIELD : REDIS_MESSAGE_FIELDS;
+    else if (find(fields, own, "content_type"))
+        names[count++] = REDIS_MESSAGE_TYPED;
+    if (!beside && own == 1)
+        values[3] = fields[0].name;
+    return put_source(arena, names, values, count);
+}
+
 struct store_held *redis_message_of_entry(struct bytes stream, struct bytes group,
                                           struct bytes entry,
                                           const struct redis_message_field *fields, size_t count) {
-    static const char *const names[] = {"stream", "group", "entry"};
     struct store_held *held = store_held_new();
     struct envelope *envelope = &held->envelope;
-    const struct redis_message_field *body = find(fields, count, "body");
-    if (body)
-        take_fields(held, fields, count);
-    else if (count == 1)
+    size_t own = count;
+    while (own > 0 && is_mark(fields[own - 1].name))
+        own--;
+    const struct redis_message_field *body = find(fields, own, "body");
+    take_fields(held, fields, own, count, body != NULL);
+    if (!body && own == 1)
         body = fields;
-    held->body =
-        body ? arena_dup(&held->arena, body->value) : object_of(fields, count, &held->arena);
+    held->body = body ? arena_dup(&held->arena, body->value) : object_of(fields, own, &held->arena);
     envelope->id = arena_dup(&held->arena, entry);
-    envelope->source = put_source(&held->arena, names, (struct bytes[]){stream, group, entry}, 3);
+    envelope->source = entry_source(stream, group, entry, fields, own, &held->arena);
     envelope->created_at = added_at(entry);
     if (envelope->content_type.len == 0)
         envelope->content_type = content_looks(held->body);

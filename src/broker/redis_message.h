@@ -1,4 +1,4 @@
-/* redis_message: what stands in a list or a stream, as a message. Pure. */
+/* redis_message: what stands in a list, a stream or a set, as a message. Pure. */
 #ifndef BROKER_REDIS_MESSAGE_H
 #define BROKER_REDIS_MESSAGE_H
 
@@ -7,17 +7,28 @@
 
 enum { REDIS_MESSAGE_ID_MAX = 255 };
 
+/* Members of the source of what came from a stream: how its entry was made. */
+#define REDIS_MESSAGE_FIELD  "field"        /* the body was the value of this one, its only field */
+#define REDIS_MESSAGE_FIELDS "fields"       /* the body is an object of its fields */
+#define REDIS_MESSAGE_TYPED  "content_type" /* beside the body it had that field */
+
 /* An element of a list is a body. Its id is the member "id" of a JSON object, where that is a text
- * that can be one, else `tag`. */
+ * that can be one, else `tag`; a tag may have a mark (redis_mark.h), which becomes headers. */
 struct store_held *redis_message_of_element(struct bytes list, struct bytes tag,
                                             struct bytes element);
+
+/* The same of a member of a sorted set (`shape` "zset"), or of a task in asynq's archive ("asynq"),
+ * whose `tag` is its id. */
+struct store_held *redis_message_of_member(const char *shape, struct bytes name, struct bytes tag,
+                                           struct bytes member);
 
 struct redis_message_field {
     struct bytes name, value;
 };
 /* An entry of a stream is a list of fields. Of `body`, `key` and `content_type` the message has its
  * own, and of all others headers. Without a `body`, a single field's value is the body, and several
- * are a JSON object. Its id is the entry's. */
+ * are a JSON object; the last ones are headers in any case where they are a letter's marks
+ * (comeback.h). Its id is the entry's. */
 struct store_held *redis_message_of_entry(struct bytes stream, struct bytes group,
                                           struct bytes entry,
                                           const struct redis_message_field *fields, size_t count);

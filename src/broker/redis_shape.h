@@ -1,5 +1,5 @@
-/* redis_shape: what a list and a stream do differently as sources. All of it runs on the source's
- * thread; false is trouble, which err tells, and ends the connections. */
+/* redis_shape: what a list, a stream and a set do differently as sources. All of it runs on the
+ * source's thread; false is trouble, which err tells, and ends the connections. */
 #ifndef BROKER_REDIS_SHAPE_H
 #define BROKER_REDIS_SHAPE_H
 
@@ -8,7 +8,7 @@
 #include "broker/redis_hand.h"
 
 enum {
-    REDIS_HAND_MAX = 256,  /* fetched and not yet received */
+    REDIS_HAND_MAX = 512,  /* fetched and not yet received */
     REDIS_AT_ONCE = 256,   /* messages in one pipeline */
     REDIS_BLOCK_MS = 5000, /* how long the server waits for something to fetch */
     REDIS_TEND_MS = 5000,  /* how often we say that we live, and look who does not */
@@ -21,11 +21,12 @@ struct redis_place {
     struct clock *clock;
     struct rng *rng;
     struct redis_hand *hand;
-    struct redis_connection *work;  /* asked and answered at once */
-    struct redis_connection *fetch; /* where the server may take its time */
-    struct arena arena;             /* of the names below */
-    bool begun;                     /* what is ours at the server is at hand */
-    struct bytes consumers, hash;   /* list: keys of ours */
+    struct redis_connection *work;       /* asked and answered at once */
+    struct redis_connection *fetch;      /* where the server may take its time */
+    struct arena arena;                  /* of the names below */
+    bool begun;                          /* what is ours at the server is at hand */
+    struct bytes consumers, hash, marks; /* list: keys of ours */
+    struct mono idle_until;              /* set: nothing new was there: it is not asked before */
 };
 
 struct redis_shape {
@@ -35,7 +36,7 @@ struct redis_shape {
      * hand, marked. */
     bool (*begin)(struct redis_place *place, struct err *err);
     /* Adds commands that fetch up to `room` messages, and wait for the first; so many answers
-     * follow … */
+     * follow (0: nothing is to be asked now) … */
     size_t (*ask)(struct redis_place *place, size_t room);
     /* … each of which is given here. */
     bool (*take)(struct redis_place *place, size_t which, const redisReply *reply, struct err *err);
@@ -52,6 +53,6 @@ struct redis_shape {
     bool (*lag)(struct redis_place *place, uint64_t *out, struct err *err);
 };
 
-extern const struct redis_shape redis_list_shape, redis_stream_shape;
+extern const struct redis_shape redis_list_shape, redis_stream_shape, redis_set_shape;
 
 #endif

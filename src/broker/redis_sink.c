@@ -17,15 +17,14 @@
 #include "base/memory.h"
 #include "base/thread.h"
 #include "broker/redis_connection.h"
-#include "broker/redis_message.h"
+#include "broker/redis_entry.h"
 
 enum {
     REDIS_HOLD_FIRST_MS = 100, /* after a connection that failed; doubles … */
     REDIS_HOLD_LAST_MS = 1000, /* … up to this */
     REDIS_PIPELINE_MAX = 64,   /* commands sent before their answers are read */
     REDIS_KEY_MAX = 64 * 1024, /* bytes of a key */
-    REDIS_RECORD_MAX = 1 << 30,
-    REDIS_FIELDS_MAX = 320, /* headers of an entry */
+    REDIS_TEXTS_CHUNK = 4096,
 };
 
 struct redis_sink {
@@ -102,43 +101,27 @@ static void add_set(struct redis_sink *redis, const struct sink_item *item) {
     buf_free(&key);
 }
 
-/* LPUSH list body: whoever reads it takes from the right, as we do. */
-static void add_push(struct redis_sink *redis, const struct sink_item *item) {
-    struct buf record;
-    buf_init_heap(&record, REDIS_RECORD_MAX);
-    struct bytes body = redis_message_record(item, &record) ? buf_view(&record) : item->body;
-    redis_connection_add(redis->connection, (struct bytes[]){BYTES("LPUSH"), redis->url.list, body},
-                         3);
-    buf_free(&record);
-}
-
-/* XADD stream * body … [key …] [content_type …] [header value]…, as redis_message.h reads it. */
-static void add_entry(struct redis_sink *redis, const struct sink_item *item) {
-    struct bytes words[9 + 2 * REDIS_FIELDS_MAX] = {BYTES("XADD"), redis->url.stream, BYTES("*"),
-                                                    BYTES("body"), item->body};
-    size_t count = 5;
-    if (item->key.ptr) {
-        words[count++] = BYTES("key");
-        words[count++] = item->key;
-    }
-    if (item->content_type.len) {
-        words[count++] = BYTES("content_type");
-        words[count++] = item->content_type;
-    }
-    for (size_t i = 0; i < item->header_count && i < REDIS_FIELDS_MAX; i++) {
-        words[count++] = item->headers[i].name;
-        words[count++] = item->headers[i].value;
-    }
-    redis_connection_add(redis->connection, words, count);
-}
-
-static void add_item(struct redis_sink *redis, const struct sink_item *item) {
-    if (redis->url.key.len)
+/* False: it is answered, because it can go nowhere. */
+static bool add_item(struct redis_sink *redis, struct sink_item *item) {
+    struct redis_entry entry = {.count = 0};
+    struct arena arena;
+    struct err err;
+    enum status status = STATUS_OK;
+    arena_init_heap(&arena, REDIS_TEXTS_CHUNK);
+    if (item->origin.len)
+        status = redis_entry_return(&entry, item, &arena, &err);
+    else if (redis->url.key.len)
         add_set(redis, item);
     else if (redis->url.list.len)
-        add_push(redis, item);
+        redis_entry_push(&entry, redis->url.list, item, &arena);
     else
-        add_entry(redis, item);
+        redis_entry_append(&entry, redis->url.stream, item, &arena);
+    if (entry.count > 0)
+        redis_connection_add(redis->connection, entry.words, entry.count);
+    arena_free(&arena);
+    if (status != STATUS_OK)
+        item->done(item, status, &err);
+    return status == STATUS_OK;
 }
 
 /* Once the connection is gone, what was sent on it behind this one has failed like it. */
@@ -163,8 +146,11 @@ static bool read_answer(struct redis_sink *redis, struct err *err) {
 
 static void publish_group(struct redis_sink *redis, struct sink_item **items, size_t count) {
     bool connected = connect_if_needed(redis);
+    size_t added = connected ? 0 : count;
     for (size_t i = 0; connected && i < count; i++)
-        add_item(redis, items[i]);
+        if (add_item(redis, items[i]))
+            items[added++] = items[i];
+    count = added;
     if (connected && redis_connection_send(redis->connection, &redis->trouble) != STATUS_OK)
         disconnect(redis);
     for (size_t i = 0; i < count; i++) {
@@ -237,7 +223,9 @@ struct sink *redis_sink_new(const struct sink_options *options) {
     redis->clock = options->clock;
     redis->hold_ms = REDIS_HOLD_FIRST_MS;
     arena_init_heap(&redis->arena, 512);
-    enum status status = redis_url_sink(options->url, &redis->arena, &redis->url, NULL);
+    enum status status = options->source
+                             ? redis_url_source(options->url, &redis->arena, &redis->url, NULL)
+                             : redis_url_sink(options->url, &redis->arena, &redis->url, NULL);
     assert(status == STATUS_OK);
     (void)status;
     mailbox_init(&redis->mailbox);

@@ -193,12 +193,15 @@ static bool measure(struct redis_source *source, struct err *err) {
     return true;
 }
 
+/* The server is asked for more before it is told what was settled: it does both at once, and syncs
+ * its file once for both. */
 static bool work(struct redis_source *source, struct err *err) {
     bool wanted = atomic_load(&source->station.wanted);
-    return begin(source, err) && settle_all(source, err) && read_fetched(source, err) &&
-           (wanted || give_back_all(source, err)) &&
+    return begin(source, err) && read_fetched(source, err) &&
+           (wanted || give_back_all(source, err)) && fetch(source, err) &&
+           settle_all(source, err) &&
            (!source->shape->recount || source->shape->recount(&source->place, err)) &&
-           tend(source, err) && fetch(source, err) && measure(source, err);
+           tend(source, err) && measure(source, err);
 }
 
 /* ---- the thread ---- */
@@ -314,6 +317,12 @@ enum status redis_source_check(struct bytes text, struct err *err) {
     return status;
 }
 
+static const struct redis_shape *shape_of(const struct redis_url *url) {
+    return url->list.len     ? &redis_list_shape
+           : url->stream.len ? &redis_stream_shape
+                             : &redis_set_shape;
+}
+
 struct broker *redis_source_new(const struct broker_options *options) {
     struct redis_source *source = memory_new(sizeof *source);
     station_init(&source->station, &vtable, &duty, NULL, options);
@@ -321,7 +330,7 @@ struct broker *redis_source_new(const struct broker_options *options) {
     enum status status = redis_url_source(options->url, &source->station.arena, &source->url, NULL);
     assert(status == STATUS_OK);
     (void)status;
-    source->shape = source->url.list.len ? &redis_list_shape : &redis_stream_shape;
+    source->shape = shape_of(&source->url);
     source->place.url = &source->url;
     source->place.consumer = arena_dup(&source->station.arena, options->instance);
     source->place.clock = options->clock;

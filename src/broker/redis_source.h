@@ -1,4 +1,4 @@
-/* redis_source: a Redis list or a stream's consumer group as a queue's source. */
+/* redis_source: a Redis list, a stream's consumer group or a sorted set as a source. */
 #ifndef BROKER_REDIS_SOURCE_H
 #define BROKER_REDIS_SOURCE_H
 

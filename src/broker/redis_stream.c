@@ -9,18 +9,13 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "broker/redis_message.h"
+#include "broker/redis_reply.h"
 #include "broker/redis_shape.h"
 
 enum {
     PAGE = 256, /* entries looked at together */
     CLAIM_AT_ONCE = 100,
-    FIELDS_MAX = 512, /* of one entry; the rest is left out */
 };
-
-static struct bytes text_of(const redisReply *reply) {
-    return reply->str ? (struct bytes){reply->str, (size_t)reply->len} : BYTES("");
-}
 
 static bool refuse(struct redis_place *place, redisReply *reply, struct err *err) {
     redis_connection_refused(place->work, reply, err);
@@ -32,21 +27,10 @@ static bool refuse(struct redis_place *place, redisReply *reply, struct err *err
 
 static void add(struct redis_place *place, struct bytes entry, const redisReply *pairs,
                 uint32_t deliveries) {
-    struct redis_message_field fields[FIELDS_MAX];
-    size_t count = 0;
-    for (size_t i = 0; i + 1 < pairs->elements && count < FIELDS_MAX; i += 2)
-        fields[count++] = (struct redis_message_field){text_of(pairs->element[i]),
-                                                       text_of(pairs->element[i + 1])};
-    struct store_held *held =
-        redis_message_of_entry(place->url->stream, place->url->group, entry, fields, count);
+    struct store_held *held = redis_reply_entry(place->url, entry, pairs);
     held->deliveries = deliveries;
     held->redelivered = deliveries > 1;
     redis_hand_add(place->hand, entry, held);
-}
-
-static bool is_entry(const redisReply *reply) {
-    return reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 &&
-           reply->element[1]->type == REDIS_REPLY_ARRAY;
 }
 
 /* ---- what was given to us before ---- */
@@ -74,7 +58,7 @@ static bool list_pending(struct redis_place *place, struct bytes *after, struct 
         const redisReply *row = reply->element[i];
         if (row->type != REDIS_REPLY_ARRAY || row->elements < 4)
             continue;
-        *after = arena_dup(arena, text_of(row->element[0]));
+        *after = arena_dup(arena, redis_reply_text(row->element[0]));
         if (!redis_hand_knows(place->hand, *after))
             out[(*count)++] = (struct pending){*after, (uint32_t)row->element[3]->integer};
     }
@@ -109,7 +93,7 @@ static bool read_pending(struct redis_place *place, const struct pending *pendin
     for (size_t i = 0; i < got; i++) {
         const redisReply *found = replies[i];
         if (got == count && found->type == REDIS_REPLY_ARRAY) {
-            if (found->elements == 1 && is_entry(found->element[0]))
+            if (found->elements == 1 && redis_reply_is_entry(found->element[0]))
                 add(place, pending[i].entry, found->element[0]->element[1],
                     pending[i].deliveries + 1);
             else
@@ -173,7 +157,7 @@ static bool claim_some(struct redis_place *place, char cursor[64], size_t *claim
         return false;
     snprintf(cursor, 64, "0-0");
     if (reply->elements >= 2) {
-        snprintf(cursor, 64, "%.*s", BYTES_ARG(text_of(reply->element[0])));
+        snprintf(cursor, 64, "%.*s", BYTES_ARG(redis_reply_text(reply->element[0])));
         *claimed += reply->element[1]->elements;
     }
     freeReplyObject(reply);
@@ -205,7 +189,7 @@ static bool make_group(struct redis_place *place, struct err *err) {
     redisReply *reply = redis_connection_read(place->work, REDIS_COMMAND_TIMEOUT_MS, err);
     if (!reply)
         return false;
-    struct bytes said = text_of(reply);
+    struct bytes said = redis_reply_text(reply);
     bool failed = reply->type == REDIS_REPLY_ERROR;
     if (failed && !bytes_starts(said, BYTES("BUSYGROUP")))
         return refuse(place, reply, err);
@@ -221,14 +205,15 @@ static bool present(struct redis_place *place, struct err *err) {
     redisReply *reply = redis_connection_ask(place->work, words, 2, err);
     if (!reply)
         return false;
-    bool none = bytes_is(text_of(reply), "none"), fits = bytes_is(text_of(reply), "stream");
+    bool none = bytes_is(redis_reply_text(reply), "none"),
+         fits = bytes_is(redis_reply_text(reply), "stream");
     if (none)
         err_set(err, STATUS_NOT_FOUND, "redis %.*s:%u: there is no stream \"%.*s\"",
                 BYTES_ARG(place->url->host), place->url->port, BYTES_ARG(place->url->stream));
     else if (!fits)
         err_set(err, STATUS_CONFLICT, "redis %.*s:%u: \"%.*s\" is a %.*s, not a stream",
                 BYTES_ARG(place->url->host), place->url->port, BYTES_ARG(place->url->stream),
-                BYTES_ARG(text_of(reply)));
+                BYTES_ARG(redis_reply_text(reply)));
     freeReplyObject(reply);
     return fits;
 }
@@ -258,13 +243,14 @@ static bool take(struct redis_place *place, size_t which, const redisReply *repl
         redis_connection_refused(place->fetch, reply, err);
         return false;
     }
-    if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 1 || !is_entry(reply->element[0]))
+    if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 1 ||
+        !redis_reply_is_entry(reply->element[0]))
         return true; /* nothing came in time */
     const redisReply *entries = reply->element[0]->element[1];
     for (size_t i = 0; i < entries->elements; i++)
-        if (is_entry(entries->element[i]))
-            add(place, text_of(entries->element[i]->element[0]), entries->element[i]->element[1],
-                1);
+        if (redis_reply_is_entry(entries->element[i]))
+            add(place, redis_reply_text(entries->element[i]->element[0]),
+                entries->element[i]->element[1], 1);
     return true;
 }
 
@@ -307,7 +293,7 @@ static bool recount(struct redis_place *place, struct err *err) {
 
 static const redisReply *value_of(const redisReply *pairs, const char *name) {
     for (size_t i = 0; i + 1 < pairs->elements; i += 2)
-        if (bytes_is(text_of(pairs->element[i]), name))
+        if (bytes_is(redis_reply_text(pairs->element[i]), name))
             return pairs->element[i + 1];
     return NULL;
 }
@@ -322,7 +308,7 @@ static bool count_behind(struct redis_place *place, struct bytes given, uint64_t
         return false;
     const redisReply *last = value_of(reply, "last-generated-id");
     const redisReply *length = value_of(reply, "length");
-    bool none = last && bytes_eq(text_of(last), given);
+    bool none = last && bytes_eq(redis_reply_text(last), given);
     *out = !none && length && length->type == REDIS_REPLY_INTEGER ? (uint64_t)length->integer : 0;
     freeReplyObject(reply);
     return true;
@@ -332,8 +318,8 @@ static struct bytes last_given(const struct redis_place *place, const redisReply
     for (size_t i = 0; i < groups->elements; i++) {
         const redisReply *name = value_of(groups->element[i], "name");
         const redisReply *last = value_of(groups->element[i], "last-delivered-id");
-        if (name && last && bytes_eq(text_of(name), place->url->group))
-            return text_of(last);
+        if (name && last && bytes_eq(redis_reply_text(name), place->url->group))
+            return redis_reply_text(last);
     }
     return BYTES_NONE;
 }
@@ -343,7 +329,8 @@ static bool look_up(const redisReply *rows, struct bytes row, const char *number
     for (size_t i = 0; i < rows->elements; i++) {
         const redisReply *name = value_of(rows->element[i], "name");
         const redisReply *value = value_of(rows->element[i], number);
-        if (!name || !value || !bytes_eq(text_of(name), row) || value->type != REDIS_REPLY_INTEGER)
+        if (!name || !value || !bytes_eq(redis_reply_text(name), row) ||
+            value->type != REDIS_REPLY_INTEGER)
             continue;
         *out = (uint64_t)value->integer;
         return true;

@@ -27,6 +27,8 @@ static bool read_idle(struct bytes text, void *at) {
 static const struct url_field source_fields[] = {
     LIST,
     STREAM,
+    FIELD("zset", url_text, zset, "the name of a sorted set"),
+    FIELD("asynq", url_text, asynq, "the name of a queue of asynq"),
     FIELD("group", url_text, group, "the name of a consumer group"),
     FIELD("idle", read_idle, idle_ms, "a duration of at least 1s, such as 30s"),
     CA,
@@ -79,8 +81,10 @@ static enum status check_source(void *to, struct err *err) {
     const struct redis_url *out = to;
     if (check_ca(out, err) != STATUS_OK)
         return STATUS_INVALID;
-    if (!out->list.len == !out->stream.len)
-        return err_set(err, STATUS_INVALID, "expected ?list=NAME or ?stream=NAME&group=NAME");
+    if ((out->list.len > 0) + (out->stream.len > 0) + (out->zset.len > 0) + (out->asynq.len > 0) !=
+        1)
+        return err_set(err, STATUS_INVALID,
+                       "expected ?list=NAME, ?stream=NAME&group=NAME, ?zset=NAME or ?asynq=QUEUE");
     if (!out->stream.len != !out->group.len)
         return err_set(err, STATUS_INVALID,
                        "a stream and a group go together: "

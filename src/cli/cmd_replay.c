@@ -15,7 +15,7 @@ enum { BODY_MAX = 16 * 1024 * 1024, IDS_MAX = 100000 };
 const struct options_row cmd_replay_options[] = {
     FILTER_ACTION,
     {"edit", "JQ", "a program on the body of each letter, such as '.model = \"m2\"'", 0},
-    {"to", "QUEUE", "to this queue instead of their own", 0},
+    {"to", "QUEUE|origin", "to this queue instead of their own, or to where they came from", 0},
     {"rate", "RATE", "50/s (default), 15% of the queue's usual traffic, or max", 0},
     {"canary", "N,N…", "stages that must succeed first (default 1,10), or off", 0},
     {"ramp", "on|off", "start slowly (default on)", 0},

@@ -54,10 +54,19 @@ static const struct listing_column replay[] = {
     {{0}, NULL, NULL},
 };
 
+static const struct listing_column adoption[] = {
+    {{"ADOPT", false}, "adopt", NULL},     {{"MODE", false}, "mode", NULL},
+    {{"DLQ", false}, "dlq", NULL},         {{"STATE", false}, "state", NULL},
+    {{"ADOPTED", true}, "adopted", NULL},  {{"TAKEN", true}, "taken", NULL},
+    {{"KNOWN", true}, "known", NULL},      {{"LAST", false}, "last_at", field_time},
+    {{"TROUBLE", false}, "trouble", NULL}, {{0}, NULL, NULL},
+};
+
 static const struct listing_column *const tables[] = {[COLUMNS_QUEUE] = queue,
                                                       [COLUMNS_DLQ] = dlq,
                                                       [COLUMNS_ALERT] = alert,
-                                                      [COLUMNS_REPLAY] = replay};
+                                                      [COLUMNS_REPLAY] = replay,
+                                                      [COLUMNS_ADOPTION] = adoption};
 
 static const struct listing_column *find(const struct listing_column *columns, struct bytes title) {
     while (columns->path && !bytes_is(title, columns->column.title))

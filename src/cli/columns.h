@@ -1,11 +1,11 @@
-/* columns: the columns in which queues, DLQs, alerts and replays are listed. Each stands here once;
- * a verb says which it shows, and in which order. */
+/* columns: the columns in which queues, DLQs, alerts, replays and adoptions are listed. Each stands
+ * here once; a verb says which it shows, and in which order. */
 #ifndef CLI_COLUMNS_H
 #define CLI_COLUMNS_H
 
 #include "cli/listing.h"
 
-enum columns_of { COLUMNS_QUEUE, COLUMNS_DLQ, COLUMNS_ALERT, COLUMNS_REPLAY };
+enum columns_of { COLUMNS_QUEUE, COLUMNS_DLQ, COLUMNS_ALERT, COLUMNS_REPLAY, COLUMNS_ADOPTION };
 
 /* `shown`: titles with a comma between them, such as "QUEUE,STATE"; one that there is none of is a
  * bug. */

@@ -31,6 +31,11 @@ static struct bytes scalar_text(struct json value, struct arena *arena) {
     return text;
 }
 
+struct bytes field_any(struct json object, const char *path, struct arena *arena) {
+    struct json value = field_at(object, path);
+    return value.type == JSON_OBJECT ? value.text : scalar_text(value, arena);
+}
+
 struct bytes field_text(struct json object, const char *path, struct arena *arena) {
     return scalar_text(field_at(object, path), arena);
 }

@@ -9,6 +9,8 @@ struct json field_at(struct json object, const char *path);
 /* Its text: a string decoded, a number, true or false as it stands; empty for null and containers.
  */
 struct bytes field_text(struct json object, const char *path, struct arena *arena);
+/* The same; of an object its JSON. */
+struct bytes field_any(struct json object, const char *path, struct arena *arena);
 /* A number of milliseconds as "132ms" or "10s"; empty when there is none. */
 struct bytes field_duration(struct json object, const char *path, struct arena *arena);
 /* A number of seconds as an age that people read: "42s" "5m" "3h" "12d"; empty when there is none.

@@ -134,8 +134,10 @@ void replay_view_plan(const struct cli_env *env, struct json plan, struct arena 
     if (bytes_is(selected, "0"))
         return;
     for (struct json_walk w = json_walk(field_at(plan, "destinations")); json_step(&w);) {
-        buf_printf(out, "  %.*s to queue ", BYTES_ARG(field_text(w.value, "count", arena)));
-        text_put(out, field_text(w.value, "queue", arena));
+        struct bytes origin = field_text(w.value, "origin", arena);
+        buf_printf(out, "  %.*s to %s", BYTES_ARG(field_text(w.value, "count", arena)),
+                   origin.len > 0 ? "" : "queue ");
+        text_put(out, origin.len > 0 ? origin : field_text(w.value, "queue", arena));
         buf_char(out, '\n');
     }
     listing_print(&story, group_columns, COMMAND_COUNT(group_columns), field_at(plan, "groups"),

@@ -82,8 +82,10 @@ struct envelope {
     int64_t lease_ms;      /* > 0: it is leased now, for so long at a time */
     bool suspect;          /* it was under way when its worker died: it runs alone */
     struct bytes replay;   /* the id of the replay that last sent it */
+    bool read_only;        /* adopted, and still its broker's: nobody decides about it here */
     bool edited;           /* its body is not the one that first died; that one is kept */
     uint32_t compensating; /* replaying: the attempt of its compensation that is next; 0: none */
+    bool to_origin; /* replaying: it goes to its origin; resolved: it is there (comeback.h) */
 };
 
 enum envelope_part {
@@ -101,6 +103,11 @@ void envelope_encode(const struct envelope *envelope, enum envelope_part part, s
 bool envelope_is_json(struct bytes content_type, struct bytes body);
 /* A member "body" or "body_base64", by the same rule; for whoever writes another object. */
 void envelope_put_body(struct json_out *out, struct bytes content_type, struct bytes body);
+/* A key or a header's value, which may be any bytes: a string, or {"base64":…} where it is no text
+ * (not UTF-8, or with a NUL in it). Null: there is none. */
+void envelope_put_any(struct json_out *out, struct bytes value);
+/* An object of such values by name; repeated names stand repeatedly. */
+void envelope_put_headers(struct json_out *out, const struct rule_header *headers, size_t count);
 /* Reads what envelope_encode wrote. Slices of `json` and of the arena. STATUS_CORRUPT when it is
  * not such a text. */
 enum status envelope_decode(struct bytes json, struct arena *arena, struct envelope *out,

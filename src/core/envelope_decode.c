@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/base64.h"
 #include "core/envelope_fields.h"
 #include "core/fingerprint.h"
 
@@ -37,6 +38,31 @@ static bool get_text(struct decoding *d, struct json value, void *at,
         return false;
     }
     return true;
+}
+
+/* {"base64":…}: what was no text. */
+static bool get_base64(struct decoding *d, struct json value, struct bytes *out) {
+    struct json member;
+    struct bytes text;
+    struct buf decoded;
+    if (!json_get(value, "base64", &member) || member.type != JSON_STRING)
+        return false;
+    char *room = arena_alloc(d->arena, member.text.len);
+    if (!room || !json_string(member, d->arena, &text)) {
+        d->status = STATUS_TOO_LARGE;
+        return false;
+    }
+    buf_init_fixed(&decoded, room, member.text.len);
+    *out = (struct bytes){room, 0};
+    if (!base64_decode(text, &decoded))
+        return false;
+    out->len = decoded.len;
+    return true;
+}
+
+static bool get_any(struct decoding *d, struct json value, void *at,
+                    const struct envelope_field *field) {
+    return value.type == JSON_OBJECT ? get_base64(d, value, at) : get_text(d, value, at, field);
 }
 
 static bool get_object(struct decoding *d, struct json value, void *at,
@@ -197,7 +223,7 @@ static bool get_headers(struct decoding *d, struct json value, void *at,
             d->status = STATUS_TOO_LARGE;
             return false;
         }
-        if (is_null(walk.value) || !get_text(d, walk.value, &headers[i].value, field))
+        if (is_null(walk.value) || !get_any(d, walk.value, &headers[i].value, field))
             return false;
     }
     envelope->headers = headers;
@@ -264,7 +290,7 @@ static bool get_failure(struct decoding *d, struct json value, void *base,
 
 static get_fn *const get_form[FORM_COUNT] = {
     [FORM_TEXT] = get_text,
-    [FORM_MAYBE_TEXT] = get_text,
+    [FORM_MAYBE_TEXT] = get_any,
     [FORM_OBJECT] = get_object,
     [FORM_CONTEXT] = get_object,
     [FORM_TIME] = get_time,

@@ -26,9 +26,24 @@ static void put_text(struct encoding *e, const void *at, const struct envelope_f
     json_put(&e->out, text->len ? *text : BYTES_NONE);
 }
 
+static bool is_text(struct bytes value) {
+    return bytes_find(value, (struct bytes){"", 1}) == value.len && bytes_is_utf8(value);
+}
+
+void envelope_put_any(struct json_out *out, struct bytes value) {
+    if (is_text(value)) {
+        json_put(out, value);
+        return;
+    }
+    json_open(out, '{');
+    json_key(out, "base64");
+    json_put_base64(out, value);
+    json_close(out, '}');
+}
+
 static void put_maybe_text(struct encoding *e, const void *at, const struct envelope_field *field) {
     (void)field;
-    json_put(&e->out, *(const struct bytes *)at);
+    envelope_put_any(&e->out, *(const struct bytes *)at);
 }
 
 static void put_object(struct encoding *e, const void *at, const struct envelope_field *field) {
@@ -132,16 +147,19 @@ static void put_cause(struct encoding *e, const void *at, const struct envelope_
                  lifecycle_is_letter(envelope->state) ? cause_text(envelope->cause) : NULL);
 }
 
+void envelope_put_headers(struct json_out *out, const struct rule_header *headers, size_t count) {
+    json_open(out, '{');
+    for (size_t i = 0; i < count; i++) {
+        json_key_bytes(out, headers[i].name);
+        envelope_put_any(out, headers[i].value.ptr ? headers[i].value : BYTES(""));
+    }
+    json_close(out, '}');
+}
+
 static void put_headers(struct encoding *e, const void *at, const struct envelope_field *field) {
     (void)field;
     const struct envelope *envelope = at;
-    json_open(&e->out, '{');
-    for (size_t i = 0; i < envelope->header_count; i++) {
-        struct bytes value = envelope->headers[i].value;
-        json_key_bytes(&e->out, envelope->headers[i].name);
-        json_put(&e->out, value.ptr ? value : BYTES(""));
-    }
-    json_close(&e->out, '}');
+    envelope_put_headers(&e->out, envelope->headers, envelope->header_count);
 }
 
 static void put_members(struct encoding *e, const void *base,

@@ -76,8 +76,11 @@ static const struct envelope_field top_fields[] = {
     {"replay", 31, FORM_TEXT, IN_ALL, AT(replay)},
     {"replayed_at", 39, FORM_TIME, IN_ALL, AT(replayed_at)},
     {"edited", 32, FORM_FLAG, IN_ALL, AT(edited)},
+    /* not of a line: what is imported is ours */
+    {"read_only", 42, FORM_FLAG, IN_STORED | IN_BODY | IN_ROW, AT(read_only)},
     {"suspect", 33, FORM_FLAG, IN_ALL, AT(suspect)},
     {"compensating", 40, FORM_U32, IN_STORED, AT(compensating)},
+    {"to_origin", 41, FORM_FLAG, IN_ALL, AT(to_origin)},
     {"closes_key", 34, FORM_FLAG, IN_STORED | IN_LINE, AT(closes_key)},
     {"lease", 35, FORM_SIZE, IN_STORED, AT(lease)},
     {"lease_ms", 36, FORM_I64, IN_STORED, AT(lease_ms)},

@@ -36,6 +36,7 @@
 /*  queued → running → (gone on success)
  *  pending_retry → retrying → …
  *  pending_review (dead) → replaying → resolved | pending_review
+ *  resolved → replaying | pending_review: sent to its origin, it came back (comeback.h)
  *  discarded, resolved */
 #define STATE_LIST(X)                                                                              \
     X(QUEUED, "queued")                                                                            \

@@ -5,15 +5,16 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/memory.h"
 #include "engine/bundle.h"
-#include "engine/facts.h"
 #include "engine/fetch.h"
 #include "engine/idempotency.h"
 #include "engine/intake.h"
 #include "engine/lease.h"
+#include "engine/origin.h"
 #include "engine/queue_facts.h"
 #include "engine/publish.h"
 #include "engine/recorder.h"
@@ -33,6 +34,8 @@ struct engine *engine_new(const struct engine_options *options) {
     list_init(&engine->unrecorded);
     list_init(&engine->batches);
     list_init(&engine->woken);
+    list_init(&engine->served);
+    list_init(&engine->asked);
     mailbox_init(&engine->mailbox);
     pthread_mutex_init(&engine->mutex, NULL);
     pthread_mutex_init(&engine->wake_mutex, NULL);
@@ -67,57 +70,82 @@ void engine_wake(struct queue *queue) {
 /* The store's word that a queue has something ready. */
 static void on_ready(void *arg, uint32_t number) {
     struct engine *engine = arg;
-    if (number < engine->by_number_count && engine->by_number[number])
-        engine_wake(engine->by_number[number]);
+    pthread_mutex_lock(&engine->wake_mutex);
+    struct queue *queue = number < engine->by_number_count ? engine->by_number[number] : NULL;
+    pthread_mutex_unlock(&engine->wake_mutex);
+    if (queue)
+        engine_wake(queue);
 }
 
 static void index_by_number(struct engine *engine, struct queue *queue) {
     size_t need = (size_t)queue->number + 1;
+    pthread_mutex_lock(&engine->wake_mutex);
     if (need > engine->by_number_count) {
         engine->by_number = memory_grow(engine->by_number, need * sizeof(struct queue *));
         while (engine->by_number_count < need)
             engine->by_number[engine->by_number_count++] = NULL;
     }
     engine->by_number[queue->number] = queue;
+    pthread_mutex_unlock(&engine->wake_mutex);
 }
 
 enum status engine_add(struct engine *engine, const struct engine_queue_options *options,
                        struct err *err) {
-    struct facts *facts;
-    enum status status = facts_new(options->rules.policy, &facts, err);
+    struct queue *queue;
+    enum status status = queue_new(engine, options, &queue, err);
     if (status != STATUS_OK)
         return status;
-    struct queue *queue = memory_new(sizeof *queue);
-    queue->engine = engine;
-    queue->name = (struct bytes){bytes_dup(options->name), options->name.len};
-    queue->rules = options->rules;
-    queue->facts = facts;
-    queue->broker = options->broker;
-    queue->group = options->group;
-    queue->handlers = options->handlers;
-    queue->compensate = options->compensate;
-    queue->handler_count = options->handler_count;
-    queue->lease_reply = options->lease_reply;
-    queue->mirrors = options->mirrors;
-    queue->mirror_count = options->mirror_count;
-    for (size_t i = 0; i < options->handler_count; i++)
-        queue->in_process |= options->handlers[i].handler->vtable->in_process;
-    queue->number = engine->store->vtable->queue_number(engine->store, options->name);
-    engine->store->vtable->set_order(engine->store, queue->number, options->rules.order);
-    queue->idempotency = idempotency_new();
-    list_init(&queue->flights);
-    list_init(&queue->bundling);
-    list_init(&queue->bundles);
-    list_init(&queue->fetches);
-    list_init(&queue->visiting);
-    list_init(&queue->woken);
-    list_init(&queue->facts_changed);
     engine->queues =
         memory_grow(engine->queues, (engine->queue_count + 1) * sizeof(struct queue *));
     engine->queues[engine->queue_count++] = queue;
     map_insert(&engine->by_name, &queue->by_name, bytes_hash(queue->name));
     index_by_number(engine, queue);
     return STATUS_OK;
+}
+
+/* ---- queues that are not ours ---- */
+
+/* A queue that somebody asked to be served. */
+struct asked {
+    struct engine_post post;
+    struct list link; /* in engine->asked, for good */
+    char name[];      /* NUL-terminated */
+};
+
+static void open_asked(struct engine *engine, struct engine_post *post) {
+    static const struct policy no_policy = {.rule_count = 0};
+    struct asked *asked = CONTAINER_OF(post, struct asked, post);
+    struct engine_queue_options options = {
+        .name = bytes_of(asked->name),
+        .rules = {.policy = &no_policy, .concurrency = ENGINE_SERVED_AT_ONCE},
+        .broker = &origin_no_broker};
+    struct queue *queue;
+    if (engine_queue(engine, options.name) ||
+        queue_new(engine, &options, &queue, NULL) != STATUS_OK)
+        return;
+    queue->foreign = true;
+    list_push_back(&engine->served, &queue->serving);
+    index_by_number(engine, queue);
+    queue_visit(queue);
+}
+
+static bool was_asked(const struct engine *engine, struct bytes name) {
+    LIST_EACH(node, &engine->asked)
+    if (bytes_is(name, CONTAINER_OF(node, struct asked, link)->name))
+        return true;
+    return false;
+}
+
+void engine_serve(struct engine *engine, struct bytes name) {
+    pthread_mutex_lock(&engine->wake_mutex);
+    if (!was_asked(engine, name)) {
+        struct asked *asked = memory_new(sizeof *asked + name.len + 1);
+        memcpy(asked->name, name.ptr, name.len);
+        asked->post.open = open_asked;
+        list_push_back(&engine->asked, &asked->link);
+        engine_post(engine, &asked->post);
+    }
+    pthread_mutex_unlock(&engine->wake_mutex);
 }
 
 enum status engine_recover(struct engine *engine, struct err *err) {
@@ -223,15 +251,12 @@ struct mono engine_turn(struct engine *engine, struct instant now) {
 
 /* Nobody will post to us any more but those who ask. */
 static bool at_rest(const struct engine *engine) {
-    for (size_t i = 0; i < engine->queue_count; i++) {
-        const struct queue *queue = engine->queues[i];
-        LIST_EACH(node, &queue->flights) {
-            const struct flight *flight = CONTAINER_OF(node, struct flight, link);
-            if (!flight->postponed && !lease_is_alive(flight->lease))
-                return false;
-        }
-    }
-    return list_empty(&engine->batches);
+    bool rest = list_empty(&engine->batches);
+    for (size_t i = 0; i < engine->queue_count; i++)
+        rest = rest && queue_rests(engine->queues[i]);
+    LIST_EACH(node, &engine->served)
+    rest = rest && queue_rests(CONTAINER_OF(node, struct queue, serving));
+    return rest;
 }
 
 /* After the drain, a store that takes nothing must not keep us from stopping: what is unrecorded is
@@ -280,15 +305,11 @@ void engine_stop(struct engine *engine) {
     engine_post(engine, &engine->stop_post);
 }
 
-static void queue_free(struct queue *queue) {
-    bundle_drop(queue);
-    fetch_drop(queue);
-    while (!list_empty(&queue->flights))
-        flight_free(CONTAINER_OF(queue->flights.next, struct flight, link));
-    idempotency_free(queue->idempotency);
-    facts_free(queue->facts);
-    free((void *)(uintptr_t)queue->name.ptr);
-    free(queue);
+static void free_served(struct engine *engine) {
+    for (struct list *node; (node = list_pop_front(&engine->served));)
+        queue_free(CONTAINER_OF(node, struct queue, serving));
+    for (struct list *node; (node = list_pop_front(&engine->asked));)
+        free(CONTAINER_OF(node, struct asked, link));
 }
 
 void engine_free(struct engine *engine) {
@@ -299,6 +320,7 @@ void engine_free(struct engine *engine) {
     mailbox_take(&engine->mailbox);
     for (size_t i = 0; i < engine->queue_count; i++)
         queue_free(engine->queues[i]);
+    free_served(engine);
     heap_free(&engine->timers);
     heap_free(&engine->lease_deadlines);
     heap_free(&engine->fetch_deadlines);

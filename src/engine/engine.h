@@ -53,6 +53,8 @@ struct engine_mirror {
     struct sink *sink;
 };
 
+enum { ENGINE_SERVED_AT_ONCE = 32 }; /* letters on their way, of a queue that is not ours */
+
 #define ENGINE_UNLIMITED UINT32_MAX /* as a concurrency */
 
 /* Everything that may change while the queue runs. What the pointers point at must live until
@@ -109,6 +111,10 @@ struct engine_options {
     void (*event)(void *arg,
                   const struct engine_event *event); /* from the engine's thread; may be NULL */
     void *event_arg;
+    /* Where a letter goes that is to go back to its origin; NULL: nothing leads there. From the
+     * engine's thread; MUST NOT block. May be NULL. */
+    struct sink *(*origin)(void *arg, const struct envelope *letter);
+    void *origin_arg;
 };
 
 struct engine;
@@ -123,6 +129,9 @@ enum status engine_recover(struct engine *engine, struct err *err);
 struct mono engine_turn(struct engine *engine, struct instant now);
 /* Turns until engine_stop; the calling thread becomes the engine's. */
 void engine_run(struct engine *engine);
+/* Letters of a queue that this engine may not have will go to their origin: it sees to those, too.
+ * From any thread, as often as one likes. */
+void engine_serve(struct engine *engine, struct bytes queue);
 /* Stopping has two steps, both from any thread. engine_hold: nothing more is received or handed
  * over, requests are refused; what is under way has drain_ms, then it is interrupted. engine_stop,
  * after it: nobody will ask anything more, so engine_run returns as soon as everything has ended.

@@ -9,6 +9,7 @@
 #include "engine/fetch.h"
 #include "engine/idempotency.h"
 #include "engine/lease.h"
+#include "engine/origin.h"
 #include "engine/publish.h"
 #include "engine/recorder.h"
 #include "engine/reply.h"
@@ -25,6 +26,7 @@ struct flight *flight_new(struct queue *queue, struct store_held *held) {
     list_init(&flight->recording);
     list_init(&flight->bundling);
     list_push_back(&queue->flights, &flight->link);
+    map_insert(&queue->by_id, &flight->by_id, bytes_hash(held->envelope.id));
     return flight;
 }
 
@@ -32,8 +34,11 @@ void flight_free(struct flight *flight) {
     recorder_clear(flight->queue->engine->recorder, flight->slot);
     idempotency_release(flight);
     publish_drop(flight);
+    origin_free(flight);
     flight->queue->replays -= flight->replay;
+    flight->queue->going -= flight->going;
     list_remove(&flight->link);
+    map_remove(&flight->queue->by_id, &flight->by_id);
     list_remove(&flight->recording);
     lease_free(flight->lease);
     store_held_free(flight->held);

@@ -4,6 +4,7 @@
  * messages that nobody holds yet:
  *
  *   received ─┬─▶ held already: settled, not doubled           (SEMANTICS 1.3)
+ *             ├─▶ a letter that went to its origin: it again    (origin.h)
  *             ├─▶ delivered too often: a letter, unattempted    (SEMANTICS 5.3)
  *             ├─▶ handed over, and put into the store only if it fails
  *             └─▶ put into the store first, and settled at its source, where order, idempotency or
@@ -24,7 +25,7 @@ struct mono intake_next_wake(struct queue *queue);
 struct mono intake_probe_wake(const struct queue *queue);
 /* Tells the broker whether messages are wanted, when that has changed. */
 void intake_want(struct queue *queue);
-/* It is not in the store, which it came from a broker without. */
+/* It is not in the store, which it came from a broker without, or is there as an old letter. */
 bool intake_is_fresh(const struct flight *flight);
 /* Back to its broker, with nothing recorded. Frees the flight. */
 void intake_return(struct flight *flight);

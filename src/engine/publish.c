@@ -15,6 +15,7 @@ struct publication {
     publish_then *then;
     struct heap_node again; /* in engine->publications while it waits */
     int64_t retry_ms;
+    bool once; /* not asked again */
     bool taken;
     struct err err;
 };
@@ -24,6 +25,7 @@ static const struct {
 } words[] = {
     [PUBLISH_ANSWER] = {"an answer", "answers are"},
     [PUBLISH_LETTER] = {"a letter", "letters are"},
+    [PUBLISH_ORIGIN] = {"a letter for its origin", "letters for their origin are"},
 };
 
 static void publish(struct publication *publication) {
@@ -34,8 +36,8 @@ static void note_trouble(const struct publication *publication) {
     struct queue *queue = publication->flight->queue;
     enum publish_what what = publication->what;
     if (!publication->taken && !queue->publish_trouble[what])
-        log_about(LOG_ERROR, QUEUE_ABOUT(queue), "%s could not be published, trying again: %s",
-                  words[what].one, publication->err.text);
+        log_about(LOG_ERROR, QUEUE_ABOUT(queue), "%s could not be published%s: %s", words[what].one,
+                  publication->once ? "" : ", trying again", publication->err.text);
     if (publication->taken && queue->publish_trouble[what])
         log_about(LOG_INFO, QUEUE_ABOUT(queue), "%s published again", words[what].all);
     queue->publish_trouble[what] = !publication->taken;
@@ -59,7 +61,7 @@ static void end(struct publication *publication) {
 static void open_published(struct engine *engine, struct engine_post *post) {
     struct publication *publication = CONTAINER_OF(post, struct flight, post)->publication;
     note_trouble(publication);
-    if (publication->taken || engine->cancelled)
+    if (publication->taken || publication->once || engine->cancelled)
         end(publication);
     else
         wait_a_little(engine, publication);
@@ -73,19 +75,30 @@ static void on_done(struct sink_item *item, enum status status, const struct err
     engine_post(publication->flight->queue->engine, &publication->flight->post);
 }
 
-void publish_begin(struct flight *flight, struct sink *sink, enum publish_what what,
-                   struct sink_item item, publish_then *then) {
+static void begin(struct flight *flight, struct sink *sink, enum publish_what what,
+                  struct sink_item item, publish_then *then, bool once) {
     struct publication *publication = arena_alloc(&flight->held->arena, sizeof *publication);
     *publication = (struct publication){.item = item,
                                         .sink = sink,
                                         .flight = flight,
                                         .what = what,
                                         .then = then,
+                                        .once = once,
                                         .retry_ms = PUBLISH_RETRY_FIRST_MS};
     publication->item.done = on_done;
     flight->publication = publication;
     flight->post.open = open_published;
     publish(publication);
+}
+
+void publish_begin(struct flight *flight, struct sink *sink, enum publish_what what,
+                   struct sink_item item, publish_then *then) {
+    begin(flight, sink, what, item, then, false);
+}
+
+void publish_once(struct flight *flight, struct sink *sink, enum publish_what what,
+                  struct sink_item item, publish_then *then) {
+    begin(flight, sink, what, item, then, true);
 }
 
 void publish_again(struct engine *engine) {

@@ -6,12 +6,15 @@
 
 #include "engine/state.h"
 
-/* What happens next: `taken`, or the drain is over; `err` says why it was not taken. */
+/* What happens next: `taken`, or it is given up; `err` says why it was not taken. */
 typedef void publish_then(struct flight *flight, bool taken, const struct err *err);
 
 /* One at a time for a flight. What the item points at lives as long as the flight. */
 void publish_begin(struct flight *flight, struct sink *sink, enum publish_what what,
                    struct sink_item item, publish_then *then);
+/* The same, but one that is not taken is `then`'s at once, which may try again in its own way. */
+void publish_once(struct flight *flight, struct sink *sink, enum publish_what what,
+                  struct sink_item item, publish_then *then);
 void publish_again(struct engine *engine); /* what a sink refused before, when its time has come */
 struct mono publish_next(const struct engine *engine);
 void publish_drop(struct flight *flight); /* it ends with something unpublished */

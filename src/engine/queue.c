@@ -8,6 +8,7 @@
 #include "engine/idempotency.h"
 #include "engine/intake.h"
 #include "engine/order.h"
+#include "engine/origin.h"
 #include "engine/queue_facts.h"
 #include "engine/suspect.h"
 
@@ -53,26 +54,28 @@ void queue_give_back(struct queue *queue, struct store_held *held, struct mono d
 }
 
 /* A kill repeats what is in flight, until its commit is through. Of replays that is never more than
- * the concurrency (SEMANTICS 12.2). Which of those that are due are replays is known once they are
- * read, so that all of them wait for the commit, which wakes the queue. */
+ * the concurrency (SEMANTICS 12.2); those that go to their origin are counted apart. Which of those
+ * that are due are replays is known once they are read, so that all of them wait for the commit,
+ * which wakes the queue. */
 static bool has_all_replays(const struct queue *queue) {
-    return queue->replays >= queue->rules.concurrency;
+    return queue->replays - queue->going >= queue->rules.concurrency;
 }
 
 /* ---- what is taken and goes back at once: true, and the message is gone ---- */
 
 /* Of those who fetch, none may be left whom this message can be given to. */
 static bool finds_no_worker(struct queue *queue, struct store_held *held) {
-    if (!queue_leases(queue) || fetch_has_place(queue, held->envelope.suspect))
+    if (!queue_leases(queue) || held->envelope.to_origin ||
+        fetch_has_place(queue, held->envelope.suspect))
         return false;
     queue_give_back(queue, held, queue->engine->now.mono);
     return true;
 }
 
-/* A replay's first attempt is a first attempt. */
+/* A replay's first attempt is a first attempt; what goes to its origin is not attempted at all. */
 static bool is_over_budget(struct queue *queue, struct store_held *held) {
     struct store *store = queue->engine->store;
-    if (envelope_tries(&held->envelope) == 0 ||
+    if (held->envelope.to_origin || envelope_tries(&held->envelope) == 0 ||
         budget_retry(&queue->budget, &queue->rules.policy->retry, queue->engine->now.mono,
                      &queue->retry_hold))
         return false;
@@ -83,6 +86,10 @@ static bool is_over_budget(struct queue *queue, struct store_held *held) {
 /* ---- handing over ---- */
 
 static void hand_over(struct queue *queue, struct store_held *held, bool probe) {
+    if (held->envelope.to_origin) {
+        origin_send(queue, held);
+        return;
+    }
     if (!suspect_admit(queue, held))
         return;
     struct flight *flight = flight_new(queue, held);
@@ -186,6 +193,10 @@ static void feed_probes(struct queue *queue) {
 static void feed(struct queue *queue) {
     if (holds_everything(queue))
         return;
+    if (queue->foreign) {
+        origin_feed(queue);
+        return;
+    }
     if (queue->breaker.state != BREAKER_CLOSED) {
         feed_probes(queue);
         return;
@@ -215,6 +226,8 @@ struct mono queue_next_wake(struct queue *queue) {
     struct store *store = engine->store;
     if (holds_everything(queue))
         return MONO_NEVER;
+    if (queue->foreign)
+        return origin_next_wake(queue);
     if (queue->breaker.state == BREAKER_OPEN)
         return intake_probe_wake(queue);
     if (!free_slots(queue))

@@ -8,6 +8,7 @@
 #include "engine/intake.h"
 #include "engine/lease.h"
 #include "engine/mirror.h"
+#include "engine/origin.h"
 #include "engine/queue_facts.h"
 #include "engine/release.h"
 #include "engine/spilling.h"
@@ -111,6 +112,8 @@ static void settle(struct flight *flight) {
         queue->results[RESULT_DUPLICATE]++;
     if (flight->report)
         request_settle_report(flight, STATUS_OK);
+    else if (flight->returning && flight->skipped)
+        origin_put_off(flight);
     else if (intake_is_fresh(flight) || !intake_is_server(queue))
         queue->broker->vtable->settle(queue->broker, flight->held);
     let_go(flight);
@@ -150,7 +153,7 @@ static void refuse_askers(struct batch *batch) {
         struct flight *flight = CONTAINER_OF(node, struct flight, recording);
         if (flight->report)
             refuse_report(flight, batch);
-        else if (batch->status == STATUS_CONFLICT && intake_is_fresh(flight))
+        else if (batch->status == STATUS_CONFLICT && flight->held->seq == 0)
             submit_renamed(flight);
         else
             lease_refuse(flight, batch->status, &batch->commit.err);
@@ -236,6 +239,14 @@ static void add_keep(struct engine *engine, struct batch *batch, const struct fl
             (struct store_op){.kind = STORE_KEEP, .queue = flight->queue->number, .keep = *keep});
 }
 
+/* What may have been changed by somebody else is changed only from the state that it was found in.
+ */
+static uint32_t only_from(const struct flight *flight) {
+    if (flight->returning)
+        return 1u << STATE_RESOLVED;
+    return flight->late_letter ? 1u << STATE_PENDING_REVIEW : 0;
+}
+
 /* What the store does not hold yet is put there, or, when it succeeded, never needs to be; that it
  * was spilled is counted all the same. */
 static void add_flight(struct engine *engine, struct batch *batch, struct flight *flight) {
@@ -256,7 +267,7 @@ static void add_flight(struct engine *engine, struct batch *batch, struct flight
                              .envelope = forget ? NULL : &flight->held->envelope,
                              .body = held ? BYTES_NONE : flight->held->body,
                              .check_id = !held,
-                             .from = flight->late_letter ? 1u << STATE_PENDING_REVIEW : 0,
+                             .from = only_from(flight),
                              .spilled_dlq = spilled ? flight->held->envelope.dlq : BYTES_NONE});
 }
 
@@ -296,7 +307,7 @@ static void submit(struct engine *engine, struct batch *batch) {
  * been changed by somebody else: a commit of its own. */
 static bool goes_alone(const struct flight *flight) {
     bool put = flight->held->seq == 0 && flight->op != STORE_FORGET;
-    return put || flight->report || flight->late_letter;
+    return put || flight->report || flight->late_letter || flight->returning;
 }
 
 static void submit_alone(struct engine *engine, struct flight *flight) {

@@ -30,16 +30,18 @@ struct idempotency;
 struct lease;
 struct publication;
 struct recorder;
+struct returning;
 struct queue;
 struct tracing;
 
-enum publish_what { PUBLISH_ANSWER, PUBLISH_LETTER, PUBLISH_WHATS };      /* publish.h */
+enum publish_what { PUBLISH_ANSWER, PUBLISH_LETTER, PUBLISH_ORIGIN, PUBLISH_WHATS }; /* publish.h */
 enum spill_stage { SPILL_NONE, SPILL_WAITS, SPILL_CHOSEN, SPILL_SYNCED }; /* spilling.h */
 
 /* One message in the engine's hands. */
 struct flight {
     struct engine_post post; /* posted by the handler's done, an edit's and a sink's */
-    struct list link;        /* in queue->flights, from hand-over until it is settled */
+    struct list link;        /* in queue->flights, from hand-over until it is settled … */
+    struct map_node by_id;   /* … and in queue->by_id, under the id that it came with */
     struct list recording;   /* in a batch's flights, or in engine->unrecorded */
     struct queue *queue;
     struct store_held *held;
@@ -53,7 +55,8 @@ struct flight {
     uint32_t slot;                /* in the flight recorder */
     bool calling;                 /* between start and done */
     bool probe;
-    bool replay;                 /* a letter, sent round again */
+    bool replay;                 /* a letter, sent round again … */
+    bool going;                  /* … to its origin */
     const struct policy *policy; /* that judges it: a reload meanwhile is for the next one */
     struct rule_facts facts;     /* about that policy's rules */
     size_t jq_pending;
@@ -79,6 +82,8 @@ struct flight {
     bool returns;   /* to its broker, with nothing recorded */
     bool postponed; /* a commit of it failed; counted in queue->postponed until one does not */
     bool killed_us; /* our last life ended in this attempt */
+    struct returning
+        *returning; /* it is a letter that came back from its origin; NULL: it is not */
     const struct envelope *before; /* of a compensation: the letter, to which it may go back */
 };
 
@@ -98,6 +103,7 @@ struct queue {
     const struct engine_mirror *mirrors;
     size_t mirror_count;
     bool in_process; /* one of them runs inside our own process */
+    bool foreign;    /* in no configuration: its letters go to their origin, and that is all */
     struct idempotency *idempotency;
 
     enum queue_state state;
@@ -110,8 +116,10 @@ struct queue {
     struct breaker breaker;
     char breaker_why[ENGINE_BREAKER_WHY_SIZE]; /* the failure that last opened it */
     struct budget budget;
-    struct mono retry_hold; /* over budget: no retry before this */
-    uint64_t last_probe;    /* seq of the last message that probed */
+    struct mono retry_hold;  /* over budget: no retry before this */
+    struct mono origin_hold; /* letters that their origin did not take wait until this … */
+    int64_t origin_hold_ms;  /* … which was so long; 0: it takes them */
+    uint64_t last_probe;     /* seq of the last message that probed */
 
     struct list fetches; /* workers' requests that wait for messages, oldest first … */
     uint32_t wanted;     /* … how many they want … */
@@ -119,17 +127,20 @@ struct queue {
     uint64_t expired;    /* leases that ran out */
 
     struct list flights;
+    struct map by_id;     /* of flights */
     struct list bundling; /* flights that wait for this turn's bundles … */
     struct list bundles;  /* … and the bundles that were handed over */
     uint32_t running;     /* handed over and not yet judged: each has a slot of the concurrency */
     uint32_t settling;    /* flights that wait for their commit */
     uint32_t postponed;   /* of those, the ones that a commit failed for */
-    uint32_t replays;     /* flights of letters, until they are settled */
+    uint32_t replays;     /* flights of letters, until they are settled … */
+    uint32_t going;       /* … of those, the ones on their way to their origin */
     uint32_t arriving;    /* flights on their way into the store before they are handed over */
     bool wants;           /* what its broker was told last */
     struct heap_node timer;
     struct list visiting; /* in engine->visiting: look at it this turn */
     struct list woken;    /* in engine->woken: the store said so (under wake_mutex) */
+    struct list serving;  /* foreign: in engine->served */
 
     bool publish_trouble[PUBLISH_WHATS]; /* the last one was not taken by its sink */
     uint64_t results[RESULT_COUNT];
@@ -171,7 +182,8 @@ struct engine {
     struct queue **queues;
     size_t queue_count;
     struct map by_name;
-    struct queue **by_number; /* indexed by the store's number */
+    struct list served;       /* queues that are not ours, with letters for their origin */
+    struct queue **by_number; /* indexed by the store's number; guarded by wake_mutex */
     size_t by_number_count;
     struct heap timers;
     struct heap publications; /* what a sink did not take, by when it is asked again */
@@ -206,12 +218,20 @@ struct engine {
     struct mailbox mailbox;
     pthread_mutex_t wake_mutex;
     struct list woken;
+    struct list asked; /* names of queues to be served, known or not (under wake_mutex) */
 };
 
 /* engine.c */
 struct queue *engine_queue(struct engine *engine, struct bytes name);
 void engine_post(struct engine *engine, struct engine_post *post);
 void engine_wake(struct queue *queue); /* from any thread: look at it soon */
+
+/* queue_life.c */
+/* INVALID: a rule's pattern does not compile. */
+enum status queue_new(struct engine *engine, const struct engine_queue_options *options,
+                      struct queue **out, struct err *err);
+bool queue_rests(const struct queue *queue); /* no flight of it will post to us any more */
+void queue_free(struct queue *queue);
 
 /* queue.c */
 /* For a line of the log. */

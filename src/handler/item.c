@@ -2,16 +2,6 @@
 
 #include "core/envelope.h"
 
-static void put_headers(struct json_out *out, const struct call *call) {
-    json_key(out, "headers");
-    json_open(out, '{');
-    for (size_t i = 0; i < call->header_count; i++) {
-        json_key_bytes(out, call->headers[i].name);
-        json_put(out, call->headers[i].value);
-    }
-    json_close(out, '}');
-}
-
 void item_put(struct json_out *out, const struct call *call) {
     json_open(out, '{');
     json_key(out, "id");
@@ -19,12 +9,13 @@ void item_put(struct json_out *out, const struct call *call) {
     json_key(out, "queue");
     json_put(out, call->queue);
     json_key(out, "key");
-    json_put(out, call->key);
+    envelope_put_any(out, call->key);
     json_key(out, "attempt");
     json_put_i64(out, call->attempt);
     json_key(out, "replay");
     json_put_i64(out, call->replay);
-    put_headers(out, call);
+    json_key(out, "headers");
+    envelope_put_headers(out, call->headers, call->header_count);
     json_key(out, "content_type");
     json_put(out, call->content_type);
     envelope_put_body(out, call->content_type, call->body);

@@ -39,6 +39,7 @@ struct sink {
 /* What a sink is made from. Borrowed for the call; the clock for its life. */
 struct sink_options {
     struct bytes url; /* checked before */
+    bool source;      /* it is a source's URL, and every item goes back to its origin */
     struct clock *clock;
     uint64_t seed; /* of jitter */
 };

@@ -70,6 +70,7 @@ enum store_space {
     SPACE_ALERT,    /* by rule and subject: what fires, and who was told */
     SPACE_TRIAGE,   /* by DLQ and rule: when a triage rule last ran, and with what success */
     SPACE_ARRIVALS, /* one text: how many letters came when */
+    SPACE_ADOPTED,  /* by entry and identity: which letter a dead letter of another system is */
     SPACE_COUNT
 };
 
@@ -265,6 +266,9 @@ struct store_vtable {
      * several queues hold it (err lists them). Always current. */
     enum status (*get)(struct store *store, struct bytes queue, struct bytes id,
                        struct store_held **out, struct err *err);
+    /* Which of these message ids the queue holds, in whatever state. Always current. */
+    enum status (*holds)(struct store *store, uint32_t queue, const struct bytes *ids, size_t count,
+                         bool *out, struct err *err);
     /* By the store's own number, whatever its state. NOT_FOUND; other trouble when it is held but
      * cannot be read. Always current. */
     enum status (*get_seq)(struct store *store, uint64_t seq, struct store_held **out,

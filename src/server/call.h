@@ -53,6 +53,7 @@ void call_groups_rule(struct request *request);
 void call_exports(struct request *request);
 void call_imports(struct request *request);
 void call_archives(struct request *request);
+void call_adoptions(struct request *request);
 void call_alerts_list(struct request *request);
 void call_alerts_test(struct request *request);
 

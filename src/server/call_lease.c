@@ -13,16 +13,6 @@
 
 /* ---- fetching ---- */
 
-static void put_headers(struct json_out *json, const struct engine_leased *leased) {
-    json_key(json, "headers");
-    json_open(json, '{');
-    for (size_t i = 0; i < leased->header_count; i++) {
-        json_key_bytes(json, leased->headers[i].name);
-        json_put(json, leased->headers[i].value);
-    }
-    json_close(json, '}');
-}
-
 static void put_message(struct json_out *json, const struct engine_leased *leased) {
     const struct envelope *envelope = &leased->held->envelope;
     json_open(json, '{');
@@ -33,8 +23,9 @@ static void put_message(struct json_out *json, const struct engine_leased *lease
     view_number(json, "attempt", leased->attempt);
     view_number(json, "replay", envelope->replays);
     json_key(json, "key");
-    json_put(json, envelope->key);
-    put_headers(json, leased);
+    envelope_put_any(json, envelope->key);
+    json_key(json, "headers");
+    envelope_put_headers(json, leased->headers, leased->header_count);
     json_key(json, "content_type");
     json_put(json, envelope->content_type);
     envelope_put_body(json, envelope->content_type, leased->held->body);

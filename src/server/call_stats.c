@@ -142,6 +142,8 @@ void call_stats(struct request *request) {
     json_put(&json, window.len > 0 ? window : BYTES("1m"));
     put_queues(&json, request->server->options.engine, window_ms, &totals);
     put_dlqs(&json, request, now, &totals);
+    json_key(&json, "adoptions");
+    adopt_put(request->server->options.adopt, &json);
     put_totals(&json, &totals);
     json_close(&json, '}');
     request_answer(request, 200);

@@ -342,6 +342,25 @@ static void put_replays(struct replays *replays, struct buf *out) {
                 "Replays that were aborted, by people or by themselves.", totals.aborted);
 }
 
+/* ---- adoption ---- */
+
+static void put_adoptions(struct adopt *adopt, struct buf *out) {
+    struct adopt_view view;
+    put_head(out, "impound_adopted_total", "counter",
+             "Dead letters of other systems that became letters, in this life.");
+    for (size_t i = 0; i < adopt_count(adopt); i++) {
+        adopt_look(adopt, i, &view);
+        put_sample(out, "impound_adopted_total", "adopt", view.entry->name, (double)view.adopted);
+    }
+    put_head(out, "impound_adopt_trouble", "gauge",
+             "1 while an entry of adopt cannot go on, else 0.");
+    for (size_t i = 0; i < adopt_count(adopt); i++) {
+        adopt_look(adopt, i, &view);
+        put_sample(out, "impound_adopt_trouble", "adopt", view.entry->name,
+                   view.trouble.text[0] != '\0');
+    }
+}
+
 /* ---- triage rules ---- */
 
 static void put_triage(struct triage_rules *rules, struct buf *out) {
@@ -385,6 +404,7 @@ void metrics_write(const struct server_options *options, struct metrics_reasons 
     put_queues(options->engine, arena, out);
     put_dlqs(options, reasons, now, arena, out);
     put_replays(options->replays, out);
+    put_adoptions(options->adopt, out);
     put_triage(options->rules, out);
     put_store(options->store, out);
     put_spans(options->spans, out);

@@ -108,6 +108,8 @@ const struct route routes[] = {
      "Go on after a pause.", NULL, "ReplayWhy", NULL, "Replay"},
     {"POST", "/v1/replays/{id}/abort", ROUTE_WORKER, call_replays_abort, "abortReplay",
      "Send nothing more; what was not sent stays as it is.", NULL, "ReplayWhy", NULL, "Replay"},
+    {"GET", "/v1/adoptions", ROUTE_WORKER, call_adoptions, "listAdoptions",
+     "How the adoption of other systems' dead letters goes.", NULL, NULL, NULL, "Adoptions"},
     {"GET", "/v1/alerts", ROUTE_WORKER, call_alerts_list, "listAlerts",
      "Alerts that are pending or firing, the worst first.", NULL, NULL, NULL, "Alerts"},
     {"POST", "/v1/alerts/test", ROUTE_AWAITS, call_alerts_test, "testAlerts",

@@ -1,15 +1,21 @@
 #include "server/schema.h"
 
 /* A schema is a C string that is put together from these. */
-#define STRING            "{\"type\":\"string\"}"
-#define NULLABLE          "{\"type\":[\"string\",\"null\"]}"
-#define TIME              "{\"type\":[\"string\",\"null\"],\"format\":\"date-time\"}"
-#define INTEGER           "{\"type\":\"integer\"}"
-#define MAYBE_INTEGER     "{\"type\":[\"integer\",\"null\"]}"
-#define MAYBE_NUMBER      "{\"type\":[\"number\",\"null\"]}"
-#define NUMBER            "{\"type\":\"number\"}"
-#define BOOLEAN           "{\"type\":\"boolean\"}"
-#define STRINGS           "{\"type\":\"object\",\"additionalProperties\":" STRING "}"
+#define STRING        "{\"type\":\"string\"}"
+#define NULLABLE      "{\"type\":[\"string\",\"null\"]}"
+#define TIME          "{\"type\":[\"string\",\"null\"],\"format\":\"date-time\"}"
+#define INTEGER       "{\"type\":\"integer\"}"
+#define MAYBE_INTEGER "{\"type\":[\"integer\",\"null\"]}"
+#define MAYBE_NUMBER  "{\"type\":[\"number\",\"null\"]}"
+#define NUMBER        "{\"type\":\"number\"}"
+#define BOOLEAN       "{\"type\":\"boolean\"}"
+#define STRINGS       "{\"type\":\"object\",\"additionalProperties\":" STRING "}"
+#define ANY_BYTES(more)                                                                            \
+    "{\"description\":\"a text; an object with its base64 where it is none\",\"anyOf\":[" STRING   \
+    ",{\"type\":\"object\",\"required\":[\"base64\"],\"properties\":{\"base64\":" STRING "}}" more \
+    "]}"
+#define HEADERS           "{\"type\":\"object\",\"additionalProperties\":" ANY_BYTES("") "}"
+#define KEY               ANY_BYTES(",{\"type\":\"null\"}")
 #define COUNTS            "{\"type\":\"object\",\"additionalProperties\":" INTEGER "}"
 #define ARRAY(items)      "{\"type\":\"array\",\"items\":" items "}"
 #define REF(name)         "{\"$ref\":\"#/components/schemas/" name "\"}"
@@ -58,6 +64,7 @@
 #define CHOICE_AGAIN NEXT("cursor", TEXT("go on behind what an answer with a limit ended with"))
 #define LISTED(plural)                                                                             \
     NEXT("behind", COUNT("changes that the list does not show yet"))                               \
+    NEXT("read_only", COUNT(plural " that were passed over, because their broker has them"))       \
     NEXT("skipped", COUNT(plural " on which the where program failed"))                            \
     NEXT("skipped_why", TEXT("how it failed on the first of them"))
 
@@ -112,8 +119,8 @@ const struct schema schemas[] = {
         NEXT("lease", TEXT("to answer with"))
         NEXT("attempt", COUNT("that this is, from 1"))
         NEXT("replay", COUNT("0 before the first replay"))
-        NEXT("key", NULLABLE)
-        NEXT("headers", STRINGS)
+        NEXT("key", KEY)
+        NEXT("headers", HEADERS)
         NEXT("content_type", STRING)
         NEXT("body", ANY("as JSON or text"))
         NEXT("body_base64", TEXT("when the body is not UTF-8")))},
@@ -193,7 +200,7 @@ const struct schema schemas[] = {
         NEXT("lifetime", TEXT("replay: how long after its first failure a letter is sent"))
         NEXT("rate", TEXT("replay: letters per second, or a share of the usual traffic"))
         NEXT("edit", TEXT("replay: the jq program that makes the new body"))
-        NEXT("to", ANY("replay: another queue; escalate: receivers that are told"))
+        NEXT("to", ANY("replay: another queue, or origin; escalate: receivers that are told"))
         NEXT("backoff", TEXT("the longest wait after runs that did not help"))
         NEXT("stop_after", COUNT("runs in a row that did not help"))
         NEXT("state", TEXT("waiting, running or stopped"))
@@ -216,8 +223,8 @@ const struct schema schemas[] = {
     {"Message", OBJECT(
         FIRST("id", STRING)
         NEXT("queue", STRING)
-        NEXT("key", NULLABLE)
-        NEXT("headers", STRINGS)
+        NEXT("key", KEY)
+        NEXT("headers", HEADERS)
         NEXT("content_type", STRING)
         NEXT("body", ANY("as JSON or text"))
         NEXT("body_base64", TEXT("when the body is not UTF-8"))
@@ -287,6 +294,8 @@ const struct schema schemas[] = {
         NEXT("replay", NULLABLE)
         NEXT("replayed_at", TIME)
         NEXT("edited", BOOLEAN)
+        NEXT("read_only", BOOLEAN)
+        NEXT("to_origin", BOOLEAN)
         NEXT("original", ANY("its body before it was edited")))},
     {"Messages", OBJECT(
         PAGE("messages", "Envelope")
@@ -313,7 +322,7 @@ const struct schema schemas[] = {
     {"ReplayOrder", ONLY("",
         CHOICE
         NEXT("edit", TEXT("a jq program on the body of each letter"))
-        NEXT("to", TEXT("another queue"))
+        NEXT("to", TEXT("another queue, or origin: where each letter came from"))
         NEXT("rate", TEXT("50/s, 15% of the usual traffic of the queue, or max; 50/s unless given"))
         NEXT("canary", ANY("stages that must succeed first: [1, 10] unless given; false: none"))
         NEXT("ramp", BOOLEAN)
@@ -352,8 +361,9 @@ const struct schema schemas[] = {
         NEXT("count", COUNT("of a plan: letters that would be sent"))
         NEXT("over_replayed", COUNT("of a plan: those that would be escalated instead"))
         NEXT("to_check", COUNT("of a plan: those whose freshness is asked for before they are sent"))
+        NEXT("read_only", COUNT("of a plan: those that were passed over, because their broker has them"))
         NEXT("groups", ARRAY(ANY("of a plan: fingerprint, count and sample")))
-        NEXT("destinations", ARRAY(ANY("of a plan: queue and count")))
+        NEXT("destinations", ARRAY(ANY("of a plan: queue, or origin, and count")))
         NEXT("samples", ARRAY(ANY("of a plan: id, before, after and diff of a letter")))
         NEXT("estimated_seconds", NUMBER)
         NEXT("order", ANY("of a plan: edit, to, rate, canary, ramp")))},
@@ -382,6 +392,19 @@ const struct schema schemas[] = {
         NEXT("below", NUMBER)
         NEXT("for_seconds", NUMBER)
         NEXT("to", ARRAY(TEXT("a receiver; none: all of them"))))},
+    {"Adoption", OBJECT(
+        FIRST("adopt", TEXT("the name of the entry"))
+        NEXT("mode", TEXT("peek or take"))
+        NEXT("dlq", STRING)
+        NEXT("queue", NULLABLE)
+        NEXT("state", TEXT("waiting, reading, done or refused"))
+        NEXT("trouble", NULLABLE)
+        NEXT("adopted", COUNT("letters that are new, in this life of the server"))
+        NEXT("taken", COUNT("letters that were looked at before and are ours now"))
+        NEXT("known", COUNT("dead letters that had been adopted before"))
+        NEXT("last_at", TIME))},
+    {"Adoptions", OBJECT(
+        PAGE("adoptions", "Adoption"))},
     {"Alerts", OBJECT(
         PAGE("alerts", "Alert")
         NEXT("rules", ARRAY(REF("AlertRule"))))},
@@ -490,6 +513,7 @@ const struct schema schemas[] = {
         NEXT("window", TEXT("the window that the rates are of"))
         NEXT("queues", ARRAY(ANY("a queue's rates and counters")))
         NEXT("dlqs", ARRAY(ANY("a DLQ's rates and counters")))
+        NEXT("adoptions", ARRAY(REF("Adoption")))
         NEXT("totals", REF("Totals")))},
     {"Arrivals", OBJECT(
         FIRST("window", TEXT("1h, 24h or 7d"))

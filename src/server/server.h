@@ -7,8 +7,9 @@
 #include "port/clock.h"
 #include "port/jq.h"
 #include "port/store.h"
-#include "triage/replays.h"
+#include "triage/adopt.h"
 #include "triage/alerts.h"
+#include "triage/replays.h"
 #include "triage/triage.h"
 #include "triage/triage_rules.h"
 
@@ -43,6 +44,7 @@ struct server_options {
     struct triage_rules *rules;
     struct alerts *alerts;
     struct spans *spans; /* NULL: nobody traces */
+    struct adopt *adopt; /* NULL: nothing is adopted */
     struct server_config_view config;
     struct bytes version;
     bool payloads_hidden; /* the dashboard shows bodies only when it is asked to */

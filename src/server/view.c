@@ -97,6 +97,8 @@ void view_queue(struct json_out *json, const struct engine_queue_view *queue) {
 void view_walked(struct json_out *json, const struct selection_result *walked) {
     if (walked->behind > 0)
         view_number(json, "behind", walked->behind);
+    if (walked->read_only > 0)
+        view_number(json, "read_only", walked->read_only);
     if (walked->skipped == 0)
         return;
     view_number(json, "skipped", walked->skipped);

@@ -228,8 +228,11 @@ static void put_summary(const struct envelope *envelope, const struct policy *po
         put_dead(envelope, policy, out);
     else
         put_settled(envelope, out);
+    if (envelope->read_only)
+        buf_str(out, " It is read-only: its broker still has it, until adopt says mode: take.");
     if (!policy)
-        buf_printf(out, " Queue %.*s is no longer configured.", BYTES_ARG(envelope->queue));
+        buf_printf(out, " Queue %.*s is %s configured.", BYTES_ARG(envelope->queue),
+                   envelope->cause == CAUSE_ADOPTED ? "not" : "no longer");
 }
 
 /* ---- the data ---- */

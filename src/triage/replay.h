@@ -47,6 +47,8 @@ struct replay_counts {
 uint64_t replay_sent(const struct replay_counts *counts);    /* handed to the engine, ever */
 uint64_t replay_skipped(const struct replay_counts *counts); /* never sent, and never will be */
 
+enum { REPLAY_ORIGIN_SIZE = 320 };
+
 /* What the configuration says of letters of a DLQ. */
 struct replay_dlq {
     uint32_t max_replays;  /* 3 */
@@ -57,6 +59,7 @@ struct replay_dlq {
 /* How a queue is. */
 struct replay_queue {
     char blocked[128]; /* why nothing can be sent there now; empty: it can */
+    char cut_off[128]; /* why nothing can be sent to its source now; empty: it can */
     uint64_t lag, max_lag;
     uint32_t concurrency;
     double usual_per_second; /* its own traffic */
@@ -67,6 +70,12 @@ struct replay_around {
     bool (*queue)(void *arg, struct bytes name,
                   struct replay_queue *out); /* false: no such queue */
     void (*dlq)(void *arg, struct bytes name, struct replay_dlq *out);
+    /* Where a letter came from, in words, such as "kafka topic orders". INVALID: it cannot be sent
+     * there, and err says why. */
+    enum status (*origin)(void *arg, const struct envelope *letter, char out[REPLAY_ORIGIN_SIZE],
+                          struct err *err);
+    /* Letters of that queue, which may be in no configuration, go to their origin from now on. */
+    void (*serve)(void *arg, struct bytes queue);
     /* Something that people want to see happen; as struct engine_event. */
     void (*event)(void *arg, const char *type, struct bytes json);
     void *arg;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "core/comeback.h"
 #include "triage/replay_state.h"
 
 enum { FREEZE_ARENA_CHUNK = 64 * 1024 };
@@ -45,8 +46,23 @@ enum status replay_check_free(struct replays *replays, const struct envelope *le
                    BYTES_ARG(letter->letter_id), id);
 }
 
+enum status replay_check_way(struct replays *replays, const struct replay_order *order,
+                             const struct envelope *letter, char origin[REPLAY_ORIGIN_SIZE],
+                             struct err *err) {
+    const struct replay_around *around = &replays->around;
+    if (replay_order_to_origin(order))
+        return around->origin(around->arg, letter, origin, err);
+    if (replays_know(replays, replay_order_queue(order, letter->queue)))
+        return STATUS_OK;
+    return err_set(err, STATUS_INVALID,
+                   "letter %.*s is of queue \"%.*s\", which is not in the configuration: it can go "
+                   "to another queue, or to its origin (to: \"" COMEBACK_ORIGIN "\")",
+                   BYTES_ARG(letter->letter_id), BYTES_ARG(bytes_clip(letter->queue, 255)));
+}
+
 struct freezing {
     struct replay *replay;
+    const struct replay_order *order;
     struct replay_part *part;
     uint32_t part_count;
     uint64_t room; /* for claims */
@@ -80,7 +96,11 @@ static bool visit(void *arg, const struct selection_letter *letter) {
     struct freezing *freezing = arg;
     struct replay *replay = freezing->replay;
     const struct envelope *envelope = letter->envelope;
+    char origin[REPLAY_ORIGIN_SIZE];
     freezing->status = replay_check_free(replay->replays, envelope, freezing->err);
+    if (freezing->status == STATUS_OK)
+        freezing->status =
+            replay_check_way(replay->replays, freezing->order, envelope, origin, freezing->err);
     if (freezing->status != STATUS_OK)
         return false;
     if (!freezing->part)
@@ -111,7 +131,7 @@ static void drop_parts(const struct replay *replay, uint32_t count) {
 
 enum status replay_freeze(struct replay *replay, const struct replay_order *order,
                           struct err *err) {
-    struct freezing freezing = {.replay = replay, .err = err};
+    struct freezing freezing = {.replay = replay, .order = order, .err = err};
     struct selection_result result;
     struct arena arena;
     arena_init_heap(&arena, FREEZE_ARENA_CHUNK);

@@ -17,6 +17,7 @@ struct replay *replay_new(struct replays *replays, const char *id) {
     list_init(&replay->link);
     list_init(&replay->parts);
     list_init(&replay->window);
+    list_init(&replay->watching);
     return replay;
 }
 
@@ -33,6 +34,7 @@ void replay_free(struct replay *replay) {
     LIST_EACH_SAFE(node, &replay->window)
     replay_ready_drop(CONTAINER_OF(node, struct sending, link));
     map_drain(&replay->under_way, free_under_way);
+    map_drain(&replay->watched, free_under_way);
     arena_free(&replay->arena);
     free(replay->claims);
     free(replay->ops);
@@ -171,14 +173,14 @@ void replay_drop_parts(struct replay *replay) {
 void replay_put_under_way(struct replay *replay, uint64_t place, struct bytes letter_id) {
     struct replay_under_way *under_way = memory_new(sizeof *under_way + letter_id.len + 1);
     under_way->place = place;
+    list_init(&under_way->link);
     under_way->sent_at = replay->replays->now.mono;
     memcpy(under_way->id, letter_id.ptr, letter_id.len);
     map_insert(&replay->under_way, &under_way->node, bytes_hash(letter_id));
 }
 
-struct replay_under_way *replay_find_under_way(const struct replay *replay,
-                                               struct bytes letter_id) {
-    for (struct map_node *node = map_first(&replay->under_way, bytes_hash(letter_id)); node;
+static struct replay_under_way *find(const struct map *letters, struct bytes letter_id) {
+    for (struct map_node *node = map_first(letters, bytes_hash(letter_id)); node;
          node = map_next(node)) {
         struct replay_under_way *under_way = CONTAINER_OF(node, struct replay_under_way, node);
         if (bytes_is(letter_id, under_way->id))
@@ -187,7 +189,44 @@ struct replay_under_way *replay_find_under_way(const struct replay *replay,
     return NULL;
 }
 
+struct replay_under_way *replay_find_under_way(const struct replay *replay,
+                                               struct bytes letter_id) {
+    return find(&replay->under_way, letter_id);
+}
+
 void replay_end_under_way(struct replay *replay, struct replay_under_way *under_way) {
     map_remove(&replay->under_way, &under_way->node);
     free(under_way);
+}
+
+/* ---- letters at their origin ---- */
+
+void replay_watch(struct replay *replay, struct replay_under_way *under_way) {
+    map_remove(&replay->under_way, &under_way->node);
+    if (replay->watched.count == REPLAY_WATCHED_MAX) {
+        free(under_way);
+        return;
+    }
+    map_insert(&replay->watched, &under_way->node, under_way->node.hash);
+    list_push_back(&replay->watching, &under_way->link);
+}
+
+struct replay_under_way *replay_find_watched(const struct replay *replay, struct bytes letter_id) {
+    return find(&replay->watched, letter_id);
+}
+
+void replay_end_watched(struct replay *replay, struct replay_under_way *watched) {
+    map_remove(&replay->watched, &watched->node);
+    list_remove(&watched->link);
+    free(watched);
+}
+
+void replay_drop_watched(struct replay *replay) {
+    int64_t before = replay->replays->now.mono.ms - (int64_t)RELAPSE_SECONDS * 1000;
+    LIST_EACH_SAFE(node, &replay->watching) {
+        struct replay_under_way *watched = CONTAINER_OF(node, struct replay_under_way, link);
+        if (watched->sent_at.ms >= before)
+            return;
+        replay_end_watched(replay, watched);
+    }
 }

@@ -1,5 +1,7 @@
 #include "triage/replay_order.h"
 
+#include "core/comeback.h"
+
 enum { CANARY_FIRST = 1, CANARY_SECOND = 10, DECIMALS_MAX = 6 };
 
 void replay_order_init(struct replay_order *order) {
@@ -8,6 +10,14 @@ void replay_order_init(struct replay_order *order) {
                                    .canary_count = 2,
                                    .ramp = true};
     selection_init(&order->selection);
+}
+
+bool replay_order_to_origin(const struct replay_order *order) {
+    return bytes_is(order->to, COMEBACK_ORIGIN);
+}
+
+struct bytes replay_order_queue(const struct replay_order *order, struct bytes own) {
+    return order->to.len > 0 && !replay_order_to_origin(order) ? order->to : own;
 }
 
 /* Digits with an optional fraction; nothing else that strtod would take. */

@@ -23,7 +23,8 @@ struct replay_rate {
 struct replay_order {
     struct selection selection;
     struct bytes edit; /* a jq program on the body; empty: as it is */
-    struct bytes to;   /* another queue; empty: its own */
+    struct bytes
+        to; /* another queue, or COMEBACK_ORIGIN: where it came from; empty: its own queue */
     struct replay_rate rate;
     uint32_t canary[REPLAY_STAGES_MAX]; /* so many, then so many … */
     size_t canary_count;                /* 0: no canary */
@@ -36,6 +37,9 @@ struct replay_order {
 
 /* 50/s, a canary of 1 and then 10, a ramp, stale letters are skipped. */
 void replay_order_init(struct replay_order *order);
+bool replay_order_to_origin(const struct replay_order *order);
+/* The queue that a letter of `own` is in once it was sent. */
+struct bytes replay_order_queue(const struct replay_order *order, struct bytes own);
 /* "50/s" "0.5/s" "15%" "max". */
 bool replay_rate_parse(struct bytes text, struct replay_rate *out);
 void replay_rate_put(const struct replay_rate *rate, struct buf *out);

@@ -47,13 +47,17 @@ static void count_limits(struct plan *plan, const struct envelope *envelope) {
 static bool visit(void *arg, const struct selection_letter *letter) {
     struct plan *plan = arg;
     const struct envelope *envelope = letter->envelope;
-    char group[FINGERPRINT_SIZE];
+    char group[FINGERPRINT_SIZE], origin[REPLAY_ORIGIN_SIZE];
+    bool to_origin = replay_order_to_origin(plan->order);
     plan->status = replay_check_free(plan->replays, envelope, plan->err);
+    if (plan->status == STATUS_OK)
+        plan->status = replay_check_way(plan->replays, plan->order, envelope, origin, plan->err);
     if (plan->status != STATUS_OK)
         return false;
     snprintf(group, sizeof group, "%016llx", (unsigned long long)envelope->fingerprint);
     tally_count(&plan->groups, bytes_of(group), envelope->error_message, plan->arena);
-    tally_count(&plan->destinations, plan->order->to.len > 0 ? plan->order->to : envelope->queue,
+    tally_count(&plan->destinations,
+                to_origin ? bytes_of(origin) : replay_order_queue(plan->order, envelope->queue),
                 BYTES_NONE, plan->arena);
     count_limits(plan, envelope);
     if (plan->sample_count < SAMPLES_MAX) {
@@ -190,16 +194,17 @@ static void put_plan(struct plan *plan, const struct selection_result *walked, s
     const struct {
         const char *key;
         uint64_t number;
-    } numbers[] = {{"selected", plan->selected}, {"count", count},
-                   {"stale", plan->stale},       {"over_replayed", plan->over_replayed},
-                   {"to_check", plan->to_check}, {"behind", walked->behind},
-                   {"skipped", walked->skipped}};
+    } numbers[] = {{"selected", plan->selected},     {"count", count},
+                   {"stale", plan->stale},           {"over_replayed", plan->over_replayed},
+                   {"to_check", plan->to_check},     {"behind", walked->behind},
+                   {"read_only", walked->read_only}, {"skipped", walked->skipped}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         json_key(&json, numbers[i].key);
         json_put_i64(&json, (int64_t)numbers[i].number);
     }
     put_tally(&json, "groups", "fingerprint", "sample", &plan->groups);
-    put_tally(&json, "destinations", "queue", NULL, &plan->destinations);
+    put_tally(&json, "destinations", replay_order_to_origin(plan->order) ? "origin" : "queue", NULL,
+              &plan->destinations);
     json_key(&json, "samples");
     json_open(&json, '[');
     for (size_t i = 0; i < plan->sample_count; i++)
@@ -222,7 +227,7 @@ bool replays_know(struct replays *replays, struct bytes queue) {
 enum status replay_plan_check(struct replays *replays, const struct replay_order *order,
                               struct err *err) {
     struct trial trial = {.status = STATUS_OK};
-    if (order->to.len > 0 && !replays_know(replays, order->to))
+    if (order->to.len > 0 && !replay_order_to_origin(order) && !replays_know(replays, order->to))
         return err_set(err, STATUS_INVALID, "to: there is no queue \"%.*s\"",
                        BYTES_ARG(bytes_clip(order->to, 255)));
     if (order->edit.len == 0)

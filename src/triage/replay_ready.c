@@ -167,6 +167,8 @@ static void look_at(struct sending *sending) {
     const struct replay_around *around = &sending->replay->replays->around;
     struct replay_dlq dlq = {.max_replays = UINT32_MAX};
     char why[REPLAY_WHY_MAX];
+    if (replay_order_to_origin(&sending->replay->order))
+        around->serve(around->arg, envelope->queue);
     around->dlq(around->arg, envelope->dlq, &dlq);
     if (is_claimed(sending)) {
         sending->moved = true;

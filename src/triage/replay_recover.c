@@ -17,7 +17,8 @@ static void look_up(struct replay *replay, struct replay_part *part, uint32_t at
     struct store *store = replay->replays->triage->store;
     const struct replay_letter *letter = &part->letters[at];
     uint64_t frozen = (uint64_t)part->number * REPLAY_PART_LETTERS + at;
-    struct bytes queue = replay->order.to.len > 0 ? replay->order.to : letter->queue;
+    const struct replay_around *around = &replay->replays->around;
+    struct bytes queue = replay_order_queue(&replay->order, letter->queue);
     struct store_held *held = NULL;
     struct err err;
     if (store->vtable->get(store, queue, letter->id, &held, &err) != STATUS_OK) {
@@ -25,6 +26,8 @@ static void look_up(struct replay *replay, struct replay_part *part, uint32_t at
         return;
     }
     const struct envelope *envelope = &held->envelope;
+    if (envelope->to_origin)
+        around->serve(around->arg, envelope->queue);
     if (!bytes_is(envelope->replay, replay->id))
         replay_part_note(part, at, REPLAYED_CHANGED, BYTES("it was decided meanwhile"));
     else if (envelope->state == STATE_REPLAYING)

@@ -39,18 +39,22 @@ static uint32_t queue_number(const struct replay *replay, struct bytes name) {
 /* ---- one letter ---- */
 
 static bool moves(const struct sending *sending) {
-    struct bytes to = sending->replay->order.to;
-    return to.len > 0 && !bytes_eq(to, sending->held->envelope.queue);
+    struct bytes own = sending->held->envelope.queue;
+    return !bytes_eq(replay_order_queue(&sending->replay->order, own), own);
 }
 
-/* Its next round begins: SEMANTICS 2.3. */
+/* Its next round begins (SEMANTICS 2.3), unless it goes to its origin: then it begins when the
+ * letter comes back. */
 static void begin_round(struct sending *sending, struct envelope *envelope) {
     struct arena *arena = &sending->held->arena;
     struct wall now = sending->replay->replays->now.wall;
     envelope->state = STATE_REPLAYING;
-    envelope->attempts = 0;
-    envelope->max_attempts = 0;
-    envelope->crashes = 0;
+    envelope->to_origin = replay_order_to_origin(&sending->replay->order);
+    if (!envelope->to_origin) {
+        envelope->attempts = 0;
+        envelope->max_attempts = 0;
+        envelope->crashes = 0;
+    }
     envelope->replays++;
     envelope->replay = bytes_of(sending->replay->id);
     envelope->replayed_at = now;
@@ -286,7 +290,7 @@ static void add_window(struct building *building) {
         add_letter(building, sending);
         replay->batch++;
         sent += sending->step == SENDING_READY && (sending->moved || !moves(sending));
-        if (replay->order.to.len > 0)
+        if (replay->order.to.len > 0 && !replay_order_to_origin(&replay->order))
             break;
     }
     pace_sent(&replay->pace, replay->replays->now.mono, sent);

@@ -115,7 +115,10 @@ static double target_of(const struct replay *replay, const struct replay_queue *
 
 /* ---- its queue ---- */
 
-static const char *why_blocked(const struct replay_queue *queue, char text[REPLAY_WHY_MAX]) {
+static const char *why_blocked(const struct replay_queue *queue, bool to_origin,
+                               char text[REPLAY_WHY_MAX]) {
+    if (to_origin && queue->cut_off[0])
+        return queue->cut_off;
     if (queue->blocked[0] || queue->lag <= queue->max_lag)
         return queue->blocked;
     snprintf(text, REPLAY_WHY_MAX, "the queue's lag is %llu, above max_lag %llu",
@@ -126,10 +129,10 @@ static const char *why_blocked(const struct replay_queue *queue, char text[REPLA
 /* Where the next letter goes. */
 static struct bytes next_queue(struct replay *replay) {
     uint32_t at;
-    if (replay->order.to.len > 0 || replay->next == replay->selected)
-        return replay->order.to;
+    if (replay->next == replay->selected)
+        return replay_order_queue(&replay->order, BYTES_NONE);
     struct replay_part *part = replay_part_of(replay, replay->next, &at);
-    return part ? part->letters[at].queue : BYTES_NONE;
+    return part ? replay_order_queue(&replay->order, part->letters[at].queue) : BYTES_NONE;
 }
 
 static void look_at_queue(struct replay *replay) {
@@ -142,9 +145,11 @@ static void look_at_queue(struct replay *replay) {
     replay->blocked[0] = '\0';
     if (name.len == 0)
         return;
+    bool to_origin = replay_order_to_origin(&replay->order);
     if (around->queue(around->arg, name, &queue))
-        snprintf(replay->blocked, sizeof replay->blocked, "%s", why_blocked(&queue, text));
-    else
+        snprintf(replay->blocked, sizeof replay->blocked, "%s",
+                 why_blocked(&queue, to_origin, text));
+    else if (!to_origin)
         snprintf(replay->blocked, sizeof replay->blocked, "there is no queue \"%.*s\" any more",
                  BYTES_ARG(bytes_clip(name, 100)));
     replay->pace.target = target_of(replay, &queue);
@@ -256,6 +261,7 @@ static void move_on(struct replay *replay) {
         return;
     if (rested || replay->pace.began.ms == 0)
         set_out(replay);
+    replay_drop_watched(replay);
     abort_if_worse(replay);
     if (!replay_is_over(replay))
         get_ready(replay, room_now(replay));
@@ -293,20 +299,36 @@ struct mono replay_advance(struct replay *replay) {
 
 /* ---- what the engine made of a letter ---- */
 
-void replay_heard(struct replay *replay, struct replay_under_way *under_way,
-                  enum replay_outcome outcome, struct bytes why) {
-    struct mono now = replay->replays->now.mono;
+static void note_dead(struct replay *replay, const struct replay_under_way *letter,
+                      struct bytes why) {
     char text[REPLAY_WHY_MAX];
     bool canary = in_canary(replay);
-    replay_note(replay, under_way->place, outcome, why);
-    if (outcome == REPLAYED_FAILED)
-        relapse_dead(&replay->relapse, under_way->sent_at, now);
-    else
-        relapse_drained(&replay->relapse, now, 1);
-    if (outcome == REPLAYED_FAILED && canary) {
-        snprintf(text, sizeof text, "the canary died: letter %.40s is dead again: %.*s",
-                 under_way->id, BYTES_ARG(bytes_clip(why, 150)));
-        replay_abort(replay, BYTES(BY_ITSELF), bytes_of(text));
+    replay_note(replay, letter->place, REPLAYED_FAILED, why);
+    relapse_dead(&replay->relapse, letter->sent_at, replay->replays->now.mono);
+    if (!canary)
+        return;
+    snprintf(text, sizeof text, "the canary died: letter %.40s is dead again: %.*s", letter->id,
+             BYTES_ARG(bytes_clip(why, 150)));
+    replay_abort(replay, BYTES(BY_ITSELF), bytes_of(text));
+}
+
+void replay_heard(struct replay *replay, struct replay_under_way *under_way,
+                  enum replay_outcome outcome, struct bytes why) {
+    if (outcome == REPLAYED_FAILED) {
+        note_dead(replay, under_way, why);
+    } else {
+        replay_note(replay, under_way->place, outcome, why);
+        relapse_drained(&replay->relapse, replay->replays->now.mono, 1);
     }
-    replay_end_under_way(replay, under_way);
+    if (outcome == REPLAYED_RESOLVED && replay_order_to_origin(&replay->order))
+        replay_watch(replay, under_way);
+    else
+        replay_end_under_way(replay, under_way);
+}
+
+void replay_came_back(struct replay *replay, struct replay_under_way *watched,
+                      enum replay_outcome outcome, struct bytes why) {
+    if (outcome == REPLAYED_FAILED && !replay_is_over(replay))
+        note_dead(replay, watched, why);
+    replay_end_watched(replay, watched);
 }

@@ -26,6 +26,7 @@ enum {
     REPLAY_SECOND_MS = 1000,     /* how often progress is written, and DLQs are looked at */
     REPLAY_AGAIN_MS = 1000,      /* after a commit that failed */
     REPLAY_NAMES_MAX = 16,       /* queues and DLQs that are watched */
+    REPLAY_WATCHED_MAX = 65536,  /* letters that are at their origin, and may come back */
 };
 
 struct replay;
@@ -57,6 +58,7 @@ struct sending {
 /* A letter in the engine's hands. */
 struct replay_under_way {
     struct map_node node;
+    struct list link; /* in replay->watching, while it is watched */
     uint64_t place;
     struct mono sent_at;
     char id[]; /* of the letter */
@@ -83,6 +85,9 @@ struct replay {
     size_t preparing, going; /* of the window: steps under way; what will be sent */
     struct map under_way;
     size_t under_way_max;
+    struct map
+        watched; /* resolved, at their origin, for RELAPSE_SECONDS: they may come back dead … */
+    struct list watching; /* … the same, oldest first */
     struct pace pace;
     struct relapse relapse;
     struct mono looked_at, second_at; /* at its queue; at its DLQs */
@@ -135,6 +140,11 @@ struct replay_part *replay_part_of(struct replay *replay, uint64_t place, uint32
 void replay_note(struct replay *replay, uint64_t place, enum replay_outcome outcome,
                  struct bytes why);
 void replay_put_under_way(struct replay *replay, uint64_t place, struct bytes letter_id);
+/* It is at its origin: resolved, but for a while it may come back dead. */
+void replay_watch(struct replay *replay, struct replay_under_way *under_way_take);
+struct replay_under_way *replay_find_watched(const struct replay *replay, struct bytes letter_id);
+void replay_end_watched(struct replay *replay, struct replay_under_way *watched);
+void replay_drop_watched(struct replay *replay); /* those whose time is over */
 struct replay_under_way *replay_find_under_way(const struct replay *replay, struct bytes letter_id);
 void replay_end_under_way(struct replay *replay, struct replay_under_way *under_way);
 void replay_drop_parts(struct replay *replay); /* those that nothing is left to do with */
@@ -161,6 +171,9 @@ void replay_send(struct replay *replay);
 struct mono replay_advance(struct replay *replay);
 void replay_heard(struct replay *replay, struct replay_under_way *under_way,
                   enum replay_outcome outcome, struct bytes why);
+/* One that is watched. */
+void replay_came_back(struct replay *replay, struct replay_under_way *watched,
+                      enum replay_outcome outcome, struct bytes why);
 void replay_abort(struct replay *replay, struct bytes who, struct bytes why);
 void replay_note_relapse(const struct replay *replay); /* for replays_relapses */
 
@@ -172,6 +185,11 @@ enum status replay_plan_check(struct replays *replays, const struct replay_order
 /* Chooses the letters, writes the parts, and sets selected, claims and names. May wait; without the
  * mutex. On trouble the parts are dropped again. */
 enum status replay_freeze(struct replay *replay, const struct replay_order *order, struct err *err);
+/* INVALID: nothing leads to where it is to go. `origin` gets the words for that, of `to: origin`.
+ */
+enum status replay_check_way(struct replays *replays, const struct replay_order *order,
+                             const struct envelope *letter, char origin[REPLAY_ORIGIN_SIZE],
+                             struct err *err);
 /* CONFLICT when an active replay has the letter, or it is being replayed. */
 enum status replay_check_free(struct replays *replays, const struct envelope *letter,
                               struct err *err);

@@ -31,8 +31,12 @@ static void open_heard(struct replays *replays, struct replay_mail *mail) {
     struct replay *replay = replays_find(replays, bytes_of(heard->replay));
     struct replay_under_way *under_way =
         replay ? replay_find_under_way(replay, bytes_of(heard->letter_id)) : NULL;
+    struct replay_under_way *watched =
+        replay && !under_way ? replay_find_watched(replay, bytes_of(heard->letter_id)) : NULL;
     if (under_way)
         replay_heard(replay, under_way, heard->outcome, bytes_of(heard->why));
+    if (watched)
+        replay_came_back(replay, watched, heard->outcome, bytes_of(heard->why));
     free(heard);
 }
 
@@ -51,6 +55,16 @@ static bool outcome_of(enum state state, enum replay_outcome *out) {
     return false;
 }
 
+/* What it died of; or, when it never got as far as dying again, why not. */
+static void say_why(const struct envelope *letter, char out[REPLAY_WHY_MAX]) {
+    if (letter->dead_at.ms < letter->replayed_at.ms)
+        snprintf(out, REPLAY_WHY_MAX, "%.*s",
+                 BYTES_ARG(bytes_clip(letter->why, REPLAY_WHY_MAX - 1)));
+    else
+        snprintf(out, REPLAY_WHY_MAX, "%.*s: %.*s", BYTES_ARG(bytes_clip(letter->reason, 80)),
+                 BYTES_ARG(bytes_clip(letter->error_message, 150)));
+}
+
 void replays_heard(struct replays *replays, const struct envelope *letter) {
     enum replay_outcome outcome;
     if (letter->replay.len == 0 || letter->letter_id.len == 0 ||
@@ -61,9 +75,7 @@ void replays_heard(struct replays *replays, const struct envelope *letter) {
     heard->outcome = outcome;
     snprintf(heard->replay, sizeof heard->replay, "%.*s", BYTES_ARG(letter->replay));
     if (outcome == REPLAYED_FAILED)
-        snprintf(heard->why, sizeof heard->why, "%.*s: %.*s",
-                 BYTES_ARG(bytes_clip(letter->reason, 80)),
-                 BYTES_ARG(bytes_clip(letter->error_message, 150)));
+        say_why(letter, heard->why);
     memcpy(heard->letter_id, letter->letter_id.ptr, letter->letter_id.len);
     replays_post(replays, &heard->mail);
 }

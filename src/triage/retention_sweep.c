@@ -39,7 +39,8 @@ static bool is_due(const struct sweep *sweep, const struct envelope *envelope) {
     struct wall since = envelope->dead_at;
     if (sweep->kind != RETENTION_UNRESOLVED && envelope->resolved_at.ms != WALL_NEVER.ms)
         since = envelope->resolved_at;
-    return envelope->state == kinds[sweep->kind].state && since.ms < sweep->limit.ms;
+    return envelope->state == kinds[sweep->kind].state && since.ms < sweep->limit.ms &&
+           !envelope->read_only;
 }
 
 /* From a row on, as many as may be in memory; each as it is now, for lists may lag. */

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "triage/audit.h"
 #include "triage/compensate.h"
+#include "triage/read_only.h"
 
 #include <stdlib.h>
 
@@ -119,6 +120,8 @@ enum status ruling_one(struct triage *triage, const struct ruling *ruling, struc
         return status;
     if (held->envelope.state != STATE_PENDING_REVIEW)
         status = not_open(held, id, err);
+    else if (held->envelope.read_only)
+        status = read_only_refuse(&held->envelope, id, err);
     else if (!is_able(ruling, held->envelope.queue))
         status = err_set(err, STATUS_CONFLICT, "queue \"%.*s\" has no compensate handler",
                          BYTES_ARG(held->envelope.queue));

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "triage/read_only.h"
 #include "triage/where.h"
 
 #define PAGE_ARENA_CHUNK ((size_t)64 * 1024)
@@ -69,6 +70,10 @@ static bool at_limit(const struct walk *walk) {
 }
 
 static void give(struct walk *walk, uint64_t seq, const struct envelope *envelope) {
+    if (envelope->read_only && !walk->selection->reading) {
+        walk->result->read_only++;
+        return;
+    }
     walk->result->visited++;
     walk->enough =
         !walk->visit(walk->arg, &(struct selection_letter){seq, envelope}) || at_limit(walk);
@@ -166,6 +171,8 @@ static enum status check_letter(const struct walk *walk, const struct store_held
     if (envelope->letter_id.len == 0)
         return err_set(err, STATUS_CONFLICT, "\"%.*s\" is a message that is not dead",
                        BYTES_ARG(id));
+    if (!walk->selection->reading && envelope->read_only)
+        return read_only_refuse(envelope, id, err);
     if (!walk->selection->reading && !(OPEN_STATES >> envelope->state & 1u))
         return err_set(err, STATUS_CONFLICT, "letter \"%.*s\" is %s already", BYTES_ARG(id),
                        state_text(envelope->state));
@@ -237,5 +244,8 @@ enum status selection_walk(struct triage *triage, const struct selection *select
                            struct selection_result *result, struct err *err) {
     struct walk walk = {triage, selection, visit, arg, result, false, STATUS_OK, err};
     *result = (struct selection_result){.visited = 0};
-    return selection->id_count > 0 ? walk_ids(&walk) : walk_filter(&walk, arena);
+    enum status status = selection->id_count > 0 ? walk_ids(&walk) : walk_filter(&walk, arena);
+    if (status == STATUS_OK && result->visited == 0 && result->read_only > 0 && !selection->by_rule)
+        status = read_only_refuse_all(result->read_only, err);
+    return status;
 }

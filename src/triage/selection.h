@@ -16,6 +16,7 @@ struct selection {
     bool filtered; /* some word narrows it down */
     bool all;      /* that none does is meant */
     bool reading;  /* nothing is decided: letters in any state can be chosen, and with `all` are */
+    bool by_rule; /* nobody asked for these letters: that none can be decided about is no trouble */
     const struct bytes *ids;
     size_t id_count;      /* > 0: these, and no filter */
     bool as_given;        /* visited in the order of the ids, of which none is given twice */
@@ -42,6 +43,7 @@ struct selection_result {
     uint64_t visited;
     struct bytes cursor; /* behind the last visited, in the arena; ptr NULL: there are no more */
     uint64_t behind;     /* changes that the list did not show yet */
+    uint64_t read_only;  /* letters that nobody may decide about: not visited, unless `reading` */
     uint64_t skipped;    /* letters on which the `where` failed … */
     struct err first_skipped; /* … and how the first did */
 };
@@ -50,8 +52,9 @@ struct selection_result {
 typedef bool selection_visit(void *arg, const struct selection_letter *letter);
 
 /* Visits letters in pending_review and replaying, unless it is only `reading`. With ids: NOT_FOUND
- * names one that is not held, CONFLICT one that is no letter or is resolved or discarded; then
- * nothing was visited. May wait. */
+ * names one that is not held, CONFLICT one that is no letter, is read-only, or is resolved or
+ * discarded; then nothing was visited. CONFLICT also when all that a filter chooses are read-only.
+ * May wait. */
 enum status selection_walk(struct triage *triage, const struct selection *selection,
                            selection_visit *visit, void *arg, struct arena *arena,
                            struct selection_result *result, struct err *err);

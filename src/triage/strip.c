@@ -11,9 +11,14 @@ static const char *const prefixes[] = {
     "kafka_exception-",
     "kafka_original-",
     "retry_topic-",
+    "kafka_deliveryAttempt",
     /* SmallRye, Watermill */
     "dead-letter-reason",
     "dead-letter-cause",
+    "dead-letter-exception-class-name",
+    "dead-letter-topic",
+    "dead-letter-partition",
+    "dead-letter-offset",
     "reason_poisoned",
     "topic_poisoned",
     "handler_poisoned",
@@ -52,6 +57,16 @@ static const char *const prefixes[] = {
     "original-offset",
     /* Redpanda Connect */
     "fallback_error",
+    /* impound's own mirrors, and those who write by hand what they write */
+    "dlq-original-",
+    "dlq-error-",
+    "dlq-attempts",
+    "dlq-failed-at",
+    "dlq-cause",
+    "dlq-category",
+    "dlq-reason",
+    "dlq-letter-id",
+    "dlq-message-id",
 };
 
 bool strip_is_diagnostic(struct bytes header) {

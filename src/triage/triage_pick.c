@@ -31,6 +31,7 @@ static void ask(const struct triage_pick *pick, struct selection *out) {
     const struct triage_when *when = &pick->rule->when;
     selection_init(out);
     out->filtered = true;
+    out->by_rule = true;
     out->page_max = when->where.len > 0 ? 1 : PAGES_MAX;
     out->query.where = when->where;
     out->query.filter = (struct store_query){

@@ -96,7 +96,8 @@ static void messages_come_as_they_are_and_prove_where_they_come_from(void **stat
     assert_int_equal(held[0]->seq, 0);
     assert_true(held[0]->envelope.id.len > 0 && held[0]->envelope.id.len <= 255);
     assert_true(bytes_is_printable(held[0]->envelope.id));
-    assert_false(held[0]->redelivered);
+    /* A position does not say what was given behind it. */
+    assert_int_equal(held[0]->redelivered, broker_subject.one_position);
     assert_int_equal(json_parse(held[0]->envelope.source, &source, NULL), STATUS_OK);
     assert_true(json_get(source, "kind", &kind) && json_string(kind, &held[0]->arena, &text));
     assert_bytes(text, broker_subject.kind);
@@ -126,7 +127,12 @@ static void they_come_in_order_and_never_more_than_asked_for(void **state) {
     close_consumer(broker);
 }
 
-/* Every other one, from behind: the rest stays, and comes again in another life, marked. */
+/* Every other one, or the first half where the server knows one position. */
+static bool is_gone(size_t number) {
+    return broker_subject.one_position ? number < MESSAGES / 2 : number % 2 == 1;
+}
+
+/* From behind: the rest stays, and comes again in another life, marked. */
 static void what_is_settled_is_gone_and_all_else_comes_again(void **state) {
     (void)state;
     struct store_held *held[MESSAGES];
@@ -137,7 +143,7 @@ static void what_is_settled_is_gone_and_all_else_comes_again(void **state) {
     assert_int_equal(broker_subject.left(), MESSAGES);
     for (size_t i = MESSAGES; i-- > 0;) {
         snprintf(ids[number_of(held[i])], sizeof ids[0], "%.*s", BYTES_ARG(held[i]->envelope.id));
-        if (number_of(held[i]) % 2)
+        if (is_gone(number_of(held[i])))
             settle(broker, held[i]);
         else
             store_held_free(held[i]); /* the engine is freed without settling */
@@ -147,7 +153,7 @@ static void what_is_settled_is_gone_and_all_else_comes_again(void **state) {
     broker = open_consumer("one");
     receive_all(broker, held, MESSAGES / 2);
     for (size_t i = 0; i < MESSAGES / 2; i++) {
-        assert_int_equal(number_of(held[i]) % 2, 0);
+        assert_false(is_gone(number_of(held[i])));
         assert_true(held[i]->redelivered);
         assert_bytes(held[i]->envelope.id, ids[number_of(held[i])]);
         settle(broker, held[i]);
@@ -252,6 +258,60 @@ static void what_waits_at_the_end_goes_free(void **state) {
     close_consumer(broker);
 }
 
+/* ---- looking ---- */
+
+/* One pass: the numbers in order, each with the id that its like had in `ids` ("": any). */
+static void look_through(size_t count, char ids[][256]) {
+    enum { AT_ONCE = 7 };
+    struct peek *peek = broker_subject.peek();
+    struct store_held *held[AT_ONCE];
+    struct err err = {STATUS_OK, ""};
+    size_t seen = 0, got = 0;
+    struct mono until = deadline();
+    for (;;) {
+        enum status status = peek->vtable->next(peek, held, AT_ONCE, &got, &err);
+        if (status == STATUS_TIMEOUT)
+            look_again(until, "the pass goes on");
+        else if (status != STATUS_OK)
+            fail_msg("%s", err.text);
+        else if (got == 0)
+            break;
+        for (size_t i = 0; status == STATUS_OK && i < got; i++) {
+            struct bytes id = held[i]->envelope.id;
+            assert_int_equal(number_of(held[i]), seen);
+            assert_int_equal(held[i]->seq, 0);
+            if (ids[seen][0])
+                assert_bytes(id, ids[seen]);
+            snprintf(ids[seen++], sizeof ids[0], "%.*s", BYTES_ARG(id));
+            store_held_free(held[i]);
+        }
+    }
+    assert_int_equal(seen, count);
+    peek->vtable->free(peek);
+}
+
+static void a_look_takes_nothing_and_knows_what_is_taken_afterwards(void **state) {
+    (void)state;
+    char ids[MESSAGES][256] = {""};
+    struct store_held *held[MESSAGES];
+    if (!broker_subject.peek)
+        return;
+    push_numbers(0, MESSAGES);
+    look_through(MESSAGES, ids);
+    look_through(MESSAGES, ids);
+    assert_int_equal(broker_subject.left(), MESSAGES);
+    struct broker *broker = open_consumer("one");
+    receive_all(broker, held, MESSAGES);
+    for (size_t i = 0; i < MESSAGES; i++) {
+        assert_bytes(held[i]->envelope.id, ids[number_of(held[i])]);
+        assert_true(held[i]->deliveries <= 1);
+        settle(broker, held[i]);
+    }
+    await_left(0);
+    close_consumer(broker);
+    look_through(0, ids);
+}
+
 static int next(void **state) {
     (void)state;
     broker_subject.next();
@@ -268,6 +328,7 @@ int main(void) {
         cmocka_unit_test_setup(nothing_comes_while_nothing_is_wanted, next),
         cmocka_unit_test_setup(a_server_that_dies_is_found_again, next),
         cmocka_unit_test_setup(what_waits_at_the_end_goes_free, next),
+        cmocka_unit_test_setup(a_look_takes_nothing_and_knows_what_is_taken_afterwards, next),
     };
     if (!broker_subject.start())
         return SKIPPED;

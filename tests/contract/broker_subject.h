@@ -4,9 +4,13 @@
 
 #include "port/broker.h"
 #include "port/clock.h"
+#include "port/peek.h"
 
 struct broker_subject {
     const char *kind; /* as its vtable and the source of its messages say */
+    /* It remembers how far it is, and nothing else: what is settled behind something that is not
+     * comes again in another life. */
+    bool one_position;
     /* A server that runs, with nothing in it. False: it is not installed here. */
     bool (*start)(void);
     void (*stop)(void);
@@ -15,6 +19,8 @@ struct broker_subject {
     /* A consumer, not listening yet; with the same instance it is the same one in another life. */
     struct broker *(*consumer)(const char *instance);
     void (*push)(struct bytes body);
+    /* A pass over what lies there, without taking. NULL: it cannot. */
+    struct peek *(*peek)(void);
     size_t (*left)(void); /* not settled yet, in the server's own view */
     /* The server dies, and comes back with what it had. NULL: it cannot. */
     void (*sever)(void);

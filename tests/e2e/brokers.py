@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from harness import ROOT, eventually, free_port
+from harness import IMPOUND, ROOT, eventually, free_port
 
 # Far more than a start takes, also with the machine busy.
 START_PATIENCE_S = 120
@@ -21,6 +21,17 @@ def parts(name):
     if not found:
         pytest.skip(f"{name} was not fetched (tools/fetch.sh)")
     return found[-1]
+
+
+def contract(name, **environment):
+    """tests/contract/broker_contract.c, on a node that runs."""
+    build = os.path.join(os.path.dirname(os.path.realpath(IMPOUND)), "..", "..")
+    program = os.path.join(build, "tests", "contract", f"test_broker_contract_{name}")
+    if not os.path.exists(program):
+        pytest.skip("the contract suite is not built")
+    done = subprocess.run([program], capture_output=True, text=True, check=False, timeout=300,
+                          env={**os.environ, **environment})
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def certificate(folder):
@@ -109,6 +120,24 @@ def rabbitmq_script(name):
     return found[-1]
 
 
+class RabbitChannel:
+    """A confirming channel on a connection of its own."""
+
+    def __init__(self, port):
+        import pika  # where RabbitMQ is not tested, it need not be there
+        self.connection = pika.BlockingConnection(pika.ConnectionParameters(
+            "127.0.0.1", port, socket_timeout=30, blocked_connection_timeout=30))
+
+    def __enter__(self):
+        channel = self.connection.channel()
+        channel.confirm_delivery()
+        return channel
+
+    def __exit__(self, *_):
+        if self.connection.is_open:
+            self.connection.close()
+
+
 class Rabbit(Process):
     """A RabbitMQ node with its own epmd, guest:guest, no plugins; also behind TLS (`tls_port`, `ca_file`)."""
 
@@ -167,6 +196,9 @@ class Rabbit(Process):
                     [{{messages, Count}}] = rabbit_amqqueue:info(Queue, [messages]),
                     Count
             end."""))
+
+    def channel(self):
+        return RabbitChannel(self.port)
 
     def url(self, query, user="guest:guest", vhost=""):
         return f"amqp://{user}@127.0.0.1:{self.port}/{vhost}?{query}"

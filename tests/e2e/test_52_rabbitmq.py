@@ -3,14 +3,13 @@ import decimal
 import json
 import logging
 import os
-import subprocess
 import sys
 
 import pytest
 
 import scenes
-from brokers import Rabbit
-from harness import IMPOUND, eventually, impound, scaled
+from brokers import Rabbit, contract
+from harness import eventually, impound, scaled
 
 pika = pytest.importorskip("pika")
 logging.getLogger("pika").setLevel(logging.CRITICAL)  # what it cannot reach, it tells at length
@@ -40,7 +39,7 @@ class Lane:
             channel.queue_declare(self.name, durable=True, arguments={"x-queue-type": kind})
 
     def channel(self):
-        return Channel(self.rabbit.port)
+        return self.rabbit.channel()
 
     def send(self, body, exchange="", **properties):
         with self.channel() as channel:
@@ -62,30 +61,9 @@ class Lane:
             return (method, properties, body) if method else None
 
 
-class Channel:
-    """A confirming channel on a connection of its own."""
-
-    def __init__(self, port):
-        self.connection = pika.BlockingConnection(pika.ConnectionParameters(
-            "127.0.0.1", port, socket_timeout=30, blocked_connection_timeout=30))
-
-    def __enter__(self):
-        channel = self.connection.channel()
-        channel.confirm_delivery()
-        return channel
-
-    def __exit__(self, *_):
-        if self.connection.is_open:
-            self.connection.close()
-
-
 @pytest.mark.parametrize("kind", TYPES)
 def test_the_contract_of_every_broker(rabbit, kind, tmp_path):
     """tests/contract/broker_contract.c, on this node."""
-    build = os.path.join(os.path.dirname(os.path.realpath(IMPOUND)), "..", "..")
-    program = os.path.join(build, "tests", "contract", "test_broker_contract_rabbit")
-    if not os.path.exists(program):
-        pytest.skip("the contract suite is not built")
     left = tmp_path / "left"
     left.write_text(f"""#!{sys.executable}
 import os, sys
@@ -97,9 +75,7 @@ node.folder, node.environment = {rabbit.folder!r}, {rabbit.environment!r}
 print(node.messages(sys.argv[1]))
 """)
     left.chmod(0o755)
-    done = subprocess.run([program], capture_output=True, text=True, check=False, timeout=300, env={
-        **os.environ, "RABBIT_PORT": str(rabbit.port), "RABBIT_QUEUE_TYPE": kind, "RABBIT_LEFT": str(left)})
-    assert done.returncode == 0, done.stdout + done.stderr
+    contract("rabbit", RABBIT_PORT=str(rabbit.port), RABBIT_QUEUE_TYPE=kind, RABBIT_LEFT=str(left))
 
 
 @pytest.mark.parametrize("kind", TYPES)
@@ -112,8 +88,7 @@ def test_a_bug_is_parked_a_slow_service_is_retried_and_the_rest_flows(serve, rab
 
 
 def test_of_many_exactly_the_poison_ones_are_dead(serve, handler, rabbit):
-    total = scaled(20000)
-    scenes.one_bad_in_many(serve, handler, Lane(rabbit), total, 8000 if total > 8000 else 1000)
+    scenes.one_bad_in_many(serve, handler, Lane(rabbit))
 
 
 @pytest.mark.parametrize("kind", TYPES)

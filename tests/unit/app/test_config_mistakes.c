@@ -43,7 +43,30 @@ static const struct mistake_case file_cases[] = {
     {TOP("^queue: 1"), "unknown key \"queue\" in the top level. Did you mean \"queues\"?"},
     {TOP("store: sqlite:a\n^store: sqlite:b"),
      "duplicate key \"store\": it stands already at line 1"},
-    {TOP("^adopt: [{name: legacy}]"), "adopt is not in this version"},
+    {TOP("adopt: ^3"), "adopt: expected a list of at most 100 entries such as {name: legacy, "
+                       "source: URL}, got \"3\""},
+    {TOP("adopt: [^{name: legacy}]"), "adopt[0] has no source"},
+#ifdef IMPOUND_REDIS
+    {TOP("adopt: [^{source: \"redis://h/0?list=a\"}]"), "adopt[0] has no name"},
+    {TOP("adopt: [{name: ^a/b, source: \"redis://h/0?list=a\"}]"),
+     "the name of a place in adopt " NAMES "\"a/b\""},
+    {TOP("adopt: [{name: a, source: ^builtin}]"),
+     "source: expected a URL such as amqp://127.0.0.1/?queue=orders-dlq, got \"builtin\""},
+    {TOP("adopt: [{name: a, source: ^\"sqs://eu/orders\"}]"),
+     "source sqs:// is not in this version"},
+    {TOP("adopt: [{name: a, source: \"redis://h/0?list=a\", queue: ^\"a\\tb\"}]"),
+     "queue: expected the name of a queue, at most 200 bytes, got \"a b\""},
+    {TOP("adopt: [{name: a, source: \"redis://h/0?list=a\", mode: ^steal}]"),
+     "mode: expected peek or take, got \"steal\""},
+    {TOP("adopt:\n- {name: a, source: \"redis://h/0?list=a\"}\n"
+         "- ^{name: a, source: \"redis://h/0?list=b\"}"),
+     "a second entry named \"a\" in adopt"},
+    {TOP("adopt: [{name: a, ^queues: b, source: \"redis://h/0?list=a\"}]"),
+     "unknown key \"queues\" in adopt[0] of the top level. Did you mean \"queue\"?"},
+    {TOP("adopt: [{name: a, source: \"redis://h/0?list=a\"}]\n"
+         "dlqs: {a.dlq: {on_full: ^spill}}"),
+     "on_full: spill needs an archive for DLQ \"a.dlq\", such as archive: \"file:archive/\""},
+#endif
     {TOP("alerts: {to: [{name: pager, pagerduty: ^\"${NOT_SET}\"}]}"),
      "pagerduty: the environment has no ${NOT_SET}; set it, or write \"$${\" for a plain \"${\""},
     {TOP("alerts: {to: [^{name: chat}]}"),
@@ -142,7 +165,7 @@ static const struct mistake_case queue_cases[] = {
 #ifdef IMPOUND_REDIS
     {Q("source: ^\"redis://h/0?lst=q\""),
      "source: this URL is not right: unknown parameter \"lst\": "
-     "there are list, stream, group, idle, ca"},
+     "there are list, stream, zset, asynq, group, idle, ca"},
 #endif
 #ifndef IMPOUND_NATS
     {Q("source: ^nats://h?stream=S"), "source nats:// is not in this build, which has no libnats"},
@@ -399,6 +422,8 @@ static const struct mistake_case dlq_cases[] = {
      "stop_after: only with replay and compensate"},
     {Q("dlq: {triage: [{do: replay, to: ^[q, r]}]}"), "to: expected one queue, got a list"},
     {Q("dlq: {triage: ^[{do: replay, to: r}]}"), "triage[0]: there is no queue \"r\""},
+    {Q("dlq: {triage: ^[{do: replay, to: origin}]}"),
+     "triage[0]: letters of queue \"q\" have no other origin: its source is builtin"},
     {Q("dlq: {triage: ^[{do: replay}, {do: escalate, to: pager}]}"),
      "triage[1]: there is no receiver \"pager\" in alerts"},
     {Q("dlq: {triage: ^[{do: archive, when: {age: 1d}}]}"),
@@ -423,7 +448,7 @@ static const struct mistake_case dlq_cases[] = {
     {TOP("dlqs: {q.dlq: {^route: {a: b}}}"),
      "unknown key \"route\" in DLQ \"q.dlq\": expected cap, on_full, owner, archive, max_replays, "
      "mirror, fresh, retention or triage"},
-    {TOP("dlqs: {^other.dlq: {cap: 3}}"), "no queue sends to DLQ \"other.dlq\""},
+    {TOP("dlqs: {^other.dlq: {cap: 3}}"), "neither a queue nor adopt sends to DLQ \"other.dlq\""},
     {TOP("dlqs: {q.dlq: {on_full: ^spill}}"),
      "on_full: spill needs an archive for DLQ \"q.dlq\", such as archive: \"file:archive/\""},
     {"queues:\n"

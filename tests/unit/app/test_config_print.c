@@ -26,6 +26,12 @@ static const char *const configs[] = {
     "queues: {q: {handler: {http: \"http://h\"}}}",
     "queues: {q: {handler: lease}, r: {handler: {lease: {}, reply: {store: 1h}}, concurrency: 3}}",
     "queues: {q: {handler: callback}}",
+#ifdef IMPOUND_REDIS
+    "adopt: [{name: legacy, source: \"redis://h/0?list=${HOME}\"}]",
+    "queues: {q: {handler: lease}}\n"
+    "adopt: [{name: \"off\", source: \"redis://h/0?list=a\", mode: take, dlq: q.dlq, queue: a b}]\n"
+    "dlqs: {q.dlq: {owner: me}}",
+#endif
     "queues: {\"off\": {handler: {exec: [\"./a b\", \"null\", \"\\\"x\\\"\\n\", \"3\", é]}}}",
     "server: {listen: \"[::1]:0\", auth: none, max_body: 1000, drain: 90s, jq_timeout: 50ms}\n"
     "store: sqlite:sub/i.db\n"
@@ -214,6 +220,10 @@ static void what_needs_a_restart_is_told(void **state) {
          "queues.q.handler changed: restart to apply\n"},
         {SMALL("", "q: {handler: {http: \"http://h\", reply: {store: 1h}}}"),
          "queues.q.handler changed: restart to apply\n"},
+#ifdef IMPOUND_REDIS
+        {SMALL("adopt: [{name: a, source: \"redis://h/0?list=a\"}]\n", "q: {" HTTP("http://h") "}"),
+         "adopt changed: restart to apply\n"},
+#endif
         {SMALL("", "r: {" HTTP("http://h") "}"), "queues.q was removed: restart to apply\n"
                                                  "queues.r was added: restart to apply\n"},
     };

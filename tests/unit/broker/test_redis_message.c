@@ -28,6 +28,21 @@ static void an_element_is_a_body_and_its_json_may_have_the_id(void **state) {
     }
 }
 
+static void a_member_of_a_set_says_which_set(void **state) {
+    (void)state;
+    struct store_held *job =
+        redis_message_of_member("zset", BYTES("dead"), BYTES("tag"), BYTES("{\"id\":\"j-1\"}"));
+    struct store_held *task =
+        redis_message_of_member("asynq", BYTES("mail"), BYTES("t-1"), (struct bytes){"\0\xff", 2});
+    assert_bytes(job->envelope.id, "j-1");
+    assert_bytes(job->envelope.source, "{\"kind\":\"redis\",\"zset\":\"dead\"}");
+    assert_bytes(task->envelope.id, "t-1");
+    assert_bytes(task->envelope.source, "{\"kind\":\"redis\",\"asynq\":\"mail\"}");
+    assert_true(bytes_eq(task->body, (struct bytes){"\0\xff", 2}));
+    store_held_free(job);
+    store_held_free(task);
+}
+
 static void an_id_that_is_too_long_is_none(void **state) {
     (void)state;
     struct buf element;
@@ -66,7 +81,7 @@ static void fields_beside_a_body_are_key_type_and_headers(void **state) {
     assert_bytes(envelope->headers[1].value, "t2");
     assert_int_equal(envelope->created_at.ms, 1700000000123);
     assert_bytes(envelope->source, "{\"kind\":\"redis\",\"stream\":\"orders\",\"group\":\"g\","
-                                   "\"entry\":\"1700000000123-7\"}");
+                                   "\"entry\":\"1700000000123-7\",\"content_type\":true}");
     store_held_free(held);
 }
 
@@ -77,6 +92,10 @@ static void without_a_body_one_field_is_it_and_several_are_an_object(void **stat
     struct store_held *one = entry(fields, 1), *two = entry(fields, 2);
     assert_bytes(one->body, "plain");
     assert_null(one->envelope.key.ptr);
+    assert_bytes(one->envelope.source, "{\"kind\":\"redis\",\"stream\":\"orders\",\"group\":\"g\","
+                                       "\"entry\":\"1700000000123-7\",\"field\":\"key\"}");
+    assert_bytes(two->envelope.source, "{\"kind\":\"redis\",\"stream\":\"orders\",\"group\":\"g\","
+                                       "\"entry\":\"1700000000123-7\",\"fields\":true}");
     assert_bytes(two->body, "{\"key\":\"plain\",\"b\\\"\":\"2\"}");
     assert_bytes(two->envelope.content_type, "application/json");
     assert_int_equal(two->envelope.header_count, 0);
@@ -113,6 +132,7 @@ static void a_letter_in_a_list_has_its_reason_beside_its_members(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_element_is_a_body_and_its_json_may_have_the_id),
+        cmocka_unit_test(a_member_of_a_set_says_which_set),
         cmocka_unit_test(an_id_that_is_too_long_is_none),
         cmocka_unit_test(fields_beside_a_body_are_key_type_and_headers),
         cmocka_unit_test(without_a_body_one_field_is_it_and_several_are_an_object),

@@ -54,6 +54,29 @@ static struct envelope live(void) {
                              .created_at = {1000}};
 }
 
+static void keys_and_headers_that_are_no_text_are_base64(void **state) {
+    static const struct rule_header headers[] = {{{"n", 1}, {"\0\0\0\x03", 4}},
+                                                 {{"n", 1}, {"\0\0\0\x04", 4}},
+                                                 {{"t", 1}, {"a\tb\n", 4}},
+                                                 {{"x", 1}, {"\xff", 1}},
+                                                 {{"e", 1}, {NULL, 0}}};
+    struct envelope envelope = live(), back;
+    envelope.key = (struct bytes){"k\xff", 2};
+    envelope.headers = headers;
+    envelope.header_count = sizeof headers / sizeof *headers;
+    struct bytes text = encode(*state, &envelope, ENVELOPE_ROW, BYTES_NONE);
+    struct bytes shown =
+        BYTES("\"key\":{\"base64\":\"a/8=\"},\"headers\":{\"n\":{\"base64\":\"AAAAAw==\"},\"n\":"
+              "{\"base64\":\"AAAABA==\"},\"t\":\"a\\tb\\n\",\"x\":{\"base64\":\"/w==\"},"
+              "\"e\":\"\"}");
+    assert_true(bytes_find(text, shown) < text.len);
+    assert_int_equal(decode(*state, text, &back), STATUS_OK);
+    assert_true(bytes_eq(back.key, envelope.key));
+    assert_int_equal(back.header_count, envelope.header_count);
+    for (size_t i = 0; i < back.header_count; i++)
+        assert_true(bytes_eq(back.headers[i].value, headers[i].value));
+}
+
 static void a_live_message_reads_as_the_contract_says(void **state) {
     struct envelope envelope = live();
     assert_bytes(
@@ -299,6 +322,10 @@ static void damaged_text_is_corrupt(void **state) {
         "{" SOUND ",\"history\":[{\"verdict\":\"maybe\"}]}",
         "{" SOUND ",\"failure\":{\"fingerprint\":\"xyz\"}}",
         MESSAGE("\"headers\":{\"a\":1}"),
+        MESSAGE("\"headers\":{\"a\":{}}"),
+        MESSAGE("\"headers\":{\"a\":{\"base64\":1}}"),
+        MESSAGE("\"headers\":{\"a\":{\"base64\":\"*\"}}"),
+        MESSAGE("\"key\":{\"base64\":null}"),
         MESSAGE("\"content_hash\":\"md5:1\""),
         MESSAGE("\"size\":-1"),
     };
@@ -392,6 +419,7 @@ static void a_failure_is_copied_clipped_and_fingerprinted(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        FRESH(keys_and_headers_that_are_no_text_are_base64),
         FRESH(a_live_message_reads_as_the_contract_says),
         FRESH(a_letter_reads_as_the_contract_says),
         FRESH(a_row_has_no_body_stack_or_history),

@@ -29,6 +29,15 @@ static struct bytes maybe_text(struct arena *arena, struct rng *rng) {
     return rng_below(rng, 3) ? some_text(arena, rng) : BYTES_NONE;
 }
 
+/* What brokers keep as keys and headers need not be text. */
+static struct bytes some_bytes(struct arena *arena, struct rng *rng) {
+    char bytes[12];
+    size_t len = rng_below(rng, sizeof bytes);
+    for (size_t i = 0; i < len; i++)
+        bytes[i] = (char)rng_below(rng, 256);
+    return rng_below(rng, 2) ? some_text(arena, rng) : arena_dup(arena, (struct bytes){bytes, len});
+}
+
 static struct wall some_time(struct rng *rng) {
     return rng_below(rng, 3) ? (struct wall){(int64_t)(1 + rng_below(rng, 4102444800000u))}
                              : WALL_NEVER;
@@ -46,7 +55,7 @@ static void some_headers(struct arena *arena, struct rng *rng, struct envelope *
     size_t count = rng_below(rng, 5);
     struct rule_header *headers = arena_alloc(arena, (count + 1) * sizeof *headers);
     for (size_t i = 0; i < count; i++)
-        headers[i] = (struct rule_header){some_text(arena, rng), some_text(arena, rng)};
+        headers[i] = (struct rule_header){some_text(arena, rng), some_bytes(arena, rng)};
     envelope->headers = headers;
     envelope->header_count = count;
 }
@@ -81,6 +90,8 @@ static struct envelope some_envelope(struct arena *arena, struct rng *rng) {
                              &e.owner,     &e.rule,     &e.blocked_by, &e.content_type};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         *texts[i] = maybe_text(arena, rng);
+    if (e.key.ptr)
+        e.key = some_bytes(arena, rng);
     struct wall *times[] = {&e.created_at,      &e.first_attempt_at, &e.first_failure_at,
                             &e.last_failure_at, &e.dead_at,          &e.resolved_at,
                             &e.escalated_at,    &e.next_attempt_at};

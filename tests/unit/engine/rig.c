@@ -89,6 +89,11 @@ static void add_queue(struct rig *rig, size_t i) {
     assert_int_equal(engine_add(rig->engine, &options, NULL), STATUS_OK);
 }
 
+static struct sink *origin_of(void *arg, const struct envelope *letter) {
+    assert_true(letter->to_origin);
+    return ((struct rig *)arg)->origin;
+}
+
 void rig_open(struct rig *rig) {
     struct err err = {STATUS_OK, ""};
     struct engine_options options = {
@@ -103,6 +108,8 @@ void rig_open(struct rig *rig) {
         .version = BYTES("1.2.3"),
         .event = on_event,
         .event_arg = rig,
+        .origin = origin_of,
+        .origin_arg = rig,
     };
     rig->engine = engine_new(&options);
     for (size_t i = 0; i < rig->options.queues; i++)

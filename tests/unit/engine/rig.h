@@ -81,6 +81,7 @@ struct rig {
     struct engine_handler handler_list[RIG_HANDLERS];
     struct engine_mirror mirrors[2]; /* of all queues */
     size_t mirror_count;
+    struct sink *origin; /* of all letters; NULL: nothing leads there */
     struct rig_broker *brokers;
     struct fake_server *server; /* of "q"; it outlives its engines */
 

@@ -289,6 +289,19 @@ static void every_cause_says_what_to_do(void **state) {
     }
 }
 
+static void what_its_broker_has_says_so(void **state) {
+    (void)state;
+    struct envelope envelope = {.id = BYTES("m"),
+                                .letter_id = BYTES("l"),
+                                .queue = BYTES("q:main"),
+                                .state = STATE_PENDING_REVIEW,
+                                .cause = CAUSE_ADOPTED,
+                                .read_only = true};
+    struct bytes summary = text_of(explained(&envelope, NULL), "summary");
+    assert_has(summary, "It is read-only: its broker still has it");
+    assert_has(summary, "Queue q:main is not configured.");
+}
+
 static void a_status_stands_once_and_a_halt_says_what_starts_it_again(void **state) {
     (void)state;
     struct envelope_note note = {.attempt = 1, .verdict = VERDICT_HALT};
@@ -392,6 +405,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_queue_that_is_gone_is_named, start, end),
         cmocka_unit_test_setup_teardown(a_lease_that_ran_out_is_told, start, end),
         cmocka_unit_test_setup_teardown(every_cause_says_what_to_do, start, end),
+        cmocka_unit_test_setup_teardown(what_its_broker_has_says_so, start, end),
         cmocka_unit_test_setup_teardown(a_status_stands_once_and_a_halt_says_what_starts_it_again,
                                         start, end),
         cmocka_unit_test_setup_teardown(what_is_alive_or_settled_needs_nobody, start, end),

@@ -19,6 +19,8 @@ static uint32_t queue_number;
 /* What the world is like. */
 static struct replay_queue orders;
 static struct replay_dlq dlq;
+static bool leads_nowhere;          /* no letter can go to its origin */
+static unsigned served;             /* how often somebody asked for that */
 static uint64_t handled, dies_from; /* letters handled so far; from this one on they die */
 static uint32_t seconds[SECONDS_MAX];
 static uint8_t times_sent[INCIDENT];
@@ -40,6 +42,22 @@ static void dlq_says(void *arg, struct bytes name, struct replay_dlq *out) {
     (void)arg;
     (void)name;
     *out = dlq;
+}
+
+static enum status origin_of(void *arg, const struct envelope *letter, char out[REPLAY_ORIGIN_SIZE],
+                             struct err *trouble) {
+    (void)arg;
+    if (leads_nowhere)
+        return err_set(trouble, STATUS_INVALID, "letter %.*s came from nowhere",
+                       BYTES_ARG(letter->letter_id));
+    snprintf(out, REPLAY_ORIGIN_SIZE, "kafka topic %.*s", BYTES_ARG(letter->queue));
+    return STATUS_OK;
+}
+
+static void serve(void *arg, struct bytes queue) {
+    (void)arg;
+    assert_bytes(queue, "orders");
+    served++;
 }
 
 /* ---- the store and the engine ---- */
@@ -86,6 +104,8 @@ static void handle(struct store_held *held) {
     struct envelope *envelope = &held->envelope;
     note_second(envelope->letter_id);
     bool dies = ++handled > dies_from;
+    if (dies)
+        envelope->dead_at = now.wall;
     envelope->state = dies ? STATE_PENDING_REVIEW : STATE_RESOLVED;
     envelope->next_attempt_at = WALL_NEVER;
     envelope->resolution = dies ? RESOLUTION_NONE : RESOLUTION_REPLAYED;
@@ -109,7 +129,8 @@ static void engine_turn(void) {
 /* ---- driving ---- */
 
 static void open_replays(void) {
-    struct replay_around around = {.queue = queue_is, .dlq = dlq_says};
+    struct replay_around around = {
+        .queue = queue_is, .dlq = dlq_says, .origin = origin_of, .serve = serve};
     replays = replays_new(&triage, &around);
     assert_int_equal(replays_recover(replays, &err), STATUS_OK);
 }
@@ -120,6 +141,8 @@ static int start(void **state) {
     began = now.wall;
     handled = 0;
     dies_from = UINT64_MAX;
+    leads_nowhere = false;
+    served = 0;
     memset(seconds, 0, sizeof seconds);
     memset(times_sent, 0, sizeof times_sent);
     orders = (struct replay_queue){.max_lag = 1000, .concurrency = 32};
@@ -468,6 +491,185 @@ static void a_second_replay_of_a_letter_names_the_first(void **state) {
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)
 
+/* ---- to their origin ---- */
+
+/* A letter that is resolved comes back from its origin, and dies. */
+static void come_back_dead(unsigned number) {
+    char id[32];
+    struct store_held *held;
+    snprintf(id, sizeof id, "l-%u", number);
+    assert_int_equal(store->vtable->get(store, BYTES("orders"), bytes_of(id), &held, &err),
+                     STATUS_OK);
+    assert_int_equal(held->envelope.state, STATE_RESOLVED);
+    held->envelope.state = STATE_PENDING_REVIEW;
+    held->envelope.dead_at = now.wall;
+    held->envelope.to_origin = false;
+    submit((struct store_op){.kind = STORE_UPDATE,
+                             .queue = queue_number,
+                             .seq = held->seq,
+                             .envelope = &held->envelope});
+    replays_heard(replays, &held->envelope);
+    store_held_free(held);
+}
+
+static struct replay_order order_to_origin(unsigned count) {
+    struct replay_order order = order_of(count);
+    order.to = BYTES("origin");
+    return order;
+}
+
+static void a_plan_says_where_letters_came_from(void **state) {
+    (void)state;
+    struct replay_order order = order_to_origin(3);
+    struct json plan, rows;
+    struct buf out;
+    buf_init_heap(&out, TEXT_MAX);
+    assert_int_equal(replays_plan(replays, &order, &out, &err), STATUS_OK);
+    assert_int_equal(json_parse(buf_view(&out), &plan, NULL), STATUS_OK);
+    assert_true(json_get(plan, "destinations", &rows));
+    struct json_walk walk = json_walk(rows);
+    assert_true(json_step(&walk));
+    assert_bytes(text_at(walk.value, "origin"), "kafka topic orders");
+    assert_int_equal(number_at(walk.value, "count"), 3);
+    assert_false(json_step(&walk));
+    buf_free(&out);
+}
+
+static void letters_that_cannot_go_there_are_refused_before_anything_is_sent(void **state) {
+    (void)state;
+    struct replay_order order = order_to_origin(3);
+    char id[UUID_TEXT_SIZE];
+    struct buf out;
+    leads_nowhere = true;
+    buf_init_heap(&out, TEXT_MAX);
+    assert_int_equal(replays_plan(replays, &order, &out, &err), STATUS_INVALID);
+    assert_non_null(strstr(err.text, "came from nowhere"));
+    assert_int_equal(replays_start(replays, &order, id, &err), STATUS_INVALID);
+    run_for(3000);
+    assert_int_equal(handled, 0);
+    buf_free(&out);
+}
+
+static void a_letter_of_no_queue_is_refused_and_told_of_its_origin(void **state) {
+    (void)state;
+    struct replay_order order;
+    char id[UUID_TEXT_SIZE];
+    struct envelope envelope = {.id = BYTES("m-0"),
+                                .letter_id = BYTES("l-0"),
+                                .queue = BYTES("elsewhere"),
+                                .dlq = BYTES("legacy.dlq"),
+                                .state = STATE_PENDING_REVIEW};
+    submit((struct store_op){.kind = STORE_PUT,
+                             .queue = store->vtable->queue_number(store, BYTES("elsewhere")),
+                             .envelope = &envelope,
+                             .body = BYTES("{}")});
+    choose_ids(&order, 1);
+    assert_int_equal(replays_start(replays, &order, id, &err), STATUS_INVALID);
+    assert_non_null(strstr(err.text, "queue \"elsewhere\", which is not in the configuration"));
+    assert_non_null(strstr(err.text, "to: \"origin\""));
+}
+
+static void letters_go_with_their_mark_and_their_round_waits(void **state) {
+    (void)state;
+    struct replay_order order = order_to_origin(1);
+    char id[UUID_TEXT_SIZE];
+    struct store_held *held;
+    begin(&order, id);
+    replays_step(replays, now);
+    replays_step(replays, now);
+    assert_int_equal(store->vtable->get(store, BYTES("orders"), BYTES("l-0"), &held, &err),
+                     STATUS_OK);
+    assert_int_equal(held->envelope.state, STATE_REPLAYING);
+    assert_true(held->envelope.to_origin);
+    assert_int_equal(held->envelope.replays, 1);
+    store_held_free(held);
+    assert_int_equal(served, 1);
+    assert_bytes(text_at(run_to_end(id), "state"), "done");
+    assert_bytes(text_at(shown(id), "to"), "origin");
+}
+
+static void it_waits_while_the_source_is_away(void **state) {
+    (void)state;
+    char id[UUID_TEXT_SIZE];
+    struct replay_order order = order_to_origin(200);
+    snprintf(orders.cut_off, sizeof orders.cut_off, "the source of queue orders is away");
+    begin(&order, id);
+    run_for(5000);
+    assert_bytes(text_at(shown(id), "state"), "waiting");
+    assert_bytes(text_at(shown(id), "why"), "the source of queue orders is away");
+    orders.cut_off[0] = '\0';
+    assert_bytes(text_at(run_to_end(id), "state"), "done");
+}
+
+static void letters_that_come_back_dead_stop_it(void **state) {
+    (void)state;
+    char id[UUID_TEXT_SIZE];
+    struct replay_order order = order_to_origin(1000);
+    begin(&order, id);
+    while (handled < 50)
+        step();
+    for (unsigned i = 20; i < 30; i++)
+        come_back_dead(i);
+    struct json replay = run_to_end(id);
+    assert_bytes(text_at(replay, "state"), "aborted");
+    assert_true(bytes_starts(text_at(replay, "why"), BYTES("letters come back: 10 of the ")));
+    assert_int_equal(number_at(replay, "failed"), 10);
+    assert_int_equal(number_at(replay, "resolved"), number_at(replay, "sent") - 10);
+    assert_true(handled < 1000);
+}
+
+static void one_that_comes_back_dead_in_the_canary_stops_it(void **state) {
+    (void)state;
+    char id[UUID_TEXT_SIZE];
+    struct replay_order order = order_to_origin(100);
+    order.canary[0] = 5;
+    order.canary_count = 1;
+    begin(&order, id);
+    while (handled < 5)
+        step();
+    come_back_dead(0);
+    struct json replay = run_to_end(id);
+    assert_bytes(text_at(replay, "state"), "aborted");
+    assert_int_equal(number_at(replay, "sent"), 5);
+}
+
+static void one_that_comes_back_late_stops_nothing(void **state) {
+    (void)state;
+    char id[UUID_TEXT_SIZE];
+    struct replay_order order = order_to_origin(400);
+    order.rate.value = 5;
+    begin(&order, id);
+    while (handled < 30)
+        step();
+    run_for(40000);
+    for (unsigned i = 15; i < 25; i++)
+        come_back_dead(i);
+    struct json replay = run_to_end(id);
+    assert_bytes(text_at(replay, "state"), "done");
+    assert_int_equal(number_at(replay, "resolved"), 400);
+}
+
+static void a_new_life_sees_to_letters_on_their_way_there(void **state) {
+    (void)state;
+    struct replay_order order = order_to_origin(30);
+    char id[UUID_TEXT_SIZE];
+    begin(&order, id);
+    while (number_at(shown(id), "sent") < 5) {
+        replays_step(replays, now);
+        if (number_at(shown(id), "sent") < 5)
+            engine_turn();
+        now.mono.ms += 20;
+        now.wall.ms += 20;
+    }
+    replays_free(replays);
+    served = 0;
+    open_replays();
+    assert_true(served > 0);
+    assert_int_equal(number_at(run_to_end(id), "resolved"), 30);
+    for (size_t i = 0; i < 30; i++)
+        assert_int_equal(times_sent[i], 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(an_incident_is_replayed_at_its_rate_and_in_no_second_faster),
@@ -483,6 +685,15 @@ int main(void) {
         TEST(letters_that_were_replayed_too_often_are_escalated),
         TEST(a_letter_that_somebody_decides_meanwhile_is_skipped),
         TEST(a_second_replay_of_a_letter_names_the_first),
+        TEST(a_plan_says_where_letters_came_from),
+        TEST(letters_that_cannot_go_there_are_refused_before_anything_is_sent),
+        TEST(a_letter_of_no_queue_is_refused_and_told_of_its_origin),
+        TEST(letters_go_with_their_mark_and_their_round_waits),
+        TEST(it_waits_while_the_source_is_away),
+        TEST(letters_that_come_back_dead_stop_it),
+        TEST(one_that_comes_back_dead_in_the_canary_stops_it),
+        TEST(one_that_comes_back_late_stops_nothing),
+        TEST(a_new_life_sees_to_letters_on_their_way_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

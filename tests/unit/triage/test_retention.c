@@ -50,7 +50,7 @@ static int end(void **state) {
     return 0;
 }
 
-static void put_letter(const char *id, enum state as, int64_t days_ago) {
+static void put_letter_with(const char *id, enum state as, int64_t days_ago, bool read_only) {
     struct wall then = {now.wall.ms - days_ago * DAY_MS};
     struct envelope envelope = {.id = bytes_of(id),
                                 .letter_id = bytes_of(id),
@@ -63,6 +63,7 @@ static void put_letter(const char *id, enum state as, int64_t days_ago) {
                                 .retry_after_ms = -1,
                                 .created_at = then,
                                 .dead_at = then,
+                                .read_only = read_only,
                                 .edited = true};
     struct store_op ops[] = {
         {.kind = STORE_PUT,
@@ -72,6 +73,10 @@ static void put_letter(const char *id, enum state as, int64_t days_ago) {
         {.kind = STORE_KEEP,
          .keep = {.space = SPACE_ORIGINAL, .name = bytes_of(id), .value = BYTES("{\"first\":1}")}}};
     assert_int_equal(triage_commit(&triage, ops, 2, &err), STATUS_OK);
+}
+
+static void put_letter(const char *id, enum state as, int64_t days_ago) {
+    put_letter_with(id, as, days_ago, false);
 }
 
 static enum status sweep(uint64_t *gone) {
@@ -122,6 +127,17 @@ static void what_is_due_leaves_and_nothing_else(void **state) {
     assert_true(says(archives(), "\"dlq\":\"orders.dlq\",\"letters\":1"));
     assert_int_equal(sweep(&gone), STATUS_OK);
     assert_int_equal(gone, 0);
+}
+
+static void what_its_broker_has_is_not_touched(void **state) {
+    (void)state;
+    uint64_t gone;
+    rule.keep_ms[RETENTION_UNRESOLVED] = DAY_MS;
+    put_letter_with("peeked", STATE_PENDING_REVIEW, 200, true);
+    put_letter("open", STATE_PENDING_REVIEW, 200);
+    assert_int_equal(sweep(&gone), STATUS_OK);
+    assert_int_equal(gone, 1);
+    assert_int_equal(store->vtable->dlq_depth(store, BYTES("orders.dlq")), 1);
 }
 
 static void what_cannot_be_archived_stays(void **state) {
@@ -193,6 +209,7 @@ static int remove_all(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_due_leaves_and_nothing_else, start, end),
+        cmocka_unit_test_setup_teardown(what_its_broker_has_is_not_touched, start, end),
         cmocka_unit_test_setup_teardown(what_cannot_be_archived_stays, start, end),
         cmocka_unit_test_setup_teardown(without_an_archive_what_was_decided_is_deleted_and_audited,
                                         start, end),

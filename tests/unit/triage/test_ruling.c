@@ -30,6 +30,8 @@ static void assert_durable(struct store_commit *commit, enum status status) {
     assert_int_equal(status, STATUS_OK);
 }
 
+static bool read_only; /* the letters that are put */
+
 static void put_letter(unsigned number, enum state state) {
     char id[32], letter_id[32];
     snprintf(id, sizeof id, "m-%u", number);
@@ -43,6 +45,8 @@ static void put_letter(unsigned number, enum state state) {
                                 .content_type = BYTES("application/json"),
                                 .source = BYTES("{\"kind\":\"builtin\"}"),
                                 .retry_after_ms = -1,
+                                .read_only = read_only,
+                                .context = BYTES("{\"adopted\":{\"from\":\"legacy\"}}"),
                                 .replay = state == STATE_REPLAYING ? BYTES("r-1") : BYTES_NONE,
                                 .created_at = {1763182181000},
                                 .dead_at = {1763182181000 + number}};
@@ -126,6 +130,27 @@ static void a_dry_run_counts_alike_and_leaves_no_trace(void **state) {
     assert_int_equal(result.changed, 10);
     assert_int_equal(store->vtable->dlq_depth(store, BYTES("orders.dlq")), 10);
     assert_int_equal(audit_entries(), 0);
+}
+
+static void nobody_decides_about_what_its_broker_has(void **state) {
+    (void)state;
+    struct ruling_result result;
+    struct store_held *held = NULL;
+    read_only = true;
+    put_letter(1, STATE_PENDING_REVIEW);
+    read_only = false;
+    struct ruling ruling = ruling_of(RULING_RESOLVE, NULL);
+    assert_int_equal(ruling_one(&triage, &ruling, BYTES_NONE, BYTES("l-1"), &held, &err),
+                     STATUS_CONFLICT);
+    assert_non_null(strstr(err.text, "mode: take for \"legacy\""));
+    assert_int_equal(ruling_many(&triage, &ruling, &arena, &result, &err), STATUS_CONFLICT);
+    assert_non_null(strstr(err.text, "read-only"));
+    put_letter(2, STATE_PENDING_REVIEW);
+    assert_int_equal(ruling_many(&triage, &ruling, &arena, &result, &err), STATUS_OK);
+    assert_int_equal(result.changed, 1);
+    assert_int_equal(result.walked.read_only, 1);
+    assert_int_equal(store->vtable->dlq_depth(store, BYTES("orders.dlq")), 1);
+    assert_int_equal(audit_entries(), 1);
 }
 
 static void what_is_being_replayed_is_left_alone(void **state) {
@@ -249,9 +274,12 @@ static void diagnostic_headers_are_told_from_others(void **state) {
                                              "kafka_dlt-original-topic",
                                              "NServiceBus.FailedQ",
                                              "MT-Fault-Message",
+                                             "dead-letter-topic",
+                                             "dlq-original-offset",
+                                             "dlq-failed-at",
                                              "Nats-Expected-Last-Sequence"};
-    static const char *const own[] = {"x-deadline",  "traceparent",  "kafka_topic",
-                                      "Nats-Msg-Id", "content-type", "x-"};
+    static const char *const own[] = {"x-deadline",   "traceparent", "kafka_topic", "Nats-Msg-Id",
+                                      "content-type", "x-",          "dlq-owner",   "dead-letter"};
     for (size_t i = 0; i < sizeof diagnostic / sizeof *diagnostic; i++)
         assert_true(strip_is_diagnostic(bytes_of(diagnostic[i])));
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
@@ -275,6 +303,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(many_letters_are_one_entry_with_their_number),
         TEST(a_dry_run_counts_alike_and_leaves_no_trace),
+        TEST(nobody_decides_about_what_its_broker_has),
         TEST(what_is_being_replayed_is_left_alone),
         TEST(a_decision_that_the_store_refuses_is_not_audited),
         TEST(a_selection_without_a_filter_is_refused),

@@ -357,6 +357,7 @@ static void letters_that_a_rule_must_not_touch(void **state) {
     said[0].when.age_ms = 10 * MINUTE_MS;
     put_letter_with("other", (struct envelope){.category = BYTES("bug")});
     put_letter_with("escalated", (struct envelope){.escalated_at = now.wall});
+    put_letter_with("looked at", (struct envelope){.read_only = true});
     put_letter_with("often", (struct envelope){.replays = 2});
     put_letter_with("once", (struct envelope){.replays = 1});
     run_for(12 * MINUTE_MS);

@@ -62,11 +62,14 @@ export interface Attempt {
   compensation?: boolean;
 }
 
+/* A text, or bytes that are none. */
+export type Bytes = string | { base64: string };
+
 export interface Message {
   id: string;
   queue: string;
-  key: string | null;
-  headers: Record<string, string>;
+  key: Bytes | null;
+  headers: Record<string, Bytes>;
   content_type: string;
   body?: unknown;
   body_base64?: string;
@@ -104,6 +107,7 @@ export interface Letter {
   blocked_by: string | null;
   replay: string | null;
   edited?: boolean;
+  read_only?: boolean;
   original?: { body: unknown };
 }
 
@@ -185,7 +189,7 @@ export interface Plan {
   over_replayed: number;
   to_check: number;
   groups: { fingerprint: string; count: number; sample: string | null }[];
-  destinations: { queue: string; count: number }[];
+  destinations: { queue?: string; origin?: string; count: number }[];
   samples: { id: string; queue: string; before: unknown; after?: unknown; diff?: Change[]; problem?: string }[];
   estimated_seconds: number;
 }

@@ -72,6 +72,11 @@ export function plural(n: number, one: string, many = `${one}s`): string {
   return `${count(n)} ${n === 1 ? one : many}`;
 }
 
+/* What may be any bytes is a text, or an object with its base64. */
+export function spelled(value: unknown): string {
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
 export function clip(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most)}…` : text;
 }

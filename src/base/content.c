@@ -1,4 +1,4 @@
-#include "broker/content.h"
+#include "base/content.h"
 
 #include "base/json.h"
 

@@ -1,6 +1,6 @@
 /* content: what a body looks like, where nobody says what it is. Pure. */
-#ifndef BROKER_CONTENT_H
-#define BROKER_CONTENT_H
+#ifndef BASE_CONTENT_H
+#define BASE_CONTENT_H
 
 #include "base/bytes.h"
 

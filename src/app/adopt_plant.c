@@ -1,0 +1,113 @@
+#include "app/adopt_plant.h"
+
+#include <stdlib.h>
+
+#include "app/config_find.h"
+#include "app/sources.h"
+#include "base/json_member.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "base/thread.h"
+
+enum { NEWS_MAX = 2048 };
+
+struct adopt_plant {
+    struct adopt_plant_options options;
+    struct adopt_entry *entries;
+    struct adopt *adopt;
+    pthread_t thread;
+};
+
+static struct broker_options broker_options(const struct adopt_plant *plant,
+                                            const struct adopt_entry *entry) {
+    return (struct broker_options){.url = entry->source,
+                                   .queue = entry->name,
+                                   .instance = plant->options.consumer,
+                                   .clock = &clock_system,
+                                   .seed = random_seed(),
+                                   .max_body = plant->options.current->started->max_body};
+}
+
+static struct peek *peek(void *arg, const struct adopt_entry *entry) {
+    struct broker_options options = broker_options(arg, entry);
+    return sources_peek(&options);
+}
+
+static struct broker *take(void *arg, const struct adopt_entry *entry) {
+    struct broker_options options = broker_options(arg, entry);
+    return sources_new(&options);
+}
+
+/* A DLQ that a reload took away stays as it was. */
+static struct adopt_dlq dlq(void *arg, struct bytes name, struct arena *arena) {
+    struct config_current *current = ((struct adopt_plant *)arg)->options.current;
+    const struct engine_dlq *found = config_find_dlq(config_current_borrow(current), name);
+    if (!found)
+        found = config_find_dlq(current->started, name);
+    struct adopt_dlq says = {.cap = found->cap, .owner = arena_dup(arena, found->owner)};
+    config_current_release(current);
+    return says;
+}
+
+/* Whoever watches letters looks again. */
+static void news(void *arg, const struct adopt_entry *entry, uint64_t letters) {
+    const struct adopt_plant_options *options = &((struct adopt_plant *)arg)->options;
+    char memory[NEWS_MAX];
+    struct buf text;
+    buf_init_fixed(&text, memory, sizeof memory);
+    struct json_out json = json_out(&text);
+    json_open(&json, '{');
+    json_member_text(&json, "type", BYTES("letter"));
+    json_member_time(&json, "at", triage_now(options->triage).wall);
+    json_member_text(&json, "adopt", entry->name);
+    json_member_text(&json, "dlq", entry->dlq);
+    json_member_number(&json, "letters", letters);
+    json_close(&json, '}');
+    options->publish(options->arg, &(struct engine_event){"letter", buf_view(&text), NULL});
+}
+
+static void *run(void *arg) {
+    adopt_run(arg);
+    return NULL;
+}
+
+struct adopt_plant *adopt_plant_start(const struct adopt_plant_options *options) {
+    const struct config *config = options->current->started;
+    if (config->adopt_count == 0)
+        return NULL;
+    struct adopt_plant *plant = memory_new(sizeof *plant);
+    plant->options = *options;
+    plant->entries = memory_array(config->adopt_count, sizeof *plant->entries);
+    for (size_t i = 0; i < config->adopt_count; i++)
+        plant->entries[i] = config->adopts[i].entry;
+    plant->adopt = adopt_new(&(struct adopt_options){.triage = options->triage,
+                                                     .entries = plant->entries,
+                                                     .count = config->adopt_count,
+                                                     .peek = peek,
+                                                     .take = take,
+                                                     .dlq = dlq,
+                                                     .news = news,
+                                                     .arg = plant});
+    thread_start(&plant->thread, "adopt", run, plant->adopt);
+    return plant;
+}
+
+struct adopt *adopt_plant_adopt(struct adopt_plant *plant) {
+    return plant ? plant->adopt : NULL;
+}
+
+void adopt_plant_stop(struct adopt_plant *plant) {
+    if (!plant)
+        return;
+    adopt_stop(plant->adopt);
+    pthread_join(plant->thread, NULL);
+    adopt_close(plant->adopt);
+}
+
+void adopt_plant_free(struct adopt_plant *plant) {
+    if (!plant)
+        return;
+    adopt_free(plant->adopt);
+    free(plant->entries);
+    free(plant);
+}

@@ -1,0 +1,87 @@
+#include "app/config_adopt.h"
+
+#include "app/config_queue.h"
+#include "app/config_value.h"
+#include "app/sources.h"
+
+enum { ADOPTS_MAX = 100 };
+
+static bool read_name(struct config_reader *reader, const struct config_node *node,
+                      const struct config_field *field, void *out) {
+    struct bytes name;
+    if (!config_value_text(reader, node, field, &name) ||
+        !config_value_name(reader, node->at, "place in adopt", name, CONFIG_NAME_MAX))
+        return false;
+    *(struct bytes *)out = name;
+    return true;
+}
+
+static bool read_source(struct config_reader *reader, const struct config_node *node,
+                        const struct config_field *field, void *out) {
+    struct bytes source = BYTES_NONE;
+    if (!config_queue_read_source(reader, node, field, &source))
+        return false;
+    if (bytes_is(source, SOURCES_BUILTIN))
+        return config_reader_expected(reader, node,
+                                      "a URL such as amqp://127.0.0.1/?queue=orders-dlq");
+    *(struct bytes *)out = source;
+    return true;
+}
+
+/* It may be the name of a queue of another system, whatever that is. */
+static bool read_queue(struct config_reader *reader, const struct config_node *node,
+                       const struct config_field *field, void *out) {
+    struct bytes name;
+    if (!config_value_text(reader, node, field, &name))
+        return false;
+    if (name.len > CONFIG_NAME_MAX || !bytes_is_printable(name))
+        return config_reader_expected(reader, node, "the name of a queue, at most 200 bytes");
+    *(struct bytes *)out = name;
+    return true;
+}
+
+static const struct config_field adopt_fields[] = {
+    CONFIG_VALUE("name", read_name, struct adopt_entry, name),
+    CONFIG_VALUE("source", read_source, struct adopt_entry, source),
+    CONFIG_VALUE("dlq", config_value_dlq, struct adopt_entry, dlq),
+    CONFIG_WORD("mode", struct adopt_entry, mode, adopt_mode_words),
+    CONFIG_VALUE("queue", read_queue, struct adopt_entry, queue),
+};
+const struct config_table config_adopt_table = CONFIG_TABLE(adopt_fields);
+
+static bool is_named(const struct config *config, struct bytes name) {
+    for (size_t i = 0; i < config->adopt_count; i++)
+        if (bytes_eq(config->adopts[i].entry.name, name))
+            return true;
+    return false;
+}
+
+static void add(struct config_reader *reader, const struct config_node *node,
+                struct adopt_entry *entry) {
+    struct config *config = reader->config;
+    if (entry->dlq.len == 0)
+        entry->dlq = config_reader_text(reader, "%.*s" CONFIG_DLQ_SUFFIX, BYTES_ARG(entry->name));
+    if (is_named(config, entry->name))
+        config_mistake_add(&reader->mistakes, node->at, "a second entry named \"%.*s\" in adopt",
+                           BYTES_ARG(entry->name));
+    config->adopts[config->adopt_count++] =
+        (struct config_adopt){*entry, node->at.line, node->at.column};
+}
+
+bool config_adopt_read(struct config_reader *reader, const struct config_node *node,
+                       const struct config_field *field, void *out) {
+    struct config *config = out;
+    (void)field;
+    if (node->kind != CONFIG_LIST || node->count > ADOPTS_MAX)
+        return config_reader_expected(
+            reader, node, "a list of at most 100 entries such as {name: legacy, source: URL}");
+    config->adopts = arena_alloc(reader->arena, node->count * sizeof *config->adopts);
+    for (const struct config_node *item = node->first; item; item = item->next) {
+        struct adopt_entry entry = {.mode = ADOPT_PEEK};
+        if (config_reader_mapping(reader, item, &config_adopt_table, &entry) &&
+            !config_reader_lacks(reader, item, "name") &&
+            !config_reader_lacks(reader, item, "source") && entry.name.len > 0)
+            add(reader, item, &entry);
+    }
+    return true;
+}

@@ -1,0 +1,11 @@
+/* kafka_peek: what stands in a topic, read without a group and without a commit (port/peek.h). */
+#ifndef BROKER_KAFKA_PEEK_H
+#define BROKER_KAFKA_PEEK_H
+
+#include "port/peek.h"
+
+/* The URL is a source's, checked before. A pass goes from the first record of every partition to
+ * the last one that was there when it began. */
+struct peek *kafka_peek_new(const struct broker_options *options);
+
+#endif

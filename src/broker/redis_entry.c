@@ -1,0 +1,133 @@
+#include "broker/redis_entry.h"
+
+#include "base/json.h"
+#include "broker/redis_mark.h"
+#include "broker/redis_message.h"
+
+enum { RECORD_MAX = 1 << 30, KEY_MAX = 64 << 10 };
+
+/* KEYS: the list, the marks. ARGV: element, mark. */
+#define PUSH_MARKED                                                                                \
+    REDIS_MARK_ADD                                                                                 \
+    "redis.call('LPUSH', KEYS[1], ARGV[1]) "                                                       \
+    "mark_add(KEYS[2], ARGV[1], ARGV[2], false) "                                                  \
+    "return 1"
+
+static void add(struct redis_entry *entry, struct bytes word) {
+    entry->words[entry->count++] = word;
+}
+
+static void add_field(struct redis_entry *entry, struct bytes name, struct bytes value) {
+    if (entry->count + 2 > REDIS_ENTRY_WORDS_MAX)
+        return;
+    add(entry, name);
+    add(entry, value.ptr ? value : BYTES(""));
+}
+
+/* ---- lists ---- */
+
+static struct bytes element_of(const struct sink_item *item, struct arena *arena) {
+    struct buf record;
+    buf_init_heap(&record, RECORD_MAX);
+    struct bytes element =
+        redis_message_record(item, &record) ? arena_dup(arena, buf_view(&record)) : item->body;
+    buf_free(&record);
+    return element;
+}
+
+static struct bytes marks_of(struct bytes list, struct arena *arena) {
+    struct buf key;
+    buf_init_heap(&key, KEY_MAX);
+    buf_bytes(&key, list);
+    buf_str(&key, REDIS_MARK_BEHIND);
+    struct bytes marks = arena_dup(arena, buf_view(&key));
+    buf_free(&key);
+    return marks;
+}
+
+void redis_entry_push(struct redis_entry *entry, struct bytes list, const struct sink_item *item,
+                      struct arena *arena) {
+    struct bytes mark = item->origin.len ? redis_mark_of(item, arena) : BYTES_NONE;
+    entry->count = 0;
+    if (mark.len == 0) {
+        add(entry, BYTES("LPUSH"));
+        add(entry, list);
+        add(entry, element_of(item, arena));
+        return;
+    }
+    add(entry, BYTES("EVAL"));
+    add(entry, BYTES(PUSH_MARKED));
+    add(entry, BYTES("2"));
+    add(entry, list);
+    add(entry, marks_of(list, arena));
+    add(entry, item->body);
+    add(entry, mark);
+}
+
+/* ---- streams ---- */
+
+/* What stands in it, decoded. */
+static struct bytes text_of(struct json value, struct arena *arena) {
+    struct bytes text;
+    return json_string(value, arena, &text) ? text : value.text;
+}
+
+/* A key is what stands between its quotes. */
+static struct bytes key_of(struct bytes raw, struct arena *arena) {
+    return text_of((struct json){JSON_STRING, {raw.ptr - 1, raw.len + 2}}, arena);
+}
+
+static bool add_members(struct redis_entry *entry, struct bytes body, struct arena *arena) {
+    struct json object;
+    if (json_parse(body, &object, NULL) != STATUS_OK || object.type != JSON_OBJECT)
+        return false;
+    for (struct json_walk walk = json_walk(object); json_step(&walk);)
+        add_field(entry, key_of(walk.key, arena), text_of(walk.value, arena));
+    return true;
+}
+
+/* `body … [key …] [content_type …]`, as redis_message.h reads it. */
+static void add_own(struct redis_entry *entry, const struct sink_item *item, bool typed) {
+    add_field(entry, BYTES("body"), item->body);
+    if (item->key.ptr)
+        add_field(entry, BYTES("key"), item->key);
+    if (typed && item->content_type.len)
+        add_field(entry, BYTES("content_type"), item->content_type);
+}
+
+void redis_entry_append(struct redis_entry *entry, struct bytes stream,
+                        const struct sink_item *item, struct arena *arena) {
+    struct json origin, member;
+    bool back = item->origin.len && json_parse(item->origin, &origin, NULL) == STATUS_OK;
+    entry->count = 0;
+    add(entry, BYTES("XADD"));
+    add(entry, stream);
+    add(entry, BYTES("*"));
+    bool made = false;
+    if (back && json_get(origin, REDIS_MESSAGE_FIELD, &member)) {
+        add_field(entry, text_of(member, arena), item->body);
+        made = true;
+    } else if (back && json_get(origin, REDIS_MESSAGE_FIELDS, &member)) {
+        made = add_members(entry, item->body, arena);
+    }
+    if (!made)
+        add_own(entry, item, !back || json_get(origin, REDIS_MESSAGE_TYPED, &member));
+    for (size_t i = 0; i < item->header_count; i++)
+        add_field(entry, item->headers[i].name, item->headers[i].value);
+}
+
+/* ---- back ---- */
+
+enum status redis_entry_return(struct redis_entry *entry, const struct sink_item *item,
+                               struct arena *arena, struct err *err) {
+    struct json origin, member;
+    bool known = json_parse(item->origin, &origin, NULL) == STATUS_OK;
+    if (known && json_get(origin, "list", &member) && member.type == JSON_STRING)
+        redis_entry_push(entry, text_of(member, arena), item, arena);
+    else if (known && json_get(origin, "stream", &member) && member.type == JSON_STRING)
+        redis_entry_append(entry, text_of(member, arena), item, arena);
+    else
+        return err_set(err, STATUS_INVALID,
+                       "redis: the message does not come from a list or a stream");
+    return STATUS_OK;
+}

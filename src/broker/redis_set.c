@@ -1,0 +1,203 @@
+/* A set as a source: it is looked at every second, and what is settled is removed. Nothing at the
+ * server says who has what, so that one consumer alone may take from it.
+ *
+ * asynq keeps the ids of dead tasks in asynq:{QUEUE}:archived and each task in a hash of its own,
+ * whose field `msg` is the message; removing one does what asynq's own inspector does. */
+#include "broker/redis_set.h"
+
+#include <stdio.h>
+
+#include "broker/redis_message.h"
+#include "broker/redis_reply.h"
+#include "broker/redis_shape.h"
+
+enum { POLL_MS = 1000, KEY_MAX = 8 << 10, ID_SIZE = 17 };
+
+/* KEYS: the archive. ARGV: what a task's key begins with, from, to. → id, message, … */
+#define ARCHIVE_RANGE                                                                              \
+    "local out = {} "                                                                              \
+    "for _, id in ipairs(redis.call('ZRANGE', KEYS[1], ARGV[2], ARGV[3])) do "                     \
+    "  local msg = redis.call('HGET', ARGV[1] .. id, 'msg') "                                      \
+    "  out[#out + 1] = id "                                                                        \
+    "  out[#out + 1] = msg or '' "                                                                 \
+    "end "                                                                                         \
+    "return out"
+
+/* KEYS: the archive. ARGV: what a task's key begins with, the task's id. */
+#define ARCHIVE_REMOVE                                                                             \
+    "local key = ARGV[1] .. ARGV[2] "                                                              \
+    "if redis.call('ZREM', KEYS[1], ARGV[2]) == 0 then return 0 end "                              \
+    "local unique = redis.call('HGET', key, 'unique_key') "                                        \
+    "if unique and unique ~= '' and redis.call('GET', unique) == ARGV[2] then "                    \
+    "  redis.call('DEL', unique) "                                                                 \
+    "end "                                                                                         \
+    "return redis.call('DEL', key)"
+
+struct key {
+    char text[KEY_MAX];
+};
+
+static struct bytes archive_key(const struct redis_url *url, const char *behind, struct key *key) {
+    int len =
+        snprintf(key->text, sizeof key->text, "asynq:{%.*s}:%s", BYTES_ARG(url->asynq), behind);
+    return (struct bytes){key->text, (size_t)len < sizeof key->text ? (size_t)len : 0};
+}
+
+static struct bytes set_key(const struct redis_url *url, struct key *key) {
+    return url->zset.len ? url->zset : archive_key(url, "archived", key);
+}
+
+/* ---- ranges ---- */
+
+void redis_set_add_range(struct redis_connection *connection, const struct redis_url *url,
+                         size_t from, size_t to) {
+    char first[24], last[24];
+    struct key set, task;
+    snprintf(first, sizeof first, "%zu", from);
+    snprintf(last, sizeof last, "%zu", to);
+    struct bytes plain[] = {BYTES("ZRANGE"), url->zset, bytes_of(first), bytes_of(last)};
+    struct bytes tasks[] = {BYTES("EVAL"),
+                            BYTES(ARCHIVE_RANGE),
+                            BYTES("1"),
+                            archive_key(url, "archived", &set),
+                            archive_key(url, "t:", &task),
+                            bytes_of(first),
+                            bytes_of(last)};
+    if (url->zset.len)
+        redis_connection_add(connection, plain, 4);
+    else
+        redis_connection_add(connection, tasks, 7);
+}
+
+void redis_set_add_count(struct redis_connection *connection, const struct redis_url *url) {
+    struct key key;
+    redis_connection_add(connection, (struct bytes[]){BYTES("ZCARD"), set_key(url, &key)}, 2);
+}
+
+size_t redis_set_count(const struct redis_url *url, const redisReply *reply) {
+    return url->zset.len ? reply->elements : reply->elements / 2;
+}
+
+struct redis_set_member redis_set_at(const struct redis_url *url, const redisReply *reply,
+                                     size_t place) {
+    if (url->zset.len) {
+        struct bytes member = redis_reply_text(reply->element[place]);
+        return (struct redis_set_member){member, member};
+    }
+    return (struct redis_set_member){redis_reply_text(reply->element[2 * place]),
+                                     redis_reply_text(reply->element[2 * place + 1])};
+}
+
+struct store_held *redis_set_message(const struct redis_url *url,
+                                     const struct redis_set_member *member) {
+    char id[ID_SIZE];
+    snprintf(id, sizeof id, "%016llx", (unsigned long long)bytes_hash(member->tag));
+    struct store_held *held =
+        url->zset.len ? redis_message_of_member("zset", url->zset, bytes_of(id), member->body)
+                      : redis_message_of_member("asynq", url->asynq, member->tag, member->body);
+    held->redelivered = true;
+    return held;
+}
+
+/* ---- the shape ---- */
+
+static bool present(struct redis_place *place, struct err *err) {
+    struct key key;
+    struct bytes name = set_key(place->url, &key);
+    redisReply *reply =
+        redis_connection_ask(place->work, (struct bytes[]){BYTES("TYPE"), name}, 2, err);
+    if (!reply)
+        return false;
+    struct bytes type = redis_reply_text(reply);
+    bool fits = bytes_is(type, "zset") || bytes_is(type, "none");
+    if (!fits)
+        err_set(err, STATUS_CONFLICT, "redis %.*s:%u: \"%.*s\" is a %.*s, not a sorted set",
+                BYTES_ARG(place->url->host), place->url->port, BYTES_ARG(name), BYTES_ARG(type));
+    freeReplyObject(reply);
+    return fits;
+}
+
+/* Nothing is ours at the server. */
+static bool nothing(struct redis_place *place, struct err *err) {
+    (void)place;
+    (void)err;
+    return true;
+}
+
+/* What is known stands in the set until it is settled. */
+static size_t ask(struct redis_place *place, size_t room) {
+    if (clock_now(place->clock).mono.ms < place->idle_until.ms)
+        return 0;
+    redis_set_add_range(place->fetch, place->url, 0, redis_hand_known(place->hand) + room - 1);
+    return 1;
+}
+
+static bool take(struct redis_place *place, size_t which, const redisReply *reply,
+                 struct err *err) {
+    bool any = false;
+    (void)which;
+    if (reply->type == REDIS_REPLY_ERROR) {
+        redis_connection_refused(place->fetch, reply, err);
+        return false;
+    }
+    for (size_t i = 0; i < redis_set_count(place->url, reply); i++) {
+        struct redis_set_member member = redis_set_at(place->url, reply, i);
+        if (redis_hand_knows(place->hand, member.tag))
+            continue;
+        redis_hand_add(place->hand, member.tag, redis_set_message(place->url, &member));
+        any = true;
+    }
+    if (!any)
+        place->idle_until = mono_after(clock_now(place->clock).mono, POLL_MS);
+    return true;
+}
+
+static void settle(struct redis_place *place, const struct redis_item *item) {
+    struct key set, task;
+    struct bytes plain[] = {BYTES("ZREM"), place->url->zset, item->tag};
+    struct bytes tasks[] = {BYTES("EVAL"),
+                            BYTES(ARCHIVE_REMOVE),
+                            BYTES("1"),
+                            archive_key(place->url, "archived", &set),
+                            archive_key(place->url, "t:", &task),
+                            item->tag};
+    if (place->url->zset.len)
+        redis_connection_add(place->work, plain, 3);
+    else
+        redis_connection_add(place->work, tasks, 6);
+}
+
+/* It never left. */
+static bool give_back(struct redis_place *place, size_t *count, struct err *err) {
+    struct redis_item *items[REDIS_AT_ONCE];
+    (void)err;
+    *count = redis_hand_withdraw(place->hand, items, REDIS_AT_ONCE);
+    for (size_t i = 0; i < *count; i++)
+        redis_hand_forget(place->hand, items[i]);
+    return true;
+}
+
+static bool lag(struct redis_place *place, uint64_t *out, struct err *err) {
+    redis_set_add_count(place->work, place->url);
+    redisReply *reply = redis_connection_send(place->work, err) == STATUS_OK
+                            ? redis_connection_read(place->work, REDIS_COMMAND_TIMEOUT_MS, err)
+                            : NULL;
+    if (!reply)
+        return false;
+    uint64_t known = redis_hand_known(place->hand);
+    uint64_t all = reply->type == REDIS_REPLY_INTEGER ? (uint64_t)reply->integer : 0;
+    *out = all > known ? all - known : 0;
+    freeReplyObject(reply);
+    return true;
+}
+
+const struct redis_shape redis_set_shape = {
+    .present = present,
+    .begin = nothing,
+    .ask = ask,
+    .take = take,
+    .settle = settle,
+    .give_back = give_back,
+    .tend = nothing,
+    .lag = lag,
+};

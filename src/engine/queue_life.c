@@ -1,0 +1,70 @@
+/* A queue's beginning and end. */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "engine/bundle.h"
+#include "engine/facts.h"
+#include "engine/fetch.h"
+#include "engine/idempotency.h"
+#include "engine/lease.h"
+
+static void init_lists(struct queue *queue) {
+    list_init(&queue->flights);
+    list_init(&queue->bundling);
+    list_init(&queue->bundles);
+    list_init(&queue->fetches);
+    list_init(&queue->visiting);
+    list_init(&queue->woken);
+    list_init(&queue->serving);
+    list_init(&queue->facts_changed);
+}
+
+enum status queue_new(struct engine *engine, const struct engine_queue_options *options,
+                      struct queue **out, struct err *err) {
+    struct facts *facts;
+    enum status status = facts_new(options->rules.policy, &facts, err);
+    if (status != STATUS_OK)
+        return status;
+    struct queue *queue = memory_new(sizeof *queue);
+    queue->engine = engine;
+    queue->name = (struct bytes){bytes_dup(options->name), options->name.len};
+    queue->rules = options->rules;
+    queue->facts = facts;
+    queue->broker = options->broker;
+    queue->group = options->group;
+    queue->handlers = options->handlers;
+    queue->compensate = options->compensate;
+    queue->handler_count = options->handler_count;
+    queue->lease_reply = options->lease_reply;
+    queue->mirrors = options->mirrors;
+    queue->mirror_count = options->mirror_count;
+    for (size_t i = 0; i < options->handler_count; i++)
+        queue->in_process |= options->handlers[i].handler->vtable->in_process;
+    queue->number = engine->store->vtable->queue_number(engine->store, options->name);
+    engine->store->vtable->set_order(engine->store, queue->number, options->rules.order);
+    queue->idempotency = idempotency_new();
+    init_lists(queue);
+    *out = queue;
+    return STATUS_OK;
+}
+
+bool queue_rests(const struct queue *queue) {
+    LIST_EACH(node, &queue->flights) {
+        const struct flight *flight = CONTAINER_OF(node, struct flight, link);
+        if (!flight->postponed && !lease_is_alive(flight->lease))
+            return false;
+    }
+    return true;
+}
+
+void queue_free(struct queue *queue) {
+    bundle_drop(queue);
+    fetch_drop(queue);
+    while (!list_empty(&queue->flights))
+        flight_free(CONTAINER_OF(queue->flights.next, struct flight, link));
+    map_free(&queue->by_id);
+    idempotency_free(queue->idempotency);
+    facts_free(queue->facts);
+    free((void *)(uintptr_t)queue->name.ptr);
+    free(queue);
+}

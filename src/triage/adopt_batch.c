@@ -1,0 +1,304 @@
+/* adopt_batch: what a broker gave becomes letters, in one commit with what is remembered of it. Two
+ * that look the same are in two commits, since the second must be counted behind the first. */
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "triage/adopt_state.h"
+#include "triage/convention.h"
+
+#define SOURCE_ID_HEADER BYTES("Impound-Source-Id")
+
+enum { BATCH_ARENA_CHUNK = 16 * 1024, COMMIT_BYTES_MAX = 8 * 1024 * 1024 };
+
+struct batch {
+    struct adopt_place *place;
+    struct triage *triage;
+    struct instant now;
+    struct arena arena;
+    struct store_op ops[2 * ADOPT_AT_ONCE];
+    size_t op_count;
+    size_t bytes;                                  /* of the bodies in them */
+    struct store_held *letters[2 * ADOPT_AT_ONCE]; /* that the ops are about */
+    size_t letter_count;
+    /* Of the messages, in their order: */
+    struct adopt_identity identities[ADOPT_AT_ONCE];
+    bool first[ADOPT_AT_ONCE];
+    size_t count;
+    size_t done, safe; /* looked at; durable */
+    size_t room;       /* for letters that are new in the DLQ */
+    bool full;
+    uint64_t adopted, known, taken;
+    struct err *err;
+};
+
+/* ---- a letter ---- */
+
+static void hash_body(struct store_held *held) {
+    struct envelope *envelope = &held->envelope;
+    unsigned char hash[crypto_hash_sha256_BYTES];
+    crypto_hash_sha256(hash, (const unsigned char *)held->body.ptr, held->body.len);
+    sodium_bin2hex(envelope->content_hash, sizeof envelope->content_hash, hash, sizeof hash);
+}
+
+static bool is_id_in_commit(const struct batch *batch, const struct envelope *envelope) {
+    for (size_t i = 0; i < batch->op_count; i++) {
+        const struct envelope *other = batch->ops[i].envelope;
+        if (other && bytes_eq(other->id, envelope->id) && bytes_eq(other->queue, envelope->queue))
+            return true;
+    }
+    return false;
+}
+
+/* An id that is held is another message's, or another death of the same one: both stay. */
+static void give_id(struct store_held *held) {
+    struct envelope *envelope = &held->envelope;
+    size_t count = envelope->header_count;
+    struct rule_header *headers = arena_alloc(&held->arena, (count + 1) * sizeof *headers);
+    if (count > 0)
+        memcpy(headers, envelope->headers, count * sizeof *headers);
+    headers[count] = (struct rule_header){SOURCE_ID_HEADER, envelope->id};
+    envelope->headers = headers;
+    envelope->header_count = count + 1;
+    envelope->id = envelope->letter_id;
+}
+
+static void make_letter(struct batch *batch, struct store_held *held) {
+    const struct adopt_entry *entry = batch->place->entry;
+    const struct adopt_options *options = &batch->place->adopt->options;
+    struct envelope *envelope = &held->envelope;
+    char id[UUID_TEXT_SIZE];
+    convention_read(convention_find(held), entry->name, batch->now.wall, held);
+    triage_new_id(batch->triage, batch->now.wall, id);
+    envelope->letter_id = arena_dup(&held->arena, bytes_of(id));
+    envelope->dlq = entry->dlq;
+    envelope->owner = options->dlq(options->arg, entry->dlq, &held->arena).owner;
+    if (entry->queue.len > 0)
+        envelope->queue = entry->queue;
+    if (envelope->created_at.ms == WALL_NEVER.ms)
+        envelope->created_at = batch->now.wall;
+    envelope->read_only = entry->mode == ADOPT_PEEK;
+    hash_body(held);
+}
+
+/* ---- what is to be done with one ---- */
+
+static struct store_op remember(struct batch *batch, const struct adopt_seen *seen) {
+    bool open = seen->as == ADOPT_PEEKED;
+    return adopt_seen_op(seen, open ? WALL_NEVER : adopt_seen_until(batch->now.wall),
+                         &batch->arena);
+}
+
+/* The letter is made beside the message, which may have to go back as it came. */
+static struct store_held *letter_of(struct batch *batch, const struct store_held *held) {
+    struct store_held *letter = store_held_new();
+    letter->envelope = held->envelope;
+    letter->body = held->body;
+    make_letter(batch, letter);
+    return batch->letters[batch->letter_count++] = letter;
+}
+
+static void remember_letter(struct batch *batch, struct adopt_seen *seen,
+                            const struct envelope *envelope) {
+    seen->as = envelope->read_only ? ADOPT_PEEKED : ADOPT_OURS;
+    seen->letter = envelope->letter_id;
+    seen->queue = envelope->queue;
+    batch->ops[batch->op_count++] = remember(batch, seen);
+    batch->adopted++;
+}
+
+static void put_letter(struct batch *batch, struct store_held *held, bool id_held,
+                       struct adopt_seen *seen) {
+    struct store *store = batch->triage->store;
+    if (id_held || is_id_in_commit(batch, &held->envelope))
+        give_id(held);
+    batch->ops[batch->op_count++] =
+        (struct store_op){.kind = STORE_PUT,
+                          .queue = store->vtable->queue_number(store, held->envelope.queue),
+                          .envelope = &held->envelope,
+                          .body = held->body};
+    batch->bytes += held->body.len;
+    remember_letter(batch, seen, &held->envelope);
+    batch->room--;
+}
+
+/* It was sent to its origin: the same letter again, or a second copy of it. One that is not known
+ * yet to have arrived there waits. */
+static enum status put_again(struct batch *batch, const struct adopt_comeback *comeback,
+                             const struct store_held *came, struct adopt_seen *seen) {
+    struct store_held *letter = comeback->letter;
+    if (comeback->is == COMEBACK_EARLY)
+        return err_set(batch->err, STATUS_BUSY, "letter %.*s is still being sent",
+                       BYTES_ARG(letter->envelope.letter_id));
+    if (comeback->is == COMEBACK_HELD) {
+        batch->known++;
+        return STATUS_OK;
+    }
+    batch->ops[batch->op_count++] = adopt_comeback_op(batch->triage->store, letter, came);
+    remember_letter(batch, seen, &letter->envelope);
+    batch->room--;
+    return STATUS_OK;
+}
+
+static enum status add_new(struct batch *batch, const struct store_held *message,
+                           struct adopt_seen *seen) {
+    struct adopt_comeback comeback;
+    if (batch->room == 0) {
+        batch->full = true;
+        return STATUS_OK;
+    }
+    struct store_held *came = letter_of(batch, message);
+    enum status status = adopt_comeback_find(batch->triage->store, came, &comeback, batch->err);
+    if (comeback.letter)
+        batch->letters[batch->letter_count++] = comeback.letter;
+    if (status != STATUS_OK)
+        return status;
+    if (comeback.is != COMEBACK_STRANGER)
+        return put_again(batch, &comeback, came, seen);
+    put_letter(batch, came, comeback.id_held, seen);
+    return STATUS_OK;
+}
+
+/* One whose letter is not there is new. */
+static enum status add_taken(struct batch *batch, const struct store_held *held,
+                             struct adopt_seen *seen) {
+    struct store *store = batch->triage->store;
+    struct store_held *letter = NULL;
+    enum status status = store->vtable->get(store, seen->queue, seen->letter, &letter, batch->err);
+    if (status == STATUS_NOT_FOUND)
+        return add_new(batch, held, seen);
+    if (status != STATUS_OK)
+        return status;
+    batch->letters[batch->letter_count++] = letter;
+    if (letter->envelope.read_only)
+        batch->ops[batch->op_count++] = adopt_seen_own_op(store, letter, BYTES_NONE);
+    seen->as = ADOPT_OURS;
+    batch->ops[batch->op_count++] = remember(batch, seen);
+    batch->taken++;
+    return STATUS_OK;
+}
+
+static enum status add(struct batch *batch, const struct store_held *held, size_t at) {
+    struct adopt_place *place = batch->place;
+    const struct adopt_identity *identity = &batch->identities[at];
+    struct adopt_seen seen;
+    bool taking = place->entry->mode == ADOPT_TAKE;
+    enum status status =
+        taking
+            ? adopt_seen_take(place, identity, batch->first[at], &batch->arena, &seen, batch->err)
+            : adopt_seen_peek(place, identity, &batch->arena, &seen, batch->err);
+    if (status != STATUS_OK)
+        return status;
+    if (seen.as == ADOPT_NEW)
+        return add_new(batch, held, &seen);
+    if (seen.as == ADOPT_PEEKED && taking)
+        return add_taken(batch, held, &seen);
+    batch->known++;
+    return STATUS_OK;
+}
+
+/* ---- the whole ---- */
+
+static void note(struct batch *batch) {
+    struct adopt *adopt = batch->place->adopt;
+    const struct adopt_options *options = &adopt->options;
+    struct adopt_view *view = &batch->place->view;
+    uint64_t changed = batch->adopted + batch->taken;
+    pthread_mutex_lock(&adopt->mutex);
+    view->adopted += batch->adopted;
+    view->known += batch->known;
+    view->taken += batch->taken;
+    view->last = batch->now.wall;
+    pthread_mutex_unlock(&adopt->mutex);
+    batch->adopted = batch->known = batch->taken = 0;
+    if (changed > 0 && options->news)
+        options->news(options->arg, batch->place->entry, changed);
+}
+
+/* A letter that comes back may have been changed by somebody else since it was read, or be twice in
+ * one commit: nothing was seen then, and it is looked at again. */
+static enum status forget_skipped(struct batch *batch) {
+    struct store_op drops[ADOPT_AT_ONCE];
+    size_t count = 0;
+    for (size_t i = 0; i + 1 < batch->op_count; i++)
+        if (batch->ops[i].skipped && batch->ops[i].from == 1u << STATE_RESOLVED) {
+            drops[count] = batch->ops[i + 1];
+            drops[count++].keep.value = BYTES_NONE;
+        }
+    if (count == 0)
+        return STATUS_OK;
+    enum status status = triage_commit(batch->triage, drops, count, batch->err);
+    if (status != STATUS_OK)
+        return status;
+    return err_set(batch->err, STATUS_BUSY, "a letter that came back was being changed");
+}
+
+static enum status flush(struct batch *batch) {
+    enum status status = STATUS_OK;
+    if (batch->op_count > 0)
+        status = triage_commit(batch->triage, batch->ops, batch->op_count, batch->err);
+    if (status == STATUS_OK)
+        status = forget_skipped(batch);
+    if (status == STATUS_OK) {
+        note(batch);
+        batch->safe = batch->done;
+    }
+    for (size_t i = 0; i < batch->letter_count; i++)
+        store_held_free(batch->letters[i]);
+    batch->op_count = batch->letter_count = batch->bytes = 0;
+    return status;
+}
+
+/* Among those that are looked at and not durable. */
+static bool is_in_commit(const struct batch *batch, const struct adopt_identity *identity) {
+    for (size_t i = batch->safe; i < batch->done; i++)
+        if (memcmp(batch->identities[i].text, identity->text, sizeof identity->text) == 0)
+            return true;
+    return false;
+}
+
+static void begin(struct batch *batch, struct adopt_place *place, struct store_held *const *held,
+                  size_t count) {
+    batch->place = place;
+    batch->triage = place->adopt->options.triage;
+    batch->now = triage_now(batch->triage);
+    batch->room = adopt_room(place);
+    batch->count = count;
+    for (size_t i = 0; i < count; i++) {
+        adopt_identity_of(held[i], &batch->identities[i]);
+        batch->first[i] = adopt_seen_is_first(place, &batch->identities[i], held[i]->redelivered);
+    }
+    arena_init_heap(&batch->arena, BATCH_ARENA_CHUNK);
+}
+
+static void end(struct batch *batch) {
+    for (size_t i = batch->safe; i < batch->count; i++)
+        if (batch->first[i] && batch->place->entry->mode == ADOPT_TAKE)
+            adopt_seen_return(batch->place, &batch->identities[i]);
+    for (size_t i = 0; i < batch->letter_count; i++)
+        store_held_free(batch->letters[i]);
+    arena_free(&batch->arena);
+    free(batch);
+}
+
+enum status adopt_batch(struct adopt_place *place, struct store_held *const *held, size_t count,
+                        size_t *done, struct err *err) {
+    struct batch *batch = memory_new(sizeof *batch);
+    enum status status = STATUS_OK;
+    begin(batch, place, held, count);
+    batch->err = err;
+    for (; batch->done < count && status == STATUS_OK; batch->done++) {
+        if (batch->bytes > COMMIT_BYTES_MAX || is_in_commit(batch, &batch->identities[batch->done]))
+            status = flush(batch);
+        if (status == STATUS_OK)
+            status = add(batch, held[batch->done], batch->done);
+        if (status != STATUS_OK || batch->full)
+            break;
+    }
+    if (status == STATUS_OK)
+        status = flush(batch);
+    *done = batch->safe;
+    end(batch);
+    return status;
+}

@@ -1,0 +1,117 @@
+/* adopt_state: what the adopter's files share and nobody else sees. All of it is its thread's
+ * alone, except the views, which `mutex` guards. */
+#ifndef TRIAGE_ADOPT_STATE_H
+#define TRIAGE_ADOPT_STATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/mailbox.h"
+#include "base/map.h"
+#include "core/comeback.h"
+#include "triage/adopt.h"
+#include "triage/adopt_identity.h"
+
+enum {
+    ADOPT_AT_ONCE = 128,        /* messages that are read and committed together */
+    ADOPT_TURNS = 16,           /* … so often before another entry has its turn */
+    ADOPT_AGAIN_MS = 5 * 1000,  /* after trouble, and while the DLQ is full */
+    ADOPT_QUIET_MS = 60 * 1000, /* what was peeked and did not come for so long is not there */
+    ADOPT_NAME_MAX = 300,       /* of what was seen, in the store */
+};
+
+/* What was taken is remembered for so long, should its broker give it again. */
+#define ADOPT_REMEMBERED_MS (30LL * 24 * 3600 * 1000)
+
+/* One entry of the configuration. */
+struct adopt_place {
+    struct adopt *adopt;
+    const struct adopt_entry *entry;
+    struct peek *peek;     /* the pass that is under way; NULL: none */
+    struct broker *broker; /* what is taken from; NULL: not begun */
+    /* By identity, of those that look the same (adopt_seen.c): peek: how many came in this pass;
+     * take: how many are known to be ours */
+    struct map seen;
+    struct map returned; /* take: how many were handed back that had never been given before */
+    struct mono due;
+    struct mono quiet_from; /* take: since when nothing came */
+    bool released;          /* take: what was peeked and is gone has been looked for */
+    atomic_bool ready;      /* take: its broker may have something */
+    struct adopt_view view;
+};
+
+struct adopt {
+    struct adopt_options options;
+    struct mailbox mailbox;
+    atomic_bool ending;
+    pthread_mutex_t mutex; /* of the views */
+    struct adopt_place *places;
+};
+
+/* adopt.c: what people see of it. The first of a row of troubles is logged, and its end. */
+void adopt_trouble(struct adopt_place *place, enum adopt_state state, const struct err *err);
+void adopt_good(struct adopt_place *place, enum adopt_state state);
+/* How many letters its DLQ can still take. */
+size_t adopt_room(struct adopt_place *place);
+
+/* adopt_seen.c: what is remembered of a dead letter. */
+enum adopt_seen_as {
+    ADOPT_NEW,    /* never seen */
+    ADOPT_PEEKED, /* a letter here, and not taken: read-only, unless nobody else has it any more */
+    ADOPT_OURS,   /* a letter that was taken */
+};
+struct adopt_seen {
+    enum adopt_seen_as as;
+    char name[ADOPT_NAME_MAX];  /* in the store */
+    struct bytes letter, queue; /* not of a new one */
+};
+/* In a pass: the next one of this identity that comes. */
+enum status adopt_seen_peek(struct adopt_place *place, const struct adopt_identity *identity,
+                            struct arena *arena, struct adopt_seen *out, struct err *err);
+/* Taken: the first of this identity that is not ours yet. Unless it is the `first` time that the
+ * broker gives it, it may be giving one that is. */
+enum status adopt_seen_take(struct adopt_place *place, const struct adopt_identity *identity,
+                            bool first, struct arena *arena, struct adopt_seen *out,
+                            struct err *err);
+/* Whether a broker that says so little gives it for the first time: not redelivered, or handed back
+ * by us. To be asked once for each; adopt_seen_return says that it is handed back. */
+bool adopt_seen_is_first(struct adopt_place *place, const struct adopt_identity *identity,
+                         bool redelivered);
+void adopt_seen_return(struct adopt_place *place, const struct adopt_identity *identity);
+/* The op that remembers it so; in the arena. */
+struct store_op adopt_seen_op(const struct adopt_seen *seen, struct wall expires,
+                              struct arena *arena);
+/* For how long one is remembered that nothing hangs on any more. */
+struct wall adopt_seen_until(struct wall now);
+/* The op by which a read-only letter becomes one that people may decide about; changes `letter`,
+ * which must live until it is submitted. `why` may be empty. */
+struct store_op adopt_seen_own_op(struct store *store, struct store_held *letter, struct bytes why);
+void adopt_seen_forget_counts(struct adopt_place *place);
+/* Those that were peeked, were not taken since, and did not come: from now on ours. */
+enum status adopt_seen_release(struct adopt_place *place, struct err *err);
+
+/* adopt_comeback.c: a letter that was sent to its origin, dead again. `came` is what it would be as
+ * a letter of its own. */
+struct adopt_comeback {
+    enum comeback_is is;
+    struct store_held *letter; /* which it is, to be freed; of a stranger whatever there is */
+    bool id_held;              /* its queue holds a message with its id */
+};
+enum status adopt_comeback_find(struct store *store, const struct store_held *came,
+                                struct adopt_comeback *out, struct err *err);
+/* The op by which it is dead again; changes `letter`, and borrows from both until it is submitted.
+ */
+struct store_op adopt_comeback_op(struct store *store, struct store_held *letter,
+                                  const struct store_held *came);
+
+/* adopt_batch.c: makes letters of what a broker gave. The first *done of them are safe; fewer than
+ * all on trouble, or where the DLQ is full. Messages stay the caller's, as they are. */
+enum status adopt_batch(struct adopt_place *place, struct store_held *const *held, size_t count,
+                        size_t *done, struct err *err);
+
+/* adopt_turn.c: what an entry does when it is its turn. */
+void adopt_turn(struct adopt_place *place, struct instant now);
+/* Closes what is open at its broker. */
+void adopt_turn_end(struct adopt_place *place);
+
+#endif

@@ -1,0 +1,462 @@
+"""Dead letters that others left in Redis, adopted from the real server: by looking, then by taking."""
+import base64
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zlib
+
+import pytest
+
+import adoption
+from brokers import Redis
+from harness import eventually, impound, scaled
+
+client = pytest.importorskip("redis")
+
+
+@pytest.fixture(name="redis", scope="module")
+def fixture_redis(tmp_path_factory):
+    if "redis" not in json.loads(impound("version", "--json").stdout)["sources"]:
+        pytest.skip("a build without hiredis")
+    server = Redis(tmp_path_factory.mktemp("redis"))
+    try:
+        yield server.start()
+    finally:
+        server.close()
+
+
+@pytest.fixture(name="there")
+def fixture_there(redis):
+    there = client.Redis(port=redis.port, socket_timeout=30)
+    there.flushall()
+    return there
+
+
+def everything(there):
+    """All keys with their values, as the server itself dumps them."""
+    return {key: there.dump(key) for key in there.keys("*")}
+
+
+# ---- a worker that moves what it cannot do to a list ----
+
+# Its calls are answered by the message itself: what it says under "answers" comes in turn.
+WORKER = """
+import json, sys, time
+import redis
+
+there = redis.Redis(port=int(sys.argv[1]), decode_responses=True)
+LIMIT = 5
+
+def judge(answer):
+    if answer == "slow":
+        return "retry", "timeout"
+    if answer == 429:
+        return "retry", "rate_limit"
+    if answer == 404:
+        return "dlq", "model_gone:no such model"
+    if answer == 400:
+        return "dlq", "bad_request:max_tokens is too large"
+    return "dlq", f"unknown:{answer}"
+
+def park(message, reason):
+    there.lpush("q:dlq", json.dumps({**message, "dlq_reason": reason, "dlq_at": time.time()}))
+    there.zrem("q:attempts", message["id"])
+
+while (raw := there.rpop("q:main")) is not None:
+    message = json.loads(raw)
+    attempts = int(there.zscore("q:attempts", message["id"]) or 0)
+    answer = message["answers"][min(attempts, len(message["answers"]) - 1)]
+    if answer == 200:
+        there.zrem("q:attempts", message["id"])
+        continue
+    action, reason = judge(answer)
+    if action == "retry" and attempts + 1 < LIMIT:
+        there.zadd("q:attempts", {message["id"]: attempts + 1})
+        there.lpush("q:main", raw)
+    else:
+        park(message, reason if action == "dlq" else f"max_attempts:{reason}")
+"""
+
+JOBS = [
+    {"id": "a-1", "model": "small", "max_tokens": 64, "messages": [{"role": "user", "content": "é 1.0"}],
+     "answers": [404]},
+    {"id": "a-2", "model": "large", "max_tokens": 10 ** 20, "messages": [], "answers": [400]},
+    {"id": "a-3", "model": "large", "max_tokens": 64, "messages": [], "answers": [429]},
+    {"id": "a-4", "model": "large", "max_tokens": 64, "messages": [], "answers": ["slow"]},
+    {"id": "a-5", "model": "large", "max_tokens": 64, "messages": [], "answers": ["KeyError"]},
+    {"id": "a-6", "model": "large", "max_tokens": 64, "messages": [], "answers": [429, 200]},
+]
+REASONS = {"a-1": "model_gone", "a-2": "bad_request", "a-3": "max_attempts:rate_limit", "a-4": "max_attempts:timeout",
+           "a-5": "unknown"}
+
+
+def run_worker(redis, jobs, there):
+    for job in jobs:
+        there.lpush("q:main", json.dumps(job))
+    subprocess.run([sys.executable, "-c", WORKER, str(redis.port)], check=True, timeout=120)
+    assert there.llen("q:main") == 0
+
+
+def by_id(letters):
+    return {letter["message"]["id"]: letter for letter in letters}
+
+
+def test_a_workers_own_dead_list_is_looked_at_and_left_as_it_is(serve, redis, there):
+    run_worker(redis, JOBS, there)
+    before = everything(there)
+    source = redis.url("list=q:dlq")
+    server = serve(adoption.QUEUES, adopt=adoption.entry(source))
+    assert adoption.looked(server)["adopted"] == 5
+    assert server.metric("impound_adopted_total", adopt=adoption.NAME) == 5
+    letters = by_id(adoption.whole(server))
+    assert {name: one["reason"] for name, one in letters.items()} == REASONS
+    for job in JOBS[:5]:
+        letter = letters[job["id"]]
+        assert letter["message"]["body"] == job, "the message as it was, without what the worker added"
+        assert (letter["cause"], letter["state"], letter["read_only"]) == ("adopted", "pending_review", True)
+        assert letter["source"] == {"kind": "redis", "list": "q:main"}
+        assert letter["context"]["adopted"]["from"] == adoption.NAME
+        adoption.cannot_be_decided(server, letter)
+    assert everything(there) == before, "a look changes nothing at the broker"
+    assert "read-only" in server.cli("discard", letters["a-1"]["id"], "--why", "x", "--apply", expect=1)
+
+    adoption.restart(server, adoption.entry(source))
+    seen = adoption.looked(server)
+    assert (seen["adopted"], seen["known"]) == (0, 5)
+    assert by_id(adoption.whole(server)) == letters, "the same letters, not doubled"
+    assert everything(there) == before
+
+
+def test_what_was_looked_at_is_taken_and_nothing_is_doubled(serve, redis, there):
+    run_worker(redis, JOBS, there)
+    source = redis.url("list=q:dlq")
+    server = serve(adoption.QUEUES, adopt=adoption.entry(source))
+    adoption.looked(server)
+    seen = by_id(adoption.whole(server))
+    run_worker(redis, [{"id": "b-1", "answers": [400]}], there)
+    adoption.restart(server, adoption.entry(source, "take"))
+    eventually(lambda: there.llen("q:dlq") == 0 and adoption.view(server)["taken"] == 5, "all are taken")
+    letters = by_id(adoption.whole(server))
+    assert sorted(letters) == ["a-1", "a-2", "a-3", "a-4", "a-5", "b-1"]
+    for name, letter in seen.items():
+        assert letters[name] == {key: value for key, value in letter.items() if key != "read_only"}
+    view = adoption.view(server)
+    assert (view["adopted"], view["taken"], view["state"], view["trouble"]) == (1, 5, "reading", None)
+    run_worker(redis, [{"id": "b-2", "answers": [404]}], there)
+    eventually(lambda: "b-2" in by_id(adoption.whole(server)), "what dies later comes, too")
+    assert server.post(f"/v1/letters/{letters['a-5']['id']}/resolve", {"why": "done by hand"}).status == 200
+    server.stop()
+    assert there.keys("q:dlq*") == [], "nothing of ours is left there"
+
+
+def test_equal_elements_are_as_many_letters(serve, redis, there):
+    there.lpush("q:dlq", *[b"same"] * 3, b'{"id": "x", "dlq_reason": "timeout", "dlq_at": 1700000000.5}')
+    there.lpush("q:dlq", *[b'{"id": "x", "dlq_reason": "timeout", "dlq_at": 1700000001.5}'] * 2)
+    source = redis.url("list=q:dlq")
+    server = serve(adoption.QUEUES, adopt=adoption.entry(source))
+    assert adoption.looked(server)["adopted"] == 6
+    adoption.restart(server, adoption.entry(source))
+    assert adoption.looked(server)["known"] == 6
+    adoption.restart(server, adoption.entry(source, "take"))
+    eventually(lambda: adoption.view(server)["taken"] == 6, "each is taken")
+    letters = adoption.whole(server)
+    assert len(letters) == 6 and len({one["message"]["id"] for one in letters}) == 6
+    assert not any(one.get("read_only") for one in letters)
+
+
+def test_kill_9_while_taking_loses_and_doubles_nothing(serve, redis, there):
+    total = scaled(20000, least=2000)
+    pipeline = there.pipeline(transaction=False)
+    for number in range(total):
+        pipeline.lpush("q:dlq", json.dumps({"id": f"k-{number}", "dlq_reason": "timeout", "dlq_at": number + 0.5}))
+    pipeline.execute()
+    server = serve(adoption.QUEUES, adopt=adoption.entry(redis.url("list=q:dlq"), "take"))
+    for life in range(scaled(20, least=4)):
+        wanted = total * (life + 1) // (scaled(20, least=4) + 2)
+        eventually(lambda: server.dlq(adoption.DLQ).get("depth", 0) >= wanted or there.llen("q:dlq") == 0,
+                   "it takes some")
+        server.kill()
+        server.start()
+    eventually(lambda: there.eval("return redis.call('LLEN', KEYS[1]) + #redis.call('KEYS', KEYS[1] .. ':impound:*')",
+                                  1, "q:dlq") == 0, "all are taken and settled")
+    assert server.dlq(adoption.DLQ)["depth"] == total
+    names = [one["message"]["id"] for one in server.letters(adoption.DLQ)]
+    assert len(names) == total and set(names) == {f"k-{number}" for number in range(total)}
+
+
+def test_a_full_dlq_stops_it_and_peeked_letters_can_be_taken_nevertheless(serve, redis, there):
+    there.lpush("q:dlq", *[json.dumps({"id": f"f-{n}", "dlq_reason": "timeout", "dlq_at": n + 0.5}) for n in range(8)])
+    source, dlqs = redis.url("list=q:dlq"), {adoption.DLQ: {"cap": 5}}
+    server = serve(adoption.QUEUES, adopt=adoption.entry(source), dlqs=dlqs)
+    eventually(lambda: "full" in (adoption.view(server)["trouble"] or ""), "it says why it waits")
+    assert server.dlq(adoption.DLQ)["depth"] == 5
+    adoption.restart(server, adoption.entry(source, "take"), dlqs=dlqs)
+    eventually(lambda: adoption.view(server)["taken"] == 5, "those that are letters here are taken")
+    assert server.dlq(adoption.DLQ)["depth"] == 5
+    answer = server.post("/v1/letters/discard", {"why": "room", "filter": {"dlq": adoption.DLQ}})
+    assert answer.json["count"] == 5
+    eventually(lambda: adoption.view(server)["adopted"] == 3, "there is room for the rest")
+
+
+def test_letters_go_back_to_their_list_by_how_their_reason_begins(serve, redis, there):
+    run_worker(redis, JOBS, there)
+    source = redis.url("list=q:dlq")
+    server = serve(adoption.QUEUES, adopt=adoption.entry(source, "take"), dlqs={adoption.DLQ: {"max_replays": 2}})
+    eventually(lambda: adoption.view(server)["adopted"] == 5, "all are taken")
+    before = by_id(adoption.whole(server))
+    listed = json.loads(server.cli("ls", adoption.DLQ, "--reason", "max_attempts", "--json"))["letters"]
+    assert sorted(one["message"]["id"] for one in listed) == ["a-3", "a-4"]
+    choice = ("--dlq", adoption.DLQ, "--reason", "max_attempts", "--to", "origin")
+    assert there.llen("q:main") == 0
+    server.cli("replay", *choice)
+    assert there.llen("q:main") == 0, "a plan sends nothing"
+    server.cli("replay", *choice, "--apply")
+    sent = [element.decode() for element in there.lrange("q:main", 0, -1)]
+    assert sorted(sent) == sorted(json.dumps(job) for job in JOBS[2:4]), "the original's bytes, and all of its fields"
+    for name in ("a-3", "a-4"):
+        letter = server.get(f"/v1/letters/{before[name]['id']}").json
+        assert (letter["state"], letter["resolution"], letter["replays"]) == ("resolved", "replayed", 1)
+
+    run_worker(redis, [], there)
+    eventually(lambda: server.dlq(adoption.DLQ)["depth"] == 5, "they are dead again")
+    after = by_id(adoption.whole(server))
+    assert {name: one["id"] for name, one in after.items()} == {name: one["id"] for name, one in before.items()}
+    for name in ("a-3", "a-4"):
+        assert (after[name]["replays"], after[name]["state"], after[name]["reason"]) == (
+            1, "pending_review", REASONS[name])
+        assert len(after[name]["history"]) == len(before[name]["history"]) + 1
+    server.cli("replay", *choice, "--apply")
+    run_worker(redis, [], there)
+    eventually(lambda: server.dlq(adoption.DLQ)["depth"] == 5, "once more")
+    server.cli("replay", *choice, "--apply")
+    assert there.llen("q:main") == 0, "twice is enough: they are escalated"
+    assert all(one["escalated_at"] for name, one in by_id(adoption.whole(server)).items() if name in ("a-3", "a-4"))
+
+
+# ---- streams ----
+
+def test_a_dead_stream_is_looked_at_then_taken(serve, redis, there):
+    for number in range(300):
+        there.xadd("events.dlq", {"body": b"\x00\xff%d" % number, "key": f"k{number}", "reason": "x"})
+    there.xgroup_create("events.dlq", "impound", id="0")
+    before = everything(there)
+    source = redis.url("stream=events.dlq&group=impound")
+    server = serve(adoption.QUEUES, adopt=adoption.entry(source))
+    assert adoption.looked(server)["adopted"] == 300
+    assert everything(there) == before
+    letters = adoption.whole(server)
+    assert all(one["read_only"] for one in letters)
+    adoption.restart(server, adoption.entry(source, "take"))
+    eventually(lambda: adoption.view(server)["taken"] == 300, "each is taken")
+    eventually(lambda: there.xpending("events.dlq", "impound")["pending"] == 0, "and acknowledged")
+    after = adoption.whole(server)
+    assert [one["id"] for one in after] == [one["id"] for one in letters]
+    assert [(one["message"]["key"], one["message"]["body_base64"]) for one in after] == [
+        (one["message"]["key"], one["message"]["body_base64"]) for one in letters]
+    adoption.restart(server, adoption.entry(source))
+    assert adoption.looked(server)["known"] == 300, "entries that are acknowledged are still in the stream"
+    assert server.dlq(adoption.DLQ)["depth"] == 300
+
+
+# ---- trouble ----
+
+def test_trouble_is_told_and_ends_by_itself(serve, tmp_path):
+    server = Redis(tmp_path / "redis")
+    source = server.url("list=q:dlq")
+    ours = serve(adoption.QUEUES, adopt=[{"name": "a", "source": source},
+                                         {"name": "b", "source": source, "mode": "take"}])
+    for name in "ab":
+        eventually(lambda: adoption.view(ours, name)["trouble"], "it is told")
+        assert adoption.view(ours, name)["state"] == "waiting"
+        assert ours.metric("impound_adopt_trouble", adopt=name) == 1
+    table = ours.cli("stats")
+    assert "ADOPT" in table and "refused" in table, table
+    checked = impound("check", "-c", ours.config_path, "--connect")
+    assert checked.returncode == 1 and 'adopt "a"' in checked.stderr and str(server.port) in checked.stderr
+    try:
+        server.start()
+        client.Redis(port=server.port).lpush("q:dlq", b"one")
+        assert adoption.looked(ours, "a")["trouble"] is None
+        eventually(lambda: adoption.view(ours, "b")["state"] == "reading", "it goes on")
+        assert ours.metric("impound_adopt_trouble", adopt="b") == 0
+        assert impound("check", "-c", ours.config_path, "--connect").returncode == 0
+    finally:
+        server.close()
+
+
+# ---- Sidekiq ----
+
+def sidekiq_job(number, **more):
+    """A job as Sidekiq's dead set has it: its backtrace deflated, in base64."""
+    trace = [f"app/jobs/price.rb:{number}:in `perform'", "sidekiq/processor.rb:202:in `execute_job'"]
+    return {"retry": True, "queue": "critical", "class": "PriceJob", "args": [number, {"pin": "110001", "p": 1.0}],
+            "jid": f"{number:024x}", "created_at": 1700000000.25, "enqueued_at": 1700000001.5,
+            "error_message": f"order {number} has no price", "error_class": "KeyError",
+            "failed_at": 1700000002.125, "retry_count": 25, "retried_at": 1700000900.75,
+            "error_backtrace": base64.b64encode(zlib.compress(json.dumps(trace).encode())).decode(), **more}
+
+
+def bury_jobs(there, count):
+    jobs = [json.dumps(sidekiq_job(number), separators=(",", ":")) for number in range(count)]
+    there.zadd("dead", {job: 1700001000 + number for number, job in enumerate(jobs)})
+    return jobs
+
+
+def test_sidekiqs_dead_set_is_looked_at_then_taken(serve, redis, there):
+    bury_jobs(there, 300)
+    before = everything(there)
+    source = redis.url("zset=dead")
+    server = serve(adoption.QUEUES, adopt=adoption.entry(source))
+    assert adoption.looked(server)["adopted"] == 300
+    assert everything(there) == before
+    letter = adoption.whole(server)[7]
+    assert letter["context"]["adopted"]["convention"] == "sidekiq"
+    assert letter["message"]["id"] == f"{7:024x}" and letter["message"]["queue"] == "critical"
+    assert letter["source"] == {"kind": "redis", "list": "queue:critical"}
+    assert letter["task"] == {"id": f"{7:024x}", "type": "PriceJob"}
+    assert letter["attempts"] == 26 and letter["max_attempts"] == 26
+    assert letter["failure"]["error_type"] == "KeyError"
+    assert letter["failure"]["error_message"] == "order 7 has no price"
+    assert "app/jobs/price.rb:7" in letter["failure"]["stack_trace"]
+    assert letter["first_failure_at"] == "2023-11-14T22:13:22.125Z"
+    assert letter["last_failure_at"] == "2023-11-14T22:28:20.750Z"
+    failed = {"error_message", "error_class", "failed_at", "retry_count", "retried_at", "error_backtrace"}
+    job = {name: value for name, value in sidekiq_job(7).items() if name not in failed}
+    assert letter["message"]["size"] == len(json.dumps(job, separators=(",", ":"))), "byte for byte, but for the failure"
+    assert letter["message"]["body"] == job
+    adoption.cannot_be_decided(server, letter)
+
+    adoption.restart(server, adoption.entry(source, "take"))
+    eventually(lambda: there.zcard("dead") == 0, "each is removed")
+    assert adoption.view(server)["taken"] == 300 and server.dlq(adoption.DLQ)["depth"] == 300
+    bury_jobs(there, 301)
+    eventually(lambda: there.zcard("dead") == 0, "what is buried again is known, and the new one is taken")
+    assert server.dlq(adoption.DLQ)["depth"] == 301
+
+
+def test_kill_9_while_taking_from_a_set_loses_and_doubles_nothing(serve, redis, there):
+    total = scaled(10000, least=1000)
+    bury_jobs(there, total)
+    server = serve(adoption.QUEUES, adopt=adoption.entry(redis.url("zset=dead"), "take"))
+    for life in range(4):
+        eventually(lambda: server.dlq(adoption.DLQ).get("depth", 0) >= total * (life + 1) // 6, "it takes some")
+        server.kill()
+        assert there.zcard("dead") > 0 or life == 3
+        server.start()
+    eventually(lambda: there.zcard("dead") == 0, "all are taken and removed")
+    assert server.dlq(adoption.DLQ)["depth"] == total
+    assert len({one["message"]["id"] for one in server.letters(adoption.DLQ)}) == total
+
+
+SIDEKIQ_WORKER = """
+require "sidekiq"
+Sidekiq.configure_server { |config| config.redis = {url: ENV.fetch("REDIS_URL")} }
+Sidekiq.configure_client { |config| config.redis = {url: ENV.fetch("REDIS_URL")} }
+class PriceJob
+  include Sidekiq::Worker
+  sidekiq_options retry: 0, backtrace: true, queue: "critical"
+  def perform(order)
+    raise KeyError, "order #{order} has no price" if Sidekiq.redis { |redis| redis.get("fixed") }.nil?
+    Sidekiq.redis { |redis| redis.incr("priced") }
+  end
+end
+ARGV.first.to_i.times { |number| PriceJob.perform_async(number) } if $PROGRAM_NAME == __FILE__
+"""
+
+
+def run_sidekiq(redis, folder, until, push=0):
+    """The real one, until so much is done."""
+    worker = folder / "worker.rb"
+    worker.write_text(SIDEKIQ_WORKER)
+    environment = {**os.environ, "REDIS_URL": f"redis://127.0.0.1:{redis.port}/0"}
+    if push:
+        subprocess.run(["ruby", str(worker), str(push)], env=environment, check=True, capture_output=True, timeout=120)
+    with open(folder / "sidekiq.log", "ab") as log:
+        process = subprocess.Popen(["sidekiq", "-r", str(worker), "-q", "critical", "-c", "2"], env=environment,
+                                   stdout=log, stderr=log, cwd=folder)
+    try:
+        eventually(until, f"Sidekiq is done; its log: {folder / 'sidekiq.log'}")
+    finally:
+        process.terminate()
+        process.wait(timeout=60)
+
+
+def test_jobs_that_the_real_sidekiq_buried(serve, redis, there, tmp_path):
+    if not shutil.which("sidekiq"):
+        pytest.skip("ruby-sidekiq is not installed")
+    run_sidekiq(redis, tmp_path, lambda: there.zcard("dead") == 5, push=5)
+    buried = [json.loads(job) for job in there.zrange("dead", 0, -1)]
+    server = serve(adoption.QUEUES, adopt=adoption.entry(redis.url("zset=dead"), "take"))
+    eventually(lambda: there.zcard("dead") == 0, "each is taken")
+    letters = by_id(adoption.whole(server))
+    assert sorted(letters) == sorted(job["jid"] for job in buried)
+    for job in buried:
+        letter = letters[job["jid"]]
+        assert letter["message"]["body"]["args"] == job["args"] and letter["message"]["queue"] == "critical"
+        assert letter["failure"]["error_type"] == "KeyError"
+        assert letter["failure"]["error_message"] == job["error_message"]
+        assert "worker.rb:9:in `perform'" in letter["failure"]["stack_trace"], "also where it is deflated"
+    there.set("fixed", 1)
+    server.cli("replay", "--dlq", adoption.DLQ, "--to", "origin", "--apply")
+    run_sidekiq(redis, tmp_path, lambda: there.get("priced") == b"5")
+    assert there.zcard("dead") == 0 and server.dlq(adoption.DLQ)["depth"] == 0
+
+
+# ---- asynq ----
+
+# asynq's message of a task, as its own definition numbers the fields.
+TASK = [("type", 1, "string"), ("payload", 2, "bytes"), ("id", 3, "string"), ("queue", 4, "string"),
+        ("retry", 5, "int32"), ("retried", 6, "int32"), ("error_msg", 7, "string"), ("timeout", 8, "int64"),
+        ("deadline", 9, "int64"), ("unique_key", 10, "string"), ("last_failed_at", 11, "int64"),
+        ("retention", 12, "int64"), ("completed_at", 13, "int64"), ("group_key", 14, "string")]
+
+
+def task_class():
+    protobuf = pytest.importorskip("google.protobuf")
+    from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+    del protobuf
+    file = descriptor_pb2.FileDescriptorProto(name="task.proto", package="peer", syntax="proto3")
+    message = file.message_type.add(name="TaskMessage")
+    kinds = descriptor_pb2.FieldDescriptorProto
+    for name, number, kind in TASK:
+        message.field.add(name=name, number=number, label=kinds.LABEL_OPTIONAL,
+                          type=getattr(kinds, f"TYPE_{kind.upper()}"))
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    return message_factory.MessageFactory(pool).GetPrototype(pool.FindMessageTypeByName("peer.TaskMessage"))
+
+
+def archive_tasks(there, count, queue="mail"):
+    """Tasks as asynq's archive has them: an id in a set, and a hash with the message."""
+    make = task_class()
+    for number in range(count):
+        name = f"3f2504e0-4f89-41d3-9a0c-{number:012x}"
+        task = make(type="email:welcome", payload=b"\x00\xff%d" % number, id=name, queue=queue, retry=25, retried=25,
+                    error_msg=f"smtp: {number} refused", timeout=1800, unique_key=f"asynq:{{{queue}}}:unique:{number}",
+                    last_failed_at=1700000002)
+        there.hset(f"asynq:{{{queue}}}:t:{name}", mapping={
+            "msg": task.SerializeToString(), "state": "archived", "unique_key": task.unique_key})
+        there.set(task.unique_key, name)
+        there.zadd(f"asynq:{{{queue}}}:archived", {name: 1700000002 + number})
+
+
+def test_asynqs_archive_is_looked_at_then_taken(serve, redis, there):
+    archive_tasks(there, 200)
+    there.set("asynq:{mail}:unique:other", "somebody's")
+    before = everything(there)
+    source = redis.url("asynq=mail")
+    server = serve(adoption.QUEUES, adopt=adoption.entry(source))
+    assert adoption.looked(server)["adopted"] == 200
+    assert everything(there) == before
+    letter = adoption.whole(server)[3]
+    assert letter["context"]["adopted"]["convention"] == "asynq"
+    assert letter["message"]["id"] == "3f2504e0-4f89-41d3-9a0c-000000000003"
+    assert base64.b64decode(letter["message"]["body_base64"]) == b"\x00\xff3", "the payload, byte for byte"
+    assert letter["message"]["queue"] == "mail" and letter["task"]["type"] == "email:welcome"
+    assert letter["failure"]["error_message"] == "smtp: 3 refused"
+    adoption.cannot_be_decided(server, letter)
+    adoption.restart(server, adoption.entry(source, "take"))
+    eventually(lambda: there.keys("asynq:*") == [b"asynq:{mail}:unique:other"], "each task is gone, with its locks")
+    assert adoption.view(server)["taken"] == 200 and server.dlq(adoption.DLQ)["depth"] == 200

@@ -1,0 +1,283 @@
+"""Dead letters that RabbitMQ made itself, adopted: looked at first, then taken."""
+import collections
+import logging
+
+import pytest
+
+from brokers import Rabbit
+from harness import eventually, problem, scaled
+
+pika = pytest.importorskip("pika")
+logging.getLogger("pika").setLevel(logging.CRITICAL)
+
+TYPES = ["classic", "quorum"]
+ASIDE = {"orders": {"handler": "lease"}}  # a queue that has nothing to do with it
+Grave = collections.namedtuple("Grave", "queue reason category attempts")
+
+
+@pytest.fixture(scope="module")
+def rabbit(tmp_path_factory):
+    node = Rabbit(tmp_path_factory.mktemp("rabbit"))
+    try:
+        yield node.start()
+    finally:
+        node.close()
+
+
+class Cemetery:
+    """A DLQ of its own on the node, and queues whose messages die into it."""
+
+    count = 0
+
+    def __init__(self, rabbit, kind="classic", **arguments):
+        Cemetery.count += 1
+        self.rabbit, self.name = rabbit, f"dlq{Cemetery.count}"
+        self.declare(self.name, {"x-queue-type": kind, **arguments})
+
+    def declare(self, name, arguments):
+        with self.rabbit.channel() as channel:
+            channel.queue_declare(name, durable=True, arguments=arguments)
+
+    def queue(self, suffix, to=None, **arguments):
+        name = f"{self.name}-{suffix}"
+        self.declare(name, {"x-dead-letter-exchange": "", "x-dead-letter-routing-key": to or self.name, **arguments})
+        return name
+
+    def publish(self, queue, body, **properties):
+        with self.rabbit.channel() as channel:
+            channel.basic_publish("", queue, body, pika.BasicProperties(delivery_mode=2, **properties), mandatory=True)
+
+    def get(self, channel, queue):
+        """The next message of the queue, once there is one."""
+        return eventually(lambda: [got for got in [channel.basic_get(queue)] if got[0]], f"{queue} has a message")[0]
+
+    def reject(self, queue, times=1):
+        with self.rabbit.channel() as channel:
+            for _ in range(times):
+                channel.basic_reject(self.get(channel, queue)[0].delivery_tag, requeue=False)
+
+    def left(self):
+        return self.rabbit.messages(self.name)
+
+    def holds(self, count):
+        eventually(lambda: self.left() == count, f"{count} dead letters lie in {self.name}")
+
+    def contents(self):
+        """What lies there, in order, but for what a look changes; it lies there afterwards, too."""
+        found = []
+        with self.rabbit.channel() as channel:
+            while (got := channel.basic_get(self.name))[0]:
+                found.append((got[2], got[1].message_id, got[1].headers.get("x-death")))
+                last = got[0].delivery_tag
+            if found:
+                channel.basic_nack(last, multiple=True, requeue=True)
+        return found
+
+    def adopt(self, mode, **more):
+        return [{"name": "legacy", "source": self.rabbit.url(f"queue={self.name}"), "mode": mode, **more}]
+
+    # The four ways to die.
+
+    def rejected(self):
+        queue = self.queue("rejected")
+        self.publish(queue, b"rejected", message_id="m-rejected", headers={"tenant": "a"})
+        self.reject(queue)
+        return Grave(queue, "rejected", "unknown", 1)
+
+    def expired(self):
+        queue = self.queue("expired")
+        self.publish(queue, b"expired", message_id="m-expired", expiration="1")
+        return Grave(queue, "expired", "timeout", 1)
+
+    def pushed_out(self):
+        queue = self.queue("maxlen", **{"x-max-length": 1})
+        self.publish(queue, b"maxlen", message_id="m-maxlen")
+        self.publish(queue, b"the next", message_id="m-next")
+        return Grave(queue, "maxlen", "transient", 1)
+
+    def given_up(self):
+        queue = self.queue("limit", **{"x-queue-type": "quorum", "x-delivery-limit": 2})
+        self.publish(queue, b"delivery_limit", message_id="m-delivery_limit")
+        with self.rabbit.channel() as channel:
+            for _ in range(3):
+                channel.basic_nack(self.get(channel, queue)[0].delivery_tag, requeue=True)
+        return Grave(queue, "delivery_limit", "crash", 1)
+
+    def all_four(self):
+        graves = []
+        for die in (self.rejected, self.expired, self.pushed_out, self.given_up):
+            graves.append(die())
+            self.holds(len(graves))
+        return {grave.reason: grave for grave in graves}
+
+
+def adoption(server):
+    return server.get("/v1/adoptions").json["adoptions"][0]
+
+
+def looked(server):
+    """Waits until the pass is over."""
+    return eventually(lambda: [view for view in [adoption(server)] if view["state"] in ("done", "refused")],
+                      "the pass is over")[0]
+
+
+def whole(server, dlq="legacy.dlq"):
+    return [server.get(f"/v1/letters/{row['id']}").json for row in server.letters(dlq)]
+
+
+def again(server, queues, **top):
+    server.stop()
+    server.configure(queues, **top)
+    server.start()
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_letters_of_all_four_reasons_are_looked_at_and_then_taken(serve, rabbit, kind):
+    cemetery = Cemetery(rabbit, kind)
+    graves = cemetery.all_four()
+    before = cemetery.contents()
+
+    server = serve(ASIDE, adopt=cemetery.adopt("peek"))
+    looked(server)
+    letters = {letter["reason"]: letter for letter in whole(server)}
+    assert set(letters) == set(graves)
+    for reason, grave in graves.items():
+        letter = letters[reason]
+        assert (letter["state"], letter["cause"], letter["category"]) == ("pending_review", "adopted", grave.category)
+        assert letter["message"]["queue"] == letter["source"]["queue"] == grave.queue
+        assert letter["attempts"] == grave.attempts
+        assert letter["message"]["body"] == reason and letter["message"]["id"] == f"m-{reason}"
+        assert letter["context"]["adopted"]["convention"] == "rabbitmq"
+        assert letter["context"]["adopted"]["from"] == "legacy"
+        assert letter["context"]["adopted"]["at"]["queue"] == cemetery.name
+    assert letters["rejected"]["message"]["headers"]["tenant"] == "a"
+    problem(server.post(f"/v1/letters/{letters['expired']['id']}/resolve", {"why": "seen"}), 409, "take")
+
+    again(server, ASIDE, adopt=cemetery.adopt("peek"))
+    assert looked(server)["known"] == 4
+    assert {letter["id"] for letter in whole(server)} == {letter["id"] for letter in letters.values()}
+    server.stop()
+    assert cemetery.left() == 4
+    assert cemetery.contents() == before, "a look leaves the queue as it was"
+
+    server.configure(ASIDE, adopt=cemetery.adopt("take"))
+    server.start()
+    cemetery.holds(0)
+    assert {letter["id"] for letter in whole(server)} == {letter["id"] for letter in letters.values()}
+    answer = server.post(f"/v1/letters/{letters['expired']['id']}/resolve", {"why": "seen"})
+    assert answer.status == 200, answer.body
+
+    with rabbit.channel() as channel:
+        channel.basic_publish("", graves["rejected"].queue, b"one more", pika.BasicProperties(message_id="m-5"))
+    cemetery.reject(graves["rejected"].queue)
+    eventually(lambda: len(server.letters("legacy.dlq")) == 4, "what dies later is taken, too")
+    cemetery.holds(0)
+
+
+def test_a_message_that_died_thrice_by_way_of_a_queue_where_it_waits_counts_three(serve, rabbit):
+    cemetery = Cemetery(rabbit)
+    orders, wait = f"{cemetery.name}-orders", f"{cemetery.name}-wait"
+    cemetery.queue("orders", to=wait)
+    cemetery.queue("wait", to=orders, **{"x-message-ttl": 1})
+    cemetery.publish(orders, b"again and again", message_id="m-1")
+    cemetery.reject(orders, times=3)
+    with rabbit.channel() as channel:  # a consumer that gives it up buries it with its deaths
+        _, properties, body = cemetery.get(channel, orders)
+        channel.basic_publish("", cemetery.name, body, properties, mandatory=True)
+    server = serve(ASIDE, adopt=cemetery.adopt("peek"))
+    looked(server)
+    letter, = whole(server)
+    assert letter["message"]["queue"] == orders
+    assert letter["attempts"] == 3
+    assert [death["count"] for death in letter["context"]["adopted"]["at"]["deaths"]] == [3, 3]
+
+
+@pytest.mark.parametrize("limit, forbidden", [(4, True), (6, False)])
+def test_where_a_delivery_limit_leaves_too_few_nothing_is_looked_at(serve, rabbit, limit, forbidden):
+    cemetery = Cemetery(rabbit, "quorum", **{"x-delivery-limit": limit, "x-max-length": 1000,
+                                             "x-dead-letter-exchange": "nowhere"})
+    cemetery.rejected()
+    cemetery.holds(1)
+    server = serve(ASIDE, adopt=cemetery.adopt("peek"))
+    view = looked(server)
+    assert view["state"] == ("refused" if forbidden else "done"), view
+    assert len(server.letters("legacy.dlq")) == (0 if forbidden else 1)
+    if forbidden:
+        assert "delivery limit leaves 4" in view["trouble"], view
+    server.stop()
+    with rabbit.channel() as channel:
+        _, properties, _ = cemetery.get(channel, cemetery.name)
+        assert properties.headers["x-delivery-count"] == (0 if forbidden else 1)
+
+
+def test_a_missing_queue_and_bad_credentials_are_told_and_mended(serve, rabbit):
+    cemetery = Cemetery(rabbit)
+    missing = [{"name": "legacy", "source": rabbit.url("queue=later"), "mode": "peek"}]
+    server = serve(ASIDE, adopt=missing)
+    eventually(lambda: "NOT_FOUND" in (adoption(server)["trouble"] or ""), "the missing queue is named")
+    cemetery.declare("later", {})
+    assert looked(server)["trouble"] is None
+    again(server, ASIDE, adopt=[{**missing[0], "source": rabbit.url("queue=later", user="guest:wrong")}])
+    eventually(lambda: "password" in (adoption(server)["trouble"] or ""), "the credentials are named")
+    assert "wrong" not in server.log()
+
+
+def test_letters_that_differ_in_nothing_are_as_many_as_there_are(serve, rabbit):
+    cemetery, total = Cemetery(rabbit), 20
+    queue = cemetery.queue("twins", **{"x-max-length": 0})
+    for _ in range(total):
+        cemetery.publish(queue, b"the same")
+    cemetery.holds(total)
+    server = serve(ASIDE, adopt=cemetery.adopt("peek"))
+    looked(server)
+    assert len(server.letters("legacy.dlq")) == total
+    again(server, ASIDE, adopt=cemetery.adopt("take"))
+    cemetery.holds(0)
+    assert len(server.letters("legacy.dlq")) == total
+
+
+def test_a_letter_goes_back_to_the_queue_where_it_died_first(serve, rabbit):
+    cemetery = Cemetery(rabbit)
+    grave = cemetery.rejected()
+    cemetery.holds(1)
+    server = serve(ASIDE, adopt=cemetery.adopt("take"))
+    cemetery.holds(0)
+    letter, = whole(server)
+    answer = server.post("/v1/replays", {"ids": [letter["id"]], "to": "origin", "dry_run": False})
+    assert answer.status in (200, 201, 202), answer.body
+    with rabbit.channel() as channel:
+        _, properties, body = cemetery.get(channel, grave.queue)
+    assert body == b"rejected" and properties.message_id == "m-rejected"
+    assert properties.headers["tenant"] == "a"
+    assert not [name for name in properties.headers if "death" in name], properties.headers
+    eventually(lambda: server.get(f"/v1/letters/{letter['id']}").json["state"] == "resolved", "the letter is resolved")
+
+
+def test_a_letter_that_names_no_origin_is_not_sent_there(serve, rabbit):
+    cemetery = Cemetery(rabbit)
+    cemetery.publish(cemetery.name, b"put here by hand")
+    server = serve(ASIDE, adopt=cemetery.adopt("take"))
+    cemetery.holds(0)
+    letter, = whole(server)
+    assert letter["context"]["adopted"]["convention"] == "plain" and letter["reason"] == "unknown"
+    assert letter["message"]["queue"] == "legacy"
+    problem(server.post("/v1/replays", {"ids": [letter["id"]], "to": "origin", "dry_run": False}), 400, "rabbitmq")
+    assert server.get(f"/v1/letters/{letter['id']}").json["state"] == "pending_review"
+
+
+def test_kill_9_while_letters_are_taken_loses_and_doubles_none(serve, rabbit):
+    cemetery, total = Cemetery(rabbit, "quorum"), scaled(5000, least=500)
+    queue = cemetery.queue("full", **{"x-max-length": 0})
+    with rabbit.channel() as channel:
+        for number in range(total):
+            channel.basic_publish("", queue, f"{number}", pika.BasicProperties(delivery_mode=2))
+    cemetery.holds(total)
+    server = serve(ASIDE, adopt=cemetery.adopt("take"))
+    for _ in range(scaled(10, least=3)):
+        eventually(lambda: adoption(server)["adopted"] > 0 or cemetery.left() == 0, "some were taken")
+        server.kill()
+        server.start()
+    cemetery.holds(0)
+    bodies = collections.Counter(letter["message"]["id"] for letter in server.letters("legacy.dlq"))
+    assert len(bodies) == total and set(bodies.values()) == {1}
+    assert server.dlq("legacy.dlq")["depth"] == total

@@ -1,0 +1,186 @@
+/* What goes back to a list or a stream is as it came, and known when it comes again. */
+#include "test.h"
+
+#include "broker/redis_entry.h"
+#include "broker/redis_message.h"
+#include "core/comeback.h"
+
+#define LETTER "01909af4-0000-7000-8000-000000000001"
+
+static const struct rule_header marks[] = {{BYTES(COMEBACK_LETTER), BYTES(LETTER)},
+                                           {BYTES(COMEBACK_REPLAYS), BYTES("2")}};
+
+static struct arena arena;
+static struct redis_entry entry;
+
+static int begin(void **state) {
+    (void)state;
+    arena_init_heap(&arena, 4096);
+    return 0;
+}
+
+static int end(void **state) {
+    (void)state;
+    arena_free(&arena);
+    return 0;
+}
+
+/* The words, with spaces between them. */
+static const char *words(void) {
+    struct buf text;
+    buf_init_heap(&text, 1 << 16);
+    for (size_t i = 0; i < entry.count; i++) {
+        buf_str(&text, i ? " " : "");
+        buf_bytes(&text, entry.words[i]);
+    }
+    const char *all = arena_cstr(&arena, buf_view(&text));
+    buf_free(&text);
+    return all;
+}
+
+static struct sink_item item_back(struct store_held *held) {
+    struct envelope *letter = &held->envelope;
+    struct sink_item item = {.body = held->body,
+                             .key = letter->key,
+                             .content_type = letter->content_type,
+                             .origin = letter->source};
+    letter->letter_id = BYTES(LETTER);
+    letter->replays = 2;
+    item.header_count = comeback_headers(letter, &held->arena, &item.headers);
+    return item;
+}
+
+static void send_back(struct store_held *held) {
+    struct sink_item item = item_back(held);
+    assert_int_equal(redis_entry_return(&entry, &item, &arena, NULL), STATUS_OK);
+}
+
+/* The fields of the entry, as a reader would see them. */
+static struct store_held *read_again(void) {
+    struct redis_message_field fields[16];
+    size_t count = 0;
+    for (size_t i = 3; i + 1 < entry.count; i += 2)
+        fields[count++] = (struct redis_message_field){entry.words[i], entry.words[i + 1]};
+    return redis_message_of_entry(BYTES("orders"), BYTES("g"), BYTES("2-0"), fields, count);
+}
+
+static void assert_marked(const struct store_held *held) {
+    struct comeback comeback;
+    assert_true(comeback_read(held->envelope.headers, held->envelope.header_count, &comeback));
+    assert_bytes(comeback.letter, LETTER);
+    assert_int_equal(comeback.replays, 2);
+}
+
+#define MARKS COMEBACK_LETTER " " LETTER " " COMEBACK_REPLAYS " 2"
+
+static void an_entry_goes_back_in_the_form_that_it_had(void **state) {
+    (void)state;
+    static const struct {
+        struct redis_message_field fields[3];
+        size_t count;
+        const char *words;
+    } cases[] = {
+        {{{BYTES("body"), BYTES("{}")}}, 1, "body {} " MARKS},
+        {{{BYTES("body"), BYTES("{}")}, {BYTES("key"), BYTES("k")}, {BYTES("h"), BYTES("v")}},
+         3,
+         "body {} key k h v " MARKS},
+        {{{BYTES("body"), BYTES("x")}, {BYTES("content_type"), BYTES("a/b")}},
+         2,
+         "body x content_type a/b " MARKS},
+        {{{BYTES("payload"), BYTES("hello")}}, 1, "payload hello " MARKS},
+        {{{BYTES("a\""), BYTES("1")}, {BYTES("b"), BYTES("two\n")}}, 2, "a\" 1 b two\n " MARKS},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct store_held *held = redis_message_of_entry(BYTES("orders"), BYTES("g"), BYTES("1-0"),
+                                                         cases[i].fields, cases[i].count);
+        send_back(held);
+        assert_true(bytes_starts(bytes_of(words()), BYTES("XADD orders * ")));
+        assert_string_equal(words() + sizeof "XADD orders * " - 1, cases[i].words);
+        struct store_held *again = read_again();
+        assert_true(bytes_eq(again->body, held->body));
+        assert_true(bytes_eq(again->envelope.key, held->envelope.key));
+        assert_int_equal(again->envelope.header_count, held->envelope.header_count + 2);
+        assert_marked(again);
+        store_held_free(held);
+        store_held_free(again);
+    }
+}
+
+static void an_edited_body_that_is_no_object_any_more_is_a_body(void **state) {
+    (void)state;
+    static const struct redis_message_field fields[] = {{BYTES("a"), BYTES("1")},
+                                                        {BYTES("b"), BYTES("2")}};
+    struct store_held *held =
+        redis_message_of_entry(BYTES("orders"), BYTES("g"), BYTES("1-0"), fields, 2);
+    held->body = BYTES("[7]");
+    send_back(held);
+    assert_string_equal(words(), "XADD orders * body [7] " MARKS);
+    store_held_free(held);
+}
+
+static void an_element_leaves_its_mark_beside_its_list(void **state) {
+    (void)state;
+    struct store_held *held =
+        redis_message_of_element(BYTES("q:main"), BYTES("tag"), BYTES("{\"id\":\"a\"}"));
+    send_back(held);
+    assert_int_equal(entry.count, 7);
+    assert_bytes(entry.words[0], "EVAL");
+    assert_bytes(entry.words[3], "q:main");
+    assert_bytes(entry.words[4], "q:main:impound-sent");
+    assert_bytes(entry.words[5], "{\"id\":\"a\"}");
+    assert_bytes(entry.words[6], LETTER ":2");
+    store_held_free(held);
+}
+
+static void a_tag_with_a_mark_is_a_letter_that_came_back(void **state) {
+    (void)state;
+    struct store_held *held =
+        redis_message_of_element(BYTES("q:main"), BYTES("tag|" LETTER ":2"), BYTES("plain"));
+    assert_bytes(held->envelope.id, "tag");
+    assert_marked(held);
+    store_held_free(held);
+}
+
+static void what_does_not_go_back_leaves_no_mark(void **state) {
+    (void)state;
+    struct sink_item item = {.body = BYTES("x"), .headers = marks, .header_count = 2};
+    redis_entry_push(&entry, BYTES("l"), &item, &arena);
+    assert_string_equal(words(), "LPUSH l x");
+}
+
+static void a_letter_whose_id_could_not_be_a_mark_goes_without(void **state) {
+    (void)state;
+    static const char *const ids[] = {"a|b", "a,b", "a:b", "a\n"};
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        struct rule_header headers[] = {{BYTES(COMEBACK_LETTER), bytes_of(ids[i])}, marks[1]};
+        struct sink_item item = {.body = BYTES("x"),
+                                 .headers = headers,
+                                 .header_count = 2,
+                                 .origin = BYTES("{\"list\":\"l\"}")};
+        assert_int_equal(redis_entry_return(&entry, &item, &arena, NULL), STATUS_OK);
+        assert_string_equal(words(), "LPUSH l x");
+    }
+}
+
+static void a_source_that_names_no_list_and_no_stream_is_refused(void **state) {
+    (void)state;
+    static const char *const origins[] = {"{}", "no", "{\"list\":7}", "{\"kind\":\"builtin\"}"};
+    struct err err;
+    for (size_t i = 0; i < sizeof origins / sizeof *origins; i++) {
+        struct sink_item item = {.body = BYTES("x"), .origin = bytes_of(origins[i])};
+        assert_int_equal(redis_entry_return(&entry, &item, &arena, &err), STATUS_INVALID);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_entry_goes_back_in_the_form_that_it_had),
+        cmocka_unit_test(an_edited_body_that_is_no_object_any_more_is_a_body),
+        cmocka_unit_test(an_element_leaves_its_mark_beside_its_list),
+        cmocka_unit_test(a_tag_with_a_mark_is_a_letter_that_came_back),
+        cmocka_unit_test(what_does_not_go_back_leaves_no_mark),
+        cmocka_unit_test(a_letter_whose_id_could_not_be_a_mark_goes_without),
+        cmocka_unit_test(a_source_that_names_no_list_and_no_stream_is_refused),
+    };
+    return cmocka_run_group_tests_name("redis_entry", tests, begin, end);
+}

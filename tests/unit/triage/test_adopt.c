@@ -1,0 +1,635 @@
+/* The adopter on made-up time, with the store kept in memory, a server that is consumed, and one
+ * that is only looked at. */
+#include "triage/adopt.h"
+
+#include <stdio.h>
+
+#include "broker/fake_broker.h"
+#include "core/comeback.h"
+#include "store/fake_store.h"
+#include "test.h"
+
+enum { DAY_MS = 24 * 3600 * 1000, LATER_MS = 61 * 1000, PEEKED_MAX = 300 };
+
+static struct store *store;
+static struct triage triage;
+static struct instant now;
+static struct arena arena;
+static struct err err;
+static struct fake_server *server;
+static struct adopt_entry entry;
+static struct adopt *adopt;
+static struct adopt_dlq dlq_is;
+
+static struct instant read_clock(struct clock *clock) {
+    (void)clock;
+    return now;
+}
+static struct clock test_clock = {read_clock};
+
+/* ---- what is looked at ---- */
+
+static struct {
+    const char *bodies[PEEKED_MAX];
+    bool exact;          /* they have coordinates */
+    const char *mark[2]; /* the letter that they were, and its round; NULL: none */
+    bool mirrored;       /* a mirror named the letter */
+    size_t count, next;
+    enum status trouble;
+    bool none; /* it cannot be looked at */
+    unsigned open;
+} lying;
+
+static struct store_held *message_of(size_t number) {
+    struct store_held *held = store_held_new();
+    char text[128];
+    snprintf(text, sizeof text, "m-%zu", number);
+    held->envelope.id = arena_dup(&held->arena, bytes_of(text));
+    snprintf(text, sizeof text,
+             lying.exact ? "{\"kind\":\"nats\",\"sequence\":%zu}"
+                         : "{\"kind\":\"fake\",\"at\":%zu}",
+             number);
+    held->envelope.source = arena_dup(&held->arena, bytes_of(text));
+    held->envelope.content_type = BYTES("application/json");
+    if (lying.mark[0]) {
+        struct rule_header *headers = arena_alloc(&held->arena, 2 * sizeof *headers);
+        headers[0] =
+            (struct rule_header){lying.mirrored ? BYTES("dlq-letter-id") : BYTES(COMEBACK_LETTER),
+                                 bytes_of(lying.mark[0])};
+        headers[1] = (struct rule_header){BYTES(COMEBACK_REPLAYS), bytes_of(lying.mark[1])};
+        held->envelope.headers = headers;
+        held->envelope.header_count = 2;
+    }
+    held->body = arena_dup(&held->arena, bytes_of(lying.bodies[number]));
+    return held;
+}
+
+static enum status next(struct peek *peek, struct store_held **out, size_t max, size_t *count,
+                        struct err *trouble) {
+    (void)peek;
+    if (lying.trouble != STATUS_OK)
+        return err_set(trouble, lying.trouble, "it is not so");
+    for (*count = 0; *count < max && lying.next < lying.count; lying.next++)
+        out[(*count)++] = message_of(lying.next);
+    return STATUS_OK;
+}
+
+static void peek_free(struct peek *peek) {
+    (void)peek;
+    lying.next = 0;
+    lying.open--;
+}
+
+static const struct peek_vtable peek_vtable = {next, peek_free};
+static struct peek the_peek = {&peek_vtable};
+
+static struct peek *open_peek(void *arg, const struct adopt_entry *of) {
+    (void)arg;
+    assert_ptr_equal(of, &entry);
+    lying.open += !lying.none;
+    return lying.none ? NULL : &the_peek;
+}
+
+static bool deaf; /* the server does not hear what is settled */
+
+static void not_heard(struct broker *broker, struct store_held *held) {
+    (void)broker;
+    (void)held;
+}
+
+static struct broker *open_broker(void *arg, const struct adopt_entry *of) {
+    static struct broker_vtable deaf_vtable;
+    struct broker *broker = fake_broker_new(server);
+    (void)arg;
+    assert_ptr_equal(of, &entry);
+    deaf_vtable = *broker->vtable;
+    deaf_vtable.settle = not_heard;
+    if (deaf)
+        broker->vtable = &deaf_vtable;
+    return broker;
+}
+
+static struct adopt_dlq dlq_says(void *arg, struct bytes name, struct arena *into) {
+    (void)arg;
+    (void)into;
+    assert_bytes(name, "legacy.dlq");
+    return dlq_is;
+}
+
+/* ---- lives ---- */
+
+static void begin_life(enum adopt_mode mode) {
+    entry.mode = mode;
+    adopt = adopt_new(&(struct adopt_options){.triage = &triage,
+                                              .entries = &entry,
+                                              .count = 1,
+                                              .peek = open_peek,
+                                              .take = open_broker,
+                                              .dlq = dlq_says});
+}
+
+static void end_life(void) {
+    adopt_free(adopt);
+    adopt = NULL;
+}
+
+static struct adopt_view step(void) {
+    struct adopt_view view;
+    now.mono.ms++;
+    adopt_step(adopt, now);
+    adopt_look(adopt, 0, &view);
+    return view;
+}
+
+static struct adopt_view step_later(int64_t ms) {
+    now.mono.ms += ms;
+    now.wall.ms += ms;
+    return step();
+}
+
+static int start(void **state) {
+    (void)state;
+    now = (struct instant){{1763182181123}, {1000}};
+    store = fake_store_new(true);
+    triage_init(&triage, &test_clock, 7);
+    triage.store = store;
+    arena_init_heap(&arena, 4096);
+    server = fake_server_new();
+    entry = (struct adopt_entry){.name = BYTES("legacy"), .dlq = BYTES("legacy.dlq")};
+    dlq_is = (struct adopt_dlq){1000, BYTES("team-a")};
+    memset(&lying, 0, sizeof lying);
+    return 0;
+}
+
+static int end(void **state) {
+    (void)state;
+    adopt_free(adopt);
+    adopt = NULL;
+    assert_int_equal(lying.open, 0);
+    fake_server_free(server);
+    arena_free(&arena);
+    triage_free(&triage);
+    store->vtable->close(store);
+    return 0;
+}
+
+/* ---- what is there ---- */
+
+static void lie(const char *body) {
+    lying.bodies[lying.count++] = body;
+}
+
+static void push(const char *id, const char *body) {
+    fake_server_push(server, id, NULL, bytes_of(body));
+}
+
+static size_t letters(struct envelope **out) {
+    struct store_query query = {.letters = true, .limit = 1000, .oldest_first = true};
+    struct store_page page;
+    assert_int_equal(store->vtable->list(store, &query, &arena, &page, &err), STATUS_OK);
+    *out = arena_alloc(&arena, (page.count + 1) * sizeof **out);
+    for (size_t i = 0; i < page.count; i++)
+        assert_int_equal(envelope_restore(page.rows[i].envelope, &arena, &(*out)[i], &err),
+                         STATUS_OK);
+    return page.count;
+}
+
+static size_t count_letters(bool read_only) {
+    struct envelope *found;
+    size_t count = letters(&found), matching = 0;
+    for (size_t i = 0; i < count; i++)
+        matching += found[i].read_only == read_only;
+    return matching;
+}
+
+static void assert_letters(size_t read_only, size_t ours) {
+    assert_int_equal(count_letters(true), read_only);
+    assert_int_equal(count_letters(false), ours);
+}
+
+/* ---- looking ---- */
+
+static void a_look_makes_read_only_letters_once(void **state) {
+    (void)state;
+    struct envelope *found;
+    lie("{\"n\":1}");
+    lie("{\"n\":2}");
+    begin_life(ADOPT_PEEK);
+    struct adopt_view view = step();
+    assert_int_equal(view.state, ADOPT_DONE);
+    assert_int_equal(view.adopted, 2);
+    assert_int_equal(lying.open, 0);
+    assert_int_equal(letters(&found), 2);
+    assert_true(found[0].read_only && found[0].cause == CAUSE_ADOPTED);
+    assert_int_equal(found[0].state, STATE_PENDING_REVIEW);
+    assert_bytes(found[0].dlq, "legacy.dlq");
+    assert_bytes(found[0].owner, "team-a");
+    assert_bytes(found[0].queue, "legacy");
+    assert_int_equal(strlen(found[0].content_hash), 64);
+    assert_int_equal(step_later(DAY_MS).adopted, 2);
+    end_life();
+
+    lie("{\"n\":3}");
+    begin_life(ADOPT_PEEK);
+    view = step();
+    assert_int_equal(view.adopted, 1);
+    assert_int_equal(view.known, 2);
+    assert_letters(3, 0);
+}
+
+static void a_large_place_is_read_in_pieces(void **state) {
+    (void)state;
+    char bodies[PEEKED_MAX][16];
+    for (size_t i = 0; i < PEEKED_MAX; i++) {
+        snprintf(bodies[i], sizeof bodies[i], "%zu", i);
+        lie(bodies[i]);
+    }
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().adopted, PEEKED_MAX);
+    assert_letters(PEEKED_MAX, 0);
+}
+
+static void equal_ones_are_as_many_in_every_pass(void **state) {
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        lie("same");
+    for (int life = 0; life < 3; life++) {
+        begin_life(ADOPT_PEEK);
+        step();
+        end_life();
+    }
+    assert_letters(3, 0);
+}
+
+static void coordinates_tell_equal_ones_apart(void **state) {
+    (void)state;
+    lying.exact = true;
+    lie("same");
+    lie("same");
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().adopted, 2);
+    end_life();
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().known, 2);
+    assert_letters(2, 0);
+}
+
+static void what_would_do_harm_is_refused_for_good(void **state) {
+    (void)state;
+    lying.trouble = STATUS_FORBIDDEN;
+    begin_life(ADOPT_PEEK);
+    struct adopt_view view = step();
+    assert_int_equal(view.state, ADOPT_REFUSED);
+    assert_string_equal(view.trouble.text, "it is not so");
+    lying.trouble = STATUS_OK;
+    lie("1");
+    assert_int_equal(step_later(DAY_MS).adopted, 0);
+    end_life();
+
+    lying.none = true;
+    begin_life(ADOPT_PEEK);
+    view = step();
+    assert_int_equal(view.state, ADOPT_REFUSED);
+    assert_non_null(strstr(view.trouble.text, "mode: take"));
+}
+
+static void trouble_at_the_broker_or_the_store_ends_a_pass_and_another_follows(void **state) {
+    (void)state;
+    lie("1");
+    lying.trouble = STATUS_UNREACHABLE;
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().state, ADOPT_WAITING);
+    assert_int_equal(lying.open, 0);
+    lying.trouble = STATUS_OK;
+    assert_int_equal(step().state, ADOPT_WAITING);
+    fake_store_fail(store, STATUS_IO, 1);
+    assert_int_equal(step_later(LATER_MS).state, ADOPT_WAITING);
+    assert_letters(0, 0);
+    struct adopt_view view = step_later(LATER_MS);
+    assert_int_equal(view.state, ADOPT_DONE);
+    assert_string_equal(view.trouble.text, "");
+    assert_letters(1, 0);
+}
+
+/* ---- taking ---- */
+
+static void what_is_taken_is_durable_first_and_settled_second(void **state) {
+    (void)state;
+    push("a", "1");
+    push("b", "2");
+    fake_store_fail(store, STATUS_IO, 1);
+    begin_life(ADOPT_TAKE);
+    assert_int_equal(step().state, ADOPT_WAITING);
+    assert_int_equal(fake_server_count(server), 2);
+    assert_letters(0, 0);
+    assert_int_equal(step_later(LATER_MS).adopted, 2);
+    assert_int_equal(fake_server_count(server), 0);
+    assert_letters(0, 2);
+    push("c", "3");
+    assert_int_equal(step().adopted, 3);
+    assert_int_equal(fake_server_count(server), 0);
+}
+
+/* As a kill between the commit and what the server hears of it. */
+static void what_is_given_again_is_settled_and_not_doubled(void **state) {
+    (void)state;
+    push("a", "1");
+    push("b", "2");
+    deaf = true;
+    begin_life(ADOPT_TAKE);
+    assert_int_equal(step().adopted, 2);
+    end_life();
+    deaf = false;
+    assert_int_equal(fake_server_count(server), 2);
+    push("c", "3");
+    begin_life(ADOPT_TAKE);
+    struct adopt_view view = step();
+    assert_int_equal(view.known, 2);
+    assert_int_equal(view.adopted, 1);
+    assert_int_equal(fake_server_count(server), 0);
+    assert_letters(0, 3);
+}
+
+static void what_was_looked_at_is_the_same_letter_when_it_is_taken(void **state) {
+    (void)state;
+    struct envelope *before, *after;
+    lie("1");
+    lie("2");
+    lie("2");
+    begin_life(ADOPT_PEEK);
+    step();
+    end_life();
+    assert_int_equal(letters(&before), 3);
+    push("x", "2");
+    push("y", "1");
+    push("z", "2");
+    push("new", "3");
+    begin_life(ADOPT_TAKE);
+    struct adopt_view view = step();
+    assert_int_equal(view.taken, 3);
+    assert_int_equal(view.adopted, 1);
+    assert_int_equal(fake_server_count(server), 0);
+    assert_letters(0, 4);
+    assert_int_equal(letters(&after), 4);
+    for (size_t i = 0; i < 3; i++)
+        assert_true(bytes_eq(before[i].letter_id, after[i].letter_id));
+}
+
+static void equal_ones_are_two_letters_unless_one_comes_again(void **state) {
+    (void)state;
+    push("a", "same");
+    push("b", "same");
+    push("c", "same");
+    begin_life(ADOPT_TAKE);
+    assert_int_equal(step().adopted, 3);
+    fake_server_set_trouble(server, "away");
+    fake_server_set_trouble(server, NULL);
+    push("d", "same");
+    assert_int_equal(step().adopted, 4);
+    assert_letters(0, 4);
+}
+
+static void equal_ones_that_we_handed_back_are_not_ours(void **state) {
+    (void)state;
+    dlq_is.cap = 1;
+    push("a", "same");
+    push("b", "same");
+    begin_life(ADOPT_TAKE);
+    struct adopt_view view = step();
+    assert_int_equal(view.adopted, 1);
+    assert_non_null(strstr(view.trouble.text, "full"));
+    assert_int_equal(step_later(LATER_MS).adopted, 1);
+    assert_int_equal(fake_server_count(server), 1);
+    dlq_is.cap = 2;
+    view = step_later(LATER_MS);
+    assert_int_equal(view.adopted, 2);
+    assert_string_equal(view.trouble.text, "");
+    assert_int_equal(fake_server_count(server), 0);
+    assert_letters(0, 2);
+}
+
+static void in_a_full_dlq_what_was_looked_at_can_be_taken(void **state) {
+    (void)state;
+    dlq_is.cap = 2;
+    lie("1");
+    lie("2");
+    lie("3");
+    begin_life(ADOPT_PEEK);
+    struct adopt_view view = step();
+    assert_int_equal(view.state, ADOPT_WAITING);
+    assert_non_null(strstr(view.trouble.text, "full"));
+    end_life();
+    push("a", "1");
+    push("b", "2");
+    push("c", "3");
+    begin_life(ADOPT_TAKE);
+    assert_int_equal(step().taken, 2);
+    assert_int_equal(fake_server_count(server), 1);
+    assert_letters(0, 2);
+}
+
+static void what_left_its_broker_before_it_was_taken_can_be_decided_about(void **state) {
+    (void)state;
+    struct envelope *found;
+    lie("1");
+    lie("gone");
+    begin_life(ADOPT_PEEK);
+    step();
+    end_life();
+    push("a", "1");
+    begin_life(ADOPT_TAKE);
+    step();
+    assert_letters(1, 1);
+    step_later(LATER_MS);
+    assert_letters(0, 2);
+    assert_int_equal(letters(&found), 2);
+    assert_true(bytes_find(found[1].why, BYTES("its broker did not have it")) < found[1].why.len);
+    push("b", "gone");
+    assert_int_equal(step().taken, 2);
+    assert_letters(0, 2);
+    push("c", "gone");
+    assert_int_equal(step().adopted, 1);
+    assert_letters(0, 3);
+}
+
+static void trouble_of_the_broker_is_told_while_it_lasts(void **state) {
+    (void)state;
+    fake_server_set_trouble(server, "wrong password");
+    begin_life(ADOPT_TAKE);
+    struct adopt_view view = step();
+    assert_int_equal(view.state, ADOPT_WAITING);
+    assert_string_equal(view.trouble.text, "wrong password");
+    fake_server_set_trouble(server, NULL);
+    view = step();
+    assert_int_equal(view.state, ADOPT_READING);
+    assert_string_equal(view.trouble.text, "");
+}
+
+/* ---- names ---- */
+
+static void an_id_that_is_held_stays_another_messages(void **state) {
+    (void)state;
+    struct envelope *found;
+    entry.queue = BYTES("orders");
+    push("o-1", "1");
+    push("o-1", "2");
+    begin_life(ADOPT_TAKE);
+    assert_int_equal(step().adopted, 2);
+    push("o-1", "3");
+    assert_int_equal(step().adopted, 3);
+    assert_int_equal(letters(&found), 3);
+    assert_bytes(found[0].id, "o-1");
+    assert_bytes(found[0].queue, "orders");
+    for (size_t i = 1; i < 3; i++) {
+        assert_true(bytes_eq(found[i].id, found[i].letter_id));
+        assert_int_equal(found[i].header_count, 1);
+        assert_bytes(found[i].headers[0].name, "Impound-Source-Id");
+        assert_bytes(found[i].headers[0].value, "o-1");
+    }
+}
+
+/* ---- coming back ---- */
+
+static void put_sent(enum state as) {
+    struct envelope envelope = {.id = BYTES("o-1"),
+                                .letter_id = BYTES("l-1"),
+                                .queue = BYTES("orders"),
+                                .dlq = BYTES("legacy.dlq"),
+                                .state = as,
+                                .resolution =
+                                    as == STATE_RESOLVED ? RESOLUTION_REPLAYED : RESOLUTION_NONE,
+                                .replays = 1,
+                                .to_origin = true,
+                                .reason = BYTES("timeout"),
+                                .source = BYTES("{\"kind\":\"fake\"}"),
+                                .retry_after_ms = -1,
+                                .created_at = now.wall,
+                                .dead_at = now.wall};
+    struct store_op op = {.kind = STORE_PUT,
+                          .queue = store->vtable->queue_number(store, envelope.queue),
+                          .envelope = &envelope,
+                          .body = BYTES("1")};
+    assert_int_equal(triage_commit(&triage, &op, 1, &err), STATUS_OK);
+}
+
+static void assert_came_back(bool read_only) {
+    struct envelope *found;
+    assert_int_equal(letters(&found), 1);
+    assert_bytes(found[0].letter_id, "l-1");
+    assert_int_equal(found[0].state, STATE_PENDING_REVIEW);
+    assert_int_equal(found[0].resolution, RESOLUTION_NONE);
+    assert_int_equal(found[0].cause, CAUSE_ADOPTED);
+    assert_int_equal(found[0].replays, 1);
+    assert_int_equal(found[0].history_count, 1);
+    assert_int_equal(found[0].history[0].replay, 1);
+    assert_int_equal(found[0].header_count, 0);
+    assert_true(found[0].read_only == read_only && !found[0].to_origin);
+}
+
+static void what_died_again_where_it_was_sent_to_is_the_same_letter(void **state) {
+    (void)state;
+    put_sent(STATE_RESOLVED);
+    lying.mark[0] = "l-1";
+    lying.mark[1] = "1";
+    lie("1");
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().adopted, 1);
+    assert_came_back(true);
+    end_life();
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().known, 1);
+    assert_came_back(true);
+}
+
+static void without_headers_its_id_and_body_tell(void **state) {
+    (void)state;
+    entry.queue = BYTES("orders");
+    put_sent(STATE_RESOLVED);
+    push("o-1", "1");
+    begin_life(ADOPT_TAKE);
+    assert_int_equal(step().adopted, 1);
+    assert_int_equal(fake_server_count(server), 0);
+    assert_came_back(false);
+    push("o-1", "another body");
+    assert_int_equal(step().adopted, 2);
+    assert_letters(0, 2);
+}
+
+static void two_copies_of_what_came_back_are_one(void **state) {
+    (void)state;
+    put_sent(STATE_RESOLVED);
+    lying.exact = true;
+    lying.mark[0] = "l-1";
+    lying.mark[1] = "1";
+    lie("1");
+    lie("1");
+    begin_life(ADOPT_PEEK);
+    step();
+    assert_int_equal(step_later(LATER_MS).state, ADOPT_DONE);
+    assert_came_back(true);
+}
+
+static void what_our_own_mirror_published_is_not_doubled(void **state) {
+    (void)state;
+    put_sent(STATE_RESOLVED);
+    lying.mirrored = true;
+    lying.mark[0] = "l-1";
+    lying.mark[1] = "1";
+    lie("1");
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().known, 1);
+    end_life();
+    lying.mark[0] = "of another store";
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().adopted, 1);
+    assert_letters(1, 1);
+}
+
+static void what_is_still_being_sent_is_looked_at_again(void **state) {
+    (void)state;
+    struct store_held *held;
+    put_sent(STATE_REPLAYING);
+    lying.mark[0] = "l-1";
+    lying.mark[1] = "1";
+    lie("1");
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().state, ADOPT_WAITING);
+    assert_int_equal(store->vtable->get(store, BYTES_NONE, BYTES("l-1"), &held, &err), STATUS_OK);
+    held->envelope.state = STATE_RESOLVED;
+    held->envelope.resolution = RESOLUTION_REPLAYED;
+    struct store_op op = {.kind = STORE_UPDATE,
+                          .queue = store->vtable->queue_number(store, BYTES("orders")),
+                          .seq = held->seq,
+                          .envelope = &held->envelope};
+    assert_int_equal(triage_commit(&triage, &op, 1, &err), STATUS_OK);
+    store_held_free(held);
+    assert_int_equal(step_later(LATER_MS).state, ADOPT_DONE);
+    assert_came_back(true);
+}
+
+int main(void) {
+#define CASE(name) cmocka_unit_test_setup_teardown(name, start, end)
+    const struct CMUnitTest tests[] = {
+        CASE(a_look_makes_read_only_letters_once),
+        CASE(a_large_place_is_read_in_pieces),
+        CASE(equal_ones_are_as_many_in_every_pass),
+        CASE(coordinates_tell_equal_ones_apart),
+        CASE(what_would_do_harm_is_refused_for_good),
+        CASE(trouble_at_the_broker_or_the_store_ends_a_pass_and_another_follows),
+        CASE(what_is_taken_is_durable_first_and_settled_second),
+        CASE(what_is_given_again_is_settled_and_not_doubled),
+        CASE(what_was_looked_at_is_the_same_letter_when_it_is_taken),
+        CASE(equal_ones_are_two_letters_unless_one_comes_again),
+        CASE(equal_ones_that_we_handed_back_are_not_ours),
+        CASE(in_a_full_dlq_what_was_looked_at_can_be_taken),
+        CASE(what_left_its_broker_before_it_was_taken_can_be_decided_about),
+        CASE(trouble_of_the_broker_is_told_while_it_lasts),
+        CASE(an_id_that_is_held_stays_another_messages),
+        CASE(what_died_again_where_it_was_sent_to_is_the_same_letter),
+        CASE(without_headers_its_id_and_body_tell),
+        CASE(two_copies_of_what_came_back_are_one),
+        CASE(what_our_own_mirror_published_is_not_doubled),
+        CASE(what_is_still_being_sent_is_looked_at_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

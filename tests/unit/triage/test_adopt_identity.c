@@ -1,0 +1,93 @@
+/* What makes a dead letter the one that it is, whenever it is given. */
+#include "triage/adopt_identity.h"
+
+#include "test.h"
+
+struct given {
+    const char *source, *id, *key, *body;
+    const char *header[2]; /* NULL: none */
+};
+
+static struct adopt_identity identity_of(const struct given *given) {
+    struct adopt_identity identity;
+    struct rule_header header = {bytes_of(given->header[0]), bytes_of(given->header[1])};
+    struct store_held held = {.envelope = {.source = bytes_of(given->source),
+                                           .id = bytes_of(given->id),
+                                           .key = bytes_of(given->key),
+                                           .headers = &header,
+                                           .header_count = given->header[0] != NULL},
+                              .body = bytes_of(given->body)};
+    adopt_identity_of(&held, &identity);
+    return identity;
+}
+
+static void assert_pair(const struct given pair[2], bool same, bool exact) {
+    struct adopt_identity a = identity_of(&pair[0]), b = identity_of(&pair[1]);
+    assert_int_equal(strlen(a.text), ADOPT_IDENTITY_SIZE - 1);
+    if ((strcmp(a.text, b.text) == 0) != same)
+        fail_msg("%s %s and %s %s: %s", pair[0].source, pair[0].body, pair[1].source, pair[1].body,
+                 same ? "are two" : "are one");
+    assert_true(a.exact == exact && b.exact == exact);
+}
+
+#define KAFKA   "{\"kind\":\"kafka\",\"topic\":\"t\",\"partition\":1,\"offset\":2}"
+#define NATS(d) "{\"kind\":\"nats\",\"stream\":\"S\",\"sequence\":7,\"delivered\":" d "}"
+#define ENTRY(stream, group)                                                                       \
+    "{\"kind\":\"redis\",\"stream\":\"" stream "\",\"group\":\"" group "\",\"entry\":\"1-0\"}"
+#define RABBIT(redelivered)                                                                        \
+    "{\"kind\":\"rabbitmq\",\"queue\":\"q\",\"redelivered\":" redelivered "}"
+#define LIST "{\"kind\":\"redis\",\"list\":\"l\"}"
+
+static void coordinates_are_enough(void **state) {
+    (void)state;
+    const struct {
+        struct given pair[2];
+        bool same;
+    } cases[] = {
+        {{{KAFKA, "t/1/2", NULL, "a", {0}}, {KAFKA, "t/1/2", NULL, "b", {0}}}, true},
+        {{{KAFKA, "t/1/2", NULL, "a", {0}}, {KAFKA, "t/1/3", NULL, "a", {0}}}, false},
+        {{{NATS("1"), "S:7", NULL, "a", {0}}, {NATS("2"), "S:7", NULL, "a", {0}}}, true},
+        {{{ENTRY("s", "g"), "1-0", NULL, "a", {0}}, {ENTRY("s", "h"), "1-0", NULL, "a", {0}}},
+         true},
+        {{{ENTRY("s", "g"), "1-0", NULL, "a", {0}}, {ENTRY("t", "g"), "1-0", NULL, "a", {0}}},
+         false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_pair(cases[i].pair, cases[i].same, true);
+}
+
+static void else_it_is_all_that_stays_the_same(void **state) {
+    (void)state;
+    const struct {
+        struct given pair[2];
+        bool same;
+    } cases[] = {
+        {{{LIST, "x", NULL, "a", {0}}, {LIST, "y", NULL, "a", {0}}}, true},
+        {{{LIST, "x", NULL, "a", {0}}, {LIST, "x", NULL, "b", {0}}}, false},
+        {{{LIST, "x", "k", "a", {0}}, {LIST, "x", "l", "a", {0}}}, false},
+        {{{LIST, "x", "ab", "c", {0}}, {LIST, "x", "a", "bc", {0}}}, false},
+        {{{RABBIT("false"), "m", NULL, "a", {"message_id", "m"}},
+          {RABBIT("true"), "m", NULL, "a", {"message_id", "m"}}},
+         true},
+        {{{RABBIT("false"), "m", NULL, "a", {"message_id", "m"}},
+          {RABBIT("false"), "n", NULL, "a", {"message_id", "n"}}},
+         false},
+        {{{RABBIT("false"), "h", NULL, "a", {"x-death", "[{\"count\":1}]"}},
+          {RABBIT("false"), "h", NULL, "a", {"x-death", "[{\"count\":2}]"}}},
+         false},
+        {{{RABBIT("false"), "h", NULL, "a", {"x-delivery-count", "1"}},
+          {RABBIT("true"), "h", NULL, "a", {"x-delivery-count", "2"}}},
+         true},
+        {{{"", "h", NULL, "a", {0}}, {"no JSON", "h", NULL, "a", {0}}}, true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_pair(cases[i].pair, cases[i].same, false);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(coordinates_are_enough),
+        cmocka_unit_test(else_it_is_all_that_stays_the_same),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,30 @@
+"""A dead letter that is still its broker's can be read and not decided about."""
+import json
+import subprocess
+
+from playwright.sync_api import expect
+
+import adoption
+from brokers import Redis
+
+
+def push(redis, name, element):
+    subprocess.run(["redis-cli", "-p", str(redis.port), "lpush", name, element], check=True, capture_output=True)
+
+
+def test_a_letter_that_was_only_looked_at_says_how_to_take_it(lot, tab, tmp_path):
+    redis = Redis(tmp_path / "redis")
+    try:
+        redis.start()
+        push(redis, "q:dlq", json.dumps({"id": "o-1", "dlq_reason": "timeout:too slow", "dlq_at": 1700000000.5}))
+        server = lot(adopt=adoption.entry(redis.url("list=q:dlq")))
+        adoption.looked(server)
+        letter = server.letters(adoption.DLQ)[0]["id"]
+        page = tab(server).open(f"letters/{letter}")
+        expect(page.get_by_text("Its broker still has it.")).to_be_visible()
+        expect(page.get_by_text("read-only")).to_be_visible()
+        expect(page.get_by_role("button", name="Resolve…")).to_have_count(0)
+        page.keyboard.press("e")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+    finally:
+        redis.close()
