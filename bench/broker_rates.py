@@ -1,83 +1,69 @@
 """Messages/s of a broker's backlog: the client library alone, through impound with a C function that does
-nothing, and through impound with an http handler; the same server, side by side in one run."""
-import json
+nothing, and through impound with an http handler; the same server, side by side in one run. BROKERS=nats,kafka
+takes some of them."""
 import os
 import subprocess
 import time
 
-import redis
-
 from bench import ROOT, ROUNDS, Folder, Server, Sink, median
-from brokers import Redis
+from broker_lanes import BROKERS
 
 PROGRAM = os.path.join(ROOT, "build", "bench", "broker")
 COUNT = int(os.environ.get("BROKER_MESSAGES", "50000"))
-HTTP_COUNT = COUNT // 5
-BODY = json.dumps({"n": 1, "pad": "x" * 900})
+HTTP_SHARE = 5  # of the messages, one in so many goes by http
 
 
-class RedisLane:
-    """A list or a stream; each round has one of its own."""
-
-    def __init__(self, server, shape):
-        self.server, self.shape, self.number = server, shape, 0
-        self.there = redis.Redis(port=server.port)
-
-    def fill(self, count):
-        self.number += 1
-        name = f"bench{self.number}"
-        pipeline = self.there.pipeline(transaction=False)
-        for _ in range(count):
-            if self.shape == "list":
-                pipeline.lpush(name, BODY)
-            else:
-                pipeline.xadd(name, {"body": BODY})
-        pipeline.execute()
-        if self.shape == "stream":
-            self.there.xgroup_create(name, "g", id="0")
-            return self.server.url(f"stream={name}&group=g")
-        return self.server.url(f"list={name}")
+def program(lanes, *words):
+    rate = float(subprocess.run([PROGRAM, *map(str, words)], check=True, stdout=subprocess.PIPE, text=True).stdout)
+    left = lanes.left()
+    assert left == 0, f"{left} messages are left after {words}"
+    return rate
 
 
-def program(*words):
-    return float(subprocess.run([PROGRAM, *map(str, words)], check=True, capture_output=True, text=True).stdout)
+def done(server):
+    return server.metric("impound_attempts_total", queue="bench", result="ok")
 
 
-def through_http(lane, sink):
+def through_http(lanes, sink, count):
     with Folder() as folder:
-        url = lane.fill(HTTP_COUNT)
-        server = Server(folder, {"bench": {"source": url, "handler": {"http": sink.url}}})
-        start = time.monotonic()
+        server = Server(folder, {"bench": {"source": lanes.fill(count), "handler": {"http": sink.url}}})
         server.start()
-        while server.metric("impound_attempts_total", queue="bench", result="ok") < HTTP_COUNT:
-            time.sleep(0.01)
-        rate = HTTP_COUNT / (time.monotonic() - start)
-        server.stop()
-        return rate
+        try:
+            while done(server) == 0:
+                time.sleep(0.001)
+            start, before = time.monotonic(), done(server)
+            while done(server) < count:
+                time.sleep(0.01)
+            return (count - before) / (time.monotonic() - start)
+        finally:
+            server.stop()
 
 
-def measure(lane, sink):
+def measure(lanes, sink, count):
     alone, callback, http = [], [], []
     for _ in range(ROUNDS):
-        alone.append(program("alone", lane.fill(COUNT), COUNT))
+        alone.append(program(lanes, "alone", lanes.fill(count), count))
         with Folder() as folder:
-            callback.append(program("impound", lane.fill(COUNT), COUNT, folder))
-        http.append(through_http(lane, sink))
+            callback.append(program(lanes, "impound", lanes.fill(count), count, folder))
+        http.append(through_http(lanes, sink, count // HTTP_SHARE))
     return median(alone), median(callback), median(http)
 
 
 def main():
+    wanted = os.environ.get("BROKERS", "").split(",")
     sink = Sink()
-    print("broker          alone /s   callback /s   ratio   http /s")
+    print("broker          alone /s   callback /s   ratio   http /s", flush=True)
     try:
-        with Folder() as folder:
-            server = Redis(os.path.join(folder, "redis")).start()
-            try:
-                for shape in ("list", "stream"):
-                    alone, callback, http = measure(RedisLane(server, shape), sink)
-                    print(f"{'redis ' + shape:14} {alone:10,.0f} {callback:13,.0f} {callback / alone:7.2f} {http:9,.0f}")
-            finally:
-                server.close()
+        for name, kind, times in BROKERS:
+            if wanted != [""] and name.split()[0] not in wanted and name not in wanted:
+                continue
+            with Folder() as folder:
+                lanes = kind(folder)
+                try:
+                    alone, callback, http = measure(lanes, sink, COUNT * times)
+                finally:
+                    lanes.close()
+            print(f"{name:14} {alone:10,.0f} {callback:13,.0f} {callback / alone:7.2f} {http:9,.0f}", flush=True)
     finally:
         sink.close()
 

@@ -18,7 +18,8 @@ static struct bytes text_at(struct json object, const char *name, struct arena *
 
 /* ---- where, in words ---- */
 
-static void describe(struct json source, struct bytes kind, struct arena *arena,
+/* False: it is not told where. */
+static bool describe(struct json source, struct bytes kind, struct arena *arena,
                      char words[REPLAY_ORIGIN_SIZE]) {
     static const char *const members[] = {"topic", "queue", "subject", "list", "stream"};
     snprintf(words, REPLAY_ORIGIN_SIZE, "%.*s", BYTES_ARG(bytes_clip(kind, KIND_MAX)));
@@ -28,8 +29,9 @@ static void describe(struct json source, struct bytes kind, struct arena *arena,
             continue;
         snprintf(words, REPLAY_ORIGIN_SIZE, "%.*s %s %.*s", BYTES_ARG(bytes_clip(kind, KIND_MAX)),
                  members[i], BYTES_ARG(bytes_clip(name, NAME_SHOWN_MAX)));
-        return;
+        return true;
     }
+    return false;
 }
 
 /* ---- which way ---- */
@@ -78,7 +80,10 @@ static enum status find(const struct config *config, const struct envelope *lett
                        "to: letter %.*s came from the built-in queue, which is its origin: without "
                        "`to` it goes through that",
                        BYTES_ARG(letter->letter_id));
-    describe(source, kind, arena, words);
+    if (!describe(source, kind, arena, words))
+        return err_set(err, STATUS_INVALID,
+                       "to: nothing says which place of %s letter %.*s came from", words,
+                       BYTES_ARG(letter->letter_id));
     *url = way_back(config, letter, kind, arena);
     if (url->len > 0)
         return STATUS_OK;

@@ -6,6 +6,7 @@
 #include "base/mailbox.h"
 #include "broker/kafka_peek.h"
 #include "broker/kafka_source.h"
+#include "broker/nats_peek.h"
 #include "broker/nats_source.h"
 #include "broker/rabbit_peek.h"
 #include "broker/rabbit_source.h"
@@ -19,7 +20,7 @@
 #endif
 
 #ifdef IMPOUND_NATS
-#define NATS nats_source_check, nats_source_new, NULL
+#define NATS nats_source_check, nats_source_new, nats_peek_new
 #else
 #define NATS NULL, NULL, NULL
 #endif
@@ -108,6 +109,7 @@ static void ring(void *arg) {
 static bool await_health(struct broker *broker, struct mailbox *bell, struct mono until,
                          struct clock *clock, struct broker_health *health) {
     for (;;) {
+        mailbox_take(bell); /* who rings from here on is heard */
         broker->vtable->health(broker, health);
         if (health->connected || health->trouble.text[0])
             return true;

@@ -19,6 +19,8 @@ enum {
     KAFKA_PROBE_LOST_MS = 1000,    /* … while it is known not to */
     KAFKA_TURN_READ_MAX = 128,     /* records of one partition before another has its turn */
     KAFKA_SLEEP_MS = 1000,         /* librdkafka wants to be polled now and then */
+    KAFKA_AHEAD_KIB = 65536, /* what librdkafka reads ahead of us, all partitions together … */
+    KAFKA_AHEAD_LEAST_KIB = 1024, /* … but each so much */
 };
 
 static void on_event(rd_kafka_t *client, void *arg) {
@@ -128,11 +130,20 @@ static void on_error(rd_kafka_t *client, int code, const char *detail, void *arg
         kafka_client_trouble(group->url, code, detail, &group->last);
 }
 
+/* Once it has read ahead as much as it may, librdkafka looks for room only every second: a small
+ * share is a slow partition. */
+static size_t share_kib(size_t partitions) {
+    size_t share = KAFKA_AHEAD_KIB / (partitions ? partitions : 1);
+    return share > KAFKA_AHEAD_LEAST_KIB ? share : KAFKA_AHEAD_LEAST_KIB;
+}
+
 static bool open_client(struct kafka_group *group, struct err *err) {
-    char session_ms[24], heartbeat_ms[24];
+    char session_ms[24], heartbeat_ms[24], ahead_kib[24];
     long long ms = (long long)group->url->session_ms;
     snprintf(session_ms, sizeof session_ms, "%lld", ms);
     snprintf(heartbeat_ms, sizeof heartbeat_ms, "%lld", ms / KAFKA_HEARTBEATS);
+    group->ahead_kib = share_kib(group->partition_count);
+    snprintf(ahead_kib, sizeof ahead_kib, "%zu", group->ahead_kib);
     const struct kafka_client_setting settings[] = {
         {"client.id", group->member},
         {"group.id", group->url->group.ptr},
@@ -143,8 +154,8 @@ static bool open_client(struct kafka_group *group, struct err *err) {
         {"enable.auto.offset.store", "false"},
         {"auto.offset.reset", "earliest"},
         {"allow.auto.create.topics", "false"},
-        {"queued.min.messages", "1000"},
-        {"queued.max.messages.kbytes", "4096"},
+        {"queued.min.messages", "100000"},
+        {"queued.max.messages.kbytes", ahead_kib},
     };
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
     rd_kafka_conf_set_rebalance_cb(conf, on_rebalance);
@@ -156,9 +167,11 @@ static bool open_client(struct kafka_group *group, struct err *err) {
 }
 
 /* A group that we did not join yet is not disturbed by our looking at it. */
+static bool may_join(const struct kafka_group *group) {
+    return !group->subscribed && group->partition_count > 0 && kafka_hand_wanted(group->hand);
+}
+
 static void subscribe(struct kafka_group *group) {
-    if (group->subscribed || !kafka_hand_wanted(group->hand))
-        return;
     rd_kafka_topic_partition_list_t *topics = rd_kafka_topic_partition_list_new(1);
     rd_kafka_topic_partition_list_add(topics, group->url->topic.ptr, RD_KAFKA_PARTITION_UA);
     group->subscribed = rd_kafka_subscribe(group->client, topics) == RD_KAFKA_RESP_ERR_NO_ERROR;
@@ -270,7 +283,7 @@ static void probe(struct kafka_group *group, struct mono now) {
         return;
     }
     group->last = (struct err){STATUS_OK, ""};
-    if (group->subscribed && !group->joined)
+    if (!group->joined && kafka_hand_wanted(group->hand))
         group->next_probe = mono_after(now, KAFKA_PROBE_SOON_MS);
     else if (!is_connected(group))
         contact_made(group->contact);
@@ -292,6 +305,19 @@ static void close_client(struct kafka_group *group, struct clock *clock) {
     group->client = NULL;
 }
 
+/* Made before the topic's partitions were counted, the client may be one for another number. */
+static bool join(struct kafka_group *group, struct clock *clock) {
+    struct mono now = clock_now(clock).mono;
+    if (group->ahead_kib != share_kib(group->partition_count)) {
+        close_client(group, clock);
+        if (!open_group(group, now))
+            return false;
+        group->next_probe = mono_after(now, KAFKA_PROBE_SOON_MS);
+    }
+    subscribe(group);
+    return true;
+}
+
 struct mono kafka_group_turn(struct kafka_group *group, struct clock *clock) {
     struct mono now = clock_now(clock).mono;
     if (group->broken) {
@@ -301,12 +327,13 @@ struct mono kafka_group_turn(struct kafka_group *group, struct clock *clock) {
     }
     if (!group->client && !open_group(group, now))
         return group->contact->next_try;
-    subscribe(group);
     serve(group, now);
     pause_or_resume(group);
     bool more = read_feeds(group);
     kafka_commit_some(group, now);
     probe(group, now);
+    if (may_join(group) && !join(group, clock))
+        return group->contact->next_try;
     kafka_lag_look(group, now);
     bool to_commit = !group->committing && kafka_hand_has_settled(group->hand);
     struct mono sleep = mono_after(now, KAFKA_SLEEP_MS);

@@ -28,8 +28,10 @@ static struct kafka_source *self(struct broker *broker) {
 
 static void *run(void *arg) {
     struct kafka_source *source = arg;
-    while (!atomic_load(&source->closing))
+    while (!atomic_load(&source->closing)) {
+        mailbox_take(&source->bell); /* who rings from here on is heard after the turn */
         mailbox_wait(&source->bell, kafka_group_turn(&source->group, source->clock));
+    }
     kafka_group_close(&source->group, source->clock);
     return NULL;
 }
@@ -117,11 +119,14 @@ enum status kafka_source_check(struct bytes url, struct err *err) {
     return status;
 }
 
-/* Two queues of one server may be members of one group. */
-static const char *member_name(const struct broker_options *options, struct arena *arena) {
+/* Two queues of one server may be members of one group. To a member that comes back the group gives
+ * what it had: where that was another topic, it must not be the same one. */
+static const char *member_name(const struct broker_options *options, struct bytes topic,
+                               struct arena *arena) {
     struct buf name;
     buf_init_heap(&name, URL_TEXT_MAX);
-    buf_printf(&name, "%.*s-%.*s", BYTES_ARG(options->instance), BYTES_ARG(options->queue));
+    buf_printf(&name, "%.*s-%.*s-%08x", BYTES_ARG(options->instance), BYTES_ARG(options->queue),
+               (unsigned)bytes_hash(topic));
     const char *text = arena_cstr(arena, buf_view(&name));
     buf_free(&name);
     return text;
@@ -138,10 +143,11 @@ struct broker *kafka_source_new(const struct broker_options *options) {
     contact_init_source(&source->contact, "kafka", options);
     kafka_hand_init(&source->hand);
     mailbox_init(&source->bell);
-    source->group = (struct kafka_group){.url = &source->url,
-                                         .member = member_name(options, &source->arena),
-                                         .hand = &source->hand,
-                                         .contact = &source->contact,
-                                         .bell = &source->bell};
+    source->group =
+        (struct kafka_group){.url = &source->url,
+                             .member = member_name(options, source->url.topic, &source->arena),
+                             .hand = &source->hand,
+                             .contact = &source->contact,
+                             .bell = &source->bell};
     return &source->broker;
 }

@@ -31,13 +31,18 @@ static const char *words_of(natsStatus status) {
     return natsStatus_GetText(status);
 }
 
-static bool failed(const struct nats_connection *connection, const char *doing, struct bytes words,
-                   struct err *err) {
+static enum status trouble(const struct nats_connection *connection, enum status status,
+                           const char *doing, struct bytes words, struct err *err) {
     enum { WORDS_MAX = 300 };
     const struct url_host *host = &connection->url->hosts[0];
-    err_set(err, STATUS_UNREACHABLE, "%.*s:%u%s: %s: %.*s", BYTES_ARG(host->name), host->port,
-            connection->url->host_count > 1 ? " …" : "", doing,
-            BYTES_ARG(bytes_clip(words, WORDS_MAX)));
+    return err_set(err, status, "%.*s:%u%s: %s: %.*s", BYTES_ARG(host->name), host->port,
+                   connection->url->host_count > 1 ? " …" : "", doing,
+                   BYTES_ARG(bytes_clip(words, WORDS_MAX)));
+}
+
+static bool failed(const struct nats_connection *connection, const char *doing, struct bytes words,
+                   struct err *err) {
+    trouble(connection, STATUS_UNREACHABLE, doing, words, err);
     return false;
 }
 
@@ -89,7 +94,7 @@ static void on_closed(natsConnection *nc, void *arg) {
 
 /* It does not reconnect by itself: whoever uses it has to hear of the end, and paces the tries. */
 static natsStatus set_manners(natsOptions *options, struct nats_connection *connection) {
-    natsStatus status = natsOptions_SetTimeout(options, NATS_CONNECT_TIMEOUT_MS);
+    natsStatus status = natsOptions_SetTimeout(options, connection->wait_ms);
     if (status == NATS_OK)
         status = natsOptions_SetAllowReconnect(options, false);
     if (status == NATS_OK)
@@ -118,10 +123,11 @@ static bool set_options(natsOptions *options, struct nats_connection *connection
 }
 
 bool nats_connection_open(struct nats_connection *connection, const struct nats_url *url,
-                          struct bell *bell, struct err *err) {
+                          struct bell *bell, int64_t wait_ms, struct err *err) {
     natsOptions *options = NULL;
     connection->url = url;
     connection->bell = bell;
+    connection->wait_ms = wait_ms;
     atomic_store(&connection->ended, false);
     if (natsOptions_Create(&options) != NATS_OK)
         abort();
@@ -147,9 +153,9 @@ void nats_connection_close(struct nats_connection *connection) {
 
 /* ---- questions ---- */
 
-void nats_connection_subject(const struct nats_url *url, const char *question, struct buf *out) {
-    if (url->domain.len)
-        buf_printf(out, "$JS.%.*s.API.%s", BYTES_ARG(url->domain), question);
+void nats_connection_subject(struct bytes domain, const char *question, struct buf *out) {
+    if (domain.len)
+        buf_printf(out, "$JS.%.*s.API.%s", BYTES_ARG(domain), question);
     else
         buf_printf(out, "$JS.API.%s", question);
 }
@@ -164,24 +170,62 @@ bool nats_connection_refused(struct json answer, struct arena *arena, struct byt
     return true;
 }
 
-bool nats_connection_ask(struct nats_connection *connection, const char *question,
-                         struct arena *arena, struct json *answer, struct err *err) {
+enum status nats_connection_odd(struct nats_connection *connection, struct err *err) {
+    return trouble(connection, STATUS_UNREACHABLE, "ask JetStream",
+                   BYTES("the answer is not understood"), err);
+}
+
+static enum status status_of(struct json answer) {
+    struct json error, code;
+    bool missing = json_get(answer, "error", &error) && json_get(error, "code", &code) &&
+                   bytes_is(code.text, "404");
+    return missing ? STATUS_NOT_FOUND : STATUS_UNREACHABLE;
+}
+
+enum status nats_connection_ask(struct nats_connection *connection,
+                                const struct nats_question *question, struct arena *arena,
+                                struct json *answer, struct err *err) {
     char subject[SUBJECT_MAX];
     struct buf text;
     struct bytes words;
     natsMsg *reply = NULL;
     buf_init_fixed(&text, subject, sizeof subject);
-    nats_connection_subject(connection->url, question, &text);
-    natsStatus status = natsConnection_RequestString(&reply, connection->nc, buf_cstr(&text), "",
-                                                     NATS_ANSWER_TIMEOUT_MS);
+    nats_connection_subject(question->domain, question->text, &text);
+    natsStatus status = natsConnection_RequestString(&reply, connection->nc, buf_cstr(&text),
+                                                     question->body, connection->wait_ms);
     if (!nats_connection_did(connection, status, "ask JetStream", err))
-        return false;
+        return STATUS_UNREACHABLE;
     struct bytes data = arena_dup(
         arena, (struct bytes){natsMsg_GetData(reply), (size_t)natsMsg_GetDataLength(reply)});
     natsMsg_Destroy(reply);
     if (json_parse(data, answer, NULL) != STATUS_OK)
-        return failed(connection, "ask JetStream", BYTES("the answer is not understood"), err);
+        return nats_connection_odd(connection, err);
     if (nats_connection_refused(*answer, arena, &words))
-        return failed(connection, question, words, err);
-    return true;
+        return trouble(connection, status_of(*answer), question->text, words, err);
+    return STATUS_OK;
+}
+
+static enum status ask_of_url(struct nats_connection *connection, struct buf *text,
+                              struct arena *arena, struct json *answer, struct err *err) {
+    struct nats_question question = {connection->url->domain, buf_cstr(text), ""};
+    return nats_connection_ask(connection, &question, arena, answer, err);
+}
+
+enum status nats_connection_ask_consumer(struct nats_connection *connection, struct arena *arena,
+                                         struct json *answer, struct err *err) {
+    char memory[SUBJECT_MAX];
+    struct buf text;
+    buf_init_fixed(&text, memory, sizeof memory);
+    buf_printf(&text, "CONSUMER.INFO.%.*s.%.*s", BYTES_ARG(connection->url->stream),
+               BYTES_ARG(connection->url->consumer));
+    return ask_of_url(connection, &text, arena, answer, err);
+}
+
+enum status nats_connection_ask_stream(struct nats_connection *connection, struct arena *arena,
+                                       struct json *answer, struct err *err) {
+    char memory[SUBJECT_MAX];
+    struct buf text;
+    buf_init_fixed(&text, memory, sizeof memory);
+    buf_printf(&text, "STREAM.INFO.%.*s", BYTES_ARG(connection->url->stream));
+    return ask_of_url(connection, &text, arena, answer, err);
 }

@@ -11,9 +11,8 @@
 #include "broker/nats_url.h"
 
 enum {
-    NATS_CONNECT_TIMEOUT_MS = 5000,
-    NATS_ANSWER_TIMEOUT_MS = 5000, /* for each question */
-    NATS_PING_MS = 5000,           /* two without an answer are the end */
+    NATS_WAIT_MS = 5000, /* for a connection, and for the answer to a question */
+    NATS_PING_MS = 5000, /* two without an answer are the end */
     NATS_PINGS_MAX = 2,
     NATS_FLUSH_TIMEOUT_MS = 2000,
 };
@@ -22,12 +21,20 @@ struct nats_connection {
     natsConnection *nc; /* NULL: not open */
     const struct nats_url *url;
     struct bell *bell; /* rung when it ends by itself */
+    int64_t wait_ms;   /* the longest, for the server */
     atomic_bool ended; /* set from the library's thread */
+};
+
+/* A question to JetStream. */
+struct nats_question {
+    struct bytes domain; /* empty: the server's own */
+    const char *text;    /* such as CONSUMER.INFO.ORDERS.pricing */
+    const char *body;    /* "": none */
 };
 
 /* The URL and the bell must outlive the connection. False: err says why. */
 bool nats_connection_open(struct nats_connection *connection, const struct nats_url *url,
-                          struct bell *bell, struct err *err);
+                          struct bell *bell, int64_t wait_ms, struct err *err);
 /* Nothing when it is not open. None of our functions is called from the library's threads
  * afterwards. */
 void nats_connection_close(struct nats_connection *connection);
@@ -35,13 +42,22 @@ void nats_connection_close(struct nats_connection *connection);
 /* What the library answered, as true or as words about what was being done. */
 bool nats_connection_did(struct nats_connection *connection, natsStatus status, const char *doing,
                          struct err *err);
-/* A question to JetStream, such as CONSUMER.INFO.ORDERS.pricing; the answer is a JSON object that
- * lives in the arena. False: err says why, in the server's own words where it has some. */
-bool nats_connection_ask(struct nats_connection *connection, const char *question,
-                         struct arena *arena, struct json *answer, struct err *err);
+/* The answer to a question is a JSON object that lives in the arena. NOT_FOUND: the server knows no
+ * such thing. UNREACHABLE: anything else. err says why, in the server's own words where it has
+ * some. From any thread while the connection is open. */
+enum status nats_connection_ask(struct nats_connection *connection,
+                                const struct nats_question *question, struct arena *arena,
+                                struct json *answer, struct err *err);
+/* CONSUMER.INFO and STREAM.INFO of what the URL names. */
+enum status nats_connection_ask_consumer(struct nats_connection *connection, struct arena *arena,
+                                         struct json *answer, struct err *err);
+enum status nats_connection_ask_stream(struct nats_connection *connection, struct arena *arena,
+                                       struct json *answer, struct err *err);
+/* UNREACHABLE: the answer is not what was asked for. */
+enum status nats_connection_odd(struct nats_connection *connection, struct err *err);
 /* The words of an answer of JetStream that is an error; false: it is none. */
 bool nats_connection_refused(struct json answer, struct arena *arena, struct bytes *words);
-/* The subject of a question. */
-void nats_connection_subject(const struct nats_url *url, const char *question, struct buf *out);
+/* The subject of a question to JetStream in a domain (empty: the server's own). */
+void nats_connection_subject(struct bytes domain, const char *question, struct buf *out);
 
 #endif

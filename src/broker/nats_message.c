@@ -1,93 +1,38 @@
 #include "broker/nats_message.h"
 
-#include <inttypes.h>
-
 #include "base/content.h"
 #include "broker/nats_ack.h"
-#include "broker/nats_url.h"
-#include "core/comeback.h"
+#include "broker/nats_headers.h"
+#include "broker/nats_place.h"
 
-enum { ID_SIZE = NATS_URL_NAME_MAX + 32, SOURCE_MAX = 64 * 1024, TEXT_MAX = 4096 };
+enum { TEXT_MAX = 4096 };
 
 /* ---- received ---- */
 
-struct texts {
-    struct arena *arena;
-    struct rule_header *out;
-    size_t count;
-};
-
-static void add_values(struct texts *texts, natsMsg *message, const char *name) {
+static void add_values(struct nats_headers *headers, natsMsg *message, const char *name) {
     const char **values = NULL;
     int count = 0;
     if (natsMsgHeader_Values(message, name, &values, &count) != NATS_OK)
         return;
-    for (int i = 0; i < count && texts->count < ENVELOPE_HEADERS_MAX; i++)
-        texts->out[texts->count++] = (struct rule_header){
-            arena_dup(texts->arena, bytes_of(name)), arena_dup(texts->arena, bytes_of(values[i]))};
+    for (int i = 0; i < count; i++)
+        nats_headers_add(headers, bytes_of(name), bytes_of(values[i]));
     free(values);
-}
-
-/* What a letter was sent with, so that the server tells a second copy of it. */
-static bool is_ours(natsMsg *message, struct bytes name) {
-    const char *letter;
-    return bytes_eq_nocase(name, BYTES("Nats-Msg-Id")) &&
-           natsMsgHeader_Get(message, COMEBACK_LETTER, &letter) == NATS_OK;
 }
 
 static void read_headers(natsMsg *message, struct store_held *held) {
     const char **names = NULL;
     int count = 0;
-    struct texts texts = {&held->arena, NULL, 0};
+    struct nats_headers headers = nats_headers(held);
     if (natsMsgHeader_Keys(message, &names, &count) != NATS_OK)
         return;
-    texts.out = arena_alloc(&held->arena, ENVELOPE_HEADERS_MAX * sizeof *texts.out);
-    for (int i = 0; i < count; i++) {
-        struct bytes name = bytes_of(names[i]);
-        const char *value = "";
-        if (bytes_eq_nocase(name, BYTES("Content-Type")) || bytes_is(name, NATS_MESSAGE_KEY))
-            natsMsgHeader_Get(message, names[i], &value);
-        if (bytes_is(name, NATS_MESSAGE_KEY))
-            held->envelope.key = arena_dup(&held->arena, bytes_of(value));
-        else if (bytes_eq_nocase(name, BYTES("Content-Type")))
-            held->envelope.content_type = arena_dup(&held->arena, bytes_of(value));
-        else if (!is_ours(message, name))
-            add_values(&texts, message, names[i]);
-    }
+    for (int i = 0; i < count; i++)
+        add_values(&headers, message, names[i]);
+    nats_headers_end(&headers);
     free(names);
-    held->envelope.headers = texts.out;
-    held->envelope.header_count = texts.count;
-}
-
-static void put_text(struct json_out *out, const char *key, struct bytes text) {
-    json_key(out, key);
-    json_put(out, text);
-}
-
-static struct bytes source_of(const struct nats_ack *ack, const char *subject,
-                              struct arena *arena) {
-    struct buf text;
-    buf_init_heap(&text, SOURCE_MAX);
-    struct json_out out = json_out(&text);
-    json_open(&out, '{');
-    put_text(&out, "kind", BYTES("nats"));
-    put_text(&out, "stream", ack->stream);
-    put_text(&out, "consumer", ack->consumer);
-    put_text(&out, "subject", bytes_of(subject));
-    json_key(&out, "sequence");
-    json_put_i64(&out, (int64_t)ack->sequence);
-    json_key(&out, "delivered");
-    json_put_i64(&out, (int64_t)ack->delivered);
-    json_close(&out, '}');
-    struct bytes source = arena_dup(arena, buf_view(&text));
-    buf_free(&text);
-    return source;
 }
 
 struct parcel *nats_message_read(natsMsg *message) {
     struct nats_ack ack;
-    struct buf id;
-    char id_text[ID_SIZE];
     struct bytes reply = bytes_of(natsMsg_GetReply(message));
     if (!nats_ack_parse(reply, &ack))
         return NULL;
@@ -98,10 +43,12 @@ struct parcel *nats_message_read(natsMsg *message) {
     read_headers(message, held);
     if (!envelope->content_type.ptr)
         envelope->content_type = content_looks(held->body);
-    buf_init_fixed(&id, id_text, sizeof id_text);
-    buf_printf(&id, "%.*s:%" PRIu64, BYTES_ARG(ack.stream), ack.sequence);
-    envelope->id = arena_dup(&held->arena, buf_view(&id));
-    envelope->source = source_of(&ack, natsMsg_GetSubject(message), &held->arena);
+    nats_place_name(&(struct nats_place){.stream = ack.stream,
+                                         .consumer = ack.consumer,
+                                         .subject = bytes_of(natsMsg_GetSubject(message)),
+                                         .sequence = ack.sequence,
+                                         .delivered = ack.delivered},
+                    held);
     envelope->state = STATE_QUEUED;
     envelope->created_at = ack.stored_at;
     envelope->size = held->body.len;
@@ -150,7 +97,7 @@ static natsStatus add_headers(natsMsg *message, const struct sink_item *item, st
     if (status == NATS_OK && item->content_type.len)
         status = add_header(message, BYTES("Content-Type"), item->content_type, arena);
     if (status == NATS_OK && item->key.ptr && !has_any(item->key, "\r\n"))
-        status = add_header(message, BYTES(NATS_MESSAGE_KEY), item->key, arena);
+        status = add_header(message, BYTES(NATS_HEADERS_KEY), item->key, arena);
     for (size_t i = 0; status == NATS_OK && i < item->header_count; i++) {
         const struct rule_header *header = &item->headers[i];
         if (can_travel(header) && !means_something_to_the_server(header->name))

@@ -7,9 +7,6 @@
 #include "broker/shelf.h"
 #include "port/sink.h"
 
-/* The header in which a message's key travels. */
-#define NATS_MESSAGE_KEY "impound-key"
-
 /* A parcel with the subject of its acknowledgement. Its id is STREAM:SEQUENCE. NULL: it is not from
  * JetStream. */
 struct parcel *nats_message_read(natsMsg *message);

@@ -101,7 +101,7 @@ static void give_up_connection(struct nats_sink *nats, const struct err *err) {
 }
 
 static bool open_sink(struct nats_sink *nats, struct err *err) {
-    return nats_connection_open(&nats->connection, &nats->url, &nats->bell, err) &&
+    return nats_connection_open(&nats->connection, &nats->url, &nats->bell, NATS_WAIT_MS, err) &&
            nats_inbox_open(&nats->inbox, &nats->connection, on_answer, nats, err);
 }
 

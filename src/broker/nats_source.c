@@ -16,11 +16,12 @@
 #include "broker/nats_consumer.h"
 #include "broker/nats_inbox.h"
 #include "broker/nats_message.h"
+#include "broker/nats_pointer.h"
 #include "broker/station.h"
 
 enum {
-    NATS_AT_HAND = 256,   /* messages fetched and asked for that nobody received yet, at most */
-    NATS_PULL_LEAST = 64, /* fewer are only asked for when none is */
+    NATS_AT_HAND = 512,    /* messages fetched and asked for that nobody received yet, at most */
+    NATS_PULL_LEAST = 128, /* fewer are only asked for when none is */
     NATS_PULL_EXPIRES_MS = 1000,
     NATS_PULL_LATE_MS = 1000, /* after which a pull that did not say that it is over is */
     NATS_ASK_MS = 1000,       /* between questions for the number of messages that wait */
@@ -69,6 +70,15 @@ static void take_status(struct nats_source *nats, natsMsg *message, const char *
         atomic_store(&nats->look, true);
 }
 
+/* An advisory that cannot be followed now comes again: nobody acknowledges it. */
+static void put(struct nats_source *nats, const char *subject, struct parcel *parcel) {
+    struct err err;
+    if (!nats_pointer_follow(&nats->connection, bytes_of(subject), parcel->held, &err))
+        parcel_free(parcel);
+    else if (shelf_put(&nats->shelf, parcel, true, true))
+        contact_ring(&nats->station.contact);
+}
+
 static void on_message(natsConnection *nc, natsSubscription *sub, natsMsg *message, void *arg) {
     struct nats_source *nats = arg;
     const char *status = NULL;
@@ -76,8 +86,7 @@ static void on_message(natsConnection *nc, natsSubscription *sub, natsMsg *messa
     struct parcel *parcel = nats_message_read(message);
     if (parcel) {
         atomic_fetch_sub(&nats->asked, 1);
-        if (shelf_put(&nats->shelf, parcel, true, true))
-            contact_ring(&nats->station.contact);
+        put(nats, natsMsg_GetSubject(message), parcel);
     } else if (natsMsgHeader_Get(message, "Status", &status) == NATS_OK) {
         take_status(nats, message, status);
     }
@@ -105,16 +114,11 @@ static bool read_consumer(struct nats_source *nats, struct json info, struct err
 /* Also says that stream or consumer are missing, and that all that was acknowledged before has
  * arrived: the server reads one thing after the other. */
 static bool ask_consumer(struct nats_source *nats, struct mono now, struct err *err) {
-    char question[NATS_QUESTION_MAX];
-    struct buf text;
     struct arena arena;
     struct json info;
     arena_init_heap(&arena, 4096);
-    buf_init_fixed(&text, question, sizeof question);
-    buf_printf(&text, "CONSUMER.INFO.%.*s.%.*s", BYTES_ARG(nats->url.stream),
-               BYTES_ARG(nats->url.consumer));
     atomic_store(&nats->look, false);
-    bool well = nats_connection_ask(&nats->connection, buf_cstr(&text), &arena, &info, err) &&
+    bool well = nats_connection_ask_consumer(&nats->connection, &arena, &info, err) == STATUS_OK &&
                 read_consumer(nats, info, err);
     arena_free(&arena);
     nats->ask_at = mono_after(now, NATS_ASK_MS);
@@ -134,7 +138,7 @@ static bool send_pull(struct nats_source *nats, int64_t batch, struct mono now, 
     buf_printf(&text, "CONSUMER.MSG.NEXT.%.*s.%.*s", BYTES_ARG(nats->url.stream),
                BYTES_ARG(nats->url.consumer));
     buf_init_fixed(&whole, subject, sizeof subject);
-    nats_connection_subject(&nats->url, buf_cstr(&text), &whole);
+    nats_connection_subject(nats->url.domain, buf_cstr(&text), &whole);
     buf_init_fixed(&text, request, sizeof request);
     buf_printf(&text, "{\"batch\":%" PRId64 ",\"expires\":%lld}", batch,
                (long long)NATS_PULL_EXPIRES_MS * NATS_NS_PER_MS);
@@ -255,7 +259,8 @@ static void connect_again(struct nats_source *nats, struct mono now) {
     nats->unwanted_at = now;
     nats->renew_at = now;
     atomic_store(&nats->asked, 0);
-    if (nats_connection_open(&nats->connection, &nats->url, &nats->station.bell, &err) &&
+    if (nats_connection_open(&nats->connection, &nats->url, &nats->station.bell, NATS_WAIT_MS,
+                             &err) &&
         ask_consumer(nats, now, &err) &&
         nats_inbox_open(&nats->inbox, &nats->connection, on_message, nats, &err))
         contact_made(&nats->station.contact);

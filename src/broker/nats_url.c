@@ -3,7 +3,7 @@
 /* ---- what ---- */
 
 /* Names stand between the dots of subjects, so that they have none, nor wildcards. */
-static bool is_name(struct bytes text) {
+bool nats_url_is_name(struct bytes text) {
     for (size_t i = 0; i < text.len; i++)
         if ((unsigned char)text.ptr[i] <= ' ' || text.ptr[i] == '.' || text.ptr[i] == '*' ||
             text.ptr[i] == '>' || text.ptr[i] == 0x7f)
@@ -14,7 +14,7 @@ static bool is_name(struct bytes text) {
 static bool is_subject(struct bytes text) {
     for (struct bytes rest = text; rest.len <= text.len;) {
         size_t end = bytes_find(rest, BYTES("."));
-        if (!is_name(bytes_cut(rest, 0, end)))
+        if (!nats_url_is_name(bytes_cut(rest, 0, end)))
             return false;
         if (end == rest.len)
             break;
@@ -24,7 +24,7 @@ static bool is_subject(struct bytes text) {
 }
 
 static bool read_name(struct bytes text, void *at) {
-    return url_text(text, at) && is_name(text);
+    return url_text(text, at) && nats_url_is_name(text);
 }
 
 static bool read_subject(struct bytes text, void *at) {

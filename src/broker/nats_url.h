@@ -24,6 +24,8 @@ struct nats_url {
     struct bytes subject;             /* a sink's */
 };
 
+/* Whether it can stand between the dots of a subject, and so be a stream's name or the like. */
+bool nats_url_is_name(struct bytes text);
 /* Texts live in the arena (heap) and end in NUL. INVALID: err says what is wrong with it. */
 enum status nats_url_source(struct bytes text, struct arena *arena, struct nats_url *out,
                             struct err *err);

@@ -8,7 +8,7 @@
 #include "broker/redis_hand.h"
 
 enum {
-    REDIS_HAND_MAX = 256,  /* fetched and not yet received */
+    REDIS_HAND_MAX = 512,  /* fetched and not yet received */
     REDIS_AT_ONCE = 256,   /* messages in one pipeline */
     REDIS_BLOCK_MS = 5000, /* how long the server waits for something to fetch */
     REDIS_TEND_MS = 5000,  /* how often we say that we live, and look who does not */

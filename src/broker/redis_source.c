@@ -193,12 +193,15 @@ static bool measure(struct redis_source *source, struct err *err) {
     return true;
 }
 
+/* The server is asked for more before it is told what was settled: it does both at once, and syncs
+ * its file once for both. */
 static bool work(struct redis_source *source, struct err *err) {
     bool wanted = atomic_load(&source->station.wanted);
-    return begin(source, err) && settle_all(source, err) && read_fetched(source, err) &&
-           (wanted || give_back_all(source, err)) &&
+    return begin(source, err) && read_fetched(source, err) &&
+           (wanted || give_back_all(source, err)) && fetch(source, err) &&
+           settle_all(source, err) &&
            (!source->shape->recount || source->shape->recount(&source->place, err)) &&
-           tend(source, err) && fetch(source, err) && measure(source, err);
+           tend(source, err) && measure(source, err);
 }
 
 /* ---- the thread ---- */

@@ -85,7 +85,7 @@ struct envelope {
     bool read_only;        /* adopted, and still its broker's: nobody decides about it here */
     bool edited;           /* its body is not the one that first died; that one is kept */
     uint32_t compensating; /* replaying: the attempt of its compensation that is next; 0: none */
-    bool to_origin;        /* replaying: it goes to its origin; resolved: it is there (comeback.h) */
+    bool to_origin; /* replaying: it goes to its origin; resolved: it is there (comeback.h) */
 };
 
 enum envelope_part {

@@ -25,6 +25,7 @@ struct flight *flight_new(struct queue *queue, struct store_held *held) {
     list_init(&flight->recording);
     list_init(&flight->bundling);
     list_push_back(&queue->flights, &flight->link);
+    map_insert(&queue->by_id, &flight->by_id, bytes_hash(held->envelope.id));
     return flight;
 }
 
@@ -36,6 +37,7 @@ void flight_free(struct flight *flight) {
     flight->queue->replays -= flight->replay;
     flight->queue->going -= flight->going;
     list_remove(&flight->link);
+    map_remove(&flight->queue->by_id, &flight->by_id);
     list_remove(&flight->recording);
     lease_free(flight->lease);
     store_held_free(flight->held);

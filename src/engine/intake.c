@@ -74,27 +74,30 @@ static void settle_duplicate(struct queue *queue, struct store_held *held) {
 }
 
 static bool is_under_way(const struct queue *queue, struct bytes id) {
-    LIST_EACH(node, &queue->flights) {
-        const struct flight *flight = CONTAINER_OF(node, struct flight, link);
-        if (bytes_eq(flight->held->envelope.id, id))
+    uint64_t hash = bytes_hash(id);
+    for (struct map_node *node = map_first(&queue->by_id, hash); node; node = map_next(node))
+        if (bytes_eq(CONTAINER_OF(node, struct flight, by_id)->held->envelope.id, id))
             return true;
-    }
     return false;
 }
 
 /* Given again while the first is with us, it waits for what becomes of that one. */
-static bool is_held(struct queue *queue, struct store_held *held) {
+static bool wait_for_twin(struct queue *queue, struct store_held *held) {
     struct engine *engine = queue->engine;
-    struct store *store = engine->store;
+    if (!held->redelivered || !is_under_way(queue, held->envelope.id))
+        return false;
+    struct instant due = {engine->now.wall, mono_after(engine->now.mono, TWIN_HOLD_MS)};
+    queue->broker->vtable->hand_back(queue->broker, held, due);
+    return true;
+}
+
+/* `known`: the store holds its id. */
+static bool is_held(struct queue *queue, struct store_held *held, bool known) {
+    struct store *store = queue->engine->store;
     struct store_held *before = NULL;
     struct err err;
-    if (!held->redelivered)
+    if (!known)
         return false;
-    if (is_under_way(queue, held->envelope.id)) {
-        struct instant due = {engine->now.wall, mono_after(engine->now.mono, TWIN_HOLD_MS)};
-        queue->broker->vtable->hand_back(queue->broker, held, due);
-        return true;
-    }
     enum status status = store->vtable->get(store, queue->name, held->envelope.id, &before, &err);
     bool same =
         status == STATUS_OK && (before->envelope.edited || bytes_eq(before->body, held->body));
@@ -122,7 +125,7 @@ static bool is_poison(struct queue *queue, struct store_held *held) {
     return true;
 }
 
-static bool admit(struct queue *queue, struct store_held *held) {
+static bool admit(struct queue *queue, struct store_held *held, bool known) {
     struct envelope *envelope = &held->envelope;
     envelope->queue = queue->name;
     envelope->state = STATE_RUNNING;
@@ -131,7 +134,40 @@ static bool admit(struct queue *queue, struct store_held *held) {
     if (envelope->created_at.ms == WALL_NEVER.ms)
         envelope->created_at = queue->engine->now.wall;
     /* What comes back may have the very id that its letter is held under. */
-    return !origin_comes_back(queue, held) && !is_held(queue, held) && !is_poison(queue, held);
+    return !origin_comes_back(queue, held) && !wait_for_twin(queue, held) &&
+           !is_held(queue, held, known) && !is_poison(queue, held);
+}
+
+/* Which of them the store may hold; asked for all at once, since most brokers cannot say that they
+ * gave a message for the first time. */
+static void look_up(struct queue *queue, struct store_held *const *held, size_t count,
+                    bool known[AT_ONCE]) {
+    struct store *store = queue->engine->store;
+    struct bytes ids[AT_ONCE];
+    bool holds[AT_ONCE] = {false};
+    size_t asked = 0;
+    for (size_t i = 0; i < count; i++)
+        if (held[i]->redelivered)
+            ids[asked++] = held[i]->envelope.id;
+    bool told = asked == 0 ||
+                store->vtable->holds(store, queue->number, ids, asked, holds, NULL) == STATUS_OK;
+    for (size_t i = 0, at = 0; i < count; i++)
+        known[i] = held[i]->redelivered && (holds[at++] || !told);
+}
+
+/* Those that are to be handed over, at most AT_ONCE. True: there may be more. */
+static bool receive_some(struct queue *queue, size_t max, struct store_held **out, size_t *count) {
+    struct broker *broker = queue->broker;
+    struct store_held *held[AT_ONCE];
+    bool known[AT_ONCE];
+    size_t want = max < AT_ONCE ? max : AT_ONCE;
+    size_t got = want ? broker->vtable->receive(broker, queue->engine->now, 0, held, want) : 0;
+    look_up(queue, held, got, known);
+    *count = 0;
+    for (size_t i = 0; i < got; i++)
+        if (admit(queue, held[i], known[i]))
+            out[(*count)++] = held[i];
+    return want > 0 && got == want;
 }
 
 /* ---- into the store first ---- */
@@ -154,31 +190,20 @@ static void store_one(struct queue *queue, struct store_held *held) {
 /* As many as could be handed over; what is on its way counts. */
 static void store_first(struct queue *queue, size_t room) {
     struct store_held *held[AT_ONCE];
-    size_t want = room > queue->arriving ? room - queue->arriving : 0;
-    if (want > AT_ONCE)
-        want = AT_ONCE;
-    if (want == 0)
-        return;
-    size_t got = queue->broker->vtable->receive(queue->broker, queue->engine->now, 0, held, want);
+    size_t got;
+    receive_some(queue, room > queue->arriving ? room - queue->arriving : 0, held, &got);
     for (size_t i = 0; i < got; i++)
-        if (admit(queue, held[i]))
-            store_one(queue, held[i]);
+        store_one(queue, held[i]);
 }
 
 /* ---- receiving ---- */
 
 static size_t receive_fresh(struct queue *queue, struct store_held **out, size_t max) {
-    struct broker *broker = queue->broker;
-    size_t count = 0;
-    while (count < max) {
-        struct store_held *held[AT_ONCE];
-        size_t want = max - count < AT_ONCE ? max - count : AT_ONCE;
-        size_t got = broker->vtable->receive(broker, queue->engine->now, 0, held, want);
-        for (size_t i = 0; i < got; i++)
-            if (admit(queue, held[i]))
-                out[count++] = held[i];
-        if (got < want)
-            break;
+    size_t count = 0, some;
+    bool more = true;
+    while (more) {
+        more = receive_some(queue, max - count, out + count, &some);
+        count += some;
     }
     return count;
 }

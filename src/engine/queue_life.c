@@ -61,6 +61,7 @@ void queue_free(struct queue *queue) {
     fetch_drop(queue);
     while (!list_empty(&queue->flights))
         flight_free(CONTAINER_OF(queue->flights.next, struct flight, link));
+    map_free(&queue->by_id);
     idempotency_free(queue->idempotency);
     facts_free(queue->facts);
     free((void *)(uintptr_t)queue->name.ptr);

@@ -39,7 +39,8 @@ enum spill_stage { SPILL_NONE, SPILL_WAITS, SPILL_CHOSEN, SPILL_SYNCED }; /* spi
 /* One message in the engine's hands. */
 struct flight {
     struct engine_post post; /* posted by the handler's done, an edit's and a sink's */
-    struct list link;        /* in queue->flights, from hand-over until it is settled */
+    struct list link;        /* in queue->flights, from hand-over until it is settled … */
+    struct map_node by_id;   /* … and in queue->by_id, under the id that it came with */
     struct list recording;   /* in a batch's flights, or in engine->unrecorded */
     struct queue *queue;
     struct store_held *held;
@@ -122,6 +123,7 @@ struct queue {
     uint64_t expired;    /* leases that ran out */
 
     struct list flights;
+    struct map by_id;     /* of flights */
     struct list bundling; /* flights that wait for this turn's bundles … */
     struct list bundles;  /* … and the bundles that were handed over */
     uint32_t running;     /* handed over and not yet judged: each has a slot of the concurrency */

@@ -266,6 +266,9 @@ struct store_vtable {
      * several queues hold it (err lists them). Always current. */
     enum status (*get)(struct store *store, struct bytes queue, struct bytes id,
                        struct store_held **out, struct err *err);
+    /* Which of these message ids the queue holds, in whatever state. Always current. */
+    enum status (*holds)(struct store *store, uint32_t queue, const struct bytes *ids, size_t count,
+                         bool *out, struct err *err);
     /* By the store's own number, whatever its state. NOT_FOUND; other trouble when it is held but
      * cannot be read. Always current. */
     enum status (*get_seq)(struct store *store, uint64_t seq, struct store_held **out,

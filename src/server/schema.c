@@ -1,18 +1,19 @@
 #include "server/schema.h"
 
 /* A schema is a C string that is put together from these. */
-#define STRING            "{\"type\":\"string\"}"
-#define NULLABLE          "{\"type\":[\"string\",\"null\"]}"
-#define TIME              "{\"type\":[\"string\",\"null\"],\"format\":\"date-time\"}"
-#define INTEGER           "{\"type\":\"integer\"}"
-#define MAYBE_INTEGER     "{\"type\":[\"integer\",\"null\"]}"
-#define MAYBE_NUMBER      "{\"type\":[\"number\",\"null\"]}"
-#define NUMBER            "{\"type\":\"number\"}"
-#define BOOLEAN           "{\"type\":\"boolean\"}"
-#define STRINGS           "{\"type\":\"object\",\"additionalProperties\":" STRING "}"
+#define STRING        "{\"type\":\"string\"}"
+#define NULLABLE      "{\"type\":[\"string\",\"null\"]}"
+#define TIME          "{\"type\":[\"string\",\"null\"],\"format\":\"date-time\"}"
+#define INTEGER       "{\"type\":\"integer\"}"
+#define MAYBE_INTEGER "{\"type\":[\"integer\",\"null\"]}"
+#define MAYBE_NUMBER  "{\"type\":[\"number\",\"null\"]}"
+#define NUMBER        "{\"type\":\"number\"}"
+#define BOOLEAN       "{\"type\":\"boolean\"}"
+#define STRINGS       "{\"type\":\"object\",\"additionalProperties\":" STRING "}"
 #define ANY_BYTES(more)                                                                            \
-    "{\"description\":\"a text; an object with its base64 where it is none\",\"anyOf\":[" STRING  \
-    ",{\"type\":\"object\",\"required\":[\"base64\"],\"properties\":{\"base64\":" STRING "}}" more "]}"
+    "{\"description\":\"a text; an object with its base64 where it is none\",\"anyOf\":[" STRING   \
+    ",{\"type\":\"object\",\"required\":[\"base64\"],\"properties\":{\"base64\":" STRING "}}" more \
+    "]}"
 #define HEADERS           "{\"type\":\"object\",\"additionalProperties\":" ANY_BYTES("") "}"
 #define KEY               ANY_BYTES(",{\"type\":\"null\"}")
 #define COUNTS            "{\"type\":\"object\",\"additionalProperties\":" INTEGER "}"

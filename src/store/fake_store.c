@@ -236,6 +236,17 @@ static enum status get(struct store *store, struct bytes queue, struct bytes id,
     return status;
 }
 
+static enum status holds(struct store *store, uint32_t queue, const struct bytes *ids, size_t count,
+                         bool *out, struct err *err) {
+    struct fake_store *self = fake(store);
+    (void)err;
+    pthread_mutex_lock(&self->front.mutex);
+    for (size_t i = 0; i < count; i++)
+        out[i] = tables_holds(&self->front.tables, queue, ids[i]);
+    pthread_mutex_unlock(&self->front.mutex);
+    return STATUS_OK;
+}
+
 static enum status list(struct store *store, const struct store_query *query, struct arena *arena,
                         struct store_page *out, struct err *err) {
     struct fake_store *self = fake(store);
@@ -303,6 +314,7 @@ static const struct store_vtable vtable = {
     .counts = front_counts,
     .queue_facts = front_queue_facts,
     .get = get,
+    .holds = holds,
     .get_seq = get_seq,
     .list = list,
     .kept = kept,

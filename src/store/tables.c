@@ -118,6 +118,11 @@ struct entry *tables_find_id(const struct tables *tables, uint32_t queue, struct
     return hiding;
 }
 
+bool tables_holds(const struct tables *tables, uint32_t queue, struct bytes id) {
+    const struct entry *entry = tables_find_id(tables, queue, id);
+    return entry && entry->stage == ENTRY_HELD;
+}
+
 struct matches {
     uint32_t queue;
     struct entry **out;

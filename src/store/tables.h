@@ -56,6 +56,7 @@ void tables_queue_facts(struct queue *queue, struct bytes facts);
 struct entry *tables_find(const struct tables *tables, uint64_t seq);
 /* The one that is reserved or held, else one that hides what was forgotten, else NULL. */
 struct entry *tables_find_id(const struct tables *tables, uint32_t queue, struct bytes id);
+bool tables_holds(const struct tables *tables, uint32_t queue, struct bytes id);
 /* Every held entry of the queue (or TABLES_ANY_QUEUE) with this message id or letter id, at most
  * `max`. */
 size_t tables_matches(const struct tables *tables, uint32_t queue, struct bytes id,

@@ -30,8 +30,7 @@ static void look(const struct store_held *held, struct convention_letter *letter
         letter->body = (struct json){.type = JSON_NULL};
     if (json_parse(held->envelope.source, &letter->source, NULL) != STATUS_OK)
         letter->source = (struct json){.type = JSON_NULL};
-    if (letter->source.type == JSON_OBJECT && json_get(letter->source, "kind", &kind) &&
-        kind.type == JSON_STRING)
+    if (json_get(letter->source, "kind", &kind) && kind.type == JSON_STRING)
         letter->kind = bytes_cut(kind.text, 1, kind.text.len - 1);
 }
 

@@ -45,13 +45,13 @@ static const struct {
     const char *suffix, *reason;
 } sidings[] = {{"_error", ""}, {"_skipped", "skipped"}};
 
-static bool siding_of(const struct convention_letter *letter, struct bytes *name,
+static bool siding_of(const struct convention_facts *facts, struct bytes *name,
                       struct bytes *reason) {
     struct json queue;
-    if (letter->source.type != JSON_OBJECT || !json_get(letter->source, "queue", &queue) ||
-        queue.type != JSON_STRING)
+    struct bytes text;
+    if (!json_get(facts->letter->source, "queue", &queue) ||
+        !json_string(queue, facts->arena, &text))
         return false;
-    struct bytes text = bytes_cut(queue.text, 1, queue.text.len - 1);
     for (size_t i = 0; i < sizeof sidings / sizeof *sidings; i++) {
         struct bytes suffix = bytes_of(sidings[i].suffix);
         if (text.len <= suffix.len || !bytes_ends(text, suffix))
@@ -71,7 +71,7 @@ static void read_masstransit(struct convention_facts *facts) {
     else if (bytes_is(reason, "dead-letter"))
         reason = BYTES("skipped");
     convention_facts_text(facts, FACT_REASON, reason);
-    if (!siding_of(facts->letter, &name, &reason))
+    if (!siding_of(facts, &name, &reason))
         return;
     convention_facts_text(facts, FACT_PLACE, name);
     if (!facts->facts[FACT_TYPE].known)

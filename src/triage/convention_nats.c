@@ -4,10 +4,7 @@
 #include "triage/convention_facts.h"
 
 static const struct convention_field followed_fields[] = {
-    FIELD(".origin.subject", FACT_PLACE, AS_TEXT),
     FIELD(".origin.stream", FACT_QUEUE, AS_TEXT),
-    FIELD(".origin.stream", FACT_STREAM, AS_TEXT),
-    FIELD(".origin.sequence", FACT_OFFSET, AS_DECIMAL),
     FIELD(".advisory.deliveries", FACT_ATTEMPTS, AS_DECIMAL),
     FIELD(".advisory.timestamp", FACT_LAST_FAILURE_AT, AS_RFC3339),
     FIELD(".advisory.reason", FACT_MESSAGE, AS_TEXT),

@@ -70,7 +70,6 @@ static void put_coordinates(const struct convention_facts *facts, const struct o
     put_number(facts, FACT_PARTITION, "partition", out);
     put_number(facts, FACT_OFFSET, bytes_is(facts->letter->kind, "nats") ? "sequence" : "offset",
                out);
-    put_text(facts, FACT_STREAM, "stream", out);
     put_text(facts, FACT_EXCHANGE, "exchange", out);
     put_text(facts, FACT_ROUTING_KEY, "routing_key", out);
 }
@@ -87,7 +86,11 @@ static void put_kept(const struct convention_facts *facts, const struct origin_k
 
 struct bytes convention_origin_source(const struct convention_facts *facts) {
     const struct origin_kind *kind = find(facts->letter->kind);
+    struct json origin;
     struct buf text;
+    /* A broker that followed a pointer says itself where the message was. */
+    if (json_get(facts->letter->source, "origin", &origin))
+        return arena_dup(facts->arena, origin.text);
     buf_init_heap(&text, SOURCE_MAX);
     struct json_out out = json_out(&text);
     json_open(&out, '{');

@@ -19,7 +19,7 @@ static Convention__TaskMessage *unpack_task(struct bytes body) {
 /* Where it lies is all that tells it from other bytes. */
 static bool is_asynq(const struct convention_letter *letter) {
     struct json name;
-    if (letter->source.type != JSON_OBJECT || !json_get(letter->source, "asynq", &name))
+    if (!json_get(letter->source, "asynq", &name))
         return false;
     Convention__TaskMessage *task = unpack_task(letter->held->body);
     bool fits = task && task->type[0] && task->id[0];

@@ -20,7 +20,6 @@ enum convention_fact {
     FACT_PLACE, /* the origin: topic, queue, subject, list */
     FACT_PARTITION,
     FACT_OFFSET,
-    FACT_STREAM,
     FACT_EXCHANGE,
     FACT_ROUTING_KEY,
     FACT_ATTEMPTS,

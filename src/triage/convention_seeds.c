@@ -63,8 +63,7 @@ static void split_reason(struct convention_facts *facts) {
 static void place_beside(struct convention_facts *facts) {
     struct json list;
     struct bytes name, suffix = BYTES(":dlq");
-    if (facts->letter->source.type != JSON_OBJECT ||
-        !json_get(facts->letter->source, "list", &list) ||
+    if (!json_get(facts->letter->source, "list", &list) ||
         !json_string(list, facts->arena, &name) || !bytes_ends(name, suffix))
         return;
     struct buf place;

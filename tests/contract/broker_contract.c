@@ -258,6 +258,60 @@ static void what_waits_at_the_end_goes_free(void **state) {
     close_consumer(broker);
 }
 
+/* ---- looking ---- */
+
+/* One pass: the numbers in order, each with the id that its like had in `ids` ("": any). */
+static void look_through(size_t count, char ids[][256]) {
+    enum { AT_ONCE = 7 };
+    struct peek *peek = broker_subject.peek();
+    struct store_held *held[AT_ONCE];
+    struct err err = {STATUS_OK, ""};
+    size_t seen = 0, got = 0;
+    struct mono until = deadline();
+    for (;;) {
+        enum status status = peek->vtable->next(peek, held, AT_ONCE, &got, &err);
+        if (status == STATUS_TIMEOUT)
+            look_again(until, "the pass goes on");
+        else if (status != STATUS_OK)
+            fail_msg("%s", err.text);
+        else if (got == 0)
+            break;
+        for (size_t i = 0; status == STATUS_OK && i < got; i++) {
+            struct bytes id = held[i]->envelope.id;
+            assert_int_equal(number_of(held[i]), seen);
+            assert_int_equal(held[i]->seq, 0);
+            if (ids[seen][0])
+                assert_bytes(id, ids[seen]);
+            snprintf(ids[seen++], sizeof ids[0], "%.*s", BYTES_ARG(id));
+            store_held_free(held[i]);
+        }
+    }
+    assert_int_equal(seen, count);
+    peek->vtable->free(peek);
+}
+
+static void a_look_takes_nothing_and_knows_what_is_taken_afterwards(void **state) {
+    (void)state;
+    char ids[MESSAGES][256] = {""};
+    struct store_held *held[MESSAGES];
+    if (!broker_subject.peek)
+        return;
+    push_numbers(0, MESSAGES);
+    look_through(MESSAGES, ids);
+    look_through(MESSAGES, ids);
+    assert_int_equal(broker_subject.left(), MESSAGES);
+    struct broker *broker = open_consumer("one");
+    receive_all(broker, held, MESSAGES);
+    for (size_t i = 0; i < MESSAGES; i++) {
+        assert_bytes(held[i]->envelope.id, ids[number_of(held[i])]);
+        assert_true(held[i]->deliveries <= 1);
+        settle(broker, held[i]);
+    }
+    await_left(0);
+    close_consumer(broker);
+    look_through(0, ids);
+}
+
 static int next(void **state) {
     (void)state;
     broker_subject.next();
@@ -274,6 +328,7 @@ int main(void) {
         cmocka_unit_test_setup(nothing_comes_while_nothing_is_wanted, next),
         cmocka_unit_test_setup(a_server_that_dies_is_found_again, next),
         cmocka_unit_test_setup(what_waits_at_the_end_goes_free, next),
+        cmocka_unit_test_setup(a_look_takes_nothing_and_knows_what_is_taken_afterwards, next),
     };
     if (!broker_subject.start())
         return SKIPPED;

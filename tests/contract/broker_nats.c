@@ -4,6 +4,7 @@
 #include <nats/nats.h>
 #include <stdio.h>
 
+#include "broker/nats_peek.h"
 #include "broker/nats_source.h"
 #include "broker_server.h"
 #include "broker_subject.h"
@@ -81,13 +82,22 @@ static size_t left(void) {
     return count;
 }
 
-static struct broker *consumer(const char *instance) {
-    char url[128];
+static struct broker_options options_of(const char *instance) {
+    static char url[128];
     snprintf(url, sizeof url, "nats://127.0.0.1:%s?stream=%s&consumer=c", broker_server_port(),
              stream);
-    struct broker_options options = broker_subject_options(url, instance);
-    assert_int_equal(nats_source_check(options.url, NULL), STATUS_OK);
+    assert_int_equal(nats_source_check(bytes_of(url), NULL), STATUS_OK);
+    return broker_subject_options(url, instance);
+}
+
+static struct broker *consumer(const char *instance) {
+    struct broker_options options = options_of(instance);
     return nats_source_new(&options);
+}
+
+static struct peek *peek(void) {
+    struct broker_options options = options_of("one");
+    return nats_peek_new(&options);
 }
 
 const struct broker_subject broker_subject = {
@@ -97,6 +107,7 @@ const struct broker_subject broker_subject = {
     .next = next,
     .consumer = consumer,
     .push = push,
+    .peek = peek,
     .left = left,
     .sever = sever,
     .heal = heal,

@@ -4,6 +4,7 @@
 
 #include "port/broker.h"
 #include "port/clock.h"
+#include "port/peek.h"
 
 struct broker_subject {
     const char *kind; /* as its vtable and the source of its messages say */
@@ -18,6 +19,8 @@ struct broker_subject {
     /* A consumer, not listening yet; with the same instance it is the same one in another life. */
     struct broker *(*consumer)(const char *instance);
     void (*push)(struct bytes body);
+    /* A pass over what lies there, without taking. NULL: it cannot. */
+    struct peek *(*peek)(void);
     size_t (*left)(void); /* not settled yet, in the server's own view */
     /* The server dies, and comes back with what it had. NULL: it cannot. */
     void (*sever)(void);

@@ -241,6 +241,36 @@ static void an_id_is_held_after_the_file_alone_knows_it(void **state) {
     subject_free(subject);
 }
 
+/* "f": only the file knows it, "m": memory does; "gone" was forgotten; "L-f" is a letter's id, not
+ * a message's; nobody put "x". */
+static void assert_holds(struct subject *subject, uint32_t queue, bool held) {
+    const struct bytes ids[] = {BYTES("f"), BYTES("gone"), BYTES("m"), BYTES("L-f"), BYTES("x")};
+    bool out[sizeof ids / sizeof *ids], expected[] = {held, false, held, false, false};
+    struct err err = {STATUS_OK, ""};
+    assert_int_equal(subject->store->vtable->holds(subject->store, queue, ids,
+                                                   sizeof ids / sizeof *ids, out, &err),
+                     STATUS_OK);
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+        assert_int_equal(out[i], expected[i]);
+}
+
+static void many_ids_are_asked_for_at_once(void **state) {
+    struct subject *subject = begin(state);
+    struct store *store = subject->store;
+    uint64_t gone = 0;
+    struct envelope letter = subject_letter(subject, "f");
+    subject_put(subject, &letter, "1", NULL);
+    letter = subject_letter(subject, "gone");
+    subject_put(subject, &letter, "1", &gone);
+    subject_list(subject, &(struct store_query){.limit = 1}); /* waits for the fold */
+    subject_forget(subject, gone);
+    struct envelope envelope = subject_envelope(subject, "m");
+    subject_put(subject, &envelope, "1", NULL);
+    assert_holds(subject, subject->queue, true);
+    assert_holds(subject, store->vtable->queue_number(store, BYTES("refunds")), false);
+    subject_free(subject);
+}
+
 static void an_id_in_several_queues_is_ambiguous(void **state) {
     struct subject *subject = begin(state);
     struct envelope envelope = subject_envelope(subject, "a");
@@ -468,6 +498,7 @@ static void everything_survives_closing(void **state) {
     X(ids_clash_within_one_commit)                                                                 \
     X(an_id_is_held_in_any_state_and_free_when_forgotten)                                          \
     X(an_id_is_held_after_the_file_alone_knows_it)                                                 \
+    X(many_ids_are_asked_for_at_once)                                                              \
     X(an_id_in_several_queues_is_ambiguous)                                                        \
     X(a_delayed_message_is_ready_after_its_delay)                                                  \
     X(retries_come_in_the_order_of_their_due_times)                                                \

@@ -11,10 +11,13 @@ import os
 import random
 import threading
 
-from harness import ROOT, eventually
+from harness import ROOT, eventually, in_full, scaled
 
 PRICE = os.path.join(ROOT, "examples", "orders", "price.py")
 QUEUE, DLQ = "orders", "orders.dlq"
+MANY, EVERY = in_full((100000, 8000), (scaled(20000), 1000))
+PATIENCE_S = in_full(1800, 300)  # with so many, on a machine that has other things to do
+PORTION = 5000  # of what is published
 
 
 def queues(lane, handler, **more):
@@ -54,12 +57,14 @@ def three_orders(serve, lane):
     return server, letter
 
 
-def one_bad_in_many(serve, handler, lane, total, every):
-    poison = {f"m-{n}" for n in range(1, total + 1) if n % every == 0}
+def one_bad_in_many(serve, handler, lane):
+    total = MANY
+    poison = {f"m-{n}" for n in range(1, total + 1) if n % EVERY == 0}
     worker = handler(lambda call: 400 if json.loads(call.body)["id"] in poison else 200)
     server = serve(queues(lane, {"http": worker.url}))
-    lane.publish([{"id": f"m-{n}", "n": n} for n in range(1, total + 1)])
-    eventually(lambda: worker.count() >= total, "every message is handled", 300)
+    for start in range(1, total + 1, PORTION):
+        lane.publish([{"id": f"m-{n}", "n": n} for n in range(start, min(start + PORTION, total + 1))])
+    eventually(lambda: worker.count() >= total, "every message is handled", PATIENCE_S)
     finished(server, lane)
     handled = collections.Counter(json.loads(call.body)["id"] for call in worker.calls)
     assert set(handled) == {f"m-{n}" for n in range(1, total + 1)}

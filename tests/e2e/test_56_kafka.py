@@ -5,8 +5,9 @@ import threading
 
 import pytest
 
+import scenes
 from brokers import contract
-from harness import ROOT, eventually, impound, scaled
+from harness import ROOT, eventually, impound, in_full, scaled
 from kafka_node import Kafka
 
 PRICE = os.path.join(ROOT, "examples", "orders", "price.py")
@@ -57,7 +58,8 @@ def says(server, *words):
 
 def settled(kafka, server, topic):
     """Waits until the broker knows everything to be done, and impound agrees. Each topic has a group of its name."""
-    eventually(lambda: kafka.lag(topic, topic) == 0, f"nothing is left in {topic}: {server.queue('orders')}")
+    eventually(lambda: kafka.lag(topic, topic) == 0, f"nothing is left in {topic}: {server.queue('orders')}",
+               scenes.PATIENCE_S)
     eventually(lambda: server.queue("orders")["lag"] == 0, "impound sees no lag")
     server.drained("orders")
 
@@ -110,7 +112,7 @@ def test_a_record_is_kept_as_it_is(serve, handler, kafka):
 
 
 def test_one_bad_in_many_over_several_partitions(serve, handler, kafka):
-    topic, total, every = kafka.make_topic("many", 6), scaled(100000) // 2, 1000
+    topic, total, every = kafka.make_topic("many", 6), scenes.MANY, scenes.EVERY
     kafka.produce(topic, numbered(total))
     worker = handler(lambda call: 400 if json.loads(call.body)["n"] % every == 0 else 200)
     server = serve(queue(kafka.url(topic, group=topic), worker))
@@ -183,12 +185,12 @@ def test_a_paused_queue_receives_nothing_and_goes_on_where_it_was(serve, handler
 
 
 def test_a_poison_at_the_head_of_a_partition_holds_up_nobody(serve, handler, kafka):
-    topic, behind = kafka.make_topic("poison", 24), scaled(99999) // 5
+    topic, behind = kafka.make_topic("poison", 24), in_full(99999, 2000)
     release = threading.Event()
 
     def answer(call):
         if json.loads(call.body)["n"] == 0:
-            release.wait(60)
+            release.wait(scenes.PATIENCE_S)
             return 400
         return 200
 
@@ -196,8 +198,8 @@ def test_a_poison_at_the_head_of_a_partition_holds_up_nobody(serve, handler, kaf
     kafka.produce(topic, numbered(behind + 1, partition=17)[1:])
     kafka.produce(topic, [{"value": json.dumps({"n": behind + 1 + n}), "partition": n} for n in range(24)])
     worker = handler(answer)
-    server = serve(queue(kafka.url(topic, group=topic), worker, handler={"http": worker.url, "timeout": "100s"}))
-    eventually(lambda: worker.count() == behind + 25, "all healthy ones are handled")
+    server = serve(queue(kafka.url(topic, group=topic), worker, handler={"http": worker.url, "timeout": f"{2 * scenes.PATIENCE_S}s"}))
+    eventually(lambda: worker.count() == behind + 25, "all healthy ones are handled", scenes.PATIENCE_S)
     eventually(lambda: kafka.lag(topic, topic) == behind + 2, "only the partition of the poison is not committed")
     assert kafka.committed(topic, topic)[17] == 0, "its head is under way"
     release.set()

@@ -200,6 +200,41 @@ def test_a_full_dlq_stops_it_and_peeked_letters_can_be_taken_nevertheless(serve,
     eventually(lambda: adoption.view(server)["adopted"] == 3, "there is room for the rest")
 
 
+def test_letters_go_back_to_their_list_by_how_their_reason_begins(serve, redis, there):
+    run_worker(redis, JOBS, there)
+    source = redis.url("list=q:dlq")
+    server = serve(adoption.QUEUES, adopt=adoption.entry(source, "take"), dlqs={adoption.DLQ: {"max_replays": 2}})
+    eventually(lambda: adoption.view(server)["adopted"] == 5, "all are taken")
+    before = by_id(adoption.whole(server))
+    listed = json.loads(server.cli("ls", adoption.DLQ, "--reason", "max_attempts", "--json"))["letters"]
+    assert sorted(one["message"]["id"] for one in listed) == ["a-3", "a-4"]
+    choice = ("--dlq", adoption.DLQ, "--reason", "max_attempts", "--to", "origin")
+    assert there.llen("q:main") == 0
+    server.cli("replay", *choice)
+    assert there.llen("q:main") == 0, "a plan sends nothing"
+    server.cli("replay", *choice, "--apply")
+    sent = [element.decode() for element in there.lrange("q:main", 0, -1)]
+    assert sorted(sent) == sorted(json.dumps(job) for job in JOBS[2:4]), "the original's bytes, and all of its fields"
+    for name in ("a-3", "a-4"):
+        letter = server.get(f"/v1/letters/{before[name]['id']}").json
+        assert (letter["state"], letter["resolution"], letter["replays"]) == ("resolved", "replayed", 1)
+
+    run_worker(redis, [], there)
+    eventually(lambda: server.dlq(adoption.DLQ)["depth"] == 5, "they are dead again")
+    after = by_id(adoption.whole(server))
+    assert {name: one["id"] for name, one in after.items()} == {name: one["id"] for name, one in before.items()}
+    for name in ("a-3", "a-4"):
+        assert (after[name]["replays"], after[name]["state"], after[name]["reason"]) == (
+            1, "pending_review", REASONS[name])
+        assert len(after[name]["history"]) == len(before[name]["history"]) + 1
+    server.cli("replay", *choice, "--apply")
+    run_worker(redis, [], there)
+    eventually(lambda: server.dlq(adoption.DLQ)["depth"] == 5, "once more")
+    server.cli("replay", *choice, "--apply")
+    assert there.llen("q:main") == 0, "twice is enough: they are escalated"
+    assert all(one["escalated_at"] for name, one in by_id(adoption.whole(server)).items() if name in ("a-3", "a-4"))
+
+
 # ---- streams ----
 
 def test_a_dead_stream_is_looked_at_then_taken(serve, redis, there):
@@ -363,6 +398,10 @@ def test_jobs_that_the_real_sidekiq_buried(serve, redis, there, tmp_path):
         assert letter["failure"]["error_type"] == "KeyError"
         assert letter["failure"]["error_message"] == job["error_message"]
         assert "worker.rb:9:in `perform'" in letter["failure"]["stack_trace"], "also where it is deflated"
+    there.set("fixed", 1)
+    server.cli("replay", "--dlq", adoption.DLQ, "--to", "origin", "--apply")
+    run_sidekiq(redis, tmp_path, lambda: there.get("priced") == b"5")
+    assert there.zcard("dead") == 0 and server.dlq(adoption.DLQ)["depth"] == 0
 
 
 # ---- asynq ----

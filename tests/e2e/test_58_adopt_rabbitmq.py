@@ -236,6 +236,35 @@ def test_letters_that_differ_in_nothing_are_as_many_as_there_are(serve, rabbit):
     assert len(server.letters("legacy.dlq")) == total
 
 
+def test_a_letter_goes_back_to_the_queue_where_it_died_first(serve, rabbit):
+    cemetery = Cemetery(rabbit)
+    grave = cemetery.rejected()
+    cemetery.holds(1)
+    server = serve(ASIDE, adopt=cemetery.adopt("take"))
+    cemetery.holds(0)
+    letter, = whole(server)
+    answer = server.post("/v1/replays", {"ids": [letter["id"]], "to": "origin", "dry_run": False})
+    assert answer.status in (200, 201, 202), answer.body
+    with rabbit.channel() as channel:
+        _, properties, body = cemetery.get(channel, grave.queue)
+    assert body == b"rejected" and properties.message_id == "m-rejected"
+    assert properties.headers["tenant"] == "a"
+    assert not [name for name in properties.headers if "death" in name], properties.headers
+    eventually(lambda: server.get(f"/v1/letters/{letter['id']}").json["state"] == "resolved", "the letter is resolved")
+
+
+def test_a_letter_that_names_no_origin_is_not_sent_there(serve, rabbit):
+    cemetery = Cemetery(rabbit)
+    cemetery.publish(cemetery.name, b"put here by hand")
+    server = serve(ASIDE, adopt=cemetery.adopt("take"))
+    cemetery.holds(0)
+    letter, = whole(server)
+    assert letter["context"]["adopted"]["convention"] == "plain" and letter["reason"] == "unknown"
+    assert letter["message"]["queue"] == "legacy"
+    problem(server.post("/v1/replays", {"ids": [letter["id"]], "to": "origin", "dry_run": False}), 400, "rabbitmq")
+    assert server.get(f"/v1/letters/{letter['id']}").json["state"] == "pending_review"
+
+
 def test_kill_9_while_letters_are_taken_loses_and_doubles_none(serve, rabbit):
     cemetery, total = Cemetery(rabbit, "quorum"), scaled(5000, least=500)
     queue = cemetery.queue("full", **{"x-max-length": 0})

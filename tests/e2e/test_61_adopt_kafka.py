@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-from harness import eventually, impound
+from harness import eventually, impound, problem
 from kafka_node import Kafka
 
 ASIDE = {"aside": {"handler": "lease"}}  # a queue that has nothing to do with it
@@ -83,10 +83,14 @@ def letters_of(server, count):
     return {letter["context"]["adopted"]["convention"]: letter for letter in found}
 
 
+def adopt(kafka, topic, mode):
+    return [{"name": "legacy", "source": kafka.url(topic, group=topic), "mode": mode}]
+
+
 def test_each_framework_s_letters_are_read_as_it_wrote_them(serve, kafka):
     topic = kafka.make_topic("frameworks")
     kafka.produce(topic, [{"value": name, **record} for name, (record, _, _) in CASES.items()])
-    server = serve(ASIDE, adopt=[{"name": "legacy", "source": kafka.url(topic, group=topic), "mode": "take"}])
+    server = serve(ASIDE, adopt=adopt(kafka, topic, "peek"))
     letters = letters_of(server, len(CASES))
     assert set(letters) == set(CASES)
     for name, (record, expected, key) in CASES.items():
@@ -99,14 +103,22 @@ def test_each_framework_s_letters_are_read_as_it_wrote_them(serve, kafka):
         assert letter["context"]["adopted"]["at"]["topic"] == topic
     assert letters["spring-kafka"]["failure"]["error_type"] == "java.lang.NullPointerException"
     assert letters["spring-kafka"]["context"]["group"] == "pricing"
+    problem(server.post(f"/v1/letters/{letters['smallrye']['id']}/resolve", {"why": "seen"}), 409, "take")
+    assert kafka.lag(topic, topic) == len(CASES), "a look takes nothing"
+    server.stop()
+    server.configure(ASIDE, adopt=adopt(kafka, topic, "take"))
+    server.start()
     eventually(lambda: kafka.lag(topic, topic) == 0, "Kafka knows that they were taken")
+    taken = letters_of(server, len(CASES))
+    assert {name: letter["id"] for name, letter in taken.items()} == {name: letter["id"] for name, letter in letters.items()}
+    assert server.post(f"/v1/letters/{letters['smallrye']['id']}/resolve", {"why": "seen"}).status == 200
 
 
 def test_bytes_that_are_no_text_survive_an_export(serve, kafka, tmp_path):
     topic = kafka.make_topic("bytes")
     record, _, key = CASES["spring-kafka"]
     kafka.produce(topic, [{"value": b"spring-kafka", **record}])
-    server = serve(ASIDE, adopt=[{"name": "legacy", "source": kafka.url(topic, group=topic), "mode": "take"}])
+    server = serve(ASIDE, adopt=adopt(kafka, topic, "take"))
     letter = letters_of(server, 1)["spring-kafka"]
     line = tmp_path / "letters.ndjson"
     server.cli("export", "--dlq", "legacy.dlq", "-o", str(line))

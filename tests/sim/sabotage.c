@@ -144,6 +144,11 @@ static enum status get(struct store *store, struct bytes queue, struct bytes id,
     return real(store)->vtable->get(real(store), queue, id, out, err);
 }
 
+static enum status holds(struct store *store, uint32_t queue, const struct bytes *ids, size_t count,
+                         bool *out, struct err *err) {
+    return real(store)->vtable->holds(real(store), queue, ids, count, out, err);
+}
+
 static enum status get_seq(struct store *store, uint64_t seq, struct store_held **out,
                            struct err *err) {
     return real(store)->vtable->get_seq(real(store), seq, out, err);
@@ -187,6 +192,7 @@ static const struct store_vtable vtable = {
     .counts = counts,
     .queue_facts = queue_facts,
     .get = get,
+    .holds = holds,
     .get_seq = get_seq,
     .dlq_depth = dlq_depth,
     .listen = listen,

@@ -75,6 +75,9 @@ enum { DATABASE_ROW_VALUES = 28, DATABASE_ROWS = 8 };
              " FROM messages WHERE seq = ?1")                                                      \
     X(MATCHES, "SELECT seq, queue FROM messages WHERE id = ?1"                                     \
                " UNION SELECT seq, queue FROM messages WHERE letter_id = ?1")                      \
+    X(HAS_ID, "SELECT seq FROM messages WHERE id = ?1 AND queue = ?2")                             \
+    X(READ_BEGIN, "BEGIN")                                                                         \
+    X(READ_END, "COMMIT")                                                                          \
     X(ROW_ADD, "INSERT INTO messages VALUES " DATABASE_ROW)                                        \
     X(ROWS_ADD, "INSERT INTO messages VALUES " DATABASE_FOUR_ROWS ", " DATABASE_FOUR_ROWS)         \
     X(ROW_SET,                                                                                     \

@@ -291,6 +291,43 @@ enum status reader_get(struct store *store, struct bytes queue, struct bytes id,
     return status == STATUS_OK ? load(self, &found.at, out, err) : status;
 }
 
+static bool file_holds(struct sqlite_store *self, uint32_t queue, struct bytes id,
+                       enum status *status, struct err *err) {
+    bool holds = false;
+    sqlite3_stmt *stmt = database_statement(self->lookup_db, SQL_HAS_ID);
+    database_bind_text(stmt, 1, id);
+    sqlite3_bind_int64(stmt, 2, queue);
+    while (database_next(self->lookup_db, stmt, status, err))
+        holds |= !tables_find(&self->front.tables, (uint64_t)sqlite3_column_int64(stmt, 0));
+    return holds;
+}
+
+/* One transaction for all: beginning and ending one costs more than a look. */
+static enum status files_hold(struct sqlite_store *self, uint32_t queue, const struct bytes *ids,
+                              size_t count, bool *out, struct err *err) {
+    struct database *db = self->lookup_db;
+    database_lock(db);
+    enum status status = database_step(db, database_statement(db, SQL_READ_BEGIN), err);
+    if (status == STATUS_OK) {
+        for (size_t i = 0; i < count && status == STATUS_OK; i++)
+            out[i] = out[i] || file_holds(self, queue, ids[i], &status, err);
+        database_step(db, database_statement(db, SQL_READ_END), NULL);
+    }
+    database_unlock(db);
+    return status;
+}
+
+enum status reader_holds(struct store *store, uint32_t queue, const struct bytes *ids, size_t count,
+                         bool *out, struct err *err) {
+    struct sqlite_store *self = parts_of(store);
+    pthread_mutex_lock(&self->front.mutex);
+    for (size_t i = 0; i < count; i++)
+        out[i] = tables_holds(&self->front.tables, queue, ids[i]);
+    enum status status = files_hold(self, queue, ids, count, out, err);
+    pthread_mutex_unlock(&self->front.mutex);
+    return status;
+}
+
 enum status reader_get_seq(struct store *store, uint64_t seq, struct store_held **out,
                            struct err *err) {
     struct sqlite_store *self = parts_of(store);

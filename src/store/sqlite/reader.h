@@ -13,6 +13,8 @@ size_t reader_take_blocked(struct store *store, uint32_t queue, size_t limit,
 void reader_give_back(struct store *store, struct store_held *held_take, struct mono due);
 enum status reader_get(struct store *store, struct bytes queue, struct bytes id,
                        struct store_held **out, struct err *err);
+enum status reader_holds(struct store *store, uint32_t queue, const struct bytes *ids, size_t count,
+                         bool *out, struct err *err);
 enum status reader_get_seq(struct store *store, uint64_t seq, struct store_held **out,
                            struct err *err);
 

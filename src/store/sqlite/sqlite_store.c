@@ -75,6 +75,7 @@ static const struct store_vtable vtable = {
     .counts = front_counts,
     .queue_facts = front_queue_facts,
     .get = reader_get,
+    .holds = reader_holds,
     .get_seq = reader_get_seq,
     .list = list_read,
     .kept = keep_rows_get,

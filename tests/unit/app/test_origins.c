@@ -29,8 +29,11 @@ static const struct {
     /* An entry that is gone, or of another kind, does not lead there; the queue may. */
     {"orders", "{\"kind\":\"kafka\",\"topic\":\"t\"}", "{\"adopted\":{\"from\":\"legacy\"}}",
      "kafka://b1:9092/orders?group=g", "kafka topic t"},
-    {"orders", "{\"kind\":\"kafka\"}", "{\"adopted\":{\"from\":\"gone\"}}",
-     "kafka://b1:9092/orders?group=g", "kafka"},
+    {"orders", "{\"kind\":\"kafka\",\"topic\":\"t\"}", "{\"adopted\":{\"from\":\"gone\"}}",
+     "kafka://b1:9092/orders?group=g", "kafka topic t"},
+    /* A letter that was adopted may not say where it was before. */
+    {"orders", "{\"kind\":\"kafka\"}", "{\"adopted\":{\"from\":\"connect\"}}", NULL,
+     "which place of kafka letter l-1 came from"},
     {"elsewhere", "{\"kind\":\"redis\",\"list\":\"l\"}", "", NULL, "came from redis list l, and"},
     {"orders", "{\"kind\":\"nats\",\"stream\":\"S\",\"subject\":\"s.a\"}", "", NULL,
      "came from nats subject s.a, and"},

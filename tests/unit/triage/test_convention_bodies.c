@@ -372,8 +372,8 @@ static const struct convention_case nats[] = {
      .written = "2026-11-15T09:00:00.000Z",
      .name = "nats-advisory",
      .queue = "ORDERS",
-     .origin = "{\"kind\":\"nats\",\"subject\":\"orders.new\",\"sequence\":17,\"stream\":"
-               "\"ORDERS\"}",
+     .origin = "{\"kind\":\"nats\",\"stream\":\"ORDERS\",\"subject\":\"orders.new\","
+               "\"sequence\":17}",
      .reason = "max_deliveries",
      .category = "crash",
      .attempts = 5,
@@ -382,7 +382,7 @@ static const struct convention_case nats[] = {
     {.source = FOLLOWED("\"gone\":true,", ADVISORY("terminated", ",\"reason\":\"bad order\"")),
      .name = "nats-advisory",
      .queue = "ORDERS",
-     .origin = "{\"kind\":\"nats\"}",
+     .origin = "{\"kind\":\"nats\",\"stream\":\"ORDERS\",\"gone\":true,\"sequence\":17}",
      .reason = "terminated",
      .category = "unknown",
      .message = "bad order",

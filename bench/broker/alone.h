@@ -1,0 +1,18 @@
+/* alone: a broker's client library by itself, fetching and acknowledging in the portions that the
+ * adapter has, and nothing else. */
+#ifndef BENCH_ALONE_H
+#define BENCH_ALONE_H
+
+#include "base/instant.h"
+#include "base/status.h"
+
+/* Consumes so many messages and acknowledges them all; when the first one came. */
+struct mono alone_redis(const char *url, size_t count);
+struct mono alone_rabbit(const char *url, size_t count);
+struct mono alone_nats(const char *url, size_t count);
+struct mono alone_kafka(const char *url, size_t count);
+
+struct mono alone_now(void);
+_Noreturn void alone_die(const char *words);
+
+#endif

@@ -1,0 +1,26 @@
+/* nats_headers: a message's headers on their way into an envelope. Pure.
+ *
+ * Content-Type and the key that a message of ours has are not headers there. */
+#ifndef BROKER_NATS_HEADERS_H
+#define BROKER_NATS_HEADERS_H
+
+#include "port/store.h"
+
+/* The header in which a message's key travels. */
+#define NATS_HEADERS_KEY "impound-key"
+
+struct nats_headers {
+    struct store_held *held; /* gets them, in memory of its own */
+    struct rule_header *out;
+    size_t room;
+};
+
+struct nats_headers nats_headers(struct store_held *held); /* which has none so far */
+/* At most ENVELOPE_HEADERS_MAX are kept. */
+void nats_headers_add(struct nats_headers *headers, struct bytes name, struct bytes value);
+/* There are no more. */
+void nats_headers_end(struct nats_headers *headers);
+/* All of them as they travel: "NATS/1.0\r\nname: value\r\n…\r\n". */
+void nats_headers_read(struct bytes block, struct store_held *held);
+
+#endif

@@ -1,0 +1,20 @@
+/* nats_place: where a message of JetStream is, as envelopes say it. Pure. */
+#ifndef BROKER_NATS_PLACE_H
+#define BROKER_NATS_PLACE_H
+
+#include "port/store.h"
+
+struct nats_place {
+    struct bytes stream;
+    struct bytes consumer; /* which delivered it; empty: none did */
+    struct bytes subject;  /* empty: it is not known */
+    uint64_t sequence;     /* in the stream */
+    uint64_t delivered;    /* how often, this time included; 0: never */
+};
+
+/* Sets a message's id, STREAM:SEQUENCE, and its source, an object with "kind" and what is known. */
+void nats_place_name(const struct nats_place *place, struct store_held *held);
+/* The members of that object; the caller opens and closes it. */
+void nats_place_put(const struct nats_place *place, struct json_out *out);
+
+#endif

@@ -1,0 +1,17 @@
+/* nats_stored: a message as its stream has it: the answer to STREAM.MSG.GET. Pure. */
+#ifndef BROKER_NATS_STORED_H
+#define BROKER_NATS_STORED_H
+
+#include "port/store.h"
+
+struct nats_stored {
+    struct bytes subject; /* in the message's arena */
+    uint64_t sequence;
+    struct wall at;
+};
+
+/* The message with its body, headers, key and content type, freed with store_held_free; the rest is
+ * in *out, for its place to be named. NULL: the answer has none. */
+struct store_held *nats_stored_read(struct json answer, struct nats_stored *out);
+
+#endif

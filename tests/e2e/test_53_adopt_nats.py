@@ -1,0 +1,216 @@
+"""Messages that JetStream's consumers gave up, adopted through its advisories: looked at first, then taken."""
+import asyncio
+import base64
+import json
+
+import pytest
+
+import adoption
+from harness import eventually, impound, problem, scaled
+from nats_node import Nats
+
+ODD = b"\x00\xff not JSON"
+
+
+@pytest.fixture(scope="module")
+def nats(tmp_path_factory):
+    node = Nats(tmp_path_factory.mktemp("nats"))
+    try:
+        yield node.start()
+    finally:
+        node.close()
+
+
+class Cemetery:
+    """A stream of orders with a consumer that gives up after two deliveries, and a stream of its own that keeps
+    what the server tells of it."""
+
+    count = 0
+
+    def __init__(self, node):
+        from nats.js.api import AckPolicy, ConsumerConfig  # pylint: disable=import-outside-toplevel
+        Cemetery.count += 1
+        self.node, self.orders, self.told = node, f"ORDERS{Cemetery.count}", f"ADVISORIES{Cemetery.count}"
+        self.subject = f"orders{Cemetery.count}.new"
+        self.source = node.url(f"stream={self.told}&consumer=impound")
+
+        async def make(js):
+            await js.add_stream(name=self.orders, subjects=[self.subject])
+            await js.add_stream(name=self.told, subjects=[
+                f"$JS.EVENT.ADVISORY.CONSUMER.{kind}.{self.orders}.>" for kind in ("MAX_DELIVERIES", "MSG_TERMINATED")])
+            await js.add_consumer(self.orders, ConsumerConfig(
+                durable_name="pricing", ack_policy=AckPolicy.EXPLICIT, ack_wait=30, max_deliver=2))
+            await js.add_consumer(self.told, ConsumerConfig(
+                durable_name="impound", ack_policy=AckPolicy.EXPLICIT, ack_wait=5))
+        node.run(make)
+
+    def send(self, body, **headers):
+        return self.node.run(lambda js: js.publish(self.subject, body, headers=headers or None)).seq
+
+    def give_up(self, count, terminate=()):
+        """A consumer that cannot do them, until the server has told of so many more. Those whose sequence is in
+        `terminate` are terminated, the others run out of deliveries."""
+        async def consume(js):
+            told = (await js.stream_info(self.told)).state.messages + count
+            orders = await js.pull_subscribe_bind("pricing", self.orders)
+            while (await js.stream_info(self.told)).state.messages < told:
+                try:
+                    for message in await orders.fetch(256, timeout=0.2):
+                        await (message.term() if message.metadata.sequence.stream in terminate else message.nak())
+                except asyncio.TimeoutError:
+                    pass
+        self.node.run(consume)
+
+    def delete(self, sequence):
+        self.node.run(lambda js: js.delete_msg(self.orders, sequence))
+
+    def everything(self):
+        """Both streams and both consumers, as the server tells of them."""
+        async def look(js):
+            return [(await js.stream_info(self.orders)).state, (await js.stream_info(self.told)).state,
+                    *[(one.delivered, one.ack_floor, one.num_ack_pending, one.num_pending, one.num_waiting)
+                      for one in (await js.consumer_info(self.orders, "pricing"),
+                                  await js.consumer_info(self.told, "impound"))]]
+        return self.node.run(look)
+
+    def left(self):
+        info = self.node.run(lambda js: js.consumer_info(self.told, "impound"))
+        return info.num_pending + info.num_ack_pending
+
+    def message(self, sequence):
+        return self.node.run(lambda js: js.get_msg(self.orders, sequence))
+
+
+def by_sequence(letters):
+    return {letter["source"]["sequence"]: letter for letter in letters}
+
+
+def bury(cemetery):
+    """Three dead ones: out of deliveries, terminated, and deleted after it was given up."""
+    cemetery.send(b'{"order": 1.0}', **{"Content-Type": "application/json", "tenant": "a", "impound-key": "k1"})
+    cemetery.send(ODD)
+    cemetery.send(b"nobody will read this")
+    cemetery.give_up(3, terminate={2})
+    cemetery.delete(3)
+
+
+def check(letters, cemetery):
+    assert sorted(letters) == [1, 2, 3]
+    first, second, third = letters[1], letters[2], letters[3]
+    for letter in letters.values():
+        assert (letter["cause"], letter["state"], letter["message"]["queue"]) == (
+            "adopted", "pending_review", cemetery.orders)
+        assert letter["source"]["kind"] == "nats" and letter["source"]["stream"] == cemetery.orders
+        adopted = letter["context"]["adopted"]
+        assert (adopted["convention"], adopted["from"]) == ("nats-advisory", adoption.NAME)
+        assert adopted["at"]["stream"] == cemetery.told and adopted["at"]["advisory"]["consumer"] == "pricing"
+    assert [letter["reason"] for letter in (first, second, third)] == ["max_deliveries", "terminated", "max_deliveries"]
+    assert [letter["attempts"] for letter in (first, second, third)] == [2, 1, 2]
+    assert first["message"]["body"] == {"order": 1.0} and first["message"]["key"] == "k1"
+    assert first["message"]["headers"]["tenant"] == "a" and first["source"]["subject"] == cemetery.subject
+    assert base64.b64decode(second["message"]["body_base64"]) == ODD
+    assert third["message"]["size"] == 0 and "subject" not in third["source"]
+    assert third["context"]["adopted"]["at"]["origin"]["gone"] is True, "it says that the message was deleted"
+
+
+def test_messages_given_up_are_looked_at_and_then_taken(serve, nats):
+    cemetery = Cemetery(nats)
+    bury(cemetery)
+    before = cemetery.everything()
+    server = serve(adoption.QUEUES, adopt=adoption.entry(cemetery.source))
+    assert adoption.looked(server)["adopted"] == 3
+    letters = by_sequence(adoption.whole(server))
+    check(letters, cemetery)
+    adoption.cannot_be_decided(server, letters[1])
+    adoption.restart(server, adoption.entry(cemetery.source))
+    assert adoption.looked(server)["known"] == 3
+    assert by_sequence(adoption.whole(server)) == letters, "the same letters, not doubled"
+    assert cemetery.everything() == before, "a look changes nothing at the broker"
+
+    adoption.restart(server, adoption.entry(cemetery.source, "take"))
+    eventually(lambda: cemetery.left() == 0 and adoption.view(server)["taken"] == 3, "each is taken and acknowledged")
+    taken = by_sequence(adoption.whole(server))
+    check(taken, cemetery)
+    assert {one["id"] for one in taken.values()} == {one["id"] for one in letters.values()}
+    assert server.post(f"/v1/letters/{taken[2]['id']}/resolve", {"why": "done by hand"}).status == 200
+    cemetery.send(b"one more")
+    cemetery.give_up(1, terminate={4})
+    eventually(lambda: 4 in by_sequence(adoption.whole(server)), "what dies later is taken, too")
+    adoption.restart(server, adoption.entry(cemetery.source))
+    assert (view := adoption.looked(server))["adopted"] == 0, view
+
+
+def test_what_goes_back_is_the_message_that_was_given_up(serve, nats):
+    cemetery = Cemetery(nats)
+    bury(cemetery)
+    server = serve(adoption.QUEUES, adopt=adoption.entry(cemetery.source, "take"))
+    eventually(lambda: adoption.view(server)["adopted"] == 3, "each is taken")
+    letters = by_sequence(adoption.whole(server))
+    server.cli("replay", letters[1]["id"], letters[2]["id"], "--to", "origin", "--apply")
+    back = [cemetery.message(4), cemetery.message(5)]
+    assert {one.data for one in back} == {b'{"order": 1.0}', ODD}
+    order = next(one for one in back if one.data != ODD)
+    assert order.subject == cemetery.subject and order.headers["tenant"] == "a"
+    assert order.headers["Content-Type"] == "application/json" and order.headers["impound-key"] == "k1"
+    assert order.headers["Impound-Letter"] == letters[1]["id"]
+    for number in (1, 2):
+        letter = server.get(f"/v1/letters/{letters[number]['id']}").json
+        assert (letter["state"], letter["resolution"]) == ("resolved", "replayed")
+    server.cli("replay", letters[3]["id"], "--to", "origin", "--apply", expect=1)
+    assert server.get(f"/v1/letters/{letters[3]['id']}").json["state"] == "pending_review", "there is nothing to send"
+
+    cemetery.give_up(2, terminate={5})
+    eventually(lambda: len(server.letters(adoption.DLQ)) == 3, "given up again, they are the same letters")
+    again = {letter["id"]: letter for letter in adoption.whole(server)}
+    assert set(again) == {letter["id"] for letter in letters.values()}
+    assert [again[letters[number]["id"]]["replays"] for number in (1, 2)] == [1, 1]
+
+
+def test_a_stream_of_plain_messages_is_adopted_too(serve, nats):
+    cemetery = Cemetery(nats)
+    for number in range(300):
+        cemetery.send(b"%d" % number)
+    for number in (1, 7, 300):
+        cemetery.delete(number)
+    server = serve(adoption.QUEUES, adopt=adoption.entry(nats.url(f"stream={cemetery.orders}&consumer=later")))
+    assert adoption.looked(server)["adopted"] == 297
+    letters = {letter["context"]["adopted"]["at"]["sequence"]: letter for letter in adoption.whole(server)}
+    assert set(letters) == set(range(1, 301)) - {1, 7, 300}
+    assert all(letter["message"]["body"] == number - 1 for number, letter in letters.items())
+    assert letters[2]["context"]["adopted"]["convention"] == "plain"
+
+
+def test_kill_9_while_taking_loses_and_doubles_nothing(serve, nats):
+    cemetery, total = Cemetery(nats), scaled(3000, least=300)
+    nats.run(lambda js: fill(js, cemetery.subject, total))
+    cemetery.give_up(total, terminate=range(1, total + 1))
+    server = serve(adoption.QUEUES, adopt=adoption.entry(cemetery.source, "take"))
+    for _ in range(scaled(20, least=3)):
+        eventually(lambda: adoption.view(server)["adopted"] + adoption.view(server)["known"] > 0 or cemetery.left() == 0,
+                   "it takes some")
+        server.kill()
+        server.start()
+    eventually(lambda: cemetery.left() == 0, "all are taken and acknowledged")
+    letters = server.letters(adoption.DLQ)
+    assert sorted(one["source"]["sequence"] for one in letters) == list(range(1, total + 1))
+    assert server.dlq(adoption.DLQ)["depth"] == total
+
+
+async def fill(js, subject, total):
+    for number in range(total):
+        await js.publish(subject, json.dumps({"n": number}).encode())
+
+
+def test_a_missing_stream_is_told_and_found_later(serve, nats):
+    server = serve(adoption.QUEUES, adopt=adoption.entry(nats.url("stream=LATER&consumer=impound")))
+    eventually(lambda: "stream not found" in (adoption.view(server)["trouble"] or ""), "the missing stream is named")
+    checked = impound("check", "-c", server.config_path, "--connect")
+    assert checked.returncode == 1 and "LATER" in checked.stderr, checked.stderr
+
+    async def make(js):
+        await js.add_stream(name="LATER", subjects=["later"])
+        await js.publish("later", b"here")
+    nats.run(make)
+    assert adoption.looked(server)["adopted"] == 1
+    letter, = adoption.whole(server)
+    problem(server.post(f"/v1/letters/{letter['id']}/discard", {"why": "x"}), 409, "take")
