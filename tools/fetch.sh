@@ -1,7 +1,7 @@
 #!/bin/sh
 # Fetches what the tests need and Debian does not have, once, into build-parts/: Apache Kafka and Kafka Connect
-# as jars, by Maven; Python clients of brokers, by pip. With CI=true it is a failure when one cannot be had; elsewhere
-# it is said loudly and what needs it is skipped.
+# as jars, by Maven; Python clients of brokers and the official messages of OTLP, by pip. With CI=true it is a
+# failure when one cannot be had; elsewhere it is said loudly and what needs it is skipped.
 set -eu
 cd "$(dirname "$0")/.."
 python=${PYTHON:-/usr/bin/python3}
@@ -9,6 +9,8 @@ parts=build-parts
 kafka=3.9.1
 confluent_kafka=2.16.1
 nats_py=2.16.0
+opentelemetry_proto=1.38.0
+protobuf=6.33.2
 
 # have NAME COMMAND…: the command fills the folder that stands behind it.
 have() {
@@ -39,3 +41,5 @@ have "kafka-$kafka" jars pom.xml
 have "connect-$kafka" jars connect.xml
 have "confluent-kafka-$confluent_kafka" client "confluent-kafka==$confluent_kafka"
 have "nats-py-$nats_py" client "nats-py==$nats_py"
+have "opentelemetry-proto-$opentelemetry_proto" client "opentelemetry-proto==$opentelemetry_proto"
+have "protobuf-$protobuf" client "protobuf==$protobuf"

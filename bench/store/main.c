@@ -1,7 +1,8 @@
 /* The embedded store against the bare disk and against SQLite alone. Every figure is a median of
  * rounds in which the parties take turns; only ratios count, because machines differ and are noisy.
  *
- *   build/bench/store [--dir DIR] [--letters N] [--burst N] [--group N] [--rounds N] [section …]
+ *   build/bench/store [--dir DIR] [--letters N] [--burst N] [--sustained N] [--group N]
+ *                     [--rounds N] [section …]
  *
  * Sections: make burst sustained lag backlog present. DIR keeps the store with N letters between
  * runs; make does no more than that. */
@@ -19,7 +20,7 @@
 
 struct options {
     const char *dir;
-    uint64_t letters, burst;
+    uint64_t letters, burst, sustained;
     size_t group; /* 0: all of them */
     size_t rounds;
 };
@@ -28,7 +29,6 @@ enum {
     SINGLES = 2000,   /* of one round */
     WARM_UP = 400000, /* letters: as many as the kept segments hold */
     WARM_UP_GROUP = 128,
-    SUSTAINED = 100000,
     SUSTAINED_GROUP = 128,
     LAG_FACTOR = 2, /* bursts */
     LAG_GROUP = 128,
@@ -94,38 +94,50 @@ static void section_burst(const struct options *options) {
 
 /* ---- with the fold keeping up, against SQLite alone ---- */
 
-static double sustained(const char *dir) {
-    subject_remove(dir, "sustained.db");
-    struct subject *subject = subject_open(dir, "sustained.db");
+/* Processor time tells more than rates do when others use the machine too. */
+struct sustained {
+    double plain[MEASURE_ROUNDS_MAX], ours[MEASURE_ROUNDS_MAX], ratios[MEASURE_ROUNDS_MAX];
+    double plain_cpu, ours_cpu, fold_cpu;
+};
+
+/* Letters a second until the last of them is in the file. */
+static double sustain(const struct options *options, double *fold_cpu) {
+    subject_remove(options->dir, "sustained.db");
+    struct subject *subject = subject_open(options->dir, "sustained.db");
     double begun = measure_now();
-    subject_burst(subject, 1, SUSTAINED, SUSTAINED_GROUP, 2);
+    subject_burst(subject, 1, options->sustained, SUSTAINED_GROUP, 2);
     subject_drain(subject);
-    double rate = SUSTAINED / (measure_now() - begun);
+    double rate = (double)options->sustained / (measure_now() - begun);
+    *fold_cpu += measure_thread_cpu("store-fold") + measure_thread_cpu("store-drafter");
     subject_close(subject);
-    subject_remove(dir, "sustained.db");
+    subject_remove(options->dir, "sustained.db");
     return rate;
 }
 
-/* Processor time tells more than rates do when others use the machine too. */
+static void show_sustained(const struct options *options, const struct sustained *all) {
+    double us = 1e6 / (double)(options->sustained * options->rounds);
+    printf("sustained, folded, %llu letters in groups of %d: SQLite alone %.0f/s, store %.0f/s,"
+           " %.2f × (%.2f to %.2f; goal 2); processor a letter: SQLite alone %.1f µs, store %.1f"
+           " µs, of which the fold %.1f µs\n",
+           (unsigned long long)options->sustained, SUSTAINED_GROUP,
+           measure_median(all->plain, options->rounds), measure_median(all->ours, options->rounds),
+           measure_median(all->ratios, options->rounds),
+           measure_least(all->ratios, options->rounds), measure_most(all->ratios, options->rounds),
+           all->plain_cpu * us, all->ours_cpu * us, all->fold_cpu * us);
+}
+
 static void section_sustained(const struct options *options) {
-    double plain[MEASURE_ROUNDS_MAX], ours[MEASURE_ROUNDS_MAX], ratios[MEASURE_ROUNDS_MAX];
-    double plain_cpu = 0, ours_cpu = 0;
+    struct sustained all = {0};
     for (size_t i = 0; i < options->rounds; i++) {
         double begun = measure_cpu();
-        plain[i] = peers_sqlite(options->dir, SUSTAINED, SUSTAINED_GROUP);
+        all.plain[i] = peers_sqlite(options->dir, options->sustained, SUSTAINED_GROUP);
         double turned = measure_cpu();
-        ours[i] = sustained(options->dir);
-        plain_cpu += turned - begun;
-        ours_cpu += measure_cpu() - turned;
-        ratios[i] = ours[i] / plain[i];
+        all.ours[i] = sustain(options, &all.fold_cpu);
+        all.plain_cpu += turned - begun;
+        all.ours_cpu += measure_cpu() - turned;
+        all.ratios[i] = all.ours[i] / all.plain[i];
     }
-    double us = 1e6 / (double)(SUSTAINED * options->rounds);
-    printf("sustained, folded, %d letters in groups of %d: SQLite alone %.0f/s, store %.0f/s,"
-           " %.2f × (%.2f to %.2f; goal 2); %.1f and %.1f µs of processor each\n",
-           SUSTAINED, SUSTAINED_GROUP, measure_median(plain, options->rounds),
-           measure_median(ours, options->rounds), measure_median(ratios, options->rounds),
-           measure_least(ratios, options->rounds), measure_most(ratios, options->rounds),
-           plain_cpu * us, ours_cpu * us);
+    show_sustained(options, &all);
 }
 
 /* ---- how far the fold falls behind ---- */
@@ -181,6 +193,8 @@ static bool read_option(struct options *options, const char *name, const char *v
         options->letters = strtoull(value, NULL, 10);
     else if (strcmp(name, "--burst") == 0)
         options->burst = strtoull(value, NULL, 10);
+    else if (strcmp(name, "--sustained") == 0)
+        options->sustained = strtoull(value, NULL, 10);
     else if (strcmp(name, "--group") == 0)
         options->group = strtoull(value, NULL, 10);
     else if (strcmp(name, "--rounds") == 0)
@@ -199,8 +213,11 @@ static bool is_wanted(int count, char **names, const char *name) {
 }
 
 int main(int argc, char **argv) {
-    struct options options = {
-        .dir = "build/bench-store", .letters = 10000000, .burst = 1000000, .rounds = 3};
+    struct options options = {.dir = "build/bench-store",
+                              .letters = 10000000,
+                              .burst = 1000000,
+                              .sustained = 1000000,
+                              .rounds = 3};
     int at = 1;
     while (at + 1 < argc && read_option(&options, argv[at], argv[at + 1]))
         at += 2;

@@ -89,7 +89,7 @@ static const char schema[] =
     "CREATE INDEX by_letter ON messages (letter_id) WHERE letter_id IS NOT NULL;"
     "CREATE INDEX by_death ON messages (dlq, state, dead_ms) WHERE dlq IS NOT NULL;"
     "CREATE INDEX waiting ON messages (queue, state, due_ms)"
-    " WHERE state IN ('queued', 'pending_retry', 'replaying');"
+    " WHERE state = 'queued' OR state = 'pending_retry' OR state = 'replaying';"
     "CREATE TABLE bodies (seq INTEGER PRIMARY KEY, body BLOB NOT NULL);";
 
 struct plain {

@@ -32,6 +32,7 @@ struct config *config_new(const char *path) {
     config->dir = config_path_dir(&config->arena, path);
     config_server_init(config);
     config_alerts_init(config);
+    config_telemetry_init(config);
     return config;
 }
 
@@ -41,6 +42,7 @@ static void read_root(struct config_reader *reader, const struct config_node *ro
         config_mistake_add(&reader->mistakes, root->at,
                            "there is no \"queues\": expected a mapping of queues by name");
     config_dlq_finish(reader, root);
+    config_telemetry_finish(reader);
 }
 
 static struct config_reader *reader_new(struct config *config, const char *path) {

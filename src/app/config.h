@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/log.h"
 #include "base/status.h"
 #include "core/policy.h"
 #include "engine/engine.h"
@@ -121,6 +122,18 @@ struct config_alerts {
     unsigned no_defaults;
 };
 
+/* Where spans go. */
+struct config_telemetry {
+    bool off;          /* it was written out, whatever the environment says */
+    struct bytes otlp; /* the receiver's URL; empty: there is none */
+    struct rule_header *headers;
+    size_t header_count;
+    bool headers_of_environment; /* they are not in the file */
+    struct bytes ca_file;        /* a PEM file; empty: the system's */
+    struct bytes service;        /* impound */
+    uint32_t sample_permille;    /* 1000 */
+};
+
 /* A jq program and where it stands in the file. */
 struct config_program {
     struct config_program *next;
@@ -137,6 +150,9 @@ struct config {
     int64_t drain_ms;         /* 10 s */
     int64_t jq_timeout_ms;    /* 1 s */
     enum config_payloads { PAYLOADS_SHOWN, PAYLOADS_HIDDEN } payloads; /* on the dashboard */
+    enum log_format log;                                               /* text */
+    enum log_level log_level;                                          /* info */
+    struct config_telemetry telemetry;
     struct bytes store_path; /* of "sqlite:PATH", made absolute by dir */
     struct config_queue *queues;
     size_t queue_count;

@@ -1,9 +1,9 @@
 #include "app/config_handler.h"
 
+#include "app/config_headers.h"
 #include "app/config_path.h"
 #include "app/config_reply.h"
 #include "app/config_value.h"
-#include "base/http_field.h"
 
 enum {
     TIMEOUT_MS = 30000,
@@ -20,6 +20,21 @@ static bool read_url(struct config_reader *reader, const struct config_node *nod
     return config_value_http(reader, node, "a URL such as http://127.0.0.1:8080/orders", out);
 }
 
+/* A command line as the list that was meant, for a hint: quotes within it are for the user to see
+ * to. */
+static struct bytes as_list(struct config_reader *reader, struct bytes line) {
+    struct bytes list = BYTES_NONE;
+    for (size_t at = 0; at < line.len;) {
+        size_t length = bytes_find(bytes_cut(line, at, line.len), BYTES(" "));
+        if (length > 0)
+            list =
+                config_reader_text(reader, "%.*s%s\"%.*s\"", BYTES_ARG(list), list.len ? ", " : "",
+                                   BYTES_ARG(bytes_cut(line, at, at + length)));
+        at += length + 1;
+    }
+    return list;
+}
+
 /* `out` is the whole handler: words and their number. */
 static bool read_argv(struct config_reader *reader, const struct config_node *node,
                       const struct config_field *field, void *out) {
@@ -27,9 +42,8 @@ static bool read_argv(struct config_reader *reader, const struct config_node *no
     struct config_handler *handler = out;
     if (node->kind == CONFIG_SCALAR) {
         config_mistake_add(&reader->mistakes, node->at,
-                           "exec: expected a list of words, got \"%.*s\". Write exec: [\"%.*s\"], "
-                           "one item a word",
-                           BYTES_ARG(node->text), BYTES_ARG(node->text));
+                           "exec: expected a list of words, got \"%.*s\". Write exec: [%.*s]",
+                           BYTES_ARG(node->text), BYTES_ARG(as_list(reader, node->text)));
         return false;
     }
     if (node->kind != CONFIG_LIST || node->count == 0 || node->count > CONFIG_ARGV_MAX)
@@ -41,45 +55,12 @@ static bool read_argv(struct config_reader *reader, const struct config_node *no
     return true;
 }
 
-static bool read_header(struct config_reader *reader, const struct config_node *node,
-                        struct rule_header *out) {
-    if (!http_field_is_name(node->key)) {
-        config_mistake_add(&reader->mistakes, node->key_at,
-                           "\"%.*s\" is not the name of an HTTP header", BYTES_ARG(node->key));
-        return false;
-    }
-    if (!config_value_string(reader, node, "a header's value", &out->value))
-        return false;
-    if (!http_field_is_value(out->value))
-        return config_reader_expected(reader, node, "a header's value on one line");
-    out->name = node->key;
-    return true;
-}
-
 /* `out` is the whole handler. */
 static bool read_headers(struct config_reader *reader, const struct config_node *node,
                          const struct config_field *field, void *out) {
     (void)field;
     struct config_handler *handler = out;
-    if (!config_reader_is_mapping(reader, node, "a mapping such as {x-api-key: \"${KEY}\"}"))
-        return false;
-    if (node->count > CONFIG_HEADERS_MAX)
-        return config_reader_expected(reader, node, "at most 64 headers");
-    handler->headers = arena_alloc(reader->arena, node->count * sizeof *handler->headers);
-    for (const struct config_node *child = node->first; child; child = child->next)
-        if (read_header(reader, child, &handler->headers[handler->header_count]))
-            handler->header_count++;
-    return true;
-}
-
-static bool read_ca(struct config_reader *reader, const struct config_node *node,
-                    const struct config_field *field, void *out) {
-    (void)field;
-    struct bytes path;
-    if (!config_value_string(reader, node, "a PEM file", &path))
-        return false;
-    *(struct bytes *)out = config_path_from(reader->config, path);
-    return true;
+    return config_headers_read(reader, node, &handler->headers, &handler->header_count);
 }
 
 /* That it is there says it all. */
@@ -101,7 +82,7 @@ static const struct config_field handler_fields[] = {
     CONFIG_NUMBER("timeout", config_value_duration, struct config_handler, timeout_ms, 1,
                   TIMEOUT_MOST_MS),
     CONFIG_WHOLE("headers", read_headers),
-    CONFIG_VALUE("ca", read_ca, struct config_handler, ca_file),
+    CONFIG_VALUE("ca", config_path_read_pem, struct config_handler, ca_file),
     CONFIG_WORD("mode", struct config_handler, mode, mode_words),
     CONFIG_NUMBER("workers", config_value_count, struct config_handler, workers, 1, WORKERS_MOST),
     CONFIG_NUMBER("max_messages", config_value_large, struct config_handler, max_messages, 1,

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/config_value.h"
+
 static struct bytes joined(struct arena *arena, struct bytes dir, struct bytes path) {
     struct buf buf;
     buf_init_heap(&buf, 2 * PATH_MAX + path.len);
@@ -32,4 +34,14 @@ struct bytes config_path_from(struct config *config, struct bytes path) {
     if (bytes_starts(path, BYTES("/")))
         return path;
     return joined(&config->arena, config->dir, path);
+}
+
+bool config_path_read_pem(struct config_reader *reader, const struct config_node *node,
+                          const struct config_field *field, void *out) {
+    (void)field;
+    struct bytes path;
+    if (!config_value_string(reader, node, "a PEM file", &path))
+        return false;
+    *(struct bytes *)out = config_path_from(reader->config, path);
+    return true;
 }

@@ -3,10 +3,12 @@
 #define APP_CONFIG_PATH_H
 
 #include "app/config.h"
+#include "app/config_reader.h"
 
 /* The folder that a file stands in, absolute; in the arena. */
 struct bytes config_path_dir(struct arena *arena, const char *file);
 /* An absolute path stays as it is, any other is put behind the configuration's folder. */
 struct bytes config_path_from(struct config *config, struct bytes path);
+config_read config_path_read_pem; /* struct bytes: a file of certificates */
 
 #endif

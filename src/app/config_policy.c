@@ -66,8 +66,8 @@ bool config_policy_read_retry(struct config_reader *reader, const struct config_
     const struct config_node *base = config_tree_find(node, "base");
     const struct config_node *delays = config_tree_find(node, "delays");
     if (base && config_tree_find(node, "cap") && retry->base_ms > retry->cap_ms)
-        config_mistake_add(&reader->mistakes, base->at, "base: %.*s is longer than the cap",
-                           BYTES_ARG(base->text));
+        config_mistake_add(&reader->mistakes, base->at, "base: %.*s is longer than the cap, %.*s",
+                           BYTES_ARG(base->text), BYTES_ARG(config_tree_find(node, "cap")->text));
     if (delays && config_tree_find(node, "backoff"))
         config_mistake_add(&reader->mistakes, delays->key_at,
                            "delays: they stand in place of backoff; write one of the two");

@@ -9,6 +9,7 @@
 #include "app/config_print_triage.h"
 #include "app/config_retention.h"
 #include "app/config_server.h"
+#include "app/config_telemetry.h"
 #include "app/sources.h"
 #include "base/instant.h"
 
@@ -25,23 +26,17 @@ static void put_server(struct config_printer *p) {
     size_put(p->out, config->max_body);
     config_printer_duration(p, "\n  drain: ", config->drain_ms);
     config_printer_duration(p, "\n  jq_timeout: ", config->jq_timeout_ms);
-    buf_printf(p->out, "\n  payloads: %s\nstore: ", config_payloads_words[config->payloads]);
+    buf_printf(p->out, "\n  payloads: %s\n  log: %s\n  log_level: %s\n",
+               config_payloads_words[config->payloads], log_format_words[config->log],
+               log_level_words[config->log_level]);
+    config_telemetry_print(config, p->out);
+    buf_str(p->out, "store: ");
     struct buf store;
     buf_init_heap(&store, TEXT_MAX);
     buf_printf(&store, "sqlite:%.*s", BYTES_ARG(config->store_path));
     config_printer_text(p, buf_view(&store));
     buf_free(&store);
     buf_char(p->out, '\n');
-}
-
-static void put_headers(struct config_printer *p, const struct config_handler *handler) {
-    buf_str(p->out, ", headers: {");
-    for (size_t i = 0; i < handler->header_count; i++) {
-        buf_str(p->out, i ? ", " : "");
-        config_printer_key(p, handler->headers[i].name, ": ");
-        config_printer_text(p, handler->headers[i].value);
-    }
-    buf_char(p->out, '}');
 }
 
 static void put_argv(struct config_printer *p, const struct config_handler *handler) {
@@ -94,7 +89,7 @@ static void put_handler(struct config_printer *p, const struct config_handler *h
     }
     config_printer_duration(p, ", timeout: ", handler->timeout_ms);
     if (handler->header_count)
-        put_headers(p, handler);
+        config_printer_headers(p, handler->headers, handler->header_count);
     if (handler->ca_file.len) {
         buf_str(p->out, ", ca: ");
         config_printer_text(p, handler->ca_file);

@@ -62,6 +62,17 @@ void config_printer_decimal(struct config_printer *p, const char *key, uint32_t 
     buf_str(p->out, unit);
 }
 
+void config_printer_headers(struct config_printer *p, const struct rule_header *headers,
+                            size_t count) {
+    buf_str(p->out, ", headers: {");
+    for (size_t i = 0; i < count; i++) {
+        buf_str(p->out, i ? ", " : "");
+        config_printer_key(p, headers[i].name, ": ");
+        config_printer_text(p, headers[i].value);
+    }
+    buf_char(p->out, '}');
+}
+
 void config_printer_begin(struct config_printer *p, bool *comma, const char *name) {
     buf_printf(p->out, "%s%s: ", *comma ? ", " : "", name);
     *comma = true;

@@ -18,6 +18,9 @@ void config_printer_duration(struct config_printer *p, const char *key, int64_t 
 /* 125 with one digit → 12.5 */
 void config_printer_decimal(struct config_printer *p, const char *key, uint32_t value, int digits,
                             const char *unit);
+/* `, headers: {a: b}` */
+void config_printer_headers(struct config_printer *p, const struct rule_header *headers,
+                            size_t count);
 /* "name: ", with a comma before it where one is due. */
 void config_printer_begin(struct config_printer *p, bool *comma, const char *name);
 /* The same with its text, unless that is empty. */

@@ -23,6 +23,15 @@ struct bytes config_reader_hint(struct config_reader *reader, struct bytes word,
     return nearest ? config_reader_text(reader, ". Did you mean \"%s\"?", nearest) : BYTES_NONE;
 }
 
+struct bytes config_reader_words(struct config_reader *reader, const char *const *words,
+                                 size_t count) {
+    struct bytes joined = bytes_of(words[0]);
+    for (size_t i = 1; i < count; i++)
+        joined = config_reader_text(reader, "%.*s%s%s", BYTES_ARG(joined),
+                                    i + 1 == count ? " or " : ", ", words[i]);
+    return joined;
+}
+
 bool config_reader_expected(struct config_reader *reader, const struct config_node *node,
                             const char *what) {
     config_mistake_add(&reader->mistakes, node->at, "%.*s: expected %s, got %.*s",
@@ -42,13 +51,19 @@ bool config_reader_is_mapping(struct config_reader *reader, const struct config_
     return node->kind == CONFIG_MAPPING || config_reader_expected(reader, node, of);
 }
 
+/* One that is near what was written, or else all that there are. */
 static void add_unknown(struct config_reader *reader, const struct config_node *node,
                         const struct config_table *table) {
     const char *names[FIELDS_MAX];
+    size_t count = 0;
     assert(table->count <= FIELDS_MAX);
     for (size_t i = 0; i < table->count; i++)
-        names[i] = table->fields[i].name;
-    struct bytes hint = config_reader_hint(reader, node->key, names, table->count);
+        if (table->fields[i].read)
+            names[count++] = table->fields[i].name;
+    struct bytes hint = config_reader_hint(reader, node->key, names, count);
+    if (hint.len == 0)
+        hint = config_reader_text(reader, ": expected %.*s",
+                                  BYTES_ARG(config_reader_words(reader, names, count)));
     config_mistake_add(&reader->mistakes, node->key_at, "unknown key \"%.*s\" in %.*s%.*s",
                        BYTES_ARG(node->key), BYTES_ARG(reader->label), BYTES_ARG(hint));
 }

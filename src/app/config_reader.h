@@ -73,5 +73,8 @@ __attribute__((format(printf, 2, 3))) struct bytes config_reader_text(struct con
 /* `. Did you mean "x"?` or nothing. */
 struct bytes config_reader_hint(struct config_reader *reader, struct bytes word,
                                 const char *const *candidates, size_t count);
+/* `a, b or c`; at least one. */
+struct bytes config_reader_words(struct config_reader *reader, const char *const *words,
+                                 size_t count);
 
 #endif

@@ -5,6 +5,7 @@
 #include "app/config_print_adopt.h"
 #include "app/config_print_alerts.h"
 #include "app/config_same.h"
+#include "app/config_telemetry.h"
 
 enum { SECTION_TEXT_MAX = 1 << 20 };
 
@@ -102,6 +103,8 @@ void config_restart_needed(const struct config *old, const struct config *new, s
         note(out, "server.jq_timeout");
     if (old->payloads != new->payloads)
         note(out, "server.payloads");
+    if (!config_telemetry_same(old, new))
+        note(out, "server.telemetry");
     if (!bytes_eq(old->store_path, new->store_path))
         note(out, "store");
     compare_queues(old, new, out);

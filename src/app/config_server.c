@@ -2,6 +2,7 @@
 
 #include "app/config_address.h"
 #include "app/config_path.h"
+#include "app/config_telemetry.h"
 #include "app/config_value.h"
 
 enum {
@@ -27,6 +28,7 @@ void config_server_init(struct config *config) {
     config->max_body = MAX_BODY;
     config->drain_ms = DRAIN_MS;
     config->jq_timeout_ms = JQ_TIMEOUT_MS;
+    config->log_level = LOG_INFO;
     config->store_path = config_path_from(config, default_store);
 }
 
@@ -70,6 +72,9 @@ static const struct config_field server_fields[] = {
     CONFIG_NUMBER("jq_timeout", config_value_duration, struct config, jq_timeout_ms, 1,
                   JQ_TIMEOUT_MOST_MS),
     CONFIG_WORD("payloads", struct config, payloads, config_payloads_words),
+    CONFIG_WORD("log", struct config, log, log_format_words),
+    CONFIG_WORD("log_level", struct config, log_level, log_level_words),
+    CONFIG_VALUE("telemetry", config_telemetry_read, struct config, telemetry),
 };
 const struct config_table config_server_table = CONFIG_TABLE(server_fields);
 

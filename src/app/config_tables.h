@@ -13,6 +13,7 @@
 #include "app/config_reply.h"
 #include "app/config_retention.h"
 #include "app/config_server.h"
+#include "app/config_telemetry.h"
 #include "app/config_triage.h"
 #include "app/config_triage_rules.h"
 #include "app/config_when.h"
@@ -22,6 +23,7 @@ extern const struct config_table config_root_table;
 #define CONFIG_TABLES(X)                                                                           \
     X("the top level", config_root_table)                                                          \
     X("server", config_server_table)                                                               \
+    X("telemetry", config_telemetry_table)                                                         \
     X("queue", config_queue_table)                                                                 \
     X("handler", config_handler_table)                                                             \
     X("reply", config_reply_table)                                                                 \

@@ -190,21 +190,12 @@ bool config_value_rate(struct config_reader *reader, const struct config_node *n
                        out);
 }
 
-static struct bytes words_joined(struct config_reader *reader, const char *const *words,
-                                 size_t count) {
-    struct bytes joined = bytes_of(words[0]);
-    for (size_t i = 1; i < count; i++)
-        joined = config_reader_text(reader, "%.*s%s%s", BYTES_ARG(joined),
-                                    i + 1 == count ? " or " : ", ", words[i]);
-    return joined;
-}
-
 bool config_value_word(struct config_reader *reader, const struct config_node *node,
                        const struct config_field *field, void *out) {
     size_t count = 0;
     while (field->words[count])
         count++;
-    struct bytes form = words_joined(reader, field->words, count), text;
+    struct bytes form = config_reader_words(reader, field->words, count), text;
     if (!config_value_string(reader, node, form.ptr, &text))
         return false;
     for (size_t i = 0; i < count; i++) {

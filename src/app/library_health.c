@@ -43,6 +43,7 @@ double impound_budget_remaining(struct impound_budget *budget, const struct impo
 
 struct impound_breaker {
     struct breaker breaker;
+    uint64_t probes; /* that have ended */
 };
 
 struct impound_breaker *impound_breaker_new(void) {
@@ -59,7 +60,7 @@ enum impound_breaker_state impound_breaker_note(struct impound_breaker *breaker,
                                                 int64_t retry_after_ms) {
     if (breaker->breaker.state == BREAKER_CLOSED)
         breaker_note(&breaker->breaker, &library_policy(policy)->breaker, (struct mono){now_ms},
-                     message, failed != 0, retry_after_ms);
+                     (struct breaker_answer){message, failed != 0, retry_after_ms});
     return impound_breaker_state(breaker);
 }
 
@@ -83,8 +84,10 @@ enum impound_breaker_state impound_breaker_probe_ended(struct impound_breaker *b
                                                        const struct impound_policy *policy,
                                                        int64_t now_ms, uint32_t concurrency,
                                                        int failed, int64_t retry_after_ms) {
+    /* Which message it was is not told: each is taken for one that was not seen before. */
+    struct breaker_answer answer = {UINT64_MAX - breaker->probes++, failed != 0, retry_after_ms};
     breaker_probe_ended(&breaker->breaker, &library_policy(policy)->breaker, (struct mono){now_ms},
-                        concurrency, failed != 0, retry_after_ms);
+                        concurrency, answer);
     return impound_breaker_state(breaker);
 }
 

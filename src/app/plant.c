@@ -14,6 +14,7 @@
 #include "app/replay_plant.h"
 #include "app/sinks.h"
 #include "app/sources.h"
+#include "app/telemetry.h"
 #include "app/upkeep.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -50,6 +51,7 @@ struct plant {
     struct exec_pool *exec;
     struct jq *jq;
     struct spill *spill;
+    struct telemetry *telemetry; /* NULL: nobody traces */
     struct sinks sinks;
     struct triage triage;
     struct replay_plant *replays;
@@ -146,6 +148,7 @@ static enum status add_queue(struct plant *plant, const struct config_queue *que
         .lease_reply = reply_of(plant, &queue->handlers[0].reply),
         .rules = config_rules(queue),
         .broker = line->broker,
+        .group = sources_group(queue->source, &plant->current.config->arena),
         .handlers = line->handlers,
         .handler_count = line->handler_count};
     return engine_add(plant->engine, &options, err);
@@ -197,6 +200,7 @@ static enum status make_engine(struct plant *plant, struct err *err) {
                                  .timeout_ms = plant->started->jq_timeout_ms};
     char *flight_path;
     plant->http = http_pool_new(&clock_system, BYTES(IMPOUND_VERSION));
+    plant->telemetry = telemetry_start(plant->started, plant->http, bytes_of(plant->instance));
     plant->exec = exec_pool_new(&clock_system);
     plant->jq = jq_pool_new(&jq);
     plant->spill = spill_file_new(plant->started->dir);
@@ -208,6 +212,7 @@ static enum status make_engine(struct plant *plant, struct err *err) {
                                      .clock = &clock_system,
                                      .jq = plant->jq,
                                      .spill = plant->spill,
+                                     .spans = telemetry_spans(plant->telemetry),
                                      .seed = random_seed(),
                                      .flight_path = flight_path,
                                      .instance = bytes_of(plant->instance),
@@ -310,6 +315,7 @@ static enum status open_port(struct plant *plant, struct err *err) {
                                      .replays = replay_plant_replays(plant->replays),
                                      .rules = upkeep_rules(plant->upkeep),
                                      .alerts = alarm_alerts(plant->alarm),
+                                     .spans = telemetry_spans(plant->telemetry),
                                      .adopt = adopt_plant_adopt(plant->adopt),
                                      .config = config_current_view(&plant->current),
                                      .version = BYTES(IMPOUND_VERSION),
@@ -426,6 +432,7 @@ void plant_stop(struct plant *plant) {
         pthread_join(plant->engine_thread, NULL);
     }
     stop_alarm(plant);
+    telemetry_stop(plant->telemetry);
     upkeep_free(plant->upkeep);
     /* Before the engine is freed: brokers and the store may still be about to tell it what is
      * ready. */

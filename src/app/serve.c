@@ -31,14 +31,26 @@ static enum status refuse_callbacks(const struct config *config, struct buf *mis
     return status;
 }
 
-static struct config *load(const char *path) {
+static void log_lines(enum log_level level, struct buf *text) {
+    struct bytes rest = buf_view(text), line;
+    while (bytes_line(&rest, &line))
+        log_line(level, "%.*s", BYTES_ARG(line));
+}
+
+/* Before it is known how the log looks, mistakes are for whoever started us. */
+static void print_lines(enum log_level level, struct buf *text) {
+    (void)level;
+    fprintf(stderr, "%s", buf_cstr(text));
+}
+
+static struct config *load(const char *path, void (*tell)(enum log_level level, struct buf *text)) {
     struct config *config = NULL;
     struct buf mistakes;
     buf_init_heap(&mistakes, MISTAKES_MAX);
     if (config_load(path, &config, &mistakes) != STATUS_OK ||
         refuse_callbacks(config, &mistakes) != STATUS_OK ||
         config_check_programs(config, &mistakes) != STATUS_OK) {
-        fprintf(stderr, "%s", buf_cstr(&mistakes));
+        tell(LOG_ERROR, &mistakes);
         config_free(config);
         config = NULL;
     }
@@ -46,17 +58,16 @@ static struct config *load(const char *path) {
     return config;
 }
 
-static void log_lines(struct buf *text) {
-    struct bytes rest = buf_view(text), line;
-    while (bytes_line(&rest, &line))
-        log_warn("%.*s", BYTES_ARG(line));
+static void set_log(const struct config *config) {
+    log_set_format(config->log);
+    log_set_level(config->log_level);
 }
 
 /* What waits for a restart is told against the configuration that was started with, which is what
  * runs. The plant takes the new one either way, so it is told beforehand. */
 static void reload(struct plant *plant, const char *path, const struct config *started) {
     struct err err;
-    struct config *config = load(path);
+    struct config *config = load(path, log_lines);
     if (!config) {
         log_error("%s has mistakes; the running configuration stays as it is", path);
         return;
@@ -65,7 +76,8 @@ static void reload(struct plant *plant, const char *path, const struct config *s
     buf_init_heap(&differences, MISTAKES_MAX);
     config_restart_needed(started, config, &differences);
     if (plant_reload(plant, config, &err) == STATUS_OK) {
-        log_lines(&differences);
+        set_log(config);
+        log_lines(LOG_WARN, &differences);
         log_info("%s is in force", path);
     } else {
         log_error("%s is not applied: %s", path, err.text);
@@ -119,9 +131,10 @@ int serve_run(const struct cli_env *env, int argc, char **argv) {
     for (int i = 1; i < argc; i++)
         if (!verbs_config_option(argc, argv, &i, &path))
             return usage();
-    struct config *config = load(path);
+    struct config *config = load(path, print_lines);
     if (!config)
         return status_exit(STATUS_INVALID);
+    set_log(config);
     /* Blocked before any thread starts, so that only wait_for_stop gets them. */
     sigset_t set;
     watched_signals(&set);
@@ -132,9 +145,13 @@ int serve_run(const struct cli_env *env, int argc, char **argv) {
     struct err err = {STATUS_OK, ""};
     char host[256];
     snprintf(host, sizeof host, "%.*s", BYTES_ARG(config->listen_host));
+    bool json = config->log == LOG_JSON;
     enum status status = plant_start(config, &plant, &err);
     if (status != STATUS_OK) {
-        fprintf(stderr, "impound: %s\n", err.text);
+        if (json)
+            log_error("%s", err.text);
+        else
+            fprintf(stderr, "impound: %s\n", err.text);
         return status_exit(status);
     }
     log_info("impound " IMPOUND_VERSION " listens on http://%s:%u", host, plant_port(plant));

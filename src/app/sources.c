@@ -6,6 +6,7 @@
 #include "base/mailbox.h"
 #include "broker/kafka_peek.h"
 #include "broker/kafka_source.h"
+#include "broker/kafka_url.h"
 #include "broker/nats_peek.h"
 #include "broker/nats_source.h"
 #include "broker/rabbit_peek.h"
@@ -81,6 +82,12 @@ enum status sources_check(struct bytes source, struct err *err) {
         return err_set(err, STATUS_NOT_YET, "source %.*s:// is not in this build, which has no %s",
                        BYTES_ARG(scheme), kind->library);
     return err_set(err, STATUS_NOT_YET, "source %.*s:// is not in this version", BYTES_ARG(scheme));
+}
+
+struct bytes sources_group(struct bytes source, struct arena *arena) {
+    struct kafka_url url;
+    struct err err;
+    return kafka_url_source(source, arena, &url, &err) == STATUS_OK ? url.group : BYTES_NONE;
 }
 
 const char *sources_broker(struct bytes url) {

@@ -11,6 +11,8 @@
 /* INVALID: the URL is not right; NOT_YET: its adapter is not in this version, or not in this build.
  * err says which, without quoting it. */
 enum status sources_check(struct bytes source, struct err *err);
+/* The consumer group that its URL names, where messages do not say; BYTES_NONE: none. */
+struct bytes sources_group(struct bytes source, struct arena *arena);
 /* The broker of a URL that was checked. */
 struct broker *sources_new(const struct broker_options *options);
 /* The kind of the broker that a URL leads to, as in an envelope's source: "kafka"; NULL: none. */

@@ -30,7 +30,7 @@ void arena_free(struct arena *a) {
 
 static void add_chunk(struct arena *a, size_t size) {
     size_t want = size > a->chunk_size ? size : a->chunk_size;
-    struct arena_chunk *chunk = memory_new(sizeof *chunk + want);
+    struct arena_chunk *chunk = memory_grow(NULL, sizeof *chunk + want); /* zeroed piecemeal */
     chunk->next = a->chunks;
     a->chunks = chunk;
     a->ptr = chunk->data;

@@ -85,9 +85,12 @@ static int give_up(const struct bulk *bulk, const struct err *why) {
     size_t first = bulk->lines[0], last = bulk->lines[bulk->line_count - 1];
     name_line(bulk, why, &err);
     int code = command_fail(&err);
-    fprintf(stderr, "Pushed before: %zu, up to line %zu. ", bulk->pushed, first - 1);
+    if (first > 1)
+        fprintf(stderr, "Pushed before: %zu, up to line %zu. ", bulk->pushed, first - 1);
     if (why->status == STATUS_UNREACHABLE)
         fprintf(stderr, "Lines %zu to %zu may or may not be stored.\n", first, last);
+    else if (first == 1)
+        fprintf(stderr, "Nothing is stored.\n");
     else
         fprintf(stderr, "Nothing from line %zu on is stored.\n", first);
     return code;

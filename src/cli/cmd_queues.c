@@ -15,7 +15,7 @@ static const struct story_line lines[] = {
     {"lag", "lag", NULL},
     {"breaker", "breaker.state", NULL},
     {"open until", "breaker.until", field_time},
-    {"budget left", "budget.remaining_ratio", NULL},
+    {"budget left", "budget.remaining_ratio", field_percent},
     {"in per minute", "rates.in_per_minute", NULL},
     {"ok per minute", "rates.ok_per_minute", NULL},
     {"failed per min", "rates.failed_per_minute", NULL},

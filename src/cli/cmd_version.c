@@ -30,6 +30,12 @@ enum { TEXT_MAX = 4096 };
 #define KAFKA
 #endif
 
+#ifdef IMPOUND_OTLP
+#define OTLP "otlp",
+#else
+#define OTLP
+#endif
+
 /* Each list ends with NULL. */
 static const struct {
     const char *kind;
@@ -39,6 +45,7 @@ static const struct {
     {"sources", {"builtin", REDIS RABBITMQ NATS KAFKA NULL}},
     {"handlers", {"http", "exec", "lease", NULL}},
     {"sinks", {REDIS RABBITMQ NATS KAFKA NULL}},
+    {"telemetry", {OTLP NULL}},
 };
 
 enum { KIND_COUNT = sizeof built_in / sizeof *built_in };

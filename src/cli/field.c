@@ -51,6 +51,22 @@ struct bytes field_duration(struct json object, const char *path, struct arena *
     return arena_dup(arena, buf_view(&text));
 }
 
+/* Whole, with its unit. */
+static struct bytes rounded(double value, const char *unit, struct arena *arena) {
+    char memory[NUMBER_MAX];
+    struct buf text;
+    buf_init_fixed(&text, memory, sizeof memory);
+    buf_printf(&text, "%.0f%s", value, unit);
+    return arena_dup(arena, buf_view(&text));
+}
+
+struct bytes field_percent(struct json object, const char *path, struct arena *arena) {
+    struct json value = field_at(object, path);
+    if (value.type != JSON_NUMBER)
+        return BYTES("");
+    return rounded(strtod(arena_cstr(arena, value.text), NULL) * 100, "%", arena);
+}
+
 struct bytes field_age(struct json object, const char *path, struct arena *arena) {
     static const struct {
         double seconds;
@@ -63,11 +79,7 @@ struct bytes field_age(struct json object, const char *path, struct arena *arena
     size_t i = 0;
     while (i + 1 < sizeof units / sizeof *units && seconds < units[i].seconds * 2)
         i++;
-    char memory[NUMBER_MAX];
-    struct buf text;
-    buf_init_fixed(&text, memory, sizeof memory);
-    buf_printf(&text, "%.0f%s", seconds / units[i].seconds, units[i].unit);
-    return arena_dup(arena, buf_view(&text));
+    return rounded(seconds / units[i].seconds, units[i].unit, arena);
 }
 
 struct bytes field_time(struct json object, const char *path, struct arena *arena) {

@@ -16,6 +16,8 @@ struct bytes field_duration(struct json object, const char *path, struct arena *
 /* A number of seconds as an age that people read: "42s" "5m" "3h" "12d"; empty when there is none.
  */
 struct bytes field_age(struct json object, const char *path, struct arena *arena);
+/* A share from 0 to 1 as "83%"; empty when there is none. */
+struct bytes field_percent(struct json object, const char *path, struct arena *arena);
 /* A point in time as "2026-11-15 04:49:41Z"; empty when there is none. */
 struct bytes field_time(struct json object, const char *path, struct arena *arena);
 

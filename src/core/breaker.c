@@ -59,6 +59,7 @@ static void forget_window(struct breaker *breaker) {
 
 static void end_row(struct breaker *breaker) {
     breaker->row = 0;
+    breaker->failing_count = 0;
     breaker->row_until = (struct mono){0};
 }
 
@@ -85,22 +86,30 @@ static void count_in_window(struct breaker *breaker, bool failed) {
         breaker->slot_failures[breaker->slot % BREAKER_SLOTS]++;
 }
 
-static void count_in_row(struct breaker *breaker, struct mono now, uint64_t message,
-                         int64_t retry_after_ms) {
-    if (breaker->row == 0) {
-        breaker->row_message = message;
-        breaker->row_single = true;
-    } else if (breaker->row_message != message) {
-        breaker->row_single = false;
-    }
+static void count_failing(struct breaker *breaker, uint64_t message) {
+    if (breaker->failing_count > BREAKER_FEW)
+        return;
+    for (uint32_t i = 0; i < breaker->failing_count; i++)
+        if (breaker->failing[i] == message)
+            return;
+    if (breaker->failing_count < BREAKER_FEW)
+        breaker->failing[breaker->failing_count] = message;
+    breaker->failing_count++;
+}
+
+static struct mono asked_for(struct mono now, struct breaker_answer answer) {
+    return mono_after(now, within(answer.retry_after_ms, RETRY_AFTER_MAX_MS));
+}
+
+static void count_in_row(struct breaker *breaker, struct mono now, struct breaker_answer answer) {
+    count_failing(breaker, answer.message);
     if (breaker->row < UINT32_MAX)
         breaker->row++;
-    struct mono asked = mono_after(now, within(retry_after_ms, RETRY_AFTER_MAX_MS));
-    breaker->row_until = later(breaker->row_until, asked);
+    breaker->row_until = later(breaker->row_until, asked_for(now, answer));
 }
 
 static bool row_is_long(const struct breaker *breaker, const struct breaker_policy *policy) {
-    return breaker->row >= policy->consecutive && !breaker->row_single;
+    return breaker->row >= policy->consecutive && breaker->failing_count > 1;
 }
 
 static bool window_is_bad(const struct breaker *breaker, const struct breaker_policy *policy) {
@@ -131,11 +140,11 @@ static void open_first(struct breaker *breaker, const struct breaker_policy *pol
 
 /* A round that went well before this one speaks for the downstream: waiting starts again at its
  * shortest. Otherwise a poison message or two among healthy ones would hold those up for longer and
- * longer. */
+ * longer; and so they would where nobody else has been tried yet. */
 static void open_again(struct breaker *breaker, const struct breaker_policy *policy,
-                       struct mono now, int64_t retry_after_ms) {
-    int64_t next = breaker->round > 1 ? BREAKER_FIRST_OPEN_MS : breaker->open_ms * 2;
-    struct mono asked = mono_after(now, within(retry_after_ms, RETRY_AFTER_MAX_MS));
+                       struct mono now, struct mono asked) {
+    bool shortest = breaker->round > 1 || breaker->failing_count <= BREAKER_FEW;
+    int64_t next = shortest ? BREAKER_FIRST_OPEN_MS : breaker->open_ms * 2;
     breaker->round_started -= breaker->round_ok;
     open_for(breaker, now, within(next, policy->open_ms), asked);
 }
@@ -162,18 +171,21 @@ static void end_round(struct breaker *breaker, uint32_t concurrency) {
 /* ---- what callers tell ---- */
 
 bool breaker_note(struct breaker *breaker, const struct breaker_policy *policy, struct mono now,
-                  uint64_t message, bool failed, int64_t retry_after_ms) {
+                  struct breaker_answer answer) {
     if (policy->off || breaker->state != BREAKER_CLOSED)
         return false;
     advance_window(breaker, policy, now);
-    count_in_window(breaker, failed);
-    if (!failed) {
+    count_in_window(breaker, answer.failed);
+    if (!answer.failed) {
         end_row(breaker);
         return false;
     }
-    count_in_row(breaker, now, message, retry_after_ms);
-    if (!row_is_long(breaker, policy) && !window_is_bad(breaker, policy))
+    count_in_row(breaker, now, answer);
+    bool bad = window_is_bad(breaker, policy);
+    if (!row_is_long(breaker, policy) && !bad)
         return false;
+    if (bad) /* so many attempts are not the doing of two */
+        breaker->failing_count = BREAKER_FEW + 1;
     open_first(breaker, policy, now);
     return true;
 }
@@ -203,13 +215,14 @@ void breaker_probe_withdrawn(struct breaker *breaker) {
 }
 
 enum breaker_state breaker_probe_ended(struct breaker *breaker, const struct breaker_policy *policy,
-                                       struct mono now, uint32_t concurrency, bool failed,
-                                       int64_t retry_after_ms) {
+                                       struct mono now, uint32_t concurrency,
+                                       struct breaker_answer answer) {
     if (breaker->state != BREAKER_HALF_OPEN) {
         breaker_probe_withdrawn(breaker);
-    } else if (failed) {
+    } else if (answer.failed) {
         breaker_probe_withdrawn(breaker);
-        open_again(breaker, policy, now, retry_after_ms);
+        count_failing(breaker, answer.message);
+        open_again(breaker, policy, now, asked_for(now, answer));
     } else if (++breaker->round_ok == breaker->round) {
         end_round(breaker, concurrency);
     }

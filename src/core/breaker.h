@@ -8,6 +8,9 @@
  *        └───────────────────────── HALF_OPEN ◀──────────────┘                 │
  *                                   rounds of 1, 2, 4 … ───────────────────────┘
  *
+ * While only two messages have failed, they may as well be poison as an outage: then the opening is
+ * not doubled, and a healthy message that comes to a quiet queue is probed within a second.
+ *
  * Pure: time comes in, nothing goes out. The caller knows which calls were probes; a new round
  * waits until every probe of a broken one has ended, so that no late answer is taken for one of
  * this round. */
@@ -20,7 +23,19 @@
 
 enum breaker_state { BREAKER_CLOSED, BREAKER_OPEN, BREAKER_HALF_OPEN };
 
-enum { BREAKER_FIRST_OPEN_MS = 1000, BREAKER_ROUND_MAX = 32, BREAKER_SLOTS = 20 };
+enum {
+    BREAKER_FIRST_OPEN_MS = 1000,
+    BREAKER_ROUND_MAX = 32,
+    BREAKER_SLOTS = 20,
+    BREAKER_FEW = 2, /* messages that fail side by side without being an outage for sure */
+};
+
+/* How an attempt ended, as far as the breaker cares. */
+struct breaker_answer {
+    uint64_t message; /* tells messages apart */
+    bool failed;
+    int64_t retry_after_ms; /* ≥ 0: an opening lasts at least that long */
+};
 
 struct breaker {
     enum breaker_state state;
@@ -30,10 +45,10 @@ struct breaker {
     uint32_t round;        /* HALF_OPEN: size of this round … */
     uint32_t round_started; /* … probes handed over (OPEN: of the broken round, not yet ended) … */
     uint32_t round_ok;      /* … and answered well */
-    uint32_t row;           /* failures in a row while closed … */
-    uint64_t row_message; /* … of this one message, while row_single … */
-    bool row_single;
-    struct mono row_until; /* the latest time that a Retry-After of the row asked for */
+    uint32_t row;           /* failures in a row while closed */
+    struct mono row_until;         /* the latest time that a Retry-After of the row asked for */
+    uint64_t failing[BREAKER_FEW]; /* the first messages of the row, and of failed probes since … */
+    uint32_t failing_count; /* … and how many there are; more than a few: BREAKER_FEW + 1 */
     uint32_t slot_attempts[BREAKER_SLOTS]; /* the window, in BREAKER_SLOTS parts */
     uint32_t slot_failures[BREAKER_SLOTS];
     int64_t slot;
@@ -45,10 +60,9 @@ struct breaker {
 bool breaker_is_failure(enum handler_class handler, const struct outcome *outcome,
                         enum verdict verdict);
 
-/* An ordinary attempt ended while CLOSED; `message` tells messages apart. Returns true when this
- * opened it. A retry_after_ms ≥ 0 makes the opening last at least that long. */
+/* An ordinary attempt ended while CLOSED. Returns true when this opened it. */
 bool breaker_note(struct breaker *breaker, const struct breaker_policy *policy, struct mono now,
-                  uint64_t message, bool failed, int64_t retry_after_ms);
+                  struct breaker_answer answer);
 /* How many probes may be handed over now (0 while CLOSED or before `until`). OPEN becomes HALF_OPEN
  * when its time has come. */
 uint32_t breaker_probes_wanted(struct breaker *breaker, const struct breaker_policy *policy,
@@ -58,8 +72,8 @@ void breaker_probe_started(struct breaker *breaker);
 void breaker_probe_withdrawn(struct breaker *breaker);
 /* `concurrency` bounds the last round. Returns the new state. */
 enum breaker_state breaker_probe_ended(struct breaker *breaker, const struct breaker_policy *policy,
-                                       struct mono now, uint32_t concurrency, bool failed,
-                                       int64_t retry_after_ms);
+                                       struct mono now, uint32_t concurrency,
+                                       struct breaker_answer answer);
 const char *breaker_state_text(enum breaker_state state); /* "closed" "open" "half_open" */
 
 #endif

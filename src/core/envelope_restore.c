@@ -18,13 +18,21 @@ struct value {
 
 /* ---- values, cut off the front of `rest`; false: the bytes end too early ---- */
 
+/* Inline, because every member goes through it: the fold reads each envelope. */
+static inline struct bytes cut_front(struct bytes *rest, size_t len) {
+    struct bytes front = {rest->ptr, len};
+    rest->ptr += len;
+    rest->len -= len;
+    return front;
+}
+
 static bool take_groups(struct bytes *rest, uint64_t *out) {
     *out = 0;
     for (size_t i = 0; i < rest->len && i * STORED_GROUP_BITS < 64; i++) {
         uint64_t byte = (unsigned char)rest->ptr[i];
         *out |= (byte & ~(uint64_t)STORED_MORE) << (i * STORED_GROUP_BITS);
         if (!(byte & STORED_MORE)) {
-            *rest = bytes_cut(*rest, i + 1, rest->len);
+            cut_front(rest, i + 1);
             return true;
         }
     }
@@ -34,8 +42,7 @@ static bool take_groups(struct bytes *rest, uint64_t *out) {
 static bool take_bytes(struct bytes *rest, uint64_t len, struct bytes *out) {
     if (len > rest->len)
         return false;
-    *out = bytes_cut(*rest, 0, (size_t)len);
-    *rest = bytes_cut(*rest, (size_t)len, rest->len);
+    *out = cut_front(rest, (size_t)len);
     return true;
 }
 
@@ -302,9 +309,8 @@ static bool restore_members(struct restoring *r, struct bytes members, void *bas
                             const struct envelope_section *section) {
     size_t from = 0;
     while (members.len > 0) {
-        unsigned tag = (unsigned char)members.ptr[0];
+        unsigned tag = (unsigned char)*cut_front(&members, 1).ptr;
         struct value value;
-        members = bytes_cut(members, 1, members.len);
         if (!take_value(&members, (enum stored_kind)(tag & ((1u << STORED_KIND_BITS) - 1)), &value))
             return false;
         const struct envelope_field *field =

@@ -23,8 +23,8 @@ static bool any_at(const struct queue *queue, uint64_t permille) {
 bool cap_is_full(struct queue *queue) {
     bool full = any_at(queue, queue->dlq_full ? REOPEN_BELOW : WHOLE_CAP);
     if (full != queue->dlq_full)
-        log_warn("queue %.*s: %s", BYTES_ARG(queue->name),
-                 full ? "a DLQ is at its cap; nothing more is received" : "receiving again");
+        log_about(LOG_WARN, QUEUE_ABOUT(queue), "%s",
+                  full ? "a DLQ is at its cap; nothing more is received" : "receiving again");
     queue->dlq_full = full;
     return full;
 }

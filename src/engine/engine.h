@@ -15,6 +15,7 @@
 #include "port/handler.h"
 #include "port/jq.h"
 #include "port/sink.h"
+#include "port/spans.h"
 #include "port/spill.h"
 #include "port/store.h"
 
@@ -82,6 +83,7 @@ struct engine_queue_options {
     struct bytes name;
     struct engine_rules rules;
     struct broker *broker;
+    struct bytes group; /* the source's consumer group, for spans; empty: messages say, or none */
     const struct engine_handler *handlers;   /* the queue's handler, then its fallbacks */
     size_t handler_count;                    /* 0: workers lease from it … */
     struct engine_reply lease_reply;         /* … and their answers go there */
@@ -102,6 +104,7 @@ struct engine_options {
     struct clock *clock;
     struct jq *jq;           /* NULL: no rule has one */
     struct spill *spill;     /* NULL: no DLQ spills */
+    struct spans *spans;     /* NULL: nobody traces */
     uint64_t seed;           /* of jitter and ids */
     const char *flight_path; /* the flight recorder's file; NULL: none (simulation) */
     struct bytes instance, version;
@@ -149,8 +152,10 @@ enum { ENGINE_LEASE_TEXT_SIZE = 33 }; /* a lease as its worker knows it: hex, wi
 /* One message for a worker. */
 struct engine_leased {
     char lease[ENGINE_LEASE_TEXT_SIZE];
-    const struct store_held *held; /* the engine's; borrowed for `done` alone */
-    uint32_t attempt;              /* that this hand-over is */
+    const struct store_held *held;     /* the engine's; borrowed for `done` alone */
+    uint32_t attempt;                  /* that this hand-over is */
+    const struct rule_header *headers; /* as the worker is to see them; as long as `held` */
+    size_t header_count;
 };
 
 struct engine_request;

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "engine/lease.h"
+#include "engine/tracing.h"
 
 struct fetch {
     struct list link;          /* in queue->fetches, while it may be given something */
@@ -93,6 +94,7 @@ static void add_message(struct fetch *fetch, const struct flight *flight) {
     lease_text(flight->held->seq, envelope->lease, out->lease);
     out->held = flight->held;
     out->attempt = envelope->attempts + 1;
+    tracing_headers(flight, &out->headers, &out->header_count);
     fetch->granting++;
     fetch->bytes += flight->held->body.len;
     fetch->queue->wanted--;
@@ -104,6 +106,7 @@ void fetch_give(struct flight *flight) {
     struct fetch *fetch = find_place(queue, alone);
     assert(fetch);
     lease_grant(flight, fetch, asked(fetch)->lease_ms);
+    tracing_begin(flight);
     add_message(fetch, flight);
     if (alone || asked(fetch)->count == asked(fetch)->max || fetch->bytes >= FETCH_BYTES_MAX)
         stop_waiting(fetch);

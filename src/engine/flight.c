@@ -14,6 +14,7 @@
 #include "engine/recorder.h"
 #include "engine/reply.h"
 #include "engine/suspect.h"
+#include "engine/tracing.h"
 
 struct flight *flight_new(struct queue *queue, struct store_held *held) {
     struct flight *flight = memory_new(sizeof *flight);
@@ -88,8 +89,6 @@ static void fill_call(struct flight *flight) {
         .key = envelope->key,
         .body = flight->held->body,
         .content_type = envelope->content_type,
-        .headers = envelope->headers,
-        .header_count = envelope->header_count,
         .attempt = envelope_tries(envelope) + 1,
         .replay = envelope->replays,
         .fallback = flight->handler,
@@ -97,6 +96,7 @@ static void fill_call(struct flight *flight) {
         .wants_answer = reply_wants_answer(flight),
         .done = on_done,
     };
+    tracing_headers(flight, &flight->call.headers, &flight->call.header_count);
 }
 
 void flight_call(struct flight *flight) {
@@ -148,6 +148,8 @@ void flight_hand_over(struct flight *flight, bool probe) {
     flight->slot = leases ? RECORDER_NO_SLOT : suspect_note(flight);
     recorder_clear(engine->recorder, noted_before);
     flight->queue->running++;
+    if (!leases)
+        tracing_begin(flight);
     if (leases)
         fetch_give(flight);
     else if (envelope->compensating)

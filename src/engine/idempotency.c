@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/json_path.h"
-#include "base/log.h"
 #include "base/memory.h"
 #include "engine/reply.h"
+#include "engine/tracing.h"
 
 enum {
     TROUBLE_WAIT_MS = 1000, /* before a key that could not be looked up is looked up again */
@@ -224,6 +224,7 @@ static void end_duplicate(struct flight *flight, struct bytes done) {
         rate_count(&queue->in, queue->engine->now.mono);
     queue->results[RESULT_DUPLICATE]++;
     judge_end(flight, RESOLUTION_DUPLICATE);
+    tracing_judged(flight, RESULT_DUPLICATE);
     record_decided(flight);
 }
 
@@ -250,8 +251,8 @@ bool idempotency_admit(struct flight *flight) {
         end_duplicate(flight, done);
         return false;
     }
-    log_warn("queue %.*s: an idempotency key cannot be looked up: %s", BYTES_ARG(queue->name),
-             err.text);
+    struct log_about about = tracing_about(flight);
+    log_about(LOG_WARN, &about, "its idempotency key cannot be looked up: %s", err.text);
     give_back(flight, mono_after(engine->now.mono, TROUBLE_WAIT_MS));
     return false;
 }

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/uuid.h"
 #include "engine/origin.h"
+#include "engine/tracing.h"
 
 enum {
     AT_ONCE = 64,
@@ -121,6 +122,7 @@ static bool is_poison(struct queue *queue, struct store_held *held) {
     envelope->instance = queue->engine->options.instance;
     envelope->version = queue->engine->options.version;
     judge_bury(flight, policy_dlq(policy, envelope->category), CAUSE_CRASH, STATE_PENDING_REVIEW);
+    tracing_judged(flight, RESULT_DLQ);
     record_decided(flight);
     return true;
 }
@@ -263,8 +265,8 @@ void intake_rename(struct flight *flight) {
     envelope->headers = headers;
     envelope->header_count = count + 1;
     uuid_v7(engine->now.wall, &engine->rng, id);
-    log_warn("queue %.*s: message %.*s came with an id that is held with another body; it is %s "
-             "here",
-             BYTES_ARG(flight->queue->name), BYTES_ARG(envelope->id), id);
+    struct log_about about = tracing_about(flight);
+    log_about(LOG_WARN, &about, "it came with an id that is held with another body; it is %s here",
+              id);
     envelope->id = arena_dup(arena, bytes_of(id));
 }

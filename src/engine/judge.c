@@ -12,6 +12,7 @@
 #include "engine/order.h"
 #include "engine/reply.h"
 #include "engine/suspect.h"
+#include "engine/tracing.h"
 
 /* ---- what it means for the queue ---- */
 
@@ -49,9 +50,35 @@ static void count(struct flight *flight, const struct decision *decision) {
                    queue->engine->now.mono);
 }
 
-/* Tells one message from another. */
-static uint64_t number_of(const struct flight *flight) {
-    return flight->held->seq ? flight->held->seq : bytes_hash(flight->held->envelope.id);
+/* Of the failure that halts a queue or opens its breaker, in what is said of that. */
+enum { WHY_NAME_MAX = 64, WHY_WORDS_MAX = 120 };
+
+/* The status, unless the words begin with it, and the words. */
+static void put_failure(const struct outcome *outcome, struct buf *out) {
+    struct bytes words = outcome->error_message.len ? outcome->error_message : outcome->error_type;
+    char status[32] = "";
+    if (outcome->status)
+        snprintf(status, sizeof status, "HTTP %d", outcome->status);
+    if (!bytes_starts(words, bytes_of(status)))
+        buf_printf(out, "%s%s", status, words.len ? " " : "");
+    buf_bytes(out, bytes_clip(words, WHY_WORDS_MAX));
+}
+
+/* Failed probes and rounds are events alone: an outage has too many of them for the log. */
+static void say_breaker(const struct flight *flight, enum breaker_state before,
+                        struct mono opened_at) {
+    const struct queue *queue = flight->queue;
+    char memory[256];
+    struct buf text;
+    buf_init_fixed(&text, memory, sizeof memory);
+    if (before == BREAKER_CLOSED) {
+        put_failure(&flight->outcome, &text);
+        log_about(LOG_WARN, QUEUE_ABOUT(queue), "breaker open: too many failures, the last: %s",
+                  buf_cstr(&text));
+    } else if (queue->breaker.state == BREAKER_CLOSED) {
+        duration_put(&text, queue->engine->now.mono.ms - opened_at.ms);
+        log_about(LOG_INFO, QUEUE_ABOUT(queue), "breaker closed after %s", buf_cstr(&text));
+    }
 }
 
 /* The breaker hears of attempts that were made while it was closed, and of its probes; what was
@@ -61,22 +88,23 @@ static void tell_breaker(struct flight *flight, const struct decision *decision)
     const struct breaker_policy *policy = &queue->rules.policy->breaker;
     struct mono now = queue->engine->now.mono;
     enum breaker_state before = queue->breaker.state;
-    bool failed = decision->breaker_failure;
+    struct mono opened_at = queue->breaker.opened_at;
+    /* The id, not the store's number: a broker's message has that only once it has failed. */
+    struct breaker_answer answer = {.message = bytes_hash(flight->held->envelope.id),
+                                    .failed = decision->breaker_failure,
+                                    .retry_after_ms = flight->outcome.retry_after_ms};
     if (!bundle_speaks(flight, decision))
         return;
     bool silent = flight->outcome.ending == ENDING_INTERRUPTED || compensate_is(flight);
     if (flight->probe && silent)
         breaker_probe_withdrawn(&queue->breaker);
     else if (flight->probe)
-        breaker_probe_ended(&queue->breaker, policy, now, queue->rules.concurrency, failed,
-                            flight->outcome.retry_after_ms);
+        breaker_probe_ended(&queue->breaker, policy, now, queue->rules.concurrency, answer);
     else if (before == BREAKER_CLOSED && !silent)
-        breaker_note(&queue->breaker, policy, now, number_of(flight), failed,
-                     flight->outcome.retry_after_ms);
+        breaker_note(&queue->breaker, policy, now, answer);
     if (queue->breaker.state == before)
         return;
-    log_info("queue %.*s: breaker %s", BYTES_ARG(queue->name),
-             breaker_state_text(queue->breaker.state));
+    say_breaker(flight, before, opened_at);
     notice_breaker(queue);
 }
 
@@ -212,20 +240,6 @@ void judge_bury(struct flight *flight, struct bytes dlq_name, enum cause cause, 
     flight->op = STORE_UPDATE;
 }
 
-/* Of the failure that halts a queue, in its why. */
-enum { WHY_NAME_MAX = 64, WHY_WORDS_MAX = 120 };
-
-/* The status, unless the words begin with it, and the words. */
-static void put_failure(const struct outcome *outcome, struct buf *out) {
-    struct bytes words = outcome->error_message.len ? outcome->error_message : outcome->error_type;
-    char status[32] = "";
-    if (outcome->status)
-        snprintf(status, sizeof status, "HTTP %d", outcome->status);
-    if (!bytes_starts(words, bytes_of(status)))
-        buf_printf(out, "%s%s", status, words.len ? " " : "");
-    buf_bytes(out, bytes_clip(words, WHY_WORDS_MAX));
-}
-
 void judge_halt(struct flight *flight, const struct decision *decision) {
     char memory[512];
     struct buf why;
@@ -312,6 +326,11 @@ static void fall_back(struct flight *flight) {
     flight_call(flight);
 }
 
+static void log_result(const struct flight *flight, enum attempt_result result) {
+    struct log_about about = tracing_about(flight);
+    log_about(LOG_DEBUG, &about, "an attempt ended: %s", attempt_result_text(result));
+}
+
 void judge_decide(struct flight *flight) {
     struct decision decision = decision_on(flight);
     keep_dead(flight, &decision);
@@ -325,13 +344,17 @@ void judge_decide(struct flight *flight) {
         flight->report->verdict = decision.verdict;
     else
         end_attempt(flight, &decision);
+    enum attempt_result result = result_of(&decision, &flight->outcome);
+    log_result(flight, result);
     if (compensate_is(flight)) {
         compensate_carry_out(flight, &decision);
+        tracing_judged(flight, result);
         record_decided(flight);
         return;
     }
     write_down(flight, &decision);
     carry_out(flight, &decision);
+    tracing_judged(flight, result);
     bundle_leave(flight);
     if (flight->returns)
         intake_return(flight);

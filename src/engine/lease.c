@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "engine/fetch.h"
 #include "engine/idempotency.h"
+#include "engine/tracing.h"
 
 enum { HEX_DIGITS = 16, RECOVER_AT_ONCE = 64 };
 
@@ -250,6 +251,7 @@ static void recover_one(struct queue *queue, struct store_held *held) {
     struct lease *lease = lease_new(flight, LEASE_ALIVE);
     held->envelope.state = stored_state(held->envelope.state);
     flight->started = queue->engine->now;
+    tracing_begin(flight);
     idempotency_claim(flight);
     queue->running++;
     run_for(lease, held->envelope.lease_ms);

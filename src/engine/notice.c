@@ -1,9 +1,14 @@
 /* What people want to see happen, as it happens. */
 #include "base/json.h"
 #include "core/lifecycle.h"
-#include "engine/state.h"
+#include "engine/tracing.h"
 
-enum { NOTICE_MAX = 4096, NOTICE_TEXT_MAX = 512 };
+enum {
+    NOTICE_MAX = 4096,
+    NOTICE_TEXT_MAX = 512,
+    LETTER_LINES_MAX = 10, /* in LETTER_LINES_MS */
+    LETTER_LINES_MS = 1000,
+};
 
 static bool wanted(const struct engine *engine) {
     return engine->options.event != NULL;
@@ -36,8 +41,35 @@ static void send(const struct queue *queue, struct json_out *out, const char *ty
                        &(struct engine_event){type, buf_view(out->buf), letter});
 }
 
+static bool has_line(struct letter_lines *lines, struct mono now) {
+    if (now.ms - lines->since.ms >= LETTER_LINES_MS)
+        *lines = (struct letter_lines){.since = now, .silent = lines->silent};
+    if (lines->count++ < LETTER_LINES_MAX)
+        return true;
+    lines->silent++;
+    return false;
+}
+
+/* Nothing of what is in the letter but why it died. */
+static void log_letter(const struct flight *flight) {
+    struct engine *engine = flight->queue->engine;
+    const struct envelope *envelope = &flight->held->envelope;
+    struct letter_lines *lines = &engine->letter_lines;
+    bool dead = envelope->state == STATE_PENDING_REVIEW, gone = envelope->state == STATE_DISCARDED;
+    if ((!dead && !gone) || !has_line(lines, engine->now.mono))
+        return;
+    if (lines->silent > 0)
+        log_info("%llu letters arrived that no line tells of", (unsigned long long)lines->silent);
+    lines->silent = 0;
+    struct log_about about = tracing_about(flight);
+    log_about(LOG_INFO, &about, "%s: %s, %.*s, %.*s, in %.*s", dead ? "dead" : "discarded",
+              cause_text(envelope->cause), BYTES_ARG(envelope->category),
+              BYTES_ARG(envelope->reason), BYTES_ARG(envelope->dlq));
+}
+
 void notice_letter(const struct flight *flight) {
     const struct envelope *envelope = &flight->held->envelope;
+    log_letter(flight);
     char memory[NOTICE_MAX];
     struct buf buf;
     if (!wanted(flight->queue->engine) || !lifecycle_is_letter(envelope->state) ||

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "base/log.h"
+#include "engine/tracing.h"
 
 enum { AT_ONCE = 64, WHY_MAX = 128 };
 
@@ -25,6 +25,7 @@ static void follow(struct queue *queue, struct store_held *held, const struct en
     envelope->instance = queue->engine->options.instance;
     envelope->version = queue->engine->options.version;
     judge_bury(flight, arena_dup(&held->arena, head->dlq), CAUSE_BLOCKED, STATE_PENDING_REVIEW);
+    tracing_judged(flight, RESULT_DLQ);
     record_decided(flight);
 }
 
@@ -35,8 +36,8 @@ static void follow_all(struct queue *queue, struct store_held **held, size_t cou
     enum status status =
         store->vtable->get(store, queue->name, held[0]->envelope.blocked_by, &head, &err);
     if (status != STATUS_OK)
-        log_warn("queue %.*s: the letter that closes a key cannot be read: %s",
-                 BYTES_ARG(queue->name), err.text);
+        log_about(LOG_WARN, QUEUE_ABOUT(queue), "the letter that closes a key cannot be read: %s",
+                  err.text);
     for (size_t i = 0; i < count; i++) {
         if (status == STATUS_OK)
             follow(queue, held[i], &head->envelope);

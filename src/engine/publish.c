@@ -36,11 +36,10 @@ static void note_trouble(const struct publication *publication) {
     struct queue *queue = publication->flight->queue;
     enum publish_what what = publication->what;
     if (!publication->taken && !queue->publish_trouble[what])
-        log_error("queue %.*s: %s could not be published%s: %s", BYTES_ARG(queue->name),
-                  words[what].one, publication->once ? "" : ", trying again",
-                  publication->err.text);
+        log_about(LOG_ERROR, QUEUE_ABOUT(queue), "%s could not be published%s: %s", words[what].one,
+                  publication->once ? "" : ", trying again", publication->err.text);
     if (publication->taken && queue->publish_trouble[what])
-        log_info("queue %.*s: %s published again", BYTES_ARG(queue->name), words[what].all);
+        log_about(LOG_INFO, QUEUE_ABOUT(queue), "%s published again", words[what].all);
     queue->publish_trouble[what] = !publication->taken;
 }
 

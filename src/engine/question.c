@@ -3,10 +3,10 @@
  * here. */
 #include <stdlib.h>
 
-#include "base/log.h"
 #include "base/memory.h"
 #include "engine/facts.h"
 #include "engine/reply.h"
+#include "engine/tracing.h"
 
 /* One question to jq about one rule; the flight waits until all of them are answered. */
 struct question {
@@ -29,8 +29,9 @@ static void open_answer(struct engine *engine, struct engine_post *post) {
         rule_facts_set(&flight->facts, question->rule);
     if (question->failed) {
         queue->jq_errors++;
-        log_warn("queue %.*s: rule %.*s: jq: %s", BYTES_ARG(queue->name),
-                 BYTES_ARG(flight->policy->rules[question->rule].name), question->err.text);
+        struct log_about about = tracing_about(flight);
+        log_about(LOG_WARN, &about, "rule %.*s: jq: %s",
+                  BYTES_ARG(flight->policy->rules[question->rule].name), question->err.text);
     }
     buf_free(&question->input);
     free(question);

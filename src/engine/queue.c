@@ -256,8 +256,8 @@ void queue_set_state(struct queue *queue, enum queue_state state, struct bytes w
     queue_facts_changed(queue);
     queue_visit(queue);
     notice_queue(queue);
-    log_info("queue %.*s: %s%s%s", BYTES_ARG(queue->name), queue_state_text(state),
-             queue->why[0] ? ": " : "", queue->why);
+    log_about(state == QUEUE_HALTED ? LOG_WARN : LOG_INFO, QUEUE_ABOUT(queue), "%s%s%s",
+              queue_state_text(state), queue->why[0] ? ": " : "", queue->why);
 }
 
 void queue_pause(struct queue *queue, struct bytes why) {

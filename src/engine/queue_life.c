@@ -31,6 +31,7 @@ enum status queue_new(struct engine *engine, const struct engine_queue_options *
     queue->rules = options->rules;
     queue->facts = facts;
     queue->broker = options->broker;
+    queue->group = options->group;
     queue->handlers = options->handlers;
     queue->compensate = options->compensate;
     queue->handler_count = options->handler_count;

@@ -12,6 +12,7 @@
 #include "engine/queue_facts.h"
 #include "engine/release.h"
 #include "engine/spilling.h"
+#include "engine/tracing.h"
 
 enum { FACTS_MAX = 2048 };
 
@@ -106,6 +107,7 @@ static void settle(struct flight *flight) {
         return;
     if (has_news(flight))
         notice_letter(flight);
+    tracing_settled(flight);
     if (flight->duplicate && !flight->report)
         queue->results[RESULT_DUPLICATE]++;
     if (flight->report)

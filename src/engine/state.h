@@ -32,6 +32,7 @@ struct publication;
 struct recorder;
 struct returning;
 struct queue;
+struct tracing;
 
 enum publish_what { PUBLISH_ANSWER, PUBLISH_LETTER, PUBLISH_ORIGIN, PUBLISH_WHATS }; /* publish.h */
 enum spill_stage { SPILL_NONE, SPILL_WAITS, SPILL_CHOSEN, SPILL_SYNCED }; /* spilling.h */
@@ -68,7 +69,8 @@ struct flight {
     bool counted_before; /* the late answer to a lease whose expiry was counted as this attempt */
     bool late_letter; /* … and the message has become a letter since, which is in nobody's hands */
     bool skipped;     /* late_letter: somebody else changed it first */
-    struct claim *claim; /* its idempotency key, while it has it; NULL: none */
+    struct claim *claim;     /* its idempotency key, while it has it; NULL: none */
+    struct tracing *tracing; /* in held->arena; NULL: nobody traces it, or nothing was told yet */
 
     /* What was decided, for the commit and for what follows it. */
     enum store_op_kind op;
@@ -93,6 +95,7 @@ struct queue {
     struct engine_rules rules;
     struct facts *facts;
     struct broker *broker;
+    struct bytes group;
     const struct engine_handler *handlers;
     size_t handler_count;
     struct engine_reply lease_reply;
@@ -163,6 +166,13 @@ struct answer {
     struct engine_request *request;
 };
 
+/* Lines of the log about letters: an incident must not drown it. */
+struct letter_lines {
+    struct mono since;
+    uint32_t count;  /* since then */
+    uint64_t silent; /* letters that no line told of */
+};
+
 struct engine {
     struct engine_options options;
     struct store *store;
@@ -201,6 +211,7 @@ struct engine {
     int64_t drain_ms;
     struct mono drain_until;
     struct engine_post hold_post, stop_post;
+    struct letter_lines letter_lines;
 
     pthread_mutex_t mutex; /* held during a turn */
     struct mailbox mailbox;
@@ -222,6 +233,8 @@ bool queue_rests(const struct queue *queue); /* no flight of it will post to us 
 void queue_free(struct queue *queue);
 
 /* queue.c */
+/* For a line of the log. */
+#define QUEUE_ABOUT(queue) (&(struct log_about){.queue = (queue)->name})
 void queue_visit(struct queue *queue); /* look at it before this turn ends */
 void queue_feed(struct queue *queue);  /* receive and hand over what may go now */
 struct mono queue_next_wake(struct queue *queue);

@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-#include "base/log.h"
 #include "base/memory.h"
 #include "engine/recorder.h"
+#include "engine/tracing.h"
 
 /* A suspect that waits for its turn, in the engine's hands. */
 struct parked {
@@ -31,9 +31,9 @@ static void blame(struct queue *queue, struct store_held *held) {
     struct engine *engine = queue->engine;
     struct recorder_entry entry;
     recorder_claim(engine->recorder, held->seq, &entry);
-    log_warn("queue %.*s: message %.*s was running alone when the process died",
-             BYTES_ARG(queue->name), BYTES_ARG(held->envelope.id));
     struct flight *flight = flight_new(queue, held);
+    struct log_about about = tracing_about(flight);
+    log_about(LOG_WARN, &about, "it was running alone when the process died");
     flight->slot = entry.slot;
     flight->started.wall = entry.started_at;
     flight->policy = queue->rules.policy;

@@ -4,13 +4,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/http_field.h"
 #include "base/memory.h"
+#include "base/traceparent.h"
 
 static const char *const own_names[] = {
-    "IMPOUND_MESSAGE_ID=", "IMPOUND_QUEUE=",  "IMPOUND_KEY=",
-    "IMPOUND_ATTEMPT=",    "IMPOUND_REPLAY=", "IMPOUND_FALLBACK=",
+    "IMPOUND_MESSAGE_ID=", "IMPOUND_QUEUE=",    "IMPOUND_KEY=", "IMPOUND_ATTEMPT=",
+    "IMPOUND_REPLAY=",     "IMPOUND_FALLBACK=", "TRACEPARENT=", "TRACESTATE=",
 };
-enum { OWN_COUNT = sizeof own_names / sizeof *own_names };
+enum {
+    OWN_COUNT = sizeof own_names / sizeof *own_names,
+    ALWAYS_COUNT = OWN_COUNT - 2, /* the last two only where the message belongs to a trace */
+};
 
 static bool is_own(const char *entry) {
     for (size_t i = 0; i < OWN_COUNT; i++) {
@@ -52,7 +57,25 @@ static char *entry(const char *name, struct bytes value, struct arena *arena) {
     return text;
 }
 
+/* The environment has no room for strange headers; these two have a meaning there. */
+static void read_trace(const struct call *call, struct bytes *parent, struct bytes *trace_state) {
+    struct traceparent parsed;
+    *parent = *trace_state = BYTES_NONE;
+    for (size_t i = 0; i < call->header_count; i++) {
+        if (bytes_eq_nocase(call->headers[i].name, BYTES("traceparent")))
+            *parent = bytes_trim(call->headers[i].value);
+        if (bytes_eq_nocase(call->headers[i].name, BYTES("tracestate")))
+            *trace_state = call->headers[i].value;
+    }
+    if (!http_field_is_value(*parent) || !traceparent_parse(*parent, &parsed))
+        *parent = *trace_state = BYTES_NONE;
+    if (!http_field_is_value(*trace_state))
+        *trace_state = BYTES_NONE;
+}
+
 char **exec_env_for(const struct exec_env *env, const struct call *call, struct arena *arena) {
+    struct bytes parent, trace_state;
+    read_trace(call, &parent, &trace_state);
     const struct bytes values[OWN_COUNT] = {
         call->id,
         call->queue,
@@ -60,10 +83,14 @@ char **exec_env_for(const struct exec_env *env, const struct call *call, struct 
         number_text(call->attempt, arena),
         number_text(call->replay, arena),
         number_text(call->fallback, arena),
+        parent,
+        trace_state,
     };
     char **all = arena_alloc(arena, (env->count + OWN_COUNT + 1) * sizeof *all);
     memcpy(all, env->inherited, env->count * sizeof *all);
+    size_t count = env->count;
     for (size_t i = 0; i < OWN_COUNT; i++)
-        all[env->count + i] = entry(own_names[i], values[i], arena);
+        if (i < ALWAYS_COUNT || values[i].len > 0)
+            all[count++] = entry(own_names[i], values[i], arena);
     return all;
 }

@@ -25,7 +25,7 @@ static void put_message(struct json_out *json, const struct engine_leased *lease
     json_key(json, "key");
     envelope_put_any(json, envelope->key);
     json_key(json, "headers");
-    envelope_put_headers(json, envelope->headers, envelope->header_count);
+    envelope_put_headers(json, leased->headers, leased->header_count);
     json_key(json, "content_type");
     json_put(json, envelope->content_type);
     envelope_put_body(json, envelope->content_type, leased->held->body);

@@ -128,14 +128,32 @@ void call_letters_show(struct request *request) {
     show(request, true);
 }
 
+/* False: it is not configured any more. */
+static bool look_at_queue(struct request *request, struct bytes name,
+                          struct engine_queue_view *view, struct explain_queue *out) {
+    if (!engine_view(request->server->options.engine, name, view))
+        return false;
+    *out = (struct explain_queue){
+        .stopped = view->state == QUEUE_RUNNING ? NULL : queue_state_text(view->state),
+        .why = bytes_of(view->why),
+        .breaker = view->breaker,
+        .breaker_until = view->breaker_until,
+        .dlq_full = view->dlq_full,
+    };
+    return true;
+}
+
 void call_letters_explain(struct request *request) {
+    struct engine_queue_view view;
+    struct explain_queue queue;
     const struct server_config_view *config = &request->server->options.config;
     /* People explain what waits for its retry too, so any message will do. */
     struct store_held *held = find(request, false);
     if (!held)
         return;
     const struct policy *policy = config->policy(config->arg, held->envelope.queue);
-    explain_json(&held->envelope, policy, &request->out);
+    bool known = look_at_queue(request, held->envelope.queue, &view, &queue);
+    explain_json(&held->envelope, policy, known ? &queue : NULL, &request->out);
     config->release(config->arg);
     store_held_free(held);
     request_answer(request, 200);

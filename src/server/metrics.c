@@ -13,6 +13,11 @@ static void put_head(struct buf *out, const char *name, const char *type, const 
     buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
+static void put_counter(struct buf *out, const char *name, const char *help, uint64_t value) {
+    put_head(out, name, "counter", help);
+    buf_printf(out, "%s %llu\n", name, (unsigned long long)value);
+}
+
 /* key="value", the value escaped as the format wants it. */
 static void put_label(struct buf *out, const char *key, struct bytes value) {
     buf_printf(out, "%s=\"", key);
@@ -333,9 +338,8 @@ static void put_replays(struct replays *replays, struct buf *out) {
         put_sample(out, "impound_replay_letters_total", "outcome",
                    bytes_of(replay_outcome_text((enum replay_outcome)i)),
                    (double)totals.letters.by[i]);
-    put_head(out, "impound_replay_aborted_total", "counter",
-             "Replays that were aborted, by people or by themselves.");
-    buf_printf(out, "impound_replay_aborted_total %llu\n", (unsigned long long)totals.aborted);
+    put_counter(out, "impound_replay_aborted_total",
+                "Replays that were aborted, by people or by themselves.", totals.aborted);
 }
 
 /* ---- adoption ---- */
@@ -381,6 +385,18 @@ static void put_triage(struct triage_rules *rules, struct buf *out) {
               (double)totals.stopped);
 }
 
+/* ---- spans ---- */
+
+static void put_spans(struct spans *spans, struct buf *out) {
+    struct spans_counts counts = {0};
+    if (spans)
+        spans->vtable->counts(spans, &counts);
+    put_counter(out, "impound_spans_sent_total", "Spans that the receiver took.", counts.sent);
+    put_counter(out, "impound_spans_dropped_total",
+                "Spans that were not sent, for want of room, or that the receiver refused.",
+                counts.dropped);
+}
+
 void metrics_write(const struct server_options *options, struct metrics_reasons *reasons,
                    struct wall now, struct arena *arena, struct buf *out) {
     put_head(out, "impound_build_info", "gauge", "Always 1; the version is a label.");
@@ -391,4 +407,5 @@ void metrics_write(const struct server_options *options, struct metrics_reasons 
     put_adoptions(options->adopt, out);
     put_triage(options->rules, out);
     put_store(options->store, out);
+    put_spans(options->spans, out);
 }

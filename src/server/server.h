@@ -43,6 +43,7 @@ struct server_options {
     struct replays *replays;
     struct triage_rules *rules;
     struct alerts *alerts;
+    struct spans *spans; /* NULL: nobody traces */
     struct adopt *adopt; /* NULL: nothing is adopted */
     struct server_config_view config;
     struct bytes version;

@@ -86,6 +86,16 @@ bool mark_decode(struct bytes json, struct arena *arena, struct mark *out) {
            get_text(object, "why", arena, &out->why);
 }
 
+const struct mark *mark_recall(struct mark_memo *memo, struct bytes json, struct arena *arena) {
+    if (!memo->text.ptr || !bytes_eq(memo->text, json)) {
+        memo->text = BYTES_NONE;
+        if (!mark_decode(json, arena, &memo->mark))
+            return NULL;
+        memo->text = json;
+    }
+    return &memo->mark;
+}
+
 void mark_apply(const struct mark *mark, struct envelope *envelope) {
     envelope->state = mark->state;
     envelope->resolution = mark->resolution;

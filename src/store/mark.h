@@ -21,6 +21,13 @@ void mark_put(const struct mark *mark, struct buf *out);
 struct blob *mark_encode(const struct mark *mark);
 /* Texts are slices of `json` and of the arena; false when it is no mark. */
 bool mark_decode(struct bytes json, struct arena *arena, struct mark *out);
+/* A decision about many letters is the same text beside each of them: the memo reads it once. NULL
+ * when it is no mark. The texts that are asked for, and the arena, must outlive the memo. */
+struct mark_memo {
+    struct bytes text; /* ptr NULL: none was read */
+    struct mark mark;
+};
+const struct mark *mark_recall(struct mark_memo *memo, struct bytes json, struct arena *arena);
 void mark_apply(const struct mark *mark, struct envelope *envelope);
 /* Decodes and applies; no mark (ptr NULL) changes nothing. The text must outlive the envelope. */
 enum status mark_read(struct bytes json, struct arena *arena, struct envelope *envelope,

@@ -165,28 +165,65 @@ static bool was_halted(const struct envelope *envelope) {
     return note && note->verdict == VERDICT_HALT;
 }
 
-static void put_live(const struct envelope *envelope, struct buf *out) {
-    char due[INSTANT_TEXT_SIZE];
-    if (was_halted(envelope))
-        buf_printf(out, "That stopped the queue until `impound resume %.*s`. ",
+static bool is_waiting(const struct envelope *envelope) {
+    return envelope->state == STATE_QUEUED || envelope->state == STATE_PENDING_RETRY;
+}
+
+/* What keeps it waiting beyond its own time. False: nothing does. */
+static bool put_hold(const struct envelope *envelope, const struct explain_queue *queue,
+                     struct buf *out) {
+    char until[INSTANT_TEXT_SIZE];
+    if (!queue || !is_waiting(envelope))
+        return false;
+    if (queue->stopped)
+        buf_printf(out, " The queue is %s%s%.*s; `impound resume %.*s` lets it go on.",
+                   queue->stopped, queue->why.len ? ": " : "", BYTES_ARG(queue->why),
                    BYTES_ARG(envelope->queue));
+    else if (queue->breaker == BREAKER_OPEN)
+        buf_printf(out,
+                   " The queue's breaker is open until %s, because its handler failed for "
+                   "everybody: until probes succeed again, nothing else is handed over.",
+                   wall_text(queue->breaker_until, until));
+    else if (queue->breaker == BREAKER_HALF_OPEN)
+        buf_str(out, " The queue's breaker is half open: probes are under way, and if they succeed "
+                     "everything goes on.");
+    else if (queue->dlq_full && envelope->state == STATE_QUEUED)
+        buf_str(out, " A DLQ of the queue is at its cap: nothing new is handed over until letters "
+                     "leave it or the cap is raised.");
+    else
+        return false;
+    return true;
+}
+
+static void put_due(const struct envelope *envelope, bool held, struct buf *out) {
+    char due[INSTANT_TEXT_SIZE];
+    if (!is_waiting(envelope) || envelope->next_attempt_at.ms == 0)
+        return;
+    buf_printf(out, " That is due at %s%s.", wall_text(envelope->next_attempt_at, due),
+               held ? "" : "; there is nothing to do before then");
+}
+
+static void put_live(const struct envelope *envelope, const struct explain_queue *queue,
+                     struct buf *out) {
+    if (was_halted(envelope))
+        buf_str(out, "That stopped the queue. ");
     if (envelope->suspect)
         buf_str(out, "Its worker may have died of it, so it is leased alone until one answers. ");
     buf_str(out, live_words[envelope->state]);
     if (envelope->blocked_by.len)
         buf_printf(out, " It is blocked by %.*s: settle that letter to let it go on.",
                    BYTES_ARG(envelope->blocked_by));
-    else if (envelope->state == STATE_PENDING_RETRY && envelope->next_attempt_at.ms != 0)
-        buf_printf(out, " That is due at %s; there is nothing to do before then.",
-                   wall_text(envelope->next_attempt_at, due));
+    else
+        put_due(envelope, put_hold(envelope, queue, out), out);
 }
 
 static void put_summary(const struct envelope *envelope, const struct policy *policy,
-                        const struct rule *rule, struct buf *out) {
+                        const struct explain_queue *queue, const struct rule *rule,
+                        struct buf *out) {
     put_attempts(envelope, out);
     put_rule_sentence(envelope, rule, out);
     if (lifecycle_is_live(envelope->state))
-        put_live(envelope, out);
+        put_live(envelope, queue, out);
     else if (lifecycle_counts_in_depth(envelope->state))
         put_dead(envelope, policy, out);
     else
@@ -274,12 +311,13 @@ static void put_identity(const struct envelope *envelope, struct json_out *out) 
     json_put_str(out, lifecycle_is_letter(envelope->state) ? cause_text(envelope->cause) : NULL);
 }
 
-void explain_json(const struct envelope *envelope, const struct policy *policy, struct buf *out) {
+void explain_json(const struct envelope *envelope, const struct policy *policy,
+                  const struct explain_queue *queue, struct buf *out) {
     const struct rule *rule = rule_view_find(policy, envelope->rule);
     struct json_out json = json_out(out);
     struct buf text;
     buf_init_heap(&text, SENTENCES_MAX);
-    put_summary(envelope, policy, rule, &text);
+    put_summary(envelope, policy, queue, rule, &text);
     json_open(&json, '{');
     put_identity(envelope, &json);
     json_member_text(&json, "summary", buf_view(&text));

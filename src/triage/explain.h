@@ -3,12 +3,23 @@
 #define TRIAGE_EXPLAIN_H
 
 #include "base/buf.h"
+#include "core/breaker.h"
 #include "core/envelope.h"
 #include "core/policy.h"
 
+/* How the queue is just now: what waits may wait for that. */
+struct explain_queue {
+    const char *stopped; /* "paused", "halted"; NULL: it runs */
+    struct bytes why;    /* it is stopped; may be empty */
+    enum breaker_state breaker;
+    struct wall breaker_until; /* while open */
+    bool dlq_full;
+};
+
 /* Appends
  * {"id":…,"state":…,"summary":"…","steps":[{"attempt":1,"at":…,"what":"…"},…],"rule":{…},"limits":{…}}.
- * The policy is the queue's present one; NULL when the queue is no longer configured. */
-void explain_json(const struct envelope *envelope, const struct policy *policy, struct buf *out);
+ * Policy and queue are the present ones; NULL when the queue is no longer configured. */
+void explain_json(const struct envelope *envelope, const struct policy *policy,
+                  const struct explain_queue *queue, struct buf *out);
 
 #endif

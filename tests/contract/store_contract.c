@@ -126,12 +126,12 @@ static void an_update_with_a_body_replaces_it(void **state) {
 static void a_state_that_cannot_follow_is_refused(void **state) {
     struct subject *subject = begin(state);
     struct envelope letter = subject_letter(subject, "a");
-    letter.state = STATE_RESOLVED;
+    letter.state = STATE_DISCARDED;
     uint64_t seq = 0;
     subject_put(subject, &letter, "1", &seq);
     letter.state = STATE_PENDING_REVIEW;
     assert_int_equal(subject_update(subject, seq, &letter), STATUS_CONFLICT);
-    assert_state(subject, "a", STATE_RESOLVED);
+    assert_state(subject, "a", STATE_DISCARDED);
     subject_free(subject);
 }
 

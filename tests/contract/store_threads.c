@@ -1,9 +1,11 @@
 /* Many producers with the same ids, one engine and one reader at once: each id is put once, taken
- * once, and ends where it was sent. */
+ * once, and ends where it was sent. Many rows in one fold are all written, also by a second try. */
 #include "store_subject.h"
 
+#include <sqlite3.h>
 #include <stdio.h>
 
+#include "base/log.h"
 #include "store/disk_posix.h"
 #include "store/sqlite/sqlite_store.h"
 #include "test.h"
@@ -134,11 +136,101 @@ static void a_store_is_open_in_one_process_at_a_time(void **state) {
     subject_free(subject);
 }
 
+/* ---- many in one fold: its rows are drafted by another thread ---- */
+
+enum { MANY = 3000, LARGE_EVERY = 700, LARGE = 6000, TEXT = 32 };
+
+static void put_many(struct subject *subject) {
+    static char ids[MANY][TEXT], letters[MANY][TEXT], large[LARGE];
+    struct envelope *envelopes = calloc(MANY, sizeof *envelopes);
+    struct store_op *ops = calloc(MANY, sizeof *ops);
+    memset(large, 's', sizeof large);
+    for (size_t i = 0; i < MANY; i++) {
+        name_message(&envelopes[i], ids[i], letters[i], i);
+        envelopes[i].failed = i % LARGE_EVERY == 0;
+        if (envelopes[i].failed)
+            envelopes[i].stack_trace = (struct bytes){large, sizeof large};
+        ops[i] = (struct store_op){.kind = STORE_PUT,
+                                   .queue = subject->queue,
+                                   .envelope = &envelopes[i],
+                                   .body = bytes_of(ids[i])};
+    }
+    assert_int_equal(subject_commit(subject, ops, MANY), STATUS_OK);
+    free(ops);
+    free(envelopes);
+}
+
+static void await_fold(struct subject *subject) {
+    struct store_page page;
+    do {
+        struct arena arena;
+        struct err err;
+        arena_init_heap(&arena, 4096);
+        struct store_query query = {.limit = 1};
+        assert_int_equal(subject->store->vtable->list(subject->store, &query, &arena, &page, &err),
+                         STATUS_OK);
+        arena_free(&arena);
+    } while (page.behind > 0);
+}
+
+static void assert_many(struct subject *subject) {
+    struct store *store = subject->store;
+    for (size_t i = 0; i < MANY; i++) {
+        char id[TEXT];
+        struct store_held *held = NULL;
+        struct err err;
+        snprintf(id, sizeof id, "m%zu", i);
+        assert_int_equal(store->vtable->get(store, BYTES("orders"), bytes_of(id), &held, &err),
+                         STATUS_OK);
+        assert_bytes(held->body, id);
+        assert_int_equal(held->envelope.stack_trace.len, i % LARGE_EVERY == 0 ? LARGE : 0);
+        store_held_free(held);
+    }
+}
+
+static void many_in_one_fold_are_all_in_the_file(void **state) {
+    struct subject *subject = subject_new(*state);
+    put_many(subject);
+    await_fold(subject);
+    assert_many(subject);
+    subject_reopen(subject);
+    assert_many(subject);
+    subject_free(subject);
+}
+
+/* Somebody wrote a row of that number into the file: SQLite refuses ours, in the middle. */
+static void get_in_the_way(const struct subject *subject, size_t number) {
+    char path[96], sql[512];
+    sqlite3 *db = NULL;
+    snprintf(path, sizeof path, "%s/impound.db", subject->dir);
+    snprintf(sql, sizeof sql,
+             "INSERT INTO messages (seq, queue, id, state, attempts, created_ms, dead_ms, due_ms,"
+             " escalated_ms, envelope) VALUES (%zu, %u, 'm%zu', 'queued', 0, 0, 0, 0, 0, '')",
+             number + 1, subject->queue, number);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static void a_fold_that_fails_in_the_middle_is_made_again(void **state) {
+    struct subject *subject = subject_new(*state);
+    get_in_the_way(subject, MANY / 2);
+    put_many(subject);
+    await_fold(subject);
+    assert_many(subject);
+    subject_reopen(subject);
+    assert_many(subject);
+    subject_free(subject);
+}
+
 int main(void) {
+    log_set_level(LOG_ERROR);
     void *threaded = (void *)(uintptr_t)&subject_threaded;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(each_id_is_put_once_and_taken_once, threaded),
         cmocka_unit_test_prestate(a_store_is_open_in_one_process_at_a_time, threaded),
+        cmocka_unit_test_prestate(many_in_one_fold_are_all_in_the_file, threaded),
+        cmocka_unit_test_prestate(a_fold_that_fails_in_the_middle_is_made_again, threaded),
     };
     return cmocka_run_group_tests_name("store threads", tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 """When the downstream fails for everybody, the breaker holds; when one message fails, it goes."""
 import datetime
+import re
 import ssl
 import subprocess
 import threading
@@ -75,6 +76,9 @@ def test_503_to_everything_is_waited_out_with_few_calls_and_no_dead_letters(serv
     assert set(worker.ids()) >= set(ids)
     assert sum(1 for call in worker.calls if call.at >= recovered_at) >= len(ids) - 16
     no_herd([span for span in worker.spans if span[0] >= recovered_at])
+    said = re.findall(r" (\w+) +queue orders: (breaker \w+)(.*)", server.log())
+    assert [(level, what) for level, what, _ in said] == [("warn", "breaker open"), ("info", "breaker closed")]
+    assert "HTTP 503" in said[0][2], "an opening names the failure, and is said once however often it is probed"
 
 
 def no_herd(spans):

@@ -14,6 +14,7 @@ def test_a_401_halts_the_queue_until_somebody_resumes_it_also_over_a_restart(ser
     view = eventually(lambda: server.queue("orders")["state"] == "halted" and server.queue("orders"),
                       "the queue halts")
     assert "auth" in view["why"] and "key expired" in view["why"]
+    assert f"warn  queue orders: halted: {view['why']}" in server.log()
     eventually(lambda: server.queue("orders")["in_flight"] == 0, "what was under way has ended")
     assert worker.count() <= 4, "no more than what was under way in that one turn"
     assert server.dlq("orders.dlq")["depth"] == 0
@@ -22,6 +23,10 @@ def test_a_401_halts_the_queue_until_somebody_resumes_it_also_over_a_restart(ser
                        "it went back")
     assert first["attempts"] == 0
     assert first["history"][0]["counted"] is False and first["history"][0]["verdict"] == "halt"
+    untried = next(one for one in ids if one not in worker.ids())
+    for one in (untried, worker.ids()[0]):
+        said = server.get(f"/v1/letters/{one}/explain").json["summary"]
+        assert "halted" in said and "key expired" in said and "`impound resume orders`" in said
     ready = server.get("/readyz")
     assert ready.status == 200 and "orders" in ready.body.decode()
 

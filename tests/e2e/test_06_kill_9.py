@@ -27,7 +27,7 @@ class Producer(threading.Thread):
         super().__init__()
         self.server, self.queue = server, queue
         self.prefix = name
-        self.sent, self.acknowledged = set(), set()
+        self.sent, self.acknowledged, self.bugs = set(), set(), set()
         self.stopping = threading.Event()
         self.random = random.Random(name)
 
@@ -40,6 +40,7 @@ class Producer(threading.Thread):
                 kind = "bug" if self.random.random() < 0.05 else "fine"
                 batch.append({"id": f"{self.prefix}-{count}", "body": {"kind": kind}})
             self.sent |= {push["id"] for push in batch}
+            self.bugs |= {push["id"] for push in batch if push["body"]["kind"] == "bug"}
             try:
                 ids = self.server.push_many(self.queue, batch)
                 self.acknowledged |= set(ids)
@@ -77,15 +78,19 @@ def test_every_acknowledged_message_is_accounted_for(serve, tmp_path, handler):
     server.drained("run", patience_s=900)
 
     done = {"web": set(worker.ids()), "run": set(handled.read_text().split())}
-    dead = {name: {letter["message"]["id"] for letter in server.letters(f"{name}.dlq")}
-            for name in done}
+    letters = {name: [letter["message"]["id"] for letter in server.letters(f"{name}.dlq")] for name in done}
+    dead = {name: set(ids) for name, ids in letters.items()}
     for producer in producers:
         known = done[producer.queue] | dead[producer.queue]
         missing = producer.acknowledged - known
         assert not missing, f"{len(missing)} acknowledged messages are gone: {sorted(missing)[:5]}"
+        lost = producer.acknowledged & producer.bugs - dead[producer.queue]
+        assert not lost, f"{len(lost)} failed for good and are in no DLQ: {sorted(lost)[:5]}"
     for name in done:
-        sent = set().union(*(producer.sent for producer in producers if producer.queue == name))
-        assert dead[name] <= sent and done[name] <= sent, "nothing is invented"
+        mine = [producer for producer in producers if producer.queue == name]
+        assert dead[name] <= set().union(*(producer.bugs for producer in mine)), "nobody is dead who did not fail"
+        assert done[name] <= set().union(*(producer.sent for producer in mine)), "nothing is invented"
+        assert len(letters[name]) == len(dead[name]) == server.dlq(f"{name}.dlq")["depth"], "none is held twice"
     assert sum(len(producer.acknowledged) for producer in producers) > KILLS
     for letter in server.letters("web.dlq")[:50]:
         assert letter["attempts"] == 1 and letter["crashes"] == 0, "our death is nobody's crash"

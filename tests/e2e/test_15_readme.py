@@ -137,6 +137,27 @@ def test_links_between_pages_lead_somewhere():
                 assert os.path.exists(os.path.join(os.path.dirname(page), target)), (page, target)
 
 
+@pytest.mark.parametrize("page", ["architecture.md", "hacking.md", "first-adapter.md"])
+def test_every_source_file_that_a_page_names_is_there(page):
+    """By its path, or by its name alone; http*.c is several."""
+    with open(os.path.join(ROOT, "docs", page), encoding="utf-8") as text:
+        named = set(re.findall(r"[\w/*]+\.(?:c|h|py|txt)\b", text.read()))
+    assert named
+    missing = {name for name in named
+               if not glob.glob(os.path.join(ROOT, name)) and
+               not any(glob.glob(os.path.join(ROOT, top, "**", name), recursive=True)
+                       for top in ("src", "tests", "tools", "include", "bench"))}
+    assert not missing
+
+
+def test_a_turn_of_the_engine_is_told_as_it_is_made():
+    with open(os.path.join(ROOT, "src", "engine", "engine.c"), encoding="utf-8") as source:
+        turn = re.search(r"^struct mono engine_turn\(.*?^}", source.read(), re.M | re.S)[0]
+    with open(os.path.join(ROOT, "docs", "architecture.md"), encoding="utf-8") as page:
+        told = re.search(r"`engine_turn`.*?^```\n(.*?)^```", page.read(), re.M | re.S)[1]
+    assert re.findall(r"^(\w+)", told, re.M) == re.findall(r"^    (\w+)\(engine\);", turn, re.M)
+
+
 def test_the_example_runs(tmp_path):
     shutil.copytree(EXAMPLE, tmp_path, dirs_exist_ok=True)
     server = Server(tmp_path, {})

@@ -21,9 +21,10 @@
 
 enum {
     SETTLE_STEPS_MAX = 20000,
-    HEALTHY_GAP_MS = 500,
-    WAITING_MAX = 4,        /* in memory, in every other world */
-    DELIVERIES_MOST = 1000, /* more than there are lives */
+    HEALTHY_GAP_MS = 500,    /* when nothing is to happen for so long … */
+    HEALTHY_LATE_MS = 30000, /* … or so long after the last */
+    WAITING_MAX = 4,         /* in memory, in every other world */
+    DELIVERIES_MOST = 1000,  /* more than there are lives */
 };
 
 void world_break(struct world *world, const char *format, ...) {
@@ -353,6 +354,7 @@ static bool at_rest(struct world *world) {
 }
 
 static void run_to_rest(struct world *world) {
+    struct mono healthy_at = world->now.mono;
     for (size_t step = 0; step < SETTLE_STEPS_MAX && !world->broken[0]; step++) {
         sqlite_store_step(world->real_store);
         turn_if_wanted(world);
@@ -363,8 +365,11 @@ static void run_to_rest(struct world *world) {
             crash(world);
         if (at_rest(world))
             return;
-        if (next_of_queues(world).ms - world->now.mono.ms > HEALTHY_GAP_MS)
+        if (next_of_queues(world).ms - world->now.mono.ms > HEALTHY_GAP_MS ||
+            world->now.mono.ms - healthy_at.ms > HEALTHY_LATE_MS) {
             producers_go_on(world);
+            healthy_at = world->now.mono;
+        }
         skip_to_next_event(world);
     }
     world_break(world, "it never comes to rest");

@@ -4,7 +4,8 @@
  *     x!*20           twenty different messages failed, one after another
  *     +10s            time passes
  *     ?               as many probes as are wanted are handed over
- *     P.  P!  P!60s   a probe ended well, or failed
+ *     P.  P!  P!60s   a probe, of a message that was never seen, ended well, or failed
+ *     A.  A!          a probe of message a did
  *     W               a probe was interrupted
  * Wanted: the state; while open how long from now, while half open how many probes are wanted. */
 #include "table.h"
@@ -49,13 +50,15 @@ static void hand_over_probes(struct story *s) {
 }
 
 static void answer_one(struct story *s, char who, bool failed, int64_t retry_after_ms) {
-    if (who == 'P') {
-        breaker_probe_ended(&s->breaker, &s->policy.breaker, s->now, s->concurrency, failed,
-                            retry_after_ms);
-        return;
-    }
-    uint64_t message = who == 'x' ? s->stranger++ : (uint64_t)who;
-    breaker_note(&s->breaker, &s->policy.breaker, s->now, message, failed, retry_after_ms);
+    const struct breaker_policy *policy = &s->policy.breaker;
+    struct breaker_answer answer = {.message = who == 'x' || who == 'P' ? s->stranger++
+                                                                        : (uint64_t)(who | 0x20),
+                                    .failed = failed,
+                                    .retry_after_ms = retry_after_ms};
+    if (who >= 'A' && who <= 'Z')
+        breaker_probe_ended(&s->breaker, policy, s->now, s->concurrency, answer);
+    else
+        breaker_note(&s->breaker, policy, s->now, answer);
 }
 
 /* who, '!' or '.', then a Retry-After or a count: "a!", "x!*20", "P!60s". */

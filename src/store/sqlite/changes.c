@@ -84,46 +84,74 @@ static struct entry *restore_row(struct sqlite_store *self, const struct row_fac
     return changes_restore(self, row, NULL);
 }
 
-enum status changes_find(struct sqlite_store *self, uint64_t seq, struct entry **out,
-                         struct err *err) {
-    *out = tables_find(&self->front.tables, seq);
-    if (*out)
-        return STATUS_OK;
+/* With the connection's lock. */
+static enum status find_seq(struct sqlite_store *self, uint64_t seq, struct entry **out,
+                            struct err *err) {
     struct arena arena;
     arena_init_heap(&arena, 4096);
     struct row_facts row;
     bool found = false;
-    database_lock(self->lookup_db);
     enum status status = rows_by_seq(self->lookup_db, seq, &arena, &row, &found, err);
-    database_unlock(self->lookup_db);
     *out = status == STATUS_OK && found ? restore_row(self, &row) : NULL;
     arena_free(&arena);
     return status;
 }
 
+/* With the connection's lock. */
 static enum status find_id(struct sqlite_store *self, uint32_t queue, struct bytes id,
                            struct entry **out, struct err *err) {
     struct arena arena;
     arena_init_heap(&arena, 4096);
     struct row_facts row;
     bool found = false;
-    database_lock(self->lookup_db);
     enum status status = rows_by_id(self->lookup_db, queue, id, &arena, &row, &found, err);
-    database_unlock(self->lookup_db);
     *out = status == STATUS_OK && found ? restore_row(self, &row) : NULL;
     arena_free(&arena);
     return status;
 }
 
+enum status changes_find(struct sqlite_store *self, uint64_t seq, struct entry **out,
+                         struct err *err) {
+    *out = tables_find(&self->front.tables, seq);
+    if (*out)
+        return STATUS_OK;
+    database_lock(self->lookup_db);
+    enum status status = find_seq(self, seq, out, err);
+    database_unlock(self->lookup_db);
+    return status;
+}
+
+/* What a commit looks up is read from one view of the file: beginning one costs as much as a row.
+ * It cannot be too old, because what a later fold wrote leaves memory with the mutex only. */
+static void hold_view(struct sqlite_store *self) {
+    if (self->viewing)
+        return;
+    database_lock(self->lookup_db);
+    (void)database_step(self->lookup_db, database_statement(self->lookup_db, SQL_BEGIN), NULL);
+    self->viewing = true;
+}
+
+void changes_end_view(struct sqlite_store *self) {
+    if (!self->viewing)
+        return;
+    (void)database_step(self->lookup_db, database_statement(self->lookup_db, SQL_END), NULL);
+    database_unlock(self->lookup_db);
+    self->viewing = false;
+}
+
 /* ---- hooks ---- */
 
 static enum status hook_find(void *arg, uint64_t seq, struct entry **out, struct err *err) {
-    return changes_find(arg, seq, out, err);
+    struct sqlite_store *self = arg;
+    hold_view(self);
+    return find_seq(self, seq, out, err);
 }
 
 static enum status hook_find_id(void *arg, uint32_t queue, struct bytes id, struct entry **out,
                                 struct err *err) {
-    return find_id(arg, queue, id, out, err);
+    struct sqlite_store *self = arg;
+    hold_view(self);
+    return find_id(self, queue, id, out, err);
 }
 
 static void hook_changed(void *arg, struct entry *entry, uint64_t position, bool body) {

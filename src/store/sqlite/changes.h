@@ -18,6 +18,8 @@ void changes_release(struct sqlite_store *self, struct entry *entry);
 /* The held entry, fetched from the file when memory does not have it; *out NULL: nobody has it. */
 enum status changes_find(struct sqlite_store *self, uint64_t seq, struct entry **out,
                          struct err *err);
+/* A commit is staged: what its hooks looked up was all of one view of the file, which ends here. */
+void changes_end_view(struct sqlite_store *self);
 /* A row of the file as an entry in the tables that needs no fold. */
 struct entry *changes_restore(struct sqlite_store *self, const struct row_facts *row,
                               const struct instant *now);

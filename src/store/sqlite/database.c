@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stddef.h>
 
+#include "store/sqlite/error_words.h"
 #include "store/sqlite/schema.h"
 
 enum { BUSY_WAIT_MS = 10 * 1000 };
@@ -69,6 +70,8 @@ static enum status set_up(sqlite3 *db, const struct database_options *options, s
         status = database_run(db, cache, err);
     if (status == STATUS_OK)
         status = database_run(db, pragmas, err);
+    if (status == STATUS_OK)
+        status = error_words_register(db, err);
     if (status == STATUS_OK)
         status = schema_prepare(db, err);
     return status;

@@ -10,12 +10,14 @@
 #include "base/bytes.h"
 #include "base/status.h"
 
-/* A whole row, in the order of its columns, and eight of them. */
-enum { DATABASE_ROW_VALUES = 28, DATABASE_ROWS = 8 };
+/* A whole row, in the order of its columns, and sixteen of them. */
+enum { DATABASE_ROW_VALUES = 28, DATABASE_ROWS = 16 };
 #define DATABASE_ANY_ROW                                                                           \
     "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 #define DATABASE_TWO_ROWS  DATABASE_ANY_ROW ", " DATABASE_ANY_ROW
 #define DATABASE_FOUR_ROWS DATABASE_TWO_ROWS ", " DATABASE_TWO_ROWS
+#define DATABASE_ALL_ROWS                                                                          \
+    DATABASE_FOUR_ROWS ", " DATABASE_FOUR_ROWS ", " DATABASE_FOUR_ROWS ", " DATABASE_FOUR_ROWS
 #define DATABASE_ROW                                                                               \
     "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,"  \
     " ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)"
@@ -28,7 +30,7 @@ enum { DATABASE_ROW_VALUES = 28, DATABASE_ROWS = 8 };
 #define DATABASE_PLACES "error_id, envelope_at, envelope_len, body_at, body_len"
 
 /* Said as the index says it, or SQLite does not see that it may use it. */
-#define DATABASE_WAITS "state IN ('queued', 'pending_retry', 'replaying')"
+#define DATABASE_WAITS "(state = 'queued' OR state = 'pending_retry' OR state = 'replaying')"
 /* A lane from a place on, in its order. */
 #define DATABASE_LANE(state)                                                                       \
     " FROM messages INDEXED BY messages_waiting WHERE " DATABASE_WAITS                             \
@@ -37,6 +39,8 @@ enum { DATABASE_ROW_VALUES = 28, DATABASE_ROWS = 8 };
     " AND due_ms >= ?2 AND (due_ms, seq) >= (?2, ?3) ORDER BY due_ms, seq LIMIT ?4"
 
 #define DATABASE_SQL(X)                                                                            \
+    X(BEGIN, "BEGIN")                                                                              \
+    X(END, "END")                                                                                  \
     X(META_GET, "SELECT value FROM meta WHERE name = ?1")                                          \
     X(META_SET, "INSERT OR REPLACE INTO meta VALUES (?1, ?2)")                                     \
     X(QUEUES, "SELECT number, name, facts FROM queues")                                            \
@@ -79,7 +83,7 @@ enum { DATABASE_ROW_VALUES = 28, DATABASE_ROWS = 8 };
     X(READ_BEGIN, "BEGIN")                                                                         \
     X(READ_END, "COMMIT")                                                                          \
     X(ROW_ADD, "INSERT INTO messages VALUES " DATABASE_ROW)                                        \
-    X(ROWS_ADD, "INSERT INTO messages VALUES " DATABASE_FOUR_ROWS ", " DATABASE_FOUR_ROWS)         \
+    X(ROWS_ADD, "INSERT OR FAIL INTO messages VALUES " DATABASE_ALL_ROWS)                          \
     X(ROW_SET,                                                                                     \
       "INSERT INTO messages VALUES " DATABASE_ROW " ON CONFLICT (seq) DO UPDATE SET"               \
       " letter_id = excluded.letter_id, dlq = excluded.dlq, state = excluded.state,"               \
@@ -94,7 +98,9 @@ enum { DATABASE_ROW_VALUES = 28, DATABASE_ROWS = 8 };
       " content_mark = excluded.content_mark")                                                     \
     X(ROW_MARK, "UPDATE messages SET state = ?2, mark = ?3,"                                       \
                 " escalated_ms = iif(?4 <> 0, ?4, escalated_ms) WHERE seq = ?1")                   \
-    X(ROW_DELETE, "DELETE FROM messages WHERE seq = ?1 RETURNING " DATABASE_PLACES)                \
+    X(ROWS_DELETE,                                                                                 \
+      "DELETE FROM messages WHERE seq IN (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"         \
+      " RETURNING " DATABASE_PLACES ", seq")                                                       \
     X(BODY_DELETE, "DELETE FROM bodies WHERE seq = ?1")                                            \
     X(ROW_PLACES, "SELECT " DATABASE_PLACES " FROM messages WHERE seq = ?1")                       \
     X(ROW_ENVELOPE_AT, "UPDATE messages SET envelope_at = ?2 WHERE seq = ?1")                      \

@@ -9,7 +9,7 @@
 #include "store/sqlite/list_sql.h"
 #include "store/sqlite/packs.h"
 
-enum { LIST_TRIES = 8, ENVELOPE_MAX = 64 << 20 };
+enum { LIST_TRIES = 8, ENVELOPE_MAX = 64 << 20, GROWTH_BYTES = 128 };
 
 /* ---- what is taken just now ---- */
 
@@ -52,23 +52,38 @@ struct knowledge {
     struct bytes mark, blocked_by; /* ptr NULL: none */
 };
 
-/* The envelope as it is now: taken, marked since it was written, behind a closed key. */
-static struct bytes as_shown(struct bytes stored, const struct knowledge *known,
-                             struct arena *arena) {
-    struct envelope envelope;
-    if ((!known->taken && !known->mark.ptr && !known->blocked_by.ptr) ||
-        envelope_restore(stored, arena, &envelope, NULL) != STATUS_OK ||
-        mark_read(known->mark, arena, &envelope, NULL) != STATUS_OK)
-        return stored;
-    if (known->taken)
-        envelope.state = shown_state(envelope.state);
-    envelope.blocked_by = known->blocked_by;
+/* Into the arena. An envelope seldom grows by more than what is put on top of it. */
+static struct bytes put_envelope(const struct envelope *envelope, size_t guess,
+                                 struct arena *arena) {
     struct buf text;
+    buf_init_fixed(&text, arena_alloc(arena, guess), guess);
+    envelope_store(envelope, &text);
+    if (!text.overflow)
+        return buf_view(&text);
     buf_init_heap(&text, ENVELOPE_MAX);
-    envelope_store(&envelope, &text);
+    envelope_store(envelope, &text);
     struct bytes copy = arena_dup(arena, buf_view(&text));
     buf_free(&text);
     return copy;
+}
+
+/* The envelope as it is now: taken, marked since it was written, behind a closed key. */
+static struct bytes as_shown(struct bytes stored, const struct knowledge *known,
+                             struct mark_memo *memo, struct arena *arena) {
+    struct envelope envelope;
+    const struct mark *mark = NULL;
+    if (known->mark.ptr)
+        mark = mark_recall(memo, known->mark, arena);
+    if ((!known->taken && !known->mark.ptr && !known->blocked_by.ptr) ||
+        (known->mark.ptr && !mark) || envelope_restore(stored, arena, &envelope, NULL) != STATUS_OK)
+        return stored;
+    if (mark)
+        mark_apply(mark, &envelope);
+    if (known->taken)
+        envelope.state = shown_state(envelope.state);
+    envelope.blocked_by = known->blocked_by;
+    return put_envelope(&envelope,
+                        stored.len + known->mark.len + known->blocked_by.len + GROWTH_BYTES, arena);
 }
 
 struct listing {
@@ -149,9 +164,10 @@ static void show_rows(struct sqlite_store *self, struct listing *listing) {
         listing->known[i].blocked_by =
             tables_blocked_by(&self->front.tables, page->rows[i].seq, listing->arena);
     pthread_mutex_unlock(&self->front.mutex);
+    struct mark_memo memo = {0};
     for (size_t i = 0; i < page->count; i++)
         page->rows[i].envelope =
-            as_shown(page->rows[i].envelope, &listing->known[i], listing->arena);
+            as_shown(page->rows[i].envelope, &listing->known[i], &memo, listing->arena);
 }
 
 static struct listing listing_new(struct sqlite_store *self, const struct store_query *query,

@@ -6,7 +6,6 @@
 #include "store/sqlite/database.h"
 
 #define IS_TAKEN "seq IN (SELECT value FROM json_each(?1))"
-#define MATCHING "SELECT rowid FROM errors_text WHERE errors_text MATCH ?"
 
 struct building {
     struct list_sql *sql;
@@ -147,7 +146,7 @@ static enum status read_words(struct building *building) {
 
 static void filter_words(struct building *building) {
     if (building->match.len > 0)
-        where_text(building, "error_id IN (" MATCHING ")", building->match);
+        where_text(building, "has_words(?, error_id)", building->match);
 }
 
 /* ---- order ---- */
@@ -188,16 +187,24 @@ static void put_order(struct building *building) {
     " UNION ALL SELECT (SELECT min(dlq) FROM messages WHERE dlq > held.dlq) FROM held"             \
     " WHERE held.dlq IS NOT NULL) SELECT dlq FROM held WHERE dlq IS NOT NULL)"
 
-/* The stored states of which a message can be shown in one that is asked for. */
-static struct bytes states_json(struct building *building) {
-    uint32_t states = building->query->states;
+/* The stored states of which a message can be shown in one that is asked for: a bit each. */
+static uint32_t stored_states(uint32_t asked) {
+    uint32_t states = 0;
+    for (int state = 0; state < STATE_COUNT; state++) {
+        if (asked == 0 || (asked >> state & 1u) || (asked >> seen_as((enum state)state) & 1u))
+            states |= 1u << state;
+    }
+    return states;
+}
+
+static struct bytes states_json(struct building *building, uint32_t states) {
     char memory[256];
     struct buf text;
     buf_init_fixed(&text, memory, sizeof memory);
     struct json_out out = json_out(&text);
     json_open(&out, '[');
     for (int state = 0; state < STATE_COUNT; state++) {
-        if (states == 0 || (states >> state & 1u) || (states >> seen_as((enum state)state) & 1u))
+        if (states >> state & 1u)
             json_put_str(&out, state_text((enum state)state));
     }
     json_close(&out, ']');
@@ -205,12 +212,33 @@ static struct bytes states_json(struct building *building) {
     return arena_dup(building->arena, buf_view(&text));
 }
 
+/* Of one DLQ and one state, in which they are shown too, and without words: a single run of the
+ * index, already in order. */
+static bool is_one_run(const struct building *building, uint32_t states) {
+    if (!building->by_death || building->query->dlq.len == 0 || building->match.len > 0)
+        return false;
+    for (int state = 0; state < STATE_COUNT; state++) {
+        if (states == 1u << state)
+            return (int)seen_as((enum state)state) == state;
+    }
+    return false;
+}
+
+static void open_run(struct building *building, uint32_t states) {
+    buf_str(&building->text, " FROM messages WHERE 1");
+    where_text(building, "dlq = ?", building->query->dlq);
+    for (int state = 0; state < STATE_COUNT; state++) {
+        if (states == 1u << state)
+            where_text(building, "state = ?", bytes_of(state_text((enum state)state)));
+    }
+}
+
 /* One page out of every DLQ and state, each along its own run of the index, and of those the
  * first: no list sorts more than it could show. Words that no error has end it before the first
  * run: they would be looked for in every letter. */
-static void open_letters(struct building *building) {
+static void open_runs(struct building *building, uint32_t states) {
     bool one = building->query->dlq.len > 0;
-    add_value(building, (struct list_value){.text = states_json(building)});
+    add_value(building, (struct list_value){.text = states_json(building, states)});
     if (one)
         add_value(building, (struct list_value){.text = building->query->dlq});
     buf_printf(&building->text,
@@ -219,12 +247,13 @@ static void open_letters(struct building *building) {
                " CROSS JOIN messages WHERE 1",
                one ? "(SELECT ?3 AS dlq)" : ALL_DLQS);
     if (building->match.len > 0)
-        where_text(building, "EXISTS (" MATCHING ")", building->match);
+        where_text(building, "EXISTS (SELECT 1 FROM errors_text WHERE errors_text MATCH ?)",
+                   building->match);
     buf_str(&building->text, " AND seq IN (SELECT seq FROM messages"
                              " WHERE dlq = in_dlq AND state = in_state");
 }
 
-static void close_letters(struct building *building) {
+static void close_runs(struct building *building) {
     put_order(building);
     buf_char(&building->text, ')');
 }
@@ -239,19 +268,24 @@ enum status list_sql_build(struct list_sql *out, const struct store_query *query
                             " AS taken, mark, envelope_at, envelope_len");
     add_value(&building, (struct list_value){.text = taken});
     enum status status = read_words(&building);
-    if (building.by_death)
-        open_letters(&building);
+    uint32_t states = stored_states(query->states);
+    bool one_run = is_one_run(&building, states);
+    if (one_run)
+        open_run(&building, states);
+    else if (building.by_death)
+        open_runs(&building, states);
     else
         buf_str(&building.text, " FROM messages WHERE 1");
     filter_texts(&building);
     filter_marks(&building, queue);
     filter_times(&building);
-    filter_states(&building);
+    if (!one_run)
+        filter_states(&building);
     filter_words(&building);
     if (status == STATUS_OK)
         status = filter_cursor(&building);
-    if (building.by_death)
-        close_letters(&building);
+    if (building.by_death && !one_run)
+        close_runs(&building);
     put_order(&building);
     buf_cstr(&building.text);
     assert(!building.text.overflow);

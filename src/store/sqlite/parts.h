@@ -1,6 +1,7 @@
 /* parts: what the embedded store is made of, and which lock guards what.
  *
- *   submit → batches → [writer thread] → journal → tables (memory) → [fold thread] → packs, SQLite
+ *   submit → batches → [writer thread] → journal → tables (memory) → [fold thread] → SQLite
+ *                                                                  → [drafter] → packs
  *
  * The front's `mutex` guards the tables and everything else here that is not said to be otherwise.
  * Each database connection has its own lock, and `journal_mutex` is held by whoever appends, syncs
@@ -24,7 +25,7 @@ enum {
     FOLD_CACHE_KIB = 64 << 10,   /* holds the pages that one fold changes */
     FOLD_RETRY_MS = 1000,        /* after a fold that failed */
     GIVE_WAY_MS = 5000,          /* so long at most the fold lets a burst of commits go first */
-    GIVE_WAY_SHARE = 2,          /* and does a part of what it could */
+    GIVE_WAY_SHARE = 3,          /* and does a part of what it could */
     LIST_WAIT_MS = 2000,         /* for the fold, by a list */
     GROUP_BYTES_MAX = 8 << 20,   /* of one journal group, unless a single commit is larger */
     FOLD_KEEP_BYTES = 32 << 20,  /* of kept texts in one fold */
@@ -37,6 +38,7 @@ enum {
 enum { JOURNAL_KEEP_SHARE = 4 }; /* of the journal's bound stays on disk when all is folded */
 #define JOURNAL_BYTES_DEFAULT (UINT64_C(4) << 30)
 
+struct drafter;
 struct packs;
 struct snapshot;
 
@@ -81,7 +83,9 @@ struct sqlite_store {
     pthread_mutex_t journal_mutex;
     struct database connections[3]; /* one, when there are no threads */
     struct database *fold_db, *lookup_db, *list_db;
-    struct packs *packs; /* the fold thread's to change; any thread reads */
+    bool viewing;            /* a commit is being staged and holds lookup_db */
+    struct packs *packs;     /* the fold thread's to change; any thread reads */
+    struct drafter *drafter; /* the fold's; NULL without threads */
     pthread_t writer_thread, fold_thread;
 };
 

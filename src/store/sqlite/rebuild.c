@@ -247,7 +247,7 @@ static enum status drop_bodiless(struct rebuilding *rebuilding) {
         buf_printf(doctor->report, "message %llu: an envelope without its body; lost\n",
                    (unsigned long long)seq);
         doctor->lost++;
-        status = rows_delete(&doctor->file, &doctor->texts, seq, rebuilding->err);
+        status = rows_delete(&doctor->file, &doctor->texts, &seq, 1, rebuilding->err);
     } while (status == STATUS_OK);
     return status;
 }

@@ -1,14 +1,14 @@
 #include "store/sqlite/rows.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "core/lifecycle.h"
 #include "store/entry.h"
-#include "store/mark.h"
 #include "store/sqlite/packs.h"
 
-enum { SCRATCH_BYTES = 4096 };
+enum { SCRATCH_BYTES = 4096, DELETED_SEQ = 5 /* behind DATABASE_PLACES */ };
 
 /* ---- what a row refers to ---- */
 
@@ -23,20 +23,22 @@ static struct pack_place place_of(sqlite3_stmt *stmt, int column) {
                                (uint64_t)sqlite3_column_int64(stmt, column + 1)};
 }
 
-/* Of the row that the statement reads or deletes; *found is false when there is none. */
-static enum status take_places(struct database *database, enum database_sql which, uint64_t seq,
-                               struct places *out, bool *found, struct err *err) {
-    sqlite3_stmt *stmt = database_statement(database, which);
+/* Of a statement that stands on a row and gives DATABASE_PLACES first. */
+static struct places places_of(sqlite3_stmt *stmt) {
+    return (struct places){.error_id = sqlite3_column_int64(stmt, 0),
+                           .envelope = place_of(stmt, 1),
+                           .body = place_of(stmt, 3)};
+}
+
+/* All nowhere when there is no such row. */
+static enum status read_places(struct database *database, uint64_t seq, struct places *out,
+                               struct err *err) {
+    sqlite3_stmt *stmt = database_statement(database, SQL_ROW_PLACES);
     sqlite3_bind_int64(stmt, 1, (sqlite3_int64)seq);
     enum status status = STATUS_OK;
     *out = (struct places){0};
-    *found = false;
-    while (database_next(database, stmt, &status, err)) {
-        *found = true;
-        *out = (struct places){.error_id = sqlite3_column_int64(stmt, 0),
-                               .envelope = place_of(stmt, 1),
-                               .body = place_of(stmt, 3)};
-    }
+    while (database_next(database, stmt, &status, err))
+        *out = places_of(stmt);
     return status;
 }
 
@@ -134,14 +136,13 @@ static enum status move_bytes(struct database *database, const struct row *row,
 /* What its row referred to before, and its error text. */
 static enum status begin_draft(struct database *database, struct error_texts *texts,
                                const struct row *row, struct draft *draft, struct err *err) {
-    bool found;
     enum status status = STATUS_OK;
     draft->seq = row->seq;
     draft->queue = row->queue;
     draft->mark = row->mark;
     draft->places = (struct places){0};
     if (!row->fresh)
-        status = take_places(database, SQL_ROW_PLACES, row->seq, &draft->places, &found, err);
+        status = read_places(database, row->seq, &draft->places, err);
     error_texts_drop(texts, draft->places.error_id);
     if (status == STATUS_OK)
         status = error_texts_add(texts, database, &draft->envelope, &draft->places.error_id, err);
@@ -196,17 +197,13 @@ enum status rows_adopt(struct database *database, struct error_texts *texts, con
 
 /* Starting a statement, with its table and its indexes, costs as much as a row. */
 struct rows_batch {
-    struct database *database;
-    struct error_texts *texts;
     size_t count;
     struct draft drafts[DATABASE_ROWS];
     char memory[DATABASE_ROWS][SCRATCH_BYTES];
 };
 
-struct rows_batch *rows_batch_new(struct database *database, struct error_texts *texts) {
+struct rows_batch *rows_batch_new(void) {
     struct rows_batch *batch = memory_grow(NULL, sizeof *batch);
-    batch->database = database;
-    batch->texts = texts;
     batch->count = 0;
     return batch;
 }
@@ -215,71 +212,95 @@ void rows_batch_free(struct rows_batch *batch) {
     free(batch);
 }
 
-static enum status write_full(struct rows_batch *batch, struct err *err) {
-    sqlite3_stmt *stmt = database_statement(batch->database, SQL_ROWS_ADD);
-    for (int i = 0; i < DATABASE_ROWS; i++)
-        bind_draft(stmt, 1 + i * DATABASE_ROW_VALUES, &batch->drafts[i]);
-    batch->count = 0;
-    return database_step(batch->database, stmt, err);
+size_t rows_batch_count(const struct rows_batch *batch) {
+    return batch->count;
 }
 
-/* The row's bytes are copied: they need not outlive the call. False: they are too many. */
-static bool draft_row(struct rows_batch *batch, const struct row *row) {
+bool rows_batch_draft(struct rows_batch *batch, struct packs *packs, const struct row *row) {
+    assert(row->fresh && batch->count < DATABASE_ROWS);
     struct arena arena;
     arena_init_fixed(&arena, batch->memory[batch->count], SCRATCH_BYTES);
     struct row copy = *row;
     copy.envelope = arena_dup(&arena, row->envelope);
-    if (row->mark.ptr)
-        copy.mark = arena_dup(&arena, row->mark);
     struct draft *draft = &batch->drafts[batch->count];
-    return copy.envelope.ptr && (!row->mark.ptr || copy.mark.ptr) &&
-           read_envelope(&copy, &arena, &draft->envelope, NULL) == STATUS_OK;
+    if (!copy.envelope.ptr || read_envelope(&copy, &arena, &draft->envelope, NULL) != STATUS_OK)
+        return false;
+    draft->seq = row->seq;
+    draft->queue = row->queue;
+    draft->mark = row->mark;
+    draft->places = (struct places){0};
+    draft->places.envelope = packs_put(packs, row->seq, PACK_ENVELOPE, row->envelope);
+    if (row->body.ptr)
+        draft->places.body = packs_put(packs, row->seq, PACK_BODY, row->body);
+    batch->count++;
+    return true;
 }
 
-enum status rows_batch_write(struct rows_batch *batch, const struct row *row, struct err *err) {
-    if (!row->fresh || !draft_row(batch, row))
-        return rows_write(batch->database, batch->texts, row, err);
-    struct draft *draft = &batch->drafts[batch->count];
-    enum status status = write_around(batch->database, batch->texts, row, draft, err);
-    if (status == STATUS_OK && ++batch->count == DATABASE_ROWS)
-        status = write_full(batch, err);
-    return status;
+static enum status write_full(struct rows_batch *batch, struct database *database,
+                              struct err *err) {
+    sqlite3_stmt *stmt = database_statement(database, SQL_ROWS_ADD);
+    for (int i = 0; i < DATABASE_ROWS; i++)
+        bind_draft(stmt, 1 + i * DATABASE_ROW_VALUES, &batch->drafts[i]);
+    return database_step(database, stmt, err);
 }
 
-enum status rows_batch_flush(struct rows_batch *batch, struct err *err) {
+enum status rows_batch_write(struct rows_batch *batch, struct database *database,
+                             struct error_texts *texts, struct err *err) {
     enum status status = STATUS_OK;
-    for (size_t i = 0; status == STATUS_OK && i < batch->count; i++)
-        status = write_draft(batch->database, SQL_ROW_ADD, &batch->drafts[i], err);
+    for (size_t i = 0; status == STATUS_OK && i < batch->count; i++) {
+        struct draft *draft = &batch->drafts[i];
+        status = error_texts_add(texts, database, &draft->envelope, &draft->places.error_id, err);
+    }
+    bool full = batch->count == DATABASE_ROWS;
+    if (status == STATUS_OK && full)
+        status = write_full(batch, database, err);
+    for (size_t i = 0; status == STATUS_OK && !full && i < batch->count; i++)
+        status = write_draft(database, SQL_ROW_ADD, &batch->drafts[i], err);
     batch->count = 0;
     return status;
 }
 
-enum status rows_mark(struct database *database, uint64_t seq, struct bytes text, struct err *err) {
-    struct arena arena;
-    arena_init_heap(&arena, 1024);
-    struct envelope marked = {0};
-    enum status status = mark_read(text, &arena, &marked, err);
-    if (status == STATUS_OK) {
-        sqlite3_stmt *stmt = database_statement(database, SQL_ROW_MARK);
-        sqlite3_bind_int64(stmt, 1, (sqlite3_int64)seq);
-        database_bind_text(stmt, 2, bytes_of(state_text(marked.state)));
-        database_bind_text(stmt, 3, text);
-        sqlite3_bind_int64(stmt, 4, marked.escalated_at.ms);
-        status = database_step(database, stmt, err);
-    }
-    arena_free(&arena);
-    return status;
+enum status rows_mark(struct database *database, uint64_t seq, const struct mark *mark,
+                      struct bytes text, struct err *err) {
+    sqlite3_stmt *stmt = database_statement(database, SQL_ROW_MARK);
+    sqlite3_bind_int64(stmt, 1, (sqlite3_int64)seq);
+    database_bind_text(stmt, 2, bytes_of(state_text(mark->state)));
+    database_bind_text(stmt, 3, text);
+    sqlite3_bind_int64(stmt, 4, mark->escalated_at.ms);
+    return database_step(database, stmt, err);
 }
 
-enum status rows_delete(struct database *database, struct error_texts *texts, uint64_t seq,
-                        struct err *err) {
-    struct places places;
-    bool found;
-    enum status status = take_places(database, SQL_ROW_DELETE, seq, &places, &found, err);
-    if (status == STATUS_OK && found && places.body.at == 0)
-        status = delete_old_body(database, seq, err);
-    packs_drop(database->packs, places.envelope);
-    packs_drop(database->packs, places.body);
-    error_texts_drop(texts, places.error_id);
+/* ---- deleting ---- */
+
+static enum status let_go(struct database *database, struct error_texts *texts, uint64_t seq,
+                          const struct places *places, struct err *err) {
+    packs_drop(database->packs, places->envelope);
+    packs_drop(database->packs, places->body);
+    error_texts_drop(texts, places->error_id);
+    return places->body.at == 0 ? delete_old_body(database, seq, err) : STATUS_OK;
+}
+
+/* At most DATABASE_ROWS; what is not bound is no row's number. */
+static enum status delete_some(struct database *database, struct error_texts *texts,
+                               const uint64_t *seqs, size_t count, struct err *err) {
+    sqlite3_stmt *stmt = database_statement(database, SQL_ROWS_DELETE);
+    for (size_t i = 0; i < count; i++)
+        sqlite3_bind_int64(stmt, 1 + (int)i, (sqlite3_int64)seqs[i]);
+    enum status status = STATUS_OK, freed = STATUS_OK;
+    while (freed == STATUS_OK && database_next(database, stmt, &status, err)) {
+        struct places places = places_of(stmt);
+        freed = let_go(database, texts, (uint64_t)sqlite3_column_int64(stmt, DELETED_SEQ), &places,
+                       err);
+    }
+    sqlite3_reset(stmt);
+    return status == STATUS_OK ? freed : status;
+}
+
+enum status rows_delete(struct database *database, struct error_texts *texts, const uint64_t *seqs,
+                        size_t count, struct err *err) {
+    enum status status = STATUS_OK;
+    for (size_t i = 0; status == STATUS_OK && i < count; i += DATABASE_ROWS)
+        status = delete_some(database, texts, seqs + i,
+                             count - i < DATABASE_ROWS ? count - i : DATABASE_ROWS, err);
     return status;
 }

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "core/envelope.h"
+#include "store/mark.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/error_texts.h"
 #include "store/sqlite/pack.h"
@@ -25,17 +26,25 @@ enum status rows_write(struct database *database, struct error_texts *texts, con
 /* The same of an envelope that stands in a pack already, at `place`. */
 enum status rows_adopt(struct database *database, struct error_texts *texts, const struct row *row,
                        struct pack_place place, struct err *err);
-/* The same for many: fresh rows may be written by a later call, by rows_batch_flush at the latest.
- * The row's mark must live until then. */
+/* Fresh rows on their way into the file, a few at a time. Drafting puts a row's bytes into the
+ * packs and touches nothing else of the file, so another thread than the writing one may do it,
+ * while nobody else puts or drops. */
 struct rows_batch;
-struct rows_batch *rows_batch_new(struct database *database, struct error_texts *texts);
+struct rows_batch *rows_batch_new(void);
 void rows_batch_free(struct rows_batch *batch);
-enum status rows_batch_write(struct rows_batch *batch, const struct row *row, struct err *err);
-enum status rows_batch_flush(struct rows_batch *batch, struct err *err);
-/* The mark alone. */
-enum status rows_mark(struct database *database, uint64_t seq, struct bytes mark, struct err *err);
-enum status rows_delete(struct database *database, struct error_texts *texts, uint64_t seq,
-                        struct err *err);
+/* Its bytes are copied, its mark must live until the batch is written. False: it is too large, or
+ * cannot be read, and nothing was put: it is for rows_write. */
+bool rows_batch_draft(struct rows_batch *batch, struct packs *packs, const struct row *row);
+size_t rows_batch_count(const struct rows_batch *batch); /* DATABASE_ROWS: full */
+/* All of it; it is empty afterwards. */
+enum status rows_batch_write(struct rows_batch *batch, struct database *database,
+                             struct error_texts *texts, struct err *err);
+/* The mark alone; `text` is what stands in the file of it. */
+enum status rows_mark(struct database *database, uint64_t seq, const struct mark *mark,
+                      struct bytes text, struct err *err);
+/* Numbers that no row has are passed over. */
+enum status rows_delete(struct database *database, struct error_texts *texts, const uint64_t *seqs,
+                        size_t count, struct err *err);
 /* Envelope, mark and body. *found is false when there is no such row. The texts live in the arena.
  */
 enum status rows_read(struct database *database, uint64_t seq, struct arena *arena, struct row *out,

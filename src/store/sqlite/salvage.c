@@ -93,7 +93,7 @@ static enum status salvage_mark(struct doctor *doctor, const struct record *reco
         if (old.mark.ptr && mark_decode(old.mark, &arena, &before))
             mark = mark_merge(&before, &mark);
         struct blob *text = mark_encode(&mark);
-        status = rows_mark(&doctor->file, record->seq, (struct bytes){text->data, text->len},
+        status = rows_mark(&doctor->file, record->seq, &mark, (struct bytes){text->data, text->len},
                            &doctor->err);
         blob_free(text);
     } else if (status == STATUS_OK) {
@@ -113,7 +113,7 @@ static enum status salvage_keep(struct doctor *doctor, const struct record *reco
 
 static enum status salvage_forget(struct doctor *doctor, const struct record *record) {
     forget_missing(doctor, record->seq);
-    return rows_delete(&doctor->file, &doctor->texts, record->seq, &doctor->err);
+    return rows_delete(&doctor->file, &doctor->texts, &record->seq, 1, &doctor->err);
 }
 
 static void salvage_record(void *arg, uint64_t position, struct bytes bytes) {
@@ -154,7 +154,7 @@ static enum status forget_unreadable(struct doctor *doctor, struct err *err) {
         arena_init_heap(&arena, 4096);
         if (rows_read(&doctor->file, doctor->unreadable[i], &arena, &row, &found, NULL) !=
             STATUS_OK) {
-            status = rows_delete(&doctor->file, &doctor->texts, doctor->unreadable[i], err);
+            status = rows_delete(&doctor->file, &doctor->texts, &doctor->unreadable[i], 1, err);
             doctor->lost++;
         }
         arena_free(&arena);

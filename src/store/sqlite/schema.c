@@ -78,6 +78,10 @@ static const char *const steps[SCHEMA_VERSION] = {
     /* where the columns do not tell, the envelope may */
     "CREATE INDEX messages_leased ON messages (queue)"
     " WHERE lease_ms <> 0 OR content_mark IS NULL;",
+    /* for an IN of three SQLite makes a table of them for every row that it writes */
+    "DROP INDEX messages_waiting;"
+    "CREATE INDEX messages_waiting ON messages (queue, state, due_ms)"
+    " WHERE state = 'queued' OR state = 'pending_retry' OR state = 'replaying';",
 };
 
 static enum status read_pragma(sqlite3 *db, const char *sql, int64_t *out, struct err *err) {

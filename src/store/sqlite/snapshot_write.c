@@ -1,94 +1,86 @@
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "store/sqlite/drafter.h"
 #include "store/sqlite/fold.h"
 #include "store/sqlite/keep_rows.h"
-#include "store/sqlite/rows.h"
-#include "store/sqlite/snapshot.h"
+#include "store/sqlite/snapshot_read.h"
 
-enum {
-    READ_AHEAD = 1 << 20, /* what was committed together mostly stands together */
-    GIVE_WAY_ENTRIES = 64,
+enum { GIVE_WAY_ENTRIES = 64, MEMO_CHUNK = 1024 };
+
+/* What is written one by one. */
+struct writing {
+    struct snapshot_reader reader;
+    struct error_texts *texts;
+    struct database *database;
+    struct mark_memo memo;
+    struct arena arena; /* of the memo */
 };
 
-struct reading {
-    struct journal *journal;
-    struct journal_window envelopes, bodies;
-};
-
-/* The record's bytes from the journal, where they are not in memory. */
-static enum status read_record(struct journal *journal, uint64_t place,
-                               struct journal_window *window, struct record *out, struct err *err) {
-    struct bytes bytes;
-    enum status status = journal_read(journal, place, window, &bytes, err);
-    if (status == STATUS_OK && !record_decode(bytes, out))
-        status = err_set(err, STATUS_CORRUPT, "the journal's record at %llu is not one of ours",
-                         (unsigned long long)place);
-    return status;
-}
-
-static enum status read_entry(struct reading *reading, const struct snapshot_entry *entry,
-                              const struct snapshot_bytes *bytes, struct row *row,
+static enum status write_mark(struct writing *writing, const struct snapshot_entry *entry,
                               struct err *err) {
-    struct record record = {.body = BYTES_NONE};
-    enum status status = STATUS_OK;
-    *row = (struct row){.seq = entry->entry->seq,
-                        .queue = entry->entry->queue,
-                        .envelope = bytes->envelope.bytes,
-                        .body = bytes->body.bytes};
-    if (!bytes->envelope.blob) {
-        status =
-            read_record(reading->journal, entry->envelope_place, &reading->envelopes, &record, err);
-        row->envelope = record.text;
-    }
-    if (status != STATUS_OK || bytes->body.blob || entry->body_place == PLACE_FILE)
-        return status;
-    if (bytes->envelope.blob || entry->body_place != entry->envelope_place)
-        status = read_record(reading->journal, entry->body_place, &reading->bodies, &record, err);
-    row->body = record.body;
-    return status;
+    struct bytes text = snapshot_read_mark(entry);
+    const struct mark *mark = mark_recall(&writing->memo, text, &writing->arena);
+    if (!mark)
+        return err_set(err, STATUS_CORRUPT, "the mark of a letter cannot be read");
+    return rows_mark(writing->database, entry->entry->seq, mark, text, err);
 }
 
-static enum status write_entry(struct reading *reading, const struct snapshot *snapshot,
-                               size_t place, struct rows_batch *rows, struct database *database,
-                               struct err *err) {
+/* One that the file may have a row of, or that is too large to be drafted. */
+static enum status write_entry(struct writing *writing, const struct snapshot *snapshot,
+                               size_t place, struct err *err) {
     const struct snapshot_entry *entry = &snapshot->entries[place];
-    struct bytes mark = BYTES_NONE;
-    if (entry->mark)
-        mark = (struct bytes){entry->mark->data, entry->mark->len};
     if (entry->envelope_place == PLACE_FILE)
-        return rows_mark(database, entry->entry->seq, mark, err);
+        return write_mark(writing, entry, err);
     struct row row;
-    enum status status = read_entry(reading, entry, &snapshot->bytes[place], &row, err);
-    row.mark = mark;
-    row.fresh = entry->fresh && !snapshot->tried;
-    return status == STATUS_OK ? rows_batch_write(rows, &row, err) : status;
+    enum status status = snapshot_read_row(&writing->reader, snapshot, place, &row, err);
+    return status == STATUS_OK ? rows_write(writing->database, writing->texts, &row, err) : status;
+}
+
+static enum status write_left(const struct snapshot *snapshot, const size_t *left, size_t count,
+                              struct error_texts *texts, struct sqlite_store *self,
+                              struct err *err) {
+    struct writing writing = {
+        .reader = snapshot_read_begin(self->journal), .texts = texts, .database = self->fold_db};
+    arena_init_heap(&writing.arena, MEMO_CHUNK);
+    enum status status = STATUS_OK;
+    for (size_t i = 0; status == STATUS_OK && i < count; i++) {
+        status = write_entry(&writing, snapshot, left[i], err);
+        if (i % GIVE_WAY_ENTRIES == 0)
+            fold_give_way(self);
+    }
+    arena_free(&writing.arena);
+    snapshot_read_end(&writing.reader);
+    return status;
 }
 
 static enum status write_entries(const struct snapshot *snapshot, struct error_texts *texts,
                                  struct sqlite_store *self, struct err *err) {
-    struct reading reading = {
-        .journal = self->journal, .envelopes.ahead = READ_AHEAD, .bodies.ahead = READ_AHEAD};
-    struct rows_batch *rows = rows_batch_new(self->fold_db, texts);
-    enum status status = STATUS_OK;
-    for (size_t i = 0; status == STATUS_OK && i < snapshot->entry_count; i++) {
-        if (!snapshot->entries[i].forgotten)
-            status = write_entry(&reading, snapshot, i, rows, self->fold_db, err);
-        if (i % GIVE_WAY_ENTRIES == 0)
-            fold_give_way(self);
-    }
+    size_t count = 0, *left = memory_array(snapshot->entry_count + 1, sizeof *left);
+    enum status status = drafter_write(self->drafter, self, snapshot, texts, left, &count, err);
     if (status == STATUS_OK)
-        status = rows_batch_flush(rows, err);
-    rows_batch_free(rows);
-    journal_window_free(&reading.envelopes);
-    journal_window_free(&reading.bodies);
+        status = write_left(snapshot, left, count, texts, self, err);
+    free(left);
     return status;
 }
 
+static int ascending(const void *a, const void *b) {
+    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* In the order of the table, so that each of its pages is changed once. */
 static enum status delete_forgotten(const struct snapshot *snapshot, struct error_texts *texts,
                                     struct database *database, struct err *err) {
-    enum status status = STATUS_OK;
-    for (size_t i = 0; status == STATUS_OK && i < snapshot->entry_count; i++) {
+    uint64_t *seqs = memory_array(snapshot->entry_count + 1, sizeof *seqs);
+    size_t count = 0;
+    for (size_t i = 0; i < snapshot->entry_count; i++) {
         if (snapshot->entries[i].forgotten)
-            status = rows_delete(database, texts, snapshot->entries[i].entry->seq, err);
+            seqs[count++] = snapshot->entries[i].entry->seq;
     }
+    qsort(seqs, count, sizeof *seqs, ascending);
+    enum status status = rows_delete(database, texts, seqs, count, err);
+    free(seqs);
     return status;
 }
 

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/thread.h"
+#include "store/sqlite/drafter.h"
 #include "store/sqlite/fold.h"
 #include "store/sqlite/keep_rows.h"
 #include "store/sqlite/list.h"
@@ -114,6 +115,7 @@ static struct sqlite_store *store_new(const struct sqlite_store_options *options
 
 /* Everything in memory, and the files as they are. */
 static void store_free(struct sqlite_store *self) {
+    drafter_free(self->drafter);
     fold_abandon(self);
     if (self->journal)
         journal_close(self->journal);
@@ -178,6 +180,7 @@ static enum status open_packs(struct sqlite_store *self, struct err *err) {
 static void start_threads(struct sqlite_store *self) {
     if (!self->options.threads)
         return;
+    self->drafter = drafter_new();
     thread_start(&self->writer_thread, "store-writer", writer_run, self);
     thread_start(&self->fold_thread, "store-fold", fold_run, self);
 }

@@ -18,6 +18,7 @@ void writer_submit(struct store *store, struct store_commit *commit) {
     struct batch *batch = batch_new(commit);
     pthread_mutex_lock(&self->front.mutex);
     enum status status = batch_stage(batch, ++self->tickets, &self->front.tables, &hooks);
+    changes_end_view(self);
     if (status == STATUS_OK) {
         *self->last = batch;
         self->last = &batch->next;

@@ -98,7 +98,7 @@ static void every_key_of_the_server_is_read(void **state) {
     (void)state;
     struct config *config =
         parsed("server: {listen: \"[::]:0\", auth: none, max_body: 64KiB, drain: "
-               "0, jq_timeout: 250ms, payloads: hidden}\n"
+               "0, jq_timeout: 250ms, payloads: hidden, log: json, log_level: warn}\n"
                "store: sqlite:/var/lib/i.db\n"
                "queues: {q: {handler: {http: \"http://u:p@[::1]:80/x?y#z\"}}}\n",
                "i.yaml");
@@ -109,6 +109,8 @@ static void every_key_of_the_server_is_read(void **state) {
     assert_int_equal(config->drain_ms, 0);
     assert_int_equal(config->jq_timeout_ms, 250);
     assert_int_equal(config->payloads, PAYLOADS_HIDDEN);
+    assert_int_equal(config->log, LOG_JSON);
+    assert_int_equal(config->log_level, LOG_WARN);
     assert_bytes(config->store_path, "/var/lib/i.db");
     config_free(config);
 }

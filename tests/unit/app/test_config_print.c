@@ -121,6 +121,9 @@ static void every_default_is_printed(void **state) {
                                         "  drain: 10s\n"
                                         "  jq_timeout: 1s\n"
                                         "  payloads: shown\n"
+                                        "  log: text\n"
+                                        "  log_level: info\n"
+                                        "  telemetry: off\n"
                                         "store: \"sqlite:/etc/impound.db\"\n"
                                         "queues:\n"
                                         "  q:\n"
@@ -185,6 +188,13 @@ static void what_needs_a_restart_is_told(void **state) {
                "q: {" HTTP("http://h") ", concurrency: 3, retry: {attempts: 1}, dlq: {cap: 4, "
                                        "triage: [{do: replay}]}}"),
          ""},
+        {SMALL("server: {log: json, log_level: debug, telemetry: off}\n",
+               "q: {" HTTP("http://h") "}"),
+         ""},
+#ifdef IMPOUND_OTLP
+        {SMALL("server: {telemetry: {otlp: \"http://h:4318\"}}\n", "q: {" HTTP("http://h") "}"),
+         "server.telemetry changed: restart to apply\n"},
+#endif
         {SMALL("server: {listen: 127.0.0.1:1, max_body: 1MiB, jq_timeout: 2s, payloads: "
                "hidden}\nstore: sqlite:b\n",
                "q: {" HTTP("http://h") "}"),

@@ -31,7 +31,7 @@ ENVELOPE = {
 }
 QUEUE = {"queue": "orders", "state": "halted", "why": "401 from the handler", "depth": 7,
          "in_flight": 1, "pending_retry": 2, "breaker": {"state": "open", "until": None},
-         "budget": {"remaining_ratio": 1}, "lag": 3,
+         "budget": {"remaining_ratio": 0.833333}, "lag": 3,
          "rates": {"in_per_minute": 60, "ok_per_minute": 59, "failed_per_minute": 1}}
 DLQ = {"dlq": "orders.dlq", "depth": 12, "cap": 100000, "spilled": 0, "arrivals_per_minute": 4,
        "oldest_age_seconds": 7200.5, "by_category": {"bug": 5}, "by_reason": {"missing_key": 5},
@@ -133,6 +133,10 @@ class Verbs(unittest.TestCase):
         run = self.push_lines([*range(1100), "bad", *range(10)])
         self.expect(run, 1, "line 2201: it is bad", "Pushed before: 1000")
 
+    def test_a_first_request_that_is_refused_has_stored_nothing(self):
+        run = self.push_lines([1, "bad", 2])
+        self.expect(run, 1, "line 3: it is bad\nNothing is stored.\n")
+
     def test_lines_without_an_answer_are_not_said_to_be_lost(self):
         self.server.answers["POST /v1/queues/orders/messages"] = (
             lambda body: self.echo_ids(body) if len(self.server.calls) == 1 else None)
@@ -157,7 +161,8 @@ class Verbs(unittest.TestCase):
         run = self.impound("queues")
         self.expect(run, 0, "QUEUE", "halted", "401 from the handler")
         self.assertEqual(len(run.stdout.splitlines()), 2)
-        self.expect(self.impound("queues", "orders"), 0, "queue orders", "401 from the handler")
+        self.expect(self.impound("queues", "orders"), 0, "queue orders", "401 from the handler",
+                    "budget left      83%\n")
 
     def test_dlqs_are_a_table_and_one_is_a_story(self):
         self.answer("GET /v1/dlqs", {"dlqs": [DLQ], "cursor": None})

@@ -20,6 +20,9 @@ static void on_fetched(struct engine_request *request, enum status status) {
         snprintf(fetched->leases[i], ENGINE_LEASE_TEXT_SIZE, "%s", leased->lease);
         snprintf(fetched->ids[i], RIG_ID_SIZE, "%.*s", BYTES_ARG(leased->held->envelope.id));
         fetched->attempts[i] = leased->attempt;
+        for (size_t h = 0; h < leased->header_count; h++)
+            if (bytes_is(leased->headers[h].name, "traceparent"))
+                traceparent_parse(leased->headers[h].value, &fetched->traces[i]);
     }
 }
 

@@ -14,6 +14,7 @@ struct fetched {
     char leases[LEASES_MAX][ENGINE_LEASE_TEXT_SIZE];
     char ids[LEASES_MAX][RIG_ID_SIZE];
     uint32_t attempts[LEASES_MAX];
+    struct traceparent traces[LEASES_MAX]; /* in their headers; zeroes: none */
     size_t count;
     bool gone; /* the worker went away */
 };

@@ -76,6 +76,7 @@ static void add_queue(struct rig *rig, size_t i) {
         .name = bytes_of(name),
         .rules = rig->rules,
         .broker = &rig->brokers[i].broker,
+        .group = bytes_of(rig->group),
         .handlers = rig->handler_list,
         .handler_count = rig->options.handlers,
         .mirrors = rig->mirrors,
@@ -100,6 +101,7 @@ void rig_open(struct rig *rig) {
         .clock = &rig->clock,
         .jq = rig->options.jq ? &rig->jq : NULL,
         .spill = rig->options.spill ? &rig->spill : NULL,
+        .spans = rig->spans,
         .seed = 1,
         .flight_path = rig->options.flight_path,
         .instance = BYTES("bench"),
@@ -236,7 +238,10 @@ static void push(struct rig *rig, const char *queue, const char *id, const char 
                                 .queue = bytes_of(queue),
                                 .key = bytes_of(key),
                                 .content_type = BYTES("application/json"),
-                                .source = BYTES("{\"kind\":\"builtin\"}"),
+                                .source =
+                                    bytes_of(rig->source ? rig->source : "{\"kind\":\"builtin\"}"),
+                                .headers = rig->headers,
+                                .header_count = rig->header_count,
                                 .size = body.len,
                                 .retry_after_ms = -1,
                                 .created_at = rig->now.wall};

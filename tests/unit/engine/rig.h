@@ -98,6 +98,11 @@ struct rig {
     struct jq jq;
     struct jq_job *jobs[RIG_JOBS_MAX];
     size_t job_count;
+    struct spans *spans;               /* rig_spans.h; NULL: nobody traces */
+    const struct rule_header *headers; /* of what is pushed */
+    size_t header_count;
+    const char *source; /* NULL: the built-in queue */
+    const char *group;  /* of all queues' sources; NULL: none */
     struct spill spill;
     size_t spill_appends_fail, spill_syncs_fail; /* the next so many */
     struct buf spilled;                          /* lines */

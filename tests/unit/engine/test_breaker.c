@@ -134,6 +134,28 @@ static void a_message_that_is_alone_probes_again_and_again(void **state) {
     rig_free(rig);
 }
 
+/* Nobody else came for a minute: the two may be poison, and whoever comes then shall not wait. */
+static void beside_two_that_fail_a_healthy_one_is_tried_within_a_second(void **state) {
+    (void)state;
+    static const char *const poison[] = {"p1", "p2"};
+    struct rig *rig = rig_of(5);
+    rig_push(rig, "p1");
+    rig_push(rig, "p2");
+    rig_rest(rig);
+    for (size_t i = 0; i < 120; i++) {
+        rig_pass(rig, FIRST_OPEN_MS / 2);
+        for (size_t p = 0; p < 2; p++)
+            if (rig_call(rig, poison[p]))
+                rig_fail(rig, poison[p], 503);
+    }
+    assert_int_equal(rig_view(rig).breaker, BREAKER_OPEN);
+    rig_push(rig, "healthy");
+    rig_pass(rig, FIRST_OPEN_MS);
+    rig_succeed(rig, "healthy");
+    rig_assert_gone(rig, "healthy");
+    rig_free(rig);
+}
+
 static void what_was_under_way_when_it_opened_burns_no_attempt(void **state) {
     (void)state;
     struct rig *rig = rig_of(9);
@@ -277,6 +299,7 @@ int main(void) {
         cmocka_unit_test(no_message_probes_twice_in_a_row_while_another_waits),
         cmocka_unit_test(a_lone_new_message_takes_turns_with_those_that_wait_for_a_retry),
         cmocka_unit_test(a_message_that_is_alone_probes_again_and_again),
+        cmocka_unit_test(beside_two_that_fail_a_healthy_one_is_tried_within_a_second),
         cmocka_unit_test(what_was_under_way_when_it_opened_burns_no_attempt),
         cmocka_unit_test(those_that_opened_it_were_counted),
         cmocka_unit_test(rounds_double_until_it_closes_and_traffic_flows),

@@ -273,6 +273,22 @@ static void a_probe_is_one_that_was_never_attempted(void **state) {
     rig_free(rig);
 }
 
+/* At first it is known by its id alone, later the store has a number for it too. */
+static void a_message_that_fails_alone_is_no_outage(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){0});
+    rig->policy.retry.attempts = 9;
+    rig_open(rig);
+    push(rig, "a");
+    rig_rest(rig);
+    snprintf(rig->ids[1], RIG_ID_SIZE, "a"); /* the first that the store got */
+    for (size_t i = 0; i < 8; i++, rig_pass(rig, 3600 * 1000)) {
+        rig_fail(rig, "a", 503);
+        assert_int_equal(rig_view(rig).breaker, BREAKER_CLOSED);
+    }
+    rig_free(rig);
+}
+
 static void stopping_gives_back_what_does_not_finish(void **state) {
     (void)state;
     struct rig *rig = rig_of((struct rig_options){0});
@@ -431,6 +447,7 @@ int main(void) {
         cmocka_unit_test(a_halt_gives_it_back_to_its_source),
         cmocka_unit_test(an_outage_leaves_everything_at_the_source),
         cmocka_unit_test(a_probe_is_one_that_was_never_attempted),
+        cmocka_unit_test(a_message_that_fails_alone_is_no_outage),
         cmocka_unit_test(stopping_gives_back_what_does_not_finish),
         cmocka_unit_test(a_crash_is_remembered),
         cmocka_unit_test(nothing_is_wanted_while_paused_and_after_a_restart),

@@ -59,6 +59,32 @@ static void a_process_that_says_too_much_can_end_all_the_same(void **state) {
     caller_free(&caller);
 }
 
+static void the_environment_says_where_the_message_belongs_in_a_trace(void **state) {
+    static const char code[] = "test \"${TRACEPARENT-none} ${TRACESTATE-none}\" = ";
+    static const struct {
+        const char *parent, *trace_state, *expected;
+    } cases[] = {
+        {" 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "a=1,b=2",
+         "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01 a=1,b=2"},
+        {"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00", "a\nb",
+         "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00 none"},
+        {"nonsense", "a=1", "none none"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rule_header headers[] = {{BYTES("Traceparent"), bytes_of(cases[i].parent)},
+                                        {BYTES("tracestate"), bytes_of(cases[i].trace_state)}};
+        struct caller caller;
+        char line[256];
+        snprintf(line, sizeof line, "%s'%s'", code, cases[i].expected);
+        caller_init(&caller);
+        caller.call.headers = headers;
+        caller.call.header_count = 2;
+        exec_bench_run(&caller, exec_bench_shell(*state, line));
+        assert_int_equal(caller.outcome.ending, ENDING_OK);
+        caller_free(&caller);
+    }
+}
+
 static void the_environment_names_the_message_and_keeps_ours(void **state) {
     struct caller caller;
     caller_init(&caller);
@@ -246,12 +272,14 @@ static void a_program_that_cannot_be_run_is_a_config_exit_and_says_why(void **st
 }
 
 int main(void) {
+    setenv("TRACEPARENT", "of whoever started us", 1); /* is none of the messages' */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exit_zero_is_ok_and_the_body_comes_on_stdin),
         cmocka_unit_test(what_it_writes_to_stdout_is_its_answer),
         cmocka_unit_test(a_process_that_fails_has_no_answer),
         cmocka_unit_test(a_process_that_says_too_much_can_end_all_the_same),
         cmocka_unit_test(the_environment_names_the_message_and_keeps_ours),
+        cmocka_unit_test(the_environment_says_where_the_message_belongs_in_a_trace),
         cmocka_unit_test(it_runs_in_its_directory),
         cmocka_unit_test(an_exit_code_fails_with_the_last_line_of_stderr),
         cmocka_unit_test(what_node_signs_with_is_no_message),

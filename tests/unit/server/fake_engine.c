@@ -64,7 +64,7 @@ static void lease_out(struct engine_request *request) {
                                                   .content_type = {"application/json", 16},
                                                   .replays = 1},
                                      .body = {"{\"n\":1.0}", 9}};
-    request->lease->messages[0] = (struct engine_leased){"00ff", &held, 2};
+    request->lease->messages[0] = (struct engine_leased){"00ff", &held, 2, &header, 1};
     request->lease->count = 1;
 }
 
@@ -102,9 +102,10 @@ void engine_ask(struct engine *engine, struct engine_request *request) {
 
 /* ---- triage ---- */
 
-void explain_json(const struct envelope *envelope, const struct policy *policy, struct buf *out) {
-    buf_printf(out, "{\"id\":\"%.*s\",\"known\":%s}", BYTES_ARG(envelope->id),
-               policy ? "true" : "false");
+void explain_json(const struct envelope *envelope, const struct policy *policy,
+                  const struct explain_queue *queue, struct buf *out) {
+    buf_printf(out, "{\"id\":\"%.*s\",\"known\":%s,\"stopped\":\"%s\"}", BYTES_ARG(envelope->id),
+               policy ? "true" : "false", queue && queue->stopped ? queue->stopped : "");
 }
 
 void query_init(struct query *query, enum query_scope scope) {

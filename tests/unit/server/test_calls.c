@@ -31,7 +31,14 @@ static void a_push_is_held_byte_for_byte(void **state) {
                   "\"state\":\"queued\"");
     client_expect(client_get(&world, "/v1/letters/o%2F1"), 404, "is not dead");
     client_expect(client_get(&world, "/v1/letters/o%2F1/explain"), 200,
-                  "{\"id\":\"o/1\",\"known\":true}");
+                  "{\"id\":\"o/1\",\"known\":true,\"stopped\":\"\"}");
+}
+
+static void an_explanation_knows_that_the_queue_is_paused(void **state) {
+    (void)state;
+    client_expect(client_post(&world, MESSAGES, "{\"body\":1,\"id\":\"m\"}"), 200, "\"m\"");
+    client_expect(client_post(&world, "/v1/queues/orders/pause", "{}"), 200, "paused");
+    client_expect(client_get(&world, "/v1/letters/m/explain"), 200, "\"stopped\":\"paused\"");
 }
 
 static void ids_come_back_in_the_order_of_the_lines(void **state) {
@@ -316,6 +323,7 @@ static int teardown(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_push_is_held_byte_for_byte),
+        TEST(an_explanation_knows_that_the_queue_is_paused),
         TEST(ids_come_back_in_the_order_of_the_lines),
         TEST(what_is_held_already_is_a_duplicate),
         TEST(another_body_is_a_conflict_that_names_its_line),

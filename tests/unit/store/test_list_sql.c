@@ -1,6 +1,8 @@
 /* What a list costs: the steps that SQLite takes for it, whatever the machine. */
 #include <sqlite3.h>
+#include <stdio.h>
 
+#include "store/sqlite/error_words.h"
 #include "store/sqlite/list_sql.h"
 #include "store/sqlite/schema.h"
 #include "test.h"
@@ -20,12 +22,13 @@ static sqlite3 *open_filled(void) {
     struct err err;
     assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
     assert_int_equal(schema_prepare(db, &err), STATUS_OK);
+    assert_int_equal(error_words_register(db, &err), STATUS_OK);
     assert_int_equal(sqlite3_exec(db, filling, NULL, NULL, NULL), SQLITE_OK);
     return db;
 }
 
 struct cost {
-    int rows, steps;
+    int rows, steps, sorts;
 };
 
 static struct cost cost_of(sqlite3 *db, const struct store_query *query) {
@@ -40,6 +43,7 @@ static struct cost cost_of(sqlite3 *db, const struct store_query *query) {
     while (sqlite3_step(stmt) == SQLITE_ROW)
         cost.rows++;
     cost.steps = sqlite3_stmt_status(stmt, SQLITE_STMTSTATUS_VM_STEP, 0);
+    cost.sorts = sqlite3_stmt_status(stmt, SQLITE_STMTSTATUS_SORT, 0);
     assert_int_equal(sqlite3_finalize(stmt), SQLITE_OK);
     arena_free(&arena);
     return cost;
@@ -56,11 +60,68 @@ static void words_that_no_error_has_cost_no_look_at_any_letter(void **state) {
     assert_in_range(cost.steps, 1, LETTERS / 2);
     none.dlq = BYTES("orders.dlq");
     assert_in_range(cost_of(db, &none).steps, 1, LETTERS / 2);
+    none.states = 1u << STATE_PENDING_REVIEW;
+    assert_in_range(cost_of(db, &none).steps, 1, LETTERS / 2);
+    sqlite3_close(db);
+}
+
+static int ask(sqlite3 *db, const char *sql) {
+    sqlite3_stmt *stmt = NULL;
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
+    int answer = sqlite3_step(stmt) == SQLITE_ROW ? sqlite3_column_int(stmt, 0) : -1;
+    sqlite3_finalize(stmt);
+    return answer;
+}
+
+/* Numbers on both sides of a word's and of the first allocation's end. */
+static void words_are_found_by_the_number_of_their_text(void **state) {
+    (void)state;
+    static const int with[] = {2, 63, 64, 65535, 65536, 1000000};
+    sqlite3 *db = open_filled();
+    for (size_t i = 0; i < sizeof with / sizeof with[0]; i++) {
+        char sql[128];
+        snprintf(sql, sizeof sql, "INSERT INTO errors_text (rowid, text) VALUES (%d, 'timeout')",
+                 with[i]);
+        assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    }
+    assert_int_equal(ask(db, "SELECT sum(has_words('\"time\" *', value)) FROM json_each("
+                             "'[2, 63, 64, 65535, 65536, 1000000]')"),
+                     6);
+    assert_int_equal(ask(db, "SELECT sum(has_words('\"time\" *', value)) FROM json_each("
+                             "'[0, 1, 3, 62, 65, 65534, 65537, 999999, 1000001, 9000000, null]')"),
+                     0);
+    assert_int_equal(ask(db, "SELECT has_words('\"none\" *', 2)"), 0);
+    assert_int_equal(ask(db, "SELECT has_words('\"torn', 2)"), -1);
+    sqlite3_close(db);
+}
+
+static void a_list_of_one_state_follows_the_index_alone(void **state) {
+    (void)state;
+    sqlite3 *db = open_filled();
+    struct store_query one = {.letters = true,
+                              .limit = 100,
+                              .dlq = BYTES("orders.dlq"),
+                              .states = 1u << STATE_PENDING_REVIEW};
+    struct store_query two = one;
+    two.states |= 1u << STATE_REPLAYING;
+    for (int oldest_first = 0; oldest_first < 2; oldest_first++) {
+        one.oldest_first = two.oldest_first = oldest_first;
+        struct cost cost = cost_of(db, &one), more = cost_of(db, &two);
+        assert_int_equal(cost.rows, 101);
+        assert_int_equal(more.rows, 101);
+        assert_int_equal(cost.sorts, 0);
+        assert_in_range(cost.steps, 1, more.steps * 2 / 3);
+    }
+    one.states = 1u << STATE_RESOLVED;
+    assert_int_equal(cost_of(db, &one).rows, 0);
     sqlite3_close(db);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_that_no_error_has_cost_no_look_at_any_letter)};
+        cmocka_unit_test(words_that_no_error_has_cost_no_look_at_any_letter),
+        cmocka_unit_test(words_are_found_by_the_number_of_their_text),
+        cmocka_unit_test(a_list_of_one_state_follows_the_index_alone),
+    };
     return cmocka_run_group_tests_name("list_sql", tests, NULL, NULL);
 }

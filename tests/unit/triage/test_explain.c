@@ -26,13 +26,18 @@ static int end(void **state) {
     return 0;
 }
 
-static struct json explained(const struct envelope *envelope, const struct policy *with) {
+static struct json explained_in(const struct envelope *envelope, const struct policy *with,
+                                const struct explain_queue *queue) {
     struct json whole;
     buf_clear(&out);
-    explain_json(envelope, with, &out);
+    explain_json(envelope, with, queue, &out);
     assert_false(out.overflow);
     assert_int_equal(json_parse(buf_view(&out), &whole, NULL), STATUS_OK);
     return whole;
+}
+
+static struct json explained(const struct envelope *envelope, const struct policy *with) {
+    return explained_in(envelope, with, NULL);
 }
 
 static struct json member(struct json object, const char *name) {
@@ -311,7 +316,10 @@ static void a_status_stands_once_and_a_halt_says_what_starts_it_again(void **sta
                                 .history_count = 1};
     struct bytes summary = text_of(explained(&envelope, &policy), "summary");
     assert_has(summary, "It failed with HTTP 401 Unauthorized. ");
-    assert_has(summary, "`impound resume orders`");
+    assert_lacks(summary, "`impound resume orders`");
+    struct explain_queue queue = {.stopped = "halted", .why = BYTES("auth: HTTP 401")};
+    assert_has(text_of(explained_in(&envelope, &policy, &queue), "summary"),
+               "The queue is halted: auth: HTTP 401; `impound resume orders` lets it go on.");
     envelope.error_message = BYTES("key expired");
     assert_has(text_of(explained(&envelope, &policy), "summary"), "key expired (HTTP 401). ");
 }
@@ -336,6 +344,43 @@ static void what_is_alive_or_settled_needs_nobody(void **state) {
                "It was resolved at 2025-11-15T04:49:41.123Z (by_hand): refunded.");
     envelope.state = STATE_DISCARDED;
     assert_has(text_of(explained(&envelope, &policy), "summary"), "It was discarded");
+}
+
+static void what_waits_says_what_the_queue_waits_for(void **state) {
+    (void)state;
+    struct envelope envelope = {.id = BYTES("m"),
+                                .queue = BYTES("orders"),
+                                .state = STATE_PENDING_RETRY,
+                                .next_attempt_at = first_at};
+    static const struct {
+        struct explain_queue queue;
+        const char *says;
+    } cases[] = {
+        {{.stopped = "paused"}, "The queue is paused; `impound resume orders`"},
+        {{.stopped = "paused", .why = BYTES("deploy")}, "The queue is paused: deploy; "},
+        {{.breaker = BREAKER_OPEN, .breaker_until = {1763182181999}},
+         "breaker is open until 2025-11-15T04:49:41.999Z"},
+        {{.breaker = BREAKER_HALF_OPEN}, "breaker is half open"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct json whole = explained_in(&envelope, &policy, &cases[i].queue);
+        assert_has(text_of(whole, "summary"), cases[i].says);
+        assert_has(text_of(whole, "summary"), "due at 2025-11-15T04:49:41.123Z.");
+        assert_lacks(text_of(whole, "summary"), "nothing to do");
+        envelope.state = STATE_RUNNING;
+        whole = explained_in(&envelope, &policy, &cases[i].queue);
+        assert_lacks(text_of(whole, "summary"), "The queue");
+        envelope.state = STATE_PENDING_RETRY;
+    }
+}
+
+static void a_full_dlq_holds_what_was_never_tried(void **state) {
+    (void)state;
+    struct envelope envelope = {.id = BYTES("m"), .queue = BYTES("orders"), .state = STATE_QUEUED};
+    struct explain_queue queue = {.dlq_full = true};
+    assert_has(text_of(explained_in(&envelope, &policy, &queue), "summary"), "at its cap");
+    envelope.state = STATE_PENDING_RETRY;
+    assert_lacks(text_of(explained_in(&envelope, &policy, &queue), "summary"), "at its cap");
 }
 
 static void the_handlers_own_verdict_is_called_that(void **state) {
@@ -364,6 +409,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_status_stands_once_and_a_halt_says_what_starts_it_again,
                                         start, end),
         cmocka_unit_test_setup_teardown(what_is_alive_or_settled_needs_nobody, start, end),
+        cmocka_unit_test_setup_teardown(what_waits_says_what_the_queue_waits_for, start, end),
+        cmocka_unit_test_setup_teardown(a_full_dlq_holds_what_was_never_tried, start, end),
         cmocka_unit_test_setup_teardown(the_handlers_own_verdict_is_called_that, start, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,19 @@
+/* telemetry: the exporter of spans with what it needs around it: a thread, and a handler for its
+ * receiver. */
+#ifndef APP_TELEMETRY_H
+#define APP_TELEMETRY_H
+
+#include "app/config.h"
+#include "handler/http.h"
+#include "port/spans.h"
+
+struct telemetry;
+
+/* NULL: the configuration names no receiver. It and the instance's name outlive the telemetry. */
+struct telemetry *telemetry_start(const struct config *config, struct http_pool *http,
+                                  struct bytes instance);
+struct spans *telemetry_spans(struct telemetry *telemetry); /* NULL for NULL */
+/* Nothing is recorded any more. Sends what is left, for a bounded time. NULL-safe. */
+void telemetry_stop(struct telemetry *telemetry);
+
+#endif

@@ -1,0 +1,253 @@
+#include "engine/tracing_span.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+
+enum {
+    NAME_SIZE = 512,
+    NUMBER_SIZE = 24,
+    SPAN_TEXT_MAX = 512,    /* bytes of an attribute */
+    SPAN_TROUBLE_MAX = 256, /* bytes of a failure's words */
+};
+
+/* A span being filled in, with room for texts of its own. */
+struct draft {
+    const struct flight *flight;
+    struct span span;
+    char name[NAME_SIZE], error[NUMBER_SIZE];
+};
+
+/* ---- attributes ---- */
+
+static struct span_attribute *next(struct draft *draft, const char *name) {
+    struct span *span = &draft->span;
+    assert(span->attribute_count < SPAN_ATTRIBUTES_MAX);
+    struct span_attribute *attribute = &span->attributes[span->attribute_count++];
+    attribute->name = name;
+    return attribute;
+}
+
+static void put_text(struct draft *draft, const char *name, struct bytes text) {
+    if (text.len > 0)
+        next(draft, name)->text = bytes_clip(text, SPAN_TEXT_MAX);
+}
+
+static void put_number(struct draft *draft, const char *name, int64_t number) {
+    next(draft, name)->number = number;
+}
+
+#define DESTINATION "messaging.destination.name"
+#define GROUP       "messaging.consumer.group.name"
+
+/* What the sources' coordinates are called. */
+static const struct {
+    const char *kind, *member, *attribute;
+    bool number;
+} coordinates[] = {
+    {"kafka", "topic", DESTINATION, false},
+    {"kafka", "partition", "messaging.destination.partition.id", false},
+    {"kafka", "offset", "messaging.kafka.offset", true},
+    {"nats", "subject", DESTINATION, false},
+    {"nats", "consumer", GROUP, false},
+    {"rabbitmq", "queue", DESTINATION, false},
+    {"rabbitmq", "routing_key", "messaging.rabbitmq.destination.routing_key", false},
+    {"redis", "list", DESTINATION, false},
+    {"redis", "stream", DESTINATION, false},
+    {"redis", "group", GROUP, false},
+};
+
+static struct bytes text_of(struct json source, const char *member, struct arena *arena) {
+    struct json value;
+    struct bytes text;
+    if (!json_get(source, member, &value))
+        return BYTES_NONE;
+    return json_string(value, arena, &text) ? text : value.text;
+}
+
+static void put_coordinate(struct draft *draft, const char *attribute, bool number,
+                           struct bytes text) {
+    uint64_t value;
+    if (!number)
+        put_text(draft, attribute, text);
+    else if (bytes_u64(text, &value))
+        put_number(draft, attribute, (int64_t)value);
+}
+
+/* Of a broker, what it calls the place; else the queue is the place. */
+static void put_source(struct draft *draft) {
+    struct arena *arena = &draft->flight->held->arena;
+    const struct envelope *envelope = &draft->flight->held->envelope;
+    struct json source;
+    struct bytes kind = BYTES_NONE;
+    if (envelope->source.len && json_parse(envelope->source, &source, NULL) == STATUS_OK)
+        kind = text_of(source, "kind", arena);
+    size_t before = draft->span.attribute_count;
+    for (size_t i = 0; i < sizeof coordinates / sizeof *coordinates; i++)
+        if (bytes_is(kind, coordinates[i].kind))
+            put_coordinate(draft, coordinates[i].attribute, coordinates[i].number,
+                           text_of(source, coordinates[i].member, arena));
+    bool ours = draft->span.attribute_count == before;
+    put_text(draft, GROUP, ours ? BYTES_NONE : draft->flight->queue->group);
+    put_text(draft, "messaging.system", ours ? BYTES("impound") : kind);
+    if (ours)
+        put_text(draft, DESTINATION, draft->flight->queue->name);
+}
+
+static void put_message(struct draft *draft) {
+    const struct store_held *held = draft->flight->held;
+    put_source(draft);
+    put_text(draft, "messaging.message.id", held->envelope.id);
+    put_number(draft, "messaging.message.body.size", (int64_t)held->body.len);
+    put_text(draft, "impound.queue", draft->flight->queue->name);
+}
+
+/* What became of it: as in the history, the metrics, and the letter. */
+static void put_verdict(struct draft *draft) {
+    const struct flight *flight = draft->flight;
+    const struct envelope *envelope = &flight->held->envelope;
+    enum attempt_result result = flight->tracing->result;
+    put_text(draft, "impound.verdict", bytes_of(attempt_result_text(result)));
+    put_text(draft, "impound.letter", envelope->letter_id);
+    if (envelope->replays > 0)
+        put_number(draft, "impound.replay", envelope->replays);
+    if (result == RESULT_RETRY || result == RESULT_DLQ || result == RESULT_DISCARD)
+        put_text(draft, "impound.category", envelope->category);
+    if (result != RESULT_DLQ && result != RESULT_DISCARD)
+        return;
+    put_text(draft, "dlq.reason", envelope->reason);
+    put_text(draft, "impound.cause", bytes_of(cause_text(envelope->cause)));
+    put_text(draft, "impound.dlq", envelope->dlq);
+}
+
+/* error.type has few values: what the handler called it, else the status, else the kind. */
+static void put_failure(struct draft *draft) {
+    const struct outcome *outcome = &draft->flight->outcome;
+    if (outcome->status)
+        put_number(draft, "http.response.status_code", outcome->status);
+    if (outcome->kind == KIND_EXIT)
+        put_number(draft, "process.exit.code", outcome->exit_code);
+    if (outcome->ending != ENDING_FAILED)
+        return;
+    struct bytes type = bytes_of(kind_text(outcome->kind));
+    if (outcome->error_type.len > 0) {
+        type = outcome->error_type;
+    } else if (outcome->status) {
+        snprintf(draft->error, sizeof draft->error, "%d", outcome->status);
+        type = bytes_of(draft->error);
+    }
+    put_text(draft, "error.type", type);
+    draft->span.failed = true;
+    draft->span.trouble = bytes_clip(outcome->error_message, SPAN_TROUBLE_MAX);
+}
+
+/* ---- spans ---- */
+
+static void begin(struct draft *draft, const struct flight *flight, const char *operation,
+                  const char *type, enum span_kind kind) {
+    memset(draft, 0, sizeof *draft);
+    draft->flight = flight;
+    draft->span.own = flight->tracing->own;
+    draft->span.kind = kind;
+    if (!flight->tracing->begins)
+        draft->span.trace_state = flight->tracing->origin_state;
+    snprintf(draft->name, sizeof draft->name, "%s %.*s", operation, BYTES_ARG(flight->queue->name));
+    draft->span.name = bytes_of(draft->name);
+    put_text(draft, "messaging.operation.name", bytes_of(operation));
+    put_text(draft, "messaging.operation.type", bytes_of(type));
+    put_message(draft);
+}
+
+/* The wall clock may jump: how long it took is told by the other one. */
+static void lasts(struct draft *draft, struct instant from) {
+    struct mono now = draft->flight->queue->engine->now.mono;
+    draft->span.from = from.wall;
+    draft->span.to.ms = from.wall.ms + (now.ms - from.mono.ms);
+}
+
+/* To where the message came from, and to where the round before ended. */
+static void link_back(struct draft *draft, uint32_t round_before) {
+    const struct tracing *tracing = draft->flight->tracing;
+    struct span *span = &draft->span;
+    if (tracing->came)
+        span->links[span->link_count++] =
+            (struct span_link){tracing->origin, tracing->origin_state};
+    tracing_end_of_round(draft->flight, round_before, &span->links[span->link_count++].to);
+}
+
+static void record(const struct draft *draft) {
+    struct spans *spans = draft->flight->queue->engine->options.spans;
+    spans->vtable->record(spans, &draft->span);
+}
+
+static bool is_recorded(const struct flight *flight) {
+    return flight->tracing->own.flags & TRACEPARENT_SAMPLED;
+}
+
+void tracing_span_process(const struct flight *flight) {
+    const struct tracing *tracing = flight->tracing;
+    struct draft draft;
+    if (!is_recorded(flight))
+        return;
+    begin(&draft, flight, tracing->compensates ? "compensate" : "process", "process",
+          SPAN_CONSUMER);
+    memcpy(draft.span.parent, tracing->parent, SPAN_ID_SIZE);
+    lasts(&draft, flight->started);
+    put_number(&draft, "impound.attempt", tracing->attempt);
+    if (flight->handler > 0)
+        put_number(&draft, "impound.fallback", flight->handler);
+    put_verdict(&draft);
+    put_failure(&draft);
+    if (tracing->compensates)
+        link_back(&draft, flight->held->envelope.replays);
+    record(&draft);
+}
+
+/* A letter's end has a name that its replay can link to. */
+static void name_settle(struct draft *draft) {
+    const struct flight *flight = draft->flight;
+    struct traceparent end;
+    enum state state = flight->held->envelope.state;
+    bool letter = state == STATE_PENDING_REVIEW || state == STATE_DISCARDED;
+    tracing_end_of_round(flight, flight->held->envelope.replays, &end);
+    if (letter && !flight->late_letter && !flight->tracing->compensates)
+        memcpy(draft->span.own.span_id, end.span_id, SPAN_ID_SIZE);
+    else
+        tracing_random_span(flight->queue->engine, draft->span.own.span_id);
+}
+
+void tracing_span_settle(const struct flight *flight) {
+    const struct tracing *tracing = flight->tracing;
+    struct draft draft;
+    if (!is_recorded(flight))
+        return;
+    begin(&draft, flight, "settle", "settle", SPAN_CLIENT);
+    /* The attempt's span; without one, what that would have been below. */
+    memcpy(draft.span.parent, tracing->own.span_id, SPAN_ID_SIZE);
+    name_settle(&draft);
+    lasts(&draft, tracing->judged_at);
+    if (tracing->attempt)
+        put_number(&draft, "impound.attempt", tracing->attempt);
+    put_verdict(&draft);
+    record(&draft);
+}
+
+void tracing_span_replay(const struct flight *flight) {
+    const struct envelope *envelope = &flight->held->envelope;
+    struct draft draft;
+    if (!is_recorded(flight))
+        return;
+    begin(&draft, flight, "replay", "replay", SPAN_INTERNAL);
+    tracing_replay_span(envelope, draft.span.own.span_id);
+    draft.span.from = envelope->replayed_at;
+    draft.span.to = flight->queue->engine->now.wall;
+    if (draft.span.to.ms < draft.span.from.ms)
+        draft.span.to = draft.span.from;
+    put_text(&draft, "impound.replay.id", envelope->replay);
+    put_verdict(&draft);
+    draft.span.failed = envelope->state == STATE_PENDING_REVIEW;
+    link_back(&draft, envelope->replays - 1);
+    record(&draft);
+}
