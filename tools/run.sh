@@ -5,6 +5,11 @@ set -eu
 cd "$(dirname "$0")/.."
 impound=$PWD/build/impound
 home=$PWD/build/run
+export IMPOUND_URL=http://127.0.0.1:7070
+if "$impound" queues >/dev/null 2>&1; then
+    echo "impound: a server runs at http://127.0.0.1:7070 already; stop that first" >&2
+    exit 1
+fi
 mkdir -p "$home"
 cp examples/orders/price.py examples/orders/impound.yaml "$home/"
 

@@ -133,11 +133,18 @@ static struct interrupted *find(const struct recorder *recorder, uint64_t seq) {
     return node ? CONTAINER_OF(node, struct interrupted, by_seq) : NULL;
 }
 
-/* A suspect whose turn had just come may stand there twice: what weighs more is true. */
+/* One that stands there twice had just been judged when its next attempt began, and then the later
+ * attempt is the one that matters; or it is a suspect whose turn had just come: what weighs more is
+ * true. */
+static bool outdoes(const struct recorder_entry *entry, const struct slot *slot) {
+    return entry->attempt != slot->attempt ? entry->attempt > slot->attempt
+                                           : entry->state >= slot->state;
+}
+
 static void remember(struct recorder *recorder, uint32_t place) {
     struct slot *slot = &recorder->slots[place];
     struct interrupted *found = find(recorder, slot->seq);
-    if (found && found->entry.state >= slot->state) {
+    if (found && outdoes(&found->entry, slot)) {
         *slot = (struct slot){0};
         return;
     }

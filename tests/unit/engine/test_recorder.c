@@ -209,6 +209,26 @@ static void a_suspect_that_stands_there_twice_is_blamed_once(void **state) {
     recorder_free(recorder);
 }
 
+/* In either order of the slots. */
+static void of_two_attempts_the_later_one_is_remembered(void **state) {
+    (void)state;
+    for (uint32_t first = 1; first <= 2; first++) {
+        struct recorder *recorder = open_recorder(path);
+        recorder_note(recorder, 1, first, (struct wall){1}, RECORDER_BLAMED);
+        recorder_note(recorder, 1, 3 - first, (struct wall){1}, RECORDER_BLAMED);
+        recorder_free(recorder);
+        recorder = open_recorder(path);
+        struct recorder_entry entry;
+        assert_true(recorder_claim(recorder, 1, &entry));
+        assert_int_equal(entry.attempt, 2);
+        recorder_clear(recorder, entry.slot);
+        recorder_free(recorder);
+        recorder = open_recorder(path);
+        assert_false(claims(recorder, 1));
+        recorder_free(recorder);
+    }
+}
+
 static void a_file_of_somebody_else_tells_nothing(void **state) {
     (void)state;
     static const char foreign[4096] = "not a flight recorder, but long enough to be one";
@@ -307,6 +327,7 @@ int main(void) {
         with_folder(who_was_inside_when_we_died_is_kept_until_it_is_cleared),
         with_folder(who_was_inside_alone_is_to_blame),
         with_folder(a_suspect_that_stands_there_twice_is_blamed_once),
+        with_folder(of_two_attempts_the_later_one_is_remembered),
         with_folder(a_file_of_somebody_else_tells_nothing),
         cmocka_unit_test(a_file_that_cannot_be_made_is_named),
         with_folder(what_our_death_interrupted_stands_in_the_history),
