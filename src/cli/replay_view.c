@@ -127,6 +127,7 @@ void replay_view_plan(const struct cli_env *env, struct json plan, struct arena 
         buf_printf(out, ", in about %.*s", BYTES_ARG(time));
     buf_char(out, '\n');
     put_count(plan, "stale", "stale: would be skipped", arena, out);
+    put_count(plan, "read_only", "read-only: left alone, their broker still has them", arena, out);
     put_count(plan, "to_check", "to be checked before they are sent: stale ones are skipped", arena,
               out);
     put_count(plan, "over_replayed", "replayed too often: would be escalated", arena, out);

@@ -102,6 +102,10 @@ static void add_answer(struct sum *sum) {
     sum->unable += number_at(answer, "unable");
     cursor = field_text(answer, "cursor", &sum->arena);
     sum->cursor = cursor.len > 0 ? arena_cstr(&sum->arena, cursor) : NULL;
+    uint64_t read_only = number_at(answer, "read_only");
+    if (read_only > 0)
+        fprintf(stderr, "%llu are read-only and were left alone: their broker still has them.\n",
+                (unsigned long long)read_only);
     uint64_t skipped = number_at(answer, "skipped");
     if (skipped > 0)
         fprintf(stderr, "--where failed on %llu and left them out.\n", (unsigned long long)skipped);

@@ -239,13 +239,20 @@ static enum status walk_ids(struct walk *walk) {
     return status;
 }
 
+/* Behind a cursor others may have been visited before. */
+static bool is_all_read_only(const struct selection *selection,
+                             const struct selection_result *result) {
+    return result->visited == 0 && result->read_only > 0 && !selection->by_rule &&
+           selection->query.filter.cursor.len == 0;
+}
+
 enum status selection_walk(struct triage *triage, const struct selection *selection,
                            selection_visit *visit, void *arg, struct arena *arena,
                            struct selection_result *result, struct err *err) {
     struct walk walk = {triage, selection, visit, arg, result, false, STATUS_OK, err};
     *result = (struct selection_result){.visited = 0};
     enum status status = selection->id_count > 0 ? walk_ids(&walk) : walk_filter(&walk, arena);
-    if (status == STATUS_OK && result->visited == 0 && result->read_only > 0 && !selection->by_rule)
+    if (status == STATUS_OK && is_all_read_only(selection, result))
         status = read_only_refuse_all(result->read_only, err);
     return status;
 }

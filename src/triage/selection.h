@@ -53,8 +53,8 @@ typedef bool selection_visit(void *arg, const struct selection_letter *letter);
 
 /* Visits letters in pending_review and replaying, unless it is only `reading`. With ids: NOT_FOUND
  * names one that is not held, CONFLICT one that is no letter, is read-only, or is resolved or
- * discarded; then nothing was visited. CONFLICT also when all that a filter chooses are read-only.
- * May wait. */
+ * discarded; then nothing was visited. CONFLICT also when all that a filter chooses are read-only,
+ * unless it goes on behind a cursor. May wait. */
 enum status selection_walk(struct triage *triage, const struct selection *selection,
                            selection_visit *visit, void *arg, struct arena *arena,
                            struct selection_result *result, struct err *err);

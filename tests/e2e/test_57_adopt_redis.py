@@ -235,6 +235,24 @@ def test_letters_go_back_to_their_list_by_how_their_reason_begins(serve, redis, 
     assert all(one["escalated_at"] for name, one in by_id(adoption.whole(server)).items() if name in ("a-3", "a-4"))
 
 
+def test_among_others_read_only_letters_are_left_alone(serve, redis, there, handler):
+    there.lpush("q:dlq", *[json.dumps({"id": f"r-{n}", "dlq_reason": "timeout", "dlq_at": n + 0.5}) for n in range(3)])
+    queues = {"orders": {"handler": {"http": handler(lambda call: 400).url}}}
+    server = serve(queues, adopt=adoption.entry(redis.url("list=q:dlq"), dlq="orders.dlq"))
+    adoption.looked(server)
+    server.push_many("orders", [{"body": {"n": n}} for n in range(4)])
+    eventually(lambda: server.dlq("orders.dlq")["depth"] == 7, "both kinds are there")
+    plan = server.post("/v1/replays", {"filter": {"dlq": "orders.dlq"}, "dry_run": True}).json
+    assert (plan["selected"], plan["read_only"]) == (4, 3)
+    assert "3 read-only" in server.cli("replay", "--dlq", "orders.dlq")
+    answer = server.post("/v1/letters/discard", {"why": "x", "filter": {"dlq": "orders.dlq"}, "limit": 2}).json
+    assert answer["count"] == 2 and answer["cursor"]
+    server.cli("discard", "--dlq", "orders.dlq", "--why", "x", "--apply")
+    assert server.dlq("orders.dlq")["depth"] == 3
+    refused = server.cli("discard", "--dlq", "orders.dlq", "--why", "x", "--apply", expect=1)
+    assert "read-only" in refused and "mode: take" in refused
+
+
 # ---- streams ----
 
 def test_a_dead_stream_is_looked_at_then_taken(serve, redis, there):
@@ -414,9 +432,8 @@ TASK = [("type", 1, "string"), ("payload", 2, "bytes"), ("id", 3, "string"), ("q
 
 
 def task_class():
-    protobuf = pytest.importorskip("google.protobuf")
+    pytest.importorskip("google.protobuf")
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
-    del protobuf
     file = descriptor_pb2.FileDescriptorProto(name="task.proto", package="peer", syntax="proto3")
     message = file.message_type.add(name="TaskMessage")
     kinds = descriptor_pb2.FieldDescriptorProto
@@ -425,7 +442,10 @@ def task_class():
                           type=getattr(kinds, f"TYPE_{kind.upper()}"))
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
-    return message_factory.MessageFactory(pool).GetPrototype(pool.FindMessageTypeByName("peer.TaskMessage"))
+    described = pool.FindMessageTypeByName("peer.TaskMessage")
+    if hasattr(message_factory, "GetMessageClass"):  # since protobuf 4.22
+        return message_factory.GetMessageClass(described)
+    return message_factory.MessageFactory(pool).GetPrototype(described)
 
 
 def archive_tasks(there, count, queue="mail"):
