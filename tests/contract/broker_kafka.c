@@ -5,6 +5,7 @@
 
 #include <librdkafka/rdkafka.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "broker/kafka_source.h"
 #include "broker_subject.h"
@@ -40,7 +41,8 @@ static void stop(void) {
     rd_kafka_destroy(client);
 }
 
-/* Whether the node that answers has been told of the topic, which is a moment after it was made. */
+/* Whether the node that answers has been told of the topic, which is a moment after it was made.
+ * The answer may come at once, from what librdkafka remembers. */
 static bool is_there(void) {
     int64_t low, high;
     return rd_kafka_query_watermark_offsets(client, topic, 0, &low, &high, LOOK_MS) ==
@@ -59,8 +61,10 @@ static void next(void) {
     rd_kafka_event_destroy(event);
     rd_kafka_queue_destroy(answers);
     rd_kafka_NewTopic_destroy(wanted);
-    for (int tries = 0; !is_there(); tries++)
+    for (int tries = 0; !is_there(); tries++) {
         assert_true(tries < ANSWER_MS / LOOK_MS);
+        usleep(LOOK_MS * 1000);
+    }
 }
 
 /* Flushed, so that it is there for whoever asks. */
