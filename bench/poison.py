@@ -13,7 +13,7 @@ EVERY = 8000
 
 
 def push(server, count, first, every):
-    at = int(time.time() * 1000)
+    at = round(time.time() * 1000, 2)
     server.push_many("orders", [
         {"body": {"t": at, "n": n, "poison": bool(every) and n % every == 0, "pad": "x" * 900}}
         for n in range(first, first + count)])
@@ -66,8 +66,9 @@ def main():
     clean, dirty = median(rates[0]), median(rates[EVERY])
     print(f"poison: healthy messages/s through http: {clean:,.0f} without, {dirty:,.0f} with 1 in {EVERY}: "
           f"ratio {dirty / clean:.3f} (goal ≥ 0.95)")
-    print(f"poison: healthy p99 at {STEADY_PER_S}/s: {median(tails[0]):.0f} ms without, "
-          f"{median(tails[EVERY]):.0f} ms with")
+    clean, dirty = median(tails[0]), median(tails[EVERY])
+    print(f"poison: healthy p99 at {STEADY_PER_S}/s: {clean:.2f} ms without, {dirty:.2f} ms with: "
+          f"ratio {dirty / clean:.3f} (goal ≤ 1.05)")
 
 
 if __name__ == "__main__":

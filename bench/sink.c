@@ -17,9 +17,9 @@
 enum { SAMPLES_MAX = 4 << 20, SECONDS_MAX = 3600, BODY_KEPT = 256, TEXT_SIZE = 64 * 1024 };
 
 static struct {
-    int samples_ms[SAMPLES_MAX];
+    float samples_ms[SAMPLES_MAX];
     size_t count;
-    long long first_ms;
+    double first_ms;
     unsigned seconds[SECONDS_MAX];
     bool forgiving;
 } seen;
@@ -29,27 +29,27 @@ struct post {
     size_t len;
 };
 
-static long long now_ms(void) {
+static double now_ms(void) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
 static void note(const struct post *post) {
     const char *t = strstr(post->body, "\"t\":");
-    long long now = now_ms();
+    double now = now_ms();
     if (!t || seen.count == SAMPLES_MAX)
         return;
     if (seen.count == 0)
         seen.first_ms = now;
-    long long second = (now - seen.first_ms) / 1000;
+    long second = (long)((now - seen.first_ms) / 1000);
     if (second >= 0 && second < SECONDS_MAX)
         seen.seconds[second]++;
-    seen.samples_ms[seen.count++] = (int)(now - atoll(t + 4));
+    seen.samples_ms[seen.count++] = (float)(now - strtod(t + 4, NULL));
 }
 
 static int by_size(const void *a, const void *b) {
-    int x = *(const int *)a, y = *(const int *)b;
+    float x = *(const float *)a, y = *(const float *)b;
     return (x > y) - (x < y);
 }
 
@@ -62,9 +62,9 @@ static size_t last_second(void) {
 
 static void report(char *text, size_t size) {
     qsort(seen.samples_ms, seen.count, sizeof *seen.samples_ms, by_size);
-    int p50 = seen.count ? seen.samples_ms[seen.count / 2] : 0;
-    int p99 = seen.count ? seen.samples_ms[seen.count * 99 / 100] : 0;
-    int len = snprintf(text, size, "{\"count\":%zu,\"p50_ms\":%d,\"p99_ms\":%d,\"seconds\":[",
+    double p50 = seen.count ? seen.samples_ms[seen.count / 2] : 0;
+    double p99 = seen.count ? seen.samples_ms[seen.count * 99 / 100] : 0;
+    int len = snprintf(text, size, "{\"count\":%zu,\"p50_ms\":%.2f,\"p99_ms\":%.2f,\"seconds\":[",
                        seen.count, p50, p99);
     for (size_t i = 0, last = last_second(); i < last; i++)
         len += snprintf(text + len, size - (size_t)len, "%s%u", i ? "," : "", seen.seconds[i]);

@@ -251,6 +251,7 @@ static void serve(struct kafka_group *group, struct mono now) {
     while ((said = rd_kafka_consumer_poll(group->client, 0))) {
         struct err err;
         assert(said->err != RD_KAFKA_RESP_ERR_NO_ERROR);
+        group->broken |= said->err == RD_KAFKA_RESP_ERR__FATAL; /* told here, or to on_error */
         kafka_client_trouble(group->url, said->err, rd_kafka_message_errstr(said), &err);
         lose(group, now, &err);
         rd_kafka_message_destroy(said);

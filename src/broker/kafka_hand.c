@@ -226,6 +226,8 @@ bool kafka_hand_put(struct kafka_hand *hand, struct store_held *held_take, int32
     bool give = is_ours(hand, number) && note_read(&hand->partitions[number], item, high);
     if (give)
         enter(hand, item);
+    else /* it may have been settled before the partition went away, and not be committed */
+        hand->settled = true;
     pthread_mutex_unlock(&hand->mutex);
     if (!give)
         store_held_free(held_take);

@@ -92,6 +92,32 @@ bool rabbit_connection_heard(struct rabbit_connection *connection, const amqp_fr
     return true;
 }
 
+/* ---- reading ---- */
+
+static enum rabbit_reading read_other(struct rabbit_connection *connection, struct err *err) {
+    struct timeval at_once = {0, 0};
+    amqp_frame_t frame;
+    int status = amqp_simple_wait_frame_noblock(connection->state, &frame, &at_once);
+    return rabbit_connection_sent(connection, status, "read", err) &&
+                   rabbit_connection_heard(connection, &frame, err)
+               ? RABBIT_READ_OTHER
+               : RABBIT_READ_TROUBLE;
+}
+
+enum rabbit_reading rabbit_connection_read(struct rabbit_connection *connection, int64_t wait_ms,
+                                           amqp_envelope_t *delivery, struct err *err) {
+    struct timeval wait = timeval_of(wait_ms);
+    amqp_maybe_release_buffers(connection->state);
+    amqp_rpc_reply_t reply = amqp_consume_message(connection->state, delivery, &wait, 0);
+    bool library = reply.reply_type == AMQP_RESPONSE_LIBRARY_EXCEPTION;
+    if (library && reply.library_error == AMQP_STATUS_TIMEOUT)
+        return RABBIT_READ_NOTHING;
+    if (library && reply.library_error == AMQP_STATUS_UNEXPECTED_STATE)
+        return read_other(connection, err);
+    return rabbit_connection_asked(connection, reply, "read", err) ? RABBIT_READ_ONE
+                                                                   : RABBIT_READ_TROUBLE;
+}
+
 /* ---- opening ---- */
 
 static amqp_socket_t *new_socket(amqp_connection_state_t state, const struct rabbit_url *url,

@@ -31,6 +31,15 @@ bool rabbit_connection_asked(struct rabbit_connection *connection, amqp_rpc_repl
                              const char *doing, struct err *err);
 bool rabbit_connection_sent(struct rabbit_connection *connection, int status, const char *doing,
                             struct err *err);
+enum rabbit_reading {
+    RABBIT_READ_ONE,   /* a delivery, for amqp_destroy_envelope */
+    RABBIT_READ_OTHER, /* something that ended nothing */
+    RABBIT_READ_NOTHING,
+    RABBIT_READ_TROUBLE, /* err says why */
+};
+/* The next thing that the server sends, within that time. */
+enum rabbit_reading rabbit_connection_read(struct rabbit_connection *connection, int64_t wait_ms,
+                                           amqp_envelope_t *delivery, struct err *err);
 /* A frame that nobody asked for. False: it ended the channel or the connection; err says why. */
 bool rabbit_connection_heard(struct rabbit_connection *connection, const amqp_frame_t *frame,
                              struct err *err);

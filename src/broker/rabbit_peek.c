@@ -1,12 +1,15 @@
 #include "broker/rabbit_peek.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "broker/rabbit_connection.h"
 #include "broker/rabbit_limit.h"
 #include "broker/rabbit_message.h"
+
+enum { TAG_SIZE = 32 };
 
 struct rabbit_peek {
     struct peek peek;
@@ -16,9 +19,15 @@ struct rabbit_peek {
     struct rabbit_place place;
     struct rabbit_connection connection;
     bool opened;
-    int64_t limit;     /* of deliveries; RABBIT_LIMIT_NONE */
-    uint64_t left;     /* of those that were there when the pass began */
-    uint64_t last_tag; /* 0: nothing was got */
+    int64_t limit;      /* of deliveries; RABBIT_LIMIT_NONE */
+    uint64_t left;      /* of those that were there when the pass began */
+    uint64_t wave;      /* of those that the present consumer may have; 0: there is none */
+    uint64_t ready;     /* as last asked */
+    unsigned silence;   /* waits without a message, one after the other */
+    unsigned waves;     /* so far */
+    uint64_t first;     /* messages of the first of them */
+    uint64_t last_tag;  /* that was read: the channel counts them from 1 */
+    char tag[TAG_SIZE]; /* of the present consumer */
 };
 
 static struct rabbit_peek *self(struct peek *peek) {
@@ -34,7 +43,7 @@ static bool ask_queue(struct rabbit_peek *rabbit, struct err *err) {
     if (!rabbit_connection_asked(&rabbit->connection, amqp_get_rpc_reply(rabbit->connection.state),
                                  "look for the queue", err))
         return false;
-    rabbit->left = queue->message_count;
+    rabbit->ready = queue->message_count;
     return true;
 }
 
@@ -52,6 +61,7 @@ static enum status open_pass(struct rabbit_peek *rabbit, struct err *err) {
         !rabbit_limit_ask(&rabbit->connection, rabbit->url.queue, &rabbit->limit, err))
         return STATUS_UNREACHABLE;
     rabbit->opened = true;
+    rabbit->left = rabbit->ready;
     if (rabbit->limit != RABBIT_LIMIT_NONE && rabbit->limit < RABBIT_PEEK_LEFT_MIN)
         return forbid(rabbit, rabbit->limit, err);
     return STATUS_OK;
@@ -79,32 +89,87 @@ static enum status check_left(const struct rabbit_peek *rabbit, const struct sto
     return left < RABBIT_PEEK_LEFT_MIN ? forbid(rabbit, left, err) : STATUS_OK;
 }
 
-/* *out NULL: the queue is empty. */
-static enum status get_one(struct rabbit_peek *rabbit, struct store_held **out, struct err *err) {
-    struct rabbit_connection *connection = &rabbit->connection;
-    *out = NULL;
-    amqp_maybe_release_buffers(connection->state);
-    amqp_rpc_reply_t reply =
-        amqp_basic_get(connection->state, RABBIT_CHANNEL, rabbit_bytes(rabbit->url.queue), 0);
-    if (!rabbit_connection_asked(connection, reply, "get", err))
-        return STATUS_UNREACHABLE;
-    if (reply.reply.id == AMQP_BASIC_GET_EMPTY_METHOD)
-        return STATUS_OK;
-    const amqp_basic_get_ok_t *got = reply.reply.decoded;
-    amqp_envelope_t delivery = {.channel = RABBIT_CHANNEL,
-                                .delivery_tag = got->delivery_tag,
-                                .redelivered = got->redelivered,
-                                .exchange = got->exchange,
-                                .routing_key = got->routing_key};
-    rabbit->last_tag = got->delivery_tag;
-    reply = amqp_read_message(connection->state, RABBIT_CHANNEL, &delivery.message, 0);
-    if (!rabbit_connection_asked(connection, reply, "read", err))
-        return STATUS_UNREACHABLE;
-    *out = read_message(rabbit, &delivery);
-    amqp_destroy_message(&delivery.message);
-    return check_left(rabbit, *out, err);
+/* The first message is looked at alone where it may tell that no other should be. */
+static uint64_t wave_of(const struct rabbit_peek *rabbit) {
+    if (rabbit->limit != RABBIT_LIMIT_NONE && rabbit->waves == 0)
+        return 1;
+    return rabbit->left < RABBIT_PEEK_WAVE ? rabbit->left : RABBIT_PEEK_WAVE;
 }
 
+/* Each consumer has a name of its own: to a quorum queue, one of the same name is the one before,
+ * with all that it has. */
+static bool begin_wave(struct rabbit_peek *rabbit, struct err *err) {
+    amqp_connection_state_t state = rabbit->connection.state;
+    rabbit->wave = wave_of(rabbit);
+    if (rabbit->waves == 0)
+        rabbit->first = rabbit->wave;
+    snprintf(rabbit->tag, sizeof rabbit->tag, "impound-peek-%u", ++rabbit->waves);
+    amqp_basic_qos(state, RABBIT_CHANNEL, 0, (uint16_t)rabbit->wave, 0);
+    if (!rabbit_connection_asked(&rabbit->connection, amqp_get_rpc_reply(state), "set the prefetch",
+                                 err))
+        return false;
+    amqp_basic_consume(state, RABBIT_CHANNEL, rabbit_bytes(rabbit->url.queue),
+                       amqp_cstring_bytes(rabbit->tag), 0, 0, 0, amqp_empty_table);
+    return rabbit_connection_asked(&rabbit->connection, amqp_get_rpc_reply(state), "consume", err);
+}
+
+static bool end_wave(struct rabbit_peek *rabbit, struct err *err) {
+    amqp_basic_cancel(rabbit->connection.state, RABBIT_CHANNEL, amqp_cstring_bytes(rabbit->tag));
+    rabbit->wave = 0;
+    return rabbit_connection_asked(
+        &rabbit->connection, amqp_get_rpc_reply(rabbit->connection.state), "stop consuming", err);
+}
+
+/* What others took meanwhile does not come; what is on its way to us no longer waits there. */
+static enum status bear_silence(struct rabbit_peek *rabbit, struct err *err) {
+    if (!ask_queue(rabbit, err))
+        return STATUS_UNREACHABLE;
+    if (++rabbit->silence > 1 && rabbit->ready == 0)
+        rabbit->left = 0;
+    else if (rabbit->silence > RABBIT_PEEK_SILENCE_MAX)
+        return err_set(err, STATUS_UNREACHABLE, "queue %.*s gives nothing: is it another's alone?",
+                       BYTES_ARG(rabbit->url.queue));
+    return rabbit->left > 0 ? STATUS_TIMEOUT : STATUS_OK;
+}
+
+static enum status take_delivery(struct rabbit_peek *rabbit, amqp_envelope_t *delivery,
+                                 struct store_held **out, struct err *err) {
+    struct store_held *held = read_message(rabbit, delivery);
+    rabbit->last_tag = delivery->delivery_tag;
+    amqp_destroy_envelope(delivery);
+    rabbit->silence = 0;
+    rabbit->left--;
+    enum status status = check_left(rabbit, held, err);
+    if (--rabbit->wave == 0 && status == STATUS_OK && !end_wave(rabbit, err))
+        status = STATUS_UNREACHABLE;
+    if (status == STATUS_OK)
+        *out = held;
+    else
+        store_held_free(held);
+    return status;
+}
+
+/* TIMEOUT: nothing came. OK with *out NULL: nothing will, or it was no message. */
+static enum status read_one(struct rabbit_peek *rabbit, bool wait, struct store_held **out,
+                            struct err *err) {
+    amqp_envelope_t delivery;
+    *out = NULL;
+    if (rabbit->wave == 0 && !begin_wave(rabbit, err))
+        return STATUS_UNREACHABLE;
+    switch (rabbit_connection_read(&rabbit->connection, wait ? PEEK_WAIT_MS : 0, &delivery, err)) {
+    case RABBIT_READ_ONE:
+        return take_delivery(rabbit, &delivery, out, err);
+    case RABBIT_READ_NOTHING:
+        return wait ? bear_silence(rabbit, err) : STATUS_TIMEOUT;
+    case RABBIT_READ_OTHER:
+        return STATUS_OK;
+    case RABBIT_READ_TROUBLE:
+        break;
+    }
+    return STATUS_UNREACHABLE;
+}
+
+/* Waits for the first alone. */
 static enum status rabbit_next(struct peek *peek, struct store_held **out, size_t max,
                                size_t *count, struct err *err) {
     struct rabbit_peek *rabbit = self(peek);
@@ -112,13 +177,12 @@ static enum status rabbit_next(struct peek *peek, struct store_held **out, size_
     *count = 0;
     while (status == STATUS_OK && *count < max && rabbit->left > 0) {
         struct store_held *held;
-        status = get_one(rabbit, &held, err);
-        rabbit->left = held ? rabbit->left - 1 : 0;
-        if (status == STATUS_OK && held)
+        status = read_one(rabbit, *count == 0, &held, err);
+        if (held)
             out[(*count)++] = held;
-        else
-            store_held_free(held);
     }
+    if (status == STATUS_TIMEOUT && *count > 0)
+        return STATUS_OK;
     for (; status != STATUS_OK && *count > 0; (*count)--)
         store_held_free(out[*count - 1]);
     return status;
@@ -126,14 +190,23 @@ static enum status rabbit_next(struct peek *peek, struct store_held **out, size_
 
 /* ---- the end ---- */
 
-/* The question behind it is answered once the server has done it. */
-static bool give_back(struct rabbit_peek *rabbit) {
+static bool return_up_to(struct rabbit_peek *rabbit, uint64_t tag) {
     struct err err;
-    if (!rabbit->last_tag)
-        return true;
-    int status = amqp_basic_nack(rabbit->connection.state, RABBIT_CHANNEL, rabbit->last_tag, 1, 1);
+    int status = amqp_basic_nack(rabbit->connection.state, RABBIT_CHANNEL, tag, 1, 1);
     return rabbit_connection_sent(&rabbit->connection, status, "give back", &err) &&
            ask_queue(rabbit, &err);
+}
+
+/* Wave by wave, each once the one before is done: a quorum queue takes what several consumers
+ * return at one time in any order. Then the rest, also what was not read. */
+static bool give_back(struct rabbit_peek *rabbit) {
+    struct err err;
+    if (rabbit->wave > 0 && !end_wave(rabbit, &err))
+        return false;
+    for (uint64_t tag = rabbit->first; tag < rabbit->last_tag; tag += RABBIT_PEEK_WAVE)
+        if (!return_up_to(rabbit, tag))
+            return false;
+    return return_up_to(rabbit, 0);
 }
 
 static void rabbit_free(struct peek *peek) {

@@ -122,30 +122,12 @@ static void take_delivery(struct rabbit_source *rabbit, amqp_envelope_t *deliver
         rabbit->fresh = true;
 }
 
-static bool take_other(struct rabbit_source *rabbit, struct err *err) {
-    struct timeval at_once = {0, 0};
-    amqp_frame_t frame;
-    int status = amqp_simple_wait_frame_noblock(rabbit->connection.state, &frame, &at_once);
-    return rabbit_connection_sent(&rabbit->connection, status, "read", err) &&
-           rabbit_connection_heard(&rabbit->connection, &frame, err);
-}
-
-enum reading { READ_ONE, READ_NOTHING, READ_TROUBLE };
-
-static enum reading read_one(struct rabbit_source *rabbit, struct err *err) {
-    struct timeval at_once = {0, 0};
+static enum rabbit_reading read_one(struct rabbit_source *rabbit, struct err *err) {
     amqp_envelope_t delivery;
-    amqp_maybe_release_buffers(rabbit->connection.state);
-    amqp_rpc_reply_t reply = amqp_consume_message(rabbit->connection.state, &delivery, &at_once, 0);
-    bool library = reply.reply_type == AMQP_RESPONSE_LIBRARY_EXCEPTION;
-    if (library && reply.library_error == AMQP_STATUS_TIMEOUT)
-        return READ_NOTHING;
-    if (library && reply.library_error == AMQP_STATUS_UNEXPECTED_STATE)
-        return take_other(rabbit, err) ? READ_ONE : READ_TROUBLE;
-    if (!rabbit_connection_asked(&rabbit->connection, reply, "read", err))
-        return READ_TROUBLE;
-    take_delivery(rabbit, &delivery);
-    return READ_ONE;
+    enum rabbit_reading reading = rabbit_connection_read(&rabbit->connection, 0, &delivery, err);
+    if (reading == RABBIT_READ_ONE)
+        take_delivery(rabbit, &delivery);
+    return reading;
 }
 
 /* ---- the thread ---- */
@@ -175,13 +157,13 @@ static void connect_again(struct rabbit_source *rabbit, struct mono now) {
 /* One round: what is wanted, what was settled, what came. */
 static void work(struct rabbit_source *rabbit, struct mono now) {
     struct err err;
-    enum reading reading = READ_ONE;
+    enum rabbit_reading reading = RABBIT_READ_ONE;
     bool well = follow_wish(rabbit, &err) && send_settled(rabbit, &err);
     if (well && now.ms >= rabbit->ask_at.ms)
         well = ask_queue(rabbit, now, &err);
-    for (size_t i = 0; well && reading == READ_ONE && i < RABBIT_READ_MAX; i++) {
+    for (size_t i = 0; well && reading != RABBIT_READ_NOTHING && i < RABBIT_READ_MAX; i++) {
         reading = read_one(rabbit, &err);
-        well = reading != READ_TROUBLE;
+        well = reading != RABBIT_READ_TROUBLE;
     }
     well = well && return_unwanted(rabbit, &err);
     if (rabbit->fresh)
@@ -189,7 +171,7 @@ static void work(struct rabbit_source *rabbit, struct mono now) {
     rabbit->fresh = false;
     if (!well)
         give_up_connection(rabbit, &err);
-    else if (reading == READ_NOTHING)
+    else if (reading == RABBIT_READ_NOTHING)
         sleep_until(rabbit, rabbit->ask_at);
 }
 

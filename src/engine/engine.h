@@ -247,6 +247,8 @@ struct engine_rates {
     uint64_t in, ok, failed;
 };
 
+enum { ENGINE_BREAKER_WHY_SIZE = 192 };
+
 struct engine_queue_view {
     char name[256];
     enum queue_state state;
@@ -257,8 +259,9 @@ struct engine_queue_view {
     struct store_queue_counts counts;
     uint64_t lag;
     enum breaker_state breaker;
-    struct wall breaker_until; /* while open */
-    int64_t breaker_open_ms;   /* for how long it has not been closed */
+    struct wall breaker_until;                 /* while open */
+    int64_t breaker_open_ms;                   /* for how long it has not been closed */
+    char breaker_why[ENGINE_BREAKER_WHY_SIZE]; /* the failure that last opened it */
     double budget_remaining_ratio;
     uint64_t results[RESULT_COUNT];
     uint64_t retries, fallbacks, jq_errors;

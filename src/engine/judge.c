@@ -53,12 +53,14 @@ static void count(struct flight *flight, const struct decision *decision) {
 /* Of the failure that halts a queue or opens its breaker, in what is said of that. */
 enum { WHY_NAME_MAX = 64, WHY_WORDS_MAX = 120 };
 
-/* The status, unless the words begin with it, and the words. */
+/* The status, unless the words begin with it, and the words; or else its kind. */
 static void put_failure(const struct outcome *outcome, struct buf *out) {
     struct bytes words = outcome->error_message.len ? outcome->error_message : outcome->error_type;
     char status[32] = "";
     if (outcome->status)
         snprintf(status, sizeof status, "HTTP %d", outcome->status);
+    if (words.len == 0 && !outcome->status)
+        words = bytes_of(kind_text(outcome->kind));
     if (!bytes_starts(words, bytes_of(status)))
         buf_printf(out, "%s%s", status, words.len ? " " : "");
     buf_bytes(out, bytes_clip(words, WHY_WORDS_MAX));
@@ -67,12 +69,15 @@ static void put_failure(const struct outcome *outcome, struct buf *out) {
 /* Failed probes and rounds are events alone: an outage has too many of them for the log. */
 static void say_breaker(const struct flight *flight, enum breaker_state before,
                         struct mono opened_at) {
-    const struct queue *queue = flight->queue;
-    char memory[256];
+    struct queue *queue = flight->queue;
+    char memory[sizeof queue->breaker_why];
     struct buf text;
     buf_init_fixed(&text, memory, sizeof memory);
-    if (before == BREAKER_CLOSED) {
+    if (queue->breaker.state == BREAKER_OPEN) {
         put_failure(&flight->outcome, &text);
+        snprintf(queue->breaker_why, sizeof queue->breaker_why, "%s", buf_cstr(&text));
+    }
+    if (before == BREAKER_CLOSED) {
         log_about(LOG_WARN, QUEUE_ABOUT(queue), "breaker open: too many failures, the last: %s",
                   buf_cstr(&text));
     } else if (queue->breaker.state == BREAKER_CLOSED) {

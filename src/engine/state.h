@@ -114,6 +114,7 @@ struct queue {
     bool dlq_full;
     bool dlq_filling; /* it will be full if the letters on their way arrive */
     struct breaker breaker;
+    char breaker_why[ENGINE_BREAKER_WHY_SIZE]; /* the failure that last opened it */
     struct budget budget;
     struct mono retry_hold;  /* over budget: no retry before this */
     struct mono origin_hold; /* letters that their origin did not take wait until this … */

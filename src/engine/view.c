@@ -1,6 +1,7 @@
 /* Copies of the engine's state for other threads. */
 #include <assert.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "engine/state.h"
 
@@ -46,6 +47,7 @@ static void copy_breaker(const struct queue *queue, struct instant now,
     if (breaker->state == BREAKER_CLOSED)
         return;
     out->breaker_open_ms = now.mono.ms - breaker->opened_at.ms;
+    memcpy(out->breaker_why, queue->breaker_why, sizeof out->breaker_why);
     if (breaker->state == BREAKER_OPEN)
         out->breaker_until.ms = now.wall.ms + (breaker->until.ms - now.mono.ms);
 }

@@ -2,6 +2,8 @@
 
 #include "base/map.h"
 
+enum { WHY_MAX = 512 };
+
 uint64_t view_depth(const struct engine_queue_view *queue) {
     return queue->counts.queued + queue->counts.pending_retry + queue->counts.taken;
 }
@@ -42,21 +44,29 @@ void view_rates(struct json_out *json, const struct engine_rates *rates) {
 }
 
 /* A queue that runs and receives nothing has a reason too. */
-static const char *why_of(const struct engine_queue_view *queue) {
+static struct bytes why_of(const struct engine_queue_view *queue, struct buf *text) {
+    if (queue->state == QUEUE_RUNNING && queue->breaker != BREAKER_CLOSED) {
+        buf_printf(text, "the handler fails for everybody, the last failure: %s",
+                   queue->breaker_why);
+        return buf_view(text);
+    }
     if (queue->state == QUEUE_RUNNING && queue->dlq_full)
-        return "a DLQ of this queue is at its cap: nothing more is received";
+        return BYTES("a DLQ of this queue is at its cap: nothing more is received");
     if (queue->state == QUEUE_RUNNING && !queue->source_connected)
-        return queue->source_trouble;
-    return queue->why;
+        return bytes_of(queue->source_trouble);
+    return bytes_of(queue->why);
 }
 
 void view_queue(struct json_out *json, const struct engine_queue_view *queue) {
+    char memory[WHY_MAX];
+    struct buf why;
+    buf_init_fixed(&why, memory, sizeof memory);
     json_open(json, '{');
     json_key(json, "queue");
     json_put_str(json, queue->name);
     json_key(json, "state");
     json_put_str(json, queue_state_text(queue->state));
-    put_text_or_null(json, "why", bytes_of(why_of(queue)));
+    put_text_or_null(json, "why", why_of(queue, &why));
     view_number(json, "depth", view_depth(queue));
     view_number(json, "in_flight", queue->in_flight);
     view_number(json, "pending_retry", queue->counts.pending_retry);

@@ -58,11 +58,13 @@ def outage(server, worker, failing, healthy=lambda call: 200):
     time.sleep(OUTAGE_S)  # the outage itself
     during = worker.count()
     depth_before = server.dlq("orders.dlq")["depth"]
+    view = server.queue("orders")
+    assert view["state"] == "running" and "the handler fails" in view["why"], "people see why nothing goes"
     recovered_at = time.monotonic()
     worker.answer = healthy
     ids = first + arrivals.stop()
     server.drained("orders")
-    assert breaker(server) == "closed"
+    assert breaker(server) == "closed" and server.queue("orders")["why"] is None
     return ids, during, recovered_at, depth_before
 
 

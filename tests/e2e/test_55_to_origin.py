@@ -78,22 +78,22 @@ class RabbitQueue(Road):
               "headers": {"tenant": "t1", "n": 7, "yes": True, "impound-key": "k1"}}
 
     def make(self):
-        self.rabbit = importlib.import_module("test_52_rabbitmq")
-        with self.rabbit.Channel(self.node.port) as channel:
+        self.pika = importlib.import_module("pika")
+        with self.node.channel() as channel:
             for name in (self.name, f"{self.name}-idle"):
                 channel.queue_declare(name, durable=True)
         self.source = self.node.url(f"queue={self.name}")
         self.idle = self.node.url(f"queue={self.name}-idle")
 
     def send(self, *bodies):
-        with self.rabbit.Channel(self.node.port) as channel:
+        with self.node.channel() as channel:
             for n, body in enumerate(bodies):
                 more = {**self.beside, "message_id": f"m-{n}"} if len(bodies) > 1 else self.beside
-                channel.basic_publish("", self.name, body, self.rabbit.pika.BasicProperties(delivery_mode=2, **more),
+                channel.basic_publish("", self.name, body, self.pika.BasicProperties(delivery_mode=2, **more),
                                       mandatory=True)
 
     def read(self):
-        with self.rabbit.Channel(self.node.port) as channel:
+        with self.node.channel() as channel:
             method, properties, body = channel.basic_get(self.name)
             assert method.message_count == 0
             channel.basic_nack(method.delivery_tag, requeue=True)
@@ -154,6 +154,7 @@ class KafkaTopic(Road):
 
 NODES = {"redis": Redis, "rabbitmq": Rabbit, "nats": Nats, "kafka": Kafka}
 ROADS = [RedisList, RedisStream, RabbitQueue, NatsStream, KafkaTopic]
+QUICK = [RedisList, RedisStream, NatsStream]  # whose servers start at once
 
 
 @pytest.fixture(scope="module")
@@ -175,7 +176,11 @@ def nodes(tmp_path_factory):
         server.close()
 
 
-@pytest.fixture(params=ROADS, ids=lambda shape: shape.__name__)
+def name_of(shape):
+    return shape.__name__
+
+
+@pytest.fixture(params=ROADS, ids=name_of)
 def road(request, nodes):
     shape = request.param
     for module in {"redis": ["redis"], "rabbitmq": ["pika"]}.get(shape.kind.split()[0], []):
@@ -306,6 +311,7 @@ def assert_all_went_round(server, worker, road, bodies):
     assert len(server.letters(DLQ)) == 0
 
 
+@pytest.mark.parametrize("road", QUICK, ids=name_of, indirect=True)
 def test_while_the_broker_is_away_letters_wait(serve, handler, road):
     server, worker, bodies = pile_up(serve, handler, road, 20)
     with away(road.node):
@@ -376,7 +382,7 @@ def test_what_the_origin_will_never_take_is_dead_as_before(serve, handler, nodes
     server = serve(queues(road.source, worker))
     letter = the_letter(server, state="pending_review")
     move(server, road.idle, worker)
-    with road.rabbit.Channel(road.node.port) as channel:
+    with road.node.channel() as channel:
         channel.queue_delete(road.name)
     said = server.cli("replay", letter["id"], "--to", "origin", "--apply", expect=1)
     assert "no queue takes" in said

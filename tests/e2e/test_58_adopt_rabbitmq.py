@@ -67,7 +67,7 @@ class Cemetery:
         found = []
         with self.rabbit.channel() as channel:
             while (got := channel.basic_get(self.name))[0]:
-                found.append((got[2], got[1].message_id, got[1].headers.get("x-death")))
+                found.append((got[2], got[1].message_id, (got[1].headers or {}).get("x-death")))
                 last = got[0].delivery_tag
             if found:
                 channel.basic_nack(last, multiple=True, requeue=True)
@@ -172,6 +172,18 @@ def test_letters_of_all_four_reasons_are_looked_at_and_then_taken(serve, rabbit,
     cemetery.reject(graves["rejected"].queue)
     eventually(lambda: len(server.letters("legacy.dlq")) == 4, "what dies later is taken, too")
     cemetery.holds(0)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_a_look_at_many_keeps_their_order(serve, rabbit, kind):
+    cemetery, total = Cemetery(rabbit, kind), 1200  # more than two consumers may have
+    with rabbit.channel() as channel:
+        for number in range(total):
+            channel.basic_publish("", cemetery.name, f"{number}", pika.BasicProperties(delivery_mode=2))
+    server = serve(ASIDE, adopt=cemetery.adopt("peek"))
+    assert looked(server)["adopted"] == total
+    server.stop()
+    assert [body for body, _, _ in cemetery.contents()] == [f"{number}".encode() for number in range(total)]
 
 
 def test_a_message_that_died_thrice_by_way_of_a_queue_where_it_waits_counts_three(serve, rabbit):

@@ -141,6 +141,29 @@ static void a_partition_that_comes_back_gives_only_what_nobody_has(void **state)
     kafka_hand_free(&hand);
 }
 
+/* Nothing else is settled any more: what is read again must do. */
+static void
+what_was_settled_while_its_partition_was_away_is_committed_once_it_is_back(void **state) {
+    (void)state;
+    struct kafka_hand hand;
+    struct kafka_hand_commit commits[2];
+    start(&hand, 1);
+    put(&hand, 0, 0, 1);
+    put(&hand, 0, 1, 1);
+    struct store_held *first = receive_one(&hand, now), *second = receive_one(&hand, now);
+    kafka_hand_revoke(&hand, 0);
+    settle(&hand, first);
+    settle(&hand, second);
+    assert_int_equal(kafka_hand_commits(&hand, commits, 2), 0);
+    assert_false(kafka_hand_has_settled(&hand));
+    kafka_hand_assign(&hand, 0);
+    assert_false(put(&hand, 0, 0, 1) || put(&hand, 0, 1, 1));
+    assert_true(kafka_hand_has_settled(&hand));
+    assert_int_equal(kafka_hand_commits(&hand, commits, 2), 1);
+    assert_int_equal(commits[0].offset, 2);
+    kafka_hand_free(&hand);
+}
+
 static void what_comes_after_the_assignment_was_never_given(void **state) {
     (void)state;
     struct kafka_hand hand;
@@ -215,6 +238,8 @@ int main(void) {
         cmocka_unit_test(what_is_handed_back_comes_behind_and_not_before_its_time),
         cmocka_unit_test(reading_stops_when_the_hand_is_full_and_goes_on_when_half_is_taken),
         cmocka_unit_test(a_partition_that_comes_back_gives_only_what_nobody_has),
+        cmocka_unit_test(
+            what_was_settled_while_its_partition_was_away_is_committed_once_it_is_back),
         cmocka_unit_test(what_comes_after_the_assignment_was_never_given),
         cmocka_unit_test(lag_is_what_was_not_received),
         cmocka_unit_test(lag_is_known_before_the_group_is_joined),

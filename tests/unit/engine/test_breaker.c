@@ -16,6 +16,7 @@ static void five_failures_in_a_row_stop_everything(void **state) {
     rig_break_down(rig);
     assert_true(rig_saw_event(rig, "\"type\":\"breaker\""));
     assert_int_equal(rig_view(rig).breaker_until.ms, rig->now.wall.ms + FIRST_OPEN_MS);
+    assert_string_equal(rig_view(rig).breaker_why, "HTTP 503 it said no");
     size_t asked = rig->brokers[0].asked;
     rig_push(rig, "new");
     rig_pass(rig, FIRST_OPEN_MS - 1);
