@@ -6,11 +6,15 @@
 #include "base/instant.h"
 #include "base/status.h"
 
-/* Consumes so many messages and acknowledges them all; when the first one came. */
-struct mono alone_redis(const char *url, size_t count);
-struct mono alone_rabbit(const char *url, size_t count);
-struct mono alone_nats(const char *url, size_t count);
-struct mono alone_kafka(const char *url, size_t count);
+struct alone_stretch {
+    struct mono first, last; /* the first one came; the last one is acknowledged */
+};
+
+/* Consumes so many messages and acknowledges them all. */
+struct alone_stretch alone_redis(const char *url, size_t count);
+struct alone_stretch alone_rabbit(const char *url, size_t count);
+struct alone_stretch alone_nats(const char *url, size_t count);
+struct alone_stretch alone_kafka(const char *url, size_t count);
 
 struct mono alone_now(void);
 _Noreturn void alone_die(const char *words);

@@ -2,7 +2,7 @@
 
 #include "broker/kafka_client.h"
 
-enum { AT_ONCE = 1024, WAIT_MS = 1000, START_TRIES = 60 };
+enum { AT_ONCE = 1024, WAIT_MS = 10 /* the last portion is not a whole one */, START_TRIES = 6000 };
 
 static const struct kafka_client_setting settings[] = {
     {"enable.auto.commit", "true"},
@@ -37,12 +37,11 @@ static size_t consume(rd_kafka_queue_t *queue) {
     return good;
 }
 
-/* Closing commits what was consumed. */
-struct mono alone_kafka(const char *text, size_t count) {
+struct alone_stretch alone_kafka(const char *text, size_t count) {
     struct err err = {STATUS_OK, ""};
     struct kafka_url url;
     struct arena arena;
-    struct mono first = {0};
+    struct alone_stretch stretch = {.first = {0}};
     arena_init_heap(&arena, URL_TEXT_MAX);
     if (kafka_url_source(bytes_of(text), &arena, &url, &err) != STATUS_OK)
         alone_die(err.text);
@@ -51,15 +50,16 @@ struct mono alone_kafka(const char *text, size_t count) {
     for (size_t done = 0, tries = 0; done < count; tries++) {
         size_t got = consume(queue);
         if (!done && got)
-            first = alone_now();
+            stretch.first = alone_now();
         if (!done && tries == START_TRIES)
             alone_die("nothing comes");
         done += got;
     }
     rd_kafka_commit(client, NULL, 0);
+    stretch.last = alone_now();
     rd_kafka_queue_destroy(queue);
     rd_kafka_consumer_close(client);
     rd_kafka_destroy(client);
     arena_free(&arena);
-    return first;
+    return stretch;
 }

@@ -23,11 +23,11 @@ static size_t consume(natsSubscription *subscription, struct mono *first) {
     return got;
 }
 
-struct mono alone_nats(const char *text, size_t count) {
+struct alone_stretch alone_nats(const char *text, size_t count) {
     struct err err = {STATUS_OK, ""};
     struct nats_url url;
     struct arena arena;
-    struct mono first = {0};
+    struct alone_stretch stretch = {.first = {0}};
     char server[300];
     struct buf name;
     natsConnection *connection = NULL;
@@ -46,12 +46,13 @@ struct mono alone_nats(const char *text, size_t count) {
     options.Consumer = url.consumer.ptr;
     must(js_PullSubscribe(&subscription, jetstream, NULL, NULL, NULL, &options, NULL));
     for (size_t done = 0; done < count;)
-        done += consume(subscription, &first);
+        done += consume(subscription, &stretch.first);
     must(natsConnection_Flush(connection));
+    stretch.last = alone_now();
     natsSubscription_Destroy(subscription);
     jsCtx_Destroy(jetstream);
     natsConnection_Destroy(connection);
     nats_Close();
     arena_free(&arena);
-    return first;
+    return stretch;
 }

@@ -18,12 +18,12 @@ static void consume(struct rabbit_connection *connection) {
     amqp_destroy_envelope(&delivery);
 }
 
-struct mono alone_rabbit(const char *text, size_t count) {
+struct alone_stretch alone_rabbit(const char *text, size_t count) {
     struct err err = {STATUS_OK, ""};
     struct rabbit_url url;
     struct rabbit_connection connection = {NULL, NULL};
     struct arena arena;
-    struct mono first;
+    struct alone_stretch stretch;
     arena_init_heap(&arena, URL_TEXT_MAX);
     if (rabbit_url_source(bytes_of(text), &arena, &url, &err) != STATUS_OK ||
         !rabbit_connection_open(&connection, &url, &err))
@@ -36,9 +36,10 @@ struct mono alone_rabbit(const char *text, size_t count) {
     for (size_t done = 0; done < count; done++) {
         consume(&connection);
         if (!done)
-            first = alone_now();
+            stretch.first = alone_now();
     }
+    stretch.last = alone_now();
     rabbit_connection_close(&connection, true);
     arena_free(&arena);
-    return first;
+    return stretch;
 }

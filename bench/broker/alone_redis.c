@@ -67,7 +67,7 @@ static size_t consume_list(struct redis_connection *connection, const struct red
     return got;
 }
 
-struct mono alone_redis(const char *text, size_t count) {
+struct alone_stretch alone_redis(const char *text, size_t count) {
     struct err err = {STATUS_OK, ""};
     struct redis_url url;
     struct arena arena;
@@ -77,10 +77,11 @@ struct mono alone_redis(const char *text, size_t count) {
     struct redis_connection *connection = redis_connection_open(&url, &clock_system, &err);
     if (!connection)
         alone_die(err.text);
-    struct mono start = alone_now();
+    struct alone_stretch stretch = {.first = alone_now()};
     for (size_t done = 0; done < count;)
         done += url.list.len ? consume_list(connection, &url) : consume_stream(connection, &url);
+    stretch.last = alone_now();
     redis_connection_free(connection);
     arena_free(&arena);
-    return start;
+    return stretch;
 }

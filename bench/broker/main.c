@@ -49,8 +49,8 @@ static void *run_engine(void *arg) {
     return NULL;
 }
 
-static void report(size_t count, struct mono start) {
-    int64_t ms = clock_now(&clock_system).mono.ms - start.ms;
+static void report(size_t count, struct mono start, struct mono end) {
+    int64_t ms = end.ms - start.ms;
     printf("%.0f\n", (double)count * 1000 / (double)(ms > 0 ? ms : 1));
 }
 
@@ -93,7 +93,7 @@ static void through_impound(const char *url, size_t count, const char *folder) {
     engine_hold(engine, 1000);
     engine_stop(engine);
     pthread_join(thread, NULL);
-    report(count, first);
+    report(count, first, alone_now());
     broker->vtable->free(broker); /* everything settled is acknowledged */
     store->vtable->close(store);
     engine_free(engine);
@@ -105,7 +105,7 @@ static void through_impound(const char *url, size_t count, const char *folder) {
 /* A library that this build leaves out has no function. */
 static const struct {
     const char *scheme;
-    struct mono (*consume)(const char *url, size_t count);
+    struct alone_stretch (*consume)(const char *url, size_t count);
 } libraries[] = {
 #ifdef IMPOUND_REDIS
     {"redis://", alone_redis},
@@ -134,7 +134,8 @@ static void alone(const char *url, size_t count) {
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
         if (!bytes_starts(bytes_of(url), bytes_of(libraries[i].scheme)))
             continue;
-        report(count, libraries[i].consume(url, count));
+        struct alone_stretch stretch = libraries[i].consume(url, count);
+        report(count, stretch.first, stretch.last);
         return;
     }
     alone_die("this build has no library for it");

@@ -40,6 +40,7 @@ struct nats_source {
     /* Shared with the library's thread. */
     _Atomic int64_t asked; /* messages that pulls may still bring */
     atomic_bool look;      /* the server said something of the consumer: ask */
+    atomic_bool told;      /* the engine was rung for, and has not looked yet */
 
     /* The thread's own. */
     struct nats_connection connection;
@@ -75,7 +76,7 @@ static void put(struct nats_source *nats, const char *subject, struct parcel *pa
     struct err err;
     if (!nats_pointer_follow(&nats->connection, bytes_of(subject), parcel->held, &err))
         parcel_free(parcel);
-    else if (shelf_put(&nats->shelf, parcel, true, true))
+    else if (shelf_put(&nats->shelf, parcel, true, true) && !atomic_exchange(&nats->told, true))
         contact_ring(&nats->station.contact);
 }
 
@@ -91,7 +92,7 @@ static void on_message(natsConnection *nc, natsSubscription *sub, natsMsg *messa
         take_status(nats, message, status);
     }
     natsMsg_Destroy(message);
-    if (atomic_load(&nats->asked) <= NATS_AT_HAND - NATS_PULL_LEAST)
+    if (status || atomic_load(&nats->asked) <= 0)
         bell_ring(&nats->station.bell);
 }
 
@@ -318,9 +319,10 @@ static const struct station_duty duty = {"nats-source", turn, say_goodbye};
 
 /* ---- the outside ---- */
 
-/* What was received leaves room for more. */
+/* What was received leaves room for more. Whatever comes from here on is rung for. */
 static size_t receive(struct broker *broker, struct instant now, uint64_t avoid,
                       struct store_held **out, size_t max) {
+    atomic_store(&self(broker)->told, false);
     size_t count = station_receive(broker, now, avoid, out, max);
     if (count > 0)
         bell_ring(&self(broker)->station.bell);
