@@ -22,7 +22,7 @@ def test_a_letter_that_was_only_looked_at_says_how_to_take_it(lot, tab, tmp_path
         letter = server.letters(adoption.DLQ)[0]["id"]
         page = tab(server).open(f"letters/{letter}")
         expect(page.get_by_text("Its broker still has it.")).to_be_visible()
-        expect(page.get_by_text("read-only")).to_be_visible()
+        expect(page.get_by_text("read-only", exact=True)).to_be_visible()
         expect(page.get_by_role("button", name="Resolve…")).to_have_count(0)
         page.keyboard.press("e")
         expect(page.get_by_role("dialog")).to_have_count(0)
