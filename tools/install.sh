@@ -11,7 +11,7 @@ libfyaml-dev libhiredis-dev libjq-dev libnats-dev libpcre2-dev libprotobuf-c-dev
 librdkafka-dev libsodium-dev libssl-dev libzstd-dev protobuf-c-compiler zlib1g-dev"
 # For the dashboard; one who has node from elsewhere keeps it.
 command -v npm >/dev/null || build="$build nodejs npm"
-test="$build g++ abigail-tools libcmocka-dev libjansson-dev python3-pytest openssl curl zstd sqlite3 mandoc prometheus prometheus-alertmanager redis-server
+test="$build g++ abigail-tools libcmocka-dev libjansson-dev python3-pytest python3-pytest-xdist openssl curl zstd sqlite3 mandoc prometheus prometheus-alertmanager redis-server
 rabbitmq-server python3-pika python3-protobuf python3-redis ruby-sidekiq nats-server maven default-jre-headless python3-pip python3-venv"
 command -v chromium >/dev/null || test="$test chromium"
 soak="$test valgrind clang libclang-rt-14-dev"
