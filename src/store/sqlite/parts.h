@@ -24,8 +24,8 @@ enum {
     BEHIND_MAX = 1 << 20,        /* changes that wait for folds; then commits wait for them too */
     FOLD_CACHE_KIB = 64 << 10,   /* holds the pages that one fold changes */
     FOLD_RETRY_MS = 1000,        /* after a fold that failed */
-    GIVE_WAY_MS = 5000,          /* so long at most the fold lets a burst of commits go first */
-    GIVE_WAY_SHARE = 3,          /* and does a part of what it could */
+    GIVE_WAY_MS = 10000,         /* so long at most the fold lets a burst of commits go first */
+    GIVE_WAY_SHARE = 30,         /* and does a part of what it could */
     LIST_WAIT_MS = 2000,         /* for the fold, by a list */
     GROUP_BYTES_MAX = 8 << 20,   /* of one journal group, unless a single commit is larger */
     FOLD_KEEP_BYTES = 32 << 20,  /* of kept texts in one fold */
