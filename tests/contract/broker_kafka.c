@@ -41,12 +41,19 @@ static void stop(void) {
     rd_kafka_destroy(client);
 }
 
-/* Whether the node that answers has been told of the topic, which is a moment after it was made.
- * The answer may come at once, from what librdkafka remembers. */
+/* Whether the node has been told of the topic, which is a moment after it was made. Asked of the
+ * node itself each time: librdkafka would remember for long that it was not there. */
 static bool is_there(void) {
-    int64_t low, high;
-    return rd_kafka_query_watermark_offsets(client, topic, 0, &low, &high, LOOK_MS) ==
-           RD_KAFKA_RESP_ERR_NO_ERROR;
+    const struct rd_kafka_metadata *told;
+    rd_kafka_topic_t *handle = rd_kafka_topic_new(client, topic, NULL);
+    rd_kafka_resp_err_t code = rd_kafka_metadata(client, 0, handle, &told, ANSWER_MS);
+    rd_kafka_topic_destroy(handle);
+    assert_int_equal(code, RD_KAFKA_RESP_ERR_NO_ERROR);
+    const struct rd_kafka_metadata_topic *found = &told->topics[0];
+    bool there = told->topic_cnt == 1 && found->err == RD_KAFKA_RESP_ERR_NO_ERROR &&
+                 found->partition_cnt == 1 && found->partitions[0].leader >= 0;
+    rd_kafka_metadata_destroy(told);
+    return there;
 }
 
 static void next(void) {
