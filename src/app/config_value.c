@@ -210,14 +210,14 @@ bool config_value_word(struct config_reader *reader, const struct config_node *n
     return false;
 }
 
-static bool name_char(char c) {
+bool config_value_name_char(char c) {
     return ascii_is_alnum(c) || c == '.' || c == '_' || c == '-';
 }
 
 bool config_value_name(struct config_reader *reader, struct config_place at, const char *of,
                        struct bytes name, size_t max) {
     size_t good = 0;
-    while (good < name.len && name_char(name.ptr[good]))
+    while (good < name.len && config_value_name_char(name.ptr[good]))
         good++;
     if (name.len > 0 && good == name.len && name.len <= max)
         return true;

@@ -26,7 +26,9 @@ bool config_value_http(struct config_reader *reader, const struct config_node *n
                        const char *what, struct bytes *out);
 /* The default DLQ's name of the longest queue's name must be a name too. */
 #define CONFIG_DLQ_SUFFIX ".dlq"
-/* Letters, digits, dot, underscore, hyphen. Adds a mistake at `at` when it is not. */
+/* Letters, digits, dot, underscore, hyphen. */
+bool config_value_name_char(char c);
+/* Of those alone. Adds a mistake at `at` when it is not. */
 bool config_value_name(struct config_reader *reader, struct config_place at, const char *of,
                        struct bytes name, size_t max);
 
