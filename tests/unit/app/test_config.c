@@ -420,6 +420,26 @@ static void a_file_is_read_from_its_folder(void **state) {
     buf_free(&mistakes);
 }
 
+static void off_may_be_written_as_yaml_1_1_writes_it(void **state) {
+    (void)state;
+    static const char *const words[][2] = {{"off", "on"}, {"false", "true"}, {"'off'", "'on'"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        char yaml[256];
+        snprintf(yaml, sizeof yaml,
+                 "queues: {q: {handler: lease, breaker: %s}}\nalerts: {defaults: %s}", words[i][0],
+                 words[i][0]);
+        struct config *config = parsed(yaml, "i.yaml");
+        assert_true(config->queues[0].policy.breaker.off);
+        assert_true(config->alerts.no_defaults);
+        config_free(config);
+        snprintf(yaml, sizeof yaml, "queues: {q: {handler: lease}}\nalerts: {defaults: %s}",
+                 words[i][1]);
+        config = parsed(yaml, "i.yaml");
+        assert_false(config->alerts.no_defaults);
+        config_free(config);
+    }
+}
+
 /* Each needs its client library, and the unit test of a build without one leaves it out. */
 static const struct {
     const char *source, *name, *dlq;
@@ -521,6 +541,7 @@ int main(void) {
         cmocka_unit_test(the_environment_fills_in_names),
         cmocka_unit_test(an_anchor_stands_for_what_it_names),
         cmocka_unit_test(a_file_is_read_from_its_folder),
+        cmocka_unit_test(off_may_be_written_as_yaml_1_1_writes_it),
         cmocka_unit_test(a_place_to_adopt_from_is_called_as_its_url_says),
         cmocka_unit_test(what_is_not_yaml_is_told_with_its_line),
         cmocka_unit_test(beyond_fifty_mistakes_are_only_counted),
