@@ -6,6 +6,9 @@
 #include <semaphore.h>
 #include <sqlite3.h>
 #include <stdio.h>
+#include <sys/inotify.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "store/disk_posix.h"
@@ -212,6 +215,25 @@ static void a_store_is_open_in_one_process_at_a_time(void **state) {
     subject_free(subject);
 }
 
+/* A child that has not executed anything yet has what its parent had, also when that is gone. This
+ * one lives until somebody else comes for the lock. */
+static void who_comes_after_a_killed_one_waits_for_its_last_child(void **state) {
+    struct subject *subject = subject_new(*state);
+    char path[96], event[256];
+    snprintf(path, sizeof path, "%s/impound.db.d/lock", subject->dir);
+    int watch = inotify_init1(IN_CLOEXEC);
+    assert_true(inotify_add_watch(watch, path, IN_OPEN) >= 0);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(read(watch, event, sizeof event) > 0 ? 0 : 1);
+    subject_reopen(subject);
+    int ended;
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_int_equal(ended, 0);
+    close(watch);
+    subject_free(subject);
+}
+
 /* ---- many in one fold: its rows are drafted by another thread ---- */
 
 enum { MANY = 3000, LARGE_EVERY = 700, LARGE = 6000, TEXT = 32 };
@@ -308,6 +330,7 @@ int main(void) {
         cmocka_unit_test_prestate(who_waits_alone_is_answered_on_its_own_thread, threaded),
         cmocka_unit_test_prestate(closing_waits_for_who_writes, threaded),
         cmocka_unit_test_prestate(a_store_is_open_in_one_process_at_a_time, threaded),
+        cmocka_unit_test_prestate(who_comes_after_a_killed_one_waits_for_its_last_child, threaded),
         cmocka_unit_test_prestate(many_in_one_fold_are_all_in_the_file, threaded),
         cmocka_unit_test_prestate(a_fold_that_fails_in_the_middle_is_made_again, threaded),
     };
