@@ -66,7 +66,8 @@
     NEXT("behind", COUNT("changes that the list does not show yet"))                               \
     NEXT("read_only", COUNT(plural " that were passed over, because their broker has them"))       \
     NEXT("skipped", COUNT(plural " on which the where program failed"))                            \
-    NEXT("skipped_why", TEXT("how it failed on the first of them"))
+    NEXT("skipped_why", TEXT("how it failed on the first of them"))                                \
+    NEXT("looked_at", COUNT(plural " that the where program looked at; the cursor goes on"))
 
 /* clang-format off */
 const struct schema schemas[] = {
@@ -318,6 +319,7 @@ const struct schema schemas[] = {
         NEXT("busy", COUNT("of those, the ones left alone: being replayed, or decided meanwhile"))
         NEXT("unable", COUNT("compensate: left alone, for their queue has no such handler"))
         NEXT("cursor", NULLABLE)
+        NEXT("until", TEXT("of a dry run: a filter with this chooses the same, and nothing newer"))
         LISTED("letters"))},
     {"ReplayOrder", ONLY("",
         CHOICE
@@ -362,6 +364,7 @@ const struct schema schemas[] = {
         NEXT("over_replayed", COUNT("of a plan: those that would be escalated instead"))
         NEXT("to_check", COUNT("of a plan: those whose freshness is asked for before they are sent"))
         NEXT("read_only", COUNT("of a plan: those that were passed over, because their broker has them"))
+        NEXT("until", TEXT("of a plan: a filter with this chooses the same, and nothing newer"))
         NEXT("groups", ARRAY(ANY("of a plan: fingerprint, count and sample")))
         NEXT("destinations", ARRAY(ANY("of a plan: queue, or origin, and count")))
         NEXT("samples", ARRAY(ANY("of a plan: id, before, after and diff of a letter")))
