@@ -51,7 +51,8 @@
     NEXT("stack_trace", STRING)                                                                    \
     NEXT("status", COUNT("the HTTP status of the failure"))                                        \
     NEXT("verdict", TEXT("retry, fallback, dlq, discard or halt: overrides the rules"))            \
-    NEXT("retry_after", ANY("seconds, an HTTP date, or a duration such as 5m"))
+    NEXT("retry_after", ANY("seconds, an HTTP date, or a duration such as 5m"))                    \
+    NEXT("version", TEXT("of the worker, as groups show it"))
 #define LEASE_MS BETWEEN("1", "43200000", "from now on; as long as before unless given")
 
 /* How letters are chosen, and what those who chose are told of the choice. */
@@ -102,6 +103,7 @@ const struct schema schemas[] = {
         NEXT("status", COUNT("the HTTP status of the failure"))
         NEXT("retry_after", ANY("seconds, an HTTP date, or a duration such as 5m"))
         NEXT("verdict", TEXT("retry, fallback, dlq, discard or halt: overrides the rules"))
+        NEXT("version", TEXT("of what failed, as groups show it"))
         NEXT("key", STRING)
         NEXT("headers", STRINGS))},
     {"Judgement", OBJECT(
