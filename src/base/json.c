@@ -35,25 +35,37 @@ static bool scan_escape(struct scan *s) {
     return true;
 }
 
-/* True: the eight bytes are plain ASCII text without a quote or an escape. */
-static bool is_plain_word(const char *at) {
-    const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
-    uint64_t word;
+enum { PLAIN_WORD = 16, PLAIN_STRIDE = 4 * PLAIN_WORD };
+typedef unsigned char plain_word __attribute__((vector_size(PLAIN_WORD)));
+
+/* Where it is not 0 stands something else than plain ASCII text: a quote, an escape, a control
+ * character, or a byte of a longer character. */
+static plain_word odd_in_word(const char *at) {
+    plain_word word;
     memcpy(&word, at, sizeof word);
-    uint64_t quote = word ^ ones * '"', escape = word ^ ones * '\\';
-    uint64_t odd = word | ((word - ones * 0x20) & ~word) | ((quote - ones) & ~quote) |
-                   ((escape - ones) & ~escape);
-    return (odd & tops) == 0;
+    return (plain_word)((word < 0x20) | (word == '"') | (word == '\\') | (word > 0x7f));
+}
+
+static bool is_plain(const char *at, size_t size) {
+    plain_word odd = {0};
+    uint64_t halves[sizeof odd / sizeof(uint64_t)];
+    for (size_t i = 0; i < size; i += PLAIN_WORD)
+        odd |= odd_in_word(at + i);
+    memcpy(halves, &odd, sizeof odd);
+    return (halves[0] | halves[1]) == 0;
+}
+
+static void skip_plain(struct scan *s) {
+    while (s->end - s->at >= PLAIN_STRIDE && is_plain(s->at, PLAIN_STRIDE))
+        s->at += PLAIN_STRIDE;
+    while (s->end - s->at >= PLAIN_WORD && is_plain(s->at, PLAIN_WORD))
+        s->at += PLAIN_WORD;
 }
 
 static bool scan_string(struct scan *s) {
     const char *start = ++s->at;
     bool ascii = true;
-    while (s->at < s->end && *s->at != '"') {
-        if ((size_t)(s->end - s->at) >= sizeof(uint64_t) && is_plain_word(s->at)) {
-            s->at += sizeof(uint64_t);
-            continue;
-        }
+    for (skip_plain(s); s->at < s->end && *s->at != '"'; skip_plain(s)) {
         if ((unsigned char)*s->at < 0x20)
             return fail(s, "a control character inside a string (write it as an escape)");
         ascii &= (unsigned char)*s->at < 0x80;
