@@ -8,13 +8,46 @@ static struct kafka_hand_record take_record(const struct kafka_feed *feed,
                                       kafka_message_print(record)};
 }
 
+/* ---- reading ahead ---- */
+
+/* Its answer is not waited for, nor wanted. */
+static void ask(struct kafka_group *group, int32_t number) {
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(list, group->url->topic.ptr, number)->offset =
+        RD_KAFKA_OFFSET_END;
+    rd_kafka_offsets_for_times(group->client, list, 0);
+    rd_kafka_topic_partition_list_destroy(list);
+}
+
+/* A partition of which enough was read ahead is not fetched from, and librdkafka looks again after
+ * a second, however soon there is room. Whatever is asked of the partition's server makes it look
+ * at once. `behind` is what the log has beyond what was taken. */
+static void prod(struct kafka_group *group, int32_t number, size_t typical_bytes, int64_t behind) {
+    struct kafka_feed *feed = &group->feeds[number];
+    size_t length = rd_kafka_queue_length(feed->queue);
+    if (length > feed->most)
+        feed->most = length;
+    bool was_full = feed->most * typical_bytes / 1024 >= group->ahead_kib / 2;
+    if (!was_full || length > feed->most / 2 || behind <= (int64_t)length)
+        return;
+    feed->most = length;
+    ask(group, number);
+}
+
+/* ---- reading ---- */
+
 static void put(struct kafka_group *group, int32_t number, const struct kafka_hand_record *records,
                 size_t count) {
     int64_t low = 0, high = -1;
+    uint64_t bytes = 0;
     if (count == 0)
         return;
+    for (size_t i = 0; i < count; i++)
+        bytes += records[i].held->body.len;
+    int64_t last = records[count - 1].offset;
     rd_kafka_get_watermark_offsets(group->client, group->url->topic.ptr, number, &low, &high);
     kafka_hand_put(group->hand, number, records, count, high);
+    prod(group, number, bytes / count, high - last - 1);
     group->alive = true;
 }
 

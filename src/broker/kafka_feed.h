@@ -1,4 +1,5 @@
-/* kafka_feed: takes records from the partitions that are ours, some at a time of each. */
+/* kafka_feed: takes records from the partitions that are ours, some at a time of each, and sees to
+ * it that librdkafka goes on reading ahead. */
 #ifndef BROKER_KAFKA_FEED_H
 #define BROKER_KAFKA_FEED_H
 

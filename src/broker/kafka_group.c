@@ -130,8 +130,7 @@ static void on_error(rd_kafka_t *client, int code, const char *detail, void *arg
         kafka_client_trouble(group->url, code, detail, &group->last);
 }
 
-/* Once it has read ahead as much as it may, librdkafka looks for room only every second: a small
- * share is a slow partition. */
+/* A small share is a slow partition. */
 static size_t share_kib(size_t partitions) {
     size_t share = KAFKA_AHEAD_KIB / (partitions ? partitions : 1);
     return share > KAFKA_AHEAD_LEAST_KIB ? share : KAFKA_AHEAD_LEAST_KIB;
