@@ -8,22 +8,13 @@ import sys
 import pytest
 
 import scenes
-from brokers import Rabbit, contract
+from brokers import contract
 from harness import eventually, impound, scaled
 
 pika = pytest.importorskip("pika")
 logging.getLogger("pika").setLevel(logging.CRITICAL)  # what it cannot reach, it tells at length
 
 TYPES = ["classic", "quorum"]
-
-
-@pytest.fixture(scope="module")
-def rabbit(tmp_path_factory):
-    node = Rabbit(tmp_path_factory.mktemp("rabbit"))
-    try:
-        yield node.start()
-    finally:
-        node.close()
 
 
 class Lane:
