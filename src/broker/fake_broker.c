@@ -28,6 +28,7 @@ struct fake_server {
     size_t count;
     uint64_t next_tag, next_number;
     char trouble[256]; /* empty: none */
+    bool nameless;
     struct fake_broker *consumer;
 };
 
@@ -130,6 +131,10 @@ void fake_server_set_deliveries(struct fake_server *server, uint32_t deliveries)
     message_at(node)->deliveries = deliveries - 1;
 }
 
+void fake_server_set_nameless(struct fake_server *server) {
+    server->nameless = true;
+}
+
 /* In the order in which they were given. */
 static void take_back(struct fake_server *server) {
     while (!list_empty(&server->given)) {
@@ -165,7 +170,7 @@ static struct fake_broker *self(struct broker *broker) {
     return CONTAINER_OF(broker, struct fake_broker, broker);
 }
 
-static struct store_held *held_of(struct fake_message *message) {
+static struct store_held *held_of(const struct fake_server *server, struct fake_message *message) {
     struct store_held *held = store_held_new();
     struct envelope *envelope = &held->envelope;
     char source[128], number[24];
@@ -181,6 +186,7 @@ static struct store_held *held_of(struct fake_message *message) {
     envelope->header_count = message->header_count;
     snprintf(number, sizeof number, "%llu", (unsigned long long)message->number);
     held->delivery = arena_dup(&held->arena, bytes_of(number));
+    held->nameless = server->nameless;
     held->redelivered = message->given_before;
     held->deliveries = message->deliveries;
     held->source = (void *)(uintptr_t)message->tag;
@@ -204,7 +210,7 @@ static size_t receive(struct broker *broker, struct instant now, uint64_t avoid,
         list_push_back(&server->given, node);
         message->tag = ++server->next_tag;
         message->deliveries++;
-        out[count++] = held_of(message);
+        out[count++] = held_of(server, message);
         message->given_before = true;
     }
     return count;

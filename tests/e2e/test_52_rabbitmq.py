@@ -112,6 +112,19 @@ def test_kill_9_of_the_broker_loses_nothing(serve, handler, rabbit):
     scenes.killed(serve, handler, Lane(rabbit), scaled(5), lambda _: restart(rabbit))
 
 
+def test_of_messages_that_differ_in_nothing_each_that_fails_is_a_letter(serve, handler, rabbit):
+    worker = handler(lambda call: 400)
+    lane = Lane(rabbit)
+    for _ in range(3):
+        lane.send(b"tick")
+    server = serve(scenes.queues(lane, {"http": worker.url}))
+    eventually(lambda: lane.left() == 0, "all are settled")
+    letters = server.letters(f"{scenes.QUEUE}.dlq")
+    assert len(worker.calls) == len(letters) == 3
+    first = letters[-1]["message"]["id"]
+    assert [letter["message"]["headers"].get("Impound-Source-Id") for letter in letters] == [first, first, None]
+
+
 def test_everything_that_stands_beside_the_body_is_kept(serve, handler, rabbit):
     """Properties and headers as texts, the body byte for byte, also where it is not text."""
     worker = handler(lambda call: 400)
