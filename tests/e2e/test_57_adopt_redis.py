@@ -481,6 +481,37 @@ def test_asynqs_archive_is_looked_at_then_taken(serve, redis, there):
     assert adoption.view(server)["taken"] == 200 and server.dlq(adoption.DLQ)["depth"] == 200
 
 
+def test_asynqs_tasks_go_back_to_their_queue_and_are_known_when_they_die_again(serve, redis, there):
+    archive_tasks(there, 2)
+    server = serve(adoption.QUEUES, adopt=adoption.entry(redis.url("asynq=mail"), "take"))
+    eventually(lambda: adoption.view(server)["adopted"] == 2 and there.zcard("asynq:{mail}:archived") == 0, "both are taken")
+    letter, blocked = adoption.whole(server)
+    key = f"asynq:{{mail}}:t:{letter['message']['id']}"
+    other = f"asynq:{{mail}}:t:{blocked['message']['id']}"
+    there.hset(other, mapping={"msg": b"", "state": "completed"})
+    answer = server.cli("replay", "--dlq", adoption.DLQ, "--to", "origin")
+    assert "redis asynq mail" in answer
+    server.cli("replay", letter["id"], "--to", "origin", "--apply")
+    assert there.lrange("asynq:{mail}:pending", 0, -1) == [letter["message"]["id"].encode()]
+    assert there.hget(key, "state") == b"pending" and int(there.hget(key, "pending_since")) > 1700000000 * 10 ** 9
+    task = task_class()()
+    task.ParseFromString(there.hget(key, "msg"))
+    assert (task.type, task.payload, task.id, task.queue) == ("email:welcome", b"\x00\xff0", letter["message"]["id"], "mail")
+    assert (task.retry, task.retried, task.error_msg, task.last_failed_at, task.timeout) == (25, 0, "", 0, 1800)
+
+    there.delete("asynq:{mail}:pending")
+    task.retried, task.error_msg, task.last_failed_at = 25, "smtp: refused again", 1700009000
+    there.hset(key, mapping={"msg": task.SerializeToString(), "state": "archived"})
+    there.zadd("asynq:{mail}:archived", {letter["message"]["id"]: 1700009000})
+    again = eventually(lambda: [one for one in adoption.whole(server) if one["replays"] == 1], "it is dead again")[0]
+    assert again["id"] == letter["id"] and again["failure"]["error_message"] == "smtp: refused again"
+
+    server.cli("replay", blocked["id"], "--to", "origin", "--apply", "--detach")
+    refused = eventually(lambda: server.get(f"/v1/letters/{blocked['id']}").json["why"], "it is refused")
+    assert "asynq has a task with that id" in refused and "completed" in refused
+    assert there.hget(other, "msg") == b"", "somebody's task is left alone"
+
+
 @pytest.mark.parametrize("heard", [False, True])
 @pytest.mark.parametrize("looked", [False, True])
 def test_three_that_differ_in_nothing_are_three_after_a_kill_between_letter_and_settling(
