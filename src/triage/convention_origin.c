@@ -13,7 +13,7 @@ static const struct origin_kind {
 } kinds[] = {
     {"kafka", "topic", {"tombstone", NULL}},
     {"rabbitmq", "queue", {"vhost", "properties"}},
-    {"nats", "subject", {NULL, NULL}},
+    {"nats", "subject", {"typed", NULL}},
     {"redis", "list", {NULL, NULL}},
 };
 
