@@ -26,9 +26,13 @@ struct store_held {
     uint64_t seq; /* the store's number for it; 0: it is not in the store (yet) */
     struct envelope envelope;
     struct bytes body;
-    struct arena arena;  /* heap; everything above points into it */
-    void *source;        /* the broker's own mark, for settle */
+    struct arena arena; /* heap; everything above points into it */
+    void *source;       /* the broker's own mark, for settle */
+    /* What tells it from its equals for as long as its source has it; in the arena. Empty: its
+     * coordinates do, or nothing */
+    struct bytes delivery;
     bool redelivered;    /* its broker may have given it before */
+    bool nameless;       /* its id is a hash of what it is: equal messages have one */
     uint32_t deliveries; /* how often its broker gave it, this time included; 0: not counted */
 };
 
