@@ -16,7 +16,6 @@ enum {
     RAW_BYTES = 512 << 20, /* written over and over, as recycled segments are */
     CHUNK = 8 << 20,
     WARM_BYTES = 8 << 20,
-    BLOCK = 4096, /* a group of the journal fills whole ones, so these do */
     LETTERS_A_MS = 128,
 };
 
@@ -53,7 +52,7 @@ void peers_raw_remove(const char *dir) {
 
 double peers_raw(const char *dir, size_t size, uint64_t count, size_t group) {
     int fd = open_raw(dir);
-    size_t len = (size * group + BLOCK - 1) / BLOCK * BLOCK;
+    size_t len = size * group;
     char *bytes = memory_new(len);
     off_t at = 0, dropped = 0;
     double begun = measure_now();

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Letters a second: `count` letters of `size` bytes appended in groups, each in blocks of its own as
- * in the journal, to files that were written before, each group synced. */
+/* Letters a second: `count` letters of `size` bytes appended in groups to files that were written
+ * before, each group synced. */
 double peers_raw(const char *dir, size_t size, uint64_t count, size_t group);
 /* The raw files are made before the first measurement, and removed after the last. */
 void peers_raw_prepare(const char *dir);
