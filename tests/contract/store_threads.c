@@ -236,9 +236,10 @@ static void who_comes_after_a_killed_one_waits_for_its_last_child(void **state) 
 
 /* ---- many in one fold: its rows are drafted by another thread ---- */
 
-enum { MANY = 3000, LARGE_EVERY = 700, LARGE = 6000, TEXT = 32 };
+enum { MANY = 4500, LARGE_EVERY = 700, LARGE = 6000, TEXT = 32, IN_LINE = 1500 };
 
-static void put_many(struct subject *subject) {
+/* In commits of `part` each. */
+static void put_many(struct subject *subject, size_t part) {
     static char ids[MANY][TEXT], letters[MANY][TEXT], large[LARGE];
     struct envelope *envelopes = calloc(MANY, sizeof *envelopes);
     struct store_op *ops = calloc(MANY, sizeof *ops);
@@ -253,7 +254,8 @@ static void put_many(struct subject *subject) {
                                    .envelope = &envelopes[i],
                                    .body = bytes_of(ids[i])};
     }
-    assert_int_equal(subject_commit(subject, ops, MANY), STATUS_OK);
+    for (size_t i = 0; i < MANY; i += part)
+        assert_int_equal(subject_commit(subject, ops + i, part), STATUS_OK);
     free(ops);
     free(envelopes);
 }
@@ -288,7 +290,7 @@ static void assert_many(struct subject *subject) {
 
 static void many_in_one_fold_are_all_in_the_file(void **state) {
     struct subject *subject = subject_new(*state);
-    put_many(subject);
+    put_many(subject, MANY);
     await_fold(subject);
     assert_many(subject);
     subject_reopen(subject);
@@ -313,9 +315,52 @@ static void get_in_the_way(const struct subject *subject, size_t number) {
 static void a_fold_that_fails_in_the_middle_is_made_again(void **state) {
     struct subject *subject = subject_new(*state);
     get_in_the_way(subject, MANY / 2);
-    put_many(subject);
+    put_many(subject, MANY);
     await_fold(subject);
     assert_many(subject);
+    subject_reopen(subject);
+    assert_many(subject);
+    subject_free(subject);
+}
+
+/* ---- more than one fold ---- */
+
+static void open_in_line(struct subject *subject) {
+    char path[96];
+    snprintf(path, sizeof path, "%s/impound.db", subject->dir);
+    struct sqlite_store_options options = {.path = path,
+                                           .disk = &disk_posix,
+                                           .clock = &subject->time.clock,
+                                           .threads = true,
+                                           .fold_changes = IN_LINE};
+    struct err err;
+    assert_int_equal(sqlite_store_open(&options, &subject->store, &err), STATUS_OK);
+}
+
+static const struct subject_kind in_line = {"sqlite, folds in line", open_in_line, NULL, true};
+
+static void folds_that_stand_in_line_are_all_written(void **state) {
+    struct subject *subject = subject_new(*state);
+    put_many(subject, IN_LINE);
+    await_fold(subject);
+    assert_many(subject);
+    subject_reopen(subject);
+    assert_many(subject);
+    subject_free(subject);
+}
+
+static void one_of_them_that_fails_is_made_again_before_the_next(void **state) {
+    struct subject *subject = subject_new(*state);
+    get_in_the_way(subject, MANY / 2);
+    put_many(subject, IN_LINE);
+    await_fold(subject);
+    assert_many(subject);
+    subject_free(subject);
+}
+
+static void what_stands_in_line_is_written_when_it_closes(void **state) {
+    struct subject *subject = subject_new(*state);
+    put_many(subject, IN_LINE);
     subject_reopen(subject);
     assert_many(subject);
     subject_free(subject);
@@ -324,6 +369,7 @@ static void a_fold_that_fails_in_the_middle_is_made_again(void **state) {
 int main(void) {
     log_set_level(LOG_ERROR);
     void *threaded = (void *)(uintptr_t)&subject_threaded;
+    void *waiting = (void *)(uintptr_t)&in_line;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(each_id_is_put_once_and_taken_once, threaded),
         cmocka_unit_test_prestate(so_it_is_when_everybody_waits, threaded),
@@ -333,6 +379,9 @@ int main(void) {
         cmocka_unit_test_prestate(who_comes_after_a_killed_one_waits_for_its_last_child, threaded),
         cmocka_unit_test_prestate(many_in_one_fold_are_all_in_the_file, threaded),
         cmocka_unit_test_prestate(a_fold_that_fails_in_the_middle_is_made_again, threaded),
+        cmocka_unit_test_prestate(folds_that_stand_in_line_are_all_written, waiting),
+        cmocka_unit_test_prestate(one_of_them_that_fails_is_made_again_before_the_next, waiting),
+        cmocka_unit_test_prestate(what_stands_in_line_is_written_when_it_closes, waiting),
     };
     return cmocka_run_group_tests_name("store threads", tests, NULL, NULL);
 }
