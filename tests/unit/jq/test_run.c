@@ -94,6 +94,14 @@ static void no_output_is_not_truthy(void **state) {
     assert_true(truth("true", "{}"));
 }
 
+static void no_output_is_not_null(void **state) {
+    (void)state;
+    assert_gives("null", "{}", "null");
+    assert_gives("empty", "{}", "");
+    assert_gives("select(.a == 1)", "{\"a\":9007199254740993}", "");
+    assert_gives("halt", "{}", "");
+}
+
 static void errors_come_back_as_text(void **state) {
     (void)state;
     assert_refuses("error(\"no good\")", "{}", "no good");
@@ -157,7 +165,7 @@ static void a_program_is_compiled_once_and_the_one_used_longest_ago_is_forgotten
 
 static void a_halt_does_not_last(void **state) {
     (void)state;
-    assert_gives("if . == 1 then halt else . end", "1", "null");
+    assert_gives("if . == 1 then halt else . end", "1", "");
     assert_gives("if . == 1 then halt else . end", "2", "2");
 }
 
@@ -327,6 +335,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_output_counts),
         cmocka_unit_test(no_output_is_not_truthy),
+        cmocka_unit_test(no_output_is_not_null),
         cmocka_unit_test(errors_come_back_as_text),
         cmocka_unit_test(compile_errors_come_back_as_text),
         cmocka_unit_test(a_result_that_is_too_large_is_refused),
