@@ -538,7 +538,7 @@ const size_t schema_count = sizeof schemas / sizeof *schemas;
 const struct schema_parameter schema_parameters[] = {
     {"queue", "string", "only this queue"},
     {"dlq", "string", "only this DLQ"},
-    {"state", "string", "only this state"},
+    {"state", "string", "only this state, or some with commas between them"},
     {"category", "string", "only this category"},
     {"reason", "string", "reasons that start with this"},
     {"cause", "string", "only this cause"},

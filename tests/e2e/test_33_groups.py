@@ -105,6 +105,38 @@ def test_a_page_of_groups_goes_on_where_the_one_before_ended(lot):
     problem(lot.get("/v1/groups", cursor="x"), 400, "cursor")
 
 
+def test_groups_are_listed_by_their_state(lot):
+    prices, order = (one["fingerprint"] for one in groups(lot))
+
+    def listed(state, **more):
+        return [one["fingerprint"] for one in groups(lot, state=state, **more)]
+
+    assert (listed("open"), listed("muted"), listed("resolved")) == ([prices, order], [], [])
+    patch(lot, prices, state="muted", why="we know")
+    patch(lot, order, state="resolved", why="fixed")
+    assert (listed("open"), listed("muted"), listed("resolved")) == ([], [prices], [order])
+    assert listed("muted,resolved") == [prices, order]
+    assert listed("resolved", dlq="refunds.dlq") == []
+    assert order in lot.cli("groups", "--state", "resolved") and prices not in lot.cli("groups", "--state", "resolved")
+    lot.push("orders", {"order": "o'x"})
+    eventually(lambda: listed("open") == [order], "what came back is open")
+    problem(lot.get("/v1/groups", state="gone"), 400, "open, muted, resolved")
+    problem(lot.get("/v1/groups", state=""), 400, "state")
+
+
+def test_a_page_of_one_state_goes_on_behind_others(lot):
+    prices, order = (one["fingerprint"] for one in groups(lot))
+    patch(lot, prices, state="muted", why="we know")
+    page = lot.get("/v1/groups", limit=1, state="open").json
+    assert ([one["fingerprint"] for one in page["groups"]], page["cursor"]) == ([order], None)
+    page = lot.get("/v1/groups", limit=1, state="muted").json
+    assert ([one["fingerprint"] for one in page["groups"]], page["cursor"]) == ([prices], None)
+    first = lot.get("/v1/groups", limit=1, state="open,muted").json
+    rest = lot.get("/v1/groups", limit=1, state="open,muted", cursor=first["cursor"]).json
+    assert [one["fingerprint"] for one in first["groups"] + rest["groups"]] == [prices, order]
+    assert rest["cursor"] is None
+
+
 def test_what_is_noted_is_audited_and_outlives_restarts_and_letters(lot):
     fingerprint = groups(lot)[0]["fingerprint"]
     changed = patch(lot, fingerprint, note="see ticket 42", owner="team-prices", why="found it")

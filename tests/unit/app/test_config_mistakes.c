@@ -47,7 +47,8 @@ static const struct mistake_case file_cases[] = {
                        "source: URL}, got \"3\""},
     {TOP("adopt: [^{name: legacy}]"), "adopt[0] has no source"},
 #ifdef IMPOUND_REDIS
-    {TOP("adopt: [^{source: \"redis://h/0?list=a\"}]"), "adopt[0] has no name"},
+    {TOP("adopt: [{source: \"redis://h/0?list=a\"}, ^{source: \"redis://i/0?list=a\"}]"),
+     "a second entry named \"a\" in adopt: give it a name of its own"},
     {TOP("adopt: [{name: ^a/b, source: \"redis://h/0?list=a\"}]"),
      "the name of a place in adopt " NAMES "\"a/b\""},
     {TOP("adopt: [{name: a, source: ^builtin}]"),
@@ -60,7 +61,7 @@ static const struct mistake_case file_cases[] = {
      "mode: expected peek or take, got \"steal\""},
     {TOP("adopt:\n- {name: a, source: \"redis://h/0?list=a\"}\n"
          "- ^{name: a, source: \"redis://h/0?list=b\"}"),
-     "a second entry named \"a\" in adopt"},
+     "a second entry named \"a\" in adopt: give it a name of its own"},
     {TOP("adopt: [{name: a, ^queues: b, source: \"redis://h/0?list=a\"}]"),
      "unknown key \"queues\" in adopt[0] of the top level. Did you mean \"queue\"?"},
     {TOP("adopt: [{name: a, source: \"redis://h/0?list=a\"}]\n"
