@@ -105,6 +105,8 @@ static const struct config_field queue_fields[] = {
     CONFIG_VALUE("idempotency", config_order_read_idempotency, struct config_queue, idempotency),
     CONFIG_WHOLE("replay", config_triage_read_replay),
     CONFIG_WHOLE("compensate", read_compensate),
+    CONFIG_NOT_YET("encryption"),
+    CONFIG_NOT_YET("redaction"),
 };
 const struct config_table config_queue_table = CONFIG_TABLE(queue_fields);
 

@@ -35,25 +35,37 @@ static bool scan_escape(struct scan *s) {
     return true;
 }
 
-/* True: the eight bytes are plain ASCII text without a quote or an escape. */
-static bool is_plain_word(const char *at) {
+enum { PLAIN_WORD = sizeof(uint64_t), PLAIN_STRIDE = 4 * PLAIN_WORD };
+
+/* 0: the eight bytes are plain ASCII text without a quote or an escape. */
+static uint64_t odd_in_word(const char *at) {
     const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
     uint64_t word;
     memcpy(&word, at, sizeof word);
     uint64_t quote = word ^ ones * '"', escape = word ^ ones * '\\';
     uint64_t odd = word | ((word - ones * 0x20) & ~word) | ((quote - ones) & ~quote) |
                    ((escape - ones) & ~escape);
-    return (odd & tops) == 0;
+    return odd & tops;
+}
+
+static uint64_t odd_in_stride(const char *at) {
+    uint64_t odd = 0;
+    for (size_t i = 0; i < PLAIN_STRIDE; i += PLAIN_WORD)
+        odd |= odd_in_word(at + i);
+    return odd;
+}
+
+static void skip_plain(struct scan *s) {
+    while (s->end - s->at >= PLAIN_STRIDE && odd_in_stride(s->at) == 0)
+        s->at += PLAIN_STRIDE;
+    while (s->end - s->at >= PLAIN_WORD && odd_in_word(s->at) == 0)
+        s->at += PLAIN_WORD;
 }
 
 static bool scan_string(struct scan *s) {
     const char *start = ++s->at;
     bool ascii = true;
-    while (s->at < s->end && *s->at != '"') {
-        if ((size_t)(s->end - s->at) >= sizeof(uint64_t) && is_plain_word(s->at)) {
-            s->at += sizeof(uint64_t);
-            continue;
-        }
+    for (skip_plain(s); s->at < s->end && *s->at != '"'; skip_plain(s)) {
         if ((unsigned char)*s->at < 0x20)
             return fail(s, "a control character inside a string (write it as an escape)");
         ascii &= (unsigned char)*s->at < 0x80;

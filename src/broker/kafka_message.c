@@ -90,5 +90,5 @@ struct store_held *kafka_message_new(const rd_kafka_message_t *record, struct by
 uint64_t kafka_message_print(const rd_kafka_message_t *record) {
     struct bytes body = {record->payload, record->len}, key = {record->key, record->key_len};
     uint64_t at = (uint64_t)rd_kafka_message_timestamp(record, NULL);
-    return bytes_hash(body) ^ (bytes_hash(key) << 1) ^ (at * 0x9e3779b97f4a7c15u);
+    return bytes_print(body) ^ (bytes_print(key) << 1) ^ (at * 0x9e3779b97f4a7c15u);
 }

@@ -113,12 +113,13 @@ struct store_op {
 struct store_commit {
     struct store_op *ops;
     size_t count;
-    /* Called exactly once, from the store's thread or from inside submit (when refused at once).
-     * MUST NOT block. status OK: durable. CONFLICT: op `refused` has an id that is held with
-     * another body, and nothing was changed. IO, FULL: nothing was changed; it may be submitted
-     * again. */
+    /* Called exactly once, from the store's thread or from inside submit (when refused at once, or
+     * with `waits`: of this commit or another). MUST NOT block. status OK: durable. CONFLICT: op
+     * `refused` has an id that is held with another body, and nothing was changed. IO, FULL:
+     * nothing was changed; it may be submitted again. */
     void (*done)(struct store_commit *commit, enum status status);
     void *arg;
+    bool waits; /* its thread does nothing else before it is answered: the store may use it */
     size_t refused;
     struct err err;
 };

@@ -1,7 +1,9 @@
 /* Many producers with the same ids, one engine and one reader at once: each id is put once, taken
- * once, and ends where it was sent. Many rows in one fold are all written, also by a second try. */
+ * once, and ends where it was sent, whoever writes the commits. Many rows in one fold are all
+ * written, also by a second try. */
 #include "store_subject.h"
 
+#include <semaphore.h>
 #include <sqlite3.h>
 #include <stdio.h>
 
@@ -10,7 +12,7 @@
 #include "store/sqlite/sqlite_store.h"
 #include "test.h"
 
-enum { PRODUCERS = 4, IDS = 400, BATCH = 8 };
+enum { PRODUCERS = 4, IDS = 400, BATCH = 8, CLOSINGS = 20 };
 
 struct crowd {
     struct subject *subject;
@@ -103,8 +105,8 @@ static void *look(void *arg) {
     return NULL;
 }
 
-static void each_id_is_put_once_and_taken_once(void **state) {
-    struct crowd crowd = {.subject = subject_new(*state), .mutex = PTHREAD_MUTEX_INITIALIZER};
+static void run_crowd(struct subject *subject) {
+    struct crowd crowd = {.subject = subject, .mutex = PTHREAD_MUTEX_INITIALIZER};
     pthread_t threads[PRODUCERS + 2];
     for (size_t i = 0; i < PRODUCERS; i++)
         pthread_create(&threads[i], NULL, produce, &crowd);
@@ -122,6 +124,80 @@ static void each_id_is_put_once_and_taken_once(void **state) {
     assert_int_equal(store->vtable->dlq_depth(store, BYTES("orders.dlq")), crowd.letters);
     assert_null(subject_take(crowd.subject, TAKE_READY));
     subject_free(crowd.subject);
+}
+
+static void each_id_is_put_once_and_taken_once(void **state) {
+    run_crowd(subject_new(*state));
+}
+
+/* ---- commits by those who wait for them ---- */
+
+static void so_it_is_when_everybody_waits(void **state) {
+    struct subject *subject = subject_new(*state);
+    subject->waits = true;
+    run_crowd(subject);
+}
+
+struct reply {
+    struct subject *subject;
+    struct store_commit commit;
+    size_t number; /* of the message */
+    pthread_t by;
+    sem_t given;
+    enum status status;
+};
+
+static void replied(struct store_commit *commit, enum status status) {
+    struct reply *reply = commit->arg;
+    reply->by = pthread_self();
+    reply->status = status;
+    sem_post(&reply->given);
+}
+
+static void *put_and_wait(void *arg) {
+    struct reply *reply = arg;
+    struct envelope envelope;
+    char id[16], letter[16];
+    name_message(&envelope, id, letter, ++reply->number);
+    struct store_op op = {.kind = STORE_PUT,
+                          .queue = reply->subject->queue,
+                          .envelope = &envelope,
+                          .body = bytes_of(id)};
+    reply->commit =
+        (struct store_commit){.ops = &op, .count = 1, .done = replied, .arg = reply, .waits = true};
+    reply->subject->store->vtable->submit(reply->subject->store, &reply->commit);
+    return NULL;
+}
+
+static void who_waits_alone_is_answered_on_its_own_thread(void **state) {
+    struct reply reply = {.subject = subject_new(*state)};
+    sem_init(&reply.given, 0, 0);
+    put_and_wait(&reply);
+    assert_int_equal(sem_trywait(&reply.given), 0);
+    assert_true(pthread_equal(reply.by, pthread_self()));
+    assert_int_equal(reply.status, STATUS_OK);
+    subject_reopen(reply.subject);
+    struct store_held *held = subject_take(reply.subject, TAKE_READY);
+    assert_non_null(held);
+    store_held_free(held);
+    sem_destroy(&reply.given);
+    subject_free(reply.subject);
+}
+
+/* The answer comes before its thread has left the store. */
+static void closing_waits_for_who_writes(void **state) {
+    struct reply reply = {.subject = subject_new(*state)};
+    sem_init(&reply.given, 0, 0);
+    for (size_t i = 0; i < CLOSINGS; i++) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, put_and_wait, &reply);
+        sem_wait(&reply.given);
+        assert_int_equal(reply.status, STATUS_OK);
+        subject_reopen(reply.subject);
+        pthread_join(thread, NULL);
+    }
+    sem_destroy(&reply.given);
+    subject_free(reply.subject);
 }
 
 static void a_store_is_open_in_one_process_at_a_time(void **state) {
@@ -228,6 +304,9 @@ int main(void) {
     void *threaded = (void *)(uintptr_t)&subject_threaded;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(each_id_is_put_once_and_taken_once, threaded),
+        cmocka_unit_test_prestate(so_it_is_when_everybody_waits, threaded),
+        cmocka_unit_test_prestate(who_waits_alone_is_answered_on_its_own_thread, threaded),
+        cmocka_unit_test_prestate(closing_waits_for_who_writes, threaded),
         cmocka_unit_test_prestate(a_store_is_open_in_one_process_at_a_time, threaded),
         cmocka_unit_test_prestate(many_in_one_fold_are_all_in_the_file, threaded),
         cmocka_unit_test_prestate(a_fold_that_fails_in_the_middle_is_made_again, threaded),

@@ -98,13 +98,13 @@ def shop():
 
 @pytest.fixture
 def lot(tmp_path, shop):
-    """lot() starts a server with the shop's queues; it must stop cleanly at the end."""
+    """lot() starts a server with the shop's queues and those of `more`; it must stop cleanly at the end."""
     servers = []
 
-    def start(**top):
+    def start(more=None, **top):
         folder = tmp_path / f"server{len(servers)}"
         folder.mkdir()
-        servers.append(Server(folder, world.queues(shop), **top))
+        servers.append(Server(folder, {**world.queues(shop), **(more or {})}, **top))
         return servers[-1].start()
 
     yield start

@@ -1,7 +1,7 @@
 /* parts: what the embedded store is made of, and which lock guards what.
  *
  *   submit → batches → [writer thread] → journal → tables (memory) → [fold thread] → SQLite
- *                                                                  → [drafter] → packs
+ *                    → [who waits]                                 → [drafter] → packs
  *
  * The front's `mutex` guards the tables and everything else here that is not said to be otherwise.
  * Each database connection has its own lock, and `journal_mutex` is held by whoever appends, syncs
@@ -57,6 +57,7 @@ struct sqlite_store {
 
     struct batch *first, **last; /* commits that wait to be written */
     uint64_t tickets;
+    bool writing; /* somebody writes them: the thread, or one who waits for its own */
     bool stopping;
 
     struct list changes; /* entries that the next fold writes */

@@ -118,6 +118,10 @@ static const struct mistake_case server_cases[] = {
      "listen: \"example.org\" can be reached from other machines, and there are no tokens in this "
      "version. Write auth: none beside it to allow that"},
     {TOP("server: {auth: ^tokens}"), "auth \"tokens\" is not in this version"},
+    {TOP("server: {^tokens: [t1]}"), "tokens is not in this version"},
+    {TOP("server: {^roles: {}}"), "roles is not in this version"},
+    {TOP("server: {^encryption: on}"), "encryption is not in this version"},
+    {TOP("server: {^redaction: [.card]}"), "redaction is not in this version"},
     {TOP("server: {auth: ^{}}"), "auth: expected none, got an empty mapping"},
     {TOP("server: {max_body: ^4MB}"),
      "max_body: expected a size such as 512, 64KiB, 4MiB or 1GiB, got \"4MB\""},
@@ -173,6 +177,8 @@ static const struct mistake_case queue_cases[] = {
 #endif
     {Q("source: ^sqs://region/queue"), "source sqs:// is not in this version"},
     {Q("source: ^pubsub://p/s"), "source pubsub:// is not in this version"},
+    {Q("^encryption: on"), "encryption is not in this version"},
+    {Q("^redaction: [.card]"), "redaction is not in this version"},
     {Q("source: ^embedded"), "source: expected builtin, or a URL such as "
                              "redis://127.0.0.1/0?list=orders, got \"embedded\""},
     {Q("idempotency: ^.id"),

@@ -87,6 +87,28 @@ static void what_is_no_character_has_no_length(void **state) {
     assert_int_equal(bytes_utf8_front(BYTES_NONE), 0);
 }
 
+/* Around a block of 32 bytes and a word of 8. */
+static void every_byte_and_the_length_are_in_a_print(void **state) {
+    (void)state;
+    char text[70] = {0};
+    for (size_t len = 0; len < sizeof text; len++) {
+        uint64_t before = bytes_print((struct bytes){text, len});
+        assert_true(before == bytes_print((struct bytes){text, len}));
+        assert_true(before != bytes_print((struct bytes){text, len + 1}));
+        for (size_t i = 0; i < len; i++) {
+            text[i] ^= (char)0x80;
+            assert_true(before != bytes_print((struct bytes){text, len}));
+            for (size_t other = i + 1; other < len; other++) {
+                text[other] ^= (char)0x80;
+                assert_true(before != bytes_print((struct bytes){text, len}));
+                text[other] ^= (char)0x80;
+            }
+            text[i] ^= (char)0x80;
+        }
+    }
+    assert_true(bytes_print(BYTES_NONE) == bytes_print(BYTES("")));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(globs_ignore_case_and_match_runs),
@@ -97,6 +119,7 @@ int main(void) {
         cmocka_unit_test(a_heap_buf_grows_to_its_maximum),
         cmocka_unit_test(the_character_at_the_front_is_measured),
         cmocka_unit_test(what_is_no_character_has_no_length),
+        cmocka_unit_test(every_byte_and_the_length_are_in_a_print),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,6 +81,29 @@ static void what_it_forbids_is_refused(void **state) {
     }
 }
 
+/* Long strings are looked through some words at a time. */
+static void what_is_odd_is_found_anywhere_in_a_long_string(void **state) {
+    (void)state;
+    static const char odd[] = {'"', '\\', '\n', '\x1f', '\x80', '\xff'};
+    char text[80];
+    struct json value;
+    for (size_t len = 2; len <= sizeof text; len++) {
+        memset(text, 'x', len);
+        text[0] = text[len - 1] = '"';
+        assert_int_equal(json_parse((struct bytes){text, len}, &value, NULL), STATUS_OK);
+        for (size_t i = 1; i + 1 < len; i++) {
+            for (size_t which = 0; which < sizeof odd; which++) {
+                text[i] = odd[which];
+                assert_int_equal(json_parse((struct bytes){text, len}, &value, NULL),
+                                 STATUS_INVALID);
+            }
+            text[i] = '\x7f';
+            assert_int_equal(json_parse((struct bytes){text, len}, &value, NULL), STATUS_OK);
+            text[i] = 'x';
+        }
+    }
+}
+
 static void an_error_names_line_and_column(void **state) {
     (void)state;
     struct json value;
@@ -203,6 +226,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_rfc_8259_allows_is_taken),
         cmocka_unit_test(what_it_forbids_is_refused),
+        cmocka_unit_test(what_is_odd_is_found_anywhere_in_a_long_string),
         cmocka_unit_test(an_error_names_line_and_column),
         cmocka_unit_test(deep_nesting_is_refused_without_recursion),
         cmocka_unit_test(values_are_slices_of_the_text),
