@@ -118,6 +118,23 @@ void flight_start(struct flight *flight) {
     flight->post.open = open_outcome;
     flight->calling = true;
     handler->vtable->start(handler, &flight->call);
+    if (handler->vtable->rouse && list_empty(&flight->queue->rousing))
+        list_push_back(&flight->queue->engine->rousing, &flight->queue->rousing);
+}
+
+static void rouse(const struct engine_handler *chosen) {
+    if (chosen->handler->vtable->rouse)
+        chosen->handler->vtable->rouse(chosen->handler);
+}
+
+void flight_rouse(struct engine *engine) {
+    for (struct list *node; (node = list_pop_front(&engine->rousing));) {
+        const struct queue *queue = CONTAINER_OF(node, struct queue, rousing);
+        for (size_t i = 0; i < queue->handler_count; i++)
+            rouse(&queue->handlers[i]);
+        if (queue->compensate)
+            rouse(queue->compensate);
+    }
 }
 
 /* What our last death cut short stands in the history, uncounted. Returns the slot that said so. */

@@ -265,7 +265,8 @@ void intake_rename(struct flight *flight) {
     envelope->header_count = count + 1;
     uuid_v7(engine->now.wall, &engine->rng, id);
     struct log_about about = tracing_about(flight);
-    log_about(LOG_WARN, &about, "it came with an id that is held with another body; it is %s here",
-              id);
+    if (!flight->held->nameless)
+        log_about(LOG_WARN, &about,
+                  "it came with an id that is held with another body; it is %s here", id);
     envelope->id = arena_dup(arena, bytes_of(id));
 }
