@@ -80,6 +80,9 @@ enum { DATABASE_ROW_VALUES = 29, DATABASE_ROWS = 16 };
     X(MATCHES, "SELECT seq, queue FROM messages WHERE id = ?1"                                     \
                " UNION SELECT seq, queue FROM messages WHERE letter_id = ?1")                      \
     X(HAS_ID, "SELECT seq FROM messages WHERE id = ?1 AND queue = ?2")                             \
+    X(TRAITS, "SELECT traits, dead_ms FROM messages INDEXED BY messages_by_death"                  \
+              " WHERE dlq IS NOT NULL")                                                            \
+    X(ROW_TRAITS, "SELECT traits, dead_ms FROM messages WHERE seq = ?1")                           \
     X(READ_BEGIN, "BEGIN")                                                                         \
     X(READ_END, "COMMIT")                                                                          \
     X(ROW_ADD, "INSERT INTO messages VALUES " DATABASE_ROW)                                        \
@@ -138,10 +141,12 @@ enum database_sql {
 };
 
 struct packs;
+struct spread;
 
 struct database {
     sqlite3 *db;
-    struct packs *packs; /* borrowed: the bytes that its rows refer to */
+    struct packs *packs;   /* borrowed: the bytes that its rows refer to */
+    struct spread *spread; /* borrowed: is told of every letter that is written; NULL: nobody is */
     sqlite3_stmt *statements[SQL_COUNT];
     pthread_mutex_t mutex;
 };

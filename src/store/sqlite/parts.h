@@ -41,6 +41,7 @@ enum { JOURNAL_KEEP_SHARE = 4 }; /* of the journal's bound stays on disk when al
 struct drafter;
 struct packs;
 struct snapshot;
+struct spread;
 
 struct sqlite_store {
     struct front front;
@@ -87,6 +88,7 @@ struct sqlite_store {
     struct database *fold_db, *lookup_db, *list_db;
     bool viewing;            /* a commit is being staged and holds lookup_db */
     struct packs *packs;     /* the fold thread's to change; any thread reads */
+    struct spread *spread;   /* has its own lock, which is held with no other */
     struct drafter *drafter; /* the fold's; NULL without threads */
     pthread_t writer_thread, fold_thread;
 };

@@ -7,7 +7,7 @@
 #include "core/lifecycle.h"
 #include "store/entry.h"
 #include "store/sqlite/packs.h"
-#include "store/sqlite/traits.h"
+#include "store/sqlite/spread.h"
 
 enum { SCRATCH_BYTES = 4096, DELETED_SEQ = 5 /* behind DATABASE_PLACES */ };
 
@@ -105,19 +105,25 @@ struct draft {
     char fingerprint[DATABASE_FINGERPRINT_SIZE];
 };
 
-static void bind_draft(sqlite3_stmt *stmt, int first, struct draft *draft) {
+static void bind_draft(struct database *database, sqlite3_stmt *stmt, int first,
+                       struct draft *draft) {
+    int64_t traits = 0;
+    if (draft->envelope.dlq.len > 0) {
+        traits = traits_of(&draft->envelope, draft->queue);
+        spread_add(database->spread, traits, draft->envelope.dead_at.ms);
+    }
     sqlite3_bind_int64(stmt, first, (sqlite3_int64)draft->seq);
     sqlite3_bind_int64(stmt, first + 1, draft->queue);
     bind_envelope(stmt, first, &draft->envelope, draft->fingerprint);
     bind_places(stmt, first, &draft->places);
     database_bind_text(stmt, first + 19, draft->mark);
-    sqlite3_bind_int64(stmt, first + 28, traits_of(&draft->envelope, draft->queue));
+    sqlite3_bind_int64(stmt, first + 28, traits);
 }
 
 static enum status write_draft(struct database *database, enum database_sql which,
                                struct draft *draft, struct err *err) {
     sqlite3_stmt *stmt = database_statement(database, which);
-    bind_draft(stmt, 1, draft);
+    bind_draft(database, stmt, 1, draft);
     return database_step(database, stmt, err);
 }
 
@@ -242,7 +248,7 @@ static enum status write_full(struct rows_batch *batch, struct database *databas
                               struct err *err) {
     sqlite3_stmt *stmt = database_statement(database, SQL_ROWS_ADD);
     for (int i = 0; i < DATABASE_ROWS; i++)
-        bind_draft(stmt, 1 + i * DATABASE_ROW_VALUES, &batch->drafts[i]);
+        bind_draft(database, stmt, 1 + i * DATABASE_ROW_VALUES, &batch->drafts[i]);
     return database_step(database, stmt, err);
 }
 
@@ -262,8 +268,22 @@ enum status rows_batch_write(struct rows_batch *batch, struct database *database
     return status;
 }
 
+/* An escalation is the one trait that a mark gives. */
+static enum status spread_mark(struct database *database, uint64_t seq, struct err *err) {
+    sqlite3_stmt *stmt = database_statement(database, SQL_ROW_TRAITS);
+    enum status status = STATUS_OK;
+    sqlite3_bind_int64(stmt, 1, (sqlite3_int64)seq);
+    while (database_next(database, stmt, &status, err))
+        spread_add(database->spread, sqlite3_column_int64(stmt, 0) | traits_escalated(),
+                   sqlite3_column_int64(stmt, 1));
+    return status;
+}
+
 enum status rows_mark(struct database *database, uint64_t seq, const struct mark *mark,
                       struct bytes text, struct err *err) {
+    enum status status = mark->escalated_at.ms != 0 ? spread_mark(database, seq, err) : STATUS_OK;
+    if (status != STATUS_OK)
+        return status;
     sqlite3_stmt *stmt = database_statement(database, SQL_ROW_MARK);
     sqlite3_bind_int64(stmt, 1, (sqlite3_int64)seq);
     database_bind_text(stmt, 2, bytes_of(state_text(mark->state)));
