@@ -122,6 +122,7 @@ double subject_burst(struct subject *subject, uint64_t first, uint64_t count, si
                      (struct wall){now + (int64_t)(done / LETTERS_A_MS)});
         letters->commit.done = finished;
         letters->commit.arg = &gate;
+        letters->commit.waits = depth == 1;
         subject->store->vtable->submit(subject->store, &letters->commit);
     }
     struct letters *all[DEPTH_MAX];
@@ -152,6 +153,7 @@ void subject_commit(struct subject *subject, struct store_commit *commit) {
     struct answer answer = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
     commit->done = answered;
     commit->arg = &answer;
+    commit->waits = true;
     subject->store->vtable->submit(subject->store, commit);
     pthread_mutex_lock(&answer.mutex);
     while (!answer.given)

@@ -1,25 +1,24 @@
 /* impound check: is the configuration right, and what does it amount to? */
 #include <stdio.h>
-#include <string.h>
 
-#include "app/config.h"
+#include "app/config_json.h"
 #include "app/sources.h"
 #include "app/verbs.h"
 #include "base/random.h"
 #include "broker/url.h"
+#include "cli/command.h"
 
 enum { TEXT_MAX = 64 << 20, SHOWN_MAX = 8192, CONNECT_WAIT_MS = 10 * 1000 };
 
-bool verbs_config_option(int argc, char **argv, int *i, const char **path) {
-    if ((strcmp(argv[*i], "-c") == 0 || strcmp(argv[*i], "--config") == 0) && *i + 1 < argc) {
-        *path = argv[++*i];
-        return true;
-    }
-    if (strncmp(argv[*i], "--config=", strlen("--config=")) == 0) {
-        *path = argv[*i] + strlen("--config=");
-        return true;
-    }
-    return false;
+const struct options_row check_options[] = {
+    VERBS_CONFIG,
+    {"connect", NULL, "try every source out instead, and say what is wrong with it", 0},
+    {0},
+};
+
+const char *verbs_config(const struct options *options) {
+    const char *said = options_get(options, "config");
+    return said ? said : "impound.yaml";
 }
 
 /* A source that is tried out, and who has it. */
@@ -68,36 +67,29 @@ static enum status try_sources(const struct config *config, struct buf *text) {
     return status;
 }
 
-static enum status check(const char *path, bool connect, struct buf *text) {
+static enum status check(const char *path, bool connect, bool json, struct buf *text) {
     struct config *config = NULL;
     enum status status = config_load(path, &config, text);
     if (status == STATUS_OK)
         status = config_check_programs(config, text);
     if (status == STATUS_OK && connect)
         status = try_sources(config, text);
-    if (status == STATUS_OK && !connect)
-        config_print(config, text);
+    else if (status == STATUS_OK)
+        (json ? config_json_print : config_print)(config, text);
     config_free(config);
     return status;
 }
 
 int check_run(const struct cli_env *env, int argc, char **argv) {
-    const char *path = "impound.yaml";
-    bool connect = false;
-    (void)env;
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--connect") == 0) {
-            connect = true;
-        } else if (!verbs_config_option(argc, argv, &i, &path)) {
-            fprintf(stderr, "usage: impound check [-c FILE] [--connect]\nFILE defaults to "
-                            "impound.yaml.\n");
-            return status_exit(STATUS_USAGE);
-        }
-    }
+    struct options options;
+    if (!command_options(env, check_options, argc, argv, 0, 0, &options))
+        return status_exit(STATUS_USAGE);
     struct buf text;
     buf_init_heap(&text, TEXT_MAX);
-    enum status status = check(path, connect, &text);
+    enum status status =
+        check(verbs_config(&options), options_has(&options, "connect"), env->json, &text);
     fputs(buf_cstr(&text), status == STATUS_OK ? stdout : stderr);
     buf_free(&text);
+    options_free(&options);
     return status == STATUS_OK ? 0 : status_exit(STATUS_INVALID);
 }

@@ -3,6 +3,7 @@
 #include "app/config_queue.h"
 #include "app/config_value.h"
 #include "app/sources.h"
+#include "broker/url.h"
 
 enum { ADOPTS_MAX = 100 };
 
@@ -49,6 +50,29 @@ static const struct config_field adopt_fields[] = {
 };
 const struct config_table config_adopt_table = CONFIG_TABLE(adopt_fields);
 
+/* What the URL calls the place: a queue, a list, a topic. */
+static struct bytes place_of(const struct url *url) {
+    static const char *const places[] = {"queue", "list", "stream", "zset", "asynq"};
+    for (size_t i = 0; i < url->parameter_count; i++)
+        for (size_t k = 0; k < sizeof places / sizeof *places; k++)
+            if (bytes_is(url->parameters[i].name, places[k]))
+                return url->parameters[i].value;
+    return url->path;
+}
+
+/* An entry without a name is called like its place, as far as a name may be. */
+static struct bytes default_name(struct config_reader *reader, struct bytes source) {
+    struct url url;
+    struct err err;
+    if (url_parse(source, reader->arena, &url, &err) != STATUS_OK)
+        return BYTES_NONE;
+    struct bytes place = bytes_clip(place_of(&url), CONFIG_NAME_MAX);
+    char *name = arena_alloc(reader->arena, place.len + 1);
+    for (size_t i = 0; i < place.len; i++)
+        name[i] = config_value_name_char(place.ptr[i]) ? place.ptr[i] : '-';
+    return (struct bytes){name, place.len};
+}
+
 static bool is_named(const struct config *config, struct bytes name) {
     for (size_t i = 0; i < config->adopt_count; i++)
         if (bytes_eq(config->adopts[i].entry.name, name))
@@ -62,7 +86,8 @@ static void add(struct config_reader *reader, const struct config_node *node,
     if (entry->dlq.len == 0)
         entry->dlq = config_reader_text(reader, "%.*s" CONFIG_DLQ_SUFFIX, BYTES_ARG(entry->name));
     if (is_named(config, entry->name))
-        config_mistake_add(&reader->mistakes, node->at, "a second entry named \"%.*s\" in adopt",
+        config_mistake_add(&reader->mistakes, node->at,
+                           "a second entry named \"%.*s\" in adopt: give it a name of its own",
                            BYTES_ARG(entry->name));
     config->adopts[config->adopt_count++] =
         (struct config_adopt){*entry, node->at.line, node->at.column};
@@ -78,9 +103,12 @@ bool config_adopt_read(struct config_reader *reader, const struct config_node *n
     config->adopts = arena_alloc(reader->arena, node->count * sizeof *config->adopts);
     for (const struct config_node *item = node->first; item; item = item->next) {
         struct adopt_entry entry = {.mode = ADOPT_PEEK};
-        if (config_reader_mapping(reader, item, &config_adopt_table, &entry) &&
-            !config_reader_lacks(reader, item, "name") &&
-            !config_reader_lacks(reader, item, "source") && entry.name.len > 0)
+        if (!config_reader_mapping(reader, item, &config_adopt_table, &entry) ||
+            config_reader_lacks(reader, item, "source"))
+            continue;
+        if (!config_tree_find(item, "name"))
+            entry.name = default_name(reader, entry.source);
+        if (entry.name.len > 0 || !config_reader_lacks(reader, item, "name"))
             add(reader, item, &entry);
     }
     return true;

@@ -92,7 +92,7 @@ bool config_policy_read_breaker(struct config_reader *reader, const struct confi
                                 const struct config_field *field, void *out) {
     (void)field;
     struct breaker_policy *breaker = out;
-    if (node->kind == CONFIG_SCALAR && bytes_is(node->text, "off")) {
+    if (config_value_is(node, "off")) {
         breaker->off = true;
         return true;
     }

@@ -75,6 +75,10 @@ static const struct config_field server_fields[] = {
     CONFIG_WORD("log", struct config, log, log_format_words),
     CONFIG_WORD("log_level", struct config, log_level, log_level_words),
     CONFIG_VALUE("telemetry", config_telemetry_read, struct config, telemetry),
+    CONFIG_NOT_YET("tokens"),
+    CONFIG_NOT_YET("roles"),
+    CONFIG_NOT_YET("encryption"),
+    CONFIG_NOT_YET("redaction"),
 };
 const struct config_table config_server_table = CONFIG_TABLE(server_fields);
 

@@ -67,7 +67,7 @@ bool config_telemetry_read(struct config_reader *reader, const struct config_nod
                            const struct config_field *field, void *out) {
     (void)field;
     struct config_telemetry *telemetry = out;
-    if (node->kind == CONFIG_SCALAR && bytes_is(node->text, "off")) {
+    if (config_value_is(node, "off")) {
         telemetry->off = true;
         return true;
     }

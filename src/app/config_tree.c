@@ -85,7 +85,8 @@ static struct config_node *take_scalar(struct builder *b) {
     struct fy_token *value = b->event->scalar.value;
     struct config_node *node = node_new(b, CONFIG_SCALAR);
     node->text = token_text(b, value);
-    if (means_nothing(node->text) && fy_token_scalar_style(value) == FYSS_PLAIN)
+    node->plain = fy_token_scalar_style(value) == FYSS_PLAIN;
+    if (node->plain && means_nothing(node->text))
         node->kind = CONFIG_NOTHING;
     remember_anchor(b, token_text(b, b->event->scalar.anchor), node);
     step(b);

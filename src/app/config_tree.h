@@ -17,6 +17,7 @@ struct config_node {
     struct config_place key_at; /* of its key; of the value in a list */
     struct bytes key;           /* in a list: "delays[1]"; empty at the root */
     struct bytes text;          /* of a scalar */
+    bool plain;                 /* the scalar stands there without quotes */
     struct config_node *first, *last, *next;
     size_t count; /* of children */
     struct map_node by_key;

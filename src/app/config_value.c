@@ -190,6 +190,14 @@ bool config_value_rate(struct config_reader *reader, const struct config_node *n
                        out);
 }
 
+bool config_value_is(const struct config_node *node, const char *word) {
+    if (node->kind != CONFIG_SCALAR)
+        return false;
+    bool off = node->plain && bytes_is(node->text, "false") && strcmp(word, "off") == 0;
+    bool on = node->plain && bytes_is(node->text, "true") && strcmp(word, "on") == 0;
+    return off || on || bytes_is(node->text, word);
+}
+
 bool config_value_word(struct config_reader *reader, const struct config_node *node,
                        const struct config_field *field, void *out) {
     size_t count = 0;
@@ -199,7 +207,7 @@ bool config_value_word(struct config_reader *reader, const struct config_node *n
     if (!config_value_string(reader, node, form.ptr, &text))
         return false;
     for (size_t i = 0; i < count; i++) {
-        if (bytes_is(text, field->words[i])) {
+        if (bytes_is(text, field->words[i]) || config_value_is(node, field->words[i])) {
             *(unsigned *)out = (unsigned)i;
             return true;
         }
@@ -210,14 +218,14 @@ bool config_value_word(struct config_reader *reader, const struct config_node *n
     return false;
 }
 
-static bool name_char(char c) {
+bool config_value_name_char(char c) {
     return ascii_is_alnum(c) || c == '.' || c == '_' || c == '-';
 }
 
 bool config_value_name(struct config_reader *reader, struct config_place at, const char *of,
                        struct bytes name, size_t max) {
     size_t good = 0;
-    while (good < name.len && name_char(name.ptr[good]))
+    while (good < name.len && config_value_name_char(name.ptr[good]))
         good++;
     if (name.len > 0 && good == name.len && name.len <= max)
         return true;

@@ -18,6 +18,9 @@ config_read config_value_word;     /* an enum whose values are the places in fie
 config_read config_value_dlq;      /* struct bytes: the name of a DLQ */
 config_read config_value_jq;       /* struct bytes: a jq program, which `check` compiles */
 
+/* Whether this word stands there. Programs that write YAML 1.1 write false for off and true for on.
+ */
+bool config_value_is(const struct config_node *node, const char *word);
 /* The same as config_value_text, for whoever has no table: `what` was expected. */
 bool config_value_string(struct config_reader *reader, const struct config_node *node,
                          const char *what, struct bytes *out);
@@ -26,7 +29,9 @@ bool config_value_http(struct config_reader *reader, const struct config_node *n
                        const char *what, struct bytes *out);
 /* The default DLQ's name of the longest queue's name must be a name too. */
 #define CONFIG_DLQ_SUFFIX ".dlq"
-/* Letters, digits, dot, underscore, hyphen. Adds a mistake at `at` when it is not. */
+/* Letters, digits, dot, underscore, hyphen. */
+bool config_value_name_char(char c);
+/* Of those alone. Adds a mistake at `at` when it is not. */
 bool config_value_name(struct config_reader *reader, struct config_place at, const char *of,
                        struct bytes name, size_t max);
 

@@ -6,17 +6,19 @@
 
 #include "app/config.h"
 #include "app/verbs.h"
+#include "cli/command.h"
 #include "port/clock.h"
 #include "store/disk_posix.h"
 #include "store/sqlite/sqlite_store.h"
 
 enum { TEXT_MAX = 16 << 20 };
 
-static int usage(void) {
-    fprintf(stderr, "usage: impound doctor [-c FILE] [--store PATH] [--repair]\n"
-                    "Checks the store that FILE (impound.yaml) names, or the one at PATH.\n");
-    return status_exit(STATUS_USAGE);
-}
+const struct options_row doctor_options[] = {
+    {"config", "FILE", "the configuration that names the store (default impound.yaml)", 'c'},
+    {"store", "FILE", "the store itself, such as impound.db", 0},
+    {"repair", NULL, "salvage every whole record and rebuild what can be rebuilt", 0},
+    {0},
+};
 
 static bool has_journal(const char *path) {
     char dir[PATH_MAX];
@@ -54,20 +56,8 @@ static int examine(const char *path, bool repair) {
     return status_exit(status);
 }
 
-int doctor_run(const struct cli_env *env, int argc, char **argv) {
-    const char *path = "impound.yaml", *store = NULL;
-    bool repair = false;
-    (void)env;
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--repair") == 0)
-            repair = true;
-        else if (strcmp(argv[i], "--store") == 0 && i + 1 < argc)
-            store = argv[++i];
-        else if (!verbs_config_option(argc, argv, &i, &path))
-            return usage();
-    }
-    if (store)
-        return examine(store, repair);
+/* The store that a configuration names. */
+static int examine_configured(const char *path, bool repair) {
     struct config *config = NULL;
     struct buf mistakes;
     buf_init_heap(&mistakes, TEXT_MAX);
@@ -78,5 +68,16 @@ int doctor_run(const struct cli_env *env, int argc, char **argv) {
         fprintf(stderr, "%s", buf_cstr(&mistakes));
     buf_free(&mistakes);
     config_free(config);
+    return code;
+}
+
+int doctor_run(const struct cli_env *env, int argc, char **argv) {
+    struct options options;
+    if (!command_options(env, doctor_options, argc, argv, 0, 0, &options))
+        return status_exit(STATUS_USAGE);
+    const char *store = options_get(&options, "store");
+    bool repair = options_has(&options, "repair");
+    int code = store ? examine(store, repair) : examine_configured(verbs_config(&options), repair);
+    options_free(&options);
     return code;
 }

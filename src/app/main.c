@@ -7,27 +7,16 @@
 #include "jq/jq_pool.h"
 #include "server/asset.h"
 
-static const struct options_row config_options[] = {
-    {"config", "FILE", "the configuration (default impound.yaml)", 'c'},
-    {0},
-};
-
-static const struct options_row doctor_options[] = {
-    {"config", "FILE", "the configuration that names the store (default impound.yaml)", 'c'},
-    {"store", "FILE", "the store itself, such as impound.db", 0},
-    {"repair", NULL, "salvage every whole record and rebuild what can be rebuilt", 0},
-    {0},
-};
-
 static const struct cli_verb local_verbs[] = {
     {"serve", "serve", "run the server",
      "SIGHUP reloads what can change live; SIGTERM and SIGINT stop gracefully.\n\n"
      "  impound serve -c impound.yaml",
-     serve_run, config_options},
+     serve_run, serve_options},
     {"check", "check", "check a configuration and print what it amounts to",
      "Prints the effective policy of each queue, every default filled in. Exits 1 on mistakes.\n\n"
-     "  impound check -c impound.yaml",
-     check_run, config_options},
+     "  impound check -c impound.yaml\n"
+     "  impound check --connect",
+     check_run, check_options},
     {"doctor", "doctor", "check that the store is whole",
      "The server must not be running on the same store.\n\n"
      "  impound doctor --store impound.db",

@@ -9,21 +9,18 @@
 #include "app/config_current.h"
 #include "app/config_find.h"
 #include "app/instance.h"
+#include "app/line.h"
 #include "app/origins.h"
 #include "app/reload.h"
 #include "app/replay_plant.h"
-#include "app/sinks.h"
-#include "app/sources.h"
 #include "app/telemetry.h"
 #include "app/upkeep.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/thread.h"
-#include "broker/builtin.h"
 #include "handler/exec.h"
 #include "handler/http.h"
-#include "handler/stream.h"
 #include "jq/jq_pool.h"
 #include "server/server.h"
 #include "store/disk_posix.h"
@@ -33,19 +30,9 @@
 
 enum { JQ_HELPERS = 2 };
 
-/* One queue's adapters, in the order of the configuration. */
-struct line {
-    struct broker *broker;
-    struct engine_handler *handlers;
-    size_t handler_count;
-    struct engine_handler compensate; /* its handler NULL: none */
-    struct engine_mirror *mirrors;
-    size_t mirror_count;
-};
-
 struct plant {
     struct config_current current;
-    const struct config *started; /* the one it was made from: its queues are those that run */
+    struct config *started; /* the one it was made from: its queues are those that run */
     struct store *store;
     struct http_pool *http;
     struct exec_pool *exec;
@@ -59,7 +46,7 @@ struct plant {
     struct adopt_plant *adopt;
     struct engine *engine;
     struct alarm *alarm;
-    struct line *lines;
+    struct line *lines; /* in the order of the configuration */
     size_t line_count;
     pthread_t engine_thread;
     bool engine_runs;
@@ -72,93 +59,22 @@ struct plant {
 
 /* ---- wiring ---- */
 
-static struct handler *make_exec(struct plant *plant, const struct config_handler *config) {
-    struct stream_options options = {.exec = {.argv = config->argv,
-                                              .argc = config->argc,
-                                              .cwd = plant->started->dir,
-                                              .timeout_ms = config->timeout_ms},
-                                     .workers = config->workers,
-                                     .max_messages = config->max_messages};
-    return config->mode == MODE_STREAM ? stream_new(plant->exec, &options)
-                                       : exec_new(plant->exec, &options.exec);
-}
-
-static struct handler *make_handler(struct plant *plant, const struct config_handler *config) {
-    if (config->kind == HANDLER_EXEC)
-        return make_exec(plant, config);
-    struct http_options options = {.url = config->url,
-                                   .timeout_ms = config->timeout_ms,
-                                   .headers = config->headers,
-                                   .header_count = config->header_count,
-                                   .ca_file = config->ca_file};
-    return http_new(plant->http, &options);
-}
-
-static struct engine_reply reply_of(struct plant *plant, const struct config_reply *reply) {
-    return (struct engine_reply){
-        .store_ms = reply->store_ms,
-        .sink = reply->url.len ? sinks_get(&plant->sinks, reply->url, &clock_system) : NULL};
-}
-
-static struct broker *make_broker(struct plant *plant, const struct config_queue *queue) {
-    if (bytes_is(queue->source, SOURCES_BUILTIN))
-        return builtin_new(plant->store,
-                           plant->store->vtable->queue_number(plant->store, queue->name));
-    struct broker_options options = {.url = queue->source,
-                                     .queue = queue->name,
-                                     .instance = bytes_of(plant->consumer),
-                                     .clock = &clock_system,
-                                     .seed = random_seed(),
-                                     .max_body = plant->started->max_body};
-    return sources_new(&options);
-}
-
-static void make_mirrors(struct plant *plant, const struct config_queue *queue, struct line *line) {
-    line->mirrors = memory_array(queue->dlq_count, sizeof *line->mirrors);
-    for (size_t i = 0; i < queue->dlq_count; i++)
-        if (queue->dlqs[i].mirror.len)
-            line->mirrors[line->mirror_count++] = (struct engine_mirror){
-                queue->dlqs[i].name,
-                sinks_get(&plant->sinks, queue->dlqs[i].mirror, &clock_system)};
-}
-
-static enum status add_queue(struct plant *plant, const struct config_queue *queue,
-                             struct err *err) {
-    struct line *line = &plant->lines[plant->line_count++];
-    line->broker = make_broker(plant, queue);
-    line->handlers = memory_array(queue->handler_count, sizeof *line->handlers);
-    bool leases = queue->policy.handler == HANDLER_LEASE; /* then workers come and fetch */
-    for (size_t i = 0; !leases && i < queue->handler_count; i++)
-        line->handlers[line->handler_count++] =
-            (struct engine_handler){.handler = make_handler(plant, &queue->handlers[i]),
-                                    .batch = queue->handlers[i].batch,
-                                    .edit = queue->handlers[i].edit,
-                                    .reply = reply_of(plant, &queue->handlers[i].reply)};
-    if (queue->compensate)
-        line->compensate =
-            (struct engine_handler){.handler = make_handler(plant, queue->compensate),
-                                    .batch = 1,
-                                    .edit = queue->compensate->edit};
-    make_mirrors(plant, queue, line);
-    struct engine_queue_options options = {
-        .name = queue->name,
-        .mirrors = line->mirrors,
-        .mirror_count = line->mirror_count,
-        .compensate = queue->compensate ? &line->compensate : NULL,
-        .lease_reply = reply_of(plant, &queue->handlers[0].reply),
-        .rules = config_rules(queue),
-        .broker = line->broker,
-        .group = sources_group(queue->source, &plant->current.config->arena),
-        .handlers = line->handlers,
-        .handler_count = line->handler_count};
-    return engine_add(plant->engine, &options, err);
+static struct line_parts parts_of(struct plant *plant) {
+    return (struct line_parts){.config = plant->started,
+                               .store = plant->store,
+                               .http = plant->http,
+                               .exec = plant->exec,
+                               .sinks = &plant->sinks,
+                               .consumer = bytes_of(plant->consumer)};
 }
 
 static enum status add_queues(struct plant *plant, struct err *err) {
     enum status status = STATUS_OK;
+    struct line_parts parts = parts_of(plant);
     plant->lines = memory_array(plant->started->queue_count, sizeof *plant->lines);
     for (size_t i = 0; i < plant->started->queue_count && status == STATUS_OK; i++)
-        status = add_queue(plant, &plant->started->queues[i], err);
+        status = line_add(&plant->lines[plant->line_count++], &parts, &plant->started->queues[i],
+                          plant->engine, err);
     return status;
 }
 
@@ -216,7 +132,6 @@ static enum status make_engine(struct plant *plant, struct err *err) {
                                      .seed = random_seed(),
                                      .flight_path = flight_path,
                                      .instance = bytes_of(plant->instance),
-                                     .version = BYTES(IMPOUND_VERSION),
                                      .event = on_event,
                                      .event_arg = plant,
                                      .origin = origin_of,
@@ -232,7 +147,8 @@ static enum status make_engine(struct plant *plant, struct err *err) {
 /* ---- replays ---- */
 
 static struct handler *make_check(void *arg, const struct config_handler *config) {
-    return make_handler(arg, config);
+    struct line_parts parts = parts_of(arg);
+    return line_handler(&parts, config);
 }
 
 static enum status make_replays(struct plant *plant, struct err *err) {
@@ -400,15 +316,6 @@ static void close_port(struct plant *plant) {
         server_stop(server);
 }
 
-static void free_line(struct line *line) {
-    for (size_t i = 0; i < line->handler_count; i++)
-        line->handlers[i].handler->vtable->free(line->handlers[i].handler);
-    if (line->compensate.handler)
-        line->compensate.handler->vtable->free(line->compensate.handler);
-    free(line->handlers);
-    free(line->mirrors);
-}
-
 /* After the port: requests try receivers out. */
 static void stop_alarm(struct plant *plant) {
     pthread_mutex_lock(&plant->server_lock);
@@ -443,7 +350,7 @@ void plant_stop(struct plant *plant) {
     engine_free(plant->engine);
     replay_plant_free(plant->replays);
     for (size_t i = 0; i < plant->line_count; i++)
-        free_line(&plant->lines[i]);
+        line_free(&plant->lines[i]);
     free(plant->lines);
     if (plant->http)
         http_pool_free(plant->http);

@@ -10,6 +10,7 @@
 #include "app/plant.h"
 #include "app/verbs.h"
 #include "base/log.h"
+#include "cli/command.h"
 
 enum { MISTAKES_MAX = 64 << 10 };
 
@@ -120,17 +121,17 @@ static void allow_files(void) {
         log_warn("the limit of open files stays at its default");
 }
 
-static int usage(void) {
-    fprintf(stderr, "usage: impound serve [-c FILE]\nFILE defaults to impound.yaml.\n");
-    return status_exit(STATUS_USAGE);
-}
+const struct options_row serve_options[] = {
+    VERBS_CONFIG,
+    {0},
+};
 
 int serve_run(const struct cli_env *env, int argc, char **argv) {
-    const char *path = "impound.yaml";
-    (void)env;
-    for (int i = 1; i < argc; i++)
-        if (!verbs_config_option(argc, argv, &i, &path))
-            return usage();
+    struct options options;
+    if (!command_options(env, serve_options, argc, argv, 0, 0, &options))
+        return status_exit(STATUS_USAGE);
+    const char *path = verbs_config(&options); /* of argv */
+    options_free(&options);
     struct config *config = load(path, print_lines);
     if (!config)
         return status_exit(STATUS_INVALID);

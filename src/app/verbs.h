@@ -9,9 +9,12 @@ int check_run(const struct cli_env *env, int argc, char **argv);
 int doctor_run(const struct cli_env *env, int argc, char **argv);
 int what_if_run(const struct cli_env *env, int argc, char **argv);
 
-extern const struct options_row what_if_options[];
+extern const struct options_row serve_options[], check_options[], doctor_options[],
+    what_if_options[];
 
-/* The -c/--config option that these verbs share: true when argv[*i] was it (and *path is set). */
-bool verbs_config_option(int argc, char **argv, int *i, const char **path);
+/* The option that those on files share, and what it says. */
+#define VERBS_CONFIG                                                                               \
+    { "config", "FILE", "the configuration (default impound.yaml)", 'c' }
+const char *verbs_config(const struct options *options);
 
 #endif

@@ -14,6 +14,7 @@ enum { BODY_MAX = 1 << 20, MESSAGE_LINES_MAX = 20 };
 
 const struct options_row cmd_groups_options[] = {
     {"dlq", "DLQ", "groups of this DLQ alone", 0},
+    {"state", "STATE", "open, muted or resolved, or some with commas", 0},
     {"limit", "N", "rows of a page (at most 1000)", 0},
     {"cursor", "CURSOR", "go on where the last page ended", 0},
     {"why", "TEXT", "for the group and the audit", 0},
@@ -165,7 +166,7 @@ static int rule(const struct cli_env *env, const struct options *options) {
 }
 
 static int show(const struct cli_env *env, const struct options *options) {
-    static const char *const words[] = {"dlq", "limit", "cursor"};
+    static const char *const words[] = {"dlq", "state", "limit", "cursor"};
     struct path path;
     if (options->arg_count > 1)
         return command_usage(env, "groups",

@@ -26,9 +26,13 @@ struct store_held {
     uint64_t seq; /* the store's number for it; 0: it is not in the store (yet) */
     struct envelope envelope;
     struct bytes body;
-    struct arena arena;  /* heap; everything above points into it */
-    void *source;        /* the broker's own mark, for settle */
+    struct arena arena; /* heap; everything above points into it */
+    void *source;       /* the broker's own mark, for settle */
+    /* What tells it from its equals for as long as its source has it; in the arena. Empty: its
+     * coordinates do, or nothing */
+    struct bytes delivery;
     bool redelivered;    /* its broker may have given it before */
+    bool nameless;       /* its id is a hash of what it is: equal messages have one */
     uint32_t deliveries; /* how often its broker gave it, this time included; 0: not counted */
 };
 
@@ -121,12 +125,13 @@ struct store_op {
 struct store_commit {
     struct store_op *ops;
     size_t count;
-    /* Called exactly once, from the store's thread or from inside submit (when refused at once).
-     * MUST NOT block. status OK: durable. CONFLICT: op `refused` has an id that is held with
-     * another body, and nothing was changed. IO, FULL: nothing was changed; it may be submitted
-     * again. */
+    /* Called exactly once, from the store's thread or from inside submit (when refused at once, or
+     * with `waits`: of this commit or another). MUST NOT block. status OK: durable. CONFLICT: op
+     * `refused` has an id that is held with another body, and nothing was changed. IO, FULL:
+     * nothing was changed; it may be submitted again. */
     void (*done)(struct store_commit *commit, enum status status);
     void *arg;
+    bool waits; /* its thread does nothing else before it is answered: the store may use it */
     size_t refused;
     struct err err;
 };

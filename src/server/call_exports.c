@@ -50,9 +50,15 @@ static enum status read_order(struct request *request, struct json object, struc
     *order = (struct order){.compress = request->takes_zstd};
     choice_init(&order->choice, &order->selection, request);
     order->selection.reading = true;
+    choice_may_leave(&order->choice, request);
     enum status status =
         member_read(members, sizeof members / sizeof *members, object, order, &request->arena, err);
-    return status == STATUS_OK ? selection_finish(&order->selection, err) : status;
+    if (status != STATUS_OK)
+        return status;
+    /* Looking harms nobody: without a filter it is every letter, as on the command line. */
+    if (!order->selection.filtered && order->selection.id_count == 0)
+        order->selection.all = true;
+    return selection_finish(&order->selection, err);
 }
 
 /* ---- into the answer ---- */
@@ -163,7 +169,7 @@ void call_exports(struct request *request) {
     struct json object;
     struct order order;
     struct err err;
-    if (!request_json(request, false, &object))
+    if (!request_json(request, true, &object))
         return;
     enum status status = read_order(request, object, &order, &err);
     if (status != STATUS_OK)

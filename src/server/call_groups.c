@@ -37,13 +37,22 @@ static bool read_limit(struct request *request, size_t *limit) {
     return true;
 }
 
+static bool read_states(struct request *request, uint32_t *states) {
+    struct bytes text = request_arg(request, "state");
+    if (!text.ptr || group_states_parse(text, states))
+        return true;
+    request_problem(request, STATUS_INVALID,
+                    "state: \"%.*s\" is none of open, muted, resolved, or some with commas",
+                    BYTES_ARG(bytes_clip(text, REQUEST_QUOTE_MAX)));
+    return false;
+}
+
 void call_groups_list(struct request *request) {
-    size_t limit;
     struct err err;
-    if (read_limit(request, &limit))
-        answer(request,
-               group_list(request->server->options.triage, request_arg(request, "dlq"),
-                          request_arg(request, "cursor"), limit, &request->out, &err),
+    struct group_filter filter = {.dlq = request_arg(request, "dlq"),
+                                  .cursor = request_arg(request, "cursor")};
+    if (read_limit(request, &filter.limit) && read_states(request, &filter.states))
+        answer(request, group_list(request->server->options.triage, &filter, &request->out, &err),
                &err);
 }
 

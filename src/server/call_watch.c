@@ -1,4 +1,4 @@
-/* What watches the server asks: /healthz, /readyz, /metrics, /v1/events. */
+/* What watches the server asks: /healthz, /metrics, /v1/events; call_ready.c has /readyz. */
 #include "server/call.h"
 
 #include "server/metrics.h"
@@ -13,42 +13,6 @@ void call_health(struct request *request) {
     json_put(&json, request->server->options.version);
     json_key(&json, "payloads");
     json_put_str(&json, request->server->options.payloads_hidden ? "hidden" : "shown");
-    json_close(&json, '}');
-    request_answer(request, 200);
-}
-
-static void put_halted(struct json_out *json, struct engine *engine) {
-    json_key(json, "halted");
-    json_open(json, '[');
-    size_t count = engine_queue_count(engine);
-    for (size_t i = 0; i < count; i++) {
-        struct engine_queue_view view;
-        engine_view_at(engine, i, &view);
-        if (view.state != QUEUE_HALTED)
-            continue;
-        json_open(json, '{');
-        json_key(json, "queue");
-        json_put_str(json, view.name);
-        json_key(json, "why");
-        json_put_str(json, view.why);
-        json_close(json, '}');
-    }
-    json_close(json, ']');
-}
-
-void call_ready(struct request *request) {
-    struct store *store = request->server->options.store;
-    struct store_health health;
-    store->vtable->health(store, &health);
-    if (!health.writable) {
-        request_problem(request, STATUS_BUSY, "the store cannot commit: %s", health.trouble.text);
-        return;
-    }
-    struct json_out json = json_out(&request->out);
-    json_open(&json, '{');
-    json_key(&json, "status");
-    json_put_str(&json, "ready");
-    put_halted(&json, request->server->options.engine);
     json_close(&json, '}');
     request_answer(request, 200);
 }

@@ -29,8 +29,9 @@ static bool read_retry_after(struct json value, struct wall now, struct arena *a
     uint64_t seconds = 0;
     if (!json_string(value, arena, &text))
         text = value.text;
-    if (bytes_u64(text, &seconds) && seconds <= (uint64_t)FAILURE_RETRY_AFTER_MAX_MS / 1000) {
-        *ms = (int64_t)seconds * 1000;
+    if (bytes_u64(text, &seconds)) {
+        bool most = seconds >= (uint64_t)FAILURE_RETRY_AFTER_MAX_MS / 1000;
+        *ms = most ? FAILURE_RETRY_AFTER_MAX_MS : (int64_t)seconds * 1000;
         return true;
     }
     if (value.type != JSON_STRING)
@@ -43,17 +44,16 @@ static bool read_retry_after(struct json value, struct wall now, struct arena *a
     return duration_parse(text, ms);
 }
 
+/* One that is too far away is no reason to refuse a failure: the policy has its own cap. */
 enum status failure_retry_after(struct json value, struct wall now, struct arena *arena,
                                 struct outcome *outcome, struct err *err) {
     int64_t ms = -1;
     if (value.type == JSON_NULL)
         return STATUS_OK;
-    if (!read_retry_after(value, now, arena, &ms) || ms > FAILURE_RETRY_AFTER_MAX_MS)
-        return err_set(
-            err, STATUS_INVALID,
-            "must be a number of seconds, an HTTP date or a duration such as \"5m\", and "
-            "at most 365d");
-    outcome->retry_after_ms = ms;
+    if (!read_retry_after(value, now, arena, &ms))
+        return err_set(err, STATUS_INVALID,
+                       "must be a number of seconds, an HTTP date or a duration such as \"5m\"");
+    outcome->retry_after_ms = ms < FAILURE_RETRY_AFTER_MAX_MS ? ms : FAILURE_RETRY_AFTER_MAX_MS;
     return STATUS_OK;
 }
 

@@ -16,7 +16,8 @@ enum status failure_text(struct json value, struct arena *arena, struct bytes *o
 enum status failure_number(struct json value, int64_t min, int64_t max, int64_t *out,
                            struct err *err);
 enum status failure_status(struct json value, struct outcome *outcome, struct err *err);
-/* As the HTTP header has it: seconds or a date; a duration ("5m") is understood too. */
+/* As the HTTP header has it: seconds or a date; a duration ("5m") is understood too. At most
+ * FAILURE_RETRY_AFTER_MAX_MS. */
 enum status failure_retry_after(struct json value, struct wall now, struct arena *arena,
                                 struct outcome *outcome, struct err *err);
 enum status failure_verdict(struct json value, struct arena *arena, struct outcome *outcome,

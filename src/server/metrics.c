@@ -5,60 +5,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "server/exposition.h"
 #include "server/view.h"
-
-/* ---- text ---- */
-
-static void put_head(struct buf *out, const char *name, const char *type, const char *help) {
-    buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
-}
-
-static void put_counter(struct buf *out, const char *name, const char *help, uint64_t value) {
-    put_head(out, name, "counter", help);
-    buf_printf(out, "%s %llu\n", name, (unsigned long long)value);
-}
-
-/* key="value", the value escaped as the format wants it. */
-static void put_label(struct buf *out, const char *key, struct bytes value) {
-    buf_printf(out, "%s=\"", key);
-    for (size_t i = 0; i < value.len; i++) {
-        char c = value.ptr[i];
-        if (c == '\\' || c == '"')
-            buf_char(out, '\\');
-        if (c == '\n')
-            buf_str(out, "\\n");
-        else
-            buf_char(out, c);
-    }
-    buf_char(out, '"');
-}
-
-static void put_sample(struct buf *out, const char *name, const char *key, struct bytes value,
-                       double sample) {
-    buf_printf(out, "%s{", name);
-    put_label(out, key, value);
-    buf_printf(out, "} %.15g\n", sample);
-}
-
-/* `labels` is empty or ends in a comma. */
-static void put_histogram(struct buf *out, const char *name, struct bytes labels,
-                          const double *bounds, const uint64_t *buckets, size_t count, double sum) {
-    uint64_t total = 0;
-    for (size_t i = 0; i <= count; i++) {
-        total += buckets[i];
-        buf_printf(out, "%s_bucket{%.*sle=\"", name, BYTES_ARG(labels));
-        if (i < count)
-            buf_printf(out, "%g", bounds[i]);
-        else
-            buf_str(out, "+Inf");
-        buf_printf(out, "\"} %llu\n", (unsigned long long)total);
-    }
-    struct bytes bare = bytes_cut(labels, 0, labels.len ? labels.len - 1 : 0);
-    const char *open = bare.len ? "{" : "", *close = bare.len ? "}" : "";
-    buf_printf(out, "%s_sum%s%.*s%s %.15g\n", name, open, BYTES_ARG(bare), close, sum);
-    buf_printf(out, "%s_count%s%.*s%s %llu\n", name, open, BYTES_ARG(bare), close,
-               (unsigned long long)total);
-}
 
 /* ---- queues ---- */
 
@@ -128,13 +76,14 @@ static const struct {
 };
 
 static void put_attempts(struct buf *out, const struct engine_queue_view *queues, size_t count) {
-    put_head(out, "impound_attempts_total", "counter", "Attempts by how they ended.");
+    exposition_head(out, "impound_attempts_total", "counter", "Attempts by how they ended.");
     for (size_t i = 0; i < count; i++) {
         for (int result = 0; result < RESULT_COUNT; result++) {
             buf_str(out, "impound_attempts_total{");
-            put_label(out, "queue", bytes_of(queues[i].name));
+            exposition_label(out, "queue", bytes_of(queues[i].name));
             buf_char(out, ',');
-            put_label(out, "result", bytes_of(attempt_result_text((enum attempt_result)result)));
+            exposition_label(out, "result",
+                             bytes_of(attempt_result_text((enum attempt_result)result)));
             buf_printf(out, "} %llu\n", (unsigned long long)queues[i].results[result]);
         }
     }
@@ -142,16 +91,17 @@ static void put_attempts(struct buf *out, const struct engine_queue_view *queues
 
 static void put_handler_seconds(struct buf *out, const struct engine_queue_view *queues,
                                 size_t count) {
-    put_head(out, "impound_handler_seconds", "histogram", "How long handlers took.");
+    exposition_head(out, "impound_handler_seconds", "histogram", "How long handlers took.");
     for (size_t i = 0; i < count; i++) {
         /* A name has 255 bytes at most, and each may need an escape. */
         char memory[640];
         struct buf labels;
         buf_init_fixed(&labels, memory, sizeof memory);
-        put_label(&labels, "queue", bytes_of(queues[i].name));
+        exposition_label(&labels, "queue", bytes_of(queues[i].name));
         buf_char(&labels, ',');
-        put_histogram(out, "impound_handler_seconds", buf_view(&labels), engine_seconds_bounds,
-                      queues[i].seconds_buckets, ENGINE_SECONDS_BUCKETS, queues[i].seconds_sum);
+        exposition_histogram(out, "impound_handler_seconds", buf_view(&labels),
+                             engine_seconds_bounds, queues[i].seconds_buckets,
+                             ENGINE_SECONDS_BUCKETS, queues[i].seconds_sum);
     }
 }
 
@@ -161,10 +111,10 @@ static void put_queues(struct engine *engine, struct arena *arena, struct buf *o
     for (size_t i = 0; i < count; i++)
         engine_view_at(engine, i, &queues[i]);
     for (size_t m = 0; m < sizeof queue_metrics / sizeof *queue_metrics; m++) {
-        put_head(out, queue_metrics[m].name, queue_metrics[m].type, queue_metrics[m].help);
+        exposition_head(out, queue_metrics[m].name, queue_metrics[m].type, queue_metrics[m].help);
         for (size_t i = 0; i < count; i++)
-            put_sample(out, queue_metrics[m].name, "queue", bytes_of(queues[i].name),
-                       queue_metrics[m].value(&queues[i]));
+            exposition_sample(out, queue_metrics[m].name, "queue", bytes_of(queues[i].name),
+                              queue_metrics[m].value(&queues[i]));
     }
     put_attempts(out, queues, count);
     put_handler_seconds(out, queues, count);
@@ -234,18 +184,18 @@ static size_t fold(struct metrics_reasons *reasons, const struct store_dlq *dlq,
 
 static void put_letters(struct buf *out, const struct view_dlq *dlqs, size_t count,
                         struct metrics_reasons *reasons, struct arena *arena) {
-    put_head(out, "impound_dlq_letters_total", "counter", "Letters that ever arrived.");
+    exposition_head(out, "impound_dlq_letters_total", "counter", "Letters that ever arrived.");
     for (size_t i = 0; i < count; i++) {
         const struct store_dlq *dlq = &dlqs[i].store;
         struct series *series = arena_alloc(arena, (dlq->arrived_count + 1) * sizeof *series);
         size_t series_count = fold(reasons, dlq, series);
         for (size_t s = 0; s < series_count; s++) {
             buf_str(out, "impound_dlq_letters_total{");
-            put_label(out, "dlq", dlqs[i].name);
+            exposition_label(out, "dlq", dlqs[i].name);
             buf_char(out, ',');
-            put_label(out, "category", series[s].category);
+            exposition_label(out, "category", series[s].category);
             buf_char(out, ',');
-            put_label(out, "reason", series[s].reason);
+            exposition_label(out, "reason", series[s].reason);
             buf_printf(out, "} %llu\n", (unsigned long long)series[s].count);
         }
     }
@@ -292,34 +242,32 @@ static void put_dlqs(const struct server_options *options, struct metrics_reason
     for (size_t i = 0; i < named; i++)
         count += view_dlq_find(options, names[i], now, arena, &dlqs[count]);
     for (size_t m = 0; m < sizeof dlq_metrics / sizeof *dlq_metrics; m++) {
-        put_head(out, dlq_metrics[m].name, dlq_metrics[m].type, dlq_metrics[m].help);
+        exposition_head(out, dlq_metrics[m].name, dlq_metrics[m].type, dlq_metrics[m].help);
         for (size_t i = 0; i < count; i++)
-            put_sample(out, dlq_metrics[m].name, "dlq", dlqs[i].name,
-                       dlq_metrics[m].value(&dlqs[i], now));
+            exposition_sample(out, dlq_metrics[m].name, "dlq", dlqs[i].name,
+                              dlq_metrics[m].value(&dlqs[i], now));
     }
     put_letters(out, dlqs, count, reasons, arena);
 }
 
 /* ---- the store ---- */
 
-static void put_gauge(struct buf *out, const char *name, const char *help, double value) {
-    put_head(out, name, "gauge", help);
-    buf_printf(out, "%s %.15g\n", name, value);
-}
-
 static void put_store(struct store *store, struct buf *out) {
     struct store_health health;
     store->vtable->health(store, &health);
-    put_gauge(out, "impound_store_writable", "1 while commits go through.", health.writable);
-    put_gauge(out, "impound_store_fold_behind", "Changes committed but not yet in the SQLite file.",
-              (double)health.fold_behind);
-    put_gauge(out, "impound_store_journal_bytes", "Size of the journal.",
-              (double)health.journal_bytes);
-    put_gauge(out, "impound_store_wal_bytes", "Size of SQLite's write-ahead log.",
-              (double)health.wal_bytes);
-    put_head(out, "impound_store_commit_seconds", "histogram", "How long group commits took.");
-    put_histogram(out, "impound_store_commit_seconds", BYTES_NONE, store_commit_bounds_seconds,
-                  health.commit_buckets, STORE_COMMIT_BUCKETS, health.commit_seconds);
+    exposition_gauge(out, "impound_store_writable", "1 while commits go through.", health.writable);
+    exposition_gauge(out, "impound_store_fold_behind",
+                     "Changes committed but not yet in the SQLite file.",
+                     (double)health.fold_behind);
+    exposition_gauge(out, "impound_store_journal_bytes", "Size of the journal.",
+                     (double)health.journal_bytes);
+    exposition_gauge(out, "impound_store_wal_bytes", "Size of SQLite's write-ahead log.",
+                     (double)health.wal_bytes);
+    exposition_head(out, "impound_store_commit_seconds", "histogram",
+                    "How long group commits took.");
+    exposition_histogram(out, "impound_store_commit_seconds", BYTES_NONE,
+                         store_commit_bounds_seconds, health.commit_buckets, STORE_COMMIT_BUCKETS,
+                         health.commit_seconds);
 }
 
 /* ---- replays ---- */
@@ -329,35 +277,38 @@ static void put_replays(struct replays *replays, struct buf *out) {
     if (!replays)
         return;
     replays_totals(replays, &totals);
-    put_head(out, "impound_replay_active", "gauge", "Replays that are not over, by state.");
+    exposition_head(out, "impound_replay_active", "gauge", "Replays that are not over, by state.");
     for (int i = 0; i < REPLAY_STATE_COUNT; i++)
-        put_sample(out, "impound_replay_active", "state",
-                   bytes_of(replay_state_text((enum replay_state)i)), (double)totals.active[i]);
-    put_head(out, "impound_replay_letters_total", "counter", "Letters of replays, by outcome.");
+        exposition_sample(out, "impound_replay_active", "state",
+                          bytes_of(replay_state_text((enum replay_state)i)),
+                          (double)totals.active[i]);
+    exposition_head(out, "impound_replay_letters_total", "counter",
+                    "Letters of replays, by outcome.");
     for (int i = REPLAYED_SENT; i < REPLAY_OUTCOME_COUNT; i++)
-        put_sample(out, "impound_replay_letters_total", "outcome",
-                   bytes_of(replay_outcome_text((enum replay_outcome)i)),
-                   (double)totals.letters.by[i]);
-    put_counter(out, "impound_replay_aborted_total",
-                "Replays that were aborted, by people or by themselves.", totals.aborted);
+        exposition_sample(out, "impound_replay_letters_total", "outcome",
+                          bytes_of(replay_outcome_text((enum replay_outcome)i)),
+                          (double)totals.letters.by[i]);
+    exposition_counter(out, "impound_replay_aborted_total",
+                       "Replays that were aborted, by people or by themselves.", totals.aborted);
 }
 
 /* ---- adoption ---- */
 
 static void put_adoptions(struct adopt *adopt, struct buf *out) {
     struct adopt_view view;
-    put_head(out, "impound_adopted_total", "counter",
-             "Dead letters of other systems that became letters, in this life.");
+    exposition_head(out, "impound_adopted_total", "counter",
+                    "Dead letters of other systems that became letters, in this life.");
     for (size_t i = 0; i < adopt_count(adopt); i++) {
         adopt_look(adopt, i, &view);
-        put_sample(out, "impound_adopted_total", "adopt", view.entry->name, (double)view.adopted);
+        exposition_sample(out, "impound_adopted_total", "adopt", view.entry->name,
+                          (double)view.adopted);
     }
-    put_head(out, "impound_adopt_trouble", "gauge",
-             "1 while an entry of adopt cannot go on, else 0.");
+    exposition_head(out, "impound_adopt_trouble", "gauge",
+                    "1 while an entry of adopt cannot go on, else 0.");
     for (size_t i = 0; i < adopt_count(adopt); i++) {
         adopt_look(adopt, i, &view);
-        put_sample(out, "impound_adopt_trouble", "adopt", view.entry->name,
-                   view.trouble.text[0] != '\0');
+        exposition_sample(out, "impound_adopt_trouble", "adopt", view.entry->name,
+                          view.trouble.text[0] != '\0');
     }
 }
 
@@ -366,23 +317,23 @@ static void put_adoptions(struct adopt *adopt, struct buf *out) {
 static void put_triage(struct triage_rules *rules, struct buf *out) {
     struct triage_rules_totals totals;
     triage_rules_totals(rules, BYTES_NONE, &totals);
-    put_head(out, "impound_triage_total", "counter",
-             "Letters that triage rules took, by what they did with them.");
+    exposition_head(out, "impound_triage_total", "counter",
+                    "Letters that triage rules took, by what they did with them.");
     for (int i = 0; i < TRIAGE_ACTION_COUNT; i++)
-        put_sample(out, "impound_triage_total", "action", bytes_of(triage_rule_actions[i]),
-                   (double)totals.letters[i]);
+        exposition_sample(out, "impound_triage_total", "action", bytes_of(triage_rule_actions[i]),
+                          (double)totals.letters[i]);
     const struct {
         const char *outcome;
         uint64_t count;
     } outcomes[] = {
         {"fixed", totals.fixed}, {"failed", totals.failed}, {"escalated", totals.escalated}};
-    put_head(out, "impound_triage_outcomes_total", "counter",
-             "What became of letters that triage rules took.");
+    exposition_head(out, "impound_triage_outcomes_total", "counter",
+                    "What became of letters that triage rules took.");
     for (size_t i = 0; i < sizeof outcomes / sizeof *outcomes; i++)
-        put_sample(out, "impound_triage_outcomes_total", "outcome", bytes_of(outcomes[i].outcome),
-                   (double)outcomes[i].count);
-    put_gauge(out, "impound_triage_stopped", "Triage rules that stopped themselves.",
-              (double)totals.stopped);
+        exposition_sample(out, "impound_triage_outcomes_total", "outcome",
+                          bytes_of(outcomes[i].outcome), (double)outcomes[i].count);
+    exposition_gauge(out, "impound_triage_stopped", "Triage rules that stopped themselves.",
+                     (double)totals.stopped);
 }
 
 /* ---- spans ---- */
@@ -391,16 +342,17 @@ static void put_spans(struct spans *spans, struct buf *out) {
     struct spans_counts counts = {0};
     if (spans)
         spans->vtable->counts(spans, &counts);
-    put_counter(out, "impound_spans_sent_total", "Spans that the receiver took.", counts.sent);
-    put_counter(out, "impound_spans_dropped_total",
-                "Spans that were not sent, for want of room, or that the receiver refused.",
-                counts.dropped);
+    exposition_counter(out, "impound_spans_sent_total", "Spans that the receiver took.",
+                       counts.sent);
+    exposition_counter(out, "impound_spans_dropped_total",
+                       "Spans that were not sent, for want of room, or that the receiver refused.",
+                       counts.dropped);
 }
 
 void metrics_write(const struct server_options *options, struct metrics_reasons *reasons,
                    struct wall now, struct arena *arena, struct buf *out) {
-    put_head(out, "impound_build_info", "gauge", "Always 1; the version is a label.");
-    put_sample(out, "impound_build_info", "version", options->version, 1);
+    exposition_head(out, "impound_build_info", "gauge", "Always 1; the version is a label.");
+    exposition_sample(out, "impound_build_info", "version", options->version, 1);
     put_queues(options->engine, arena, out);
     put_dlqs(options, reasons, now, arena, out);
     put_replays(options->replays, out);

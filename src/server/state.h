@@ -45,6 +45,7 @@ struct server {
 
     atomic_size_t connections; /* that libmicrohttpd has */
     atomic_size_t held_bytes;  /* of request bodies in memory */
+    atomic_bool trying;        /* a commit that /readyz asked for is under way */
 };
 
 #endif

@@ -7,7 +7,7 @@
 #include "triage/arrivals.h"
 #include "triage/audit.h"
 
-enum { GROUP_ARENA_CHUNK = 64 * 1024, CURSOR_SIZE = 32, STATE_SIZE = 64 };
+enum { GROUP_ARENA_CHUNK = 64 * 1024, NOTE_ARENA_CHUNK = 1024, CURSOR_SIZE = 32, STATE_SIZE = 64 };
 
 /* ---- one fingerprint over all DLQs ---- */
 
@@ -168,6 +168,15 @@ static void put_group(struct json_out *json, struct arrivals *arrivals, const st
     json_close(json, '}');
 }
 
+/* What is noted of a group, as of its last letter. */
+static enum status heeded_note(struct store *store, const struct group *group, struct arena *arena,
+                               struct group_note *out, struct err *err) {
+    enum status status = group_note_get(store, group->fingerprint, arena, out, err);
+    if (status == STATUS_OK)
+        group_note_heed(out, group->last_seen);
+    return status;
+}
+
 static enum status put_one(struct triage *triage, const struct group *group, struct json_out *json,
                            struct err *err) {
     struct store *store = triage->store;
@@ -175,11 +184,10 @@ static enum status put_one(struct triage *triage, const struct group *group, str
     struct group_note note;
     struct arena arena;
     arena_init_heap(&arena, GROUP_ARENA_CHUNK);
-    enum status status = group_note_get(store, group->fingerprint, &arena, &note, err);
+    enum status status = heeded_note(store, group, &arena, &note, err);
     if (status == STATUS_OK)
         status = group_sample(store, group, &held, err);
     if (status == STATUS_OK || status == STATUS_NOT_FOUND) {
-        group_note_heed(&note, group->last_seen);
         put_group(json, triage->arrivals, group, &note, held ? &held->envelope : NULL);
         status = STATUS_OK;
     }
@@ -188,40 +196,81 @@ static enum status put_one(struct triage *triage, const struct group *group, str
     return status;
 }
 
-/* The cursor is the place in the list: groups move in it as letters come and go. */
-static enum status put_page(struct triage *triage, const struct group *groups, size_t count,
-                            size_t from, size_t limit, struct buf *out, struct err *err) {
+/* ---- a page ---- */
+
+struct listed {
+    struct triage *triage;
+    const struct group_filter *filter;
+    const struct group *groups;
+    size_t count;
+    size_t at; /* the next one to look at */
+    struct err *err;
+};
+
+static enum status is_wanted(struct listed *listed, bool *wanted) {
+    struct group_note note;
+    struct arena arena;
+    arena_init_heap(&arena, NOTE_ARENA_CHUNK);
+    enum status status =
+        heeded_note(listed->triage->store, &listed->groups[listed->at], &arena, &note, listed->err);
+    *wanted = status == STATUS_OK && (listed->filter->states >> note.state & 1u);
+    arena_free(&arena);
+    return status;
+}
+
+/* Moves on to the next one in a state that is asked for, or to the end. */
+static enum status find_next(struct listed *listed) {
+    enum status status = STATUS_OK;
+    bool found = listed->filter->states == 0;
+    while (status == STATUS_OK && !found && listed->at < listed->count) {
+        status = is_wanted(listed, &found);
+        listed->at += !found;
+    }
+    return status;
+}
+
+/* The cursor is the place in the list of all: groups move in it as letters come and go. */
+static void put_cursor(struct json_out *json, const struct listed *listed) {
     char text[CURSOR_SIZE];
     struct buf cursor;
+    buf_init_fixed(&cursor, text, sizeof text);
+    buf_printf(&cursor, "%zu", listed->at);
+    json_member_text(json, "cursor", listed->at < listed->count ? buf_view(&cursor) : BYTES_NONE);
+}
+
+static enum status put_page(struct listed *listed, struct buf *out) {
     struct json_out json = json_out(out);
-    enum status status = STATUS_OK;
-    size_t end = count - from > limit ? from + limit : count;
     json_open(&json, '{');
     json_key(&json, "groups");
     json_open(&json, '[');
-    for (size_t i = from; i < end && status == STATUS_OK; i++)
-        status = put_one(triage, &groups[i], &json, err);
+    enum status status = find_next(listed);
+    for (size_t put = 0; status == STATUS_OK && put < listed->filter->limit; put++) {
+        if (listed->at == listed->count)
+            break;
+        status = put_one(listed->triage, &listed->groups[listed->at++], &json, listed->err);
+        if (status == STATUS_OK)
+            status = find_next(listed);
+    }
     json_close(&json, ']');
-    buf_init_fixed(&cursor, text, sizeof text);
-    buf_printf(&cursor, "%zu", end);
-    json_member_text(&json, "cursor", end < count ? buf_view(&cursor) : BYTES_NONE);
+    put_cursor(&json, listed);
     json_close(&json, '}');
     return status;
 }
 
-enum status group_list(struct triage *triage, struct bytes dlq, struct bytes cursor, size_t limit,
-                       struct buf *out, struct err *err) {
+enum status group_list(struct triage *triage, const struct group_filter *filter, struct buf *out,
+                       struct err *err) {
     struct arena arena;
     struct group *groups;
     uint64_t from = 0;
-    if (cursor.len > 0 && !bytes_u64(cursor, &from))
+    if (filter->cursor.len > 0 && !bytes_u64(filter->cursor, &from))
         return err_set(err, STATUS_INVALID, "cursor: it is not from a page before");
     if (triage->arrivals)
         arrivals_read(triage->arrivals);
     arena_init_heap(&arena, GROUP_ARENA_CHUNK);
-    size_t count = group_collect(triage->store, dlq, &arena, &groups);
-    enum status status =
-        put_page(triage, groups, count, from < count ? (size_t)from : count, limit, out, err);
+    size_t count = group_collect(triage->store, filter->dlq, &arena, &groups);
+    struct listed listed = {triage, filter, groups, count, from < count ? (size_t)from : count,
+                            err};
+    enum status status = put_page(&listed, out);
     arena_free(&arena);
     return status;
 }
@@ -291,7 +340,7 @@ static enum status save(struct triage *triage, const struct group *group, struct
 enum status group_patch(struct triage *triage, uint64_t fingerprint,
                         const struct group_change *change, struct err *err) {
     struct arena arena;
-    struct group group;
+    struct group group = {0};
     struct group_note note;
     arena_init_heap(&arena, GROUP_ARENA_CHUNK);
     enum status status = find(triage, fingerprint, &arena, &group, err);

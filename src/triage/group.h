@@ -17,6 +17,8 @@ enum group_state { GROUP_STATE_LIST(GROUP_ENUM) GROUP_STATE_COUNT };
 
 const char *group_state_text(enum group_state state);
 bool group_state_parse(struct bytes text, enum group_state *out);
+/* "open,muted": a bit each. False: a word is none of them, or there is none. */
+bool group_states_parse(struct bytes text, uint32_t *out);
 
 /* What people noted. Zeroed: nothing. */
 struct group_note {
@@ -57,9 +59,16 @@ size_t group_collect(struct store *store, struct bytes dlq, struct arena *arena,
 enum status group_sample(struct store *store, const struct group *group, struct store_held **out,
                          struct err *err);
 
-/* Appends {"groups":[…],"cursor":…}. `cursor`: from the page before, or empty. */
-enum status group_list(struct triage *triage, struct bytes dlq, struct bytes cursor, size_t limit,
-                       struct buf *out, struct err *err);
+struct group_filter {
+    struct bytes dlq;    /* empty: any */
+    uint32_t states;     /* a bit per enum group_state; 0: any */
+    struct bytes cursor; /* from the page before; empty: the first page */
+    size_t limit;
+};
+/* Appends {"groups":[…],"cursor":…}; there is a cursor when another one matches. INVALID: the
+ * cursor. */
+enum status group_list(struct triage *triage, const struct group_filter *filter, struct buf *out,
+                       struct err *err);
 /* Appends one group. NOT_FOUND. */
 enum status group_show(struct triage *triage, uint64_t fingerprint, struct buf *out,
                        struct err *err);

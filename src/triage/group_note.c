@@ -21,6 +21,18 @@ bool group_state_parse(struct bytes text, enum group_state *out) {
     return false;
 }
 
+bool group_states_parse(struct bytes text, uint32_t *out) {
+    *out = 0;
+    for (size_t comma; text.len > 0; text = bytes_cut(text, comma + 1, text.len)) {
+        enum group_state state;
+        comma = bytes_find(text, BYTES(","));
+        if (!group_state_parse(bytes_trim(bytes_cut(text, 0, comma)), &state))
+            return false;
+        *out |= 1u << state;
+    }
+    return *out != 0;
+}
+
 /* ---- writing ---- */
 
 static void put_text(struct json_out *json, const char *key, struct bytes text) {

@@ -191,7 +191,8 @@ static void answered(struct store_commit *commit, enum status status) {
 
 enum status subject_commit(struct subject *subject, struct store_op *ops, size_t count) {
     struct answer answer = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, STATUS_OK};
-    struct store_commit commit = {.ops = ops, .count = count, .done = answered, .arg = &answer};
+    struct store_commit commit = {
+        .ops = ops, .count = count, .done = answered, .arg = &answer, .waits = subject->waits};
     subject->store->vtable->submit(subject->store, &commit);
     if (subject->kind->step)
         subject->kind->step(subject);

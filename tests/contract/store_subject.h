@@ -20,6 +20,7 @@ struct subject {
         struct instant now;
     } time;
     const struct subject_kind *kind;
+    bool waits; /* as commits say it */
 };
 
 struct subject_kind {

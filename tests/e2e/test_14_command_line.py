@@ -295,6 +295,36 @@ def test_every_verb_helps_and_stands_in_the_man_page_and_the_completions():
         assert done.returncode == 0, done.stdout
 
 
+def test_an_option_that_the_man_page_gives_a_verb_is_in_its_help():
+    with open(os.path.join(ROOT, "packaging", "impound.1"), encoding="utf-8") as page:
+        entries = re.findall(r"^\.It Ic ([\w-]+)(.*)$", page.read(), re.M)
+    for verb, behind in entries:
+        told = impound("help", verb).stdout
+        for option in re.findall(r"(?:Fl|,) -([\w-]+)", behind):
+            assert re.search(rf"^ .*--{option}\b", told, re.M), (verb, option)
+
+
+def test_a_configuration_is_printed_for_people_and_for_programs(tmp_path):
+    (tmp_path / "impound.yaml").write_text(
+        "queues: {orders: {handler: {http: 'http://127.0.0.1:1/', headers: {k: '${SECRET}'}}}}")
+    assert impound("check", cwd=tmp_path, SECRET="s3cret").stdout.startswith("server:\n")
+    done = impound("check", "--json", cwd=tmp_path, SECRET="s3cret")
+    orders = json.loads(done.stdout)["queues"]["orders"]
+    assert (done.returncode, orders["retry"]["attempts"], orders["retry"]["cap"]) == (DONE, 5, "30s")
+    assert orders["handler"]["headers"] == {"k": "${SECRET}"}
+
+
+def test_options_of_verbs_on_files_are_written_like_all_others(tmp_path):
+    (tmp_path / "other.yaml").write_text("queues: {orders: {handler: lease}}")
+    for words in (["-c", "other.yaml"], ["--config", "other.yaml"], ["--config=other.yaml"]):
+        assert impound("check", *words, cwd=tmp_path).returncode == DONE, words
+    assert impound("doctor", f"--store={tmp_path}/none.db").returncode == NOT_FOUND
+    for verb in ("serve", "check", "doctor"):
+        assert impound(verb, "extra", cwd=tmp_path).returncode == USAGE
+        assert impound(verb, "-c", cwd=tmp_path).returncode == USAGE
+    assert "--connect" in impound("check", "--conect", cwd=tmp_path).stderr
+
+
 def test_completion_scripts_are_scripts(tmp_path):
     for shell in ("bash", "zsh", "fish"):
         script = impound("completion", shell).stdout
@@ -317,6 +347,9 @@ def test_the_version_is_said():
     assert said["version"] in impound("version").stdout
     assert re.fullmatch(r"\d+\.\d+\.\d+\S*", said["version"])
     assert {"http", "exec", "lease"} <= set(said["handlers"])
+    parts = {"redis", "rabbitmq", "nats", "kafka", "otlp"}
+    assert set(said["left_out"]) == parts - set(said["sources"]) - set(said["telemetry"])
+    assert all(part in impound("version").stdout for part in parts)
 
 
 def test_the_version_says_whether_the_dashboard_is_built_in(serve):

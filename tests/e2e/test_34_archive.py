@@ -180,7 +180,6 @@ def test_every_filter_chooses_the_same_for_a_list_a_dry_run_and_an_export(serve,
     assert len(answer.body.splitlines()) == 3 and answer.headers["Impound-Skipped"] == "1"
     said = impound("export", "--where", picky, IMPOUND_URL=server.url)
     assert len(said.stdout.splitlines()) == 3 and "--where failed on 1" in said.stderr
-    problem(server.post("/v1/exports", {}), 400, "all")
     problem(server.post("/v1/exports", {"filter": {"reson": "x"}}), 400, "reason")
     problem(server.post("/v1/exports", {"all": True, "to": "s3://b/p"}), 501)
 
@@ -240,6 +239,18 @@ def test_the_command_line_exports_and_imports(lot, tmp_path):
     damaged.write_bytes(flip(folded.read_bytes(), 60))
     assert f"{damaged}: line 1: a damaged zstd frame" in lot.cli("import", damaged, expect=1)
     lot.cli("import", tmp_path / "nothing", expect=1)
+
+
+def test_an_export_without_a_filter_is_every_letter_in_any_state(serve):
+    server = serve({"orders": {"handler": "lease"}})
+    for task in ("a", "b"):
+        server.post("/v1/queues/orders/failures", {"task_id": task, "payload": {}, "error_type": "KeyError"})
+    server.post("/v1/letters/a/resolve", {"why": "done by hand"})
+    for answer in (server.post("/v1/exports", {}), server.post("/v1/exports", {"filter": {}}),
+                   server.request("POST", "/v1/exports"), server.post("/v1/exports", {"all": True})):
+        assert answer.status == 200, answer.body
+        assert {line["message"]["id"]: line["state"] for line in map(json.loads, answer.body.splitlines())} == {
+            "a": "resolved", "b": "pending_review"}
 
 
 def test_an_export_to_a_folder_leaves_an_archive_with_a_manifest(lot):

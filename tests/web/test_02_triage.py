@@ -116,6 +116,61 @@ def test_two_people_on_one_letter_decide_once(lot, tab):
     assert len(audit_of(server, "resolve")) == 1 and not audit_of(server, "discard")
 
 
+def test_two_people_one_replays_and_one_resolves_and_it_is_done_once(lot, tab, shop):
+    server = lot()
+    world.push(server, "orders", "bug", 2)
+    server.drained("orders")
+    first, second = (server.message(f"orders-bug-{n}")["id"] for n in range(2))
+    shop.mend("bug")
+    calls = shop.handler.count()
+    ada, bob = tab(server).open(f"replays/new?ids={first}"), tab(server, actor="bob").open(f"letters/{first}")
+    start = ada.get_by_role("button", name="Start: send 1 letter")
+    expect(start).to_be_enabled()
+    bob.get_by_role("button", name="Resolve…").click()
+    bob.get_by_label("Why").fill("mended by hand")
+    bob.get_by_role("dialog").get_by_role("button", name="Resolve").click()
+    expect(bob.get_by_text("The letter is resolved.")).to_be_visible()
+    start.click()
+    expect(ada.get_by_role("alert")).to_contain_text("resolved already")
+    assert server.get("/v1/replays").json["replays"] == [] and shop.handler.count() == calls
+
+    shop.answering.clear()
+    bob.goto(f"{server.url}/#/letters/{second}")
+    bob.get_by_role("button", name="Resolve…").click()
+    bob.get_by_label("Why").fill("mended too")
+    ada.goto(f"{server.url}/#/replays/new?ids={second}")
+    ada.get_by_role("button", name="Start: send 1 letter").click()
+    eventually(lambda: server.message(second)["state"] == "replaying", "the letter is at the handler")
+    bob.get_by_role("dialog").get_by_role("button", name="Resolve").click()
+    expect(bob.get_by_role("alert")).to_contain_text("replay")
+    shop.answering.set()
+    expect(ada.get_by_role("status").filter(has_text="done")).to_be_visible()
+    said = server.message(second)
+    assert (said["state"], said["resolution"], said["replays"]) == ("resolved", "replayed", 1)
+    assert shop.handler.count() == calls + 1 and len(audit_of(server, "resolve")) == 1
+
+
+def test_groups_of_a_state_are_found_behind_any_number_of_others(lot, tab):
+    server = lot()
+    names = [f"Type{chr(ord('A') + n // 26)}{chr(ord('A') + n % 26)}" for n in range(55)]
+    for place, name in enumerate(names):
+        for copy in range(1 if place == 54 else 2):
+            world.report(server, f"{name}-{copy}", name, "wrong")
+    last = server.get("/v1/letters", error_type=names[54]).json["letters"][0]["failure"]["fingerprint"]
+    server.request("PATCH", f"/v1/groups/{last}", {"state": "muted", "why": "we know"})
+    page = tab(server).open("groups")
+    rows = page.get_by_role("table").get_by_role("button")
+    expect(rows).to_have_count(50)
+    page.get_by_role("link", name="More").click()
+    expect(rows).to_have_count(4)
+    page.get_by_role("button", name="muted").click()
+    expect(rows).to_have_count(1)
+    expect(page.get_by_role("button", name=names[54])).to_be_visible()
+    assert "after" not in page.url
+    page.get_by_role("button", name="resolved", exact=True).click()
+    expect(page.get_by_text("No group is resolved")).to_be_visible()
+
+
 def test_a_group_is_noted_muted_resolved_and_made_a_rule(lot, tab):
     server = lot()
     world.push(server, "prompts", "model", 6)

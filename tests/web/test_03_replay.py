@@ -1,14 +1,10 @@
 """Replays on screen: planned, tried, started, watched, steered, and stopped by themselves."""
 import json
-import os
 
 from playwright.sync_api import expect
 
 import world
 from harness import eventually
-
-
-PICTURES = os.environ.get("PICTURES")
 
 
 def fill(server, count):
@@ -20,6 +16,13 @@ def start(page, count):
     expect(page.get_by_text(f"{count} letters would be sent")).to_be_visible()
     page.get_by_role("button", name=f"Start: send {count} letters").click()
     expect(page.get_by_text("The replay is started.")).to_be_visible()
+
+
+def steer(page, what, why):
+    page.get_by_role("button", name=f"{what}…").click()
+    page.get_by_label("Why").fill(why)
+    page.get_by_role("dialog").get_by_role("button", name=what).click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
 
 
 def test_a_replay_is_planned_tried_edited_and_done(lot, tab, shop):
@@ -51,8 +54,6 @@ def test_a_cause_that_is_not_fixed_aborts_before_our_eyes(lot, tab):
     page = tab(server, color_scheme="dark").open("replays/new?error_type=ModelNotFound")
     start(page, 60)
     expect(page.get_by_role("status").filter(has_text="aborted")).to_be_visible()
-    if PICTURES:
-        page.screenshot(path=os.path.join(PICTURES, "replay-dark.png"))
     expect(page.get_by_text("What was not sent is untouched")).to_be_visible()
     replay = server.get("/v1/replays").json["replays"][0]
     expect(page.get_by_role("status").filter(has_text=replay["why"])).to_be_visible()
@@ -69,15 +70,19 @@ def test_a_replay_is_paused_resumed_and_aborted(lot, tab, shop):
     shop.mend("model")
     page = tab(server).open("replays/new?error_type=ModelNotFound&rate=1/s&canary=off&ramp=off")
     start(page, 30)
-    page.get_by_role("button", name="Pause").click()
-    expect(page.get_by_role("status").filter(has_text="paused")).to_be_visible()
-    page.get_by_role("button", name="Resume").click()
-    expect(page.get_by_role("button", name="Pause")).to_be_visible()
-    page.get_by_role("button", name="Abort").click()
-    expect(page.get_by_role("status").filter(has_text="aborted")).to_be_visible()
+    steer(page, "Pause", "looking at the first")
+    expect(page.get_by_role("status").filter(has_text="paused")).to_contain_text("looking at the first")
+    page.keyboard.press("p")
+    page.get_by_role("dialog").get_by_role("button", name="Resume").click()
+    expect(page.get_by_role("button", name="Pause…")).to_be_visible()
+    steer(page, "Abort", "the wrong letters")
+    expect(page.get_by_role("status").filter(has_text="aborted")).to_contain_text("the wrong letters")
     expect(page.get_by_text("not sent").first).to_be_visible()
     replay = server.get("/v1/replays").json["replays"][0]
     assert replay["state"] == "aborted" and replay["sent"] < 30
+    audit = {entry["what"]: entry["why"] for entry in server.get("/v1/audit").json["audit"]}
+    assert (audit["replay.pause"], audit["replay.resume"] or "") == ("looking at the first", "")
+    assert audit["replay.abort"] == "the wrong letters"
     page = tab(server).open("replays")
     expect(page.get_by_role("row", name="error_type: ModelNotFound")).to_contain_text("aborted")
 
@@ -104,6 +109,7 @@ def test_a_body_is_edited_by_hand_and_the_rest_stays_byte_for_byte(lot, tab, sho
     expect(page.get_by_text("1 letter would be sent")).to_be_visible()
     page.get_by_role("button", name="Start: send 1 letter").click()
     expect(page.get_by_role("status").filter(has_text="done")).to_be_visible()
+    assert page.evaluate("Object.keys(sessionStorage)") == [], "what was sent is no draft any more"
     sent = shop.handler.calls[-1].body.decode()
     assert "9007199254740993" in sent and '"price": 12.5' in sent and "fail" not in sent
     page = tab(server).open(f"letters/{letter}")
@@ -120,6 +126,17 @@ def test_a_plan_that_cannot_be_says_why(lot, tab):
     expect(page.get_by_text("Choose letters above")).to_be_visible()
     page.get_by_label("Every unresolved letter").check()
     expect(page.get_by_text("2 letters would be sent")).to_be_visible()
+
+
+def test_a_rate_that_is_not_in_the_list_is_shown_as_it_is(lot, tab):
+    server = lot()
+    fill(server, 2)
+    page = tab(server).open("replays/new?all=yes&rate=7/s")
+    expect(page.get_by_text("2 letters would be sent at 7/s")).to_be_visible()
+    rate = page.get_by_role("combobox", name="Rate")
+    expect(rate).to_have_value("7/s")
+    rate.select_option("200/s")
+    expect(page.get_by_text("2 letters would be sent at 200/s")).to_be_visible()
 
 
 def test_a_plan_says_what_is_stale_and_what_is_asked_about(lot, tab, shop):

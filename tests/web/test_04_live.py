@@ -57,6 +57,13 @@ def test_bodies_are_hidden_until_asked_for_where_the_server_says_so(lot, tab):
     assert page.get_by_text("9007199254740993").count() == 0
     page.get_by_role("button", name="Show the body").click()
     expect(page.get_by_text("9007199254740993")).to_be_visible()
+    page = tab(server).open(f"replays/new?ids={letter}")
+    page.get_by_role("button", name="by hand").click()
+    editor = page.get_by_role("region", name="Edit")
+    expect(editor.get_by_role("button", name="Show the body")).to_be_visible()
+    expect(page.get_by_label("Body", exact=True)).to_have_count(0)
+    editor.get_by_role("button", name="Show the body").click()
+    assert "9007199254740993" in page.get_by_label("Body", exact=True).input_value()
 
 
 def hostile(server, **more):

@@ -5,6 +5,7 @@ import subprocess
 from playwright.sync_api import expect
 
 import adoption
+import world
 from brokers import Redis
 
 
@@ -26,5 +27,10 @@ def test_a_letter_that_was_only_looked_at_says_how_to_take_it(lot, tab, tmp_path
         expect(page.get_by_role("button", name="Resolve…")).to_have_count(0)
         page.keyboard.press("e")
         expect(page.get_by_role("dialog")).to_have_count(0)
+        world.push(server, "orders", "bug", 2)
+        server.drained("orders")
+        page = tab(server).open("replays/new?all=yes")
+        expect(page.get_by_text("2 letters would be sent")).to_be_visible()
+        expect(page.get_by_text("1 letter passed over")).to_be_visible()
     finally:
         redis.close()

@@ -3,7 +3,7 @@ fail. The handler can be mended, so that replays succeed, or made worse."""
 import json
 import threading
 
-from harness import Handler
+from harness import PATIENCE_S, Handler
 
 PYTHON_TRACE = """Traceback (most recent call last):
   File "/usr/lib/python3/dist-packages/worker/loop.py", line 88, in run
@@ -21,7 +21,11 @@ FAILURES = {
     "card": (422, "CardExpired", "card of customer {n} expired in 04/26"),
     "busy": (503, "Overloaded", "come back later"),
     "stock": (410, "OutOfStock", "article {n} is not sold any more"),
+    "key": (401, "KeyExpired", "the key of the tax office expired"),
+    "down": (503, "Down", "closed for repair"),
 }
+# kind → how long its Retry-After says
+CLOSED_S = {"down": 600}
 
 
 class Shop:
@@ -30,6 +34,8 @@ class Shop:
     def __init__(self):
         self.mended = set()
         self.lock = threading.Lock()
+        self.answering = threading.Event()  # while it is clear, calls wait
+        self.answering.set()
         self.handler = Handler(self.answer)
 
     def mend(self, *kinds):
@@ -37,6 +43,7 @@ class Shop:
             self.mended.update(kinds)
 
     def answer(self, call):
+        self.answering.wait(PATIENCE_S)
         try:
             order = json.loads(call.body)
         except ValueError:
@@ -48,7 +55,10 @@ class Shop:
             return 200
         status, error, message = FAILURES[kind]
         said = {"type": error, "message": message.format(n=order.get("n", 0))}
-        return status, {"Content-Type": "application/json"}, json.dumps({"error": said}).encode()
+        headers = {"Content-Type": "application/json"}
+        if kind in CLOSED_S:
+            headers["Retry-After"] = str(CLOSED_S[kind])
+        return status, headers, json.dumps({"error": said}).encode()
 
 
 def queue(url, **more):
@@ -79,20 +89,25 @@ def push(server, queue_name, kind, count, start=0):
         for n in range(start, start + count)])
 
 
-def report_bug(server, n):
-    """A failure with a stack trace, from a worker of somebody else's."""
+def report(server, task, error_type, error_message, **more):
+    """A failure of a worker of somebody else's; returns the letter's id."""
     answer = server.post("/v1/queues/orders/failures", {
-        "task_id": f"report-{n}", "task_type": "price", "payload": {"n": n, "pin": f"BAD-{n}"}, "error_type": "KeyError",
-        "error_message": f"'BAD-{n}'", "stack_trace": PYTHON_TRACE.format(n=n), "context": {"host": "worker-3"}})
+        "task_id": task, "task_type": "price", "error_type": error_type, "error_message": error_message, **more})
     assert answer.status == 200, answer.body
+    return answer.json["letter"]
 
 
-def fill(server, scale=1):
+def report_bug(server, n):
+    return report(server, f"report-{n}", "KeyError", f"'BAD-{n}'", payload={"n": n, "pin": f"BAD-{n}"},
+                  stack_trace=PYTHON_TRACE.format(n=n), context={"host": "worker-3"})
+
+
+def fill(server):
+    """One kind after the other, so that lists show them in the same order every time."""
     for queue_name, kind, count in [("orders", "pin", 40), ("orders", "bug", 12), ("orders", "busy", 9),
                                     ("orders", "stock", 5), ("payments", "card", 18), ("payments", "busy", 4),
                                     ("prompts", "model", 120), ("prompts", "policy", 7)]:
-        push(server, queue_name, kind, max(1, int(count * scale)))
+        push(server, queue_name, kind, count)
+        server.drained(queue_name)
     for n in range(3):
         report_bug(server, n)
-    for queue_name in ("orders", "payments", "prompts"):
-        server.drained(queue_name)

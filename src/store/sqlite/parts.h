@@ -1,7 +1,7 @@
 /* parts: what the embedded store is made of, and which lock guards what.
  *
  *   submit → batches → [writer thread] → journal → tables (memory) → [fold thread] → SQLite
- *                                                                  → [drafter] → packs
+ *                    → [who waits]                                 → [drafter] → packs
  *
  * The front's `mutex` guards the tables and everything else here that is not said to be otherwise.
  * Each database connection has its own lock, and `journal_mutex` is held by whoever appends, syncs
@@ -57,15 +57,17 @@ struct sqlite_store {
 
     struct batch *first, **last; /* commits that wait to be written */
     uint64_t tickets;
+    bool writing; /* somebody writes them: the thread, or one who waits for its own */
     bool stopping;
 
     struct list changes; /* entries that the next fold writes */
     size_t change_count;
     struct snapshot *sealed_first, **sealed_last; /* folds that wait or are under way, in order */
-    size_t folding_count;                         /* entries in them */
-    uint64_t applied_end;                         /* the journal up to here is in the tables */
-    uint64_t sealed_end;                          /* and up to here in the folds that wait */
-    uint64_t folded_end;                          /* and up to here in the file */
+    struct snapshot *unsettled; /* written; the fold's, or the drafter's while it is deferred */
+    size_t folding_count;       /* entries in them */
+    uint64_t applied_end;       /* the journal up to here is in the tables */
+    uint64_t sealed_end;        /* and up to here in the folds that wait */
+    uint64_t folded_end;        /* and up to here in the file */
     uint64_t fold_failures;
     bool fold_wanted; /* at once */
     bool fold_stopping;

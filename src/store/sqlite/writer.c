@@ -10,27 +10,6 @@
 #include "store/sqlite/fold.h"
 #include "store/sqlite/paging.h"
 
-/* ---- submitting ---- */
-
-void writer_submit(struct store *store, struct store_commit *commit) {
-    struct sqlite_store *self = parts_of(store);
-    struct batch_hooks hooks = changes_hooks(self);
-    struct batch *batch = batch_new(commit);
-    pthread_mutex_lock(&self->front.mutex);
-    enum status status = batch_stage(batch, ++self->tickets, &self->front.tables, &hooks);
-    changes_end_view(self);
-    if (status == STATUS_OK) {
-        *self->last = batch;
-        self->last = &batch->next;
-        pthread_cond_signal(&self->submitted);
-    }
-    pthread_mutex_unlock(&self->front.mutex);
-    if (status != STATUS_OK) {
-        batch_free(batch);
-        commit->done(commit, status);
-    }
-}
-
 /* ---- one group ---- */
 
 struct group {
@@ -218,26 +197,70 @@ static void write_batches(struct sqlite_store *self, struct batch *batches) {
     free(group.ready);
 }
 
-void writer_step(struct sqlite_store *self) {
-    for (;;) {
-        pthread_mutex_lock(&self->front.mutex);
-        struct batch *batches = next_batches(self);
-        pthread_mutex_unlock(&self->front.mutex);
-        if (!batches)
-            return;
-        write_batches(self, batches);
+/* ---- who writes ---- */
+
+/* One group. With the mutex, which is let go meanwhile. */
+static void write_some(struct sqlite_store *self) {
+    struct batch *batches = next_batches(self);
+    self->writing = true;
+    pthread_mutex_unlock(&self->front.mutex);
+    write_batches(self, batches);
+    pthread_mutex_lock(&self->front.mutex);
+    self->writing = false;
+}
+
+/* Who waits for a commit writes it: waking the thread, and being woken by it, takes as long as a
+ * fast disk does. With the mutex, and nobody writes. The store may be closed as soon as it is let
+ * go. */
+static void lead(struct sqlite_store *self) {
+    write_some(self);
+    if (self->first || self->stopping)
+        pthread_cond_signal(&self->submitted);
+}
+
+/* With the mutex. */
+static void enqueue(struct sqlite_store *self, struct batch *batch) {
+    *self->last = batch;
+    self->last = &batch->next;
+    if (self->writing) /* and looks again before it rests */
+        return;
+    if (batch->commit->waits && self->options.threads)
+        lead(self);
+    else
+        pthread_cond_signal(&self->submitted);
+}
+
+void writer_submit(struct store *store, struct store_commit *commit) {
+    struct sqlite_store *self = parts_of(store);
+    struct batch_hooks hooks = changes_hooks(self);
+    struct batch *batch = batch_new(commit);
+    pthread_mutex_lock(&self->front.mutex);
+    enum status status = batch_stage(batch, ++self->tickets, &self->front.tables, &hooks);
+    changes_end_view(self);
+    if (status == STATUS_OK)
+        enqueue(self, batch);
+    pthread_mutex_unlock(&self->front.mutex);
+    if (status != STATUS_OK) {
+        batch_free(batch);
+        commit->done(commit, status);
     }
+}
+
+void writer_step(struct sqlite_store *self) {
+    pthread_mutex_lock(&self->front.mutex);
+    while (self->first)
+        write_some(self);
+    pthread_mutex_unlock(&self->front.mutex);
 }
 
 void *writer_run(void *arg) {
     struct sqlite_store *self = arg;
     pthread_mutex_lock(&self->front.mutex);
-    while (!self->stopping || self->first) {
-        while (!self->first && !self->stopping)
+    while (!self->stopping || self->first || self->writing) {
+        if (self->first && !self->writing)
+            write_some(self);
+        else
             pthread_cond_wait(&self->submitted, &self->front.mutex);
-        pthread_mutex_unlock(&self->front.mutex);
-        writer_step(self);
-        pthread_mutex_lock(&self->front.mutex);
     }
     pthread_mutex_unlock(&self->front.mutex);
     return NULL;

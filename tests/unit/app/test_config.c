@@ -420,6 +420,61 @@ static void a_file_is_read_from_its_folder(void **state) {
     buf_free(&mistakes);
 }
 
+static void off_may_be_written_as_yaml_1_1_writes_it(void **state) {
+    (void)state;
+    static const char *const words[][2] = {{"off", "on"}, {"false", "true"}, {"'off'", "'on'"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        char yaml[256];
+        snprintf(yaml, sizeof yaml,
+                 "queues: {q: {handler: lease, breaker: %s}}\nalerts: {defaults: %s}", words[i][0],
+                 words[i][0]);
+        struct config *config = parsed(yaml, "i.yaml");
+        assert_true(config->queues[0].policy.breaker.off);
+        assert_true(config->alerts.no_defaults);
+        config_free(config);
+        snprintf(yaml, sizeof yaml, "queues: {q: {handler: lease}}\nalerts: {defaults: %s}",
+                 words[i][1]);
+        config = parsed(yaml, "i.yaml");
+        assert_false(config->alerts.no_defaults);
+        config_free(config);
+    }
+}
+
+/* Each needs its client library, and the unit test of a build without one leaves it out. */
+static const struct {
+    const char *source, *name, *dlq;
+} places[] = {
+#ifdef IMPOUND_RABBITMQ
+    {"amqp://u:p@h/v?queue=orders-dlq", "orders-dlq", "orders-dlq.dlq"},
+#endif
+#ifdef IMPOUND_KAFKA
+    {"kafka://h:9092/orders.DLT?group=g", "orders.DLT", "orders.DLT.dlq"},
+#endif
+#ifdef IMPOUND_NATS
+    {"nats://h?stream=ORDERS_DLQ&consumer=c", "ORDERS_DLQ", "ORDERS_DLQ.dlq"},
+#endif
+#ifdef IMPOUND_REDIS
+    {"redis://h/0?list=q:dlq", "q-dlq", "q-dlq.dlq"},
+    {"redis://h/0?stream=orders.dlq&group=g", "orders.dlq", "orders.dlq.dlq"},
+    {"redis://h/0?zset=dead", "dead", "dead.dlq"},
+#endif
+    {NULL, NULL, NULL},
+};
+
+static void a_place_to_adopt_from_is_called_as_its_url_says(void **state) {
+    (void)state;
+    for (size_t i = 0; places[i].source; i++) {
+        char yaml[256];
+        snprintf(yaml, sizeof yaml, "adopt: [{source: \"%s\"}]", places[i].source);
+        struct config *config = parsed(yaml, "i.yaml");
+        assert_int_equal(config->adopt_count, 1);
+        assert_bytes(config->adopts[0].entry.name, places[i].name);
+        assert_bytes(config->adopts[0].entry.dlq, places[i].dlq);
+        assert_int_equal(config->adopts[0].entry.mode, ADOPT_PEEK);
+        config_free(config);
+    }
+}
+
 static void what_is_not_yaml_is_told_with_its_line(void **state) {
     (void)state;
     static const char *const texts[] = {"a: 1\nqueues: {a: [}\n", "a: 1\nqueues: a: b\n",
@@ -487,6 +542,8 @@ int main(void) {
         cmocka_unit_test(the_environment_fills_in_names),
         cmocka_unit_test(an_anchor_stands_for_what_it_names),
         cmocka_unit_test(a_file_is_read_from_its_folder),
+        cmocka_unit_test(off_may_be_written_as_yaml_1_1_writes_it),
+        cmocka_unit_test(a_place_to_adopt_from_is_called_as_its_url_says),
         cmocka_unit_test(what_is_not_yaml_is_told_with_its_line),
         cmocka_unit_test(beyond_fifty_mistakes_are_only_counted),
     };

@@ -47,7 +47,8 @@ static const struct mistake_case file_cases[] = {
                        "source: URL}, got \"3\""},
     {TOP("adopt: [^{name: legacy}]"), "adopt[0] has no source"},
 #ifdef IMPOUND_REDIS
-    {TOP("adopt: [^{source: \"redis://h/0?list=a\"}]"), "adopt[0] has no name"},
+    {TOP("adopt: [{source: \"redis://h/0?list=a\"}, ^{source: \"redis://i/0?list=a\"}]"),
+     "a second entry named \"a\" in adopt: give it a name of its own"},
     {TOP("adopt: [{name: ^a/b, source: \"redis://h/0?list=a\"}]"),
      "the name of a place in adopt " NAMES "\"a/b\""},
     {TOP("adopt: [{name: a, source: ^builtin}]"),
@@ -60,7 +61,7 @@ static const struct mistake_case file_cases[] = {
      "mode: expected peek or take, got \"steal\""},
     {TOP("adopt:\n- {name: a, source: \"redis://h/0?list=a\"}\n"
          "- ^{name: a, source: \"redis://h/0?list=b\"}"),
-     "a second entry named \"a\" in adopt"},
+     "a second entry named \"a\" in adopt: give it a name of its own"},
     {TOP("adopt: [{name: a, ^queues: b, source: \"redis://h/0?list=a\"}]"),
      "unknown key \"queues\" in adopt[0] of the top level. Did you mean \"queue\"?"},
     {TOP("adopt: [{name: a, source: \"redis://h/0?list=a\"}]\n"
@@ -117,6 +118,10 @@ static const struct mistake_case server_cases[] = {
      "listen: \"example.org\" can be reached from other machines, and there are no tokens in this "
      "version. Write auth: none beside it to allow that"},
     {TOP("server: {auth: ^tokens}"), "auth \"tokens\" is not in this version"},
+    {TOP("server: {^tokens: [t1]}"), "tokens is not in this version"},
+    {TOP("server: {^roles: {}}"), "roles is not in this version"},
+    {TOP("server: {^encryption: on}"), "encryption is not in this version"},
+    {TOP("server: {^redaction: [.card]}"), "redaction is not in this version"},
     {TOP("server: {auth: ^{}}"), "auth: expected none, got an empty mapping"},
     {TOP("server: {max_body: ^4MB}"),
      "max_body: expected a size such as 512, 64KiB, 4MiB or 1GiB, got \"4MB\""},
@@ -172,6 +177,8 @@ static const struct mistake_case queue_cases[] = {
 #endif
     {Q("source: ^sqs://region/queue"), "source sqs:// is not in this version"},
     {Q("source: ^pubsub://p/s"), "source pubsub:// is not in this version"},
+    {Q("^encryption: on"), "encryption is not in this version"},
+    {Q("^redaction: [.card]"), "redaction is not in this version"},
     {Q("source: ^embedded"), "source: expected builtin, or a URL such as "
                              "redis://127.0.0.1/0?list=orders, got \"embedded\""},
     {Q("idempotency: ^.id"),
@@ -196,6 +203,9 @@ static const struct mistake_case queue_cases[] = {
     {"queues:\n  ^q: {concurrency: 1}\n", "queue \"q\" has no handler: " HANDLER},
     {"queues:\n  ^a b: {" HTTP "}\n", "the name of a queue " NAMES "\"a b\""},
     {"queues:\n  ^\"\": {" HTTP "}\n", "the name of a queue " NAMES "\"\""},
+    {"queues:\n  ^origin: {" HTTP "}\n",
+     "a queue cannot be called \"origin\": a replay `to: origin` means where a letter came from; "
+     "choose another name"},
     {"queues:\n  ^a/b: {" HTTP "}\n", "the name of a queue " NAMES "\"a/b\""},
     {"queues:\n  q: ^3\n", "q: expected a mapping, got \"3\""},
 };

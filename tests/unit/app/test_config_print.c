@@ -1,7 +1,8 @@
 /* Printing, and what a reload cannot apply. */
 #include "test.h"
 
-#include "app/config.h"
+#include "app/config_json.h"
+#include "base/json.h"
 
 static struct config *parsed(struct bytes yaml) {
     struct buf mistakes;
@@ -109,6 +110,40 @@ static void what_is_printed_reads_back_as_itself(void **state) {
         buf_free(&once);
         buf_free(&twice);
     }
+}
+
+/* JSON is YAML. */
+static void what_is_printed_as_json_reads_back_as_itself(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
+        struct buf yaml, as_json, again;
+        struct config *config = parsed(bytes_of(configs[i]));
+        struct json value;
+        buf_init_heap(&as_json, 1 << 20);
+        config_json_print(config, &as_json);
+        config_free(config);
+        assert_int_equal(json_parse(buf_view(&as_json), &value, NULL), STATUS_OK);
+        print(bytes_of(configs[i]), &yaml);
+        print(buf_view(&as_json), &again);
+        assert_string_equal(buf_cstr(&again), buf_cstr(&yaml));
+        buf_free(&yaml);
+        buf_free(&as_json);
+        buf_free(&again);
+    }
+}
+
+static void counts_are_numbers_in_json_and_texts_are_texts(void **state) {
+    (void)state;
+    struct config *config = parsed(BYTES("queues: {\"1\": {handler: {exec: [c, \"3\"]}}}"));
+    struct buf out;
+    buf_init_heap(&out, 1 << 20);
+    config_json_print(config, &out);
+    config_free(config);
+    assert_non_null(strstr(buf_cstr(&out), "\"queues\":{\"1\":{"));
+    assert_non_null(strstr(buf_cstr(&out), "\"exec\":[\"c\",\"3\"]"));
+    assert_non_null(strstr(buf_cstr(&out), "\"concurrency\":32"));
+    assert_non_null(strstr(buf_cstr(&out), "\"base\":\"200ms\""));
+    buf_free(&out);
 }
 
 static void every_default_is_printed(void **state) {
@@ -243,6 +278,8 @@ static void what_needs_a_restart_is_told(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_printed_reads_back_as_itself),
+        cmocka_unit_test(what_is_printed_as_json_reads_back_as_itself),
+        cmocka_unit_test(counts_are_numbers_in_json_and_texts_are_texts),
         cmocka_unit_test(every_default_is_printed),
         cmocka_unit_test(a_secret_of_the_environment_is_not_printed),
         cmocka_unit_test(what_needs_a_restart_is_told),

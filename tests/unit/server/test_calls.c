@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/json.h"
 #include "client.h"
@@ -148,12 +149,31 @@ static void an_answer_is_given_while_it_is_kept(void **state) {
 static void what_the_store_does_not_take_is_not_acknowledged(void **state) {
     (void)state;
     client_expect(client_get(&world, "/readyz"), 200, "\"halted\":[]");
-    fake_store_fail(world.store, STATUS_FULL, 1);
+    fake_store_fail(world.store, STATUS_FULL, 2);
     client_expect(client_post(&world, MESSAGES, "{\"body\":1}"), 503, "nothing was stored");
     assert_int_equal(queued(), 0);
     client_expect(client_get(&world, "/readyz"), 503, "the store cannot commit");
     client_expect(client_post(&world, MESSAGES, "{\"body\":1}"), 200, "ids");
     client_expect(client_get(&world, "/readyz"), 200, "ready");
+}
+
+static void a_store_that_nobody_writes_to_is_found_ready_again(void **state) {
+    (void)state;
+    fake_store_fail(world.store, STATUS_FULL, 2);
+    client_expect(client_post(&world, MESSAGES, "{\"body\":1}"), 503, "nothing was stored");
+    client_expect(client_get(&world, "/readyz"), 503, "the store cannot commit");
+    client_expect(client_get(&world, "/readyz"), 200, "\"halted\":[]");
+    struct arena arena;
+    struct store_kept kept;
+    size_t count;
+    struct err err;
+    arena_init_heap(&arena, 4096);
+    assert_int_equal(world.store->vtable->kept_list(world.store, SPACE_ARRIVALS, BYTES_NONE,
+                                                    BYTES_NONE, false, 1, &arena, &kept, &count,
+                                                    &err),
+                     STATUS_OK);
+    assert_int_equal(count, 0); /* what it tried with is gone */
+    arena_free(&arena);
 }
 
 static void a_report_is_judged(void **state) {
@@ -318,10 +338,23 @@ static int teardown(void **state) {
     return 0;
 }
 
+/* The worker has nothing else to do until the client leaves: were it not told, it would never end.
+ */
+static void a_search_is_told_that_its_client_left(void **state) {
+    (void)state;
+    int fd = client_connect(&world);
+    client_send(fd, "GET /v1/letters?reason=patience HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    client_expect(client_get(&world, "/v1/letters"), 200, "\"letters\":[]");
+    close(fd);
+    for (int i = 0; i < 2; i++) /* as many as there are workers */
+        client_expect(client_get(&world, "/v1/letters"), 200, "\"letters\":[]");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        TEST(a_search_is_told_that_its_client_left),
         TEST(a_push_is_held_byte_for_byte),
         TEST(an_explanation_knows_that_the_queue_is_paused),
         TEST(ids_come_back_in_the_order_of_the_lines),
@@ -332,6 +365,7 @@ int main(void) {
         TEST(a_problem_is_a_problem_document),
         TEST(an_answer_is_given_while_it_is_kept),
         TEST(what_the_store_does_not_take_is_not_acknowledged),
+        TEST(a_store_that_nobody_writes_to_is_found_ready_again),
         TEST(a_report_is_judged),
         TEST(queues_are_shown_paused_and_resumed),
         TEST(depth_counts_what_is_held_and_not_dead),

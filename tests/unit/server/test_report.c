@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "server/failure.h"
 #include "server/report.h"
 
 static const struct wall now = {1700000000000};
@@ -75,6 +76,9 @@ static void retry_after_is_seconds_a_date_or_a_duration(void **state) {
         {"\"5m\"", 300000},
         {"\"Tue, 14 Nov 2023 22:13:30 GMT\"", 10000}, /* now is 22:13:20 */
         {"\"Tue, 14 Nov 2023 22:00:00 GMT\"", 0},
+        {"18446744073709551615", FAILURE_RETRY_AFTER_MAX_MS},
+        {"\"Sun, 06 Nov 2094 08:49:37 GMT\"", FAILURE_RETRY_AFTER_MAX_MS},
+        {"\"400d\"", FAILURE_RETRY_AFTER_MAX_MS},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct store_held *held = store_held_new();

@@ -188,6 +188,9 @@ export interface Plan {
   stale: number;
   over_replayed: number;
   to_check: number;
+  read_only: number;
+  skipped: number;
+  skipped_why?: string;
   groups: { fingerprint: string; count: number; sample: string | null }[];
   destinations: { queue?: string; origin?: string; count: number }[];
   samples: { id: string; queue: string; before: unknown; after?: unknown; diff?: Change[]; problem?: string }[];
@@ -201,6 +204,7 @@ export interface Ruled {
   count: number;
   busy: number;
   unable?: number;
+  read_only?: number;
   skipped?: number;
   skipped_why?: string;
 }

@@ -39,7 +39,8 @@ export function choiceOf(words: Words): Choice {
 }
 
 export function wordsOf(choice: Choice): Words {
-  return choice.ids ? { ids: choice.ids.join(",") } : { ...(choice.filter ?? {}) };
+  if (choice.ids) return { ids: choice.ids.join(",") };
+  return choice.all ? { all: "yes" } : { ...choice.filter };
 }
 
 /* The choice of an order that the server has: a filter, ids or everything. */

@@ -1,0 +1,146 @@
+"""What the overview draws when there is more than usual: many reasons, old letters, queues that are held."""
+import datetime
+import json
+
+from playwright.sync_api import expect
+
+import world
+from harness import eventually
+
+BARS_MAX = 9
+# how long dead → the line of "Dead for" that counts it
+AGES = {"5m": "1 – 10 min", "30m": "10 min – 1 h", "3h": "1 – 6 h", "20h": "6 – 24 h", "49h": "over 24 h"}
+
+
+def line(page, card, text):
+    return page.get_by_role("region", name=card).get_by_role("listitem").filter(has_text=text)
+
+
+def test_reasons_are_a_pie_up_to_six_and_bars_beyond(lot, tab):
+    rules = [{"when": {"error_type": f"Type{n}"}, "do": "dlq", "category": "bug", "reason": f"reason_{n:02}"}
+             for n in range(11)]
+    server = lot(more={"orders": world.queue("http://127.0.0.1:9/", classify={"rules": rules})})
+
+    def add(reasons):
+        for n in reasons:
+            for copy in range(n + 1):
+                world.report(server, f"task-{n}-{copy}", f"Type{n}", "wrong")
+
+    add(range(6))
+    page = tab(server).open()
+    card = page.get_by_role("region", name="Top reasons")
+    expect(card).to_contain_text("6 reasons")
+    pie = card.get_by_role("img", name="Reasons: reason_05 6, reason_04 5, reason_03 4")
+    expect(pie).to_be_visible()
+    expect(card.locator(".bar")).to_have_count(0)
+    add(range(6, 11))
+    expect(card).to_contain_text("11 reasons")
+    expect(pie).to_have_count(0)
+    expect(card.locator(".bar")).to_have_count(BARS_MAX)
+    widths = card.locator(".bar i").evaluate_all("bars => bars.map(bar => bar.getBoundingClientRect().width)")
+    assert widths == sorted(widths, reverse=True) and widths[0] > widths[-1] > 0, "the most frequent is the longest"
+    expect(line(page, "Top reasons", "reason_10")).to_contain_text("11 17%")
+    expect(line(page, "Top reasons", "2 more")).to_contain_text("3")
+
+
+def ago(text):
+    unit = {"m": "minutes", "h": "hours"}[text[-1]]
+    return datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(**{unit: int(text[:-1])})
+
+
+def bring_old_letters(lot):
+    """A server whose letters died at the AGES, one each: taken from another server's export."""
+    young = lot()
+    world.push(young, "orders", "bug", len(AGES))
+    young.drained("orders")
+    letters = [json.loads(text) for text in young.post("/v1/exports", {"all": True, "compress": "none"}).body.splitlines()]
+    for letter, age in zip(letters, AGES):
+        letter["dead_at"] = ago(age).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    server = lot()
+    answer = server.request("POST", "/v1/imports", "\n".join(map(json.dumps, letters)).encode(),
+                            {"Content-Type": "application/x-ndjson"})
+    assert answer.status == 200, answer.body
+    return server, letters
+
+
+def test_old_letters_are_counted_by_their_age_and_the_oldest_is_a_link(lot, tab):
+    server, letters = bring_old_letters(lot)
+    page = tab(server).open()
+    for title in AGES.values():
+        expect(line(page, "Dead for", title)).to_contain_text("1")
+    expect(line(page, "Dead for", "under 1 min")).to_contain_text("0")
+    tile = page.locator("a.tile", has_text="oldest letter")
+    expect(tile).to_contain_text("2 d 1 h")
+    oldest, second = letters[-1]["message"]["id"], letters[-2]["message"]["id"]
+    for link in (tile, page.get_by_role("link", name="oldest 2 d 1 h, in orders.dlq"),
+                 page.get_by_role("row", name="orders.dlq").get_by_role("link", name="2 d 1 h")):
+        link.first.click()
+        expect(page.get_by_label(f"Choose {oldest}")).to_be_visible()
+        expect(page.get_by_label(f"Choose {second}")).to_have_count(0)
+        page.go_back()
+    line(page, "Dead for", "6 – 24 h").get_by_role("link").click()
+    expect(page.get_by_label(f"Choose {second}")).to_be_visible()
+    expect(page.locator("[data-letter]")).to_have_count(1)
+
+
+def test_arrivals_are_shown_over_an_hour_a_day_and_a_week(lot, tab):
+    server = lot()
+    world.push(server, "orders", "bug", 4)
+    server.drained("orders")
+    page = tab(server).open()
+    for window in ("1h", "24h", "7d"):
+        page.get_by_role("group", name="Window").get_by_role("button", name=window).click()
+        expect(page.get_by_role("img", name=f"4 letters arrived in {window}: bug 4")).to_be_visible()
+        assert f"window={window}" in page.url
+    arrivals = server.get("/v1/arrivals", window="7d").json
+    assert arrivals["steps"] * arrivals["step_seconds"] == 7 * 24 * 3600
+    page.reload()
+    expect(page.get_by_role("button", name="7d")).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_halted_queue_and_an_open_breaker_say_why(lot, tab, shop):
+    flaky = world.queue(shop.handler.url, breaker={"consecutive": 3, "open": "30s"})
+    server = lot(more={"flaky": flaky})
+    world.push(server, "orders", "key", 1)
+    world.push(server, "flaky", "down", 4)
+    eventually(lambda: server.queue("orders")["state"] == "halted", "the queue halts")
+    eventually(lambda: server.queue("flaky")["breaker"]["state"] == "open", "the breaker opens")
+    one = tab(server)
+    for fragment in ("overview", "queues"):
+        page = one.open(fragment)
+        table = page.get_by_role("table").last
+        halted = table.get_by_role("row").filter(has=page.get_by_text("orders", exact=True))
+        expect(halted).to_contain_text("halted")
+        expect(halted).to_contain_text(server.queue("orders")["why"])
+        held = table.get_by_role("row").filter(has=page.get_by_text("flaky", exact=True))
+        expect(held.get_by_text("open", exact=True)).to_be_visible()
+        expect(held).to_contain_text("until ")
+    page = one.open("overview")
+    expect(page.locator("a.tile", has_text="queues held")).to_contain_text("2 of 4")
+
+
+def test_alerts_for_information_alone_have_a_card_too(lot, tab):
+    server = lot()
+    world.push(server, "payments", "card", 2)
+    server.drained("payments")
+    eventually(lambda: len([one for one in server.get("/v1/alerts").json["alerts"] if one["state"] == "firing"]) == 2,
+               "both alerts fire")
+    page = tab(server).open()
+    card = page.get_by_role("region", name="2 alerts are firing")
+    expect(card).to_contain_text("for information")
+    expect(card.get_by_role("link", name="DLQNotEmpty")).to_be_visible()
+    expect(card.get_by_role("link", name="DLQNewGroup")).to_be_visible()
+
+
+def test_the_gauge_marks_the_cap(lot, tab):
+    server = lot()
+    page = tab(server).open()
+    gauge = page.get_by_role("row", name="payments.dlq").locator(".gauge")
+    mark = gauge.locator(".cap")
+    expect(mark).to_be_visible()
+    box, whole = mark.bounding_box(), gauge.bounding_box()
+    at = (box["x"] + box["width"] / 2 - whole["x"]) / whole["width"]
+    # cap 200 on a scale that ends at the last threshold, 1,000: log(201) / log(1001)
+    assert 0.75 < at < 0.79, at
+    full = page.get_by_role("row", name="prompts.dlq").locator(".gauge .cap").bounding_box()
+    assert abs(full["x"] + full["width"] / 2 - whole["x"] - whole["width"]) < 2, "nothing is beyond a cap of 100,000"

@@ -1,0 +1,56 @@
+"""One letter told as a story: its attempts and waits, its trace, and the others of its cause."""
+from playwright.sync_api import expect
+
+import world
+
+
+def waited(ms):
+    return f"waited {ms} ms" if ms < 1000 else f"waited {ms / 1000:.1f} s"
+
+
+def test_the_waits_stand_between_the_attempts(lot, tab):
+    server = lot()
+    world.push(server, "orders", "busy", 1)
+    server.drained("orders")
+    letter = server.message("orders-busy-0")
+    delays = [one["delay_ms"] for one in letter["history"]]
+    assert len(delays) == 3 and delays[2] is None and None not in delays[:2]
+    page = tab(server).open(f"letters/{letter['id']}")
+    steps = page.get_by_role("region", name="What happened").get_by_role("listitem")
+    expect(steps).to_have_count(5)
+    for place, words in enumerate([["Arrived", "in orders"], ["Attempt 1", waited(delays[0])],
+                                   ["Attempt 2", waited(delays[1])], ["Attempt 3", "Overloaded"],
+                                   ["Stopped: exhausted", "max_attempts:upstream_busy"]]):
+        for word in words:
+            expect(steps.nth(place)).to_contain_text(word)
+    expect(steps.nth(3)).not_to_contain_text("waited")
+
+
+def test_frames_of_the_application_are_marked(lot, tab):
+    server = lot()
+    page = tab(server).open(f"letters/{world.report_bug(server, 1)}")
+    trace = page.get_by_role("region", name="Stack trace").last
+    marked = trace.locator("div", has_text="(in-app)")
+    expect(marked).to_have_count(2)
+    expect(marked.nth(0)).to_contain_text('File "/srv/shop/price.py", line 41, in handle')
+    expect(marked.nth(1)).to_contain_text('zone = TAX[order["pin"]]')
+    expect(trace).to_contain_text("worker/loop.py")
+    page.get_by_label("In-app frames only").check()
+    expect(trace).not_to_contain_text("worker/loop.py")
+    expect(trace).to_contain_text("KeyError: 'BAD-1'")
+    expect(marked).to_have_count(2)
+
+
+def test_others_of_the_same_cause_stand_beside_it(lot, tab):
+    server = lot()
+    letters = [world.report_bug(server, n) for n in range(3)]
+    world.report(server, "other", "ValueError", "of another cause")
+    page = tab(server).open(f"letters/{letters[0]}")
+    beside = page.get_by_role("region", name="Same cause")
+    expect(beside.get_by_role("listitem")).to_have_count(2)
+    beside.get_by_role("link", name="report-2").click()
+    expect(page.get_by_text("'BAD-2'").first).to_be_visible()
+    assert letters[2] in page.url
+    expect(beside.get_by_role("link", name="report-0")).to_be_visible()
+    beside.get_by_role("link", name="Its group").click()
+    expect(page.get_by_role("region", name="KeyError")).to_contain_text("3 unresolved letters")
