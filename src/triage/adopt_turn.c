@@ -18,8 +18,9 @@ static void end_pass(struct adopt_place *place) {
     adopt_seen_forget_counts(place);
 }
 
-static void fail_pass(struct adopt_place *place, struct instant now, const struct err *err) {
-    bool for_good = err->status == STATUS_FORBIDDEN;
+static void fail_pass(struct adopt_place *place, struct instant now, enum status status,
+                      const struct err *err) {
+    bool for_good = status == STATUS_FORBIDDEN;
     end_pass(place);
     place->due = for_good ? MONO_NEVER : mono_after(now.mono, ADOPT_AGAIN_MS);
     adopt_trouble(place, for_good ? ADOPT_REFUSED : ADOPT_WAITING, err);
@@ -34,7 +35,7 @@ static bool begin_pass(struct adopt_place *place, struct instant now) {
         return true;
     err_set(&err, STATUS_FORBIDDEN,
             "its broker cannot be read without taking; mode: take adopts what is there");
-    fail_pass(place, now, &err);
+    fail_pass(place, now, STATUS_FORBIDDEN, &err);
     return false;
 }
 
@@ -73,7 +74,7 @@ static bool read_some(struct adopt_place *place, struct instant now) {
     if (status == STATUS_OK)
         adopt_good(place, ADOPT_READING);
     else
-        fail_pass(place, now, &err);
+        fail_pass(place, now, status, &err);
     return status == STATUS_OK;
 }
 
