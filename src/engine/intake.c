@@ -120,7 +120,6 @@ static bool is_poison(struct queue *queue, struct store_held *held) {
     envelope->category = BYTES("crash");
     envelope->reason = BYTES("deliveries");
     envelope->instance = queue->engine->options.instance;
-    envelope->version = queue->engine->options.version;
     judge_bury(flight, policy_dlq(policy, envelope->category), CAUSE_CRASH, STATE_PENDING_REVIEW);
     tracing_judged(flight, RESULT_DLQ);
     record_decided(flight);
