@@ -171,6 +171,8 @@ void database_unlock(struct database *database);
 
 /* Reset and unbound; borrowed until it is asked for again. */
 sqlite3_stmt *database_statement(struct database *database, enum database_sql which);
+/* The same with what was bound before: for who binds every value. */
+sqlite3_stmt *database_again(struct database *database, enum database_sql which);
 /* Steps a statement that gives no rows, and resets it. */
 enum status database_step(struct database *database, sqlite3_stmt *stmt, struct err *err);
 /* True: a row. Resets at the end or on trouble, which goes to *status. */
