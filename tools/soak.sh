@@ -75,6 +75,7 @@ export TSAN_OPTIONS="exitcode=66"
 seed=$(date +%s)000
 
 part "the ordinary build" build build
+part "the build that is installed, no warning" build build-release --buildtype release -Dtests=false
 part "end-to-end scenarios, full counts" full_scenarios
 part "the build with ThreadSanitizer" build build-tsan -Db_sanitize=thread -Db_lundef=false
 part "unit, table and contract tests, ThreadSanitizer" under_tsan

@@ -119,6 +119,7 @@ static const struct {
 #ifdef IMPOUND_KAFKA
     {"kafka://", alone_kafka},
 #endif
+    {NULL, NULL},
 };
 
 struct mono alone_now(void) {
@@ -131,7 +132,7 @@ void alone_die(const char *words) {
 }
 
 static void alone(const char *url, size_t count) {
-    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+    for (size_t i = 0; libraries[i].scheme; i++) {
         if (!bytes_starts(bytes_of(url), bytes_of(libraries[i].scheme)))
             continue;
         struct alone_stretch stretch = libraries[i].consume(url, count);

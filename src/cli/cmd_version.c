@@ -11,29 +11,39 @@ enum { TEXT_MAX = 4096 };
 /* Parts that a build can leave out. */
 #ifdef IMPOUND_REDIS
 #define REDIS "redis",
+#define NO_REDIS
 #else
 #define REDIS
+#define NO_REDIS "redis",
 #endif
 #ifdef IMPOUND_NATS
 #define NATS "nats",
+#define NO_NATS
 #else
 #define NATS
+#define NO_NATS "nats",
 #endif
 #ifdef IMPOUND_RABBITMQ
 #define RABBITMQ "rabbitmq",
+#define NO_RABBITMQ
 #else
 #define RABBITMQ
+#define NO_RABBITMQ "rabbitmq",
 #endif
 #ifdef IMPOUND_KAFKA
 #define KAFKA "kafka",
+#define NO_KAFKA
 #else
 #define KAFKA
+#define NO_KAFKA "kafka",
 #endif
 
 #ifdef IMPOUND_OTLP
 #define OTLP "otlp",
+#define NO_OTLP
 #else
 #define OTLP
+#define NO_OTLP "otlp",
 #endif
 
 /* Each list ends with NULL. */
@@ -46,6 +56,7 @@ static const struct {
     {"handlers", {"http", "exec", "lease", NULL}},
     {"sinks", {REDIS RABBITMQ NATS KAFKA NULL}},
     {"telemetry", {OTLP NULL}},
+    {"left_out", {NO_REDIS NO_RABBITMQ NO_NATS NO_KAFKA NO_OTLP NULL}},
 };
 
 enum { KIND_COUNT = sizeof built_in / sizeof *built_in };
@@ -73,6 +84,8 @@ static void put_json(const struct cli_env *env, struct buf *out) {
 static void put_text(const struct cli_env *env, struct buf *out) {
     buf_printf(out, "impound %s\n", env->version);
     for (size_t i = 0; i < KIND_COUNT; i++) {
+        if (!built_in[i].parts[0])
+            continue;
         buf_printf(out, "%s:", built_in[i].kind);
         for (const char *const *part = built_in[i].parts; *part; part++)
             buf_printf(out, " %s", *part);

@@ -9,7 +9,8 @@ enum {
     ORIGIN_HOLD_FIRST_MS = 100, /* after an origin that took nothing; doubles … */
     ORIGIN_HOLD_LAST_MS = 5000, /* … up to this */
     ORIGIN_LOOK_MS = 200,       /* before one that cannot go or come yet is looked at again */
-    ORIGIN_WHY_MAX = 256,
+    ORIGIN_WHY_MAX = 255,       /* bytes, of … */
+    ORIGIN_WORDS_MAX = 1024,    /* … what a sink said, and our words before it */
     LETTER_ID_MAX = 64,
     ITEM_ID_SIZE = LETTER_ID_MAX + 16,
 };
@@ -48,9 +49,11 @@ static void wait_in_store(struct flight *flight) {
 /* It was not sent, and is where it was. */
 static void refuse(struct flight *flight, const char *words) {
     struct envelope *envelope = &flight->held->envelope;
-    char why[ORIGIN_WHY_MAX];
-    snprintf(why, sizeof why, "it could not be sent to its origin: %s", words);
-    envelope->why = arena_dup(&flight->held->arena, bytes_clip(bytes_of(why), ORIGIN_WHY_MAX - 1));
+    struct buf why;
+    buf_init_heap(&why, ORIGIN_WORDS_MAX);
+    buf_printf(&why, "it could not be sent to its origin: %s", words);
+    envelope->why = arena_dup(&flight->held->arena, bytes_clip(buf_view(&why), ORIGIN_WHY_MAX));
+    buf_free(&why);
     envelope->state = STATE_PENDING_REVIEW;
     envelope->to_origin = false;
     envelope->replays--;

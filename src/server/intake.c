@@ -60,6 +60,16 @@ static void take_content_type(struct request *request) {
     request->content_type = type.len ? arena_dup(&request->arena, type) : BYTES_NONE;
 }
 
+/* Bodies are taken as they come; what is imported tells by itself that it is zstd. */
+static void refuse_encoded(struct request *request) {
+    struct bytes coding = bytes_trim(header(request, MHD_HTTP_HEADER_CONTENT_ENCODING));
+    if (coding.len > 0 && !bytes_eq_nocase(coding, BYTES("identity")) &&
+        request->route->how != ROUTE_BULK)
+        request_problem(request, STATUS_MEDIA_TYPE,
+                        "Content-Encoding \"%.*s\" is not understood; send the body as it is",
+                        BYTES_ARG(coding));
+}
+
 static void take_actor(struct request *request) {
     struct bytes name = bytes_trim(header(request, REQUEST_ACTOR_HEADER));
     request->actor = name.len ? arena_dup(&request->arena, bytes_clip(name, REQUEST_ACTOR_MAX))
@@ -84,6 +94,8 @@ static void examine(struct request *request) {
         request_problem(request, STATUS_FORBIDDEN, "%s", err.text);
     else
         find_route(request);
+    if (!request->answered)
+        refuse_encoded(request);
 }
 
 static void take_accept(struct request *request) {

@@ -340,7 +340,7 @@ static enum status save(struct triage *triage, const struct group *group, struct
 enum status group_patch(struct triage *triage, uint64_t fingerprint,
                         const struct group_change *change, struct err *err) {
     struct arena arena;
-    struct group group;
+    struct group group = {0};
     struct group_note note;
     arena_init_heap(&arena, GROUP_ARENA_CHUNK);
     enum status status = find(triage, fingerprint, &arena, &group, err);

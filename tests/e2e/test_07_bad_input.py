@@ -1,5 +1,6 @@
 """Whatever is sent, the answer is a clear problem document, and the server goes on as if nothing had
 been: never a crash, never a partial write."""
+import gzip
 import json
 import random
 import re
@@ -68,6 +69,13 @@ def test_what_is_not_a_push_object_is_refused_with_the_reason(server):
 def test_another_content_type_is_refused(server):
     problem(push(server, '{"body": 1}', **{"Content-Type": "text/plain"}), 415, "application/json")
     assert depth(server) == 0
+
+
+def test_a_body_that_is_compressed_is_told_so(server):
+    packed = gzip.compress(b'{"body": 1}')
+    problem(push(server, packed, **{"Content-Encoding": "gzip"}), 415, "Content-Encoding", "gzip")
+    assert push(server, '{"body": 1}', **{"Content-Encoding": "identity"}).status == 200
+    assert depth(server) == 1
 
 
 def test_what_curl_sends_unasked_is_read_as_json_but_not_from_another_site(server):

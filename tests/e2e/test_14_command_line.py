@@ -347,6 +347,9 @@ def test_the_version_is_said():
     assert said["version"] in impound("version").stdout
     assert re.fullmatch(r"\d+\.\d+\.\d+\S*", said["version"])
     assert {"http", "exec", "lease"} <= set(said["handlers"])
+    parts = {"redis", "rabbitmq", "nats", "kafka", "otlp"}
+    assert set(said["left_out"]) == parts - set(said["sources"]) - set(said["telemetry"])
+    assert all(part in impound("version").stdout for part in parts)
 
 
 def test_the_version_says_whether_the_dashboard_is_built_in(serve):

@@ -458,11 +458,12 @@ static const struct {
     {"redis://h/0?stream=orders.dlq&group=g", "orders.dlq", "orders.dlq.dlq"},
     {"redis://h/0?zset=dead", "dead", "dead.dlq"},
 #endif
+    {NULL, NULL, NULL},
 };
 
 static void a_place_to_adopt_from_is_called_as_its_url_says(void **state) {
     (void)state;
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+    for (size_t i = 0; places[i].source; i++) {
         char yaml[256];
         snprintf(yaml, sizeof yaml, "adopt: [{source: \"%s\"}]", places[i].source);
         struct config *config = parsed(yaml, "i.yaml");

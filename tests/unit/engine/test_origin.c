@@ -2,6 +2,7 @@
 #include "rig_sink.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "broker/fake_broker.h"
 #include "core/comeback.h"
@@ -172,6 +173,22 @@ static void what_an_origin_never_takes_is_dead_as_before(void **state) {
     assert_int_equal(letter->attempts, 1);
     assert_bytes(letter->reason, "bad_request");
     assert_bytes(letter->why, "it could not be sent to its origin: the sink was told to fail");
+    rig_free(rig);
+}
+
+static void long_words_of_an_origin_are_cut_between_two_characters(void **state) {
+    (void)state;
+    struct rig_sink sink;
+    struct rig *rig = rig_with(&sink, (struct rig_options){0});
+    struct err err = {STATUS_NOT_FOUND, ""};
+    die_and_go(rig, &sink, "a");
+    for (size_t i = 0; i + 3 < sizeof err.text; i += 2)
+        memcpy(err.text + i, "é", sizeof "é");
+    sink.items[0]->done(sink.items[0], err.status, &err);
+    rig_rest(rig);
+    struct bytes why = rig_look(rig, "a")->why;
+    assert_true(bytes_is_utf8(why));
+    assert_in_range(why.len, 200, 255);
     rig_free(rig);
 }
 
@@ -464,6 +481,7 @@ int main(void) {
         cmocka_unit_test(no_more_are_on_their_way_than_the_queue_runs_at_once),
         cmocka_unit_test(the_budget_of_retries_is_not_asked),
         cmocka_unit_test(what_an_origin_never_takes_is_dead_as_before),
+        cmocka_unit_test(long_words_of_an_origin_are_cut_between_two_characters),
         cmocka_unit_test(without_a_way_there_it_is_dead_as_before),
         cmocka_unit_test(a_death_before_it_is_recorded_sends_it_twice_alike),
         cmocka_unit_test(a_stop_waits_for_the_origins_answer),
