@@ -144,6 +144,26 @@ def test_a_second_reload_is_measured_against_what_runs(serve, handler):
     assert server.message("two")["attempts"] == 2
 
 
+def test_messages_of_a_queue_that_is_gone_from_the_file_wait_and_the_log_says_so(serve, handler):
+    worker = handler()
+    server = serve({**queues(worker.url), "refunds": queues(worker.url)["orders"]})
+    assert server.post("/v1/queues/refunds/pause").status == 200
+    ids = [server.push("refunds", {"n": n}) for n in range(3)]
+    server.stop()
+    assert "is not in the configuration" not in server.log()
+    server.configure(queues(worker.url))
+    server.start()
+    told = r"queue refunds is not in the configuration; messages that wait in it: 3\b"
+    eventually(lambda: re.search(told, server.log()), "the log tells of them")
+    assert [server.message(some_id)["state"] for some_id in ids] == ["queued"] * 3
+    server.stop()
+    server.configure({**queues(worker.url), "refunds": queues(worker.url)["orders"]})
+    server.start()
+    assert server.post("/v1/queues/refunds/resume").status == 200
+    server.drained("refunds")
+    assert sorted(worker.ids()) == sorted(ids)
+
+
 # ---- stopping ----
 
 def test_a_graceful_stop_waits_for_what_is_under_way(serve, handler):
