@@ -153,6 +153,8 @@ void impound_outcome_set_status(struct impound_outcome *outcome, int http_status
 void impound_outcome_set_exit_code(struct impound_outcome *outcome, int exit_code); /* kind exit */
 void impound_outcome_set_signal(struct impound_outcome *outcome, int number); /* kind signal */
 void impound_outcome_set_stack_trace(struct impound_outcome *outcome, const char *stack_trace);
+/* Which release of your program failed; letters and groups show it. */
+void impound_outcome_set_version(struct impound_outcome *outcome, const char *version);
 /* The earliest time of the next attempt that the downstream asked for; −1: it asked for none. */
 void impound_outcome_set_retry_after(struct impound_outcome *outcome, int64_t ms);
 /* Overrides the rules. The reason may be NULL. */

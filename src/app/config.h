@@ -48,6 +48,7 @@ struct config_handler {
     uint64_t max_messages; /* stream: 0, never */
     uint32_t batch;        /* http and stream: 1 */
     struct bytes edit;     /* a jq program on the body; empty: none */
+    struct bytes version;  /* of what it runs; empty: it says so itself, or nobody does */
     struct config_reply reply;
 };
 

@@ -89,6 +89,7 @@ static const struct config_field handler_fields[] = {
                   MESSAGES_MOST),
     CONFIG_NUMBER("batch", config_value_count, struct config_handler, batch, 1, BATCH_MOST),
     CONFIG_VALUE("edit", config_value_jq, struct config_handler, edit),
+    CONFIG_VALUE("version", config_value_text, struct config_handler, version),
     CONFIG_VALUE("reply", config_reply_read, struct config_handler, reply),
 };
 const struct config_table config_handler_table = CONFIG_TABLE(handler_fields);
@@ -119,6 +120,7 @@ static void refuse_keys(struct config_reader *reader, const struct config_node *
          "only an http handler, or an exec handler with mode: stream, has it"},
         {"timeout", ~(unsigned)FORM_LEASE, "a worker that leases says for how long itself"},
         {"edit", ~(unsigned)FORM_LEASE, "a worker that leases gets the body as it is"},
+        {"version", ~(unsigned)FORM_LEASE, "a worker that leases says it with its failure"},
     };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const struct config_node *key = config_tree_find(node, keys[i].key);

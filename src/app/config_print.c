@@ -98,6 +98,10 @@ static void put_handler(struct config_printer *p, const struct config_handler *h
         put_stream(p, handler);
     if (handler->batch > 1)
         buf_printf(p->out, ", batch: %u", handler->batch);
+    if (handler->version.len) {
+        buf_str(p->out, ", version: ");
+        config_printer_text(p, handler->version);
+    }
     if (handler->edit.len) {
         buf_str(p->out, ", edit: ");
         config_printer_text(p, handler->edit);

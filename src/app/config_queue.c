@@ -8,6 +8,7 @@
 #include "app/config_triage.h"
 #include "app/config_value.h"
 #include "app/sources.h"
+#include "core/comeback.h"
 
 enum { CONCURRENCY = 32, CONCURRENCY_MOST = 10000, BLOCKED_LIMIT_MOST = 10000000 };
 
@@ -157,6 +158,10 @@ static void read_queue(struct config_reader *reader, const struct config_node *n
                        struct config_queue *queue) {
     init_queue(reader, node, queue);
     config_value_name(reader, node->key_at, "queue", node->key, CONFIG_NAME_MAX);
+    if (bytes_is(node->key, COMEBACK_ORIGIN))
+        config_mistake_add(&reader->mistakes, node->key_at,
+                           "a queue cannot be called \"origin\": a replay `to: origin` means where "
+                           "a letter came from; choose another name");
     struct bytes label = config_reader_text(reader, "queue \"%.*s\"", BYTES_ARG(node->key));
     if (!config_reader_named(reader, node, &config_queue_table, queue, label))
         return;

@@ -15,6 +15,7 @@ struct impound_outcome {
     char error_message[OUTCOME_MESSAGE_MAX];
     char stack_trace[OUTCOME_STACK_MAX];
     char reason[OUTCOME_TYPE_MAX];
+    char version[OUTCOME_TYPE_MAX];
 };
 
 /* The policy inside, for budget and breaker. */

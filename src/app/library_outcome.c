@@ -65,6 +65,10 @@ void impound_outcome_set_stack_trace(struct impound_outcome *outcome, const char
         copy(outcome->stack_trace, sizeof outcome->stack_trace, stack_trace);
 }
 
+void impound_outcome_set_version(struct impound_outcome *outcome, const char *version) {
+    outcome->outcome.version = copy(outcome->version, sizeof outcome->version, version);
+}
+
 void impound_outcome_set_retry_after(struct impound_outcome *outcome, int64_t ms) {
     outcome->outcome.retry_after_ms = ms < 0 ? -1 : ms;
 }

@@ -217,8 +217,7 @@ static enum status make_engine(struct impound_worker *worker, struct err *err) {
                                      .spill = worker->spill,
                                      .seed = random_seed(),
                                      .flight_path = flight_path,
-                                     .instance = bytes_of(worker->instance),
-                                     .version = BYTES(IMPOUND_VERSION)};
+                                     .instance = bytes_of(worker->instance)};
     worker->engine = engine_new(&options);
     enum status status = STATUS_OK;
     for (size_t i = 0; i < worker->config->queue_count && status == STATUS_OK; i++)

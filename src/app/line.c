@@ -73,12 +73,14 @@ enum status line_add(struct line *line, const struct line_parts *parts,
             (struct engine_handler){.handler = line_handler(parts, &queue->handlers[i]),
                                     .batch = queue->handlers[i].batch,
                                     .edit = queue->handlers[i].edit,
+                                    .version = queue->handlers[i].version,
                                     .reply = reply_of(parts, &queue->handlers[i].reply)};
     if (queue->compensate)
         line->compensate =
             (struct engine_handler){.handler = line_handler(parts, queue->compensate),
                                     .batch = 1,
-                                    .edit = queue->compensate->edit};
+                                    .edit = queue->compensate->edit,
+                                    .version = queue->compensate->version};
     make_mirrors(parts, queue, line);
     struct engine_queue_options options = {
         .name = queue->name,

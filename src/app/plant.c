@@ -132,7 +132,6 @@ static enum status make_engine(struct plant *plant, struct err *err) {
                                      .seed = random_seed(),
                                      .flight_path = flight_path,
                                      .instance = bytes_of(plant->instance),
-                                     .version = BYTES(IMPOUND_VERSION),
                                      .event = on_event,
                                      .event_arg = plant,
                                      .origin = origin_of,

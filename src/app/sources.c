@@ -9,33 +9,34 @@
 #include "broker/kafka_url.h"
 #include "broker/nats_peek.h"
 #include "broker/nats_source.h"
+#include "broker/rabbit_haul.h"
 #include "broker/rabbit_peek.h"
 #include "broker/rabbit_source.h"
 #include "broker/redis_peek.h"
 #include "broker/redis_source.h"
 
 #ifdef IMPOUND_REDIS
-#define REDIS redis_source_check, redis_source_new, redis_peek_new
+#define REDIS redis_source_check, redis_source_new, redis_peek_new, NULL
 #else
-#define REDIS NULL, NULL, NULL
+#define REDIS NULL, NULL, NULL, NULL
 #endif
 
 #ifdef IMPOUND_NATS
-#define NATS nats_source_check, nats_source_new, nats_peek_new
+#define NATS nats_source_check, nats_source_new, nats_peek_new, NULL
 #else
-#define NATS NULL, NULL, NULL
+#define NATS NULL, NULL, NULL, NULL
 #endif
 
 #ifdef IMPOUND_RABBITMQ
-#define RABBITMQ rabbit_source_check, rabbit_source_new, rabbit_peek_new
+#define RABBITMQ rabbit_source_check, rabbit_source_new, rabbit_peek_new, rabbit_haul_new
 #else
-#define RABBITMQ NULL, NULL, NULL
+#define RABBITMQ NULL, NULL, NULL, NULL
 #endif
 
 #ifdef IMPOUND_KAFKA
-#define KAFKA kafka_source_check, kafka_source_new, kafka_peek_new
+#define KAFKA kafka_source_check, kafka_source_new, kafka_peek_new, NULL
 #else
-#define KAFKA NULL, NULL, NULL
+#define KAFKA NULL, NULL, NULL, NULL
 #endif
 
 /* An adapter is known by up to two schemes, the second one with TLS. One that this build leaves out
@@ -47,13 +48,14 @@ static const struct sources_kind {
     enum status (*check)(struct bytes url, struct err *err);
     struct broker *(*make)(const struct broker_options *options);
     struct peek *(*peek)(const struct broker_options *options); /* NULL: it cannot */
+    struct haul *(*haul)(const struct broker_options *options); /* NULL: there is no need */
 } kinds[] = {
     {{"redis", "rediss"}, "redis", "hiredis", REDIS},
     {{"amqp", "amqps"}, "rabbitmq", "librabbitmq", RABBITMQ},
     {{"nats", "tls"}, "nats", "libnats", NATS},
     {{"kafka", "kafkas"}, "kafka", "librdkafka", KAFKA},
-    {{"sqs", NULL}, "sqs", NULL, NULL, NULL, NULL},
-    {{"pubsub", NULL}, "pubsub", NULL, NULL, NULL, NULL},
+    {{"sqs", NULL}, "sqs", NULL, NULL, NULL, NULL, NULL},
+    {{"pubsub", NULL}, "pubsub", NULL, NULL, NULL, NULL, NULL},
 };
 
 static const struct sources_kind *find(struct bytes scheme) {
@@ -104,6 +106,11 @@ struct broker *sources_new(const struct broker_options *options) {
 struct peek *sources_peek(const struct broker_options *options) {
     const struct sources_kind *kind = find(scheme_of(options->url));
     return kind && kind->peek ? kind->peek(options) : NULL;
+}
+
+struct haul *sources_haul(const struct broker_options *options) {
+    const struct sources_kind *kind = find(scheme_of(options->url));
+    return kind && kind->haul ? kind->haul(options) : NULL;
 }
 
 /* ---- trying one out ---- */

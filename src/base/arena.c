@@ -19,6 +19,10 @@ void arena_init_heap(struct arena *a, size_t chunk_size) {
     *a = (struct arena){.chunk_size = chunk_size};
 }
 
+void arena_init_heap_in(struct arena *a, void *memory, size_t size, size_t chunk_size) {
+    *a = (struct arena){.ptr = memory, .size = size, .chunk_size = chunk_size};
+}
+
 void arena_free(struct arena *a) {
     while (a->chunks) {
         struct arena_chunk *next = a->chunks->next;
@@ -44,7 +48,8 @@ static size_t padding(const struct arena *a) {
     return off ? alignof(max_align_t) - off : 0;
 }
 
-void *arena_alloc(struct arena *a, size_t size) {
+/* As it is: not zeroed. */
+static void *take(struct arena *a, size_t size) {
     if (size == 0)
         size = 1;
     size_t pad = a->ptr ? padding(a) : 0;
@@ -56,14 +61,20 @@ void *arena_alloc(struct arena *a, size_t size) {
     }
     char *room = a->ptr + a->used + pad;
     a->used += pad + size;
-    memset(room, 0, size);
     return room;
 }
 
+void *arena_alloc(struct arena *a, size_t size) {
+    void *room = take(a, size);
+    return room ? memset(room, 0, size ? size : 1) : NULL;
+}
+
 char *arena_cstr(struct arena *a, struct bytes text) {
-    char *copy = arena_alloc(a, text.len + 1);
+    char *copy = take(a, text.len + 1);
     if (copy && text.len)
         memcpy(copy, text.ptr, text.len);
+    if (copy)
+        copy[text.len] = '\0';
     return copy;
 }
 

@@ -20,6 +20,8 @@ struct arena {
 
 void arena_init_fixed(struct arena *a, void *memory, size_t size);
 void arena_init_heap(struct arena *a, size_t chunk_size);
+/* The same, which hands out the caller's memory first; that stays the caller's. */
+void arena_init_heap_in(struct arena *a, void *memory, size_t size, size_t chunk_size);
 void arena_free(struct arena *a);
 void *arena_alloc(struct arena *a, size_t size);
 /* A copy with a NUL behind it; BYTES_NONE when a fixed arena is used up. */

@@ -73,6 +73,19 @@ void buf_char(struct buf *b, char c) {
     buf_put(b, &c, 1);
 }
 
+void buf_i64(struct buf *b, int64_t value) {
+    char digits[24];
+    size_t n = sizeof digits;
+    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    do {
+        digits[--n] = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest);
+    if (value < 0)
+        digits[--n] = '-';
+    buf_put(b, digits + n, sizeof digits - n);
+}
+
 void buf_printf(struct buf *b, const char *format, ...) {
     char small[256];
     va_list args;

@@ -26,6 +26,7 @@ void buf_put(struct buf *b, const void *data, size_t len);
 void buf_bytes(struct buf *b, struct bytes text);
 void buf_str(struct buf *b, const char *text);
 void buf_char(struct buf *b, char c);
+void buf_i64(struct buf *b, int64_t value); /* in decimal */
 __attribute__((format(printf, 2, 3))) void buf_printf(struct buf *b, const char *format, ...);
 /* Room for `len` more bytes at the end, counted as appended; NULL on overflow. */
 char *buf_room(struct buf *b, size_t len);

@@ -35,30 +35,30 @@ static bool scan_escape(struct scan *s) {
     return true;
 }
 
-enum { PLAIN_WORD = sizeof(uint64_t), PLAIN_STRIDE = 4 * PLAIN_WORD };
+enum { PLAIN_WORD = 16, PLAIN_STRIDE = 4 * PLAIN_WORD };
+typedef unsigned char plain_word __attribute__((vector_size(PLAIN_WORD)));
 
-/* 0: the eight bytes are plain ASCII text without a quote or an escape. */
-static uint64_t odd_in_word(const char *at) {
-    const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
-    uint64_t word;
+/* Where it is not 0 stands something else than plain ASCII text: a quote, an escape, a control
+ * character, or a byte of a longer character. */
+static plain_word odd_in_word(const char *at) {
+    plain_word word;
     memcpy(&word, at, sizeof word);
-    uint64_t quote = word ^ ones * '"', escape = word ^ ones * '\\';
-    uint64_t odd = word | ((word - ones * 0x20) & ~word) | ((quote - ones) & ~quote) |
-                   ((escape - ones) & ~escape);
-    return odd & tops;
+    return (plain_word)((word < 0x20) | (word == '"') | (word == '\\') | (word > 0x7f));
 }
 
-static uint64_t odd_in_stride(const char *at) {
-    uint64_t odd = 0;
-    for (size_t i = 0; i < PLAIN_STRIDE; i += PLAIN_WORD)
+static bool is_plain(const char *at, size_t size) {
+    plain_word odd = {0};
+    uint64_t halves[sizeof odd / sizeof(uint64_t)];
+    for (size_t i = 0; i < size; i += PLAIN_WORD)
         odd |= odd_in_word(at + i);
-    return odd;
+    memcpy(halves, &odd, sizeof odd);
+    return (halves[0] | halves[1]) == 0;
 }
 
 static void skip_plain(struct scan *s) {
-    while (s->end - s->at >= PLAIN_STRIDE && odd_in_stride(s->at) == 0)
+    while (s->end - s->at >= PLAIN_STRIDE && is_plain(s->at, PLAIN_STRIDE))
         s->at += PLAIN_STRIDE;
-    while (s->end - s->at >= PLAIN_WORD && odd_in_word(s->at) == 0)
+    while (s->end - s->at >= PLAIN_WORD && is_plain(s->at, PLAIN_WORD))
         s->at += PLAIN_WORD;
 }
 

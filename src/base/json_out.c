@@ -109,17 +109,8 @@ void json_put_str(struct json_out *out, const char *text) {
 }
 
 void json_put_i64(struct json_out *out, int64_t value) {
-    char digits[24];
-    size_t n = sizeof digits;
-    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    do {
-        digits[--n] = (char)('0' + rest % 10);
-        rest /= 10;
-    } while (rest);
-    if (value < 0)
-        digits[--n] = '-';
     separate(out);
-    buf_put(out->buf, digits + n, sizeof digits - n);
+    buf_i64(out->buf, value);
 }
 
 void json_put_double(struct json_out *out, double value) {

@@ -5,7 +5,10 @@
 
 #include "base/memory.h"
 
-enum { MAP_FIRST_SLOTS = 16 };
+enum {
+    MAP_FIRST_SLOTS = 16,
+    MAP_AHEAD = 16, /* slots: nodes lie anywhere in memory, and are asked for before their turn */
+};
 
 void map_free(struct map *map) {
     free(map->slots);
@@ -21,6 +24,8 @@ static void grow(struct map *map) {
     map->slot_count = old.slot_count ? old.slot_count * 2 : MAP_FIRST_SLOTS;
     map->slots = memory_array(map->slot_count, sizeof *map->slots);
     for (size_t i = 0; i < old.slot_count; i++) {
+        if (i + MAP_AHEAD < old.slot_count)
+            __builtin_prefetch(old.slots[i + MAP_AHEAD], 1);
         for (struct map_node *node = old.slots[i], *next; node; node = next) {
             next = node->next;
             struct map_node **slot = slot_of(map, node->hash);

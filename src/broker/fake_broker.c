@@ -20,13 +20,15 @@ struct fake_message {
     bool settled;    /* by a consumer who could not say so yet */
     struct mono due; /* not before */
     uint64_t tag;    /* of its last delivery */
+    uint64_t number; /* its own, for as long as the server has it */
 };
 
 struct fake_server {
     struct list waiting, given;
     size_t count;
-    uint64_t next_tag;
+    uint64_t next_tag, next_number;
     char trouble[256]; /* empty: none */
+    bool nameless;
     struct fake_broker *consumer;
 };
 
@@ -81,6 +83,7 @@ static struct fake_message *push(struct fake_server *server, const char *id, con
     message->id = bytes_dup(bytes_of(id));
     message->key = key ? bytes_dup(bytes_of(key)) : NULL;
     message->body = (struct bytes){bytes_dup(body), body.len};
+    message->number = ++server->next_number;
     list_push_back(&server->waiting, &message->link);
     server->count++;
     return message;
@@ -128,6 +131,10 @@ void fake_server_set_deliveries(struct fake_server *server, uint32_t deliveries)
     message_at(node)->deliveries = deliveries - 1;
 }
 
+void fake_server_set_nameless(struct fake_server *server) {
+    server->nameless = true;
+}
+
 /* In the order in which they were given. */
 static void take_back(struct fake_server *server) {
     while (!list_empty(&server->given)) {
@@ -163,10 +170,10 @@ static struct fake_broker *self(struct broker *broker) {
     return CONTAINER_OF(broker, struct fake_broker, broker);
 }
 
-static struct store_held *held_of(struct fake_message *message) {
+static struct store_held *held_of(const struct fake_server *server, struct fake_message *message) {
     struct store_held *held = store_held_new();
     struct envelope *envelope = &held->envelope;
-    char source[128];
+    char source[128], number[24];
     snprintf(source, sizeof source, "{\"kind\":\"fake\",\"tag\":%llu}",
              (unsigned long long)message->tag);
     envelope->id = arena_dup(&held->arena, bytes_of(message->id));
@@ -177,6 +184,9 @@ static struct store_held *held_of(struct fake_message *message) {
     held->body = arena_dup(&held->arena, message->body);
     envelope->headers = copy_headers(message->headers, message->header_count, &held->arena);
     envelope->header_count = message->header_count;
+    snprintf(number, sizeof number, "%llu", (unsigned long long)message->number);
+    held->delivery = arena_dup(&held->arena, bytes_of(number));
+    held->nameless = server->nameless;
     held->redelivered = message->given_before;
     held->deliveries = message->deliveries;
     held->source = (void *)(uintptr_t)message->tag;
@@ -200,7 +210,7 @@ static size_t receive(struct broker *broker, struct instant now, uint64_t avoid,
         list_push_back(&server->given, node);
         message->tag = ++server->next_tag;
         message->deliveries++;
-        out[count++] = held_of(message);
+        out[count++] = held_of(server, message);
         message->given_before = true;
     }
     return count;

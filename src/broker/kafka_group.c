@@ -6,8 +6,8 @@
 
 #include "base/memory.h"
 #include "broker/kafka_commit.h"
+#include "broker/kafka_feed.h"
 #include "broker/kafka_lag.h"
-#include "broker/kafka_message.h"
 
 enum {
     KAFKA_HEARTBEATS = 10,         /* in a session's time */
@@ -17,7 +17,6 @@ enum {
     KAFKA_PROBE_SOON_MS = 500,     /* while there is trouble */
     KAFKA_PROBE_TIMEOUT_MS = 3000, /* a broker that is silent for so long does not answer */
     KAFKA_PROBE_LOST_MS = 1000,    /* … while it is known not to */
-    KAFKA_TURN_READ_MAX = 128,     /* records of one partition before another has its turn */
     KAFKA_SLEEP_MS = 1000,         /* librdkafka wants to be polled now and then */
     KAFKA_AHEAD_KIB = 65536, /* what librdkafka reads ahead of us, all partitions together … */
     KAFKA_AHEAD_LEAST_KIB = 1024, /* … but each so much */
@@ -48,6 +47,7 @@ static void open_feed(struct kafka_group *group, int32_t number) {
     rd_kafka_queue_forward(queue, NULL);
     rd_kafka_queue_cb_event_enable(queue, on_event, group->bell);
     group->feeds[number] = (struct kafka_feed){.queue = queue};
+    kafka_message_head(group->url->topic, number, &group->feeds[number].head);
     kafka_hand_assign(group->hand, number);
 }
 
@@ -130,8 +130,7 @@ static void on_error(rd_kafka_t *client, int code, const char *detail, void *arg
         kafka_client_trouble(group->url, code, detail, &group->last);
 }
 
-/* Once it has read ahead as much as it may, librdkafka looks for room only every second: a small
- * share is a slow partition. */
+/* A small share is a slow partition. */
 static size_t share_kib(size_t partitions) {
     size_t share = KAFKA_AHEAD_KIB / (partitions ? partitions : 1);
     return share > KAFKA_AHEAD_LEAST_KIB ? share : KAFKA_AHEAD_LEAST_KIB;
@@ -200,50 +199,7 @@ static bool open_group(struct kafka_group *group, struct mono now) {
     return true;
 }
 
-/* ---- reading ---- */
-
-static void take_record(struct kafka_group *group, const rd_kafka_message_t *record) {
-    int64_t low = 0, high = -1;
-    rd_kafka_get_watermark_offsets(group->client, group->url->topic.ptr, record->partition, &low,
-                                   &high);
-    if (high <= record->offset)
-        high = record->offset + 1;
-    kafka_hand_put(group->hand, kafka_message_new(record, group->url->topic), record->partition,
-                   record->offset, kafka_message_print(record), high);
-    group->alive = true;
-}
-
-static size_t read_feed(struct kafka_group *group, int32_t number) {
-    size_t count = 0;
-    while (count < KAFKA_TURN_READ_MAX && kafka_hand_has_room(group->hand, number)) {
-        rd_kafka_message_t *record = rd_kafka_consume_queue(group->feeds[number].queue, 0);
-        if (!record)
-            break;
-        if (record->err == RD_KAFKA_RESP_ERR_NO_ERROR)
-            take_record(group, record);
-        else
-            kafka_client_trouble(group->url, record->err, rd_kafka_message_errstr(record),
-                                 &group->last);
-        rd_kafka_message_destroy(record);
-        count++;
-    }
-    return count;
-}
-
-/* True: there may be more. */
-static bool read_feeds(struct kafka_group *group) {
-    bool more = false, got = false;
-    for (size_t i = 0; i < group->feed_count && !group->paused; i++) {
-        size_t number = (group->turn + i) % group->feed_count;
-        size_t count = group->feeds[number].queue ? read_feed(group, (int32_t)number) : 0;
-        got |= count > 0;
-        more |= count == KAFKA_TURN_READ_MAX;
-    }
-    group->turn++;
-    if (got)
-        contact_ring(group->contact);
-    return more;
-}
+/* ---- what librdkafka says ---- */
 
 /* Rebalances, answers to commits, and errors of the group; records come through their feeds. */
 static void serve(struct kafka_group *group, struct mono now) {
@@ -330,7 +286,7 @@ struct mono kafka_group_turn(struct kafka_group *group, struct clock *clock) {
         return group->contact->next_try;
     serve(group, now);
     pause_or_resume(group);
-    bool more = read_feeds(group);
+    bool more = kafka_feed_read(group);
     kafka_commit_some(group, now);
     probe(group, now);
     if (may_join(group) && !join(group, clock))

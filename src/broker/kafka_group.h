@@ -18,11 +18,14 @@
 #include "broker/contact.h"
 #include "broker/kafka_client.h"
 #include "broker/kafka_hand.h"
+#include "broker/kafka_message.h"
 
 /* One partition's records. */
 struct kafka_feed {
     rd_kafka_queue_t *queue; /* NULL: not ours */
     bool looked;             /* its committed offset is known */
+    struct kafka_head head;  /* of its records' texts */
+    size_t most;             /* records that lay in it, at most, since it was last prodded */
 };
 
 struct kafka_group {

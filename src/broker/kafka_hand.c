@@ -37,8 +37,13 @@ static void leave(struct kafka_hand *hand, struct kafka_item *item) {
     hand->ready_bytes -= item->held->body.len;
 }
 
-static bool is_crowded(const struct kafka_hand *hand) {
-    return hand->ready_count >= KAFKA_HAND_MAX || hand->ready_bytes >= KAFKA_HAND_BYTES_MAX;
+/* There is room for one until one too many is there. */
+static size_t room_for(const struct kafka_hand *hand) {
+    if (hand->ready_count >= KAFKA_HAND_MAX || hand->ready_bytes >= KAFKA_HAND_BYTES_MAX)
+        return 0;
+    size_t count = KAFKA_HAND_MAX - hand->ready_count;
+    uint64_t fit = (KAFKA_HAND_BYTES_MAX - hand->ready_bytes) / (hand->typical_bytes + 1) + 1;
+    return fit < count ? (size_t)fit : count;
 }
 
 static struct kafka_partition *find(struct kafka_hand *hand, int32_t number) {
@@ -184,14 +189,13 @@ void kafka_hand_revoke(struct kafka_hand *hand, int32_t number) {
     pthread_mutex_unlock(&hand->mutex);
 }
 
-bool kafka_hand_has_room(struct kafka_hand *hand, int32_t number) {
+size_t kafka_hand_room(struct kafka_hand *hand, int32_t number) {
     pthread_mutex_lock(&hand->mutex);
-    bool crowded = is_crowded(hand);
-    hand->starved |= crowded;
-    bool room =
-        !crowded && is_ours(hand, number) && !kafka_ledger_full(&hand->partitions[number].ledger);
+    size_t room = room_for(hand);
+    hand->starved |= room == 0;
+    size_t lines = is_ours(hand, number) ? kafka_ledger_room(&hand->partitions[number].ledger) : 0;
     pthread_mutex_unlock(&hand->mutex);
-    return room;
+    return room < lines ? room : lines;
 }
 
 bool kafka_hand_is_full(struct kafka_hand *hand, int32_t number) {
@@ -205,6 +209,8 @@ bool kafka_hand_is_full(struct kafka_hand *hand, int32_t number) {
 /* True: it is to be given. What another member, or we in another life, may have been given lies
  * below the log's end as it is when the first record is read. */
 static bool note_read(struct kafka_partition *partition, struct kafka_item *item, int64_t high) {
+    if (high <= item->offset)
+        high = item->offset + 1;
     if (partition->unseen < 0)
         partition->unseen = high;
     if (partition->ledger.next < 0 || item->offset < partition->ledger.next)
@@ -215,23 +221,49 @@ static bool note_read(struct kafka_partition *partition, struct kafka_item *item
     return kafka_ledger_read(&partition->ledger, item->offset, item->print);
 }
 
-bool kafka_hand_put(struct kafka_hand *hand, struct store_held *held_take, int32_t number,
-                    int64_t offset, uint64_t print, int64_t high) {
-    struct kafka_item *item = arena_alloc(&held_take->arena, sizeof *item);
-    *item = (struct kafka_item){
-        .held = held_take, .partition = number, .offset = offset, .print = print};
+static struct kafka_item *make_item(const struct kafka_hand_record *record, int32_t number) {
+    struct kafka_item *item = arena_alloc(&record->held->arena, sizeof *item);
+    *item = (struct kafka_item){.held = record->held,
+                                .partition = number,
+                                .offset = record->offset,
+                                .print = record->print};
     list_init(&item->link);
-    held_take->source = item;
-    pthread_mutex_lock(&hand->mutex);
-    bool give = is_ours(hand, number) && note_read(&hand->partitions[number], item, high);
+    record->held->source = item;
+    return item;
+}
+
+static bool put(struct kafka_hand *hand, struct kafka_item *item, int64_t high) {
+    bool give =
+        is_ours(hand, item->partition) && note_read(&hand->partitions[item->partition], item, high);
     if (give)
         enter(hand, item);
     else /* it may have been settled before the partition went away, and not be committed */
         hand->settled = true;
-    pthread_mutex_unlock(&hand->mutex);
-    if (!give)
-        store_held_free(held_take);
     return give;
+}
+
+size_t kafka_hand_put(struct kafka_hand *hand, int32_t number,
+                      const struct kafka_hand_record *records_take, size_t count, int64_t high) {
+    struct list refused;
+    size_t given = 0;
+    uint64_t bytes = 0;
+    list_init(&refused);
+    for (size_t i = 0; i < count; i++)
+        make_item(&records_take[i], number);
+    pthread_mutex_lock(&hand->mutex);
+    for (size_t i = 0; i < count; i++) {
+        struct kafka_item *item = records_take[i].held->source;
+        bytes += item->held->body.len;
+        if (put(hand, item, high))
+            given++;
+        else
+            list_push_back(&refused, &item->link);
+    }
+    hand->typical_bytes = count ? bytes / count : hand->typical_bytes;
+    pthread_mutex_unlock(&hand->mutex);
+    for (struct list *link; (link = list_pop_front(&refused));)
+        store_held_free(of_link(link)->held);
+    return given;
 }
 
 bool kafka_hand_has_settled(struct kafka_hand *hand) {

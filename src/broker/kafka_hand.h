@@ -46,6 +46,7 @@ struct kafka_hand {
     struct list ready;
     size_t ready_count;
     uint64_t ready_bytes;
+    uint64_t typical_bytes; /* of a body among those that were last read */
     bool wanted;
     bool starved; /* reading stopped because there was no room */
     bool settled; /* something was, and may be left to commit */
@@ -70,13 +71,19 @@ bool kafka_hand_wanted(struct kafka_hand *hand);
 void kafka_hand_assign(struct kafka_hand *hand, int32_t number);
 /* Drops what is ready of it. */
 void kafka_hand_revoke(struct kafka_hand *hand, int32_t number);
-/* Whether a record of this partition may be read: there is room, and its ledger is not full. */
-bool kafka_hand_has_room(struct kafka_hand *hand, int32_t number);
+/* How many records of this partition may be read: for how many there is room, and in its ledger
+ * too. By bytes that is an estimate. */
+size_t kafka_hand_room(struct kafka_hand *hand, int32_t number);
 /* Its ledger is full: it cannot be read until its head is settled. */
 bool kafka_hand_is_full(struct kafka_hand *hand, int32_t number);
-/* A record was read; `high` is the end of its log. True: it is ready. */
-bool kafka_hand_put(struct kafka_hand *hand, struct store_held *held_take, int32_t number,
-                    int64_t offset, uint64_t print, int64_t high);
+/* Records were read, by offset; `high` is the end of their log. How many of them are ready. */
+struct kafka_hand_record {
+    struct store_held *held;
+    int64_t offset;
+    uint64_t print;
+};
+size_t kafka_hand_put(struct kafka_hand *hand, int32_t number,
+                      const struct kafka_hand_record *records_take, size_t count, int64_t high);
 /* There may be something to commit. */
 bool kafka_hand_has_settled(struct kafka_hand *hand);
 /* Offsets of our partitions that are not committed as far as they are settled; up to `max`. */

@@ -113,8 +113,12 @@ static enum kafka_ledger_state recall(struct kafka_ledger *ledger, int64_t offse
 
 /* ---- the outside ---- */
 
+size_t kafka_ledger_room(const struct kafka_ledger *ledger) {
+    return KAFKA_LEDGER_MAX - ledger->count;
+}
+
 bool kafka_ledger_full(const struct kafka_ledger *ledger) {
-    return ledger->count >= KAFKA_LEDGER_MAX;
+    return kafka_ledger_room(ledger) == 0;
 }
 
 bool kafka_ledger_read(struct kafka_ledger *ledger, int64_t offset, uint64_t print) {

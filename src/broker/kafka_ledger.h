@@ -45,7 +45,8 @@ void kafka_ledger_init(struct kafka_ledger *ledger);
 void kafka_ledger_free(struct kafka_ledger *ledger);
 /* The partition was taken away: if it comes back, it is read from what was last committed. */
 void kafka_ledger_rewind(struct kafka_ledger *ledger);
-/* No more may be read until the head is settled. */
+/* How many more may be read. None: it is full until the head is settled. */
+size_t kafka_ledger_room(const struct kafka_ledger *ledger);
 bool kafka_ledger_full(const struct kafka_ledger *ledger);
 /* A record was read. True: it is to be given, and is held from now on; false: it is held or settled
  * already. MUST NOT be full. */

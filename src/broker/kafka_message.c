@@ -3,42 +3,54 @@
 #include "base/json.h"
 #include "base/content.h"
 
-enum { SOURCE_MAX = 1024 };
+enum {
+    SOURCE_MAX = KAFKA_HEAD_SOURCE_MAX + 64,
+    AROUND_MAX = 256, /* of the texts around key and body: numbers, padding, the broker's mark */
+};
 
 /* Not NULL, also when it is empty. */
 static struct bytes copy(struct arena *arena, const void *ptr, size_t len) {
     return arena_dup(arena, (struct bytes){len ? ptr : "", len});
 }
 
-static struct bytes make_id(const rd_kafka_message_t *record, struct bytes topic,
+void kafka_message_head(struct bytes topic, int32_t partition, struct kafka_head *out) {
+    struct buf id, source;
+    buf_init_fixed(&id, out->id, sizeof out->id);
+    buf_init_fixed(&source, out->source, sizeof out->source);
+    buf_printf(&id, "%.*s/%d/", BYTES_ARG(topic), partition);
+    struct json_out json = json_out(&source);
+    json_open(&json, '{');
+    json_key(&json, "kind");
+    json_put_str(&json, "kafka");
+    json_key(&json, "topic");
+    json_put(&json, topic);
+    json_key(&json, "partition");
+    json_put_i64(&json, partition);
+    json_key(&json, "offset");
+    out->id_len = id.len;
+    out->source_len = source.len;
+}
+
+static struct bytes make_id(const rd_kafka_message_t *record, const struct kafka_head *head,
                             struct arena *arena) {
     char text[SOURCE_MAX];
     struct buf id;
     buf_init_fixed(&id, text, sizeof text);
-    buf_printf(&id, "%.*s/%d/%lld", BYTES_ARG(topic), record->partition, (long long)record->offset);
+    buf_put(&id, head->id, head->id_len);
+    buf_i64(&id, record->offset);
     return arena_dup(arena, buf_view(&id));
 }
 
-static struct bytes make_source(const rd_kafka_message_t *record, struct bytes topic,
+static struct bytes make_source(const rd_kafka_message_t *record, const struct kafka_head *head,
                                 struct arena *arena) {
     char text[SOURCE_MAX];
     struct buf source;
     buf_init_fixed(&source, text, sizeof text);
-    struct json_out out = json_out(&source);
-    json_open(&out, '{');
-    json_key(&out, "kind");
-    json_put_str(&out, "kafka");
-    json_key(&out, "topic");
-    json_put(&out, topic);
-    json_key(&out, "partition");
-    json_put_i64(&out, record->partition);
-    json_key(&out, "offset");
-    json_put_i64(&out, record->offset);
-    if (!record->payload) {
-        json_key(&out, "tombstone");
-        json_put_bool(&out, true);
-    }
-    json_close(&out, '}');
+    buf_put(&source, head->source, head->source_len);
+    buf_i64(&source, record->offset);
+    if (!record->payload)
+        buf_str(&source, ",\"tombstone\":true");
+    buf_char(&source, '}');
     return arena_dup(arena, buf_view(&source));
 }
 
@@ -70,13 +82,15 @@ static struct bytes content_type_of(const struct store_held *held) {
     return content_looks(held->body);
 }
 
-struct store_held *kafka_message_new(const rd_kafka_message_t *record, struct bytes topic) {
-    struct store_held *held = store_held_new();
+struct store_held *kafka_message_new(const rd_kafka_message_t *record,
+                                     const struct kafka_head *head) {
+    struct store_held *held = store_held_new_for(head->id_len + head->source_len + record->key_len +
+                                                 record->len + AROUND_MAX);
     struct envelope *envelope = &held->envelope;
     rd_kafka_timestamp_type_t type;
     int64_t created_ms = rd_kafka_message_timestamp(record, &type);
-    envelope->id = make_id(record, topic, &held->arena);
-    envelope->source = make_source(record, topic, &held->arena);
+    envelope->id = make_id(record, head, &held->arena);
+    envelope->source = make_source(record, head, &held->arena);
     if (record->key)
         envelope->key = copy(&held->arena, record->key, record->key_len);
     held->body = copy(&held->arena, record->payload, record->len);

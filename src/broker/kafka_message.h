@@ -6,9 +6,18 @@
 
 #include "port/store.h"
 
+/* What the id and the source of every record of a partition begin with. */
+enum { KAFKA_HEAD_ID_MAX = 256, KAFKA_HEAD_SOURCE_MAX = 1024 };
+struct kafka_head {
+    char id[KAFKA_HEAD_ID_MAX], source[KAFKA_HEAD_SOURCE_MAX];
+    size_t id_len, source_len;
+};
+
+void kafka_message_head(struct bytes topic, int32_t partition, struct kafka_head *out);
 /* The record copied byte for byte, headers in their order with repeated names, a null key as none.
  * A tombstone has no body, and says so in its source. */
-struct store_held *kafka_message_new(const rd_kafka_message_t *record, struct bytes topic);
+struct store_held *kafka_message_new(const rd_kafka_message_t *record,
+                                     const struct kafka_head *head);
 /* Tells records apart that stood at one offset of two topics of one name. */
 uint64_t kafka_message_print(const rd_kafka_message_t *record);
 

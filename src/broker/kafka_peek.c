@@ -159,9 +159,12 @@ static void end_place(struct kafka_peek *kafka, int32_t partition) {
 /* One record of the pass; NULL: it is none. */
 static struct store_held *take(struct kafka_peek *kafka, const rd_kafka_message_t *record) {
     struct store_held *held = NULL;
+    struct kafka_head head;
     const struct place *place = &kafka->places[record->partition];
-    if (!place->over && record->offset < place->end)
-        held = kafka_message_new(record, kafka->url.topic);
+    if (!place->over && record->offset < place->end) {
+        kafka_message_head(kafka->url.topic, record->partition, &head);
+        held = kafka_message_new(record, &head);
+    }
     if (record->offset + 1 >= place->end)
         end_place(kafka, record->partition);
     return held;

@@ -27,8 +27,11 @@ void nats_headers_add(struct nats_headers *headers, struct bytes name, struct by
     bool is_key = bytes_is(name, NATS_HEADERS_KEY);
     if (is_key || bytes_eq_nocase(name, BYTES("Content-Type"))) {
         struct bytes *text = is_key ? &envelope->key : &envelope->content_type;
-        if (!text->ptr)
-            *text = arena_dup(arena, value);
+        if (text->ptr)
+            return;
+        *text = arena_dup(arena, value);
+        if (!is_key)
+            headers->typed = arena_dup(arena, name);
         return;
     }
     if (envelope->header_count == ENVELOPE_HEADERS_MAX)
@@ -62,11 +65,11 @@ void nats_headers_end(struct nats_headers *headers) {
     envelope->header_count = kept;
 }
 
-void nats_headers_read(struct bytes block, struct store_held *held) {
+struct bytes nats_headers_read(struct bytes block, struct store_held *held) {
     struct nats_headers headers = nats_headers(held);
     struct bytes line;
     if (!bytes_line(&block, &line) || !bytes_starts(line, BYTES("NATS/")))
-        return;
+        return BYTES_NONE;
     while (bytes_line(&block, &line)) {
         size_t colon = bytes_find(line, BYTES(":"));
         if (colon > 0 && colon < line.len)
@@ -74,4 +77,5 @@ void nats_headers_read(struct bytes block, struct store_held *held) {
                              bytes_trim(bytes_cut(line, colon + 1, line.len)));
     }
     nats_headers_end(&headers);
+    return headers.typed;
 }

@@ -1,6 +1,7 @@
 /* nats_headers: a message's headers on their way into an envelope. Pure.
  *
- * Content-Type and the key that a message of ours has are not headers there. */
+ * Content-Type and the key that a message of ours has are not headers there. How the first was
+ * written is remembered, for the way back. */
 #ifndef BROKER_NATS_HEADERS_H
 #define BROKER_NATS_HEADERS_H
 
@@ -13,6 +14,7 @@ struct nats_headers {
     struct store_held *held; /* gets them, in memory of its own */
     struct rule_header *out;
     size_t room;
+    struct bytes typed; /* the name of the header with its content type; empty: there is none */
 };
 
 struct nats_headers nats_headers(struct store_held *held); /* which has none so far */
@@ -20,7 +22,7 @@ struct nats_headers nats_headers(struct store_held *held); /* which has none so 
 void nats_headers_add(struct nats_headers *headers, struct bytes name, struct bytes value);
 /* There are no more. */
 void nats_headers_end(struct nats_headers *headers);
-/* All of them as they travel: "NATS/1.0\r\nname: value\r\n…\r\n". */
-void nats_headers_read(struct bytes block, struct store_held *held);
+/* All of them as they travel: "NATS/1.0\r\nname: value\r\n…\r\n". Returns `typed`. */
+struct bytes nats_headers_read(struct bytes block, struct store_held *held);
 
 #endif

@@ -19,16 +19,18 @@ static void add_values(struct nats_headers *headers, natsMsg *message, const cha
     free(values);
 }
 
-static void read_headers(natsMsg *message, struct store_held *held) {
+/* The name of the header with its content type. */
+static struct bytes read_headers(natsMsg *message, struct store_held *held) {
     const char **names = NULL;
     int count = 0;
     struct nats_headers headers = nats_headers(held);
     if (natsMsgHeader_Keys(message, &names, &count) != NATS_OK)
-        return;
+        return BYTES_NONE;
     for (int i = 0; i < count; i++)
         add_values(&headers, message, names[i]);
     nats_headers_end(&headers);
     free(names);
+    return headers.typed;
 }
 
 struct parcel *nats_message_read(natsMsg *message) {
@@ -40,12 +42,13 @@ struct parcel *nats_message_read(natsMsg *message) {
     struct envelope *envelope = &held->envelope;
     held->body = arena_dup(&held->arena, (struct bytes){natsMsg_GetData(message),
                                                         (size_t)natsMsg_GetDataLength(message)});
-    read_headers(message, held);
+    struct bytes typed = read_headers(message, held);
     if (!envelope->content_type.ptr)
         envelope->content_type = content_looks(held->body);
     nats_place_name(&(struct nats_place){.stream = ack.stream,
                                          .consumer = ack.consumer,
                                          .subject = bytes_of(natsMsg_GetSubject(message)),
+                                         .typed = typed,
                                          .sequence = ack.sequence,
                                          .delivered = ack.delivered},
                     held);
@@ -87,15 +90,31 @@ static bool can_travel(const struct rule_header *header) {
            !has_any(header->value, "\r\n");
 }
 
+static struct bytes origin_text(struct bytes source, const char *name, struct arena *arena) {
+    struct json origin, member;
+    struct bytes text;
+    if (json_parse(source, &origin, NULL) != STATUS_OK || !json_get(origin, name, &member) ||
+        !json_string(member, arena, &text))
+        return BYTES_NONE;
+    return text;
+}
+
 static natsStatus add_header(natsMsg *message, struct bytes name, struct bytes value,
                              struct arena *arena) {
     return natsMsgHeader_Add(message, arena_cstr(arena, name), arena_cstr(arena, value));
 }
 
+/* What goes back has the header that it came with, or none. */
+static struct bytes type_header(const struct sink_item *item, struct arena *arena) {
+    return item->origin.len ? origin_text(item->origin, NATS_PLACE_TYPED, arena)
+                            : BYTES("Content-Type");
+}
+
 static natsStatus add_headers(natsMsg *message, const struct sink_item *item, struct arena *arena) {
     natsStatus status = add_header(message, BYTES("Nats-Msg-Id"), item->id, arena);
-    if (status == NATS_OK && item->content_type.len)
-        status = add_header(message, BYTES("Content-Type"), item->content_type, arena);
+    struct bytes typed = type_header(item, arena);
+    if (status == NATS_OK && typed.len && item->content_type.len)
+        status = add_header(message, typed, item->content_type, arena);
     if (status == NATS_OK && item->key.ptr && !has_any(item->key, "\r\n"))
         status = add_header(message, BYTES(NATS_HEADERS_KEY), item->key, arena);
     for (size_t i = 0; status == NATS_OK && i < item->header_count; i++) {
@@ -107,12 +126,8 @@ static natsStatus add_headers(natsMsg *message, const struct sink_item *item, st
 }
 
 static const char *origin_subject(struct bytes source, struct arena *arena) {
-    struct json origin, member;
-    struct bytes subject;
-    if (json_parse(source, &origin, NULL) != STATUS_OK || !json_get(origin, "subject", &member) ||
-        !json_string(member, arena, &subject))
-        return NULL;
-    return arena_cstr(arena, subject);
+    struct bytes subject = origin_text(source, "subject", arena);
+    return subject.ptr ? arena_cstr(arena, subject) : NULL;
 }
 
 natsMsg *nats_message_make(const struct sink_item *item, const char *subject, const char *reply) {

@@ -54,8 +54,10 @@ static enum status begin(struct nats_peek *nats, struct err *err) {
 /* What cannot be followed is as it is: others are behind it. */
 static void describe(struct nats_peek *nats, const struct nats_stored *stored,
                      struct store_held *held) {
-    struct nats_place place = {
-        .stream = nats->url.stream, .subject = stored->subject, .sequence = stored->sequence};
+    struct nats_place place = {.stream = nats->url.stream,
+                               .subject = stored->subject,
+                               .typed = stored->typed,
+                               .sequence = stored->sequence};
     struct err err;
     nats_place_name(&place, held);
     held->redelivered = true;

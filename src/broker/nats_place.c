@@ -18,6 +18,7 @@ void nats_place_put(const struct nats_place *place, struct json_out *out) {
     put_text(out, "stream", place->stream);
     put_text(out, "consumer", place->consumer);
     put_text(out, "subject", place->subject);
+    put_text(out, NATS_PLACE_TYPED, place->typed);
     json_key(out, "sequence");
     json_put_i64(out, (int64_t)place->sequence);
     if (!place->delivered)

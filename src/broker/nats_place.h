@@ -4,10 +4,13 @@
 
 #include "port/store.h"
 
+#define NATS_PLACE_TYPED "typed"
+
 struct nats_place {
     struct bytes stream;
     struct bytes consumer; /* which delivered it; empty: none did */
     struct bytes subject;  /* empty: it is not known */
+    struct bytes typed;    /* the header that says its content type; empty: none does */
     uint64_t sequence;     /* in the stream */
     uint64_t delivered;    /* how often, this time included; 0: never */
 };

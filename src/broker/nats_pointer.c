@@ -66,6 +66,7 @@ static bool follow(struct nats_connection *connection, struct json text,
     if (status != STATUS_OK && status != STATUS_NOT_FOUND)
         return false;
     advisory->place.subject = stored.subject;
+    advisory->place.typed = stored.typed;
     lengthen_source(held, &advisory->place, text.text);
     if (original)
         become(held, original);

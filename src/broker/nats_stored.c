@@ -46,7 +46,7 @@ struct store_held *nats_stored_read(struct json answer, struct nats_stored *out)
         store_held_free(held);
         return NULL;
     }
-    nats_headers_read(headers, held);
+    out->typed = nats_headers_read(headers, held);
     if (!held->envelope.content_type.ptr)
         held->envelope.content_type = content_looks(held->body);
     held->envelope.state = STATE_QUEUED;

@@ -6,6 +6,7 @@
 
 struct nats_stored {
     struct bytes subject; /* in the message's arena */
+    struct bytes typed;   /* there, too; as nats_place.h has it */
     uint64_t sequence;
     struct wall at;
 };

@@ -123,6 +123,7 @@ struct parcel *rabbit_message_read(const amqp_envelope_t *delivery,
     held->envelope.id =
         *named ? named_id(rabbit_text(properties->message_id), &held->envelope, &held->arena)
                : hash_id(delivery, kept, &held->arena);
+    held->nameless = !*named;
     held->redelivered = delivery->redelivered;
     held->deliveries = deliveries_of(&headers);
     struct parcel *parcel = parcel_new(held);

@@ -62,6 +62,7 @@ static const struct {
     {"OOM", STATUS_FULL, "its memory is full"},
     {"MISCONF", STATUS_FULL, "it cannot write to its disk"},
     {"READONLY", STATUS_CONFLICT, "it is a replica, and takes no changes"},
+    {"ASYNQ", STATUS_CONFLICT, "asynq has a task with that id"}, /* redis_entry.c says so */
     {"ERR DB index", STATUS_NOT_FOUND, "it has no such database"},
 };
 

@@ -1,16 +1,36 @@
 #include "broker/redis_entry.h"
 
+#include "base/base64.h"
 #include "base/json.h"
 #include "broker/redis_mark.h"
 #include "broker/redis_message.h"
 
-enum { RECORD_MAX = 1 << 30, KEY_MAX = 64 << 10 };
+enum {
+    RECORD_MAX = 1 << 30,
+    KEY_MAX = 64 << 10,
+    VARINT_BITS = 0x7f,  /* of a byte */
+    TASK_PAYLOAD = 0x12, /* field 2, bytes with their length */
+};
 
 /* KEYS: the list, the marks. ARGV: element, mark. */
 #define PUSH_MARKED                                                                                \
     REDIS_MARK_ADD                                                                                 \
     "redis.call('LPUSH', KEYS[1], ARGV[1]) "                                                       \
     "mark_add(KEYS[2], ARGV[1], ARGV[2], false) "                                                  \
+    "return 1"
+
+/* KEYS: the task, its queue's list. ARGV: its id, its message. A task that waits is the one that
+ * was sent before. */
+#define ENQUEUE_TASK                                                                               \
+    "local state = redis.call('HGET', KEYS[1], 'state') "                                          \
+    "if state == 'pending' then return 0 end "                                                     \
+    "if redis.call('EXISTS', KEYS[1]) == 1 then "                                                  \
+    "  return redis.error_reply('ASYNQ it is ' .. (state or 'broken')) "                           \
+    "end "                                                                                         \
+    "local time = redis.call('TIME') "                                                             \
+    "local since = string.format('%s%06d000', time[1], time[2]) "                                  \
+    "redis.call('HSET', KEYS[1], 'msg', ARGV[2], 'state', 'pending', 'pending_since', since) "     \
+    "redis.call('LPUSH', KEYS[2], ARGV[1]) "                                                       \
     "return 1"
 
 static void add(struct redis_entry *entry, struct bytes word) {
@@ -116,6 +136,67 @@ void redis_entry_append(struct redis_entry *entry, struct bytes stream,
         add_field(entry, item->headers[i].name, item->headers[i].value);
 }
 
+/* ---- asynq ---- */
+
+static struct bytes task_key(struct bytes queue, const char *behind, struct bytes id,
+                             struct arena *arena) {
+    struct buf key;
+    buf_init_heap(&key, KEY_MAX);
+    buf_str(&key, "asynq:{");
+    buf_bytes(&key, queue);
+    buf_str(&key, behind);
+    buf_bytes(&key, id);
+    struct bytes kept = arena_dup(arena, buf_view(&key));
+    buf_free(&key);
+    return kept;
+}
+
+static void put_varint(struct buf *out, uint64_t number) {
+    for (; number > VARINT_BITS; number >>= 7)
+        buf_char(out, (char)(number | (VARINT_BITS + 1)));
+    buf_char(out, (char)number);
+}
+
+/* The task's message lacks its payload. Fields of protobuf may stand in any order: it is put
+ * behind the others. */
+static bool task_with(struct bytes encoded, struct bytes payload, struct arena *arena,
+                      struct bytes *out) {
+    struct buf message;
+    buf_init_heap(&message, RECORD_MAX);
+    bool good = base64_decode(encoded, &message);
+    if (payload.len > 0) {
+        buf_char(&message, TASK_PAYLOAD);
+        put_varint(&message, payload.len);
+        buf_bytes(&message, payload);
+    }
+    *out = arena_dup(arena, buf_view(&message));
+    good = good && !message.overflow;
+    buf_free(&message);
+    return good;
+}
+
+/* Behind what waits, as asynq's own client does it. False: its source does not say enough. */
+static bool enqueue_task(struct redis_entry *entry, struct json origin,
+                         const struct sink_item *item, struct arena *arena) {
+    struct json queue, id, task;
+    struct bytes message;
+    if (!json_get(origin, "asynq", &queue) || queue.type != JSON_STRING ||
+        !json_get(origin, "id", &id) || id.type != JSON_STRING ||
+        !json_get(origin, "task", &task) || task.type != JSON_STRING ||
+        !task_with(text_of(task, arena), item->body, arena, &message))
+        return false;
+    struct bytes name = text_of(queue, arena), number = text_of(id, arena);
+    entry->count = 0;
+    add(entry, BYTES("EVAL"));
+    add(entry, BYTES(ENQUEUE_TASK));
+    add(entry, BYTES("2"));
+    add(entry, task_key(name, "}:t:", number, arena));
+    add(entry, task_key(name, "}:pending", BYTES_NONE, arena));
+    add(entry, number);
+    add(entry, message);
+    return true;
+}
+
 /* ---- back ---- */
 
 enum status redis_entry_return(struct redis_entry *entry, const struct sink_item *item,
@@ -126,8 +207,8 @@ enum status redis_entry_return(struct redis_entry *entry, const struct sink_item
         redis_entry_push(entry, text_of(member, arena), item, arena);
     else if (known && json_get(origin, "stream", &member) && member.type == JSON_STRING)
         redis_entry_append(entry, text_of(member, arena), item, arena);
-    else
+    else if (!known || !enqueue_task(entry, origin, item, arena))
         return err_set(err, STATUS_INVALID,
-                       "redis: the message does not come from a list or a stream");
+                       "redis: the message does not come from a list, a stream or asynq");
     return STATUS_OK;
 }

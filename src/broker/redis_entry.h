@@ -19,7 +19,9 @@ void redis_entry_push(struct redis_entry *entry, struct bytes list, const struct
 /* At the end of a stream: as redis_message.h reads it, or, when it goes back, as it came. */
 void redis_entry_append(struct redis_entry *entry, struct bytes stream,
                         const struct sink_item *item, struct arena *arena);
-/* Back to the list or stream that it came from. INVALID: its source names neither. */
+/* Back to the list or stream that it came from, or to the queue of asynq: its source then is
+ * {"kind":"redis","asynq":QUEUE,"id":ID,"task":the task's message without its payload, base64}.
+ * INVALID: its source names none of them. */
 enum status redis_entry_return(struct redis_entry *entry, const struct sink_item *item,
                                struct arena *arena, struct err *err);
 

@@ -13,13 +13,14 @@
 
 enum { POLL_MS = 1000, KEY_MAX = 8 << 10, ID_SIZE = 17 };
 
-/* KEYS: the archive. ARGV: what a task's key begins with, from, to. → id, message, … */
+/* KEYS: the archive. ARGV: what a task's key begins with, from, to. → id, score, message, … */
 #define ARCHIVE_RANGE                                                                              \
     "local out = {} "                                                                              \
-    "for _, id in ipairs(redis.call('ZRANGE', KEYS[1], ARGV[2], ARGV[3])) do "                     \
-    "  local msg = redis.call('HGET', ARGV[1] .. id, 'msg') "                                      \
-    "  out[#out + 1] = id "                                                                        \
-    "  out[#out + 1] = msg or '' "                                                                 \
+    "local range = redis.call('ZRANGE', KEYS[1], ARGV[2], ARGV[3], 'WITHSCORES') "                 \
+    "for i = 1, #range, 2 do "                                                                     \
+    "  out[#out + 1] = range[i] "                                                                  \
+    "  out[#out + 1] = range[i + 1] "                                                              \
+    "  out[#out + 1] = redis.call('HGET', ARGV[1] .. range[i], 'msg') or '' "                      \
     "end "                                                                                         \
     "return out"
 
@@ -55,7 +56,8 @@ void redis_set_add_range(struct redis_connection *connection, const struct redis
     struct key set, task;
     snprintf(first, sizeof first, "%zu", from);
     snprintf(last, sizeof last, "%zu", to);
-    struct bytes plain[] = {BYTES("ZRANGE"), url->zset, bytes_of(first), bytes_of(last)};
+    struct bytes plain[] = {BYTES("ZRANGE"), url->zset, bytes_of(first), bytes_of(last),
+                            BYTES("WITHSCORES")};
     struct bytes tasks[] = {BYTES("EVAL"),
                             BYTES(ARCHIVE_RANGE),
                             BYTES("1"),
@@ -64,7 +66,7 @@ void redis_set_add_range(struct redis_connection *connection, const struct redis
                             bytes_of(first),
                             bytes_of(last)};
     if (url->zset.len)
-        redis_connection_add(connection, plain, 4);
+        redis_connection_add(connection, plain, 5);
     else
         redis_connection_add(connection, tasks, 7);
 }
@@ -74,20 +76,22 @@ void redis_set_add_count(struct redis_connection *connection, const struct redis
     redis_connection_add(connection, (struct bytes[]){BYTES("ZCARD"), set_key(url, &key)}, 2);
 }
 
+static size_t words_of(const struct redis_url *url) {
+    return url->zset.len ? 2 : 3;
+}
+
 size_t redis_set_count(const struct redis_url *url, const redisReply *reply) {
-    return url->zset.len ? reply->elements : reply->elements / 2;
+    return reply->elements / words_of(url);
 }
 
 struct redis_set_member redis_set_at(const struct redis_url *url, const redisReply *reply,
                                      size_t place) {
-    if (url->zset.len) {
-        struct bytes member = redis_reply_text(reply->element[place]);
-        return (struct redis_set_member){member, member};
-    }
-    return (struct redis_set_member){redis_reply_text(reply->element[2 * place]),
-                                     redis_reply_text(reply->element[2 * place + 1])};
+    redisReply **words = reply->element + place * words_of(url);
+    struct bytes tag = redis_reply_text(words[0]), score = redis_reply_text(words[1]);
+    return (struct redis_set_member){tag, score, url->zset.len ? tag : redis_reply_text(words[2])};
 }
 
+/* The score is when it died: should it be put there again, it is another. */
 struct store_held *redis_set_message(const struct redis_url *url,
                                      const struct redis_set_member *member) {
     char id[ID_SIZE];
@@ -95,6 +99,7 @@ struct store_held *redis_set_message(const struct redis_url *url,
     struct store_held *held =
         url->zset.len ? redis_message_of_member("zset", url->zset, bytes_of(id), member->body)
                       : redis_message_of_member("asynq", url->asynq, member->tag, member->body);
+    held->delivery = arena_dup(&held->arena, member->score);
     held->redelivered = true;
     return held;
 }

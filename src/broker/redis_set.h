@@ -14,7 +14,7 @@ void redis_set_add_count(struct redis_connection *connection, const struct redis
 
 /* One of those in the answer to a range: its tag, by which it is settled, and the message. */
 struct redis_set_member {
-    struct bytes tag; /* borrowed from the answer */
+    struct bytes tag, score; /* borrowed from the answer */
     struct bytes body;
 };
 /* How many the answer has, and the one in a place of it. A task whose

@@ -13,6 +13,7 @@ struct parcel *parcel_new(struct store_held *held_take) {
     list_init(&parcel->link);
     parcel->held = held_take;
     parcel->id = (struct bytes){bytes_dup(held_take->envelope.id), held_take->envelope.id.len};
+    parcel->nameless = held_take->nameless;
     held_take->source = parcel;
     return parcel;
 }
@@ -65,9 +66,23 @@ static void move(struct shelf *shelf, struct parcel *parcel, enum parcel_place p
     enter(shelf, parcel, place);
 }
 
+static void set_findable(struct shelf *shelf, struct parcel *parcel, bool findable) {
+    if (findable && !parcel->findable)
+        map_insert(&shelf->by_id, &parcel->by_id, bytes_hash(parcel->id));
+    if (!findable && parcel->findable)
+        map_remove(&shelf->by_id, &parcel->by_id);
+    parcel->findable = findable;
+}
+
+static void set_stale(struct shelf *shelf, struct parcel *parcel, bool stale) {
+    parcel->stale = stale;
+    set_findable(shelf, parcel, stale || !parcel->nameless);
+}
+
 static void take_out(struct shelf *shelf, struct parcel *parcel) {
     leave(shelf, parcel);
-    map_remove(&shelf->by_id, &parcel->by_id);
+    set_findable(shelf, parcel, false);
+    shelf->count--;
 }
 
 static void drop(struct shelf *shelf, struct parcel *parcel) {
@@ -91,17 +106,18 @@ static void know_again(struct shelf *shelf, struct parcel *known, struct parcel 
     known->tag = again->tag;
     known->reply = again->reply;
     again->reply = reply;
-    known->stale = false;
+    set_stale(shelf, known, false);
     if (known->place == PARCEL_SENT || known->place == PARCEL_LOST)
         move(shelf, known, PARCEL_DONE);
 }
 
 static void forget_tag(struct shelf *shelf, struct parcel *parcel) {
-    if (parcel->place == PARCEL_READY && (!parcel->handed_back || parcel->stale)) {
+    bool comes_anew = parcel->place == PARCEL_READY && (!parcel->handed_back || parcel->stale);
+    if (comes_anew || (parcel->place == PARCEL_SENT && parcel->nameless)) {
         drop(shelf, parcel);
         return;
     }
-    parcel->stale = true;
+    set_stale(shelf, parcel, true);
     if (parcel->place == PARCEL_DONE || parcel->place == PARCEL_SENT)
         move(shelf, parcel, PARCEL_LOST);
 }
@@ -168,7 +184,7 @@ size_t shelf_ready(struct shelf *shelf) {
 
 size_t shelf_count(struct shelf *shelf) {
     pthread_mutex_lock(&shelf->mutex);
-    size_t count = shelf->by_id.count;
+    size_t count = shelf->count;
     pthread_mutex_unlock(&shelf->mutex);
     return count;
 }
@@ -179,8 +195,9 @@ bool shelf_put(struct shelf *shelf, struct parcel *parcel_take, bool again, bool
     if (known) {
         know_again(shelf, known, parcel_take);
     } else {
-        map_insert(&shelf->by_id, &parcel_take->by_id, bytes_hash(parcel_take->id));
+        set_findable(shelf, parcel_take, !parcel_take->nameless);
         enter(shelf, parcel_take, PARCEL_READY);
+        shelf->count++;
     }
     pthread_mutex_unlock(&shelf->mutex);
     if (known)

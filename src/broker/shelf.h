@@ -13,6 +13,10 @@
  * then not another message: the parcel gets its new tag, whoever has it. LOST ones are settled and
  * wait for that.
  *
+ * Nameless messages that are equal have one id. Any of them may get the tag of any other that is
+ * given again, as long as none is acknowledged twice: so who is SENT then is forgotten, since the
+ * server may have heard of it. Their ids are looked up among the stale alone.
+ *
  * The engine's thread and the adapter's share it. A function takes the lock once. */
 #ifndef BROKER_SHELF_H
 #define BROKER_SHELF_H
@@ -31,6 +35,7 @@ enum { PARCEL_PLACES = PARCEL_LOST + 1 };
 struct parcel {
     struct list link; /* in the list of its place */
     struct map_node by_id;
+    bool findable; /* by its id */
     enum parcel_place place;
     struct store_held *held; /* READY and OUT; NULL afterwards */
     struct mono due;         /* READY: not given before */
@@ -38,6 +43,7 @@ struct parcel {
     uint64_t tag;            /* how the server is told which one: a number … */
     char *reply;             /* … or a text; NULL: none */
     bool letter;             /* once settled: it died, rather than succeeded */
+    bool nameless;           /* its id is a hash of what it is */
     bool stale;
     bool handed_back; /* READY: it was received before */
     bool keep;        /* READY: giving it back to the server would cost it something */
@@ -47,7 +53,7 @@ struct shelf {
     pthread_mutex_t mutex;
     struct list places[PARCEL_PLACES];
     struct map by_id;
-    size_t ready, lost; /* how many of those there are */
+    size_t count, ready, lost; /* how many of those there are; count: in any place */
 };
 
 void shelf_init(struct shelf *shelf);

@@ -23,7 +23,7 @@ const struct options_row cmd_export_options[] = {
 static void put_body(const struct options *options, bool compress, struct buf *body) {
     struct json_out json = json_out(body);
     json_open(&json, '{');
-    filter_put(options, &json);
+    filter_put(options, NULL, &json);
     if (!filter_given(options)) {
         json_key(&json, "all");
         json_put_bool(&json, true);

@@ -61,7 +61,7 @@ static void put_order(const struct options *options, struct buf *body) {
     const char *ramp = options_get(options, "ramp");
     struct json_out json = json_out(body);
     json_open(&json, '{');
-    filter_put(options, &json);
+    filter_put(options, NULL, &json);
     put_text(&json, options, "edit");
     put_text(&json, options, "to");
     put_text(&json, options, "rate");

@@ -27,12 +27,17 @@ bool filter_given(const struct options *options) {
     return options->arg_count > 0 || options_has(options, "all") || has_words(options);
 }
 
-static void put_words(const struct options *options, struct json_out *json) {
+static void put_words(const struct options *options, const char *until, struct json_out *json) {
     json_key(json, "filter");
     json_open(json, '{');
+    if (until) {
+        json_key(json, "until");
+        json_put_str(json, until);
+    }
     for (const struct options_row *row = action_rows; row->name; row++) {
         char name[32];
-        if (!is_word(row) || !options_has(options, row->name))
+        if (!is_word(row) || !options_has(options, row->name) ||
+            (until && strcmp(row->name, "until") == 0))
             continue;
         filter_word(row->name, name);
         json_key(json, name);
@@ -61,12 +66,12 @@ static void put_limit(const struct options *options, struct json_out *json) {
         json_put_str(json, limit); /* the server says what is wrong with it */
 }
 
-void filter_put(const struct options *options, struct json_out *json) {
+void filter_put(const struct options *options, const char *until, struct json_out *json) {
     if (options->arg_count > 0)
         put_ids(options, json);
-    if (has_words(options))
-        put_words(options, json);
-    if (options_has(options, "all")) {
+    if (until || has_words(options))
+        put_words(options, until, json);
+    if (options_has(options, "all") && !until) {
         json_key(json, "all");
         json_put_bool(json, true);
     }

@@ -34,7 +34,8 @@
 void filter_word(const char *option, char name[32]);
 /* Whether any row of FILTER_ACTION but the limit, or an id, says what is meant. */
 bool filter_given(const struct options *options);
-/* Members filter or ids, all and limit, of an object that is open. Arguments are ids. */
-void filter_put(const struct options *options, struct json_out *json);
+/* Members filter or ids, all and limit, of an object that is open. Arguments are ids. With `until`
+ * (NULL: none), which a dry run gave: what it saw, and nothing that came since. */
+void filter_put(const struct options *options, const char *until, struct json_out *json);
 
 #endif

@@ -145,6 +145,10 @@ void replay_view_plan(const struct cli_env *env, struct json plan, struct arena 
                   STORY_INDENT);
     put_samples(plan, arena, out);
     buf_str(out, "Nothing was changed; --apply does it.\n");
+    struct bytes until = field_text(plan, "until", arena);
+    if (until.len > 0)
+        buf_printf(out, "With --until %.*s it is these and none that came since.\n",
+                   BYTES_ARG(until));
 }
 
 /* ---- replays ---- */

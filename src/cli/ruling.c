@@ -16,6 +16,7 @@ struct sum {
     uint64_t matched, count, busy, unable;
     struct arena arena; /* of the cursor */
     const char *cursor; /* where the next call begins; NULL: at the start, or there is no more */
+    const char *until;  /* of the dry run; NULL: there was none */
     struct buf answer;  /* the last one */
 };
 
@@ -68,7 +69,7 @@ static void put_body(const struct order *order, bool dry_run, uint64_t limit, st
     struct json_out json = json_out(body);
     const char *why = options_get(order->options, "why");
     json_open(&json, '{');
-    filter_put(order->options, &json);
+    filter_put(order->options, order->sum.until, &json);
     if (limit > 0 && !options_has(order->options, "limit")) {
         json_key(&json, "limit");
         json_put_i64(&json, (int64_t)limit);
@@ -102,6 +103,9 @@ static void add_answer(struct sum *sum) {
     sum->unable += number_at(answer, "unable");
     cursor = field_text(answer, "cursor", &sum->arena);
     sum->cursor = cursor.len > 0 ? arena_cstr(&sum->arena, cursor) : NULL;
+    struct bytes until = field_text(answer, "until", &sum->arena);
+    if (!sum->until && until.len > 0) /* the first answer has the newest */
+        sum->until = arena_cstr(&sum->arena, until);
     uint64_t read_only = number_at(answer, "read_only");
     if (read_only > 0)
         fprintf(stderr, "%llu are read-only and were left alone: their broker still has them.\n",
@@ -128,19 +132,31 @@ static int ask(struct order *order, bool dry_run, uint64_t limit) {
     return status == STATUS_OK ? 0 : command_fail(&err);
 }
 
+/* A --where that takes long answers in parts. */
+static int look(struct order *order) {
+    int code;
+    do {
+        code = ask(order, true, 0);
+    } while (code == 0 && order->sum.cursor && !options_has(order->options, "limit"));
+    return code;
+}
+
 static int run_dry(struct order *order) {
-    int code = ask(order, true, 0);
+    int code = look(order);
     if (code != 0 || order->env->json)
         return code;
     printf("%llu letter%s would be %s%s\n", (unsigned long long)order->sum.count,
            order->sum.count == 1 ? "" : "s", order->verb->done,
            order->sum.count > 0 ? "; --apply does it" : "");
+    if (order->sum.count > 0 && order->sum.until)
+        printf("With --until %s%s it is these and none that came since.\n", order->sum.until,
+               options_has(order->options, "all") ? " instead of --all" : "");
     return 0;
 }
 
 static int run_wet(struct order *order) {
     struct progress progress;
-    int code = ask(order, true, 0);
+    int code = look(order);
     if (code != 0)
         return code;
     progress_begin(&progress, "letters", order->sum.count, order->env->json);
@@ -162,9 +178,12 @@ static void print_sum(const struct order *order, bool dry_run) {
     struct buf text;
     buf_init_fixed(&text, memory, sizeof memory);
     buf_printf(
-        &text, "{\"action\":\"%s\",\"dry_run\":%s,\"matched\":%llu,\"count\":%llu,\"busy\":%llu}\n",
+        &text, "{\"action\":\"%s\",\"dry_run\":%s,\"matched\":%llu,\"count\":%llu,\"busy\":%llu",
         order->verb->name, dry_run ? "true" : "false", (unsigned long long)order->sum.matched,
         (unsigned long long)order->sum.count, (unsigned long long)order->sum.busy);
+    if (dry_run && order->sum.until)
+        buf_printf(&text, ",\"until\":\"%s\"", order->sum.until);
+    buf_str(&text, "}\n");
     command_write(buf_view(&text));
 }
 

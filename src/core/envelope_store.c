@@ -8,34 +8,54 @@ enum { NUMBER_BYTES_MAX = 10 };
 
 /* ---- values ---- */
 
-static void put_groups(struct buf *out, uint64_t value) {
-    char *room = buf_room(out, NUMBER_BYTES_MAX);
-    if (!room)
-        return;
-    size_t used = 0;
+/* Room is asked for once a member, for as much as it may need; what is left over is given back. */
+
+static char *put_groups(char *at, uint64_t value) {
     for (; value >= STORED_MORE; value >>= STORED_GROUP_BITS)
-        room[used++] = (char)(value | STORED_MORE);
-    room[used++] = (char)value;
-    out->len -= NUMBER_BYTES_MAX - used;
+        *at++ = (char)(value | STORED_MORE);
+    *at++ = (char)value;
+    return at;
+}
+
+static char *put_counted(char *at, struct bytes text) {
+    at = put_groups(at, text.len);
+    if (text.len > 0)
+        memcpy(at, text.ptr, text.len);
+    return at + text.len;
+}
+
+static char tag_of(const struct envelope_field *field, enum stored_kind kind) {
+    return (char)(field->number << STORED_KIND_BITS | kind);
+}
+
+static void end_at(struct buf *out, const char *end) {
+    out->len = (size_t)(end - out->ptr);
 }
 
 static void put_tag(struct buf *out, const struct envelope_field *field, enum stored_kind kind) {
-    buf_char(out, (char)(field->number << STORED_KIND_BITS | kind));
+    buf_char(out, tag_of(field, kind));
 }
 
 static void put_number(struct buf *out, const struct envelope_field *field, int64_t value) {
-    put_tag(out, field, STORED_NUMBER);
-    put_groups(out, (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0));
+    char *at = buf_room(out, 1 + NUMBER_BYTES_MAX);
+    if (!at)
+        return;
+    *at++ = tag_of(field, STORED_NUMBER);
+    end_at(out, put_groups(at, (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0)));
 }
 
 static void put_bytes(struct buf *out, struct bytes text) {
-    put_groups(out, text.len);
-    buf_bytes(out, text);
+    char *at = buf_room(out, NUMBER_BYTES_MAX + text.len);
+    if (at)
+        end_at(out, put_counted(at, text));
 }
 
 static void put_text(struct buf *out, const struct envelope_field *field, struct bytes text) {
-    put_tag(out, field, STORED_TEXT);
-    put_bytes(out, text);
+    char *at = buf_room(out, 1 + NUMBER_BYTES_MAX + text.len);
+    if (!at)
+        return;
+    *at++ = tag_of(field, STORED_TEXT);
+    end_at(out, put_counted(at, text));
 }
 
 /* Its length is known at its end. */

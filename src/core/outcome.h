@@ -35,6 +35,7 @@ struct outcome {
     bool has_verdict;       /* the handler itself said what is to become of it */
     enum verdict verdict;
     struct bytes reason;              /* with has_verdict; may be empty */
+    struct bytes version;             /* of a failure: which release of the consumer had it */
     struct bytes answer, answer_type; /* of ENDING_OK, where the call wanted it */
     int64_t duration_ms;
 };

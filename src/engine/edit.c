@@ -40,14 +40,14 @@ static void fail(struct flight *flight, struct bytes why) {
 }
 
 /* From jq's thread. Until the mail is read nobody else touches the flight, so its arena may take
- * the text. A program that selects nothing would send `null`, which nobody means. */
+ * the text. Nobody means `null` in place of a body: it is what a field gives that is not there. */
 static void on_done(struct jq_job *job, enum status status, bool truthy, struct bytes output,
                     const struct err *err) {
     struct flight *flight = CONTAINER_OF(job, struct edit, job)->flight;
     (void)truthy;
     if (status != STATUS_OK)
         fail(flight, bytes_of(err->text));
-    else if (bytes_is(output, "null"))
+    else if (output.len == 0 || bytes_is(output, "null"))
         fail(flight, BYTES("the edit gives nothing, or null, in place of the body"));
     else
         flight->call.body = arena_dup(&flight->held->arena, output);

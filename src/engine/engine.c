@@ -27,6 +27,7 @@ struct engine *engine_new(const struct engine_options *options) {
     engine->record_retry_ms = RECORD_RETRY_FIRST_MS;
     rng_seed(&engine->rng, options->seed);
     list_init(&engine->visiting);
+    list_init(&engine->rousing);
     list_init(&engine->parked);
     list_init(&engine->deciding);
     list_init(&engine->answers);
@@ -243,6 +244,7 @@ struct mono engine_turn(struct engine *engine, struct instant now) {
     record_again(engine);
     feed_queues(engine);
     fetch_ring(engine);
+    flight_rouse(engine);
     record_commit(engine);
     struct mono next = next_turn(engine);
     pthread_mutex_unlock(&engine->mutex);

@@ -74,8 +74,9 @@ struct engine_rules {
 /* One handler of a queue. */
 struct engine_handler {
     struct handler *handler;
-    struct bytes edit; /* a jq program that makes the body that this one sees; empty: as it is */
-    uint32_t batch;    /* > 1: up to so many messages in one hand-over */
+    struct bytes edit;    /* a jq program that makes the body that this one sees; empty: as it is */
+    uint32_t batch;       /* > 1: up to so many messages in one hand-over */
+    struct bytes version; /* of what it runs, where it does not say itself; empty: not known */
     struct engine_reply reply;
 };
 
@@ -107,7 +108,7 @@ struct engine_options {
     struct spans *spans;     /* NULL: nobody traces */
     uint64_t seed;           /* of jitter and ids */
     const char *flight_path; /* the flight recorder's file; NULL: none (simulation) */
-    struct bytes instance, version;
+    struct bytes instance;
     void (*event)(void *arg,
                   const struct engine_event *event); /* from the engine's thread; may be NULL */
     void *event_arg;

@@ -63,6 +63,7 @@ void flight_ended(struct flight *flight, const struct outcome *outcome) {
     flight->outcome.error_message = keep(arena, outcome->error_message, OUTCOME_MESSAGE_MAX);
     flight->outcome.stack_trace = keep(arena, outcome->stack_trace, outcome->stack_trace.len);
     flight->outcome.reason = keep(arena, outcome->reason, OUTCOME_TYPE_MAX);
+    flight->outcome.version = keep(arena, outcome->version, OUTCOME_TYPE_MAX);
     flight->outcome.answer = keep(arena, outcome->answer, outcome->answer.len);
     flight->outcome.answer_type = keep(arena, outcome->answer_type, OUTCOME_TYPE_MAX);
 }
@@ -117,6 +118,23 @@ void flight_start(struct flight *flight) {
     flight->post.open = open_outcome;
     flight->calling = true;
     handler->vtable->start(handler, &flight->call);
+    if (handler->vtable->rouse && list_empty(&flight->queue->rousing))
+        list_push_back(&flight->queue->engine->rousing, &flight->queue->rousing);
+}
+
+static void rouse(const struct engine_handler *chosen) {
+    if (chosen->handler->vtable->rouse)
+        chosen->handler->vtable->rouse(chosen->handler);
+}
+
+void flight_rouse(struct engine *engine) {
+    for (struct list *node; (node = list_pop_front(&engine->rousing));) {
+        const struct queue *queue = CONTAINER_OF(node, struct queue, rousing);
+        for (size_t i = 0; i < queue->handler_count; i++)
+            rouse(&queue->handlers[i]);
+        if (queue->compensate)
+            rouse(queue->compensate);
+    }
 }
 
 /* What our last death cut short stands in the history, uncounted. Returns the slot that said so. */

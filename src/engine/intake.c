@@ -120,7 +120,6 @@ static bool is_poison(struct queue *queue, struct store_held *held) {
     envelope->category = BYTES("crash");
     envelope->reason = BYTES("deliveries");
     envelope->instance = queue->engine->options.instance;
-    envelope->version = queue->engine->options.version;
     judge_bury(flight, policy_dlq(policy, envelope->category), CAUSE_CRASH, STATE_PENDING_REVIEW);
     tracing_judged(flight, RESULT_DLQ);
     record_decided(flight);
@@ -266,7 +265,8 @@ void intake_rename(struct flight *flight) {
     envelope->header_count = count + 1;
     uuid_v7(engine->now.wall, &engine->rng, id);
     struct log_about about = tracing_about(flight);
-    log_about(LOG_WARN, &about, "it came with an id that is held with another body; it is %s here",
-              id);
+    if (!flight->held->nameless)
+        log_about(LOG_WARN, &about,
+                  "it came with an id that is held with another body; it is %s here", id);
     envelope->id = arena_dup(arena, bytes_of(id));
 }

@@ -152,6 +152,14 @@ static struct bytes full_reason(struct flight *flight, const struct decision *de
     return arena_dup(&flight->held->arena, bytes_of(text));
 }
 
+/* Of whoever failed: its own word, else the configuration's; empty: nobody knows. */
+static struct bytes version_of(const struct flight *flight) {
+    const struct queue *queue = flight->queue;
+    if (flight->outcome.version.len > 0)
+        return bytes_clip(flight->outcome.version, OUTCOME_TYPE_MAX);
+    return flight->report || queue_leases(queue) ? BYTES_NONE : flight_handler(flight)->version;
+}
+
 static void describe(struct flight *flight, const struct decision *decision) {
     const struct queue *queue = flight->queue;
     struct envelope *envelope = &flight->held->envelope;
@@ -159,7 +167,7 @@ static void describe(struct flight *flight, const struct decision *decision) {
     envelope->reason = full_reason(flight, decision);
     envelope->rule = decision->rule_name;
     envelope->instance = queue->engine->options.instance;
-    envelope->version = queue->engine->options.version;
+    envelope->version = version_of(flight);
     if (flight->outcome.kind == KIND_EXPIRED)
         envelope->suspect = true; /* its worker may have died of it */
     if (decision->crashed)

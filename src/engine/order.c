@@ -23,7 +23,6 @@ static void follow(struct queue *queue, struct store_held *held, const struct en
     envelope->category = arena_dup(&held->arena, head->category);
     envelope->reason = BYTES("blocked");
     envelope->instance = queue->engine->options.instance;
-    envelope->version = queue->engine->options.version;
     judge_bury(flight, arena_dup(&held->arena, head->dlq), CAUSE_BLOCKED, STATE_PENDING_REVIEW);
     tracing_judged(flight, RESULT_DLQ);
     record_decided(flight);

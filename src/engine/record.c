@@ -101,8 +101,26 @@ static bool has_news(const struct flight *flight) {
     return flight->op != STORE_FORGET || flight->spill == SPILL_SYNCED;
 }
 
+/* It is not lost for its id. */
+static void submit_renamed(struct flight *flight) {
+    struct engine *engine = flight->queue->engine;
+    intake_rename(flight);
+    list_remove(&flight->recording);
+    list_push_back(&engine->deciding, &flight->recording);
+}
+
+/* Its id says what it is like, and its like is held: it is another. What was given again was known
+ * when it came. */
+static bool is_twin(const struct flight *flight) {
+    return flight->duplicate && flight->held->nameless;
+}
+
 static void settle(struct flight *flight) {
     struct queue *queue = flight->queue;
+    if (is_twin(flight)) {
+        submit_renamed(flight);
+        return;
+    }
     if (lease_settle(flight))
         return;
     if (has_news(flight))
@@ -124,14 +142,6 @@ static void refuse_report(struct flight *flight, const struct batch *batch) {
     flight->report->err = batch->commit.err;
     request_settle_report(flight, batch->status);
     let_go(flight);
-}
-
-/* It is not lost for its id. */
-static void submit_renamed(struct flight *flight) {
-    struct engine *engine = flight->queue->engine;
-    intake_rename(flight);
-    list_remove(&flight->recording);
-    list_push_back(&engine->deciding, &flight->recording);
 }
 
 /* It is in no list: nothing of it is submitted any more. */

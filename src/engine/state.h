@@ -141,6 +141,7 @@ struct queue {
     struct list visiting; /* in engine->visiting: look at it this turn */
     struct list woken;    /* in engine->woken: the store said so (under wake_mutex) */
     struct list serving;  /* foreign: in engine->served */
+    struct list rousing;  /* in engine->rousing: calls were started this turn */
 
     bool publish_trouble[PUBLISH_WHATS]; /* the last one was not taken by its sink */
     uint64_t results[RESULT_COUNT];
@@ -188,6 +189,7 @@ struct engine {
     struct heap timers;
     struct heap publications; /* what a sink did not take, by when it is asked again */
     struct list visiting;
+    struct list rousing; /* queues whose handlers are to be woken before the turn ends */
     struct recorder *recorder;
     struct map leases;           /* by message */
     struct heap lease_deadlines; /* of those alive */
@@ -254,6 +256,7 @@ void flight_hand_over(struct flight *flight, bool probe);
 void flight_call(struct flight *flight); /* the next handler in the list, within the same attempt */
 void flight_ended(struct flight *flight, const struct outcome *outcome); /* copies it */
 void flight_start(struct flight *flight); /* the call as it is filled in */
+void flight_rouse(struct engine *engine); /* wakes the handlers that calls were started at */
 void flight_free(struct flight *flight);
 const struct engine_handler *flight_handler(const struct flight *flight); /* who has it */
 

@@ -36,6 +36,8 @@ struct callback {
     pthread_mutex_t mutex;
     pthread_cond_t filled;
     struct list waiting;
+    size_t asleep; /* threads that wait for `filled` … */
+    size_t lying;  /* … and jobs that none of them was woken for */
     struct map by_token, by_call; /* all that have not ended */
     uint64_t next_token;
     bool closing;
@@ -115,7 +117,9 @@ static void *work(void *arg) {
         if (!node && callback->closing)
             break;
         if (!node) {
+            callback->asleep++;
             pthread_cond_wait(&callback->filled, &callback->mutex);
+            callback->asleep--;
             continue;
         }
         struct job *job = CONTAINER_OF(node, struct job, link);
@@ -142,8 +146,19 @@ static void start(struct handler *handler, struct call *call) {
     map_insert(&callback->by_token, &job->by_token, job->call.token);
     map_insert(&callback->by_call, &job->by_call, hash_of(call));
     list_push_back(&callback->waiting, &job->link);
-    pthread_cond_signal(&callback->filled);
+    callback->lying++;
     pthread_mutex_unlock(&callback->mutex);
+}
+
+/* A thread that is awake looks for more before it sleeps. */
+static void rouse(struct handler *handler) {
+    struct callback *callback = self(handler);
+    pthread_mutex_lock(&callback->mutex);
+    size_t needed = callback->lying < callback->asleep ? callback->lying : callback->asleep;
+    callback->lying = 0;
+    pthread_mutex_unlock(&callback->mutex);
+    while (needed-- > 0)
+        pthread_cond_signal(&callback->filled);
 }
 
 static void cancel(struct handler *handler, struct call *call) {
@@ -203,6 +218,7 @@ static void callback_free(struct handler *handler) {
 static const struct handler_vtable callback_vtable = {.kind = "callback",
                                                       .in_process = true,
                                                       .start = start,
+                                                      .rouse = rouse,
                                                       .cancel = cancel,
                                                       .free = callback_free};
 

@@ -154,6 +154,8 @@ static void read_status(const struct http_answer *answer, CURL *easy, struct wal
         return;
     }
     out->retry_after_ms = retry_after_ms(easy, now);
+    out->version =
+        bytes_clip(text_safe(header_of(easy, "Impound-Version"), arena), OUTCOME_TYPE_MAX);
     struct problem problem;
     problem_read(bytes_cut(buf_view(&answer->body), 0, HTTP_ANSWER_KEPT_MAX), arena, &problem);
     out->error_type = problem.error_type.len ? problem.error_type : header_type(easy, arena);

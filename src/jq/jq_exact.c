@@ -8,82 +8,13 @@
 #include "base/ascii.h"
 #include "base/json.h"
 #include "jq/jq_number.h"
+#include "jq/jq_prelude.h"
 
 enum {
     MARK_TELLTALE = 8, /* jq clips values in its errors: so much of a mark is always left */
     PATH_MAX_BYTES = 200,
     NUMBER_SHOWN_MAX = 80,
 };
-
-/* Functions of text, with 0 to 3 arguments: a number is no text to them, nor is it a pattern. */
-#define OF_TEXT_0(f) "def _im_" f ": " f "; def " f ": _im_text | _im_" f ";"
-#define OF_TEXT_1(f)                                                                               \
-    "def _im_" f "(a): " f "(a); def " f "(a): (a | _im_text) as $a | _im_text | _im_" f "($a);"
-#define OF_TEXT_2(f)                                                                               \
-    "def _im_" f "(a; b): " f "(a; b);"                                                            \
-    "def " f "(a; b): (a | _im_text) as $a | _im_text | _im_" f "($a; b);"
-#define OF_TEXT_3(f)                                                                               \
-    "def _im_" f "(a; b; c): " f "(a; b; c);"                                                      \
-    "def " f "(a; b; c): (a | _im_text) as $a | _im_text | _im_" f "($a; b; c);"
-
-/* '~' stands for the mark. Operators are calls of _plus and so on, so a definition of that name
- * takes their place. `b` before `a` is the order in which jq itself runs the two sides. */
-static const char prelude[] =
-    "def _im_type: type; def _im_json: tojson; def _im_format(f): format(f);"
-    "def _im_length: length; def _im_tonumber: tonumber; def _im_sort: sort;"
-    "def _im_sort_by(f): sort_by(f); def _im_min: min; def _im_max: max;"
-    "def _im_min_by(f): min_by(f); def _im_max_by(f): max_by(f);"
-    "def _im_big: (_im_type == \"string\") and startswith(\"~\") and endswith(\"~\");"
-    "def _im_any: any(..; _im_big);"
-    "def _im_strip: if _im_big then .[16:-16] else . end;"
-    "def _im_refuse: error(\"computes with \" + .);"
-    "def _im_refuse_any: if _im_any then (first(.. | select(_im_big)) | _im_refuse) else . end;"
-    "def _im_literal(f): f;"
-    "def _im_pair(a; b): b as $b | a as $a | ([$a, $b][] | select(_im_big) | _im_refuse), [$a, $b];"
-    "def _im_unquote: split(\"\\\"~\") | .[0] + ([.[1:][] | split(\"~\\\"\") | .[0] + (.[1:] | "
-    "join(\"~\\\"\"))] | add // \"\");"
-    "def _im_plus(a; b): b as $b | a as $a | if $a == null then $b elif $b == null then $a "
-    "else (_im_pair($a; $b) | .[0] + .[1]) end;"
-    "def _im_minus(a; b): _im_pair(a; b) | .[0] - .[1];"
-    "def _im_multiply(a; b): _im_pair(a; b) | .[0] * .[1];"
-    "def _im_divide(a; b): _im_pair(a; b) | .[0] / .[1];"
-    "def _im_mod(a; b): _im_pair(a; b) | .[0] % .[1];"
-    "def _im_less(a; b): _im_pair(a; b) | .[0] < .[1];"
-    "def _im_lesseq(a; b): _im_pair(a; b) | .[0] <= .[1];"
-    "def _im_greater(a; b): _im_pair(a; b) | .[0] > .[1];"
-    "def _im_greatereq(a; b): _im_pair(a; b) | .[0] >= .[1];"
-    "def _im_negate: if _im_big then (_im_strip | if startswith(\"-\") then .[1:] "
-    "else \"-\" + . end | \"~\" + . + \"~\") else -. end;"
-    "def _plus(a; b): _im_plus(a; b); def _minus(a; b): _im_minus(a; b);"
-    "def _multiply(a; b): _im_multiply(a; b); def _divide(a; b): _im_divide(a; b);"
-    "def _mod(a; b): _im_mod(a; b); def _less(a; b): _im_less(a; b);"
-    "def _lesseq(a; b): _im_lesseq(a; b); def _greater(a; b): _im_greater(a; b);"
-    "def _greatereq(a; b): _im_greatereq(a; b); def _negate: _im_negate;"
-    "def type: if _im_big then \"number\" else _im_type end;"
-    "def numbers: select(type == \"number\"); def strings: select(type == \"string\");"
-    "def tojson: _im_json | _im_unquote;"
-    "def tostring: if type == \"string\" then . else tojson end;"
-    "def format(f): f as $f | if $f == \"text\" then tostring elif $f == \"json\" then tojson "
-    "elif _im_big then (_im_strip | _im_format($f)) else (_im_refuse_any | _im_format($f)) end;"
-    "def tonumber: if _im_big then . else _im_tonumber end;"
-    "def length: if _im_big then _im_refuse else _im_length end;"
-    "def add: reduce .[] as $x (null; . + $x);"
-    "def join($x): reduce .[] as $i (null; (if . == null then \"\" else . + $x end) + "
-    "($i | if . == null then \"\" elif type == \"string\" then . else tojson end)) // \"\";"
-    "def sort: _im_refuse_any | _im_sort; def sort_by(f): (map(f) | _im_refuse_any) as $k | "
-    "_im_sort_by(f); def min: _im_refuse_any | _im_min; def max: _im_refuse_any | _im_max;"
-    "def min_by(f): (map(f) | _im_refuse_any) as $k | _im_min_by(f);"
-    "def max_by(f): (map(f) | _im_refuse_any) as $k | _im_max_by(f);"
-    "def _im_text: if _im_big then _im_refuse else . end;" /* clang-format off */
-    OF_TEXT_0("ascii_downcase") OF_TEXT_0("ascii_upcase") OF_TEXT_0("explode")
-    OF_TEXT_0("fromjson") OF_TEXT_0("utf8bytelength")
-    OF_TEXT_1("startswith") OF_TEXT_1("endswith") OF_TEXT_1("split") OF_TEXT_1("splits")
-    OF_TEXT_1("test") OF_TEXT_1("match") OF_TEXT_1("capture") OF_TEXT_1("scan")
-    "def _im_index(a): index(a); def index(a): _im_text | _im_index(a);" /* of lists too */
-    "def _im_rindex(a): rindex(a); def rindex(a): _im_text | _im_rindex(a);"
-    OF_TEXT_2("test") OF_TEXT_2("match") OF_TEXT_2("capture") OF_TEXT_2("split")
-    OF_TEXT_2("splits") OF_TEXT_2("sub") OF_TEXT_2("gsub")
-    OF_TEXT_3("sub") OF_TEXT_3("gsub"); /* clang-format on */
 
 void jq_exact_init(struct jq_exact *exact) {
     unsigned char random[JQ_EXACT_MARK / 2];
@@ -153,7 +84,7 @@ struct lexer {
     struct bytes text;
     size_t at;
     struct buf *out;
-    bool marked;
+    bool marked; /* there may be marked numbers, whatever the input is */
 };
 
 static bool is_word(char c) {
@@ -182,10 +113,13 @@ static void copy_string(struct lexer *lexer) {
     }
 }
 
+/* Two of jq's functions make numbers of a text, which may be such numbers. */
 static void copy_word(struct lexer *lexer) {
     size_t end = lexer->at + 1;
     while (end < lexer->text.len && is_word(lexer->text.ptr[end]))
         end++;
+    struct bytes word = bytes_cut(lexer->text, lexer->at, end);
+    lexer->marked = lexer->marked || bytes_is(word, "tonumber") || bytes_is(word, "fromjson");
     copy_to(lexer, end);
 }
 
@@ -238,7 +172,7 @@ static void copy_expression(struct lexer *lexer, bool to_paren) {
 }
 
 static void put_prelude(const struct jq_exact *exact, struct buf *out) {
-    for (const char *at = prelude; *at; at++)
+    for (const char *at = jq_prelude; *at; at++)
         if (*at == '~')
             buf_bytes(out, mark_of(exact));
         else
@@ -293,12 +227,16 @@ struct search {
     struct buf path;
 };
 
+/* Also as a text: tonumber makes a number of it. */
 static bool is_number(struct json value, struct bytes number) {
     char text[NUMBER_SHOWN_MAX];
     struct buf spelled;
+    struct bytes digits = value.text;
     buf_init_fixed(&spelled, text, sizeof text);
-    if (value.type == JSON_NUMBER)
-        jq_number_put(value.text, &spelled);
+    if (value.type == JSON_STRING)
+        digits = bytes_cut(digits, 1, digits.len - 1);
+    if (digits.len > 0 && jq_number_scan(digits) == digits.len)
+        jq_number_put(digits, &spelled);
     return spelled.len > 0 && bytes_eq(buf_view(&spelled), number);
 }
 

@@ -68,14 +68,12 @@ static bool ended(struct jq_run *run, jv end, struct buf *out) {
     }
     jv_free(end);
     if (!jq_halted(run->state))
-        return buf_str(out, "null"), true;
+        return true;
     jv code = jq_get_exit_code(run->state);
     bool failed = jv_get_kind(code) == JV_KIND_NUMBER && jv_number_value(code) != 0;
     jv_free(code);
     if (failed)
         put_thrown(run, jq_get_error_message(run->state), out);
-    else
-        buf_str(out, "null");
     return !failed;
 }
 

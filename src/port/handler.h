@@ -44,6 +44,9 @@ struct handler_vtable {
     bool in_process;  /* it runs inside our own process: what kills it kills us */
     /* MUST NOT block and MUST NOT fail: trouble is an outcome. */
     void (*start)(struct handler *handler, struct call *call);
+    /* Wakes who does the work: what was started may lie until then, so that many calls cost one
+     * wake-up. MUST be called after the last of them. NULL: what is started begins by itself. */
+    void (*rouse)(struct handler *handler);
     /* Ends the call soon with ENDING_INTERRUPTED, unless it ended otherwise first. MUST NOT block.
      */
     void (*cancel)(struct handler *handler, struct call *call);

@@ -15,7 +15,7 @@ struct jq_job {
     /* Called exactly once, from any thread, never from inside start. INVALID: the program or its
      * run failed, took too long, or used too much (err says which); then it does not match. OK:
      * `truthy` is whether the first output is neither false nor null (no output: false), and
-     * `output` is that value as JSON, borrowed for the call. */
+     * `output` is that value as JSON (no output: empty), borrowed for the call. */
     void (*done)(struct jq_job *job, enum status status, bool truthy, struct bytes output,
                  const struct err *err);
     void *arg;

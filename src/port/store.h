@@ -26,18 +26,30 @@ struct store_held {
     uint64_t seq; /* the store's number for it; 0: it is not in the store (yet) */
     struct envelope envelope;
     struct bytes body;
-    struct arena arena;  /* heap; everything above points into it */
-    void *source;        /* the broker's own mark, for settle */
+    struct arena arena; /* heap; everything above points into it */
+    void *source;       /* the broker's own mark, for settle */
+    /* What tells it from its equals for as long as its source has it; in the arena. Empty: its
+     * coordinates do, or nothing */
+    struct bytes delivery;
     bool redelivered;    /* its broker may have given it before */
+    bool nameless;       /* its id is a hash of what it is: equal messages have one */
     uint32_t deliveries; /* how often its broker gave it, this time included; 0: not counted */
 };
 
-static inline struct store_held *store_held_new(void) {
-    struct store_held *held = calloc(1, sizeof *held);
+enum { STORE_HELD_ROOM = 1024 };
+
+/* So much of what it points at is in one piece with it; more is added as it is needed. */
+static inline struct store_held *store_held_new_for(size_t room) {
+    struct store_held *held = malloc(sizeof *held + room);
     if (!held)
         abort();
-    arena_init_heap(&held->arena, 1024);
+    *held = (struct store_held){.seq = 0};
+    arena_init_heap_in(&held->arena, held + 1, room, STORE_HELD_ROOM);
     return held;
+}
+
+static inline struct store_held *store_held_new(void) {
+    return store_held_new_for(STORE_HELD_ROOM);
 }
 
 static inline void store_held_free(struct store_held *held) {

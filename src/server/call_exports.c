@@ -50,6 +50,7 @@ static enum status read_order(struct request *request, struct json object, struc
     *order = (struct order){.compress = request->takes_zstd};
     choice_init(&order->choice, &order->selection, request);
     order->selection.reading = true;
+    choice_may_leave(&order->choice, request);
     enum status status =
         member_read(members, sizeof members / sizeof *members, object, order, &request->arena, err);
     if (status != STATUS_OK)

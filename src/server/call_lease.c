@@ -2,10 +2,6 @@
  * there are some or its time is over, an answer when what it changed is durable. */
 #include "server/call.h"
 
-#include <errno.h>
-#include <microhttpd.h>
-#include <sys/socket.h>
-
 #include "server/leasing.h"
 #include "server/problem.h"
 #include "server/request.h"
@@ -54,17 +50,8 @@ static void fetched(struct engine_request *asked, enum status status) {
     request_answer(request, 200);
 }
 
-/* While it is suspended nobody else reads from its socket, so that an end of what the client sends
- * is seen here first. */
 static bool client_gone(const struct engine_request *asked) {
-    const struct request *request = asked->arg;
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    char byte;
-    if (!info)
-        return false;
-    ssize_t got = recv(info->connect_fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
+    return request_gone(asked->arg);
 }
 
 void call_lease(struct request *request) {

@@ -37,6 +37,9 @@ static void list(struct request *request, enum query_scope scope, struct bytes d
     query_init(&query, scope);
     query.complete = complete;
     query.arg = &options->config;
+    query.gone = request_gone;
+    query.asker = request;
+    query.clock = options->clock;
     enum status status = read_filter(request, &query, dlq, &err);
     if (status == STATUS_OK)
         status = query_run(options->store, options->jq, &query, &request->out, &err);

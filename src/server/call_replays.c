@@ -127,6 +127,8 @@ static bool read_order(struct request *request, struct order *order) {
         request_problem(request, status, "%s", err.text);
         return false;
     }
+    if (order->dry_run)
+        choice_may_leave(&order->choice, request);
     order->replay.who = request->actor;
     return true;
 }

@@ -1,6 +1,7 @@
 /* POST /v1/letters/{id}/resolve, /discard, /escalate, /compensate, and the same in bulk. */
 #include "server/call.h"
 
+#include "base/json_member.h"
 #include "server/choice.h"
 #include "server/view.h"
 #include "triage/ruling.h"
@@ -50,6 +51,9 @@ static bool read_order(struct request *request, enum ruling_kind kind, const str
         request_problem(request, STATUS_INVALID, "\"why\" is missing: say why, for the audit");
         return false;
     }
+    order->ruling.selection.in_parts = true;
+    if (order->ruling.dry_run) /* what acts is not left half done */
+        choice_may_leave(&order->choice, request);
     order->ruling.who = request->actor;
     order->ruling.compensates = request->server->options.config.compensates;
     order->ruling.arg = request->server->options.config.arg;
@@ -89,6 +93,8 @@ static void put_result(struct request *request, const struct ruling *ruling,
     json_key(&json, "cursor");
     json_put(&json, result->walked.cursor);
     view_walked(&json, &result->walked);
+    if (ruling->dry_run && ruling->selection.id_count == 0)
+        json_member_time(&json, "until", result->walked.until);
     json_close(&json, '}');
     request_answer(request, 200);
 }

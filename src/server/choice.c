@@ -9,6 +9,11 @@ void choice_init(struct choice *choice, struct selection *selection, struct requ
     selection_init(selection);
 }
 
+void choice_may_leave(struct choice *choice, const struct request *request) {
+    choice->selection->query.gone = request_gone;
+    choice->selection->query.asker = request;
+}
+
 /* Words are texts in a URL; in JSON a number or true may stand for itself. */
 static enum status word_text(struct json value, struct arena *arena, struct bytes *out,
                              struct err *err) {

@@ -15,6 +15,9 @@ struct choice {
 
 void choice_init(struct choice *choice, struct selection *selection, struct request *request);
 
+/* The walk ends when the client leaves. */
+void choice_may_leave(struct choice *choice, const struct request *request);
+
 enum status choice_filter(void *into, struct json value, struct arena *arena, struct err *err);
 enum status choice_ids(void *into, struct json value, struct arena *arena, struct err *err);
 enum status choice_group(void *into, struct json value, struct arena *arena, struct err *err);

@@ -82,6 +82,11 @@ static enum status set_stack_trace(void *into, struct json value, struct arena *
     return failure_text(value, arena, &outcome_of(into)->stack_trace, err);
 }
 
+static enum status set_version(void *into, struct json value, struct arena *arena,
+                               struct err *err) {
+    return failure_text(value, arena, &outcome_of(into)->version, err);
+}
+
 static enum status set_status(void *into, struct json value, struct arena *arena, struct err *err) {
     (void)arena;
     return failure_status(value, outcome_of(into), err);
@@ -117,6 +122,7 @@ static const struct member fail_members[] = {
     {"status", set_status},
     {"verdict", set_verdict},
     {"retry_after", set_retry_after},
+    {"version", set_version},
 };
 static const struct member extend_members[] = {
     {"lease", set_lease},

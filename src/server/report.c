@@ -31,6 +31,11 @@ static enum status set_stack_trace(void *into, struct json value, struct arena *
     return failure_text(value, arena, &((struct draft *)into)->outcome->stack_trace, err);
 }
 
+static enum status set_version(void *into, struct json value, struct arena *arena,
+                               struct err *err) {
+    return failure_text(value, arena, &((struct draft *)into)->outcome->version, err);
+}
+
 static enum status set_status(void *into, struct json value, struct arena *arena, struct err *err) {
     (void)arena;
     return failure_status(value, ((struct draft *)into)->outcome, err);
@@ -123,6 +128,7 @@ static const struct member members[] = {
     {"task_type", set_task_type},
     {"payload", set_payload},
     {"error_type", set_error_type},
+    {"version", set_version},
     {"error_message", set_error_message},
     {"stack_trace", set_stack_trace},
     {"attempts", set_attempts},

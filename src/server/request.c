@@ -1,10 +1,12 @@
 #include "server/request.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <microhttpd.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -74,6 +76,19 @@ bool request_limit(struct request *request, size_t usual, size_t most, size_t *o
     }
     *out = (size_t)number;
     return true;
+}
+
+/* While it is suspended nobody else reads from its socket, so that an end of what the client sends
+ * is seen here first. */
+bool request_gone(const void *arg) {
+    const struct request *request = arg;
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    char byte;
+    if (!info)
+        return false;
+    ssize_t got = recv(info->connect_fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
 }
 
 struct wall request_now(const struct request *request) {

@@ -77,6 +77,8 @@ struct bytes request_arg(const struct request *request, const char *name);
 /* The query parameter `limit`, from 1 to `most`. On trouble the request is answered and false
  * returned. */
 bool request_limit(struct request *request, size_t usual, size_t most, size_t *out);
+/* Whether the client of a suspended request has left; the argument is the request. */
+bool request_gone(const void *request);
 /* The time, by the server's clock. */
 struct wall request_now(const struct request *request);
 /* The body is to be read as JSON: its type says so, or nobody chose one. */

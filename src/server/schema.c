@@ -51,7 +51,8 @@
     NEXT("stack_trace", STRING)                                                                    \
     NEXT("status", COUNT("the HTTP status of the failure"))                                        \
     NEXT("verdict", TEXT("retry, fallback, dlq, discard or halt: overrides the rules"))            \
-    NEXT("retry_after", ANY("seconds, an HTTP date, or a duration such as 5m"))
+    NEXT("retry_after", ANY("seconds, an HTTP date, or a duration such as 5m"))                    \
+    NEXT("version", TEXT("of the worker, as groups show it"))
 #define LEASE_MS BETWEEN("1", "43200000", "from now on; as long as before unless given")
 
 /* How letters are chosen, and what those who chose are told of the choice. */
@@ -66,7 +67,8 @@
     NEXT("behind", COUNT("changes that the list does not show yet"))                               \
     NEXT("read_only", COUNT(plural " that were passed over, because their broker has them"))       \
     NEXT("skipped", COUNT(plural " on which the where program failed"))                            \
-    NEXT("skipped_why", TEXT("how it failed on the first of them"))
+    NEXT("skipped_why", TEXT("how it failed on the first of them"))                                \
+    NEXT("looked_at", COUNT(plural " that the where program looked at; the cursor goes on"))
 
 /* clang-format off */
 const struct schema schemas[] = {
@@ -101,6 +103,7 @@ const struct schema schemas[] = {
         NEXT("status", COUNT("the HTTP status of the failure"))
         NEXT("retry_after", ANY("seconds, an HTTP date, or a duration such as 5m"))
         NEXT("verdict", TEXT("retry, fallback, dlq, discard or halt: overrides the rules"))
+        NEXT("version", TEXT("of what failed, as groups show it"))
         NEXT("key", STRING)
         NEXT("headers", STRINGS))},
     {"Judgement", OBJECT(
@@ -318,6 +321,7 @@ const struct schema schemas[] = {
         NEXT("busy", COUNT("of those, the ones left alone: being replayed, or decided meanwhile"))
         NEXT("unable", COUNT("compensate: left alone, for their queue has no such handler"))
         NEXT("cursor", NULLABLE)
+        NEXT("until", TEXT("of a dry run: a filter with this chooses the same, and nothing newer"))
         LISTED("letters"))},
     {"ReplayOrder", ONLY("",
         CHOICE
@@ -362,6 +366,7 @@ const struct schema schemas[] = {
         NEXT("over_replayed", COUNT("of a plan: those that would be escalated instead"))
         NEXT("to_check", COUNT("of a plan: those whose freshness is asked for before they are sent"))
         NEXT("read_only", COUNT("of a plan: those that were passed over, because their broker has them"))
+        NEXT("until", TEXT("of a plan: a filter with this chooses the same, and nothing newer"))
         NEXT("groups", ARRAY(ANY("of a plan: fingerprint, count and sample")))
         NEXT("destinations", ARRAY(ANY("of a plan: queue, or origin, and count")))
         NEXT("samples", ARRAY(ANY("of a plan: id, before, after and diff of a letter")))

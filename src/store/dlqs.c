@@ -270,3 +270,34 @@ size_t dlqs_names(const struct dlqs *dlqs, struct arena *arena, struct bytes **o
     *out = list.names;
     return list.count;
 }
+
+struct reason_list {
+    struct bytes prefix;
+    struct bytes *out;
+    size_t count, max;
+};
+
+static void add_reason(struct reason_list *list, struct bytes reason) {
+    for (size_t i = 0; i < list->count; i++)
+        if (bytes_eq(list->out[i], reason))
+            return;
+    if (list->count < list->max)
+        list->out[list->count] = reason;
+    list->count++;
+}
+
+static void add_reasons(struct map_node *node, void *arg) {
+    struct reason_list *list = arg;
+    const struct dlq *dlq = CONTAINER_OF(node, struct dlq, node);
+    for (const struct dlq_count *at = dlq->counts; at && list->count <= list->max; at = at->next) {
+        if (at->kind == COUNT_REASON && at->count > 0 &&
+            bytes_starts(text_of(at->reason), list->prefix))
+            add_reason(list, text_of(at->reason));
+    }
+}
+
+size_t dlqs_reasons(const struct dlqs *dlqs, struct bytes prefix, struct bytes *out, size_t max) {
+    struct reason_list list = {.prefix = prefix, .out = out, .max = max};
+    map_each(&dlqs->map, add_reasons, &list);
+    return list.count;
+}

@@ -61,6 +61,9 @@ void dlqs_spilled(struct dlqs *dlqs, const struct name *dlq);
 uint64_t dlqs_depth(const struct dlqs *dlqs, const struct name *dlq);
 enum status dlqs_read(const struct dlqs *dlqs, const struct name *dlq, struct wall now,
                       struct arena *arena, struct store_dlq *out);
+/* The reasons of letters that count in some depth and begin with `prefix`, each once, at most
+ * `max`; returns max + 1 when there are more. They live as long as the names. */
+size_t dlqs_reasons(const struct dlqs *dlqs, struct bytes prefix, struct bytes *out, size_t max);
 size_t dlqs_names(const struct dlqs *dlqs, struct arena *arena, struct bytes **out);
 
 /* For the store that loads and writes them: the count of that key, made if need be. */

@@ -95,6 +95,13 @@ void adopt_trouble(struct adopt_place *place, enum adopt_state state, const stru
         log_warn("adopt %.*s: %s", BYTES_ARG(place->entry->name), err->text);
 }
 
+void adopt_full(struct adopt_place *place) {
+    struct err err;
+    err_set(&err, STATUS_FULL, "DLQ \"%.*s\" is full; it goes on when there is room",
+            BYTES_ARG(place->entry->dlq));
+    adopt_trouble(place, ADOPT_WAITING, &err);
+}
+
 void adopt_good(struct adopt_place *place, enum adopt_state state) {
     pthread_mutex_lock(&place->adopt->mutex);
     bool ends = place->view.trouble.text[0] != '\0';

@@ -10,14 +10,16 @@
  * on.
  *
  * What was seen is remembered in the store (SPACE_ADOPTED), in the commit that makes the letter: by
- * its coordinates at the broker, else by a hash of all that was given. So neither another pass nor
- * a redelivery after a kill makes a second letter of it.
+ * its coordinates at the broker, else by a hash of all that was given and a count. So neither
+ * another pass nor a redelivery after a kill makes a second letter of it, and none is settled
+ * without a letter of its own.
  *
  * One thread serves all entries. adopt_step does what is to be done and may wait for a broker's or
  * the store's answer; a test drives it by hand. */
 #ifndef TRIAGE_ADOPT_H
 #define TRIAGE_ADOPT_H
 
+#include "port/haul.h"
 #include "port/peek.h"
 #include "triage/triage.h"
 
@@ -44,6 +46,8 @@ struct adopt_options {
     size_t count;
     /* A pass over what lies there; NULL: its broker cannot be read without taking. */
     struct peek *(*peek)(void *arg, const struct adopt_entry *entry);
+    /* What lies there, in waves; NULL: its messages can be told apart, and are consumed. */
+    struct haul *(*haul)(void *arg, const struct adopt_entry *entry);
     struct broker *(*take)(void *arg, const struct adopt_entry *entry);
     /* What holds at this moment; texts in the arena, or as good as for ever. */
     struct adopt_dlq (*dlq)(void *arg, struct bytes name, struct arena *arena);

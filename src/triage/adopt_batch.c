@@ -10,22 +10,24 @@
 
 #define SOURCE_ID_HEADER BYTES("Impound-Source-Id")
 
-enum { BATCH_ARENA_CHUNK = 16 * 1024, COMMIT_BYTES_MAX = 8 * 1024 * 1024 };
+enum {
+    BATCH_ARENA_CHUNK = 16 * 1024,
+    COMMIT_BYTES_MAX = 8 * 1024 * 1024,
+    OPS_EACH = 3, /* of a message, at most: its letter, and two names to remember it by */
+};
 
 struct batch {
     struct adopt_place *place;
     struct triage *triage;
     struct instant now;
     struct arena arena;
-    struct store_op ops[2 * ADOPT_AT_ONCE];
+    struct store_op ops[OPS_EACH * ADOPT_AT_ONCE];
     size_t op_count;
     size_t bytes;                                  /* of the bodies in them */
     struct store_held *letters[2 * ADOPT_AT_ONCE]; /* that the ops are about */
     size_t letter_count;
     /* Of the messages, in their order: */
     struct adopt_identity identities[ADOPT_AT_ONCE];
-    bool first[ADOPT_AT_ONCE];
-    size_t count;
     size_t done, safe; /* looked at; durable */
     size_t room;       /* for letters that are new in the DLQ */
     bool full;
@@ -84,10 +86,22 @@ static void make_letter(struct batch *batch, struct store_held *held) {
 
 /* ---- what is to be done with one ---- */
 
-static struct store_op remember(struct batch *batch, const struct adopt_seen *seen) {
-    bool open = seen->as == ADOPT_PEEKED;
-    return adopt_seen_op(seen, open ? WALL_NEVER : adopt_seen_until(batch->now.wall),
-                         &batch->arena);
+/* Of a wave it is known later whether the broker has heard of it. */
+static void note_in_wave(struct adopt_wave *wave, size_t at, struct adopt_seen *seen) {
+    seen->as = ADOPT_UNHEARD;
+    seen->wave = bytes_of(wave->name);
+    wave->seen[at] = *seen;
+    wave->seen[at].letter = arena_dup(&wave->arena, seen->letter);
+    wave->seen[at].queue = arena_dup(&wave->arena, seen->queue);
+}
+
+static void remember(struct batch *batch, struct adopt_seen *seen) {
+    if (batch->place->wave)
+        note_in_wave(batch->place->wave, batch->done, seen);
+    struct wall until = seen->as == ADOPT_PEEKED ? WALL_NEVER : adopt_seen_until(batch->now.wall);
+    batch->ops[batch->op_count++] = adopt_seen_op(seen, seen->name, until, &batch->arena);
+    if (seen->also[0])
+        batch->ops[batch->op_count++] = adopt_seen_op(seen, seen->also, until, &batch->arena);
 }
 
 /* The letter is made beside the message, which may have to go back as it came. */
@@ -95,6 +109,7 @@ static struct store_held *letter_of(struct batch *batch, const struct store_held
     struct store_held *letter = store_held_new();
     letter->envelope = held->envelope;
     letter->body = held->body;
+    letter->nameless = held->nameless;
     make_letter(batch, letter);
     return batch->letters[batch->letter_count++] = letter;
 }
@@ -104,7 +119,7 @@ static void remember_letter(struct batch *batch, struct adopt_seen *seen,
     seen->as = envelope->read_only ? ADOPT_PEEKED : ADOPT_OURS;
     seen->letter = envelope->letter_id;
     seen->queue = envelope->queue;
-    batch->ops[batch->op_count++] = remember(batch, seen);
+    remember(batch, seen);
     batch->adopted++;
 }
 
@@ -160,6 +175,11 @@ static enum status add_new(struct batch *batch, const struct store_held *message
     return STATUS_OK;
 }
 
+/* Who was looked at, gone, and decided about, cannot be what comes now. */
+static bool is_decided(const struct envelope *letter) {
+    return !letter->read_only && letter->state != STATE_PENDING_REVIEW;
+}
+
 /* One whose letter is not there is new. */
 static enum status add_taken(struct batch *batch, const struct store_held *held,
                              struct adopt_seen *seen) {
@@ -171,29 +191,35 @@ static enum status add_taken(struct batch *batch, const struct store_held *held,
     if (status != STATUS_OK)
         return status;
     batch->letters[batch->letter_count++] = letter;
+    if (is_decided(&letter->envelope))
+        return add_new(batch, held, seen);
     if (letter->envelope.read_only)
         batch->ops[batch->op_count++] = adopt_seen_own_op(store, letter, BYTES_NONE);
     seen->as = ADOPT_OURS;
-    batch->ops[batch->op_count++] = remember(batch, seen);
+    remember(batch, seen);
     batch->taken++;
     return STATUS_OK;
 }
 
-static enum status add(struct batch *batch, const struct store_held *held, size_t at) {
+static enum status add(struct batch *batch, const struct store_held *held) {
     struct adopt_place *place = batch->place;
-    const struct adopt_identity *identity = &batch->identities[at];
+    const struct adopt_identity *identity = &batch->identities[batch->done];
     struct adopt_seen seen;
     bool taking = place->entry->mode == ADOPT_TAKE;
     enum status status =
         taking
-            ? adopt_seen_take(place, identity, batch->first[at], &batch->arena, &seen, batch->err)
+            ? adopt_seen_take(place, identity, held->redelivered, &batch->arena, &seen, batch->err)
             : adopt_seen_peek(place, identity, &batch->arena, &seen, batch->err);
+    if (place->wave)
+        place->wave->seen[batch->done].name[0] = '\0';
     if (status != STATUS_OK)
         return status;
     if (seen.as == ADOPT_NEW)
         return add_new(batch, held, &seen);
     if (seen.as == ADOPT_PEEKED && taking)
         return add_taken(batch, held, &seen);
+    if (seen.as == ADOPT_UNHEARD)
+        remember(batch, &seen);
     batch->known++;
     return STATUS_OK;
 }
@@ -264,18 +290,12 @@ static void begin(struct batch *batch, struct adopt_place *place, struct store_h
     batch->triage = place->adopt->options.triage;
     batch->now = triage_now(batch->triage);
     batch->room = adopt_room(place);
-    batch->count = count;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         adopt_identity_of(held[i], &batch->identities[i]);
-        batch->first[i] = adopt_seen_is_first(place, &batch->identities[i], held[i]->redelivered);
-    }
     arena_init_heap(&batch->arena, BATCH_ARENA_CHUNK);
 }
 
 static void end(struct batch *batch) {
-    for (size_t i = batch->safe; i < batch->count; i++)
-        if (batch->first[i] && batch->place->entry->mode == ADOPT_TAKE)
-            adopt_seen_return(batch->place, &batch->identities[i]);
     for (size_t i = 0; i < batch->letter_count; i++)
         store_held_free(batch->letters[i]);
     arena_free(&batch->arena);
@@ -292,7 +312,7 @@ enum status adopt_batch(struct adopt_place *place, struct store_held *const *hel
         if (batch->bytes > COMMIT_BYTES_MAX || is_in_commit(batch, &batch->identities[batch->done]))
             status = flush(batch);
         if (status == STATUS_OK)
-            status = add(batch, held[batch->done], batch->done);
+            status = add(batch, held[batch->done]);
         if (status != STATUS_OK || batch->full)
             break;
     }

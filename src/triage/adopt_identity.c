@@ -62,8 +62,13 @@ static bool add_coordinates(crypto_hash_sha256_state *state, struct json source,
     return false;
 }
 
-void adopt_identity_of(const struct store_held *held, struct adopt_identity *out) {
+static void finish(crypto_hash_sha256_state *state, char text[ADOPT_IDENTITY_SIZE]) {
     unsigned char hash[crypto_hash_sha256_BYTES];
+    crypto_hash_sha256_final(state, hash);
+    sodium_bin2hex(text, ADOPT_IDENTITY_SIZE, hash, sizeof hash);
+}
+
+void adopt_identity_of(const struct store_held *held, struct adopt_identity *out) {
     crypto_hash_sha256_state state;
     struct json source;
     crypto_hash_sha256_init(&state);
@@ -71,6 +76,10 @@ void adopt_identity_of(const struct store_held *held, struct adopt_identity *out
                  add_coordinates(&state, source, &held->envelope);
     if (!out->exact)
         add_content(&state, held);
-    crypto_hash_sha256_final(&state, hash);
-    sodium_bin2hex(out->text, sizeof out->text, hash, sizeof hash);
+    crypto_hash_sha256_state beside = state;
+    finish(&state, out->text);
+    add(&beside, held->delivery);
+    finish(&beside, out->delivery);
+    if (out->exact || held->delivery.len == 0)
+        out->delivery[0] = '\0';
 }

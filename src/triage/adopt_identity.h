@@ -10,6 +10,8 @@ enum { ADOPT_IDENTITY_SIZE = 65 };
 struct adopt_identity {
     char text[ADOPT_IDENTITY_SIZE]; /* hex of SHA-256 */
     bool exact; /* by its coordinates: there is no second one that looks the same */
+    /* Of the same kind, with what tells it from its equals at its broker; "": nothing does */
+    char delivery[ADOPT_IDENTITY_SIZE];
 };
 
 /* As its broker gave it. By its coordinates where it has some, else by all that is the same each

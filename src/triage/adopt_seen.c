@@ -3,29 +3,28 @@
  *   <entry>/<hex>/<n>  →  {"letter":"0190…","queue":"orders","peeked":true}
  *
  * A peeked one is remembered for as long as it is read-only; a taken one for ADOPT_REMEMBERED_MS.
+ * Of one that was taken in a wave and whose broker is not known to have heard that, "wave" names
+ * the wave, and "doubtful" says that somebody else was given it before us.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/list.h"
-#include "base/log.h"
 #include "base/memory.h"
 #include "triage/adopt_state.h"
 
-#define GONE_WHY "its broker did not have it any more when it was to be taken"
-
-enum { SEEN_TEXT_MAX = 8 * 1024, SEEN_ARENA_CHUNK = 16 * 1024, RELEASE_PAGE = 128 };
+enum { SEEN_TEXT_MAX = 8 * 1024 };
 
 /* ---- one name ---- */
 
-static void name_it(const struct adopt_place *place, const struct adopt_identity *identity,
-                    uint64_t number, struct adopt_seen *out) {
-    snprintf(out->name, sizeof out->name, "%.*s/%s/%llu", BYTES_ARG(place->entry->name),
-             identity->text, (unsigned long long)number);
+static void print_name(const struct adopt_place *place, const char *text, uint64_t number,
+                       char name[ADOPT_NAME_MAX]) {
+    snprintf(name, ADOPT_NAME_MAX, "%.*s/%s/%llu", BYTES_ARG(place->entry->name), text,
+             (unsigned long long)number);
 }
 
-static enum status read_value(struct bytes value, struct arena *arena, struct adopt_seen *out,
-                              struct err *err) {
+enum status adopt_seen_read(struct bytes value, struct arena *arena, struct adopt_seen *out,
+                            struct err *err) {
     struct json json, member;
     bool peeked = false;
     if (json_parse(value, &json, err) != STATUS_OK)
@@ -36,6 +35,10 @@ static enum status read_value(struct bytes value, struct arena *arena, struct ad
     if (json_get(json, "peeked", &member))
         json_bool(member, &peeked);
     out->as = peeked ? ADOPT_PEEKED : ADOPT_OURS;
+    if (json_get(json, "wave", &member) && json_string(member, arena, &out->wave))
+        out->as = ADOPT_UNHEARD;
+    if (json_get(json, "doubtful", &member))
+        json_bool(member, &out->doubtful);
     return STATUS_OK;
 }
 
@@ -44,12 +47,13 @@ static enum status look_up(struct adopt_place *place, struct arena *arena, struc
     struct triage *triage = place->adopt->options.triage;
     struct bytes value;
     out->as = ADOPT_NEW;
+    out->doubtful = false;
     enum status status =
         triage->store->vtable->kept(triage->store, 0, SPACE_ADOPTED, bytes_of(out->name),
                                     triage_now(triage).wall, arena, &value, err);
     if (status == STATUS_NOT_FOUND)
         return STATUS_OK;
-    return status == STATUS_OK ? read_value(value, arena, out, err) : status;
+    return status == STATUS_OK ? adopt_seen_read(value, arena, out, err) : status;
 }
 
 /* ---- those that look the same ---- */
@@ -96,51 +100,96 @@ static void free_count(struct map_node *node) {
 
 void adopt_seen_forget_counts(struct adopt_place *place) {
     map_drain(&place->seen, free_count);
-    map_drain(&place->returned, free_count);
 }
 
-bool adopt_seen_is_first(struct adopt_place *place, const struct adopt_identity *identity,
-                         bool redelivered) {
-    uint64_t returned = count_of(&place->returned, identity);
-    if (redelivered && returned > 0)
-        set_count(&place->returned, identity, returned - 1);
-    return !redelivered || returned > 0;
-}
-
-void adopt_seen_return(struct adopt_place *place, const struct adopt_identity *identity) {
-    set_count(&place->returned, identity, count_of(&place->returned, identity) + 1);
-}
-
+/* What was taken, and its broker has heard of it, is not there any more. */
 enum status adopt_seen_peek(struct adopt_place *place, const struct adopt_identity *identity,
                             struct arena *arena, struct adopt_seen *out, struct err *err) {
-    uint64_t number = identity->exact ? 1 : count_of(&place->seen, identity) + 1;
+    uint64_t number = identity->exact ? 0 : count_of(&place->seen, identity);
+    enum status status;
+    *out = (struct adopt_seen){.as = ADOPT_NEW};
+    do {
+        print_name(place, identity->text, ++number, out->name);
+        status = look_up(place, arena, out, err);
+    } while (status == STATUS_OK && out->as == ADOPT_OURS && !identity->exact);
     if (!identity->exact)
         set_count(&place->seen, identity, number);
-    name_it(place, identity, number, out);
-    return look_up(place, arena, out, err);
+    return status;
 }
 
-/* Of those that cannot be told apart, one that comes again is taken for one that is ours. */
-enum status adopt_seen_take(struct adopt_place *place, const struct adopt_identity *identity,
-                            bool first, struct arena *arena, struct adopt_seen *out,
-                            struct err *err) {
+/* The first of this identity that was looked at and not taken; else where the next new one goes.
+ * `again` is an earlier wave's that this can be, unless somebody else was given that one, too. */
+static enum status scan(struct adopt_place *place, const struct adopt_identity *identity,
+                        struct arena *arena, struct adopt_seen *out, struct adopt_seen *again,
+                        struct err *err) {
     uint64_t number = count_of(&place->seen, identity);
-    do {
-        name_it(place, identity, ++number, out);
+    bool settled = true; /* all before this one */
+    again->as = ADOPT_NEW;
+    for (;;) {
+        print_name(place, identity->text, ++number, out->name);
         enum status status = look_up(place, arena, out, err);
-        if (status != STATUS_OK || out->as == ADOPT_PEEKED || identity->exact)
+        if (status != STATUS_OK || out->as == ADOPT_NEW || out->as == ADOPT_PEEKED)
             return status;
-    } while (out->as == ADOPT_OURS);
-    if (number > 1 && !first)
-        out->as = ADOPT_OURS;
-    else if (number > 1)
-        set_count(&place->seen, identity, number - 1);
+        settled = settled && out->as == ADOPT_OURS;
+        if (settled)
+            set_count(&place->seen, identity, number);
+        bool earlier = place->wave && !bytes_is(out->wave, place->wave->name);
+        if (out->as == ADOPT_UNHEARD && !out->doubtful && earlier && again->as == ADOPT_NEW)
+            *again = *out;
+    }
+}
+
+/* A message that is given again is one of an earlier wave whose settling was not heard, as long as
+ * there is such a letter: it cannot be another (docs/adopt.md). Where that is in doubt, it is a new
+ * letter: rather two than none. */
+static enum status take_counted(struct adopt_place *place, const struct adopt_identity *identity,
+                                bool redelivered, struct arena *arena, struct adopt_seen *out,
+                                struct err *err) {
+    struct adopt_seen again;
+    enum status status = scan(place, identity, arena, out, &again, err);
+    if (status != STATUS_OK || out->as == ADOPT_PEEKED || !redelivered)
+        return status;
+    if (again.as == ADOPT_UNHEARD)
+        *out = again;
+    else if (place->wave && place->wave->excused > 0)
+        place->wave->excused--;
+    else
+        out->doubtful = true;
     return STATUS_OK;
+}
+
+/* At its broker it has a name: under that it is remembered, and what it says tells only whether it
+ * was looked at before. */
+static enum status take_named(struct adopt_place *place, const struct adopt_identity *identity,
+                              struct arena *arena, struct adopt_seen *out, struct err *err) {
+    struct adopt_seen again;
+    print_name(place, identity->delivery, 1, out->name);
+    enum status status = look_up(place, arena, out, err);
+    if (status != STATUS_OK || out->as != ADOPT_NEW)
+        return status;
+    status = scan(place, identity, arena, out, &again, err);
+    if (status != STATUS_OK)
+        return status;
+    char *name = out->as == ADOPT_PEEKED ? out->also : out->name;
+    print_name(place, identity->delivery, 1, name);
+    return STATUS_OK;
+}
+
+enum status adopt_seen_take(struct adopt_place *place, const struct adopt_identity *identity,
+                            bool redelivered, struct arena *arena, struct adopt_seen *out,
+                            struct err *err) {
+    *out = (struct adopt_seen){.as = ADOPT_NEW};
+    if (identity->delivery[0])
+        return take_named(place, identity, arena, out, err);
+    if (!identity->exact)
+        return take_counted(place, identity, redelivered, arena, out, err);
+    print_name(place, identity->text, 1, out->name);
+    return look_up(place, arena, out, err);
 }
 
 /* ---- remembering ---- */
 
-struct store_op adopt_seen_op(const struct adopt_seen *seen, struct wall expires,
+struct store_op adopt_seen_op(const struct adopt_seen *seen, const char *name, struct wall expires,
                               struct arena *arena) {
     struct buf text;
     buf_init_heap(&text, SEEN_TEXT_MAX);
@@ -154,10 +203,16 @@ struct store_op adopt_seen_op(const struct adopt_seen *seen, struct wall expires
         json_key(&json, "peeked");
         json_put_bool(&json, true);
     }
+    if (seen->as == ADOPT_UNHEARD) {
+        json_key(&json, "wave");
+        json_put(&json, seen->wave);
+        json_key(&json, "doubtful");
+        json_put_bool(&json, seen->doubtful);
+    }
     json_close(&json, '}');
     struct store_op op = {.kind = STORE_KEEP,
                           .keep = {.space = SPACE_ADOPTED,
-                                   .name = arena_dup(arena, bytes_of(seen->name)),
+                                   .name = arena_dup(arena, bytes_of(name)),
                                    .value = arena_dup(arena, buf_view(&text)),
                                    .expires = expires}};
     buf_free(&text);
@@ -178,81 +233,4 @@ struct store_op adopt_seen_own_op(struct store *store, struct store_held *letter
                              .seq = letter->seq,
                              .envelope = &letter->envelope,
                              .from = 1u << STATE_PENDING_REVIEW};
-}
-
-/* ---- what did not come ---- */
-
-struct releasing {
-    struct adopt_place *place;
-    struct store_op ops[2 * RELEASE_PAGE];
-    struct store_held *letters[RELEASE_PAGE];
-    size_t op_count, letter_count;
-    struct wall now;
-};
-
-/* It may be decided about: nobody else has it any more. Should it come after all, it is this one.
- */
-static enum status release(struct releasing *releasing, const struct store_kept *kept,
-                           struct arena *arena, struct err *err) {
-    struct store *store = releasing->place->adopt->options.triage->store;
-    struct store_held *held = NULL;
-    struct adopt_seen seen;
-    snprintf(seen.name, sizeof seen.name, "%.*s", BYTES_ARG(kept->name));
-    enum status status = read_value(kept->value, arena, &seen, err);
-    if (status != STATUS_OK || seen.as != ADOPT_PEEKED)
-        return status;
-    status = store->vtable->get(store, seen.queue, seen.letter, &held, err);
-    if (status != STATUS_OK)
-        return status == STATUS_NOT_FOUND ? STATUS_OK : status;
-    if (!held->envelope.read_only) {
-        store_held_free(held);
-        return STATUS_OK;
-    }
-    releasing->letters[releasing->letter_count++] = held;
-    releasing->ops[releasing->op_count++] = adopt_seen_own_op(store, held, BYTES(GONE_WHY));
-    releasing->ops[releasing->op_count++] =
-        adopt_seen_op(&seen, adopt_seen_until(releasing->now), arena);
-    return STATUS_OK;
-}
-
-static enum status release_page(struct adopt_place *place, const struct store_kept *page,
-                                size_t count, struct arena *arena, struct err *err) {
-    struct triage *triage = place->adopt->options.triage;
-    struct releasing *releasing = memory_new(sizeof *releasing);
-    enum status status = STATUS_OK;
-    releasing->place = place;
-    releasing->now = triage_now(triage).wall;
-    for (size_t i = 0; i < count && status == STATUS_OK; i++)
-        status = release(releasing, &page[i], arena, err);
-    if (status == STATUS_OK && releasing->op_count > 0)
-        status = triage_commit(triage, releasing->ops, releasing->op_count, err);
-    if (status == STATUS_OK && releasing->letter_count > 0)
-        log_info("adopt %.*s: %zu letters that were looked at are not there any more; they can be "
-                 "decided about",
-                 BYTES_ARG(place->entry->name), releasing->letter_count);
-    for (size_t i = 0; i < releasing->letter_count; i++)
-        store_held_free(releasing->letters[i]);
-    free(releasing);
-    return status;
-}
-
-enum status adopt_seen_release(struct adopt_place *place, struct err *err) {
-    struct store *store = place->adopt->options.triage->store;
-    char prefix[ADOPT_NAME_MAX], after[ADOPT_NAME_MAX] = "";
-    enum status status = STATUS_OK;
-    size_t count = RELEASE_PAGE;
-    snprintf(prefix, sizeof prefix, "%.*s/", BYTES_ARG(place->entry->name));
-    while (count == RELEASE_PAGE && status == STATUS_OK) {
-        struct store_kept page[RELEASE_PAGE];
-        struct arena arena;
-        arena_init_heap(&arena, SEEN_ARENA_CHUNK);
-        status = store->vtable->kept_list(store, SPACE_ADOPTED, bytes_of(prefix), bytes_of(after),
-                                          false, RELEASE_PAGE, &arena, page, &count, err);
-        if (status == STATUS_OK && count > 0) {
-            snprintf(after, sizeof after, "%.*s", BYTES_ARG(page[count - 1].name));
-            status = release_page(place, page, count, &arena, err);
-        }
-        arena_free(&arena);
-    }
-    return status;
 }

@@ -17,22 +17,52 @@ enum {
     ADOPT_TURNS = 16,           /* … so often before another entry has its turn */
     ADOPT_AGAIN_MS = 5 * 1000,  /* after trouble, and while the DLQ is full */
     ADOPT_QUIET_MS = 60 * 1000, /* what was peeked and did not come for so long is not there */
+    ADOPT_POLL_MS = 1000,       /* between looks at a place that is taken in waves, and empty */
     ADOPT_NAME_MAX = 300,       /* of what was seen, in the store */
 };
 
 /* What was taken is remembered for so long, should its broker give it again. */
 #define ADOPT_REMEMBERED_MS (30LL * 24 * 3600 * 1000)
 
+/* adopt_seen.c: what is remembered of a dead letter. */
+enum adopt_seen_as {
+    ADOPT_NEW,     /* never seen */
+    ADOPT_PEEKED,  /* a letter here, and not taken: read-only, unless nobody else has it any more */
+    ADOPT_UNHEARD, /* a letter that was taken; its broker is not known to have heard of that */
+    ADOPT_OURS,    /* a letter that was taken */
+};
+struct adopt_seen {
+    enum adopt_seen_as as;
+    char name[ADOPT_NAME_MAX];  /* in the store */
+    char also[ADOPT_NAME_MAX];  /* … and once it is ours under this, too; "": not */
+    struct bytes letter, queue; /* not of a new one */
+    struct bytes wave;          /* of one that is unheard of: when it was taken */
+    bool doubtful;              /* somebody else was given it before us, and so may be its equals */
+};
+
+/* What a broker that tells equal messages apart by nothing gave us, and where we are with it. */
+struct adopt_wave {
+    char name[UUID_TEXT_SIZE];
+    struct store_held *held[ADOPT_AT_ONCE];
+    size_t count;                          /* of them: not settled */
+    struct adopt_seen seen[ADOPT_AT_ONCE]; /* of them, once they are durable; name "": nothing */
+    struct arena arena;                    /* of its texts */
+    size_t heard;     /* of `seen`, that the broker has heard of: it is to be remembered */
+    uint64_t excused; /* how many may be redelivered because we were given them before */
+    bool open;        /* it is remembered that we are at it */
+};
+
 /* One entry of the configuration. */
 struct adopt_place {
     struct adopt *adopt;
     const struct adopt_entry *entry;
     struct peek *peek;     /* the pass that is under way; NULL: none */
-    struct broker *broker; /* what is taken from; NULL: not begun */
+    struct broker *broker; /* what is taken from; NULL: not begun … */
+    struct haul *haul;     /* … or in waves */
+    struct adopt_wave *wave;
     /* By identity, of those that look the same (adopt_seen.c): peek: how many came in this pass;
-     * take: how many are known to be ours */
+     * take: how many, from the first on, are settled */
     struct map seen;
-    struct map returned; /* take: how many were handed back that had never been given before */
     struct mono due;
     struct mono quiet_from; /* take: since when nothing came */
     bool released;          /* take: what was peeked and is gone has been looked for */
@@ -51,35 +81,23 @@ struct adopt {
 /* adopt.c: what people see of it. The first of a row of troubles is logged, and its end. */
 void adopt_trouble(struct adopt_place *place, enum adopt_state state, const struct err *err);
 void adopt_good(struct adopt_place *place, enum adopt_state state);
+void adopt_full(struct adopt_place *place);
 /* How many letters its DLQ can still take. */
 size_t adopt_room(struct adopt_place *place);
 
-/* adopt_seen.c: what is remembered of a dead letter. */
-enum adopt_seen_as {
-    ADOPT_NEW,    /* never seen */
-    ADOPT_PEEKED, /* a letter here, and not taken: read-only, unless nobody else has it any more */
-    ADOPT_OURS,   /* a letter that was taken */
-};
-struct adopt_seen {
-    enum adopt_seen_as as;
-    char name[ADOPT_NAME_MAX];  /* in the store */
-    struct bytes letter, queue; /* not of a new one */
-};
 /* In a pass: the next one of this identity that comes. */
 enum status adopt_seen_peek(struct adopt_place *place, const struct adopt_identity *identity,
                             struct arena *arena, struct adopt_seen *out, struct err *err);
-/* Taken: the first of this identity that is not ours yet. Unless it is the `first` time that the
- * broker gives it, it may be giving one that is. */
+/* Taken: which letter it is, or that it is a new one. `redelivered`: the broker says that it gave
+ * it before, to whomever. */
 enum status adopt_seen_take(struct adopt_place *place, const struct adopt_identity *identity,
-                            bool first, struct arena *arena, struct adopt_seen *out,
+                            bool redelivered, struct arena *arena, struct adopt_seen *out,
                             struct err *err);
-/* Whether a broker that says so little gives it for the first time: not redelivered, or handed back
- * by us. To be asked once for each; adopt_seen_return says that it is handed back. */
-bool adopt_seen_is_first(struct adopt_place *place, const struct adopt_identity *identity,
-                         bool redelivered);
-void adopt_seen_return(struct adopt_place *place, const struct adopt_identity *identity);
-/* The op that remembers it so; in the arena. */
-struct store_op adopt_seen_op(const struct adopt_seen *seen, struct wall expires,
+/* What is remembered under `out->name`; texts in the arena. */
+enum status adopt_seen_read(struct bytes value, struct arena *arena, struct adopt_seen *out,
+                            struct err *err);
+/* The op that remembers it so, under its name or its other one; in the arena. */
+struct store_op adopt_seen_op(const struct adopt_seen *seen, const char *name, struct wall expires,
                               struct arena *arena);
 /* For how long one is remembered that nothing hangs on any more. */
 struct wall adopt_seen_until(struct wall now);
@@ -87,8 +105,10 @@ struct wall adopt_seen_until(struct wall now);
  * which must live until it is submitted. `why` may be empty. */
 struct store_op adopt_seen_own_op(struct store *store, struct store_held *letter, struct bytes why);
 void adopt_seen_forget_counts(struct adopt_place *place);
-/* Those that were peeked, were not taken since, and did not come: from now on ours. */
-enum status adopt_seen_release(struct adopt_place *place, struct err *err);
+
+/* adopt_release.c: nothing waits at its broker. Once that has been so for long, those that were
+ * peeked and did not come are ours. */
+void adopt_release(struct adopt_place *place, struct instant now);
 
 /* adopt_comeback.c: a letter that was sent to its origin, dead again. `came` is what it would be as
  * a letter of its own. */
@@ -113,5 +133,10 @@ enum status adopt_batch(struct adopt_place *place, struct store_held *const *hel
 void adopt_turn(struct adopt_place *place, struct instant now);
 /* Closes what is open at its broker. */
 void adopt_turn_end(struct adopt_place *place);
+
+/* adopt_wave.c: the same where it is taken in waves. False: its broker is not one for that. */
+bool adopt_wave_begin(struct adopt_place *place, struct instant now);
+void adopt_wave_turn(struct adopt_place *place, struct instant now);
+void adopt_wave_end(struct adopt_place *place);
 
 #endif

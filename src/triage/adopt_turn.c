@@ -4,13 +4,6 @@
 #include "base/log.h"
 #include "triage/adopt_state.h"
 
-static void tell_full(struct adopt_place *place) {
-    struct err err;
-    err_set(&err, STATUS_FULL, "DLQ \"%.*s\" is full; it goes on when there is room",
-            BYTES_ARG(place->entry->dlq));
-    adopt_trouble(place, ADOPT_WAITING, &err);
-}
-
 static void free_all(struct store_held **held, size_t count) {
     for (size_t i = 0; i < count; i++)
         store_held_free(held[i]);
@@ -61,7 +54,7 @@ static bool read_some(struct adopt_place *place, struct instant now) {
     size_t count = 0, done = 0, room = adopt_room(place);
     size_t most = room < ADOPT_AT_ONCE ? room : ADOPT_AT_ONCE;
     if (most == 0) {
-        tell_full(place);
+        adopt_full(place);
         place->due = mono_after(now.mono, ADOPT_AGAIN_MS);
         return false;
     }
@@ -101,7 +94,7 @@ static void on_ready(void *arg) {
     mailbox_ring(&place->adopt->mailbox);
 }
 
-static void begin_taking(struct adopt_place *place, struct instant now) {
+static void begin_consuming(struct adopt_place *place, struct instant now) {
     const struct adopt_options *options = &place->adopt->options;
     if (place->broker)
         return;
@@ -139,23 +132,12 @@ static bool settle(struct adopt_place *place, struct store_held **held, size_t c
     if (status != STATUS_OK)
         adopt_trouble(place, ADOPT_WAITING, &err);
     else if (done < count)
-        tell_full(place);
+        adopt_full(place);
     return done == count;
 }
 
-/* Nothing has come for long: what was peeked and is not ours yet is not there any more. */
-static void release(struct adopt_place *place, struct instant now) {
-    struct err err;
-    if (place->released || now.mono.ms - place->quiet_from.ms < ADOPT_QUIET_MS ||
-        place->broker->vtable->lag(place->broker) > 0)
-        return;
-    place->released = adopt_seen_release(place, &err) == STATUS_OK;
-    if (!place->released)
-        adopt_trouble(place, ADOPT_WAITING, &err);
-}
-
-static void take(struct adopt_place *place, struct instant now) {
-    begin_taking(place, now);
+static void consume(struct adopt_place *place, struct instant now) {
+    begin_consuming(place, now);
     struct broker *broker = place->broker;
     bool connected = is_connected(place);
     place->due = mono_after(now.mono, ADOPT_AGAIN_MS);
@@ -163,8 +145,8 @@ static void take(struct adopt_place *place, struct instant now) {
         struct store_held *held[ADOPT_AT_ONCE];
         size_t count = broker->vtable->receive(broker, now, 0, held, ADOPT_AT_ONCE);
         if (count == 0) {
-            if (connected)
-                release(place, now);
+            if (connected && broker->vtable->lag(broker) == 0)
+                adopt_release(place, now);
             place->due = mono_earlier(place->due, broker->vtable->next_wake(broker));
             return;
         }
@@ -173,6 +155,13 @@ static void take(struct adopt_place *place, struct instant now) {
             return;
     }
     place->due = now.mono;
+}
+
+static void take(struct adopt_place *place, struct instant now) {
+    if (!place->broker && adopt_wave_begin(place, now))
+        adopt_wave_turn(place, now);
+    else
+        consume(place, now);
 }
 
 /* ---- both ---- */
@@ -186,6 +175,7 @@ void adopt_turn(struct adopt_place *place, struct instant now) {
 
 void adopt_turn_end(struct adopt_place *place) {
     end_pass(place);
+    adopt_wave_end(place);
     if (place->broker)
         place->broker->vtable->free(place->broker);
     place->broker = NULL;

@@ -13,7 +13,7 @@ static const struct origin_kind {
 } kinds[] = {
     {"kafka", "topic", {"tombstone", NULL}},
     {"rabbitmq", "queue", {"vhost", "properties"}},
-    {"nats", "subject", {NULL, NULL}},
+    {"nats", "subject", {"typed", NULL}},
     {"redis", "list", {NULL, NULL}},
 };
 
@@ -91,6 +91,8 @@ struct bytes convention_origin_source(const struct convention_facts *facts) {
     /* A broker that followed a pointer says itself where the message was. */
     if (json_get(facts->letter->source, "origin", &origin))
         return arena_dup(facts->arena, origin.text);
+    if (facts->facts[FACT_ORIGIN].known)
+        return facts->facts[FACT_ORIGIN].text;
     buf_init_heap(&text, SOURCE_MAX);
     struct json_out out = json_out(&text);
     json_open(&out, '{');

@@ -6,7 +6,8 @@
 
 enum {
     HEADERS_MAX = 64 << 20,
-    TOPIC_MAX = 249, /* bytes of a topic's name */
+    TASK_MAX = 64 << 20, /* bytes of a task without its payload, as JSON */
+    TOPIC_MAX = 249,     /* bytes of a topic's name */
     NS_PER_MS = 1000000,
 };
 
@@ -47,7 +48,44 @@ static struct bytes headers_of(const Convention__TaskMessage *task, struct arena
     return headers;
 }
 
+/* The task as it was before its first failure, or it would die of its next one; its payload is the
+ * letter's body, which people may edit. */
+static struct bytes pack_without_payload(Convention__TaskMessage *task, struct arena *arena) {
+    static char empty[] = "";
+    Convention__TaskMessage bare = *task;
+    bare.payload = (ProtobufCBinaryData){0, NULL};
+    bare.retried = 0;
+    bare.error_msg = empty;
+    bare.last_failed_at = bare.completed_at = 0;
+    size_t size = convention__task_message__get_packed_size(&bare);
+    char *packed = arena_alloc(arena, size + 1);
+    convention__task_message__pack(&bare, (uint8_t *)packed);
+    return (struct bytes){packed, size};
+}
+
+/* As redis_entry.h takes it back. */
+static struct bytes origin_of(Convention__TaskMessage *task, struct json queue,
+                              struct arena *arena) {
+    struct buf text;
+    buf_init_heap(&text, TASK_MAX);
+    struct json_out out = json_out(&text);
+    json_open(&out, '{');
+    json_key(&out, "kind");
+    json_put_str(&out, "redis");
+    json_key(&out, "asynq");
+    json_put_raw(&out, queue.text);
+    json_key(&out, "id");
+    json_put_str(&out, task->id);
+    json_key(&out, "task");
+    json_put_base64(&out, pack_without_payload(task, arena));
+    json_close(&out, '}');
+    struct bytes origin = text.overflow ? BYTES_NONE : arena_dup(arena, buf_view(&text));
+    buf_free(&text);
+    return origin;
+}
+
 static void read_asynq(struct convention_facts *facts) {
+    struct json queue;
     Convention__TaskMessage *task = unpack_task(facts->letter->held->body);
     if (!task)
         return;
@@ -60,6 +98,8 @@ static void read_asynq(struct convention_facts *facts) {
     convention_facts_number(facts, FACT_RETRIES_MAX, task->retry);
     if (task->last_failed_at > 0 && task->last_failed_at < INT64_MAX / 1000)
         convention_facts_time(facts, FACT_LAST_FAILURE_AT, task->last_failed_at * 1000);
+    if (json_get(facts->letter->source, "asynq", &queue))
+        convention_facts_text(facts, FACT_ORIGIN, origin_of(task, queue, facts->arena));
     convention_facts_beside(facts, "group", kept(facts, task->group_key));
     convention_facts_beside(facts, "unique_key", kept(facts, task->unique_key));
     if (task->n_headers > 0)

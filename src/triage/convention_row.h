@@ -16,8 +16,9 @@ enum convention_fact {
     FACT_TRACE,
     FACT_REASON,
     FACT_CATEGORY,
-    FACT_QUEUE, /* the origin's name, where it is not that of its place */
-    FACT_PLACE, /* the origin: topic, queue, subject, list */
+    FACT_QUEUE,  /* the origin's name, where it is not that of its place */
+    FACT_PLACE,  /* the origin: topic, queue, subject, list */
+    FACT_ORIGIN, /* … where a place is not all: its source, as JSON */
     FACT_PARTITION,
     FACT_OFFSET,
     FACT_EXCHANGE,

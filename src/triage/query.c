@@ -240,6 +240,10 @@ static void put_rest(struct json_out *out, const struct where_result *result) {
         json_key(out, "behind");
         json_put_i64(out, (int64_t)result->behind);
     }
+    if (result->stopped) {
+        json_key(out, "looked_at");
+        json_put_i64(out, (int64_t)result->looked_at);
+    }
     if (result->skipped > 0) {
         json_key(out, "skipped");
         json_put_i64(out, (int64_t)result->skipped);

@@ -3,7 +3,7 @@
 #include <semaphore.h>
 #include <stdio.h>
 
-#include "base/json.h"
+#include "base/json_member.h"
 #include "triage/diff.h"
 #include "triage/replay_state.h"
 #include "triage/tally.h"
@@ -202,6 +202,8 @@ static void put_plan(struct plan *plan, const struct selection_result *walked, s
         json_key(&json, numbers[i].key);
         json_put_i64(&json, (int64_t)numbers[i].number);
     }
+    if (plan->order->selection.id_count == 0)
+        json_member_time(&json, "until", walked->until);
     put_tally(&json, "groups", "fingerprint", "sample", &plan->groups);
     put_tally(&json, "destinations", replay_order_to_origin(plan->order) ? "origin" : "queue", NULL,
               &plan->destinations);

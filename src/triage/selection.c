@@ -74,7 +74,8 @@ static void give(struct walk *walk, uint64_t seq, const struct envelope *envelop
         walk->result->read_only++;
         return;
     }
-    walk->result->visited++;
+    if (walk->result->visited++ == 0 || envelope->dead_at.ms >= walk->result->until.ms)
+        walk->result->until.ms = envelope->dead_at.ms + 1;
     walk->enough =
         !walk->visit(walk->arg, &(struct selection_letter){seq, envelope}) || at_limit(walk);
 }
@@ -138,28 +139,58 @@ static enum status wait_for_lists(struct walk *walk) {
     return status;
 }
 
+/* Programs are run on what people chose for so long and no longer. */
+static bool is_late(const struct walk *walk, struct mono begun) {
+    return walk->selection->query.where.len > 0 && !walk->selection->by_rule &&
+           triage_now(walk->triage).mono.ms - begun.ms >= SELECTION_WHERE_MS;
+}
+
+static enum status too_late(struct walk *walk, uint64_t looked_at) {
+    if (walk->selection->in_parts)
+        return STATUS_OK;
+    return err_set(walk->err, STATUS_INVALID,
+                   "where: it looked at %llu letters in %d s, and there are more; narrow them down "
+                   "with dlq, reason, category, fingerprint, since or until, which need no program",
+                   (unsigned long long)looked_at, SELECTION_WHERE_MS / 1000);
+}
+
+static enum status walk_page(struct walk *walk, struct query *query, struct arena *arena,
+                             uint64_t *looked_at) {
+    struct arena page;
+    struct where_result listed;
+    arena_init_heap(&page, PAGE_ARENA_CHUNK);
+    query->filter.limit = page_size(walk);
+    enum status status = list_page(walk, query, &page, &listed);
+    if (status == STATUS_OK) {
+        query->filter.cursor = listed.cursor.ptr ? arena_dup(arena, listed.cursor) : BYTES_NONE;
+        walk->result->behind = listed.behind;
+        note_skipped(walk->result, &listed);
+        *looked_at += listed.looked_at;
+        status = walk->status;
+    }
+    arena_free(&page);
+    return status;
+}
+
 static enum status walk_filter(struct walk *walk, struct arena *arena) {
     struct query query = walk->selection->query;
+    struct instant begun = triage_now(walk->triage);
     size_t pages = 0, most = walk->selection->page_max;
+    uint64_t looked_at = 0;
+    bool late = false;
     enum status status = wait_for_lists(walk);
-    if (status != STATUS_OK)
-        return status;
-    do {
-        struct arena page;
-        struct where_result listed;
-        arena_init_heap(&page, PAGE_ARENA_CHUNK);
-        query.filter.limit = page_size(walk);
-        status = list_page(walk, &query, &page, &listed);
-        if (status == STATUS_OK) {
-            query.filter.cursor = listed.cursor.ptr ? arena_dup(arena, listed.cursor) : BYTES_NONE;
-            walk->result->behind = listed.behind;
-            note_skipped(walk->result, &listed);
-            status = walk->status;
-        }
-        arena_free(&page);
-    } while (status == STATUS_OK && query.filter.cursor.ptr && !walk->enough && ++pages != most);
+    query.clock = walk->triage->clock;
+    walk->result->until = begun.wall;
+    while (status == STATUS_OK && !late) {
+        status = walk_page(walk, &query, arena, &looked_at);
+        if (!query.filter.cursor.ptr || walk->enough || ++pages == most)
+            break;
+        if (status == STATUS_OK && query.gone && query.gone(query.asker))
+            status = err_set(walk->err, STATUS_BUSY, "nobody waits for the answer");
+        late = is_late(walk, begun.mono);
+    }
     walk->result->cursor = query.filter.cursor;
-    return status;
+    return status == STATUS_OK && late ? too_late(walk, looked_at) : status;
 }
 
 /* ---- by id ---- */

@@ -9,7 +9,10 @@
 #include "triage/query.h"
 #include "triage/triage.h"
 
-enum { SELECTION_IDS_MAX = 100000 };
+enum {
+    SELECTION_IDS_MAX = 100000,
+    SELECTION_WHERE_MS = 30 * 1000 /* for which a `where` is run over what people chose */
+};
 
 struct selection {
     struct query query;
@@ -21,6 +24,7 @@ struct selection {
     size_t id_count;      /* > 0: these, and no filter */
     bool as_given;        /* visited in the order of the ids, of which none is given twice */
     uint64_t limit;       /* at most so many, the newest; 0: all of them */
+    bool in_parts;        /* what a `where` does not come to in time is left to the cursor */
     size_t page_max;      /* pages of the list that are looked through; 0: all of them */
     struct bytes as_json; /* the filter, {"ids":[…]} or {"all":true}: for the record */
 };
@@ -41,6 +45,9 @@ struct selection_letter {
 
 struct selection_result {
     uint64_t visited;
+    /* By a filter: behind the death of the newest that was visited, or of now. The same filter with
+     * this `until` chooses these, and nothing that came since. */
+    struct wall until;
     struct bytes cursor; /* behind the last visited, in the arena; ptr NULL: there are no more */
     uint64_t behind;     /* changes that the list did not show yet */
     uint64_t read_only;  /* letters that nobody may decide about: not visited, unless `reading` */
@@ -51,7 +58,8 @@ struct selection_result {
 /* False: enough. */
 typedef bool selection_visit(void *arg, const struct selection_letter *letter);
 
-/* Visits letters in pending_review and replaying, unless it is only `reading`. With ids: NOT_FOUND
+/* Visits letters in pending_review and replaying, unless it is only `reading`. INVALID when a
+ * `where` takes longer than SELECTION_WHERE_MS, unless it goes `in_parts`. With ids: NOT_FOUND
  * names one that is not held, CONFLICT one that is no letter, is read-only, or is resolved or
  * discarded; then nothing was visited. CONFLICT also when all that a filter chooses are read-only,
  * unless it goes on behind a cursor. May wait. */

@@ -5,8 +5,8 @@
 
 #include "base/buf.h"
 
-#define ENVELOPE_TEXT_MAX  ((size_t)64 * 1024 * 1024)
-#define WINDOW_ARENA_CHUNK ((size_t)64 * 1024)
+#define ENVELOPE_TEXT_MAX ((size_t)64 * 1024 * 1024)
+#define PAGE_ARENA_CHUNK  ((size_t)64 * 1024)
 
 struct ask {
     struct jq_job job;
@@ -29,11 +29,13 @@ struct scan {
     struct store *store;
     struct jq *jq;
     const struct query *query;
-    struct arena *kept;   /* the caller's: what outlives a window */
-    struct arena *window; /* pages and envelopes of the present window */
+    struct arena *kept; /* the caller's: what outlives a window */
+    struct arena *page; /* rows and envelopes of the present page */
     struct asks *asks;
-    struct bytes cursor; /* where the present window starts */
-    size_t looked_at, matched;
+    struct bytes cursor; /* where the present page starts */
+    size_t matched;
+    struct mono until; /* with a clock */
+    bool gone;
     struct where_result *result;
 };
 
@@ -88,7 +90,7 @@ static void ask_about(struct scan *scan, struct ask *ask, const struct store_row
     struct store_held *held = NULL;
     *ask = (struct ask){0};
     buf_init_heap(&ask->input, ENVELOPE_TEXT_MAX);
-    ask->status = envelope_restore(row->envelope, scan->window, &listed, &ask->err);
+    ask->status = envelope_restore(row->envelope, scan->page, &listed, &ask->err);
     if (ask->status != STATUS_OK)
         return;
     struct bytes id = listed.letter_id.len ? listed.letter_id : listed.id;
@@ -105,11 +107,11 @@ static void ask_about(struct scan *scan, struct ask *ask, const struct store_row
         ask_start(scan, ask, buf_view(&ask->input));
 }
 
-static void ask_about_all(struct scan *scan, const struct store_page *page) {
-    for (size_t i = 0; i < page->count; i++)
-        ask_about(scan, &scan->asks->list[i], &page->rows[i]);
+static void ask_about_all(struct scan *scan, const struct store_row *rows, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        ask_about(scan, &scan->asks->list[i], &rows[i]);
     wait_for_all(scan->asks);
-    for (size_t i = 0; i < page->count; i++)
+    for (size_t i = 0; i < count; i++)
         buf_free(&scan->asks->list[i].input);
 }
 
@@ -119,28 +121,31 @@ static void note_skipped(struct where_result *result, const struct ask *ask) {
 }
 
 /* Takes the answers in order; returns how many rows were used up before the limit was reached. */
-static size_t judge(struct scan *scan, const struct store_page *page, where_row_fn *row,
-                    void *arg) {
-    for (size_t i = 0; i < page->count; i++) {
+static size_t judge(struct scan *scan, const struct store_row *rows, size_t count,
+                    where_row_fn *row, void *arg) {
+    for (size_t i = 0; i < count; i++) {
         const struct ask *ask = &scan->asks->list[i];
         if (scan->matched == scan->query->filter.limit)
             return i;
+        scan->result->looked_at++;
         if (ask->status != STATUS_OK)
             note_skipped(scan->result, ask);
         if (ask->status == STATUS_OK && ask->truthy) {
-            row(arg, &page->rows[i]);
+            row(arg, &rows[i]);
             scan->matched++;
         }
     }
-    return page->count;
+    return count;
 }
+
+/* ---- one page ---- */
 
 static enum status list(const struct scan *scan, size_t limit, struct store_page *out,
                         struct err *err) {
     struct store_query filter = scan->query->filter;
     filter.limit = limit;
     filter.cursor = scan->cursor;
-    return scan->store->vtable->list(scan->store, &filter, scan->window, out, err);
+    return scan->store->vtable->list(scan->store, &filter, scan->page, out, err);
 }
 
 static bool has_seq(const struct store_page *page, size_t count, uint64_t seq) {
@@ -173,35 +178,56 @@ static enum status cursor_behind(struct scan *scan, const struct store_page *pag
     return STATUS_OK;
 }
 
-/* ---- all windows ---- */
-
-static bool is_over(const struct scan *scan) {
-    return scan->matched == scan->query->filter.limit || scan->looked_at >= QUERY_WHERE_SCAN_MAX;
+static bool is_late(const struct scan *scan) {
+    struct clock *clock = scan->query->clock;
+    return clock && clock_now(clock).mono.ms >= scan->until.ms;
 }
 
-static enum status scan_window(struct scan *scan, where_row_fn *row, void *arg, struct err *err) {
+static bool is_over(struct scan *scan) {
+    const struct query *query = scan->query;
+    scan->gone = query->gone && query->gone(query->asker);
+    scan->result->stopped = scan->result->looked_at >= QUERY_WHERE_SCAN_MAX || is_late(scan);
+    return scan->gone || scan->result->stopped || scan->matched == query->filter.limit;
+}
+
+/* Returns how many rows of the page were used up. */
+static size_t scan_rows(struct scan *scan, const struct store_page *page, where_row_fn *row,
+                        void *arg) {
+    size_t used = 0;
+    bool over = false;
+    while (used < page->count && !over) {
+        size_t left = page->count - used, count = left < WHERE_WINDOW ? left : WHERE_WINDOW;
+        ask_about_all(scan, page->rows + used, count);
+        used += judge(scan, page->rows + used, count, row, arg);
+        over = is_over(scan);
+    }
+    return used;
+}
+
+static enum status scan_page(struct scan *scan, where_row_fn *row, void *arg, struct err *err) {
     struct store_page page;
-    enum status status = list(scan, WHERE_WINDOW, &page, err);
+    enum status status = list(scan, WHERE_PAGE, &page, err);
     if (status != STATUS_OK)
         return status;
-    ask_about_all(scan, &page);
-    size_t used = judge(scan, &page, row, arg);
-    scan->looked_at += used;
+    size_t used = scan_rows(scan, &page, row, arg);
     scan->result->behind = page.behind;
     scan->result->cursor = keep(scan, page.cursor);
+    if (scan->gone)
+        return err_set(err, STATUS_BUSY, "nobody waits for the answer");
     return used < page.count ? cursor_behind(scan, &page, used, err) : STATUS_OK;
 }
 
 static enum status scan_all(struct scan *scan, where_row_fn *row, void *arg, struct err *err) {
     enum status status;
     do {
-        struct arena window;
-        arena_init_heap(&window, WINDOW_ARENA_CHUNK);
-        scan->window = &window;
-        status = scan_window(scan, row, arg, err);
-        arena_free(&window);
+        struct arena page;
+        arena_init_heap(&page, PAGE_ARENA_CHUNK);
+        scan->page = &page;
+        status = scan_page(scan, row, arg, err);
+        arena_free(&page);
         scan->cursor = scan->result->cursor;
     } while (status == STATUS_OK && scan->cursor.ptr && !is_over(scan));
+    scan->result->stopped &= scan->cursor.ptr && scan->matched < scan->query->filter.limit;
     return status;
 }
 
@@ -217,6 +243,8 @@ enum status where_run(struct store *store, struct jq *jq, const struct query *qu
                         .cursor = query->filter.cursor,
                         .result = out};
     memset(out, 0, sizeof *out);
+    if (query->clock)
+        scan.until.ms = clock_now(query->clock).mono.ms + QUERY_WHERE_MS;
     pthread_mutex_init(&asks.mutex, NULL);
     pthread_cond_init(&asks.ended, NULL);
     enum status status = check_program(&scan, err);

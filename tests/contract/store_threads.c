@@ -6,6 +6,9 @@
 #include <semaphore.h>
 #include <sqlite3.h>
 #include <stdio.h>
+#include <sys/inotify.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "store/disk_posix.h"
@@ -212,11 +215,31 @@ static void a_store_is_open_in_one_process_at_a_time(void **state) {
     subject_free(subject);
 }
 
+/* A child that has not executed anything yet has what its parent had, also when that is gone. This
+ * one lives until somebody else comes for the lock. */
+static void who_comes_after_a_killed_one_waits_for_its_last_child(void **state) {
+    struct subject *subject = subject_new(*state);
+    char path[96], event[256];
+    snprintf(path, sizeof path, "%s/impound.db.d/lock", subject->dir);
+    int watch = inotify_init1(IN_CLOEXEC);
+    assert_true(inotify_add_watch(watch, path, IN_OPEN) >= 0);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(read(watch, event, sizeof event) > 0 ? 0 : 1);
+    subject_reopen(subject);
+    int ended;
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_int_equal(ended, 0);
+    close(watch);
+    subject_free(subject);
+}
+
 /* ---- many in one fold: its rows are drafted by another thread ---- */
 
-enum { MANY = 3000, LARGE_EVERY = 700, LARGE = 6000, TEXT = 32 };
+enum { MANY = 4500, LARGE_EVERY = 700, LARGE = 6000, TEXT = 32, IN_LINE = 1500 };
 
-static void put_many(struct subject *subject) {
+/* In commits of `part` each. */
+static void put_many(struct subject *subject, size_t part) {
     static char ids[MANY][TEXT], letters[MANY][TEXT], large[LARGE];
     struct envelope *envelopes = calloc(MANY, sizeof *envelopes);
     struct store_op *ops = calloc(MANY, sizeof *ops);
@@ -231,7 +254,8 @@ static void put_many(struct subject *subject) {
                                    .envelope = &envelopes[i],
                                    .body = bytes_of(ids[i])};
     }
-    assert_int_equal(subject_commit(subject, ops, MANY), STATUS_OK);
+    for (size_t i = 0; i < MANY; i += part)
+        assert_int_equal(subject_commit(subject, ops + i, part), STATUS_OK);
     free(ops);
     free(envelopes);
 }
@@ -266,7 +290,7 @@ static void assert_many(struct subject *subject) {
 
 static void many_in_one_fold_are_all_in_the_file(void **state) {
     struct subject *subject = subject_new(*state);
-    put_many(subject);
+    put_many(subject, MANY);
     await_fold(subject);
     assert_many(subject);
     subject_reopen(subject);
@@ -291,9 +315,52 @@ static void get_in_the_way(const struct subject *subject, size_t number) {
 static void a_fold_that_fails_in_the_middle_is_made_again(void **state) {
     struct subject *subject = subject_new(*state);
     get_in_the_way(subject, MANY / 2);
-    put_many(subject);
+    put_many(subject, MANY);
     await_fold(subject);
     assert_many(subject);
+    subject_reopen(subject);
+    assert_many(subject);
+    subject_free(subject);
+}
+
+/* ---- more than one fold ---- */
+
+static void open_in_line(struct subject *subject) {
+    char path[96];
+    snprintf(path, sizeof path, "%s/impound.db", subject->dir);
+    struct sqlite_store_options options = {.path = path,
+                                           .disk = &disk_posix,
+                                           .clock = &subject->time.clock,
+                                           .threads = true,
+                                           .fold_changes = IN_LINE};
+    struct err err;
+    assert_int_equal(sqlite_store_open(&options, &subject->store, &err), STATUS_OK);
+}
+
+static const struct subject_kind in_line = {"sqlite, folds in line", open_in_line, NULL, true};
+
+static void folds_that_stand_in_line_are_all_written(void **state) {
+    struct subject *subject = subject_new(*state);
+    put_many(subject, IN_LINE);
+    await_fold(subject);
+    assert_many(subject);
+    subject_reopen(subject);
+    assert_many(subject);
+    subject_free(subject);
+}
+
+static void one_of_them_that_fails_is_made_again_before_the_next(void **state) {
+    struct subject *subject = subject_new(*state);
+    get_in_the_way(subject, MANY / 2);
+    put_many(subject, IN_LINE);
+    await_fold(subject);
+    assert_many(subject);
+    subject_free(subject);
+}
+
+static void what_stands_in_line_is_written_when_it_closes(void **state) {
+    struct subject *subject = subject_new(*state);
+    put_many(subject, IN_LINE);
     subject_reopen(subject);
     assert_many(subject);
     subject_free(subject);
@@ -302,14 +369,19 @@ static void a_fold_that_fails_in_the_middle_is_made_again(void **state) {
 int main(void) {
     log_set_level(LOG_ERROR);
     void *threaded = (void *)(uintptr_t)&subject_threaded;
+    void *waiting = (void *)(uintptr_t)&in_line;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(each_id_is_put_once_and_taken_once, threaded),
         cmocka_unit_test_prestate(so_it_is_when_everybody_waits, threaded),
         cmocka_unit_test_prestate(who_waits_alone_is_answered_on_its_own_thread, threaded),
         cmocka_unit_test_prestate(closing_waits_for_who_writes, threaded),
         cmocka_unit_test_prestate(a_store_is_open_in_one_process_at_a_time, threaded),
+        cmocka_unit_test_prestate(who_comes_after_a_killed_one_waits_for_its_last_child, threaded),
         cmocka_unit_test_prestate(many_in_one_fold_are_all_in_the_file, threaded),
         cmocka_unit_test_prestate(a_fold_that_fails_in_the_middle_is_made_again, threaded),
+        cmocka_unit_test_prestate(folds_that_stand_in_line_are_all_written, waiting),
+        cmocka_unit_test_prestate(one_of_them_that_fails_is_made_again_before_the_next, waiting),
+        cmocka_unit_test_prestate(what_stands_in_line_is_written_when_it_closes, waiting),
     };
     return cmocka_run_group_tests_name("store threads", tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 """Other people's servers for the scenarios: each on free loopback ports, in a folder of its own, stopped by
 pid. A test that needs one that is not installed is skipped, and says so."""
 import glob
+import json
 import os
 import shutil
 import signal
@@ -9,7 +10,7 @@ import subprocess
 
 import pytest
 
-from harness import IMPOUND, ROOT, eventually, free_port
+from harness import IMPOUND, ROOT, eventually, free_port, impound
 
 # Far more than a start takes, also with the machine busy.
 START_PATIENCE_S = 120
@@ -32,6 +33,17 @@ def contract(name, **environment):
     done = subprocess.run([program], capture_output=True, text=True, check=False, timeout=300,
                           env={**os.environ, **environment})
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def lend(kind, make, tmp_path_factory):
+    """A node for the scenarios of a module, where this build has what it takes to speak with it."""
+    if kind not in json.loads(impound("version", "--json").stdout)["sources"]:
+        pytest.skip(f"a build without {kind}")
+    node = make(tmp_path_factory.mktemp(kind))
+    try:
+        yield node.start()
+    finally:
+        node.close()
 
 
 def certificate(folder):
@@ -108,8 +120,13 @@ class Redis(Process):
         eventually(self.listens, "Redis listens", START_PATIENCE_S)
         return self
 
-    def url(self, query, user="", database=0):
-        return f"redis://{user}127.0.0.1:{self.port}/{database}?{query}"
+    def url(self, query, user="", database=0, port=None):
+        return f"redis://{user}127.0.0.1:{port or self.port}/{database}?{query}"
+
+
+@pytest.fixture(name="redis", scope="module")
+def fixture_redis(tmp_path_factory):
+    yield from lend("redis", Redis, tmp_path_factory)
 
 
 def rabbitmq_script(name):
@@ -200,10 +217,15 @@ class Rabbit(Process):
     def channel(self):
         return RabbitChannel(self.port)
 
-    def url(self, query, user="guest:guest", vhost=""):
-        return f"amqp://{user}@127.0.0.1:{self.port}/{vhost}?{query}"
+    def url(self, query, user="guest:guest", vhost="", port=None):
+        return f"amqp://{user}@127.0.0.1:{port or self.port}/{vhost}?{query}"
 
     def close(self):
         super().close()
         self.epmd.kill()
         self.epmd.wait()
+
+
+@pytest.fixture(name="rabbit", scope="module")
+def fixture_rabbit(tmp_path_factory):
+    yield from lend("rabbitmq", Rabbit, tmp_path_factory)

@@ -8,7 +8,7 @@ import urllib.parse
 
 import pytest
 
-from brokers import START_PATIENCE_S, Process, parts
+from brokers import START_PATIENCE_S, Process, lend, parts
 from harness import eventually, free_port
 
 
@@ -177,3 +177,8 @@ class Kafka(Process):
     def close(self):
         super().close()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@pytest.fixture(name="kafka", scope="module")
+def fixture_kafka(tmp_path_factory):
+    yield from lend("kafka", Kafka, tmp_path_factory)

@@ -190,7 +190,8 @@ def test_the_envelope_has_every_member_of_the_contract(lot):
         assert time_form.fullmatch(letter[name])
     assert letter["created_at"] <= letter["first_failure_at"] <= letter["last_failure_at"] <= letter["dead_at"]
     assert letter["resolved_at"] is None and letter["resolution"] is None
-    assert letter["owner"] == "team-orders" and letter["consumer"]["version"]
+    assert letter["owner"] == "team-orders"
+    assert set(letter["consumer"]) == {"instance", "version"} and letter["consumer"]["instance"]
     assert letter["rule"].startswith("preset:http")
 
 

@@ -372,6 +372,21 @@ def test_an_edit_that_fails_on_a_letter_skips_it_and_says_so(serve, handler):
     assert b"9007199254740993" in [call for call in worker.replayed() if call.id == "big"][0].body
 
 
+def test_an_edit_that_gives_nothing_skips_its_letter_and_never_sends_null(serve, handler):
+    worker = Worker(handler)
+    server = serve({"orders": queue(worker.url)})
+    dead(server, 2)
+    server.push("orders", {"model": "m1", "n": "text"}, id="odd")
+    eventually(lambda: server.dlq("orders.dlq")["depth"] == 3, "all are dead")
+    worker.good = lambda body, call: True
+    edit = 'select(.n == "text") | .model = "m2"'
+    shown = [sample.get("problem") for sample in order(server, all=True, edit=edit).json["samples"]]
+    assert sorted(shown, key=str) == [None, "the program gave nothing", "the program gave nothing"]
+    view = ended(server, start(server, all=True, edit=edit))
+    assert view["outcomes"] == {"resolved": 1, "skipped edit failed": 2}
+    assert [call.id for call in worker.replayed()] == ["odd"]
+
+
 def test_letters_go_to_another_queue_with_their_ids(serve, handler):
     worker, other = Worker(handler), Worker(handler, lambda body, call: True)
     server = serve({"orders": queue(worker.url), "second": queue(other.url)})

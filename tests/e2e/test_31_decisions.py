@@ -1,6 +1,7 @@
 """What people decide about letters without sending them: resolve, discard, escalate, one by one and by
 filter, always with a why, always audited, and never by accident."""
 import json
+import re
 
 import pytest
 
@@ -89,6 +90,41 @@ def test_a_bulk_decision_takes_a_filter_and_says_how_many(lot):
     assert entry["what"] == "discard" and entry["count"] == 4 and entry["filter"] == {"reason": "bad"}
     assert decide(lot, "resolve", {"all": True, "why": "spring cleaning"}).json["count"] == 5
     assert lot.dlq("orders.dlq")["depth"] == 0
+
+
+def arrive(server, depth):
+    server.push("orders", {"dies": "bad", "n": depth}, id=f"late-{depth}")
+    eventually(lambda: server.dlq("orders.dlq")["depth"] == depth, "one more")
+
+
+def test_what_a_dry_run_saw_is_decided_and_nothing_that_came_since(lot):
+    words = {"reason": "bad"}
+    seen = decide(lot, "discard", {"filter": words, "dry_run": True}).json
+    arrive(lot, 10)
+    done = decide(lot, "discard", {"filter": words | {"until": seen["until"]}, "why": "as seen"}).json
+    assert (seen["count"], done["count"]) == (4, 4)
+    seen = lot.post("/v1/replays", {"all": True}).json
+    assert seen["selected"] == 6
+    arrive(lot, 7)
+    assert lot.post("/v1/replays", {"filter": {"until": seen["until"]}}).json["selected"] == 6
+    seen = decide(lot, "resolve", {"ids": [lot.letters("orders.dlq")[0]["id"]], "dry_run": True}).json
+    assert "until" not in seen
+
+
+def test_the_command_line_says_how_to_decide_about_what_it_showed(lot):
+    for verb, done, left in (("discard", "discarded", 10), ("resolve", "resolved", 7)):
+        shown = lot.cli(verb, "--reason", "bad" if left == 10 else "not_found")
+        until = re.search(r"--until (\S+) it is these", shown)[1]
+        arrive(lot, left)
+        lot.cli(verb, "--cause", "terminal", "--until", until, "--reason", "bad" if left == 10 else "not_found",
+                "--why", "as shown", "--apply")
+        assert len(lot.letters("orders.dlq", state=done)) == (4 if left == 10 else 3)
+    entry = audit(lot)[0]
+    assert entry["filter"]["until"] <= until
+    shown = json.loads(lot.cli("escalate", "--all", "--json"))
+    assert (shown["count"], "until" in shown) == (4, True)
+    assert " instead of --all it is these" in lot.cli("escalate", "--all")
+    assert re.search(r"With --until \S+ it is these", lot.cli("replay", "--reason", "bad"))
 
 
 @pytest.mark.parametrize("words", [

@@ -88,11 +88,49 @@ def test_letters_with_one_cause_are_one_group_over_all_dlqs(lot):
     assert prices["sample"] == newest["id"] and prices["rule"] == newest["rule"]
     assert prices["last_seen"] == newest["dead_at"]
     assert prices["first_seen"] == min(letter["dead_at"] for letter in lot.letters("orders.dlq"))
-    assert prices["versions"] == [newest["consumer"]["version"]]
+    assert prices["versions"] == [] and newest["consumer"]["version"] is None  # nobody said any
     assert {letter["failure"]["fingerprint"] for letter in lot.letters("refunds.dlq")} == {prices["fingerprint"]}
     assert [one["count"] for one in groups(lot, dlq="refunds.dlq")] == [1]
     assert groups(lot, dlq="nobody.dlq") == []
     assert group(lot, prices["fingerprint"]) == prices
+
+
+def versions_of(server, error_type):
+    return next((one["versions"] for one in groups(server) if one["error_type"] == error_type), [])
+
+
+def test_a_group_shows_the_versions_of_the_consumers_that_failed(serve, handler):
+    """By the answer's header, by the report, by the worker, and by the configuration where nobody else says it."""
+    def failing_as(call):
+        said = {"Impound-Version": call.headers["x-release"]} if "x-release" in call.headers else {}
+        return 422, said, b'{"error": {"type": "PriceError", "message": "no price"}}'
+    url = handler(failing_as).url
+    server = serve({"orders": queue(url), "told": {**queue(url), "handler": {"http": url, "version": "3.0"}},
+                    "jobs": {"handler": "lease", "breaker": "off"},
+                    "runs": {"handler": {"exec": ["sh", "-c", "echo 'RunError: no' >&2; exit 65"], "version": "5.0"}}})
+
+    def push(name, expected, **headers):
+        some_id = server.push(name, {}, headers=headers)
+        eventually(lambda: server.message(some_id)["state"] == "pending_review", "it died")
+        assert server.message(some_id)["consumer"]["version"] == expected
+
+    push("orders", None)
+    assert versions_of(server, "PriceError") == []
+    push("orders", "1.4", **{"x-release": "1.4"})
+    assert versions_of(server, "PriceError") == ["1.4"]
+    push("told", "3.0")
+    push("told", "2.0", **{"x-release": "2.0"})
+    assert "2.0" in versions_of(server, "PriceError")
+    push("runs", "5.0")
+    said = server.post("/v1/queues/orders/failures", {"task_id": "t-1", "payload": {}, "error_type": "ValueError",
+                                                      "error_message": "no", "version": "build 7"}).json
+    assert server.message(said["letter"])["consumer"]["version"] == "build 7"
+    assert versions_of(server, "ValueError") == ["build 7"]
+    server.push("jobs", {}, id="j-1")
+    leased, = server.post("/v1/queues/jobs/lease", {"max": 1, "wait_ms": 5000}).json["messages"]
+    failure = {"error_type": "KeyError", "error_message": "no", "version": "w-2"}
+    assert server.post(f"/v1/leases/{leased['lease']}/fail", failure).status == 200
+    assert server.message("j-1")["consumer"]["version"] == "w-2"
 
 
 def test_a_page_of_groups_goes_on_where_the_one_before_ended(lot):

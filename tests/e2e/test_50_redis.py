@@ -11,17 +11,6 @@ from harness import eventually, impound, scaled
 client = pytest.importorskip("redis")
 
 
-@pytest.fixture(name="redis", scope="module")
-def fixture_redis(tmp_path_factory):
-    if "redis" not in json.loads(impound("version", "--json").stdout)["sources"]:
-        pytest.skip("a build without hiredis")
-    server = Redis(tmp_path_factory.mktemp("redis"))
-    try:
-        yield server.start()
-    finally:
-        server.close()
-
-
 class Lane:
     """A list or a stream of its own."""
 

@@ -8,22 +8,13 @@ import sys
 import pytest
 
 import scenes
-from brokers import Rabbit, contract
+from brokers import contract
 from harness import eventually, impound, scaled
 
 pika = pytest.importorskip("pika")
 logging.getLogger("pika").setLevel(logging.CRITICAL)  # what it cannot reach, it tells at length
 
 TYPES = ["classic", "quorum"]
-
-
-@pytest.fixture(scope="module")
-def rabbit(tmp_path_factory):
-    node = Rabbit(tmp_path_factory.mktemp("rabbit"))
-    try:
-        yield node.start()
-    finally:
-        node.close()
 
 
 class Lane:
@@ -119,6 +110,19 @@ def restart(rabbit):
 def test_kill_9_of_the_broker_loses_nothing(serve, handler, rabbit):
     """A classic queue: a quorum queue of Debian's 3.10.8 elects no leader after the kill of a lone node."""
     scenes.killed(serve, handler, Lane(rabbit), scaled(5), lambda _: restart(rabbit))
+
+
+def test_of_messages_that_differ_in_nothing_each_that_fails_is_a_letter(serve, handler, rabbit):
+    worker = handler(lambda call: 400)
+    lane = Lane(rabbit)
+    for _ in range(3):
+        lane.send(b"tick")
+    server = serve(scenes.queues(lane, {"http": worker.url}))
+    eventually(lambda: lane.left() == 0, "all are settled")
+    letters = server.letters(f"{scenes.QUEUE}.dlq")
+    assert len(worker.calls) == len(letters) == 3
+    first = letters[-1]["message"]["id"]
+    assert [letter["message"]["headers"].get("Impound-Source-Id") for letter in letters] == [first, first, None]
 
 
 def test_everything_that_stands_beside_the_body_is_kept(serve, handler, rabbit):

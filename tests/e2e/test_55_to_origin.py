@@ -129,6 +129,14 @@ class NatsStream(Road):
         return self.lane.left()
 
 
+class NatsStreamOfBareMessages(NatsStream):
+    beside = {"tenant": "t1"}
+
+
+class NatsStreamOfOddSpelling(NatsStream):
+    beside = {"CONTENT-type": "application/json"}
+
+
 class KafkaTopic(Road):
     kind = "kafka topic"
     beside = [("tenant", b"t1"), ("tenant", b"t2"), ("bytes", b"\xff\xfe"), ("empty", b"")]
@@ -153,7 +161,7 @@ class KafkaTopic(Road):
 
 
 NODES = {"redis": Redis, "rabbitmq": Rabbit, "nats": Nats, "kafka": Kafka}
-ROADS = [RedisList, RedisStream, RabbitQueue, NatsStream, KafkaTopic]
+ROADS = [RedisList, RedisStream, RabbitQueue, NatsStream, NatsStreamOfBareMessages, NatsStreamOfOddSpelling, KafkaTopic]
 QUICK = [RedisList, RedisStream, NatsStream]  # whose servers start at once
 
 

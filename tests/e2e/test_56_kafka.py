@@ -3,25 +3,11 @@ import json
 import os
 import threading
 
-import pytest
-
 import scenes
 from brokers import contract
 from harness import ROOT, eventually, impound, in_full, scaled
-from kafka_node import Kafka
 
 PRICE = os.path.join(ROOT, "examples", "orders", "price.py")
-
-
-@pytest.fixture(name="kafka", scope="module")
-def fixture_kafka(tmp_path_factory):
-    if "kafka" not in json.loads(impound("version", "--json").stdout)["sources"]:
-        pytest.skip("a build without librdkafka")
-    server = Kafka(tmp_path_factory.mktemp("kafka"))
-    try:
-        yield server.start()
-    finally:
-        server.close()
 
 
 def test_the_contract_of_every_broker(kafka):

@@ -12,19 +12,9 @@ import pytest
 import adoption
 from brokers import Redis
 from harness import eventually, impound, scaled
+from relay import Relay
 
 client = pytest.importorskip("redis")
-
-
-@pytest.fixture(name="redis", scope="module")
-def fixture_redis(tmp_path_factory):
-    if "redis" not in json.loads(impound("version", "--json").stdout)["sources"]:
-        pytest.skip("a build without hiredis")
-    server = Redis(tmp_path_factory.mktemp("redis"))
-    try:
-        yield server.start()
-    finally:
-        server.close()
 
 
 @pytest.fixture(name="there")
@@ -401,6 +391,15 @@ def run_sidekiq(redis, folder, until, push=0):
         process.wait(timeout=60)
 
 
+def test_a_job_that_is_put_into_the_set_again_is_another(serve, redis, there):
+    there.zadd("dead", {"the same": 1})
+    server = serve(adoption.QUEUES, adopt=adoption.entry(redis.url("zset=dead"), "take"))
+    eventually(lambda: adoption.view(server)["adopted"] == 1 and there.zcard("dead") == 0, "it is taken")
+    there.zadd("dead", {"the same": 2})
+    eventually(lambda: adoption.view(server)["adopted"] == 2 and there.zcard("dead") == 0, "so is the next")
+    assert len(server.letters(adoption.DLQ)) == 2
+
+
 def test_jobs_that_the_real_sidekiq_buried(serve, redis, there, tmp_path):
     if not shutil.which("sidekiq"):
         pytest.skip("ruby-sidekiq is not installed")
@@ -480,3 +479,62 @@ def test_asynqs_archive_is_looked_at_then_taken(serve, redis, there):
     adoption.restart(server, adoption.entry(source, "take"))
     eventually(lambda: there.keys("asynq:*") == [b"asynq:{mail}:unique:other"], "each task is gone, with its locks")
     assert adoption.view(server)["taken"] == 200 and server.dlq(adoption.DLQ)["depth"] == 200
+
+
+def test_asynqs_tasks_go_back_to_their_queue_and_are_known_when_they_die_again(serve, redis, there):
+    archive_tasks(there, 2)
+    server = serve(adoption.QUEUES, adopt=adoption.entry(redis.url("asynq=mail"), "take"))
+    eventually(lambda: adoption.view(server)["adopted"] == 2 and there.zcard("asynq:{mail}:archived") == 0, "both are taken")
+    letter, blocked = adoption.whole(server)
+    key = f"asynq:{{mail}}:t:{letter['message']['id']}"
+    other = f"asynq:{{mail}}:t:{blocked['message']['id']}"
+    there.hset(other, mapping={"msg": b"", "state": "completed"})
+    answer = server.cli("replay", "--dlq", adoption.DLQ, "--to", "origin")
+    assert "redis asynq mail" in answer
+    server.cli("replay", letter["id"], "--to", "origin", "--apply")
+    assert there.lrange("asynq:{mail}:pending", 0, -1) == [letter["message"]["id"].encode()]
+    assert there.hget(key, "state") == b"pending" and int(there.hget(key, "pending_since")) > 1700000000 * 10 ** 9
+    task = task_class()()
+    task.ParseFromString(there.hget(key, "msg"))
+    assert (task.type, task.payload, task.id, task.queue) == ("email:welcome", b"\x00\xff0", letter["message"]["id"], "mail")
+    assert (task.retry, task.retried, task.error_msg, task.last_failed_at, task.timeout) == (25, 0, "", 0, 1800)
+
+    there.delete("asynq:{mail}:pending")
+    task.retried, task.error_msg, task.last_failed_at = 25, "smtp: refused again", 1700009000
+    there.hset(key, mapping={"msg": task.SerializeToString(), "state": "archived"})
+    there.zadd("asynq:{mail}:archived", {letter["message"]["id"]: 1700009000})
+    again = eventually(lambda: [one for one in adoption.whole(server) if one["replays"] == 1], "it is dead again")[0]
+    assert again["id"] == letter["id"] and again["failure"]["error_message"] == "smtp: refused again"
+
+    server.cli("replay", blocked["id"], "--to", "origin", "--apply", "--detach")
+    refused = eventually(lambda: server.get(f"/v1/letters/{blocked['id']}").json["why"], "it is refused")
+    assert "asynq has a task with that id" in refused and "completed" in refused
+    assert there.hget(other, "msg") == b"", "somebody's task is left alone"
+
+
+@pytest.mark.parametrize("heard", [False, True])
+@pytest.mark.parametrize("looked", [False, True])
+def test_three_that_differ_in_nothing_are_three_after_a_kill_between_letter_and_settling(
+        serve, redis, there, heard, looked):
+    there.lpush("q:dlq", *["the same"] * 3)
+    source = redis.url("list=q:dlq")
+    server = serve(adoption.QUEUES, **({"adopt": adoption.entry(source)} if looked else {}))
+    if looked:
+        adoption.looked(server)
+    server.stop()
+    relay = Relay(redis.port, b"$4\r\nHDEL\r\n", heard)
+    try:
+        server.configure(adoption.QUEUES, adopt=adoption.entry(redis.url("list=q:dlq", port=relay.port), "take"))
+        server.start()
+        assert relay.reached.wait(60), "something was settled"
+        if heard:
+            eventually(lambda: sum(map(there.hlen, there.keys("*:impound:*"))) < 3, "Redis has heard it")
+        server.kill()
+    finally:
+        relay.close()
+    server.configure(adoption.QUEUES, adopt=adoption.entry(source, "take"))
+    server.start()
+    eventually(lambda: there.llen("q:dlq") == 0 and there.keys("*:impound:*") == [], "all are taken")
+    letters = adoption.whole(server)
+    assert [letter["message"]["body"] for letter in letters] == ["the same"] * 3
+    assert not [letter for letter in letters if letter.get("read_only")]

@@ -4,8 +4,8 @@ import logging
 
 import pytest
 
-from brokers import Rabbit
 from harness import eventually, problem, scaled
+from relay import Relay
 
 pika = pytest.importorskip("pika")
 logging.getLogger("pika").setLevel(logging.CRITICAL)
@@ -13,15 +13,6 @@ logging.getLogger("pika").setLevel(logging.CRITICAL)
 TYPES = ["classic", "quorum"]
 ASIDE = {"orders": {"handler": "lease"}}  # a queue that has nothing to do with it
 Grave = collections.namedtuple("Grave", "queue reason category attempts")
-
-
-@pytest.fixture(scope="module")
-def rabbit(tmp_path_factory):
-    node = Rabbit(tmp_path_factory.mktemp("rabbit"))
-    try:
-        yield node.start()
-    finally:
-        node.close()
 
 
 class Cemetery:
@@ -73,8 +64,9 @@ class Cemetery:
                 channel.basic_nack(last, multiple=True, requeue=True)
         return found
 
-    def adopt(self, mode, **more):
-        return [{"name": "legacy", "source": self.rabbit.url(f"queue={self.name}"), "mode": mode, **more}]
+    def adopt(self, mode, port=None, query="", **more):
+        source = self.rabbit.url(f"queue={self.name}{query}", port=port)
+        return [{"name": "legacy", "source": source, "mode": mode, **more}]
 
     # The four ways to die.
 
@@ -293,3 +285,41 @@ def test_kill_9_while_letters_are_taken_loses_and_doubles_none(serve, rabbit):
     bodies = collections.Counter(letter["message"]["id"] for letter in server.letters("legacy.dlq"))
     assert len(bodies) == total and set(bodies.values()) == {1}
     assert server.dlq("legacy.dlq")["depth"] == total
+
+
+ACK = bytes([1, 0, 1, 0, 0, 0, 13, 0, 60, 0, 80])  # how a basic.ack on channel 1 begins
+
+
+def killed_at_the_acknowledgement(serve, cemetery, query, heard, before=lambda cemetery: None):
+    """Three that differ in nothing are taken, with a kill where the first is acknowledged, or where that was
+    heard and impound does not know it. Their letters, once all are taken."""
+    for _ in range(3):
+        cemetery.publish(cemetery.name, b"the same")
+    before(cemetery)
+    relay = Relay(cemetery.rabbit.port, ACK, heard)
+    try:
+        server = serve(ASIDE, adopt=cemetery.adopt("take", relay.port, query))
+        assert relay.reached.wait(60), "something was acknowledged"
+        if heard:
+            cemetery.holds(2)
+        server.kill()
+    finally:
+        relay.close()
+    server.configure(ASIDE, adopt=cemetery.adopt("take", query=query))
+    server.start()
+    cemetery.holds(0)
+    return whole(server)
+
+
+@pytest.mark.parametrize("heard, query", [(False, ""), (False, "&prefetch=1"), (True, "&prefetch=1")])
+@pytest.mark.parametrize("kind", TYPES)
+def test_three_that_differ_in_nothing_are_three_after_a_kill_between_letter_and_acknowledgement(
+        serve, rabbit, kind, heard, query):
+    letters = killed_at_the_acknowledgement(serve, Cemetery(rabbit, kind), query, heard)
+    assert [letter["message"]["body"] for letter in letters] == ["the same"] * 3
+
+
+@pytest.mark.parametrize("heard", [False, True])
+def test_of_those_that_others_fetched_and_returned_a_kill_loses_none(serve, rabbit, heard):
+    letters = killed_at_the_acknowledgement(serve, Cemetery(rabbit), "&prefetch=1", heard, Cemetery.contents)
+    assert len(letters) == 3 if heard else len(letters) in (3, 4), "whether it was settled cannot be known"

@@ -1,25 +1,10 @@
 """Dead letters that Kafka's frameworks wrote, in their own bytes, adopted from the real server."""
 import base64
-import json
 import struct
 
-import pytest
-
-from harness import eventually, impound, problem
-from kafka_node import Kafka
+from harness import eventually, problem
 
 ASIDE = {"aside": {"handler": "lease"}}  # a queue that has nothing to do with it
-
-
-@pytest.fixture(name="kafka", scope="module")
-def fixture_kafka(tmp_path_factory):
-    if "kafka" not in json.loads(impound("version", "--json").stdout)["sources"]:
-        pytest.skip("a build without librdkafka")
-    server = Kafka(tmp_path_factory.mktemp("kafka"))
-    try:
-        yield server.start()
-    finally:
-        server.close()
 
 
 def varint(number):

@@ -154,7 +154,6 @@ static bool open_life(struct world *world) {
                                     .seed = rng_next(&world->rng),
                                     .flight_path = flight_path,
                                     .instance = BYTES("sim"),
-                                    .version = BYTES("sim"),
                                     .event = on_event,
                                     .event_arg = world};
     world->engine = engine_new(&engine);

@@ -10,7 +10,7 @@ sys.path[:0] = [os.path.join(ROOT, "tests", "e2e"), HERE]
 from playwright.sync_api import expect, sync_playwright  # noqa: E402
 
 import world  # noqa: E402
-from harness import PATIENCE_S, Server  # noqa: E402
+from harness import PATIENCE_S, Server, eventually  # noqa: E402
 
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 WIDE = {"width": 1360, "height": 900}
@@ -118,6 +118,8 @@ def full(tmp_path_factory):
     shop = world.Shop()
     server = Server(tmp_path_factory.mktemp("full"), world.queues(shop)).start()
     world.fill(server)
+    eventually(lambda: any(one["severity"] == "critical" for one in server.get("/v1/alerts").json["alerts"]),
+               "an alert says that the cap of payments is near")
     yield server
     server.stop()
     shop.handler.close()

@@ -1,5 +1,5 @@
 """Every page, light and dark, wide and on a phone: it shows what the server has, axe finds nothing serious, nothing
-comes from another host. With PICTURES=FOLDER the pages are photographed there (docs/guide)."""
+comes from another host. With PICTURES=FOLDER all of them are photographed there, for whoever wants to look at them."""
 import json
 import os
 
@@ -7,29 +7,10 @@ import pytest
 from playwright.sync_api import expect
 
 from conftest import PHONE, ROOT
+from pages import PAGES, a_letter, show
 
 AXE = os.path.join(ROOT, "web", "node_modules", "axe-core", "axe.min.js")
 PICTURES = os.environ.get("PICTURES")
-
-
-def a_letter(server, **filters):
-    return server.get("/v1/letters", limit=1, **filters).json["letters"][0]
-
-
-# page → (fragment, what must be there)
-PAGES = {
-    "overview": ("overview", "Dead-letter queues"),
-    "letters": ("letters", "the prompt was refused"),
-    "letter": (lambda server: f"letters/{a_letter(server, q='BAD')['id']}", "What happened"),
-    "groups": ("groups", "the model m1 is gone"),
-    "group": (lambda server: f"groups?group={a_letter(server, error_type='ModelNotFound')['failure']['fingerprint']}",
-              "Make a rule"),
-    "replays": ("replays", "Nothing was replayed yet"),
-    "plan": ("replays/new?error_type=ModelNotFound&edit=.model%20%3D%20%22m2%22", "would be sent"),
-    "queues": ("queues", "prompts"),
-    "alerts": ("alerts", "DLQNewGroup"),
-    "audit": ("audit", "Nobody changed anything yet"),
-}
 
 
 def axe(page):
@@ -39,16 +20,6 @@ def axe(page):
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     return [(one["id"], one["nodes"][0]["html"], one["nodes"][0].get("failureSummary")) for one in found["violations"]
             if one["impact"] in ("serious", "critical")]
-
-
-def show(tab, name, server):
-    fragment, text = PAGES[name]
-    page = tab.open(fragment(server) if callable(fragment) else fragment)
-    expect(page.get_by_text(text).first).to_be_visible()
-    expect(page.get_by_text("Live", exact=True)).to_be_visible()
-    if name == "overview":
-        page.locator("canvas").first.wait_for()
-    return page
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -167,9 +138,9 @@ def test_times_are_local_or_utc(full, tab):
     page.get_by_role("button", name="ada").click()
     page.get_by_role("button", name="UTC").click()
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text(letter["dead_at"][11:19] + " UTC").first).to_be_visible()
+    expect(page.get_by_text(letter["dead_at"][11:23] + " UTC").first).to_be_visible()
     page.reload()
-    expect(page.get_by_text(letter["dead_at"][11:19] + " UTC").first).to_be_visible()
+    expect(page.get_by_text(letter["dead_at"][11:23] + " UTC").first).to_be_visible()
 
 
 def test_numbers_that_a_browser_cannot_hold_are_shown_as_they_are(full, tab):

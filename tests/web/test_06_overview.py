@@ -114,7 +114,7 @@ def test_a_halted_queue_and_an_open_breaker_say_why(lot, tab, shop):
         expect(halted).to_contain_text(server.queue("orders")["why"])
         held = table.get_by_role("row").filter(has=page.get_by_text("flaky", exact=True))
         expect(held.get_by_text("open", exact=True)).to_be_visible()
-        expect(held).to_contain_text("until 20")
+        expect(held).to_contain_text("until ")
     page = one.open("overview")
     expect(page.locator("a.tile", has_text="queues held")).to_contain_text("2 of 4")
 

@@ -11,16 +11,16 @@
 #include "base/status.h"
 
 /* A whole row, in the order of its columns, and sixteen of them. */
-enum { DATABASE_ROW_VALUES = 28, DATABASE_ROWS = 16 };
+enum { DATABASE_ROW_VALUES = 29, DATABASE_ROWS = 16 };
 #define DATABASE_ANY_ROW                                                                           \
-    "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 #define DATABASE_TWO_ROWS  DATABASE_ANY_ROW ", " DATABASE_ANY_ROW
 #define DATABASE_FOUR_ROWS DATABASE_TWO_ROWS ", " DATABASE_TWO_ROWS
 #define DATABASE_ALL_ROWS                                                                          \
     DATABASE_FOUR_ROWS ", " DATABASE_FOUR_ROWS ", " DATABASE_FOUR_ROWS ", " DATABASE_FOUR_ROWS
 #define DATABASE_ROW                                                                               \
     "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,"  \
-    " ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)"
+    " ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29)"
 /* What the tables in memory need of a row. */
 #define DATABASE_FACTS                                                                             \
     "seq, queue, id, letter_id, dlq, state, category, reason, fingerprint, key, attempts,"         \
@@ -95,9 +95,10 @@ enum { DATABASE_ROW_VALUES = 28, DATABASE_ROWS = 16 };
       " envelope_at = excluded.envelope_at, envelope_len = excluded.envelope_len,"                 \
       " body_at = excluded.body_at, body_len = excluded.body_len, delay_ms = excluded.delay_ms,"   \
       " lease_ms = excluded.lease_ms, closes_key = excluded.closes_key,"                           \
-      " content_mark = excluded.content_mark")                                                     \
+      " content_mark = excluded.content_mark, traits = excluded.traits")                           \
     X(ROW_MARK, "UPDATE messages SET state = ?2, mark = ?3,"                                       \
-                " escalated_ms = iif(?4 <> 0, ?4, escalated_ms) WHERE seq = ?1")                   \
+                " escalated_ms = iif(?4 <> 0, ?4, escalated_ms),"                                  \
+                " traits = iif(?4 <> 0, traits | ?5, traits) WHERE seq = ?1")                      \
     X(ROWS_DELETE,                                                                                 \
       "DELETE FROM messages WHERE seq IN (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"         \
       " RETURNING " DATABASE_PLACES ", seq")                                                       \

@@ -1,5 +1,6 @@
 #include "store/sqlite/drafter.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -35,7 +36,10 @@ struct drafter {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     pthread_t thread;
-    struct drafting *work; /* NULL: none */
+    struct drafting *work;  /* NULL: none */
+    void (*job)(void *arg); /* NULL: nothing is deferred */
+    void *job_arg;
+    bool on_job;
     bool stopping;
 };
 
@@ -132,6 +136,40 @@ static void draft_all(struct drafting *drafting) {
     snapshot_read_end(&reader);
 }
 
+/* ---- what is deferred ---- */
+
+/* With the mutex, which is let go meanwhile. */
+static void do_job(struct drafter *drafter) {
+    void (*job)(void *arg) = drafter->job;
+    if (!job)
+        return;
+    drafter->job = NULL;
+    drafter->on_job = true;
+    pthread_mutex_unlock(&drafter->mutex);
+    job(drafter->job_arg);
+    pthread_mutex_lock(&drafter->mutex);
+    drafter->on_job = false;
+    pthread_cond_signal(&drafter->changed);
+}
+
+void drafter_defer(struct drafter *drafter, void (*job)(void *arg), void *arg) {
+    pthread_mutex_lock(&drafter->mutex);
+    assert(!drafter->job && !drafter->on_job);
+    drafter->job = job;
+    drafter->job_arg = arg;
+    pthread_mutex_unlock(&drafter->mutex);
+}
+
+void drafter_finish(struct drafter *drafter) {
+    if (!drafter)
+        return;
+    pthread_mutex_lock(&drafter->mutex);
+    do_job(drafter);
+    while (drafter->on_job)
+        pthread_cond_wait(&drafter->changed, &drafter->mutex);
+    pthread_mutex_unlock(&drafter->mutex);
+}
+
 /* ---- the thread ---- */
 
 static void *drafter_run(void *arg) {
@@ -149,6 +187,7 @@ static void *drafter_run(void *arg) {
         drafter->work = NULL;
         work->ended = true;
         pthread_cond_signal(&drafter->changed);
+        do_job(drafter);
     }
     pthread_mutex_unlock(&drafter->mutex);
     return NULL;

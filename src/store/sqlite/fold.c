@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "store/sqlite/drafter.h"
 #include "store/sqlite/keep_rows.h"
 #include "store/sqlite/packs_compact.h"
 #include "store/sqlite/snapshot.h"
@@ -86,12 +87,51 @@ static struct snapshot *next_snapshot(struct sqlite_store *self) {
     return self->sealed_first;
 }
 
-/* With the mutex. */
-static void leave_line(struct sqlite_store *self, struct snapshot *snapshot) {
+/* With the mutex: it is written. True when another stands behind it. */
+static bool leave_line(struct sqlite_store *self, struct snapshot *snapshot) {
     self->sealed_first = snapshot->next;
     if (!self->sealed_first)
         self->sealed_last = &self->sealed_first;
+    self->unsettled = snapshot;
+    return self->sealed_first != NULL;
+}
+
+static void tell_ended(struct sqlite_store *self) {
+    pthread_mutex_lock(&self->front.mutex);
+    pthread_cond_broadcast(&self->fold_ended);
+    pthread_mutex_unlock(&self->front.mutex);
+}
+
+/* What was written leaves memory and the journal. */
+static void settle(void *arg) {
+    struct sqlite_store *self = arg;
+    struct snapshot *snapshot = self->unsettled;
+    snapshot_settle_entries(snapshot, self);
+    pthread_mutex_lock(&self->front.mutex);
     snapshot_settle(snapshot, self);
+    pthread_mutex_unlock(&self->front.mutex);
+    recycle(self, snapshot->position); /* only now does nobody read that part any more */
+    tell_ended(self);
+    snapshot_free(snapshot);
+}
+
+/* One fold is settled while the next is written, and always before that is. */
+static void finish(struct sqlite_store *self, struct snapshot *snapshot) {
+    pthread_mutex_lock(&self->front.mutex);
+    bool more = leave_line(self, snapshot);
+    pthread_mutex_unlock(&self->front.mutex);
+    if (more && self->drafter)
+        drafter_defer(self->drafter, settle, self);
+    else
+        settle(self);
+}
+
+static void note_failure(struct sqlite_store *self, struct snapshot *snapshot) {
+    snapshot->tried = true;
+    pthread_mutex_lock(&self->front.mutex);
+    self->fold_failures++;
+    pthread_mutex_unlock(&self->front.mutex);
+    tell_ended(self);
 }
 
 static enum status fold_one(struct sqlite_store *self, struct err *err) {
@@ -101,23 +141,11 @@ static enum status fold_one(struct sqlite_store *self, struct err *err) {
     if (!snapshot)
         return STATUS_OK;
     enum status status = transact(self, write_snapshot, snapshot, err);
+    drafter_finish(self->drafter);
     if (status == STATUS_OK)
-        snapshot_settle_entries(snapshot, self);
-    pthread_mutex_lock(&self->front.mutex);
-    if (status == STATUS_OK)
-        leave_line(self, snapshot);
+        finish(self, snapshot);
     else
-        self->fold_failures++;
-    pthread_mutex_unlock(&self->front.mutex);
-    if (status == STATUS_OK) /* only now does nobody read that part of the journal any more */
-        recycle(self, snapshot->position);
-    pthread_mutex_lock(&self->front.mutex);
-    pthread_cond_broadcast(&self->fold_ended);
-    pthread_mutex_unlock(&self->front.mutex);
-    if (status == STATUS_OK)
-        snapshot_free(snapshot);
-    else
-        snapshot->tried = true;
+        note_failure(self, snapshot);
     return status;
 }
 

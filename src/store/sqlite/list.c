@@ -184,18 +184,42 @@ static struct listing listing_new(struct sqlite_store *self, const struct store_
     };
 }
 
+/* The reasons of what is in depth are counted, so those that begin as is asked for are known.
+ * False: there are none, and so no letter. */
+static bool know_reasons(const struct tables *tables, const struct store_query *query,
+                         struct list_known *known) {
+    const uint32_t in_depth = 1u << STATE_PENDING_REVIEW | 1u << STATE_REPLAYING;
+    if (query->reason_prefix.len == 0 || query->states == 0 || (query->states & ~in_depth) != 0)
+        return true;
+    size_t count =
+        dlqs_reasons(&tables->dlqs, query->reason_prefix, known->reasons, LIST_REASONS_MAX);
+    known->reason_count = count <= LIST_REASONS_MAX ? count : 0;
+    return count > 0;
+}
+
+/* False: memory knows that nothing matches. */
+static bool know(struct sqlite_store *self, const struct store_query *query, struct arena *arena,
+                 struct list_known *out) {
+    const struct tables *tables = &self->front.tables;
+    pthread_mutex_lock(&self->front.mutex);
+    *out = (struct list_known){.queue = tables_queue_known(tables, query->queue),
+                               .taken = taken_seqs(self, arena)};
+    bool possible = out->queue != TABLES_NO_QUEUE && know_reasons(tables, query, out);
+    pthread_mutex_unlock(&self->front.mutex);
+    return possible;
+}
+
 enum status list_read(struct store *store, const struct store_query *query, struct arena *arena,
                       struct store_page *out, struct err *err) {
     struct sqlite_store *self = parts_of(store);
     struct list_sql sql;
-    uint64_t behind = fold_wait(self);
-    pthread_mutex_lock(&self->front.mutex);
-    struct bytes taken = taken_seqs(self, arena);
-    uint32_t queue = tables_queue_known(&self->front.tables, query->queue);
-    pthread_mutex_unlock(&self->front.mutex);
-    *out = (struct store_page){.behind = behind};
+    struct list_known known;
+    *out = (struct store_page){.behind = fold_wait(self)};
+    bool possible = know(self, query, arena, &known);
     struct listing listing = listing_new(self, query, arena, out);
-    enum status status = list_sql_build(&sql, query, queue, taken, arena, err);
+    enum status status = list_sql_build(&sql, query, &known, arena, err);
+    if (!possible)
+        return status;
     if (status != STATUS_OK)
         return status;
     database_lock(self->list_db);

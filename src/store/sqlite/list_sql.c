@@ -4,12 +4,14 @@
 
 #include "store/page.h"
 #include "store/sqlite/database.h"
+#include "store/sqlite/traits.h"
 
 #define IS_TAKEN "seq IN (SELECT value FROM json_each(?1))"
 
 struct building {
     struct list_sql *sql;
     const struct store_query *query;
+    const struct list_known *known;
     struct buf text;
     struct arena *arena;
     struct err *err;
@@ -54,10 +56,10 @@ static void filter_texts(struct building *building) {
         where_text(building, "instr(reason, ?) = 1", query->reason_prefix);
 }
 
-static void filter_marks(struct building *building, uint32_t queue) {
+static void filter_marks(struct building *building) {
     const struct store_query *query = building->query;
     if (query->queue.len > 0)
-        where_number(building, "queue = ?", queue);
+        where_number(building, "queue = ?", building->known->queue);
     if (query->letters)
         buf_str(&building->text, " AND letter_id IS NOT NULL");
     if (query->has_cause)
@@ -72,6 +74,34 @@ static void filter_marks(struct building *building, uint32_t queue) {
     if (query->escalated != STORE_ANY)
         buf_str(&building->text,
                 query->escalated == STORE_YES ? " AND escalated_ms <> 0" : " AND escalated_ms = 0");
+}
+
+static void filter_reasons(struct building *building) {
+    const struct list_known *known = building->known;
+    if (known->reason_count == 0)
+        return;
+    where_number(building, "traits & ? IN (", traits_reason_mask());
+    for (size_t i = 0; i < known->reason_count; i++) {
+        buf_str(&building->text, i ? ", ?" : "?");
+        add_value(building, (struct list_value){.number = traits_reason(known->reasons[i])});
+    }
+    buf_char(&building->text, ')');
+}
+
+/* The index has these: where they are not met, no row is looked at. The conditions themselves
+ * follow. */
+static void filter_traits(struct building *building) {
+    struct traits_wanted wanted = traits_wanted(building->query, building->known->queue);
+    if (!building->by_death)
+        return;
+    if (wanted.mask != 0) {
+        where_number(building, "traits & ?", wanted.mask);
+        buf_str(&building->text, " = ?");
+        add_value(building, (struct list_value){.number = wanted.value});
+    }
+    if (wanted.least > 0)
+        where_number(building, "traits >= ?", wanted.least);
+    filter_reasons(building);
 }
 
 static void filter_times(struct building *building) {
@@ -113,9 +143,16 @@ static void put_states(struct building *building, uint32_t states, bool taken) {
     }
 }
 
+/* True when each run of the index is of a state that is shown as it is stored. */
+static bool is_as_stored(const struct building *building) {
+    const uint32_t changing =
+        1u << STATE_QUEUED | 1u << STATE_RUNNING | 1u << STATE_PENDING_RETRY | 1u << STATE_RETRYING;
+    return building->by_death && (building->query->states & changing) == 0;
+}
+
 static void filter_states(struct building *building) {
     uint32_t states = building->query->states;
-    if (states == 0)
+    if (states == 0 || is_as_stored(building))
         return;
     buf_str(&building->text, " AND iif(" IS_TAKEN ", state IN (");
     put_states(building, states, true);
@@ -258,15 +295,19 @@ static void close_runs(struct building *building) {
     buf_char(&building->text, ')');
 }
 
-enum status list_sql_build(struct list_sql *out, const struct store_query *query, uint32_t queue,
-                           struct bytes taken, struct arena *arena, struct err *err) {
+enum status list_sql_build(struct list_sql *out, const struct store_query *query,
+                           const struct list_known *known, struct arena *arena, struct err *err) {
     out->value_count = 0;
-    struct building building = {
-        .sql = out, .query = query, .arena = arena, .err = err, .by_death = page_by_death(query)};
+    struct building building = {.sql = out,
+                                .query = query,
+                                .known = known,
+                                .arena = arena,
+                                .err = err,
+                                .by_death = page_by_death(query)};
     buf_init_fixed(&building.text, out->text, sizeof out->text);
     buf_str(&building.text, "SELECT seq, dead_ms, envelope, " IS_TAKEN
                             " AS taken, mark, envelope_at, envelope_len");
-    add_value(&building, (struct list_value){.text = taken});
+    add_value(&building, (struct list_value){.text = known->taken});
     enum status status = read_words(&building);
     uint32_t states = stored_states(query->states);
     bool one_run = is_one_run(&building, states);
@@ -276,8 +317,9 @@ enum status list_sql_build(struct list_sql *out, const struct store_query *query
         open_runs(&building, states);
     else
         buf_str(&building.text, " FROM messages WHERE 1");
+    filter_traits(&building);
     filter_texts(&building);
-    filter_marks(&building, queue);
+    filter_marks(&building);
     filter_times(&building);
     if (!one_run)
         filter_states(&building);

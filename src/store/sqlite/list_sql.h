@@ -6,7 +6,7 @@
 
 #include "port/store.h"
 
-enum { LIST_VALUES_MAX = 32, LIST_SQL_MAX = 4096 };
+enum { LIST_VALUES_MAX = 48, LIST_SQL_MAX = 4096, LIST_REASONS_MAX = 8 };
 
 /* The columns of the answer. */
 enum { LIST_SEQ, LIST_DEAD_MS, LIST_ENVELOPE, LIST_TAKEN, LIST_MARK, LIST_AT, LIST_LEN };
@@ -20,10 +20,18 @@ struct list_sql {
     size_t value_count;
 };
 
-/* `queue` is the number of query->queue; `taken` a JSON array of the numbers that are taken. Texts
- * are borrowed or in the arena. INVALID: cursor or search text. */
-enum status list_sql_build(struct list_sql *out, const struct store_query *query, uint32_t queue,
-                           struct bytes taken, struct arena *arena, struct err *err);
+/* What memory knows that the file does not. */
+struct list_known {
+    uint32_t queue;     /* the number of query->queue */
+    struct bytes taken; /* a JSON array of the numbers that are taken */
+    /* All that begin with query->reason_prefix, where they are known and few. */
+    struct bytes reasons[LIST_REASONS_MAX];
+    size_t reason_count; /* 0: they are not known, or too many */
+};
+
+/* Texts are borrowed or in the arena. INVALID: cursor or search text. */
+enum status list_sql_build(struct list_sql *out, const struct store_query *query,
+                           const struct list_known *known, struct arena *arena, struct err *err);
 /* The caller finalizes. */
 enum status list_sql_prepare(const struct list_sql *sql, sqlite3 *db, sqlite3_stmt **out,
                              struct err *err);

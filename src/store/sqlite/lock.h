@@ -5,7 +5,8 @@
 #include "base/status.h"
 #include "port/disk.h"
 
-/* Makes `dir` and holds `dir`/lock until *file is closed. BUSY: another process holds it. */
+/* Makes `dir` and holds `dir`/lock until *file is closed. BUSY: another process holds it, and still
+ * does after two seconds. */
 enum status lock_take(struct disk *disk, const char *dir, int *file, struct err *err);
 void lock_release(int *file); /* harmless on -1 */
 

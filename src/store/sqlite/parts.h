@@ -63,10 +63,11 @@ struct sqlite_store {
     struct list changes; /* entries that the next fold writes */
     size_t change_count;
     struct snapshot *sealed_first, **sealed_last; /* folds that wait or are under way, in order */
-    size_t folding_count;                         /* entries in them */
-    uint64_t applied_end;                         /* the journal up to here is in the tables */
-    uint64_t sealed_end;                          /* and up to here in the folds that wait */
-    uint64_t folded_end;                          /* and up to here in the file */
+    struct snapshot *unsettled; /* written; the fold's, or the drafter's while it is deferred */
+    size_t folding_count;       /* entries in them */
+    uint64_t applied_end;       /* the journal up to here is in the tables */
+    uint64_t sealed_end;        /* and up to here in the folds that wait */
+    uint64_t folded_end;        /* and up to here in the file */
     uint64_t fold_failures;
     bool fold_wanted; /* at once */
     bool fold_stopping;

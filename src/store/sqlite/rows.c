@@ -7,6 +7,7 @@
 #include "core/lifecycle.h"
 #include "store/entry.h"
 #include "store/sqlite/packs.h"
+#include "store/sqlite/traits.h"
 
 enum { SCRATCH_BYTES = 4096, DELETED_SEQ = 5 /* behind DATABASE_PLACES */ };
 
@@ -110,6 +111,7 @@ static void bind_draft(sqlite3_stmt *stmt, int first, struct draft *draft) {
     bind_envelope(stmt, first, &draft->envelope, draft->fingerprint);
     bind_places(stmt, first, &draft->places);
     database_bind_text(stmt, first + 19, draft->mark);
+    sqlite3_bind_int64(stmt, first + 28, traits_of(&draft->envelope, draft->queue));
 }
 
 static enum status write_draft(struct database *database, enum database_sql which,
@@ -267,6 +269,7 @@ enum status rows_mark(struct database *database, uint64_t seq, const struct mark
     database_bind_text(stmt, 2, bytes_of(state_text(mark->state)));
     database_bind_text(stmt, 3, text);
     sqlite3_bind_int64(stmt, 4, mark->escalated_at.ms);
+    sqlite3_bind_int64(stmt, 5, traits_escalated());
     return database_step(database, stmt, err);
 }
 

@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "store/sqlite/database.h"
+#include "store/sqlite/traits.h"
 
 /* "impd": tells file(1) and us whose file it is. */
 enum { APPLICATION_ID = 0x696d7064 };
@@ -82,6 +83,13 @@ static const char *const steps[SCHEMA_VERSION] = {
     "DROP INDEX messages_waiting;"
     "CREATE INDEX messages_waiting ON messages (queue, state, due_ms)"
     " WHERE state = 'queued' OR state = 'pending_retry' OR state = 'replaying';",
+    /* a filter that few letters match looks at the index alone */
+    "ALTER TABLE messages ADD COLUMN traits INTEGER NOT NULL DEFAULT 0;"
+    "UPDATE messages SET traits = letter_traits(queue, cause, category, reason, error_type,"
+    " fingerprint, key, attempts, escalated_ms) WHERE dlq IS NOT NULL;"
+    "DROP INDEX messages_by_death;"
+    "CREATE INDEX messages_by_death ON messages (dlq, state, dead_ms, seq, traits, error_id)"
+    " WHERE dlq IS NOT NULL;",
 };
 
 static enum status read_pragma(sqlite3 *db, const char *sql, int64_t *out, struct err *err) {
@@ -97,7 +105,9 @@ static enum status read_pragma(sqlite3 *db, const char *sql, int64_t *out, struc
 }
 
 static enum status take_steps(sqlite3 *db, int64_t from, struct err *err) {
-    enum status status = database_run(db, "BEGIN IMMEDIATE", err);
+    enum status status = traits_register(db, err);
+    if (status == STATUS_OK)
+        status = database_run(db, "BEGIN IMMEDIATE", err);
     for (int64_t at = from; status == STATUS_OK && at < SCHEMA_VERSION; at++)
         status = database_run(db, steps[at], err);
     char pragmas[128];

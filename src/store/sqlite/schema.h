@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 
-enum { SCHEMA_VERSION = 5 };
+enum { SCHEMA_VERSION = 6 };
 
 /* Creates the tables or brings them up to date. CORRUPT: the file is of a newer version, or is not
  * ours. */

@@ -203,6 +203,9 @@ static const struct mistake_case queue_cases[] = {
     {"queues:\n  ^q: {concurrency: 1}\n", "queue \"q\" has no handler: " HANDLER},
     {"queues:\n  ^a b: {" HTTP "}\n", "the name of a queue " NAMES "\"a b\""},
     {"queues:\n  ^\"\": {" HTTP "}\n", "the name of a queue " NAMES "\"\""},
+    {"queues:\n  ^origin: {" HTTP "}\n",
+     "a queue cannot be called \"origin\": a replay `to: origin` means where a letter came from; "
+     "choose another name"},
     {"queues:\n  ^a/b: {" HTTP "}\n", "the name of a queue " NAMES "\"a/b\""},
     {"queues:\n  q: ^3\n", "q: expected a mapping, got \"3\""},
 };

@@ -121,6 +121,7 @@ static int fail_by_body(const struct impound_message *message, struct impound_ou
         impound_outcome_fail(outcome, NULL, "no price");
         impound_outcome_set_status(outcome, 422);
         impound_outcome_set_stack_trace(outcome, "at price (price.js:1:1)");
+        impound_outcome_set_version(outcome, "1.4.2");
     } else if (body[0] == 'n') {
         return -7;
     }

@@ -66,6 +66,19 @@ static void a_heap_buf_grows_to_its_maximum(void **state) {
     buf_free(&buf);
 }
 
+static void numbers_are_written_in_decimal(void **state) {
+    (void)state;
+    struct buf buf;
+    char memory[64];
+    buf_init_fixed(&buf, memory, sizeof memory);
+    buf_i64(&buf, 0);
+    buf_char(&buf, ' ');
+    buf_i64(&buf, INT64_MAX);
+    buf_char(&buf, ' ');
+    buf_i64(&buf, INT64_MIN);
+    assert_string_equal(buf_cstr(&buf), "0 9223372036854775807 -9223372036854775808");
+}
+
 static void the_character_at_the_front_is_measured(void **state) {
     (void)state;
     assert_int_equal(bytes_utf8_front(BYTES("ab")), 1);
@@ -117,6 +130,7 @@ int main(void) {
         cmocka_unit_test(numbers_are_whole_and_fit),
         cmocka_unit_test(a_fixed_buf_overflows_once_and_for_all),
         cmocka_unit_test(a_heap_buf_grows_to_its_maximum),
+        cmocka_unit_test(numbers_are_written_in_decimal),
         cmocka_unit_test(the_character_at_the_front_is_measured),
         cmocka_unit_test(what_is_no_character_has_no_length),
         cmocka_unit_test(every_byte_and_the_length_are_in_a_print),

@@ -1,5 +1,6 @@
 #include "test.h"
 
+#include "base/arena.h"
 #include "base/heap.h"
 #include "base/list.h"
 #include "base/mailbox.h"
@@ -102,12 +103,31 @@ static void mail_comes_in_the_order_posted(void **state) {
     mailbox_free(&box);
 }
 
+static void an_arena_begins_with_the_memory_that_it_was_given(void **state) {
+    (void)state;
+    struct arena arena;
+    char memory[64];
+    memset(memory, 'x', sizeof memory);
+    arena_init_heap_in(&arena, memory, sizeof memory, 32);
+    struct bytes first = arena_dup(&arena, BYTES("first"));
+    const char *zeroed = arena_alloc(&arena, 16);
+    struct bytes large = arena_dup(&arena, (struct bytes){memory, sizeof memory});
+    assert_true(first.ptr >= memory && zeroed > first.ptr && zeroed < memory + sizeof memory);
+    assert_true(large.ptr < memory || large.ptr >= memory + sizeof memory);
+    assert_string_equal(first.ptr, "first");
+    for (size_t i = 0; i < 16; i++)
+        assert_int_equal(zeroed[i], 0);
+    assert_true(bytes_eq(large, (struct bytes){memory, sizeof memory}));
+    arena_free(&arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_heap_gives_the_least_first_and_ties_by_number),
         cmocka_unit_test(the_map_finds_what_is_in_it_even_when_hashes_collide),
         cmocka_unit_test(a_drained_map_is_empty_and_its_nodes_may_be_freed),
         cmocka_unit_test(mail_comes_in_the_order_posted),
+        cmocka_unit_test(an_arena_begins_with_the_memory_that_it_was_given),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

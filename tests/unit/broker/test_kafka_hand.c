@@ -14,7 +14,8 @@ static uint64_t print_of(int64_t offset) {
 static bool put(struct kafka_hand *hand, int32_t number, int64_t offset, size_t size) {
     struct store_held *held = store_held_new();
     held->body = (struct bytes){arena_alloc(&held->arena, size + 1), size};
-    return kafka_hand_put(hand, held, number, offset, print_of(offset), LOG_END);
+    struct kafka_hand_record record = {held, offset, print_of(offset)};
+    return kafka_hand_put(hand, number, &record, 1, LOG_END) == 1;
 }
 
 static struct store_held *receive_one(struct kafka_hand *hand, struct mono at) {
@@ -91,19 +92,49 @@ static void reading_stops_when_the_hand_is_full_and_goes_on_when_half_is_taken(v
     size_t count;
     start(&hand, 2);
     for (int64_t offset = 0; offset < KAFKA_HAND_MAX; offset++) {
-        assert_true(kafka_hand_has_room(&hand, 0));
+        assert_true(kafka_hand_room(&hand, 0));
         put(&hand, 0, offset, 1);
     }
-    assert_false(kafka_hand_has_room(&hand, 0) || kafka_hand_has_room(&hand, 1));
+    assert_false(kafka_hand_room(&hand, 0) || kafka_hand_room(&hand, 1));
     assert_false(kafka_hand_receive(&hand, now, held, 1, &count));
     assert_true(kafka_hand_receive(&hand, now, held + 1, KAFKA_HAND_MAX / 2, &count));
     assert_int_equal(count, KAFKA_HAND_MAX / 2);
     assert_false(kafka_hand_receive(&hand, now, held + 1 + count, 1, &count));
-    assert_true(kafka_hand_has_room(&hand, 1));
+    assert_true(kafka_hand_room(&hand, 1));
     for (size_t i = 0; i < KAFKA_HAND_MAX / 2 + 2; i++)
         settle(&hand, held[i]);
     put(&hand, 1, 0, KAFKA_HAND_BYTES_MAX);
-    assert_false(kafka_hand_has_room(&hand, 1));
+    assert_false(kafka_hand_room(&hand, 1));
+    kafka_hand_free(&hand);
+}
+
+static void what_is_read_at_once_is_told_apart_and_by_bytes_there_is_less_room(void **state) {
+    (void)state;
+    enum { COUNT = 4 };
+    struct kafka_hand hand;
+    struct kafka_hand_record records[COUNT];
+    start(&hand, 1);
+    put(&hand, 0, 1, 1);
+    struct store_held *running = receive_one(&hand, now);
+    kafka_hand_revoke(&hand, 0);
+    kafka_hand_assign(&hand, 0);
+    for (int64_t i = 0; i < COUNT; i++) {
+        records[i] = (struct kafka_hand_record){store_held_new(), i, print_of(i)};
+        records[i].held->body = (struct bytes){"", KAFKA_HAND_BYTES_MAX / 16};
+    }
+    assert_int_equal(kafka_hand_put(&hand, 0, records, COUNT, LOG_END), COUNT - 1);
+    for (int64_t left = 16 - (COUNT - 1); left > 0; left--) {
+        assert_in_range(kafka_hand_room(&hand, 0), left, left + 1);
+        put(&hand, 0, LOG_END - left, KAFKA_HAND_BYTES_MAX / 16);
+    }
+    assert_int_equal(kafka_hand_room(&hand, 0), 0);
+    static const int64_t given[] = {0, 2, 3};
+    for (size_t i = 0; i < COUNT - 1; i++) {
+        struct store_held *held = receive_one(&hand, now);
+        assert_int_equal(offset_of(held), given[i]);
+        settle(&hand, held);
+    }
+    settle(&hand, running);
     kafka_hand_free(&hand);
 }
 
@@ -169,8 +200,7 @@ static void what_comes_after_the_assignment_was_never_given(void **state) {
     struct kafka_hand hand;
     start(&hand, 1);
     put(&hand, 0, LOG_END - 1, 1);
-    struct store_held *held = store_held_new();
-    kafka_hand_put(&hand, held, 0, LOG_END, print_of(LOG_END), LOG_END + 1);
+    put(&hand, 0, LOG_END, 1);
     struct store_held *old = receive_one(&hand, now), *fresh = receive_one(&hand, now);
     assert_true(old->redelivered);
     assert_false(fresh->redelivered);
@@ -223,12 +253,12 @@ static void a_full_ledger_holds_its_own_partition_alone(void **state) {
         put(&hand, 0, offset, 0);
         settle(&hand, receive_one(&hand, now));
     }
-    assert_false(kafka_hand_has_room(&hand, 0));
+    assert_false(kafka_hand_room(&hand, 0));
     assert_true(kafka_hand_is_full(&hand, 0));
-    assert_true(kafka_hand_has_room(&hand, 1));
+    assert_true(kafka_hand_room(&hand, 1));
     assert_true(kafka_hand_settle(&hand, head)); /* the source is told */
     store_held_free(head);
-    assert_true(kafka_hand_has_room(&hand, 0));
+    assert_true(kafka_hand_room(&hand, 0));
     kafka_hand_free(&hand);
 }
 
@@ -237,6 +267,7 @@ int main(void) {
         cmocka_unit_test(only_what_is_settled_is_committed_and_only_once),
         cmocka_unit_test(what_is_handed_back_comes_behind_and_not_before_its_time),
         cmocka_unit_test(reading_stops_when_the_hand_is_full_and_goes_on_when_half_is_taken),
+        cmocka_unit_test(what_is_read_at_once_is_told_apart_and_by_bytes_there_is_less_room),
         cmocka_unit_test(a_partition_that_comes_back_gives_only_what_nobody_has),
         cmocka_unit_test(
             what_was_settled_while_its_partition_was_away_is_committed_once_it_is_back),

@@ -34,6 +34,7 @@ static void it_is_read_byte_for_byte(void **state) {
     assert_true(bytes_eq(held->body, (struct bytes){odd, sizeof odd}));
     assert_int_equal(held->envelope.size, sizeof odd);
     assert_bytes(held->envelope.content_type, "text/x-odd");
+    assert_bytes(stored.typed, "Content-Type");
     assert_bytes(held->envelope.key, "k1");
     static const char *const headers[][2] = {{"a", "b"}, {"a", "c"}, {"spaced", "two words"}};
     assert_int_equal(held->envelope.header_count, 3);
@@ -55,6 +56,7 @@ static void what_is_left_out_is_empty(void **state) {
     assert_non_null(held);
     assert_int_equal(held->body.len, 0);
     assert_null(held->envelope.key.ptr);
+    assert_int_equal(stored.typed.len, 0);
     assert_int_equal(held->envelope.header_count, 0);
     store_held_free(held);
 }

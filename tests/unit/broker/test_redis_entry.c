@@ -162,9 +162,50 @@ static void a_letter_whose_id_could_not_be_a_mark_goes_without(void **state) {
     }
 }
 
+#define TASK_ORIGIN                                                                                \
+    "{\"kind\":\"redis\",\"asynq\":\"mail\",\"id\":\"t-1\",\"task\":\"CgFhGgN0LTE=\"}"
+#define TASK_BARE                                                                                  \
+    "\x0a\x01"                                                                                     \
+    "a"                                                                                            \
+    "\x1a\x03"                                                                                     \
+    "t-1"
+
+static void a_task_of_asynq_has_its_payload_again(void **state) {
+    (void)state;
+    static char large[300];
+    memset(large, 'x', sizeof large);
+    const struct {
+        struct bytes body, behind;
+    } cases[] = {
+        {BYTES("hi"), BYTES("\x12\x02")},
+        {{large, sizeof large}, BYTES("\x12\xac\x02")},
+        {BYTES(""), BYTES("")},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sink_item item = {.body = cases[i].body, .origin = BYTES(TASK_ORIGIN)};
+        assert_int_equal(redis_entry_return(&entry, &item, &arena, NULL), STATUS_OK);
+        assert_int_equal(entry.count, 7);
+        assert_bytes(entry.words[3], "asynq:{mail}:t:t-1");
+        assert_bytes(entry.words[4], "asynq:{mail}:pending");
+        assert_bytes(entry.words[5], "t-1");
+        struct bytes bare = BYTES(TASK_BARE), message = entry.words[6];
+        size_t head = bare.len + cases[i].behind.len;
+        assert_true(bytes_eq(bytes_cut(message, 0, bare.len), bare));
+        assert_true(bytes_eq(bytes_cut(message, bare.len, head), cases[i].behind));
+        assert_true(bytes_eq(bytes_cut(message, head, message.len), cases[i].body));
+    }
+}
+
 static void a_source_that_names_no_list_and_no_stream_is_refused(void **state) {
     (void)state;
-    static const char *const origins[] = {"{}", "no", "{\"list\":7}", "{\"kind\":\"builtin\"}"};
+    static const char *const origins[] = {
+        "{}",
+        "no",
+        "{\"list\":7}",
+        "{\"kind\":\"builtin\"}",
+        "{\"asynq\":\"mail\"}",
+        "{\"asynq\":\"mail\",\"id\":\"t-1\",\"task\":\"no base64\"}",
+    };
     struct err err;
     for (size_t i = 0; i < sizeof origins / sizeof *origins; i++) {
         struct sink_item item = {.body = BYTES("x"), .origin = bytes_of(origins[i])};
@@ -180,6 +221,7 @@ int main(void) {
         cmocka_unit_test(a_tag_with_a_mark_is_a_letter_that_came_back),
         cmocka_unit_test(what_does_not_go_back_leaves_no_mark),
         cmocka_unit_test(a_letter_whose_id_could_not_be_a_mark_goes_without),
+        cmocka_unit_test(a_task_of_asynq_has_its_payload_again),
         cmocka_unit_test(a_source_that_names_no_list_and_no_stream_is_refused),
     };
     return cmocka_run_group_tests_name("redis_entry", tests, begin, end);

@@ -176,6 +176,41 @@ static void alike_is_not_the_same_while_the_tag_is_good(void **state) {
     shelf_free(&shelf);
 }
 
+static struct parcel *nameless(uint64_t tag) {
+    struct parcel *parcel = fetched("hash", tag);
+    parcel->nameless = true;
+    return parcel;
+}
+
+/* The first was acknowledged, and the server may have heard it: what comes again may be the other.
+ */
+static void of_equal_ones_none_is_acknowledged_for_another(void **state) {
+    (void)state;
+    struct shelf shelf;
+    struct store_held *held[3];
+    shelf_init(&shelf);
+    for (uint64_t tag = 1; tag <= 3; tag++)
+        assert_true(shelf_put(&shelf, nameless(tag), false, false));
+    assert_int_equal(shelf_receive(&shelf, (struct mono){0}, held, 3), 3);
+    settle(&shelf, held[0], STATE_RUNNING);
+    assert_sends(&shelf, 1);
+    settle(&shelf, held[1], STATE_RUNNING);
+    shelf_forget_tags(&shelf);
+    assert_int_equal(shelf_count(&shelf), 2);
+    assert_false(shelf_put(&shelf, nameless(11), true, false));
+    assert_false(shelf_put(&shelf, nameless(12), true, false));
+    assert_true(shelf_put(&shelf, nameless(13), true, false));
+    settle(&shelf, held[2], STATE_RUNNING);
+    settle(&shelf, receive_one(&shelf, 0), STATE_RUNNING);
+    uint64_t sum = 0;
+    for (struct parcel *parcel; (parcel = shelf_send(&shelf));)
+        sum += parcel->tag;
+    assert_int_equal(sum, 11 + 12 + 13);
+    shelf_heard(&shelf);
+    assert_int_equal(shelf_count(&shelf), 0);
+    shelf_free(&shelf);
+}
+
 static void where_tags_last_a_message_is_known_whatever_becomes_of_it(void **state) {
     (void)state;
     struct shelf shelf;
@@ -262,6 +297,7 @@ int main(void) {
         cmocka_unit_test(what_was_settled_meanwhile_is_acknowledged_when_it_comes_again),
         cmocka_unit_test(the_end_of_a_connection_drops_what_nobody_had),
         cmocka_unit_test(alike_is_not_the_same_while_the_tag_is_good),
+        cmocka_unit_test(of_equal_ones_none_is_acknowledged_for_another),
         cmocka_unit_test(where_tags_last_a_message_is_known_whatever_becomes_of_it),
         cmocka_unit_test(only_what_costs_nothing_goes_back_the_youngest_first),
         cmocka_unit_test(what_never_comes_again_is_forgotten_in_the_end),

@@ -105,7 +105,6 @@ void rig_open(struct rig *rig) {
         .seed = 1,
         .flight_path = rig->options.flight_path,
         .instance = BYTES("bench"),
-        .version = BYTES("1.2.3"),
         .event = on_event,
         .event_arg = rig,
         .origin = origin_of,

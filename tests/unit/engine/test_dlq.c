@@ -21,6 +21,7 @@ static void a_letter_says_what_happened(void **state) {
     rig_pass(rig, 50);
     struct outcome outcome = rig_outcome(KIND_STATUS, 422);
     outcome.stack_trace = BYTES("at checkout (cart.js:3)");
+    outcome.version = BYTES("1.2.3");
     rig_answer(rig, "a", outcome);
     rig_rest(rig);
     const struct envelope *letter = rig_look(rig, "a");

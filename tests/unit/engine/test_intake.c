@@ -181,6 +181,24 @@ static void the_same_message_failing_twice_is_one_letter(void **state) {
     rig_free(rig);
 }
 
+static void of_messages_without_a_name_every_one_that_fails_is_a_letter(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){0});
+    fake_server_set_nameless(rig->server);
+    rig_open(rig);
+    push(rig, "hash");
+    push(rig, "hash");
+    push(rig, "hash");
+    rig_rest(rig);
+    for (int i = 0; i < 3; i++)
+        rig_fail(rig, "hash", 400);
+    rig_rest(rig);
+    assert_int_equal(at_source(rig), 0);
+    assert_int_equal(rig->store->vtable->dlq_depth(rig->store, BYTES("q.dlq")), 3);
+    assert_int_equal(rig_view(rig).results[RESULT_DUPLICATE], 0);
+    rig_free(rig);
+}
+
 static void what_was_delivered_too_often_is_dead_unattempted(void **state) {
     (void)state;
     struct rig *rig = rig_of((struct rig_options){0});
@@ -443,6 +461,7 @@ int main(void) {
         cmocka_unit_test(given_again_while_it_is_with_us_it_waits),
         cmocka_unit_test(an_id_that_is_held_with_another_body_is_not_lost),
         cmocka_unit_test(the_same_message_failing_twice_is_one_letter),
+        cmocka_unit_test(of_messages_without_a_name_every_one_that_fails_is_a_letter),
         cmocka_unit_test(what_was_delivered_too_often_is_dead_unattempted),
         cmocka_unit_test(a_halt_gives_it_back_to_its_source),
         cmocka_unit_test(an_outage_leaves_everything_at_the_source),

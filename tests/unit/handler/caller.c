@@ -53,6 +53,8 @@ void caller_init(struct caller *caller) {
 
 void caller_start(struct caller *caller, struct handler *handler) {
     handler->vtable->start(handler, &caller->call);
+    if (handler->vtable->rouse)
+        handler->vtable->rouse(handler);
 }
 
 const struct outcome *caller_wait(struct caller *caller) {

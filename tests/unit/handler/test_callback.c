@@ -106,6 +106,32 @@ static void somebody_else_answers_later(void **state) {
     stage_free(stage);
 }
 
+/* Each waits for the other. */
+static void answer_in_company(void *arg, const struct callback_call *call) {
+    struct stage *stage = arg;
+    if (atomic_fetch_add(&stage->running, 1) + 1 == 2)
+        set(stage, &stage->released);
+    await(stage, &stage->released);
+    callback_complete(stage->handler, call->token, &ok);
+}
+
+static void one_rouse_wakes_a_thread_for_every_call(void **state) {
+    (void)state;
+    struct stage *stage = stage_new(answer_in_company, 3);
+    struct caller callers[2];
+    for (size_t i = 0; i < 2; i++) {
+        caller_init(&callers[i]);
+        stage->handler->vtable->start(stage->handler, &callers[i].call);
+    }
+    stage->handler->vtable->rouse(stage->handler);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(caller_wait(&callers[i])->ending, ENDING_OK);
+        caller_free(&callers[i]);
+    }
+    stage->handler->vtable->rouse(stage->handler); /* there is nothing to do */
+    stage_free(stage);
+}
+
 static void no_more_run_at_once_than_there_are_threads(void **state) {
     (void)state;
     enum { CALLS = 16, THREADS = 3 };
@@ -163,6 +189,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_function_answers_before_it_returns),
         cmocka_unit_test(somebody_else_answers_later),
+        cmocka_unit_test(one_rouse_wakes_a_thread_for_every_call),
         cmocka_unit_test(no_more_run_at_once_than_there_are_threads),
         cmocka_unit_test(what_nobody_answers_is_interrupted),
         cmocka_unit_test(a_function_that_runs_is_told_and_not_torn_away),

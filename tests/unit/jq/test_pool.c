@@ -233,7 +233,7 @@ static void a_program_sees_no_environment_and_no_files(void **state) {
     assert_output(jq, "stderr", "{}", "{}");
     assert_output(jq, "debug", "{}", "{}");
     assert_output(jq, "[inputs]", "{}", "[]");
-    assert_output(jq, "halt", "{}", "null");
+    assert_output(jq, "halt", "{}", "");
     assert_output(jq, "1", "{}", "1");
     free_pool(jq);
 }

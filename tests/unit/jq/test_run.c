@@ -94,6 +94,14 @@ static void no_output_is_not_truthy(void **state) {
     assert_true(truth("true", "{}"));
 }
 
+static void no_output_is_not_null(void **state) {
+    (void)state;
+    assert_gives("null", "{}", "null");
+    assert_gives("empty", "{}", "");
+    assert_gives("select(.a == 1)", "{\"a\":9007199254740993}", "");
+    assert_gives("halt", "{}", "");
+}
+
 static void errors_come_back_as_text(void **state) {
     (void)state;
     assert_refuses("error(\"no good\")", "{}", "no good");
@@ -157,7 +165,7 @@ static void a_program_is_compiled_once_and_the_one_used_longest_ago_is_forgotten
 
 static void a_halt_does_not_last(void **state) {
     (void)state;
-    assert_gives("if . == 1 then halt else . end", "1", "null");
+    assert_gives("if . == 1 then halt else . end", "1", "");
     assert_gives("if . == 1 then halt else . end", "2", "2");
 }
 
@@ -201,6 +209,41 @@ static void big_numbers_are_numbers_to_the_program(void **state) {
         {"(.id | tonumber) == .id", "true"},
     };
     assert_all_give("{\"id\":9007199254740993}", cases, sizeof cases / sizeof cases[0]);
+}
+
+/* The body holds no such number; the program makes them of its texts. */
+static void numbers_that_are_made_of_texts_are_exact_too(void **state) {
+    (void)state;
+    static const struct given cases[] = {
+        {".id | tonumber", "12345678901234567890"},
+        {"(.id | tonumber) == 12345678901234567890", "true"},
+        {"(.id | tonumber) == 12345678901234567891", "false"},
+        {"(.id | tonumber | tostring) == .id", "true"},
+        {"\" -9007199254740993\\n\" | tonumber", "-9007199254740993"},
+        {"[\"5\", \"1.50\", \"9007199254740992\"] | map(tonumber - 1)", "[4,0.5,9007199254740991]"},
+        {"\"0.10000000000000000001\" | tonumber", "1.0000000000000000001e-1"},
+        {"[\"1e400\", \"0.1e401\"] | map(tonumber) | unique", "[1e400]"},
+        {"[\"1e70\", \"123e-400\", \"0.00000000000000000\"] | map(tonumber)",
+         "[1e+70,1.23e-398,0]"},
+        {"[\"12345678901234567e2\", \"1234567890123456789012.50\"] | map(tonumber)",
+         "[1234567890123456700,1234567890123456789012.5]"},
+        {".text | fromjson | .a", "12345678901234567891"},
+        {".text | fromjson | .b", "[1,-9007199254740993,{\"c\":1e400}]"},
+        {".text | fromjson | .\"k\\\"\\\\\"", "\"9007199254740993, 9007199254740993\""},
+        {".text | fromjson | .z = 1 | tojson | fromjson | .a", "12345678901234567891"},
+        {".text | [fromjson | paths(type == \"number\")] | length", "5"},
+    };
+    static const char input[] =
+        "{\"id\":\"12345678901234567890\",\"text\":\"{\\\"a\\\": 12345678901234567891,"
+        "\\\"k\\\\\\\"\\\\\\\\\\\":\\\"9007199254740993, 9007199254740993\\\","
+        "\\\"b\\\":[1,-9007199254740993,{\\\"c\\\":1e400}],\\\"d\\\":2}\"}";
+    assert_all_give(input, cases, sizeof cases / sizeof cases[0]);
+    assert_refuses(".id | tonumber + 1", input,
+                   "the program computes with 12345678901234567890, which a double cannot hold "
+                   "exactly (at .id)");
+    assert_true(fails_with("\"[12345678901234567890\" | fromjson", "{}", "Unfinished JSON"));
+    assert_true(
+        fails_with("\"x12345678901234567890\" | tonumber", "{}", "Invalid numeric literal"));
 }
 
 static void computing_with_a_big_number_names_its_field(void **state) {
@@ -327,6 +370,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_output_counts),
         cmocka_unit_test(no_output_is_not_truthy),
+        cmocka_unit_test(no_output_is_not_null),
         cmocka_unit_test(errors_come_back_as_text),
         cmocka_unit_test(compile_errors_come_back_as_text),
         cmocka_unit_test(a_result_that_is_too_large_is_refused),
@@ -336,6 +380,7 @@ int main(void) {
         cmocka_unit_test(big_numbers_are_compared_exactly),
         cmocka_unit_test(big_numbers_pass_through_unchanged),
         cmocka_unit_test(big_numbers_are_numbers_to_the_program),
+        cmocka_unit_test(numbers_that_are_made_of_texts_are_exact_too),
         cmocka_unit_test(computing_with_a_big_number_names_its_field),
         cmocka_unit_test(computing_with_other_numbers_is_not_disturbed),
         cmocka_unit_test(a_big_number_is_found_in_a_list),

@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/json.h"
 #include "client.h"
@@ -337,10 +338,23 @@ static int teardown(void **state) {
     return 0;
 }
 
+/* The worker has nothing else to do until the client leaves: were it not told, it would never end.
+ */
+static void a_search_is_told_that_its_client_left(void **state) {
+    (void)state;
+    int fd = client_connect(&world);
+    client_send(fd, "GET /v1/letters?reason=patience HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    client_expect(client_get(&world, "/v1/letters"), 200, "\"letters\":[]");
+    close(fd);
+    for (int i = 0; i < 2; i++) /* as many as there are workers */
+        client_expect(client_get(&world, "/v1/letters"), 200, "\"letters\":[]");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        TEST(a_search_is_told_that_its_client_left),
         TEST(a_push_is_held_byte_for_byte),
         TEST(an_explanation_knows_that_the_queue_is_paused),
         TEST(ids_come_back_in_the_order_of_the_lines),

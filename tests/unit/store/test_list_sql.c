@@ -14,6 +14,8 @@ static const char filling[] =
     " INSERT INTO messages (seq, queue, id, letter_id, dlq, state, attempts, created_ms, dead_ms,"
     " due_ms, escalated_ms, error_id, envelope) SELECT i, 1, i, i, 'orders.dlq', 'pending_review',"
     " 1, i, i, 0, 0, 1, '{}' FROM n;"
+    "UPDATE messages SET traits = letter_traits(queue, cause, category, reason, error_type,"
+    " fingerprint, key, attempts, escalated_ms);"
     "INSERT INTO errors VALUES (1, 1, 5000, 'ValueError no price');"
     "INSERT INTO errors_text (rowid, text) VALUES (1, 'ValueError no price');";
 
@@ -28,8 +30,15 @@ static sqlite3 *open_filled(void) {
 }
 
 struct cost {
-    int rows, steps, sorts;
+    int rows, steps, sorts, pages;
 };
+
+/* Pages that SQLite looked at since it was last asked. */
+static int pages_seen(sqlite3 *db) {
+    int seen = 0, most = 0;
+    assert_int_equal(sqlite3_db_status(db, SQLITE_DBSTATUS_CACHE_HIT, &seen, &most, 1), SQLITE_OK);
+    return seen;
+}
 
 static struct cost cost_of(sqlite3 *db, const struct store_query *query) {
     struct arena arena;
@@ -37,11 +46,14 @@ static struct cost cost_of(sqlite3 *db, const struct store_query *query) {
     struct err err;
     sqlite3_stmt *stmt = NULL;
     struct cost cost = {0};
+    const struct list_known known = {.queue = 1, .taken = BYTES("[]")};
     arena_init_heap(&arena, 4096);
-    assert_int_equal(list_sql_build(&sql, query, 1, BYTES("[]"), &arena, &err), STATUS_OK);
+    assert_int_equal(list_sql_build(&sql, query, &known, &arena, &err), STATUS_OK);
     assert_int_equal(list_sql_prepare(&sql, db, &stmt, &err), STATUS_OK);
+    (void)pages_seen(db);
     while (sqlite3_step(stmt) == SQLITE_ROW)
         cost.rows++;
+    cost.pages = pages_seen(db);
     cost.steps = sqlite3_stmt_status(stmt, SQLITE_STMTSTATUS_VM_STEP, 0);
     cost.sorts = sqlite3_stmt_status(stmt, SQLITE_STMTSTATUS_SORT, 0);
     assert_int_equal(sqlite3_finalize(stmt), SQLITE_OK);
@@ -117,11 +129,62 @@ static void a_list_of_one_state_follows_the_index_alone(void **state) {
     sqlite3_close(db);
 }
 
+/* A row costs a page or two, the whole index some hundred. */
+static void a_filter_that_nothing_matches_looks_at_no_row(void **state) {
+    (void)state;
+    const struct store_query none[] = {
+        {.category = BYTES("nobody's")},
+        {.error_type = BYTES("NoError")},
+        {.key = BYTES("k1")},
+        {.has_cause = true, .cause = CAUSE_CRASH},
+        {.has_fingerprint = true, .fingerprint = 0xabcdef},
+        {.min_attempts = 2},
+        {.min_attempts = 1000},
+        {.escalated = STORE_YES},
+        {.text = BYTES("once")},
+    };
+    sqlite3 *db = open_filled();
+    assert_int_equal(sqlite3_exec(db, "INSERT INTO errors_text (rowid, text) VALUES (2, 'once')",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
+        struct store_query query = none[i];
+        query.letters = true;
+        query.limit = 10;
+        query.states = 1u << STATE_PENDING_REVIEW | 1u << STATE_REPLAYING;
+        struct cost cost = cost_of(db, &query);
+        assert_int_equal(cost.rows, 0);
+        assert_in_range(cost.pages, 1, LETTERS / 4);
+        query.dlq = BYTES("orders.dlq");
+        query.states = 1u << STATE_PENDING_REVIEW;
+        assert_in_range(cost_of(db, &query).pages, 1, LETTERS / 4);
+    }
+    sqlite3_close(db);
+}
+
+/* All of one moment: what tells them apart is their number. */
+static void letters_of_one_moment_are_not_sorted(void **state) {
+    (void)state;
+    sqlite3 *db = open_filled();
+    struct store_query query = {.letters = true,
+                                .limit = 10,
+                                .dlq = BYTES("orders.dlq"),
+                                .states = 1u << STATE_PENDING_REVIEW};
+    assert_int_equal(sqlite3_exec(db, "UPDATE messages SET dead_ms = 1", NULL, NULL, NULL),
+                     SQLITE_OK);
+    struct cost cost = cost_of(db, &query);
+    assert_int_equal(cost.rows, 11);
+    assert_in_range(cost.steps, 1, LETTERS);
+    sqlite3_close(db);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_that_no_error_has_cost_no_look_at_any_letter),
         cmocka_unit_test(words_are_found_by_the_number_of_their_text),
         cmocka_unit_test(a_list_of_one_state_follows_the_index_alone),
+        cmocka_unit_test(a_filter_that_nothing_matches_looks_at_no_row),
+        cmocka_unit_test(letters_of_one_moment_are_not_sorted),
     };
     return cmocka_run_group_tests_name("list_sql", tests, NULL, NULL);
 }

@@ -84,10 +84,28 @@ static void else_it_is_all_that_stays_the_same(void **state) {
         assert_pair(cases[i].pair, cases[i].same, false);
 }
 
+static void beside_it_stands_what_its_broker_calls_it(void **state) {
+    (void)state;
+    static const char *const names[] = {"1", "2", ""};
+    struct adopt_identity of[3];
+    for (size_t i = 0; i < 3; i++) {
+        struct store_held held = {.envelope = {.source = BYTES(LIST)},
+                                  .body = BYTES("a"),
+                                  .delivery = bytes_of(names[i])};
+        adopt_identity_of(&held, &of[i]);
+        assert_string_equal(of[i].text, of[0].text);
+    }
+    assert_int_equal(strlen(of[0].delivery), ADOPT_IDENTITY_SIZE - 1);
+    assert_string_not_equal(of[0].delivery, of[1].delivery);
+    assert_string_not_equal(of[0].delivery, of[0].text);
+    assert_string_equal(of[2].delivery, "");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(coordinates_are_enough),
         cmocka_unit_test(else_it_is_all_that_stays_the_same),
+        cmocka_unit_test(beside_it_stands_what_its_broker_calls_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

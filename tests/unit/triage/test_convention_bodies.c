@@ -217,7 +217,10 @@ static const struct convention_case jobs[] = {
                "\x0c\x0a\x05trace\x12\x03t-1"),
      .name = "asynq",
      .queue = "critical",
-     .origin = "{\"kind\":\"redis\"}",
+     /* what it is without payload, retried, error_msg and last_failed_at */
+     .origin = "{\"kind\":\"redis\",\"asynq\":\"critical\",\"id\":\"0b1c\",\"task\":"
+               "\"CgplbWFpbDpzZW5kGgQwYjFjIghjcml0aWNhbCgZQIgOcgJnMXoMCgV0cmFj"
+               "ZRIDdC0x\"}",
      .reason = "connection_reset",
      .category = "transient",
      .message = "dial tcp: connection reset by peer",

@@ -7,6 +7,7 @@
 #include "jq/jq_pool.h"
 #include "store/fake_store.h"
 #include "test.h"
+#include "triage/selection.h"
 #include "triage/where.h"
 
 enum { TEXT_MAX = 16 * 1024 * 1024, PATIENT_MS = 60000, LETTERS = 3 * WHERE_WINDOW + 5 };
@@ -272,6 +273,91 @@ static void a_where_that_does_not_compile_is_refused_whole(void **state) {
     assert_bytes(buf_view(&out), "before");
 }
 
+/* ---- bounds ---- */
+
+static int64_t clock_ms, clock_step_ms;
+
+static struct instant step(struct clock *clock) {
+    (void)clock;
+    clock_ms += clock_step_ms;
+    return (struct instant){start_at, {clock_ms}};
+}
+static struct clock stepping = {step};
+
+static void a_where_that_takes_long_goes_on_from_its_cursor(void **state) {
+    (void)state;
+    put_letters();
+    set("where", ".message.body.n < 2");
+    query.clock = &stepping;
+    clock_step_ms = QUERY_WHERE_MS / 2 + 1; /* a window each */
+    struct json page = run();
+    assert_bytes(ids_of(page, "letters"), "");
+    assert_int_equal(atoi(member(page, "looked_at").text.ptr), 2 * WHERE_WINDOW);
+    query.filter.cursor = arena_dup(&arena, text_of(member(page, "cursor")));
+    query.clock = NULL;
+    page = run();
+    assert_bytes(ids_of(page, "letters"), "l-001 l-000");
+    assert_int_equal(member(page, "cursor").type, JSON_NULL);
+    assert_false(has(page, "looked_at"));
+}
+
+static bool leaves_at_the_second_look(const void *asker) {
+    return ++*(int *)(uintptr_t)asker == 2;
+}
+
+static void nothing_is_looked_at_for_those_who_left(void **state) {
+    (void)state;
+    int looks = 0;
+    put_letters();
+    set("where", "false");
+    query.gone = leaves_at_the_second_look;
+    query.asker = &looks;
+    query_finish(&query);
+    assert_int_equal(query_run(store, jq, &query, &out, &err), STATUS_BUSY);
+    assert_int_equal(looks, 2);
+    assert_int_equal(out.len, 0);
+}
+
+static bool count_letter(void *arg, const struct selection_letter *letter) {
+    (void)letter;
+    ++*(int *)arg;
+    return true;
+}
+
+static void a_selection_by_where_is_bounded_in_time(void **state) {
+    (void)state;
+    struct triage triage;
+    struct selection selection;
+    struct selection_result walked;
+    int visited = 0;
+    put_letters();
+    triage_init(&triage, &stepping, 7);
+    triage.store = store;
+    triage.jq = jq;
+    clock_step_ms = SELECTION_WHERE_MS;
+    selection_init(&selection);
+    assert_int_equal(
+        selection_set(&selection, BYTES("where"), BYTES("true"), start_at, &arena, &err),
+        STATUS_OK);
+    assert_int_equal(selection_finish(&selection, &err), STATUS_OK);
+    assert_int_equal(
+        selection_walk(&triage, &selection, count_letter, &visited, &arena, &walked, &err),
+        STATUS_INVALID);
+    assert_non_null(
+        strstr(err.text, "it looked at 16 letters in 30 s, and there are more; narrow"));
+    selection.in_parts = true;
+    for (visited = 0;; selection.query.filter.cursor = walked.cursor) {
+        assert_int_equal(
+            selection_walk(&triage, &selection, count_letter, &visited, &arena, &walked, &err),
+            STATUS_OK);
+        if (!walked.cursor.ptr)
+            break;
+        assert_int_equal(visited % WHERE_WINDOW, 0);
+    }
+    assert_int_equal(visited, LETTERS);
+    triage_free(&triage);
+}
+
 static void a_cursor_that_is_not_one_is_refused(void **state) {
     (void)state;
     set("cursor", "not a cursor");
@@ -295,6 +381,9 @@ int main(int count, char **arguments) {
         CASE(letters_on_which_where_fails_are_counted),
         CASE(where_compares_long_ids_exactly),
         CASE(a_where_that_does_not_compile_is_refused_whole),
+        CASE(a_where_that_takes_long_goes_on_from_its_cursor),
+        CASE(nothing_is_looked_at_for_those_who_left),
+        CASE(a_selection_by_where_is_bounded_in_time),
         CASE(a_cursor_that_is_not_one_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -188,6 +188,28 @@ static void a_decision_that_the_store_refuses_is_not_audited(void **state) {
     assert_int_equal(audit_entries(), 1);
 }
 
+static void what_a_dry_run_saw_is_decided_and_nothing_newer(void **state) {
+    (void)state;
+    struct ruling_result result;
+    for (unsigned i = 0; i < 10; i++)
+        put_letter(i, STATE_PENDING_REVIEW);
+    struct ruling ruling = ruling_of(RULING_DISCARD, "even");
+    ruling.dry_run = true;
+    assert_int_equal(ruling_many(&triage, &ruling, &arena, &result, &err), STATUS_OK);
+    assert_int_equal(result.changed, 5);
+    assert_int_equal(result.walked.until.ms, 1763182181000 + 8 + 1);
+    put_letter(10, STATE_PENDING_REVIEW);
+    ruling.dry_run = false;
+    ruling.selection.query.filter.until = result.walked.until;
+    assert_int_equal(ruling_many(&triage, &ruling, &arena, &result, &err), STATUS_OK);
+    assert_int_equal(result.changed, 5);
+    assert_int_equal(store->vtable->dlq_depth(store, BYTES("orders.dlq")), 6);
+    ruling.dry_run = true;
+    assert_int_equal(ruling_many(&triage, &ruling, &arena, &result, &err), STATUS_OK);
+    assert_int_equal(result.changed, 0);
+    assert_int_equal(result.walked.until.ms, 1763182181123); /* now: whatever comes is newer */
+}
+
 static void a_selection_without_a_filter_is_refused(void **state) {
     (void)state;
     struct selection selection;
@@ -306,6 +328,7 @@ int main(void) {
         TEST(nobody_decides_about_what_its_broker_has),
         TEST(what_is_being_replayed_is_left_alone),
         TEST(a_decision_that_the_store_refuses_is_not_audited),
+        TEST(what_a_dry_run_saw_is_decided_and_nothing_newer),
         TEST(a_selection_without_a_filter_is_refused),
         TEST(pages_and_a_note_are_as_many_as_are_asked_for),
         TEST(ids_are_visited_as_given_when_that_is_asked_for),

@@ -19,6 +19,11 @@ export function percent(ratio: number): string {
   return `${Math.round(ratio * 100)}%`;
 }
 
+/* A part of a whole, for reading: what is there at all is not "0%". */
+export function share(ratio: number): string {
+  return ratio > 0 && ratio < 0.005 ? "< 1%" : percent(ratio);
+}
+
 export function size(bytes: number): string {
   const units = ["B", "KiB", "MiB", "GiB"];
   let unit = 0;

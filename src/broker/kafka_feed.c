@@ -1,0 +1,86 @@
+#include "broker/kafka_feed.h"
+
+enum { KAFKA_TURN_READ_MAX = 128 }; /* records of one partition before another has its turn */
+
+static struct kafka_hand_record take_record(const struct kafka_feed *feed,
+                                            const rd_kafka_message_t *record) {
+    return (struct kafka_hand_record){kafka_message_new(record, &feed->head), record->offset,
+                                      kafka_message_print(record)};
+}
+
+/* ---- reading ahead ---- */
+
+/* Its answer is not waited for, nor wanted. */
+static void ask(struct kafka_group *group, int32_t number) {
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(list, group->url->topic.ptr, number)->offset =
+        RD_KAFKA_OFFSET_END;
+    rd_kafka_offsets_for_times(group->client, list, 0);
+    rd_kafka_topic_partition_list_destroy(list);
+}
+
+/* A partition of which enough was read ahead is not fetched from, and librdkafka looks again after
+ * a second, however soon there is room. Whatever is asked of the partition's server makes it look
+ * at once. `behind` is what the log has beyond what was taken. */
+static void prod(struct kafka_group *group, int32_t number, size_t typical_bytes, int64_t behind) {
+    struct kafka_feed *feed = &group->feeds[number];
+    size_t length = rd_kafka_queue_length(feed->queue);
+    if (length > feed->most)
+        feed->most = length;
+    bool was_full = feed->most * typical_bytes / 1024 >= group->ahead_kib / 2;
+    if (!was_full || length > feed->most / 2 || behind <= (int64_t)length)
+        return;
+    feed->most = length;
+    ask(group, number);
+}
+
+/* ---- reading ---- */
+
+static void put(struct kafka_group *group, int32_t number, const struct kafka_hand_record *records,
+                size_t count) {
+    int64_t low = 0, high = -1;
+    uint64_t bytes = 0;
+    if (count == 0)
+        return;
+    for (size_t i = 0; i < count; i++)
+        bytes += records[i].held->body.len;
+    int64_t last = records[count - 1].offset;
+    rd_kafka_get_watermark_offsets(group->client, group->url->topic.ptr, number, &low, &high);
+    kafka_hand_put(group->hand, number, records, count, high);
+    prod(group, number, bytes / count, high - last - 1);
+    group->alive = true;
+}
+
+/* True: there may be more. */
+static bool read_some(struct kafka_group *group, int32_t number, bool *got_some) {
+    struct kafka_feed *feed = &group->feeds[number];
+    rd_kafka_message_t *records[KAFKA_TURN_READ_MAX];
+    struct kafka_hand_record taken[KAFKA_TURN_READ_MAX];
+    size_t room = kafka_hand_room(group->hand, number), count = 0;
+    size_t want = room < KAFKA_TURN_READ_MAX ? room : KAFKA_TURN_READ_MAX;
+    ssize_t got = want ? rd_kafka_consume_batch_queue(feed->queue, 0, records, want) : 0;
+    for (ssize_t i = 0; i < got; i++) {
+        if (records[i]->err == RD_KAFKA_RESP_ERR_NO_ERROR)
+            taken[count++] = take_record(feed, records[i]);
+        else
+            kafka_client_trouble(group->url, records[i]->err, rd_kafka_message_errstr(records[i]),
+                                 &group->last);
+        rd_kafka_message_destroy(records[i]);
+    }
+    put(group, number, taken, count);
+    *got_some |= got > 0;
+    return want > 0 && got == (ssize_t)want;
+}
+
+bool kafka_feed_read(struct kafka_group *group) {
+    bool more = false, got = false;
+    for (size_t i = 0; i < group->feed_count && !group->paused; i++) {
+        size_t number = (group->turn + i) % group->feed_count;
+        if (group->feeds[number].queue)
+            more |= read_some(group, (int32_t)number, &got);
+    }
+    group->turn++;
+    if (got)
+        contact_ring(group->contact);
+    return more;
+}

@@ -1,0 +1,36 @@
+/* traits: what letters are looked for by, as one number that stands in the index of their deaths.
+ *
+ * A filter that few letters match would have to look at every row. The index is a tenth of the
+ * rows, so a list walks it alone and looks at a row only where the number says that it may match.
+ * Most parts of it are the start of a hash, so the row has the last word.
+ *
+ *   bit  0         1 … 6   7 … 12  13 … 21   22 … 30  31 … 39     40 … 48      49 … 57  58 … 62
+ *        escalated cause   queue   category  reason   error_type  fingerprint  key      attempts
+ *
+ * The numbers are in the file: a change of this table needs a step in schema.c that makes them
+ * anew. */
+#ifndef STORE_TRAITS_H
+#define STORE_TRAITS_H
+
+#include <sqlite3.h>
+
+#include "core/envelope.h"
+#include "port/store.h"
+
+int64_t traits_of(const struct envelope *envelope, uint32_t queue);
+int64_t traits_escalated(void); /* what an escalated one has besides */
+
+/* What a query wants of them: traits & mask = value and traits >= least. Reasons are asked for by
+ * their start: which of them there are must be known. */
+struct traits_wanted {
+    int64_t mask, value, least;
+};
+struct traits_wanted traits_wanted(const struct store_query *query, uint32_t queue);
+int64_t traits_reason_mask(void);
+int64_t traits_reason(struct bytes reason);
+
+/* SQL's letter_traits(queue, cause, category, reason, error_type, fingerprint, key, attempts,
+ * escalated_ms), for rows from before there were any. */
+enum status traits_register(sqlite3 *db, struct err *err);
+
+#endif

@@ -1,0 +1,59 @@
+"""A way to a broker that ends at a spot: for what a kill between two steps leaves behind."""
+import socket
+import threading
+
+
+class Relay:
+    """Passes on what impound and the broker say, until impound says `mark`. From there on it is silent both
+    ways; with `heard` the broker still hears impound, and impound no answer."""
+
+    def __init__(self, port, mark, heard=False):
+        self.to, self.mark, self.heard = port, mark, heard
+        self.reached = threading.Event()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.sockets = [self.listener]
+        self.start(self.accept)
+
+    @staticmethod
+    def start(function, *args):
+        threading.Thread(target=function, args=args, daemon=True).start()
+
+    def accept(self):
+        try:
+            while True:
+                near = self.listener.accept()[0]
+                far = socket.create_connection(("127.0.0.1", self.to))
+                self.sockets += [near, far]
+                self.start(self.pump, near, far, self.cut)
+                self.start(self.pump, far, near, lambda _, data: b"" if self.reached.is_set() else data)
+        except OSError:
+            pass  # it was closed
+
+    def cut(self, before, data):
+        """What is passed on of `data`, which comes behind the last bytes of what was."""
+        if not self.reached.is_set():
+            at = (before + data).find(self.mark)
+            if at < 0:
+                return data
+            self.reached.set()
+            return data if self.heard else data[:max(0, at - len(before))]
+        return data if self.heard else b""
+
+    def pump(self, source, sink, cut):
+        before = b""
+        try:
+            while data := source.recv(65536):
+                sink.sendall(cut(before, data))
+                before = (before + data)[1 - len(self.mark):]
+            sink.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass  # one of them is gone
+
+    def close(self):
+        for one in self.sockets:
+            try:
+                one.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass  # it was not connected any more
+            one.close()

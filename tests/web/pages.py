@@ -1,0 +1,32 @@
+"""Every page of the dashboard: where it is, and what must be there when it is shown."""
+from playwright.sync_api import expect
+
+
+def a_letter(server, **filters):
+    return server.get("/v1/letters", limit=1, **filters).json["letters"][0]
+
+
+# page → (fragment, what must be there)
+PAGES = {
+    "overview": ("overview", "Dead-letter queues"),
+    "letters": ("letters", "the prompt was refused"),
+    "letter": (lambda server: f"letters/{a_letter(server, q='BAD')['id']}", "What happened"),
+    "groups": ("groups", "the model m1 is gone"),
+    "group": (lambda server: f"groups?group={a_letter(server, error_type='ModelNotFound')['failure']['fingerprint']}",
+              "Make a rule"),
+    "replays": ("replays", "Nothing was replayed yet"),
+    "plan": ("replays/new?error_type=ModelNotFound&edit=.model%20%3D%20%22m2%22", "would be sent"),
+    "queues": ("queues", "prompts"),
+    "alerts": ("alerts", "DLQNewGroup"),
+    "audit": ("audit", "Nobody changed anything yet"),
+}
+
+
+def show(tab, name, server):
+    fragment, text = PAGES[name]
+    page = tab.open(fragment(server) if callable(fragment) else fragment)
+    expect(page.get_by_text(text).first).to_be_visible()
+    expect(page.get_by_text("Live", exact=True)).to_be_visible()
+    if name == "overview":
+        page.locator("canvas").first.wait_for()
+    return page
