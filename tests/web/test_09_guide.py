@@ -65,11 +65,6 @@ def keep(browser, name, picture):
         file.write(picture)
 
 
-def test_the_guide_shows_all_pictures_that_there_are():
-    assert len(named()) == len(set(named()))
-    assert {f"{name}.png" for name in named()} == set(os.listdir(FOLDER))
-
-
 @pytest.mark.parametrize("name", named())
 def test_a_picture_of_the_guide_is_taken(browser, tab, full, lot, name):
     page_name, theme = name.rsplit("-", 1)
@@ -80,3 +75,8 @@ def test_a_picture_of_the_guide_is_taken(browser, tab, full, lot, name):
         page = show(tab(full, color_scheme=theme), page_name, full)
     page.evaluate("document.fonts.ready")
     keep(browser, name, page.screenshot())
+
+
+def test_the_guide_shows_all_pictures_that_there_are():
+    assert len(named()) == len(set(named()))
+    assert {f"{name}.png" for name in named()} == set(os.listdir(FOLDER))
