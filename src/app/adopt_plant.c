@@ -25,7 +25,8 @@ static struct broker_options broker_options(const struct adopt_plant *plant,
                                    .instance = plant->options.consumer,
                                    .clock = &clock_system,
                                    .seed = random_seed(),
-                                   .max_body = plant->options.current->started->max_body};
+                                   .max_body = plant->options.current->started->max_body,
+                                   .quiet = true};
 }
 
 static struct peek *peek(void *arg, const struct adopt_entry *entry) {

@@ -39,7 +39,8 @@ static enum status try_source(const struct config *config, const struct trial *t
                                      .instance = BYTES("impound-check"),
                                      .clock = &clock_system,
                                      .seed = random_seed(),
-                                     .max_body = config->max_body};
+                                     .max_body = config->max_body,
+                                     .quiet = true};
     enum status status = sources_connect(&options, CONNECT_WAIT_MS, &err);
     buf_init_fixed(&shown, memory, sizeof memory);
     url_show(trial->source, &shown);

@@ -24,6 +24,7 @@ void contact_init_source(struct contact *contact, const char *kind,
     buf_init_heap(&name, options->queue.len + CONTACT_KIND_MAX);
     buf_printf(&name, "queue %.*s: %s", BYTES_ARG(options->queue), kind);
     contact_init(contact, buf_view(&name), options->seed);
+    contact->quiet = options->quiet;
     buf_free(&name);
 }
 
@@ -59,7 +60,8 @@ void contact_made(struct contact *contact) {
     pthread_mutex_lock(&contact->mutex);
     contact->health = (struct broker_health){true, none};
     pthread_mutex_unlock(&contact->mutex);
-    log_info("%s: connected%s", contact->name, contact->failures ? " again" : "");
+    if (!contact->quiet)
+        log_info("%s: connected%s", contact->name, contact->failures ? " again" : "");
     contact->failures = 0;
     contact_ring(contact);
 }
@@ -68,7 +70,7 @@ void contact_lost(struct contact *contact, struct mono now, const struct err *tr
     pthread_mutex_lock(&contact->mutex);
     contact->health = (struct broker_health){false, *trouble};
     pthread_mutex_unlock(&contact->mutex);
-    if (contact->failures++ == 0)
+    if (contact->failures++ == 0 && !contact->quiet)
         log_warn("%s: %s; trying again until it works", contact->name, trouble->text);
     contact->next_try =
         mono_after(now, backoff_delay_ms(&pace, contact->failures, 0, -1, &contact->rng));

@@ -19,6 +19,7 @@ struct contact {
     void (*ready)(void *arg); /* NULL: nobody listens yet */
     void *arg;
     char *name; /* for the log: "queue orders: rabbitmq" */
+    bool quiet; /* … where nothing is written */
     struct rng rng;
     uint32_t failures; /* in a row; the adapter's thread's alone, like the next */
     struct mono next_try;

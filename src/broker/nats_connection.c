@@ -1,6 +1,8 @@
 #include "broker/nats_connection.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { SERVER_TEXT_MAX = 512, SUBJECT_MAX = 1024 };
 
@@ -211,6 +213,17 @@ static enum status ask_of_url(struct nats_connection *connection, struct buf *te
     return nats_connection_ask(connection, &question, arena, answer, err);
 }
 
+/* Who makes it is not told by the server. */
+static enum status advise(const struct nats_connection *connection, enum status status,
+                          struct err *err) {
+    size_t len = strlen(err->text);
+    if (status == STATUS_NOT_FOUND && strstr(err->text, "consumer not found"))
+        snprintf(err->text + len, sizeof err->text - len,
+                 " (impound makes none: nats consumer add %.*s %.*s --pull --ack explicit)",
+                 BYTES_ARG(connection->url->stream), BYTES_ARG(connection->url->consumer));
+    return status;
+}
+
 enum status nats_connection_ask_consumer(struct nats_connection *connection, struct arena *arena,
                                          struct json *answer, struct err *err) {
     char memory[SUBJECT_MAX];
@@ -218,7 +231,7 @@ enum status nats_connection_ask_consumer(struct nats_connection *connection, str
     buf_init_fixed(&text, memory, sizeof memory);
     buf_printf(&text, "CONSUMER.INFO.%.*s.%.*s", BYTES_ARG(connection->url->stream),
                BYTES_ARG(connection->url->consumer));
-    return ask_of_url(connection, &text, arena, answer, err);
+    return advise(connection, ask_of_url(connection, &text, arena, answer, err), err);
 }
 
 enum status nats_connection_ask_stream(struct nats_connection *connection, struct arena *arena,

@@ -164,12 +164,16 @@ static bool is_over(const struct redis_peek *redis) {
     return redis->done >= redis->total && !redis->last[0];
 }
 
+static enum status failed(const struct err *err) {
+    return err->status == STATUS_FORBIDDEN ? STATUS_UNREACHABLE : err->status;
+}
+
 static enum status next(struct peek *peek, struct store_held **out, size_t max, size_t *count,
                         struct err *err) {
     struct redis_peek *redis = self(peek);
     *count = 0;
     if (!begin(redis, err))
-        return err->status;
+        return failed(err);
     if (is_over(redis))
         return STATUS_OK;
     if (redis->total && redis->total - redis->done < max)
@@ -177,7 +181,7 @@ static enum status next(struct peek *peek, struct store_held **out, size_t max, 
     reading_of(redis)->ask(redis, max);
     redisReply *reply = ask(redis, err);
     if (!reply)
-        return err->status;
+        return failed(err);
     *count = reading_of(redis)->take(redis, reply, out);
     freeReplyObject(reply);
     return STATUS_OK;

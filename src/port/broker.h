@@ -76,6 +76,7 @@ struct broker_options {
     struct clock *clock;
     uint64_t seed;     /* of jitter */
     uint64_t max_body; /* a larger body is not fetched whole, where that can be told */
+    bool quiet;        /* its health is not logged: whoever asks for it tells people */
 };
 
 #endif

@@ -95,6 +95,10 @@ void adopt_trouble(struct adopt_place *place, enum adopt_state state, const stru
         log_warn("adopt %.*s: %s", BYTES_ARG(place->entry->name), err->text);
 }
 
+struct mono adopt_again(struct adopt_place *place) {
+    return mono_after(triage_now(place->adopt->options.triage).mono, ADOPT_AGAIN_MS);
+}
+
 void adopt_full(struct adopt_place *place) {
     struct err err;
     err_set(&err, STATUS_FULL, "DLQ \"%.*s\" is full; it goes on when there is room",

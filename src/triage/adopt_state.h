@@ -82,6 +82,8 @@ struct adopt {
 void adopt_trouble(struct adopt_place *place, enum adopt_state state, const struct err *err);
 void adopt_good(struct adopt_place *place, enum adopt_state state);
 void adopt_full(struct adopt_place *place);
+/* When to try again after trouble, which may have taken long. */
+struct mono adopt_again(struct adopt_place *place);
 /* How many letters its DLQ can still take. */
 size_t adopt_room(struct adopt_place *place);
 

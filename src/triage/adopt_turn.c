@@ -18,14 +18,14 @@ static void end_pass(struct adopt_place *place) {
     adopt_seen_forget_counts(place);
 }
 
-static void fail_pass(struct adopt_place *place, struct instant now, const struct err *err) {
-    bool for_good = err->status == STATUS_FORBIDDEN;
+static void fail_pass(struct adopt_place *place, enum status status, const struct err *err) {
+    bool for_good = status == STATUS_FORBIDDEN;
     end_pass(place);
-    place->due = for_good ? MONO_NEVER : mono_after(now.mono, ADOPT_AGAIN_MS);
+    place->due = for_good ? MONO_NEVER : adopt_again(place);
     adopt_trouble(place, for_good ? ADOPT_REFUSED : ADOPT_WAITING, err);
 }
 
-static bool begin_pass(struct adopt_place *place, struct instant now) {
+static bool begin_pass(struct adopt_place *place) {
     const struct adopt_options *options = &place->adopt->options;
     struct err err;
     if (!place->peek)
@@ -34,7 +34,7 @@ static bool begin_pass(struct adopt_place *place, struct instant now) {
         return true;
     err_set(&err, STATUS_FORBIDDEN,
             "its broker cannot be read without taking; mode: take adopts what is there");
-    fail_pass(place, now, &err);
+    fail_pass(place, STATUS_FORBIDDEN, &err);
     return false;
 }
 
@@ -73,13 +73,13 @@ static bool read_some(struct adopt_place *place, struct instant now) {
     if (status == STATUS_OK)
         adopt_good(place, ADOPT_READING);
     else
-        fail_pass(place, now, &err);
+        fail_pass(place, status, &err);
     return status == STATUS_OK;
 }
 
 static void peek(struct adopt_place *place, struct instant now) {
     place->due = now.mono;
-    if (!begin_pass(place, now))
+    if (!begin_pass(place))
         return;
     for (size_t turns = 0; turns < ADOPT_TURNS && !place->adopt->ending; turns++)
         if (!read_some(place, now))

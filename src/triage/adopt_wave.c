@@ -139,10 +139,12 @@ static bool step(struct adopt_place *place, struct instant now) {
     }
     if (status == STATUS_OK)
         status = settle(place, &err);
-    if (status != STATUS_OK)
+    if (status != STATUS_OK) {
         adopt_trouble(place, ADOPT_WAITING, &err);
-    else if (wave->count > 0)
+        place->due = adopt_again(place);
+    } else if (wave->count > 0) {
         adopt_full(place);
+    }
     return status == STATUS_OK && wave->count == 0;
 }
 

@@ -59,9 +59,11 @@ static void put_attempts(const struct envelope *envelope, struct buf *out) {
     }
     if (envelope->attempts > 1 && envelope->attempts >= envelope->max_attempts)
         buf_printf(out, "All %u attempts failed, the last with ", envelope->attempts);
-    else if (envelope->attempts)
+    else if (envelope->attempts && envelope->max_attempts)
         buf_printf(out, "Attempt %u of %u failed with ", envelope->attempts,
                    envelope->max_attempts);
+    else if (envelope->attempts) /* another system's, which did not say how many there might be */
+        buf_printf(out, "Attempt %u failed with ", envelope->attempts);
     else
         buf_str(out, "It failed with ");
     size_t before = out->len;

@@ -21,8 +21,18 @@ static void next(void) {
     start();
 }
 
-static struct broker *consumer(const char *instance) {
-    (void)instance;
+static void url(char *out, size_t size) {
+    snprintf(out, size, "fake:");
+}
+
+static enum status check(struct bytes text, struct err *err) {
+    (void)text;
+    (void)err;
+    return STATUS_OK;
+}
+
+static struct broker *source(const struct broker_options *options) {
+    (void)options;
     return fake_broker_new(server);
 }
 
@@ -49,7 +59,9 @@ const struct broker_subject broker_subject = {
     .start = start,
     .stop = stop,
     .next = next,
-    .consumer = consumer,
+    .url = url,
+    .check = check,
+    .source = source,
     .push = push,
     .left = left,
     .sever = sever,

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "broker/kafka_peek.h"
 #include "broker/kafka_source.h"
 #include "broker_subject.h"
 
@@ -98,12 +99,8 @@ static size_t left(void) {
     return (size_t)(high - done);
 }
 
-static struct broker *consumer(const char *instance) {
-    char url[256];
-    snprintf(url, sizeof url, "kafka://%s/%s?group=%s", address, topic, topic);
-    struct broker_options options = broker_subject_options(url, instance);
-    assert_int_equal(kafka_source_check(options.url, NULL), STATUS_OK);
-    return kafka_source_new(&options);
+static void url(char *out, size_t size) {
+    snprintf(out, size, "kafka://%s/%s?group=%s", address, topic, topic);
 }
 
 const struct broker_subject broker_subject = {
@@ -112,7 +109,12 @@ const struct broker_subject broker_subject = {
     .start = start,
     .stop = stop,
     .next = next,
-    .consumer = consumer,
+    .url = url,
+    .check = kafka_source_check,
+    .source = kafka_source_new,
+    .peek = kafka_peek_new,
+    .look_names = true,
+    .look_all = true,
     .push = push,
     .left = left,
 };

@@ -82,22 +82,8 @@ static size_t left(void) {
     return count;
 }
 
-static struct broker_options options_of(const char *instance) {
-    static char url[128];
-    snprintf(url, sizeof url, "nats://127.0.0.1:%s?stream=%s&consumer=c", broker_server_port(),
-             stream);
-    assert_int_equal(nats_source_check(bytes_of(url), NULL), STATUS_OK);
-    return broker_subject_options(url, instance);
-}
-
-static struct broker *consumer(const char *instance) {
-    struct broker_options options = options_of(instance);
-    return nats_source_new(&options);
-}
-
-static struct peek *peek(void) {
-    struct broker_options options = options_of("one");
-    return nats_peek_new(&options);
+static void url(char *out, size_t size) {
+    snprintf(out, size, "nats://127.0.0.1:%s?stream=%s&consumer=c", broker_server_port(), stream);
 }
 
 const struct broker_subject broker_subject = {
@@ -105,9 +91,12 @@ const struct broker_subject broker_subject = {
     .start = start,
     .stop = stop,
     .next = next,
-    .consumer = consumer,
+    .url = url,
+    .check = nats_source_check,
+    .source = nats_source_new,
+    .peek = nats_peek_new,
+    .look_names = true,
     .push = push,
-    .peek = peek,
     .left = left,
     .sever = sever,
     .heal = heal,

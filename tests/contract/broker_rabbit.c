@@ -9,6 +9,8 @@
 #include <amqp_tcp_socket.h>
 #include <stdio.h>
 
+#include "broker/rabbit_haul.h"
+#include "broker/rabbit_peek.h"
 #include "broker/rabbit_source.h"
 #include "broker_subject.h"
 
@@ -75,12 +77,8 @@ static size_t left(void) {
     return (size_t)atoi(said);
 }
 
-static struct broker *consumer(const char *instance) {
-    char url[128];
-    snprintf(url, sizeof url, "amqp://127.0.0.1:%s/?queue=%s", getenv("RABBIT_PORT"), queue);
-    struct broker_options options = broker_subject_options(url, instance);
-    assert_int_equal(rabbit_source_check(options.url, NULL), STATUS_OK);
-    return rabbit_source_new(&options);
+static void url(char *out, size_t size) {
+    snprintf(out, size, "amqp://127.0.0.1:%s/?queue=%s", getenv("RABBIT_PORT"), queue);
 }
 
 const struct broker_subject broker_subject = {
@@ -88,7 +86,13 @@ const struct broker_subject broker_subject = {
     .start = start,
     .stop = stop,
     .next = next,
-    .consumer = consumer,
+    .url = url,
+    .check = rabbit_source_check,
+    .source = rabbit_source_new,
+    .peek = rabbit_peek_new,
+    .look_names = true,
+    .look_counts = true,
+    .haul = rabbit_haul_new,
     .push = push,
     .left = left,
 };

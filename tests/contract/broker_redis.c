@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "broker/redis_peek.h"
 #include "broker/redis_source.h"
 #include "broker_server.h"
 #include "broker_subject.h"
@@ -92,6 +93,7 @@ static size_t left(void) {
 }
 
 #define QUERY "stream=lane%u&group=g"
+#define LOOK  .look_names = true, .look_all = true
 #else
 static void next(void) {
     lane++;
@@ -110,14 +112,11 @@ static size_t left(void) {
 }
 
 #define QUERY "list=lane%u"
+#define LOOK  .look_names = false /* an element has a name once it is taken */
 #endif
 
-static struct broker *consumer(const char *instance) {
-    char url[128];
-    snprintf(url, sizeof url, "redis://127.0.0.1:%s/0?" QUERY, broker_server_port(), lane);
-    struct broker_options options = broker_subject_options(url, instance);
-    assert_int_equal(redis_source_check(options.url, NULL), STATUS_OK);
-    return redis_source_new(&options);
+static void url(char *out, size_t size) {
+    snprintf(out, size, "redis://127.0.0.1:%s/0?" QUERY, broker_server_port(), lane);
 }
 
 const struct broker_subject broker_subject = {
@@ -125,7 +124,11 @@ const struct broker_subject broker_subject = {
     .start = start,
     .stop = stop,
     .next = next,
-    .consumer = consumer,
+    .url = url,
+    .check = redis_source_check,
+    .source = redis_source_new,
+    .peek = redis_peek_new,
+    LOOK,
     .push = push,
     .left = left,
     .sever = sever,

@@ -3,7 +3,7 @@
 #define BROKER_SUBJECT_H
 
 #include "port/broker.h"
-#include "port/clock.h"
+#include "port/haul.h"
 #include "port/peek.h"
 
 struct broker_subject {
@@ -16,11 +16,18 @@ struct broker_subject {
     void (*stop)(void);
     /* A queue of its own for the next test. */
     void (*next)(void);
-    /* A consumer, not listening yet; with the same instance it is the same one in another life. */
-    struct broker *(*consumer)(const char *instance);
-    void (*push)(struct bytes body);
+    /* The URL of that queue. */
+    void (*url)(char *out, size_t size);
+    enum status (*check)(struct bytes url, struct err *err);
+    struct broker *(*source)(const struct broker_options *options);
     /* A pass over what lies there, without taking. NULL: it cannot. */
-    struct peek *(*peek)(void);
+    struct peek *(*peek)(const struct broker_options *options);
+    bool look_names;  /* what a look gave has the same id when it is taken */
+    bool look_counts; /* … and the server counts a look as a delivery */
+    bool look_all;    /* … and what is settled is looked at, too */
+    /* The same, taken in waves. NULL: there is no need. */
+    struct haul *(*haul)(const struct broker_options *options);
+    void (*push)(struct bytes body);
     size_t (*left)(void); /* not settled yet, in the server's own view */
     /* The server dies, and comes back with what it had. NULL: it cannot. */
     void (*sever)(void);
@@ -28,15 +35,5 @@ struct broker_subject {
 };
 
 extern const struct broker_subject broker_subject;
-
-/* What a consumer of a server is made from. */
-static inline struct broker_options broker_subject_options(const char *url, const char *instance) {
-    return (struct broker_options){.url = bytes_of(url),
-                                   .queue = BYTES("q"),
-                                   .instance = bytes_of(instance),
-                                   .clock = &clock_system,
-                                   .seed = 1,
-                                   .max_body = 1 << 20};
-}
 
 #endif

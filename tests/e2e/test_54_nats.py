@@ -146,7 +146,7 @@ def test_a_graceful_stop_gives_back_at_once_what_was_fetched(serve, handler, nat
 
 @pytest.mark.parametrize("change, words", [
     (lambda lane: lane.node.url("stream=NOWHERE&consumer=pricing"), "stream not found"),
-    (lambda lane: lane.node.url(f"stream={lane.name}&consumer=nobody"), "consumer not found"),
+    (lambda lane: lane.node.url(f"stream={lane.name}&consumer=nobody"), "consumer not found (impound makes none: nats"),
     (lambda lane: f"nats://127.0.0.1:1?stream={lane.name}&consumer=pricing", "127.0.0.1:1: connect: the connection is refused"),
     (lambda lane: f"tls://127.0.0.1:{lane.node.port}?stream={lane.name}&consumer=pricing", "does not speak TLS"),
 ])

@@ -283,6 +283,9 @@ def test_trouble_is_told_and_ends_by_itself(serve, tmp_path):
     assert "ADOPT" in table and "refused" in table, table
     checked = impound("check", "-c", ours.config_path, "--connect")
     assert checked.returncode == 1 and 'adopt "a"' in checked.stderr and str(server.port) in checked.stderr
+    assert "trying again" not in checked.stderr, "a check tells of each once"
+    assert ours.log().count("Connection refused") == 2, "so does the log, as an adopt's"
+    assert "queue a" not in ours.log() and "queue b" not in ours.log()
     try:
         server.start()
         client.Redis(port=server.port).lpush("q:dlq", b"one")
@@ -290,6 +293,20 @@ def test_trouble_is_told_and_ends_by_itself(serve, tmp_path):
         eventually(lambda: adoption.view(ours, "b")["state"] == "reading", "it goes on")
         assert ours.metric("impound_adopt_trouble", adopt="b") == 0
         assert impound("check", "-c", ours.config_path, "--connect").returncode == 0
+    finally:
+        server.close()
+
+
+def test_who_may_not_look_is_told_so_and_looks_once_he_may(serve, tmp_path):
+    server = Redis(tmp_path / "redis", "--requirepass", "sesame").start()
+    try:
+        there = client.Redis(port=server.port, password="sesame")
+        there.lpush("q:dlq", b"one")
+        ours = serve(adoption.QUEUES, adopt=adoption.entry(server.url("list=q:dlq")))
+        eventually(lambda: "password" in (adoption.view(ours)["trouble"] or ""), "it is told")
+        assert adoption.view(ours)["state"] == "waiting"
+        there.config_set("requirepass", "")
+        assert adoption.looked(ours)["adopted"] == 1
     finally:
         server.close()
 

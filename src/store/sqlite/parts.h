@@ -69,6 +69,7 @@ struct sqlite_store {
     uint64_t applied_end;       /* the journal up to here is in the tables */
     uint64_t sealed_end;        /* and up to here in the folds that wait */
     uint64_t folded_end;        /* and up to here in the file */
+    size_t settled_count;       /* entries, since memory was last given back; as `unsettled` */
     uint64_t fold_failures;
     bool fold_wanted; /* at once */
     bool fold_stopping;

@@ -68,10 +68,9 @@ static void bind_envelope(sqlite3_stmt *stmt, int first, const struct envelope *
     database_bind_text(stmt, first + 7, or_null(envelope->category));
     database_bind_text(stmt, first + 8, or_null(envelope->reason));
     database_bind_text(stmt, first + 9, or_null(envelope->error_type));
-    if (envelope->failed) {
+    if (envelope->failed)
         database_fingerprint(envelope->fingerprint, fingerprint);
-        database_bind_text(stmt, first + 10, bytes_of(fingerprint));
-    }
+    database_bind_text(stmt, first + 10, envelope->failed ? bytes_of(fingerprint) : BYTES_NONE);
     database_bind_text(stmt, first + 11, envelope->key);
     sqlite3_bind_int64(stmt, first + 12, envelope->attempts);
     sqlite3_bind_int64(stmt, first + 13, envelope->created_at.ms);
@@ -90,6 +89,8 @@ static void bind_places(sqlite3_stmt *stmt, int first, const struct places *plac
                                 places->body.len};
     if (places->error_id != 0)
         sqlite3_bind_int64(stmt, first + 17, places->error_id);
+    else
+        sqlite3_bind_null(stmt, first + 17);
     database_bind_text(stmt, first + 18, BYTES(""));
     for (int i = 0; i < 4; i++)
         sqlite3_bind_int64(stmt, first + 21 + i, (sqlite3_int64)numbers[i]);
@@ -105,6 +106,7 @@ struct draft {
     char fingerprint[DATABASE_FINGERPRINT_SIZE];
 };
 
+/* All of its values: the statement may still have those of another. */
 static void bind_draft(struct database *database, sqlite3_stmt *stmt, int first,
                        struct draft *draft) {
     int64_t traits = 0;
@@ -122,7 +124,7 @@ static void bind_draft(struct database *database, sqlite3_stmt *stmt, int first,
 
 static enum status write_draft(struct database *database, enum database_sql which,
                                struct draft *draft, struct err *err) {
-    sqlite3_stmt *stmt = database_statement(database, which);
+    sqlite3_stmt *stmt = database_again(database, which);
     bind_draft(database, stmt, 1, draft);
     return database_step(database, stmt, err);
 }
@@ -246,7 +248,7 @@ bool rows_batch_draft(struct rows_batch *batch, struct packs *packs, const struc
 
 static enum status write_full(struct rows_batch *batch, struct database *database,
                               struct err *err) {
-    sqlite3_stmt *stmt = database_statement(database, SQL_ROWS_ADD);
+    sqlite3_stmt *stmt = database_again(database, SQL_ROWS_ADD);
     for (int i = 0; i < DATABASE_ROWS; i++)
         bind_draft(database, stmt, 1 + i * DATABASE_ROW_VALUES, &batch->drafts[i]);
     return database_step(database, stmt, err);

@@ -67,6 +67,7 @@ static void close_store(struct store *store);
 static const struct store_vtable vtable = {
     .kind = "sqlite",
     .queue_number = front_queue_number,
+    .queue_names = front_queue_names,
     .submit = writer_submit,
     .take = reader_take,
     .take_one = reader_take_one,

@@ -35,8 +35,9 @@ static struct {
     const char *mark[2]; /* the letter that they were, and its round; NULL: none */
     bool mirrored;       /* a mirror named the letter */
     size_t count, next;
-    enum status trouble;
-    bool none; /* it cannot be looked at */
+    enum status trouble; /* what its words are about: who may not look is told so, and … */
+    enum status returns; /* … may look tomorrow; OK: the same */
+    bool none;           /* it cannot be looked at */
     unsigned open;
 } lying;
 
@@ -67,8 +68,10 @@ static struct store_held *message_of(size_t number) {
 static enum status next(struct peek *peek, struct store_held **out, size_t max, size_t *count,
                         struct err *trouble) {
     (void)peek;
-    if (lying.trouble != STATUS_OK)
-        return err_set(trouble, lying.trouble, "it is not so");
+    if (lying.trouble != STATUS_OK) {
+        err_set(trouble, lying.trouble, "it is not so");
+        return lying.returns != STATUS_OK ? lying.returns : lying.trouble;
+    }
     for (*count = 0; *count < max && lying.next < lying.count; lying.next++)
         out[(*count)++] = message_of(lying.next);
     return STATUS_OK;
@@ -291,6 +294,19 @@ static void what_would_do_harm_is_refused_for_good(void **state) {
     view = step();
     assert_int_equal(view.state, ADOPT_REFUSED);
     assert_non_null(strstr(view.trouble.text, "mode: take"));
+}
+
+static void who_may_not_look_is_told_so_and_tries_again(void **state) {
+    (void)state;
+    lying.trouble = STATUS_FORBIDDEN;
+    lying.returns = STATUS_UNREACHABLE;
+    lie("1");
+    begin_life(ADOPT_PEEK);
+    struct adopt_view view = step();
+    assert_int_equal(view.state, ADOPT_WAITING);
+    assert_string_equal(view.trouble.text, "it is not so");
+    lying.trouble = STATUS_OK;
+    assert_int_equal(step_later(LATER_MS).adopted, 1);
 }
 
 static void trouble_at_the_broker_or_the_store_ends_a_pass_and_another_follows(void **state) {
@@ -615,6 +631,7 @@ int main(void) {
         CASE(equal_ones_are_as_many_in_every_pass),
         CASE(coordinates_tell_equal_ones_apart),
         CASE(what_would_do_harm_is_refused_for_good),
+        CASE(who_may_not_look_is_told_so_and_tries_again),
         CASE(trouble_at_the_broker_or_the_store_ends_a_pass_and_another_follows),
         CASE(what_is_taken_is_durable_first_and_settled_second),
         CASE(what_is_given_again_is_settled_and_not_doubled),

@@ -296,8 +296,12 @@ static void what_its_broker_has_says_so(void **state) {
                                 .queue = BYTES("q:main"),
                                 .state = STATE_PENDING_REVIEW,
                                 .cause = CAUSE_ADOPTED,
+                                .failed = true,
+                                .error_message = BYTES("rejected in queue orders"),
+                                .attempts = 1,
                                 .read_only = true};
     struct bytes summary = text_of(explained(&envelope, NULL), "summary");
+    assert_has(summary, "Attempt 1 failed with rejected in queue orders.");
     assert_has(summary, "It is read-only: its broker still has it");
     assert_has(summary, "Queue q:main is not configured.");
 }
