@@ -197,6 +197,14 @@ struct store_page {
     uint64_t behind;     /* changes committed but not yet visible in lists */
 };
 
+/* What a query chooses, counted. */
+struct store_sum {
+    uint64_t count[STATE_COUNT];
+    uint64_t adopted;   /* of them, those of CAUSE_ADOPTED, or more: 0 is to be trusted */
+    struct wall newest; /* dead_at of the newest; WALL_NEVER: there is none */
+    uint64_t behind;    /* as of a page */
+};
+
 struct store_count {
     struct bytes name;
     uint64_t count;
@@ -293,6 +301,10 @@ struct store_vtable {
      * thread. INVALID when the cursor or the search text is not understood. */
     enum status (*list)(struct store *store, const struct store_query *query, struct arena *arena,
                         struct store_page *out, struct err *err);
+    /* How many letters a list of the query would show on all its pages, without reading any; of
+     * states that letters alone are in. Limit and cursor are not looked at. Waits as list does. */
+    enum status (*sum)(struct store *store, const struct store_query *query, struct store_sum *out,
+                       struct err *err);
     /* What is kept under the name and not expired; NOT_FOUND; CONFLICT when `queue` is 0 and
      * several queues keep it. Always current. */
     enum status (*kept)(struct store *store, uint32_t queue, enum store_space space,

@@ -256,6 +256,30 @@ static enum status list(struct store *store, const struct store_query *query, st
     return status;
 }
 
+static enum status sum(struct store *store, const struct store_query *query, struct store_sum *out,
+                       struct err *err) {
+    struct store_query all = *query;
+    struct store_page page;
+    struct arena arena;
+    all.limit = SIZE_MAX;
+    all.cursor = BYTES_NONE;
+    arena_init_heap(&arena, 4096);
+    *out = (struct store_sum){.newest = WALL_NEVER};
+    enum status status = list(store, &all, &arena, &page, err);
+    for (size_t i = 0; status == STATUS_OK && i < page.count; i++) {
+        struct envelope envelope;
+        status = envelope_restore(page.rows[i].envelope, &arena, &envelope, err);
+        if (status != STATUS_OK)
+            break;
+        out->count[envelope.state]++;
+        out->adopted += envelope.cause == CAUSE_ADOPTED;
+        if (envelope.dead_at.ms > out->newest.ms)
+            out->newest = envelope.dead_at;
+    }
+    arena_free(&arena);
+    return status;
+}
+
 static enum status kept(struct store *store, uint32_t queue, enum store_space space,
                         struct bytes name, struct wall now, struct arena *arena,
                         struct bytes *value, struct err *err) {
@@ -318,6 +342,7 @@ static const struct store_vtable vtable = {
     .holds = holds,
     .get_seq = get_seq,
     .list = list,
+    .sum = sum,
     .kept = kept,
     .kept_list = kept_list,
     .groups = front_groups,

@@ -90,6 +90,45 @@ static void lists_are_newest_first_and_filtered(void **state) {
     subject_free(subject);
 }
 
+static void a_sum_counts_what_lists_show(void **state) {
+    struct subject *subject = begin(state);
+    struct wall now = subject_now(subject).wall;
+    const struct {
+        struct store_query query;
+        uint64_t waiting, resolved, adopted;
+        int64_t newest_ms;
+    } cases[] = {
+        {{.letters = true}, 2, 1, 0, now.ms},
+        {{.letters = true, .dlq = BYTES("orders.dlq")}, 1, 1, 0, now.ms},
+        {{.letters = true, .category = BYTES("timeout")}, 1, 0, 0, now.ms - 1000},
+        {{.letters = true, .text = BYTES("upstream")}, 1, 0, 0, now.ms - 1000},
+        {{.letters = true, .until = {now.ms}, .limit = 1}, 2, 0, 0, now.ms - 1000},
+        {{.letters = true, .category = BYTES("nobody's")}, 0, 0, 0, WALL_NEVER.ms},
+        {{.letters = true, .queue = BYTES("nobody")}, 0, 0, 0, WALL_NEVER.ms},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct store_query query = cases[i].query;
+        struct store_sum sum;
+        struct err err;
+        query.states = 1u << STATE_PENDING_REVIEW | 1u << STATE_RESOLVED;
+        assert_int_equal(subject->store->vtable->sum(subject->store, &query, &sum, &err),
+                         STATUS_OK);
+        assert_int_equal(sum.count[STATE_PENDING_REVIEW], cases[i].waiting);
+        assert_int_equal(sum.count[STATE_RESOLVED], cases[i].resolved);
+        assert_int_equal(sum.adopted, cases[i].adopted);
+        assert_int_equal(sum.newest.ms, cases[i].newest_ms);
+    }
+    struct envelope adopted = subject_letter(subject, "adopted");
+    adopted.cause = CAUSE_ADOPTED;
+    subject_put(subject, &adopted, "1", NULL);
+    struct store_query all = {.letters = true, ONLY(PENDING_REVIEW)};
+    struct store_sum sum;
+    assert_int_equal(subject->store->vtable->sum(subject->store, &all, &sum, NULL), STATUS_OK);
+    assert_int_equal(sum.count[STATE_PENDING_REVIEW], 3);
+    assert_int_equal(sum.adopted, 1);
+    subject_free(subject);
+}
+
 static void what_is_taken_is_listed_as_running_and_retrying(void **state) {
     struct subject *subject = begin(state);
     store_held_free(subject_take(subject, TAKE_READY));
@@ -318,6 +357,7 @@ static void a_dlq_tells_ages_arrivals_and_what_was_spilled(void **state) {
 
 #define EVERY(X)                                                                                   \
     X(lists_are_newest_first_and_filtered)                                                         \
+    X(a_sum_counts_what_lists_show)                                                                \
     X(what_is_taken_is_listed_as_running_and_retrying)                                             \
     X(what_cannot_be_understood_is_refused)                                                        \
     X(pages_hold_still)                                                                            \

@@ -10,7 +10,7 @@
 #include "store/sqlite/packs.h"
 #include "store/sqlite/spread.h"
 
-enum { LIST_TRIES = 8, ENVELOPE_MAX = 64 << 20, GROWTH_BYTES = 128 };
+enum { LIST_TRIES = 8, ENVELOPE_MAX = 64 << 20, GROWTH_BYTES = 128, SUM_ARENA_CHUNK = 4096 };
 
 /* ---- what is taken just now ---- */
 
@@ -210,15 +210,20 @@ static bool know(struct sqlite_store *self, const struct store_query *query, str
     return possible;
 }
 
+static enum status narrow(struct sqlite_store *self, const struct list_known *known,
+                          struct store_query *query, bool *possible, struct err *err) {
+    struct traits_wanted wanted = traits_wanted(query, known->queue);
+    if (!*possible || !page_by_death(query))
+        return STATUS_OK;
+    return spread_narrow(self->spread, self->list_db, &wanted, known->reasons, known->reason_count,
+                         query, possible, err);
+}
+
 static enum status read_page(struct sqlite_store *self, struct listing *listing,
                              const struct list_known *known, bool possible, struct err *err) {
     struct list_sql sql;
     struct store_query query = *listing->query;
-    struct traits_wanted wanted = traits_wanted(&query, known->queue);
-    enum status status = STATUS_OK;
-    if (possible && page_by_death(&query))
-        status = spread_narrow(self->spread, self->list_db, &wanted, known->reasons,
-                               known->reason_count, &query, &possible, err);
+    enum status status = narrow(self, known, &query, &possible, err);
     if (status == STATUS_OK)
         status = list_sql_build(&sql, &query, known, listing->arena, err);
     if (status == STATUS_OK && possible)
@@ -238,5 +243,57 @@ enum status list_read(struct store *store, const struct store_query *query, stru
     database_unlock(self->list_db);
     if (status == STATUS_OK)
         show_rows(self, &listing);
+    return status;
+}
+
+/* ---- counted ---- */
+
+static enum status add_sum(struct sqlite_store *self, const struct list_sql *sql, enum state state,
+                           struct store_sum *out, struct err *err) {
+    sqlite3_stmt *stmt = NULL;
+    enum status status = list_sql_prepare(sql, self->list_db->db, &stmt, err);
+    while (status == STATUS_OK && database_next(self->list_db, stmt, &status, err)) {
+        int64_t newest = sqlite3_column_int64(stmt, LIST_SUM_NEWEST);
+        out->count[state] = (uint64_t)sqlite3_column_int64(stmt, LIST_SUM_COUNT);
+        out->adopted += (uint64_t)sqlite3_column_int64(stmt, LIST_SUM_ADOPTED);
+        if (newest > out->newest.ms)
+            out->newest.ms = newest;
+    }
+    sqlite3_finalize(stmt);
+    return status;
+}
+
+static enum status sum_states(struct sqlite_store *self, const struct store_query *asked,
+                              const struct list_known *known, struct arena *arena,
+                              struct store_sum *out, struct err *err) {
+    struct store_query query = *asked;
+    bool possible = true;
+    enum status status = narrow(self, known, &query, &possible, err);
+    for (int state = 0; status == STATUS_OK && possible && state < STATE_COUNT; state++) {
+        struct list_sql sql;
+        query.states = asked->states & 1u << state;
+        if (query.states == 0)
+            continue;
+        status = list_sql_build_sum(&sql, &query, known, arena, err);
+        if (status == STATUS_OK)
+            status = add_sum(self, &sql, (enum state)state, out, err);
+    }
+    return status;
+}
+
+enum status list_sum(struct store *store, const struct store_query *query, struct store_sum *out,
+                     struct err *err) {
+    struct sqlite_store *self = parts_of(store);
+    struct list_known known;
+    struct arena arena;
+    enum status status = STATUS_OK;
+    arena_init_heap(&arena, SUM_ARENA_CHUNK);
+    *out = (struct store_sum){.newest = WALL_NEVER, .behind = fold_wait(self)};
+    if (know(self, query, &arena, &known)) {
+        database_lock(self->list_db);
+        status = sum_states(self, query, &known, &arena, out, err);
+        database_unlock(self->list_db);
+    }
+    arena_free(&arena);
     return status;
 }

@@ -282,10 +282,9 @@ static void open_run(struct building *building, uint32_t states) {
     }
 }
 
-/* One page out of every DLQ and state, each along its own run of the index, and of those the
- * first: no list sorts more than it could show. Words that no error has end it before the first
- * run: they would be looked for in every letter. */
-static void open_runs(struct building *building, uint32_t states) {
+/* Every DLQ and state, each along its own run of the index. Words that no error has end it before
+ * the first run: they would be looked for in every letter. */
+static void open_all(struct building *building, uint32_t states) {
     bool one = building->query->dlq.len > 0;
     add_value(building, (struct list_value){.text = states_json(building, states)});
     if (one)
@@ -298,6 +297,11 @@ static void open_runs(struct building *building, uint32_t states) {
     if (building->match.len > 0)
         where_text(building, "EXISTS (SELECT 1 FROM errors_text WHERE errors_text MATCH ?)",
                    building->match);
+}
+
+/* One page out of each, and of those the first: no list sorts more than it could show. */
+static void open_runs(struct building *building, uint32_t states) {
+    open_all(building, states);
     buf_str(&building->text, " AND seq IN (SELECT seq FROM messages"
                              " WHERE dlq = in_dlq AND state = in_state");
 }
@@ -305,6 +309,15 @@ static void open_runs(struct building *building, uint32_t states) {
 static void close_runs(struct building *building) {
     put_order(building);
     buf_char(&building->text, ')');
+}
+
+/* All that is asked of a letter but its state and its place in the list. */
+static void filter_all(struct building *building) {
+    filter_traits(building);
+    filter_texts(building);
+    filter_marks(building);
+    filter_times(building);
+    filter_words(building);
 }
 
 enum status list_sql_build(struct list_sql *out, const struct store_query *query,
@@ -331,17 +344,34 @@ enum status list_sql_build(struct list_sql *out, const struct store_query *query
         open_runs(&building, states);
     else
         buf_str(&building.text, " FROM messages WHERE 1");
-    filter_traits(&building);
-    filter_texts(&building);
-    filter_marks(&building);
-    filter_times(&building);
+    filter_all(&building);
     if (!one_run)
         filter_states(&building);
-    filter_words(&building);
     filter_cursor(&building);
     if (building.by_death && !one_run)
         close_runs(&building);
     put_order(&building);
+    buf_cstr(&building.text);
+    assert(!building.text.overflow);
+    return status;
+}
+
+enum status list_sql_build_sum(struct list_sql *out, const struct store_query *query,
+                               const struct list_known *known, struct arena *arena,
+                               struct err *err) {
+    const struct store_query any_adopted = {.has_cause = true, .cause = CAUSE_ADOPTED};
+    struct traits_wanted adopted = traits_wanted(&any_adopted, 0);
+    out->value_count = 0;
+    struct building building = {
+        .sql = out, .query = query, .known = known, .arena = arena, .err = err, .by_death = true};
+    buf_init_fixed(&building.text, out->text, sizeof out->text);
+    buf_printf(&building.text, "SELECT count(*), max(dead_ms), sum(traits & %lld = %lld)",
+               (long long)adopted.mask, (long long)adopted.value);
+    add_value(&building, (struct list_value){.text = known->taken}); /* ?1, which is not asked */
+    enum status status = read_words(&building);
+    open_all(&building, query->states);
+    buf_str(&building.text, " AND messages.dlq = in_dlq AND messages.state = in_state");
+    filter_all(&building);
     buf_cstr(&building.text);
     assert(!building.text.overflow);
     return status;

@@ -81,6 +81,7 @@ static const struct store_vtable vtable = {
     .holds = reader_holds,
     .get_seq = reader_get_seq,
     .list = list_read,
+    .sum = list_sum,
     .kept = keep_rows_get,
     .kept_list = keep_rows_list,
     .groups = front_groups,
