@@ -1,4 +1,6 @@
 """Every bench, one after the other: figures are ratios or medians of one run on this machine."""
+import sys
+
 import broker_rates
 import footprint
 import handlers
@@ -19,7 +21,8 @@ if __name__ == "__main__":
     lease.main()
     lot.main()
     pace.main()
-    pages.main()
+    missed = pages.main()
     poison.main()
     replay.main()
     store.main()
+    sys.exit(missed)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "backlog.h"
 #include "measure.h"
@@ -32,6 +33,7 @@ enum {
     SUSTAINED_GROUP = 128,
     LAG_FACTOR = 2, /* bursts */
     LAG_GROUP = 128,
+    LAG_REST_S = 2,
 };
 
 /* ---- durable commits against the bare disk ---- */
@@ -152,10 +154,12 @@ static void section_lag(const struct options *options) {
     double begun = measure_now();
     size_t rss = measure_rss_mib();
     subject_drain(subject);
+    double seconds = measure_now() - begun;
+    nanosleep(&(struct timespec){.tv_sec = LAG_REST_S}, NULL); /* idle, it gives memory back */
     printf("burst of %llu: %.0f/s, then %llu changes behind, journal %llu MiB, RSS %zu MiB;"
-           " drained after %.1f s\n",
+           " drained after %.1f s, RSS %zu MiB\n",
            (unsigned long long)count, rate, (unsigned long long)health.fold_behind,
-           (unsigned long long)health.journal_bytes >> 20, rss, measure_now() - begun);
+           (unsigned long long)health.journal_bytes >> 20, rss, seconds, measure_rss_mib());
     subject_close(subject);
     subject_remove(options->dir, "lag.db");
 }

@@ -6,6 +6,7 @@
 
 #include "app/config.h"
 #include "app/verbs.h"
+#include "base/json_member.h"
 #include "cli/command.h"
 #include "port/clock.h"
 #include "store/disk_posix.h"
@@ -40,16 +41,46 @@ static int gone(const char *path) {
     return status_exit(STATUS_CORRUPT);
 }
 
-static int examine(const char *path, bool repair) {
+/* What is told, and to whom. */
+struct visit {
+    bool repair;
+    bool json;
+};
+
+/* {"store","sound","report","problem"}: a line of what the doctor says is a text of the report. */
+static void print_json(const char *path, struct bytes report, const struct err *err) {
+    struct buf text;
+    struct bytes line;
+    buf_init_heap(&text, TEXT_MAX);
+    struct json_out json = json_out(&text);
+    json_open(&json, '{');
+    json_member_text(&json, "store", bytes_of(path));
+    json_key(&json, "sound");
+    json_put_bool(&json, err->status == STATUS_OK);
+    json_key(&json, "report");
+    json_open(&json, '[');
+    while (bytes_line(&report, &line))
+        json_put(&json, line);
+    json_close(&json, ']');
+    json_member_text(&json, "problem", bytes_of(err->text));
+    json_close(&json, '}');
+    puts(buf_cstr(&text));
+    buf_free(&text);
+}
+
+static int examine(const char *path, const struct visit *visit) {
     struct sqlite_store_options options = {
         .path = path, .disk = &disk_posix, .clock = &clock_system, .threads = true};
     struct buf report;
     struct err err = {STATUS_OK, ""};
-    if (access(path, F_OK) != 0 && !(repair && has_journal(path)))
+    if (access(path, F_OK) != 0 && !(visit->repair && has_journal(path)))
         return gone(path);
     buf_init_heap(&report, TEXT_MAX);
-    enum status status = sqlite_store_doctor(&options, repair, &report, &err);
-    fwrite(report.ptr ? report.ptr : "", 1, report.len, stdout);
+    enum status status = sqlite_store_doctor(&options, visit->repair, &report, &err);
+    if (visit->json)
+        print_json(path, buf_view(&report), &err);
+    else
+        fwrite(report.ptr ? report.ptr : "", 1, report.len, stdout);
     if (status != STATUS_OK)
         fprintf(stderr, "impound doctor: %s\n", err.text);
     buf_free(&report);
@@ -57,13 +88,13 @@ static int examine(const char *path, bool repair) {
 }
 
 /* The store that a configuration names. */
-static int examine_configured(const char *path, bool repair) {
+static int examine_configured(const char *path, const struct visit *visit) {
     struct config *config = NULL;
     struct buf mistakes;
     buf_init_heap(&mistakes, TEXT_MAX);
     int code = status_exit(STATUS_INVALID);
     if (config_load(path, &config, &mistakes) == STATUS_OK)
-        code = examine(config->store_path.ptr, repair);
+        code = examine(config->store_path.ptr, visit);
     else
         fprintf(stderr, "%s", buf_cstr(&mistakes));
     buf_free(&mistakes);
@@ -76,8 +107,8 @@ int doctor_run(const struct cli_env *env, int argc, char **argv) {
     if (!command_options(env, doctor_options, argc, argv, 0, 0, &options))
         return status_exit(STATUS_USAGE);
     const char *store = options_get(&options, "store");
-    bool repair = options_has(&options, "repair");
-    int code = store ? examine(store, repair) : examine_configured(verbs_config(&options), repair);
+    struct visit visit = {options_has(&options, "repair"), env->json};
+    int code = store ? examine(store, &visit) : examine_configured(verbs_config(&options), &visit);
     options_free(&options);
     return code;
 }

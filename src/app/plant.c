@@ -11,6 +11,7 @@
 #include "app/instance.h"
 #include "app/line.h"
 #include "app/origins.h"
+#include "app/orphans.h"
 #include "app/reload.h"
 #include "app/replay_plant.h"
 #include "app/telemetry.h"
@@ -278,6 +279,7 @@ enum status plant_start(struct config *config, struct plant **out, struct err *e
         plant_stop(plant);
         return status;
     }
+    orphans_tell(plant->store, config);
     *out = plant;
     return STATUS_OK;
 }

@@ -3,6 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 static void *or_abort(void *got, size_t size) {
     if (got || size == 0)
         return got;
@@ -20,4 +24,10 @@ void *memory_array(size_t count, size_t size) {
 
 void *memory_grow(void *old, size_t size) {
     return or_abort(realloc(old, size ? size : 1), size);
+}
+
+void memory_trim(void) {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }

@@ -11,5 +11,8 @@
 void *memory_new(size_t size);                 /* zeroed */
 void *memory_array(size_t count, size_t size); /* zeroed; aborts on overflow */
 void *memory_grow(void *old, size_t size);
+/* What was freed goes back to the system, where the allocator would keep it. Takes some
+ * milliseconds. */
+void memory_trim(void);
 
 #endif

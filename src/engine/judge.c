@@ -95,7 +95,7 @@ static void tell_breaker(struct flight *flight, const struct decision *decision)
     enum breaker_state before = queue->breaker.state;
     struct mono opened_at = queue->breaker.opened_at;
     /* The id, not the store's number: a broker's message has that only once it has failed. */
-    struct breaker_answer answer = {.message = bytes_hash(flight->held->envelope.id),
+    struct breaker_answer answer = {.message = flight->by_id.hash,
                                     .failed = decision->breaker_failure,
                                     .retry_after_ms = flight->outcome.retry_after_ms};
     if (!bundle_speaks(flight, decision))

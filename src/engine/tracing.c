@@ -155,12 +155,22 @@ void tracing_headers(const struct flight *flight, const struct rule_header **hea
     *count = ours ? flight->tracing->header_count : envelope->header_count;
 }
 
+/* What the message came with; NULL: nothing. In its arena. */
+static const struct traceparent *came_with(const struct flight *flight) {
+    struct traceparent origin;
+    if (!traceparent_parse(header_of(&flight->held->envelope, TRACEPARENT), &origin))
+        return NULL;
+    struct traceparent *kept = arena_alloc(&flight->held->arena, sizeof *kept);
+    *kept = origin;
+    return kept;
+}
+
 struct log_about tracing_about(const struct flight *flight) {
     const struct envelope *envelope = &flight->held->envelope;
     return (struct log_about){.queue = flight->queue->name,
                               .message_id = envelope->id,
                               .letter = envelope->letter_id,
-                              .trace = flight->tracing ? &flight->tracing->own : NULL};
+                              .trace = flight->tracing ? &flight->tracing->own : came_with(flight)};
 }
 
 /* ---- what is told ---- */

@@ -52,7 +52,7 @@ void tracing_end_of_round(const struct flight *flight, uint32_t round, struct tr
 void tracing_replay_span(const struct envelope *envelope, unsigned char out[SPAN_ID_SIZE]);
 void tracing_random_span(struct engine *engine, unsigned char out[SPAN_ID_SIZE]);
 
-/* For a line of the log; borrows from the flight. */
+/* For a line of the log, whether anybody traces or not; borrows from the flight. */
 struct log_about tracing_about(const struct flight *flight);
 
 #endif

@@ -20,8 +20,8 @@
  * function has left it on no thread, because cancel puts it back among the waiting. One that is
  * inside the function ends at the latest when the function returns. */
 struct job {
-    struct list link; /* in handler->waiting */
-    struct map_node by_token, by_call;
+    struct list link; /* in handler->waiting, or among the spare */
+    struct map_node by_token;
     struct callback_call call;
     struct call *owner;
     struct mono started;
@@ -36,10 +36,12 @@ struct callback {
     pthread_mutex_t mutex;
     pthread_cond_t filled;
     struct list waiting;
-    size_t asleep; /* threads that wait for `filled` … */
-    size_t lying;  /* … and jobs that none of them was woken for */
-    struct map by_token, by_call; /* all that have not ended */
+    size_t asleep;       /* threads that wait for `filled` … */
+    size_t lying;        /* … and jobs that none of them was woken for */
+    struct list spare;   /* jobs are used again, and are freed with the handler */
+    struct map by_token; /* all that have not ended */
     uint64_t next_token;
+    struct mono started; /* of the jobs that lie: they come in one go */
     bool closing;
     pthread_t *threads;
 };
@@ -48,23 +50,29 @@ static struct callback *self(struct handler *handler) {
     return CONTAINER_OF(handler, struct callback, handler);
 }
 
-static uint64_t hash_of(const struct call *call) {
-    return bytes_hash((struct bytes){(const char *)&call, sizeof call});
-}
-
 static struct job *find_token(const struct callback *callback, uint64_t token) {
     struct map_node *node = map_first(&callback->by_token, token);
     return node ? CONTAINER_OF(node, struct job, by_token) : NULL;
 }
 
-static struct job *find_call(const struct callback *callback, const struct call *call) {
-    struct map_node *node = map_first(&callback->by_call, hash_of(call));
-    for (; node; node = map_next(node)) {
-        struct job *job = CONTAINER_OF(node, struct job, by_call);
-        if (job->owner == call)
-            return job;
-    }
-    return NULL;
+/* A job that has ended may be somebody else's by now, but is one still. */
+static struct job *find_call(const struct call *call) {
+    struct job *job = call->mark;
+    return job && job->owner == call && !job->ended ? job : NULL;
+}
+
+/* ---- jobs; the mutex is held ---- */
+
+static struct job *take_job(struct callback *callback) {
+    struct list *spare = list_pop_front(&callback->spare);
+    struct job *job = spare ? CONTAINER_OF(spare, struct job, link) : memory_new(sizeof *job);
+    *job = (struct job){.owner = NULL};
+    list_init(&job->link);
+    return job;
+}
+
+static void put_back(struct callback *callback, struct job *job) {
+    list_push_front(&callback->spare, &job->link);
 }
 
 /* ---- ending ---- */
@@ -75,7 +83,6 @@ static struct call *claim_end(struct callback *callback, struct job *job) {
     job->ended = true;
     list_remove(&job->link);
     map_remove(&callback->by_token, &job->by_token);
-    map_remove(&callback->by_call, &job->by_call);
     return job->owner;
 }
 
@@ -93,8 +100,8 @@ static void interrupt(struct callback *callback, struct job *job) {
     struct call *owner = claim_end(callback, job);
     pthread_mutex_unlock(&callback->mutex);
     tell(callback, owner, job->started, &interrupted);
-    free(job);
     pthread_mutex_lock(&callback->mutex);
+    put_back(callback, job);
 }
 
 static void run(struct callback *callback, struct job *job) {
@@ -104,7 +111,7 @@ static void run(struct callback *callback, struct job *job) {
     pthread_mutex_lock(&callback->mutex);
     job->inside = false;
     if (job->ended)
-        free(job);
+        put_back(callback, job);
     else if (job->cancelled)
         interrupt(callback, job);
 }
@@ -136,17 +143,16 @@ static void *work(void *arg) {
 
 static void start(struct handler *handler, struct call *call) {
     struct callback *callback = self(handler);
-    struct job *job = memory_new(sizeof *job);
-    list_init(&job->link);
-    job->owner = call;
-    job->call.call = call;
-    job->started = clock_now(callback->options.clock).mono;
     pthread_mutex_lock(&callback->mutex);
-    job->call.token = callback->next_token++;
+    struct job *job = take_job(callback);
+    if (callback->lying++ == 0)
+        callback->started = clock_now(callback->options.clock).mono;
+    job->owner = call;
+    job->started = callback->started;
+    job->call = (struct callback_call){call, callback->next_token++};
+    call->mark = job;
     map_insert(&callback->by_token, &job->by_token, job->call.token);
-    map_insert(&callback->by_call, &job->by_call, hash_of(call));
     list_push_back(&callback->waiting, &job->link);
-    callback->lying++;
     pthread_mutex_unlock(&callback->mutex);
 }
 
@@ -164,7 +170,7 @@ static void rouse(struct handler *handler) {
 static void cancel(struct handler *handler, struct call *call) {
     struct callback *callback = self(handler);
     pthread_mutex_lock(&callback->mutex);
-    struct job *job = find_call(callback, call);
+    struct job *job = find_call(call);
     if (job && !job->cancelled) {
         job->cancelled = true;
         if (!job->inside && list_empty(&job->link)) {
@@ -182,7 +188,7 @@ bool callback_complete(struct handler *handler, uint64_t token, const struct out
     struct call *owner = job ? claim_end(callback, job) : NULL;
     struct mono started = job ? job->started : (struct mono){0};
     if (job && !job->inside)
-        free(job);
+        put_back(callback, job);
     pthread_mutex_unlock(&callback->mutex);
     if (owner)
         tell(callback, owner, started, outcome);
@@ -208,7 +214,8 @@ static void callback_free(struct handler *handler) {
         pthread_join(callback->threads[i], NULL);
     assert(callback->by_token.count == 0);
     map_free(&callback->by_token);
-    map_free(&callback->by_call);
+    for (struct list *spare; (spare = list_pop_front(&callback->spare));)
+        free(CONTAINER_OF(spare, struct job, link));
     pthread_cond_destroy(&callback->filled);
     pthread_mutex_destroy(&callback->mutex);
     free(callback->threads);
@@ -228,6 +235,7 @@ struct handler *callback_new(const struct callback_options *options) {
     callback->options = *options;
     callback->next_token = options->first_token;
     list_init(&callback->waiting);
+    list_init(&callback->spare);
     pthread_mutex_init(&callback->mutex, NULL);
     pthread_cond_init(&callback->filled, NULL);
     callback->threads = memory_array(options->threads, sizeof *callback->threads);

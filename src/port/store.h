@@ -252,6 +252,9 @@ struct store_vtable {
     /* The store's number for a queue name, made if need be (durable with the first commit that uses
      * it). */
     uint32_t (*queue_number)(struct store *store, struct bytes name);
+    /* Names of all queues, by their numbers: (*out)[0] is of number 1. One that is empty: no queue
+     * has that number. */
+    size_t (*queue_names)(struct store *store, struct arena *arena, struct bytes **out);
     void (*submit)(struct store *store, struct store_commit *commit);
 
     /* Up to `max` messages; theirs who takes, until an UPDATE or FORGET of them is durable or they

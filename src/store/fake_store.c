@@ -304,6 +304,7 @@ static void close_store(struct store *store) {
 static const struct store_vtable vtable = {
     .kind = "fake",
     .queue_number = front_queue_number,
+    .queue_names = front_queue_names,
     .submit = submit,
     .take = take,
     .take_one = take_one,

@@ -32,6 +32,18 @@ uint32_t front_queue_number(struct store *store, struct bytes name) {
     return number;
 }
 
+size_t front_queue_names(struct store *store, struct arena *arena, struct bytes **out) {
+    const struct tables *tables = enter(store);
+    size_t count = tables->queue_count;
+    *out = arena_alloc(arena, (count + 1) * sizeof **out);
+    for (size_t i = 0; i < count; i++) {
+        const struct name *name = tables->queues[i]->name;
+        (*out)[i] = name ? arena_dup(arena, name->text) : BYTES_NONE;
+    }
+    leave(store);
+    return count;
+}
+
 struct mono front_next_ready(struct store *store, uint32_t queue, enum store_take which) {
     struct mono next = waiting_next(&tables_queue(enter(store), queue)->waiting, which);
     leave(store);

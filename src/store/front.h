@@ -19,6 +19,7 @@ void front_init(struct front *front, const struct store_vtable *vtable);
 void front_free(struct front *front); /* what it holds */
 
 uint32_t front_queue_number(struct store *store, struct bytes name);
+size_t front_queue_names(struct store *store, struct arena *arena, struct bytes **out);
 struct mono front_next_ready(struct store *store, uint32_t queue, enum store_take which);
 void front_counts(struct store *store, uint32_t queue, struct store_queue_counts *out);
 struct bytes front_queue_facts(struct store *store, uint32_t queue, struct arena *arena);

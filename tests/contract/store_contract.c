@@ -293,6 +293,33 @@ static void an_id_in_several_queues_is_ambiguous(void **state) {
     subject_free(subject);
 }
 
+static void assert_queues(struct subject *subject, const char *second) {
+    const char *const expected[] = {"orders", second, "refunds"};
+    struct bytes *names = NULL;
+    assert_int_equal(subject->store->vtable->queue_names(subject->store, &subject->arena, &names),
+                     3);
+    for (size_t i = 0; i < 3; i++)
+        assert_bytes(names[i], expected[i]);
+}
+
+static void queues_are_told_by_their_numbers(void **state) {
+    struct subject *subject = begin(state);
+    const struct store_vtable *vtable = subject->store->vtable;
+    struct envelope envelope = subject_envelope(subject, "a");
+    subject_put(subject, &envelope, "1", NULL);
+    assert_int_equal(vtable->queue_number(subject->store, BYTES("unused")), 2);
+    envelope.queue = BYTES("refunds");
+    struct store_op op = {.kind = STORE_PUT, .envelope = &envelope, .body = BYTES("2")};
+    op.queue = vtable->queue_number(subject->store, BYTES("refunds"));
+    subject_commit(subject, &op, 1);
+    assert_queues(subject, "unused");
+    if (subject->kind->durable) {
+        subject_reopen(subject);
+        assert_queues(subject, ""); /* nothing was ever in it */
+    }
+    subject_free(subject);
+}
+
 /* ---- waiting ---- */
 
 static void put_due(struct subject *subject, const char *id, enum state state, int64_t delay_ms,
@@ -508,6 +535,7 @@ static void everything_survives_closing(void **state) {
     X(a_replaying_letter_is_due_and_stays_in_the_depth)                                            \
     X(a_wall_clock_that_jumps_does_not_prolong_a_delay)                                            \
     X(the_listener_hears_of_what_became_ready)                                                     \
+    X(queues_are_told_by_their_numbers)                                                            \
     X(everything_survives_closing)
 
 int main(void) {

@@ -3,7 +3,6 @@ and the store file itself, which all say the same."""
 import codecs
 import json
 import re
-import shutil
 import socket
 import os
 import sqlite3
@@ -15,6 +14,7 @@ import urllib.parse
 import pytest
 
 from harness import Handler, Server, eventually, problem
+from watchers import tool
 
 # id → (status, error_type, error_message)
 FAILURES = {
@@ -345,10 +345,7 @@ def test_metrics_are_what_prometheus_wants(lot):
     assert lot.metric("impound_dlq_letters_total", dlq="orders.dlq", category="validation",
                       reason="bad_request") == 3
     assert lot.metric("impound_handler_seconds_count", queue="orders") == len(FAILURES) + 4
-    promtool = shutil.which("promtool")
-    if not promtool:
-        pytest.skip("promtool (Debian package prometheus) is not installed")
-    checked = subprocess.run([promtool, "check", "metrics"], input=text, capture_output=True, text=True,
+    checked = subprocess.run([tool("promtool"), "check", "metrics"], input=text, capture_output=True, text=True,
                              check=False)
     assert checked.returncode == 0, checked.stdout + checked.stderr
 

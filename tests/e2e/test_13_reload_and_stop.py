@@ -1,6 +1,7 @@
 """Changing the configuration while it runs, stopping, being the only one, and looking after the store."""
 import glob
 import http.client
+import json
 import os
 import re
 import sys
@@ -142,6 +143,26 @@ def test_a_second_reload_is_measured_against_what_runs(serve, handler):
     server.push("orders", {}, id="two")
     server.drained("orders")
     assert server.message("two")["attempts"] == 2
+
+
+def test_messages_of_a_queue_that_is_gone_from_the_file_wait_and_the_log_says_so(serve, handler):
+    worker = handler()
+    server = serve({**queues(worker.url), "refunds": queues(worker.url)["orders"]})
+    assert server.post("/v1/queues/refunds/pause").status == 200
+    ids = [server.push("refunds", {"n": n}) for n in range(3)]
+    server.stop()
+    assert "is not in the configuration" not in server.log()
+    server.configure(queues(worker.url))
+    server.start()
+    told = r"queue refunds is not in the configuration; messages that wait in it: 3\b"
+    eventually(lambda: re.search(told, server.log()), "the log tells of them")
+    assert [server.message(some_id)["state"] for some_id in ids] == ["queued"] * 3
+    server.stop()
+    server.configure({**queues(worker.url), "refunds": queues(worker.url)["orders"]})
+    server.start()
+    assert server.post("/v1/queues/refunds/resume").status == 200
+    server.drained("refunds")
+    assert sorted(worker.ids()) == sorted(ids)
 
 
 # ---- stopping ----
@@ -327,6 +348,9 @@ def test_the_doctor_finds_a_good_store_good_also_after_kill_9(serve, handler):
     assert killed.returncode == 0 and "sound" in killed.stdout, killed
     by_path = impound("doctor", "--store", os.path.join(server.folder, "impound.db"))
     assert by_path.stdout == killed.stdout
+    told = json.loads(impound("doctor", "-c", server.config_path, "--json").stdout)
+    assert told == {"store": os.path.join(server.folder, "impound.db"), "sound": True, "problem": None,
+                    "report": killed.stdout.splitlines()}
     server.start()
     server.drained("orders")
     assert server.dlq("orders.dlq")["depth"] == 40, "looking changed nothing"
@@ -368,6 +392,8 @@ def test_a_flipped_byte_in_the_journal_is_found_and_all_the_rest_salvaged(serve,
     assert "impound doctor" in refused.stderr, refused.stderr
     found = impound("doctor", "-c", server.config_path)
     assert found.returncode == 1 and "journal" in found.stdout and "doctor --repair" in found.stderr, found
+    told = json.loads(impound("doctor", "-c", server.config_path, "--json").stdout)
+    assert not told["sound"] and "doctor --repair" in told["problem"] and "journal" in " ".join(told["report"])
     repaired = impound("doctor", "-c", server.config_path, "--repair")
     assert repaired.returncode == 0 and "salvaged" in repaired.stdout, repaired
     assert impound("doctor", "-c", server.config_path).returncode == 0

@@ -1,13 +1,12 @@
 """Alerts: told once, told again, told when it is over; nothing lost, nothing twice."""
 import json
-import shutil
 import subprocess
-import os
 import urllib.request
 
 import pytest
 
 from harness import PATIENCE_S, answers, eventually, free_port
+from watchers import tool
 
 
 def dead_letters(server, count):
@@ -108,10 +107,7 @@ def test_each_receiver_gets_its_own_words(serve, handler):
 
 @pytest.fixture
 def alertmanager(tmp_path):
-    program = shutil.which("prometheus-alertmanager")
-    if not program:
-        assert os.environ.get("CI") != "true", "prometheus-alertmanager is not installed"
-        pytest.skip("prometheus-alertmanager (Debian package) is not installed")
+    program = tool("prometheus-alertmanager")
     port = free_port()
     config = tmp_path / "alertmanager.yml"
     config.write_text("route: {receiver: none}\nreceivers: [{name: none}]\n")

@@ -3,7 +3,6 @@ Prometheus and Alertmanager."""
 import json
 import os
 import re
-import shutil
 import subprocess
 import urllib.parse
 import urllib.request
@@ -11,19 +10,12 @@ import urllib.request
 import pytest
 
 from harness import PATIENCE_S, ROOT, answers, eventually, free_port
+from watchers import tool
 
 PACKAGING = os.path.join(ROOT, "packaging", "prometheus")
 DASHBOARD = os.path.join(ROOT, "packaging", "grafana", "impound.json")
 # What Grafana puts in for its variables.
 VARIABLES = {"$dlq": ".*", "$queue": ".*", "$__rate_interval": "1m"}
-
-
-def tool(name):
-    found = shutil.which(name)
-    if not found:
-        assert os.environ.get("CI") != "true", f"{name} is not installed"
-        pytest.skip(f"{name} (Debian packages prometheus and prometheus-alertmanager) is not installed")
-    return found
 
 
 def passes(*words):
@@ -92,10 +84,13 @@ def watched(serve, handler, tmp_path):
     prometheus.stop()
 
 
-def queries():
+def dashboard():
     with open(DASHBOARD, encoding="utf-8") as text:
-        panels = json.load(text)["panels"]
-    for panel in panels:
+        return json.load(text)
+
+
+def queries():
+    for panel in dashboard()["panels"]:
         for target in panel.get("targets", []):
             expression = target["expr"]
             for variable, value in VARIABLES.items():
@@ -113,6 +108,30 @@ def test_every_query_of_the_dashboard_answers_and_the_alerts_fire(watched):
                         "an alert fires")
     assert [(alert["labels"]["alertname"], alert["labels"]["dlq"]) for alert in firing] == [
         ("DLQNotEmpty", "orders.dlq")]
+
+
+def test_the_variables_of_the_dashboard_have_values(watched):
+    """label_values(metric, label) is Grafana's own word; it asks Prometheus for that label of those series."""
+    found = {}
+    for variable in dashboard()["templating"]["list"]:
+        if variable["type"] != "query":
+            continue
+        query = variable["query"]["query"]
+        assert query == variable["definition"]
+        metric, label = re.fullmatch(r"label_values\((\w+), (\w+)\)", query).groups()
+        found[f"${variable['name']}"] = watched.ask(f"label/{label}/values", **{"match[]": metric})
+    assert found == {"$dlq": ["orders.dlq"], "$queue": ["orders"]}
+    assert set(found) == {name for name in VARIABLES if not name.startswith("$__")}
+
+
+def test_the_rules_are_impounds_own_and_the_guide_names_the_others(serve, handler):
+    server = serve({"orders": {"handler": {"http": handler().url}}})
+    own = {rule["alert"] for rule in server.get("/v1/alerts").json["rules"]}
+    with open(os.path.join(PACKAGING, "impound-alerts.yml"), encoding="utf-8") as text:
+        rules = set(re.findall(r"- alert: (\w+)", text.read()))
+    with open(os.path.join(ROOT, "docs", "monitoring.md"), encoding="utf-8") as guide:
+        named = set(re.findall(r"`((?:DLQ|Impound|Source)[A-Z]\w+)`", guide.read()))
+    assert own ^ rules == named
 
 
 def test_the_guide_names_every_metric_and_no_other(serve, handler):

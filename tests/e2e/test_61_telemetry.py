@@ -357,6 +357,20 @@ def test_a_log_in_json_names_the_message_and_its_trace(serve, handler, receiver)
     assert any(line["level"] == "debug" and line.get("trace_id") == TRACE for line in lines)
 
 
+def test_a_log_names_the_trace_that_a_message_came_with_though_nobody_traces(serve, handler):
+    server = serve({"orders": queue_of(handler(lambda call: 400).url)}, server={"log": "json", "log_level": "debug"})
+    server.push("orders", {"n": 1}, id="traced", headers=HEADERS)
+    server.push("orders", {"n": 2}, id="untraced")
+    server.drained("orders")
+    eventually(lambda: server.dlq("orders.dlq")["depth"] == 2, "both died")
+    about = {"traced": [], "untraced": []}
+    for line in lines_of(server):
+        if line.get("message_id") in about:
+            about[line["message_id"]].append((line["message"].split(":")[0], line.get("trace_id"), line.get("span_id")))
+    assert about == {"traced": [("an attempt ended", TRACE, PRODUCER), ("dead", TRACE, PRODUCER)],
+                     "untraced": [("an attempt ended", None, None), ("dead", None, None)]}
+
+
 def test_the_log_changes_its_form_with_a_reload(serve, handler):
     work = handler(lambda call: 400)
     queues = {"orders": queue_of(work.url)}

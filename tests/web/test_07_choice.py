@@ -13,6 +13,15 @@ def choose_all(page):
     expect(page.get_by_text("All that match", exact=True)).to_be_visible()
 
 
+def sixty_chosen(lot, tab):
+    server = lot()
+    world.push(server, "prompts", "model", 60)
+    server.drained("prompts")
+    page = tab(server).open("letters?category=model_gone")
+    choose_all(page)
+    return server, page
+
+
 def arrive(server, page, start):
     """One more letter, which the page shows."""
     world.push(server, "prompts", "model", 1, start=start)
@@ -20,11 +29,7 @@ def arrive(server, page, start):
 
 
 def test_all_that_match_stay_chosen_when_a_letter_arrives(lot, tab):
-    server = lot()
-    world.push(server, "prompts", "model", 60)
-    server.drained("prompts")
-    page = tab(server).open("letters?category=model_gone")
-    choose_all(page)
+    server, page = sixty_chosen(lot, tab)
     arrive(server, page, 100)
     expect(page.get_by_text("All that match", exact=True)).to_be_visible()
     expect(page.get_by_label("Choose prompts-model-100", exact=True)).to_be_checked()
@@ -38,6 +43,38 @@ def test_all_that_match_stay_chosen_when_a_letter_arrives(lot, tab):
     page.get_by_label("Category").select_option("bug")
     expect(page.get_by_text("No letter matches")).to_be_visible()
     expect(page.get_by_role("toolbar")).to_have_count(0)
+
+
+def test_what_arrives_behind_the_dry_run_is_not_touched(lot, tab):
+    server, page = sixty_chosen(lot, tab)
+    page.get_by_role("button", name="Resolve…").click()
+    expect(page.get_by_role("heading", name="Resolve 60 letters")).to_be_visible()
+    arrive(server, page, 100)
+    expect(page.get_by_role("heading", name="Resolve 60 letters")).to_be_visible()
+    page.get_by_label("Why").fill("seen and settled")
+    page.get_by_role("button", name="Resolve 60 letters").click()
+    expect(page.get_by_text("60 letters resolved.")).to_be_visible()
+    expect(page.locator("[data-letter]")).to_have_count(1)
+    assert server.message("prompts-model-100")["state"] == "pending_review"
+
+
+def test_what_arrives_behind_the_dry_run_is_not_replayed(lot, tab, shop):
+    server = lot()
+    world.push(server, "prompts", "model", 5)
+    server.drained("prompts")
+    for fragment, start in (("error_type=ModelNotFound", 100), ("all=yes", 101)):
+        page = tab(server).open(f"replays/new?{fragment}")
+        left = len(server.letters("prompts.dlq"))
+        begin = page.get_by_role("button", name=f"Start: send {left} letter")
+        expect(begin).to_be_enabled()
+        world.push(server, "prompts", "model", 1, start=start)
+        server.drained("prompts")
+        shop.mend("model")
+        begin.click()
+        expect(page.get_by_role("status").filter(has_text="done")).to_be_visible()
+        assert server.message(f"prompts-model-{start}")["state"] == "pending_review"
+        shop.mended.clear()
+    assert server.dlq("prompts.dlq")["depth"] == 1
 
 
 def test_every_letter_can_be_replayed(lot, tab):

@@ -115,16 +115,21 @@ void database_unlock(struct database *database) {
     pthread_mutex_unlock(&database->mutex);
 }
 
-sqlite3_stmt *database_statement(struct database *database, enum database_sql which) {
+sqlite3_stmt *database_again(struct database *database, enum database_sql which) {
     sqlite3_stmt **stmt = &database->statements[which];
-    if (*stmt) {
+    if (*stmt)
         sqlite3_reset(*stmt);
-        sqlite3_clear_bindings(*stmt);
-    } else {
+    else
         sqlite3_prepare_v3(database->db, sql_texts[which], -1, SQLITE_PREPARE_PERSISTENT, stmt,
                            NULL);
-    }
     return *stmt;
+}
+
+sqlite3_stmt *database_statement(struct database *database, enum database_sql which) {
+    sqlite3_stmt *stmt = database_again(database, which);
+    if (stmt)
+        sqlite3_clear_bindings(stmt);
+    return stmt;
 }
 
 bool database_next(struct database *database, sqlite3_stmt *stmt, enum status *status,

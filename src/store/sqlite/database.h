@@ -79,9 +79,11 @@ enum { DATABASE_ROW_VALUES = 29, DATABASE_ROWS = 16 };
              " FROM messages WHERE seq = ?1")                                                      \
     X(MATCHES, "SELECT seq, queue FROM messages WHERE id = ?1"                                     \
                " UNION SELECT seq, queue FROM messages WHERE letter_id = ?1")                      \
-    X(HAS_ID, "SELECT seq FROM messages WHERE id = ?1 AND queue = ?2")                             \
-    X(READ_BEGIN, "BEGIN")                                                                         \
-    X(READ_END, "COMMIT")                                                                          \
+    X(TRAITS, "SELECT traits, dead_ms FROM messages INDEXED BY messages_by_death"                  \
+              " WHERE dlq IS NOT NULL")                                                            \
+    X(ROW_TRAITS, "SELECT traits, dead_ms FROM messages WHERE seq = ?1")                           \
+    X(HAVE_IDS, "SELECT asked.key, seq FROM json_each(?1) AS asked CROSS JOIN messages"            \
+                " ON messages.id = asked.value AND queue = ?2")                                    \
     X(ROW_ADD, "INSERT INTO messages VALUES " DATABASE_ROW)                                        \
     X(ROWS_ADD, "INSERT OR FAIL INTO messages VALUES " DATABASE_ALL_ROWS)                          \
     X(ROW_SET,                                                                                     \
@@ -138,10 +140,12 @@ enum database_sql {
 };
 
 struct packs;
+struct spread;
 
 struct database {
     sqlite3 *db;
-    struct packs *packs; /* borrowed: the bytes that its rows refer to */
+    struct packs *packs;   /* borrowed: the bytes that its rows refer to */
+    struct spread *spread; /* borrowed: is told of every letter that is written; NULL: nobody is */
     sqlite3_stmt *statements[SQL_COUNT];
     pthread_mutex_t mutex;
 };
@@ -167,6 +171,8 @@ void database_unlock(struct database *database);
 
 /* Reset and unbound; borrowed until it is asked for again. */
 sqlite3_stmt *database_statement(struct database *database, enum database_sql which);
+/* The same with what was bound before: for who binds every value. */
+sqlite3_stmt *database_again(struct database *database, enum database_sql which);
 /* Steps a statement that gives no rows, and resets it. */
 enum status database_step(struct database *database, sqlite3_stmt *stmt, struct err *err);
 /* True: a row. Resets at the end or on trouble, which goes to *status. */

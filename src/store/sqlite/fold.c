@@ -15,6 +15,7 @@ enum {
     PACE_MS = 50,                /* between two looks at how fast commits come */
     BURST_BYTES_A_MS = 32 << 10, /* of the journal: a burst */
     REST_MAX_US = 50 * 1000,
+    TRIM_ENTRIES = 128 << 10, /* that left memory: about as many MiB are to be given back */
 };
 
 /* Now and then, a bounded number at a time. */
@@ -110,6 +111,7 @@ static void settle(void *arg) {
     pthread_mutex_lock(&self->front.mutex);
     snapshot_settle(snapshot, self);
     pthread_mutex_unlock(&self->front.mutex);
+    self->settled_count += snapshot->entry_count;
     recycle(self, snapshot->position); /* only now does nobody read that part any more */
     tell_ended(self);
     snapshot_free(snapshot);
@@ -299,6 +301,10 @@ static void use_idle_time(struct sqlite_store *self) {
         log_warn("%s", err.text);
     while (is_idle(self) && fold_compact(self))
         ;
+    if (is_idle(self) && self->settled_count >= TRIM_ENTRIES) {
+        memory_trim();
+        self->settled_count = 0;
+    }
 }
 
 void *fold_run(void *arg) {

@@ -8,6 +8,7 @@
 #include "store/sqlite/fold.h"
 #include "store/sqlite/list_sql.h"
 #include "store/sqlite/packs.h"
+#include "store/sqlite/spread.h"
 
 enum { LIST_TRIES = 8, ENVELOPE_MAX = 64 << 20, GROWTH_BYTES = 128 };
 
@@ -209,21 +210,31 @@ static bool know(struct sqlite_store *self, const struct store_query *query, str
     return possible;
 }
 
+static enum status read_page(struct sqlite_store *self, struct listing *listing,
+                             const struct list_known *known, bool possible, struct err *err) {
+    struct list_sql sql;
+    struct store_query query = *listing->query;
+    struct traits_wanted wanted = traits_wanted(&query, known->queue);
+    enum status status = STATUS_OK;
+    if (possible && page_by_death(&query))
+        status = spread_narrow(self->spread, self->list_db, &wanted, known->reasons,
+                               known->reason_count, &query, &possible, err);
+    if (status == STATUS_OK)
+        status = list_sql_build(&sql, &query, known, listing->arena, err);
+    if (status == STATUS_OK && possible)
+        status = run_again(listing, self->list_db, &sql, err);
+    return status;
+}
+
 enum status list_read(struct store *store, const struct store_query *query, struct arena *arena,
                       struct store_page *out, struct err *err) {
     struct sqlite_store *self = parts_of(store);
-    struct list_sql sql;
     struct list_known known;
     *out = (struct store_page){.behind = fold_wait(self)};
     bool possible = know(self, query, arena, &known);
     struct listing listing = listing_new(self, query, arena, out);
-    enum status status = list_sql_build(&sql, query, &known, arena, err);
-    if (!possible)
-        return status;
-    if (status != STATUS_OK)
-        return status;
     database_lock(self->list_db);
-    status = run_again(&listing, self->list_db, &sql, err);
+    enum status status = read_page(self, &listing, &known, possible, err);
     database_unlock(self->list_db);
     if (status == STATUS_OK)
         show_rows(self, &listing);

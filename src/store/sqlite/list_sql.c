@@ -15,7 +15,9 @@ struct building {
     struct buf text;
     struct arena *arena;
     struct err *err;
-    struct bytes match; /* the words that are searched for, as FTS5 reads them; empty: none */
+    bool has_cursor;
+    struct page_key after; /* with a cursor */
+    struct bytes match;    /* the words that are searched for, as FTS5 reads them; empty: none */
     bool by_death;
 };
 
@@ -104,6 +106,19 @@ static void filter_traits(struct building *building) {
     filter_reasons(building);
 }
 
+/* Along the index SQLite starts at one bound, and of two it may take the wrong one: then every page
+ * begins with all that was on the pages before. So the bound that the other implies is left out. */
+static bool is_past_time(const struct building *building) {
+    const struct store_query *query = building->query;
+    return query->oldest_first ? query->since.ms > building->after.dead_ms
+                               : query->until.ms != 0 && query->until.ms <= building->after.dead_ms;
+}
+
+static bool is_behind_cursor(const struct building *building, bool since) {
+    return building->by_death && building->has_cursor && !is_past_time(building) &&
+           since == building->query->oldest_first;
+}
+
 static void filter_times(struct building *building) {
     const struct store_query *query = building->query;
     const char *since = "dead_ms >= ?", *until = "dead_ms < ?";
@@ -111,9 +126,9 @@ static void filter_times(struct building *building) {
         since = "iif(dead_ms <> 0, dead_ms, created_ms) >= ?";
         until = "iif(dead_ms <> 0, dead_ms, created_ms) < ?";
     }
-    if (query->since.ms != 0)
+    if (query->since.ms != 0 && !is_behind_cursor(building, true))
         where_number(building, since, query->since.ms);
-    if (query->until.ms != 0)
+    if (query->until.ms != 0 && !is_behind_cursor(building, false))
         where_number(building, until, query->until.ms);
 }
 
@@ -188,13 +203,11 @@ static void filter_words(struct building *building) {
 
 /* ---- order ---- */
 
-static enum status filter_cursor(struct building *building) {
-    bool has = false;
-    struct page_key after;
-    enum status status = page_cursor_parse(building->query, &has, &after, building->err);
-    if (status != STATUS_OK || !has)
-        return status;
+static void filter_cursor(struct building *building) {
+    struct page_key after = building->after;
     bool oldest_first = building->query->oldest_first;
+    if (!building->has_cursor || (building->by_death && is_past_time(building)))
+        return;
     if (building->by_death) {
         where_number(building, oldest_first ? "(dead_ms, seq) > (?" : "(dead_ms, seq) < (?",
                      after.dead_ms);
@@ -203,7 +216,6 @@ static enum status filter_cursor(struct building *building) {
     } else {
         where_number(building, oldest_first ? "seq > ?" : "seq < ?", (int64_t)after.seq);
     }
-    return STATUS_OK;
 }
 
 static void put_order(struct building *building) {
@@ -309,6 +321,8 @@ enum status list_sql_build(struct list_sql *out, const struct store_query *query
                             " AS taken, mark, envelope_at, envelope_len");
     add_value(&building, (struct list_value){.text = known->taken});
     enum status status = read_words(&building);
+    if (status == STATUS_OK)
+        status = page_cursor_parse(query, &building.has_cursor, &building.after, err);
     uint32_t states = stored_states(query->states);
     bool one_run = is_one_run(&building, states);
     if (one_run)
@@ -324,8 +338,7 @@ enum status list_sql_build(struct list_sql *out, const struct store_query *query
     if (!one_run)
         filter_states(&building);
     filter_words(&building);
-    if (status == STATUS_OK)
-        status = filter_cursor(&building);
+    filter_cursor(&building);
     if (building.by_death && !one_run)
         close_runs(&building);
     put_order(&building);

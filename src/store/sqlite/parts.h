@@ -41,6 +41,7 @@ enum { JOURNAL_KEEP_SHARE = 4 }; /* of the journal's bound stays on disk when al
 struct drafter;
 struct packs;
 struct snapshot;
+struct spread;
 
 struct sqlite_store {
     struct front front;
@@ -68,6 +69,7 @@ struct sqlite_store {
     uint64_t applied_end;       /* the journal up to here is in the tables */
     uint64_t sealed_end;        /* and up to here in the folds that wait */
     uint64_t folded_end;        /* and up to here in the file */
+    size_t settled_count;       /* entries, since memory was last given back; as `unsettled` */
     uint64_t fold_failures;
     bool fold_wanted; /* at once */
     bool fold_stopping;
@@ -87,6 +89,7 @@ struct sqlite_store {
     struct database *fold_db, *lookup_db, *list_db;
     bool viewing;            /* a commit is being staged and holds lookup_db */
     struct packs *packs;     /* the fold thread's to change; any thread reads */
+    struct spread *spread;   /* has its own lock, which is held with no other */
     struct drafter *drafter; /* the fold's; NULL without threads */
     pthread_t writer_thread, fold_thread;
 };

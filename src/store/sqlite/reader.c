@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "base/log.h"
 #include "store/held.h"
 #include "store/sqlite/paging.h"
@@ -291,29 +292,35 @@ enum status reader_get(struct store *store, struct bytes queue, struct bytes id,
     return status == STATUS_OK ? load(self, &found.at, out, err) : status;
 }
 
-static bool file_holds(struct sqlite_store *self, uint32_t queue, struct bytes id,
-                       enum status *status, struct err *err) {
-    bool holds = false;
-    sqlite3_stmt *stmt = database_statement(self->lookup_db, SQL_HAS_ID);
-    database_bind_text(stmt, 1, id);
-    sqlite3_bind_int64(stmt, 2, queue);
-    while (database_next(self->lookup_db, stmt, status, err))
-        holds |= !tables_find(&self->front.tables, (uint64_t)sqlite3_column_int64(stmt, 0));
-    return holds;
+/* As a JSON array: an id is UTF-8, so that it is the same text again in SQLite. */
+static void put_ids(const struct bytes *ids, size_t count, struct buf *out) {
+    size_t max = sizeof "[]";
+    for (size_t i = 0; i < count; i++)
+        max += ids[i].len * sizeof "u0000" + sizeof "\"\",";
+    buf_init_heap(out, max);
+    struct json_out json = json_out(out);
+    json_open(&json, '[');
+    for (size_t i = 0; i < count; i++)
+        json_put(&json, ids[i]);
+    json_close(&json, ']');
 }
 
-/* One transaction for all: beginning and ending one costs more than a look. */
-static enum status files_hold(struct sqlite_store *self, uint32_t queue, const struct bytes *ids,
+/* One statement for all: to begin and to end one costs more than a look. */
+static enum status file_holds(struct sqlite_store *self, uint32_t queue, const struct bytes *ids,
                               size_t count, bool *out, struct err *err) {
     struct database *db = self->lookup_db;
+    enum status status = STATUS_OK;
+    struct buf asked;
+    put_ids(ids, count, &asked);
     database_lock(db);
-    enum status status = database_step(db, database_statement(db, SQL_READ_BEGIN), err);
-    if (status == STATUS_OK) {
-        for (size_t i = 0; i < count && status == STATUS_OK; i++)
-            out[i] = out[i] || file_holds(self, queue, ids[i], &status, err);
-        database_step(db, database_statement(db, SQL_READ_END), NULL);
-    }
+    sqlite3_stmt *stmt = database_statement(db, SQL_HAVE_IDS);
+    database_bind_text(stmt, 1, buf_view(&asked));
+    sqlite3_bind_int64(stmt, 2, queue);
+    while (database_next(db, stmt, &status, err))
+        out[sqlite3_column_int64(stmt, 0)] |=
+            !tables_find(&self->front.tables, (uint64_t)sqlite3_column_int64(stmt, 1));
     database_unlock(db);
+    buf_free(&asked);
     return status;
 }
 
@@ -323,7 +330,7 @@ enum status reader_holds(struct store *store, uint32_t queue, const struct bytes
     pthread_mutex_lock(&self->front.mutex);
     for (size_t i = 0; i < count; i++)
         out[i] = tables_holds(&self->front.tables, queue, ids[i]);
-    enum status status = files_hold(self, queue, ids, count, out, err);
+    enum status status = file_holds(self, queue, ids, count, out, err);
     pthread_mutex_unlock(&self->front.mutex);
     return status;
 }

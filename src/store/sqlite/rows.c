@@ -7,7 +7,7 @@
 #include "core/lifecycle.h"
 #include "store/entry.h"
 #include "store/sqlite/packs.h"
-#include "store/sqlite/traits.h"
+#include "store/sqlite/spread.h"
 
 enum { SCRATCH_BYTES = 4096, DELETED_SEQ = 5 /* behind DATABASE_PLACES */ };
 
@@ -68,10 +68,9 @@ static void bind_envelope(sqlite3_stmt *stmt, int first, const struct envelope *
     database_bind_text(stmt, first + 7, or_null(envelope->category));
     database_bind_text(stmt, first + 8, or_null(envelope->reason));
     database_bind_text(stmt, first + 9, or_null(envelope->error_type));
-    if (envelope->failed) {
+    if (envelope->failed)
         database_fingerprint(envelope->fingerprint, fingerprint);
-        database_bind_text(stmt, first + 10, bytes_of(fingerprint));
-    }
+    database_bind_text(stmt, first + 10, envelope->failed ? bytes_of(fingerprint) : BYTES_NONE);
     database_bind_text(stmt, first + 11, envelope->key);
     sqlite3_bind_int64(stmt, first + 12, envelope->attempts);
     sqlite3_bind_int64(stmt, first + 13, envelope->created_at.ms);
@@ -90,6 +89,8 @@ static void bind_places(sqlite3_stmt *stmt, int first, const struct places *plac
                                 places->body.len};
     if (places->error_id != 0)
         sqlite3_bind_int64(stmt, first + 17, places->error_id);
+    else
+        sqlite3_bind_null(stmt, first + 17);
     database_bind_text(stmt, first + 18, BYTES(""));
     for (int i = 0; i < 4; i++)
         sqlite3_bind_int64(stmt, first + 21 + i, (sqlite3_int64)numbers[i]);
@@ -105,19 +106,26 @@ struct draft {
     char fingerprint[DATABASE_FINGERPRINT_SIZE];
 };
 
-static void bind_draft(sqlite3_stmt *stmt, int first, struct draft *draft) {
+/* All of its values: the statement may still have those of another. */
+static void bind_draft(struct database *database, sqlite3_stmt *stmt, int first,
+                       struct draft *draft) {
+    int64_t traits = 0;
+    if (draft->envelope.dlq.len > 0) {
+        traits = traits_of(&draft->envelope, draft->queue);
+        spread_add(database->spread, traits, draft->envelope.dead_at.ms);
+    }
     sqlite3_bind_int64(stmt, first, (sqlite3_int64)draft->seq);
     sqlite3_bind_int64(stmt, first + 1, draft->queue);
     bind_envelope(stmt, first, &draft->envelope, draft->fingerprint);
     bind_places(stmt, first, &draft->places);
     database_bind_text(stmt, first + 19, draft->mark);
-    sqlite3_bind_int64(stmt, first + 28, traits_of(&draft->envelope, draft->queue));
+    sqlite3_bind_int64(stmt, first + 28, traits);
 }
 
 static enum status write_draft(struct database *database, enum database_sql which,
                                struct draft *draft, struct err *err) {
-    sqlite3_stmt *stmt = database_statement(database, which);
-    bind_draft(stmt, 1, draft);
+    sqlite3_stmt *stmt = database_again(database, which);
+    bind_draft(database, stmt, 1, draft);
     return database_step(database, stmt, err);
 }
 
@@ -240,9 +248,9 @@ bool rows_batch_draft(struct rows_batch *batch, struct packs *packs, const struc
 
 static enum status write_full(struct rows_batch *batch, struct database *database,
                               struct err *err) {
-    sqlite3_stmt *stmt = database_statement(database, SQL_ROWS_ADD);
+    sqlite3_stmt *stmt = database_again(database, SQL_ROWS_ADD);
     for (int i = 0; i < DATABASE_ROWS; i++)
-        bind_draft(stmt, 1 + i * DATABASE_ROW_VALUES, &batch->drafts[i]);
+        bind_draft(database, stmt, 1 + i * DATABASE_ROW_VALUES, &batch->drafts[i]);
     return database_step(database, stmt, err);
 }
 
@@ -262,8 +270,22 @@ enum status rows_batch_write(struct rows_batch *batch, struct database *database
     return status;
 }
 
+/* An escalation is the one trait that a mark gives. */
+static enum status spread_mark(struct database *database, uint64_t seq, struct err *err) {
+    sqlite3_stmt *stmt = database_statement(database, SQL_ROW_TRAITS);
+    enum status status = STATUS_OK;
+    sqlite3_bind_int64(stmt, 1, (sqlite3_int64)seq);
+    while (database_next(database, stmt, &status, err))
+        spread_add(database->spread, sqlite3_column_int64(stmt, 0) | traits_escalated(),
+                   sqlite3_column_int64(stmt, 1));
+    return status;
+}
+
 enum status rows_mark(struct database *database, uint64_t seq, const struct mark *mark,
                       struct bytes text, struct err *err) {
+    enum status status = mark->escalated_at.ms != 0 ? spread_mark(database, seq, err) : STATUS_OK;
+    if (status != STATUS_OK)
+        return status;
     sqlite3_stmt *stmt = database_statement(database, SQL_ROW_MARK);
     sqlite3_bind_int64(stmt, 1, (sqlite3_int64)seq);
     database_bind_text(stmt, 2, bytes_of(state_text(mark->state)));

@@ -18,6 +18,7 @@
 #include "store/sqlite/parts.h"
 #include "store/sqlite/reader.h"
 #include "store/sqlite/recover.h"
+#include "store/sqlite/spread.h"
 #include "store/sqlite/writer.h"
 
 /* ---- health ---- */
@@ -66,6 +67,7 @@ static void close_store(struct store *store);
 static const struct store_vtable vtable = {
     .kind = "sqlite",
     .queue_number = front_queue_number,
+    .queue_names = front_queue_names,
     .submit = writer_submit,
     .take = reader_take,
     .take_one = reader_take_one,
@@ -104,6 +106,7 @@ static struct sqlite_store *store_new(const struct sqlite_store_options *options
     self->sealed_last = &self->sealed_first;
     self->fold_due = MONO_NEVER;
     self->health.writable = true;
+    self->spread = spread_new();
     pthread_mutex_init(&self->journal_mutex, NULL);
     init_condition(&self->submitted);
     init_condition(&self->fold_asked);
@@ -124,6 +127,7 @@ static void store_free(struct sqlite_store *self) {
             database_close(&self->connections[i]);
     }
     packs_free(self->packs);
+    spread_free(self->spread);
     lock_release(&self->lock_file);
     pthread_cond_destroy(&self->submitted);
     pthread_cond_destroy(&self->fold_asked);
@@ -172,8 +176,10 @@ static enum status open_packs(struct sqlite_store *self, struct err *err) {
     struct packs_options options = {
         .disk = self->options.disk, .dir = self->dir, .pack_bytes = self->options.pack_bytes};
     enum status status = packs_open(&options, self->fold_db, &self->packs, err);
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 3; i++) {
         self->connections[i].packs = self->packs;
+        self->connections[i].spread = self->spread;
+    }
     return status;
 }
 

@@ -4,28 +4,16 @@
 #include "store/sqlite/crc32c.h"
 #include "store/sqlite/database.h"
 
-/* name, first bit, bits */
-#define TRAITS(X)                                                                                  \
-    X(ESCALATED, 0, 1)                                                                             \
-    X(CAUSE, 1, 6)                                                                                 \
-    X(QUEUE, 7, 6)                                                                                 \
-    X(CATEGORY, 13, 9)                                                                             \
-    X(REASON, 22, 9)                                                                               \
-    X(ERROR_TYPE, 31, 9)                                                                           \
-    X(FINGERPRINT, 40, 9)                                                                          \
-    X(KEY, 49, 9)                                                                                  \
-    X(ATTEMPTS, 58, 5) /* the highest, so that "at least" compares the whole */
-
-#define TRAIT_ENUM(name, first, bits) TRAIT_##name,
-enum trait { TRAITS(TRAIT_ENUM) TRAIT_COUNT };
-#undef TRAIT_ENUM
-
 #define TRAIT_PLACE(name, first, bits) {first, bits},
 static const struct { int first, bits; } places[TRAIT_COUNT] = {TRAITS(TRAIT_PLACE)};
 #undef TRAIT_PLACE
 
 static uint64_t most(enum trait trait) {
     return (UINT64_C(1) << places[trait].bits) - 1;
+}
+
+uint32_t traits_part(int64_t traits, enum trait trait) {
+    return (uint32_t)((uint64_t)traits >> places[trait].first & most(trait));
 }
 
 static int64_t put(enum trait trait, uint64_t value) {
@@ -102,6 +90,10 @@ struct traits_wanted traits_wanted(const struct store_query *query, uint32_t que
          put(TRAIT_FINGERPRINT, query->fingerprint));
     want_text(&wanted, TRAIT_KEY, query->key);
     return wanted;
+}
+
+bool traits_is_wanted(const struct traits_wanted *wanted, enum trait trait) {
+    return traits_part(wanted->mask, trait) != 0;
 }
 
 int64_t traits_reason_mask(void) {

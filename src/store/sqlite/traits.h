@@ -17,7 +17,27 @@
 #include "core/envelope.h"
 #include "port/store.h"
 
+/* name, first bit, bits */
+#define TRAITS(X)                                                                                  \
+    X(ESCALATED, 0, 1)                                                                             \
+    X(CAUSE, 1, 6)                                                                                 \
+    X(QUEUE, 7, 6)                                                                                 \
+    X(CATEGORY, 13, 9)                                                                             \
+    X(REASON, 22, 9)                                                                               \
+    X(ERROR_TYPE, 31, 9)                                                                           \
+    X(FINGERPRINT, 40, 9)                                                                          \
+    X(KEY, 49, 9)                                                                                  \
+    X(ATTEMPTS, 58, 5) /* the highest, so that "at least" compares the whole */
+
+#define TRAIT_ENUM(name, first, bits) TRAIT_##name,
+enum trait { TRAITS(TRAIT_ENUM) TRAIT_COUNT };
+#undef TRAIT_ENUM
+
+/* Values that a part can have. */
+enum { TRAITS_VALUES = 512 };
+
 int64_t traits_of(const struct envelope *envelope, uint32_t queue);
+uint32_t traits_part(int64_t traits, enum trait trait);
 int64_t traits_escalated(void); /* what an escalated one has besides */
 
 /* What a query wants of them: traits & mask = value and traits >= least. Reasons are asked for by
@@ -26,6 +46,7 @@ struct traits_wanted {
     int64_t mask, value, least;
 };
 struct traits_wanted traits_wanted(const struct store_query *query, uint32_t queue);
+bool traits_is_wanted(const struct traits_wanted *wanted, enum trait trait);
 int64_t traits_reason_mask(void);
 int64_t traits_reason(struct bytes reason);
 

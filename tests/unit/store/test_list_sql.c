@@ -162,6 +162,33 @@ static void a_filter_that_nothing_matches_looks_at_no_row(void **state) {
     sqlite3_close(db);
 }
 
+/* Each page costs what the first does, wherever the list is bounded in time. */
+static void a_page_does_not_begin_with_the_pages_before(void **state) {
+    (void)state;
+    sqlite3 *db = open_filled();
+    for (int oldest_first = 0; oldest_first < 2; oldest_first++) {
+        struct store_query query = {.letters = true,
+                                    .limit = 10,
+                                    .dlq = BYTES("orders.dlq"),
+                                    .states = 1u << STATE_PENDING_REVIEW,
+                                    .oldest_first = oldest_first,
+                                    .since = {100},
+                                    .until = {4901}};
+        int first = cost_of(db, &query).steps;
+        query.cursor = oldest_first ? BYTES("d4500.4500") : BYTES("d500.500");
+        struct cost cost = cost_of(db, &query);
+        assert_int_equal(cost.rows, 11);
+        assert_in_range(cost.steps, 1, 2 * first);
+        query.cursor = oldest_first ? BYTES("d50.50") : BYTES("d4950.4950");
+        cost = cost_of(db, &query);
+        assert_int_equal(cost.rows, 11);
+        assert_in_range(cost.steps, 1, 2 * first);
+        query.cursor = oldest_first ? BYTES("d4895.4895") : BYTES("d105.105");
+        assert_int_equal(cost_of(db, &query).rows, 5);
+    }
+    sqlite3_close(db);
+}
+
 /* All of one moment: what tells them apart is their number. */
 static void letters_of_one_moment_are_not_sorted(void **state) {
     (void)state;
@@ -184,6 +211,7 @@ int main(void) {
         cmocka_unit_test(words_are_found_by_the_number_of_their_text),
         cmocka_unit_test(a_list_of_one_state_follows_the_index_alone),
         cmocka_unit_test(a_filter_that_nothing_matches_looks_at_no_row),
+        cmocka_unit_test(a_page_does_not_begin_with_the_pages_before),
         cmocka_unit_test(letters_of_one_moment_are_not_sorted),
     };
     return cmocka_run_group_tests_name("list_sql", tests, NULL, NULL);

@@ -117,6 +117,7 @@ export interface Letters {
   behind?: number;
   skipped?: number;
   skipped_why?: string;
+  looked_at?: number;
 }
 
 export interface Explanation {
@@ -189,6 +190,7 @@ export interface Plan {
   over_replayed: number;
   to_check: number;
   read_only: number;
+  until?: string;
   skipped: number;
   skipped_why?: string;
   groups: { fingerprint: string; count: number; sample: string | null }[];
@@ -204,6 +206,8 @@ export interface Ruled {
   count: number;
   busy: number;
   unable?: number;
+  cursor: string | null;
+  until?: string;
   read_only?: number;
   skipped?: number;
   skipped_why?: string;

@@ -1,5 +1,7 @@
 /* choice: which letters an action is about, as the address bar says it and as the API takes it. */
+import { moment } from "./format";
 import type { Words } from "./route.svelte";
+import { settings } from "./settings.svelte";
 
 /* The words that choose letters (docs/triage.md), in the order in which they are shown. */
 export const FILTERS = [
@@ -43,21 +45,27 @@ export function wordsOf(choice: Choice): Words {
   return choice.all ? { all: "yes" } : { ...choice.filter };
 }
 
+/* What a dry run saw, and nothing that came since: `until` is from its answer. */
+export function asSeen(choice: Choice, until: string | undefined): Choice {
+  if (choice.ids || !until) return choice;
+  return { filter: { ...choice.filter, until }, ...(choice.limit ? { limit: choice.limit } : {}) };
+}
+
 /* The choice of an order that the server has: a filter, ids or everything. */
 export function describe(filter: unknown): string {
   if (filter === null || typeof filter !== "object") return "–";
   const of = filter as Record<string, unknown>;
   if (Array.isArray(of.ids)) return of.ids.length === 1 ? `letter ${String(of.ids[0])}` : `${of.ids.length} letters by id`;
-  if (of.all === true) return "every letter";
-  return Object.entries(of)
-    .map(([name, value]) => `${name}: ${String(value)}`)
-    .join(", ");
+  const words = Object.entries(of).filter(([name]) => !["all", "until"].includes(name));
+  const said = words.map(([name, value]) => `${name}: ${String(value)}`).join(", ") || "every letter";
+  return of.until === undefined ? said : `${said}, dead before ${moment(String(of.until), settings.clock)}`;
 }
 
-/* The same, as the address bar says it. */
+/* The same, as the address bar says it, for another try. Letters that died again are dead since after its `until`, so
+   that goes; the next dry run says what it comes to. */
 export function wordsOfOrder(filter: unknown): Words {
-  const of = (filter ?? {}) as Record<string, unknown>;
-  if (Array.isArray(of.ids)) return { ids: of.ids.join(",") };
-  if (of.all === true) return { all: "yes" };
-  return Object.fromEntries(Object.entries(of).map(([name, value]) => [name, String(value)]));
+  const { until: _until, all: _all, ids, ...words } = (filter ?? {}) as Record<string, unknown>;
+  if (Array.isArray(ids)) return { ids: ids.join(",") };
+  if (Object.keys(words).length === 0) return { all: "yes" };
+  return Object.fromEntries(Object.entries(words).map(([name, value]) => [name, String(value)]));
 }

@@ -1,0 +1,132 @@
+#include "store/sqlite/spread.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+/* Both ends included; nobody died in it when it ends before it begins. */
+struct span {
+    int64_t from, to;
+};
+
+static const struct span nowhere = {INT64_MAX, INT64_MIN}, anywhere = {INT64_MIN, INT64_MAX};
+
+struct spread {
+    pthread_mutex_t mutex;
+    bool whole; /* what was in the file before is in it */
+    struct span spans[TRAIT_COUNT][TRAITS_VALUES];
+};
+
+struct spread *spread_new(void) {
+    struct spread *spread = memory_new(sizeof *spread);
+    pthread_mutex_init(&spread->mutex, NULL);
+    for (size_t trait = 0; trait < TRAIT_COUNT; trait++)
+        for (size_t value = 0; value < TRAITS_VALUES; value++)
+            spread->spans[trait][value] = nowhere;
+    return spread;
+}
+
+void spread_free(struct spread *spread) {
+    if (!spread)
+        return;
+    pthread_mutex_destroy(&spread->mutex);
+    free(spread);
+}
+
+/* ---- spans ---- */
+
+static struct span join(struct span a, struct span b) {
+    return (struct span){a.from < b.from ? a.from : b.from, a.to > b.to ? a.to : b.to};
+}
+
+static struct span meet(struct span a, struct span b) {
+    return (struct span){a.from > b.from ? a.from : b.from, a.to < b.to ? a.to : b.to};
+}
+
+static void add(struct spread *spread, int64_t traits, int64_t dead_ms) {
+    for (int trait = 0; trait < TRAIT_COUNT; trait++) {
+        struct span *span = &spread->spans[trait][traits_part(traits, (enum trait)trait)];
+        *span = join(*span, (struct span){dead_ms, dead_ms});
+    }
+}
+
+void spread_add(struct spread *spread, int64_t traits, int64_t dead_ms) {
+    if (!spread)
+        return;
+    pthread_mutex_lock(&spread->mutex);
+    add(spread, traits, dead_ms);
+    pthread_mutex_unlock(&spread->mutex);
+}
+
+/* ---- asking ---- */
+
+/* What is written meanwhile adds itself, so it does not matter which of it is seen here. */
+static enum status read_index(struct spread *spread, struct database *database, struct err *err) {
+    sqlite3_stmt *stmt = database_statement(database, SQL_TRAITS);
+    enum status status = STATUS_OK;
+    while (database_next(database, stmt, &status, err))
+        spread_add(spread, sqlite3_column_int64(stmt, 0), sqlite3_column_int64(stmt, 1));
+    pthread_mutex_lock(&spread->mutex);
+    spread->whole = status == STATUS_OK;
+    pthread_mutex_unlock(&spread->mutex);
+    return status;
+}
+
+static bool is_whole(struct spread *spread) {
+    pthread_mutex_lock(&spread->mutex);
+    bool whole = spread->whole;
+    pthread_mutex_unlock(&spread->mutex);
+    return whole;
+}
+
+static struct span of_reasons(const struct spread *spread, const struct bytes *reasons,
+                              size_t count) {
+    struct span span = count > 0 ? nowhere : anywhere;
+    for (size_t i = 0; i < count; i++)
+        span =
+            join(span,
+                 spread->spans[TRAIT_REASON][traits_part(traits_reason(reasons[i]), TRAIT_REASON)]);
+    return span;
+}
+
+static struct span of_attempts(const struct spread *spread, int64_t least) {
+    struct span span = nowhere;
+    for (uint32_t value = traits_part(least, TRAIT_ATTEMPTS); value < TRAITS_VALUES; value++)
+        span = join(span, spread->spans[TRAIT_ATTEMPTS][value]);
+    return span;
+}
+
+static struct span of_wanted(const struct spread *spread, const struct traits_wanted *wanted) {
+    struct span span = wanted->least > 0 ? of_attempts(spread, wanted->least) : anywhere;
+    for (int trait = 0; trait < TRAIT_COUNT; trait++)
+        if (traits_is_wanted(wanted, (enum trait)trait))
+            span = meet(span, spread->spans[trait][traits_part(wanted->value, (enum trait)trait)]);
+    return span;
+}
+
+static void narrow(struct store_query *query, struct span span) {
+    if (span.from > query->since.ms)
+        query->since.ms = span.from;
+    if (span.to < INT64_MAX && (query->until.ms == 0 || span.to + 1 < query->until.ms))
+        query->until.ms = span.to + 1;
+}
+
+enum status spread_narrow(struct spread *spread, struct database *database,
+                          const struct traits_wanted *wanted, const struct bytes *reasons,
+                          size_t reason_count, struct store_query *query, bool *possible,
+                          struct err *err) {
+    *possible = true;
+    if (wanted->mask == 0 && wanted->least == 0 && reason_count == 0)
+        return STATUS_OK;
+    enum status status = is_whole(spread) ? STATUS_OK : read_index(spread, database, err);
+    if (status != STATUS_OK)
+        return status;
+    pthread_mutex_lock(&spread->mutex);
+    struct span span = meet(of_wanted(spread, wanted), of_reasons(spread, reasons, reason_count));
+    pthread_mutex_unlock(&spread->mutex);
+    *possible = span.from <= span.to;
+    if (*possible)
+        narrow(query, span);
+    return STATUS_OK;
+}

@@ -1,0 +1,33 @@
+/* ruling: a decision about many letters. A search that takes the server long answers in parts, and goes on from where
+   the part before it ended. */
+import { send, type Ruled } from "./api";
+import type { Choice } from "./choice";
+
+export type Action = "resolve" | "discard" | "escalate";
+
+function add(sum: Ruled, part: Ruled): Ruled {
+  return {
+    ...sum,
+    matched: sum.matched + part.matched,
+    count: sum.count + part.count,
+    busy: sum.busy + part.busy,
+    read_only: (sum.read_only ?? 0) + (part.read_only ?? 0),
+    skipped: (sum.skipped ?? 0) + (part.skipped ?? 0),
+    skipped_why: sum.skipped_why ?? part.skipped_why,
+  };
+}
+
+async function decide(action: Action, order: Choice & { why?: string; dry_run?: true }, signal?: AbortSignal): Promise<Ruled> {
+  const path = `/v1/letters/${action}`;
+  let part = await send<Ruled>("POST", path, order, signal);
+  let sum = part;
+  while (part.cursor) {
+    part = await send<Ruled>("POST", path, { ...order, cursor: part.cursor }, signal);
+    sum = add(sum, part);
+  }
+  return sum;
+}
+
+/* What it would come to; `until` of the answer is the moment behind the newest letter that was seen. */
+export const tryMany = (action: Action, choice: Choice, signal?: AbortSignal) => decide(action, { ...choice, dry_run: true }, signal);
+export const ruleMany = (action: Action, choice: Choice, why: string) => decide(action, { ...choice, why });
