@@ -11,7 +11,7 @@
 #include "broker/redis_reply.h"
 #include "broker/redis_shape.h"
 
-enum { POLL_MS = 1000, KEY_MAX = 8 << 10, ID_SIZE = 17 };
+enum { POLL_MS = 1000, KEY_MAX = 8 << 10, ID_SIZE = 17, TAG_MAX = 1 << 30 };
 
 /* KEYS: the archive. ARGV: what a task's key begins with, from, to. → id, score, message, … */
 #define ARCHIVE_RANGE                                                                              \
@@ -24,12 +24,17 @@ enum { POLL_MS = 1000, KEY_MAX = 8 << 10, ID_SIZE = 17 };
     "end "                                                                                         \
     "return out"
 
-/* KEYS: the archive. ARGV: what a task's key begins with, the task's id. */
+/* KEYS: the set. ARGV: the member, its score. What was put there again since is another. */
+#define REMOVE                                                                                     \
+    "if redis.call('ZSCORE', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end "                      \
+    "redis.call('ZREM', KEYS[1], ARGV[1]) "
+
+/* The same with a task. ARGV further: what its key begins with. */
 #define ARCHIVE_REMOVE                                                                             \
-    "local key = ARGV[1] .. ARGV[2] "                                                              \
-    "if redis.call('ZREM', KEYS[1], ARGV[2]) == 0 then return 0 end "                              \
+    REMOVE                                                                                         \
+    "local key = ARGV[3] .. ARGV[1] "                                                              \
     "local unique = redis.call('HGET', key, 'unique_key') "                                        \
-    "if unique and unique ~= '' and redis.call('GET', unique) == ARGV[2] then "                    \
+    "if unique and unique ~= '' and redis.call('GET', unique) == ARGV[1] then "                    \
     "  redis.call('DEL', unique) "                                                                 \
     "end "                                                                                         \
     "return redis.call('DEL', key)"
@@ -129,6 +134,15 @@ static bool nothing(struct redis_place *place, struct err *err) {
     return true;
 }
 
+/* By its score and member: "1700001000.5 {…". */
+static struct bytes tag_of(const struct redis_set_member *member, struct buf *text) {
+    buf_init_heap(text, TAG_MAX);
+    buf_bytes(text, member->score);
+    buf_char(text, ' ');
+    buf_bytes(text, member->tag);
+    return buf_view(text);
+}
+
 /* What is known stands in the set until it is settled. */
 static size_t ask(struct redis_place *place, size_t room) {
     if (clock_now(place->clock).mono.ms < place->idle_until.ms)
@@ -147,10 +161,13 @@ static bool take(struct redis_place *place, size_t which, const redisReply *repl
     }
     for (size_t i = 0; i < redis_set_count(place->url, reply); i++) {
         struct redis_set_member member = redis_set_at(place->url, reply, i);
-        if (redis_hand_knows(place->hand, member.tag))
-            continue;
-        redis_hand_add(place->hand, member.tag, redis_set_message(place->url, &member));
-        any = true;
+        struct buf text;
+        struct bytes tag = tag_of(&member, &text);
+        if (!redis_hand_knows(place->hand, tag)) {
+            redis_hand_add(place->hand, tag, redis_set_message(place->url, &member));
+            any = true;
+        }
+        buf_free(&text);
     }
     if (!any)
         place->idle_until = mono_after(clock_now(place->clock).mono, POLL_MS);
@@ -159,17 +176,16 @@ static bool take(struct redis_place *place, size_t which, const redisReply *repl
 
 static void settle(struct redis_place *place, const struct redis_item *item) {
     struct key set, task;
-    struct bytes plain[] = {BYTES("ZREM"), place->url->zset, item->tag};
-    struct bytes tasks[] = {BYTES("EVAL"),
-                            BYTES(ARCHIVE_REMOVE),
+    size_t space = bytes_find(item->tag, BYTES(" "));
+    bool plain = place->url->zset.len > 0;
+    struct bytes words[] = {BYTES("EVAL"),
+                            plain ? BYTES(REMOVE "return 1") : BYTES(ARCHIVE_REMOVE),
                             BYTES("1"),
-                            archive_key(place->url, "archived", &set),
-                            archive_key(place->url, "t:", &task),
-                            item->tag};
-    if (place->url->zset.len)
-        redis_connection_add(place->work, plain, 3);
-    else
-        redis_connection_add(place->work, tasks, 6);
+                            set_key(place->url, &set),
+                            bytes_cut(item->tag, space + 1, item->tag.len),
+                            bytes_cut(item->tag, 0, space),
+                            archive_key(place->url, "t:", &task)};
+    redis_connection_add(place->work, words, plain ? 6 : 7);
 }
 
 /* It never left. */

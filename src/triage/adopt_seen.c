@@ -149,12 +149,13 @@ static enum status take_counted(struct adopt_place *place, const struct adopt_id
     enum status status = scan(place, identity, arena, out, &again, err);
     if (status != STATUS_OK || out->as == ADOPT_PEEKED || !redelivered)
         return status;
+    bool excused = place->wave && place->wave->excused > 0;
+    if (excused)
+        place->wave->excused--;
     if (again.as == ADOPT_UNHEARD)
         *out = again;
-    else if (place->wave && place->wave->excused > 0)
-        place->wave->excused--;
     else
-        out->doubtful = true;
+        out->doubtful = !excused;
     return STATUS_OK;
 }
 

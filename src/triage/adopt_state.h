@@ -13,9 +13,10 @@
 #include "triage/adopt_identity.h"
 
 enum {
-    ADOPT_AT_ONCE = 128,        /* messages that are read and committed together */
-    ADOPT_TURNS = 16,           /* … so often before another entry has its turn */
-    ADOPT_AGAIN_MS = 5 * 1000,  /* after trouble, and while the DLQ is full */
+    ADOPT_AT_ONCE = 128,               /* messages that are read and committed together */
+    ADOPT_EXCUSED = 4 * ADOPT_AT_ONCE, /* that lives before may have been given, and lost */
+    ADOPT_TURNS = 16,                  /* … so often before another entry has its turn */
+    ADOPT_AGAIN_MS = 5 * 1000,         /* after trouble, and while the DLQ is full */
     ADOPT_QUIET_MS = 60 * 1000, /* what was peeked and did not come for so long is not there */
     ADOPT_POLL_MS = 1000,       /* between looks at a place that is taken in waves, and empty */
     ADOPT_NAME_MAX = 300,       /* of what was seen, in the store */
@@ -49,7 +50,8 @@ struct adopt_wave {
     struct arena arena;                    /* of its texts */
     size_t heard;     /* of `seen`, that the broker has heard of: it is to be remembered */
     uint64_t excused; /* how many may be redelivered because we were given them before */
-    bool open;        /* it is remembered that we are at it */
+    bool passed; /* … of whom the last has come with this wave: they come before the others */
+    bool open;   /* it is remembered that we are at it */
 };
 
 /* One entry of the configuration. */

@@ -47,7 +47,7 @@ static enum status note_open(struct adopt_place *place, struct err *err) {
     if (status != STATUS_OK)
         return status;
     if (before)
-        place->wave->excused = ADOPT_AT_ONCE;
+        place->wave->excused = ADOPT_EXCUSED;
     return write_open(place, true, err);
 }
 
@@ -85,8 +85,19 @@ static void drop(struct adopt_wave *wave, size_t count) {
 /* All that is not settled comes again. */
 static enum status give_up(struct adopt_wave *wave, enum status status) {
     drop(wave, wave->count);
-    wave->excused = ADOPT_AT_ONCE;
+    wave->excused = ADOPT_EXCUSED;
     return status;
+}
+
+/* The broker may take its time to notice that we died: then the first waves are of others. Those
+ * that it returned come all together, before what it never gave. */
+static bool has_passed(const struct adopt_wave *wave) {
+    bool any = false, last = false;
+    for (size_t i = 0; i < wave->count; i++) {
+        last = wave->held[i]->redelivered;
+        any = any || last;
+    }
+    return any && !last;
 }
 
 static enum status ask(struct adopt_place *place, struct instant now, struct err *err) {
@@ -97,6 +108,7 @@ static enum status ask(struct adopt_place *place, struct instant now, struct err
         return give_up(wave, status);
     triage_new_id(place->adopt->options.triage, now.wall, wave->name);
     adopt_good(place, ADOPT_READING);
+    wave->passed = has_passed(wave);
     if (wave->count > 0)
         place->quiet_from = now.mono;
     return STATUS_OK;
@@ -118,7 +130,7 @@ static enum status settle(struct adopt_place *place, struct err *err) {
     drop(wave, done);
     if (status == STATUS_OK)
         status = note_heard(place, err);
-    if (status == STATUS_OK && wave->count == 0)
+    if (status == STATUS_OK && wave->count == 0 && wave->passed)
         wave->excused = 0;
     return status;
 }

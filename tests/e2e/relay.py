@@ -5,11 +5,12 @@ import threading
 
 class Relay:
     """Passes on what impound and the broker say, until impound says `mark`. From there on it is silent both
-    ways; with `heard` the broker still hears impound, and impound no answer."""
+    ways; with `heard` the broker still hears impound, and impound no answer; with `waits` it says it once `go`
+    is set, and all is as before."""
 
-    def __init__(self, port, mark, heard=False):
-        self.to, self.mark, self.heard = port, mark, heard
-        self.reached = threading.Event()
+    def __init__(self, port, mark, heard=False, waits=False):
+        self.to, self.mark, self.heard, self.waits = port, mark, heard, waits
+        self.reached, self.go = threading.Event(), threading.Event()
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         self.sockets = [self.listener]
@@ -26,9 +27,12 @@ class Relay:
                 far = socket.create_connection(("127.0.0.1", self.to))
                 self.sockets += [near, far]
                 self.start(self.pump, near, far, self.cut)
-                self.start(self.pump, far, near, lambda _, data: b"" if self.reached.is_set() else data)
+                self.start(self.pump, far, near, lambda _, data: b"" if self.is_silent() else data)
         except OSError:
             pass  # it was closed
+
+    def is_silent(self):
+        return self.reached.is_set() and not self.waits
 
     def cut(self, before, data):
         """What is passed on of `data`, which comes behind the last bytes of what was."""
@@ -37,8 +41,10 @@ class Relay:
             if at < 0:
                 return data
             self.reached.set()
-            return data if self.heard else data[:max(0, at - len(before))]
-        return data if self.heard else b""
+            if self.waits:
+                self.go.wait()
+            return data if self.heard or self.waits else data[:max(0, at - len(before))]
+        return data if self.heard or self.waits else b""
 
     def pump(self, source, sink, cut):
         before = b""
@@ -51,6 +57,7 @@ class Relay:
             pass  # one of them is gone
 
     def close(self):
+        self.go.set()
         for one in self.sockets:
             try:
                 one.shutdown(socket.SHUT_RDWR)

@@ -224,6 +224,18 @@ def test_an_answer_is_published_and_confirmed(serve, handler, nats):
     assert first.headers["Content-Type"] == "text/plain"
 
 
+def test_a_letter_is_mirrored_with_what_is_known_of_it(serve, handler, nats):
+    worker = handler(lambda call: 400)
+    lane, mirror = Lane(nats), Lane(nats)
+    server = serve(scenes.queues(lane, {"http": worker.url}, dlq={"mirror": nats.url(f"subject={mirror.subject}")}))
+    lane.send(b'{"id": 1}', tenant="t1")
+    scenes.finished(server, lane)
+    assert mirror.left() == 1, "it is mirrored before its source is acknowledged"
+    letter = nats.run(lambda js: js.get_msg(mirror.name, 1))
+    assert letter.data == b'{"id": 1}' and letter.headers["tenant"] == "t1"
+    assert letter.headers["dlq-reason"] == "bad_request" and letter.headers["dlq-message-id"] == f"{lane.name}:1"
+
+
 def test_what_no_stream_takes_is_an_error_and_not_a_loss(serve, handler, nats):
     lane = Lane(nats)
     server = serve(scenes.queues(lane, {"http": handler().url, "reply": nats.url("subject=nowhere.yet")}))

@@ -18,6 +18,18 @@ def queue(url, worker, **more):
     return {"orders": {"source": url, "handler": {"http": worker.url}, "concurrency": 16, **more}}
 
 
+def test_a_letter_is_mirrored_with_what_is_known_of_it(serve, handler, kafka):
+    worker = handler(lambda call: 400)
+    topic, mirror = kafka.make_topic("mirrored"), kafka.make_topic("mirrored-dlt")
+    server = serve(queue(kafka.url(topic, group=topic), worker, dlq={"mirror": kafka.url(mirror)}))
+    kafka.produce(topic, [{"value": b'{"id": 1}', "key": b"k\xff", "headers": [("tenant", b"\xff")]}])
+    settled(kafka, server, topic)
+    (letter,) = kafka.records(mirror)
+    headers = dict(letter.headers())
+    assert (letter.value(), letter.key(), headers["tenant"]) == (b'{"id": 1}', b"k\xff", b"\xff")
+    assert headers["dlq-reason"] == b"bad_request" and headers["dlq-message-id"] == f"{topic}/0/0".encode()
+
+
 def numbered(count, **more):
     return [{"value": json.dumps({"n": n}), "key": f"k{n % 101}", **more} for n in range(count)]
 

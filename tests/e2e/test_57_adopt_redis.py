@@ -417,6 +417,20 @@ def test_a_job_that_is_put_into_the_set_again_is_another(serve, redis, there):
     assert len(server.letters(adoption.DLQ)) == 2
 
 
+def test_a_job_that_is_put_into_the_set_again_before_it_is_removed_is_not_removed(serve, redis, there):
+    there.zadd("dead", {"the same": 1})
+    relay = Relay(redis.port, b"ZREM", waits=True)
+    try:
+        server = serve(adoption.QUEUES, adopt=adoption.entry(redis.url("zset=dead", port=relay.port), "take"))
+        assert relay.reached.wait(60), "it is about to be removed"
+        there.zadd("dead", {"the same": 2})
+        relay.go.set()
+        eventually(lambda: adoption.view(server)["adopted"] == 2 and there.zcard("dead") == 0, "both are taken")
+        server.stop()
+    finally:
+        relay.close()
+
+
 def test_jobs_that_the_real_sidekiq_buried(serve, redis, there, tmp_path):
     if not shutil.which("sidekiq"):
         pytest.skip("ruby-sidekiq is not installed")

@@ -30,10 +30,13 @@ static struct {
     struct {
         const char *body;
         bool gone, redelivered, given;
+        bool away; /* the broker has not noticed yet that whoever had it died */
     } messages[PILE_MAX];
     size_t count, most; /* most: of a wave */
     enum ear ear;
-    bool spoils_store; /* from the moment on when something is settled */
+    bool slow;           /* to notice that */
+    bool spoils_letters; /* the store fails once a wave is given */
+    bool spoils_store;   /* from the moment on when something is settled */
     size_t waves, settles;
 } pile;
 
@@ -63,6 +66,7 @@ static size_t left(void) {
 static void hang_up(void) {
     for (size_t i = 0; i < pile.count; i++) {
         pile.messages[i].redelivered |= pile.messages[i].given;
+        pile.messages[i].away |= pile.messages[i].given && pile.slow;
         pile.messages[i].given = false;
     }
 }
@@ -86,9 +90,11 @@ static enum status next(struct haul *haul, struct store_held **out, size_t max, 
     size_t most = pile.most && pile.most < max ? pile.most : max;
     *count = 0;
     pile.waves++;
+    if (pile.spoils_letters)
+        fake_store_fail(store, STATUS_IO, ALL_FAIL);
     for (size_t i = 0; i < pile.count && *count < most; i++) {
         assert_false(pile.messages[i].given); /* the wave before was settled to its end */
-        if (!pile.messages[i].gone)
+        if (!pile.messages[i].gone && !pile.messages[i].away)
             out[(*count)++] = give(i);
     }
     return STATUS_OK;
@@ -314,6 +320,39 @@ static void what_was_looked_at_is_neither_lost_nor_doubled(void **state) {
     }
 }
 
+static void notice(void) {
+    for (size_t i = 0; i < pile.count; i++)
+        pile.messages[i].away = false;
+}
+
+static void what_we_were_given_may_come_late(void **state) {
+    (void)state;
+    pile.most = 2;
+    pile.slow = true;
+    lay("same");
+    lay("same");
+    lay("another");
+    lay("another");
+    begin_life(ADOPT_TAKE);
+    pile.spoils_letters = true; /* killed with a wave, and no letter of it */
+    step();
+    kill_life();
+    pile.spoils_letters = false;
+    begin_life(ADOPT_TAKE);
+    step();
+    assert_int_equal(left(), 2);
+    notice();
+    pile.ear = DEAF;
+    step();
+    kill_life();
+    notice();
+    pile.ear = HEARS;
+    begin_life(ADOPT_TAKE);
+    step();
+    assert_int_equal(left(), 0);
+    assert_int_equal(letters(), 4);
+}
+
 static void a_broken_connection_is_no_more_than_a_kill(void **state) {
     (void)state;
     static const enum ear ears[] = {DEAF, HEARS_AND_IS_NOT_HEARD};
@@ -378,6 +417,7 @@ int main(void) {
         CASE(what_others_were_given_before_is_rather_two_than_none),
         CASE(what_others_were_given_before_may_be_doubled),
         CASE(what_was_looked_at_is_neither_lost_nor_doubled),
+        CASE(what_we_were_given_may_come_late),
         CASE(a_broken_connection_is_no_more_than_a_kill),
         CASE(no_other_wave_is_asked_for_before_it_is_noted_what_was_heard),
         CASE(what_has_no_room_stays_given_to_us),
