@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "app/config.h"
+#include "app/open_files.h"
 #include "app/verbs.h"
 #include "base/json_member.h"
 #include "cli/command.h"
@@ -108,6 +109,7 @@ int doctor_run(const struct cli_env *env, int argc, char **argv) {
         return status_exit(STATUS_USAGE);
     const char *store = options_get(&options, "store");
     struct visit visit = {options_has(&options, "repair"), env->json};
+    open_files_allow();
     int code = store ? examine(store, &visit) : examine_configured(verbs_config(&options), &visit);
     options_free(&options);
     return code;

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
+#include "app/open_files.h"
 #include "app/plant.h"
 #include "app/verbs.h"
 #include "base/log.h"
@@ -111,16 +111,6 @@ static void wait_for_stop(struct plant *plant, const char *path, const struct co
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/* Connections and children need files; the soft limit of 1024 is for programs that use select. */
-static void allow_files(void) {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return;
-    limit.rlim_cur = limit.rlim_max;
-    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
-        log_warn("the limit of open files stays at its default");
-}
-
 const struct options_row serve_options[] = {
     VERBS_CONFIG,
     {0},
@@ -141,7 +131,7 @@ int serve_run(const struct cli_env *env, int argc, char **argv) {
     watched_signals(&set);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
-    allow_files();
+    open_files_allow();
     struct plant *plant;
     struct err err = {STATUS_OK, ""};
     char host[256];

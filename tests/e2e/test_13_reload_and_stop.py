@@ -4,13 +4,14 @@ import http.client
 import json
 import os
 import re
+import subprocess
 import sys
 import threading
 import time
 
 import pytest
 
-from harness import Server, eventually, impound
+from harness import IMPOUND, Server, eventually, impound
 
 QUICK = {"attempts": 2, "base": "10ms", "cap": "20ms"}
 
@@ -357,6 +358,16 @@ def test_the_doctor_finds_a_good_store_good_also_after_kill_9(serve, handler):
     nothing = impound("doctor", "--store", os.path.join(server.folder, "no.db"))
     assert nothing.returncode == 4 and "no.db" in nothing.stderr
     assert not os.path.exists(os.path.join(server.folder, "no.db"))
+
+
+def test_the_doctor_opens_as_many_files_as_the_system_allows(serve, handler):
+    """A large store has a file open for each of its packs: too few of them must not look like damage."""
+    server = serve(queues(handler(lambda call: 400).url))
+    server.push("orders", 1)
+    server.stop()
+    few = subprocess.run(["sh", "-c", "ulimit -S -n 8 && exec \"$0\" doctor -c \"$1\"", IMPOUND, server.config_path],
+                         capture_output=True, text=True, check=False)
+    assert few.returncode == 0 and "sound" in few.stdout, few
 
 
 def flip_byte_of(server, marker):
