@@ -210,22 +210,20 @@ static bool know(struct sqlite_store *self, const struct store_query *query, str
     return possible;
 }
 
-static enum status narrow(struct sqlite_store *self, const struct list_known *known,
-                          struct store_query *query, bool *possible, struct err *err) {
+/* The same, by when letters died. */
+static bool narrow(struct sqlite_store *self, const struct list_known *known,
+                   struct store_query *query) {
     struct traits_wanted wanted = traits_wanted(query, known->queue);
-    if (!*possible || !page_by_death(query))
-        return STATUS_OK;
-    return spread_narrow(self->spread, self->list_db, &wanted, known->reasons, known->reason_count,
-                         query, possible, err);
+    return !page_by_death(query) ||
+           spread_narrow(self->spread, &wanted, known->reasons, known->reason_count, query);
 }
 
 static enum status read_page(struct sqlite_store *self, struct listing *listing,
                              const struct list_known *known, bool possible, struct err *err) {
     struct list_sql sql;
     struct store_query query = *listing->query;
-    enum status status = narrow(self, known, &query, &possible, err);
-    if (status == STATUS_OK)
-        status = list_sql_build(&sql, &query, known, listing->arena, err);
+    possible = possible && narrow(self, known, &query);
+    enum status status = list_sql_build(&sql, &query, known, listing->arena, err);
     if (status == STATUS_OK && possible)
         status = run_again(listing, self->list_db, &sql, err);
     return status;
@@ -267,8 +265,8 @@ static enum status sum_states(struct sqlite_store *self, const struct store_quer
                               const struct list_known *known, struct arena *arena,
                               struct store_sum *out, struct err *err) {
     struct store_query query = *asked;
-    bool possible = true;
-    enum status status = narrow(self, known, &query, &possible, err);
+    bool possible = narrow(self, known, &query);
+    enum status status = STATUS_OK;
     for (int state = 0; status == STATUS_OK && possible && state < STATE_COUNT; state++) {
         struct list_sql sql;
         query.states = asked->states & 1u << state;

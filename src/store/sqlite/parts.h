@@ -91,7 +91,7 @@ struct sqlite_store {
     struct packs *packs;     /* the fold thread's to change; any thread reads */
     struct spread *spread;   /* has its own lock, which is held with no other */
     struct drafter *drafter; /* the fold's; NULL without threads */
-    pthread_t writer_thread, fold_thread;
+    pthread_t writer_thread, fold_thread, spread_thread;
 };
 
 /* With the mutex: changes committed but not in the file. */

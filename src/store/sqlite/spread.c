@@ -1,6 +1,7 @@
 #include "store/sqlite/spread.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -15,6 +16,7 @@ static const struct span nowhere = {INT64_MAX, INT64_MIN}, anywhere = {INT64_MIN
 struct spread {
     pthread_mutex_t mutex;
     bool whole; /* what was in the file before is in it */
+    atomic_bool stopping;
     struct span spans[TRAIT_COUNT][TRAITS_VALUES];
 };
 
@@ -59,26 +61,23 @@ void spread_add(struct spread *spread, int64_t traits, int64_t dead_ms) {
     pthread_mutex_unlock(&spread->mutex);
 }
 
-/* ---- asking ---- */
-
 /* What is written meanwhile adds itself, so it does not matter which of it is seen here. */
-static enum status read_index(struct spread *spread, struct database *database, struct err *err) {
+enum status spread_read(struct spread *spread, struct database *database, struct err *err) {
     sqlite3_stmt *stmt = database_statement(database, SQL_TRAITS);
     enum status status = STATUS_OK;
-    while (database_next(database, stmt, &status, err))
+    while (!atomic_load(&spread->stopping) && database_next(database, stmt, &status, err))
         spread_add(spread, sqlite3_column_int64(stmt, 0), sqlite3_column_int64(stmt, 1));
     pthread_mutex_lock(&spread->mutex);
-    spread->whole = status == STATUS_OK;
+    spread->whole = status == STATUS_OK && !atomic_load(&spread->stopping);
     pthread_mutex_unlock(&spread->mutex);
     return status;
 }
 
-static bool is_whole(struct spread *spread) {
-    pthread_mutex_lock(&spread->mutex);
-    bool whole = spread->whole;
-    pthread_mutex_unlock(&spread->mutex);
-    return whole;
+void spread_stop(struct spread *spread) {
+    atomic_store(&spread->stopping, true);
 }
+
+/* ---- asking ---- */
 
 static struct span of_reasons(const struct spread *spread, const struct bytes *reasons,
                               size_t count) {
@@ -112,21 +111,17 @@ static void narrow(struct store_query *query, struct span span) {
         query->until.ms = span.to + 1;
 }
 
-enum status spread_narrow(struct spread *spread, struct database *database,
-                          const struct traits_wanted *wanted, const struct bytes *reasons,
-                          size_t reason_count, struct store_query *query, bool *possible,
-                          struct err *err) {
-    *possible = true;
+bool spread_narrow(struct spread *spread, const struct traits_wanted *wanted,
+                   const struct bytes *reasons, size_t reason_count, struct store_query *query) {
     if (wanted->mask == 0 && wanted->least == 0 && reason_count == 0)
-        return STATUS_OK;
-    enum status status = is_whole(spread) ? STATUS_OK : read_index(spread, database, err);
-    if (status != STATUS_OK)
-        return status;
+        return true;
     pthread_mutex_lock(&spread->mutex);
-    struct span span = meet(of_wanted(spread, wanted), of_reasons(spread, reasons, reason_count));
+    struct span span =
+        spread->whole ? meet(of_wanted(spread, wanted), of_reasons(spread, reasons, reason_count))
+                      : anywhere;
     pthread_mutex_unlock(&spread->mutex);
-    *possible = span.from <= span.to;
-    if (*possible)
-        narrow(query, span);
-    return STATUS_OK;
+    if (span.from > span.to)
+        return false;
+    narrow(query, span);
+    return true;
 }

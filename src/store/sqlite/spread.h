@@ -3,8 +3,9 @@
  * A filter that few letters match is mostly one of a short time: of an incident, of a queue that is
  * new. A list that knows when looks at that part of the index alone, and at nothing when no letter
  * ever had the trait. A span only ever grows, by each row before it is in the file, so it may be
- * longer than need be and is never too short. It is kept in memory; the first list that asks reads
- * the index once. Every function may be called from any thread. */
+ * longer than need be and is never too short. It is kept in memory, and read from the index once,
+ * beside everything else; lists are not narrowed before. Every function may be called from any
+ * thread. */
 #ifndef STORE_SPREAD_H
 #define STORE_SPREAD_H
 
@@ -16,12 +17,13 @@ void spread_free(struct spread *spread);
 /* NULL-safe. Before the row is in the file. */
 void spread_add(struct spread *spread, int64_t traits, int64_t dead_ms);
 
+/* What was in the file before; then lists are narrowed. */
+enum status spread_read(struct spread *spread, struct database *database, struct err *err);
+void spread_stop(struct spread *spread); /* reading, where that is under way */
+
 /* Narrows the query's since and until to when letters died that may match it: with these traits and
- * with one of these reasons (none: whatever they are). False: there are none. Reads the index when
- * it is first asked; then the connection is locked by the caller. */
-enum status spread_narrow(struct spread *spread, struct database *database,
-                          const struct traits_wanted *wanted, const struct bytes *reasons,
-                          size_t reason_count, struct store_query *query, bool *possible,
-                          struct err *err);
+ * with one of these reasons (none: whatever they are). False: there are none. */
+bool spread_narrow(struct spread *spread, const struct traits_wanted *wanted,
+                   const struct bytes *reasons, size_t reason_count, struct store_query *query);
 
 #endif

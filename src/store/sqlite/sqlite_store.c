@@ -184,17 +184,36 @@ static enum status open_packs(struct sqlite_store *self, struct err *err) {
     return status;
 }
 
+/* On a connection of its own, which nobody waits for: of ten million letters it takes seconds. */
+static void *read_spread(void *arg) {
+    struct sqlite_store *self = arg;
+    struct database_options options = {.path = self->options.path, .vfs = self->options.vfs};
+    struct database database;
+    struct err err;
+    enum status status = database_open(&options, &database, &err);
+    if (status == STATUS_OK) {
+        status = spread_read(self->spread, &database, &err);
+        database_close(&database);
+    }
+    if (status != STATUS_OK)
+        log_warn("filters that few letters match will be slow until the next start: %s", err.text);
+    return NULL;
+}
+
 static void start_threads(struct sqlite_store *self) {
     if (!self->options.threads)
         return;
     self->drafter = drafter_new();
     thread_start(&self->writer_thread, "store-writer", writer_run, self);
     thread_start(&self->fold_thread, "store-fold", fold_run, self);
+    thread_start(&self->spread_thread, "store-spread", read_spread, self);
 }
 
 static void stop_threads(struct sqlite_store *self) {
     if (!self->options.threads)
         return;
+    spread_stop(self->spread);
+    pthread_join(self->spread_thread, NULL);
     pthread_mutex_lock(&self->front.mutex);
     self->stopping = true;
     pthread_cond_signal(&self->submitted);

@@ -12,6 +12,7 @@ static int start(void **state) {
     struct database_options options = {.path = ":memory:"};
     assert_int_equal(database_open(&options, &database, &err), STATUS_OK);
     spread = spread_new();
+    assert_int_equal(spread_read(spread, &database, &err), STATUS_OK);
     return 0;
 }
 
@@ -37,13 +38,8 @@ static void add(const char *category, const char *reason, uint32_t attempts, int
 }
 
 static bool narrow(struct store_query *query, const struct bytes *reasons, size_t count) {
-    bool possible = false;
-    struct err err;
     struct traits_wanted wanted = traits_wanted(query, 1);
-    assert_int_equal(
-        spread_narrow(spread, &database, &wanted, reasons, count, query, &possible, &err),
-        STATUS_OK);
-    return possible;
+    return spread_narrow(spread, &wanted, reasons, count, query);
 }
 
 static void a_query_is_narrowed_to_when_they_died(void **state) {
@@ -107,11 +103,29 @@ static void what_was_in_the_file_before_is_known(void **state) {
                      " error_type, fingerprint, key, attempts, escalated_ms)",
                      &err),
         STATUS_OK);
+    assert_int_equal(spread_read(spread, &database, &err), STATUS_OK);
     add("old", "a", 1, 900);
     struct store_query query = {.category = BYTES("old")};
     assert_true(narrow(&query, NULL, 0));
     assert_int_equal(query.since.ms, 700);
     assert_int_equal(query.until.ms, 901);
+}
+
+static void before_the_file_is_read_nothing_is_narrowed(void **state) {
+    (void)state;
+    struct err err;
+    struct spread *known = spread;
+    spread = spread_new();
+    add("common", "a", 1, 1000);
+    struct store_query query = {.category = BYTES("old")};
+    assert_true(narrow(&query, NULL, 0));
+    assert_int_equal(query.since.ms, 0);
+    assert_int_equal(query.until.ms, 0);
+    spread_stop(spread);
+    assert_int_equal(spread_read(spread, &database, &err), STATUS_OK);
+    assert_true(narrow(&query, NULL, 0));
+    spread_free(spread);
+    spread = known;
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)
@@ -122,6 +136,7 @@ int main(void) {
         TEST(one_of_several_reasons_will_do),
         TEST(what_nobody_has_is_nowhere),
         TEST(what_was_in_the_file_before_is_known),
+        TEST(before_the_file_is_read_nothing_is_narrowed),
     };
     return cmocka_run_group_tests_name("spread", tests, NULL, NULL);
 }
