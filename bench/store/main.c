@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "backlog.h"
 #include "measure.h"
@@ -46,12 +47,14 @@ struct burst {
     double goal;
 };
 
-/* As the raw files, the segments have been written before. */
-static struct subject *open_warm(const char *dir, uint64_t count) {
+/* As the raw files, the segments have been written before; what the kernel still has to write of
+ * whatever ran earlier is written. */
+static struct subject *open_warm(const char *dir) {
     subject_remove(dir, "burst.db");
     struct subject *subject = subject_open(dir, "burst.db");
-    subject_burst(subject, 1, count < WARM_UP ? count : WARM_UP, WARM_UP_GROUP, 2);
+    subject_burst(subject, 1, WARM_UP, WARM_UP_GROUP, 2);
     subject_drain(subject);
+    sync();
     return subject;
 }
 
@@ -64,7 +67,7 @@ static void run_burst(const struct options *options, const struct burst *burst) 
     uint64_t count = burst->count ? burst->count : options->burst;
     size_t rounds = burst->rounds * options->rounds;
     rounds = rounds < MEASURE_ROUNDS_MAX ? rounds : MEASURE_ROUNDS_MAX;
-    struct subject *subject = open_warm(options->dir, rounds * count);
+    struct subject *subject = open_warm(options->dir);
     for (size_t i = 0; i < rounds; i++) {
         double before = peers_raw(options->dir, size, count / 2, burst->group);
         ours[i] =
