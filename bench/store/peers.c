@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "letters.h"
 #include "measure.h"
+#include "store/sqlite/traits.h"
 
 enum {
     PATH_SIZE = 4096,
@@ -84,10 +85,11 @@ static const char schema[] =
     "CREATE TABLE messages (seq INTEGER PRIMARY KEY, queue INTEGER, id TEXT, letter_id TEXT,"
     " dlq TEXT, state TEXT, cause TEXT, category TEXT, reason TEXT, error_type TEXT,"
     " fingerprint TEXT, attempts INTEGER, created_ms INTEGER, dead_ms INTEGER,"
-    " due_ms INTEGER, envelope BLOB);"
+    " due_ms INTEGER, envelope BLOB, traits INTEGER, error_id INTEGER);"
     "CREATE INDEX by_id ON messages (id, queue);"
     "CREATE INDEX by_letter ON messages (letter_id) WHERE letter_id IS NOT NULL;"
-    "CREATE INDEX by_death ON messages (dlq, state, dead_ms) WHERE dlq IS NOT NULL;"
+    "CREATE INDEX by_death ON messages (dlq, state, dead_ms, seq, traits, error_id)"
+    " WHERE dlq IS NOT NULL;"
     "CREATE INDEX waiting ON messages (queue, state, due_ms)"
     " WHERE state = 'queued' OR state = 'pending_retry' OR state = 'replaying';"
     "CREATE TABLE bodies (seq INTEGER PRIMARY KEY, body BLOB NOT NULL);";
@@ -127,6 +129,8 @@ static void insert(struct plain *plain, uint64_t seq, size_t at) {
     sqlite3_bind_int64(plain->message, 14, envelope->dead_at.ms);
     sqlite3_bind_int64(plain->message, 15, envelope->next_attempt_at.ms);
     sqlite3_bind_blob64(plain->message, 16, plain->text.ptr, plain->text.len, SQLITE_STATIC);
+    sqlite3_bind_int64(plain->message, 17, traits_of(envelope, 1));
+    sqlite3_bind_int64(plain->message, 18, (sqlite3_int64)(1 + at));
     step(plain->message);
     sqlite3_bind_int64(plain->body, 1, (sqlite3_int64)seq);
     sqlite3_bind_blob(plain->body, 2, plain->letters->body, LETTERS_BODY, SQLITE_STATIC);
@@ -140,8 +144,9 @@ static void run_sql(struct plain *plain, const char *sql) {
 static void open_plain(struct plain *plain, const char *path) {
     measure_check(sqlite3_open(path, &plain->db) == SQLITE_OK, path);
     run_sql(plain, schema);
-    sqlite3_prepare_v2(plain->db, "INSERT INTO messages VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-                       -1, &plain->message, NULL);
+    sqlite3_prepare_v2(plain->db,
+                       "INSERT INTO messages VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", -1,
+                       &plain->message, NULL);
     sqlite3_prepare_v2(plain->db, "INSERT INTO bodies VALUES (?,?)", -1, &plain->body, NULL);
     plain->letters = letters_new();
     buf_init_heap(&plain->text, 64 << 10);
