@@ -6,6 +6,7 @@ import pytest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from brokers import fixture_rabbit, fixture_redis  # noqa: E402,F401  pylint: disable=unused-import
+from folder import fixture_tmp_path, pytest_runtest_makereport  # noqa: E402,F401  pylint: disable=unused-import
 from harness import Handler, Server  # noqa: E402
 from kafka_node import fixture_kafka  # noqa: E402,F401  pylint: disable=unused-import
 

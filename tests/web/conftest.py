@@ -10,6 +10,7 @@ sys.path[:0] = [os.path.join(ROOT, "tests", "e2e"), HERE]
 from playwright.sync_api import expect, sync_playwright  # noqa: E402
 
 import world  # noqa: E402
+from folder import fixture_tmp_path, pytest_runtest_makereport  # noqa: E402,F401  pylint: disable=unused-import
 from harness import PATIENCE_S, Server, eventually  # noqa: E402
 
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
