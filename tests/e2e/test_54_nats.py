@@ -28,7 +28,7 @@ def test_a_bug_is_parked_a_slow_service_is_retried_and_the_rest_flows(serve, nat
     _, letter = scenes.three_orders(serve, lane)
     assert letter["message"]["id"] == f"{lane.name}:1", "its place in the stream is its identity"
     assert letter["source"] == {"kind": "nats", "stream": lane.name, "consumer": "pricing",
-                                "subject": lane.subject, "sequence": 1, "delivered": 1}
+                                "subject": lane.subject, "sequence": 1, "delivered": 1, "typed": "Content-Type"}
 
 
 def test_of_many_exactly_the_poison_ones_are_dead(serve, handler, nats):
