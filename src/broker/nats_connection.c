@@ -90,8 +90,7 @@ static natsStatus set_tls(natsOptions *options, const struct nats_url *url) {
 static void on_closed(natsConnection *nc, void *arg) {
     struct nats_connection *connection = arg;
     (void)nc;
-    atomic_store(&connection->ended, true);
-    bell_ring(connection->bell);
+    nats_end_tell(&connection->end, connection->bell);
 }
 
 /* It does not reconnect by itself: whoever uses it has to hear of the end, and paces the tries. */
@@ -130,7 +129,7 @@ bool nats_connection_open(struct nats_connection *connection, const struct nats_
     connection->url = url;
     connection->bell = bell;
     connection->wait_ms = wait_ms;
-    atomic_store(&connection->ended, false);
+    nats_end_begin(&connection->end);
     if (natsOptions_Create(&options) != NATS_OK)
         abort();
     bool well = set_options(options, connection, err) &&
@@ -147,8 +146,7 @@ void nats_connection_close(struct nats_connection *connection) {
     if (!connection->nc)
         return;
     natsConnection_Close(connection->nc);
-    while (!atomic_load(&connection->ended))
-        bell_wait(connection->bell, -1, NATS_FLUSH_TIMEOUT_MS);
+    nats_end_await(&connection->end, connection->bell);
     natsConnection_Destroy(connection->nc);
     connection->nc = NULL;
 }

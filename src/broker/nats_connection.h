@@ -4,10 +4,10 @@
 #define BROKER_NATS_CONNECTION_H
 
 #include <nats/nats.h>
-#include <stdatomic.h>
 
 #include "base/json.h"
 #include "base/bell.h"
+#include "broker/nats_end.h"
 #include "broker/nats_url.h"
 
 enum {
@@ -22,7 +22,7 @@ struct nats_connection {
     const struct nats_url *url;
     struct bell *bell; /* rung when it ends by itself */
     int64_t wait_ms;   /* the longest, for the server */
-    atomic_bool ended; /* set from the library's thread */
+    struct nats_end end;
 };
 
 /* A question to JetStream. */

@@ -6,15 +6,14 @@ enum { NAME_MAX_BYTES = 256 };
 
 static void on_end(void *arg) {
     struct nats_inbox *inbox = arg;
-    atomic_store(&inbox->ended, true);
-    bell_ring(inbox->bell);
+    nats_end_tell(&inbox->end, inbox->bell);
 }
 
 bool nats_inbox_open(struct nats_inbox *inbox, struct nats_connection *connection,
                      natsMsgHandler take, void *arg, struct err *err) {
     char pattern[NAME_MAX_BYTES];
     inbox->bell = connection->bell;
-    atomic_store(&inbox->ended, false);
+    nats_end_begin(&inbox->end);
     natsStatus status = natsInbox_Create(&inbox->name);
     if (status == NATS_OK) {
         snprintf(pattern, sizeof pattern, "%s.>", inbox->name);
@@ -23,7 +22,7 @@ bool nats_inbox_open(struct nats_inbox *inbox, struct nats_connection *connectio
     if (status == NATS_OK) {
         status = natsSubscription_SetOnCompleteCB(inbox->subscription, on_end, inbox);
         if (status != NATS_OK)
-            atomic_store(&inbox->ended, true); /* nobody would tell */
+            nats_end_tell(&inbox->end, inbox->bell); /* nobody else would */
     }
     return nats_connection_did(connection, status, "subscribe", err);
 }
@@ -31,8 +30,7 @@ bool nats_inbox_open(struct nats_inbox *inbox, struct nats_connection *connectio
 void nats_inbox_close(struct nats_inbox *inbox) {
     if (inbox->subscription) {
         natsSubscription_DrainTimeout(inbox->subscription, NATS_FLUSH_TIMEOUT_MS);
-        while (!atomic_load(&inbox->ended))
-            bell_wait(inbox->bell, -1, NATS_FLUSH_TIMEOUT_MS);
+        nats_end_await(&inbox->end, inbox->bell);
         natsSubscription_Destroy(inbox->subscription);
     }
     natsInbox_Destroy(inbox->name);

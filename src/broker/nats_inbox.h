@@ -9,7 +9,7 @@ struct nats_inbox {
     natsSubscription *subscription; /* NULL: it is closed */
     natsInbox *name;
     struct bell *bell;
-    atomic_bool ended; /* nothing comes any more */
+    struct nats_end end; /* nothing comes any more */
 };
 
 /* What comes to NAME.anything is given to `take`, which destroys it. False: err says why;

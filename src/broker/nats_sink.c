@@ -107,7 +107,7 @@ static bool open_sink(struct nats_sink *nats, struct err *err) {
 
 static bool connect_if_needed(struct nats_sink *nats, struct err *err) {
     struct broker_health last;
-    if (nats->connection.nc && atomic_load(&nats->connection.ended))
+    if (nats->connection.nc && atomic_load(&nats->connection.end.ended))
         disconnect(nats);
     if (nats->connection.nc)
         return true;
@@ -199,7 +199,7 @@ static bool read_answers(struct nats_sink *nats, struct group *group, struct err
     struct mono now = clock_now(nats->clock).mono, end = mono_after(now, NATS_CONFIRM_TIMEOUT_MS);
     while (group->open > 0) {
         natsStatus status = NATS_OK;
-        if (atomic_load(&nats->connection.ended))
+        if (atomic_load(&nats->connection.end.ended))
             status = NATS_CONNECTION_CLOSED;
         else if (now.ms >= end.ms)
             status = NATS_TIMEOUT;

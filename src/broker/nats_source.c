@@ -271,8 +271,8 @@ static void connect_again(struct nats_source *nats, struct mono now) {
 
 static bool still_there(struct nats_source *nats, struct err *err) {
     return nats_connection_did(
-        &nats->connection, atomic_load(&nats->connection.ended) ? NATS_CONNECTION_CLOSED : NATS_OK,
-        "listen", err);
+        &nats->connection,
+        atomic_load(&nats->connection.end.ended) ? NATS_CONNECTION_CLOSED : NATS_OK, "listen", err);
 }
 
 static void work(struct nats_source *nats, struct mono now) {
@@ -289,7 +289,7 @@ static void work(struct nats_source *nats, struct mono now) {
 
 /* A pull whose inbox is gone would still be given messages for a while, which nobody gets. */
 static void await_pulls(struct nats_source *nats) {
-    while (nats->connection.nc && !atomic_load(&nats->connection.ended) &&
+    while (nats->connection.nc && !atomic_load(&nats->connection.end.ended) &&
            atomic_load(&nats->asked) > 0 &&
            clock_now(nats->station.clock).mono.ms < nats->pull_late_at.ms)
         sleep_until(nats, nats->pull_late_at);
