@@ -29,6 +29,32 @@ def test_without_a_stream_the_page_asks_again_and_again(lot, tab):
     expect(page.locator("[data-letter]")).to_have_count(1)
 
 
+def see(page, seen):
+    """A headless browser shows all its tabs at once: one is put behind the others, or in front."""
+    page.evaluate("""seen => {
+        Object.defineProperty(document, "hidden", { configurable: true, get: () => !seen });
+        document.dispatchEvent(new Event("visibilitychange"));
+    }""", seen)
+
+
+def test_more_tabs_than_a_browser_has_connections_are_all_served(lot, tab):
+    server = lot()
+    one = tab(server)
+    pages = [one.page, *(one.context.new_page() for _ in range(7))]
+    for page in pages:
+        page.goto(f"{server.url}/#/letters")
+        expect(page.get_by_text("Nothing is dead")).to_be_visible()
+        expect(page.get_by_text("Live", exact=True)).to_be_visible()
+        see(page, False)
+        expect(page.get_by_text("Live", exact=True)).to_have_count(0)
+    world.push(server, "orders", "bug", 2)
+    server.drained("orders")
+    see(pages[0], True)
+    expect(pages[0].locator("[data-letter]")).to_have_count(2)
+    expect(pages[0].get_by_text("Live", exact=True)).to_be_visible()
+    expect(pages[1].locator("[data-letter]")).to_have_count(0)
+
+
 def test_the_server_restarts_while_the_page_is_open(lot, tab):
     server = lot()
     world.push(server, "orders", "bug", 3)
