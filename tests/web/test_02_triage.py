@@ -11,6 +11,22 @@ def audit_of(server, what):
     return [entry for entry in server.get("/v1/audit").json["audit"] if entry["what"] == what]
 
 
+def test_the_keys_take_the_focus_from_group_to_group(full, tab):
+    page = tab(full, viewport={"width": 1360, "height": 400}).open("groups")
+    groups = page.locator("[data-group]")
+    last = len(full.get("/v1/groups", state="open").json["groups"]) - 1
+    expect(groups).to_have_count(last + 1)
+    for _ in range(last + 1):
+        page.keyboard.press("j")
+    expect(groups.nth(last)).to_be_focused()
+    expect(groups.nth(last)).to_be_in_viewport()
+    expect(page.locator("[data-group][aria-current]")).to_have_count(1)
+    page.keyboard.press("k")
+    expect(groups.nth(last - 1)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(groups.nth(last - 1)).to_have_attribute("aria-expanded", "true")
+
+
 def test_with_the_keyboard_alone_from_an_alert_to_resolved(lot, tab):
     server = lot()
     world.push(server, "payments", "card", 3)
@@ -29,6 +45,8 @@ def test_with_the_keyboard_alone_from_an_alert_to_resolved(lot, tab):
     for _ in range(1 + next(n for n, text in enumerate(names) if "DLQNotEmpty" in text)):
         keys.press("j")
     expect(page.locator("a.alert.at")).to_contain_text("DLQNotEmpty")
+    expect(page.locator("a.alert.at")).to_be_focused()
+    expect(page.locator("a.alert[aria-current]")).to_have_count(1)
     keys.press("Enter")
     expect(page.locator("[data-letter]")).to_have_count(3)
     keys.press("j")
