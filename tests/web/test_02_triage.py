@@ -256,3 +256,29 @@ def test_an_empty_lot_says_what_to_do(lot, tab):
     page.get_by_role("dialog").get_by_role("button", name="Pause").click()
     eventually(lambda: audit_of(server, "queue.pause"), "the pause is in the audit")
     assert json.dumps(audit_of(server, "queue.pause")[0]["who"]) == json.dumps("Grace Hopper ✓")
+
+
+def test_alerts_of_triage_rules_lead_to_their_letters(lot, tab):
+    places = {("TriageRuleStopped", "triage_stopped", "orders.dlq/0"): "letters?dlq=orders.dlq",
+              ("TriageEscalated", "triage_escalated", "orders.dlq/0/ticket"): "letters?dlq=orders.dlq&escalated=true"}
+    alerts = [{"alert": alert, "metric": metric, "subject": subject, "severity": "warning", "state": "firing", "value": 1,
+               "since": "2026-01-01T00:00:00Z", "summary": "a rule"} for alert, metric, subject in places]
+    one = tab(lot())
+    one.page.route("**/v1/alerts", lambda route: route.fulfill(json={"alerts": alerts, "rules": []}))
+    page = one.open("alerts")
+    for (alert, _, _), place in places.items():
+        expect(page.get_by_role("link", name=alert)).to_have_attribute("href", f"#/{place}")
+
+
+def test_the_audit_leads_to_what_an_entry_is_about(lot, tab):
+    server = lot()
+    letter = world.report_bug(server, 1)
+    places = {("retention.delete", "orders.dlq"): "letters?dlq=orders.dlq", ("triage.stop", "orders.dlq[12]"): "letters?dlq=orders.dlq",
+              ("resolve", letter): f"letters/{letter}", ("queue.pause", "orders"): "queues?queue=orders"}
+    entries = [{"id": f"{n}", "at": "2026-01-01T00:00:00Z", "who": "ada", "what": what, "why": None, "subject": subject, "filter": None,
+                "count": 0, "before": None, "after": None} for n, (what, subject) in enumerate(places)]
+    one = tab(server)
+    one.page.route("**/v1/audit?*", lambda route: route.fulfill(json={"audit": entries, "cursor": None}))
+    page = one.open("audit")
+    for (what, subject), place in places.items():
+        expect(page.get_by_role("row", name=what).get_by_role("link", name=subject, exact=True)).to_have_attribute("href", f"#/{place}")
