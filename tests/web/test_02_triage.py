@@ -282,3 +282,13 @@ def test_the_audit_leads_to_what_an_entry_is_about(lot, tab):
     page = one.open("audit")
     for (what, subject), place in places.items():
         expect(page.get_by_role("row", name=what).get_by_role("link", name=subject, exact=True)).to_have_attribute("href", f"#/{place}")
+
+
+def test_an_export_of_resolved_letters_says_how_many_it_is_of(lot, tab):
+    server = lot()
+    letter = world.report_bug(server, 1)
+    server.post(f"/v1/letters/{letter}/resolve", {"why": "fixed"})
+    page = tab(server).open("letters?state=resolved")
+    page.get_by_label("Choose report-1").check()
+    page.get_by_role("button", name="Export").click()
+    expect(page.get_by_role("dialog", name="Export 1 letter")).to_be_visible()
