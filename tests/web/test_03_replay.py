@@ -70,6 +70,7 @@ def test_a_replay_is_paused_resumed_and_aborted(lot, tab, shop):
     shop.mend("model")
     page = tab(server).open("replays/new?error_type=ModelNotFound&rate=1/s&canary=off&ramp=off")
     start(page, 30)
+    expect(page.get_by_role("region", name="Progress")).to_contain_text("/s on average, of 1/s")
     steer(page, "Pause", "looking at the first")
     expect(page.get_by_role("status").filter(has_text="paused")).to_contain_text("looking at the first")
     page.keyboard.press("p")
