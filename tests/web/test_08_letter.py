@@ -76,3 +76,14 @@ def test_a_replayed_letter_is_told_in_the_order_of_time(lot, tab, shop):
     resolved = datetime.fromisoformat(server.message(letter)["resolved_at"].replace("Z", "+00:00"))
     here = resolved.astimezone(timezone(timedelta(hours=5, minutes=30))).strftime("%Y-%m-%d %H:%M:%S")
     expect(steps.nth(4)).to_contain_text(f"at {here}")
+
+
+def test_without_a_clipboard_the_page_says_so(lot, tab):
+    server = lot()
+    page = tab(server).open(f"letters/{world.report_bug(server, 1)}")
+    copy = page.get_by_role("button", name="Copy impound show")
+    copy.click()
+    expect(page.get_by_text("Copied.")).to_be_visible()
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    copy.click()
+    expect(page.get_by_text("The browser gives no clipboard here")).to_be_visible()
