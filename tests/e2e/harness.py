@@ -50,13 +50,13 @@ def free_port():
 
 
 def eventually(condition, what, patience_s=None):
-    """The first truthy value of condition(); fails with `what` when it never comes."""
+    """The first truthy value of condition(); fails with `what`, a text or what gives one, when it never comes."""
     deadline = time.monotonic() + (patience_s or PATIENCE_S)
     while True:
         value = condition()
         if value:
             return value
-        assert time.monotonic() < deadline, f"never happened: {what}"
+        assert time.monotonic() < deadline, f"never happened: {what() if callable(what) else what}"
         time.sleep(0.02)
 
 

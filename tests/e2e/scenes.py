@@ -150,7 +150,8 @@ def killed(serve, handler, lane, kills, kill_one):
             threading.Event().wait(moments.uniform(0.02, 0.3))  # a random moment, not an awaited one
             kill_one(server)
         seen = worker.count()
-        eventually(lambda: worker.count() > seen, "messages flow after the last kill")
+        eventually(lambda: worker.count() > seen,
+                   lambda: f"messages flow after the last kill; {server.get(f'/v1/queues/{QUEUE}').json}")
     finished(server, lane)
     seen = [json.loads(call.body) for call in worker.calls]
     assert producer.taken <= {body["id"] for body in seen}, "nothing that was taken is missing"

@@ -173,7 +173,7 @@ def test_letters_are_escalated_and_those_who_are_to_know_are_told_once(serve, ha
     entry, = world.audit("escalate")
     assert (entry["who"], entry["count"]) == ("triage:orders.dlq[0]", 3)
     assert world.server.dlq("orders.dlq")["escalated_percent"] == 100
-    eventually(lambda: all(one["owed"] == 0 for one in world.server.get("/v1/alerts").json["alerts"]),
+    eventually(lambda: [one["owed"] for one in world.server.get("/v1/alerts").json["alerts"]] == [0],
                "that it was told is kept")
     world.server.kill()
     world.server.start()
