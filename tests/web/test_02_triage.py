@@ -11,6 +11,22 @@ def audit_of(server, what):
     return [entry for entry in server.get("/v1/audit").json["audit"] if entry["what"] == what]
 
 
+def test_the_keys_take_the_focus_from_group_to_group(full, tab):
+    page = tab(full, viewport={"width": 1360, "height": 400}).open("groups")
+    groups = page.locator("[data-group]")
+    last = len(full.get("/v1/groups", state="open").json["groups"]) - 1
+    expect(groups).to_have_count(last + 1)
+    for _ in range(last + 1):
+        page.keyboard.press("j")
+    expect(groups.nth(last)).to_be_focused()
+    expect(groups.nth(last)).to_be_in_viewport()
+    expect(page.locator("[data-group][aria-current]")).to_have_count(1)
+    page.keyboard.press("k")
+    expect(groups.nth(last - 1)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(groups.nth(last - 1)).to_have_attribute("aria-expanded", "true")
+
+
 def test_with_the_keyboard_alone_from_an_alert_to_resolved(lot, tab):
     server = lot()
     world.push(server, "payments", "card", 3)
@@ -29,6 +45,8 @@ def test_with_the_keyboard_alone_from_an_alert_to_resolved(lot, tab):
     for _ in range(1 + next(n for n, text in enumerate(names) if "DLQNotEmpty" in text)):
         keys.press("j")
     expect(page.locator("a.alert.at")).to_contain_text("DLQNotEmpty")
+    expect(page.locator("a.alert.at")).to_be_focused()
+    expect(page.locator("a.alert[aria-current]")).to_have_count(1)
     keys.press("Enter")
     expect(page.locator("[data-letter]")).to_have_count(3)
     keys.press("j")
@@ -238,3 +256,39 @@ def test_an_empty_lot_says_what_to_do(lot, tab):
     page.get_by_role("dialog").get_by_role("button", name="Pause").click()
     eventually(lambda: audit_of(server, "queue.pause"), "the pause is in the audit")
     assert json.dumps(audit_of(server, "queue.pause")[0]["who"]) == json.dumps("Grace Hopper ✓")
+
+
+def test_alerts_of_triage_rules_lead_to_their_letters(lot, tab):
+    places = {("TriageRuleStopped", "triage_stopped", "orders.dlq/0"): "letters?dlq=orders.dlq",
+              ("TriageEscalated", "triage_escalated", "orders.dlq/0/ticket"): "letters?dlq=orders.dlq&escalated=true"}
+    alerts = [{"alert": alert, "metric": metric, "subject": subject, "severity": "warning", "state": "firing", "value": 1,
+               "since": "2026-01-01T00:00:00Z", "summary": "a rule"} for alert, metric, subject in places]
+    one = tab(lot())
+    one.page.route("**/v1/alerts", lambda route: route.fulfill(json={"alerts": alerts, "rules": []}))
+    page = one.open("alerts")
+    for (alert, _, _), place in places.items():
+        expect(page.get_by_role("link", name=alert)).to_have_attribute("href", f"#/{place}")
+
+
+def test_the_audit_leads_to_what_an_entry_is_about(lot, tab):
+    server = lot()
+    letter = world.report_bug(server, 1)
+    places = {("retention.delete", "orders.dlq"): "letters?dlq=orders.dlq", ("triage.stop", "orders.dlq[12]"): "letters?dlq=orders.dlq",
+              ("resolve", letter): f"letters/{letter}", ("queue.pause", "orders"): "queues?queue=orders"}
+    entries = [{"id": f"{n}", "at": "2026-01-01T00:00:00Z", "who": "ada", "what": what, "why": None, "subject": subject, "filter": None,
+                "count": 0, "before": None, "after": None} for n, (what, subject) in enumerate(places)]
+    one = tab(server)
+    one.page.route("**/v1/audit?*", lambda route: route.fulfill(json={"audit": entries, "cursor": None}))
+    page = one.open("audit")
+    for (what, subject), place in places.items():
+        expect(page.get_by_role("row", name=what).get_by_role("link", name=subject, exact=True)).to_have_attribute("href", f"#/{place}")
+
+
+def test_an_export_of_resolved_letters_says_how_many_it_is_of(lot, tab):
+    server = lot()
+    letter = world.report_bug(server, 1)
+    server.post(f"/v1/letters/{letter}/resolve", {"why": "fixed"})
+    page = tab(server).open("letters?state=resolved")
+    page.get_by_label("Choose report-1").check()
+    page.get_by_role("button", name="Export").click()
+    expect(page.get_by_role("dialog", name="Export 1 letter")).to_be_visible()

@@ -70,6 +70,7 @@ def test_a_replay_is_paused_resumed_and_aborted(lot, tab, shop):
     shop.mend("model")
     page = tab(server).open("replays/new?error_type=ModelNotFound&rate=1/s&canary=off&ramp=off")
     start(page, 30)
+    expect(page.get_by_role("region", name="Progress")).to_contain_text("/s on average, of 1/s")
     steer(page, "Pause", "looking at the first")
     expect(page.get_by_role("status").filter(has_text="paused")).to_contain_text("looking at the first")
     page.keyboard.press("p")
@@ -103,7 +104,14 @@ def test_a_body_is_edited_by_hand_and_the_rest_stays_byte_for_byte(lot, tab, sho
     expect(page.get_by_label("Body", exact=True)).to_have_value(text.replace('"model": "m1"', '"model": "m3"').replace('"fail": "model",', ""))
     expect(page.get_by_text('"m3"').first).to_be_visible()
     page.get_by_label("Body", exact=True).fill("{")
-    expect(page.get_by_text("Not JSON yet")).to_be_visible()
+    started = page.get_by_role("button", name="Start")
+    for _ in ("written", "reloaded"):
+        expect(page.get_by_text("Not JSON yet")).to_be_visible()
+        expect(page.get_by_text("The body must be mended first")).to_be_visible()
+        expect(started).to_be_disabled()
+        expect(page.get_by_text("would be sent")).to_have_count(0)
+        assert "edit=" not in page.url, "the last program that was one is not what is written"
+        page.reload()
     page.get_by_role("button", name="As it was").click()
     page.get_by_label("Body", exact=True).fill(text.replace('"fail": "model",', ""))
     expect(page.get_by_text("1 letter would be sent")).to_be_visible()

@@ -1,6 +1,7 @@
 """Things happen while the page is open: letters come, the stream breaks, the server restarts; and letters that were
 written to do harm."""
 import base64
+import re
 
 from playwright.sync_api import expect
 
@@ -27,6 +28,54 @@ def test_without_a_stream_the_page_asks_again_and_again(lot, tab):
     expect(page.get_by_text("Every 3 s")).to_be_visible()
     world.push(server, "orders", "bug", 1)
     expect(page.locator("[data-letter]")).to_have_count(1)
+
+
+def see(page, seen):
+    """A headless browser shows all its tabs at once: one is put behind the others, or in front."""
+    page.evaluate("""seen => {
+        Object.defineProperty(document, "hidden", { configurable: true, get: () => !seen });
+        document.dispatchEvent(new Event("visibilitychange"));
+    }""", seen)
+
+
+def test_more_tabs_than_a_browser_has_connections_are_all_served(lot, tab):
+    server = lot()
+    one = tab(server)
+    pages = [one.page, *(one.context.new_page() for _ in range(7))]
+    for page in pages:
+        page.goto(f"{server.url}/#/letters")
+        expect(page.get_by_text("Nothing is dead")).to_be_visible()
+        expect(page.get_by_text("Live", exact=True)).to_be_visible()
+        see(page, False)
+        expect(page.get_by_text("Live", exact=True)).to_have_count(0)
+    world.push(server, "orders", "bug", 2)
+    server.drained("orders")
+    see(pages[0], True)
+    expect(pages[0].locator("[data-letter]")).to_have_count(2)
+    expect(pages[0].get_by_text("Live", exact=True)).to_be_visible()
+    expect(pages[1].locator("[data-letter]")).to_have_count(0)
+
+
+def test_what_is_shown_says_of_when_it_is_while_the_server_refuses(lot, tab):
+    server = lot()
+    world.push(server, "orders", "bug", 1)
+    server.drained("orders")
+    letter = server.letters("orders.dlq")[0]["id"]
+    problem = {"title": "Service Unavailable", "detail": "the store is being mended"}
+    for fragment, path, shown in [("letters", "**/v1/letters?*", "'pin' is missing"), ("groups", "**/v1/groups?*", "'pin' is missing"),
+                                  (f"letters/{letter}", f"**/v1/letters/{letter}", "What happened")]:
+        one = tab(server)
+        page = one.open(fragment)
+        expect(page.get_by_text(shown).first).to_be_visible()
+        expect(page.get_by_text("Live", exact=True)).to_be_visible()
+        expect(page.get_by_role("alert")).to_have_count(0)
+        page.route(path, lambda route: route.fulfill(status=503, json=problem))
+        see(page, True)
+        expect(page.get_by_role("alert")).to_contain_text(re.compile(r"As of .*\d\d:\d\d:\d\d\s*: Service Unavailable.*the store is being mended", re.S))
+        expect(page.get_by_text(shown).first).to_be_visible()
+        page.unroute(path)
+        page.get_by_role("button", name="Try again").click()
+        expect(page.get_by_role("alert")).to_have_count(0)
 
 
 def test_the_server_restarts_while_the_page_is_open(lot, tab):

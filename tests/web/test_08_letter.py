@@ -1,7 +1,10 @@
 """One letter told as a story: its attempts and waits, its trace, and the others of its cause."""
+from datetime import datetime, timedelta, timezone
+
 from playwright.sync_api import expect
 
 import world
+from harness import eventually
 
 
 def waited(ms):
@@ -54,3 +57,33 @@ def test_others_of_the_same_cause_stand_beside_it(lot, tab):
     expect(beside.get_by_role("link", name="report-0")).to_be_visible()
     beside.get_by_role("link", name="Its group").click()
     expect(page.get_by_role("region", name="KeyError")).to_contain_text("3 unresolved letters")
+
+
+def test_a_replayed_letter_is_told_in_the_order_of_time(lot, tab, shop):
+    server = lot()
+    world.push(server, "orders", "busy", 1)
+    server.drained("orders")
+    letter = server.message("orders-busy-0")["id"]
+    shop.mend("busy")
+    server.post("/v1/replays", {"ids": [letter], "dry_run": False})
+    eventually(lambda: server.message(letter)["state"] == "resolved", "the replay resolves it")
+    page = tab(server).open(f"letters/{letter}")
+    story = page.get_by_role("region", name="What happened")
+    steps = story.get_by_role("listitem")
+    expect(steps).to_have_count(7)
+    for place, words in enumerate(["Arrived", "Attempt 1", "Attempt 2", "Attempt 3", "Stopped: exhausted", "Replay 1", "Resolved"]):
+        expect(steps.nth(place)).to_contain_text(words)
+    resolved = datetime.fromisoformat(server.message(letter)["resolved_at"].replace("Z", "+00:00"))
+    here = resolved.astimezone(timezone(timedelta(hours=5, minutes=30))).strftime("%Y-%m-%d %H:%M:%S")
+    expect(steps.nth(4)).to_contain_text(f"at {here}")
+
+
+def test_without_a_clipboard_the_page_says_so(lot, tab):
+    server = lot()
+    page = tab(server).open(f"letters/{world.report_bug(server, 1)}")
+    copy = page.get_by_role("button", name="Copy impound show")
+    copy.click()
+    expect(page.get_by_text("Copied.")).to_be_visible()
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    copy.click()
+    expect(page.get_by_text("The browser gives no clipboard here")).to_be_visible()

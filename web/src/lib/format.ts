@@ -68,6 +68,11 @@ export function moment(time: string | null, clock: Clock, millis = false): strin
     .slice(0, millis ? 23 : 19);
 }
 
+/* The times that the server wrote into a text, in the clock that the reader chose. */
+export function withMoments(text: string, clock: Clock): string {
+  return text.replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (time) => moment(time, clock) + (clock === "utc" ? " UTC" : ""));
+}
+
 /* "max_attempts:rate_limit" and "half_open" in words. */
 export function words(text: string | null): string {
   return text === null ? "–" : text.replaceAll("_", " ").replace(":", ": ");

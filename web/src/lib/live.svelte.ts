@@ -1,7 +1,9 @@
 /* live: when to look again.
  *
  * The server tells at /v1/events what happens; whoever shows something that it concerns asks for it anew.
- * While no stream is open, everybody asks every few seconds instead, and a stream is tried again. */
+ * While no stream is open, everybody asks every few seconds instead, and a stream is tried again.
+ * A browser keeps six connections to a host for all its tabs, and a stream takes one for as long as it is open: a tab
+ * that nobody sees has none, or the seventh tab would wait for ever. */
 
 export type Topic = "letter" | "queue" | "breaker" | "replay";
 
@@ -20,6 +22,7 @@ let gathered = new Set<Topic>();
 let gathering: number | undefined;
 let polling: number | undefined;
 let source: EventSource | undefined;
+let reopening: number | undefined;
 
 class Live {
   streaming = $state(false);
@@ -65,23 +68,38 @@ function setStreaming(streaming: boolean): void {
   if (streaming) tell(everything); /* what happened while nobody listened */
 }
 
+function close(): void {
+  window.clearTimeout(reopening);
+  source?.close();
+  source = undefined;
+}
+
 function open(): void {
+  close();
   source = new EventSource("/v1/events");
   source.onopen = () => setStreaming(true);
   source.onerror = () => {
     setStreaming(false);
     /* A browser tries again by itself, unless the server refused the stream. */
-    if (source?.readyState === EventSource.CLOSED) window.setTimeout(open, REOPEN_MS);
+    if (source?.readyState === EventSource.CLOSED) reopening = window.setTimeout(open, REOPEN_MS);
   };
   for (const topic of TOPICS) source.addEventListener(topic, () => gather(topic));
 }
 
+function seenOrNot(): void {
+  if (document.hidden) {
+    close();
+    setStreaming(false);
+  } else {
+    open();
+    tell(everything);
+  }
+}
+
 export function startLive(): void {
-  open();
+  if (!document.hidden) open();
   poll();
-  document.addEventListener("visibilitychange", () => {
-    if (!document.hidden) tell(everything);
-  });
+  document.addEventListener("visibilitychange", seenOrNot);
 }
 
 /* Returns what ends it. */

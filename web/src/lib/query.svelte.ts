@@ -1,5 +1,5 @@
-/* query: something of the API on a page, kept current. What was shown stays while it is asked for anew, and
-   while the server does not answer. */
+/* query: something of the API on a page, kept current. What was shown stays while it is asked for anew,
+   while the server does not answer, and while it answers with a problem (parts/Failed.svelte says so). */
 import { untrack } from "svelte";
 import { get, Problem, UNREACHABLE } from "./api";
 import { live, onLive, type Topic } from "./live.svelte";
@@ -7,6 +7,7 @@ import { live, onLive, type Topic } from "./live.svelte";
 export class Query<T> {
   data = $state.raw<T>();
   problem = $state.raw<Problem>();
+  asOf = $state<string | null>(null); /* when `data` came */
   loading = $state(true);
   private asked?: AbortController;
   private shown?: string;
@@ -37,6 +38,7 @@ export class Query<T> {
       const data = await get<T>(path, asked.signal);
       if (asked.signal.aborted) return;
       this.data = data;
+      this.asOf = new Date().toISOString();
       this.shown = path;
       this.problem = undefined;
       live.heard(true);
