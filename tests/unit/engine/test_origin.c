@@ -253,7 +253,8 @@ static void what_comes_back_and_dies_is_the_same_letter(void **state) {
     rig_fail(rig, "a", 400);
     rig_store(rig);
     char letter_id[64];
-    snprintf(letter_id, sizeof letter_id, "%.*s", BYTES_ARG(rig_look(rig, "a")->letter_id));
+    struct bytes looked = rig_look(rig, "a")->letter_id;
+    snprintf(letter_id, sizeof letter_id, "%.*s", BYTES_ARG(looked));
     send(rig, "a", "q");
     rig_store(rig);
     come_back(rig, &sink, "a2");
