@@ -24,52 +24,50 @@ const char *adopt_state_text(enum adopt_state state) {
 struct adopt *adopt_new(const struct adopt_options *options) {
     struct adopt *adopt = memory_new(sizeof *adopt);
     adopt->options = *options;
-    mailbox_init(&adopt->mailbox);
     pthread_mutex_init(&adopt->mutex, NULL);
     adopt->places = memory_array(options->count, sizeof *adopt->places);
     for (size_t i = 0; i < options->count; i++) {
         struct adopt_place *place = &adopt->places[i];
         place->adopt = adopt;
         place->entry = &options->entries[i];
+        mailbox_init(&place->bell);
         place->view = (struct adopt_view){.entry = place->entry, .last = WALL_NEVER};
     }
     return adopt;
 }
 
-void adopt_close(struct adopt *adopt) {
-    for (size_t i = 0; i < adopt->options.count; i++)
-        adopt_turn_end(&adopt->places[i]);
-}
-
 void adopt_free(struct adopt *adopt) {
     if (!adopt)
         return;
-    adopt_close(adopt);
+    for (size_t i = 0; i < adopt->options.count; i++) {
+        adopt_turn_end(&adopt->places[i]);
+        mailbox_free(&adopt->places[i].bell);
+    }
     free(adopt->places);
-    mailbox_free(&adopt->mailbox);
     pthread_mutex_destroy(&adopt->mutex);
     free(adopt);
 }
 
-struct mono adopt_step(struct adopt *adopt, struct instant now) {
-    struct mono next = MONO_NEVER;
-    for (size_t i = 0; i < adopt->options.count && !adopt->ending; i++) {
-        struct adopt_place *place = &adopt->places[i];
-        if (atomic_exchange(&place->ready, false) || place->due.ms <= now.mono.ms)
-            adopt_turn(place, now);
-        next = mono_earlier(next, place->due);
-    }
-    return next;
+struct mono adopt_step(struct adopt *adopt, size_t number, struct instant now) {
+    struct adopt_place *place = &adopt->places[number];
+    if (atomic_exchange(&place->ready, false) || place->due.ms <= now.mono.ms)
+        adopt_turn(place, now);
+    return place->due;
 }
 
-void adopt_run(struct adopt *adopt) {
-    while (!adopt->ending)
-        mailbox_wait(&adopt->mailbox, adopt_step(adopt, triage_now(adopt->options.triage)));
+void adopt_run(struct adopt *adopt, size_t number) {
+    struct adopt_place *place = &adopt->places[number];
+    while (!adopt->ending) {
+        mailbox_take(&place->bell); /* who rings from here on is heard after the turn */
+        mailbox_wait(&place->bell, adopt_step(adopt, number, triage_now(adopt->options.triage)));
+    }
+    adopt_turn_end(place);
 }
 
 void adopt_stop(struct adopt *adopt) {
     adopt->ending = true;
-    mailbox_ring(&adopt->mailbox);
+    for (size_t i = 0; i < adopt->options.count; i++)
+        mailbox_ring(&adopt->places[i].bell);
 }
 
 size_t adopt_room(struct adopt_place *place) {

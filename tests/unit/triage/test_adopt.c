@@ -139,7 +139,7 @@ static void end_life(void) {
 static struct adopt_view step(void) {
     struct adopt_view view;
     now.mono.ms++;
-    adopt_step(adopt, now);
+    adopt_step(adopt, 0, now);
     adopt_look(adopt, 0, &view);
     return view;
 }

@@ -180,7 +180,7 @@ static struct adopt_view step(void) {
     struct adopt_view view;
     now.mono.ms += LATER_MS;
     now.wall.ms += LATER_MS;
-    adopt_step(adopt, now);
+    adopt_step(adopt, 0, now);
     adopt_look(adopt, 0, &view);
     return view;
 }
