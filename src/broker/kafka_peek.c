@@ -209,16 +209,32 @@ static enum status read_some(struct kafka_peek *kafka, struct store_held **out, 
 
 /* ---- the outside ---- */
 
+static enum status open_pass(struct kafka_peek *kafka, struct mono until, struct err *err) {
+    if (!open_client(kafka, err))
+        return STATUS_INVALID;
+    return kafka->place_count == 0 ? find_partitions(kafka, until, err) : STATUS_OK;
+}
+
+static struct mono until_of(const struct kafka_peek *kafka) {
+    return mono_after(clock_now(kafka->clock).mono, PEEK_WAIT_MS);
+}
+
+/* Whoever may not look today may tomorrow: looking itself does no harm. */
+static enum status harmless(enum status status) {
+    return status == STATUS_FORBIDDEN ? STATUS_UNREACHABLE : status;
+}
+
+static enum status begin(struct peek *peek, struct err *err) {
+    struct kafka_peek *kafka = CONTAINER_OF(peek, struct kafka_peek, peek);
+    return harmless(open_pass(kafka, until_of(kafka), err));
+}
+
 static enum status next(struct peek *peek, struct store_held **out, size_t max, size_t *count,
                         struct err *err) {
     struct kafka_peek *kafka = CONTAINER_OF(peek, struct kafka_peek, peek);
-    struct mono until = mono_after(clock_now(kafka->clock).mono, PEEK_WAIT_MS);
-    enum status status = STATUS_OK;
+    struct mono until = until_of(kafka);
+    enum status status = open_pass(kafka, until, err);
     *count = 0;
-    if (!open_client(kafka, err))
-        return STATUS_INVALID;
-    if (kafka->place_count == 0)
-        status = find_partitions(kafka, until, err);
     if (status == STATUS_OK && kafka->measured < kafka->place_count) {
         status = measure(kafka, until, err);
         if (status == STATUS_OK)
@@ -226,8 +242,7 @@ static enum status next(struct peek *peek, struct store_held **out, size_t max, 
     }
     if (status == STATUS_OK)
         status = read_some(kafka, out, max, count, until, err);
-    /* Whoever may not look today may tomorrow: looking itself does no harm. */
-    return status == STATUS_FORBIDDEN ? STATUS_UNREACHABLE : status;
+    return harmless(status);
 }
 
 static void peek_free(struct peek *peek) {
@@ -241,14 +256,14 @@ static void peek_free(struct peek *peek) {
     free(kafka);
 }
 
-static const struct peek_vtable vtable = {.next = next, .free = peek_free};
+static const struct peek_vtable vtable = {.begin = begin, .next = next, .free = peek_free};
 
 struct peek *kafka_peek_new(const struct broker_options *options) {
     struct kafka_peek *kafka = memory_new(sizeof *kafka);
     kafka->peek.vtable = &vtable;
     kafka->clock = options->clock;
     arena_init_heap(&kafka->arena, URL_TEXT_MAX);
-    enum status status = kafka_url_source(options->url, &kafka->arena, &kafka->url, NULL);
+    enum status status = kafka_url_peek(options->url, &kafka->arena, &kafka->url, NULL);
     assert(status == STATUS_OK);
     (void)status;
     heard(kafka);

@@ -42,6 +42,11 @@ static enum status open_pass(struct rabbit_peek *rabbit, struct err *err) {
     return STATUS_OK;
 }
 
+static enum status rabbit_begin(struct peek *peek, struct err *err) {
+    struct rabbit_peek *rabbit = self(peek);
+    return rabbit->opened ? STATUS_OK : open_pass(rabbit, err);
+}
+
 /* ---- reading ---- */
 
 /* `deliveries` counts this one, too; the limit does not. */
@@ -116,7 +121,7 @@ static enum status read_one(struct rabbit_peek *rabbit, bool wait, struct store_
 static enum status rabbit_next(struct peek *peek, struct store_held **out, size_t max,
                                size_t *count, struct err *err) {
     struct rabbit_peek *rabbit = self(peek);
-    enum status status = rabbit->opened ? STATUS_OK : open_pass(rabbit, err);
+    enum status status = rabbit_begin(peek, err);
     *count = 0;
     while (status == STATUS_OK && *count < max && rabbit->left > 0) {
         struct store_held *held;
@@ -160,7 +165,7 @@ static void rabbit_free(struct peek *peek) {
 }
 
 struct peek *rabbit_peek_new(const struct broker_options *options) {
-    static const struct peek_vtable vtable = {rabbit_next, rabbit_free};
+    static const struct peek_vtable vtable = {rabbit_begin, rabbit_next, rabbit_free};
     struct rabbit_peek *rabbit = memory_new(sizeof *rabbit);
     rabbit->peek.vtable = &vtable;
     rabbit_wave_init(&rabbit->wave, options);

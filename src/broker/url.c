@@ -212,6 +212,14 @@ enum status url_take(struct bytes text, const struct url_form *form, struct aren
     return status == STATUS_OK ? form->check(out, err) : status;
 }
 
+enum status url_check(struct bytes text, const struct url_form *form, void *out, struct err *err) {
+    struct arena arena;
+    arena_init_heap(&arena, URL_TEXT_MAX);
+    enum status status = url_take(text, form, &arena, out, err);
+    arena_free(&arena);
+    return status;
+}
+
 void url_hosts(const struct url *url, uint16_t port, struct url_host *out) {
     for (size_t i = 0; i < url->host_count; i++) {
         out[i] = url->hosts[i];

@@ -251,11 +251,14 @@ def test_a_dead_stream_is_looked_at_then_taken(serve, redis, there):
     there.xgroup_create("events.dlq", "impound", id="0")
     before = everything(there)
     source = redis.url("stream=events.dlq&group=impound")
-    server = serve(adoption.QUEUES, adopt=adoption.entry(source))
+    server = serve(adoption.QUEUES, adopt=adoption.entry(redis.url("stream=events.dlq")))  # who looks needs no group
     assert adoption.looked(server)["adopted"] == 300
+    assert impound("check", "-c", server.config_path, "--connect").returncode == 0
     assert everything(there) == before
     letters = adoption.whole(server)
     assert all(one["read_only"] for one in letters)
+    at = letters[0]["context"]["adopted"]["at"]
+    assert at == {"kind": "redis", "stream": "events.dlq", "entry": at["entry"]}
     adoption.restart(server, adoption.entry(source, "take"))
     eventually(lambda: adoption.view(server)["taken"] == 300, "each is taken")
     eventually(lambda: there.xpending("events.dlq", "impound")["pending"] == 0, "and acknowledged")

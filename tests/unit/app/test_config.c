@@ -449,13 +449,16 @@ static const struct {
 #endif
 #ifdef IMPOUND_KAFKA
     {"kafka://h:9092/orders.DLT?group=g", "orders.DLT", "orders.DLT.dlq"},
+    {"kafka://h:9092/orders.DLT", "orders.DLT", "orders.DLT.dlq"},
 #endif
 #ifdef IMPOUND_NATS
     {"nats://h?stream=ORDERS_DLQ&consumer=c", "ORDERS_DLQ", "ORDERS_DLQ.dlq"},
+    {"nats://h?stream=ORDERS_DLQ", "ORDERS_DLQ", "ORDERS_DLQ.dlq"},
 #endif
 #ifdef IMPOUND_REDIS
     {"redis://h/0?list=q:dlq", "q-dlq", "q-dlq.dlq"},
     {"redis://h/0?stream=orders.dlq&group=g", "orders.dlq", "orders.dlq.dlq"},
+    {"redis://h/0?stream=orders.dlq", "orders.dlq", "orders.dlq.dlq"},
     {"redis://h/0?zset=dead", "dead", "dead.dlq"},
 #endif
     {NULL, NULL, NULL},

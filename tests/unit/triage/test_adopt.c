@@ -83,7 +83,7 @@ static void peek_free(struct peek *peek) {
     lying.open--;
 }
 
-static const struct peek_vtable peek_vtable = {next, peek_free};
+static const struct peek_vtable peek_vtable = {.next = next, .free = peek_free};
 static struct peek the_peek = {&peek_vtable};
 
 static struct peek *open_peek(void *arg, const struct adopt_entry *of) {

@@ -150,7 +150,7 @@ static void look_free(struct peek *peek) {
 }
 
 static struct peek *open_peek(void *arg, const struct adopt_entry *of) {
-    static const struct peek_vtable vtable = {look_next, look_free};
+    static const struct peek_vtable vtable = {.next = look_next, .free = look_free};
     static struct peek peek = {&vtable};
     (void)arg;
     (void)of;
