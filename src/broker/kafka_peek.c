@@ -17,7 +17,9 @@
 #include "broker/kafka_message.h"
 
 enum {
-    KAFKA_PEEK_SILENCE_MS = 30 * 1000, /* a cluster that says nothing for so long is away */
+    /* A cluster that says nothing for so long is away; shorter than what librdkafka waits itself
+     * (socket.timeout.ms), since its words for that are about something else. */
+    KAFKA_PEEK_SILENCE_MS = 8 * 1000,
 };
 
 struct place {
@@ -36,6 +38,7 @@ struct kafka_peek {
     size_t measured, over;  /* of those */
     struct mono last_heard; /* when something got on */
     struct err last;        /* what a connection ended with */
+    bool down;              /* … and so did all the others */
 };
 
 /* ---- time ---- */
@@ -48,13 +51,14 @@ static int left_ms(const struct kafka_peek *kafka, struct mono until) {
 static void heard(struct kafka_peek *kafka) {
     kafka->last_heard = clock_now(kafka->clock).mono;
     kafka->last = (struct err){STATUS_OK, ""};
+    kafka->down = false;
 }
 
 /* Nothing yet; or not any more. Why a broker was not reached says more than that time ran out. */
 static enum status not_yet(const struct kafka_peek *kafka, struct err *err) {
     struct mono now = clock_now(kafka->clock).mono;
-    bool refused = kafka->last.status == STATUS_FORBIDDEN; /* and stays so */
-    if (!refused && now.ms - kafka->last_heard.ms < KAFKA_PEEK_SILENCE_MS)
+    bool over = kafka->down || kafka->last.status == STATUS_FORBIDDEN; /* and stays so */
+    if (!over && now.ms - kafka->last_heard.ms < KAFKA_PEEK_SILENCE_MS)
         return STATUS_TIMEOUT;
     if (!kafka->last.text[0])
         return kafka_client_trouble(&kafka->url, RD_KAFKA_RESP_ERR__TIMED_OUT, NULL, err);
@@ -68,7 +72,9 @@ static enum status not_yet(const struct kafka_peek *kafka, struct err *err) {
 static void on_error(rd_kafka_t *client, int code, const char *detail, void *arg) {
     struct kafka_peek *kafka = arg;
     (void)client;
-    if (code != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
+    if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
+        kafka->down = true;
+    else
         kafka_client_trouble(&kafka->url, code, detail, &kafka->last);
 }
 
