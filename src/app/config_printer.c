@@ -4,6 +4,9 @@
 #include "base/ascii.h"
 #include "base/instant.h"
 #include "base/json.h"
+#include "broker/url.h"
+
+enum { SHOWN_MAX = 16 << 20 };
 
 /* Words that some YAML readers take for something other than a text. */
 static bool is_special(struct bytes text) {
@@ -35,7 +38,11 @@ static void put_raw(struct config_printer *p, struct bytes text) {
 }
 
 void config_printer_text(struct config_printer *p, struct bytes text) {
-    put_raw(p, config_env_written(p->config, text, &p->room));
+    struct buf shown;
+    buf_init_heap(&shown, SHOWN_MAX);
+    url_mask(config_env_written(p->config, text, &p->room), &shown);
+    put_raw(p, buf_view(&shown));
+    buf_free(&shown);
 }
 
 void config_printer_key(struct config_printer *p, struct bytes key, const char *behind) {

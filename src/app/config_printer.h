@@ -1,5 +1,5 @@
 /* config_printer: values of impound.yaml as YAML that reads back. A text that had ${NAME} in it is
- * printed with it, so that no secret leaves the environment. */
+ * printed with it, so that no secret leaves the environment; a URL's user and password as ***. */
 #ifndef APP_CONFIG_PRINTER_H
 #define APP_CONFIG_PRINTER_H
 

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "broker/url.h"
+
 enum { DEPTH_MAX = 32, SHOWN_MAX = 80, LIST_NAME_MAX = 200 };
 
 struct anchor {
@@ -322,9 +324,13 @@ struct bytes config_tree_shown(struct arena *arena, const struct config_node *no
                                         [CONFIG_MAPPING] = "an empty mapping"};
     if (node->kind != CONFIG_SCALAR)
         return bytes_of((node->count ? names : empty)[node->kind]);
-    struct bytes clipped = bytes_clip(node->text, SHOWN_MAX);
     char text[SHOWN_MAX + 8];
+    struct buf shown;
+    buf_init_heap(&shown, node->text.len + sizeof text);
+    url_show(node->text, &shown); /* it may hold a password */
+    struct bytes clipped = bytes_clip(buf_view(&shown), SHOWN_MAX);
     snprintf(text, sizeof text, "\"%.*s%s\"", BYTES_ARG(clipped),
-             clipped.len < node->text.len ? "…" : "");
+             clipped.len < shown.len ? "…" : "");
+    buf_free(&shown);
     return arena_dup(arena, bytes_of(text));
 }

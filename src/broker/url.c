@@ -239,3 +239,29 @@ void url_show(struct bytes text, struct buf *out) {
     buf_str(out, "://***");
     buf_bytes(out, bytes_cut(text, at, text.len));
 }
+
+static void mask_user(struct bytes user, struct buf *out) {
+    struct bytes name;
+    bool has_password = cut_before(&user, BYTES(":"), &name);
+    buf_str(out, name.len > 0 ? "***" : "");
+    buf_str(out, has_password ? ":***" : "");
+}
+
+void url_mask(struct bytes text, struct buf *out) {
+    struct bytes rest = text, scheme;
+    bool is_url = cut_before(&rest, BYTES("://"), &scheme) && is_scheme(scheme);
+    size_t end = 0;
+    while (end < rest.len && rest.ptr[end] != '/' && rest.ptr[end] != '?')
+        end++;
+    struct bytes authority = bytes_cut(rest, 0, end);
+    size_t at = find_last(authority, '@');
+    struct bytes user = bytes_cut(authority, 0, at);
+    if (!is_url || at == authority.len || bytes_find(user, BYTES("${")) < user.len) {
+        buf_bytes(out, text);
+        return;
+    }
+    buf_bytes(out, scheme);
+    buf_str(out, "://");
+    mask_user(user, out);
+    buf_bytes(out, bytes_cut(rest, at, rest.len));
+}

@@ -53,6 +53,9 @@ static const struct mistake_case file_cases[] = {
      "the name of a place in adopt " NAMES "\"a/b\""},
     {TOP("adopt: [{name: a, source: ^builtin}]"),
      "source: expected a URL such as amqp://127.0.0.1/?queue=orders-dlq, got \"builtin\""},
+    {TOP("adopt: [{name: a, source: ^\"ampq://me:s3cret@h/?queue=q\"}]"),
+     "source: expected a URL such as amqp://127.0.0.1/?queue=orders-dlq, got "
+     "\"ampq://***@h/?queue=q\""},
     {TOP("adopt: [{name: a, source: ^\"sqs://eu/orders\"}]"),
      "source sqs:// is not in this version"},
     {TOP("adopt: [{name: a, source: \"redis://h/0?list=a\", queue: ^\"a\\tb\"}]"),

@@ -112,6 +112,30 @@ static void what_is_printed_reads_back_as_itself(void **state) {
     }
 }
 
+#if defined IMPOUND_REDIS && defined IMPOUND_KAFKA
+static void no_password_of_a_url_is_printed(void **state) {
+    (void)state;
+    struct buf out;
+    print(
+        BYTES(
+            "queues:\n"
+            "  q:\n"
+            "    source: \"kafka://me:s3cret@h/orders?group=g\"\n"
+            "    handler: {http: \"http://me:s3cret@h/\", reply: \"redis://:s3cret@h/0?list=a\"}\n"
+            "    dlq: {mirror: \"redis://me:s3cret@h/0?list=b\"}\n"
+            "adopt: [{name: legacy, source: \"redis://:s3cret@h/0?list=c\"}]"),
+        &out);
+    assert_null(strstr(buf_cstr(&out), "s3cret"));
+    static const char *const shown[] = {"kafka://***:***@h/orders?group=g", "http://***:***@h/",
+                                        "redis://:***@h/0?list=a", "redis://***:***@h/0?list=b",
+                                        "redis://:***@h/0?list=c"};
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+        assert_non_null(strstr(buf_cstr(&out), shown[i]));
+    config_free(parsed(buf_view(&out)));
+    buf_free(&out);
+}
+#endif
+
 /* JSON is YAML. */
 static void what_is_printed_as_json_reads_back_as_itself(void **state) {
     (void)state;
@@ -279,6 +303,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_printed_reads_back_as_itself),
         cmocka_unit_test(what_is_printed_as_json_reads_back_as_itself),
+#if defined IMPOUND_REDIS && defined IMPOUND_KAFKA
+        cmocka_unit_test(no_password_of_a_url_is_printed),
+#endif
         cmocka_unit_test(counts_are_numbers_in_json_and_texts_are_texts),
         cmocka_unit_test(every_default_is_printed),
         cmocka_unit_test(a_secret_of_the_environment_is_not_printed),
