@@ -28,6 +28,7 @@ class Lane:
         self.source = rabbit.url(f"queue={self.name}")
         with self.channel() as channel:
             channel.queue_declare(self.name, durable=True, arguments={"x-queue-type": kind})
+        rabbit.sync()
 
     def channel(self):
         return self.rabbit.channel()
