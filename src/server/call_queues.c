@@ -21,6 +21,8 @@ void call_queues_list(struct request *request) {
         view_queue(&json, &view);
     }
     json_close(&json, ']');
+    json_key(&json, "adoptions"); /* what comes in beside the queues */
+    adopt_put(request->server->options.adopt, BYTES_NONE, &json);
     json_key(&json, "cursor");
     json_put_null(&json);
     json_close(&json, '}');

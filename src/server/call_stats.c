@@ -143,7 +143,7 @@ void call_stats(struct request *request) {
     put_queues(&json, request->server->options.engine, window_ms, &totals);
     put_dlqs(&json, request, now, &totals);
     json_key(&json, "adoptions");
-    adopt_put(request->server->options.adopt, &json);
+    adopt_put(request->server->options.adopt, BYTES_NONE, &json);
     put_totals(&json, &totals);
     json_close(&json, '}');
     request_answer(request, 200);

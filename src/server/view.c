@@ -231,5 +231,7 @@ void view_dlq(struct json_out *json, const struct server_options *options,
     view_triage_shares(json, &dlq->triage, store->total);
     json_key(json, "triage");
     triage_rules_put(options->rules, dlq->name, json);
+    json_key(json, "adoptions");
+    adopt_put(options->adopt, dlq->name, json);
     json_close(json, '}');
 }

@@ -139,12 +139,13 @@ static void put_view(struct json_out *json, const struct adopt_view *view) {
     json_close(json, '}');
 }
 
-void adopt_put(struct adopt *adopt, struct json_out *json) {
+void adopt_put(struct adopt *adopt, struct bytes dlq, struct json_out *json) {
     json_open(json, '[');
     for (size_t i = 0; i < adopt_count(adopt); i++) {
         struct adopt_view view;
         adopt_look(adopt, i, &view);
-        put_view(json, &view);
+        if (dlq.len == 0 || bytes_eq(view.entry->dlq, dlq))
+            put_view(json, &view);
     }
     json_close(json, ']');
 }

@@ -88,7 +88,8 @@ struct adopt_view {
 const char *adopt_state_text(enum adopt_state state); /* "waiting" "reading" "done" "refused" */
 size_t adopt_count(const struct adopt *adopt);        /* NULL-safe */
 void adopt_look(struct adopt *adopt, size_t place, struct adopt_view *out);
-/* An array of objects, one for each entry. NULL: there are none. */
-void adopt_put(struct adopt *adopt, struct json_out *json);
+/* An array of objects, one for each entry whose letters go to this DLQ; empty: to any. NULL: there
+ * are none. */
+void adopt_put(struct adopt *adopt, struct bytes dlq, struct json_out *json);
 
 #endif

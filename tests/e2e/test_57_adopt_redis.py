@@ -282,8 +282,11 @@ def test_trouble_is_told_and_ends_by_itself(serve, tmp_path):
         eventually(lambda: adoption.view(ours, name)["trouble"], "it is told")
         assert adoption.view(ours, name)["state"] == "waiting"
         assert ours.metric("impound_adopt_trouble", adopt=name) == 1
-    table = ours.cli("stats")
-    assert "ADOPT" in table and "refused" in table, table
+    for words in (["stats"], ["queues"], ["dlqs", "a.dlq"]):
+        table = ours.cli(*words)
+        assert "ADOPT" in table and "refused" in table, table
+    assert [one["adopt"] for one in ours.get("/v1/queues").json["adoptions"]] == ["a", "b"]
+    assert [one["adopt"] for one in ours.dlq("b.dlq")["adoptions"]] == ["b"]
     checked = impound("check", "-c", ours.config_path, "--connect")
     assert checked.returncode == 1 and 'adopt "a"' in checked.stderr and str(server.port) in checked.stderr
     assert "trying again" not in checked.stderr, "a check tells of each once"
@@ -295,6 +298,7 @@ def test_trouble_is_told_and_ends_by_itself(serve, tmp_path):
         assert adoption.looked(ours, "a")["trouble"] is None
         eventually(lambda: adoption.view(ours, "b")["state"] == "reading", "it goes on")
         assert ours.metric("impound_adopt_trouble", adopt="b") == 0
+        assert "refused" not in ours.cli("queues")
         assert impound("check", "-c", ours.config_path, "--connect").returncode == 0
     finally:
         server.close()

@@ -197,7 +197,7 @@ static void a_report_is_judged(void **state) {
 static void queues_are_shown_paused_and_resumed(void **state) {
     (void)state;
     client_expect(client_get(&world, "/v1/queues"), 200, "\"queue\":\"payments\"");
-    client_expect(client_get(&world, "/v1/queues"), 200, "],\"cursor\":null}");
+    client_expect(client_get(&world, "/v1/queues"), 200, "],\"adoptions\":[],\"cursor\":null}");
     client_expect(
         client_get(&world, "/v1/queues/orders"), 200,
         "{\"queue\":\"orders\",\"state\":\"running\",\"why\":null,\"depth\":0,\"in_flight\":0,"
@@ -243,7 +243,7 @@ static void a_configured_dlq_is_there_while_empty(void **state) {
     client_expect(
         client_get(&world, "/v1/dlqs/orders.dlq"), 200,
         "\"owner\":\"team-orders\",\"auto_fixed_percent\":null,\"escalated_percent\":null,"
-        "\"triage\":[]}");
+        "\"triage\":[],\"adoptions\":[]}");
     client_expect(client_get(&world, "/v1/dlqs/order.dlq"), 404,
                   "did you mean \\\"orders.dlq\\\"?");
 }
