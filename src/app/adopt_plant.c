@@ -62,7 +62,8 @@ static struct adopt_dlq dlq(void *arg, struct bytes name, struct arena *arena) {
     return says;
 }
 
-/* Whoever watches letters looks again. */
+/* Whoever watches letters looks again; also where none is new, but their place is in another state.
+ */
 static void news(void *arg, const struct adopt_entry *entry, uint64_t letters) {
     const struct adopt_plant_options *options = &((struct adopt_plant *)arg)->options;
     char memory[NEWS_MAX];

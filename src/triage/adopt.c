@@ -83,14 +83,22 @@ size_t adopt_room(struct adopt_place *place) {
 
 /* ---- what people see ---- */
 
+static void tell(struct adopt_place *place) {
+    const struct adopt_options *options = &place->adopt->options;
+    if (options->news)
+        options->news(options->arg, place->entry, 0);
+}
+
 void adopt_trouble(struct adopt_place *place, enum adopt_state state, const struct err *err) {
     pthread_mutex_lock(&place->adopt->mutex);
     bool begins = place->view.trouble.text[0] == '\0';
     place->view.state = state;
     place->view.trouble = *err;
     pthread_mutex_unlock(&place->adopt->mutex);
-    if (begins)
-        log_warn("adopt %.*s: %s", BYTES_ARG(place->entry->name), err->text);
+    if (!begins)
+        return;
+    log_warn("adopt %.*s: %s", BYTES_ARG(place->entry->name), err->text);
+    tell(place);
 }
 
 struct mono adopt_again(struct adopt_place *place) {
@@ -107,11 +115,14 @@ void adopt_full(struct adopt_place *place) {
 void adopt_good(struct adopt_place *place, enum adopt_state state) {
     pthread_mutex_lock(&place->adopt->mutex);
     bool ends = place->view.trouble.text[0] != '\0';
+    bool changes = ends || place->view.state != state;
     place->view.state = state;
     place->view.trouble = (struct err){STATUS_OK, ""};
     pthread_mutex_unlock(&place->adopt->mutex);
     if (ends)
         log_info("adopt %.*s: the trouble is over", BYTES_ARG(place->entry->name));
+    if (changes)
+        tell(place);
 }
 
 size_t adopt_count(const struct adopt *adopt) {

@@ -52,8 +52,8 @@ struct adopt_options {
     struct broker *(*take)(void *arg, const struct adopt_entry *entry);
     /* What holds at this moment; texts in the arena, or as good as for ever. */
     struct adopt_dlq (*dlq)(void *arg, struct bytes name, struct arena *arena);
-    /* So many letters of the entry are new, or ours, since they were last told of; from the entry's
-     * thread. NULL: nobody asks. */
+    /* So many letters of the entry are new, or ours, since they were last told of; 0: its state is
+     * another. From the entry's thread. NULL: nobody asks. */
     void (*news)(void *arg, const struct adopt_entry *entry, uint64_t letters);
     void *arg;
 };
