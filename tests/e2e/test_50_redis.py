@@ -421,6 +421,11 @@ def test_letters_are_mirrored_before_their_source_is_acknowledged(serve, handler
     assert record == {"id": "p-1", "model": "m", "dlq_reason": "bad_request"}
 
 
+@SHAPES
+def test_a_kill_between_the_mirror_and_the_source_loses_nothing(serve, handler, redis, shape):
+    scenes.killed_behind_the_mirror(serve, handler, shape(redis), redis)
+
+
 def test_a_mirror_that_is_down_holds_its_letters_up(serve, handler, redis):
     worker = handler(lambda call: 400)
     lane = List(redis)

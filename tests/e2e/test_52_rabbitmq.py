@@ -291,6 +291,11 @@ def test_a_letter_is_mirrored_with_what_is_known_of_it(serve, handler, rabbit):
     assert properties.headers["dlq-message-id"] == "m-1"
 
 
+@pytest.mark.parametrize("kind", TYPES)
+def test_a_kill_between_the_mirror_and_the_source_loses_nothing(serve, handler, rabbit, redis, kind):
+    scenes.killed_behind_the_mirror(serve, handler, Lane(rabbit, kind), redis)
+
+
 def test_what_no_queue_takes_is_an_error_and_not_a_loss(serve, handler, rabbit):
     """Mandatory publishing: the message is not settled until its answer was routed."""
     worker = handler()
