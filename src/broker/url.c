@@ -240,13 +240,6 @@ void url_show(struct bytes text, struct buf *out) {
     buf_bytes(out, bytes_cut(text, at, text.len));
 }
 
-static void mask_user(struct bytes user, struct buf *out) {
-    struct bytes name;
-    bool has_password = cut_before(&user, BYTES(":"), &name);
-    buf_str(out, name.len > 0 ? "***" : "");
-    buf_str(out, has_password ? ":***" : "");
-}
-
 void url_mask(struct bytes text, struct buf *out) {
     struct bytes rest = text, scheme;
     bool is_url = cut_before(&rest, BYTES("://"), &scheme) && is_scheme(scheme);
@@ -261,7 +254,6 @@ void url_mask(struct bytes text, struct buf *out) {
         return;
     }
     buf_bytes(out, scheme);
-    buf_str(out, "://");
-    mask_user(user, out);
+    buf_str(out, "://***");
     buf_bytes(out, bytes_cut(rest, at, rest.len));
 }

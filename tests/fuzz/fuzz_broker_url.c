@@ -26,7 +26,7 @@ static void check_parts(const struct url *url) {
     }
 }
 
-/* What is printed of a URL that is right reads back, and tells nobody who may enter. */
+/* What is printed of a URL that is right is one, and tells nobody who may enter. */
 static void check_masked(struct bytes text, const struct url *url, struct arena *arena) {
     struct buf shown;
     struct url again;
@@ -35,9 +35,8 @@ static void check_masked(struct bytes text, const struct url *url, struct arena 
     buf_init_heap(&shown, URL_TEXT_MAX);
     url_mask(text, &shown);
     FUZZ_CHECK(url_parse(buf_view(&shown), arena, &again, NULL) == STATUS_OK);
-    FUZZ_CHECK(!again.user.len == !url->user.len && !again.password.ptr == !url->password.ptr);
-    FUZZ_CHECK(!again.user.len || bytes_is(again.user, "***"));
-    FUZZ_CHECK(!again.password.ptr || bytes_is(again.password, "***"));
+    FUZZ_CHECK(!again.user.ptr == !url->user.ptr && !again.password.ptr);
+    FUZZ_CHECK(!again.user.ptr || bytes_is(again.user, "***"));
     buf_free(&shown);
 }
 

@@ -126,12 +126,11 @@ static void no_password_of_a_url_is_printed(void **state) {
             "adopt: [{name: legacy, source: \"redis://:s3cret@h/0?list=c\"}]"),
         &out);
     assert_null(strstr(buf_cstr(&out), "s3cret"));
-    static const char *const shown[] = {"kafka://***:***@h/orders?group=g", "http://***:***@h/",
-                                        "redis://:***@h/0?list=a", "redis://***:***@h/0?list=b",
-                                        "redis://:***@h/0?list=c"};
+    static const char *const shown[] = {"kafka://***@h/orders?group=g", "http://***@h/",
+                                        "redis://***@h/0?list=a", "redis://***@h/0?list=b",
+                                        "redis://***@h/0?list=c"};
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
         assert_non_null(strstr(buf_cstr(&out), shown[i]));
-    config_free(parsed(buf_view(&out)));
     buf_free(&out);
 }
 #endif
