@@ -274,6 +274,7 @@ struct engine_queue_view {
     char source[16];  /* its broker's kind */
     bool source_connected;
     char source_trouble[sizeof((struct err){0}).text]; /* why not; empty while it is */
+    char sink_trouble[sizeof((struct err){0}).text]; /* what waits for a sink, and why; or empty */
 };
 const char *queue_state_text(enum queue_state state); /* "running" "paused" "halted" */
 /* False when there is no such queue. */
