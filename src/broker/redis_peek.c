@@ -164,8 +164,11 @@ static bool is_over(const struct redis_peek *redis) {
     return redis->done >= redis->total && !redis->last[0];
 }
 
+/* Who may not look today may tomorrow; and a server that was silent for as long as we wait is away,
+ * not late. */
 static enum status failed(const struct err *err) {
-    return err->status == STATUS_FORBIDDEN ? STATUS_UNREACHABLE : err->status;
+    bool away = err->status == STATUS_FORBIDDEN || err->status == STATUS_TIMEOUT;
+    return away ? STATUS_UNREACHABLE : err->status;
 }
 
 static enum status begin(struct peek *peek, struct err *err) {

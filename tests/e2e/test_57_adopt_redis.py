@@ -304,6 +304,22 @@ def test_trouble_is_told_and_ends_by_itself(serve, tmp_path):
         server.close()
 
 
+def test_a_server_that_does_not_answer_is_told_of_and_looked_at_later(serve, tmp_path):
+    server = Redis(tmp_path / "redis").start()
+    try:
+        client.Redis(port=server.port).lpush("q:dlq", b"one")
+        server.freeze()
+        ours = serve(adoption.QUEUES, adopt=adoption.entry(server.url("list=q:dlq")))
+        eventually(lambda: "does not answer" in (adoption.view(ours)["trouble"] or ""), "it is told")
+        checked = impound("check", "-c", ours.config_path, "--connect")
+        assert checked.returncode == 1 and "does not answer" in checked.stderr, checked.stderr
+        server.thaw()
+        assert adoption.looked(ours)["adopted"] == 1
+    finally:
+        server.thaw()
+        server.close()
+
+
 def test_who_may_not_look_is_told_so_and_looks_once_he_may(serve, tmp_path):
     server = Redis(tmp_path / "redis", "--requirepass", "sesame").start()
     try:
