@@ -16,7 +16,7 @@
 enum {
     WARM_BYTES = 8 << 20, /* behind the writer, kept for reads */
     DROP_STEP_BYTES = 1 << 20,
-    BEGIN_BYTES = 1 << 20, /* written at once: the disk may begin before the sync */
+    BEGIN_BYTES = 1 << 20, /* at once: the disk may begin with what comes next */
     FILE_MODE = 0600,      /* messages are nobody else's business */
     DIR_MODE = 0700,
 };
@@ -57,9 +57,16 @@ static int size(struct disk *disk, struct disk_file *file, uint64_t *out) {
     return 0;
 }
 
+/* Who reads so much at once will read on. Advice only. */
+static void begin_reading(const struct disk_file *file, uint64_t from, uint64_t len) {
+    if (len >= BEGIN_BYTES)
+        (void)posix_fadvise(file->fd, (off_t)from, (off_t)len, POSIX_FADV_WILLNEED);
+}
+
 static int read_all(struct disk *disk, struct disk_file *file, uint64_t at, void *to, size_t len) {
     (void)disk;
     char *next = to;
+    begin_reading(file, at + len, len);
     while (len) {
         ssize_t got = pread(file->fd, next, len, (off_t)at);
         if (got < 0 && errno == EINTR)
