@@ -42,6 +42,7 @@ struct drafter;
 struct packs;
 struct snapshot;
 struct spread;
+struct wal;
 
 struct sqlite_store {
     struct front front;
@@ -87,6 +88,7 @@ struct sqlite_store {
     pthread_mutex_t journal_mutex;
     struct database connections[3]; /* one, when there are no threads */
     struct database *fold_db, *lookup_db, *list_db;
+    struct wal *wal;         /* of who settles folds; NULL without threads */
     bool viewing;            /* a commit is being staged and holds lookup_db */
     struct packs *packs;     /* the fold thread's to change; any thread reads */
     struct spread *spread;   /* has its own lock, which is held with no other */
