@@ -20,7 +20,7 @@
 
 enum {
     FOLD_DELAY_MS = 500,         /* a commit is folded at the latest this long after it */
-    FOLD_CHANGES = 16384,        /* of one fold: so many are sealed and stand in line */
+    FOLD_CHANGES = 32768,        /* of one fold: so many are sealed and stand in line */
     BEHIND_MAX = 1 << 20,        /* changes that wait for folds; then commits wait for them too */
     FOLD_CACHE_KIB = 64 << 10,   /* holds the pages that one fold changes */
     FOLD_RETRY_MS = 1000,        /* after a fold that failed */
