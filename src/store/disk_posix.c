@@ -57,16 +57,13 @@ static int size(struct disk *disk, struct disk_file *file, uint64_t *out) {
     return 0;
 }
 
-/* Who reads so much at once will read on. Advice only. */
-static void begin_reading(const struct disk_file *file, uint64_t from, uint64_t len) {
+/* Who reads so much at once reads on, and does not come back. Advice only. */
+static void pass_by(const struct disk_file *file, uint64_t at, uint64_t len, int advice) {
     if (len >= BEGIN_BYTES)
-        (void)posix_fadvise(file->fd, (off_t)from, (off_t)len, POSIX_FADV_WILLNEED);
+        (void)posix_fadvise(file->fd, (off_t)at, (off_t)len, advice);
 }
 
-static int read_all(struct disk *disk, struct disk_file *file, uint64_t at, void *to, size_t len) {
-    (void)disk;
-    char *next = to;
-    begin_reading(file, at + len, len);
+static int read_fully(const struct disk_file *file, uint64_t at, char *next, size_t len) {
     while (len) {
         ssize_t got = pread(file->fd, next, len, (off_t)at);
         if (got < 0 && errno == EINTR)
@@ -78,6 +75,14 @@ static int read_all(struct disk *disk, struct disk_file *file, uint64_t at, void
         len -= (size_t)got;
     }
     return 0;
+}
+
+static int read_all(struct disk *disk, struct disk_file *file, uint64_t at, void *to, size_t len) {
+    (void)disk;
+    pass_by(file, at + len, len, POSIX_FADV_WILLNEED);
+    int error = read_fully(file, at, to, len);
+    pass_by(file, at, len, POSIX_FADV_DONTNEED);
+    return error;
 }
 
 /* Who writes so much at once will sync it soon. Advice only. */
