@@ -2,7 +2,10 @@
 #ifndef APP_VERBS_H
 #define APP_VERBS_H
 
+#include "base/buf.h"
 #include "cli/cli.h"
+
+struct config;
 
 int serve_run(const struct cli_env *env, int argc, char **argv);
 int check_run(const struct cli_env *env, int argc, char **argv);
@@ -16,5 +19,7 @@ extern const struct options_row serve_options[], check_options[], doctor_options
 #define VERBS_CONFIG                                                                               \
     { "config", "FILE", "the configuration (default impound.yaml)", 'c' }
 const char *verbs_config(const struct options *options);
+/* config_load, and what a person can do about a file that is not there. */
+enum status verbs_load(const char *path, struct config **out, struct buf *mistakes);
 
 #endif

@@ -141,7 +141,7 @@ def test_exit_codes(lot):
     for words, code in ((["version"], DONE), (["help"], DONE), (["--help"], DONE), (["ls", "--help"], DONE),
                         (["nonsense"], USAGE), (["show"], USAGE), (["show", "a", "b"], USAGE),
                         (["push"], USAGE), (["push", "orders"], USAGE), (["push", "orders", "1", "--header", "novalue"], USAGE),
-                        (["ls", "--limit"], USAGE), (["completion", "tcsh"], USAGE),
+                        (["ls", "--limit"], USAGE), (["completion", "tcsh"], USAGE), (["replay"], REFUSED), (["discard", "--why", "x"], REFUSED),
                         (["show", "no-such"], NOT_FOUND), (["explain", "no-such"], NOT_FOUND),
                         (["queues", "oders"], NOT_FOUND), (["push", "oders", "1"], NOT_FOUND),
                         (["dlqs", "no.dlq"], NOT_FOUND), (["ls", "no.dlq"], NOT_FOUND),
@@ -323,6 +323,23 @@ def test_options_of_verbs_on_files_are_written_like_all_others(tmp_path):
         assert impound(verb, "extra", cwd=tmp_path).returncode == USAGE
         assert impound(verb, "-c", cwd=tmp_path).returncode == USAGE
     assert "--connect" in impound("check", "--conect", cwd=tmp_path).stderr
+
+
+def test_a_missing_configuration_names_the_option_that_gives_another(tmp_path):
+    for verb in ("serve", "check", "doctor"):
+        for words in ([], ["-c", "other.yaml"]):
+            done = impound(verb, *words, cwd=tmp_path)
+            assert done.returncode == REFUSED, (verb, done)
+            assert f"{(words or ['impound.yaml'])[-1]}: there is no such file" in done.stderr, (verb, done)
+            assert "-c FILE" in done.stderr, (verb, done)
+
+
+def test_what_an_option_does_stands_in_one_column():
+    for verb in VERBS:
+        told = impound("help", verb).stdout
+        begins = {len(match[1]) for match in re.finditer(r"^(  (?:-\w,|   ) --\S+ ?\S*  +)\S", told, re.M)
+                  if len(match[1].rstrip()) <= 26}
+        assert begins == {28}, (verb, begins)
 
 
 def test_completion_scripts_are_scripts(tmp_path):
