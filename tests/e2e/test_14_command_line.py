@@ -351,12 +351,28 @@ def test_completion_scripts_are_scripts(tmp_path):
             path.write_text(script)
             flag = "--no-execute" if shell == "fish" else "-n"
             assert subprocess.run([shell, flag, path], check=False).returncode == 0
-    completed = subprocess.run(
-        ["bash", "-c", f'source {tmp_path / "bash"}; COMP_WORDS=(impound que); COMP_CWORD=1; '
-         'COMP_LINE="impound que"; COMP_POINT=${#COMP_LINE}; '
-         '"$(complete -p impound | sed "s/.*-F \\([^ ]*\\).*/\\1/")"; echo "${COMPREPLY[*]}"'],
-        capture_output=True, text=True, check=False)
-    assert completed.stdout.split() == ["queues"], completed
+
+
+def completed_by_bash(script, cwd, *words):
+    done = subprocess.run(
+        ["bash", "-c", 'source "$1"; shift; COMP_WORDS=(impound "$@"); COMP_CWORD=$#; COMP_LINE="${COMP_WORDS[*]}"; '
+         'COMP_POINT=${#COMP_LINE}; "$(complete -p impound | sed "s/.*-F \\([^ ]*\\).*/\\1/")"; '
+         'echo "${COMPREPLY[*]}"', "bash", script, *words], capture_output=True, text=True, check=False, cwd=cwd)
+    return done.stdout.split()
+
+
+def test_bash_completes_verbs_options_and_what_an_argument_may_be(tmp_path):
+    script = tmp_path / "script"
+    script.write_text(impound("completion", "bash").stdout)
+    files = tmp_path / "files"
+    files.mkdir()
+    (files / "some.ndjson").touch()
+    for words, found in ((["que"], ["queues"]), (["completion", ""], ["bash", "zsh", "fish"]),
+                         (["help", "qu"], ["queues"]), (["groups", "mu"], ["mute"]), (["import", "so"], ["some.ndjson"]),
+                         (["push", "--ndjson", ""], ["some.ndjson"]), (["stats", "--w"], ["--window"]),
+                         (["show", "some"], [])):
+        offered = completed_by_bash(script, files, *words)
+        assert [word for word in offered if words[-1] or not word.startswith("-")] == found, words
 
 
 def test_the_version_is_said():
