@@ -1,9 +1,14 @@
 #include "app/config_printer.h"
 
+#include <string.h>
+
 #include "app/config_env.h"
 #include "base/ascii.h"
 #include "base/instant.h"
 #include "base/json.h"
+#include "broker/url.h"
+
+#define HIDDEN "***"
 
 /* Words that some YAML readers take for something other than a text. */
 static bool is_special(struct bytes text) {
@@ -38,6 +43,38 @@ void config_printer_text(struct config_printer *p, struct bytes text) {
     put_raw(p, config_env_written(p->config, text, &p->room));
 }
 
+static bool is_from_environment(struct bytes written) {
+    return bytes_find(written, BYTES("${")) < written.len;
+}
+
+/* Up to where path or parameters begin, which may have an @ of their own. */
+static size_t end_of_host(struct bytes url) {
+    size_t at = bytes_find(url, BYTES("://")) + strlen("://");
+    while (at < url.len && !strchr("/?#", url.ptr[at]))
+        at++;
+    return at < url.len ? at : url.len;
+}
+
+void config_printer_url(struct config_printer *p, struct bytes text) {
+    struct bytes written = config_env_written(p->config, text, &p->room);
+    size_t end = end_of_host(written);
+    struct bytes host = bytes_cut(written, 0, end);
+    struct buf shown;
+    buf_init_heap(&shown, written.len + sizeof HIDDEN);
+    if (is_from_environment(bytes_cut(host, 0, bytes_find(host, BYTES("@")))))
+        buf_bytes(&shown, host);
+    else
+        url_show(host, &shown);
+    buf_bytes(&shown, bytes_cut(written, end, written.len));
+    put_raw(p, buf_view(&shown));
+    buf_free(&shown);
+}
+
+void config_printer_secret(struct config_printer *p, struct bytes text) {
+    struct bytes written = config_env_written(p->config, text, &p->room);
+    put_raw(p, is_from_environment(written) ? written : BYTES(HIDDEN));
+}
+
 void config_printer_key(struct config_printer *p, struct bytes key, const char *behind) {
     put_raw(p, key);
     buf_str(p->out, behind);
@@ -62,13 +99,23 @@ void config_printer_decimal(struct config_printer *p, const char *key, uint32_t 
     buf_str(p->out, unit);
 }
 
+/* A header is taken for a secret by its name. */
+static bool is_secret(struct bytes name) {
+    static const char *const parts[] = {"auth", "cookie", "key", "password", "secret", "token"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (bytes_has_nocase(name, bytes_of(parts[i])))
+            return true;
+    return false;
+}
+
 void config_printer_headers(struct config_printer *p, const struct rule_header *headers,
                             size_t count) {
     buf_str(p->out, ", headers: {");
     for (size_t i = 0; i < count; i++) {
         buf_str(p->out, i ? ", " : "");
         config_printer_key(p, headers[i].name, ": ");
-        config_printer_text(p, headers[i].value);
+        (is_secret(headers[i].name) ? config_printer_secret
+                                    : config_printer_text)(p, headers[i].value);
     }
     buf_char(p->out, '}');
 }
@@ -84,4 +131,12 @@ void config_printer_optional(struct config_printer *p, const char *name, struct 
         return;
     config_printer_begin(p, comma, name);
     config_printer_text(p, text);
+}
+
+void config_printer_optional_url(struct config_printer *p, const char *name, struct bytes url,
+                                 bool *comma) {
+    if (url.len == 0)
+        return;
+    config_printer_begin(p, comma, name);
+    config_printer_url(p, url);
 }

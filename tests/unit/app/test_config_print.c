@@ -112,6 +112,38 @@ static void what_is_printed_reads_back_as_itself(void **state) {
     }
 }
 
+/* What is left of each: who reads the output of check need not be who may read the file. */
+static void secrets_are_not_printed(void **state) {
+    (void)state;
+    static const char yaml[] =
+        "server: {telemetry: {otlp: \"http://u:s3cret@h:4318\", headers: {Api-Token: s3cret}}}\n"
+        "queues:\n"
+        "  a: {handler: {http: \"http://u:s3cret@h/?a=b@c\", headers: {X-Api-Key: s3cret, "
+        "authorization: \"Bearer ${WORD}\", plain: seen}}}\n"
+#ifdef IMPOUND_REDIS
+        "  b: {source: \"redis://u:s3cret@h/0?list=q\", handler: {http: \"http://h/\", "
+        "reply: \"redis://:s3cret@h/0?key=r:{id}&ttl=1h\"}, "
+        "dlq: {mirror: \"redis://u:s3cret@h/0?list=d\"}}\n"
+        "adopt: [{name: l, source: \"redis://u:s3cret@h/0?list=q\"}, "
+        "{name: m, source: \"redis://u:${WORD}@h/0?list=r\"}]\n"
+#endif
+        "alerts: {to: [{name: p, pagerduty: s3cret}, {name: w, webhook: "
+        "\"http://u:s3cret@h/\"}]}\n";
+    struct buf text;
+    setenv("WORD", "s3cret", 1);
+    print(BYTES(yaml), &text);
+    assert_null(strstr(buf_cstr(&text), "s3cret"));
+    assert_non_null(strstr(buf_cstr(&text), "\"http://***@h/?a=b@c\""));
+    assert_non_null(strstr(buf_cstr(&text), "X-Api-Key: \"***\""));
+    assert_non_null(strstr(buf_cstr(&text), "authorization: \"Bearer ${WORD}\", plain: seen"));
+#ifdef IMPOUND_REDIS
+    assert_non_null(strstr(buf_cstr(&text), "source: \"redis://***@h/0?list=q\""));
+    assert_non_null(strstr(buf_cstr(&text), "source: \"redis://u:${WORD}@h/0?list=r\""));
+#endif
+    unsetenv("WORD");
+    buf_free(&text);
+}
+
 /* JSON is YAML. */
 static void what_is_printed_as_json_reads_back_as_itself(void **state) {
     (void)state;
@@ -278,6 +310,7 @@ static void what_needs_a_restart_is_told(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_printed_reads_back_as_itself),
+        cmocka_unit_test(secrets_are_not_printed),
         cmocka_unit_test(what_is_printed_as_json_reads_back_as_itself),
         cmocka_unit_test(counts_are_numbers_in_json_and_texts_are_texts),
         cmocka_unit_test(every_default_is_printed),
