@@ -8,71 +8,35 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "letters.h"
+#include "app/bench_letters.h"
 #include "measure.h"
 #include "store/sqlite/traits.h"
 
 enum {
     PATH_SIZE = 4096,
     RAW_BYTES = 512 << 20, /* written over and over, as recycled segments are */
-    CHUNK = 8 << 20,
-    WARM_BYTES = 8 << 20,
     LETTERS_A_MS = 128,
 };
-
-/* ---- raw append ---- */
 
 static void path_in(const char *dir, const char *name, char path[PATH_SIZE]) {
     measure_check(snprintf(path, PATH_SIZE, "%s/%s", dir, name) < PATH_SIZE, "path");
 }
 
-static int open_raw(const char *dir) {
-    char path[PATH_SIZE];
-    path_in(dir, "raw", path);
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    measure_check(fd >= 0, path);
-    return fd;
+/* ---- raw append ---- */
+
+struct bench_raw *peers_raw_new(const char *dir) {
+    struct bench_raw *raw;
+    struct err err = {0};
+    measure_check(bench_raw_new(dir, RAW_BYTES, &raw, &err) == STATUS_OK, err.text);
+    return raw;
 }
 
-void peers_raw_prepare(const char *dir) {
-    int fd = open_raw(dir);
-    char *chunk = memory_new(CHUNK);
-    memset(chunk, 'r', CHUNK);
-    for (off_t at = 0; at < RAW_BYTES; at += CHUNK)
-        measure_check(pwrite(fd, chunk, CHUNK, at) == CHUNK, "write");
-    measure_check(fsync(fd) == 0, "fsync");
-    free(chunk);
-    close(fd);
-}
-
-void peers_raw_remove(const char *dir) {
-    char path[PATH_SIZE];
-    path_in(dir, "raw", path);
-    unlink(path);
-}
-
-double peers_raw(const char *dir, size_t size, uint64_t count, size_t group) {
-    int fd = open_raw(dir);
-    size_t len = size * group;
-    char *bytes = memory_new(len);
-    off_t at = 0, dropped = 0;
-    double begun = measure_now();
-    for (uint64_t done = 0; done < count; done += group) {
-        if (at + (off_t)len > RAW_BYTES)
-            at = dropped = 0;
-        memset(bytes, (int)(done % 251), len); /* somebody made the letters */
-        measure_check(pwrite(fd, bytes, len, at) == (ssize_t)len, "write");
-        measure_check(fdatasync(fd) == 0, "fdatasync");
-        at += (off_t)len;
-        if (at - dropped > 2 * WARM_BYTES) {
-            posix_fadvise(fd, dropped, at - dropped - WARM_BYTES, POSIX_FADV_DONTNEED);
-            dropped = at - WARM_BYTES;
-        }
-    }
-    double seconds = measure_now() - begun;
-    free(bytes);
-    close(fd);
-    return (double)count / seconds;
+double peers_raw(struct bench_raw *raw, size_t size, uint64_t count, size_t group) {
+    struct bench_span span = {.count = count};
+    struct err err = {0};
+    double rate;
+    measure_check(bench_raw_run(raw, size, group, &span, &rate, &err) == STATUS_OK, err.text);
+    return rate;
 }
 
 /* ---- SQLite alone ---- */
@@ -97,7 +61,7 @@ static const char schema[] =
 struct plain {
     sqlite3 *db;
     sqlite3_stmt *message, *body;
-    struct letters *letters;
+    struct bench_letters *letters;
     struct buf text;
 };
 
@@ -133,7 +97,7 @@ static void insert(struct plain *plain, uint64_t seq, size_t at) {
     sqlite3_bind_int64(plain->message, 18, (sqlite3_int64)(1 + at));
     step(plain->message);
     sqlite3_bind_int64(plain->body, 1, (sqlite3_int64)seq);
-    sqlite3_bind_blob(plain->body, 2, plain->letters->body, LETTERS_BODY, SQLITE_STATIC);
+    sqlite3_bind_blob(plain->body, 2, plain->letters->body, BENCH_LETTERS_BODY, SQLITE_STATIC);
     step(plain->body);
 }
 
@@ -148,7 +112,7 @@ static void open_plain(struct plain *plain, const char *path) {
                        "INSERT INTO messages VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", -1,
                        &plain->message, NULL);
     sqlite3_prepare_v2(plain->db, "INSERT INTO bodies VALUES (?,?)", -1, &plain->body, NULL);
-    plain->letters = letters_new();
+    plain->letters = bench_letters_new();
     buf_init_heap(&plain->text, 64 << 10);
 }
 
@@ -167,8 +131,8 @@ double peers_sqlite(const char *dir, uint64_t count, size_t group) {
     open_plain(&plain, path);
     double begun = measure_now();
     for (uint64_t done = 0; done < count; done += group) {
-        letters_fill(plain.letters, 1, done + 1, group,
-                     (struct wall){1700000000000 + (int64_t)(done / LETTERS_A_MS)});
+        bench_letters_fill(plain.letters, 1, done + 1, group,
+                           (struct wall){1700000000000 + (int64_t)(done / LETTERS_A_MS)});
         run_sql(&plain, "BEGIN");
         for (size_t i = 0; i < group; i++)
             insert(&plain, done + i + 1, i);

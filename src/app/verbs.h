@@ -9,10 +9,11 @@ struct config;
 
 int serve_run(const struct cli_env *env, int argc, char **argv);
 int check_run(const struct cli_env *env, int argc, char **argv);
+int bench_run(const struct cli_env *env, int argc, char **argv);
 int doctor_run(const struct cli_env *env, int argc, char **argv);
 int what_if_run(const struct cli_env *env, int argc, char **argv);
 
-extern const struct options_row serve_options[], check_options[], doctor_options[],
+extern const struct options_row serve_options[], check_options[], bench_options[], doctor_options[],
     what_if_options[];
 
 /* The option that those on files share, and what it says. */

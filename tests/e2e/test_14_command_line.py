@@ -11,13 +11,12 @@ import termios
 
 import pytest
 
-from harness import IMPOUND, PATIENCE_S, ROOT, Handler, Server, free_port, impound
+from harness import IMPOUND, PATIENCE_S, ROOT, Handler, Server, eventually, free_port, impound
 
 DONE, REFUSED, USAGE, UNREACHABLE, NOT_FOUND = range(5)
 VERBS = ["serve", "check", "push", "queues", "dlqs", "ls", "show", "explain", "pause", "resume", "stats",
          "version", "doctor", "what-if", "replay", "replays", "resolve", "discard", "escalate", "compensate", "alerts",
-         "audit", "top", "groups", "export", "import", "demo"]
-LATER = ["bench"]
+         "audit", "top", "groups", "export", "import", "demo", "bench"]
 NASTY = "\x1b[2J\x1b]0;owned\x07 red\rback\x9b31m"
 
 
@@ -163,9 +162,42 @@ def test_a_mistyped_word_is_met_with_the_nearest(lot):
     assert 'did you mean "queues"' in impound("queus").stderr.lower()
     assert "--reason" in impound("ls", "--reson", "x", IMPOUND_URL=lot.url).stderr
     assert "orders" in lot.cli("push", "oders", "1", expect=NOT_FOUND)
-    for verb in LATER:
-        done = impound(verb, IMPOUND_URL=lot.url)
-        assert done.returncode == REFUSED and "not in this version" in done.stderr, verb
+
+
+# ---- what the machine can do ----
+
+def test_bench_gives_figures_and_takes_its_folder_away(tmp_path):
+    (tmp_path / "impound.yaml").write_text("store: sqlite:data/i.db\nqueues: {orders: {handler: lease}}\n")
+    (tmp_path / "data").mkdir()
+    done = impound("bench", "--seconds", "1", "--json", cwd=tmp_path)
+    said = json.loads(done.stdout)
+    assert (done.returncode, said["dir"], said["seconds"]) == (DONE, str(tmp_path / "data"), 1), done
+    assert [row["letters"] for row in said["commits"]] == [128, 16, 1]
+    for row in said["commits"]:
+        assert row["disk_per_second"] > 0 and row["store_per_second"] > 0
+        assert row["ratio"] == pytest.approx(row["store_per_second"] / row["disk_per_second"], rel=0.05, abs=0.02)
+    assert said["messages_per_second"] > 0 and said["letter_bytes"] > 1024
+    assert os.listdir(tmp_path / "data") == []
+
+
+def test_bench_that_is_interrupted_leaves_nothing(tmp_path):
+    bench = subprocess.Popen([IMPOUND, "bench", "--dir", tmp_path, "--seconds", "60"], stderr=subprocess.PIPE,
+                             stdout=subprocess.PIPE, text=True)
+    eventually(lambda: os.listdir(tmp_path), "it has made its folder")
+    bench.send_signal(signal.SIGINT)
+    out, trouble = bench.communicate(timeout=PATIENCE_S)
+    assert (bench.returncode, out) == (REFUSED, "") and "interrupted" in trouble
+    assert os.listdir(tmp_path) == []
+
+
+def test_bench_refuses_what_it_cannot_do(tmp_path):
+    assert "1GiB" in impound("bench", "--dir", "/proc").stderr, "where nothing is free"
+    for words, code in ((["--dir", "/proc"], REFUSED), (["--dir", tmp_path / "none"], REFUSED), ([], REFUSED),
+                        (["--seconds", "0"], USAGE), (["--seconds", "soon"], USAGE), (["extra"], USAGE)):
+        done = impound("bench", *map(str, words), cwd=tmp_path)
+        assert done.returncode == code and done.stderr and not done.stdout, (words, done)
+    assert "--dir" in impound("bench", cwd=tmp_path).stderr, "without a configuration"
+    assert os.listdir(tmp_path) == []
 
 
 # ---- terminals ----

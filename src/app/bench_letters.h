@@ -1,0 +1,36 @@
+/* bench_letters: dead letters as the engine would put them, made by number, with bodies of 1 KiB.
+ */
+#ifndef APP_BENCH_LETTERS_H
+#define APP_BENCH_LETTERS_H
+
+#include "port/store.h"
+
+enum {
+    BENCH_LETTERS_BODY = 1024,
+    BENCH_LETTERS_GROUP_MAX = 1024,
+    BENCH_LETTERS_ID_SIZE = 40,
+    BENCH_LETTERS_TEXTS = 500
+};
+
+#define BENCH_LETTERS_QUEUE BYTES("orders")
+#define BENCH_LETTERS_DLQ   BYTES("orders.dlq")
+
+/* One commit's worth, used again and again. */
+struct bench_letters {
+    struct store_commit commit;
+    struct store_op ops[BENCH_LETTERS_GROUP_MAX];
+    struct envelope envelopes[BENCH_LETTERS_GROUP_MAX];
+    struct envelope_note notes[BENCH_LETTERS_GROUP_MAX];
+    char ids[BENCH_LETTERS_GROUP_MAX][2][BENCH_LETTERS_ID_SIZE];
+    char messages[BENCH_LETTERS_TEXTS][64]; /* distinct error texts */
+    char body[BENCH_LETTERS_BODY];
+};
+
+struct bench_letters *bench_letters_new(void);
+/* `count` new letters, numbered from `first`, that died at `dead_at`. */
+void bench_letters_fill(struct bench_letters *letters, uint32_t queue, uint64_t first, size_t count,
+                        struct wall dead_at);
+/* Bytes of one letter as the store records it: envelope and body. */
+size_t bench_letters_size(struct bench_letters *letters);
+
+#endif
