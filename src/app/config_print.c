@@ -61,7 +61,7 @@ static void put_reply(struct config_printer *p, const struct config_reply *reply
     }
     if (reply->url.len) {
         buf_str(p->out, ", reply: ");
-        config_printer_url(p, reply->url);
+        config_printer_text(p, reply->url);
     }
 }
 
@@ -85,7 +85,7 @@ static void put_handler(struct config_printer *p, const struct config_handler *h
         put_argv(p, handler);
     } else {
         buf_str(p->out, "{http: ");
-        config_printer_url(p, handler->url);
+        config_printer_text(p, handler->url);
     }
     config_printer_duration(p, ", timeout: ", handler->timeout_ms);
     if (handler->header_count)
@@ -196,7 +196,7 @@ static void put_source(struct config_printer *p, struct bytes source) {
     if (bytes_is(source, SOURCES_BUILTIN))
         buf_bytes(p->out, source);
     else
-        config_printer_url(p, source);
+        config_printer_text(p, source);
     buf_char(p->out, '\n');
 }
 
@@ -252,7 +252,7 @@ static void put_dlq(struct config_printer *p, const struct engine_dlq *dlq,
                config_on_full_words[dlq->on_full]);
     config_printer_optional(p, "owner", dlq->owner, &comma);
     config_printer_optional(p, "archive", dlq->archive, &comma);
-    config_printer_optional_url(p, "mirror", dlq->mirror, &comma);
+    config_printer_optional(p, "mirror", dlq->mirror, &comma);
     buf_printf(p->out, ", max_replays: %u", triage->max_replays);
     put_fresh(p, triage);
     put_retention(p, &triage->retention);

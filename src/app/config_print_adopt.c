@@ -8,7 +8,7 @@ static void put_entry(struct config_printer *p, const struct adopt_entry *entry)
     bool comma = true;
     buf_printf(p->out, "  - {name: ");
     config_printer_text(p, entry->name);
-    config_printer_optional_url(p, "source", entry->source, &comma);
+    config_printer_optional(p, "source", entry->source, &comma);
     config_printer_optional(p, "dlq", entry->dlq, &comma);
     config_printer_optional(p, "queue", entry->queue, &comma);
     buf_printf(p->out, ", mode: %s}\n", adopt_mode_words[entry->mode]);

@@ -14,8 +14,8 @@ static void put_receiver(struct config_printer *p, const struct config_receiver 
         config_printer_begin(p, &comma, config_receiver_words[receiver->kind]);
         config_printer_secret(p, receiver->key);
     }
-    config_printer_optional_url(p, pager ? "url" : config_receiver_words[receiver->kind],
-                                receiver->url, &comma);
+    config_printer_optional(p, pager ? "url" : config_receiver_words[receiver->kind], receiver->url,
+                            &comma);
     config_printer_begin(p, &comma, "severity");
     buf_printf(p->out, "%s}\n", alert_severity_words[receiver->severity]);
 }

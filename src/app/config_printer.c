@@ -1,14 +1,9 @@
 #include "app/config_printer.h"
 
-#include <string.h>
-
 #include "app/config_env.h"
 #include "base/ascii.h"
 #include "base/instant.h"
 #include "base/json.h"
-#include "broker/url.h"
-
-#define HIDDEN "***"
 
 /* Words that some YAML readers take for something other than a text. */
 static bool is_special(struct bytes text) {
@@ -43,41 +38,15 @@ void config_printer_text(struct config_printer *p, struct bytes text) {
     put_raw(p, config_env_written(p->config, text, &p->room));
 }
 
-static bool is_from_environment(struct bytes written) {
-    return bytes_find(written, BYTES("${")) < written.len;
-}
-
-/* Up to where path or parameters begin, which may have an @ of their own. */
-static size_t end_of_host(struct bytes url) {
-    size_t at = bytes_find(url, BYTES("://")) + strlen("://");
-    while (at < url.len && !strchr("/?#", url.ptr[at]))
-        at++;
-    return at < url.len ? at : url.len;
-}
-
-void config_printer_url(struct config_printer *p, struct bytes text) {
-    struct bytes written = config_env_written(p->config, text, &p->room);
-    size_t end = end_of_host(written);
-    struct bytes host = bytes_cut(written, 0, end);
-    struct buf shown;
-    buf_init_heap(&shown, written.len + sizeof HIDDEN);
-    if (is_from_environment(bytes_cut(host, 0, bytes_find(host, BYTES("@")))))
-        buf_bytes(&shown, host);
-    else
-        url_show(host, &shown);
-    buf_bytes(&shown, bytes_cut(written, end, written.len));
-    put_raw(p, buf_view(&shown));
-    buf_free(&shown);
+void config_printer_key(struct config_printer *p, struct bytes key, const char *behind) {
+    put_raw(p, key);
+    buf_str(p->out, behind);
 }
 
 void config_printer_secret(struct config_printer *p, struct bytes text) {
     struct bytes written = config_env_written(p->config, text, &p->room);
-    put_raw(p, is_from_environment(written) ? written : BYTES(HIDDEN));
-}
-
-void config_printer_key(struct config_printer *p, struct bytes key, const char *behind) {
-    put_raw(p, key);
-    buf_str(p->out, behind);
+    bool open = bytes_find(written, BYTES("${")) < written.len;
+    put_raw(p, open ? written : BYTES("***"));
 }
 
 void config_printer_duration(struct config_printer *p, const char *key, int64_t ms) {
@@ -131,12 +100,4 @@ void config_printer_optional(struct config_printer *p, const char *name, struct 
         return;
     config_printer_begin(p, comma, name);
     config_printer_text(p, text);
-}
-
-void config_printer_optional_url(struct config_printer *p, const char *name, struct bytes url,
-                                 bool *comma) {
-    if (url.len == 0)
-        return;
-    config_printer_begin(p, comma, name);
-    config_printer_url(p, url);
 }

@@ -144,7 +144,7 @@ void config_telemetry_print(const struct config *config, struct buf *out) {
     }
     buf_init_heap(&p->room, TEXT_MAX);
     buf_str(out, "  telemetry: {otlp: ");
-    config_printer_url(p, telemetry->otlp);
+    config_printer_text(p, telemetry->otlp);
     if (telemetry->header_count > 0 && !telemetry->headers_of_environment)
         config_printer_headers(p, telemetry->headers, telemetry->header_count);
     config_printer_optional(p, "ca", telemetry->ca_file, &comma);
