@@ -62,8 +62,8 @@ static struct subject *open_warm(const char *dir) {
 static void run_burst(const struct options *options, struct bench_raw *bare,
                       const struct burst *burst) {
     double raw[MEASURE_ROUNDS_MAX], ours[MEASURE_ROUNDS_MAX], ratios[MEASURE_ROUNDS_MAX];
-    struct bench_letters *letters = bench_letters_new();
-    size_t size = bench_letters_size(letters);
+    struct letters *letters = letters_new();
+    size_t size = letters_size(letters);
     free(letters);
     uint64_t count = burst->count ? burst->count : options->burst;
     size_t rounds = burst->rounds * options->rounds;

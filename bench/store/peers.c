@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "app/bench_letters.h"
+#include "app/letters.h"
 #include "measure.h"
 #include "store/sqlite/traits.h"
 
@@ -61,7 +61,7 @@ static const char schema[] =
 struct plain {
     sqlite3 *db;
     sqlite3_stmt *message, *body;
-    struct bench_letters *letters;
+    struct letters *letters;
     struct buf text;
 };
 
@@ -97,7 +97,7 @@ static void insert(struct plain *plain, uint64_t seq, size_t at) {
     sqlite3_bind_int64(plain->message, 18, (sqlite3_int64)(1 + at));
     step(plain->message);
     sqlite3_bind_int64(plain->body, 1, (sqlite3_int64)seq);
-    sqlite3_bind_blob(plain->body, 2, plain->letters->body, BENCH_LETTERS_BODY, SQLITE_STATIC);
+    sqlite3_bind_blob(plain->body, 2, plain->letters->body, LETTERS_BODY, SQLITE_STATIC);
     step(plain->body);
 }
 
@@ -112,7 +112,7 @@ static void open_plain(struct plain *plain, const char *path) {
                        "INSERT INTO messages VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", -1,
                        &plain->message, NULL);
     sqlite3_prepare_v2(plain->db, "INSERT INTO bodies VALUES (?,?)", -1, &plain->body, NULL);
-    plain->letters = bench_letters_new();
+    plain->letters = letters_new();
     buf_init_heap(&plain->text, 64 << 10);
 }
 
@@ -131,8 +131,8 @@ double peers_sqlite(const char *dir, uint64_t count, size_t group) {
     open_plain(&plain, path);
     double begun = measure_now();
     for (uint64_t done = 0; done < count; done += group) {
-        bench_letters_fill(plain.letters, 1, done + 1, group,
-                           (struct wall){1700000000000 + (int64_t)(done / LETTERS_A_MS)});
+        letters_fill(plain.letters, 1, done + 1, group,
+                     (struct wall){1700000000000 + (int64_t)(done / LETTERS_A_MS)});
         run_sql(&plain, "BEGIN");
         for (size_t i = 0; i < group; i++)
             insert(&plain, done + i + 1, i);

@@ -51,13 +51,13 @@ static void mark_made(const struct present *present) {
 static void make(struct present *present) {
     subject_remove(present->dir, present->name);
     struct subject *subject = subject_open(present->dir, present->name);
-    struct bench_letters *letters = bench_letters_new();
+    struct letters *letters = letters_new();
     int64_t from = subject_wall().ms - MAKE_DAYS * day_ms;
     double begun = measure_now();
     for (uint64_t done = 0; done < present->letters; done += MAKE_GROUP) {
         int64_t at =
             from + (int64_t)((double)done / (double)present->letters * MAKE_DAYS * (double)day_ms);
-        bench_letters_fill(letters, subject->queue, done + 1, MAKE_GROUP, (struct wall){at});
+        letters_fill(letters, subject->queue, done + 1, MAKE_GROUP, (struct wall){at});
         subject_commit(subject, &letters->commit);
     }
     subject_drain(subject);
@@ -115,13 +115,12 @@ static void show_page(struct present *present, const char *what, struct store_qu
 static void show_pages(struct present *present) {
     const uint32_t open = 1u << STATE_PENDING_REVIEW | 1u << STATE_REPLAYING;
     show_page(present, "unresolved of a DLQ",
-              (struct store_query){.dlq = BENCH_LETTERS_DLQ, .states = open, .letters = true});
-    show_page(present, "all of a DLQ",
-              (struct store_query){.dlq = BENCH_LETTERS_DLQ, .letters = true});
+              (struct store_query){.dlq = LETTERS_DLQ, .states = open, .letters = true});
+    show_page(present, "all of a DLQ", (struct store_query){.dlq = LETTERS_DLQ, .letters = true});
     show_page(present, "unresolved of all DLQs",
               (struct store_query){.states = open, .letters = true});
     show_page(present, "unresolved with a reason",
-              (struct store_query){.dlq = BENCH_LETTERS_DLQ,
+              (struct store_query){.dlq = LETTERS_DLQ,
                                    .states = open,
                                    .letters = true,
                                    .reason_prefix = BYTES("missing_key")});
@@ -168,10 +167,10 @@ static void show_groups(struct present *present) {
 /* ---- taking ---- */
 
 static void put_due(struct present *present) {
-    struct bench_letters *letters = bench_letters_new();
+    struct letters *letters = letters_new();
     struct wall now = subject_wall();
     for (size_t done = 0; done < DUE; done += BULK_PAGE) {
-        bench_letters_fill(letters, present->subject->queue, present->next, BULK_PAGE, now);
+        letters_fill(letters, present->subject->queue, present->next, BULK_PAGE, now);
         present->next += BULK_PAGE;
         for (size_t i = 0; i < BULK_PAGE; i++) {
             struct envelope *envelope = &letters->envelopes[i];
@@ -250,7 +249,7 @@ static size_t select_rows(struct present *present, enum state state, struct aren
                           struct store_row *rows) {
     struct store *store = present->subject->store;
     struct store_query query = {
-        .dlq = BENCH_LETTERS_DLQ, .states = 1u << state, .letters = true, .limit = BULK_PAGE};
+        .dlq = LETTERS_DLQ, .states = 1u << state, .letters = true, .limit = BULK_PAGE};
     size_t count = 0;
     do {
         struct store_page page;

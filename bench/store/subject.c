@@ -34,7 +34,7 @@ struct subject *subject_open(const char *dir, const char *name) {
         fprintf(stderr, "bench: %s\n", err.text);
         measure_check(false, subject->path);
     }
-    subject->queue = subject->store->vtable->queue_number(subject->store, BENCH_LETTERS_QUEUE);
+    subject->queue = subject->store->vtable->queue_number(subject->store, LETTERS_QUEUE);
     return subject;
 }
 
@@ -74,8 +74,7 @@ double subject_burst(struct subject *subject, uint64_t first, uint64_t count, si
         .first = first, .group = group, .depth = depth, .span = {.count = count}};
     struct err err = {0};
     double rate;
-    bool good =
-        bench_burst_run(subject->store, BENCH_LETTERS_QUEUE, &burst, &rate, &err) == STATUS_OK;
+    bool good = bench_burst_run(subject->store, LETTERS_QUEUE, &burst, &rate, &err) == STATUS_OK;
     measure_check(good, err.text);
     return rate;
 }

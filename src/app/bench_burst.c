@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "app/bench_letters.h"
+#include "app/letters.h"
 #include "base/list.h"
 #include "port/clock.h"
 
@@ -15,7 +15,7 @@ enum { LETTERS_A_MS = 128, POLL_NS = 5 * 1000 * 1000 };
 struct gate {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    struct bench_letters *idle[BENCH_BURST_DEPTH_MAX];
+    struct letters *idle[BENCH_BURST_DEPTH_MAX];
     size_t idle_count;
     struct err err; /* of the first that failed */
 };
@@ -25,18 +25,17 @@ static void finished(struct store_commit *commit, enum status status) {
     pthread_mutex_lock(&gate->mutex);
     if (status != STATUS_OK && gate->err.status == STATUS_OK)
         gate->err = commit->err;
-    gate->idle[gate->idle_count++] = CONTAINER_OF(commit, struct bench_letters, commit);
+    gate->idle[gate->idle_count++] = CONTAINER_OF(commit, struct letters, commit);
     pthread_cond_signal(&gate->changed);
     pthread_mutex_unlock(&gate->mutex);
 }
 
 /* NULL: one has failed. */
-static struct bench_letters *take_idle(struct gate *gate) {
+static struct letters *take_idle(struct gate *gate) {
     pthread_mutex_lock(&gate->mutex);
     while (gate->idle_count == 0)
         pthread_cond_wait(&gate->changed, &gate->mutex);
-    struct bench_letters *letters =
-        gate->err.status == STATUS_OK ? gate->idle[--gate->idle_count] : NULL;
+    struct letters *letters = gate->err.status == STATUS_OK ? gate->idle[--gate->idle_count] : NULL;
     pthread_mutex_unlock(&gate->mutex);
     return letters;
 }
@@ -54,16 +53,16 @@ enum status bench_burst_run(struct store *store, struct bytes queue,
     uint32_t number = store->vtable->queue_number(store, queue);
     assert(burst->depth <= BENCH_BURST_DEPTH_MAX);
     while (gate.idle_count < burst->depth)
-        gate.idle[gate.idle_count++] = bench_letters_new();
+        gate.idle[gate.idle_count++] = letters_new();
     int64_t now = clock_now(&clock_system).wall.ms;
     uint64_t done = 0;
     double begun = bench_span_now();
-    struct bench_letters *letters;
+    struct letters *letters;
     for (; !bench_span_is_over(&burst->span, begun, done) && (letters = take_idle(&gate));
          done += burst->group) {
         /* ids grow with time, as those of producers do */
-        bench_letters_fill(letters, number, burst->first + done, burst->group,
-                           (struct wall){now + (int64_t)(done / LETTERS_A_MS)});
+        letters_fill(letters, number, burst->first + done, burst->group,
+                     (struct wall){now + (int64_t)(done / LETTERS_A_MS)});
         letters->commit.done = finished;
         letters->commit.arg = &gate;
         letters->commit.waits = burst->depth == 1;

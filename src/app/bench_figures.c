@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "app/bench_burst.h"
-#include "app/bench_letters.h"
+#include "app/letters.h"
 #include "app/bench_raw.h"
 #include "store/disk_posix.h"
 #include "store/sqlite/sqlite_store.h"
@@ -30,8 +30,8 @@ struct bench {
 };
 
 size_t bench_figures_letter_bytes(void) {
-    struct bench_letters *letters = bench_letters_new();
-    size_t size = bench_letters_size(letters);
+    struct letters *letters = letters_new();
+    size_t size = letters_size(letters);
     free(letters);
     return size;
 }
@@ -40,8 +40,7 @@ static enum status commit(struct bench *bench, size_t group, size_t depth,
                           const struct bench_span *span, double *per_second, struct err *err) {
     struct bench_burst burst = {
         .first = bench->next, .group = group, .depth = depth, .span = *span};
-    enum status status =
-        bench_burst_run(bench->store, BENCH_LETTERS_QUEUE, &burst, per_second, err);
+    enum status status = bench_burst_run(bench->store, LETTERS_QUEUE, &burst, per_second, err);
     bench->next += span->count + group;
     if (status == STATUS_OK)
         bench_burst_drain(bench->store);

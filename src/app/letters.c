@@ -1,4 +1,4 @@
-#include "app/bench_letters.h"
+#include "app/letters.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,11 +25,11 @@ static const struct {
 
 static const char hash[] = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
 
-struct bench_letters *bench_letters_new(void) {
-    struct bench_letters *letters = memory_new(sizeof *letters);
-    for (size_t i = 0; i < BENCH_LETTERS_BODY; i++)
+struct letters *letters_new(void) {
+    struct letters *letters = memory_new(sizeof *letters);
+    for (size_t i = 0; i < LETTERS_BODY; i++)
         letters->body[i] = (char)('a' + i * 7 % 26);
-    for (size_t i = 0; i < BENCH_LETTERS_TEXTS; i++)
+    for (size_t i = 0; i < LETTERS_TEXTS; i++)
         snprintf(letters->messages[i], sizeof letters->messages[i], "%s (customer %zu)",
                  kinds[i % KINDS].error_message, i / KINDS);
     return letters;
@@ -60,8 +60,7 @@ static void make_id(char *to, uint64_t number, uint64_t mark, int64_t ms) {
     *to = '\0';
 }
 
-static void fill_failure(struct bench_letters *letters, size_t at, uint64_t number,
-                         struct wall when) {
+static void fill_failure(struct letters *letters, size_t at, uint64_t number, struct wall when) {
     struct envelope *envelope = &letters->envelopes[at];
     size_t kind = number % KINDS;
     envelope->category = bytes_of(kinds[kind].category);
@@ -70,7 +69,7 @@ static void fill_failure(struct bench_letters *letters, size_t at, uint64_t numb
     envelope->kind = KIND_STATUS;
     envelope->status = 500;
     envelope->error_type = bytes_of(kinds[kind].error_type);
-    envelope->error_message = bytes_of(letters->messages[number % BENCH_LETTERS_TEXTS]);
+    envelope->error_message = bytes_of(letters->messages[number % LETTERS_TEXTS]);
     envelope->fingerprint = (kind + 1) * UINT64_C(0x9E3779B97F4A7C15);
     letters->notes[at] = (struct envelope_note){.attempt = 1,
                                                 .at = when,
@@ -85,19 +84,19 @@ static void fill_failure(struct bench_letters *letters, size_t at, uint64_t numb
     envelope->history_count = 1;
 }
 
-static void fill_one(struct bench_letters *letters, size_t at, uint32_t queue, uint64_t number,
+static void fill_one(struct letters *letters, size_t at, uint32_t queue, uint64_t number,
                      struct wall when) {
     struct envelope *envelope = &letters->envelopes[at];
     make_id(letters->ids[at][0], number, 0x8, when.ms);
     make_id(letters->ids[at][1], number, 0xb, when.ms);
     *envelope = (struct envelope){.letter_id = bytes_of(letters->ids[at][1]),
-                                  .dlq = BENCH_LETTERS_DLQ,
+                                  .dlq = LETTERS_DLQ,
                                   .state = STATE_PENDING_REVIEW,
                                   .cause = CAUSE_TERMINAL,
                                   .id = bytes_of(letters->ids[at][0]),
-                                  .queue = BENCH_LETTERS_QUEUE,
+                                  .queue = LETTERS_QUEUE,
                                   .content_type = BYTES("application/json"),
-                                  .size = BENCH_LETTERS_BODY,
+                                  .size = LETTERS_BODY,
                                   .source = BYTES("{\"kind\":\"builtin\"}"),
                                   .retry_after_ms = -1,
                                   .attempts = 1,
@@ -113,23 +112,23 @@ static void fill_one(struct bench_letters *letters, size_t at, uint32_t queue, u
     letters->ops[at] = (struct store_op){.kind = STORE_PUT,
                                          .queue = queue,
                                          .envelope = envelope,
-                                         .body = {letters->body, BENCH_LETTERS_BODY}};
+                                         .body = {letters->body, LETTERS_BODY}};
 }
 
-void bench_letters_fill(struct bench_letters *letters, uint32_t queue, uint64_t first, size_t count,
-                        struct wall dead_at) {
+void letters_fill(struct letters *letters, uint32_t queue, uint64_t first, size_t count,
+                  struct wall dead_at) {
     for (size_t i = 0; i < count; i++)
         fill_one(letters, i, queue, first + i, dead_at);
     letters->commit.ops = letters->ops;
     letters->commit.count = count;
 }
 
-size_t bench_letters_size(struct bench_letters *letters) {
+size_t letters_size(struct letters *letters) {
     struct buf text;
     buf_init_heap(&text, ENVELOPE_MAX);
-    bench_letters_fill(letters, 1, 1, 1, (struct wall){1700000000000});
+    letters_fill(letters, 1, 1, 1, (struct wall){1700000000000});
     envelope_store(&letters->envelopes[0], &text);
-    size_t size = text.len + BENCH_LETTERS_BODY;
+    size_t size = text.len + LETTERS_BODY;
     buf_free(&text);
     return size;
 }
