@@ -1,5 +1,5 @@
-/* bench_letters: dead letters as the engine would put them, made by number, with bodies of 1 KiB.
- */
+/* letters: dead letters as the engine would put them, made by number, with bodies of 1 KiB: for
+ * measuring. */
 #ifndef APP_LETTERS_H
 #define APP_LETTERS_H
 
