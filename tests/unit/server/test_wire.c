@@ -451,15 +451,29 @@ static void *stop(void *arg) {
     return NULL;
 }
 
+/* A store that tells of what it was given. */
+static const struct store_vtable *told_vtable;
+static atomic_bool told;
+
+static void tell_submit(struct store *store, struct store_commit *commit) {
+    told_vtable->submit(store, commit);
+    atomic_store(&told, true);
+}
+
 static void stopping_answers_what_waits(void **state) {
     (void)state;
     struct client_world mine;
     client_world_open(&mine, false);
+    struct store_vtable telling = *(told_vtable = mine.store->vtable);
+    telling.submit = tell_submit;
+    mine.store->vtable = &telling;
     int fd = client_connect(&mine);
     client_send(fd, POST "Content-Length: 10\r\n\r\n{\"body\":1}");
     int listener = client_connect(&mine);
     client_send(listener, GET("/v1/events") "\r\n");
     free(client_read_until(listener, ": listening"));
+    while (!atomic_load(&told)) /* a push that comes later is refused */
+        sched_yield();
     pthread_t stopper;
     pthread_create(&stopper, NULL, stop, &mine);
     free(client_read_all(listener)); /* ends, because the server stops */
