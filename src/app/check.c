@@ -16,11 +16,6 @@ const struct options_row check_options[] = {
     {0},
 };
 
-const char *verbs_config(const struct options *options) {
-    const char *said = options_get(options, "config");
-    return said ? said : "impound.yaml";
-}
-
 /* A source that is tried out, and who has it. */
 struct trial {
     struct bytes source, name;
@@ -73,7 +68,7 @@ static enum status try_sources(const struct config *config, struct buf *text) {
 
 static enum status check(const char *path, bool connect, bool json, struct buf *text) {
     struct config *config = NULL;
-    enum status status = config_load(path, &config, text);
+    enum status status = verbs_load(path, &config, text);
     if (status == STATUS_OK)
         status = config_check_programs(config, text);
     if (status == STATUS_OK && connect)

@@ -278,20 +278,22 @@ static void add_syntax_error(struct builder *b, struct fy_diag *diag) {
     config_mistake_add(b->mistakes, at, "this is not YAML: %s", error->msg);
 }
 
-/* The parser lets broken characters pass. */
-static bool is_utf8(struct bytes yaml, struct config_mistakes *mistakes) {
+/* The parser lets broken characters pass, and takes a NUL for the end. */
+static bool is_text(struct bytes yaml, struct config_mistakes *mistakes) {
     struct bytes line;
     for (size_t row = 1; bytes_line(&yaml, &line); row++) {
-        if (!bytes_is_utf8(line)) {
-            config_mistake_add(mistakes, (struct config_place){row, 1}, "this line is not UTF-8");
-            return false;
-        }
+        bool nul = line.len > 0 && memchr(line.ptr, '\0', line.len);
+        if (!nul && bytes_is_utf8(line))
+            continue;
+        config_mistake_add(mistakes, (struct config_place){row, 1}, "this line %s",
+                           nul ? "has a NUL byte: expected text" : "is not UTF-8");
+        return false;
     }
     return true;
 }
 
 struct config_node *config_tree_parse(struct bytes yaml, struct config_mistakes *mistakes) {
-    if (!is_utf8(yaml, mistakes))
+    if (!is_text(yaml, mistakes))
         return NULL;
     struct fy_diag *diag = silent_diag();
     struct fy_parse_cfg cfg = {.search_path = "", .flags = FYPCF_JSON_NONE, .diag = diag};

@@ -280,8 +280,8 @@ const char *queue_state_text(enum queue_state state); /* "running" "paused" "hal
 /* False when there is no such queue. */
 bool engine_view(struct engine *engine, struct bytes queue, struct engine_queue_view *out);
 size_t engine_queue_count(struct engine *engine);
-/* By place, in the order of the configuration. */
-void engine_view_at(struct engine *engine, size_t place, struct engine_queue_view *out);
+/* By place, in the order of the configuration. False behind the last. */
+bool engine_view_at(struct engine *engine, size_t place, struct engine_queue_view *out);
 /* Over a window of up to an hour. */
 struct engine_rates engine_rates_at(struct engine *engine, size_t place, int64_t window_ms);
 

@@ -98,10 +98,13 @@ size_t engine_queue_count(struct engine *engine) {
     return engine->queue_count;
 }
 
-void engine_view_at(struct engine *engine, size_t place, struct engine_queue_view *out) {
+bool engine_view_at(struct engine *engine, size_t place, struct engine_queue_view *out) {
+    if (place >= engine->queue_count)
+        return false;
     pthread_mutex_lock(&engine->mutex);
     copy_queue(engine->queues[place], out);
     pthread_mutex_unlock(&engine->mutex);
+    return true;
 }
 
 struct engine_rates engine_rates_at(struct engine *engine, size_t place, int64_t window_ms) {
