@@ -55,7 +55,8 @@ static enum status find_store(const char *path, struct bench *bench, struct err 
         struct bytes dir = config_path_dir(&config->arena, config->store_path.ptr);
         snprintf(bench->above, sizeof bench->above, "%.*s", BYTES_ARG(dir));
     } else {
-        err_set(err, STATUS_INVALID, "%s--dir DIR needs no configuration", buf_cstr(&mistakes));
+        fprintf(stderr, "%s", buf_cstr(&mistakes));
+        err_set(err, STATUS_INVALID, "the folder of the store is not known; --dir DIR says one");
     }
     buf_free(&mistakes);
     config_free(config);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mailbox.h"
+#include "base/suggest.h"
 #include "broker/kafka_peek.h"
 #include "broker/kafka_source.h"
 #include "broker/kafka_url.h"
@@ -75,13 +76,25 @@ static struct bytes scheme_of(struct bytes source) {
     return end < source.len ? bytes_cut(source, 0, end) : BYTES_NONE;
 }
 
+static enum status unknown(struct bytes scheme, struct err *err) {
+    struct suggest suggest = suggest_for(scheme);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        for (size_t j = 0; j < 2; j++)
+            if (kinds[i].schemes[j])
+                suggest_try(&suggest, bytes_of(kinds[i].schemes[j]));
+    if (scheme.len == 0 || suggest.best.len == 0)
+        return err_set(err, STATUS_NOT_FOUND, "it is not the URL of a broker");
+    return err_set(err, STATUS_INVALID, "there is no %.*s://; did you mean %.*s://?",
+                   BYTES_ARG(scheme), BYTES_ARG(suggest.best));
+}
+
 static enum status check(struct bytes source, bool peek, struct err *err) {
     struct bytes scheme = scheme_of(source);
     const struct sources_kind *kind = find(scheme);
     if (bytes_is(source, SOURCES_BUILTIN))
         return STATUS_OK;
     if (!kind)
-        return err_set(err, STATUS_NOT_FOUND, "it is not the URL of a broker");
+        return unknown(scheme, err);
     if (kind->check)
         return (peek ? kind->check_peek : kind->check)(source, err);
     if (kind->library)

@@ -53,11 +53,13 @@ static const struct mistake_case file_cases[] = {
      "the name of a place in adopt " NAMES "\"a/b\""},
     {TOP("adopt: [{name: a, source: ^builtin}]"),
      "source: expected a URL such as amqp://127.0.0.1/?queue=orders-dlq, got \"builtin\""},
-    {TOP("adopt: [{name: a, source: ^\"ampq://me:s3cret@h/?queue=q\"}]"),
+    {TOP("adopt: [{name: a, source: ^\"https://me:s3cret@h/?queue=q\"}]"),
      "source: expected a URL such as amqp://127.0.0.1/?queue=orders-dlq, got "
-     "\"ampq://***@h/?queue=q\""},
+     "\"https://***@h/?queue=q\""},
     {TOP("adopt: [{name: a, source: ^\"sqs://eu/orders\"}]"),
      "source sqs:// is not in this version"},
+    {TOP("adopt: [{name: a, source: ^\"kafak://u:secret@h/dead\"}]"),
+     "source: this URL is not right: there is no kafak://; did you mean kafka://?"},
     {TOP("adopt: [{name: a, source: \"redis://h/0?list=a\", queue: ^\"a\\tb\"}]"),
      "queue: expected the name of a queue, at most 200 bytes, got \"a b\""},
 #ifdef IMPOUND_KAFKA
