@@ -189,7 +189,8 @@ struct engine {
     struct heap timers;
     struct heap publications; /* what a sink did not take, by when it is asked again */
     struct list visiting;
-    struct list rousing; /* queues whose handlers are to be woken before the turn ends */
+    struct list rousing;  /* queues whose handlers are to be woken before the turn ends */
+    struct pool *flights; /* what they are made from */
     struct recorder *recorder;
     struct map leases;           /* by message */
     struct heap lease_deadlines; /* of those alive */
