@@ -273,7 +273,8 @@ void judge_halt(struct flight *flight, const struct decision *decision); /* its 
 void judge_bury(struct flight *flight, struct bytes dlq, enum cause cause, enum state state);
 
 /* record.c */
-/* Published first where its DLQ has a mirror, it joins this turn's commit. */
+/* Published first where its DLQ has a mirror, it joins this turn's commit; what leaves nothing to
+ * record is settled at once. The flight may be gone afterwards. */
 void record_decided(struct flight *flight);
 void record_join(struct flight *flight); /* it was published */
 /* In this life it cannot be recorded: a report is refused, anything else is as it was before. */
