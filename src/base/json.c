@@ -36,29 +36,32 @@ static bool scan_escape(struct scan *s) {
 }
 
 enum { PLAIN_WORD = 16, PLAIN_STRIDE = 4 * PLAIN_WORD };
-typedef unsigned char plain_word __attribute__((vector_size(PLAIN_WORD)));
+typedef signed char plain_word __attribute__((vector_size(PLAIN_WORD)));
 
 /* Where it is not 0 stands something else than plain ASCII text: a quote, an escape, a control
- * character, or a byte of a longer character. */
+ * character, or a byte of a longer character, which is below 0 with a sign. */
 static plain_word odd_in_word(const char *at) {
     plain_word word;
     memcpy(&word, at, sizeof word);
-    return (plain_word)((word < 0x20) | (word == '"') | (word == '\\') | (word > 0x7f));
+    return (plain_word)((word < 0x20) | (word == '"') | (word == '\\'));
 }
 
-static bool is_plain(const char *at, size_t size) {
-    plain_word odd = {0};
+/* Written out: a loop would not be unrolled. */
+static plain_word odd_in_stride(const char *at) {
+    return (odd_in_word(at) | odd_in_word(at + PLAIN_WORD)) |
+           (odd_in_word(at + 2 * PLAIN_WORD) | odd_in_word(at + 3 * PLAIN_WORD));
+}
+
+static bool is_plain(plain_word odd) {
     uint64_t halves[sizeof odd / sizeof(uint64_t)];
-    for (size_t i = 0; i < size; i += PLAIN_WORD)
-        odd |= odd_in_word(at + i);
     memcpy(halves, &odd, sizeof odd);
     return (halves[0] | halves[1]) == 0;
 }
 
 static void skip_plain(struct scan *s) {
-    while (s->end - s->at >= PLAIN_STRIDE && is_plain(s->at, PLAIN_STRIDE))
+    while (s->end - s->at >= PLAIN_STRIDE && is_plain(odd_in_stride(s->at)))
         s->at += PLAIN_STRIDE;
-    while (s->end - s->at >= PLAIN_WORD && is_plain(s->at, PLAIN_WORD))
+    while (s->end - s->at >= PLAIN_WORD && is_plain(odd_in_word(s->at)))
         s->at += PLAIN_WORD;
 }
 

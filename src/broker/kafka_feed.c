@@ -2,10 +2,11 @@
 
 enum { KAFKA_TURN_READ_MAX = 128 }; /* records of one partition before another has its turn */
 
-static struct kafka_hand_record take_record(const struct kafka_feed *feed,
+static struct kafka_hand_record take_record(const struct kafka_group *group,
+                                            const struct kafka_feed *feed,
                                             const rd_kafka_message_t *record) {
-    return (struct kafka_hand_record){kafka_message_new(record, &feed->head), record->offset,
-                                      kafka_message_print(record)};
+    return (struct kafka_hand_record){kafka_message_new(record, &feed->head, group->pool),
+                                      record->offset, kafka_message_print(record)};
 }
 
 /* ---- reading ahead ---- */
@@ -48,7 +49,7 @@ static void put(struct kafka_group *group, int32_t number, const struct kafka_ha
     rd_kafka_get_watermark_offsets(group->client, group->url->topic.ptr, number, &low, &high);
     kafka_hand_put(group->hand, number, records, count, high);
     prod(group, number, bytes / count, high - last - 1);
-    group->alive = true;
+    group->alive = group->fed = true;
 }
 
 /* True: there may be more. */
@@ -61,7 +62,7 @@ static bool read_some(struct kafka_group *group, int32_t number, bool *got_some)
     ssize_t got = want ? rd_kafka_consume_batch_queue(feed->queue, 0, records, want) : 0;
     for (ssize_t i = 0; i < got; i++) {
         if (records[i]->err == RD_KAFKA_RESP_ERR_NO_ERROR)
-            taken[count++] = take_record(feed, records[i]);
+            taken[count++] = take_record(group, feed, records[i]);
         else
             kafka_client_trouble(group->url, records[i]->err, rd_kafka_message_errstr(records[i]),
                                  &group->last);

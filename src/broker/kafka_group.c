@@ -18,6 +18,7 @@ enum {
     KAFKA_PROBE_TIMEOUT_MS = 3000, /* a broker that is silent for so long does not answer */
     KAFKA_PROBE_LOST_MS = 1000,    /* … while it is known not to */
     KAFKA_SLEEP_MS = 1000,         /* librdkafka wants to be polled now and then */
+    KAFKA_TRIM_MS = 10000,         /* nothing came for so long: the memory is for others */
     KAFKA_AHEAD_KIB = 65536, /* what librdkafka reads ahead of us, all partitions together … */
     KAFKA_AHEAD_LEAST_KIB = 1024, /* … but each so much */
 };
@@ -248,6 +249,15 @@ static void probe(struct kafka_group *group, struct mono now) {
 
 /* ---- the outside ---- */
 
+static void trim(struct kafka_group *group, struct mono now) {
+    if (!group->fed && now.ms < group->next_trim.ms)
+        return;
+    if (!group->fed)
+        pool_trim(group->pool);
+    group->fed = false;
+    group->next_trim = mono_after(now, KAFKA_TRIM_MS);
+}
+
 static void close_client(struct kafka_group *group, struct clock *clock) {
     struct mono until = mono_after(clock_now(clock).mono,
                                    is_connected(group) ? KAFKA_CLOSE_MS : KAFKA_CLOSE_LOST_MS);
@@ -292,6 +302,7 @@ struct mono kafka_group_turn(struct kafka_group *group, struct clock *clock) {
     if (may_join(group) && !join(group, clock))
         return group->contact->next_try;
     kafka_lag_look(group, now);
+    trim(group, now);
     bool to_commit = !group->committing && kafka_hand_has_settled(group->hand);
     struct mono sleep = mono_after(now, KAFKA_SLEEP_MS);
     return more ? now : to_commit ? mono_earlier(group->next_commit, sleep) : sleep;

@@ -34,6 +34,7 @@ struct kafka_group {
     struct kafka_hand *hand;
     struct contact *contact;
     struct mailbox *bell;
+    struct pool *pool; /* of what records become */
 
     rd_kafka_t *client; /* NULL: not made */
     struct kafka_feed *feeds;
@@ -46,9 +47,10 @@ struct kafka_group {
     bool paused;
     bool broken;     /* librdkafka gave up on this client */
     bool committing; /* an answer is awaited */
-    bool alive;      /* something came since the last probe */
+    bool alive;      /* something came since the last probe … */
+    bool fed;        /* … and records since the last turn */
     struct err last; /* what a broker connection ended with */
-    struct mono next_commit, next_probe, next_look;
+    struct mono next_commit, next_probe, next_look, next_trim;
 };
 
 /* One turn: opens the client when it is time to, serves it, reads, commits, looks around. Until

@@ -83,9 +83,9 @@ static struct bytes content_type_of(const struct store_held *held) {
 }
 
 struct store_held *kafka_message_new(const rd_kafka_message_t *record,
-                                     const struct kafka_head *head) {
-    struct store_held *held = store_held_new_for(head->id_len + head->source_len + record->key_len +
-                                                 record->len + AROUND_MAX);
+                                     const struct kafka_head *head, struct pool *pool) {
+    struct store_held *held = store_held_new_in(
+        pool, head->id_len + head->source_len + record->key_len + record->len + AROUND_MAX);
     struct envelope *envelope = &held->envelope;
     rd_kafka_timestamp_type_t type;
     int64_t created_ms = rd_kafka_message_timestamp(record, &type);

@@ -17,7 +17,7 @@ void kafka_message_head(struct bytes topic, int32_t partition, struct kafka_head
 /* The record copied byte for byte, headers in their order with repeated names, a null key as none.
  * A tombstone has no body, and says so in its source. */
 struct store_held *kafka_message_new(const rd_kafka_message_t *record,
-                                     const struct kafka_head *head);
+                                     const struct kafka_head *head, struct pool *pool);
 /* Tells records apart that stood at one offset of two topics of one name. */
 uint64_t kafka_message_print(const rd_kafka_message_t *record);
 

@@ -169,7 +169,7 @@ static struct store_held *take(struct kafka_peek *kafka, const rd_kafka_message_
     const struct place *place = &kafka->places[record->partition];
     if (!place->over && record->offset < place->end) {
         kafka_message_head(kafka->url.topic, record->partition, &head);
-        held = kafka_message_new(record, &head);
+        held = kafka_message_new(record, &head, NULL);
     }
     if (record->offset + 1 >= place->end)
         end_place(kafka, record->partition);

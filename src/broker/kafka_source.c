@@ -91,6 +91,7 @@ static void source_free(struct broker *broker) {
     if (source->started)
         pthread_join(source->thread, NULL);
     kafka_hand_free(&source->hand);
+    pool_close(source->group.pool);
     contact_free(&source->contact);
     mailbox_free(&source->bell);
     arena_free(&source->arena);
@@ -148,6 +149,7 @@ struct broker *kafka_source_new(const struct broker_options *options) {
                              .member = member_name(options, source->url.topic, &source->arena),
                              .hand = &source->hand,
                              .contact = &source->contact,
-                             .bell = &source->bell};
+                             .bell = &source->bell,
+                             .pool = pool_new()};
     return &source->broker;
 }

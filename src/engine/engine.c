@@ -40,6 +40,7 @@ struct engine *engine_new(const struct engine_options *options) {
     mailbox_init(&engine->mailbox);
     pthread_mutex_init(&engine->mutex, NULL);
     pthread_mutex_init(&engine->wake_mutex, NULL);
+    engine->flights = pool_new();
     engine->recorder = recorder_new();
     return engine;
 }
@@ -331,6 +332,7 @@ void engine_free(struct engine *engine) {
     heap_free(&engine->publications);
     map_free(&engine->by_name);
     recorder_free(engine->recorder);
+    pool_close(engine->flights);
     mailbox_free(&engine->mailbox);
     pthread_mutex_destroy(&engine->mutex);
     pthread_mutex_destroy(&engine->wake_mutex);

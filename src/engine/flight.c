@@ -1,8 +1,6 @@
 /* One message in the engine's hands: called, answered, and let go. */
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "engine/compensate.h"
 #include "engine/bundle.h"
 #include "engine/edit.h"
@@ -17,8 +15,8 @@
 #include "engine/tracing.h"
 
 struct flight *flight_new(struct queue *queue, struct store_held *held) {
-    struct flight *flight = memory_new(sizeof *flight);
-    flight->queue = queue;
+    struct flight *flight = pool_get(queue->engine->flights, sizeof *flight);
+    *flight = (struct flight){.queue = queue};
     flight->held = held;
     flight->first_failure_at = held->envelope.first_failure_at;
     flight->replay = held->envelope.letter_id.len > 0;
@@ -42,7 +40,7 @@ void flight_free(struct flight *flight) {
     list_remove(&flight->recording);
     lease_free(flight->lease);
     store_held_free(flight->held);
-    free(flight);
+    pool_put(flight);
 }
 
 static void open_outcome(struct engine *engine, struct engine_post *post) {

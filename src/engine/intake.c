@@ -10,7 +10,7 @@
 #include "engine/tracing.h"
 
 enum {
-    AT_ONCE = 64,
+    AT_ONCE = 256,
     INTAKE_AHEAD_MS = 500, /* fetching begins so long before an open breaker may be probed */
     TWIN_HOLD_MS = 200,    /* before one whose twin is under way is looked at again */
     WHY_MAX = 128,

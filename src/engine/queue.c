@@ -137,7 +137,7 @@ static void feed_due(struct queue *queue) {
 }
 
 static void feed_new(struct queue *queue) {
-    enum { AT_ONCE = 64 };
+    enum { AT_ONCE = 256 };
     struct store_held *held[AT_ONCE];
     for (size_t room; (room = free_slots(queue)) > 0;) {
         size_t want = room < AT_ONCE ? room : AT_ONCE;

@@ -21,12 +21,6 @@ void record_join(struct flight *flight) {
     list_push_back(&flight->queue->engine->deciding, &flight->recording);
 }
 
-void record_decided(struct flight *flight) {
-    flight->queue->settling++;
-    if (!mirror_publishes(flight))
-        record_join(flight);
-}
-
 void record_answer(struct engine *engine, struct engine_request *request) {
     struct answer *answer = memory_new(sizeof *answer);
     answer->request = request;
@@ -135,6 +129,21 @@ static void settle(struct flight *flight) {
     else if (intake_is_fresh(flight) || !intake_is_server(queue))
         queue->broker->vtable->settle(queue->broker, flight->held);
     let_go(flight);
+}
+
+/* It succeeded, and was never in the store: nothing of it has to be durable. */
+static bool leaves_nothing(const struct flight *flight) {
+    return flight->held->seq == 0 && flight->op == STORE_FORGET && flight->spill == SPILL_NONE &&
+           flight->result.name.len == 0 && flight->key_done.name.len == 0 && !flight->report &&
+           !flight->returning;
+}
+
+void record_decided(struct flight *flight) {
+    flight->queue->settling++;
+    if (leaves_nothing(flight))
+        settle(flight);
+    else if (!mirror_publishes(flight))
+        record_join(flight);
 }
 
 /* A report is not ours to keep before it is durable: whoever made it hears of the trouble. */

@@ -192,7 +192,8 @@ struct engine {
     struct heap timers;
     struct heap publications; /* what a sink did not take, by when it is asked again */
     struct list visiting;
-    struct list rousing; /* queues whose handlers are to be woken before the turn ends */
+    struct list rousing;  /* queues whose handlers are to be woken before the turn ends */
+    struct pool *flights; /* what they are made from */
     struct recorder *recorder;
     struct map leases;           /* by message */
     struct heap lease_deadlines; /* of those alive */
@@ -275,7 +276,8 @@ void judge_halt(struct flight *flight, const struct decision *decision); /* its 
 void judge_bury(struct flight *flight, struct bytes dlq, enum cause cause, enum state state);
 
 /* record.c */
-/* Published first where its DLQ has a mirror, it joins this turn's commit. */
+/* Published first where its DLQ has a mirror, it joins this turn's commit; what leaves nothing to
+ * record is settled at once. The flight may be gone afterwards. */
 void record_decided(struct flight *flight);
 void record_join(struct flight *flight); /* it was published */
 /* In this life it cannot be recorded: a report is refused, anything else is as it was before. */

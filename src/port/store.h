@@ -18,6 +18,7 @@
 
 #include "base/arena.h"
 #include "base/instant.h"
+#include "base/pool.h"
 #include "base/status.h"
 #include "core/envelope.h"
 
@@ -27,6 +28,7 @@ struct store_held {
     struct envelope envelope;
     struct bytes body;
     struct arena arena; /* heap; everything above points into it */
+    struct pool *pool;  /* it goes back there; NULL: to the heap */
     void *source;       /* the broker's own mark, for settle */
     /* What tells it from its equals for as long as its source has it; in the arena. Empty: its
      * coordinates do, or nothing */
@@ -39,24 +41,28 @@ struct store_held {
 enum { STORE_HELD_ROOM = 1024 };
 
 /* So much of what it points at is in one piece with it; more is added as it is needed. */
-static inline struct store_held *store_held_new_for(size_t room) {
-    struct store_held *held = malloc(sizeof *held + room);
+static inline struct store_held *store_held_new_in(struct pool *pool, size_t room) {
+    size_t size = sizeof(struct store_held) + room;
+    struct store_held *held = pool ? pool_get(pool, size) : malloc(size);
     if (!held)
         abort();
-    *held = (struct store_held){.seq = 0};
+    *held = (struct store_held){.pool = pool};
     arena_init_heap_in(&held->arena, held + 1, room, STORE_HELD_ROOM);
     return held;
 }
 
 static inline struct store_held *store_held_new(void) {
-    return store_held_new_for(STORE_HELD_ROOM);
+    return store_held_new_in(NULL, STORE_HELD_ROOM);
 }
 
 static inline void store_held_free(struct store_held *held) {
     if (!held)
         return;
     arena_free(&held->arena);
-    free(held);
+    if (held->pool)
+        pool_put(held);
+    else
+        free(held);
 }
 
 /* ---- changes ---- */

@@ -40,6 +40,23 @@ static void a_success_never_touches_the_store(void **state) {
     rig_free(rig);
 }
 
+static void a_success_waits_for_no_commit(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){.deferred = true});
+    rig_open(rig);
+    push(rig, "a");
+    push(rig, "b");
+    rig_rest(rig);
+    rig_fail(rig, "a", 400);
+    rig_succeed(rig, "b");
+    rig_assert_log(rig, "start(a) start(b) submit:put(a) settle(b)");
+    assert_int_equal(at_source(rig), 1);
+    rig_store(rig);
+    rig_assert_log(rig, "settle(a)");
+    assert_int_equal(at_source(rig), 0);
+    rig_free(rig);
+}
+
 static void a_failure_is_durable_before_it_is_settled(void **state) {
     (void)state;
     struct rig *rig = rig_of((struct rig_options){.deferred = true});
@@ -454,6 +471,7 @@ static void with_idempotency_a_second_one_waits_for_the_first(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_success_never_touches_the_store),
+        cmocka_unit_test(a_success_waits_for_no_commit),
         cmocka_unit_test(a_failure_is_durable_before_it_is_settled),
         cmocka_unit_test(a_retry_that_succeeds_settles_nothing_again),
         cmocka_unit_test(what_is_held_is_settled_and_not_doubled),
