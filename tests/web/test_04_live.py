@@ -160,22 +160,44 @@ def hostile(server, **more):
     return answer.json["letter"]
 
 
-def test_a_hostile_letter_is_text_everywhere(lot, tab):
+def is_text(page, where):
+    """What was written to do harm is shown and does none."""
+    expect(page.get_by_role("main").get_by_text("window.hacked").first).to_be_visible()
+    assert page.evaluate("window.hacked") is None, where
+    assert page.locator("main script, main img, main style").count() == 0, where
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), where
+    assert page.evaluate("document.body.innerText.length") < 50_000, f"{where}: the rest is shown when it is asked for"
+
+
+LONG = SCRIPT + "A" * 1_000_000
+
+
+@pytest.mark.parametrize("error", [SCRIPT, LONG], ids=["script", "long"])
+def test_a_hostile_letter_is_text_everywhere(lot, tab, error):
     server = lot()
-    letter = hostile(server)
-    server.post(f"/v1/letters/{letter}/escalate", {"why": SCRIPT}, {"Impound-Actor": SCRIPT})
-    one = tab(server)
+    letter = hostile(server, error_message=error, payload={SCRIPT: [error]})
+    evil = {"Impound-Actor": SCRIPT}
+    why = error[:1000]
+    error_type = server.message(letter)["failure"]["error_type"]
     fingerprint = server.message(letter)["failure"]["fingerprint"]
-    for fragment in ["overview", "letters", f"letters/{letter}", "groups", f"groups?group={fingerprint}", "audit",
-                     f"replays/new?ids={letter}"]:
+    server.post("/v1/queues/orders/pause", {"why": SCRIPT}, evil)
+    order = {"filter": {"error_type": error_type}, "why": why, "edit": f". + {{evil: {json.dumps(error[:30_000])}}}", "dry_run": False}
+    replay = server.post("/v1/replays", order, evil)
+    for answer in (replay, server.post(f"/v1/replays/{replay.json['id']}/abort", {"why": SCRIPT}, evil),
+                   server.request("PATCH", f"/v1/groups/{fingerprint}", {"note": error[:4000], "owner": SCRIPT[:255]}, evil),
+                   server.post(f"/v1/letters/{letter}/escalate", {"why": why}, evil)):
+        assert answer.status == 200, answer.body
+    eventually(lambda: any(one["alert"] == "DLQNewGroup" for one in server.get("/v1/alerts").json["alerts"]), "the alert fires")
+    one = tab(server)
+    for fragment in ["overview", "letters", f"letters/{letter}", "groups", f"groups?group={fingerprint}", "replays",
+                     f"replays/{replay.json['id']}", f"replays/new?ids={letter}", "queues", "alerts", "audit"]:
         page = one.open(fragment)
-        expect(page.get_by_text("window.hacked").first).to_be_visible()
-        assert page.evaluate("window.hacked") is None, fragment
-        assert page.locator("main script, main img, main style").count() == 0, fragment
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), fragment
+        is_text(page, fragment)
+        page.locator("main details").evaluate_all("all => all.forEach(one => one.open = true)")
+        is_text(page, f"{fragment}, unfolded")
 
 
-def test_a_line_of_a_million_letters_does_not_hurt(lot, tab):
+def test_a_line_of_a_million_letters_is_shown_when_it_is_asked_for(lot, tab):
     server = lot()
     long = "A" * 1_000_000
     letter = hostile(server, task_id="long", error_message=long[:60_000], payload={"line": long, "deep": [[[[long[:5000]]]]]})
