@@ -43,6 +43,11 @@ struct staging {
     struct err *err;
 };
 
+static void count_record(struct batch *batch, const struct blob *record) {
+    batch->records++;
+    batch->bytes += record->len;
+}
+
 static void name_queue(struct staging *staging, struct queue *queue) {
     struct batch *batch = staging->batch;
     if (queue->durable)
@@ -56,6 +61,7 @@ static void name_queue(struct staging *staging, struct queue *queue) {
     batch->names = memory_grow(batch->names, (batch->name_count + 1) * sizeof(struct blob *));
     batch->names[batch->name_count++] = record_encode(&(struct record){
         .kind = RECORD_QUEUE_NAME, .queue = queue->number, .text = queue->name->text});
+    count_record(batch, batch->names[batch->name_count - 1]);
 }
 
 /* A duplicate of an id whose PUT is under way is answered with it, whatever becomes of it. */
@@ -201,7 +207,7 @@ static enum status stage_op(struct staging *staging, size_t place) {
     if (status == STATUS_OK && staged->record) {
         if (staged->queue)
             name_queue(staging, staged->queue);
-        staging->batch->bytes += staged->record->len;
+        count_record(staging->batch, staged->record);
     }
     return status;
 }
@@ -238,13 +244,6 @@ void batch_undo(struct batch *batch, struct tables *tables, const struct batch_h
 }
 
 /* ---- applying ---- */
-
-size_t batch_record_count(const struct batch *batch) {
-    size_t count = batch->name_count;
-    for (size_t i = 0; i < batch->count; i++)
-        count += batch->ops[i].record != NULL;
-    return count;
-}
 
 static struct bytes bytes_of_blob(const struct blob *blob) {
     return (struct bytes){blob->data, blob->len};

@@ -46,7 +46,7 @@ struct batch {
     uint64_t leans_first, leans_last; /* tickets of commits whose ids it duplicates; 0: none */
     struct blob **names;              /* records of queue names that are not on disk yet */
     size_t name_count;
-    size_t bytes; /* of all records */
+    size_t records, bytes; /* of names and ops together */
     size_t count;
     struct batch_op ops[];
 };
@@ -60,8 +60,7 @@ void batch_free(struct batch *batch);
 enum status batch_stage(struct batch *batch, uint64_t ticket, struct tables *tables,
                         const struct batch_hooks *hooks);
 void batch_undo(struct batch *batch, struct tables *tables, const struct batch_hooks *hooks);
-/* The records in the order in which they are applied. */
-size_t batch_record_count(const struct batch *batch);
+/* All its records, in the order in which they are applied. */
 void batch_records(const struct batch *batch, struct bytes *out);
 /* positions[i] is where record i stands; NULL: nowhere. */
 void batch_apply(struct batch *batch, struct tables *tables, const struct batch_hooks *hooks,

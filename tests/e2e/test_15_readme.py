@@ -23,11 +23,13 @@ def blocks(path, language):
 
 
 def commands(block):
-    """(command, the lines that stand under it)"""
+    """(command, the lines that stand under it); what a command reads up to END is part of it."""
     found = []
     for line in block.splitlines():
         if line.startswith("$ "):
             found.append((line[2:], []))
+        elif found[-1][0].partition("\n")[0].endswith("<<END") and not found[-1][0].endswith("\nEND"):
+            found[-1] = (f"{found[-1][0]}\n{line}", [])
         else:
             found[-1][1].append(line)
     return found
@@ -44,36 +46,41 @@ def is_free(port):
 
 
 class Reader:
-    """Somebody who types what the README says, in a folder with the example's worker."""
+    """Somebody who types what the README says into one shell, in a folder where impound was built."""
 
     def __init__(self, folder):
-        self.folder = folder
+        self.home = self.folder = folder
         self.background = []
         # The README's own port where it can be had; elsewhere every mention of it is another one.
         self.port = PORT if is_free(PORT) else free_port()
-        (folder / "bin").mkdir()
-        (folder / "bin" / "impound").symlink_to(os.path.abspath(IMPOUND))
-        shutil.copy(os.path.join(EXAMPLE, "price.py"), folder)
-        self.environment = {**os.environ, "NO_COLOR": "1", "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
-                            "IMPOUND_URL": f"http://127.0.0.1:{self.port}"}
+        (folder / "build").mkdir()
+        (folder / "build" / "impound").symlink_to(os.path.abspath(IMPOUND))
+        (folder / "examples").symlink_to(os.path.join(ROOT, "examples"))
+        self.environment = {**os.environ, "NO_COLOR": "1", "IMPOUND_URL": f"http://127.0.0.1:{self.port}"}
 
-    def writes_down(self, name, lines):
-        """A file that is shown with cat is one that the reader makes."""
-        text = "\n".join(lines) + "\n"
-        if self.port != PORT and name == "impound.yaml":
-            text = f"server: {{listen: '127.0.0.1:{self.port}'}}\n{text}"
-        (self.folder / name).write_text(text)
+    def reads_as_here(self, command):
+        """A port that is taken is another one, which the configuration then has to say."""
+        if self.port != PORT:
+            command = command.replace("cat >impound.yaml <<END\n",
+                                      f"cat >impound.yaml <<END\nserver: {{listen: '127.0.0.1:{PORT}'}}\n")
+        return command.replace(f"127.0.0.1:{PORT}", f"127.0.0.1:{self.port}")
+
+    def shell(self, command):
+        """The folder and the path that a command leaves behind are those of the next."""
+        left = os.path.join(self.home, "left")
+        done = subprocess.run(["bash", "-c", f"{command}\ncode=$?\nprintf '%s\\n' \"$PWD\" \"$PATH\" >{left}\nexit $code"],
+                              cwd=self.folder, env=self.environment, text=True, capture_output=True,
+                              timeout=PATIENCE_S, check=False)
+        with open(left, encoding="utf-8") as state:
+            self.folder, self.environment["PATH"] = state.read().splitlines()
+        return done
 
     def types(self, command, expected):
-        if shown := re.fullmatch(r"cat (\S+)", command):
-            self.writes_down(shown[1], expected)
-            return
-        command = command.replace(f"127.0.0.1:{PORT}", f"127.0.0.1:{self.port}")
+        command = self.reads_as_here(command)
         if command.endswith("&"):
             self.starts(command.rstrip("& "))
             return
-        done = subprocess.run(["bash", "-c", command], cwd=self.folder, env=self.environment, text=True,
-                              capture_output=True, timeout=PATIENCE_S, check=False)
+        done = self.shell(command)
         assert done.returncode == 0, (command, done.stdout, done.stderr)
         if expected:
             assert done.stdout.splitlines() == expected, command
@@ -81,9 +88,7 @@ class Reader:
             eventually(self.sees_it_done, "the orders are through, which takes a reader no longer than the next sentence")
 
     def sees_it_done(self):
-        done = subprocess.run(["impound", "queues", "orders", "--json"], env=self.environment, text=True,
-                              capture_output=True, timeout=PATIENCE_S, check=True)
-        queue = json.loads(done.stdout)
+        queue = json.loads(self.shell("impound queues orders --json").stdout)
         return queue["depth"] == 0 and queue["in_flight"] == 0
 
     def starts(self, command):

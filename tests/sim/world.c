@@ -21,6 +21,7 @@
 
 enum {
     SETTLE_STEPS_MAX = 20000,
+    SETTLE_ROUNDS_MAX = 1000,
     HEALTHY_GAP_MS = 500,    /* when nothing is to happen for so long … */
     HEALTHY_LATE_MS = 30000, /* … or so long after the last */
     WAITING_MAX = 4,         /* in memory, in every other world */
@@ -376,9 +377,12 @@ static void run_to_rest(struct world *world) {
 
 /* What waits behind a letter waits for people. */
 static void run_to_end(struct world *world) {
-    do
+    for (size_t round = 0; round < SETTLE_ROUNDS_MAX; round++) {
         run_to_rest(world);
-    while (!world->broken[0] && people_resolve_all(world));
+        if (world->broken[0] || !people_resolve_all(world))
+            return;
+    }
+    world_break(world, "people resolve letters, and they stay");
 }
 
 void world_settle(struct world *world) {

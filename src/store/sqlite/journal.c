@@ -130,20 +130,29 @@ void journal_close(struct journal *journal) {
     free(journal);
 }
 
+static uint64_t payload_of(size_t records, size_t bytes) {
+    return (uint64_t)records * JOURNAL_RECORD_BYTES + bytes;
+}
+
+static uint64_t payload_max(const struct journal *journal) {
+    return journal->options.segment_bytes - JOURNAL_BLOCK - JOURNAL_GROUP_BYTES;
+}
+
+bool journal_takes(const struct journal *journal, size_t records, size_t bytes) {
+    return payload_of(records, bytes) <= payload_max(journal);
+}
+
 static enum status measure(const struct journal *journal, const struct bytes *records, size_t count,
                            uint64_t *payload, struct err *err) {
-    uint64_t most = journal->options.segment_bytes - JOURNAL_BLOCK - JOURNAL_GROUP_BYTES;
-    *payload = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (records[i].len > most || *payload > most)
-            break;
-        *payload += JOURNAL_RECORD_BYTES + records[i].len;
-    }
-    if (*payload > most)
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += records[i].len;
+    *payload = payload_of(count, bytes);
+    if (!journal_takes(journal, count, bytes))
         return err_set(err, STATUS_TOO_LARGE,
                        "a group of %zu records is larger than the %" PRIu64
                        " bytes that a journal segment takes",
-                       count, most);
+                       count, payload_max(journal));
     return STATUS_OK;
 }
 

@@ -33,6 +33,8 @@ struct journal_options {
 enum status journal_open(const struct journal_options *options, uint64_t from,
                          enum status (*replay)(void *arg, uint64_t position, struct bytes record),
                          void *arg, struct journal **out, struct err *err);
+/* Whether one group may have so many records, of so many bytes together. */
+bool journal_takes(const struct journal *journal, size_t records, size_t bytes);
 /* One group. positions[i] is set for each record. Not durable before journal_sync. FULL: the bound
  * is reached (recycle and try again) or the disk is full. TOO_LARGE: no segment takes such a group.
  */

@@ -24,15 +24,22 @@ struct group {
     size_t queue_count;
 };
 
-/* Cuts off the front of what waits, up to GROUP_BYTES_MAX. With the mutex. */
+static bool is_one_group(const struct sqlite_store *self, size_t records, size_t bytes) {
+    return bytes <= GROUP_BYTES_MAX && journal_takes(self->journal, records, bytes);
+}
+
+/* Cuts off the front of what waits, as much as one group takes: nobody is refused for the size of
+ * others. With the mutex. */
 static struct batch *next_batches(struct sqlite_store *self) {
     struct batch *first = self->first, *last = first;
     if (!first)
         return NULL;
-    size_t bytes = first->bytes;
-    while (last->next && bytes + last->next->bytes <= GROUP_BYTES_MAX) {
-        last = last->next;
-        bytes += last->bytes;
+    size_t records = first->records, bytes = first->bytes;
+    for (struct batch *next; (next = last->next); last = next) {
+        records += next->records;
+        bytes += next->bytes;
+        if (!is_one_group(self, records, bytes))
+            break;
     }
     self->first = last->next;
     if (!self->first)
@@ -44,7 +51,7 @@ static struct batch *next_batches(struct sqlite_store *self) {
 static void gather(struct group *group) {
     for (struct batch *batch = group->batches; batch; batch = batch->next) {
         if (batch->status == STATUS_OK)
-            group->count += batch_record_count(batch);
+            group->count += batch->records;
     }
     group->records = memory_array(group->count + 1, sizeof *group->records);
     group->positions = memory_array(group->count + 1, sizeof *group->positions);
@@ -52,7 +59,7 @@ static void gather(struct group *group) {
     for (struct batch *batch = group->batches; batch; batch = batch->next) {
         if (batch->status == STATUS_OK) {
             batch_records(batch, at);
-            at += batch_record_count(batch);
+            at += batch->records;
         }
     }
 }
@@ -115,7 +122,7 @@ static void apply_group(struct sqlite_store *self, struct group *group) {
     for (struct batch *batch = group->batches; batch; batch = batch->next) {
         if (batch->status != STATUS_OK)
             continue;
-        size_t count = batch_record_count(batch);
+        size_t count = batch->records;
         note_ready(group, batch);
         batch_apply(batch, &self->front.tables, &hooks, positions, &now);
         positions += count;

@@ -35,24 +35,36 @@ static struct store *open_store(struct sim_disk *disk) {
     return store;
 }
 
-static enum status put(struct store *store, const char *id, bool *duplicate) {
+struct push {
+    struct store_commit commit;
+    struct store_op op;
+    enum status status;
+};
+
+static void submit(struct store *store, const char *id, struct push *push) {
     struct envelope envelope = {.id = bytes_of(id),
                                 .queue = BYTES("orders"),
                                 .source = BYTES("{\"kind\":\"builtin\"}"),
                                 .retry_after_ms = -1};
     static char body[4000];
-    struct store_op op = {.kind = STORE_PUT,
-                          .queue = store->vtable->queue_number(store, BYTES("orders")),
-                          .envelope = &envelope,
-                          .body = {body, sizeof body},
-                          .check_id = true};
-    enum status status = STATUS_INTERNAL;
-    struct store_commit commit = {.ops = &op, .count = 1, .done = note, .arg = &status};
-    store->vtable->submit(store, &commit);
+    push->op = (struct store_op){.kind = STORE_PUT,
+                                 .queue = store->vtable->queue_number(store, BYTES("orders")),
+                                 .envelope = &envelope,
+                                 .body = {body, sizeof body},
+                                 .check_id = true};
+    push->status = STATUS_INTERNAL;
+    push->commit =
+        (struct store_commit){.ops = &push->op, .count = 1, .done = note, .arg = &push->status};
+    store->vtable->submit(store, &push->commit);
+}
+
+static enum status put(struct store *store, const char *id, bool *duplicate) {
+    struct push push;
+    submit(store, id, &push);
     sqlite_store_step(store);
     if (duplicate)
-        *duplicate = op.duplicate;
-    return status;
+        *duplicate = push.op.duplicate;
+    return push.status;
 }
 
 static void a_refused_commit_leaves_nothing_and_can_be_made_again(void **state) {
@@ -107,6 +119,26 @@ static void many_short_lives_do_not_fill_the_journal(void **state) {
     sim_disk_free(disk);
 }
 
+static void who_comes_together_is_not_refused_for_the_size_of_all(void **state) {
+    (void)state;
+    enum { PUSHES = 20 }; /* twice what a segment takes */
+    struct sim_disk *disk = sim_disk_new(1);
+    struct sim_vfs *vfs = sim_vfs_new(disk, 1);
+    struct store *store = open_store(disk);
+    struct push pushes[PUSHES];
+    for (int i = 0; i < PUSHES; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "m%d", i);
+        submit(store, id, &pushes[i]);
+    }
+    sqlite_store_step(store);
+    for (int i = 0; i < PUSHES; i++)
+        assert_int_equal(pushes[i].status, STATUS_OK);
+    store->vtable->close(store);
+    sim_vfs_free(vfs);
+    sim_disk_free(disk);
+}
+
 static void a_journal_at_its_bound_is_folded_and_goes_on(void **state) {
     (void)state;
     struct sim_disk *disk = sim_disk_new(1);
@@ -138,6 +170,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_refused_commit_leaves_nothing_and_can_be_made_again),
         cmocka_unit_test(many_short_lives_do_not_fill_the_journal),
+        cmocka_unit_test(who_comes_together_is_not_refused_for_the_size_of_all),
         cmocka_unit_test(a_journal_at_its_bound_is_folded_and_goes_on),
     };
     return cmocka_run_group_tests_name("store failures", tests, NULL, NULL);
