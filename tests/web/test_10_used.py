@@ -38,7 +38,8 @@ def used(tmp_path_factory):
         assert answer.status == 200, answer.body
     assert server.request("PATCH", f"/v1/groups/{letter['failure']['fingerprint']}",
                           {"note": "see ticket 42", "owner": "team-orders"}).status == 200
-    eventually(lambda: {"critical", "warning", "info"} <= {one["severity"] for one in server.get("/v1/alerts").json["alerts"]},
+    world.push(server, "prompts", "key", 1)
+    eventually(lambda: {"QueueHalted", "ReplayAborted", "DLQNotEmpty"} <= {one["alert"] for one in server.get("/v1/alerts").json["alerts"]},
                "alerts of every severity")
     yield server
     server.stop()
@@ -58,7 +59,7 @@ USED = {
     "used-replay-aborted": (lambda server: f"replays/{replay_in(server, 'aborted')}", "What was not sent is untouched"),
     "used-replay-held": (lambda server: f"replays/{replay_in(server, 'waiting', 'canary')}", "not sent"),
     "used-queues": ("queues", "deploying the fix"),
-    "used-alerts": ("alerts", "ReplayAborted"),
+    "used-alerts": ("alerts", "QueueHalted"),
     "used-audit": ("audit", "mended by hand"),
 }
 
