@@ -95,6 +95,7 @@ static const char schema[] =
     "CREATE TABLE bodies (seq INTEGER PRIMARY KEY, body BLOB NOT NULL);";
 
 struct plain {
+    char path[PATH_SIZE];
     sqlite3 *db;
     sqlite3_stmt *message, *body;
     struct letters *letters;
@@ -141,8 +142,11 @@ static void run_sql(struct plain *plain, const char *sql) {
     measure_check(sqlite3_exec(plain->db, sql, NULL, NULL, NULL) == SQLITE_OK, sql);
 }
 
-static void open_plain(struct plain *plain, const char *path) {
-    measure_check(sqlite3_open(path, &plain->db) == SQLITE_OK, path);
+struct plain *peers_sqlite_open(const char *dir) {
+    struct plain *plain = memory_new(sizeof *plain);
+    path_in(dir, "plain.db", plain->path);
+    unlink(plain->path);
+    measure_check(sqlite3_open(plain->path, &plain->db) == SQLITE_OK, plain->path);
     run_sql(plain, schema);
     sqlite3_prepare_v2(plain->db,
                        "INSERT INTO messages VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", -1,
@@ -150,32 +154,28 @@ static void open_plain(struct plain *plain, const char *path) {
     sqlite3_prepare_v2(plain->db, "INSERT INTO bodies VALUES (?,?)", -1, &plain->body, NULL);
     plain->letters = letters_new();
     buf_init_heap(&plain->text, 64 << 10);
+    return plain;
 }
 
-static void close_plain(struct plain *plain) {
+void peers_sqlite_remove(struct plain *plain) {
     sqlite3_finalize(plain->message);
     sqlite3_finalize(plain->body);
     sqlite3_close(plain->db);
+    unlink(plain->path);
     free(plain->letters);
     buf_free(&plain->text);
+    free(plain);
 }
 
-double peers_sqlite(const char *dir, uint64_t count, size_t group) {
-    struct plain plain = {0};
-    char path[PATH_SIZE];
-    path_in(dir, "plain.db", path);
-    open_plain(&plain, path);
+double peers_sqlite(struct plain *plain, uint64_t first, uint64_t count, size_t group) {
     double begun = measure_now();
-    for (uint64_t done = 0; done < count; done += group) {
-        letters_fill(plain.letters, 1, done + 1, group,
-                     (struct wall){1700000000000 + (int64_t)(done / LETTERS_A_MS)});
-        run_sql(&plain, "BEGIN");
+    for (uint64_t next = first; next < first + count; next += group) {
+        letters_fill(plain->letters, 1, next, group,
+                     (struct wall){1700000000000 + (int64_t)(next / LETTERS_A_MS)});
+        run_sql(plain, "BEGIN");
         for (size_t i = 0; i < group; i++)
-            insert(&plain, done + i + 1, i);
-        run_sql(&plain, "COMMIT");
+            insert(plain, next + i, i);
+        run_sql(plain, "COMMIT");
     }
-    double seconds = measure_now() - begun;
-    close_plain(&plain);
-    unlink(path);
-    return (double)count / seconds;
+    return (double)count / (measure_now() - begun);
 }

@@ -12,8 +12,11 @@ double peers_raw(const char *dir, size_t size, uint64_t count, size_t group);
 void peers_raw_prepare(const char *dir);
 void peers_raw_remove(const char *dir);
 
-/* Letters a second: rows with the store's own columns and indexes, in WAL mode with full syncs. The
- * file is removed afterwards. */
-double peers_sqlite(const char *dir, uint64_t count, size_t group);
+/* SQLite alone: rows with the store's own columns and indexes, in WAL mode with full syncs. */
+struct plain;
+struct plain *peers_sqlite_open(const char *dir);
+/* Letters a second; they are numbered from `first`, and behind all that are there. */
+double peers_sqlite(struct plain *plain, uint64_t first, uint64_t count, size_t group);
+void peers_sqlite_remove(struct plain *plain); /* with its file */
 
 #endif

@@ -19,7 +19,7 @@ struct subject {
 
 /* The state of the world around the attempt. */
 struct circumstance {
-    struct wall now;
+    struct wall now;     /* ages are told by it alone */
     bool probe;          /* it was a breaker's probe */
     bool breaker_closed; /* when the outcome arrived: only then does a reset count as a crash */
     bool fallback_left;  /* another handler stands behind this one */

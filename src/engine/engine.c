@@ -236,6 +236,7 @@ static struct mono next_turn(struct engine *engine) {
 struct mono engine_turn(struct engine *engine, struct instant now) {
     pthread_mutex_lock(&engine->mutex);
     engine->now = now;
+    leaps_note(&engine->leaps, now);
     read_mail(engine);
     ring_timers(engine);
     lease_ring(engine);

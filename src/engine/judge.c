@@ -317,13 +317,14 @@ static struct decision decision_on(struct flight *flight) {
                               .previous_delay_ms = envelope->attempts ? envelope->delay_ms : 0,
                               .headers = envelope->headers,
                               .header_count = envelope->header_count};
-    struct circumstance around = {.now = queue->engine->now.wall,
-                                  .probe = !flight->report && !flight->killed_us &&
-                                           (flight->probe || !closed),
-                                  .breaker_closed = closed,
-                                  .alone = envelope->suspect,
-                                  .fallback_left = !flight->report && !queue->engine->stopping &&
-                                                   flight->handler + 1 < queue->handler_count};
+    struct circumstance around = {
+        .now =
+            leaps_evenly(&queue->engine->leaps, subject.first_failure_at, queue->engine->now.wall),
+        .probe = !flight->report && !flight->killed_us && (flight->probe || !closed),
+        .breaker_closed = closed,
+        .alone = envelope->suspect,
+        .fallback_left = !flight->report && !queue->engine->stopping &&
+                         flight->handler + 1 < queue->handler_count};
     if (flight->killed_us)
         return decide_crash(flight->policy, &subject, &flight->outcome, &around,
                             &queue->engine->rng);

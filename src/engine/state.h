@@ -14,6 +14,7 @@
 #include "core/budget.h"
 #include "core/decide.h"
 #include "engine/engine.h"
+#include "engine/leaps.h"
 #include "engine/rate.h"
 
 enum {
@@ -180,6 +181,7 @@ struct engine {
     struct store *store;
     struct rng rng;
     struct instant now; /* of this turn */
+    struct leaps leaps;
     struct queue **queues;
     size_t queue_count;
     struct map by_name;

@@ -16,7 +16,7 @@
 enum {
     WARM_BYTES = 8 << 20, /* behind the writer, kept for reads */
     DROP_STEP_BYTES = 1 << 20,
-    BEGIN_BYTES = 1 << 20, /* written at once: the disk may begin before the sync */
+    BEGIN_BYTES = 1 << 20, /* at once: the disk may begin with what comes next */
     FILE_MODE = 0600,      /* messages are nobody else's business */
     DIR_MODE = 0700,
 };
@@ -57,9 +57,13 @@ static int size(struct disk *disk, struct disk_file *file, uint64_t *out) {
     return 0;
 }
 
-static int read_all(struct disk *disk, struct disk_file *file, uint64_t at, void *to, size_t len) {
-    (void)disk;
-    char *next = to;
+/* Who reads so much at once reads on, and does not come back. Advice only. */
+static void pass_by(const struct disk_file *file, uint64_t at, uint64_t len, int advice) {
+    if (len >= BEGIN_BYTES)
+        (void)posix_fadvise(file->fd, (off_t)at, (off_t)len, advice);
+}
+
+static int read_fully(const struct disk_file *file, uint64_t at, char *next, size_t len) {
     while (len) {
         ssize_t got = pread(file->fd, next, len, (off_t)at);
         if (got < 0 && errno == EINTR)
@@ -71,6 +75,14 @@ static int read_all(struct disk *disk, struct disk_file *file, uint64_t at, void
         len -= (size_t)got;
     }
     return 0;
+}
+
+static int read_all(struct disk *disk, struct disk_file *file, uint64_t at, void *to, size_t len) {
+    (void)disk;
+    pass_by(file, at + len, len, POSIX_FADV_WILLNEED);
+    int error = read_fully(file, at, to, len);
+    pass_by(file, at, len, POSIX_FADV_DONTNEED);
+    return error;
 }
 
 /* Who writes so much at once will sync it soon. Advice only. */

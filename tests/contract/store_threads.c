@@ -239,7 +239,7 @@ static void who_comes_after_a_killed_one_waits_for_its_last_child(void **state) 
 
 /* ---- many in one fold: its rows are drafted by another thread ---- */
 
-enum { MANY = 4500, LARGE_EVERY = 700, LARGE = 6000, TEXT = 32, IN_LINE = 1500 };
+enum { MANY = 4500, LARGE_EVERY = 700, LARGE = 6000, TEXT = 32, IN_LINE = 1500, FEW_PAGES = 16 };
 
 /* In commits of `part` each. */
 static void put_many(struct subject *subject, size_t part) {
@@ -335,7 +335,8 @@ static void open_in_line(struct subject *subject) {
                                            .disk = &disk_posix,
                                            .clock = &subject->time.clock,
                                            .threads = true,
-                                           .fold_changes = IN_LINE};
+                                           .fold_changes = IN_LINE,
+                                           .wal_pages = FEW_PAGES};
     struct err err;
     assert_int_equal(sqlite_store_open(&options, &subject->store, &err), STATUS_OK);
 }

@@ -9,6 +9,7 @@
 #include "store/sqlite/keep_rows.h"
 #include "store/sqlite/packs_compact.h"
 #include "store/sqlite/snapshot.h"
+#include "store/sqlite/wal.h"
 
 enum {
     ROOM_WAIT_MS = 60 * 1000,
@@ -103,7 +104,7 @@ static void tell_ended(struct sqlite_store *self) {
     pthread_mutex_unlock(&self->front.mutex);
 }
 
-/* What was written leaves memory and the journal. */
+/* What was written leaves memory and the journal, and in time SQLite's log. */
 static void settle(void *arg) {
     struct sqlite_store *self = arg;
     struct snapshot *snapshot = self->unsettled;
@@ -115,6 +116,7 @@ static void settle(void *arg) {
     recycle(self, snapshot->position); /* only now does nobody read that part any more */
     tell_ended(self);
     snapshot_free(snapshot);
+    wal_checkpoint(self->wal);
 }
 
 /* One fold is settled while the next is written, and always before that is. */
@@ -122,7 +124,8 @@ static void finish(struct sqlite_store *self, struct snapshot *snapshot) {
     pthread_mutex_lock(&self->front.mutex);
     bool more = leave_line(self, snapshot);
     pthread_mutex_unlock(&self->front.mutex);
-    if (more && self->drafter)
+    bool at_once = wal_look(self->wal);
+    if (more && self->drafter && !at_once)
         drafter_defer(self->drafter, settle, self);
     else
         settle(self);
@@ -170,8 +173,11 @@ bool fold_compact(struct sqlite_store *self) {
     const struct pack *pack = packs_wasteful(self->packs);
     if (!pack)
         return false;
-    if (transact(self, write_compacted, pack, &err) == STATUS_OK)
+    if (transact(self, write_compacted, pack, &err) == STATUS_OK) {
+        (void)wal_look(self->wal);
+        wal_checkpoint(self->wal);
         return true;
+    }
     log_warn("a pack keeps its unused room for now: %s", err.text);
     return false;
 }

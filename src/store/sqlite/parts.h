@@ -20,7 +20,7 @@
 
 enum {
     FOLD_DELAY_MS = 500,         /* a commit is folded at the latest this long after it */
-    FOLD_CHANGES = 16384,        /* of one fold: so many are sealed and stand in line */
+    FOLD_CHANGES = 32768,        /* of one fold: so many are sealed and stand in line */
     BEHIND_MAX = 1 << 20,        /* changes that wait for folds; then commits wait for them too */
     FOLD_CACHE_KIB = 64 << 10,   /* holds the pages that one fold changes */
     FOLD_RETRY_MS = 1000,        /* after a fold that failed */
@@ -42,6 +42,7 @@ struct drafter;
 struct packs;
 struct snapshot;
 struct spread;
+struct wal;
 
 struct sqlite_store {
     struct front front;
@@ -87,6 +88,7 @@ struct sqlite_store {
     pthread_mutex_t journal_mutex;
     struct database connections[3]; /* one, when there are no threads */
     struct database *fold_db, *lookup_db, *list_db;
+    struct wal *wal;         /* of who settles folds; NULL without threads */
     bool viewing;            /* a commit is being staged and holds lookup_db */
     struct packs *packs;     /* the fold thread's to change; any thread reads */
     struct spread *spread;   /* has its own lock, which is held with no other */

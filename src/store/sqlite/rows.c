@@ -57,7 +57,7 @@ static struct bytes or_null(struct bytes text) {
 
 /* `first` is the place of the row's first value. */
 static void bind_envelope(sqlite3_stmt *stmt, int first, const struct envelope *envelope,
-                          char fingerprint[DATABASE_FINGERPRINT_SIZE]) {
+                          const char fingerprint[DATABASE_FINGERPRINT_SIZE]) {
     bool letter = envelope->letter_id.len > 0;
     database_bind_text(stmt, first + 2, envelope->id);
     database_bind_text(stmt, first + 3, or_null(envelope->letter_id));
@@ -68,8 +68,6 @@ static void bind_envelope(sqlite3_stmt *stmt, int first, const struct envelope *
     database_bind_text(stmt, first + 7, or_null(envelope->category));
     database_bind_text(stmt, first + 8, or_null(envelope->reason));
     database_bind_text(stmt, first + 9, or_null(envelope->error_type));
-    if (envelope->failed)
-        database_fingerprint(envelope->fingerprint, fingerprint);
     database_bind_text(stmt, first + 10, envelope->failed ? bytes_of(fingerprint) : BYTES_NONE);
     database_bind_text(stmt, first + 11, envelope->key);
     sqlite3_bind_int64(stmt, first + 12, envelope->attempts);
@@ -103,29 +101,51 @@ struct draft {
     struct bytes mark;
     struct envelope envelope;
     struct places places;
+    int64_t traits;
     char fingerprint[DATABASE_FINGERPRINT_SIZE];
 };
 
+static bool is_letter(const struct draft *draft) {
+    return draft->envelope.dlq.len > 0;
+}
+
+/* Its envelope is read. What it refers to is not known yet. */
+static void begin_draft(struct draft *draft, const struct row *row) {
+    draft->seq = row->seq;
+    draft->queue = row->queue;
+    draft->mark = row->mark;
+    draft->places = (struct places){0};
+    draft->traits = is_letter(draft) ? traits_of(&draft->envelope, draft->queue) : 0;
+    if (draft->envelope.failed)
+        database_fingerprint(draft->envelope.fingerprint, draft->fingerprint);
+}
+
 /* All of its values: the statement may still have those of another. */
-static void bind_draft(struct database *database, sqlite3_stmt *stmt, int first,
-                       struct draft *draft) {
-    int64_t traits = 0;
-    if (draft->envelope.dlq.len > 0) {
-        traits = traits_of(&draft->envelope, draft->queue);
-        spread_add(database->spread, traits, draft->envelope.dead_at.ms);
-    }
+static void bind_draft(sqlite3_stmt *stmt, int first, const struct draft *draft) {
     sqlite3_bind_int64(stmt, first, (sqlite3_int64)draft->seq);
     sqlite3_bind_int64(stmt, first + 1, draft->queue);
     bind_envelope(stmt, first, &draft->envelope, draft->fingerprint);
     bind_places(stmt, first, &draft->places);
     database_bind_text(stmt, first + 19, draft->mark);
-    sqlite3_bind_int64(stmt, first + 28, traits);
+    sqlite3_bind_int64(stmt, first + 28, draft->traits);
+}
+
+/* At most DATABASE_ROWS. */
+static void spread_drafts(struct database *database, const struct draft *drafts, size_t count) {
+    struct spread_letter letters[DATABASE_ROWS];
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (is_letter(&drafts[i]))
+            letters[found++] =
+                (struct spread_letter){drafts[i].traits, drafts[i].envelope.dead_at.ms};
+    }
+    spread_add(database->spread, letters, found);
 }
 
 static enum status write_draft(struct database *database, enum database_sql which,
-                               struct draft *draft, struct err *err) {
+                               const struct draft *draft, struct err *err) {
     sqlite3_stmt *stmt = database_again(database, which);
-    bind_draft(database, stmt, 1, draft);
+    bind_draft(stmt, 1, draft);
     return database_step(database, stmt, err);
 }
 
@@ -144,13 +164,11 @@ static enum status move_bytes(struct database *database, const struct row *row,
 }
 
 /* What its row referred to before, and its error text. */
-static enum status begin_draft(struct database *database, struct error_texts *texts,
-                               const struct row *row, struct draft *draft, struct err *err) {
+static enum status refer(struct database *database, struct error_texts *texts,
+                         const struct row *row, struct draft *draft, struct err *err) {
     enum status status = STATUS_OK;
-    draft->seq = row->seq;
-    draft->queue = row->queue;
-    draft->mark = row->mark;
-    draft->places = (struct places){0};
+    begin_draft(draft, row);
+    spread_drafts(database, draft, 1);
     if (!row->fresh)
         status = read_places(database, row->seq, &draft->places, err);
     error_texts_drop(texts, draft->places.error_id);
@@ -162,7 +180,7 @@ static enum status begin_draft(struct database *database, struct error_texts *te
 /* Everything but the row itself. */
 static enum status write_around(struct database *database, struct error_texts *texts,
                                 const struct row *row, struct draft *draft, struct err *err) {
-    enum status status = begin_draft(database, texts, row, draft, err);
+    enum status status = refer(database, texts, row, draft, err);
     return status == STATUS_OK ? move_bytes(database, row, &draft->places, err) : status;
 }
 
@@ -193,7 +211,7 @@ enum status rows_adopt(struct database *database, struct error_texts *texts, con
     arena_init_heap(&arena, SCRATCH_BYTES);
     enum status status = read_envelope(row, &arena, &draft.envelope, err);
     if (status == STATUS_OK)
-        status = begin_draft(database, texts, row, &draft, err);
+        status = refer(database, texts, row, &draft, err);
     if (status == STATUS_OK) {
         packs_drop(database->packs, draft.places.envelope);
         draft.places.envelope = place;
@@ -235,10 +253,7 @@ bool rows_batch_draft(struct rows_batch *batch, struct packs *packs, const struc
     struct draft *draft = &batch->drafts[batch->count];
     if (!copy.envelope.ptr || read_envelope(&copy, &arena, &draft->envelope, NULL) != STATUS_OK)
         return false;
-    draft->seq = row->seq;
-    draft->queue = row->queue;
-    draft->mark = row->mark;
-    draft->places = (struct places){0};
+    begin_draft(draft, row);
     draft->places.envelope = packs_put(packs, row->seq, PACK_ENVELOPE, row->envelope);
     if (row->body.ptr)
         draft->places.body = packs_put(packs, row->seq, PACK_BODY, row->body);
@@ -250,13 +265,14 @@ static enum status write_full(struct rows_batch *batch, struct database *databas
                               struct err *err) {
     sqlite3_stmt *stmt = database_again(database, SQL_ROWS_ADD);
     for (int i = 0; i < DATABASE_ROWS; i++)
-        bind_draft(database, stmt, 1 + i * DATABASE_ROW_VALUES, &batch->drafts[i]);
+        bind_draft(stmt, 1 + i * DATABASE_ROW_VALUES, &batch->drafts[i]);
     return database_step(database, stmt, err);
 }
 
 enum status rows_batch_write(struct rows_batch *batch, struct database *database,
                              struct error_texts *texts, struct err *err) {
     enum status status = STATUS_OK;
+    spread_drafts(database, batch->drafts, batch->count);
     for (size_t i = 0; status == STATUS_OK && i < batch->count; i++) {
         struct draft *draft = &batch->drafts[i];
         status = error_texts_add(texts, database, &draft->envelope, &draft->places.error_id, err);
@@ -275,9 +291,11 @@ static enum status spread_mark(struct database *database, uint64_t seq, struct e
     sqlite3_stmt *stmt = database_statement(database, SQL_ROW_TRAITS);
     enum status status = STATUS_OK;
     sqlite3_bind_int64(stmt, 1, (sqlite3_int64)seq);
-    while (database_next(database, stmt, &status, err))
-        spread_add(database->spread, sqlite3_column_int64(stmt, 0) | traits_escalated(),
-                   sqlite3_column_int64(stmt, 1));
+    while (database_next(database, stmt, &status, err)) {
+        struct spread_letter letter = {sqlite3_column_int64(stmt, 0) | traits_escalated(),
+                                       sqlite3_column_int64(stmt, 1)};
+        spread_add(database->spread, &letter, 1);
+    }
     return status;
 }
 

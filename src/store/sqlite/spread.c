@@ -46,18 +46,19 @@ static struct span meet(struct span a, struct span b) {
     return (struct span){a.from > b.from ? a.from : b.from, a.to < b.to ? a.to : b.to};
 }
 
-static void add(struct spread *spread, int64_t traits, int64_t dead_ms) {
+static void add(struct spread *spread, const struct spread_letter *letter) {
     for (int trait = 0; trait < TRAIT_COUNT; trait++) {
-        struct span *span = &spread->spans[trait][traits_part(traits, (enum trait)trait)];
-        *span = join(*span, (struct span){dead_ms, dead_ms});
+        struct span *span = &spread->spans[trait][traits_part(letter->traits, (enum trait)trait)];
+        *span = join(*span, (struct span){letter->dead_ms, letter->dead_ms});
     }
 }
 
-void spread_add(struct spread *spread, int64_t traits, int64_t dead_ms) {
-    if (!spread)
+void spread_add(struct spread *spread, const struct spread_letter *letters, size_t count) {
+    if (!spread || count == 0)
         return;
     pthread_mutex_lock(&spread->mutex);
-    add(spread, traits, dead_ms);
+    for (size_t i = 0; i < count; i++)
+        add(spread, &letters[i]);
     pthread_mutex_unlock(&spread->mutex);
 }
 
@@ -65,8 +66,11 @@ void spread_add(struct spread *spread, int64_t traits, int64_t dead_ms) {
 enum status spread_read(struct spread *spread, struct database *database, struct err *err) {
     sqlite3_stmt *stmt = database_statement(database, SQL_TRAITS);
     enum status status = STATUS_OK;
-    while (!atomic_load(&spread->stopping) && database_next(database, stmt, &status, err))
-        spread_add(spread, sqlite3_column_int64(stmt, 0), sqlite3_column_int64(stmt, 1));
+    while (!atomic_load(&spread->stopping) && database_next(database, stmt, &status, err)) {
+        struct spread_letter letter = {sqlite3_column_int64(stmt, 0),
+                                       sqlite3_column_int64(stmt, 1)};
+        spread_add(spread, &letter, 1);
+    }
     pthread_mutex_lock(&spread->mutex);
     spread->whole = status == STATUS_OK && !atomic_load(&spread->stopping);
     pthread_mutex_unlock(&spread->mutex);

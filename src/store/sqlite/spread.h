@@ -14,8 +14,13 @@
 
 struct spread *spread_new(void);
 void spread_free(struct spread *spread);
-/* NULL-safe. Before the row is in the file. */
-void spread_add(struct spread *spread, int64_t traits, int64_t dead_ms);
+
+struct spread_letter {
+    int64_t traits, dead_ms;
+};
+
+/* NULL-safe. Before their rows are in the file. */
+void spread_add(struct spread *spread, const struct spread_letter *letters, size_t count);
 
 /* What was in the file before; then lists are narrowed. */
 enum status spread_read(struct spread *spread, struct database *database, struct err *err);

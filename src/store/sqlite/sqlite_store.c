@@ -19,6 +19,7 @@
 #include "store/sqlite/reader.h"
 #include "store/sqlite/recover.h"
 #include "store/sqlite/spread.h"
+#include "store/sqlite/wal.h"
 #include "store/sqlite/writer.h"
 
 /* ---- health ---- */
@@ -127,6 +128,7 @@ static void store_free(struct sqlite_store *self) {
         if (self->connections[i].db)
             database_close(&self->connections[i]);
     }
+    wal_close(self->wal);
     packs_free(self->packs);
     spread_free(self->spread);
     lock_release(&self->lock_file);
@@ -170,6 +172,8 @@ static enum status open_connections(struct sqlite_store *self, struct err *err) 
         if (!(*roles[i])->db)
             status = database_open(&options, *roles[i], err);
     }
+    if (status == STATUS_OK && self->options.threads)
+        status = wal_open(&options, self->fold_db, self->options.wal_pages, &self->wal, err);
     return status;
 }
 

@@ -41,6 +41,30 @@ static void a_clock_that_jumps_changes_no_delay(void **state) {
     rig_free(rig);
 }
 
+static void a_clock_that_jumps_ahead_makes_nobody_old(void **state) {
+    (void)state;
+    enum { DAYS_3_MS = 3 * 86400000 };
+    struct rig *rig = rig_new((struct rig_options){0});
+    rig_open(rig);
+    rig_push(rig, "before");
+    rig_rest(rig);
+    rig_fail(rig, "before", 503);
+    rig->now.wall.ms += DAYS_3_MS;
+    rig_pass(rig, 1000);
+    rig_fail(rig, "before", 503);
+    assert_int_equal(rig_look(rig, "before")->state, STATE_PENDING_RETRY);
+    rig_push(rig, "after");
+    rig_rest(rig);
+    rig_fail(rig, "after", 503);
+    rig_pass(rig, 2000);
+    rig->policy.retry.max_age_ms = 3000;
+    rig_fail(rig, "after", 503);
+    assert_int_equal(rig_look(rig, "after")->state, STATE_PENDING_RETRY);
+    rig_fail(rig, "before", 503);
+    assert_int_equal(rig_look(rig, "before")->cause, CAUSE_EXPIRED); /* 3 s of its own */
+    rig_free(rig);
+}
+
 static void decorrelated_delays_grow_from_the_one_before(void **state) {
     (void)state;
     enum { ATTEMPTS = 12, BASE_MS = 1000 };
@@ -252,6 +276,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_retry_comes_after_its_delay_and_not_before),
         cmocka_unit_test(a_clock_that_jumps_changes_no_delay),
+        cmocka_unit_test(a_clock_that_jumps_ahead_makes_nobody_old),
         cmocka_unit_test(decorrelated_delays_grow_from_the_one_before),
         cmocka_unit_test(due_retries_go_before_new_messages),
         cmocka_unit_test(a_downstream_that_names_a_time_is_given_it),

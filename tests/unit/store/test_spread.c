@@ -34,7 +34,8 @@ static struct envelope letter(const char *category, const char *reason, uint32_t
 
 static void add(const char *category, const char *reason, uint32_t attempts, int64_t dead_ms) {
     struct envelope envelope = letter(category, reason, attempts);
-    spread_add(spread, traits_of(&envelope, 1), dead_ms);
+    struct spread_letter letter = {traits_of(&envelope, 1), dead_ms};
+    spread_add(spread, &letter, 1);
 }
 
 static bool narrow(struct store_query *query, const struct bytes *reasons, size_t count) {
