@@ -18,7 +18,6 @@ static const char *const sql_texts[SQL_COUNT] = {
 static const char pragmas[] = "PRAGMA page_size = 8192;"
                               "PRAGMA journal_mode = WAL;"
                               "PRAGMA synchronous = FULL;"
-                              "PRAGMA wal_autocheckpoint = 4000;"
                               "PRAGMA temp_store = MEMORY;";
 
 enum status database_trouble(sqlite3 *db, const char *what, struct err *err) {

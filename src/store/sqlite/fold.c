@@ -35,15 +35,19 @@ static enum status transact(struct sqlite_store *self,
                             const void *what, struct err *err) {
     database_lock(self->fold_db);
     sqlite3 *db = self->fold_db->db;
-    enum status status = database_run(db, "BEGIN IMMEDIATE", err);
+    enum status status = wal_trust(self->wal, err);
+    if (status == STATUS_OK)
+        status = database_run(db, "BEGIN IMMEDIATE", err);
     if (status == STATUS_OK) {
         status = write(self, what, err);
         if (status == STATUS_OK)
             status = packs_flush(self->packs, self->fold_db, err);
         if (status == STATUS_OK)
             status = database_run(db, "COMMIT", err);
-        if (status != STATUS_OK)
+        if (status != STATUS_OK) {
+            wal_doubt(self->wal);
             database_run(db, "ROLLBACK", NULL);
+        }
         packs_settle(self->packs, status == STATUS_OK);
     }
     database_unlock(self->fold_db);

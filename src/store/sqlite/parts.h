@@ -88,7 +88,7 @@ struct sqlite_store {
     pthread_mutex_t journal_mutex;
     struct database connections[3]; /* one, when there are no threads */
     struct database *fold_db, *lookup_db, *list_db;
-    struct wal *wal;         /* of who settles folds; NULL without threads */
+    struct wal *wal;         /* of the fold, and of who settles it */
     bool viewing;            /* a commit is being staged and holds lookup_db */
     struct packs *packs;     /* the fold thread's to change; any thread reads */
     struct spread *spread;   /* has its own lock, which is held with no other */

@@ -172,8 +172,9 @@ static enum status open_connections(struct sqlite_store *self, struct err *err) 
         if (!(*roles[i])->db)
             status = database_open(&options, *roles[i], err);
     }
-    if (status == STATUS_OK && self->options.threads)
-        status = wal_open(&options, self->fold_db, self->options.wal_pages, &self->wal, err);
+    if (status == STATUS_OK)
+        status = wal_open(self->options.threads ? &options : NULL, self->fold_db,
+                          self->options.wal_pages, &self->wal, err);
     return status;
 }
 

@@ -165,6 +165,42 @@ static void a_journal_at_its_bound_is_folded_and_goes_on(void **state) {
     sim_disk_free(disk);
 }
 
+/* A sync that fails may have let go of what was written before it, whoever wrote that. */
+static void live_through_a_failed_call(uint64_t seed, uint64_t call) {
+    enum { BEFORE = 3, AFTER = 17 }; /* the journal uses its first segment again */
+    struct sim_disk *disk = sim_disk_new(seed);
+    struct sim_vfs *vfs = sim_vfs_new(disk, seed);
+    struct store *store = open_store(disk);
+    for (int i = 0; i < BEFORE + AFTER; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "m%d", i);
+        assert_int_equal(put(store, id, NULL), STATUS_OK);
+        if (i == BEFORE)
+            sim_disk_fail_after(disk, call, 1, EIO);
+        sqlite_store_fold(store);
+        sim_disk_fail_after(disk, 0, 0, EIO);
+    }
+    sqlite_store_fold(store);
+    sqlite_store_crash(store);
+    sim_disk_crash(disk);
+    store = open_store(disk);
+    struct store_queue_counts counts;
+    store->vtable->counts(store, store->vtable->queue_number(store, BYTES("orders")), &counts);
+    assert_int_equal(counts.queued, BEFORE + AFTER);
+    store->vtable->close(store);
+    sim_vfs_free(vfs);
+    sim_disk_free(disk);
+}
+
+static void a_fold_that_fails_takes_none_that_follow_with_it(void **state) {
+    (void)state;
+    enum { SEEDS = 5, CALLS = 40 };
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        for (uint64_t call = 0; call < CALLS; call++)
+            live_through_a_failed_call(seed, call);
+    }
+}
+
 int main(void) {
     log_set_level(LOG_ERROR + 1);
     const struct CMUnitTest tests[] = {
@@ -172,6 +208,7 @@ int main(void) {
         cmocka_unit_test(many_short_lives_do_not_fill_the_journal),
         cmocka_unit_test(who_comes_together_is_not_refused_for_the_size_of_all),
         cmocka_unit_test(a_journal_at_its_bound_is_folded_and_goes_on),
+        cmocka_unit_test(a_fold_that_fails_takes_none_that_follow_with_it),
     };
     return cmocka_run_group_tests_name("store failures", tests, NULL, NULL);
 }

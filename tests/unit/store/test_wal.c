@@ -136,12 +136,29 @@ static void a_reader_delays_it(void **state) {
     assert_int_equal(rows_in_file(), 1 + 2 * PAGES);
 }
 
+static void a_log_in_doubt_begins_anew(void **state) {
+    (void)state;
+    struct err err;
+    commit(1);
+    int64_t pages = pages_in_log();
+    assert_int_equal(wal_trust(wal, &err), STATUS_OK); /* nobody doubts */
+    assert_int_equal(rows_in_file(), 0);
+    wal_doubt(wal);
+    assert_int_equal(wal_trust(wal, &err), STATUS_OK);
+    assert_int_equal(rows_in_file(), 1);
+    commit(1);
+    assert_int_equal(pages_in_log(), pages);
+    assert_int_equal(wal_trust(wal, &err), STATUS_OK); /* and nobody any more */
+    assert_int_equal(rows_in_file(), 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(few_pages_stay_in_the_log, start, end),
         cmocka_unit_test_setup_teardown(many_go_into_the_file_once_they_are_due, start, end),
         cmocka_unit_test_setup_teardown(a_long_log_is_told_of_and_begins_anew, start, end),
         cmocka_unit_test_setup_teardown(a_reader_delays_it, start, end),
+        cmocka_unit_test_setup_teardown(a_log_in_doubt_begins_anew, start, end),
     };
     return cmocka_run_group_tests_name("wal", tests, NULL, NULL);
 }
