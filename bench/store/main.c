@@ -59,7 +59,8 @@ static struct subject *open_warm(const char *dir) {
 }
 
 /* The disk is slow at one moment and fast at another: it is asked before and after each of ours. */
-static void run_burst(const struct options *options, const struct burst *burst) {
+static void run_burst(const struct options *options, struct bench_raw *bare,
+                      const struct burst *burst) {
     double raw[MEASURE_ROUNDS_MAX], ours[MEASURE_ROUNDS_MAX], ratios[MEASURE_ROUNDS_MAX];
     struct letters *letters = letters_new();
     size_t size = letters_size(letters);
@@ -69,11 +70,11 @@ static void run_burst(const struct options *options, const struct burst *burst) 
     rounds = rounds < MEASURE_ROUNDS_MAX ? rounds : MEASURE_ROUNDS_MAX;
     struct subject *subject = open_warm(options->dir);
     for (size_t i = 0; i < rounds; i++) {
-        double before = peers_raw(options->dir, size, count / 2, burst->group);
+        double before = peers_raw(bare, size, count / 2, burst->group);
         ours[i] =
             subject_burst(subject, WARM_UP + i * count + 1, count, burst->group, burst->depth);
         subject_drain(subject);
-        double after = peers_raw(options->dir, size, count / 2, burst->group);
+        double after = peers_raw(bare, size, count / 2, burst->group);
         raw[i] = 2 / (1 / before + 1 / after);
         ratios[i] = ours[i] / raw[i];
     }
@@ -89,12 +90,12 @@ static void run_burst(const struct options *options, const struct burst *burst) 
 static void section_burst(const struct options *options) {
     static const struct burst bursts[] = {
         {128, 2, 0, 1, 0.5}, {16, 2, 0, 1, 0.6}, {1, 1, SINGLES, 5, 0.8}};
-    peers_raw_prepare(options->dir);
+    struct bench_raw *bare = peers_raw_new(options->dir);
     for (size_t i = 0; i < sizeof bursts / sizeof bursts[0]; i++) {
         if (options->group == 0 || options->group == bursts[i].group)
-            run_burst(options, &bursts[i]);
+            run_burst(options, bare, &bursts[i]);
     }
-    peers_raw_remove(options->dir);
+    bench_raw_free(bare);
 }
 
 /* ---- with the fold keeping up, against SQLite alone ---- */

@@ -8,71 +8,35 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "letters.h"
+#include "app/letters.h"
 #include "measure.h"
 #include "store/sqlite/traits.h"
 
 enum {
     PATH_SIZE = 4096,
     RAW_BYTES = 512 << 20, /* written over and over, as recycled segments are */
-    CHUNK = 8 << 20,
-    WARM_BYTES = 8 << 20,
     LETTERS_A_MS = 128,
 };
-
-/* ---- raw append ---- */
 
 static void path_in(const char *dir, const char *name, char path[PATH_SIZE]) {
     measure_check(snprintf(path, PATH_SIZE, "%s/%s", dir, name) < PATH_SIZE, "path");
 }
 
-static int open_raw(const char *dir) {
-    char path[PATH_SIZE];
-    path_in(dir, "raw", path);
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    measure_check(fd >= 0, path);
-    return fd;
+/* ---- raw append ---- */
+
+struct bench_raw *peers_raw_new(const char *dir) {
+    struct bench_raw *raw;
+    struct err err = {0};
+    measure_check(bench_raw_new(dir, RAW_BYTES, &raw, &err) == STATUS_OK, err.text);
+    return raw;
 }
 
-void peers_raw_prepare(const char *dir) {
-    int fd = open_raw(dir);
-    char *chunk = memory_new(CHUNK);
-    memset(chunk, 'r', CHUNK);
-    for (off_t at = 0; at < RAW_BYTES; at += CHUNK)
-        measure_check(pwrite(fd, chunk, CHUNK, at) == CHUNK, "write");
-    measure_check(fsync(fd) == 0, "fsync");
-    free(chunk);
-    close(fd);
-}
-
-void peers_raw_remove(const char *dir) {
-    char path[PATH_SIZE];
-    path_in(dir, "raw", path);
-    unlink(path);
-}
-
-double peers_raw(const char *dir, size_t size, uint64_t count, size_t group) {
-    int fd = open_raw(dir);
-    size_t len = size * group;
-    char *bytes = memory_new(len);
-    off_t at = 0, dropped = 0;
-    double begun = measure_now();
-    for (uint64_t done = 0; done < count; done += group) {
-        if (at + (off_t)len > RAW_BYTES)
-            at = dropped = 0;
-        memset(bytes, (int)(done % 251), len); /* somebody made the letters */
-        measure_check(pwrite(fd, bytes, len, at) == (ssize_t)len, "write");
-        measure_check(fdatasync(fd) == 0, "fdatasync");
-        at += (off_t)len;
-        if (at - dropped > 2 * WARM_BYTES) {
-            posix_fadvise(fd, dropped, at - dropped - WARM_BYTES, POSIX_FADV_DONTNEED);
-            dropped = at - WARM_BYTES;
-        }
-    }
-    double seconds = measure_now() - begun;
-    free(bytes);
-    close(fd);
-    return (double)count / seconds;
+double peers_raw(struct bench_raw *raw, size_t size, uint64_t count, size_t group) {
+    struct bench_span span = {.count = count};
+    struct err err = {0};
+    double rate;
+    measure_check(bench_raw_run(raw, size, group, &span, &rate, &err) == STATUS_OK, err.text);
+    return rate;
 }
 
 /* ---- SQLite alone ---- */

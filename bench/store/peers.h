@@ -2,15 +2,12 @@
 #ifndef BENCH_PEERS_H
 #define BENCH_PEERS_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "app/bench_raw.h"
 
-/* Letters a second: `count` letters of `size` bytes appended in groups to files that were written
- * before, each group synced. */
-double peers_raw(const char *dir, size_t size, uint64_t count, size_t group);
-/* The raw files are made before the first measurement, and removed after the last. */
-void peers_raw_prepare(const char *dir);
-void peers_raw_remove(const char *dir);
+/* The raw file is made before the first measurement. */
+struct bench_raw *peers_raw_new(const char *dir);
+/* Letters a second: `count` letters of `size` bytes appended in groups, each group synced. */
+double peers_raw(struct bench_raw *raw, size_t size, uint64_t count, size_t group);
 
 /* SQLite alone: rows with the store's own columns and indexes, in WAL mode with full syncs. */
 struct plain;

@@ -4,32 +4,18 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/list.h"
+#include "app/bench_burst.h"
 #include "base/memory.h"
 #include "measure.h"
 #include "store/disk_posix.h"
 #include "store/sqlite/sqlite_store.h"
 
-enum { LETTERS_A_MS = 128, POLL_NS = 5 * 1000 * 1000, DEPTH_MAX = 64, PATH_SIZE = 4096 };
-
-static int64_t read_ms(clockid_t which) {
-    struct timespec now;
-    clock_gettime(which, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static struct instant read_clock(struct clock *clock) {
-    (void)clock;
-    return (struct instant){{read_ms(CLOCK_REALTIME)}, {read_ms(CLOCK_MONOTONIC)}};
-}
-
-static struct clock machine_clock = {read_clock};
+enum { PATH_SIZE = 4096 };
 
 struct instant subject_now(void) {
-    return read_clock(NULL);
+    return clock_now(&clock_system);
 }
 
 struct wall subject_wall(void) {
@@ -42,7 +28,7 @@ struct subject *subject_open(const char *dir, const char *name) {
     struct subject *subject = memory_new(sizeof *subject);
     snprintf(subject->path, sizeof subject->path, "%s/%s", dir, name);
     struct sqlite_store_options options = {
-        .path = subject->path, .disk = &disk_posix, .clock = &machine_clock, .threads = true};
+        .path = subject->path, .disk = &disk_posix, .clock = &clock_system, .threads = true};
     struct err err = {0};
     if (sqlite_store_open(&options, &subject->store, &err) != STATUS_OK) {
         fprintf(stderr, "bench: %s\n", err.text);
@@ -82,56 +68,15 @@ void subject_remove(const char *dir, const char *name) {
 
 /* ---- commits ---- */
 
-struct gate {
-    pthread_mutex_t mutex;
-    pthread_cond_t changed;
-    struct letters *idle[DEPTH_MAX];
-    size_t idle_count;
-};
-
-static void finished(struct store_commit *commit, enum status status) {
-    struct gate *gate = commit->arg;
-    measure_check(status == STATUS_OK, commit->err.text);
-    pthread_mutex_lock(&gate->mutex);
-    struct letters *letters = CONTAINER_OF(commit, struct letters, commit);
-    gate->idle[gate->idle_count++] = letters;
-    pthread_cond_signal(&gate->changed);
-    pthread_mutex_unlock(&gate->mutex);
-}
-
-static struct letters *take_idle(struct gate *gate) {
-    pthread_mutex_lock(&gate->mutex);
-    while (gate->idle_count == 0)
-        pthread_cond_wait(&gate->changed, &gate->mutex);
-    struct letters *letters = gate->idle[--gate->idle_count];
-    pthread_mutex_unlock(&gate->mutex);
-    return letters;
-}
-
 double subject_burst(struct subject *subject, uint64_t first, uint64_t count, size_t group,
                      size_t depth) {
-    struct gate gate = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, {NULL}, 0};
-    for (size_t i = 0; i < depth; i++)
-        gate.idle[gate.idle_count++] = letters_new();
-    int64_t now = subject_wall().ms;
-    double begun = measure_now();
-    for (uint64_t done = 0; done < count; done += group) {
-        struct letters *letters = take_idle(&gate);
-        /* ids grow with time, as those of producers do */
-        letters_fill(letters, subject->queue, first + done, group,
-                     (struct wall){now + (int64_t)(done / LETTERS_A_MS)});
-        letters->commit.done = finished;
-        letters->commit.arg = &gate;
-        letters->commit.waits = depth == 1;
-        subject->store->vtable->submit(subject->store, &letters->commit);
-    }
-    struct letters *all[DEPTH_MAX];
-    for (size_t i = 0; i < depth; i++)
-        all[i] = take_idle(&gate);
-    double seconds = measure_now() - begun;
-    for (size_t i = 0; i < depth; i++)
-        free(all[i]);
-    return (double)count / seconds;
+    struct bench_burst burst = {
+        .first = first, .group = group, .depth = depth, .span = {.count = count}};
+    struct err err = {0};
+    double rate;
+    bool good = bench_burst_run(subject->store, LETTERS_QUEUE, &burst, &rate, &err) == STATUS_OK;
+    measure_check(good, err.text);
+    return rate;
 }
 
 struct answer {
@@ -162,14 +107,5 @@ void subject_commit(struct subject *subject, struct store_commit *commit) {
 }
 
 uint64_t subject_drain(struct subject *subject) {
-    uint64_t most = 0;
-    for (;;) {
-        struct store_health health;
-        subject->store->vtable->health(subject->store, &health);
-        if (health.fold_behind > most)
-            most = health.fold_behind;
-        if (health.fold_behind == 0)
-            return most;
-        nanosleep(&(struct timespec){0, POLL_NS}, NULL);
-    }
+    return bench_burst_drain(subject->store);
 }

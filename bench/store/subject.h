@@ -2,7 +2,7 @@
 #ifndef BENCH_SUBJECT_H
 #define BENCH_SUBJECT_H
 
-#include "letters.h"
+#include "app/letters.h"
 
 struct subject {
     struct store *store;

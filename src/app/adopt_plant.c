@@ -15,6 +15,13 @@ struct adopt_plant {
     struct adopt_plant_options options;
     struct adopt_entry *entries;
     struct adopt *adopt;
+    struct adopt_hand *hands; /* one for each entry */
+};
+
+/* Who carries an entry out. */
+struct adopt_hand {
+    struct adopt *adopt;
+    size_t place;
     pthread_t thread;
 };
 
@@ -55,7 +62,8 @@ static struct adopt_dlq dlq(void *arg, struct bytes name, struct arena *arena) {
     return says;
 }
 
-/* Whoever watches letters looks again. */
+/* Whoever watches letters looks again; also where none is new, but their place is in another state.
+ */
 static void news(void *arg, const struct adopt_entry *entry, uint64_t letters) {
     const struct adopt_plant_options *options = &((struct adopt_plant *)arg)->options;
     char memory[NEWS_MAX];
@@ -73,8 +81,18 @@ static void news(void *arg, const struct adopt_entry *entry, uint64_t letters) {
 }
 
 static void *run(void *arg) {
-    adopt_run(arg);
+    const struct adopt_hand *hand = arg;
+    adopt_run(hand->adopt, hand->place);
     return NULL;
+}
+
+static void start_hands(struct adopt_plant *plant) {
+    size_t count = adopt_count(plant->adopt);
+    plant->hands = memory_array(count, sizeof *plant->hands);
+    for (size_t i = 0; i < count; i++) {
+        plant->hands[i] = (struct adopt_hand){.adopt = plant->adopt, .place = i};
+        thread_start(&plant->hands[i].thread, "adopt", run, &plant->hands[i]);
+    }
 }
 
 struct adopt_plant *adopt_plant_start(const struct adopt_plant_options *options) {
@@ -95,7 +113,7 @@ struct adopt_plant *adopt_plant_start(const struct adopt_plant_options *options)
                                                      .dlq = dlq,
                                                      .news = news,
                                                      .arg = plant});
-    thread_start(&plant->thread, "adopt", run, plant->adopt);
+    start_hands(plant);
     return plant;
 }
 
@@ -107,14 +125,15 @@ void adopt_plant_stop(struct adopt_plant *plant) {
     if (!plant)
         return;
     adopt_stop(plant->adopt);
-    pthread_join(plant->thread, NULL);
-    adopt_close(plant->adopt);
+    for (size_t i = 0; i < adopt_count(plant->adopt); i++)
+        pthread_join(plant->hands[i].thread, NULL);
 }
 
 void adopt_plant_free(struct adopt_plant *plant) {
     if (!plant)
         return;
     adopt_free(plant->adopt);
+    free(plant->hands);
     free(plant->entries);
     free(plant);
 }

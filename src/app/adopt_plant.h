@@ -1,5 +1,5 @@
-/* adopt_plant: the adopter with the brokers that the configuration's `adopt` names, and its thread.
- */
+/* adopt_plant: the adopter with the brokers that the configuration's `adopt` names, and its
+ * threads. */
 #ifndef APP_ADOPT_PLANT_H
 #define APP_ADOPT_PLANT_H
 

@@ -69,12 +69,9 @@ static void add_queue(struct readings *readings, const struct engine_queue_view 
 }
 
 static void add_queues(struct alarm_sampler *sampler, struct readings *readings) {
-    size_t count = engine_queue_count(sampler->engine);
-    for (size_t i = 0; i < count; i++) {
-        struct engine_queue_view view;
-        engine_view_at(sampler->engine, i, &view);
+    struct engine_queue_view view;
+    for (size_t i = 0; engine_view_at(sampler->engine, i, &view); i++)
         add_queue(readings, &view);
-    }
 }
 
 /* ---- DLQs ---- */

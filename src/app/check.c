@@ -16,16 +16,12 @@ const struct options_row check_options[] = {
     {0},
 };
 
-const char *verbs_config(const struct options *options) {
-    const char *said = options_get(options, "config");
-    return said ? said : "impound.yaml";
-}
-
 /* A source that is tried out, and who has it. */
 struct trial {
     struct bytes source, name;
     const char *of; /* "queue", "adopt" */
     size_t line;
+    bool peek; /* it is only looked at */
 };
 
 /* A line about it. */
@@ -41,7 +37,8 @@ static enum status try_source(const struct config *config, const struct trial *t
                                      .seed = random_seed(),
                                      .max_body = config->max_body,
                                      .quiet = true};
-    enum status status = sources_connect(&options, CONNECT_WAIT_MS, &err);
+    enum status status =
+        (trial->peek ? sources_look : sources_connect)(&options, CONNECT_WAIT_MS, &err);
     buf_init_fixed(&shown, memory, sizeof memory);
     url_show(trial->source, &shown);
     buf_printf(text, "%.*s:%zu: %s \"%.*s\": %s: %s\n", BYTES_ARG(config->path), trial->line,
@@ -54,14 +51,15 @@ static enum status try_sources(const struct config *config, struct buf *text) {
     enum status status = STATUS_OK;
     for (size_t i = 0; i < config->queue_count; i++) {
         const struct config_queue *queue = &config->queues[i];
-        struct trial trial = {queue->source, queue->name, "queue", queue->line};
+        struct trial trial = {queue->source, queue->name, "queue", queue->line, false};
         if (!bytes_is(queue->source, SOURCES_BUILTIN) &&
             try_source(config, &trial, text) != STATUS_OK)
             status = STATUS_UNREACHABLE;
     }
     for (size_t i = 0; i < config->adopt_count; i++) {
         const struct config_adopt *adopt = &config->adopts[i];
-        struct trial trial = {adopt->entry.source, adopt->entry.name, "adopt", adopt->line};
+        struct trial trial = {adopt->entry.source, adopt->entry.name, "adopt", adopt->line,
+                              adopt->entry.mode == ADOPT_PEEK};
         if (try_source(config, &trial, text) != STATUS_OK)
             status = STATUS_UNREACHABLE;
     }
@@ -70,7 +68,7 @@ static enum status try_sources(const struct config *config, struct buf *text) {
 
 static enum status check(const char *path, bool connect, bool json, struct buf *text) {
     struct config *config = NULL;
-    enum status status = config_load(path, &config, text);
+    enum status status = verbs_load(path, &config, text);
     if (status == STATUS_OK)
         status = config_check_programs(config, text);
     if (status == STATUS_OK && connect)

@@ -17,16 +17,27 @@ static bool read_name(struct config_reader *reader, const struct config_node *no
     return true;
 }
 
+/* What is only looked at needs less. */
 static bool read_source(struct config_reader *reader, const struct config_node *node,
                         const struct config_field *field, void *out) {
-    struct bytes source = BYTES_NONE;
-    if (!config_queue_read_source(reader, node, field, &source))
+    static const char form[] = "a URL such as amqp://127.0.0.1/?queue=orders-dlq";
+    struct bytes source;
+    struct err err;
+    (void)field;
+    if (!config_value_string(reader, node, form, &source))
         return false;
-    if (bytes_is(source, SOURCES_BUILTIN))
-        return config_reader_expected(reader, node,
-                                      "a URL such as amqp://127.0.0.1/?queue=orders-dlq");
+    enum status status = sources_check_peek(source, &err);
+    if (status == STATUS_NOT_FOUND || bytes_is(source, SOURCES_BUILTIN))
+        return config_reader_expected(reader, node, form);
     *(struct bytes *)out = source;
-    return true;
+    return config_queue_source_is_right(reader, node, status, &err);
+}
+
+static bool can_be_taken(struct config_reader *reader, const struct config_node *node,
+                         const struct adopt_entry *entry) {
+    struct err err;
+    return config_queue_source_is_right(reader, config_tree_find(node, "source"),
+                                        sources_check(entry->source, &err), &err);
 }
 
 /* It may be the name of a queue of another system, whatever that is. */
@@ -104,7 +115,8 @@ bool config_adopt_read(struct config_reader *reader, const struct config_node *n
     for (const struct config_node *item = node->first; item; item = item->next) {
         struct adopt_entry entry = {.mode = ADOPT_PEEK};
         if (!config_reader_mapping(reader, item, &config_adopt_table, &entry) ||
-            config_reader_lacks(reader, item, "source"))
+            config_reader_lacks(reader, item, "source") ||
+            (entry.mode == ADOPT_TAKE && !can_be_taken(reader, item, &entry)))
             continue;
         if (!config_tree_find(item, "name"))
             entry.name = default_name(reader, entry.source);

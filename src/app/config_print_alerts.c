@@ -10,10 +10,12 @@ static void put_receiver(struct config_printer *p, const struct config_receiver 
     bool pager = receiver->kind == RECEIVER_PAGERDUTY;
     buf_str(p->out, "    - {name: ");
     config_printer_text(p, receiver->name);
-    config_printer_optional(p, config_receiver_words[receiver->kind],
-                            pager ? receiver->key : receiver->url, &comma);
-    if (pager)
-        config_printer_optional(p, "url", receiver->url, &comma);
+    if (pager) {
+        config_printer_begin(p, &comma, config_receiver_words[receiver->kind]);
+        config_printer_secret(p, receiver->key);
+    }
+    config_printer_optional(p, pager ? "url" : config_receiver_words[receiver->kind], receiver->url,
+                            &comma);
     config_printer_begin(p, &comma, "severity");
     buf_printf(p->out, "%s}\n", alert_severity_words[receiver->severity]);
 }

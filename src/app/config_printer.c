@@ -4,6 +4,9 @@
 #include "base/ascii.h"
 #include "base/instant.h"
 #include "base/json.h"
+#include "broker/url.h"
+
+enum { SHOWN_MAX = 16 << 20 };
 
 /* Words that some YAML readers take for something other than a text. */
 static bool is_special(struct bytes text) {
@@ -35,12 +38,22 @@ static void put_raw(struct config_printer *p, struct bytes text) {
 }
 
 void config_printer_text(struct config_printer *p, struct bytes text) {
-    put_raw(p, config_env_written(p->config, text, &p->room));
+    struct buf shown;
+    buf_init_heap(&shown, SHOWN_MAX);
+    url_mask(config_env_written(p->config, text, &p->room), &shown);
+    put_raw(p, buf_view(&shown));
+    buf_free(&shown);
 }
 
 void config_printer_key(struct config_printer *p, struct bytes key, const char *behind) {
     put_raw(p, key);
     buf_str(p->out, behind);
+}
+
+void config_printer_secret(struct config_printer *p, struct bytes text) {
+    struct bytes written = config_env_written(p->config, text, &p->room);
+    bool open = bytes_find(written, BYTES("${")) < written.len;
+    put_raw(p, open ? written : BYTES("***"));
 }
 
 void config_printer_duration(struct config_printer *p, const char *key, int64_t ms) {
@@ -62,13 +75,23 @@ void config_printer_decimal(struct config_printer *p, const char *key, uint32_t 
     buf_str(p->out, unit);
 }
 
+/* A header is taken for a secret by its name. */
+static bool is_secret(struct bytes name) {
+    static const char *const parts[] = {"auth", "cookie", "key", "password", "secret", "token"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (bytes_has_nocase(name, bytes_of(parts[i])))
+            return true;
+    return false;
+}
+
 void config_printer_headers(struct config_printer *p, const struct rule_header *headers,
                             size_t count) {
     buf_str(p->out, ", headers: {");
     for (size_t i = 0; i < count; i++) {
         buf_str(p->out, i ? ", " : "");
         config_printer_key(p, headers[i].name, ": ");
-        config_printer_text(p, headers[i].value);
+        (is_secret(headers[i].name) ? config_printer_secret
+                                    : config_printer_text)(p, headers[i].value);
     }
     buf_char(p->out, '}');
 }

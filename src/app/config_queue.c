@@ -16,25 +16,30 @@ static bool leases(const struct config_queue *queue) {
     return queue->policy.handler == HANDLER_LEASE;
 }
 
+static const char source_form[] = "builtin, or a URL such as redis://127.0.0.1/0?list=orders";
+
 /* ${NAME} was filled in, so the mistake does not quote a URL: it may hold a password. */
-bool config_queue_read_source(struct config_reader *reader, const struct config_node *node,
-                              const struct config_field *field, void *out) {
-    static const char form[] = "builtin, or a URL such as redis://127.0.0.1/0?list=orders";
-    (void)field;
-    struct bytes text;
-    struct err err;
-    if (!config_value_string(reader, node, form, &text))
-        return false;
-    enum status status = sources_check(text, &err);
+bool config_queue_source_is_right(struct config_reader *reader, const struct config_node *node,
+                                  enum status status, const struct err *err) {
     if (status == STATUS_NOT_FOUND)
-        return config_reader_expected(reader, node, form);
+        return config_reader_expected(reader, node, source_form);
     if (status == STATUS_NOT_YET)
-        config_mistake_add(&reader->mistakes, node->at, "%s", err.text);
+        config_mistake_add(&reader->mistakes, node->at, "%s", err->text);
     else if (status != STATUS_OK)
         config_mistake_add(&reader->mistakes, node->at, "source: this URL is not right: %s",
-                           err.text);
-    *(struct bytes *)out = text;
+                           err->text);
     return status == STATUS_OK;
+}
+
+bool config_queue_read_source(struct config_reader *reader, const struct config_node *node,
+                              const struct config_field *field, void *out) {
+    struct bytes text;
+    struct err err;
+    (void)field;
+    if (!config_value_string(reader, node, source_form, &text))
+        return false;
+    *(struct bytes *)out = text;
+    return config_queue_source_is_right(reader, node, sources_check(text, &err), &err);
 }
 
 /* `out` is the whole queue, whose handlers[0] is there. */

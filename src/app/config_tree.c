@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "broker/url.h"
+
 enum { DEPTH_MAX = 32, SHOWN_MAX = 80, LIST_NAME_MAX = 200 };
 
 struct anchor {
@@ -276,20 +278,22 @@ static void add_syntax_error(struct builder *b, struct fy_diag *diag) {
     config_mistake_add(b->mistakes, at, "this is not YAML: %s", error->msg);
 }
 
-/* The parser lets broken characters pass. */
-static bool is_utf8(struct bytes yaml, struct config_mistakes *mistakes) {
+/* The parser lets broken characters pass, and takes a NUL for the end. */
+static bool is_text(struct bytes yaml, struct config_mistakes *mistakes) {
     struct bytes line;
     for (size_t row = 1; bytes_line(&yaml, &line); row++) {
-        if (!bytes_is_utf8(line)) {
-            config_mistake_add(mistakes, (struct config_place){row, 1}, "this line is not UTF-8");
-            return false;
-        }
+        bool nul = line.len > 0 && memchr(line.ptr, '\0', line.len);
+        if (!nul && bytes_is_utf8(line))
+            continue;
+        config_mistake_add(mistakes, (struct config_place){row, 1}, "this line %s",
+                           nul ? "has a NUL byte: expected text" : "is not UTF-8");
+        return false;
     }
     return true;
 }
 
 struct config_node *config_tree_parse(struct bytes yaml, struct config_mistakes *mistakes) {
-    if (!is_utf8(yaml, mistakes))
+    if (!is_text(yaml, mistakes))
         return NULL;
     struct fy_diag *diag = silent_diag();
     struct fy_parse_cfg cfg = {.search_path = "", .flags = FYPCF_JSON_NONE, .diag = diag};
@@ -322,9 +326,13 @@ struct bytes config_tree_shown(struct arena *arena, const struct config_node *no
                                         [CONFIG_MAPPING] = "an empty mapping"};
     if (node->kind != CONFIG_SCALAR)
         return bytes_of((node->count ? names : empty)[node->kind]);
-    struct bytes clipped = bytes_clip(node->text, SHOWN_MAX);
     char text[SHOWN_MAX + 8];
+    struct buf shown;
+    buf_init_heap(&shown, node->text.len + sizeof text);
+    url_show(node->text, &shown); /* it may hold a password */
+    struct bytes clipped = bytes_clip(buf_view(&shown), SHOWN_MAX);
     snprintf(text, sizeof text, "\"%.*s%s\"", BYTES_ARG(clipped),
-             clipped.len < node->text.len ? "…" : "");
+             clipped.len < shown.len ? "…" : "");
+    buf_free(&shown);
     return arena_dup(arena, bytes_of(text));
 }

@@ -94,7 +94,7 @@ static int examine_configured(const char *path, const struct visit *visit) {
     struct buf mistakes;
     buf_init_heap(&mistakes, TEXT_MAX);
     int code = status_exit(STATUS_INVALID);
-    if (config_load(path, &config, &mistakes) == STATUS_OK)
+    if (verbs_load(path, &config, &mistakes) == STATUS_OK)
         code = examine(config->store_path.ptr, visit);
     else
         fprintf(stderr, "%s", buf_cstr(&mistakes));

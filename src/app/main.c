@@ -21,6 +21,15 @@ static const struct cli_verb local_verbs[] = {
      "The server must not be running on the same store.\n\n"
      "  impound doctor --store impound.db",
      doctor_run, doctor_options},
+    {"bench", "bench", "what this machine and its disk can do",
+     "Durable commits of one letter and of many beside what the bare disk does, and messages "
+     "through\n"
+     "the built-in queue. Takes some seconds and up to 1 GiB in a folder beside the store, which "
+     "is\n"
+     "removed again; needs no server, and disturbs one that runs.\n\n"
+     "  impound bench\n"
+     "  impound bench --dir /mnt/other --seconds 5 --json",
+     bench_run, bench_options},
     {"what-if", "what-if --rules FILE", "judge stored letters under another file's rules",
      "Shows what each letter would become, summed, with samples; nothing is changed. Without a\n"
      "filter: every unresolved letter.\n\n"

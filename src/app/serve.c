@@ -39,19 +39,21 @@ static void log_lines(enum log_level level, struct buf *text) {
 }
 
 /* Before it is known how the log looks, mistakes are for whoever started us. */
-static void print_lines(enum log_level level, struct buf *text) {
-    (void)level;
-    fprintf(stderr, "%s", buf_cstr(text));
+static void tell(bool starting, struct buf *mistakes) {
+    if (starting)
+        fprintf(stderr, "%s", buf_cstr(mistakes));
+    else
+        log_lines(LOG_ERROR, mistakes);
 }
 
-static struct config *load(const char *path, void (*tell)(enum log_level level, struct buf *text)) {
+static struct config *load(const char *path, bool starting) {
     struct config *config = NULL;
     struct buf mistakes;
     buf_init_heap(&mistakes, MISTAKES_MAX);
-    if (config_load(path, &config, &mistakes) != STATUS_OK ||
+    if ((starting ? verbs_load : config_load)(path, &config, &mistakes) != STATUS_OK ||
         refuse_callbacks(config, &mistakes) != STATUS_OK ||
         config_check_programs(config, &mistakes) != STATUS_OK) {
-        tell(LOG_ERROR, &mistakes);
+        tell(starting, &mistakes);
         config_free(config);
         config = NULL;
     }
@@ -68,7 +70,7 @@ static void set_log(const struct config *config) {
  * runs. The plant takes the new one either way, so it is told beforehand. */
 static void reload(struct plant *plant, const char *path, const struct config *started) {
     struct err err;
-    struct config *config = load(path, log_lines);
+    struct config *config = load(path, false);
     if (!config) {
         log_error("%s has mistakes; the running configuration stays as it is", path);
         return;
@@ -122,7 +124,7 @@ int serve_run(const struct cli_env *env, int argc, char **argv) {
         return status_exit(STATUS_USAGE);
     const char *path = verbs_config(&options); /* of argv */
     options_free(&options);
-    struct config *config = load(path, print_lines);
+    struct config *config = load(path, true);
     if (!config)
         return status_exit(STATUS_INVALID);
     set_log(config);

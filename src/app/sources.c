@@ -9,34 +9,37 @@
 #include "broker/kafka_url.h"
 #include "broker/nats_peek.h"
 #include "broker/nats_source.h"
+#include "broker/nats_url.h"
 #include "broker/rabbit_haul.h"
 #include "broker/rabbit_peek.h"
 #include "broker/rabbit_source.h"
 #include "broker/redis_peek.h"
 #include "broker/redis_source.h"
+#include "broker/redis_url.h"
 
 #ifdef IMPOUND_REDIS
-#define REDIS redis_source_check, redis_source_new, redis_peek_new, NULL
+#define REDIS redis_source_check, redis_url_check_peek, redis_source_new, redis_peek_new, NULL
 #else
-#define REDIS NULL, NULL, NULL, NULL
+#define REDIS NULL, NULL, NULL, NULL, NULL
 #endif
 
 #ifdef IMPOUND_NATS
-#define NATS nats_source_check, nats_source_new, nats_peek_new, NULL
+#define NATS nats_source_check, nats_url_check_peek, nats_source_new, nats_peek_new, NULL
 #else
-#define NATS NULL, NULL, NULL, NULL
+#define NATS NULL, NULL, NULL, NULL, NULL
 #endif
 
 #ifdef IMPOUND_RABBITMQ
-#define RABBITMQ rabbit_source_check, rabbit_source_new, rabbit_peek_new, rabbit_haul_new
+#define RABBITMQ                                                                                   \
+    rabbit_source_check, rabbit_source_check, rabbit_source_new, rabbit_peek_new, rabbit_haul_new
 #else
-#define RABBITMQ NULL, NULL, NULL, NULL
+#define RABBITMQ NULL, NULL, NULL, NULL, NULL
 #endif
 
 #ifdef IMPOUND_KAFKA
-#define KAFKA kafka_source_check, kafka_source_new, kafka_peek_new, NULL
+#define KAFKA kafka_source_check, kafka_url_check_peek, kafka_source_new, kafka_peek_new, NULL
 #else
-#define KAFKA NULL, NULL, NULL, NULL
+#define KAFKA NULL, NULL, NULL, NULL, NULL
 #endif
 
 /* An adapter is known by up to two schemes, the second one with TLS. One that this build leaves out
@@ -46,6 +49,7 @@ static const struct sources_kind {
     const char *broker;
     const char *library;
     enum status (*check)(struct bytes url, struct err *err);
+    enum status (*check_peek)(struct bytes url, struct err *err); /* … if it is only looked at */
     struct broker *(*make)(const struct broker_options *options);
     struct peek *(*peek)(const struct broker_options *options); /* NULL: it cannot */
     struct haul *(*haul)(const struct broker_options *options); /* NULL: there is no need */
@@ -54,8 +58,8 @@ static const struct sources_kind {
     {{"amqp", "amqps"}, "rabbitmq", "librabbitmq", RABBITMQ},
     {{"nats", "tls"}, "nats", "libnats", NATS},
     {{"kafka", "kafkas"}, "kafka", "librdkafka", KAFKA},
-    {{"sqs", NULL}, "sqs", NULL, NULL, NULL, NULL, NULL},
-    {{"pubsub", NULL}, "pubsub", NULL, NULL, NULL, NULL, NULL},
+    {{"sqs", NULL}, "sqs", NULL, NULL, NULL, NULL, NULL, NULL},
+    {{"pubsub", NULL}, "pubsub", NULL, NULL, NULL, NULL, NULL, NULL},
 };
 
 static const struct sources_kind *find(struct bytes scheme) {
@@ -71,7 +75,7 @@ static struct bytes scheme_of(struct bytes source) {
     return end < source.len ? bytes_cut(source, 0, end) : BYTES_NONE;
 }
 
-enum status sources_check(struct bytes source, struct err *err) {
+static enum status check(struct bytes source, bool peek, struct err *err) {
     struct bytes scheme = scheme_of(source);
     const struct sources_kind *kind = find(scheme);
     if (bytes_is(source, SOURCES_BUILTIN))
@@ -79,11 +83,19 @@ enum status sources_check(struct bytes source, struct err *err) {
     if (!kind)
         return err_set(err, STATUS_NOT_FOUND, "it is not the URL of a broker");
     if (kind->check)
-        return kind->check(source, err);
+        return (peek ? kind->check_peek : kind->check)(source, err);
     if (kind->library)
         return err_set(err, STATUS_NOT_YET, "source %.*s:// is not in this build, which has no %s",
                        BYTES_ARG(scheme), kind->library);
     return err_set(err, STATUS_NOT_YET, "source %.*s:// is not in this version", BYTES_ARG(scheme));
+}
+
+enum status sources_check(struct bytes source, struct err *err) {
+    return check(source, false, err);
+}
+
+enum status sources_check_peek(struct bytes source, struct err *err) {
+    return check(source, true, err);
 }
 
 struct bytes sources_group(struct bytes source, struct arena *arena) {
@@ -119,6 +131,10 @@ static void ring(void *arg) {
     mailbox_ring(arg);
 }
 
+static enum status no_answer(int64_t wait_ms, struct err *err) {
+    return err_set(err, STATUS_TIMEOUT, "no answer within %lld ms", (long long)wait_ms);
+}
+
 /* Its trouble, or that it has none, is told by a ring. */
 static bool await_health(struct broker *broker, struct mailbox *bell, struct mono until,
                          struct clock *clock, struct broker_health *health) {
@@ -146,8 +162,20 @@ enum status sources_connect(const struct broker_options *options, int64_t wait_m
     broker->vtable->free(broker);
     mailbox_free(&bell);
     if (!known)
-        return err_set(err, STATUS_TIMEOUT, "no answer within %lld ms", (long long)wait_ms);
+        return no_answer(wait_ms, err);
     if (!health.connected)
         *err = health.trouble;
     return health.connected ? STATUS_OK : health.trouble.status;
+}
+
+enum status sources_look(const struct broker_options *options, int64_t wait_ms, struct err *err) {
+    struct mono until = mono_after(clock_now(options->clock).mono, wait_ms);
+    struct peek *peek = sources_peek(options);
+    enum status status = STATUS_TIMEOUT;
+    if (!peek)
+        return err_set(err, STATUS_FORBIDDEN, "its broker cannot be read without taking");
+    while (status == STATUS_TIMEOUT && clock_now(options->clock).mono.ms < until.ms)
+        status = peek->vtable->begin(peek, err);
+    peek->vtable->free(peek);
+    return status == STATUS_TIMEOUT ? no_answer(wait_ms, err) : status;
 }

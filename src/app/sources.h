@@ -12,6 +12,8 @@
 /* INVALID: the URL is not right; NOT_YET: its adapter is not in this version, or not in this build.
  * err says which, without quoting it. */
 enum status sources_check(struct bytes source, struct err *err);
+/* The same for one that is only looked at, which need not say who consumes. */
+enum status sources_check_peek(struct bytes source, struct err *err);
 /* The consumer group that its URL names, where messages do not say; BYTES_NONE: none. */
 struct bytes sources_group(struct bytes source, struct arena *arena);
 /* The broker of a URL that was checked. */
@@ -24,5 +26,7 @@ struct peek *sources_peek(const struct broker_options *options);
 struct haul *sources_haul(const struct broker_options *options);
 /* Whether messages could come, as known within `wait_ms`; takes none. err says why not. */
 enum status sources_connect(const struct broker_options *options, int64_t wait_ms, struct err *err);
+/* Whether what lies there could be looked at; reads nothing. */
+enum status sources_look(const struct broker_options *options, int64_t wait_ms, struct err *err);
 
 #endif

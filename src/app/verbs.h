@@ -2,19 +2,25 @@
 #ifndef APP_VERBS_H
 #define APP_VERBS_H
 
+#include "base/buf.h"
 #include "cli/cli.h"
+
+struct config;
 
 int serve_run(const struct cli_env *env, int argc, char **argv);
 int check_run(const struct cli_env *env, int argc, char **argv);
+int bench_run(const struct cli_env *env, int argc, char **argv);
 int doctor_run(const struct cli_env *env, int argc, char **argv);
 int what_if_run(const struct cli_env *env, int argc, char **argv);
 
-extern const struct options_row serve_options[], check_options[], doctor_options[],
+extern const struct options_row serve_options[], check_options[], bench_options[], doctor_options[],
     what_if_options[];
 
 /* The option that those on files share, and what it says. */
 #define VERBS_CONFIG                                                                               \
     { "config", "FILE", "the configuration (default impound.yaml)", 'c' }
 const char *verbs_config(const struct options *options);
+/* config_load, and what a person can do about a file that is not there. */
+enum status verbs_load(const char *path, struct config **out, struct buf *mistakes);
 
 #endif

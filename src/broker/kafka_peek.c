@@ -17,7 +17,9 @@
 #include "broker/kafka_message.h"
 
 enum {
-    KAFKA_PEEK_SILENCE_MS = 30 * 1000, /* a cluster that says nothing for so long is away */
+    /* A cluster that says nothing for so long is away; shorter than what librdkafka waits itself
+     * (socket.timeout.ms), since its words for that are about something else. */
+    KAFKA_PEEK_SILENCE_MS = 8 * 1000,
 };
 
 struct place {
@@ -36,6 +38,7 @@ struct kafka_peek {
     size_t measured, over;  /* of those */
     struct mono last_heard; /* when something got on */
     struct err last;        /* what a connection ended with */
+    bool down;              /* … and so did all the others */
 };
 
 /* ---- time ---- */
@@ -48,13 +51,14 @@ static int left_ms(const struct kafka_peek *kafka, struct mono until) {
 static void heard(struct kafka_peek *kafka) {
     kafka->last_heard = clock_now(kafka->clock).mono;
     kafka->last = (struct err){STATUS_OK, ""};
+    kafka->down = false;
 }
 
 /* Nothing yet; or not any more. Why a broker was not reached says more than that time ran out. */
 static enum status not_yet(const struct kafka_peek *kafka, struct err *err) {
     struct mono now = clock_now(kafka->clock).mono;
-    bool refused = kafka->last.status == STATUS_FORBIDDEN; /* and stays so */
-    if (!refused && now.ms - kafka->last_heard.ms < KAFKA_PEEK_SILENCE_MS)
+    bool over = kafka->down || kafka->last.status == STATUS_FORBIDDEN; /* and stays so */
+    if (!over && now.ms - kafka->last_heard.ms < KAFKA_PEEK_SILENCE_MS)
         return STATUS_TIMEOUT;
     if (!kafka->last.text[0])
         return kafka_client_trouble(&kafka->url, RD_KAFKA_RESP_ERR__TIMED_OUT, NULL, err);
@@ -68,7 +72,9 @@ static enum status not_yet(const struct kafka_peek *kafka, struct err *err) {
 static void on_error(rd_kafka_t *client, int code, const char *detail, void *arg) {
     struct kafka_peek *kafka = arg;
     (void)client;
-    if (code != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
+    if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
+        kafka->down = true;
+    else
         kafka_client_trouble(&kafka->url, code, detail, &kafka->last);
 }
 
@@ -209,16 +215,32 @@ static enum status read_some(struct kafka_peek *kafka, struct store_held **out, 
 
 /* ---- the outside ---- */
 
+static enum status open_pass(struct kafka_peek *kafka, struct mono until, struct err *err) {
+    if (!open_client(kafka, err))
+        return STATUS_INVALID;
+    return kafka->place_count == 0 ? find_partitions(kafka, until, err) : STATUS_OK;
+}
+
+static struct mono until_of(const struct kafka_peek *kafka) {
+    return mono_after(clock_now(kafka->clock).mono, PEEK_WAIT_MS);
+}
+
+/* Whoever may not look today may tomorrow: looking itself does no harm. */
+static enum status harmless(enum status status) {
+    return status == STATUS_FORBIDDEN ? STATUS_UNREACHABLE : status;
+}
+
+static enum status begin(struct peek *peek, struct err *err) {
+    struct kafka_peek *kafka = CONTAINER_OF(peek, struct kafka_peek, peek);
+    return harmless(open_pass(kafka, until_of(kafka), err));
+}
+
 static enum status next(struct peek *peek, struct store_held **out, size_t max, size_t *count,
                         struct err *err) {
     struct kafka_peek *kafka = CONTAINER_OF(peek, struct kafka_peek, peek);
-    struct mono until = mono_after(clock_now(kafka->clock).mono, PEEK_WAIT_MS);
-    enum status status = STATUS_OK;
+    struct mono until = until_of(kafka);
+    enum status status = open_pass(kafka, until, err);
     *count = 0;
-    if (!open_client(kafka, err))
-        return STATUS_INVALID;
-    if (kafka->place_count == 0)
-        status = find_partitions(kafka, until, err);
     if (status == STATUS_OK && kafka->measured < kafka->place_count) {
         status = measure(kafka, until, err);
         if (status == STATUS_OK)
@@ -226,8 +248,7 @@ static enum status next(struct peek *peek, struct store_held **out, size_t max, 
     }
     if (status == STATUS_OK)
         status = read_some(kafka, out, max, count, until, err);
-    /* Whoever may not look today may tomorrow: looking itself does no harm. */
-    return status == STATUS_FORBIDDEN ? STATUS_UNREACHABLE : status;
+    return harmless(status);
 }
 
 static void peek_free(struct peek *peek) {
@@ -241,14 +262,14 @@ static void peek_free(struct peek *peek) {
     free(kafka);
 }
 
-static const struct peek_vtable vtable = {.next = next, .free = peek_free};
+static const struct peek_vtable vtable = {.begin = begin, .next = next, .free = peek_free};
 
 struct peek *kafka_peek_new(const struct broker_options *options) {
     struct kafka_peek *kafka = memory_new(sizeof *kafka);
     kafka->peek.vtable = &vtable;
     kafka->clock = options->clock;
     arena_init_heap(&kafka->arena, URL_TEXT_MAX);
-    enum status status = kafka_url_source(options->url, &kafka->arena, &kafka->url, NULL);
+    enum status status = kafka_url_peek(options->url, &kafka->arena, &kafka->url, NULL);
     assert(status == STATUS_OK);
     (void)status;
     heard(kafka);

@@ -4,8 +4,8 @@
 
 #include "port/peek.h"
 
-/* The URL is a source's, checked before. A pass goes from the first record of every partition to
- * the last one that was there when it began. */
+/* The URL was checked before; it need not name a group. A pass goes from the first record of every
+ * partition to the last one that was there when it began. */
 struct peek *kafka_peek_new(const struct broker_options *options);
 
 #endif

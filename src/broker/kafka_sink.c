@@ -264,7 +264,7 @@ struct sink *kafka_sink_new(const struct sink_options *options) {
     kafka->clock = options->clock;
     arena_init_heap(&kafka->arena, URL_TEXT_MAX);
     enum status status = options->source
-                             ? kafka_url_source(options->url, &kafka->arena, &kafka->url, NULL)
+                             ? kafka_url_peek(options->url, &kafka->arena, &kafka->url, NULL)
                              : kafka_url_sink(options->url, &kafka->arena, &kafka->url, NULL);
     assert(status == STATUS_OK);
     (void)status;

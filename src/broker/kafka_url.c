@@ -81,7 +81,7 @@ static enum status read_place(const struct url *url, struct arena *arena, void *
     return STATUS_OK;
 }
 
-static enum status check_sink(void *to, struct err *err) {
+static enum status check_ca(void *to, struct err *err) {
     const struct kafka_url *out = to;
     if (out->ca_file.len && !out->tls)
         return err_set(err, STATUS_INVALID, "ca: only kafkas:// has certificates");
@@ -90,7 +90,7 @@ static enum status check_sink(void *to, struct err *err) {
 
 static enum status check_source(void *to, struct err *err) {
     const struct kafka_url *out = to;
-    enum status status = check_sink(to, err);
+    enum status status = check_ca(to, err);
     if (status == STATUS_OK && !out->group.len)
         return err_set(err, STATUS_INVALID, "it has no group, such as ?group=pricing");
     return status;
@@ -102,8 +102,20 @@ enum status kafka_url_source(struct bytes text, struct arena *arena, struct kafk
     return url_take(text, &form, arena, out, err);
 }
 
+static const struct url_form peek_form = URL_FORM(read_place, source_fields, check_ca);
+
+enum status kafka_url_peek(struct bytes text, struct arena *arena, struct kafka_url *out,
+                           struct err *err) {
+    return url_take(text, &peek_form, arena, out, err);
+}
+
+enum status kafka_url_check_peek(struct bytes text, struct err *err) {
+    struct kafka_url url;
+    return url_check(text, &peek_form, &url, err);
+}
+
 enum status kafka_url_sink(struct bytes text, struct arena *arena, struct kafka_url *out,
                            struct err *err) {
-    static const struct url_form form = URL_FORM(read_place, sink_fields, check_sink);
+    static const struct url_form form = URL_FORM(read_place, sink_fields, check_ca);
     return url_take(text, &form, arena, out, err);
 }

@@ -29,6 +29,10 @@ struct kafka_url {
 /* Texts live in the arena (heap) and end in NUL. INVALID: err says what is wrong with it. */
 enum status kafka_url_source(struct bytes text, struct arena *arena, struct kafka_url *out,
                              struct err *err);
+/* A source's that is only looked at: it need not name a group. */
+enum status kafka_url_peek(struct bytes text, struct arena *arena, struct kafka_url *out,
+                           struct err *err);
+enum status kafka_url_check_peek(struct bytes text, struct err *err);
 enum status kafka_url_sink(struct bytes text, struct arena *arena, struct kafka_url *out,
                            struct err *err);
 

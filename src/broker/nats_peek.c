@@ -34,19 +34,27 @@ static enum status read_span(struct nats_peek *nats, struct err *err) {
         return status;
     if (!nats_span_of_stream(info, &nats->span))
         return nats_connection_odd(connection, err);
+    if (!nats->url.consumer.len)
+        return STATUS_OK;
     status = nats_connection_ask_consumer(connection, &nats->arena, &info, err);
     if (status == STATUS_OK)
         nats_span_for_consumer(info, &nats->arena, &nats->span);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-static enum status begin(struct nats_peek *nats, struct err *err) {
+static enum status open_pass(struct nats_peek *nats, struct err *err) {
+    if (nats->connection.nc)
+        return STATUS_OK;
     if (!nats_connection_open(&nats->connection, &nats->url, &nats->bell, PEEK_WAIT_MS, err))
         return err->status;
     enum status status = read_span(nats, err);
     if (status != STATUS_OK)
         nats_connection_close(&nats->connection);
     return status;
+}
+
+static enum status nats_begin(struct peek *peek, struct err *err) {
+    return open_pass(self(peek), err);
 }
 
 /* ---- reading ---- */
@@ -92,7 +100,7 @@ static enum status nats_next(struct peek *peek, struct store_held **out, size_t 
                              struct err *err) {
     struct nats_peek *nats = self(peek);
     struct mono end = mono_after(clock_now(nats->clock).mono, PEEK_WAIT_MS);
-    enum status status = nats->connection.nc ? STATUS_OK : begin(nats, err);
+    enum status status = open_pass(nats, err);
     *count = 0;
     while (status == STATUS_OK && *count < max && nats->span.next <= nats->span.last) {
         status = read_one(nats, &out[*count], err);
@@ -112,14 +120,15 @@ static void nats_free(struct peek *peek) {
     free(nats);
 }
 
-static const struct peek_vtable vtable = {.next = nats_next, .free = nats_free};
+static const struct peek_vtable vtable = {
+    .begin = nats_begin, .next = nats_next, .free = nats_free};
 
 struct peek *nats_peek_new(const struct broker_options *options) {
     struct nats_peek *nats = memory_new(sizeof *nats);
     nats->peek.vtable = &vtable;
     nats->clock = options->clock;
     arena_init_heap(&nats->arena, URL_TEXT_MAX);
-    enum status status = nats_url_source(options->url, &nats->arena, &nats->url, NULL);
+    enum status status = nats_url_peek(options->url, &nats->arena, &nats->url, NULL);
     assert(status == STATUS_OK);
     (void)status;
     bell_init(&nats->bell);

@@ -301,7 +301,7 @@ struct sink *nats_sink_new(const struct sink_options *options) {
     nats->clock = options->clock;
     arena_init_heap(&nats->arena, URL_TEXT_MAX);
     enum status status = options->source
-                             ? nats_url_source(options->url, &nats->arena, &nats->url, &err)
+                             ? nats_url_peek(options->url, &nats->arena, &nats->url, &err)
                              : nats_url_sink(options->url, &nats->arena, &nats->url, &err);
     assert(status == STATUS_OK);
     (void)status;

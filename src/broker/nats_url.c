@@ -84,6 +84,14 @@ static enum status check_source(void *to, struct err *err) {
     return status;
 }
 
+static enum status check_peek(void *to, struct err *err) {
+    const struct nats_url *url = to;
+    enum status status = check_files(url, err);
+    if (status == STATUS_OK && !url->stream.len)
+        return err_set(err, STATUS_INVALID, "expected ?stream=NAME");
+    return status;
+}
+
 static enum status check_sink(void *to, struct err *err) {
     const struct nats_url *url = to;
     enum status status = check_files(url, err);
@@ -96,6 +104,18 @@ enum status nats_url_source(struct bytes text, struct arena *arena, struct nats_
                             struct err *err) {
     static const struct url_form form = URL_FORM(read_place, source_fields, check_source);
     return url_take(text, &form, arena, out, err);
+}
+
+static const struct url_form peek_form = URL_FORM(read_place, source_fields, check_peek);
+
+enum status nats_url_peek(struct bytes text, struct arena *arena, struct nats_url *out,
+                          struct err *err) {
+    return url_take(text, &peek_form, arena, out, err);
+}
+
+enum status nats_url_check_peek(struct bytes text, struct err *err) {
+    struct nats_url url;
+    return url_check(text, &peek_form, &url, err);
 }
 
 enum status nats_url_sink(struct bytes text, struct arena *arena, struct nats_url *out,

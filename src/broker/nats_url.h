@@ -29,6 +29,10 @@ bool nats_url_is_name(struct bytes text);
 /* Texts live in the arena (heap) and end in NUL. INVALID: err says what is wrong with it. */
 enum status nats_url_source(struct bytes text, struct arena *arena, struct nats_url *out,
                             struct err *err);
+/* A source's that is only looked at: it need not name a consumer. */
+enum status nats_url_peek(struct bytes text, struct arena *arena, struct nats_url *out,
+                          struct err *err);
+enum status nats_url_check_peek(struct bytes text, struct err *err);
 enum status nats_url_sink(struct bytes text, struct arena *arena, struct nats_url *out,
                           struct err *err);
 

@@ -12,6 +12,7 @@ struct rabbit_peek {
     bool opened;
     int64_t limit;    /* of deliveries; RABBIT_LIMIT_NONE */
     uint64_t left;    /* of those that were there when the pass began */
+    bool unsure;      /* … which the queue did not tell: `left` is a guess */
     unsigned silence; /* waits without a message, one after the other */
     uint64_t first;   /* messages of the first wave */
 };
@@ -30,16 +31,28 @@ static enum status forbid(const struct rabbit_peek *rabbit, int64_t left, struct
         BYTES_ARG(rabbit->wave.url.queue), (long long)left, RABBIT_PEEK_LEFT_MIN);
 }
 
+/* A quorum queue that is busy for a quarter of a second is said to be empty. Whether it is shows
+ * when nobody is given anything. */
+static void count_left(struct rabbit_peek *rabbit) {
+    rabbit->unsure = rabbit->wave.ready == 0;
+    rabbit->left = rabbit->unsure ? RABBIT_PEEK_WAVE : rabbit->wave.ready;
+}
+
 static enum status open_pass(struct rabbit_peek *rabbit, struct err *err) {
     struct rabbit_wave *wave = &rabbit->wave;
     if (!rabbit_wave_open(wave, err) ||
         !rabbit_limit_ask(&wave->connection, wave->url.queue, &rabbit->limit, err))
         return STATUS_UNREACHABLE;
     rabbit->opened = true;
-    rabbit->left = wave->ready;
+    count_left(rabbit);
     if (rabbit->limit != RABBIT_LIMIT_NONE && rabbit->limit < RABBIT_PEEK_LEFT_MIN)
         return forbid(rabbit, rabbit->limit, err);
     return STATUS_OK;
+}
+
+static enum status rabbit_begin(struct peek *peek, struct err *err) {
+    struct rabbit_peek *rabbit = self(peek);
+    return rabbit->opened ? STATUS_OK : open_pass(rabbit, err);
 }
 
 /* ---- reading ---- */
@@ -79,12 +92,22 @@ static enum status bear_silence(struct rabbit_peek *rabbit, struct err *err) {
     return rabbit->left > 0 ? STATUS_TIMEOUT : STATUS_OK;
 }
 
+static bool end_wave(struct rabbit_peek *rabbit, struct err *err) {
+    if (!rabbit_wave_end(&rabbit->wave, err))
+        return false;
+    if (rabbit->left > 0 || !rabbit->unsure)
+        return true;
+    bool well = rabbit_wave_ask(&rabbit->wave, err);
+    count_left(rabbit);
+    return well;
+}
+
 static enum status check_read(struct rabbit_peek *rabbit, struct store_held **held,
                               struct err *err) {
     rabbit->silence = 0;
     rabbit->left--;
     enum status status = check_left(rabbit, *held, err);
-    if (rabbit->wave.open == 0 && status == STATUS_OK && !rabbit_wave_end(&rabbit->wave, err))
+    if (rabbit->wave.open == 0 && status == STATUS_OK && !end_wave(rabbit, err))
         status = STATUS_UNREACHABLE;
     if (status != STATUS_OK) {
         store_held_free(*held);
@@ -116,7 +139,7 @@ static enum status read_one(struct rabbit_peek *rabbit, bool wait, struct store_
 static enum status rabbit_next(struct peek *peek, struct store_held **out, size_t max,
                                size_t *count, struct err *err) {
     struct rabbit_peek *rabbit = self(peek);
-    enum status status = rabbit->opened ? STATUS_OK : open_pass(rabbit, err);
+    enum status status = rabbit_begin(peek, err);
     *count = 0;
     while (status == STATUS_OK && *count < max && rabbit->left > 0) {
         struct store_held *held;
@@ -160,7 +183,7 @@ static void rabbit_free(struct peek *peek) {
 }
 
 struct peek *rabbit_peek_new(const struct broker_options *options) {
-    static const struct peek_vtable vtable = {rabbit_next, rabbit_free};
+    static const struct peek_vtable vtable = {rabbit_begin, rabbit_next, rabbit_free};
     struct rabbit_peek *rabbit = memory_new(sizeof *rabbit);
     rabbit->peek.vtable = &vtable;
     rabbit_wave_init(&rabbit->wave, options);

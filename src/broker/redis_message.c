@@ -135,16 +135,24 @@ static struct wall added_at(struct bytes entry) {
 static struct bytes entry_source(struct bytes stream, struct bytes group, struct bytes entry,
                                  const struct redis_message_field *fields, size_t own,
                                  struct arena *arena) {
-    const char *names[4] = {"stream", "group", "entry"};
-    struct bytes values[4] = {stream, group, entry};
-    size_t count = 3;
+    const char *names[4];
+    struct bytes values[4] = {BYTES_NONE};
+    size_t count = 0;
     bool beside = find(fields, own, "body") != NULL;
+    names[count] = "stream";
+    values[count++] = stream;
+    if (group.len > 0) { /* a look needs none */
+        names[count] = "group";
+        values[count++] = group;
+    }
+    names[count] = "entry";
+    values[count++] = entry;
+    if (!beside && own == 1)
+        values[count] = fields[0].name;
     if (!beside)
         names[count++] = own == 1 ? REDIS_MESSAGE_FIELD : REDIS_MESSAGE_FIELDS;
     else if (find(fields, own, "content_type"))
         names[count++] = REDIS_MESSAGE_TYPED;
-    if (!beside && own == 1)
-        values[3] = fields[0].name;
     return put_source(arena, names, values, count);
 }
 

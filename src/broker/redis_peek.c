@@ -142,7 +142,7 @@ static const struct reading *reading_of(const struct redis_peek *redis) {
                                    : &set_reading;
 }
 
-static bool begin(struct redis_peek *redis, struct err *err) {
+static bool open_pass(struct redis_peek *redis, struct err *err) {
     if (redis->connection)
         return true;
     redis->connection = redis_connection_open(&redis->url, redis->clock, err);
@@ -164,15 +164,22 @@ static bool is_over(const struct redis_peek *redis) {
     return redis->done >= redis->total && !redis->last[0];
 }
 
+/* Who may not look today may tomorrow; and a server that was silent for as long as we wait is away,
+ * not late. */
 static enum status failed(const struct err *err) {
-    return err->status == STATUS_FORBIDDEN ? STATUS_UNREACHABLE : err->status;
+    bool away = err->status == STATUS_FORBIDDEN || err->status == STATUS_TIMEOUT;
+    return away ? STATUS_UNREACHABLE : err->status;
+}
+
+static enum status begin(struct peek *peek, struct err *err) {
+    return open_pass(self(peek), err) ? STATUS_OK : failed(err);
 }
 
 static enum status next(struct peek *peek, struct store_held **out, size_t max, size_t *count,
                         struct err *err) {
     struct redis_peek *redis = self(peek);
     *count = 0;
-    if (!begin(redis, err))
+    if (!open_pass(redis, err))
         return failed(err);
     if (is_over(redis))
         return STATUS_OK;
@@ -194,14 +201,14 @@ static void redis_free(struct peek *peek) {
     free(redis);
 }
 
-static const struct peek_vtable vtable = {.next = next, .free = redis_free};
+static const struct peek_vtable vtable = {.begin = begin, .next = next, .free = redis_free};
 
 struct peek *redis_peek_new(const struct broker_options *options) {
     struct redis_peek *redis = memory_new(sizeof *redis);
     redis->peek.vtable = &vtable;
     redis->clock = options->clock;
     arena_init_heap(&redis->arena, 512);
-    enum status status = redis_url_source(options->url, &redis->arena, &redis->url, NULL);
+    enum status status = redis_url_peek(options->url, &redis->arena, &redis->url, NULL);
     assert(status == STATUS_OK);
     (void)status;
     return &redis->peek;

@@ -224,7 +224,7 @@ struct sink *redis_sink_new(const struct sink_options *options) {
     redis->hold_ms = REDIS_HOLD_FIRST_MS;
     arena_init_heap(&redis->arena, 512);
     enum status status = options->source
-                             ? redis_url_source(options->url, &redis->arena, &redis->url, NULL)
+                             ? redis_url_peek(options->url, &redis->arena, &redis->url, NULL)
                              : redis_url_sink(options->url, &redis->arena, &redis->url, NULL);
     assert(status == STATUS_OK);
     (void)status;

@@ -77,7 +77,7 @@ static enum status check_ca(const struct redis_url *out, struct err *err) {
     return STATUS_OK;
 }
 
-static enum status check_source(void *to, struct err *err) {
+static enum status check_peek(void *to, struct err *err) {
     const struct redis_url *out = to;
     if (check_ca(out, err) != STATUS_OK)
         return STATUS_INVALID;
@@ -85,11 +85,19 @@ static enum status check_source(void *to, struct err *err) {
         1)
         return err_set(err, STATUS_INVALID,
                        "expected ?list=NAME, ?stream=NAME&group=NAME, ?zset=NAME or ?asynq=QUEUE");
-    if (!out->stream.len != !out->group.len)
+    if (out->group.len && !out->stream.len)
+        return err_set(err, STATUS_INVALID, "group: only a stream has one");
+    return STATUS_OK;
+}
+
+static enum status check_source(void *to, struct err *err) {
+    const struct redis_url *out = to;
+    enum status status = check_peek(to, err);
+    if (status == STATUS_OK && out->stream.len && !out->group.len)
         return err_set(err, STATUS_INVALID,
                        "a stream and a group go together: "
                        "?stream=NAME&group=NAME");
-    return STATUS_OK;
+    return status;
 }
 
 static enum status check_sink(void *to, struct err *err) {
@@ -108,6 +116,18 @@ enum status redis_url_source(struct bytes text, struct arena *arena, struct redi
                              struct err *err) {
     static const struct url_form form = URL_FORM(read_place, source_fields, check_source);
     return url_take(text, &form, arena, out, err);
+}
+
+static const struct url_form peek_form = URL_FORM(read_place, source_fields, check_peek);
+
+enum status redis_url_peek(struct bytes text, struct arena *arena, struct redis_url *out,
+                           struct err *err) {
+    return url_take(text, &peek_form, arena, out, err);
+}
+
+enum status redis_url_check_peek(struct bytes text, struct err *err) {
+    struct redis_url url;
+    return url_check(text, &peek_form, &url, err);
 }
 
 enum status redis_url_sink(struct bytes text, struct arena *arena, struct redis_url *out,

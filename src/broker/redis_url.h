@@ -28,7 +28,7 @@ struct redis_url {
     struct bytes stream; /* a stream's name */
     struct bytes zset;   /* a sorted set's name; a source's alone */
     struct bytes asynq;  /* a queue of asynq, whose archive is meant; a source's alone */
-    struct bytes group;  /* of the stream; a source's alone, which must have it */
+    struct bytes group;  /* of the stream; a source's alone */
     int64_t ttl_ms;      /* of the key; 0: for ever */
     int64_t idle_ms;     /* `idle=`: a consumer that was silent for so long is dead; 30 s */
 };
@@ -36,6 +36,10 @@ struct redis_url {
 /* Texts live in the arena (heap). INVALID: err says what is wrong with it. */
 enum status redis_url_source(struct bytes text, struct arena *arena, struct redis_url *out,
                              struct err *err);
+/* A source's that is only looked at: a stream need not have a group. */
+enum status redis_url_peek(struct bytes text, struct arena *arena, struct redis_url *out,
+                           struct err *err);
+enum status redis_url_check_peek(struct bytes text, struct err *err);
 enum status redis_url_sink(struct bytes text, struct arena *arena, struct redis_url *out,
                            struct err *err);
 

@@ -212,6 +212,14 @@ enum status url_take(struct bytes text, const struct url_form *form, struct aren
     return status == STATUS_OK ? form->check(out, err) : status;
 }
 
+enum status url_check(struct bytes text, const struct url_form *form, void *out, struct err *err) {
+    struct arena arena;
+    arena_init_heap(&arena, URL_TEXT_MAX);
+    enum status status = url_take(text, form, &arena, out, err);
+    arena_free(&arena);
+    return status;
+}
+
 void url_hosts(const struct url *url, uint16_t port, struct url_host *out) {
     for (size_t i = 0; i < url->host_count; i++) {
         out[i] = url->hosts[i];
@@ -230,4 +238,22 @@ void url_show(struct bytes text, struct buf *out) {
     buf_bytes(out, bytes_cut(text, 0, start));
     buf_str(out, "://***");
     buf_bytes(out, bytes_cut(text, at, text.len));
+}
+
+void url_mask(struct bytes text, struct buf *out) {
+    struct bytes rest = text, scheme;
+    bool is_url = cut_before(&rest, BYTES("://"), &scheme) && is_scheme(scheme);
+    size_t end = 0;
+    while (end < rest.len && rest.ptr[end] != '/' && rest.ptr[end] != '?')
+        end++;
+    struct bytes authority = bytes_cut(rest, 0, end);
+    size_t at = find_last(authority, '@');
+    struct bytes user = bytes_cut(authority, 0, at);
+    if (!is_url || at == authority.len || bytes_find(user, BYTES("${")) < user.len) {
+        buf_bytes(out, text);
+        return;
+    }
+    buf_bytes(out, scheme);
+    buf_str(out, "://***");
+    buf_bytes(out, bytes_cut(rest, at, rest.len));
 }

@@ -68,10 +68,15 @@ struct url_form {
     { place, fields, sizeof(fields) / sizeof *(fields), check }
 enum status url_take(struct bytes text, const struct url_form *form, struct arena *arena, void *out,
                      struct err *err);
+/* Only tells whether it is right; `out` is for what would be taken, whose texts are gone. */
+enum status url_check(struct bytes text, const struct url_form *form, void *out, struct err *err);
 /* The hosts, with `port` where none is said. */
 void url_hosts(const struct url *url, uint16_t port, struct url_host *out);
 
 /* The URL as people may see it: with *** for what stands before an @. Any text. */
 void url_show(struct bytes text, struct buf *out);
+/* The same for one that is right, whose path and parameters may have an @; ${NAME} for who may
+ * enter is no secret. A text that does not begin as a URL stays as it is. */
+void url_mask(struct bytes text, struct buf *out);
 
 #endif

@@ -13,11 +13,6 @@
 #define DEFAULT_URL "http://127.0.0.1:7070"
 
 static int no_such_verb(const struct cli_env *env, const char *name) {
-    struct err err;
-    if (verbs_is_later(name)) {
-        err_set(&err, STATUS_NOT_YET, "%s: %s", name, status_text(STATUS_NOT_YET));
-        return command_fail(&err);
-    }
     const char *nearest = verbs_nearest(env->local, name);
     if (nearest)
         return command_usage(env, name, "there is no verb \"%s\"; did you mean \"%s\"?", name,

@@ -44,6 +44,14 @@ static void view_all(const struct cli_env *env, struct json answer, struct arena
                   field_at(answer, "dlqs"));
 }
 
+static void view_rules(const struct story *story, struct json rules) {
+    struct json_walk walk = json_walk(rules);
+    if (!json_step(&walk))
+        return;
+    story_title(story, "triage", BYTES_NONE);
+    listing_print(story, rule_columns, COMMAND_COUNT(rule_columns), rules, STORY_INDENT);
+}
+
 static void view_one(const struct cli_env *env, struct json answer, struct arena *arena,
                      struct buf *out) {
     struct story story = {env, answer, arena, out};
@@ -52,12 +60,8 @@ static void view_one(const struct cli_env *env, struct json answer, struct arena
     story_members(&story, "by category", "by_category");
     story_members(&story, "by reason", "by_reason");
     story_members(&story, "by age", "age_histogram");
-    struct json rules = field_at(answer, "triage");
-    struct json_walk walk = json_walk(rules);
-    if (!json_step(&walk))
-        return;
-    story_title(&story, "triage", BYTES_NONE);
-    listing_print(&story, rule_columns, COMMAND_COUNT(rule_columns), rules, STORY_INDENT);
+    view_rules(&story, field_at(answer, "triage"));
+    columns_adoptions(&story, answer);
 }
 
 static int resume(const struct cli_env *env, const struct options *options) {

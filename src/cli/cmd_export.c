@@ -13,7 +13,7 @@
 enum { BODY_MAX = 16 * 1024 * 1024, IDS_MAX = 100000 };
 
 const struct options_row cmd_export_options[] = {
-    FILTER_ACTION,
+    FILTER_ACTION_OR_ALL("every letter, in any state, as without a filter"),
     FILTER_STATE,
     {"output", "FILE", "instead of standard output; as zstd when it ends in .zst", 'o'},
     {0},

@@ -11,11 +11,6 @@ static int help_one(const struct cli_env *env, const char *name) {
         help_verb(verb, stdout);
         return 0;
     }
-    if (verbs_is_later(name)) {
-        struct err err;
-        err_set(&err, STATUS_NOT_YET, "%s: %s", name, status_text(STATUS_NOT_YET));
-        return command_fail(&err);
-    }
     return command_usage(env, "help", "there is no verb \"%s\"", name);
 }
 

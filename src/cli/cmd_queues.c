@@ -32,6 +32,7 @@ static void view_all(const struct cli_env *env, struct json answer, struct arena
     columns_print(&story, COLUMNS_QUEUE,
                   "QUEUE,STATE,DEPTH,IN FLIGHT,RETRY,LAG,BREAKER,IN/MIN,OK/MIN,FAILED/MIN,WHY",
                   field_at(answer, "queues"));
+    columns_adoptions(&story, answer);
 }
 
 static void view_one(const struct cli_env *env, struct json answer, struct arena *arena,

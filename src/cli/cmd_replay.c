@@ -111,7 +111,7 @@ int cmd_replay_run(const struct cli_env *env, int argc, char **argv) {
     put_order(&options, &body);
     struct client_call call = {"/v1/replays", "application/json", buf_view(&body)};
     if (!filter_given(&options))
-        code = command_usage(env, "replay", "replay what? Give ids or a filter, or --all");
+        code = command_unfiltered("replay");
     else if (!ramp_is_known(&options))
         code = command_usage(env, "replay", "--ramp is on or off");
     else if (options_has(&options, "apply"))

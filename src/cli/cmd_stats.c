@@ -31,13 +31,7 @@ static void view(const struct cli_env *env, struct json answer, struct arena *ar
     buf_char(out, '\n');
     columns_print(&story, COLUMNS_DLQ, "DLQ,DEPTH,NEW/MIN,EVER,SPILLED,FIXED %,ESCALATED %",
                   field_at(answer, "dlqs"));
-    struct json_walk adoptions = json_walk(field_at(answer, "adoptions"));
-    if (json_step(&adoptions)) {
-        buf_char(out, '\n');
-        columns_print(&story, COLUMNS_ADOPTION,
-                      "ADOPT,MODE,DLQ,STATE,ADOPTED,TAKEN,KNOWN,LAST,TROUBLE",
-                      field_at(answer, "adoptions"));
-    }
+    columns_adoptions(&story, answer);
     story_title(&story, "totals", BYTES_NONE);
     story_lines(&story, totals, COMMAND_COUNT(totals));
     story_members(&story, "attempts", "totals.attempts");

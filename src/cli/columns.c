@@ -87,3 +87,13 @@ void columns_print(const struct story *story, enum columns_of of, const char *sh
     }
     listing_print(story, columns, count, array, 0);
 }
+
+void columns_adoptions(const struct story *story, struct json answer) {
+    struct json adoptions = field_at(answer, "adoptions");
+    struct json_walk walk = json_walk(adoptions);
+    if (!json_step(&walk))
+        return;
+    buf_char(story->out, '\n');
+    columns_print(story, COLUMNS_ADOPTION, "ADOPT,MODE,DLQ,STATE,ADOPTED,TAKEN,KNOWN,LAST,TROUBLE",
+                  adoptions);
+}

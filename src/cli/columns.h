@@ -11,5 +11,7 @@ enum columns_of { COLUMNS_QUEUE, COLUMNS_DLQ, COLUMNS_ALERT, COLUMNS_REPLAY, COL
  * bug. */
 void columns_print(const struct story *story, enum columns_of of, const char *shown,
                    struct json array);
+/* The member `adoptions` of an answer, below what was printed; nothing where there are none. */
+void columns_adoptions(const struct story *story, struct json answer);
 
 #endif

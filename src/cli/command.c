@@ -46,6 +46,14 @@ int command_fail(const struct err *err) {
     return status_exit(err->status);
 }
 
+int command_unfiltered(const char *verb) {
+    struct err err;
+    err_set(&err, STATUS_INVALID,
+            "%s what? Give ids or a filter, or --all; `impound help %s` lists the filters", verb,
+            verb);
+    return command_fail(&err);
+}
+
 int command_write(struct bytes text) {
     if (fwrite(text.ptr ? text.ptr : "", 1, text.len, stdout) == text.len && fflush(stdout) == 0)
         return 0;

@@ -17,6 +17,8 @@ bool command_options(const struct cli_env *env, const struct options_row *rows, 
 /* The same for what the table of options cannot know. Returns the exit code. */
 __attribute__((format(printf, 3, 4))) int command_usage(const struct cli_env *env, const char *verb,
                                                         const char *format, ...);
+/* Refuses a verb on letters that does not say which. Returns the exit code. */
+int command_unfiltered(const char *verb);
 /* Prints "impound: …" on stderr and returns the exit code. */
 int command_fail(const struct err *err);
 /* Writes to stdout; returns the exit code. */

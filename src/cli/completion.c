@@ -6,6 +6,7 @@
 
 typedef void put_option(struct buf *out, const struct cli_verb *verb,
                         const struct options_row *row);
+typedef void put_verb(struct buf *out, const struct cli_verb *verb, const struct cli_verb *local);
 
 /* The options of a verb, then those of every verb. */
 static void each_option(struct buf *out, const struct cli_verb *verb, put_option *put) {
@@ -15,15 +16,43 @@ static void each_option(struct buf *out, const struct cli_verb *verb, put_option
         put(out, verb, row);
 }
 
-static void each_verb(struct buf *out, const struct cli_verb *local,
-                      void (*put)(struct buf *out, const struct cli_verb *verb)) {
+static void each_verb(struct buf *out, const struct cli_verb *local, put_verb *put) {
     const struct cli_verb *verb;
     for (size_t i = 0; (verb = verbs_at(local, i)); i++)
-        put(out, verb);
+        put(out, verb, local);
 }
 
 static bool takes_file(const struct options_row *row) {
     return row->value && strcmp(row->value, "FILE") == 0;
+}
+
+/* ---- a verb's arguments, as its usage has them: FILE, VERB, or words in small letters ---- */
+
+static struct bytes arguments(const struct cli_verb *verb) {
+    return bytes_of(verb->usage + strlen(verb->name));
+}
+
+static bool reads_files(const struct cli_verb *verb) {
+    return bytes_starts(arguments(verb), BYTES(" FILE"));
+}
+
+static void put_name(struct buf *out, const struct cli_verb *verb, const struct cli_verb *local) {
+    (void)local;
+    buf_printf(out, " %s", verb->name);
+}
+
+/* Each behind a space. */
+static void put_arguments(struct buf *out, const struct cli_verb *verb,
+                          const struct cli_verb *local) {
+    struct bytes rest = arguments(verb);
+    if (bytes_find(rest, BYTES("VERB")) < rest.len)
+        each_verb(out, local, put_name);
+    for (size_t at = 0, end; at < rest.len; at = end + 1) {
+        for (end = at; end < rest.len && rest.ptr[end] >= 'a' && rest.ptr[end] <= 'z';)
+            end++;
+        if (end > at && rest.ptr[at - 1] != '-')
+            buf_printf(out, " %.*s", BYTES_ARG(bytes_cut(rest, at, end)));
+    }
 }
 
 /* A backslash before each character of `special`. */
@@ -37,10 +66,6 @@ static void put_escaped(struct buf *out, const char *text, const char *special) 
 
 /* ---- bash ---- */
 
-static void bash_name(struct buf *out, const struct cli_verb *verb) {
-    buf_printf(out, " %s", verb->name);
-}
-
 static void bash_option(struct buf *out, const struct cli_verb *verb,
                         const struct options_row *row) {
     (void)verb;
@@ -51,19 +76,21 @@ static void bash_option(struct buf *out, const struct cli_verb *verb,
 
 static void bash_file(struct buf *out, const struct cli_verb *verb, const struct options_row *row) {
     if (takes_file(row))
-        buf_printf(out, "    %s:--%s) files=1 ;;\n", verb->name, row->name);
+        buf_printf(out, "    %s:--%s) words= files=1 ;;\n", verb->name, row->name);
     if (takes_file(row) && row->letter)
-        buf_printf(out, "    %s:-%c) files=1 ;;\n", verb->name, row->letter);
+        buf_printf(out, "    %s:-%c) words= files=1 ;;\n", verb->name, row->letter);
 }
 
-static void bash_files(struct buf *out, const struct cli_verb *verb) {
+static void bash_files(struct buf *out, const struct cli_verb *verb, const struct cli_verb *local) {
+    (void)local;
     each_option(out, verb, bash_file);
 }
 
-static void bash_words(struct buf *out, const struct cli_verb *verb) {
+static void bash_words(struct buf *out, const struct cli_verb *verb, const struct cli_verb *local) {
     buf_printf(out, "    %s) words='", verb->name);
+    put_arguments(out, verb, local);
     each_option(out, verb, bash_option);
-    buf_str(out, "' ;;\n");
+    buf_str(out, reads_files(verb) ? "' files=1 ;;\n" : "' ;;\n");
 }
 
 void completion_bash(struct buf *out, const struct cli_verb *local) {
@@ -77,13 +104,11 @@ void completion_bash(struct buf *out, const struct cli_verb *local) {
     each_verb(out, local, bash_files);
     buf_str(out, "    esac\n"
                  "    [ \"$COMP_CWORD\" -gt 1 ] || words='");
-    each_verb(out, local, bash_name);
+    each_verb(out, local, put_name);
     buf_str(out, "'\n"
-                 "    if [ -n \"$files\" ]; then\n"
-                 "        mapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n"
-                 "    else\n"
-                 "        mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n"
-                 "    fi\n"
+                 "    mapfile -t COMPREPLY < <(\n"
+                 "        compgen -W \"$words\" -- \"$word\"\n"
+                 "        [ -z \"$files\" ] || compgen -f -- \"$word\")\n"
                  "}\n"
                  "complete -F _impound impound\n");
 }
@@ -100,7 +125,8 @@ static void zsh_text(struct buf *out, const char *text) {
     }
 }
 
-static void zsh_verb(struct buf *out, const struct cli_verb *verb) {
+static void zsh_verb(struct buf *out, const struct cli_verb *verb, const struct cli_verb *local) {
+    (void)local;
     buf_printf(out, "        '%s:", verb->name);
     zsh_text(out, verb->summary);
     buf_str(out, "'\n");
@@ -129,10 +155,17 @@ static void zsh_option(struct buf *out, const struct cli_verb *verb,
     }
 }
 
-static void zsh_case(struct buf *out, const struct cli_verb *verb) {
+static void zsh_case(struct buf *out, const struct cli_verb *verb, const struct cli_verb *local) {
     buf_printf(out, "        %s) _arguments", verb->name);
     each_option(out, verb, zsh_option);
-    buf_str(out, " \\\n            '*:argument:' ;;\n");
+    buf_str(out, " \\\n            '*:argument:");
+    if (reads_files(verb)) {
+        buf_str(out, "_files' ;;\n");
+        return;
+    }
+    buf_char(out, '(');
+    put_arguments(out, verb, local);
+    buf_str(out, ")' ;;\n");
 }
 
 void completion_zsh(struct buf *out, const struct cli_verb *local) {
@@ -176,10 +209,13 @@ static void fish_option(struct buf *out, const struct cli_verb *verb,
     buf_char(out, '\n');
 }
 
-static void fish_verb(struct buf *out, const struct cli_verb *verb) {
+static void fish_verb(struct buf *out, const struct cli_verb *verb, const struct cli_verb *local) {
     buf_printf(out, "complete -c impound -n __fish_use_subcommand -a %s -d ", verb->name);
     fish_text(out, verb->summary);
-    buf_char(out, '\n');
+    buf_printf(out, "\ncomplete -c impound -n '__fish_seen_subcommand_from %s' %s -a '", verb->name,
+               reads_files(verb) ? "-F" : "-f");
+    put_arguments(out, verb, local);
+    buf_str(out, "'\n");
     each_option(out, verb, fish_option);
 }
 

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 
 #include "base/buf.h"
 #include "base/child.h"
+#include "base/folder.h"
 #include "base/memory.h"
 
 #define LISTENS "listens on "
@@ -29,7 +29,6 @@ enum {
     LOG_KEPT = 400, /* of what a server that would not start said */
     POLL_MS = 20,
     PATIENCE_MS = 30 * 1000,
-    FILES_OPEN = 16,
 };
 
 struct demo_server {
@@ -41,11 +40,6 @@ struct demo_server {
 
 /* ---- its folder ---- */
 
-static int remove_one(const char *path, const struct stat *stat, int flag, struct FTW *at) {
-    (void)stat, (void)flag, (void)at;
-    return remove(path);
-}
-
 static enum status write_config(const struct demo_server *server) {
     FILE *file = fopen(server->config, "we");
     if (!file)
@@ -56,13 +50,9 @@ static enum status write_config(const struct demo_server *server) {
 
 static enum status make_folder(struct demo_server *server, struct err *err) {
     const char *place = getenv("TMPDIR");
-    snprintf(server->folder, sizeof server->folder, "%s/impound-demo-XXXXXX",
-             place && *place ? place : "/tmp");
-    if (!mkdtemp(server->folder)) {
-        err_set(err, STATUS_IO, "no temporary folder %s: %s", server->folder, strerror(errno));
-        server->folder[0] = '\0';
+    if (folder_make(place && *place ? place : "/tmp", "impound-demo", server->folder,
+                    sizeof server->folder, err) != STATUS_OK)
         return err->status;
-    }
     snprintf(server->config, sizeof server->config, "%s/impound.yaml", server->folder);
     snprintf(server->log, sizeof server->log, "%s/impound.log", server->folder);
     if (write_config(server) != STATUS_OK)
@@ -156,7 +146,6 @@ void demo_server_stop(struct demo_server *server) {
         while (waitpid(server->pid, NULL, 0) < 0 && errno == EINTR)
             continue;
     }
-    if (server->folder[0])
-        nftw(server->folder, remove_one, FILES_OPEN, FTW_DEPTH | FTW_PHYS);
+    folder_remove(server->folder);
     free(server);
 }

@@ -21,9 +21,11 @@
     }
 
 /* Rows of a verb that acts on letters. */
-#define FILTER_ACTION                                                                              \
+#define FILTER_ACTION FILTER_ACTION_OR_ALL("every letter: without any filter nothing is done")
+/* The same with what is said of --all. */
+#define FILTER_ACTION_OR_ALL(all_is)                                                               \
     {"dlq", "DLQ", "of this DLQ", 0}, {"queue", "QUEUE", "of this queue", 0}, FILTER_WORDS,        \
-        {"all", NULL, "every letter: without any filter nothing is done", 0}, {                    \
+        {"all", NULL, all_is, 0}, {                                                                \
         "limit", "N", "at most so many, the newest", 0                                             \
     }
 

@@ -1,5 +1,6 @@
 #include "cli/help.h"
 
+#include "cli/text.h"
 #include "cli/verbs.h"
 
 enum { NAME_WIDTH = 12, OPTION_WIDTH = 24, OPTION_TEXT_MAX = 64 };
@@ -10,7 +11,9 @@ static void put_option(const struct options_row *row, FILE *to) {
         snprintf(letter, sizeof letter, "-%c,", row->letter);
     snprintf(text, sizeof text, "%.3s --%s%s%s", letter, row->name, row->value ? " " : "",
              row->value ? row->value : "");
-    fprintf(to, "  %-*s  %s\n", OPTION_WIDTH, text, row->help);
+    size_t width = text_width(bytes_of(text));
+    fprintf(to, "  %s%*s  %s\n", text, width < OPTION_WIDTH ? (int)(OPTION_WIDTH - width) : 0, "",
+            row->help);
 }
 
 static void put_options(const char *title, const struct options_row *rows, FILE *to) {

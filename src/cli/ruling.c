@@ -215,8 +215,7 @@ int ruling_run(const struct cli_env *env, const struct ruling_verb *verb, int ar
     bool apply = options_has(&options, "apply");
     bool one = options.arg_count == 1 && (apply || verb->one_acts);
     if (!filter_given(&options))
-        code =
-            command_usage(env, verb->name, "%s what? Give ids or a filter, or --all", verb->name);
+        code = command_unfiltered(verb->name);
     else if ((apply || one) && !options_get(&options, "why"))
         code = command_usage(env, verb->name, "--why is missing: say why, for the audit");
     else

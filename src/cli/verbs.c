@@ -135,10 +135,6 @@ static const struct cli_verb own[] = {
 
 enum { OWN_COUNT = sizeof own / sizeof *own };
 
-static const char *const later[] = {
-    "bench",
-};
-
 static size_t count_local(const struct cli_verb *local) {
     size_t count = 0;
     while (local && local[count].name)
@@ -159,13 +155,6 @@ const struct cli_verb *verbs_find(const struct cli_verb *local, const char *name
         if (strcmp(verb->name, name) == 0)
             return verb;
     return NULL;
-}
-
-bool verbs_is_later(const char *name) {
-    for (size_t i = 0; i < sizeof later / sizeof *later; i++)
-        if (strcmp(later[i], name) == 0)
-            return true;
-    return false;
 }
 
 const char *verbs_nearest(const struct cli_verb *local, const char *name) {

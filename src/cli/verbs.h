@@ -9,8 +9,6 @@
 /* The verbs of app, then those of this room; NULL behind the last. */
 const struct cli_verb *verbs_at(const struct cli_verb *local, size_t index);
 const struct cli_verb *verbs_find(const struct cli_verb *local, const char *name);
-/* One that DESIGN §10 promises and this version does not have. */
-bool verbs_is_later(const char *name);
 /* The verb that was most likely meant, or NULL. */
 const char *verbs_nearest(const struct cli_verb *local, const char *name);
 

@@ -274,13 +274,14 @@ struct engine_queue_view {
     char source[16];  /* its broker's kind */
     bool source_connected;
     char source_trouble[sizeof((struct err){0}).text]; /* why not; empty while it is */
+    char sink_trouble[sizeof((struct err){0}).text]; /* what waits for a sink, and why; or empty */
 };
 const char *queue_state_text(enum queue_state state); /* "running" "paused" "halted" */
 /* False when there is no such queue. */
 bool engine_view(struct engine *engine, struct bytes queue, struct engine_queue_view *out);
 size_t engine_queue_count(struct engine *engine);
-/* By place, in the order of the configuration. */
-void engine_view_at(struct engine *engine, size_t place, struct engine_queue_view *out);
+/* By place, in the order of the configuration. False behind the last. */
+bool engine_view_at(struct engine *engine, size_t place, struct engine_queue_view *out);
 /* Over a window of up to an hour. */
 struct engine_rates engine_rates_at(struct engine *engine, size_t place, int64_t window_ms);
 

@@ -101,7 +101,8 @@ void notice_queue(const struct queue *queue) {
     buf_init_fixed(&buf, memory, sizeof memory);
     struct json_out out = begin(queue, &buf, "queue");
     field(&out, "state", bytes_of(queue_state_text(queue->state)));
-    field(&out, "why", bytes_of(queue->why));
+    if (queue->why[0] != '\0')
+        field(&out, "why", bytes_of(queue->why));
     send(queue, &out, "queue", NULL);
 }
 

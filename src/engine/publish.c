@@ -1,10 +1,13 @@
 #include "engine/publish.h"
 
+#include <stdio.h>
+
 #include "base/log.h"
 
 enum {
     PUBLISH_RETRY_FIRST_MS = 100, /* after a sink that took nothing; doubles … */
     PUBLISH_RETRY_LAST_MS = 5000, /* … up to this */
+    TROUBLE_MAX = 400,            /* bytes of a sink's words */
 };
 
 struct publication {
@@ -41,6 +44,18 @@ static void note_trouble(const struct publication *publication) {
     if (publication->taken && queue->publish_trouble[what])
         log_about(LOG_INFO, QUEUE_ABOUT(queue), "%s published again", words[what].all);
     queue->publish_trouble[what] = !publication->taken;
+    if (!publication->taken && !publication->once)
+        queue->publish_err = publication->err;
+}
+
+/* Of letters for their origin the replay tells. */
+void publish_describe(const struct queue *queue, char *out, size_t size) {
+    static const enum publish_what waiting[] = {PUBLISH_ANSWER, PUBLISH_LETTER};
+    struct bytes why = bytes_clip(bytes_of(queue->publish_err.text), TROUBLE_MAX);
+    for (size_t i = 0; i < sizeof waiting / sizeof *waiting; i++)
+        if (queue->publish_trouble[waiting[i]])
+            snprintf(out, size, "%s not published, trying again: %.*s", words[waiting[i]].all,
+                     BYTES_ARG(why));
 }
 
 static void wait_a_little(struct engine *engine, struct publication *publication) {

@@ -18,5 +18,7 @@ void publish_once(struct flight *flight, struct sink *sink, enum publish_what wh
 void publish_again(struct engine *engine); /* what a sink refused before, when its time has come */
 struct mono publish_next(const struct engine *engine);
 void publish_drop(struct flight *flight); /* it ends with something unpublished */
+/* What waits for a sink that does not take it, and why, for people; nothing where nothing does. */
+void publish_describe(const struct queue *queue, char *out, size_t size);
 
 #endif

@@ -145,6 +145,7 @@ struct queue {
     struct list rousing;  /* in engine->rousing: calls were started this turn */
 
     bool publish_trouble[PUBLISH_WHATS]; /* the last one was not taken by its sink */
+    struct err publish_err;              /* why the last one that waits for its sink was not */
     uint64_t results[RESULT_COUNT];
     uint64_t retries, fallbacks, jq_errors;
     struct rate in, ok, failed; /* arrivals and attempts */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/state.h"
+#include "engine/publish.h"
 
 enum { LAST_MINUTE_MS = 60 * 1000 };
 
@@ -77,6 +77,7 @@ static void copy_queue(struct queue *queue, struct engine_queue_view *out) {
              queue_leases(queue) ? "lease" : queue->handlers[0].handler->vtable->kind);
     engine->store->vtable->counts(engine->store, queue->number, &out->counts);
     copy_source(queue, out);
+    publish_describe(queue, out->sink_trouble, sizeof out->sink_trouble);
     copy_breaker(queue, now, out);
     copy_counters(queue, out);
     out->budget_remaining_ratio =
@@ -97,10 +98,13 @@ size_t engine_queue_count(struct engine *engine) {
     return engine->queue_count;
 }
 
-void engine_view_at(struct engine *engine, size_t place, struct engine_queue_view *out) {
+bool engine_view_at(struct engine *engine, size_t place, struct engine_queue_view *out) {
+    if (place >= engine->queue_count)
+        return false;
     pthread_mutex_lock(&engine->mutex);
     copy_queue(engine->queues[place], out);
     pthread_mutex_unlock(&engine->mutex);
+    return true;
 }
 
 struct engine_rates engine_rates_at(struct engine *engine, size_t place, int64_t window_ms) {

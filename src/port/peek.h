@@ -12,6 +12,9 @@ enum { PEEK_WAIT_MS = 1000 }; /* the longest that one call waits */
 struct peek;
 
 struct peek_vtable {
+    /* Connects, and tells whether there is something to look at and whether it may be; reads
+     * nothing. OK, TIMEOUT or trouble, as below. `next` begins by itself. */
+    enum status (*begin)(struct peek *peek, struct err *err);
     /* Up to `max` further messages, oldest first, as broker.h says that a message looks; each is to
      * be freed with store_held_free. OK with *count 0: the pass is over; what arrived after it
      * began may be left out. TIMEOUT: nothing yet; ask again. Anything else: the pass failed, and

@@ -14,13 +14,12 @@ void call_queues_list(struct request *request) {
     json_open(&json, '{');
     json_key(&json, "queues");
     json_open(&json, '[');
-    size_t count = engine_queue_count(engine);
-    for (size_t i = 0; i < count; i++) {
-        struct engine_queue_view view;
-        engine_view_at(engine, i, &view);
+    struct engine_queue_view view;
+    for (size_t i = 0; engine_view_at(engine, i, &view); i++)
         view_queue(&json, &view);
-    }
     json_close(&json, ']');
+    json_key(&json, "adoptions"); /* what comes in beside the queues */
+    adopt_put(request->server->options.adopt, BYTES_NONE, &json);
     json_key(&json, "cursor");
     json_put_null(&json);
     json_close(&json, '}');

@@ -57,10 +57,8 @@ static void put_queues(struct json_out *json, struct engine *engine, int64_t win
                        struct totals *totals) {
     json_key(json, "queues");
     json_open(json, '[');
-    size_t count = engine_queue_count(engine);
-    for (size_t i = 0; i < count; i++) {
-        struct engine_queue_view view;
-        engine_view_at(engine, i, &view);
+    struct engine_queue_view view;
+    for (size_t i = 0; engine_view_at(engine, i, &view); i++) {
         view.rates = engine_rates_at(engine, i, window_ms);
         put_queue(json, &view);
         add(totals, &view);
@@ -143,7 +141,7 @@ void call_stats(struct request *request) {
     put_queues(&json, request->server->options.engine, window_ms, &totals);
     put_dlqs(&json, request, now, &totals);
     json_key(&json, "adoptions");
-    adopt_put(request->server->options.adopt, &json);
+    adopt_put(request->server->options.adopt, BYTES_NONE, &json);
     put_totals(&json, &totals);
     json_close(&json, '}');
     request_answer(request, 200);

@@ -2,10 +2,10 @@
 
 #include <errno.h>
 #include <microhttpd.h>
-#include <stdio.h>
 #include <sys/socket.h>
 
 #include "base/buf.h"
+#include "base/instant.h"
 #include "server/problem.h"
 
 enum { DOOR_ANSWER_MAX = 4096 }; /* bytes of a refusal */
@@ -17,28 +17,31 @@ static ssize_t peek(struct door *door, int fd, struct bytes *seen) {
     return len < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : len;
 }
 
-static void put_answer(struct buf *out, enum status status, const char *why, bool bodiless) {
-    char memory[DOOR_ANSWER_MAX / 2];
-    struct buf body;
-    buf_init_fixed(&body, memory, sizeof memory);
-    problem_put(&body, status, bytes_of(why), BYTES_NONE, 0);
-    buf_printf(out,
-               "HTTP/1.1 %d %s\r\nContent-Type: " PROBLEM_TYPE "\r\nContent-Length: %zu\r\n"
+/* The answer fits into an empty socket; a client that does not let it has no use for it. */
+static enum door_answer answer(int fd, unsigned status, struct bytes problem, bool bodiless) {
+    char memory[DOOR_ANSWER_MAX];
+    struct buf out;
+    buf_init_fixed(&out, memory, sizeof memory);
+    buf_printf(&out,
+               "HTTP/1.1 %u %s\r\nContent-Type: " PROBLEM_TYPE "\r\nContent-Length: %zu\r\n"
                "Cache-Control: no-store\r\nConnection: close\r\n\r\n",
-               status_http(status), MHD_get_reason_phrase_for((unsigned)status_http(status)),
-               body.len);
+               status, MHD_get_reason_phrase_for(status), problem.len);
     if (!bodiless)
-        buf_bytes(out, buf_view(&body));
+        buf_bytes(&out, problem);
+    ssize_t sent = send(fd, out.ptr, out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
+    return sent < 0 || shutdown(fd, SHUT_WR) != 0 ? DOOR_GONE : DOOR_SHUT;
 }
 
-/* The answer fits into an empty socket; a client that does not let it has no use for it. */
+enum door_answer door_refuse(int fd, unsigned status, struct bytes problem) {
+    return answer(fd, status, problem, false);
+}
+
 static enum door_answer refuse(int fd, struct bytes seen, enum status status, const char *why) {
-    char memory[DOOR_ANSWER_MAX];
-    struct buf answer;
-    buf_init_fixed(&answer, memory, sizeof memory);
-    put_answer(&answer, status, why, head_is_bodiless(seen));
-    ssize_t sent = send(fd, answer.ptr, answer.len, MSG_NOSIGNAL | MSG_DONTWAIT);
-    return sent < 0 || shutdown(fd, SHUT_WR) != 0 ? DOOR_GONE : DOOR_SHUT;
+    char memory[DOOR_ANSWER_MAX / 2];
+    struct buf problem;
+    buf_init_fixed(&problem, memory, sizeof memory);
+    problem_put(&problem, status, bytes_of(why), BYTES_NONE, 0);
+    return answer(fd, (unsigned)status_http(status), buf_view(&problem), head_is_bodiless(seen));
 }
 
 enum door_answer door_look(struct door *door, int fd, bool ended) {
@@ -58,10 +61,12 @@ enum door_answer door_look(struct door *door, int fd, bool ended) {
 
 enum door_answer door_expire(struct door *door, int fd, int64_t ms) {
     struct bytes seen;
-    char why[128];
+    char memory[128];
+    struct buf why;
     if (peek(door, fd, &seen) <= 0)
         return DOOR_GONE;
-    snprintf(why, sizeof why, "request line and headers did not arrive within %lld ms",
-             (long long)ms);
-    return refuse(fd, seen, STATUS_TIMEOUT, why);
+    buf_init_fixed(&why, memory, sizeof memory);
+    buf_str(&why, "request line and headers did not arrive within ");
+    duration_put(&why, ms);
+    return refuse(fd, seen, STATUS_TIMEOUT, buf_cstr(&why));
 }

@@ -25,6 +25,9 @@ struct door {
 
 /* `ended`: nothing more will come. */
 enum door_answer door_look(struct door *door, int fd, bool ended);
+/* Sends this problem and no more: SHUT, or GONE where it could not be sent. For requests, too, that
+ * libmicrohttpd has begun to read and will not be given the time to. */
+enum door_answer door_refuse(int fd, unsigned status, struct bytes problem);
 /* The head has not become whole within `ms`: SHUT, or GONE where nothing was asked at all. */
 enum door_answer door_expire(struct door *door, int fd, int64_t ms);
 

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/instant.h"
+#include "server/door.h"
 #include "server/gate.h"
 #include "server/loop.h"
 #include "server/request.h"
@@ -127,8 +129,11 @@ static enum MHD_Result begin(struct request *request) {
     struct bytes length = header(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
     bool large = length.ptr && (!bytes_u64(length, &request->announced) ||
                                 request->announced > request_body_max(request));
-    if (!large)
+    if (!large) {
+        if (request->announced > 0 || header(request, MHD_HTTP_HEADER_TRANSFER_ENCODING).ptr)
+            kept_expect(loop_visit(request->connection), request->begun);
         return MHD_YES;
+    }
     /* Not worth reading: the answer goes out before the body has come, and the connection is closed
      * gently behind it (farewell.h). */
     if (!request->answered)
@@ -139,15 +144,48 @@ static enum MHD_Result begin(struct request *request) {
 
 /* ---- the request's body ---- */
 
+/* libmicrohttpd takes no answer in the midst of a body, so this one goes past it. */
+static void cut_off(struct request *request) {
+    struct visit *visit = loop_visit(request->connection);
+    struct bytes problem = buf_view(&request->out);
+    kept_give_up(visit, door_refuse(visit->fd, request->status, problem) == DOOR_SHUT);
+}
+
+static void too_slow(struct request *request, int64_t ms) {
+    char memory[32];
+    struct buf limit;
+    buf_init_fixed(&limit, memory, sizeof memory);
+    duration_put(&limit, ms);
+    request_problem(request, STATUS_TIMEOUT, "the body did not arrive within %s", buf_cstr(&limit));
+}
+
+void intake_late(struct visit *visit) {
+    struct request *request = visit->request;
+    if (!request->answered)
+        too_slow(request, request->server->options.idle_ms);
+    cut_off(request);
+}
+
+/* Whether more is taken of it. */
+static bool is_in_time(struct request *request, struct mono now, size_t size) {
+    bool late = now.ms > mono_after(request->begun, INTAKE_RECEIVE_MAX_MS).ms;
+    if (late && !request->answered)
+        too_slow(request, INTAKE_RECEIVE_MAX_MS);
+    request->swallowed += request->answered ? size : 0;
+    return !late && request->swallowed <= INTAKE_SWALLOW_MAX;
+}
+
 static enum MHD_Result take_in(struct request *request, const char *data, size_t size) {
     struct server *server = request->server;
+    struct visit *visit = loop_visit(request->connection);
     struct mono now = clock_now(server->options.clock).mono;
-    if (now.ms > mono_after(request->begun, INTAKE_RECEIVE_MAX_MS).ms)
+    if (!is_in_time(request, now, size)) {
+        cut_off(request);
         return MHD_NO;
-    if (request->answered) {
-        request->swallowed += size;
-        return request->swallowed <= INTAKE_SWALLOW_MAX ? MHD_YES : MHD_NO;
     }
+    kept_expect(visit, now);
+    if (request->answered)
+        return MHD_YES;
     size_t before = request->body.len;
     buf_put(&request->body, data, size);
     size_t held = atomic_fetch_add(&server->held_bytes, request->body.len - before);
@@ -264,11 +302,13 @@ enum MHD_Result intake_access(void *arg, struct MHD_Connection *connection, cons
                               const char *method, const char *version, const char *data,
                               size_t *size, void **place) {
     struct request *request = *place;
+    struct visit *visit = loop_visit(connection);
+    if (visit->over)
+        return MHD_NO;
     if (!request) {
-        if (loop_visit(connection)->over)
-            return MHD_NO;
         request = *place = request_new(arg, connection, method, url);
         request->stays = strcmp(version, MHD_HTTP_VERSION_1_1) == 0;
+        visit->request = request;
         return begin(request);
     }
     if (*size > 0) {
@@ -276,6 +316,7 @@ enum MHD_Result intake_access(void *arg, struct MHD_Connection *connection, cons
         *size = 0;
         return go_on;
     }
+    kept_expect_no_more(visit);
     if (!request->started && !dispatch(request))
         return MHD_YES;
     return reply(request);
@@ -285,6 +326,7 @@ void intake_completed(void *server, struct MHD_Connection *connection, void **pl
                       enum MHD_RequestTerminationCode how) {
     (void)server;
     struct request *request = *place;
+    kept_expect_no_more(loop_visit(connection));
     if (how == MHD_REQUEST_TERMINATED_COMPLETED_OK && request && request->stays)
         kept_wait(loop_visit(connection));
     request_free(request);

@@ -5,12 +5,14 @@
 
 #include <microhttpd.h>
 
+struct visit;
+
 enum {
     /* A body that will be refused is still read, so that the client gets to see the answer, but not
      * without end. */
     INTAKE_SWALLOW_MAX = 256 * 1024 * 1024,
     INTAKE_HELD_MAX = 256 * 1024 * 1024, /* bytes of request bodies in memory, of all requests */
-    INTAKE_RECEIVE_MAX_MS = 120 * 1000,  /* a request that takes longer to arrive is cut off */
+    INTAKE_RECEIVE_MAX_MS = 120 * 1000,  /* a request that takes longer to arrive is refused */
 };
 
 /* MHD_AccessHandlerCallback, MHD_RequestCompletedCallback and MHD_OPTION_UNESCAPE_CALLBACK, with
@@ -20,6 +22,8 @@ enum MHD_Result intake_access(void *server, struct MHD_Connection *connection, c
                               size_t *size, void **request);
 void intake_completed(void *server, struct MHD_Connection *connection, void **request,
                       enum MHD_RequestTerminationCode how);
+/* The body of its request has stopped arriving: it is answered (kept.h). */
+void intake_late(struct visit *visit);
 /* Leaves escapes alone: the path is split before it is decoded (url.h). */
 size_t intake_unescape(void *server, struct MHD_Connection *connection, char *text);
 

@@ -24,7 +24,7 @@ enum {
 struct kept {
     struct kept_options options;
     int epoll;
-    struct list waiting; /* in order of their deadlines */
+    struct list waiting, arriving; /* in order of their deadlines */
     struct door door;
 };
 
@@ -62,6 +62,7 @@ struct kept *kept_new(const struct kept_options *options) {
     kept->epoll = epoll_create1(EPOLL_CLOEXEC);
     assert(kept->epoll >= 0);
     list_init(&kept->waiting);
+    list_init(&kept->arriving);
     return kept;
 }
 
@@ -91,6 +92,7 @@ void kept_open(struct kept *kept, struct visit *visit, struct MHD_Connection *co
 }
 
 void kept_close(struct visit *visit) {
+    kept_expect_no_more(visit);
     watch(visit->kept, EPOLL_CTL_DEL, visit->fd, 0, NULL);
 }
 
@@ -106,6 +108,22 @@ void kept_wait(struct visit *visit) {
     MHD_suspend_connection(visit->connection);
 }
 
+/* ---- a body that arrives ---- */
+
+void kept_expect_no_more(struct visit *visit) {
+    if (visit->arriving)
+        list_remove(&visit->link);
+    visit->arriving = false;
+}
+
+void kept_expect(struct visit *visit, struct mono now) {
+    struct kept *kept = visit->kept;
+    kept_expect_no_more(visit);
+    visit->arriving = true;
+    visit->until = mono_after(now, kept->options.idle_ms);
+    list_push_back(&kept->arriving, &visit->link);
+}
+
 /* ---- how the waiting ends ---- */
 
 static void resume(struct visit *visit) {
@@ -115,13 +133,17 @@ static void resume(struct visit *visit) {
 }
 
 /* libmicrohttpd finds that nothing can be sent, or nothing comes, and closes it. */
-static void end(struct visit *visit, bool answered) {
+void kept_give_up(struct visit *visit, bool answered) {
     int fd = answered ? fcntl(visit->fd, F_DUPFD_CLOEXEC, 0) : -1;
     if (fd >= 0)
         farewell_take(visit->kept->options.farewell, fd);
     else
         shutdown(visit->fd, SHUT_RDWR);
     visit->over = true;
+}
+
+static void end(struct visit *visit, bool answered) {
+    kept_give_up(visit, answered);
     resume(visit);
 }
 
@@ -141,8 +163,8 @@ static void look(struct visit *visit, bool ended) {
     }
 }
 
-static struct visit *first(struct kept *kept) {
-    return list_empty(&kept->waiting) ? NULL : CONTAINER_OF(kept->waiting.next, struct visit, link);
+static struct visit *first(struct list *visits) {
+    return list_empty(visits) ? NULL : CONTAINER_OF(visits->next, struct visit, link);
 }
 
 static void hear_events(struct kept *kept) {
@@ -157,8 +179,12 @@ static void hear_events(struct kept *kept) {
 
 static void expire_all(struct kept *kept) {
     struct mono at = now(kept);
-    for (struct visit *visit; (visit = first(kept)) && visit->until.ms <= at.ms;)
+    for (struct visit *visit; (visit = first(&kept->waiting)) && visit->until.ms <= at.ms;)
         end(visit, door_expire(&kept->door, visit->fd, kept->options.idle_ms) == DOOR_SHUT);
+    for (struct visit *visit; (visit = first(&kept->arriving)) && visit->until.ms <= at.ms;) {
+        kept_expect_no_more(visit);
+        kept->options.late(visit);
+    }
 }
 
 void kept_hear(struct kept *kept) {
@@ -167,12 +193,17 @@ void kept_hear(struct kept *kept) {
 }
 
 void kept_end(struct kept *kept) {
-    for (struct visit *visit; (visit = first(kept));)
+    for (struct visit *visit; (visit = first(&kept->waiting));)
         resume(visit);
 }
 
-int64_t kept_sleep_ms(struct kept *kept) {
-    struct visit *visit = first(kept);
+static int64_t left_ms(struct kept *kept, struct list *visits) {
+    struct visit *visit = first(visits);
     int64_t left = visit ? visit->until.ms - now(kept).ms : INT64_MAX;
     return left > 0 ? left : 0;
+}
+
+int64_t kept_sleep_ms(struct kept *kept) {
+    int64_t head = left_ms(kept, &kept->waiting), body = left_ms(kept, &kept->arriving);
+    return head < body ? head : body;
 }

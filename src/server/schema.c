@@ -178,7 +178,8 @@ const struct schema schemas[] = {
         NEXT("source_trouble", "{\"type\":[\"string\",\"null\"],\"description\":\"why nothing comes from it, in words\"}")
         NEXT("handler", NULLABLE))},
     {"Queues", OBJECT(
-        PAGE("queues", "Queue"))},
+        PAGE("queues", "Queue")
+        NEXT("adoptions", ARRAY(REF("Adoption"))))},
     {"Dlq", OBJECT(
         FIRST("dlq", STRING)
         NEXT("depth", COUNT("letters that wait for people or are being replayed"))
@@ -193,7 +194,8 @@ const struct schema schemas[] = {
         NEXT("owner", NULLABLE)
         NEXT("auto_fixed_percent", MAYBE_NUMBER)
         NEXT("escalated_percent", MAYBE_NUMBER)
-        NEXT("triage", ARRAY(REF("TriageRule"))))},
+        NEXT("triage", ARRAY(REF("TriageRule")))
+        NEXT("adoptions", ARRAY(REF("Adoption"))))},
     {"TriageRule", OBJECT(
         FIRST("rule", TEXT("the DLQ and the place of the rule: orders.dlq[0]"))
         NEXT("when", ANY("which letters, in the words of the configuration"))

@@ -18,6 +18,7 @@
 enum {
     SERVER_CONNECTIONS_MAX = 8192, /* more wait in the listen backlog */
     SERVER_IDLE_MS = 30 * 1000,    /* a connection on which nothing moves is closed */
+    SERVER_LATER_S = 1,            /* libmicrohttpd is, because it does so without a word */
     SERVER_STOP_GRACE_S = 5,       /* for answers that are on their way when we stop */
 };
 
@@ -36,7 +37,8 @@ static struct MHD_Daemon *start_daemon(void *arg, struct loop *loop) {
         MHD_USE_EPOLL | MHD_USE_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG, 0,
         NULL, NULL, intake_access, server, MHD_OPTION_EXTERNAL_LOGGER, log_mhd, NULL,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)(SERVER_CONNECTIONS_MAX + 1),
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)(server->options.idle_ms + 999) / 1000,
+        MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)(server->options.idle_ms + 999) / 1000 + SERVER_LATER_S,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEAD_MEMORY, MHD_OPTION_NOTIFY_COMPLETED,
         intake_completed, server, MHD_OPTION_NOTIFY_CONNECTION, loop_notify, loop,
         MHD_OPTION_UNESCAPE_CALLBACK, intake_unescape, server, MHD_OPTION_END);
@@ -48,7 +50,8 @@ static bool start_loops(struct server *server) {
                                    .connections = &server->connections,
                                    .kept = {.farewell = server->farewell,
                                             .clock = server->options.clock,
-                                            .idle_ms = server->options.idle_ms}};
+                                            .idle_ms = server->options.idle_ms,
+                                            .late = intake_late}};
     for (size_t i = 0; i < SERVER_THREADS; i++)
         if (!(server->loops[i] = loop_start(&options)))
             return false;

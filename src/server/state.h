@@ -45,7 +45,7 @@ struct server {
 
     atomic_size_t connections; /* that libmicrohttpd has */
     atomic_size_t held_bytes;  /* of request bodies in memory */
-    atomic_bool trying;        /* a commit that /readyz asked for is under way */
+    atomic_bool trying;        /* a commit of trial.c is under way */
 };
 
 #endif

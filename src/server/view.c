@@ -54,6 +54,8 @@ static struct bytes why_of(const struct engine_queue_view *queue, struct buf *te
         return BYTES("a DLQ of this queue is at its cap: nothing more is received");
     if (queue->state == QUEUE_RUNNING && !queue->source_connected)
         return bytes_of(queue->source_trouble);
+    if (queue->state == QUEUE_RUNNING && queue->sink_trouble[0])
+        return bytes_of(queue->sink_trouble);
     return bytes_of(queue->why);
 }
 
@@ -231,5 +233,7 @@ void view_dlq(struct json_out *json, const struct server_options *options,
     view_triage_shares(json, &dlq->triage, store->total);
     json_key(json, "triage");
     triage_rules_put(options->rules, dlq->name, json);
+    json_key(json, "adoptions");
+    adopt_put(options->adopt, dlq->name, json);
     json_close(json, '}');
 }

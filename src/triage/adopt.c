@@ -24,52 +24,50 @@ const char *adopt_state_text(enum adopt_state state) {
 struct adopt *adopt_new(const struct adopt_options *options) {
     struct adopt *adopt = memory_new(sizeof *adopt);
     adopt->options = *options;
-    mailbox_init(&adopt->mailbox);
     pthread_mutex_init(&adopt->mutex, NULL);
     adopt->places = memory_array(options->count, sizeof *adopt->places);
     for (size_t i = 0; i < options->count; i++) {
         struct adopt_place *place = &adopt->places[i];
         place->adopt = adopt;
         place->entry = &options->entries[i];
+        mailbox_init(&place->bell);
         place->view = (struct adopt_view){.entry = place->entry, .last = WALL_NEVER};
     }
     return adopt;
 }
 
-void adopt_close(struct adopt *adopt) {
-    for (size_t i = 0; i < adopt->options.count; i++)
-        adopt_turn_end(&adopt->places[i]);
-}
-
 void adopt_free(struct adopt *adopt) {
     if (!adopt)
         return;
-    adopt_close(adopt);
+    for (size_t i = 0; i < adopt->options.count; i++) {
+        adopt_turn_end(&adopt->places[i]);
+        mailbox_free(&adopt->places[i].bell);
+    }
     free(adopt->places);
-    mailbox_free(&adopt->mailbox);
     pthread_mutex_destroy(&adopt->mutex);
     free(adopt);
 }
 
-struct mono adopt_step(struct adopt *adopt, struct instant now) {
-    struct mono next = MONO_NEVER;
-    for (size_t i = 0; i < adopt->options.count && !adopt->ending; i++) {
-        struct adopt_place *place = &adopt->places[i];
-        if (atomic_exchange(&place->ready, false) || place->due.ms <= now.mono.ms)
-            adopt_turn(place, now);
-        next = mono_earlier(next, place->due);
-    }
-    return next;
+struct mono adopt_step(struct adopt *adopt, size_t number, struct instant now) {
+    struct adopt_place *place = &adopt->places[number];
+    if (atomic_exchange(&place->ready, false) || place->due.ms <= now.mono.ms)
+        adopt_turn(place, now);
+    return place->due;
 }
 
-void adopt_run(struct adopt *adopt) {
-    while (!adopt->ending)
-        mailbox_wait(&adopt->mailbox, adopt_step(adopt, triage_now(adopt->options.triage)));
+void adopt_run(struct adopt *adopt, size_t number) {
+    struct adopt_place *place = &adopt->places[number];
+    while (!adopt->ending) {
+        mailbox_take(&place->bell); /* who rings from here on is heard after the turn */
+        mailbox_wait(&place->bell, adopt_step(adopt, number, triage_now(adopt->options.triage)));
+    }
+    adopt_turn_end(place);
 }
 
 void adopt_stop(struct adopt *adopt) {
     adopt->ending = true;
-    mailbox_ring(&adopt->mailbox);
+    for (size_t i = 0; i < adopt->options.count; i++)
+        mailbox_ring(&adopt->places[i].bell);
 }
 
 size_t adopt_room(struct adopt_place *place) {
@@ -85,14 +83,22 @@ size_t adopt_room(struct adopt_place *place) {
 
 /* ---- what people see ---- */
 
+static void tell(struct adopt_place *place) {
+    const struct adopt_options *options = &place->adopt->options;
+    if (options->news)
+        options->news(options->arg, place->entry, 0);
+}
+
 void adopt_trouble(struct adopt_place *place, enum adopt_state state, const struct err *err) {
     pthread_mutex_lock(&place->adopt->mutex);
     bool begins = place->view.trouble.text[0] == '\0';
     place->view.state = state;
     place->view.trouble = *err;
     pthread_mutex_unlock(&place->adopt->mutex);
-    if (begins)
-        log_warn("adopt %.*s: %s", BYTES_ARG(place->entry->name), err->text);
+    if (!begins)
+        return;
+    log_warn("adopt %.*s: %s", BYTES_ARG(place->entry->name), err->text);
+    tell(place);
 }
 
 struct mono adopt_again(struct adopt_place *place) {
@@ -109,11 +115,14 @@ void adopt_full(struct adopt_place *place) {
 void adopt_good(struct adopt_place *place, enum adopt_state state) {
     pthread_mutex_lock(&place->adopt->mutex);
     bool ends = place->view.trouble.text[0] != '\0';
+    bool changes = ends || place->view.state != state;
     place->view.state = state;
     place->view.trouble = (struct err){STATUS_OK, ""};
     pthread_mutex_unlock(&place->adopt->mutex);
     if (ends)
         log_info("adopt %.*s: the trouble is over", BYTES_ARG(place->entry->name));
+    if (changes)
+        tell(place);
 }
 
 size_t adopt_count(const struct adopt *adopt) {
@@ -141,12 +150,13 @@ static void put_view(struct json_out *json, const struct adopt_view *view) {
     json_close(json, '}');
 }
 
-void adopt_put(struct adopt *adopt, struct json_out *json) {
+void adopt_put(struct adopt *adopt, struct bytes dlq, struct json_out *json) {
     json_open(json, '[');
     for (size_t i = 0; i < adopt_count(adopt); i++) {
         struct adopt_view view;
         adopt_look(adopt, i, &view);
-        put_view(json, &view);
+        if (dlq.len == 0 || bytes_eq(view.entry->dlq, dlq))
+            put_view(json, &view);
     }
     json_close(json, ']');
 }

@@ -14,8 +14,9 @@
  * another pass nor a redelivery after a kill makes a second letter of it, and none is settled
  * without a letter of its own.
  *
- * One thread serves all entries. adopt_step does what is to be done and may wait for a broker's or
- * the store's answer; a test drives it by hand. */
+ * Each entry has a thread of its own, since a broker that does not answer must hold up nobody else.
+ * adopt_step does what is to be done and may wait for a broker's or the store's answer; a test
+ * drives it by hand. */
 #ifndef TRIAGE_ADOPT_H
 #define TRIAGE_ADOPT_H
 
@@ -51,8 +52,8 @@ struct adopt_options {
     struct broker *(*take)(void *arg, const struct adopt_entry *entry);
     /* What holds at this moment; texts in the arena, or as good as for ever. */
     struct adopt_dlq (*dlq)(void *arg, struct bytes name, struct arena *arena);
-    /* So many letters of the entry are new, or ours, since they were last told of; from the
-     * adopter's thread. NULL: nobody asks. */
+    /* So many letters of the entry are new, or ours, since they were last told of; 0: its state is
+     * another. From the entry's thread. NULL: nobody asks. */
     void (*news)(void *arg, const struct adopt_entry *entry, uint64_t letters);
     void *arg;
 };
@@ -60,14 +61,14 @@ struct adopt_options {
 struct adopt;
 
 struct adopt *adopt_new(const struct adopt_options *options);
-/* One turn of every entry. Returns when the next is wanted if nothing happens before. */
-struct mono adopt_step(struct adopt *adopt, struct instant now);
-/* Steps until adopt_stop; the calling thread becomes the adopter's. */
-void adopt_run(struct adopt *adopt);
+/* An entry's turn, if it is time for one. Returns when the next is wanted if nothing happens
+ * before.
+ */
+struct mono adopt_step(struct adopt *adopt, size_t place, struct instant now);
+/* Steps until adopt_stop, then leaves the broker; the calling thread becomes the entry's. */
+void adopt_run(struct adopt *adopt, size_t place);
 void adopt_stop(struct adopt *adopt);
-/* Leaves the brokers; the views stay. Nobody runs it any more. */
-void adopt_close(struct adopt *adopt);
-void adopt_free(struct adopt *adopt); /* NULL-safe; nobody runs it any more */
+void adopt_free(struct adopt *adopt); /* NULL-safe; nobody runs an entry any more */
 
 /* How an entry is doing; from any thread. */
 struct adopt_view {
@@ -87,7 +88,8 @@ struct adopt_view {
 const char *adopt_state_text(enum adopt_state state); /* "waiting" "reading" "done" "refused" */
 size_t adopt_count(const struct adopt *adopt);        /* NULL-safe */
 void adopt_look(struct adopt *adopt, size_t place, struct adopt_view *out);
-/* An array of objects, one for each entry. NULL: there are none. */
-void adopt_put(struct adopt *adopt, struct json_out *json);
+/* An array of objects, one for each entry whose letters go to this DLQ; empty: to any. NULL: there
+ * are none. */
+void adopt_put(struct adopt *adopt, struct bytes dlq, struct json_out *json);
 
 #endif

@@ -1,5 +1,5 @@
-/* adopt_state: what the adopter's files share and nobody else sees. All of it is its thread's
- * alone, except the views, which `mutex` guards. */
+/* adopt_state: what the adopter's files share and nobody else sees. A place is its thread's alone,
+ * except the view, which `mutex` guards. */
 #ifndef TRIAGE_ADOPT_STATE_H
 #define TRIAGE_ADOPT_STATE_H
 
@@ -15,7 +15,7 @@
 enum {
     ADOPT_AT_ONCE = 128,               /* messages that are read and committed together */
     ADOPT_EXCUSED = 4 * ADOPT_AT_ONCE, /* that lives before may have been given, and lost */
-    ADOPT_TURNS = 16,                  /* … so often before another entry has its turn */
+    ADOPT_TURNS = 16,                  /* … so often before the clock is read again */
     ADOPT_AGAIN_MS = 5 * 1000,         /* after trouble, and while the DLQ is full */
     ADOPT_QUIET_MS = 60 * 1000, /* what was peeked and did not come for so long is not there */
     ADOPT_POLL_MS = 1000,       /* between looks at a place that is taken in waves, and empty */
@@ -68,13 +68,13 @@ struct adopt_place {
     struct mono due;
     struct mono quiet_from; /* take: since when nothing came */
     bool released;          /* take: what was peeked and is gone has been looked for */
+    struct mailbox bell;    /* wakes its thread; no mail comes */
     atomic_bool ready;      /* take: its broker may have something */
     struct adopt_view view;
 };
 
 struct adopt {
     struct adopt_options options;
-    struct mailbox mailbox;
     atomic_bool ending;
     pthread_mutex_t mutex; /* of the views */
     struct adopt_place *places;

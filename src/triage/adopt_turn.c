@@ -91,7 +91,7 @@ static void peek(struct adopt_place *place, struct instant now) {
 static void on_ready(void *arg) {
     struct adopt_place *place = arg;
     place->ready = true;
-    mailbox_ring(&place->adopt->mailbox);
+    mailbox_ring(&place->bell);
 }
 
 static void begin_consuming(struct adopt_place *place, struct instant now) {

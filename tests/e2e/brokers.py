@@ -200,6 +200,10 @@ class Rabbit(Process):
         assert done.returncode == 0 and done.stdout.startswith("{ok,"), (expression, done.stdout, done.stderr)
         return done.stdout[len("{ok, "):-1]
 
+    def sync(self):
+        """What was declared is on disk. Without it a kill -9 within the next second or so forgets durable queues."""
+        assert self.evaluate("mnesia:sync_log().") == "ok"
+
     def messages(self, queue):
         """Waiting and unacknowledged, in the node's own view."""
         return int(self.evaluate(f"""

@@ -10,8 +10,12 @@ import json
 import os
 import random
 import threading
+import urllib.parse
+
+import pytest
 
 from harness import ROOT, eventually, in_full, scaled
+from relay import Relay
 
 PRICE = os.path.join(ROOT, "examples", "orders", "price.py")
 QUEUE, DLQ = "orders", "orders.dlq"
@@ -159,3 +163,30 @@ def killed(serve, handler, lane, kills, kill_one):
     letters = server.letters(DLQ)
     assert body_ids(letters, server) == bugs
     assert len(letters) == len(bugs), "none is held twice"
+
+
+def killed_behind_the_mirror(serve, handler, lane, redis):
+    """A letter that the mirror has, and of which impound does not know that yet, is still its source's: a kill
+    loses nothing."""
+    there = pytest.importorskip("redis").Redis(port=redis.port, socket_timeout=30)
+    worker = handler(lambda call: 400)
+    mirror = f"mirror of {type(lane).__module__} {lane.name}"
+    relay = Relay(redis.port, b"LPUSH", heard=True)
+
+    def with_mirror(port):
+        return queues(lane, {"http": worker.url},
+                      dlq={"mirror": redis.url("list=" + urllib.parse.quote(mirror), port=port)})
+    try:
+        server = serve(with_mirror(relay.port))
+        lane.publish([{"id": "m-1"}])
+        assert relay.reached.wait(PATIENCE_S), "it is published"
+        eventually(lambda: there.llen(mirror) == 1, "the mirror has it")
+        assert lane.left() == 1 and server.dlq(DLQ)["depth"] == 0
+        server.kill()
+    finally:
+        relay.close()
+    server.configure(with_mirror(redis.port))
+    server.start()
+    finished(server, lane)
+    assert body_ids(server.letters(DLQ), server) == {"m-1"} and server.dlq(DLQ)["depth"] == 1
+    assert [json.loads(one)["id"] for one in there.lrange(mirror, 0, -1)] == ["m-1", "m-1"], "a kill may repeat it"

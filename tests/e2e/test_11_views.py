@@ -331,6 +331,9 @@ def test_events_tell_of_a_letter_a_pause_and_a_breaker(serve, handler):
     server.post("/v1/queues/orders/pause", {"why": "lunch"})
     event = listener.until("queue")
     assert (event["state"], event["why"]) == ("paused", "lunch")
+    server.post("/v1/queues/orders/resume")
+    event = listener.until("queue")
+    assert event["state"] == "running" and "why" not in event
 
 
 def test_metrics_are_what_prometheus_wants(lot):

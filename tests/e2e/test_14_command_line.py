@@ -11,13 +11,12 @@ import termios
 
 import pytest
 
-from harness import IMPOUND, PATIENCE_S, ROOT, Handler, Server, free_port, impound
+from harness import IMPOUND, PATIENCE_S, ROOT, Handler, Server, eventually, free_port, impound
 
 DONE, REFUSED, USAGE, UNREACHABLE, NOT_FOUND = range(5)
 VERBS = ["serve", "check", "push", "queues", "dlqs", "ls", "show", "explain", "pause", "resume", "stats",
          "version", "doctor", "what-if", "replay", "replays", "resolve", "discard", "escalate", "compensate", "alerts",
-         "audit", "top", "groups", "export", "import", "demo"]
-LATER = ["bench"]
+         "audit", "top", "groups", "export", "import", "demo", "bench"]
 NASTY = "\x1b[2J\x1b]0;owned\x07 red\rback\x9b31m"
 
 
@@ -141,7 +140,7 @@ def test_exit_codes(lot):
     for words, code in ((["version"], DONE), (["help"], DONE), (["--help"], DONE), (["ls", "--help"], DONE),
                         (["nonsense"], USAGE), (["show"], USAGE), (["show", "a", "b"], USAGE),
                         (["push"], USAGE), (["push", "orders"], USAGE), (["push", "orders", "1", "--header", "novalue"], USAGE),
-                        (["ls", "--limit"], USAGE), (["completion", "tcsh"], USAGE),
+                        (["ls", "--limit"], USAGE), (["completion", "tcsh"], USAGE), (["replay"], REFUSED), (["discard", "--why", "x"], REFUSED),
                         (["show", "no-such"], NOT_FOUND), (["explain", "no-such"], NOT_FOUND),
                         (["queues", "oders"], NOT_FOUND), (["push", "oders", "1"], NOT_FOUND),
                         (["dlqs", "no.dlq"], NOT_FOUND), (["ls", "no.dlq"], NOT_FOUND),
@@ -163,9 +162,42 @@ def test_a_mistyped_word_is_met_with_the_nearest(lot):
     assert 'did you mean "queues"' in impound("queus").stderr.lower()
     assert "--reason" in impound("ls", "--reson", "x", IMPOUND_URL=lot.url).stderr
     assert "orders" in lot.cli("push", "oders", "1", expect=NOT_FOUND)
-    for verb in LATER:
-        done = impound(verb, IMPOUND_URL=lot.url)
-        assert done.returncode == REFUSED and "not in this version" in done.stderr, verb
+
+
+# ---- what the machine can do ----
+
+def test_bench_gives_figures_and_takes_its_folder_away(tmp_path):
+    (tmp_path / "impound.yaml").write_text("store: sqlite:data/i.db\nqueues: {orders: {handler: lease}}\n")
+    (tmp_path / "data").mkdir()
+    done = impound("bench", "--seconds", "1", "--json", cwd=tmp_path)
+    said = json.loads(done.stdout)
+    assert (done.returncode, said["dir"], said["seconds"]) == (DONE, str(tmp_path / "data"), 1), done
+    assert [row["letters"] for row in said["commits"]] == [128, 16, 1]
+    for row in said["commits"]:
+        assert row["disk_per_second"] > 0 and row["store_per_second"] > 0
+        assert row["ratio"] == pytest.approx(row["store_per_second"] / row["disk_per_second"], rel=0.05, abs=0.02)
+    assert said["messages_per_second"] > 0 and said["letter_bytes"] > 1024
+    assert os.listdir(tmp_path / "data") == []
+
+
+def test_bench_that_is_interrupted_leaves_nothing(tmp_path):
+    bench = subprocess.Popen([IMPOUND, "bench", "--dir", tmp_path, "--seconds", "60"], stderr=subprocess.PIPE,
+                             stdout=subprocess.PIPE, text=True)
+    eventually(lambda: os.listdir(tmp_path), "it has made its folder")
+    bench.send_signal(signal.SIGINT)
+    out, trouble = bench.communicate(timeout=PATIENCE_S)
+    assert (bench.returncode, out) == (REFUSED, "") and "interrupted" in trouble
+    assert os.listdir(tmp_path) == []
+
+
+def test_bench_refuses_what_it_cannot_do(tmp_path):
+    assert "1GiB" in impound("bench", "--dir", "/proc").stderr, "where nothing is free"
+    for words, code in ((["--dir", "/proc"], REFUSED), (["--dir", tmp_path / "none"], REFUSED), ([], REFUSED),
+                        (["--seconds", "0"], USAGE), (["--seconds", "soon"], USAGE), (["extra"], USAGE)):
+        done = impound("bench", *map(str, words), cwd=tmp_path)
+        assert done.returncode == code and done.stderr and not done.stdout, (words, done)
+    assert "--dir" in impound("bench", cwd=tmp_path).stderr, "without a configuration"
+    assert os.listdir(tmp_path) == []
 
 
 # ---- terminals ----
@@ -325,6 +357,23 @@ def test_options_of_verbs_on_files_are_written_like_all_others(tmp_path):
     assert "--connect" in impound("check", "--conect", cwd=tmp_path).stderr
 
 
+def test_a_missing_configuration_names_the_option_that_gives_another(tmp_path):
+    for verb in ("serve", "check", "doctor"):
+        for words in ([], ["-c", "other.yaml"]):
+            done = impound(verb, *words, cwd=tmp_path)
+            assert done.returncode == REFUSED, (verb, done)
+            assert f"{(words or ['impound.yaml'])[-1]}: there is no such file" in done.stderr, (verb, done)
+            assert "-c FILE" in done.stderr, (verb, done)
+
+
+def test_what_an_option_does_stands_in_one_column():
+    for verb in VERBS:
+        told = impound("help", verb).stdout
+        begins = {len(match[1]) for match in re.finditer(r"^(  (?:-\w,|   ) --\S+ ?\S*  +)\S", told, re.M)
+                  if len(match[1].rstrip()) <= 26}
+        assert begins == {28}, (verb, begins)
+
+
 def test_completion_scripts_are_scripts(tmp_path):
     for shell in ("bash", "zsh", "fish"):
         script = impound("completion", shell).stdout
@@ -334,12 +383,28 @@ def test_completion_scripts_are_scripts(tmp_path):
             path.write_text(script)
             flag = "--no-execute" if shell == "fish" else "-n"
             assert subprocess.run([shell, flag, path], check=False).returncode == 0
-    completed = subprocess.run(
-        ["bash", "-c", f'source {tmp_path / "bash"}; COMP_WORDS=(impound que); COMP_CWORD=1; '
-         'COMP_LINE="impound que"; COMP_POINT=${#COMP_LINE}; '
-         '"$(complete -p impound | sed "s/.*-F \\([^ ]*\\).*/\\1/")"; echo "${COMPREPLY[*]}"'],
-        capture_output=True, text=True, check=False)
-    assert completed.stdout.split() == ["queues"], completed
+
+
+def completed_by_bash(script, cwd, *words):
+    done = subprocess.run(
+        ["bash", "-c", 'source "$1"; shift; COMP_WORDS=(impound "$@"); COMP_CWORD=$#; COMP_LINE="${COMP_WORDS[*]}"; '
+         'COMP_POINT=${#COMP_LINE}; "$(complete -p impound | sed "s/.*-F \\([^ ]*\\).*/\\1/")"; '
+         'echo "${COMPREPLY[*]}"', "bash", script, *words], capture_output=True, text=True, check=False, cwd=cwd)
+    return done.stdout.split()
+
+
+def test_bash_completes_verbs_options_and_what_an_argument_may_be(tmp_path):
+    script = tmp_path / "script"
+    script.write_text(impound("completion", "bash").stdout)
+    files = tmp_path / "files"
+    files.mkdir()
+    (files / "some.ndjson").touch()
+    for words, found in ((["que"], ["queues"]), (["completion", ""], ["bash", "zsh", "fish"]),
+                         (["help", "qu"], ["queues"]), (["groups", "mu"], ["mute"]), (["import", "so"], ["some.ndjson"]),
+                         (["push", "--ndjson", ""], ["some.ndjson"]), (["stats", "--w"], ["--window"]),
+                         (["show", "some"], [])):
+        offered = completed_by_bash(script, files, *words)
+        assert [word for word in offered if words[-1] or not word.startswith("-")] == found, words
 
 
 def test_the_version_is_said():

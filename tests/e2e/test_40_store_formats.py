@@ -2,12 +2,13 @@
 
 stores/format-1 was left by a kill -9: five letters, two messages that wait, and one that only the
 journal has. Its queue is paused."""
+import contextlib
 import os
 import sqlite3
 import tarfile
 
 import pytest
-from harness import ROOT, Server, eventually, impound
+from harness import ROOT, Server, eventually, free_port, impound
 
 STORES = os.path.join(ROOT, "tests", "e2e", "stores")
 QUEUE = {"source": "builtin", "handler": {"exec": ["true"], "timeout": "10s"}, "concurrency": 4}
@@ -77,3 +78,31 @@ def test_people_find_a_body_from_the_sqlite_file_alone(tmp_path):
         pack.seek(offset)
         assert pack.read(size) == b'{"order": 7, "note": "for people"}'
     server.stop()
+
+
+def write_database(path, *statements):
+    with contextlib.closing(sqlite3.connect(path)) as file:
+        for statement in statements:
+            file.execute(statement)
+        file.commit()
+
+
+def test_a_file_that_is_not_ours_is_left_as_it_is_and_the_remedy_is_said(tmp_path):
+    (tmp_path / "impound.yaml").write_text(
+        f"server: {{listen: '127.0.0.1:{free_port()}'}}\nqueues: {{orders: {{handler: lease}}}}\n")
+    path = tmp_path / "impound.db"
+    for make, words in ((lambda: write_database(path, "CREATE TABLE theirs (a)"), "another program's database"),
+                        (lambda: write_database(path, "CREATE TABLE ours (a)", "PRAGMA application_id = 1768779876",
+                                                "PRAGMA user_version = 1000"), "has format 1000"),
+                        (lambda: path.write_text("some text"), "is no SQLite database")):
+        path.unlink(missing_ok=True)
+        make()
+        before = path.read_bytes()
+        for verb in (["serve"], ["doctor"]):
+            done = impound(*verb, cwd=tmp_path)
+            assert done.returncode == 1 and str(path) in done.stderr, (verb, done)
+            assert verb == ["doctor"] or words in done.stderr, done
+            assert path.read_bytes() == before, verb
+        if words != "is no SQLite database":
+            assert impound("doctor", "--repair", cwd=tmp_path).returncode == 1
+            assert path.read_bytes() == before

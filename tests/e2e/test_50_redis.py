@@ -421,6 +421,11 @@ def test_letters_are_mirrored_before_their_source_is_acknowledged(serve, handler
     assert record == {"id": "p-1", "model": "m", "dlq_reason": "bad_request"}
 
 
+@SHAPES
+def test_a_kill_between_the_mirror_and_the_source_loses_nothing(serve, handler, redis, shape):
+    scenes.killed_behind_the_mirror(serve, handler, shape(redis), redis)
+
+
 def test_a_mirror_that_is_down_holds_its_letters_up(serve, handler, redis):
     worker = handler(lambda call: 400)
     lane = List(redis)
@@ -429,7 +434,10 @@ def test_a_mirror_that_is_down_holds_its_letters_up(serve, handler, redis):
     lane.publish([{"id": "m-1"}])
     eventually(lambda: "a letter could not be published" in server.log(), "it is said")
     assert lane.left() == 1 and server.dlq(scenes.DLQ)["depth"] == 0
+    why = server.queue(scenes.QUEUE)["why"]
+    assert why.startswith("letters are not published, trying again: ") and why in server.cli("queues"), why
     lane.there.delete("text")
     eventually(lambda: server.dlq(scenes.DLQ)["depth"] == 1, "it is a letter")
     scenes.finished(server, lane)
     assert lane.there.llen("text") == 1 and worker.count() == 1
+    assert server.queue(scenes.QUEUE)["why"] is None

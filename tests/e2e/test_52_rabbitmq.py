@@ -28,6 +28,7 @@ class Lane:
         self.source = rabbit.url(f"queue={self.name}")
         with self.channel() as channel:
             channel.queue_declare(self.name, durable=True, arguments={"x-queue-type": kind})
+        rabbit.sync()
 
     def channel(self):
         return self.rabbit.channel()
@@ -288,6 +289,11 @@ def test_a_letter_is_mirrored_with_what_is_known_of_it(serve, handler, rabbit):
     assert body == b'{"id": 1}'
     assert properties.headers["tenant"] == "t1" and properties.headers["dlq-reason"] == "bad_request"
     assert properties.headers["dlq-message-id"] == "m-1"
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_a_kill_between_the_mirror_and_the_source_loses_nothing(serve, handler, rabbit, redis, kind):
+    scenes.killed_behind_the_mirror(serve, handler, Lane(rabbit, kind), redis)
 
 
 def test_what_no_queue_takes_is_an_error_and_not_a_loss(serve, handler, rabbit):

@@ -122,7 +122,7 @@ def test_messages_given_up_are_looked_at_and_then_taken(serve, nats):
     letters = by_sequence(adoption.whole(server))
     check(letters, cemetery)
     adoption.cannot_be_decided(server, letters[1])
-    adoption.restart(server, adoption.entry(cemetery.source))
+    adoption.restart(server, adoption.entry(nats.url(f"stream={cemetery.told}")))  # a consumer need not be named
     assert adoption.looked(server)["known"] == 3
     assert by_sequence(adoption.whole(server)) == letters, "the same letters, not doubled"
     assert cemetery.everything() == before, "a look changes nothing at the broker"
@@ -212,5 +212,7 @@ def test_a_missing_stream_is_told_and_found_later(serve, nats):
         await js.publish("later", b"here")
     nats.run(make)
     assert adoption.looked(server)["adopted"] == 1
+    checked = impound("check", "-c", server.config_path, "--connect")
+    assert checked.returncode == 0, "a look needs no consumer"
     letter, = adoption.whole(server)
     problem(server.post(f"/v1/letters/{letter['id']}/discard", {"why": "x"}), 409, "take")

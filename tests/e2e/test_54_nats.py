@@ -236,6 +236,10 @@ def test_a_letter_is_mirrored_with_what_is_known_of_it(serve, handler, nats):
     assert letter.headers["dlq-reason"] == "bad_request" and letter.headers["dlq-message-id"] == f"{lane.name}:1"
 
 
+def test_a_kill_between_the_mirror_and_the_source_loses_nothing(serve, handler, nats, redis):
+    scenes.killed_behind_the_mirror(serve, handler, Lane(nats), redis)
+
+
 def test_what_no_stream_takes_is_an_error_and_not_a_loss(serve, handler, nats):
     lane = Lane(nats)
     server = serve(scenes.queues(lane, {"http": handler().url, "reply": nats.url("subject=nowhere.yet")}))

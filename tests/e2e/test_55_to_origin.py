@@ -82,6 +82,7 @@ class RabbitQueue(Road):
         with self.node.channel() as channel:
             for name in (self.name, f"{self.name}-idle"):
                 channel.queue_declare(name, durable=True)
+        self.node.sync()
         self.source = self.node.url(f"queue={self.name}")
         self.idle = self.node.url(f"queue={self.name}-idle")
 

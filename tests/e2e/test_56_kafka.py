@@ -30,6 +30,24 @@ def test_a_letter_is_mirrored_with_what_is_known_of_it(serve, handler, kafka):
     assert headers["dlq-reason"] == b"bad_request" and headers["dlq-message-id"] == f"{topic}/0/0".encode()
 
 
+class Lane:
+    """A topic and a group of its name."""
+
+    def __init__(self, kafka, name):
+        self.kafka, self.name = kafka, kafka.make_topic(name)
+        self.source = kafka.url(name, group=name)
+
+    def publish(self, bodies):
+        self.kafka.produce(self.name, [json.dumps(body) for body in bodies])
+
+    def left(self):
+        return self.kafka.lag(self.name, self.name)
+
+
+def test_a_kill_between_the_mirror_and_the_source_loses_nothing(serve, handler, kafka, redis):
+    scenes.killed_behind_the_mirror(serve, handler, Lane(kafka, "behind-the-mirror"), redis)
+
+
 def numbered(count, **more):
     return [{"value": json.dumps({"n": n}), "key": f"k{n % 101}", **more} for n in range(count)]
 

@@ -251,11 +251,14 @@ def test_a_dead_stream_is_looked_at_then_taken(serve, redis, there):
     there.xgroup_create("events.dlq", "impound", id="0")
     before = everything(there)
     source = redis.url("stream=events.dlq&group=impound")
-    server = serve(adoption.QUEUES, adopt=adoption.entry(source))
+    server = serve(adoption.QUEUES, adopt=adoption.entry(redis.url("stream=events.dlq")))  # who looks needs no group
     assert adoption.looked(server)["adopted"] == 300
+    assert impound("check", "-c", server.config_path, "--connect").returncode == 0
     assert everything(there) == before
     letters = adoption.whole(server)
     assert all(one["read_only"] for one in letters)
+    at = letters[0]["context"]["adopted"]["at"]
+    assert at == {"kind": "redis", "stream": "events.dlq", "entry": at["entry"]}
     adoption.restart(server, adoption.entry(source, "take"))
     eventually(lambda: adoption.view(server)["taken"] == 300, "each is taken")
     eventually(lambda: there.xpending("events.dlq", "impound")["pending"] == 0, "and acknowledged")
@@ -279,8 +282,11 @@ def test_trouble_is_told_and_ends_by_itself(serve, tmp_path):
         eventually(lambda: adoption.view(ours, name)["trouble"], "it is told")
         assert adoption.view(ours, name)["state"] == "waiting"
         assert ours.metric("impound_adopt_trouble", adopt=name) == 1
-    table = ours.cli("stats")
-    assert "ADOPT" in table and "refused" in table, table
+    for words in (["stats"], ["queues"], ["dlqs", "a.dlq"]):
+        table = ours.cli(*words)
+        assert "ADOPT" in table and "refused" in table, table
+    assert [one["adopt"] for one in ours.get("/v1/queues").json["adoptions"]] == ["a", "b"]
+    assert [one["adopt"] for one in ours.dlq("b.dlq")["adoptions"]] == ["b"]
     checked = impound("check", "-c", ours.config_path, "--connect")
     assert checked.returncode == 1 and 'adopt "a"' in checked.stderr and str(server.port) in checked.stderr
     assert "trying again" not in checked.stderr, "a check tells of each once"
@@ -292,8 +298,25 @@ def test_trouble_is_told_and_ends_by_itself(serve, tmp_path):
         assert adoption.looked(ours, "a")["trouble"] is None
         eventually(lambda: adoption.view(ours, "b")["state"] == "reading", "it goes on")
         assert ours.metric("impound_adopt_trouble", adopt="b") == 0
+        assert "refused" not in ours.cli("queues")
         assert impound("check", "-c", ours.config_path, "--connect").returncode == 0
     finally:
+        server.close()
+
+
+def test_a_server_that_does_not_answer_is_told_of_and_looked_at_later(serve, tmp_path):
+    server = Redis(tmp_path / "redis").start()
+    try:
+        client.Redis(port=server.port).lpush("q:dlq", b"one")
+        server.freeze()
+        ours = serve(adoption.QUEUES, adopt=adoption.entry(server.url("list=q:dlq")))
+        eventually(lambda: "does not answer" in (adoption.view(ours)["trouble"] or ""), "it is told")
+        checked = impound("check", "-c", ours.config_path, "--connect")
+        assert checked.returncode == 1 and "does not answer" in checked.stderr, checked.stderr
+        server.thaw()
+        assert adoption.looked(ours)["adopted"] == 1
+    finally:
+        server.thaw()
         server.close()
 
 

@@ -178,6 +178,36 @@ def test_a_look_at_many_keeps_their_order(serve, rabbit, kind):
     assert [body for body, _, _ in cemetery.contents()] == [f"{number}".encode() for number in range(total)]
 
 
+def quorum_queue(rabbit, name, verb):
+    rabbit.evaluate(f"""
+        {{ok, Queue}} = rabbit_amqqueue:lookup(rabbit_misc:r(<<"/">>, queue, <<"{name}">>)),
+        {{Leader, _}} = amqqueue:get_pid(Queue), sys:{verb}(whereis(Leader)).""")
+
+
+def somebody_waits_to_consume(rabbit):
+    return rabbit.evaluate("""
+        Waits = fun({Module, Function, _, _}) -> {Module, Function} == {rabbit_quorum_queue, consume} end,
+        lists:any(fun(Channel) -> case erlang:process_info(Channel, current_stacktrace) of
+            {_, Stack} -> lists:any(Waits, Stack);
+            undefined -> false
+        end end, rabbit_channel:list()).""") == "true"
+
+
+def test_a_quorum_queue_that_is_too_busy_to_count_is_not_empty(serve, rabbit):
+    """RabbitMQ says 0 messages when the queue does not tell it within 250 ms."""
+    with rabbit.channel() as channel:
+        channel.queue_declare("busy", durable=True, arguments={"x-queue-type": "quorum"})
+        for number in range(3):
+            channel.basic_publish("", "busy", b"%d" % number, pika.BasicProperties(delivery_mode=2))
+    quorum_queue(rabbit, "busy", "suspend")
+    try:
+        server = serve(ASIDE, adopt=[{"name": "legacy", "source": rabbit.url("queue=busy")}])
+        eventually(lambda: adoption(server)["state"] == "done" or somebody_waits_to_consume(rabbit), "it looks")
+    finally:
+        quorum_queue(rabbit, "busy", "resume")
+    assert looked(server)["adopted"] == 3
+
+
 def test_a_message_that_died_thrice_by_way_of_a_queue_where_it_waits_counts_three(serve, rabbit):
     cemetery = Cemetery(rabbit)
     orders, wait = f"{cemetery.name}-orders", f"{cemetery.name}-wait"

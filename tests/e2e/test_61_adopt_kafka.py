@@ -2,7 +2,7 @@
 import base64
 import struct
 
-from harness import eventually, problem
+from harness import eventually, impound, problem
 
 ASIDE = {"aside": {"handler": "lease"}}  # a queue that has nothing to do with it
 
@@ -75,7 +75,8 @@ def adopt(kafka, topic, mode):
 def test_each_framework_s_letters_are_read_as_it_wrote_them(serve, kafka):
     topic = kafka.make_topic("frameworks")
     kafka.produce(topic, [{"value": name, **record} for name, (record, _, _) in CASES.items()])
-    server = serve(ASIDE, adopt=adopt(kafka, topic, "peek"))
+    server = serve(ASIDE, adopt=[{"name": "legacy", "source": kafka.url(topic)}])  # who looks needs no group
+    assert impound("check", "--connect", "-c", server.config_path).returncode == 0
     letters = letters_of(server, len(CASES))
     assert set(letters) == set(CASES)
     for name, (record, expected, key) in CASES.items():

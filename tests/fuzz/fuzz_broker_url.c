@@ -26,6 +26,20 @@ static void check_parts(const struct url *url) {
     }
 }
 
+/* What is printed of a URL that is right is one, and tells nobody who may enter. */
+static void check_masked(struct bytes text, const struct url *url, struct arena *arena) {
+    struct buf shown;
+    struct url again;
+    if (bytes_find(text, BYTES("${")) < text.len || text.len + 16 > URL_TEXT_MAX)
+        return;
+    buf_init_heap(&shown, URL_TEXT_MAX);
+    url_mask(text, &shown);
+    FUZZ_CHECK(url_parse(buf_view(&shown), arena, &again, NULL) == STATUS_OK);
+    FUZZ_CHECK(!again.user.ptr == !url->user.ptr && !again.password.ptr);
+    FUZZ_CHECK(!again.user.ptr || bytes_is(again.user, "***"));
+    buf_free(&shown);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct arena arena;
     struct url url;
@@ -34,10 +48,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct bytes text = fuzz_text(data, size);
     arena_init_heap(&arena, 256);
     buf_init_heap(&shown, size + 16);
-    if (url_parse(text, &arena, &url, &err) == STATUS_OK)
+    if (url_parse(text, &arena, &url, &err) == STATUS_OK) {
         check_parts(&url);
-    else
+        check_masked(text, &url, &arena);
+    } else {
         FUZZ_CHECK(err.text[0] != '\0');
+    }
     url_show(text, &shown);
     FUZZ_CHECK(!shown.overflow);
     buf_free(&shown);

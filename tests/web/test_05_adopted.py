@@ -34,3 +34,21 @@ def test_a_letter_that_was_only_looked_at_says_how_to_take_it(lot, tab, tmp_path
         expect(page.get_by_text("1 letter passed over")).to_be_visible()
     finally:
         redis.close()
+
+
+def test_where_letters_are_adopted_from_is_shown_and_why_it_does_not_work(lot, tab, tmp_path):
+    redis = Redis(tmp_path / "redis")
+    server = lot(adopt=adoption.entry(redis.url("list=q:dlq")))
+    page = tab(server).open("queues")
+    row = page.get_by_role("region", name="Adopted from", exact=True).get_by_role("row").filter(has_text=adoption.NAME)
+    expect(row).to_contain_text("waiting")
+    expect(row).to_contain_text("refused")
+    try:
+        redis.start()
+        push(redis, "q:dlq", json.dumps({"id": "o-1", "dlq_reason": "timeout:too slow", "dlq_at": 1700000000.5}))
+        adoption.looked(server)
+        expect(row).to_contain_text("done")
+        expect(row).not_to_contain_text("refused")
+        expect(row.get_by_role("link", name=adoption.DLQ)).to_be_visible()
+    finally:
+        redis.close()

@@ -68,6 +68,8 @@ static enum status set_up(sqlite3 *db, const struct database_options *options, s
     if (status == STATUS_OK)
         status = database_run(db, cache, err);
     if (status == STATUS_OK)
+        status = schema_check(db, err);
+    if (status == STATUS_OK)
         status = database_run(db, pragmas, err);
     if (status == STATUS_OK)
         status = error_words_register(db, err);
@@ -88,6 +90,11 @@ enum status database_open(const struct database_options *options, struct databas
         status = database_trouble(out->db, options->path, err);
     if (status == STATUS_OK)
         status = set_up(out->db, options, err);
+    if (status == STATUS_CORRUPT && (sqlite3_errcode(out->db) & 0xff) == SQLITE_NOTADB)
+        err_set(err, status,
+                "%.250s is no SQLite database: name another file as the store or, where it was "
+                "one, have `impound doctor --repair` set it aside and make a new one",
+                options->path);
     if (status != STATUS_OK)
         database_close(out);
     return status;

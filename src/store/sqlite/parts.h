@@ -12,6 +12,7 @@
 
 #include <pthread.h>
 
+#include "base/complaint.h"
 #include "store/batch.h"
 #include "store/front.h"
 #include "store/sqlite/database.h"
@@ -72,7 +73,8 @@ struct sqlite_store {
     uint64_t folded_end;        /* and up to here in the file */
     size_t settled_count;       /* entries, since memory was last given back; as `unsettled` */
     uint64_t fold_failures;
-    bool fold_wanted; /* at once */
+    struct complaint fold_trouble; /* the fold's own */
+    bool fold_wanted;              /* at once */
     bool fold_stopping;
     struct mono fold_due;     /* MONO_NEVER: nothing waits for a fold */
     struct mono burst_at;     /* when commits were last seen to come as a burst */

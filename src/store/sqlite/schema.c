@@ -123,7 +123,7 @@ static enum status take_steps(sqlite3 *db, int64_t from, struct err *err) {
     return status;
 }
 
-enum status schema_prepare(sqlite3 *db, struct err *err) {
+enum status schema_check(sqlite3 *db, struct err *err) {
     int64_t version = 0, owner = 0, tables = 0;
     enum status status = read_pragma(db, "PRAGMA user_version", &version, err);
     if (status == STATUS_OK)
@@ -132,11 +132,24 @@ enum status schema_prepare(sqlite3 *db, struct err *err) {
         status = read_pragma(db, "SELECT count(*) FROM sqlite_master", &tables, err);
     if (status != STATUS_OK)
         return status;
+    const char *path = sqlite3_db_filename(db, "main");
     if (tables > 0 && owner != APPLICATION_ID)
-        return err_set(err, STATUS_CORRUPT, "this SQLite file was not made by impound");
+        return err_set(err, STATUS_FORBIDDEN,
+                       "%.250s is another program's database, and is left alone: name another file "
+                       "as the store",
+                       path);
     if (version > SCHEMA_VERSION)
-        return err_set(err, STATUS_CORRUPT,
-                       "this store has format %lld; this impound knows up to %d",
-                       (long long)version, SCHEMA_VERSION);
-    return version == SCHEMA_VERSION ? STATUS_OK : take_steps(db, version, err);
+        return err_set(err, STATUS_FORBIDDEN,
+                       "the store %.250s has format %lld, and this impound knows up to %d: a newer "
+                       "one wrote it, and can go on with it",
+                       path, (long long)version, SCHEMA_VERSION);
+    return STATUS_OK;
+}
+
+enum status schema_prepare(sqlite3 *db, struct err *err) {
+    int64_t version = 0;
+    enum status status = read_pragma(db, "PRAGMA user_version", &version, err);
+    if (status != STATUS_OK || version == SCHEMA_VERSION)
+        return status;
+    return take_steps(db, version, err);
 }

@@ -11,8 +11,9 @@
 
 enum { SCHEMA_VERSION = 6 };
 
-/* Creates the tables or brings them up to date. CORRUPT: the file is of a newer version, or is not
- * ours. */
+/* Before anything of the file is changed. FORBIDDEN: it is not ours, or of a newer version. */
+enum status schema_check(sqlite3 *db, struct err *err);
+/* Creates the tables or brings them up to date. */
 enum status schema_prepare(sqlite3 *db, struct err *err);
 
 #endif

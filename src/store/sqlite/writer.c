@@ -107,8 +107,10 @@ static void note_health(struct sqlite_store *self, const struct group *group, do
         return;
     if (group->status == STATUS_OK)
         health_note_commit(&self->health, seconds);
-    else if (self->health.writable)
+    if (group->status != STATUS_OK && self->health.writable)
         log_error("the store cannot commit: %s", group->err.text);
+    if (group->status == STATUS_OK && !self->health.writable)
+        log_info("the store can commit again");
     self->health.writable = group->status == STATUS_OK;
     self->health.trouble = group->err;
 }

@@ -449,13 +449,16 @@ static const struct {
 #endif
 #ifdef IMPOUND_KAFKA
     {"kafka://h:9092/orders.DLT?group=g", "orders.DLT", "orders.DLT.dlq"},
+    {"kafka://h:9092/orders.DLT", "orders.DLT", "orders.DLT.dlq"},
 #endif
 #ifdef IMPOUND_NATS
     {"nats://h?stream=ORDERS_DLQ&consumer=c", "ORDERS_DLQ", "ORDERS_DLQ.dlq"},
+    {"nats://h?stream=ORDERS_DLQ", "ORDERS_DLQ", "ORDERS_DLQ.dlq"},
 #endif
 #ifdef IMPOUND_REDIS
     {"redis://h/0?list=q:dlq", "q-dlq", "q-dlq.dlq"},
     {"redis://h/0?stream=orders.dlq&group=g", "orders.dlq", "orders.dlq.dlq"},
+    {"redis://h/0?stream=orders.dlq", "orders.dlq", "orders.dlq.dlq"},
     {"redis://h/0?zset=dead", "dead", "dead.dlq"},
 #endif
     {NULL, NULL, NULL},
@@ -473,6 +476,19 @@ static void a_place_to_adopt_from_is_called_as_its_url_says(void **state) {
         assert_int_equal(config->adopts[0].entry.mode, ADOPT_PEEK);
         config_free(config);
     }
+}
+
+static void a_nul_byte_is_not_the_end_of_the_file(void **state) {
+    (void)state;
+    struct config *config;
+    struct buf mistakes;
+    buf_init_heap(&mistakes, 1 << 16);
+    struct bytes yaml = BYTES("store: sqlite:a\n\0queues: {}\n");
+    assert_int_equal(config_parse(yaml, "i.yaml", &config, &mistakes), STATUS_INVALID);
+    assert_string_equal(buf_cstr(&mistakes),
+                        "i.yaml:2:1: this line has a NUL byte: expected text\n");
+    config_free(config);
+    buf_free(&mistakes);
 }
 
 static void what_is_not_yaml_is_told_with_its_line(void **state) {
@@ -544,6 +560,7 @@ int main(void) {
         cmocka_unit_test(a_file_is_read_from_its_folder),
         cmocka_unit_test(off_may_be_written_as_yaml_1_1_writes_it),
         cmocka_unit_test(a_place_to_adopt_from_is_called_as_its_url_says),
+        cmocka_unit_test(a_nul_byte_is_not_the_end_of_the_file),
         cmocka_unit_test(what_is_not_yaml_is_told_with_its_line),
         cmocka_unit_test(beyond_fifty_mistakes_are_only_counted),
     };

@@ -53,10 +53,25 @@ static const struct mistake_case file_cases[] = {
      "the name of a place in adopt " NAMES "\"a/b\""},
     {TOP("adopt: [{name: a, source: ^builtin}]"),
      "source: expected a URL such as amqp://127.0.0.1/?queue=orders-dlq, got \"builtin\""},
+    {TOP("adopt: [{name: a, source: ^\"ampq://me:s3cret@h/?queue=q\"}]"),
+     "source: expected a URL such as amqp://127.0.0.1/?queue=orders-dlq, got "
+     "\"ampq://***@h/?queue=q\""},
     {TOP("adopt: [{name: a, source: ^\"sqs://eu/orders\"}]"),
      "source sqs:// is not in this version"},
     {TOP("adopt: [{name: a, source: \"redis://h/0?list=a\", queue: ^\"a\\tb\"}]"),
      "queue: expected the name of a queue, at most 200 bytes, got \"a b\""},
+#ifdef IMPOUND_KAFKA
+    {TOP("adopt: [{name: a, mode: take, source: ^\"kafka://h/dead\"}]"),
+     "source: this URL is not right: it has no group, such as ?group=pricing"},
+#endif
+#ifdef IMPOUND_REDIS
+    {TOP("adopt: [{name: a, source: ^\"redis://h/0?stream=a\", mode: take}]"),
+     "source: this URL is not right: a stream and a group go together: ?stream=NAME&group=NAME"},
+#endif
+#ifdef IMPOUND_NATS
+    {TOP("adopt: [{name: a, source: ^\"nats://h?stream=a\", mode: take}]"),
+     "source: this URL is not right: expected ?stream=NAME&consumer=NAME"},
+#endif
     {TOP("adopt: [{name: a, source: \"redis://h/0?list=a\", mode: ^steal}]"),
      "mode: expected peek or take, got \"steal\""},
     {TOP("adopt:\n- {name: a, source: \"redis://h/0?list=a\"}\n"

@@ -112,6 +112,29 @@ static void what_is_printed_reads_back_as_itself(void **state) {
     }
 }
 
+#if defined IMPOUND_REDIS && defined IMPOUND_KAFKA
+static void no_password_of_a_url_is_printed(void **state) {
+    (void)state;
+    struct buf out;
+    print(
+        BYTES(
+            "queues:\n"
+            "  q:\n"
+            "    source: \"kafka://me:s3cret@h/orders?group=g\"\n"
+            "    handler: {http: \"http://me:s3cret@h/\", reply: \"redis://:s3cret@h/0?list=a\"}\n"
+            "    dlq: {mirror: \"redis://me:s3cret@h/0?list=b\"}\n"
+            "adopt: [{name: legacy, source: \"redis://:s3cret@h/0?list=c\"}]"),
+        &out);
+    assert_null(strstr(buf_cstr(&out), "s3cret"));
+    static const char *const shown[] = {"kafka://***@h/orders?group=g", "http://***@h/",
+                                        "redis://***@h/0?list=a", "redis://***@h/0?list=b",
+                                        "redis://***@h/0?list=c"};
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+        assert_non_null(strstr(buf_cstr(&out), shown[i]));
+    buf_free(&out);
+}
+#endif
+
 /* JSON is YAML. */
 static void what_is_printed_as_json_reads_back_as_itself(void **state) {
     (void)state;
@@ -213,6 +236,26 @@ static void a_secret_of_the_environment_is_not_printed(void **state) {
 #define SMALL(top, queues) top "queues: {" queues "}\n"
 #define HTTP(url)          "handler: {http: \"" url "\"}"
 
+/* Who reads the output of check need not be who may read the file. */
+static void keys_that_stand_in_the_file_are_not_printed(void **state) {
+    (void)state;
+    struct buf text;
+    setenv("IMPOUND_TEST_SECRET", "s3cret", 1);
+    print(BYTES("server: {telemetry: {otlp: \"http://h:4318\", headers: {Api-Token: s3cret}}}\n"
+                "queues: {a: {handler: {http: \"http://h\", headers: {X-Api-Key: s3cret, "
+                "authorization: \"Bearer ${IMPOUND_TEST_SECRET}\", plain: seen}}}}\n"
+                "alerts: {to: [{name: p, pagerduty: s3cret}]}\n"),
+          &text);
+    unsetenv("IMPOUND_TEST_SECRET");
+    assert_null(strstr(buf_cstr(&text), "s3cret"));
+    static const char *const shown[] = {
+        "Api-Token: \"***\"", "X-Api-Key: \"***\"", "pagerduty: \"***\"",
+        "authorization: \"Bearer ${IMPOUND_TEST_SECRET}\", plain: seen"};
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+        assert_non_null(strstr(buf_cstr(&text), shown[i]));
+    buf_free(&text);
+}
+
 static void what_needs_a_restart_is_told(void **state) {
     (void)state;
     static const struct {
@@ -279,9 +322,13 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_printed_reads_back_as_itself),
         cmocka_unit_test(what_is_printed_as_json_reads_back_as_itself),
+#if defined IMPOUND_REDIS && defined IMPOUND_KAFKA
+        cmocka_unit_test(no_password_of_a_url_is_printed),
+#endif
         cmocka_unit_test(counts_are_numbers_in_json_and_texts_are_texts),
         cmocka_unit_test(every_default_is_printed),
         cmocka_unit_test(a_secret_of_the_environment_is_not_printed),
+        cmocka_unit_test(keys_that_stand_in_the_file_are_not_printed),
         cmocka_unit_test(what_needs_a_restart_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,7 +59,7 @@ static void the_file_names_a_receiver(void **state) {
     assert_bytes(telemetry->ca_file, "/etc/ca.pem");
     assert_bytes(telemetry->service, "shop");
     assert_int_equal(telemetry->sample_permille, 125);
-    assert_printed(config, "telemetry: {otlp: \"https://h:4318\", headers: {x-key: k}, ca: "
+    assert_printed(config, "telemetry: {otlp: \"https://h:4318\", headers: {x-key: \"***\"}, ca: "
                            "\"/etc/ca.pem\", service: shop, sample: 12.5%}\n");
     config_free(config);
 }

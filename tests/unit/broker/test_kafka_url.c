@@ -59,6 +59,18 @@ static void what_is_wrong_is_said(void **state) {
     }
 }
 
+static void what_is_only_looked_at_needs_no_group(void **state) {
+    (void)state;
+    struct kafka_url url;
+    struct err err;
+    assert_taken(kafka_url_peek(BYTES("kafka://h/t"), &arena, &url, &err), "topic", &err);
+    assert_bytes(url.topic, "t");
+    assert_int_equal(url.group.len, 0);
+    assert_int_equal(kafka_url_check_peek(BYTES("kafka://h/t?group=g"), &err), STATUS_OK);
+    assert_said(kafka_url_check_peek(BYTES("kafka://h/t?ca=x.pem"), &err), "ca", &err,
+                "only kafkas://");
+}
+
 static void a_topic_leaves_room_for_partition_and_offset_in_an_id(void **state) {
     (void)state;
     char text[512] = "kafka://h/";
@@ -76,6 +88,7 @@ int main(void) {
         cmocka_unit_test(every_part_of_a_source_is_read),
         cmocka_unit_test(what_is_left_out_has_a_default),
         cmocka_unit_test(what_is_wrong_is_said),
+        cmocka_unit_test(what_is_only_looked_at_needs_no_group),
         cmocka_unit_test(a_topic_leaves_room_for_partition_and_offset_in_an_id),
     };
     return cmocka_run_group_tests_name("kafka_url", tests, set_up, tear_down);

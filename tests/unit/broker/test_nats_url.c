@@ -56,6 +56,8 @@ static void what_is_wrong_is_said(void **state) {
         {nats_url_source, "nats://h?stream=S&consumer=c&subject=s", "subject"},
         {nats_url_source, "nats://h?stream=S&consumer=c&ca=/x", "only tls://"},
         {nats_url_source, "tls://h?stream=S&consumer=c&key=/x", "go together"},
+        {nats_url_peek, "nats://h?consumer=c", "expected ?stream=NAME"},
+        {nats_url_peek, "nats://h?stream=S&ca=/x", "only tls://"},
         {nats_url_sink, "nats://h", "?subject=NAME"},
         {nats_url_sink, "nats://h?subject=a..b", "without wildcards"},
         {nats_url_sink, "nats://h?subject=a.>", "without wildcards"},
@@ -70,11 +72,22 @@ static void what_is_wrong_is_said(void **state) {
     }
 }
 
+static void what_is_only_looked_at_needs_no_consumer(void **state) {
+    (void)state;
+    struct nats_url url;
+    struct err err;
+    assert_taken(nats_url_peek(BYTES("nats://h?stream=S"), &arena, &url, &err), "stream", &err);
+    assert_bytes(url.stream, "S");
+    assert_int_equal(url.consumer.len, 0);
+    assert_int_equal(nats_url_check_peek(BYTES("nats://h?stream=S"), &err), STATUS_OK);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_part_is_read),
         cmocka_unit_test(a_user_alone_is_a_token),
         cmocka_unit_test(what_is_wrong_is_said),
+        cmocka_unit_test(what_is_only_looked_at_needs_no_consumer),
     };
     return cmocka_run_group_tests_name("nats_url", tests, set_up, tear_down);
 }

@@ -91,9 +91,9 @@ static void a_source_is_a_list_or_a_stream_with_its_group(void **state) {
         {"redis://h", "expected ?list=NAME, ?stream=NAME&group=NAME, ?zset=NAME or ?asynq=QUEUE"},
         {"redis://h?list=a&stream=b&group=g", "expected ?list=NAME, ?stream"},
         {"redis://h?zset=a&asynq=b", "expected ?list=NAME, ?stream"},
-        {"redis://h?zset=a&group=g", "go together"},
+        {"redis://h?zset=a&group=g", "only a stream has one"},
         {"redis://h?stream=orders", "go together"},
-        {"redis://h?list=a&group=g", "go together"},
+        {"redis://h?list=a&group=g", "only a stream has one"},
         {"redis://h?list=", "the name of a list"},
         {"redis://h?key={id}",
          "unknown parameter \"key\": there are list, stream, zset, asynq, group, idle, ca"},
@@ -111,6 +111,19 @@ static void a_source_is_a_list_or_a_stream_with_its_group(void **state) {
     }
 }
 
+static void what_is_only_looked_at_needs_no_group(void **state) {
+    (void)state;
+    struct redis_url url;
+    struct err err;
+    assert_taken(redis_url_peek(BYTES("redis://h?stream=orders"), &arena, &url, &err), "stream",
+                 &err);
+    assert_int_equal(redis_url_check_peek(BYTES("redis://h?stream=orders"), &err), STATUS_OK);
+    assert_said(redis_url_check_peek(BYTES("redis://h?list=a&group=g"), &err), "list", &err,
+                "only a stream has one");
+    assert_said(redis_url_check_peek(BYTES("redis://h?group=g"), &err), "none", &err,
+                "expected ?list=NAME");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_part_is_read),
@@ -118,6 +131,7 @@ int main(void) {
         cmocka_unit_test(an_ipv6_address_stands_in_brackets),
         cmocka_unit_test(what_is_wrong_is_said),
         cmocka_unit_test(a_source_is_a_list_or_a_stream_with_its_group),
+        cmocka_unit_test(what_is_only_looked_at_needs_no_group),
     };
     return cmocka_run_group_tests_name("redis_url", tests, set_up, tear_down);
 }

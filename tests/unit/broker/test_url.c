@@ -173,6 +173,32 @@ static void people_do_not_see_who_may_enter(void **state) {
     }
 }
 
+static void what_is_printed_does_not_tell_who_may_enter(void **state) {
+    (void)state;
+    static const struct {
+        const char *url, *shown;
+    } cases[] = {
+        {"kafka://me:s3cret@h1,h2/orders?group=g", "kafka://***@h1,h2/orders?group=g"},
+        {"redis://:s3cret@h/0?list=a@b", "redis://***@h/0?list=a@b"},
+        {"nats://t0ken@h?stream=S", "nats://***@h?stream=S"},
+        {"amqp://me:a@b@h/?queue=q", "amqp://***@h/?queue=q"},
+        {"amqp://me:a#b@h/?queue=q", "amqp://***@h/?queue=q"},
+        {"redis://:${PASSWORD}@h/0?list=q", "redis://:${PASSWORD}@h/0?list=q"},
+        {"redis://:s3cret@${HOST}/0?list=q", "redis://***@${HOST}/0?list=q"},
+        {"http://h/page?mail=a@b", "http://h/page?mail=a@b"},
+        {".url = \"http://u:p@h\"", ".url = \"http://u:p@h\""},
+        {"builtin", "builtin"},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char memory[256];
+        struct buf out;
+        buf_init_fixed(&out, memory, sizeof memory);
+        url_mask(bytes_of(cases[i].url), &out);
+        assert_string_equal(buf_cstr(&out), cases[i].shown);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_part_is_read_and_decoded),
@@ -181,6 +207,7 @@ int main(void) {
         cmocka_unit_test(too_much_of_anything_is_refused),
         cmocka_unit_test(a_parameter_goes_through_its_field),
         cmocka_unit_test(people_do_not_see_who_may_enter),
+        cmocka_unit_test(what_is_printed_does_not_tell_who_may_enter),
     };
     return cmocka_run_group_tests_name("url", tests, NULL, NULL);
 }

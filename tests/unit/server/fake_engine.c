@@ -40,8 +40,10 @@ size_t engine_queue_count(struct engine *engine) {
     return engine->count;
 }
 
-void engine_view_at(struct engine *engine, size_t place, struct engine_queue_view *out) {
-    *out = engine->queues[place];
+bool engine_view_at(struct engine *engine, size_t place, struct engine_queue_view *out) {
+    if (place < engine->count)
+        *out = engine->queues[place];
+    return place < engine->count;
 }
 
 static void judge(struct engine_request *request) {

@@ -157,6 +157,14 @@ static void what_the_store_does_not_take_is_not_acknowledged(void **state) {
     client_expect(client_get(&world, "/readyz"), 200, "ready");
 }
 
+static void metrics_do_not_call_a_store_unwritable_that_nobody_tried(void **state) {
+    (void)state;
+    fake_store_fail(world.store, STATUS_FULL, 2);
+    client_expect(client_post(&world, MESSAGES, "{\"body\":1}"), 503, "nothing was stored");
+    client_expect(client_get(&world, "/metrics"), 200, "\nimpound_store_writable 0\n");
+    client_expect(client_get(&world, "/metrics"), 200, "\nimpound_store_writable 1\n");
+}
+
 static void a_store_that_nobody_writes_to_is_found_ready_again(void **state) {
     (void)state;
     fake_store_fail(world.store, STATUS_FULL, 2);
@@ -197,7 +205,7 @@ static void a_report_is_judged(void **state) {
 static void queues_are_shown_paused_and_resumed(void **state) {
     (void)state;
     client_expect(client_get(&world, "/v1/queues"), 200, "\"queue\":\"payments\"");
-    client_expect(client_get(&world, "/v1/queues"), 200, "],\"cursor\":null}");
+    client_expect(client_get(&world, "/v1/queues"), 200, "],\"adoptions\":[],\"cursor\":null}");
     client_expect(
         client_get(&world, "/v1/queues/orders"), 200,
         "{\"queue\":\"orders\",\"state\":\"running\",\"why\":null,\"depth\":0,\"in_flight\":0,"
@@ -243,7 +251,7 @@ static void a_configured_dlq_is_there_while_empty(void **state) {
     client_expect(
         client_get(&world, "/v1/dlqs/orders.dlq"), 200,
         "\"owner\":\"team-orders\",\"auto_fixed_percent\":null,\"escalated_percent\":null,"
-        "\"triage\":[]}");
+        "\"triage\":[],\"adoptions\":[]}");
     client_expect(client_get(&world, "/v1/dlqs/order.dlq"), 404,
                   "did you mean \\\"orders.dlq\\\"?");
 }
@@ -365,6 +373,7 @@ int main(void) {
         TEST(a_problem_is_a_problem_document),
         TEST(an_answer_is_given_while_it_is_kept),
         TEST(what_the_store_does_not_take_is_not_acknowledged),
+        TEST(metrics_do_not_call_a_store_unwritable_that_nobody_tried),
         TEST(a_store_that_nobody_writes_to_is_found_ready_again),
         TEST(a_report_is_judged),
         TEST(queues_are_shown_paused_and_resumed),

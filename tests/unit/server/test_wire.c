@@ -20,8 +20,8 @@ static struct client_world world;
 #define GET(path) "GET " path " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
 
 /* A connection that has asked something before, or a new one. */
-static int enter(bool before) {
-    int fd = client_connect(&world);
+static int enter(struct client_world *where, bool before) {
+    int fd = client_connect(where);
     if (before) {
         client_send(fd, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
         client_expect(client_read_one(fd), 200, "ok");
@@ -30,7 +30,7 @@ static int enter(bool before) {
 }
 
 static char *say_behind(bool before, const char *text) {
-    int fd = enter(before);
+    int fd = enter(&world, before);
     client_send(fd, text);
     char *answer = client_read_all(fd);
     close(fd);
@@ -174,7 +174,7 @@ static void a_head_may_come_byte_by_byte(void **state) {
     (void)state;
     static const char text[] = GET("/healthz") "\r\n";
     for (int before = 0; before < 2; before++) {
-        int fd = enter(before);
+        int fd = enter(&world, before);
         for (size_t i = 0; i + 1 < sizeof text; i++)
             assert_int_equal(send(fd, text + i, 1, MSG_NOSIGNAL), 1);
         client_expect(client_read_all(fd), 200, "ok");
@@ -188,13 +188,60 @@ static void a_head_that_never_ends_is_given_its_time(void **state) {
     client_world_open_impatient(&mine, 50);
     int silent = client_connect(&mine), fd = client_connect(&mine);
     client_send(fd, GET("/healthz") "X-Never: ");
-    client_expect(client_read_all(fd), 408, "did not arrive within 50 ms");
+    client_expect(client_read_all(fd), 408, "did not arrive within 50ms");
     /* Who never asked is not answered. */
     char *nothing = client_read_all(silent);
     assert_string_equal(nothing, "");
     free(nothing);
     close(fd);
     close(silent);
+    client_world_close(&mine);
+}
+
+/* Also one that is behind another request, that has nothing of its body yet, or that is too large
+ * already. */
+static void a_body_that_stops_arriving_is_given_its_time_and_answered(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int status;
+        const char *words;
+    } cases[] = {
+        {POST "Content-Length: 100\r\n\r\n{\"bo", 408, "the body did not arrive within 50ms"},
+        {POST "Content-Length: 100\r\n\r\n", 408, "the body did not arrive within 50ms"},
+        {POST "Transfer-Encoding: chunked\r\n\r\n5\r\n{\"bod\r\n", 408,
+         "the body did not arrive within 50ms"},
+        {"POST /v1/nothing HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{", 404,
+         "there is no such path"},
+    };
+    struct client_world mine;
+    client_world_open_impatient(&mine, 50);
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        int fd = enter(&mine, i % 2 == 1);
+        client_send(fd, cases[i / 2].text);
+        expect_problem(client_read_all(fd), cases[i / 2].status, cases[i / 2].words);
+        close(fd);
+    }
+    client_world_close(&mine);
+}
+
+/* It has no end, and so libmicrohttpd never asks for the answer. */
+static void a_chunked_body_that_is_too_large_is_told_so_without_its_end(void **state) {
+    (void)state;
+    enum { CHUNK = 0x1000, CHUNKS = 64 }; /* four times what is allowed */
+    static char chunk[CHUNK + 1];
+    struct client_world mine;
+    client_world_open_impatient(&mine, 50);
+    int fd = client_connect(&mine);
+    memset(chunk, 'x', CHUNK);
+    client_send(fd, POST "Transfer-Encoding: chunked\r\n\r\n");
+    for (int i = 0; i < CHUNKS; i++) {
+        client_send(fd, "1000\r\n");
+        client_send(fd, chunk);
+        client_send(fd, "\r\n");
+    }
+    expect_problem(client_read_all(fd), 413, "larger than server.max_body, 64KiB");
+    close(fd);
     client_world_close(&mine);
 }
 
@@ -209,7 +256,7 @@ static void a_later_head_is_given_its_time_too(void **state) {
         client_expect(client_read_one(fds[i]), 200, "ok");
     }
     client_send(fds[0], "GET /hea");
-    expect_problem(client_read_all(fds[0]), 408, "did not arrive within 50 ms");
+    expect_problem(client_read_all(fds[0]), 408, "did not arrive within 50ms");
     char *nothing = client_read_all(fds[1]);
     assert_string_equal(nothing, "");
     free(nothing);
@@ -275,7 +322,7 @@ static void one_connection_carries_many_requests(void **state) {
 
 static void requests_may_come_before_the_answers(void **state) {
     (void)state;
-    int fd = enter(true);
+    int fd = enter(&world, true);
     for (int i = 0; i < 3; i++) {
         client_send(fd,
                     "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -309,7 +356,7 @@ static void a_connection_is_not_kept_behind_chunks_nor_for_http_1_0(void **state
 static void a_client_that_has_said_its_last_is_answered(void **state) {
     (void)state;
     for (int before = 0; before < 2; before++) {
-        int fd = enter(before);
+        int fd = enter(&world, before);
         client_send(fd, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
         shutdown(fd, SHUT_WR);
         client_expect(client_read_all(fd), 200, "ok");
@@ -333,7 +380,7 @@ static void rubbish_is_a_problem(void **state) {
         POST "Transfer-Encoding: gzip\r\n\r\n",
     };
     for (size_t i = 0; i < 2 * sizeof rows / sizeof *rows; i++) {
-        int fd = enter(i % 2);
+        int fd = enter(&world, i % 2);
         client_send(fd, rows[i / 2]);
         shutdown(fd, SHUT_WR);
         client_expect(client_read_all(fd), 400, "application/problem+json");
@@ -404,15 +451,29 @@ static void *stop(void *arg) {
     return NULL;
 }
 
+/* A store that tells of what it was given. */
+static const struct store_vtable *told_vtable;
+static atomic_bool told;
+
+static void tell_submit(struct store *store, struct store_commit *commit) {
+    told_vtable->submit(store, commit);
+    atomic_store(&told, true);
+}
+
 static void stopping_answers_what_waits(void **state) {
     (void)state;
     struct client_world mine;
     client_world_open(&mine, false);
+    struct store_vtable telling = *(told_vtable = mine.store->vtable);
+    telling.submit = tell_submit;
+    mine.store->vtable = &telling;
     int fd = client_connect(&mine);
     client_send(fd, POST "Content-Length: 10\r\n\r\n{\"body\":1}");
     int listener = client_connect(&mine);
     client_send(listener, GET("/v1/events") "\r\n");
     free(client_read_until(listener, ": listening"));
+    while (!atomic_load(&told)) /* a push that comes later is refused */
+        sched_yield();
     pthread_t stopper;
     pthread_create(&stopper, NULL, stop, &mine);
     free(client_read_all(listener)); /* ends, because the server stops */
@@ -543,6 +604,8 @@ int main(void) {
         TEST(a_refused_push_on_a_kept_connection_pushes_nothing),
         TEST(a_head_may_come_byte_by_byte),
         TEST(a_head_that_never_ends_is_given_its_time),
+        TEST(a_body_that_stops_arriving_is_given_its_time_and_answered),
+        TEST(a_chunked_body_that_is_too_large_is_told_so_without_its_end),
         TEST(a_later_head_is_given_its_time_too),
         TEST(a_refused_head_has_no_body_for_head),
         TEST(foreign_hosts_and_origins_are_refused),

@@ -83,7 +83,7 @@ static void peek_free(struct peek *peek) {
     lying.open--;
 }
 
-static const struct peek_vtable peek_vtable = {next, peek_free};
+static const struct peek_vtable peek_vtable = {.next = next, .free = peek_free};
 static struct peek the_peek = {&peek_vtable};
 
 static struct peek *open_peek(void *arg, const struct adopt_entry *of) {
@@ -139,7 +139,7 @@ static void end_life(void) {
 static struct adopt_view step(void) {
     struct adopt_view view;
     now.mono.ms++;
-    adopt_step(adopt, now);
+    adopt_step(adopt, 0, now);
     adopt_look(adopt, 0, &view);
     return view;
 }

@@ -150,7 +150,7 @@ static void look_free(struct peek *peek) {
 }
 
 static struct peek *open_peek(void *arg, const struct adopt_entry *of) {
-    static const struct peek_vtable vtable = {look_next, look_free};
+    static const struct peek_vtable vtable = {.next = look_next, .free = look_free};
     static struct peek peek = {&vtable};
     (void)arg;
     (void)of;
@@ -180,7 +180,7 @@ static struct adopt_view step(void) {
     struct adopt_view view;
     now.mono.ms += LATER_MS;
     now.wall.ms += LATER_MS;
-    adopt_step(adopt, now);
+    adopt_step(adopt, 0, now);
     adopt_look(adopt, 0, &view);
     return view;
 }

@@ -19,6 +19,19 @@ export interface Queue {
   handler: string | null;
 }
 
+export interface Adoption {
+  adopt: string;
+  mode: "peek" | "take";
+  dlq: string;
+  queue: string | null;
+  state: "waiting" | "reading" | "done" | "refused";
+  trouble: string | null;
+  adopted: number;
+  taken: number;
+  known: number;
+  last_at: string | null;
+}
+
 export type Counts = Record<string, number>;
 
 export interface Dlq {

@@ -1,4 +1,4 @@
-#include "letters.h"
+#include "app/letters.h"
 
 #include <stdio.h>
 #include <string.h>

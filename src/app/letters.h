@@ -1,6 +1,7 @@
-/* letters: dead letters as the engine would put them, made by number, with bodies of 1 KiB. */
-#ifndef BENCH_LETTERS_H
-#define BENCH_LETTERS_H
+/* letters: dead letters as the engine would put them, made by number, with bodies of 1 KiB: for
+ * measuring. */
+#ifndef APP_LETTERS_H
+#define APP_LETTERS_H
 
 #include "port/store.h"
 

@@ -1,0 +1,23 @@
+/* bench_burst: letters into a store, commit after commit, each durable: how many a second? */
+#ifndef APP_BENCH_BURST_H
+#define APP_BENCH_BURST_H
+
+#include "app/bench_span.h"
+#include "port/store.h"
+
+enum { BENCH_BURST_DEPTH_MAX = 64 };
+
+struct bench_burst {
+    uint64_t first; /* the number of the first letter */
+    size_t group;   /* letters of a commit */
+    size_t depth;   /* commits under way: two let the next be made while one is synced */
+    struct bench_span span;
+};
+
+/* The first commit that fails ends it. */
+enum status bench_burst_run(struct store *store, struct bytes queue,
+                            const struct bench_burst *burst, double *per_second, struct err *err);
+/* Waits until everything is in the file that people query; returns the most that ever waited. */
+uint64_t bench_burst_drain(struct store *store);
+
+#endif

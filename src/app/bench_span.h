@@ -1,0 +1,20 @@
+/* bench_span: how long something is measured: so often, or for so many seconds, whichever is over
+ * first, unless somebody stops it. */
+#ifndef APP_BENCH_SPAN_H
+#define APP_BENCH_SPAN_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct bench_span {
+    uint64_t count;
+    double seconds;                    /* 0: as many as it takes */
+    const volatile sig_atomic_t *stop; /* NULL: nobody does */
+};
+
+double bench_span_now(void); /* seconds */
+bool bench_span_is_stopped(const struct bench_span *span);
+bool bench_span_is_over(const struct bench_span *span, double begun, uint64_t done);
+
+#endif
