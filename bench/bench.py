@@ -79,4 +79,17 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-__all__ = ["Folder", "ROOT", "ROUNDS", "Server", "Sink", "cpu_seconds", "median", "rss_kib"]
+def core_ms(pid):
+    """For how long its threads have had a core, and for how long they could have used one that others had."""
+    ran = waited = 0
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        try:
+            with open(f"/proc/{pid}/task/{thread}/schedstat", encoding="ascii") as stat:
+                one_ran, one_waited, _ = map(int, stat.read().split())
+        except OSError:  # it ended meanwhile
+            continue
+        ran, waited = ran + one_ran, waited + one_waited
+    return ran / 1e6, waited / 1e6
+
+
+__all__ = ["Folder", "ROOT", "ROUNDS", "Server", "Sink", "core_ms", "cpu_seconds", "median", "rss_kib"]

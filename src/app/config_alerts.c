@@ -209,12 +209,16 @@ static const struct config_field alerts_fields[] = {
 };
 const struct config_table config_alerts_table = CONFIG_TABLE(alerts_fields);
 
-/* Tickets are for those whom a triage rule names, whatever else is watched. */
+/* Whom a triage rule names gets its tickets, whatever else is watched. */
 static void add_defaults(struct config_alerts *alerts) {
-    for (size_t i = 0; i < alert_default_count; i++)
-        if (!is_defined(alerts, alert_defaults[i].name) &&
-            (!alerts->no_defaults || alert_defaults[i].ticket))
-            alerts->rules[alerts->rule_count++] = alert_defaults[i];
+    for (size_t i = 0; i < alert_default_count; i++) {
+        if (is_defined(alerts, alert_defaults[i].name) ||
+            (alerts->no_defaults && !alert_defaults[i].ticket))
+            continue;
+        struct alert_rule *rule = &alerts->rules[alerts->rule_count++];
+        *rule = alert_defaults[i];
+        rule->named = alerts->no_defaults;
+    }
 }
 
 static void check_receivers(struct config_reader *reader, const struct config_node *node,

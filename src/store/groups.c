@@ -19,18 +19,30 @@ void groups_free(struct groups *groups) {
     map_drain(&groups->map, free_group);
 }
 
-static struct dlq_group *get(struct groups *groups, const struct name *dlq, uint64_t fingerprint) {
-    uint64_t hash = fingerprint + dlq->node.hash;
+static uint64_t hash_of(const struct name *dlq, uint64_t fingerprint) {
+    return fingerprint + dlq->node.hash;
+}
+
+struct dlq_group *groups_find(const struct groups *groups, const struct name *dlq,
+                              uint64_t fingerprint) {
+    uint64_t hash = hash_of(dlq, fingerprint);
     for (struct map_node *node = map_first(&groups->map, hash); node; node = map_next(node)) {
         struct dlq_group *group = CONTAINER_OF(node, struct dlq_group, node);
         if (group->dlq == dlq && group->fingerprint == fingerprint)
             return group;
     }
-    struct dlq_group *group = memory_new(sizeof *group);
+    return NULL;
+}
+
+static struct dlq_group *get(struct groups *groups, const struct name *dlq, uint64_t fingerprint) {
+    struct dlq_group *group = groups_find(groups, dlq, fingerprint);
+    if (group)
+        return group;
+    group = memory_new(sizeof *group);
     group->dlq = dlq;
     group->fingerprint = fingerprint;
     list_init(&group->change);
-    map_insert(&groups->map, &group->node, hash);
+    map_insert(&groups->map, &group->node, hash_of(dlq, fingerprint));
     return group;
 }
 

@@ -28,6 +28,9 @@ void groups_free(struct groups *groups);
 /* NULL on either side: it was not held before, or is not held any more. */
 void groups_change(struct groups *groups, const struct facts *before, const struct facts *after,
                    uint64_t seq);
+/* NULL: no letter of that fingerprint ever died into that DLQ. */
+struct dlq_group *groups_find(const struct groups *groups, const struct name *dlq,
+                              uint64_t fingerprint);
 /* As it was when it was last written. */
 void groups_restore(struct groups *groups, const struct name *dlq, const struct store_group *group);
 /* As store_vtable's groups says; dlq NULL: of all. */

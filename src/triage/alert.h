@@ -54,6 +54,7 @@ struct alert_rule {
     int64_t for_ms;
     int64_t repeat_ms; /* 0: told once */
     bool ticket;       /* somebody is to deal with it: nobody is told that it is over */
+    bool named;        /* it is for those whom a sample names, and no alert without any */
     enum alert_severity severity;
     const struct bytes *to; /* names of receivers; none: all of them */
     size_t to_count;

@@ -56,7 +56,8 @@ static void set_words(struct alert *alert, struct bytes words) {
 /* A group or a replay is named behind a slash; rules name the DLQ or the queue before it. */
 static bool concerns(const struct alert_rule *rule, const struct alert_sample *sample) {
     struct bytes name = bytes_cut(sample->subject, 0, bytes_find(sample->subject, BYTES("/")));
-    return rule->metric == sample->metric && bytes_glob(rule->subject, name);
+    return rule->metric == sample->metric && bytes_glob(rule->subject, name) &&
+           (!rule->named || sample->to_count > 0);
 }
 
 static void apply(struct alerts *alerts, const struct alert_rule *rule,

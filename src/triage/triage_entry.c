@@ -1,5 +1,6 @@
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "triage/triage_rules_state.h"
@@ -98,8 +99,10 @@ static struct mono due_of(const struct triage_entry *entry, struct instant now) 
 
 void triage_entry_schedule(struct triage_entry *entry, struct instant now) {
     entry->due = due_of(entry, now);
-    if (entry->course.ticket[0])
-        entry->ticket_until = mono_after(now.mono, TRIAGE_TICKET_MS);
+    if (strcmp(entry->told, entry->course.ticket) == 0)
+        return;
+    memcpy(entry->told, entry->course.ticket, sizeof entry->told);
+    entry->ticket_until = mono_after(now.mono, TRIAGE_TICKET_MS);
 }
 
 void triage_entry_install(struct triage_entry *entry, const struct triage_course *next,

@@ -165,6 +165,12 @@ static void close_ticket(struct triage_entry *entry, struct instant now) {
     write_down(entry, &next, now);
 }
 
+/* Those whom the rule names get a ticket for each run, one at a time; everybody else hears that
+ * there was something, of what came within a minute. */
+static bool may_run(const struct triage_entry *entry) {
+    return !entry->course.ticket[0] || entry->rule->tell_count == 0;
+}
+
 static void attend(struct triage_entry *entry, struct instant now) {
     if (!is_known(entry))
         begin(entry, now);
@@ -174,10 +180,10 @@ static void attend(struct triage_entry *entry, struct instant now) {
         return;
     else if (entry->course.stage == TRIAGE_RUNNING)
         triage_look(entry, now);
-    else if (entry->course.stage == TRIAGE_WAITING && !entry->course.ticket[0])
+    else if (entry->course.stage == TRIAGE_WAITING && may_run(entry))
         triage_run(entry, now);
     else if (entry->course.stage == TRIAGE_WAITING)
-        entry->due = entry->ticket_until; /* one ticket at a time */
+        entry->due = entry->ticket_until;
 }
 
 struct mono triage_rules_step(struct triage_rules *rules, struct instant now) {

@@ -59,10 +59,10 @@ void triage_rules_totals(struct triage_rules *rules, struct bytes dlq,
 
 /* What alerts should hear of. */
 struct triage_rules_news {
-    bool ticket;          /* letters were escalated with `to`; else: a rule has stopped */
+    bool ticket;          /* letters were escalated; else: a rule has stopped */
     struct bytes subject; /* "orders.dlq/0", of a ticket with "/<id>" behind it */
     struct bytes words;
-    const struct bytes *to; /* of a ticket; as long as the configuration */
+    const struct bytes *to; /* of a ticket, none: everybody; as long as the configuration */
     size_t to_count;
 };
 /* In the arena. */

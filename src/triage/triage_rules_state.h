@@ -37,6 +37,7 @@ struct triage_entry {
     struct triage_course course;
     char *under_way; /* RUNNING, compensate: a JSON array of ids; else NULL */
     struct mono due;
+    char told[UUID_TEXT_SIZE]; /* the ticket that `ticket_until` is of */
     struct mono ticket_until;
     bool busy;
 };

@@ -90,7 +90,7 @@ size_t triage_rules_news(struct triage_rules *rules, struct arena *arena,
             continue;
         if (entry->course.stage == TRIAGE_STOPPED)
             (*out)[count++] = stopped_news(entry, arena);
-        else if (entry->course.ticket[0] && entry->rule->tell_count > 0)
+        else if (entry->course.ticket[0])
             (*out)[count++] = ticket_news(entry, arena);
     }
     pthread_mutex_unlock(&rules->mutex);

@@ -152,10 +152,9 @@ static enum status discard(struct run *run) {
 
 static enum status escalate(struct run *run) {
     run->next.escalated += run->picked.count;
-    if (run->entry->rule->tell_count > 0) {
+    if (!run->next.ticket[0])
         triage_new_id(run->options->triage, run->now.wall, run->next.ticket);
-        run->next.ticket_letters = run->picked.count;
-    }
+    run->next.ticket_letters += run->picked.count;
     return rule_on(run, RULING_ESCALATE);
 }
 

@@ -90,6 +90,40 @@ static void lists_are_newest_first_and_filtered(void **state) {
     subject_free(subject);
 }
 
+static void put_of_cause(struct subject *subject, const char *id, const char *dlq,
+                         uint64_t fingerprint) {
+    subject_pass(subject, 1000);
+    struct envelope letter = subject_letter(subject, id);
+    letter.dlq = bytes_of(dlq);
+    letter.fingerprint = fingerprint;
+    assert_int_equal(subject_put(subject, &letter, "1", NULL), STATUS_OK);
+}
+
+/* Wherever and whenever they died, between others, and whatever became of some of them. */
+static void letters_of_a_cause_are_found_wherever_they_died(void **state) {
+    struct subject *subject = subject_new(*state);
+    put_of_cause(subject, "other-1", "orders.dlq", 8);
+    put_of_cause(subject, "first", "orders.dlq", 7);
+    put_of_cause(subject, "other-2", "orders.dlq", 8);
+    put_of_cause(subject, "second", "orders.dlq.slow", 7);
+    put_of_cause(subject, "other-3", "orders.dlq", 8);
+    for (int round = 0; round < 2; round++) {
+        IS("second first", .letters = true, .has_fingerprint = true, .fingerprint = 7,
+           ONLY(PENDING_REVIEW));
+        IS("second", .dlq = BYTES("orders.dlq.slow"), .has_fingerprint = true, .fingerprint = 7,
+           ONLY(PENDING_REVIEW));
+        IS("first", .letters = true, .has_fingerprint = true, .fingerprint = 7,
+           ONLY(PENDING_REVIEW), .until = {subject_now(subject).wall.ms - 1000});
+        IS("second", .letters = true, .has_fingerprint = true, .fingerprint = 7,
+           ONLY(PENDING_REVIEW), .since = {subject_now(subject).wall.ms - 1000});
+        IS("", .letters = true, .has_fingerprint = true, .fingerprint = 9, ONLY(PENDING_REVIEW));
+        IS("", .letters = true, .has_fingerprint = true, .fingerprint = 7, ONLY(RESOLVED));
+        if (subject->kind->durable)
+            subject_reopen(subject);
+    }
+    subject_free(subject);
+}
+
 static void a_sum_counts_what_lists_show(void **state) {
     struct subject *subject = begin(state);
     struct wall now = subject_now(subject).wall;
@@ -357,6 +391,7 @@ static void a_dlq_tells_ages_arrivals_and_what_was_spilled(void **state) {
 
 #define EVERY(X)                                                                                   \
     X(lists_are_newest_first_and_filtered)                                                         \
+    X(letters_of_a_cause_are_found_wherever_they_died)                                             \
     X(a_sum_counts_what_lists_show)                                                                \
     X(what_is_taken_is_listed_as_running_and_retrying)                                             \
     X(what_cannot_be_understood_is_refused)                                                        \

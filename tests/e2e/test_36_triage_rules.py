@@ -183,6 +183,20 @@ def test_letters_are_escalated_and_those_who_are_to_know_are_told_once(serve, ha
     assert pager.count() == 1
 
 
+def test_an_escalation_without_names_is_told_to_all_who_hear_of_warnings(serve, handler):
+    chat, pager = handler(), handler()
+    receivers = [{"name": "chat", "webhook": chat.url}, {"name": "pager", "webhook": pager.url, "severity": "critical"}]
+    world = World(serve, handler, alerts={"to": receivers})
+    world.die(3)
+    world.rule({"when": {"category": "transient"}, "do": "escalate", **SOON})
+    told = eventually(lambda: [notice for call in chat.calls if (notice := json.loads(call.body))["alert"] == "TriageEscalated"],
+                      "the chat is told")
+    assert (told[0]["status"], told[0]["dlq"], told[0]["severity"]) == ("firing", "orders.dlq", "warning")
+    assert "letters escalated by triage rule orders.dlq[0]" in told[0]["summary"]
+    assert any(one["alert"] == "TriageEscalated" for one in world.server.get("/v1/alerts").json["alerts"])
+    assert "TriageEscalated" not in [json.loads(call.body)["alert"] for call in pager.calls]
+
+
 def test_letters_are_discarded_where_a_program_says_so(serve, handler):
     world = World(serve, handler)
     world.die(6)

@@ -16,7 +16,9 @@ from harness import PATIENCE_S, Server, eventually  # noqa: E402
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 WIDE = {"width": 1360, "height": 900}
 expect.set_options(timeout=PATIENCE_S * 1000)
-PHONE = {"width": 390, "height": 844}
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+LOOKS = {"light": {"color_scheme": "light"}, "dark": {"color_scheme": "dark"}, "phone": PHONE,
+         "phone-dark": {**PHONE, "color_scheme": "dark"}}
 
 
 @pytest.fixture(scope="session", autouse=True)

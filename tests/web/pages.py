@@ -1,5 +1,11 @@
-"""Every page of the dashboard: where it is, and what must be there when it is shown."""
+"""Every page of the dashboard: where it is, and what must be there when it is shown; and what axe says of it."""
+import os
+
 from playwright.sync_api import expect
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+AXE = os.path.join(os.path.dirname(os.path.dirname(HERE)), "web", "node_modules", "axe-core", "axe.min.js")
+PICTURES = os.environ.get("PICTURES")
 
 
 def a_letter(server, **filters):
@@ -30,3 +36,20 @@ def show(tab, name, server):
     if name == "overview":
         page.locator("canvas").first.wait_for()
     return page
+
+
+def axe(page):
+    """What axe calls serious or critical."""
+    with open(AXE, encoding="utf-8") as source:
+        page.evaluate(source.read() + "; undefined")
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [(one["id"], one["nodes"][0]["html"], one["nodes"][0].get("failureSummary")) for one in found["violations"]
+            if one["impact"] in ("serious", "critical")]
+
+
+def check(page, name, look):
+    """It is accessible, and no wider than its window. With PICTURES=FOLDER it is photographed there."""
+    if PICTURES:
+        page.screenshot(path=os.path.join(PICTURES, f"{name}-{look}.png"))
+    assert axe(page) == [], name
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is wider than its window"

@@ -6,41 +6,15 @@ import os
 import pytest
 from playwright.sync_api import expect
 
-from conftest import PHONE, ROOT
-from pages import PAGES, a_letter, show
-
-AXE = os.path.join(ROOT, "web", "node_modules", "axe-core", "axe.min.js")
-PICTURES = os.environ.get("PICTURES")
+from conftest import LOOKS
+from pages import PAGES, a_letter, check, show
 
 
-def axe(page):
-    """What axe calls serious or critical."""
-    with open(AXE, encoding="utf-8") as source:
-        page.evaluate(source.read() + "; undefined")
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-    return [(one["id"], one["nodes"][0]["html"], one["nodes"][0].get("failureSummary")) for one in found["violations"]
-            if one["impact"] in ("serious", "critical")]
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_page_is_accessible(full, tab, theme):
-    one = tab(full, color_scheme=theme)
+@pytest.mark.parametrize("look", LOOKS)
+def test_every_page_is_accessible_and_fits(full, tab, look):
+    one = tab(full, **LOOKS[look])
     for name in PAGES:
-        page = show(one, name, full)
-        assert axe(page) == [], name
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is wider than the window"
-        if PICTURES:
-            page.screenshot(path=os.path.join(PICTURES, f"{name}-{theme}.png"))
-
-
-def test_every_page_fits_a_phone(full, tab):
-    one = tab(full, viewport=PHONE, has_touch=True)
-    for name in PAGES:
-        page = show(one, name, full)
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is wider than a phone"
-        assert axe(page) == [], name
-        if PICTURES:
-            page.screenshot(path=os.path.join(PICTURES, f"{name}-phone.png"))
+        check(show(one, name, full), name, look)
 
 
 def test_the_overview_says_what_the_server_says(full, tab):

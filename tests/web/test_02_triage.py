@@ -1,5 +1,6 @@
 """What people do at three in the morning: from an alert to a letter to a decision, with keys alone and with the mouse."""
 import json
+import re
 
 from playwright.sync_api import expect
 
@@ -232,11 +233,14 @@ def test_a_queue_is_paused_and_resumed_with_a_reason(lot, tab):
 
 
 def test_a_test_notice_says_who_took_it(lot, tab, shop):
-    del shop
-    server = lot(alerts={"to": [{"name": "hook", "webhook": "http://127.0.0.1:9/nobody"}]})
+    server = lot(alerts={"to": [{"name": "hook", "webhook": shop.handler.url},
+                                {"name": "nobody", "webhook": "http://127.0.0.1:9/"}]})
     page = tab(server).open("alerts")
+    calls = shop.handler.count()
     page.get_by_role("button", name="Send a test notice").click()
-    expect(page.get_by_role("status", name="Test notice")).to_contain_text("hook")
+    said = page.get_by_role("status", name="Test notice").get_by_role("paragraph")
+    expect(said).to_have_text([re.compile("^hook took it$"), re.compile("^nobody .*connect")])
+    assert [json.loads(call.body)["alert"] for call in shop.handler.calls[calls:]] == ["Test"]
     expect(page.get_by_role("row", name="DLQDepthHigh")).to_contain_text("dlq depth > 100 for 5 min")
 
 
@@ -282,6 +286,86 @@ def test_the_audit_leads_to_what_an_entry_is_about(lot, tab):
     page = one.open("audit")
     for (what, subject), place in places.items():
         expect(page.get_by_role("row", name=what).get_by_role("link", name=subject, exact=True)).to_have_attribute("href", f"#/{place}")
+
+
+def test_links_of_the_audit_lead_to_the_real_thing(lot, tab, shop):
+    server = lot()
+    world.push(server, "orders", "bug", 4)
+    server.drained("orders")
+    shop.mend("bug")
+    first, second, third = (server.message(f"orders-bug-{n}")["id"] for n in range(3))
+    fingerprint = server.message(first)["failure"]["fingerprint"]
+    for path, change in [(f"/v1/letters/{first}/resolve", {"why": "by hand"}), (f"/v1/letters/{second}/discard", {"why": "no use"}),
+                         ("/v1/replays", {"ids": [third], "dry_run": False}), ("/v1/queues/orders/pause", {"why": "deploying"})]:
+        assert server.post(path, change).status == 200
+    assert server.request("PATCH", f"/v1/groups/{fingerprint}", {"state": "muted", "why": "we know"}).status == 200
+    page = tab(server).open("audit")
+    for what, there in [("resolve", page.get_by_text("Resolved: by hand")), ("discard", page.get_by_text("Discarded", exact=True)),
+                        ("replay.start", page.get_by_role("region", name="Progress")),
+                        ("queue.pause", page.locator("tr.at").filter(has_text="deploying")),
+                        ("group", page.get_by_role("region", name="KeyError").get_by_text("muted: we know"))]:
+        row = page.get_by_role("row").filter(has=page.locator("code", has_text=re.compile(f"^{re.escape(what)}")))
+        row.get_by_role("link").first.click()
+        expect(there).to_be_visible()
+        page.go_back()
+        expect(page.get_by_role("heading", name="Audit")).to_be_visible()
+
+
+def test_a_group_shows_its_versions_and_when_it_was_seen(lot, tab):
+    server = lot()
+    world.report(server, "task-0", "PriceError", "no price", version="1.4")
+    eventually(lambda: any(one["alert"] == "DLQNewGroup" for one in server.get("/v1/alerts").json["alerts"]),
+               "the group is known with its first version")
+    world.report(server, "task-1", "PriceError", "no price", version="1.5")
+    [group] = eventually(lambda: [one for one in server.get("/v1/groups").json["groups"] if len(one["versions"]) == 2],
+                         "both versions are known")
+    assert set(group["versions"]) == {"1.4", "1.5"} and group["first_seen"] < group["last_seen"]
+    page = tab(server).open("groups")
+    row = page.get_by_role("row", name="PriceError")
+    expect(row).to_contain_text(", ".join(group["versions"]))
+    seen = [group["first_seen"], group["last_seen"]]
+    assert row.locator("time").evaluate_all("all => all.map(one => one.dateTime)") == seen
+    row.get_by_role("button").click()
+    panel = page.get_by_role("region", name="PriceError")
+    expect(panel).to_contain_text(f"versions {', '.join(group['versions'])}")
+    assert panel.locator("time").evaluate_all("all => all.map(one => one.dateTime)") == seen
+    page.evaluate("navigator.clipboard.writeText('')")
+    panel.get_by_role("button", name="Write it").click()
+    panel.get_by_role("button", name="Copy").click()
+    expect(page.get_by_text("Copied.")).to_be_visible()
+    rule = server.get(f"/v1/groups/{group['fingerprint']}/rule", **{"do": "retry"}).json["yaml"]
+    assert page.evaluate("navigator.clipboard.readText()") == rule and "PriceError" in rule
+
+
+def exported(page):
+    page.get_by_label("Compress with zstd").uncheck()
+    with page.expect_download() as caught:
+        page.get_by_role("button", name="Download").click()
+    with open(caught.value.path(), encoding="utf-8") as file:
+        return [json.loads(line)["message"]["id"] for line in file]
+
+
+def test_an_export_is_of_all_that_match_not_only_of_the_page(lot, tab):
+    server = lot()
+    world.push(server, "prompts", "model", 70)
+    world.push(server, "prompts", "policy", 3)
+    server.drained("prompts")
+    wanted = {f"prompts-model-{n}" for n in range(70)}
+    page = tab(server).open("letters?category=model_gone")
+    expect(page.locator("[data-letter]")).to_have_count(50)
+    page.get_by_label("Choose all on this page").check()
+    page.get_by_role("button", name="Export").click()
+    expect(page.get_by_role("heading", name="Export 50 letters")).to_be_visible()
+    assert set(exported(page)) < wanted
+    page.get_by_role("button", name="Choose all that match").click()
+    page.get_by_role("button", name="Export").click()
+    expect(page.get_by_role("heading", name="Export 70 letters")).to_be_visible()
+    letters = exported(page)
+    assert len(letters) == 70 and set(letters) == wanted
+    page.get_by_role("button", name="Choose none").click()
+    page.get_by_role("button", name="Export").click()
+    expect(page.get_by_role("heading", name="Export 70 letters")).to_be_visible()
+    assert len(exported(page)) == 70
 
 
 def test_an_export_of_resolved_letters_says_how_many_it_is_of(lot, tab):

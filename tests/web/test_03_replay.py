@@ -1,5 +1,6 @@
 """Replays on screen: planned, tried, started, watched, steered, and stopped by themselves."""
 import json
+import re
 
 from playwright.sync_api import expect
 
@@ -166,3 +167,85 @@ def test_an_aborted_replay_raises_an_alert_that_leads_to_it(lot, tab):
     page = tab(server).open("alerts")
     page.get_by_role("link", name="ReplayAborted").click()
     expect(page.get_by_role("status").filter(has_text="aborted")).to_be_visible()
+
+
+def stage(page):
+    """The one that the replay is in."""
+    return page.get_by_role("list", name="Stages").locator("[aria-current=step]")
+
+
+def sent(page):
+    return page.get_by_role("region", name="Progress").locator("dl div", has_text="sent").locator("dd")
+
+
+def test_canary_and_ramp_are_shown_while_they_run_and_the_counts_follow(lot, tab, shop):
+    server = lot()
+    fill(server, 900)  # which take it half a minute
+    shop.mend("model")
+    shop.answering.clear()
+    page = tab(server).open("replays/new?error_type=ModelNotFound")
+    start(page, 900)
+    stages = page.get_by_role("list", name="Stages").get_by_role("listitem")
+    expect(stages).to_have_text(["planned", "canary 1, then 10", "ramp", "at 50/s", "done"])
+    expect(stage(page)).to_have_text("canary 1, then 10")
+    expect(sent(page)).to_have_text("1")
+    page.evaluate("window.asItWas = true")
+    shop.answering.set()
+    expect(stage(page)).to_have_text("ramp")
+    seen = set()
+    for _ in range(2):
+        seen.add(sent(page).text_content())
+        expect(sent(page)).not_to_have_text(re.compile(f"^({'|'.join(seen)})$"))
+    expect(page.get_by_role("region", name="Progress").get_by_role("img", name="of 900 sent")).to_be_visible()
+    assert page.evaluate("window.asItWas"), "the page was not loaded anew"
+    steer(page, "Abort", "seen enough")
+    expect(page.get_by_role("status").filter(has_text="aborted")).to_be_visible()
+    expect(stage(page)).to_have_count(0)
+
+
+def test_a_dry_run_ends_when_nothing_is_chosen_any_more(lot, tab):
+    server = lot()
+    fill(server, 2)
+    one = tab(server)
+    tried = []
+    one.page.route("**/v1/replays", lambda route: tried.append(route))  # which nobody answers
+    page = one.open("replays/new?error_type=ModelNotFound")
+    status = page.get_by_role("region", name="Dry run").get_by_role("status")
+    expect(status).to_have_text("trying…")
+    eventually(lambda: page.evaluate("1") and tried, "the dry run is asked for")
+    page.get_by_role("button", name="Clear").click()
+    expect(page.get_by_text("Choose letters above")).to_be_visible()
+    expect(status).to_have_text("")
+    expect(page.get_by_role("region", name="Dry run")).to_have_attribute("aria-busy", "false")
+    one.page.unroute("**/v1/replays")
+
+
+def test_the_older_page_of_replays_has_a_way_back(lot, tab):
+    server = lot()
+    fill(server, 1)
+    letter = server.letters("prompts.dlq")[0]["id"]
+    assert server.post("/v1/queues/prompts/pause", {}).status == 200
+    for _ in range(51):
+        replay = server.post("/v1/replays", {"ids": [letter], "dry_run": False}).json["id"]
+        assert server.post(f"/v1/replays/{replay}/abort", {}).status == 200
+    page = tab(server).open("replays")
+    rows = page.get_by_role("region", name="Replays").locator("tbody tr")
+    expect(rows).to_have_count(50)
+    expect(page.get_by_role("link", name="Newest")).to_have_count(0)
+    page.get_by_role("link", name="Older").click()
+    expect(rows).to_have_count(1)
+    page.get_by_role("link", name="Newest").click()
+    expect(rows).to_have_count(50)
+
+
+def test_the_window_is_called_what_it_shows(lot, tab):
+    server = lot()
+    fill(server, 1)
+    letter = server.letters("prompts.dlq")[0]["id"]
+    assert server.post("/v1/queues/prompts/pause", {}).status == 200
+    replay = server.post("/v1/replays", {"ids": [letter], "dry_run": False}).json["id"]
+    one = tab(server)
+    for fragment, title in [("letters", "Letters"), (f"letters/{letter}", "ModelNotFound: prompts-model-0"), ("replays", "Replays"),
+                            ("replays/new", "Plan a replay"), (f"replays/{replay}", f"Replay, waiting: letter {letter}"),
+                            ("overview", "Overview")]:
+        expect(one.open(fragment)).to_have_title(f"{title} · impound")

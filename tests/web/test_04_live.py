@@ -1,11 +1,14 @@
 """Things happen while the page is open: letters come, the stream breaks, the server restarts; and letters that were
 written to do harm."""
 import base64
+import json
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 import world
+from harness import eventually
 
 SCRIPT = "<script>window.hacked = 1; alert(1)</script><img src=x onerror=\"window.hacked=1\"><style>*{display:none}</style>"
 
@@ -23,8 +26,11 @@ def test_letters_show_the_moment_they_come(lot, tab):
 def test_without_a_stream_the_page_asks_again_and_again(lot, tab):
     server = lot()
     one = tab(server)
-    one.page.route("**/v1/events", lambda route: route.abort())
+    one.context.add_init_script("delete window.SharedWorker")
+    refused = []
+    one.page.route("**/v1/events", lambda route: refused.append(route.abort()))
     page = one.open("letters")
+    eventually(lambda: page.evaluate("1") and refused, "a stream is asked for, and refused")
     expect(page.get_by_text("Every 3 s")).to_be_visible()
     world.push(server, "orders", "bug", 1)
     expect(page.locator("[data-letter]")).to_have_count(1)
@@ -38,16 +44,44 @@ def see(page, seen):
     }""", seen)
 
 
-def test_more_tabs_than_a_browser_has_connections_are_all_served(lot, tab):
-    server = lot()
-    one = tab(server)
-    pages = [one.page, *(one.context.new_page() for _ in range(7))]
+WINDOWS = 8  # more than a browser has connections to one host
+
+
+def open_windows(one):
+    pages = [one.page, *(one.context.new_page() for _ in range(WINDOWS - 1))]
     for page in pages:
-        page.goto(f"{server.url}/#/letters")
+        page.goto(f"{one.server.url}/#/letters")
         expect(page.get_by_text("Nothing is dead")).to_be_visible()
         expect(page.get_by_text("Live", exact=True)).to_be_visible()
+        yield page
+
+
+def test_more_windows_than_a_browser_has_connections_share_one_stream(lot, tab):
+    server = lot()
+    pages = list(open_windows(tab(server)))
+    world.push(server, "orders", "bug", 2)
+    for page in pages:
+        expect(page.locator("[data-letter]")).to_have_count(2)
+        expect(page.get_by_text("Live", exact=True)).to_be_visible()
+    server.kill()
+    for page in pages:
+        expect(page.get_by_text("The server does not answer")).to_be_visible()
+    server.start()
+    for page in pages:
+        expect(page.get_by_text("Live", exact=True)).to_be_visible()
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_window_that_nobody_sees_holds_no_connection(lot, tab, shared):
+    server = lot()
+    one = tab(server)
+    if not shared:
+        one.context.add_init_script("delete window.SharedWorker")
+    pages = []
+    for page in open_windows(one):
         see(page, False)
         expect(page.get_by_text("Live", exact=True)).to_have_count(0)
+        pages.append(page)
     world.push(server, "orders", "bug", 2)
     server.drained("orders")
     see(pages[0], True)
@@ -73,8 +107,10 @@ def test_what_is_shown_says_of_when_it_is_while_the_server_refuses(lot, tab):
         see(page, True)
         expect(page.get_by_role("alert")).to_contain_text(re.compile(r"As of .*\d\d:\d\d:\d\d\s*: Service Unavailable.*the store is being mended", re.S))
         expect(page.get_by_text(shown).first).to_be_visible()
+        with page.expect_request(path):
+            page.get_by_role("button", name="Try again").click()
         page.unroute(path)
-        page.get_by_role("button", name="Try again").click()
+        see(page, True)
         expect(page.get_by_role("alert")).to_have_count(0)
 
 
@@ -124,22 +160,44 @@ def hostile(server, **more):
     return answer.json["letter"]
 
 
-def test_a_hostile_letter_is_text_everywhere(lot, tab):
+def is_text(page, where):
+    """What was written to do harm is shown and does none."""
+    expect(page.get_by_role("main").get_by_text("window.hacked").first).to_be_visible()
+    assert page.evaluate("window.hacked") is None, where
+    assert page.locator("main script, main img, main style").count() == 0, where
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), where
+    assert page.evaluate("document.body.innerText.length") < 50_000, f"{where}: the rest is shown when it is asked for"
+
+
+LONG = SCRIPT + "A" * 1_000_000
+
+
+@pytest.mark.parametrize("error", [SCRIPT, LONG], ids=["script", "long"])
+def test_a_hostile_letter_is_text_everywhere(lot, tab, error):
     server = lot()
-    letter = hostile(server)
-    server.post(f"/v1/letters/{letter}/escalate", {"why": SCRIPT}, {"Impound-Actor": SCRIPT})
-    one = tab(server)
+    letter = hostile(server, error_message=error, payload={SCRIPT: [error]})
+    evil = {"Impound-Actor": SCRIPT}
+    why = error[:1000]
+    error_type = server.message(letter)["failure"]["error_type"]
     fingerprint = server.message(letter)["failure"]["fingerprint"]
-    for fragment in ["overview", "letters", f"letters/{letter}", "groups", f"groups?group={fingerprint}", "audit",
-                     f"replays/new?ids={letter}"]:
+    server.post("/v1/queues/orders/pause", {"why": SCRIPT}, evil)
+    order = {"filter": {"error_type": error_type}, "why": why, "edit": f". + {{evil: {json.dumps(error[:30_000])}}}", "dry_run": False}
+    replay = server.post("/v1/replays", order, evil)
+    for answer in (replay, server.post(f"/v1/replays/{replay.json['id']}/abort", {"why": SCRIPT}, evil),
+                   server.request("PATCH", f"/v1/groups/{fingerprint}", {"note": error[:4000], "owner": SCRIPT[:255]}, evil),
+                   server.post(f"/v1/letters/{letter}/escalate", {"why": why}, evil)):
+        assert answer.status == 200, answer.body
+    eventually(lambda: any(one["alert"] == "DLQNewGroup" for one in server.get("/v1/alerts").json["alerts"]), "the alert fires")
+    one = tab(server)
+    for fragment in ["overview", "letters", f"letters/{letter}", "groups", f"groups?group={fingerprint}", "replays",
+                     f"replays/{replay.json['id']}", f"replays/new?ids={letter}", "queues", "alerts", "audit"]:
         page = one.open(fragment)
-        expect(page.get_by_text("window.hacked").first).to_be_visible()
-        assert page.evaluate("window.hacked") is None, fragment
-        assert page.locator("main script, main img, main style").count() == 0, fragment
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), fragment
+        is_text(page, fragment)
+        page.locator("main details").evaluate_all("all => all.forEach(one => one.open = true)")
+        is_text(page, f"{fragment}, unfolded")
 
 
-def test_a_line_of_a_million_letters_does_not_hurt(lot, tab):
+def test_a_line_of_a_million_letters_is_shown_when_it_is_asked_for(lot, tab):
     server = lot()
     long = "A" * 1_000_000
     letter = hostile(server, task_id="long", error_message=long[:60_000], payload={"line": long, "deep": [[[[long[:5000]]]]]})

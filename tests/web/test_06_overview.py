@@ -1,6 +1,7 @@
 """What the overview draws when there is more than usual: many reasons, old letters, queues that are held."""
 import datetime
 import json
+import re
 
 from playwright.sync_api import expect
 
@@ -144,3 +145,67 @@ def test_the_gauge_marks_the_cap(lot, tab):
     assert 0.75 < at < 0.79, at
     full = page.get_by_role("row", name="prompts.dlq").locator(".gauge .cap").bounding_box()
     assert abs(full["x"] + full["width"] / 2 - whole["x"] - whole["width"]) < 2, "nothing is beyond a cap of 100,000"
+
+
+def test_newest_letters_show_the_moment_they_come(lot, tab):
+    server = lot()
+    page = tab(server).open()
+    card = page.get_by_role("region", name="Newest letters")
+    expect(card).to_contain_text("Nothing is dead")
+    expect(page.get_by_text("Live", exact=True)).to_be_visible()
+    world.report(server, "task-0", "PriceError", "no price")
+    expect(card.get_by_role("listitem")).to_have_text([re.compile("no price.*PriceError · orders.dlq", re.S)])
+    world.report(server, "task-1", "StockError", "no stock")
+    expect(card.get_by_role("listitem")).to_have_text([re.compile("no stock"), re.compile("no price")])
+    card.get_by_role("link", name="no stock").click()
+    expect(page.get_by_role("heading", name="StockError")).to_be_visible()
+
+
+def test_letters_of_one_cause_are_one_line_that_says_of_how_many(lot, tab):
+    server = lot()
+    world.report(server, "other", "StockError", "no stock")
+    world.push(server, "prompts", "model", 3)
+    server.drained("prompts")
+    page = tab(server).open()
+    expect(line(page, "Newest letters", "ModelNotFound")).to_contain_text("3 of this cause")
+    world.push(server, "prompts", "model", 70, start=3)
+    server.drained("prompts")
+    expect(line(page, "Newest letters", "ModelNotFound")).to_contain_text("60 of the newest 60")
+    line(page, "Newest letters", "ModelNotFound").get_by_role("link").click()
+    expect(page.locator("[data-letter]")).to_have_count(50)
+
+
+def test_the_overview_shows_the_lag_and_the_budget_of_a_queue(lot, tab):
+    server = lot()
+    assert server.post("/v1/queues/orders/pause", {}).status == 200
+    world.push(server, "orders", "bug", 7)
+    one = tab(server)
+
+    def spend(route):
+        said = route.fetch().json()
+        said["queues"][0]["budget"]["remaining_ratio"] = 0.15
+        route.fulfill(json=said)
+
+    one.page.route("**/v1/queues", spend)
+    page = one.open()
+    table = page.get_by_role("table").last
+    expect(table.get_by_role("row", name="orders")).to_be_visible()
+    places = [head.text_content() for head in table.get_by_role("columnheader").all()]
+    [lag, budget] = [places.index(name) for name in ("Lag", "Retry budget")]
+    assert server.queue("orders")["lag"] == 7 and server.get("/v1/queues").json["queues"][0]["queue"] == "orders"
+    for name, waiting, left, look in (("orders", "7", "15%", "warm"), ("payments", "0", "100%", "good")):
+        cells = table.get_by_role("row", name=name).get_by_role("cell")
+        expect(cells.nth(lag)).to_have_text(waiting)
+        expect(cells.nth(budget)).to_have_text(left)
+        expect(cells.nth(budget).locator(f".bar i.{look}")).to_have_count(1)
+
+
+def test_what_the_overview_cannot_get_it_says(lot, tab):
+    server = lot()
+    for path in ("/v1/dlqs", "/v1/alerts", "/v1/queues", "/v1/letters?*", "/v1/arrivals?*"):
+        one = tab(server)
+        one.page.route(f"**{path}", lambda route: route.fulfill(status=503, json={"title": "Service Unavailable", "detail": "being mended"}))
+        page = one.open()
+        expect(page.get_by_role("alert")).to_contain_text("being mended")
+        page.unroute(f"**{path}")
+        expect(page.get_by_role("alert")).to_have_count(0)

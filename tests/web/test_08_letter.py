@@ -78,6 +78,49 @@ def test_a_replayed_letter_is_told_in_the_order_of_time(lot, tab, shop):
     expect(steps.nth(4)).to_contain_text(f"at {here}")
 
 
+def test_headers_stand_beside_the_message(lot, tab):
+    server = lot()
+    server.push("orders", {"n": 1, "fail": "bug"}, id="told", headers={"correlation_id": "c-42", "x-tenant": "north & south"})
+    server.drained("orders")
+    page = tab(server).open(f"letters/{server.message('told')['id']}")
+    headers = page.get_by_role("region", name="Headers")
+    expect(headers.get_by_role("term")).to_have_text(["correlation_id", "x-tenant"])
+    expect(headers.get_by_role("definition")).to_have_text(["c-42", "north & south"])
+
+
+def test_the_body_is_folded_and_unfolds(lot, tab):
+    server = lot()
+    world.push(server, "orders", "bug", 1)
+    server.drained("orders")
+    page = tab(server).open(f"letters/{server.message('orders-bug-0')['id']}")
+    body = page.get_by_role("region", name="Body")
+    article = body.get_by_text("article").first
+    first = body.locator("summary", has_text="0: {")
+    expect(body.get_by_text("customer-0")).to_be_visible()
+    expect(first).to_be_visible()
+    expect(article).to_be_hidden()
+    first.click()
+    expect(article).to_be_visible()
+    first.click()
+    expect(article).to_be_hidden()
+    body.locator("summary").first.click()
+    expect(first).to_be_hidden()
+    body.get_by_role("button", name="text").click()
+    expect(body.locator("pre")).to_contain_text('"article": "tea"')
+    body.get_by_role("button", name="folded").click()
+    expect(body.locator("pre")).to_have_count(0)
+
+
+def test_commands_are_copied_as_they_stand_there(lot, tab):
+    server = lot()
+    letter = world.report_bug(server, 1)
+    page = tab(server).open(f"letters/{letter}")
+    for command in (f"impound show {letter}", f"impound replay {letter} --apply"):
+        page.get_by_role("button", name=f"Copy {command}").click()
+        expect(page.get_by_text("Copied.").last).to_be_visible()
+        assert page.evaluate("navigator.clipboard.readText()") == command
+
+
 def test_without_a_clipboard_the_page_says_so(lot, tab):
     server = lot()
     page = tab(server).open(f"letters/{world.report_bug(server, 1)}")

@@ -185,17 +185,50 @@ static struct listing listing_new(struct sqlite_store *self, const struct store_
     };
 }
 
-/* The reasons of what is in depth are counted, so those that begin as is asked for are known.
- * False: there are none, and so no letter. */
+/* What is in depth is counted: by reason and by fingerprint. */
+static bool is_in_depth(const struct store_query *query) {
+    const uint32_t in_depth = 1u << STATE_PENDING_REVIEW | 1u << STATE_REPLAYING;
+    return query->states != 0 && (query->states & ~in_depth) == 0;
+}
+
+/* So the reasons that begin as is asked for are known. False: there are none, and so no letter. */
 static bool know_reasons(const struct tables *tables, const struct store_query *query,
                          struct list_known *known) {
-    const uint32_t in_depth = 1u << STATE_PENDING_REVIEW | 1u << STATE_REPLAYING;
-    if (query->reason_prefix.len == 0 || query->states == 0 || (query->states & ~in_depth) != 0)
+    if (query->reason_prefix.len == 0 || !is_in_depth(query))
         return true;
     size_t count =
         dlqs_reasons(&tables->dlqs, query->reason_prefix, known->reasons, LIST_REASONS_MAX);
     known->reason_count = count <= LIST_REASONS_MAX ? count : 0;
     return count > 0;
+}
+
+struct seeing {
+    const struct groups *groups;
+    uint64_t fingerprint;
+    struct list_known *known;
+};
+
+static void see_group(struct map_node *node, void *arg) {
+    struct seeing *seeing = arg;
+    const struct dlq *dlq = CONTAINER_OF(node, struct dlq, node);
+    const struct dlq_group *group = groups_find(seeing->groups, dlq->name, seeing->fingerprint);
+    struct list_known *known = seeing->known;
+    if (!group)
+        return;
+    if (known->last.ms == 0 || group->first_seen.ms < known->first.ms)
+        known->first = group->first_seen;
+    if (group->last_seen.ms > known->last.ms)
+        known->last = group->last_seen;
+}
+
+/* And when letters of a fingerprint died: most of them within an incident. False: none ever did. */
+static bool know_group(const struct tables *tables, const struct store_query *query,
+                       struct list_known *known) {
+    if (!query->has_fingerprint || query->fingerprint == 0 || !is_in_depth(query))
+        return true;
+    struct seeing seeing = {&tables->groups, query->fingerprint, known};
+    map_each(&tables->dlqs.map, see_group, &seeing);
+    return known->last.ms != 0;
 }
 
 /* False: memory knows that nothing matches. */
@@ -205,17 +238,29 @@ static bool know(struct sqlite_store *self, const struct store_query *query, str
     pthread_mutex_lock(&self->front.mutex);
     *out = (struct list_known){.queue = tables_queue_known(tables, query->queue),
                                .taken = taken_seqs(self, arena)};
-    bool possible = out->queue != TABLES_NO_QUEUE && know_reasons(tables, query, out);
+    bool possible = out->queue != TABLES_NO_QUEUE && know_reasons(tables, query, out) &&
+                    know_group(tables, query, out);
     pthread_mutex_unlock(&self->front.mutex);
     return possible;
+}
+
+static void narrow_to_group(const struct list_known *known, struct store_query *query) {
+    if (known->last.ms == 0)
+        return;
+    if (known->first.ms > query->since.ms)
+        query->since = known->first;
+    if (query->until.ms == 0 || known->last.ms < query->until.ms)
+        query->until.ms = known->last.ms + 1;
 }
 
 /* The same, by when letters died. */
 static bool narrow(struct sqlite_store *self, const struct list_known *known,
                    struct store_query *query) {
     struct traits_wanted wanted = traits_wanted(query, known->queue);
-    return !page_by_death(query) ||
-           spread_narrow(self->spread, &wanted, known->reasons, known->reason_count, query);
+    if (!page_by_death(query))
+        return true;
+    narrow_to_group(known, query);
+    return spread_narrow(self->spread, &wanted, known->reasons, known->reason_count, query);
 }
 
 static enum status read_page(struct sqlite_store *self, struct listing *listing,

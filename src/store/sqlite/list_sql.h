@@ -27,6 +27,8 @@ struct list_known {
     /* All that begin with query->reason_prefix, where they are known and few. */
     struct bytes reasons[LIST_REASONS_MAX];
     size_t reason_count; /* 0: they are not known, or too many */
+    /* When letters of query->fingerprint died, where that is known: both included; 0: any time. */
+    struct wall first, last;
 };
 
 /* Texts are borrowed or in the arena. INVALID: cursor or search text. */

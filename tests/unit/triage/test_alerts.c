@@ -275,6 +275,14 @@ static void a_ticket_goes_to_those_it_names_and_is_never_over(void **unused) {
     assert_int_equal(pager.count, 2);
 }
 
+static void a_ticket_that_names_nobody_goes_to_all_who_hear_of_it(void **unused) {
+    (void)unused;
+    reads(METRIC_TRIAGE_ESCALATED, "orders.dlq/0/t-1", 1);
+    pass(5 * MINUTE);
+    assert_int_equal(hook.count, 1);
+    assert_sent(&hook, 0, "somebody is to look at letters: because");
+}
+
 static void people_see_what_fires_the_worst_first(void **unused) {
     (void)unused;
     struct buf out;
@@ -344,6 +352,7 @@ int main(void) {
         TEST(a_restart_tells_nothing_twice_and_forgets_nothing),
         TEST(alertmanager_is_reminded_of_what_fires),
         TEST(a_ticket_goes_to_those_it_names_and_is_never_over),
+        TEST(a_ticket_that_names_nobody_goes_to_all_who_hear_of_it),
         TEST(people_see_what_fires_the_worst_first),
         TEST(many_wakes_are_one_until_the_next_sample),
         TEST(a_trial_tells_who_took_it),

@@ -554,6 +554,31 @@ static void a_ticket_is_told_once(void **state) {
     assert_int_equal(triage_rules_news(rules, &arena, &news), 0);
 }
 
+static void without_names_a_ticket_is_for_everybody_and_holds_up_nothing(void **state) {
+    (void)state;
+    struct triage_rules_news *news;
+    said[0].action = TRIAGE_ESCALATE;
+    said[0].every_ms = 10 * 1000;
+    put_letters("good", 2);
+    run_for(15 * 1000);
+    assert_int_equal(triage_rules_news(rules, &arena, &news), 1);
+    assert_true(news[0].ticket && news[0].to_count == 0);
+    assert_true(says(news[0].words, "2 letters escalated"));
+    struct bytes subject = news[0].subject;
+    put_letter("late");
+    run_for(20 * 1000); /* within the minute: taken at once, and part of the same */
+    assert_true(is_escalated("late"));
+    assert_int_equal(triage_rules_news(rules, &arena, &news), 1);
+    assert_true(bytes_eq(news[0].subject, subject) && says(news[0].words, "3 letters escalated"));
+    run_for(MINUTE_MS);
+    assert_int_equal(triage_rules_news(rules, &arena, &news), 0);
+    put_letter("later");
+    run_for(20 * 1000);
+    assert_int_equal(triage_rules_news(rules, &arena, &news), 1);
+    assert_false(bytes_eq(news[0].subject, subject));
+    assert_true(says(news[0].words, "1 letters escalated"));
+}
+
 /* Lives end wherever they are; each letter is taken once, each window run once. */
 static void a_new_life_neither_repeats_nor_forgets(void **state) {
     (void)state;
@@ -631,6 +656,7 @@ int main(void) {
         TEST(archived_letters_are_on_disk_before_they_go),
         TEST(a_failed_compensation_is_for_people),
         TEST(a_ticket_is_told_once),
+        TEST(without_names_a_ticket_is_for_everybody_and_holds_up_nothing),
         TEST(a_new_life_neither_repeats_nor_forgets),
         TEST(a_store_that_refuses_is_asked_again),
         TEST(a_clock_that_jumps_only_starts_the_wait_again),

@@ -2,27 +2,25 @@
  *
  * The server tells at /v1/events what happens; whoever shows something that it concerns asks for it anew.
  * While no stream is open, everybody asks every few seconds instead, and a stream is tried again.
- * A browser keeps six connections to a host for all its tabs, and a stream takes one for as long as it is open: a tab
- * that nobody sees has none, or the seventh tab would wait for ever. */
+ * A browser keeps six connections to a host for all its windows, and a stream takes one for as long as it is open: so all
+ * of them share one, and where that is not to be had at least a window that nobody sees has none. */
+import { openStream, TOPICS, type Notice, type Topic } from "./stream";
 
-export type Topic = "letter" | "queue" | "breaker" | "replay";
+export type { Topic };
 
-const TOPICS: Topic[] = ["letter", "queue", "breaker", "replay"];
 const GATHER_MS = 400; /* a burst of events is one reason to look again */
 const STREAM_POLL_MS = 10_000; /* ages and rates change without any event */
 const PLAIN_POLL_MS = 3_000;
-const REOPEN_MS = 5_000;
 
 export type Link = "live" | "polling" | "lost";
 type Listener = (topics: Set<Topic>) => void;
 
-const everything = new Set(TOPICS);
+const everything = new Set<Topic>(TOPICS);
 const listeners = new Set<Listener>();
 let gathered = new Set<Topic>();
 let gathering: number | undefined;
 let polling: number | undefined;
-let source: EventSource | undefined;
-let reopening: number | undefined;
+let listen: (yes: boolean) => void = listenAlone;
 
 class Live {
   streaming = $state(false);
@@ -68,36 +66,42 @@ function setStreaming(streaming: boolean): void {
   if (streaming) tell(everything); /* what happened while nobody listened */
 }
 
-function close(): void {
-  window.clearTimeout(reopening);
-  source?.close();
-  source = undefined;
+function hear(notice: Notice): void {
+  if (document.hidden) return; /* it was on its way */
+  if ("topic" in notice) gather(notice.topic);
+  else setStreaming(notice.open);
 }
 
-function open(): void {
-  close();
-  source = new EventSource("/v1/events");
-  source.onopen = () => setStreaming(true);
-  source.onerror = () => {
-    setStreaming(false);
-    /* A browser tries again by itself, unless the server refused the stream. */
-    if (source?.readyState === EventSource.CLOSED) reopening = window.setTimeout(open, REOPEN_MS);
+let close: (() => void) | undefined;
+function listenAlone(yes: boolean): void {
+  close?.();
+  close = yes ? openStream(hear) : undefined;
+}
+
+/* Throws where a browser has no worker for all its windows. */
+function shareStream(): void {
+  const worker = new SharedWorker(new URL("./stream_worker.ts", import.meta.url), { type: "module" });
+  worker.port.onmessage = (said: MessageEvent<Notice>) => hear(said.data);
+  worker.onerror = () => {
+    listen = listenAlone;
+    seenOrNot();
   };
-  for (const topic of TOPICS) source.addEventListener(topic, () => gather(topic));
+  listen = (yes) => worker.port.postMessage(yes);
 }
 
 function seenOrNot(): void {
-  if (document.hidden) {
-    close();
-    setStreaming(false);
-  } else {
-    open();
-    tell(everything);
-  }
+  listen(!document.hidden);
+  if (document.hidden) setStreaming(false);
+  else tell(everything);
 }
 
 export function startLive(): void {
-  if (!document.hidden) open();
+  try {
+    shareStream();
+  } catch {
+    /* each window has its own */
+  }
+  if (!document.hidden) listen(true);
   poll();
   document.addEventListener("visibilitychange", seenOrNot);
 }
