@@ -232,6 +232,29 @@ void duration_put(struct buf *b, int64_t ms) {
     buf_bytes(b, durations[i].name);
 }
 
+static const struct {
+    const char *name;
+    int64_t ms, from_ms; /* days only from two up, as above */
+} spoken[] = {{"d", MS_PER_DAY, 2 * (int64_t)MS_PER_DAY},
+              {"h", 3600000, 3600000},
+              {"min", 60000, 60000},
+              {"s", 1000, 1000}};
+
+void duration_say(struct buf *b, int64_t ms) {
+    const size_t last = sizeof spoken / sizeof *spoken - 1;
+    size_t i = 0;
+    if (ms > 0 && ms < spoken[last].ms) {
+        buf_printf(b, "%lld ms", (long long)ms);
+        return;
+    }
+    while (i < last && ms < spoken[i].from_ms)
+        i++;
+    buf_printf(b, "%lld %s", (long long)(ms / spoken[i].ms), spoken[i].name);
+    int64_t rest = i < last ? ms % spoken[i].ms / spoken[i + 1].ms : 0;
+    if (rest > 0)
+        buf_printf(b, " %lld %s", (long long)rest, spoken[i + 1].name);
+}
+
 int64_t duration_doubled(int64_t ms, int64_t last_ms) {
     return ms > last_ms / 2 ? last_ms : ms * 2;
 }

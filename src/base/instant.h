@@ -45,6 +45,8 @@ bool wall_parse_http(struct bytes text, struct wall *out);
 bool duration_parse(struct bytes text, int64_t *ms);
 /* The shortest exact form: 90000 → "90s", 86400000 → "24h". */
 void duration_put(struct buf *b, int64_t ms);
+/* For reading, in two units at most: "6 d 23 h", "24 h", "8 min 5 s", "200 ms". */
+void duration_say(struct buf *b, int64_t ms);
 /* Twice as long, at most `last_ms`; without overflow. */
 int64_t duration_doubled(int64_t ms, int64_t last_ms);
 /* "64KiB" "1MiB" "4GiB" "512" (bytes). */

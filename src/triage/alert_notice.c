@@ -4,44 +4,62 @@
 
 #include "base/json.h"
 
-/* What a reading says, with its number in the place of the %s. */
-static const char *const phrases[METRIC_COUNT] = {
-    [METRIC_DLQ_DEPTH] = "letters that wait: %s",
-    [METRIC_DLQ_ARRIVALS] = "letters that arrived in the last minute: %s",
-    [METRIC_DLQ_OLDEST] = "age of the oldest letter in seconds: %s",
-    [METRIC_DLQ_CAP_RATIO] = "share of its cap that is used: %s",
-    [METRIC_QUEUE_LAG] = "messages not yet received: %s",
-    [METRIC_BREAKER_OPEN] = "seconds since the breaker was last closed: %s",
-    [METRIC_SUCCESS_RATIO] = "share of attempts that succeeded: %s",
-    [METRIC_REASON_RATIO] = "one reason arrives at %s times its usual rate",
-    [METRIC_CAP_FORECAST] = "at this rate its cap is reached in %s seconds",
-    [METRIC_SPILLED] = "letters spilled to the archive because the cap was reached: %s",
-    [METRIC_GROUP_NEW] = "a failure that was not seen before",
-    [METRIC_GROUP_RETURNED] = "a failure that was called resolved is back",
-    [METRIC_QUEUE_HALTED] = "the queue is halted",
-    [METRIC_BUDGET_EXHAUSTED] = "the retry budget is used up; retries wait",
-    [METRIC_REPLAY_ABORTED] = "a replay stopped itself",
-    [METRIC_TRIAGE_STOPPED] = "a triage rule stopped itself",
-    [METRIC_TRIAGE_ESCALATED] = "somebody is to look at letters",
+#define SECONDS_MAX 1e12
+
+enum unit { UNIT_NONE, UNIT_COUNT, UNIT_SECONDS, UNIT_SHARE };
+
+/* What a reading says, with its value in the place of the %s. */
+static const struct {
+    const char *text;
+    enum unit unit;
+} phrases[METRIC_COUNT] = {
+    [METRIC_DLQ_DEPTH] = {"letters that wait: %s", UNIT_COUNT},
+    [METRIC_DLQ_ARRIVALS] = {"letters that arrived in the last minute: %s", UNIT_COUNT},
+    [METRIC_DLQ_OLDEST] = {"age of the oldest letter: %s", UNIT_SECONDS},
+    [METRIC_DLQ_CAP_RATIO] = {"share of its cap that is used: %s", UNIT_SHARE},
+    [METRIC_QUEUE_LAG] = {"messages not yet received: %s", UNIT_COUNT},
+    [METRIC_BREAKER_OPEN] = {"time since the breaker was last closed: %s", UNIT_SECONDS},
+    [METRIC_SUCCESS_RATIO] = {"share of attempts that succeeded: %s", UNIT_SHARE},
+    [METRIC_REASON_RATIO] = {"one reason arrives at %s times its usual rate", UNIT_COUNT},
+    [METRIC_CAP_FORECAST] = {"at this rate its cap is reached in %s", UNIT_SECONDS},
+    [METRIC_SPILLED] = {"letters spilled to the archive because the cap was reached: %s",
+                        UNIT_COUNT},
+    [METRIC_GROUP_NEW] = {"a failure that was not seen before", UNIT_NONE},
+    [METRIC_GROUP_RETURNED] = {"a failure that was called resolved is back", UNIT_NONE},
+    [METRIC_QUEUE_HALTED] = {"the queue is halted", UNIT_NONE},
+    [METRIC_BUDGET_EXHAUSTED] = {"the retry budget is used up; retries wait", UNIT_NONE},
+    [METRIC_REPLAY_ABORTED] = {"a replay stopped itself", UNIT_NONE},
+    [METRIC_TRIAGE_STOPPED] = {"a triage rule stopped itself", UNIT_NONE},
+    [METRIC_TRIAGE_ESCALATED] = {"somebody is to look at letters", UNIT_NONE},
 };
 
+/* Two digits behind the point at most, and none that say nothing. */
 static void put_number(struct buf *out, double value) {
-    if (value == floor(value) && fabs(value) < 1e15)
-        buf_printf(out, "%.0f", value);
+    double hundredths = round(value * 100);
+    int digits = fmod(hundredths, 10) != 0 ? 2 : fmod(hundredths, 100) != 0 ? 1 : 0;
+    buf_printf(out, "%.*f", digits, value);
+}
+
+static void put_value(struct buf *out, enum unit unit, double value) {
+    if (unit == UNIT_SECONDS)
+        duration_say(out, (int64_t)(fmin(fmax(value, 0), SECONDS_MAX) * 1000));
     else
-        buf_printf(out, "%.3g", value);
+        put_number(out, unit == UNIT_SHARE ? value * 100 : value);
+    if (unit == UNIT_SHARE)
+        buf_str(out, "%");
 }
 
 static void put_phrase(const struct alert_notice *notice, struct buf *out) {
-    struct bytes phrase = bytes_of(phrases[notice->rule->metric]);
+    struct bytes phrase = bytes_of(phrases[notice->rule->metric].text);
+    enum unit unit = phrases[notice->rule->metric].unit;
     size_t place = bytes_find(phrase, BYTES("%s"));
     buf_bytes(out, bytes_cut(phrase, 0, place));
-    if (place == phrase.len)
+    if (unit == UNIT_NONE)
         return;
-    put_number(out, notice->value);
+    put_value(out, unit, notice->value);
     buf_bytes(out, bytes_cut(phrase, place + 2, phrase.len));
     buf_printf(out, " (%s ", notice->rule->below ? "below" : "above");
-    put_number(out, notice->rule->limit);
+    put_value(out, unit, notice->rule->limit);
     buf_str(out, ")");
 }
 

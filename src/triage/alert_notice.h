@@ -16,7 +16,7 @@ struct alert_notice {
     struct wall since, at;
 };
 
-/* "orders.dlq: 1500 letters wait (above 1000)" */
+/* "orders.dlq: age of the oldest letter: 6 d 23 h (above 24 h)" */
 void alert_notice_summary(const struct alert_notice *notice, struct buf *out);
 /* The JSON that this kind of receiver takes. A firing and its resolve carry the same identity, so
  * that the receiver can tell that they belong together and that a repeated one is the same. */

@@ -84,6 +84,30 @@ static void durations_and_sizes_go_both_ways(void **state) {
     assert_bytes(buf_view(&buf), "4MiB");
 }
 
+static void a_duration_is_said_in_two_units_at_most(void **state) {
+    (void)state;
+    static const struct {
+        int64_t ms;
+        const char *text;
+    } cases[] = {{0, "0 s"},
+                 {200, "200 ms"},
+                 {59999, "59 s"},
+                 {485000, "8 min 5 s"},
+                 {3600000, "1 h"},
+                 {3659000, "1 h"},
+                 {3660000, "1 h 1 min"},
+                 {86400000, "24 h"},
+                 {601200000, "6 d 23 h"},
+                 {2592000000, "30 d"}};
+    char memory[64];
+    struct buf buf;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        buf_init_fixed(&buf, memory, sizeof memory);
+        duration_say(&buf, cases[i].ms);
+        assert_bytes(buf_view(&buf), cases[i].text);
+    }
+}
+
 static void a_wait_doubles_up_to_its_last(void **state) {
     (void)state;
     assert_int_equal(duration_doubled(100, 5000), 200);
@@ -114,6 +138,7 @@ int main(void) {
         cmocka_unit_test(wall_times_are_written_and_read),
         cmocka_unit_test(the_three_http_dates_are_one_moment),
         cmocka_unit_test(durations_and_sizes_go_both_ways),
+        cmocka_unit_test(a_duration_is_said_in_two_units_at_most),
         cmocka_unit_test(a_wait_doubles_up_to_its_last),
         cmocka_unit_test(uuids_are_version_7_and_ordered_by_time),
     };
