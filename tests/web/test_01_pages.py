@@ -37,6 +37,15 @@ def test_the_overview_says_what_the_server_says(full, tab):
     assert "reason=missing_key" in page.url
 
 
+def test_no_reason_has_the_colour_of_a_category(full, tab):
+    page = show(tab(full), "overview", full)
+    colours = "dots => dots.map(dot => getComputedStyle(dot).backgroundColor)"
+    reasons = page.get_by_role("region", name="Top reasons").locator("li .dot").evaluate_all(colours)
+    categories = page.get_by_role("region", name="Arrivals").locator(".category i").evaluate_all(colours)
+    assert len(set(reasons)) == len(reasons) > 1 and len(categories) > 1
+    assert not set(reasons) & set(categories)
+
+
 def test_the_page_is_small_strict_and_cached(full):
     page = full.get("/")
     policy = page.headers["Content-Security-Policy"]
