@@ -88,6 +88,19 @@ def test_headers_stand_beside_the_message(lot, tab):
     expect(headers.get_by_role("definition")).to_have_text(["c-42", "north & south"])
 
 
+def test_a_long_header_is_shown_to_its_end_when_it_is_asked_for(lot, tab):
+    server = lot()
+    server.push("orders", {"n": 1, "fail": "bug"}, id="told", headers={"x-token": "t" * (8 * 1024 - 3) + "end"})
+    server.drained("orders")
+    page = tab(server).open(f"letters/{server.message('told')['id']}")
+    header = page.get_by_role("region", name="Headers").get_by_role("definition")
+    expect(header).to_contain_text("ttt")
+    expect(header).not_to_contain_text("tend")
+    header.get_by_role("button", name="Show more (6,192 characters)").click()
+    expect(header).to_contain_text("tend")
+    expect(header.get_by_role("button")).to_have_count(0)
+
+
 def test_the_body_is_folded_and_unfolds(lot, tab):
     server = lot()
     world.push(server, "orders", "bug", 1)
