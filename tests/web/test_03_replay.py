@@ -1,4 +1,5 @@
 """Replays on screen: planned, tried, started, watched, steered, and stopped by themselves."""
+import base64
 import json
 import re
 
@@ -123,6 +124,17 @@ def test_a_body_is_edited_by_hand_and_the_rest_stays_byte_for_byte(lot, tab, sho
     assert "9007199254740993" in sent and '"price": 12.5' in sent and "fail" not in sent
     page = tab(server).open(f"letters/{letter}")
     expect(page.get_by_text("Edited since it first died")).to_be_visible()
+
+
+def test_a_body_that_is_no_json_says_that_it_cannot_be_edited_by_hand(lot, tab):
+    server = lot()
+    answer = server.post("/v1/queues/orders/messages", {"id": "text", "content_type": "text/plain",
+                                                        "body_base64": base64.b64encode(b"three of tea").decode()})
+    assert answer.status == 200, answer.body
+    server.drained("orders")
+    page = tab(server).open(f"replays/new?ids={server.message('text')['id']}")
+    expect(page.get_by_text("By hand only JSON can be edited; this body is text/plain.")).to_be_visible()
+    expect(page.get_by_role("button", name="by hand")).to_have_count(0)
 
 
 def test_a_plan_that_cannot_be_says_why(lot, tab):
