@@ -99,6 +99,21 @@ def test_arrivals_are_shown_over_an_hour_a_day_and_a_week(lot, tab):
     expect(page.get_by_role("button", name="7d")).to_have_attribute("aria-pressed", "true")
 
 
+def test_a_week_tells_each_date_once(lot, tab):
+    one = tab(lot())
+    one.page.add_init_script("""const { clearRect, fillText } = CanvasRenderingContext2D.prototype;
+      CanvasRenderingContext2D.prototype.clearRect = function (...box) { this.canvas.said = []; clearRect.apply(this, box); };
+      CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+        (this.canvas.said ??= []).push(text);
+        fillText.call(this, text, ...place);
+      };""")
+    page = one.open("overview?window=7d")
+    chart = page.get_by_role("img", name="letters arrived in 7d").locator("canvas")
+    dates = "canvas => (canvas.said ?? []).filter(text => /^[0-9]{2}-[0-9]{2}$/.test(text))"
+    drawn = eventually(lambda: chart.count() == 1 and chart.evaluate(dates), "the dates are drawn")
+    assert len(drawn) == len(set(drawn)) == 7
+
+
 def test_a_halted_queue_and_an_open_breaker_say_why(lot, tab, shop):
     flaky = world.queue(shop.handler.url, breaker={"consecutive": 3, "open": "30s"})
     server = lot(more={"flaky": flaky})
