@@ -142,10 +142,29 @@ def test_alerts_for_information_alone_have_a_card_too(lot, tab):
     eventually(lambda: len([one for one in server.get("/v1/alerts").json["alerts"] if one["state"] == "firing"]) == 2,
                "both alerts fire")
     page = tab(server).open()
-    card = page.get_by_role("region", name="2 alerts are firing")
-    expect(card).to_contain_text("for information")
+    card = page.get_by_role("region", name="2 alerts for information")
     expect(card.get_by_role("link", name="DLQNotEmpty")).to_be_visible()
     expect(card.get_by_role("link", name="DLQNewGroup")).to_be_visible()
+
+
+def test_the_alerts_that_are_counted_are_those_that_call_somebody(lot, tab):
+    severities = ["critical", "info", "info", "warning", "info"]
+    alerts = [{"alert": f"Rule{n}", "metric": "dlq_depth", "subject": "orders.dlq", "severity": severity, "state": "firing",
+               "value": 1, "since": "2026-01-01T00:00:00Z", "summary": "too many"} for n, severity in enumerate(severities)]
+    alerts[3]["state"] = "pending"
+    one = tab(lot())
+    one.page.clock.set_fixed_time("2026-01-01T00:00:04Z")
+    one.page.route("**/v1/alerts", lambda route: route.fulfill(json={"alerts": alerts, "rules": []}))
+    page = one.open()
+    card = page.get_by_role("region", name="One alert is firing")
+    expect(card).to_contain_text("3 for information")
+    expect(card.get_by_role("link", name="Rule0")).to_contain_text(re.compile(r"too many\s+for\s+4 s\s*$"))
+    expect(page.get_by_role("navigation", name="Pages").get_by_role("link", name="Alerts").locator(".badge")).to_have_text("1")
+    page = one.open("alerts")
+    firing, pending = page.locator("[data-alert=Rule0]"), page.locator("[data-alert=Rule3]")
+    expect(pending).to_contain_text(re.compile(r"pending for\s+4 s"))
+    colours = [row.evaluate("row => getComputedStyle(row).color") for row in (firing, pending)]
+    assert colours[0] != colours[1], "what only threatens is paler"
 
 
 def test_the_gauge_marks_the_cap(lot, tab):

@@ -146,3 +146,17 @@ def test_a_phone_shows_the_gauges_and_whole_ids(used, tab):
     expect(ids).to_have_count(5)
     for link in ids.all():
         assert link.evaluate("link => link.getClientRects().length") == 1, "an id stands on one line"
+
+
+def test_ids_of_the_audit_stand_on_one_line(used, tab):
+    page = tab(used).open("audit")
+    ids = page.get_by_role("link", name=re.compile("^[0-9a-f]{8}-[0-9a-f-]{27}$"))
+    expect(ids.first).to_be_visible()
+    assert ids.evaluate_all("links => links.map(link => link.getClientRects().length)") == [1] * ids.count()
+
+
+def test_only_where_there_are_keys_one_is_shown(used, tab):
+    for look, shown in (("light", True), ("phone", False)):
+        page = tab(used, **LOOKS[look]).open("letters")
+        expect(page.get_by_label("Search in errors")).to_be_visible()
+        expect(page.locator(".search kbd")).to_be_visible(visible=shown)

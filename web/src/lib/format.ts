@@ -52,8 +52,12 @@ export function delay(ms: number | null | undefined): string {
   return ms < 2 * MINUTE_S * SECOND_MS ? `${(ms / SECOND_MS).toFixed(ms < 10_000 ? 1 : 0)} s` : age(ms / SECOND_MS);
 }
 
+export function lastingOf(since: string, now: number): string {
+  return age((now - Date.parse(since)) / SECOND_MS);
+}
+
 export function agoOf(time: string | null, now: number): string {
-  return time === null ? "–" : `${age((now - Date.parse(time)) / SECOND_MS)} ago`;
+  return time === null ? "–" : `${lastingOf(time, now)} ago`;
 }
 
 /* "2026-11-15 03:12:44" in the clock that the reader chose. */
