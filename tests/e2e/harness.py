@@ -98,6 +98,7 @@ class Answer:
 
 class Server:
     """One impound server, over as many lives as a scenario wants."""
+    under = ()  # a program to run this one under
 
     def __init__(self, folder, queues, port=None, **top):
         self.folder = str(folder)
@@ -116,7 +117,7 @@ class Server:
     def launch(self):
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
-                [*SERVER_UNDER, IMPOUND, "serve", "-c", self.config_path], stdout=log, stderr=log)
+                [*SERVER_UNDER, *self.under, IMPOUND, "serve", "-c", self.config_path], stdout=log, stderr=log)
 
     def start(self):
         self.launch()

@@ -28,8 +28,8 @@ PAGES = {
 }
 
 
-def show(tab, name, server):
-    fragment, text = PAGES[name]
+def show(tab, name, server, pages=None):
+    fragment, text = (pages or PAGES)[name]
     page = tab.open(fragment(server) if callable(fragment) else fragment)
     expect(page.get_by_text(text).first).to_be_visible()
     expect(page.get_by_text("Live", exact=True)).to_be_visible()
@@ -47,9 +47,20 @@ def axe(page):
             if one["impact"] in ("serious", "critical")]
 
 
-def check(page, name, look):
-    """It is accessible, and no wider than its window. With PICTURES=FOLDER it is photographed there."""
+def photograph(page, tallest=None, **more):
+    """All of a page, or its first `tallest` pixels, in a window of that height: what keeps to the window's edges does so."""
+    window = page.viewport_size
+    height = max(window["height"], page.evaluate("document.documentElement.scrollHeight"))
+    page.set_viewport_size({**window, "height": min(height, tallest or height)})
+    picture = page.screenshot(**more)
+    page.set_viewport_size(window)
+    return picture
+
+
+def check(page, name, look, whole=True):
+    """It is accessible, and no wider than its window. With PICTURES=FOLDER it is photographed there, as a `whole` or as
+    much as the window shows."""
     if PICTURES:
-        page.screenshot(path=os.path.join(PICTURES, f"{name}-{look}.png"))
+        photograph(page, None if whole else page.viewport_size["height"], path=os.path.join(PICTURES, f"{name}-{look}.png"))
     assert axe(page) == [], name
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is wider than its window"

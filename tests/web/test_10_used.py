@@ -1,5 +1,6 @@
 """A lot that people have worked in: pages that are not empty any more, and every dialog, light and dark, wide and on a
 phone. With PICTURES=FOLDER all of them are photographed there."""
+import datetime
 import re
 
 import pytest
@@ -7,8 +8,9 @@ from playwright.sync_api import expect
 
 import world
 from conftest import LOOKS
-from harness import Server, eventually
+from harness import eventually
 from pages import a_letter, check
+from week import WEEK_PAGES, passed
 
 
 def replay(server, **order):
@@ -21,12 +23,16 @@ def replay(server, **order):
 
 @pytest.fixture(scope="module")
 def used(tmp_path_factory):
-    """A full lot with every kind of entry in its audit, replays that are done, aborted and held, and alerts of all
+    """A lot of a week with every kind of entry in its audit, replays that are done, aborted and held, and alerts of all
     severities."""
-    shop = world.Shop()
-    server = Server(tmp_path_factory.mktemp("used"), world.queues(shop)).start()
-    world.fill(server)
-    shop.mend("stock")
+    with passed(tmp_path_factory.mktemp("used"), datetime.datetime.now(datetime.timezone.utc)) as server:
+        use(server)
+        yield server
+
+
+def use(server):
+    server.at(datetime.datetime.now(datetime.timezone.utc))
+    server.shop.mend("stock")
     assert replay(server, filter={"error_type": "OutOfStock"}, why="back on the shelf")["state"] == "done"
     assert replay(server, filter={"error_type": "ModelNotFound"})["state"] == "aborted"
     letter = a_letter(server, error_type="KeyError")
@@ -41,9 +47,6 @@ def used(tmp_path_factory):
     world.push(server, "prompts", "key", 1)
     eventually(lambda: {"QueueHalted", "ReplayAborted", "DLQNotEmpty"} <= {one["alert"] for one in server.get("/v1/alerts").json["alerts"]},
                "alerts of every severity")
-    yield server
-    server.stop()
-    shop.handler.close()
 
 
 def replay_in(server, *states):
@@ -52,7 +55,8 @@ def replay_in(server, *states):
 
 # page → (fragment, what must be there)
 USED = {
-    "used-overview": ("overview", "Dead-letter queues"),
+    **{f"used-{name}": WEEK_PAGES[name] for name in ("overview", "letter", "group", "plan")},
+    "used-letters": ("letters", "KeyError"),
     "used-groups": ("groups", "“see ticket 42”"),
     "used-replays": ("replays", "back on the shelf|error_type: OutOfStock"),
     "used-replay-done": (lambda server: f"replays/{replay_in(server, 'done')}", "back on the shelf"),
@@ -118,7 +122,7 @@ def test_every_dialog_is_accessible_and_fits(used, tab, look):
         expect(dialog).to_be_visible()
         box = dialog.bounding_box()
         assert box["x"] >= 0 and box["x"] + box["width"] <= page.viewport_size["width"], name
-        check(page, f"dialog-{name}", look)
+        check(page, f"dialog-{name}", look, whole=False)
         page.keyboard.press("Escape")
         expect(dialog).to_have_count(0)
 
