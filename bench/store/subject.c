@@ -107,5 +107,5 @@ void subject_commit(struct subject *subject, struct store_commit *commit) {
 }
 
 uint64_t subject_drain(struct subject *subject) {
-    return bench_burst_drain(subject->store);
+    return bench_burst_drain(subject->store, &(struct bench_span){0});
 }

@@ -76,15 +76,16 @@ enum status bench_burst_run(struct store *store, struct bytes queue,
     return gate.err.status;
 }
 
-uint64_t bench_burst_drain(struct store *store) {
+uint64_t bench_burst_drain(struct store *store, const struct bench_span *span) {
     uint64_t most = 0;
-    for (;;) {
+    while (!bench_span_is_stopped(span)) {
         struct store_health health;
         store->vtable->health(store, &health);
         if (health.fold_behind > most)
             most = health.fold_behind;
         if (health.fold_behind == 0)
-            return most;
+            break;
         nanosleep(&(struct timespec){0, POLL_NS}, NULL);
     }
+    return most;
 }

@@ -17,7 +17,8 @@ struct bench_burst {
 /* The first commit that fails ends it. */
 enum status bench_burst_run(struct store *store, struct bytes queue,
                             const struct bench_burst *burst, double *per_second, struct err *err);
-/* Waits until everything is in the file that people query; returns the most that ever waited. */
-uint64_t bench_burst_drain(struct store *store);
+/* Waits until everything is in the file that people query, or the span is stopped; returns the most
+ * that ever waited. */
+uint64_t bench_burst_drain(struct store *store, const struct bench_span *span);
 
 #endif

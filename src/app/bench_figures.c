@@ -43,7 +43,7 @@ static enum status commit(struct bench *bench, size_t group, size_t depth,
     enum status status = bench_burst_run(bench->store, LETTERS_QUEUE, &burst, per_second, err);
     bench->next += span->count + group;
     if (status == STATUS_OK)
-        bench_burst_drain(bench->store);
+        bench_burst_drain(bench->store, span);
     return status;
 }
 

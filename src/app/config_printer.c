@@ -1,5 +1,7 @@
 #include "app/config_printer.h"
 
+#include <string.h>
+
 #include "app/config_env.h"
 #include "base/ascii.h"
 #include "base/instant.h"
@@ -50,10 +52,18 @@ void config_printer_key(struct config_printer *p, struct bytes key, const char *
     buf_str(p->out, behind);
 }
 
+/* Without the word that says what kind of credentials follow. */
+static struct bytes credentials_of(struct bytes text) {
+    static const char *const kinds[] = {"Bearer ", "Basic ", "Token "};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (bytes_starts(text, bytes_of(kinds[i])))
+            return bytes_cut(text, strlen(kinds[i]), text.len);
+    return text;
+}
+
 void config_printer_secret(struct config_printer *p, struct bytes text) {
     struct bytes written = config_env_written(p->config, text, &p->room);
-    bool open = bytes_find(written, BYTES("${")) < written.len;
-    put_raw(p, open ? written : BYTES("***"));
+    put_raw(p, url_is_named(credentials_of(written)) ? written : BYTES("***"));
 }
 
 void config_printer_duration(struct config_printer *p, const char *key, int64_t ms) {

@@ -32,10 +32,10 @@ static enum status forbid(const struct rabbit_peek *rabbit, int64_t left, struct
 }
 
 /* A quorum queue that is busy for a quarter of a second is said to be empty. Whether it is shows
- * when nobody is given anything. */
+ * when nobody is given anything: a wave, and the one that may be looked at alone before it. */
 static void count_left(struct rabbit_peek *rabbit) {
     rabbit->unsure = rabbit->wave.ready == 0;
-    rabbit->left = rabbit->unsure ? RABBIT_PEEK_WAVE : rabbit->wave.ready;
+    rabbit->left = rabbit->unsure ? RABBIT_PEEK_WAVE + 1 : rabbit->wave.ready;
 }
 
 static enum status open_pass(struct rabbit_peek *rabbit, struct err *err) {

@@ -240,6 +240,20 @@ void url_show(struct bytes text, struct buf *out) {
     buf_bytes(out, bytes_cut(text, at, text.len));
 }
 
+bool url_is_named(struct bytes text) {
+    struct bytes name;
+    bool any = false;
+    while (bytes_starts(text, BYTES("${")) && cut_before(&text, BYTES("}"), &name))
+        any = true;
+    return any && text.len == 0;
+}
+
+/* The password, or all of it where there is none. */
+static struct bytes secret_of(struct bytes user) {
+    struct bytes rest = user, name;
+    return cut_before(&rest, BYTES(":"), &name) ? rest : user;
+}
+
 void url_mask(struct bytes text, struct buf *out) {
     struct bytes rest = text, scheme;
     bool is_url = cut_before(&rest, BYTES("://"), &scheme) && is_scheme(scheme);
@@ -249,7 +263,7 @@ void url_mask(struct bytes text, struct buf *out) {
     struct bytes authority = bytes_cut(rest, 0, end);
     size_t at = find_last(authority, '@');
     struct bytes user = bytes_cut(authority, 0, at);
-    if (!is_url || at == authority.len || bytes_find(user, BYTES("${")) < user.len) {
+    if (!is_url || at == authority.len || url_is_named(secret_of(user))) {
         buf_bytes(out, text);
         return;
     }

@@ -75,8 +75,9 @@ void url_hosts(const struct url *url, uint16_t port, struct url_host *out);
 
 /* The URL as people may see it: with *** for what stands before an @. Any text. */
 void url_show(struct bytes text, struct buf *out);
-/* The same for one that is right, whose path and parameters may have an @; ${NAME} for who may
- * enter is no secret. A text that does not begin as a URL stays as it is. */
+/* The same for one that is right, whose path and parameters may have an @; a password that stands
+ * in the environment is no secret. A text that does not begin as a URL stays as it is. */
 void url_mask(struct bytes text, struct buf *out);
+bool url_is_named(struct bytes text); /* nothing but ${NAME}: it stands in the environment */
 
 #endif

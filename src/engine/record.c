@@ -1,5 +1,6 @@
 /* Durable first, acknowledge second: the decisions of a turn become one commit; when the store says
- * that it is safe, and only then, the source is settled and the flight let go. */
+ * that it is safe, and only then, the source is settled and the flight let go. What succeeded and
+ * leaves nothing behind waits for nobody. */
 #include <stdlib.h>
 #include <string.h>
 

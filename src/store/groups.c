@@ -69,6 +69,12 @@ static bool has_group(const struct facts *facts) {
     return facts && facts->fingerprint != 0;
 }
 
+/* A late answer may tell another cause of a letter that died before. */
+static bool joined(const struct facts *before, const struct facts *after) {
+    return dlqs_arrived(before, after) ||
+           (dlqs_counts(after) && before->fingerprint != after->fingerprint);
+}
+
 void groups_change(struct groups *groups, const struct facts *before, const struct facts *after,
                    uint64_t seq) {
     if (has_group(before) && dlqs_counts(before)) {
@@ -78,7 +84,7 @@ void groups_change(struct groups *groups, const struct facts *before, const stru
     }
     if (has_group(after) && dlqs_counts(after))
         change(groups, after)->count++;
-    if (has_group(after) && dlqs_arrived(before, after))
+    if (has_group(after) && joined(before, after))
         arrive(change(groups, after), after, seq);
 }
 

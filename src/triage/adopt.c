@@ -25,6 +25,7 @@ struct adopt *adopt_new(const struct adopt_options *options) {
     struct adopt *adopt = memory_new(sizeof *adopt);
     adopt->options = *options;
     pthread_mutex_init(&adopt->mutex, NULL);
+    pthread_mutex_init(&adopt->letting, NULL);
     adopt->places = memory_array(options->count, sizeof *adopt->places);
     for (size_t i = 0; i < options->count; i++) {
         struct adopt_place *place = &adopt->places[i];
@@ -44,6 +45,7 @@ void adopt_free(struct adopt *adopt) {
         mailbox_free(&adopt->places[i].bell);
     }
     free(adopt->places);
+    pthread_mutex_destroy(&adopt->letting);
     pthread_mutex_destroy(&adopt->mutex);
     free(adopt);
 }
@@ -57,8 +59,10 @@ struct mono adopt_step(struct adopt *adopt, size_t number, struct instant now) {
 
 void adopt_run(struct adopt *adopt, size_t number) {
     struct adopt_place *place = &adopt->places[number];
-    while (!adopt->ending) {
+    for (;;) {
         mailbox_take(&place->bell); /* who rings from here on is heard after the turn */
+        if (adopt->ending)
+            break;
         mailbox_wait(&place->bell, adopt_step(adopt, number, triage_now(adopt->options.triage)));
     }
     adopt_turn_end(place);

@@ -302,12 +302,8 @@ static void end(struct batch *batch) {
     free(batch);
 }
 
-enum status adopt_batch(struct adopt_place *place, struct store_held *const *held, size_t count,
-                        size_t *done, struct err *err) {
-    struct batch *batch = memory_new(sizeof *batch);
+static enum status let_in(struct batch *batch, struct store_held *const *held, size_t count) {
     enum status status = STATUS_OK;
-    begin(batch, place, held, count);
-    batch->err = err;
     for (; batch->done < count && status == STATUS_OK; batch->done++) {
         if (batch->bytes > COMMIT_BYTES_MAX || is_in_commit(batch, &batch->identities[batch->done]))
             status = flush(batch);
@@ -316,8 +312,17 @@ enum status adopt_batch(struct adopt_place *place, struct store_held *const *hel
         if (status != STATUS_OK || batch->full)
             break;
     }
-    if (status == STATUS_OK)
-        status = flush(batch);
+    return status == STATUS_OK ? flush(batch) : status;
+}
+
+enum status adopt_batch(struct adopt_place *place, struct store_held *const *held, size_t count,
+                        size_t *done, struct err *err) {
+    struct batch *batch = memory_new(sizeof *batch);
+    pthread_mutex_lock(&place->adopt->letting);
+    begin(batch, place, held, count);
+    batch->err = err;
+    enum status status = let_in(batch, held, count);
+    pthread_mutex_unlock(&place->adopt->letting);
     *done = batch->safe;
     end(batch);
     return status;

@@ -76,7 +76,9 @@ struct adopt_place {
 struct adopt {
     struct adopt_options options;
     atomic_bool ending;
-    pthread_mutex_t mutex; /* of the views */
+    pthread_mutex_t mutex;   /* of the views */
+    pthread_mutex_t letting; /* letters in, by one place at a time: it looks which ids are free and
+                              * how much room there is before it commits */
     struct adopt_place *places;
 };
 

@@ -124,6 +124,25 @@ static void letters_of_a_cause_are_found_wherever_they_died(void **state) {
     subject_free(subject);
 }
 
+static void a_letter_is_found_by_what_a_late_answer_told(void **state) {
+    struct subject *subject = subject_new(*state);
+    struct envelope letter = subject_letter(subject, "late");
+    uint64_t seq;
+    letter.fingerprint = 7;
+    assert_int_equal(subject_put(subject, &letter, "1", &seq), STATUS_OK);
+    subject_pass(subject, 1000);
+    letter.fingerprint = 8;
+    assert_int_equal(subject_update(subject, seq, &letter), STATUS_OK);
+    for (int round = 0; round < 2; round++) {
+        IS("late", .letters = true, .has_fingerprint = true, .fingerprint = 8,
+           ONLY(PENDING_REVIEW));
+        IS("", .letters = true, .has_fingerprint = true, .fingerprint = 7, ONLY(PENDING_REVIEW));
+        if (subject->kind->durable)
+            subject_reopen(subject);
+    }
+    subject_free(subject);
+}
+
 static void a_sum_counts_what_lists_show(void **state) {
     struct subject *subject = begin(state);
     struct wall now = subject_now(subject).wall;
@@ -392,6 +411,7 @@ static void a_dlq_tells_ages_arrivals_and_what_was_spilled(void **state) {
 #define EVERY(X)                                                                                   \
     X(lists_are_newest_first_and_filtered)                                                         \
     X(letters_of_a_cause_are_found_wherever_they_died)                                             \
+    X(a_letter_is_found_by_what_a_late_answer_told)                                                \
     X(a_sum_counts_what_lists_show)                                                                \
     X(what_is_taken_is_listed_as_running_and_retrying)                                             \
     X(what_cannot_be_understood_is_refused)                                                        \

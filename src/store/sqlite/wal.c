@@ -82,7 +82,7 @@ enum status wal_trust(struct wal *wal, struct err *err) {
     if (!atomic_load(&wal->doubted))
         return STATUS_OK;
     if (sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_RESTART, NULL, NULL) != SQLITE_OK)
-        return database_trouble(db, "beginning its log anew", err);
+        return database_trouble(db, "beginning its log anew, once nobody reads the file", err);
     atomic_store(&wal->doubted, false);
     return STATUS_OK;
 }

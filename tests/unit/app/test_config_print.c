@@ -243,14 +243,15 @@ static void keys_that_stand_in_the_file_are_not_printed(void **state) {
     setenv("IMPOUND_TEST_SECRET", "s3cret", 1);
     print(BYTES("server: {telemetry: {otlp: \"http://h:4318\", headers: {Api-Token: s3cret}}}\n"
                 "queues: {a: {handler: {http: \"http://h\", headers: {X-Api-Key: s3cret, "
-                "authorization: \"Bearer ${IMPOUND_TEST_SECRET}\", plain: seen}}}}\n"
+                "authorization: \"Bearer ${IMPOUND_TEST_SECRET}\", plain: seen, "
+                "Cookie: \"s3cret ${IMPOUND_TEST_SECRET}\"}}}}\n"
                 "alerts: {to: [{name: p, pagerduty: s3cret}]}\n"),
           &text);
     unsetenv("IMPOUND_TEST_SECRET");
     assert_null(strstr(buf_cstr(&text), "s3cret"));
     static const char *const shown[] = {
         "Api-Token: \"***\"", "X-Api-Key: \"***\"", "pagerduty: \"***\"",
-        "authorization: \"Bearer ${IMPOUND_TEST_SECRET}\", plain: seen"};
+        "authorization: \"Bearer ${IMPOUND_TEST_SECRET}\", plain: seen", "Cookie: \"***\""};
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
         assert_non_null(strstr(buf_cstr(&text), shown[i]));
     buf_free(&text);
