@@ -1,0 +1,90 @@
+"""The keys act where the focus is, whatever arrives meanwhile; and the focus goes to what somebody asked to see."""
+from playwright.sync_api import expect
+
+import world
+
+
+def listed(lot, tab, count):
+    """A page of letters, or the first of them."""
+    server = lot()
+    world.push(server, "prompts", "model", count)
+    server.drained("prompts")
+    page = tab(server).open("letters")
+    rows = page.locator("[data-letter]")
+    expect(rows).to_have_count(min(count, 50))
+    return server, page, rows
+
+
+def test_keys_act_on_the_letter_in_focus_when_another_arrives(lot, tab):
+    server, page, rows = listed(lot, tab, 3)
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    expect(rows.nth(1)).to_be_focused()
+    world.push(server, "prompts", "model", 1, start=100)
+    expect(rows).to_have_count(4)
+    expect(rows.nth(2)).to_be_focused()
+    page.keyboard.press("x")
+    expect(page.get_by_text("1 chosen")).to_be_visible()
+    expect(page.locator("tbody tr").nth(2).get_by_role("checkbox")).to_be_checked()
+    page.keyboard.press("j")
+    expect(rows.nth(3)).to_be_focused()
+
+
+def test_keys_act_on_the_letter_that_was_gone_to_with_tab(lot, tab):
+    _, page, rows = listed(lot, tab, 3)
+    page.keyboard.press("j")
+    page.keyboard.press("Tab")
+    page.keyboard.press("x")
+    expect(page.locator("tbody tr").nth(1).get_by_role("checkbox")).to_be_checked()
+    page.keyboard.press("j")
+    expect(rows.nth(2)).to_be_focused()
+
+
+def test_the_keys_start_at_the_top_of_an_older_page(lot, tab):
+    _, page, rows = listed(lot, tab, 60)
+    for _ in range(3):
+        page.keyboard.press("j")
+    expect(rows.nth(2)).to_be_focused()
+    page.get_by_role("link", name="Older").click()
+    expect(rows).to_have_count(10)
+    page.keyboard.press("j")
+    expect(rows.nth(0)).to_be_focused()
+
+
+def test_back_from_a_letter_the_keys_go_on_where_they_were(lot, tab):
+    _, page, rows = listed(lot, tab, 4)
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("What happened")).to_be_visible()
+    page.go_back()
+    expect(rows.nth(1)).to_be_focused()
+    page.keyboard.press("j")
+    expect(rows.nth(2)).to_be_focused()
+
+
+def test_when_the_letter_in_focus_goes_the_keys_go_on_with_the_next(lot, tab):
+    server, page, rows = listed(lot, tab, 4)
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    gone, after = (rows.nth(place).get_attribute("data-letter") for place in (1, 2))
+    assert server.post(f"/v1/letters/{gone}/resolve", {"why": "by hand"}).status == 200
+    expect(rows).to_have_count(3)
+    page.keyboard.press("j")
+    expect(page.locator(f'[data-letter="{after}"]')).to_be_focused()
+
+
+def test_keys_go_on_from_the_group_in_focus_when_another_arrives(lot, tab):
+    server = lot()
+    for task, error in [("a0", "Bent"), ("a1", "Bent"), ("b0", "Torn")]:
+        world.report(server, task, error, "wrong")
+    page = tab(server).open("groups")
+    groups = page.locator("[data-group]")
+    expect(groups).to_have_count(2)
+    page.keyboard.press("j")
+    expect(groups.nth(0)).to_contain_text("Bent")
+    for n in range(3):
+        world.report(server, f"c{n}", "Wet", "wrong")
+    expect(groups.nth(0)).to_contain_text("Wet")
+    page.keyboard.press("j")
+    expect(groups.nth(2)).to_be_focused()
