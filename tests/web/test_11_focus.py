@@ -88,3 +88,19 @@ def test_keys_go_on_from_the_group_in_focus_when_another_arrives(lot, tab):
     expect(groups.nth(0)).to_contain_text("Wet")
     page.keyboard.press("j")
     expect(groups.nth(2)).to_be_focused()
+
+
+def test_another_page_takes_the_focus_and_says_its_name(lot, tab):
+    _, page, rows = listed(lot, tab, 1)
+    main = page.get_by_role("main")
+    expect(page.locator("body")).to_be_focused()
+    page.get_by_role("link", name="Queues").click()
+    expect(main).to_be_focused()
+    expect(main).to_have_accessible_name("Queues")
+    page.keyboard.press("g")
+    page.keyboard.press("l")
+    expect(rows).to_have_count(1)
+    expect(main).to_be_focused()
+    rows.click()
+    expect(main).to_have_accessible_name("ModelNotFound: prompts-model-0")
+    expect(main).to_be_focused()
