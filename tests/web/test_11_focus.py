@@ -2,6 +2,7 @@
 from playwright.sync_api import expect
 
 import world
+from conftest import LOOKS
 
 
 def listed(lot, tab, count):
@@ -104,3 +105,38 @@ def test_another_page_takes_the_focus_and_says_its_name(lot, tab):
     rows.click()
     expect(main).to_have_accessible_name("ModelNotFound: prompts-model-0")
     expect(main).to_be_focused()
+
+
+def groups_page(lot, tab, **look):
+    """Fifty causes, and the place of one far down."""
+    server = lot()
+    for n in range(50):
+        world.report(server, f"task-{n}", f"Type{chr(ord('A') + n // 26)}{chr(ord('A') + n % 26)}", "wrong")
+    page = tab(server, **look).open("groups")
+    groups = page.locator("[data-group]")
+    expect(groups).to_have_count(50)
+    return page, groups.nth(45)
+
+
+def test_a_group_far_down_opens_in_sight(lot, tab):
+    page, group = groups_page(lot, tab)
+    group.click()
+    panel = page.get_by_role("region", name="Type")
+    for part in (panel.get_by_role("heading"), panel.get_by_role("button", name="Save note and owner"), group):
+        expect(part).to_be_in_viewport(ratio=1)
+    expect(group).to_be_focused()
+    page.get_by_role("button", name="Close the group").click()
+    group.press("Enter")
+    expect(panel.get_by_role("heading")).to_be_focused()
+    expect(panel.get_by_role("heading")).to_be_in_viewport(ratio=1)
+
+
+def test_on_a_phone_a_group_that_is_opened_is_gone_to_and_come_back_from(lot, tab):
+    page, group = groups_page(lot, tab, **LOOKS["phone"])
+    group.tap()
+    heading = page.get_by_role("region", name="Type").get_by_role("heading")
+    expect(heading).to_be_focused()
+    expect(heading).to_be_in_viewport(ratio=1)
+    page.get_by_role("button", name="Close the group").tap()
+    expect(group).to_be_focused()
+    expect(group).to_be_in_viewport(ratio=1)
