@@ -177,11 +177,13 @@ export interface Replay {
   started_at: string | null;
   ended_at: string | null;
   filter: unknown;
+  limit: number | null;
   edit: string | null;
   to: string | null;
   rate: string;
   canary: number[];
   ramp: boolean;
+  stale: "skip" | "send";
   who: string | null;
   order_why: string | null;
   queues: string[];
