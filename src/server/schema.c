@@ -372,7 +372,7 @@ const struct schema schemas[] = {
         NEXT("until", TEXT("of a plan: a filter with this chooses the same, and nothing newer"))
         NEXT("groups", ARRAY(ANY("of a plan: fingerprint, count and sample")))
         NEXT("destinations", ARRAY(ANY("of a plan: queue, or origin, and count")))
-        NEXT("samples", ARRAY(ANY("of a plan: id, before, after and diff of a letter")))
+        NEXT("samples", ARRAY(ANY("of a plan: id, message_id, queue, before, after and diff of a letter")))
         NEXT("estimated_seconds", NUMBER)
         NEXT("order", ANY("of a plan: filter, limit, edit, to, rate, canary, ramp, stale")))},
     {"Replays", OBJECT(

@@ -156,6 +156,15 @@ def test_a_plan_that_cannot_be_says_why(lot, tab):
     expect(page.get_by_text("2 letters would be sent")).to_be_visible()
 
 
+def test_samples_of_a_plan_are_called_by_their_messages(lot, tab):
+    server = lot()
+    fill(server, 1)
+    letter = server.letters("prompts.dlq")[0]["id"]
+    page = tab(server).open("replays/new?all=yes")
+    sample = page.get_by_role("region", name="Dry run").get_by_role("link", name="prompts-model-0", exact=True)
+    expect(sample).to_have_attribute("href", f"#/letters/{letter}")
+
+
 def test_a_rate_that_is_not_in_the_list_is_shown_as_it_is(lot, tab):
     server = lot()
     fill(server, 2)

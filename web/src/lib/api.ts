@@ -210,7 +210,7 @@ export interface Plan {
   skipped_why?: string;
   groups: { fingerprint: string; count: number; sample: string | null }[];
   destinations: { queue?: string; origin?: string; count: number }[];
-  samples: { id: string; queue: string; before: unknown; after?: unknown; diff?: Change[]; problem?: string }[];
+  samples: { id: string; message_id: string; queue: string; before: unknown; after?: unknown; diff?: Change[]; problem?: string }[];
   estimated_seconds: number;
 }
 
