@@ -15,7 +15,8 @@ struct stage {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     uint64_t token;
-    bool entered, released, saw_cancel;
+    bool entered, released;
+    atomic_bool saw_cancel;
     atomic_int running, most;
 };
 
