@@ -351,6 +351,7 @@ const struct schema schemas[] = {
         NEXT("started_at", TIME)
         NEXT("ended_at", TIME)
         NEXT("filter", ANY("what its letters were chosen by"))
+        NEXT("limit", MAYBE_INTEGER)
         NEXT("edit", NULLABLE)
         NEXT("to", NULLABLE)
         NEXT("rate", STRING)
@@ -371,9 +372,9 @@ const struct schema schemas[] = {
         NEXT("until", TEXT("of a plan: a filter with this chooses the same, and nothing newer"))
         NEXT("groups", ARRAY(ANY("of a plan: fingerprint, count and sample")))
         NEXT("destinations", ARRAY(ANY("of a plan: queue, or origin, and count")))
-        NEXT("samples", ARRAY(ANY("of a plan: id, before, after and diff of a letter")))
+        NEXT("samples", ARRAY(ANY("of a plan: id, message_id, queue, before, after and diff of a letter")))
         NEXT("estimated_seconds", NUMBER)
-        NEXT("order", ANY("of a plan: edit, to, rate, canary, ramp")))},
+        NEXT("order", ANY("of a plan: filter, limit, edit, to, rate, canary, ramp, stale")))},
     {"Replays", OBJECT(
         PAGE("replays", "Replay"))},
     {"Alert", OBJECT(

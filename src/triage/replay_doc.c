@@ -34,6 +34,11 @@ void replay_doc_put_order(struct json_out *json, const struct replay_order *orde
         json_put_raw(json, order->selection.as_json);
     else
         json_put_null(json);
+    json_key(json, "limit");
+    if (order->selection.limit > 0)
+        json_put_i64(json, (int64_t)order->selection.limit);
+    else
+        json_put_null(json);
     json_member_text(json, "edit", order->edit);
     json_member_text(json, "to", order->to);
     json_member_text(json, "rate", buf_view(&rate));
@@ -111,9 +116,12 @@ static void read_canary(const struct reading *reading, struct replay_order *orde
 
 static bool read_order(const struct reading *reading, struct replay_order *order) {
     struct json value;
+    int64_t number;
     replay_order_init(order);
     if (json_get(reading->object, "filter", &value) && value.type == JSON_OBJECT)
         order->selection.as_json = arena_dup(&reading->replay->arena, value.text);
+    if (json_get(reading->object, "limit", &value) && json_i64(value, &number) && number > 0)
+        order->selection.limit = (uint64_t)number;
     order->edit = text_at(reading, "edit");
     order->to = text_at(reading, "to");
     order->who = text_at(reading, "who");

@@ -141,6 +141,8 @@ static void put_sample(struct plan *plan, struct json_out *json, size_t place) {
     json_open(json, '{');
     json_key(json, "id");
     json_put(json, held->envelope.letter_id);
+    json_key(json, "message_id");
+    json_put(json, held->envelope.id);
     json_key(json, "queue");
     json_put(json, held->envelope.queue);
     put_body(json, "before", held->body);

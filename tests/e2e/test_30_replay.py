@@ -271,6 +271,24 @@ def test_a_replay_is_paused_resumed_and_aborted(serve, handler):
     assert ended(server, start(server, all=True, rate="max", canary=False))["resolved"] == view["selected"] - view["sent"]
 
 
+def test_an_order_is_told_as_it_was_given_also_after_a_restart(serve, handler):
+    worker = Worker(handler)
+    server = serve({"orders": queue(worker.url)})
+    dead(server, 6)
+    assert server.post("/v1/queues/orders/pause", {}).status == 200
+    given = {"filter": {"dlq": "orders.dlq"}, "limit": 3, "edit": ".n = 1", "to": "orders", "rate": "7/s", "canary": [2], "ramp": False,
+             "stale": "send"}
+    assert given.items() <= order(server, **given).json["order"].items()
+    some_id = start(server, **given)
+    for _ in range(2):
+        view = replay(server, some_id)
+        assert given.items() <= view.items() and view["selected"] == 3
+        server.stop()
+        server.start()
+    assert server.post(f"/v1/replays/{some_id}/abort", {}).status == 200
+    assert replay(server, start(server, all=True))["limit"] is None
+
+
 def test_a_kill_in_the_middle_is_taken_up_and_nothing_known_to_be_sent_is_sent_again(serve, handler):
     count, concurrency = scaled(4100, 410), 8
     worker = Worker(handler, lambda body, call: call.headers["Impound-Replay"] != "0" and not time.sleep(0.01))

@@ -66,6 +66,25 @@ def test_a_cause_that_is_not_fixed_aborts_before_our_eyes(lot, tab):
     expect(page.get_by_text("60 letters would be sent")).to_be_visible()
 
 
+def test_planned_again_it_is_the_same_plan(lot, tab):
+    server = lot()
+    fill(server, 6)
+    assert server.post("/v1/queues/prompts/pause", {}).status == 200
+    one = tab(server)
+    for order, canary, ramp, stale in [({"limit": 3, "rate": "1/s", "canary": False, "ramp": False, "stale": "send"}, None, False, True),
+                                       ({"limit": 2, "rate": "max", "canary": [2, 4]}, "2, then 4", True, False)]:
+        replay = server.post("/v1/replays", {"all": True, "dry_run": False, **order}).json["id"]
+        assert server.post(f"/v1/replays/{replay}/abort", {}).status == 200
+        page = one.open(f"replays/{replay}")
+        page.get_by_role("link", name="Plan it again").click()
+        expect(page.get_by_text(f"{order['limit']} letters would be sent")).to_be_visible()
+        expect(page.get_by_label("At most, the newest")).to_have_value(str(order["limit"]))
+        expect(page.get_by_role("combobox", name="Rate")).to_have_value(order["rate"])
+        expect(page.get_by_role("checkbox", name=f"Canary: {canary or '1, then 10'}, must")).to_be_checked(checked=canary is not None)
+        expect(page.get_by_role("checkbox", name="Ramp up")).to_be_checked(checked=ramp)
+        expect(page.get_by_role("checkbox", name="Send stale letters too")).to_be_checked(checked=stale)
+
+
 def test_a_replay_is_paused_resumed_and_aborted(lot, tab, shop):
     server = lot()
     fill(server, 30)
@@ -147,6 +166,15 @@ def test_a_plan_that_cannot_be_says_why(lot, tab):
     expect(page.get_by_text("Choose letters above")).to_be_visible()
     page.get_by_label("Every unresolved letter").check()
     expect(page.get_by_text("2 letters would be sent")).to_be_visible()
+
+
+def test_samples_of_a_plan_are_called_by_their_messages(lot, tab):
+    server = lot()
+    fill(server, 1)
+    letter = server.letters("prompts.dlq")[0]["id"]
+    page = tab(server).open("replays/new?all=yes")
+    sample = page.get_by_role("region", name="Dry run").get_by_role("link", name="prompts-model-0", exact=True)
+    expect(sample).to_have_attribute("href", f"#/letters/{letter}")
 
 
 def test_a_rate_that_is_not_in_the_list_is_shown_as_it_is(lot, tab):

@@ -220,3 +220,20 @@ def test_bytes_that_are_no_text_are_shown_as_base64(lot, tab):
     page = tab(server).open(f"letters/{raw['id']}")
     expect(page.get_by_text(base64.b64encode(data).decode()[:40])).to_be_visible()
     expect(page.get_by_text("shown as base64")).to_be_visible()
+
+
+def test_a_letter_that_comes_while_the_list_is_asked_for_is_not_missed(lot, tab):
+    server = lot()
+    one = tab(server)
+    # Nobody polls: only the event can make the page look again.
+    one.context.add_init_script("const later = setTimeout; window.setTimeout = (run, ms, ...more) => ms >= 3000 ? 0 : later(run, ms, ...more)")
+    held = []
+    one.page.route("**/v1/letters?*", lambda route: held.append((route, route.fetch())), times=1)
+    page = one.open("letters")
+    expect(page.get_by_text("Live", exact=True)).to_be_visible()
+    eventually(lambda: page.evaluate("1") and held, "the list is asked for, and its answer is under way")
+    world.push(server, "orders", "bug", 1)
+    expect(page.get_by_role("link", name="Letters 1")).to_be_visible()
+    route, before = held[0]
+    route.fulfill(response=before)
+    expect(page.locator("[data-letter]")).to_have_count(1)

@@ -161,7 +161,7 @@ def test_the_alerts_that_are_counted_are_those_that_call_somebody(lot, tab):
     expect(card.get_by_role("link", name="Rule0")).to_contain_text(re.compile(r"too many\s+for\s+4 s\s*$"))
     expect(page.get_by_role("navigation", name="Pages").get_by_role("link", name="Alerts").locator(".badge")).to_have_text("1")
     page = one.open("alerts")
-    firing, pending = page.locator("[data-alert=Rule0]"), page.locator("[data-alert=Rule3]")
+    firing, pending = page.locator("[data-alert^=Rule0]"), page.locator("[data-alert^=Rule3]")
     expect(pending).to_contain_text(re.compile(r"pending for\s+4 s"))
     colours = [row.evaluate("row => getComputedStyle(row).color") for row in (firing, pending)]
     assert colours[0] != colours[1], "what only threatens is paler"

@@ -143,3 +143,26 @@ def test_without_a_clipboard_the_page_says_so(lot, tab):
     page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
     copy.click()
     expect(page.get_by_text("The browser gives no clipboard here")).to_be_visible()
+
+
+def test_a_reason_stands_with_the_decision_that_it_was_given_for(lot, tab, shop):
+    server = lot()
+    world.push(server, "orders", "bug", 2)
+    server.drained("orders")
+    by_hand, replayed = (server.message(f"orders-bug-{n}")["id"] for n in range(2))
+    for letter in (by_hand, replayed):
+        assert server.post(f"/v1/letters/{letter}/escalate", {"why": "for the lawyers"}).status == 200
+    one = tab(server)
+    page = one.open(f"letters/{by_hand}")
+    steps = page.get_by_role("region", name="What happened").get_by_role("listitem")
+    escalated, resolved = (steps.filter(has=page.locator("strong", has_text=turn)) for turn in ("Escalated", "Resolved"))
+    expect(escalated).to_contain_text("for the lawyers")
+    assert server.post(f"/v1/letters/{by_hand}/resolve", {"why": "they settled"}).status == 200
+    expect(resolved).to_contain_text("they settled")
+    expect(escalated).not_to_contain_text("they settled")
+    shop.mend("bug")
+    server.post("/v1/replays", {"ids": [replayed], "dry_run": False})
+    page = one.open(f"letters/{replayed}")
+    expect(resolved).to_contain_text("replayed")
+    expect(resolved).not_to_contain_text("for the lawyers")
+    expect(escalated).to_contain_text("for the lawyers")

@@ -177,11 +177,13 @@ export interface Replay {
   started_at: string | null;
   ended_at: string | null;
   filter: unknown;
+  limit: number | null;
   edit: string | null;
   to: string | null;
   rate: string;
   canary: number[];
   ramp: boolean;
+  stale: "skip" | "send";
   who: string | null;
   order_why: string | null;
   queues: string[];
@@ -208,7 +210,7 @@ export interface Plan {
   skipped_why?: string;
   groups: { fingerprint: string; count: number; sample: string | null }[];
   destinations: { queue?: string; origin?: string; count: number }[];
-  samples: { id: string; queue: string; before: unknown; after?: unknown; diff?: Change[]; problem?: string }[];
+  samples: { id: string; message_id: string; queue: string; before: unknown; after?: unknown; diff?: Change[]; problem?: string }[];
   estimated_seconds: number;
 }
 

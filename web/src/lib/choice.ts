@@ -1,4 +1,5 @@
 /* choice: which letters an action is about, as the address bar says it and as the API takes it. */
+import type { Replay } from "./api";
 import { moment } from "./format";
 import type { Words } from "./route.svelte";
 import { settings } from "./settings.svelte";
@@ -63,9 +64,23 @@ export function describe(filter: unknown): string {
 
 /* The same, as the address bar says it, for another try. Letters that died again are dead since after its `until`, so
    that goes; the next dry run says what it comes to. */
-export function wordsOfOrder(filter: unknown): Words {
+function wordsOfFilter(filter: unknown): Words {
   const { until: _until, all: _all, ids, ...words } = (filter ?? {}) as Record<string, unknown>;
   if (Array.isArray(ids)) return { ids: ids.join(",") };
   if (Object.keys(words).length === 0) return { all: "yes" };
   return Object.fromEntries(Object.entries(words).map(([name, value]) => [name, String(value)]));
+}
+
+/* What a replay was ordered with, for a plan of what is still there (parts/ReplayPlan.svelte). */
+export function wordsOfOrder(order: Replay): Words {
+  return {
+    ...wordsOfFilter(order.filter),
+    limit: String(order.limit ?? ""),
+    edit: order.edit ?? "",
+    to: order.to ?? "",
+    rate: order.rate,
+    canary: order.canary.join(",") || "off",
+    ramp: order.ramp ? "" : "off",
+    stale: order.stale === "send" ? "send" : "",
+  };
 }

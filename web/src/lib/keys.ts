@@ -21,11 +21,6 @@ export function useKeys(keys: Key[]): () => void {
   };
 }
 
-/* The row that the keys went to has the focus: it is in sight, Enter opens it, a screen reader says it. */
-export function focusRow(rows: string, at: number): void {
-  document.querySelectorAll<HTMLElement>(rows)[at]?.focus();
-}
-
 export function usePageKey(key: string, run: () => void): void {
   pages.set(key, run);
 }

@@ -11,6 +11,7 @@ export class Query<T> {
   loading = $state(true);
   private asked?: AbortController;
   private shown?: string;
+  private missed = false; /* something happened while it was asked for: the answer may be from before */
 
   /* `path` is read reactively; null asks for nothing. In a component's start only. */
   constructor(
@@ -30,7 +31,8 @@ export class Query<T> {
   }
 
   private async load(path: string | null, urgent: boolean): Promise<void> {
-    if (path === null || (!urgent && this.asked)) return;
+    this.missed = !urgent && this.asked !== undefined;
+    if (path === null || this.missed) return;
     this.asked?.abort();
     const asked = (this.asked = new AbortController());
     if (path !== this.shown) this.loading = true;
@@ -49,7 +51,10 @@ export class Query<T> {
       live.heard(this.problem.status !== UNREACHABLE);
     } finally {
       if (this.asked === asked) this.asked = undefined;
-      if (!asked.signal.aborted) this.loading = false;
+      if (!asked.signal.aborted) {
+        this.loading = false;
+        if (this.missed) void this.load(this.path(), false);
+      }
     }
   }
 }
