@@ -109,6 +109,21 @@ def test_a_replay_is_paused_resumed_and_aborted(lot, tab, shop):
     expect(page.get_by_role("row", name="error_type: ModelNotFound")).to_contain_text("aborted")
 
 
+def test_a_replay_goes_on_before_our_eyes_when_the_server_was_killed(lot, tab, shop):
+    server = lot()
+    fill(server, 12)
+    shop.mend("model")
+    page = tab(server).open("replays/new?error_type=ModelNotFound&rate=4/s&canary=off&ramp=off")
+    start(page, 12)
+    progress = page.get_by_role("region", name="Progress")
+    expect(progress.get_by_text(re.compile("^resolved, [1-9]"))).to_be_visible()
+    server.kill()
+    expect(page.get_by_text("The server does not answer")).to_be_visible()
+    server.start()
+    expect(progress.get_by_text("resolved, 100%")).to_be_visible()
+    assert {server.message(f"prompts-model-{n}")["state"] for n in range(12)} == {"resolved"}
+
+
 def test_a_body_is_edited_by_hand_and_the_rest_stays_byte_for_byte(lot, tab, shop):
     server = lot()
     fill(server, 1)
