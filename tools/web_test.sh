@@ -21,4 +21,8 @@ if ! cmp -s tests/web/requirements.txt "$home/requirements.txt"; then
         skip "playwright cannot be installed (tests/web/requirements.txt)"
     cp tests/web/requirements.txt "$home/"
 fi
-"$home/bin/python" -m pytest -q -p no:cacheprovider "${@:-tests/web}"
+# They mostly wait, so two files go side by side where pytest can do that.
+beside=
+! "$home/bin/python" -c 'import xdist' 2>/dev/null || beside="-n 2 --dist loadfile"
+# shellcheck disable=SC2086 # words
+"$home/bin/python" -m pytest -q -p no:cacheprovider $beside "${@:-tests/web}"
