@@ -250,12 +250,8 @@ static const struct sink_vtable vtable = {
     .kind = "kafka", .publish = sink_publish, .free = sink_free};
 
 enum status kafka_sink_check(struct bytes url, struct err *err) {
-    struct arena arena;
     struct kafka_url parsed;
-    arena_init_heap(&arena, URL_TEXT_MAX);
-    enum status status = kafka_url_sink(url, &arena, &parsed, err);
-    arena_free(&arena);
-    return status;
+    return kafka_url_sink(url, NULL, &parsed, err);
 }
 
 struct sink *kafka_sink_new(const struct sink_options *options) {

@@ -112,12 +112,8 @@ static const struct broker_vtable vtable = {
 };
 
 enum status kafka_source_check(struct bytes url, struct err *err) {
-    struct arena arena;
     struct kafka_url parsed;
-    arena_init_heap(&arena, URL_TEXT_MAX);
-    enum status status = kafka_url_source(url, &arena, &parsed, err);
-    arena_free(&arena);
-    return status;
+    return kafka_url_source(url, NULL, &parsed, err);
 }
 
 /* Two queues of one server may be members of one group. To a member that comes back the group gives

@@ -102,16 +102,15 @@ enum status kafka_url_source(struct bytes text, struct arena *arena, struct kafk
     return url_take(text, &form, arena, out, err);
 }
 
-static const struct url_form peek_form = URL_FORM(read_place, source_fields, check_ca);
-
 enum status kafka_url_peek(struct bytes text, struct arena *arena, struct kafka_url *out,
                            struct err *err) {
-    return url_take(text, &peek_form, arena, out, err);
+    static const struct url_form form = URL_FORM(read_place, source_fields, check_ca);
+    return url_take(text, &form, arena, out, err);
 }
 
 enum status kafka_url_check_peek(struct bytes text, struct err *err) {
     struct kafka_url url;
-    return url_check(text, &peek_form, &url, err);
+    return kafka_url_peek(text, NULL, &url, err);
 }
 
 enum status kafka_url_sink(struct bytes text, struct arena *arena, struct kafka_url *out,

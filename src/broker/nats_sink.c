@@ -286,12 +286,8 @@ static const struct sink_vtable vtable = {
     .kind = "nats", .publish = nats_publish, .free = nats_free};
 
 enum status nats_sink_check(struct bytes url, struct err *err) {
-    struct arena arena;
     struct nats_url parsed;
-    arena_init_heap(&arena, URL_TEXT_MAX);
-    enum status status = nats_url_sink(url, &arena, &parsed, err);
-    arena_free(&arena);
-    return status;
+    return nats_url_sink(url, NULL, &parsed, err);
 }
 
 struct sink *nats_sink_new(const struct sink_options *options) {

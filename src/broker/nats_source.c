@@ -343,12 +343,8 @@ static const struct broker_vtable vtable = {
 };
 
 enum status nats_source_check(struct bytes url, struct err *err) {
-    struct arena arena;
     struct nats_url parsed;
-    arena_init_heap(&arena, URL_TEXT_MAX);
-    enum status status = nats_url_source(url, &arena, &parsed, err);
-    arena_free(&arena);
-    return status;
+    return nats_url_source(url, NULL, &parsed, err);
 }
 
 struct broker *nats_source_new(const struct broker_options *options) {

@@ -106,16 +106,15 @@ enum status nats_url_source(struct bytes text, struct arena *arena, struct nats_
     return url_take(text, &form, arena, out, err);
 }
 
-static const struct url_form peek_form = URL_FORM(read_place, source_fields, check_peek);
-
 enum status nats_url_peek(struct bytes text, struct arena *arena, struct nats_url *out,
                           struct err *err) {
-    return url_take(text, &peek_form, arena, out, err);
+    static const struct url_form form = URL_FORM(read_place, source_fields, check_peek);
+    return url_take(text, &form, arena, out, err);
 }
 
 enum status nats_url_check_peek(struct bytes text, struct err *err) {
     struct nats_url url;
-    return url_check(text, &peek_form, &url, err);
+    return nats_url_peek(text, NULL, &url, err);
 }
 
 enum status nats_url_sink(struct bytes text, struct arena *arena, struct nats_url *out,

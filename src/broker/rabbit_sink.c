@@ -306,12 +306,8 @@ static const struct sink_vtable vtable = {
     .kind = "rabbitmq", .publish = rabbit_publish, .free = rabbit_free};
 
 enum status rabbit_sink_check(struct bytes url, struct err *err) {
-    struct arena arena;
     struct rabbit_url parsed;
-    arena_init_heap(&arena, URL_TEXT_MAX);
-    enum status status = rabbit_url_sink(url, &arena, &parsed, err);
-    arena_free(&arena);
-    return status;
+    return rabbit_url_sink(url, NULL, &parsed, err);
 }
 
 struct sink *rabbit_sink_new(const struct sink_options *options) {

@@ -211,12 +211,8 @@ static const struct broker_vtable vtable = {
 };
 
 enum status rabbit_source_check(struct bytes url, struct err *err) {
-    struct arena arena;
     struct rabbit_url parsed;
-    arena_init_heap(&arena, URL_TEXT_MAX);
-    enum status status = rabbit_url_source(url, &arena, &parsed, err);
-    arena_free(&arena);
-    return status;
+    return rabbit_url_source(url, NULL, &parsed, err);
 }
 
 struct broker *rabbit_source_new(const struct broker_options *options) {

@@ -208,13 +208,9 @@ static void redis_free(struct sink *sink) {
 static const struct sink_vtable vtable = {
     .kind = "redis", .publish = redis_publish, .free = redis_free};
 
-enum status redis_sink_check(struct bytes text, struct err *err) {
-    struct redis_url url;
-    struct arena arena;
-    arena_init_heap(&arena, 512);
-    enum status status = redis_url_sink(text, &arena, &url, err);
-    arena_free(&arena);
-    return status;
+enum status redis_sink_check(struct bytes url, struct err *err) {
+    struct redis_url parsed;
+    return redis_url_sink(url, NULL, &parsed, err);
 }
 
 struct sink *redis_sink_new(const struct sink_options *options) {

@@ -308,13 +308,9 @@ static const struct broker_vtable vtable = {
     .free = redis_free,
 };
 
-enum status redis_source_check(struct bytes text, struct err *err) {
-    struct redis_url url;
-    struct arena arena;
-    arena_init_heap(&arena, 512);
-    enum status status = redis_url_source(text, &arena, &url, err);
-    arena_free(&arena);
-    return status;
+enum status redis_source_check(struct bytes url, struct err *err) {
+    struct redis_url parsed;
+    return redis_url_source(url, NULL, &parsed, err);
 }
 
 static const struct redis_shape *shape_of(const struct redis_url *url) {

@@ -118,16 +118,15 @@ enum status redis_url_source(struct bytes text, struct arena *arena, struct redi
     return url_take(text, &form, arena, out, err);
 }
 
-static const struct url_form peek_form = URL_FORM(read_place, source_fields, check_peek);
-
 enum status redis_url_peek(struct bytes text, struct arena *arena, struct redis_url *out,
                            struct err *err) {
-    return url_take(text, &peek_form, arena, out, err);
+    static const struct url_form form = URL_FORM(read_place, source_fields, check_peek);
+    return url_take(text, &form, arena, out, err);
 }
 
 enum status redis_url_check_peek(struct bytes text, struct err *err) {
     struct redis_url url;
-    return url_check(text, &peek_form, &url, err);
+    return redis_url_peek(text, NULL, &url, err);
 }
 
 enum status redis_url_sink(struct bytes text, struct arena *arena, struct redis_url *out,

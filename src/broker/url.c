@@ -201,8 +201,8 @@ enum status url_read(const struct url *url, const struct url_field *fields, size
 
 /* ---- the whole ---- */
 
-enum status url_take(struct bytes text, const struct url_form *form, struct arena *arena, void *out,
-                     struct err *err) {
+static enum status take(struct bytes text, const struct url_form *form, struct arena *arena,
+                        void *out, struct err *err) {
     struct url url;
     enum status status = url_parse(text, arena, &url, err);
     if (status == STATUS_OK)
@@ -212,11 +212,14 @@ enum status url_take(struct bytes text, const struct url_form *form, struct aren
     return status == STATUS_OK ? form->check(out, err) : status;
 }
 
-enum status url_check(struct bytes text, const struct url_form *form, void *out, struct err *err) {
-    struct arena arena;
-    arena_init_heap(&arena, URL_TEXT_MAX);
-    enum status status = url_take(text, form, &arena, out, err);
-    arena_free(&arena);
+enum status url_take(struct bytes text, const struct url_form *form, struct arena *arena, void *out,
+                     struct err *err) {
+    if (arena)
+        return take(text, form, arena, out, err);
+    struct arena own;
+    arena_init_heap(&own, URL_TEXT_MAX);
+    enum status status = take(text, form, &own, out, err);
+    arena_free(&own);
     return status;
 }
 

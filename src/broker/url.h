@@ -66,10 +66,9 @@ struct url_form {
 };
 #define URL_FORM(place, fields, check)                                                             \
     { place, fields, sizeof(fields) / sizeof *(fields), check }
+/* Without an arena it only tells whether the URL is right: the texts of `out` are gone. */
 enum status url_take(struct bytes text, const struct url_form *form, struct arena *arena, void *out,
                      struct err *err);
-/* Only tells whether it is right; `out` is for what would be taken, whose texts are gone. */
-enum status url_check(struct bytes text, const struct url_form *form, void *out, struct err *err);
 /* The hosts, with `port` where none is said. */
 void url_hosts(const struct url *url, uint16_t port, struct url_host *out);
 

@@ -1,9 +1,9 @@
 #include "store_subject.h"
 
-#include <ftw.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/folder.h"
 #include "store/disk_posix.h"
 #include "store/fake_store.h"
 #include "store/sqlite/sqlite_store.h"
@@ -87,23 +87,16 @@ struct subject *subject_new(const struct subject_kind *kind) {
     pthread_mutex_init(&subject->time.mutex, NULL);
     subject->time.now = (struct instant){{1700000000000}, {1000}};
     arena_init_heap(&subject->arena, 4096);
-    strcpy(subject->dir, "/tmp/impound-store-XXXXXX");
-    assert_non_null(mkdtemp(subject->dir));
+    assert_int_equal(folder_make("/tmp", "impound-store", subject->dir, sizeof subject->dir, NULL),
+                     STATUS_OK);
     kind->open(subject);
     subject->queue = subject->store->vtable->queue_number(subject->store, BYTES("orders"));
     return subject;
 }
 
-static int remove_one(const char *path, const struct stat *info, int type, struct FTW *ftw) {
-    (void)info;
-    (void)type;
-    (void)ftw;
-    return remove(path);
-}
-
 void subject_free(struct subject *subject) {
     subject->store->vtable->close(subject->store);
-    nftw(subject->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    folder_remove(subject->dir);
     arena_free(&subject->arena);
     free(subject);
 }

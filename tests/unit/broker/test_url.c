@@ -153,6 +153,15 @@ static void a_parameter_goes_through_its_field(void **state) {
     }
 }
 
+static void assert_printed(void (*print)(struct bytes text, struct buf *out), const char *url,
+                           const char *shown) {
+    char memory[256];
+    struct buf out;
+    buf_init_fixed(&out, memory, sizeof memory);
+    print(bytes_of(url), &out);
+    assert_string_equal(buf_cstr(&out), shown);
+}
+
 static void people_do_not_see_who_may_enter(void **state) {
     (void)state;
     static const struct {
@@ -164,13 +173,8 @@ static void people_do_not_see_who_may_enter(void **state) {
         {"redis://me:se@cr/et@h", "redis://***@h"},
         {"builtin", "builtin"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char memory[256];
-        struct buf out;
-        buf_init_fixed(&out, memory, sizeof memory);
-        url_show(bytes_of(cases[i].url), &out);
-        assert_string_equal(buf_cstr(&out), cases[i].shown);
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_printed(url_show, cases[i].url, cases[i].shown);
 }
 
 static void what_is_printed_does_not_tell_who_may_enter(void **state) {
@@ -193,13 +197,8 @@ static void what_is_printed_does_not_tell_who_may_enter(void **state) {
         {"builtin", "builtin"},
         {"", ""},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char memory[256];
-        struct buf out;
-        buf_init_fixed(&out, memory, sizeof memory);
-        url_mask(bytes_of(cases[i].url), &out);
-        assert_string_equal(buf_cstr(&out), cases[i].shown);
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_printed(url_mask, cases[i].url, cases[i].shown);
 }
 
 int main(void) {

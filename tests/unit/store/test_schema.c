@@ -1,11 +1,11 @@
 /* A file of an earlier version is brought up to date when it is opened. The arguments are such
  * files, as SQL; all hold the same. */
 #include <fcntl.h>
-#include <ftw.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/folder.h"
 #include "store/disk_posix.h"
 #include "store/sqlite/schema.h"
 #include "store/sqlite/sqlite_store.h"
@@ -85,16 +85,9 @@ static void check(struct store *store) {
     arena_free(&arena);
 }
 
-static int remove_one(const char *path, const struct stat *info, int type, struct FTW *ftw) {
-    (void)info;
-    (void)type;
-    (void)ftw;
-    return remove(path);
-}
-
 static void open_old_file(const char *old_schema) {
-    char dir[] = "/tmp/impound-schema-XXXXXX", path[64];
-    assert_non_null(mkdtemp(dir));
+    char dir[64], path[96];
+    assert_int_equal(folder_make("/tmp", "impound-schema", dir, sizeof dir, NULL), STATUS_OK);
     snprintf(path, sizeof path, "%s/impound.db", dir);
     write_old_file(old_schema, path);
     struct clock clock = {read_clock};
@@ -112,7 +105,7 @@ static void open_old_file(const char *old_schema) {
             fail_msg("%s", buf_cstr(&report));
     }
     buf_free(&report);
-    nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    folder_remove(dir);
 }
 
 static void a_file_of_an_earlier_version_is_opened_with_all_it_holds(void **state) {

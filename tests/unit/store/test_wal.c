@@ -1,24 +1,22 @@
 /* SQLite's log goes into the file when it is due, by another connection than the fold's. */
 #include "store/sqlite/wal.h"
 
-#include <ftw.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/folder.h"
 #include "test.h"
 
 enum { PAGES = 8, LONG = 4 * PAGES, PATH = 128, LOG_PAGE = 8192 + 24 };
 
-static char dir[] = "/tmp/impound-wal-XXXXXX", path[PATH];
+static char dir[64], path[PATH];
 static struct database fold_db;
 static struct wal *wal;
 
 static int start(void **state) {
     (void)state;
     struct err err;
-    strcpy(dir + sizeof dir - 7, "XXXXXX");
-    assert_non_null(mkdtemp(dir));
+    assert_int_equal(folder_make("/tmp", "impound-wal", dir, sizeof dir, &err), STATUS_OK);
     snprintf(path, sizeof path, "%s/impound.db", dir);
     struct database_options options = {.path = path};
     assert_int_equal(database_open(&options, &fold_db, &err), STATUS_OK);
@@ -26,18 +24,11 @@ static int start(void **state) {
     return 0;
 }
 
-static int remove_one(const char *found, const struct stat *info, int type, struct FTW *ftw) {
-    (void)info;
-    (void)type;
-    (void)ftw;
-    return remove(found);
-}
-
 static int end(void **state) {
     (void)state;
     database_close(&fold_db);
     wal_close(wal);
-    nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    folder_remove(dir);
     return 0;
 }
 
