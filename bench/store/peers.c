@@ -10,7 +10,11 @@
 #include "base/memory.h"
 #include "app/letters.h"
 #include "measure.h"
+#include "store/entry.h"
+#include "store/sqlite/database.h"
+#include "store/sqlite/parts.h"
 #include "store/sqlite/traits.h"
+#include "store/sqlite/wal.h"
 
 enum {
     PATH_SIZE = 4096,
@@ -41,34 +45,21 @@ double peers_raw(struct bench_raw *raw, size_t size, uint64_t count, size_t grou
 
 /* ---- SQLite alone ---- */
 
-/* The settings and indexes that the store gives its own file. */
-
-static const char schema[] =
-    "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
-    "PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -65536;"
-    "CREATE TABLE messages (seq INTEGER PRIMARY KEY, queue INTEGER, id TEXT, letter_id TEXT,"
-    " dlq TEXT, state TEXT, cause TEXT, category TEXT, reason TEXT, error_type TEXT,"
-    " fingerprint TEXT, attempts INTEGER, created_ms INTEGER, dead_ms INTEGER,"
-    " due_ms INTEGER, envelope BLOB, traits INTEGER, error_id INTEGER);"
-    "CREATE INDEX by_id ON messages (id, queue);"
-    "CREATE INDEX by_letter ON messages (letter_id) WHERE letter_id IS NOT NULL;"
-    "CREATE INDEX by_death ON messages (dlq, state, dead_ms, seq, traits, error_id)"
-    " WHERE dlq IS NOT NULL;"
-    "CREATE INDEX waiting ON messages (queue, state, due_ms)"
-    " WHERE state = 'queued' OR state = 'pending_retry' OR state = 'replaying';"
-    "CREATE TABLE bodies (seq INTEGER PRIMARY KEY, body BLOB NOT NULL);";
+/* The store's own file, with its settings, its table and its indexes: the letters go straight into
+ * it, each with its envelope and its body, as they stood there before there were packs. */
+static const char add_message[] =
+    "INSERT INTO messages (seq, queue, id, letter_id, dlq, state, cause, category, reason,"
+    " error_type, fingerprint, attempts, created_ms, dead_ms, due_ms, escalated_ms, envelope,"
+    " content_mark, traits, error_id) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,0,?,?,?,?)";
+static const char add_body[] = "INSERT INTO bodies VALUES (?,?)";
 
 struct plain {
     char path[PATH_SIZE];
-    sqlite3 *db;
+    struct database file;
     sqlite3_stmt *message, *body;
     struct letters *letters;
     struct buf text;
 };
-
-static void bind(sqlite3_stmt *stmt, int place, struct bytes text) {
-    sqlite3_bind_text(stmt, place, text.ptr, (int)text.len, SQLITE_STATIC);
-}
 
 static void step(sqlite3_stmt *stmt) {
     measure_check(sqlite3_step(stmt) == SQLITE_DONE, "insert");
@@ -77,8 +68,8 @@ static void step(sqlite3_stmt *stmt) {
 
 static void insert(struct plain *plain, uint64_t seq, size_t at) {
     const struct envelope *envelope = &plain->letters->envelopes[at];
-    char fingerprint[24];
-    snprintf(fingerprint, sizeof fingerprint, "%016llx", (unsigned long long)envelope->fingerprint);
+    char fingerprint[DATABASE_FINGERPRINT_SIZE];
+    database_fingerprint(envelope->fingerprint, fingerprint);
     buf_clear(&plain->text);
     envelope_store(envelope, &plain->text);
     sqlite3_bind_int64(plain->message, 1, (sqlite3_int64)seq);
@@ -88,14 +79,16 @@ static void insert(struct plain *plain, uint64_t seq, size_t at) {
         BYTES("terminal"),    envelope->category,  envelope->reason, envelope->error_type,
         bytes_of(fingerprint)};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        bind(plain->message, 3 + (int)i, texts[i]);
+        database_bind_text(plain->message, 3 + (int)i, texts[i]);
     sqlite3_bind_int64(plain->message, 12, envelope->attempts);
     sqlite3_bind_int64(plain->message, 13, envelope->created_at.ms);
     sqlite3_bind_int64(plain->message, 14, envelope->dead_at.ms);
     sqlite3_bind_int64(plain->message, 15, envelope->next_attempt_at.ms);
-    sqlite3_bind_blob64(plain->message, 16, plain->text.ptr, plain->text.len, SQLITE_STATIC);
-    sqlite3_bind_int64(plain->message, 17, traits_of(envelope, 1));
-    sqlite3_bind_int64(plain->message, 18, (sqlite3_int64)(1 + at));
+    database_bind_text(plain->message, 16, buf_view(&plain->text));
+    database_bind_text(plain->message, 17,
+                       bytes_clip(bytes_of(envelope->content_hash), CONTENT_MARK_SIZE));
+    sqlite3_bind_int64(plain->message, 18, traits_of(envelope, 1));
+    sqlite3_bind_int64(plain->message, 19, (sqlite3_int64)(1 + at));
     step(plain->message);
     sqlite3_bind_int64(plain->body, 1, (sqlite3_int64)seq);
     sqlite3_bind_blob(plain->body, 2, plain->letters->body, LETTERS_BODY, SQLITE_STATIC);
@@ -103,19 +96,26 @@ static void insert(struct plain *plain, uint64_t seq, size_t at) {
 }
 
 static void run_sql(struct plain *plain, const char *sql) {
-    measure_check(sqlite3_exec(plain->db, sql, NULL, NULL, NULL) == SQLITE_OK, sql);
+    measure_check(database_run(plain->file.db, sql, NULL) == STATUS_OK, sql);
+}
+
+static sqlite3_stmt *prepare(struct plain *plain, const char *sql) {
+    sqlite3_stmt *stmt = NULL;
+    measure_check(sqlite3_prepare_v2(plain->file.db, sql, -1, &stmt, NULL) == SQLITE_OK, sql);
+    return stmt;
 }
 
 struct plain *peers_sqlite_open(const char *dir) {
     struct plain *plain = memory_new(sizeof *plain);
     path_in(dir, "plain.db", plain->path);
     unlink(plain->path);
-    measure_check(sqlite3_open(plain->path, &plain->db) == SQLITE_OK, plain->path);
-    run_sql(plain, schema);
-    sqlite3_prepare_v2(plain->db,
-                       "INSERT INTO messages VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", -1,
-                       &plain->message, NULL);
-    sqlite3_prepare_v2(plain->db, "INSERT INTO bodies VALUES (?,?)", -1, &plain->body, NULL);
+    struct database_options options = {
+        .path = plain->path, .checkpoint = true, .cache_kib = FOLD_CACHE_KIB};
+    struct err err = {0};
+    measure_check(database_open(&options, &plain->file, &err) == STATUS_OK, err.text);
+    sqlite3_wal_autocheckpoint(plain->file.db, WAL_PAGES);
+    plain->message = prepare(plain, add_message);
+    plain->body = prepare(plain, add_body);
     plain->letters = letters_new();
     buf_init_heap(&plain->text, 64 << 10);
     return plain;
@@ -124,7 +124,7 @@ struct plain *peers_sqlite_open(const char *dir) {
 void peers_sqlite_remove(struct plain *plain) {
     sqlite3_finalize(plain->message);
     sqlite3_finalize(plain->body);
-    sqlite3_close(plain->db);
+    database_close(&plain->file);
     unlink(plain->path);
     free(plain->letters);
     buf_free(&plain->text);
