@@ -28,8 +28,9 @@ struct options {
 };
 
 enum {
-    SINGLES = 2000,   /* of one round */
-    WARM_UP = 400000, /* letters: as many as the kept segments hold */
+    SINGLES = 2000,     /* of one round */
+    WARM_UP = 400000,   /* letters: as many as the kept segments hold */
+    WARM_AGAIN = 51200, /* letters: more than one segment holds */
     WARM_UP_GROUP = 128,
     SUSTAINED_GROUP = 128,
     LAG_FACTOR = 2, /* bursts */
@@ -47,12 +48,14 @@ struct burst {
     double goal;
 };
 
-/* As the raw files, the segments have been written before; what the kernel still has to write of
- * whatever ran earlier is written. */
+/* As the raw files, the segments have been written before, also the one that is written next; what
+ * the kernel still has to write of whatever ran earlier is written. */
 static struct subject *open_warm(const char *dir) {
     subject_remove(dir, "burst.db");
     struct subject *subject = subject_open(dir, "burst.db");
     subject_burst(subject, 1, WARM_UP, WARM_UP_GROUP, 2);
+    subject_drain(subject);
+    subject_burst(subject, WARM_UP + 1, WARM_AGAIN, WARM_UP_GROUP, 2);
     subject_drain(subject);
     sync();
     return subject;
@@ -71,8 +74,8 @@ static void run_burst(const struct options *options, struct bench_raw *bare,
     struct subject *subject = open_warm(options->dir);
     for (size_t i = 0; i < rounds; i++) {
         double before = peers_raw(bare, size, count / 2, burst->group);
-        ours[i] =
-            subject_burst(subject, WARM_UP + i * count + 1, count, burst->group, burst->depth);
+        ours[i] = subject_burst(subject, WARM_UP + WARM_AGAIN + i * count + 1, count, burst->group,
+                                burst->depth);
         subject_drain(subject);
         double after = peers_raw(bare, size, count / 2, burst->group);
         raw[i] = 2 / (1 / before + 1 / after);

@@ -26,6 +26,10 @@ void *memory_grow(void *old, size_t size) {
     return or_abort(realloc(old, size ? size : 1), size);
 }
 
+void *memory_pages(size_t size) {
+    return or_abort(aligned_alloc(MEMORY_PAGE, size), size);
+}
+
 void memory_trim(void) {
 #ifdef __GLIBC__
     malloc_trim(0);

@@ -20,6 +20,7 @@ struct disk_vtable {
     int (*size)(struct disk *disk, struct disk_file *file, uint64_t *out);
     /* Reading past the end is EIO. */
     int (*read)(struct disk *disk, struct disk_file *file, uint64_t at, void *to, size_t len);
+    /* What begins and ends on whole pages, of the file and of memory, may cost less. */
     int (*write)(struct disk *disk, struct disk_file *file, uint64_t at, const void *from,
                  size_t len);
     int (*allocate)(struct disk *disk, struct disk_file *file,

@@ -1,11 +1,12 @@
-/* Files are written through the page cache, which serves reads of what was written just now, and
- * what is synced is dropped from it some way behind the writer: a journal that fills the cache
- * slows every write down several times. */
+/* Whole pages go past the page cache, where the file system lets them: a sync has less to do then,
+ * and a journal that fills the cache slows every write down several times. What else is written
+ * goes through it, and what is synced is dropped from it some way behind the writer. */
 #include "store/disk_posix.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -21,8 +22,11 @@ enum {
     DIR_MODE = 0700,
 };
 
+enum { NOT_ASKED = -1, REFUSED = -2 };
+
 struct disk_file {
     int fd;
+    int direct;       /* the same file, past the page cache; NOT_ASKED, REFUSED */
     uint64_t written; /* end of the latest write */
     uint64_t dropped; /* what lies before is out of the page cache */
 };
@@ -39,11 +43,14 @@ static int open_file(struct disk *disk, const char *path, int create, struct dis
         return errno;
     *out = memory_new(sizeof **out);
     (*out)->fd = fd;
+    (*out)->direct = NOT_ASKED;
     return 0;
 }
 
 static void close_file(struct disk *disk, struct disk_file *file) {
     (void)disk;
+    if (file->direct >= 0)
+        close(file->direct);
     close(file->fd);
     free(file);
 }
@@ -91,15 +98,55 @@ static void begin_writing(const struct disk_file *file, uint64_t from, uint64_t 
         (void)sync_file_range(file->fd, (off_t)from, (off_t)(to - from), SYNC_FILE_RANGE_WRITE);
 }
 
+/* Files are renamed while they are open, so it is found by its number. */
+static void ask_for_direct(struct disk_file *file) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file->fd);
+    int fd = open(path, O_WRONLY | O_DIRECT | O_CLOEXEC);
+    file->direct = fd >= 0 ? fd : REFUSED;
+}
+
+static bool is_whole_pages(uint64_t at, const void *from, size_t len) {
+    return (at | (uintptr_t)from | len) % MEMORY_PAGE == 0;
+}
+
+/* Through which of the two. */
+static int way_of(struct disk_file *file, uint64_t at, const void *from, size_t len) {
+    if (!is_whole_pages(at, from, len))
+        return file->fd;
+    if (file->direct == NOT_ASKED)
+        ask_for_direct(file);
+    return file->direct >= 0 ? file->direct : file->fd;
+}
+
+/* As many bytes as the system takes at once; 0 or less: none. */
+static ssize_t put_some(struct disk_file *file, uint64_t at, const void *from, size_t len) {
+    int way = way_of(file, at, from, len);
+    ssize_t put = pwrite(way, from, len, (off_t)at);
+    if (put >= 0 || errno != EINVAL || way == file->fd)
+        return put;
+    close(file->direct);
+    file->direct = REFUSED;
+    return pwrite(file->fd, from, len, (off_t)at);
+}
+
+static void note_written(struct disk_file *file, uint64_t from, uint64_t to) {
+    if (from < file->dropped)
+        file->dropped = from; /* the file began another life */
+    if (file->direct >= 0 && file->dropped == from)
+        file->dropped = to;
+    file->written = to;
+    if (file->direct < 0)
+        begin_writing(file, from, to);
+}
+
 static int write_all(struct disk *disk, struct disk_file *file, uint64_t at, const void *from,
                      size_t len) {
     (void)disk;
     const char *next = from;
-    uint64_t from_at = at;
-    if (at < file->dropped)
-        file->dropped = at; /* the file began another life */
+    uint64_t begun = at;
     while (len) {
-        ssize_t put = pwrite(file->fd, next, len, (off_t)at);
+        ssize_t put = put_some(file, at, next, len);
         if (put < 0 && errno == EINTR)
             continue;
         if (put <= 0)
@@ -108,8 +155,7 @@ static int write_all(struct disk *disk, struct disk_file *file, uint64_t at, con
         at += (uint64_t)put;
         len -= (size_t)put;
     }
-    file->written = at;
-    begin_writing(file, from_at, at);
+    note_written(file, begun, at);
     return 0;
 }
 

@@ -160,7 +160,8 @@ static void fill_group(struct journal *journal, const struct bytes *records, siz
                        uint64_t payload, uint64_t *positions) {
     uint64_t size = journal_format_group_size(payload);
     if (size > journal->group_cap) {
-        journal->group = memory_grow(journal->group, size);
+        free(journal->group);
+        journal->group = memory_pages(size);
         journal->group_cap = size;
     }
     uint64_t start = journal->current->end;
