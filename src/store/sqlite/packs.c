@@ -7,7 +7,6 @@
 #include "store/sqlite/packs_table.h"
 
 enum {
-    PENDING_MAX = INT32_MAX,
     WASTE_SHARE = 2,
     RUN_BYTES = 1 << 20,     /* read at once */
     RUN_GAP_BYTES = 8 << 10, /* between two that are */
@@ -88,7 +87,6 @@ enum status packs_open(const struct packs_options *options, struct database *dat
         packs->options.pack_bytes = PACKS_BYTES;
     packs->dir = bytes_dup(bytes_of(options->dir));
     pthread_mutex_init(&packs->lock, NULL);
-    buf_init_heap(&packs->pending, PENDING_MAX);
     enum status status = load(packs, database, err);
     if (status != STATUS_OK) {
         packs_free(packs);
@@ -113,7 +111,7 @@ void packs_free(struct packs *packs) {
     for (size_t i = 0; i < packs->count; i++)
         pack_free(packs->all[i]);
     free(packs->all);
-    buf_free(&packs->pending);
+    free(packs->pending.ptr);
     pthread_mutex_destroy(&packs->lock);
     free(packs->dir);
     free(packs);

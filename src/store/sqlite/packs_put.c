@@ -1,10 +1,15 @@
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "store/sqlite/packs_table.h"
 
-enum { WRITE_BYTES = 1 << 20 }; /* at once */
+enum {
+    WRITE_BYTES = 1 << 20, /* at once */
+    PENDING_MAX = INT32_MAX / PACK_BLOCK * PACK_BLOCK,
+};
 
 /* ---- putting ---- */
 
@@ -14,22 +19,44 @@ static enum status io_trouble(const struct packs *packs, int error, const char *
                    packs->dir, strerror(error));
 }
 
+/* Whole blocks; what is left begins the next one. */
 static enum status write_pending(struct packs *packs, struct err *err) {
-    if (packs->pending.len == 0)
+    struct buf *pending = &packs->pending;
+    size_t whole = pending->len / PACK_BLOCK * PACK_BLOCK;
+    if (whole == 0)
         return STATUS_OK;
     struct disk *disk = packs->options.disk;
-    int error =
-        disk->vtable->write(disk, packs->current->file, packs->current->end - packs->pending.len,
-                            packs->pending.ptr, packs->pending.len);
+    int error = disk->vtable->write(disk, packs->current->file, packs->current->end - pending->len,
+                                    pending->ptr, whole);
     packs->written = true;
-    buf_clear(&packs->pending);
+    pending->len -= whole;
+    memmove(pending->ptr, pending->ptr + whole, pending->len);
     return error ? io_trouble(packs, error, "writing", err) : STATUS_OK;
 }
 
+/* Room for so many more bytes and for the rest of a block. Whole pages of memory, because disks
+ * take those without a copy. */
+static enum status make_room(struct packs *packs, uint64_t more, struct err *err) {
+    struct buf *pending = &packs->pending;
+    uint64_t need = pending->len + more + PACK_BLOCK;
+    if (need <= pending->cap)
+        return STATUS_OK;
+    if (need > PENDING_MAX)
+        return err_set(err, STATUS_TOO_LARGE, "a record is too large for a pack");
+    size_t size = 2 * WRITE_BYTES;
+    while (size < need)
+        size = size > PENDING_MAX / 2 ? PENDING_MAX : 2 * size;
+    char *memory = memory_pages(size);
+    if (pending->len > 0)
+        memcpy(memory, pending->ptr, pending->len);
+    free(pending->ptr);
+    *pending = (struct buf){.ptr = memory, .len = pending->len, .cap = size, .max = size};
+    return STATUS_OK;
+}
+
 static void pad(struct packs *packs, uint64_t bytes) {
-    char *zeroes = buf_room(&packs->pending, bytes);
-    if (zeroes)
-        memset(zeroes, 0, bytes);
+    if (bytes > 0)
+        memset(buf_room(&packs->pending, bytes), 0, bytes);
     packs->current->end += bytes;
 }
 
@@ -64,13 +91,15 @@ static enum status next_pack(struct packs *packs, struct err *err) {
     return status;
 }
 
-/* Makes room for the next record. */
-static enum status prepare(struct packs *packs, struct err *err) {
+/* For the next record, of so many bytes. */
+static enum status prepare(struct packs *packs, uint64_t size, struct err *err) {
     enum status status = STATUS_OK;
     if (!packs->current || packs->current->end >= packs->options.pack_bytes)
         status = next_pack(packs, err);
     else if (packs->pending.len >= WRITE_BYTES)
         status = write_pending(packs, err);
+    if (status == STATUS_OK)
+        status = make_room(packs, size, err);
     if (status == STATUS_OK && left_in_block(packs) < PACK_HEAD_BYTES)
         pad(packs, left_in_block(packs));
     return status;
@@ -79,7 +108,7 @@ static enum status prepare(struct packs *packs, struct err *err) {
 struct pack_place packs_put(struct packs *packs, uint64_t seq, enum pack_part part,
                             struct bytes bytes) {
     if (packs->status == STATUS_OK)
-        packs->status = prepare(packs, &packs->err);
+        packs->status = prepare(packs, pack_record_size(bytes.len), &packs->err);
     if (packs->status != STATUS_OK)
         return (struct pack_place){0};
     struct pack *pack = packs->current;
@@ -130,8 +159,6 @@ enum status packs_flush(struct packs *packs, struct database *database, struct e
         packs->status = finish_pack(packs, &packs->err);
     if (packs->status == STATUS_OK)
         packs->status = sync_names(packs, &packs->err);
-    if (packs->status == STATUS_OK && packs->pending.overflow)
-        packs->status = err_set(&packs->err, STATUS_TOO_LARGE, "a record is too large for a pack");
     if (packs->status != STATUS_OK && err)
         *err = packs->err;
     enum status status = packs->status;
