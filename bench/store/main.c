@@ -18,6 +18,7 @@
 #include "measure.h"
 #include "peers.h"
 #include "present.h"
+#include "store/sqlite/parts.h"
 #include "subject.h"
 
 struct options {
@@ -32,6 +33,7 @@ enum {
     WARM_UP = 400000,   /* letters: as many as the kept segments hold */
     WARM_AGAIN = 51200, /* letters: more than one segment holds */
     WARM_UP_GROUP = 128,
+    SUSTAINED = 3 * BEHIND_MAX, /* letters: the fold gives way to the first BEHIND_MAX */
     SUSTAINED_GROUP = 128,
     LAG_FACTOR = 2, /* bursts */
     LAG_GROUP = 128,
@@ -248,7 +250,7 @@ int main(int argc, char **argv) {
     struct options options = {.dir = "build/bench-store",
                               .letters = 10000000,
                               .burst = 1000000,
-                              .sustained = 1000000,
+                              .sustained = SUSTAINED,
                               .rounds = 3};
     int at = 1;
     while (at + 1 < argc && read_option(&options, argv[at], argv[at + 1]))
