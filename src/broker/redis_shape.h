@@ -40,8 +40,9 @@ struct redis_shape {
     size_t (*ask)(struct redis_place *place, size_t room);
     /* … each of which is given here. */
     bool (*take)(struct redis_place *place, size_t which, const redisReply *reply, struct err *err);
-    /* Adds one command that settles one message. */
-    void (*settle)(struct redis_place *place, const struct redis_item *item);
+    /* Adds one command that settles up to `settles` messages, which are gone with its answer. */
+    void (*settle)(struct redis_place *place, struct redis_item *const *items, size_t count);
+    size_t settles; /* at most REDIS_AT_ONCE */
     /* Up to REDIS_AT_ONCE that wait go back to the server, where there is such a thing. */
     bool (*give_back)(struct redis_place *place, size_t *count, struct err *err);
     /* Lets the server count what was given again. NULL: it does not count. */

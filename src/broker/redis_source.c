@@ -84,14 +84,23 @@ static bool connect_again(struct redis_source *source) {
 
 /* ---- what there is to do ---- */
 
+/* Of those left, how many the next command settles. */
+static size_t portion(const struct redis_source *source, size_t left) {
+    return left < source->shape->settles ? left : source->shape->settles;
+}
+
 static bool settle_some(struct redis_source *source, struct redis_item **items, size_t count,
                         struct err *err) {
     struct redis_connection *work = source->place.work;
-    for (size_t i = 0; i < count; i++)
-        source->shape->settle(&source->place, items[i]);
+    size_t some;
+    for (size_t i = 0; i < count; i += some) {
+        some = portion(source, count - i);
+        source->shape->settle(&source->place, items + i, some);
+    }
     if (redis_connection_send(work, err) != STATUS_OK)
         return false;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i += some) {
+        some = portion(source, count - i);
         redisReply *reply = redis_connection_read(work, REDIS_COMMAND_TIMEOUT_MS, err);
         bool taken = reply && reply->type != REDIS_REPLY_ERROR;
         if (reply && !taken)
@@ -100,7 +109,7 @@ static bool settle_some(struct redis_source *source, struct redis_item **items, 
             freeReplyObject(reply);
         if (!taken)
             return false;
-        redis_hand_forget(&source->hand, items[i]);
+        redis_hand_forget(&source->hand, items + i, some);
     }
     return true;
 }
