@@ -173,9 +173,9 @@ static void end(struct redis_place *place) {
 
 /* Moving the last element to where it is waits until there is one, and changes nothing. */
 static size_t ask(struct redis_place *place, size_t room) {
-    char block[24], tags[REDIS_HAND_MAX][UUID_TEXT_SIZE];
-    struct bytes words[6 + REDIS_HAND_MAX] = {BYTES("EVAL"),    BYTES(TAKE), BYTES("3"),
-                                              place->url->list, place->hash, place->marks};
+    char block[24], tags[REDIS_AT_ONCE][UUID_TEXT_SIZE];
+    struct bytes words[6 + REDIS_AT_ONCE] = {BYTES("EVAL"),    BYTES(TAKE), BYTES("3"),
+                                             place->url->list, place->hash, place->marks};
     snprintf(block, sizeof block, "%d", REDIS_BLOCK_MS / 1000);
     struct bytes wait[] = {BYTES("BLMOVE"), place->url->list, place->url->list,
                            BYTES("RIGHT"),  BYTES("RIGHT"),   bytes_of(block)};

@@ -221,6 +221,7 @@ const struct redis_shape redis_set_shape = {
     .take = take,
     .settle = settle,
     .settles = 1,
+    .looks = true,
     .give_back = give_back,
     .tend = nothing,
     .lag = lag,
