@@ -5,11 +5,10 @@
  *   broker alone URL COUNT              fetch and acknowledge in the same portions, no more
  *
  * Prints messages/s from the first one to the last settled one; at the end all are acknowledged. */
-#include <stdatomic.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "alone.h"
 #include "app/sources.h"
@@ -19,9 +18,10 @@
 #include "store/disk_posix.h"
 #include "store/sqlite/sqlite_store.h"
 
-enum { CONCURRENCY = 1000, LOOK_US = 1000 };
+enum { CONCURRENCY = 1000 };
 
-static atomic_size_t handled;
+static size_t to_handle;  /* by the handler's only thread … */
+static sem_t all_handled; /* … which says so: who looks now and then takes part of the machine */
 static struct mono first; /* when the first one was handled */
 static struct handler *handler;
 
@@ -31,7 +31,8 @@ static void do_nothing(void *arg, const struct callback_call *call) {
     if (!first.ms)
         first = alone_now();
     callback_complete(handler, call->token, &ok);
-    atomic_fetch_add(&handled, 1);
+    if (--to_handle == 0)
+        sem_post(&all_handled);
 }
 
 /* As a handler outside the process would be: its messages are not put into the store first. */
@@ -73,6 +74,8 @@ static void through_impound(const char *url, size_t count, const char *folder) {
     struct policy policy;
     policy_init(&policy, BYTES("bench"), BYTES("bench.dlq"), HANDLER_HTTP);
     struct engine_dlq dlq = {.name = BYTES("bench.dlq"), .cap = 1000};
+    to_handle = count;
+    sem_init(&all_handled, 0, 0);
     make_handler();
     struct engine_handler handlers[] = {{.handler = handler, .batch = 1}};
     struct engine_options options = {.store = store, .clock = &clock_system, .seed = 1};
@@ -88,8 +91,8 @@ static void through_impound(const char *url, size_t count, const char *folder) {
         alone_die(err.text);
     pthread_t thread;
     thread_start(&thread, "engine", run_engine, engine);
-    while (atomic_load(&handled) < count)
-        usleep(LOOK_US);
+    while (sem_wait(&all_handled) != 0)
+        continue;
     engine_hold(engine, 1000);
     engine_stop(engine);
     pthread_join(thread, NULL);

@@ -1,6 +1,22 @@
 #include "broker/kafka_feed.h"
 
-enum { KAFKA_TURN_READ_MAX = 128 }; /* records of one partition before another has its turn */
+enum {
+    KAFKA_READ_MAX = 128,   /* records of one partition before another has its turn */
+    KAFKA_SPENT_MAX = 1024, /* … of all of them in one go */
+};
+
+/* Records that were copied. Their memory was got by librdkafka's thread, which gets more of it
+ * while we free: it and we would meet at one lock of malloc's, record by record, unless many are
+ * freed at a time. */
+struct spent {
+    rd_kafka_message_t *records[KAFKA_SPENT_MAX];
+    size_t count;
+};
+
+static void let_go(struct spent *spent) {
+    for (size_t i = 0; i < spent->count; i++)
+        rd_kafka_message_destroy(spent->records[i]);
+}
 
 static struct kafka_hand_record take_record(const struct kafka_group *group,
                                             const struct kafka_feed *feed,
@@ -53,12 +69,12 @@ static void put(struct kafka_group *group, int32_t number, const struct kafka_ha
 }
 
 /* True: there may be more. */
-static bool read_some(struct kafka_group *group, int32_t number, bool *got_some) {
+static bool read_some(struct kafka_group *group, int32_t number, struct spent *spent) {
     struct kafka_feed *feed = &group->feeds[number];
-    rd_kafka_message_t *records[KAFKA_TURN_READ_MAX];
-    struct kafka_hand_record taken[KAFKA_TURN_READ_MAX];
+    struct kafka_hand_record taken[KAFKA_READ_MAX];
+    rd_kafka_message_t **records = spent->records + spent->count;
     size_t room = kafka_hand_room(group->hand, number), count = 0;
-    size_t want = room < KAFKA_TURN_READ_MAX ? room : KAFKA_TURN_READ_MAX;
+    size_t want = room < KAFKA_READ_MAX ? room : KAFKA_READ_MAX;
     ssize_t got = want ? rd_kafka_consume_batch_queue(feed->queue, 0, records, want) : 0;
     for (ssize_t i = 0; i < got; i++) {
         if (records[i]->err == RD_KAFKA_RESP_ERR_NO_ERROR)
@@ -66,22 +82,25 @@ static bool read_some(struct kafka_group *group, int32_t number, bool *got_some)
         else
             kafka_client_trouble(group->url, records[i]->err, rd_kafka_message_errstr(records[i]),
                                  &group->last);
-        rd_kafka_message_destroy(records[i]);
     }
     put(group, number, taken, count);
-    *got_some |= got > 0;
+    spent->count += got > 0 ? (size_t)got : 0;
     return want > 0 && got == (ssize_t)want;
 }
 
+/* Round and round, until none of them has more. */
 bool kafka_feed_read(struct kafka_group *group) {
-    bool more = false, got = false;
-    for (size_t i = 0; i < group->feed_count && !group->paused; i++) {
-        size_t number = (group->turn + i) % group->feed_count;
-        if (group->feeds[number].queue)
-            more |= read_some(group, (int32_t)number, &got);
+    struct spent spent;
+    size_t empty = 0; /* partitions in a row */
+    spent.count = 0;
+    while (empty < group->feed_count && !group->paused &&
+           spent.count + KAFKA_READ_MAX <= KAFKA_SPENT_MAX) {
+        size_t number = group->turn++ % group->feed_count;
+        bool more = group->feeds[number].queue && read_some(group, (int32_t)number, &spent);
+        empty = more ? 0 : empty + 1;
     }
-    group->turn++;
-    if (got)
+    let_go(&spent);
+    if (spent.count > 0)
         contact_ring(group->contact);
-    return more;
+    return empty < group->feed_count && !group->paused;
 }

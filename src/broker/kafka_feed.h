@@ -5,7 +5,7 @@
 
 #include "broker/kafka_group.h"
 
-/* As many as there is room for, of every partition in turn. True: there may be more. */
+/* Some of every partition in turn, as many as there is room for. True: there may be more. */
 bool kafka_feed_read(struct kafka_group *group);
 
 #endif

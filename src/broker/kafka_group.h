@@ -41,7 +41,7 @@ struct kafka_group {
     size_t feed_count;
     size_t partition_count; /* of the topic, as last known; 0: not yet */
     size_t ahead_kib;       /* what the client reads ahead of us of each */
-    size_t turn, look;      /* which partition is read, or looked at, first */
+    size_t turn, look;      /* which partition is read, or looked at, next */
     bool subscribed;        /* from when messages are first wanted */
     bool joined;            /* partitions were shared out, some of them or none to us */
     bool paused;

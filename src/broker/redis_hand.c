@@ -127,6 +127,8 @@ struct mono redis_hand_next(struct redis_hand *hand) {
     pthread_mutex_lock(&hand->mutex);
     LIST_EACH(node, &hand->waiting) {
         next = mono_earlier(next, item_at(node)->due);
+        if (next.ms == 0)
+            break;
     }
     pthread_mutex_unlock(&hand->mutex);
     return next;
@@ -181,12 +183,15 @@ void redis_hand_keep(struct redis_hand *hand, struct redis_item *item) {
     pthread_mutex_unlock(&hand->mutex);
 }
 
-void redis_hand_forget(struct redis_hand *hand, struct redis_item *item) {
+void redis_hand_forget(struct redis_hand *hand, struct redis_item *const *items, size_t count) {
     pthread_mutex_lock(&hand->mutex);
-    list_remove(&item->link);
-    map_remove(&hand->items, &item->by_tag);
+    for (size_t i = 0; i < count; i++) {
+        list_remove(&items[i]->link);
+        map_remove(&hand->items, &items[i]->by_tag);
+    }
     pthread_mutex_unlock(&hand->mutex);
-    item_free(item);
+    for (size_t i = 0; i < count; i++)
+        item_free(items[i]);
 }
 
 struct tag_list {

@@ -66,7 +66,7 @@ size_t redis_hand_recount(struct redis_hand *hand, struct arena *arena, struct r
 size_t redis_hand_withdraw(struct redis_hand *hand, struct redis_item **out, size_t max);
 /* A withdrawn one that could not go back. */
 void redis_hand_keep(struct redis_hand *hand, struct redis_item *item);
-void redis_hand_forget(struct redis_hand *hand, struct redis_item *item);
+void redis_hand_forget(struct redis_hand *hand, struct redis_item *const *items, size_t count);
 /* Tags of all that are known, in the arena. */
 size_t redis_hand_tags(struct redis_hand *hand, struct arena *arena, struct bytes **out);
 

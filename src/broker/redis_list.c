@@ -173,9 +173,9 @@ static void end(struct redis_place *place) {
 
 /* Moving the last element to where it is waits until there is one, and changes nothing. */
 static size_t ask(struct redis_place *place, size_t room) {
-    char block[24], tags[REDIS_HAND_MAX][UUID_TEXT_SIZE];
-    struct bytes words[6 + REDIS_HAND_MAX] = {BYTES("EVAL"),    BYTES(TAKE), BYTES("3"),
-                                              place->url->list, place->hash, place->marks};
+    char block[24], tags[REDIS_AT_ONCE][UUID_TEXT_SIZE];
+    struct bytes words[6 + REDIS_AT_ONCE] = {BYTES("EVAL"),    BYTES(TAKE), BYTES("3"),
+                                             place->url->list, place->hash, place->marks};
     snprintf(block, sizeof block, "%d", REDIS_BLOCK_MS / 1000);
     struct bytes wait[] = {BYTES("BLMOVE"), place->url->list, place->url->list,
                            BYTES("RIGHT"),  BYTES("RIGHT"),   bytes_of(block)};
@@ -204,8 +204,11 @@ static bool take(struct redis_place *place, size_t which, const redisReply *repl
 
 /* ---- letting go ---- */
 
-static void settle(struct redis_place *place, const struct redis_item *item) {
-    redis_connection_add(place->work, (struct bytes[]){BYTES("HDEL"), place->hash, item->tag}, 3);
+static void settle(struct redis_place *place, struct redis_item *const *items, size_t count) {
+    struct bytes words[2 + REDIS_AT_ONCE] = {BYTES("HDEL"), place->hash};
+    for (size_t i = 0; i < count; i++)
+        words[2 + i] = items[i]->tag;
+    redis_connection_add(place->work, words, 2 + count);
 }
 
 /* What the engine had goes behind what waits, what it never saw where it was. */
@@ -236,7 +239,7 @@ static bool give_back(struct redis_place *place, size_t *count, struct err *err)
         if (reply)
             freeReplyObject(reply);
         if (good)
-            redis_hand_forget(place->hand, items[i]);
+            redis_hand_forget(place->hand, &items[i], 1);
         else
             redis_hand_keep(place->hand, items[i]);
     }
@@ -266,6 +269,7 @@ const struct redis_shape redis_list_shape = {
     .ask = ask,
     .take = take,
     .settle = settle,
+    .settles = REDIS_AT_ONCE,
     .give_back = give_back,
     .tend = tend,
     .end = end,

@@ -5,7 +5,11 @@
 #include "broker/redis_mark.h"
 #include "core/comeback.h"
 
-enum { SOURCE_MAX = 8 << 10, OBJECT_MAX = 64 << 20 };
+enum {
+    SOURCE_MAX = 8 << 10,
+    OBJECT_MAX = 64 << 20,
+    AROUND_MAX = 512, /* of the texts around an entry's fields: its id, where it stands, padding */
+};
 
 static bool can_be_id(struct bytes text) {
     return text.len > 0 && text.len <= REDIS_MESSAGE_ID_MAX && bytes_is_printable(text);
@@ -156,10 +160,18 @@ static struct bytes entry_source(struct bytes stream, struct bytes group, struct
     return put_source(arena, names, values, count);
 }
 
+/* Mostly all of it is in one piece. */
+static size_t room_for(const struct redis_message_field *fields, size_t count) {
+    size_t room = AROUND_MAX;
+    for (size_t i = 0; i < count; i++)
+        room += fields[i].name.len + fields[i].value.len;
+    return room;
+}
+
 struct store_held *redis_message_of_entry(struct bytes stream, struct bytes group,
                                           struct bytes entry,
                                           const struct redis_message_field *fields, size_t count) {
-    struct store_held *held = store_held_new();
+    struct store_held *held = store_held_new_in(NULL, room_for(fields, count));
     struct envelope *envelope = &held->envelope;
     size_t own = count;
     while (own > 0 && is_mark(fields[own - 1].name))

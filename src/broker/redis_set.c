@@ -5,6 +5,7 @@
  * whose field `msg` is the message; removing one does what asynq's own inspector does. */
 #include "broker/redis_set.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "broker/redis_message.h"
@@ -174,8 +175,10 @@ static bool take(struct redis_place *place, size_t which, const redisReply *repl
     return true;
 }
 
-static void settle(struct redis_place *place, const struct redis_item *item) {
+static void settle(struct redis_place *place, struct redis_item *const *items, size_t count) {
+    const struct redis_item *item = items[0];
     struct key set, task;
+    assert(count == 1);
     size_t space = bytes_find(item->tag, BYTES(" "));
     bool plain = place->url->zset.len > 0;
     struct bytes words[] = {BYTES("EVAL"),
@@ -193,8 +196,7 @@ static bool give_back(struct redis_place *place, size_t *count, struct err *err)
     struct redis_item *items[REDIS_AT_ONCE];
     (void)err;
     *count = redis_hand_withdraw(place->hand, items, REDIS_AT_ONCE);
-    for (size_t i = 0; i < *count; i++)
-        redis_hand_forget(place->hand, items[i]);
+    redis_hand_forget(place->hand, items, *count);
     return true;
 }
 
@@ -218,6 +220,8 @@ const struct redis_shape redis_set_shape = {
     .ask = ask,
     .take = take,
     .settle = settle,
+    .settles = 1,
+    .looks = true,
     .give_back = give_back,
     .tend = nothing,
     .lag = lag,

@@ -9,7 +9,7 @@
 
 enum {
     REDIS_HAND_MAX = 512,  /* fetched and not yet received */
-    REDIS_AT_ONCE = 256,   /* messages in one pipeline */
+    REDIS_AT_ONCE = 256,   /* messages in one fetch, or in one pipeline */
     REDIS_BLOCK_MS = 5000, /* how long the server waits for something to fetch */
     REDIS_TEND_MS = 5000,  /* how often we say that we live, and look who does not */
 };
@@ -35,13 +35,16 @@ struct redis_shape {
     /* When messages are wanted: what was given to us before and is not known in this life waits at
      * hand, marked. */
     bool (*begin)(struct redis_place *place, struct err *err);
-    /* Adds commands that fetch up to `room` messages, and wait for the first; so many answers
-     * follow (0: nothing is to be asked now) … */
+    /* Adds commands that fetch up to `room` messages, at most REDIS_AT_ONCE, and wait for the
+     * first; so many answers follow (0: nothing is to be asked now) … */
     size_t (*ask)(struct redis_place *place, size_t room);
     /* … each of which is given here. */
     bool (*take)(struct redis_place *place, size_t which, const redisReply *reply, struct err *err);
-    /* Adds one command that settles one message. */
-    void (*settle)(struct redis_place *place, const struct redis_item *item);
+    /* Adds one command that settles up to `settles` messages, which are gone with its answer. */
+    void (*settle)(struct redis_place *place, struct redis_item *const *items, size_t count);
+    size_t settles; /* at most REDIS_AT_ONCE */
+    /* A fetch takes nothing: what is settled while one is under way would come again. */
+    bool looks;
     /* Up to REDIS_AT_ONCE that wait go back to the server, where there is such a thing. */
     bool (*give_back)(struct redis_place *place, size_t *count, struct err *err);
     /* Lets the server count what was given again. NULL: it does not count. */

@@ -32,6 +32,7 @@ struct redis_source {
     /* The thread's own: */
     struct mono tend_at, lag_at, fetch_until;
     size_t answers, answered; /* of the fetch under way; answers 0: there is none */
+    size_t asked;             /* how many messages that may bring */
 };
 
 static struct redis_source *self(struct broker *broker) {
@@ -84,14 +85,23 @@ static bool connect_again(struct redis_source *source) {
 
 /* ---- what there is to do ---- */
 
+/* Of those left, how many the next command settles. */
+static size_t portion(const struct redis_source *source, size_t left) {
+    return left < source->shape->settles ? left : source->shape->settles;
+}
+
 static bool settle_some(struct redis_source *source, struct redis_item **items, size_t count,
                         struct err *err) {
     struct redis_connection *work = source->place.work;
-    for (size_t i = 0; i < count; i++)
-        source->shape->settle(&source->place, items[i]);
+    size_t some;
+    for (size_t i = 0; i < count; i += some) {
+        some = portion(source, count - i);
+        source->shape->settle(&source->place, items + i, some);
+    }
     if (redis_connection_send(work, err) != STATUS_OK)
         return false;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i += some) {
+        some = portion(source, count - i);
         redisReply *reply = redis_connection_read(work, REDIS_COMMAND_TIMEOUT_MS, err);
         bool taken = reply && reply->type != REDIS_REPLY_ERROR;
         if (reply && !taken)
@@ -100,7 +110,7 @@ static bool settle_some(struct redis_source *source, struct redis_item **items, 
             freeReplyObject(reply);
         if (!taken)
             return false;
-        redis_hand_forget(&source->hand, items[i]);
+        redis_hand_forget(&source->hand, items + i, some);
     }
     return true;
 }
@@ -123,32 +133,6 @@ static bool give_back_all(struct redis_source *source, struct err *err) {
     return true;
 }
 
-/* What is not wanted goes back once it has come. */
-static bool read_fetched(struct redis_source *source, struct err *err) {
-    size_t before = redis_hand_waiting(&source->hand);
-    while (source->answered < source->answers) {
-        redisReply *reply = NULL;
-        if (redis_connection_peek(source->place.fetch, &reply, err) != STATUS_OK)
-            return false;
-        if (!reply)
-            break;
-        bool taken = source->shape->take(&source->place, source->answered++, reply, err);
-        freeReplyObject(reply);
-        if (!taken)
-            return false;
-    }
-    if (redis_hand_waiting(&source->hand) > before)
-        contact_ring(&source->station.contact);
-    if (source->answered == source->answers)
-        source->answers = source->answered = 0;
-    if (source->answers && now_of(source).ms >= source->fetch_until.ms) {
-        err_set(err, STATUS_TIMEOUT, "redis %.*s:%u: the server does not answer",
-                BYTES_ARG(source->url.host), source->url.port);
-        return false;
-    }
-    return true;
-}
-
 static bool begin(struct redis_source *source, struct err *err) {
     if (source->place.begun || !atomic_load(&source->station.wanted))
         return true;
@@ -158,15 +142,52 @@ static bool begin(struct redis_source *source, struct err *err) {
     return source->place.begun;
 }
 
-static bool fetch(struct redis_source *source, struct err *err) {
-    size_t waiting = redis_hand_waiting(&source->hand);
-    if (source->answers || !source->place.begun || !atomic_load(&source->station.wanted) ||
-        waiting > REDIS_HAND_MAX / 2)
+/* Unless a fetch is under way. `coming`: at most so many were fetched and are not at hand yet. */
+static bool fetch(struct redis_source *source, size_t coming, struct err *err) {
+    const struct station *station = &source->station;
+    size_t taken = redis_hand_waiting(&source->hand) + coming;
+    if (source->answers || !source->place.begun || !atomic_load(&station->wanted) ||
+        atomic_load(&station->closing) || taken > REDIS_HAND_MAX / 2)
         return true;
-    source->answers = source->shape->ask(&source->place, REDIS_HAND_MAX - waiting);
+    size_t room = REDIS_HAND_MAX - taken;
+    source->asked = room < REDIS_AT_ONCE ? room : REDIS_AT_ONCE;
+    source->answers = source->shape->ask(&source->place, source->asked);
     source->fetch_until =
         mono_after(now_of(source), REDIS_BLOCK_MS + (int64_t)REDIS_COMMAND_TIMEOUT_MS);
     return redis_connection_send(source->place.fetch, err) == STATUS_OK;
+}
+
+/* The server fetches the next ones while these become messages. */
+static bool take_answer(struct redis_source *source, const redisReply *reply, struct err *err) {
+    size_t which = source->answered++;
+    if (source->answered == source->answers)
+        source->answers = source->answered = 0;
+    return (source->shape->looks || fetch(source, source->asked, err)) &&
+           source->shape->take(&source->place, which, reply, err);
+}
+
+/* What is not wanted goes back once it has come. */
+static bool read_fetched(struct redis_source *source, struct err *err) {
+    size_t before = redis_hand_waiting(&source->hand);
+    while (source->answers > 0) {
+        redisReply *reply = NULL;
+        if (redis_connection_peek(source->place.fetch, &reply, err) != STATUS_OK)
+            return false;
+        if (!reply)
+            break;
+        bool taken = take_answer(source, reply, err);
+        freeReplyObject(reply);
+        if (!taken)
+            return false;
+    }
+    if (redis_hand_waiting(&source->hand) > before)
+        contact_ring(&source->station.contact);
+    if (source->answers && now_of(source).ms >= source->fetch_until.ms) {
+        err_set(err, STATUS_TIMEOUT, "redis %.*s:%u: the server does not answer",
+                BYTES_ARG(source->url.host), source->url.port);
+        return false;
+    }
+    return true;
 }
 
 static bool tend(struct redis_source *source, struct err *err) {
@@ -195,11 +216,16 @@ static bool measure(struct redis_source *source, struct err *err) {
 
 /* The server is asked for more before it is told what was settled: it does both at once, and syncs
  * its file once for both. */
+static bool exchange(struct redis_source *source, struct err *err) {
+    if (!source->shape->looks)
+        return fetch(source, 0, err) && settle_all(source, err);
+    return source->answers > 0 || (settle_all(source, err) && fetch(source, 0, err));
+}
+
 static bool work(struct redis_source *source, struct err *err) {
     bool wanted = atomic_load(&source->station.wanted);
     return begin(source, err) && read_fetched(source, err) &&
-           (wanted || give_back_all(source, err)) && fetch(source, err) &&
-           settle_all(source, err) &&
+           (wanted || give_back_all(source, err)) && exchange(source, err) &&
            (!source->shape->recount || source->shape->recount(&source->place, err)) &&
            tend(source, err) && measure(source, err);
 }

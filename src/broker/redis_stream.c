@@ -256,9 +256,11 @@ static bool take(struct redis_place *place, size_t which, const redisReply *repl
 
 /* ---- letting go ---- */
 
-static void settle(struct redis_place *place, const struct redis_item *item) {
-    struct bytes words[] = {BYTES("XACK"), place->url->stream, place->url->group, item->tag};
-    redis_connection_add(place->work, words, 4);
+static void settle(struct redis_place *place, struct redis_item *const *items, size_t count) {
+    struct bytes words[3 + REDIS_AT_ONCE] = {BYTES("XACK"), place->url->stream, place->url->group};
+    for (size_t i = 0; i < count; i++)
+        words[3 + i] = items[i]->tag;
+    redis_connection_add(place->work, words, 3 + count);
 }
 
 /* A stream takes nothing back: what waits stays ours, at hand. */
@@ -369,6 +371,7 @@ const struct redis_shape redis_stream_shape = {
     .ask = ask,
     .take = take,
     .settle = settle,
+    .settles = REDIS_AT_ONCE,
     .give_back = give_back,
     .recount = recount,
     .tend = tend,

@@ -271,6 +271,37 @@ static void many_ids_are_asked_for_at_once(void **state) {
     subject_free(subject);
 }
 
+/* A store may look for all of them between the least and the greatest first. */
+static void an_id_is_found_wherever_it_stands_among_those_asked_for(void **state) {
+    static const struct {
+        const char *ids[3];
+        bool held[3];
+    } cases[] = {
+        {{"e5", "e5", "e5"}, {true, true, true}},
+        {{"e5", "e6", "e7"}, {true, false, false}},
+        {{"e7", "e5", "e6"}, {false, true, false}},
+        {{"e3", "e4", "e5"}, {false, false, true}},
+        {{"e6", "e4", "e9"}, {false}},
+        {{"e1", "e3", "e4"}, {false}},
+        {{"e51", "e6", "e9"}, {false}},
+        {{"e", "e50", "E5"}, {false}},
+    };
+    struct subject *subject = begin(state);
+    struct store *store = subject->store;
+    struct envelope letter = subject_letter(subject, "e5");
+    subject_put(subject, &letter, "1", NULL);
+    subject_list(subject, &(struct store_query){.limit = 1}); /* waits for the fold */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bytes ids[] = {bytes_of(cases[i].ids[0]), bytes_of(cases[i].ids[1]),
+                              bytes_of(cases[i].ids[2])};
+        bool out[3];
+        assert_int_equal(store->vtable->holds(store, subject->queue, ids, 3, out, NULL), STATUS_OK);
+        assert_memory_equal(out, cases[i].held, sizeof out);
+    }
+    assert_int_equal(store->vtable->holds(store, subject->queue, NULL, 0, NULL, NULL), STATUS_OK);
+    subject_free(subject);
+}
+
 static void an_id_in_several_queues_is_ambiguous(void **state) {
     struct subject *subject = begin(state);
     struct envelope envelope = subject_envelope(subject, "a");
@@ -526,6 +557,7 @@ static void everything_survives_closing(void **state) {
     X(an_id_is_held_in_any_state_and_free_when_forgotten)                                          \
     X(an_id_is_held_after_the_file_alone_knows_it)                                                 \
     X(many_ids_are_asked_for_at_once)                                                              \
+    X(an_id_is_found_wherever_it_stands_among_those_asked_for)                                     \
     X(an_id_in_several_queues_is_ambiguous)                                                        \
     X(a_delayed_message_is_ready_after_its_delay)                                                  \
     X(retries_come_in_the_order_of_their_due_times)                                                \

@@ -127,6 +127,15 @@ def test_equal_elements_of_a_list_are_two_messages(serve, handler, redis):
     assert lane.there.keys(f"{lane.name}*") == []
 
 
+def test_a_member_of_a_set_is_handled_once_however_many_are_settled_meanwhile(serve, handler, redis):
+    worker = handler(lambda call: 200)
+    there, count = client.Redis(port=redis.port), scaled(3000, least=1000)
+    there.zadd("members", {json.dumps({"n": number}): number for number in range(count)})
+    serve({"orders": {"source": redis.url("zset=members"), "handler": {"http": worker.url}}})
+    eventually(lambda: there.zcard("members") == 0, "all are settled")
+    assert sorted(json.loads(call.body)["n"] for call in worker.calls) == list(range(count))
+
+
 def test_a_body_is_kept_byte_for_byte(serve, handler, redis):
     worker = handler(lambda call: 400)
     lane = List(redis)

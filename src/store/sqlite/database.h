@@ -84,6 +84,7 @@ enum { DATABASE_ROW_VALUES = 29, DATABASE_ROWS = 16 };
     X(ROW_TRAITS, "SELECT traits, dead_ms FROM messages WHERE seq = ?1")                           \
     X(HAVE_IDS, "SELECT asked.key, seq FROM json_each(?1) AS asked CROSS JOIN messages"            \
                 " ON messages.id = asked.value AND queue = ?2")                                    \
+    X(HAVE_BETWEEN, "SELECT 1 FROM messages WHERE id BETWEEN ?1 AND ?2 LIMIT 1")                   \
     X(ROW_ADD, "INSERT INTO messages VALUES " DATABASE_ROW)                                        \
     X(ROWS_ADD, "INSERT OR FAIL INTO messages VALUES " DATABASE_ALL_ROWS)                          \
     X(ROW_SET,                                                                                     \

@@ -305,28 +305,58 @@ static void put_ids(const struct bytes *ids, size_t count, struct buf *out) {
     json_close(&json, ']');
 }
 
-/* One statement for all: to begin and to end one costs more than a look. */
-static enum status file_holds(struct sqlite_store *self, uint32_t queue, const struct bytes *ids,
-                              size_t count, bool *out, struct err *err) {
+/* One statement for all: to begin and to end one costs more than a look. With the database. */
+static enum status look_up(struct sqlite_store *self, uint32_t queue, const struct bytes *ids,
+                           size_t count, bool *out, struct err *err) {
     struct database *db = self->lookup_db;
     enum status status = STATUS_OK;
     struct buf asked;
     put_ids(ids, count, &asked);
-    database_lock(db);
     sqlite3_stmt *stmt = database_statement(db, SQL_HAVE_IDS);
     database_bind_text(stmt, 1, buf_view(&asked));
     sqlite3_bind_int64(stmt, 2, queue);
     while (database_next(db, stmt, &status, err))
         out[sqlite3_column_int64(stmt, 0)] |=
             !tables_find(&self->front.tables, (uint64_t)sqlite3_column_int64(stmt, 1));
-    database_unlock(db);
     buf_free(&asked);
+    return status;
+}
+
+/* What a source gives in one go mostly stands together in the index, and nothing there between the
+ * least and the greatest: then none of them is, and nobody looks for each. With the database. */
+static enum status has_between(struct database *db, const struct bytes *ids, size_t count,
+                               bool *out, struct err *err) {
+    enum status status = STATUS_OK;
+    struct bytes least = ids[0], greatest = ids[0];
+    for (size_t i = 1; i < count; i++) {
+        least = bytes_cmp(ids[i], least) < 0 ? ids[i] : least;
+        greatest = bytes_cmp(ids[i], greatest) > 0 ? ids[i] : greatest;
+    }
+    sqlite3_stmt *stmt = database_statement(db, SQL_HAVE_BETWEEN);
+    database_bind_text(stmt, 1, least);
+    database_bind_text(stmt, 2, greatest);
+    *out = false;
+    while (database_next(db, stmt, &status, err))
+        *out = true;
+    return status;
+}
+
+static enum status file_holds(struct sqlite_store *self, uint32_t queue, const struct bytes *ids,
+                              size_t count, bool *out, struct err *err) {
+    bool some;
+    database_lock(self->lookup_db);
+    enum status status = has_between(self->lookup_db, ids, count, &some, err);
+    if (status == STATUS_OK && some)
+        status = look_up(self, queue, ids, count, out, err);
+    database_unlock(self->lookup_db);
     return status;
 }
 
 enum status reader_holds(struct store *store, uint32_t queue, const struct bytes *ids, size_t count,
                          bool *out, struct err *err) {
     struct sqlite_store *self = parts_of(store);
+    if (count == 0)
+        return STATUS_OK;
     pthread_mutex_lock(&self->front.mutex);
     for (size_t i = 0; i < count; i++)
         out[i] = tables_holds(&self->front.tables, queue, ids[i]);

@@ -34,7 +34,7 @@ static void what_is_settled_is_known_until_it_is_forgotten(void **state) {
     assert_int_equal(redis_hand_settled(&hand, items, 4), 1);
     assert_int_equal(redis_hand_settled(&hand, items, 4), 1);
     assert_bytes(items[0]->tag, "b");
-    redis_hand_forget(&hand, items[0]);
+    redis_hand_forget(&hand, items, 1);
     assert_false(redis_hand_knows(&hand, BYTES("b")));
     assert_true(redis_hand_knows(&hand, BYTES("a")));
     store_held_free(a); /* the engine is freed without settling */
@@ -73,7 +73,7 @@ static void what_was_given_in_another_life_is_not_withdrawn(void **state) {
     assert_int_equal(redis_hand_withdraw(&hand, items, 4), 2);
     assert_bytes(items[0]->tag, "b");
     assert_bytes(items[1]->tag, "a");
-    redis_hand_forget(&hand, items[0]);
+    redis_hand_forget(&hand, items, 1);
     redis_hand_keep(&hand, items[1]);
     assert_int_equal(redis_hand_waiting(&hand), 2);
     struct store_held *a = receive(&hand, "a");
