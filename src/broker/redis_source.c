@@ -17,7 +17,7 @@
 #include "broker/station.h"
 
 enum {
-    LAG_MS = 1000,   /* how often the lag is asked for, while nothing is fetched */
+    LAG_MS = 1000,   /* how often the lag is asked for, while something may wait */
     CLOSE_MS = 2000, /* what was settled is said for so long at the end */
 };
 
@@ -30,7 +30,7 @@ struct redis_source {
     struct rng rng;
 
     /* The thread's own: */
-    struct mono tend_at, lag_at, fetch_until;
+    struct mono tend_at, lag_at, fetched_at;
     size_t answers, answered; /* of the fetch under way; answers 0: there is none */
     size_t asked;             /* how many messages that may bring */
 };
@@ -142,6 +142,10 @@ static bool begin(struct redis_source *source, struct err *err) {
     return source->place.begun;
 }
 
+static struct mono fetch_until(const struct redis_source *source) {
+    return mono_after(source->fetched_at, REDIS_BLOCK_MS + (int64_t)REDIS_COMMAND_TIMEOUT_MS);
+}
+
 /* Unless a fetch is under way. `coming`: at most so many were fetched and are not at hand yet. */
 static bool fetch(struct redis_source *source, size_t coming, struct err *err) {
     const struct station *station = &source->station;
@@ -152,8 +156,7 @@ static bool fetch(struct redis_source *source, size_t coming, struct err *err) {
     size_t room = REDIS_HAND_MAX - taken;
     source->asked = room < REDIS_AT_ONCE ? room : REDIS_AT_ONCE;
     source->answers = source->shape->ask(&source->place, source->asked);
-    source->fetch_until =
-        mono_after(now_of(source), REDIS_BLOCK_MS + (int64_t)REDIS_COMMAND_TIMEOUT_MS);
+    source->fetched_at = now_of(source);
     return redis_connection_send(source->place.fetch, err) == STATUS_OK;
 }
 
@@ -182,7 +185,7 @@ static bool read_fetched(struct redis_source *source, struct err *err) {
     }
     if (redis_hand_waiting(&source->hand) > before)
         contact_ring(&source->station.contact);
-    if (source->answers && now_of(source).ms >= source->fetch_until.ms) {
+    if (source->answers && now_of(source).ms >= fetch_until(source).ms) {
         err_set(err, STATUS_TIMEOUT, "redis %.*s:%u: the server does not answer",
                 BYTES_ARG(source->url.host), source->url.port);
         return false;
@@ -201,15 +204,16 @@ static bool tend(struct redis_source *source, struct err *err) {
     return good;
 }
 
-/* While a fetch waits there is nothing to wait for. */
+/* A fetch that was not answered for so long shows that nothing waits. */
 static bool measure(struct redis_source *source, struct err *err) {
     uint64_t lag = 0;
-    bool waits = source->answers > 0;
-    if (!waits && now_of(source).ms < source->lag_at.ms)
+    struct mono now = now_of(source);
+    bool idle = source->answers > 0 && now.ms - source->fetched_at.ms >= LAG_MS;
+    if (now.ms < source->lag_at.ms)
         return true;
-    if (!waits && !source->shape->lag(&source->place, &lag, err))
+    if (!idle && !source->shape->lag(&source->place, &lag, err))
         return false;
-    source->lag_at = mono_after(now_of(source), LAG_MS);
+    source->lag_at = mono_after(now, LAG_MS);
     atomic_store(&source->station.waiting, lag);
     return true;
 }
@@ -235,7 +239,8 @@ static bool work(struct redis_source *source, struct err *err) {
 static struct mono wake_at(const struct redis_source *source) {
     if (!source->place.work)
         return source->station.contact.next_try;
-    struct mono next = source->answers ? source->fetch_until : source->lag_at;
+    bool looks = source->answers == 0 || atomic_load(&source->station.waiting) > 0;
+    struct mono next = looks ? source->lag_at : fetch_until(source);
     return source->place.begun ? mono_earlier(source->tend_at, next) : next;
 }
 
