@@ -24,7 +24,7 @@ struct flight *flight_new(struct queue *queue, struct store_held *held) {
     list_init(&flight->recording);
     list_init(&flight->bundling);
     list_push_back(&queue->flights, &flight->link);
-    map_insert(&queue->by_id, &flight->by_id, bytes_hash(held->envelope.id));
+    map_insert(&queue->by_id, &flight->by_id, bytes_print(held->envelope.id));
     return flight;
 }
 

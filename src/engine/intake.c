@@ -75,7 +75,7 @@ static void settle_duplicate(struct queue *queue, struct store_held *held) {
 }
 
 static bool is_under_way(const struct queue *queue, struct bytes id) {
-    uint64_t hash = bytes_hash(id);
+    uint64_t hash = bytes_print(id);
     for (struct map_node *node = map_first(&queue->by_id, hash); node; node = map_next(node))
         if (bytes_eq(CONTAINER_OF(node, struct flight, by_id)->held->envelope.id, id))
             return true;

@@ -108,7 +108,7 @@ struct entry *tables_find(const struct tables *tables, uint64_t seq) {
 
 struct entry *tables_find_id(const struct tables *tables, uint32_t queue, struct bytes id) {
     struct entry *hiding = NULL;
-    for (struct map_node *node = map_first(&tables->by_id, bytes_hash(id)); node;
+    for (struct map_node *node = map_first(&tables->by_id, bytes_print(id)); node;
          node = map_next(node)) {
         struct entry *entry = CONTAINER_OF(node, struct entry, by_id);
         if (entry->queue != queue || !bytes_eq(entry->id, id))
@@ -145,7 +145,7 @@ static void add_match(struct matches *matches, struct entry *entry) {
 size_t tables_matches(const struct tables *tables, uint32_t queue, struct bytes id,
                       struct entry **out, size_t max) {
     struct matches matches = {.queue = queue, .out = out, .max = max};
-    uint64_t hash = bytes_hash(id);
+    uint64_t hash = bytes_print(id);
     for (struct map_node *node = map_first(&tables->by_id, hash); node; node = map_next(node)) {
         struct entry *entry = CONTAINER_OF(node, struct entry, by_id);
         if (bytes_eq(entry->id, id))
@@ -181,7 +181,7 @@ static struct waiting *waiting_of(struct tables *tables, const struct entry *ent
 
 static void index_letter(struct tables *tables, struct entry *entry) {
     if (entry->facts.letter_id)
-        map_insert(&tables->by_letter, &entry->by_letter, bytes_hash(entry_letter_id(entry)));
+        map_insert(&tables->by_letter, &entry->by_letter, bytes_print(entry_letter_id(entry)));
 }
 
 static void unindex_letter(struct tables *tables, struct entry *entry) {
@@ -215,7 +215,7 @@ static void count(struct tables *tables, const struct facts *before, const struc
 void tables_reserve(struct tables *tables, struct entry *entry) {
     entry->stage = ENTRY_RESERVED;
     map_insert(&tables->by_seq, &entry->by_seq, seq_hash(entry->seq));
-    map_insert(&tables->by_id, &entry->by_id, bytes_hash(entry->id));
+    map_insert(&tables->by_id, &entry->by_id, bytes_print(entry->id));
     index_letter(tables, entry);
     if (entry->seq >= tables->next_seq)
         tables->next_seq = entry->seq + 1;
