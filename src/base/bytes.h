@@ -44,8 +44,7 @@ bool bytes_is_printable(struct bytes text); /* UTF-8 without control characters 
 size_t bytes_utf8_front(struct bytes text);
 /* 64-bit hash, the same on every machine and in every version (it is written to disk). */
 uint64_t bytes_hash(struct bytes text);
-/* The same for this run of the program alone, and faster: also where texts are no longer than ids.
- */
+/* The same for this run of the program alone, and faster. */
 uint64_t bytes_print(struct bytes text);
 /* Whole decimal number, no sign, no spaces; false on anything else or overflow. */
 bool bytes_u64(struct bytes text, uint64_t *out);

@@ -3,6 +3,7 @@
 enum {
     KAFKA_READ_MAX = 128,   /* records of one partition before another has its turn */
     KAFKA_SPENT_MAX = 1024, /* … of all of them in one go */
+    KAFKA_SPENT_BYTES_MAX = 4 << 20,
 };
 
 /* Records that were copied. Their memory was got by librdkafka's thread, which gets more of it
@@ -10,7 +11,7 @@ enum {
  * freed at a time. */
 struct spent {
     rd_kafka_message_t *records[KAFKA_SPENT_MAX];
-    size_t count;
+    size_t count, bytes;
 };
 
 static void let_go(struct spent *spent) {
@@ -77,6 +78,7 @@ static bool read_some(struct kafka_group *group, int32_t number, struct spent *s
     size_t want = room < KAFKA_READ_MAX ? room : KAFKA_READ_MAX;
     ssize_t got = want ? rd_kafka_consume_batch_queue(feed->queue, 0, records, want) : 0;
     for (ssize_t i = 0; i < got; i++) {
+        spent->bytes += records[i]->len;
         if (records[i]->err == RD_KAFKA_RESP_ERR_NO_ERROR)
             taken[count++] = take_record(group, feed, records[i]);
         else
@@ -92,8 +94,8 @@ static bool read_some(struct kafka_group *group, int32_t number, struct spent *s
 bool kafka_feed_read(struct kafka_group *group) {
     struct spent spent;
     size_t empty = 0; /* partitions in a row */
-    spent.count = 0;
-    while (empty < group->feed_count && !group->paused &&
+    spent.count = spent.bytes = 0;
+    while (empty < group->feed_count && !group->paused && spent.bytes < KAFKA_SPENT_BYTES_MAX &&
            spent.count + KAFKA_READ_MAX <= KAFKA_SPENT_MAX) {
         size_t number = group->turn++ % group->feed_count;
         bool more = group->feeds[number].queue && read_some(group, (int32_t)number, &spent);

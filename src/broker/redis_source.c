@@ -2,7 +2,7 @@
  * the other the server may wait until there is something to fetch. The engine's thread touches the
  * hand alone, and rings.
  *
- *   connect ──▶ begin ──▶ ( settle, give back, fetch, tend, wait )* ──▶ lost ──▶ wait a little ─┐
+ *   connect ──▶ begin ──▶ ( give back, fetch, settle, tend, wait )* ──▶ lost ──▶ wait a little ─┐
  *      ▲                                                                                        │
  *      └────────────────────────────────────────────────────────────────────────────────────────┘
  *
@@ -32,7 +32,6 @@ struct redis_source {
     /* The thread's own: */
     struct mono tend_at, lag_at, fetched_at;
     size_t answers, answered; /* of the fetch under way; answers 0: there is none */
-    size_t asked;             /* how many messages that may bring */
 };
 
 static struct redis_source *self(struct broker *broker) {
@@ -151,39 +150,42 @@ static bool fetch(struct redis_source *source, size_t coming, struct err *err) {
     const struct station *station = &source->station;
     size_t taken = redis_hand_waiting(&source->hand) + coming;
     if (source->answers || !source->place.begun || !atomic_load(&station->wanted) ||
-        atomic_load(&station->closing) || taken > REDIS_HAND_MAX / 2)
+        atomic_load(&station->closing) || taken > REDIS_HAND_MAX - REDIS_AT_ONCE)
         return true;
-    size_t room = REDIS_HAND_MAX - taken;
-    source->asked = room < REDIS_AT_ONCE ? room : REDIS_AT_ONCE;
-    source->answers = source->shape->ask(&source->place, source->asked);
+    source->answers = source->shape->ask(&source->place, REDIS_AT_ONCE);
     source->fetched_at = now_of(source);
     return redis_connection_send(source->place.fetch, err) == STATUS_OK;
 }
 
-/* The server fetches the next ones while these become messages. */
-static bool take_answer(struct redis_source *source, const redisReply *reply, struct err *err) {
+/* With `ahead` the server fetches the next ones while these become messages: once in a turn, which
+ * has other things to do, too. */
+static bool take_answer(struct redis_source *source, const redisReply *reply, bool *ahead,
+                        struct err *err) {
     size_t which = source->answered++;
-    if (source->answered == source->answers)
+    bool sent = true;
+    if (source->answered == source->answers) {
         source->answers = source->answered = 0;
-    return (source->shape->looks || fetch(source, source->asked, err)) &&
-           source->shape->take(&source->place, which, reply, err);
+        sent = !*ahead || fetch(source, REDIS_AT_ONCE, err);
+        *ahead = false;
+    }
+    return source->shape->take(&source->place, which, reply, err) && sent;
 }
 
 /* What is not wanted goes back once it has come. */
 static bool read_fetched(struct redis_source *source, struct err *err) {
-    size_t before = redis_hand_waiting(&source->hand);
+    bool ahead = !source->shape->looks, taken = false;
     while (source->answers > 0) {
         redisReply *reply = NULL;
         if (redis_connection_peek(source->place.fetch, &reply, err) != STATUS_OK)
             return false;
         if (!reply)
             break;
-        bool taken = take_answer(source, reply, err);
+        taken = take_answer(source, reply, &ahead, err);
         freeReplyObject(reply);
         if (!taken)
             return false;
     }
-    if (redis_hand_waiting(&source->hand) > before)
+    if (taken && redis_hand_waiting(&source->hand) > 0)
         contact_ring(&source->station.contact);
     if (source->answers && now_of(source).ms >= fetch_until(source).ms) {
         err_set(err, STATUS_TIMEOUT, "redis %.*s:%u: the server does not answer",
@@ -196,10 +198,9 @@ static bool read_fetched(struct redis_source *source, struct err *err) {
 static bool tend(struct redis_source *source, struct err *err) {
     if (!source->place.begun || now_of(source).ms < source->tend_at.ms)
         return true;
-    size_t before = redis_hand_waiting(&source->hand);
     source->tend_at = mono_after(now_of(source), tend_ms(source));
     bool good = source->shape->tend(&source->place, err);
-    if (redis_hand_waiting(&source->hand) > before)
+    if (redis_hand_waiting(&source->hand) > 0)
         contact_ring(&source->station.contact);
     return good;
 }

@@ -247,10 +247,13 @@ static bool take(struct redis_place *place, size_t which, const redisReply *repl
         !redis_reply_is_entry(reply->element[0]))
         return true; /* nothing came in time */
     const redisReply *entries = reply->element[0]->element[1];
-    for (size_t i = 0; i < entries->elements; i++)
-        if (redis_reply_is_entry(entries->element[i]))
-            add(place, redis_reply_text(entries->element[i]->element[0]),
-                entries->element[i]->element[1], 1);
+    for (size_t i = 0; i < entries->elements; i++) {
+        if (!redis_reply_is_entry(entries->element[i]))
+            continue;
+        struct bytes tag = redis_reply_text(entries->element[i]->element[0]);
+        if (!redis_hand_knows(place->hand, tag)) /* who took over saw it given to us */
+            add(place, tag, entries->element[i]->element[1], 1);
+    }
     return true;
 }
 

@@ -133,8 +133,6 @@ static ssize_t put_some(struct disk_file *file, uint64_t at, const void *from, s
 static void note_written(struct disk_file *file, uint64_t from, uint64_t to) {
     if (from < file->dropped)
         file->dropped = from; /* the file began another life */
-    if (file->direct >= 0 && file->dropped == from)
-        file->dropped = to;
     file->written = to;
     if (file->direct < 0)
         begin_writing(file, from, to);

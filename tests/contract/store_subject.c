@@ -1,7 +1,6 @@
 #include "store_subject.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/folder.h"
 #include "store/disk_posix.h"

@@ -31,6 +31,14 @@ static enum status load_one(struct packs *packs, sqlite3_stmt *stmt, struct err 
     packs->last = number;
     if (status == STATUS_OK) {
         pack->end = (uint64_t)sqlite3_column_int64(stmt, 1);
+        if (pack->end % PACK_BLOCK != 0) {
+            pack_free(pack);
+            status =
+                err_set(&trouble, STATUS_CORRUPT, "pack %016llx: it is said to end inside a block",
+                        (unsigned long long)number);
+        }
+    }
+    if (status == STATUS_OK) {
         pack->live = live;
         pack->unsaved = live == 0;
         packs_table_add(packs, pack);

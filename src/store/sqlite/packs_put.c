@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +51,9 @@ static enum status make_room(struct packs *packs, uint64_t more, struct err *err
     if (pending->len > 0)
         memcpy(memory, pending->ptr, pending->len);
     free(pending->ptr);
-    *pending = (struct buf){.ptr = memory, .len = pending->len, .cap = size, .max = size};
+    size_t len = pending->len;
+    buf_init_fixed(pending, memory, size);
+    pending->len = len;
     return STATUS_OK;
 }
 
@@ -70,6 +73,7 @@ static enum status finish_pack(struct packs *packs, struct err *err) {
         return STATUS_OK;
     pad(packs, left_in_block(packs));
     enum status status = write_pending(packs, err);
+    assert(packs->pending.len == 0);
     if (status != STATUS_OK || !packs->written)
         return status;
     struct disk *disk = packs->options.disk;

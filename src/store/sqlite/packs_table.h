@@ -17,7 +17,7 @@ struct packs {
     uint64_t last;        /* the highest number that was ever given */
     uint64_t settled;     /* number of the last pack that a committed transaction knows */
     uint64_t settled_end; /* and where it ended */
-    struct buf pending;   /* put and not yet written: the end of the current pack */
+    struct buf pending;   /* put and not yet written: the end of the current pack; in pages */
     bool written;         /* the current pack is to be synced */
     bool made;            /* the folder is to be synced */
     enum status status;   /* of what was put since the last transaction */

@@ -1,5 +1,7 @@
 /* The files beside the SQLite file: their room is given back, and damage to them is told. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "sim_disk.h"
@@ -8,9 +10,17 @@
 #include "store/sqlite/sqlite_store.h"
 #include "test.h"
 
-enum { MESSAGES = 60, BODY = 4000, PACK_BYTES = 32 << 10, SEGMENT_BYTES = 128 << 10, PATH = 64 };
+enum {
+    MESSAGES = 60,
+    BODY = 4000,
+    PACK_BYTES = 32 << 10,
+    SEGMENT_BYTES = 128 << 10,
+    LARGE_SEGMENT_BYTES = 8 << 20,
+    PATH = 64
+};
 
 struct lab {
+    uint64_t pack_bytes, segment_bytes;
     struct sim_disk *disk;
     struct sim_vfs *vfs;
     struct store *store;
@@ -29,8 +39,8 @@ static struct sqlite_store_options options_of(struct lab *lab) {
                                          .disk = sim_disk_port(lab->disk),
                                          .vfs = SIM_VFS_NAME,
                                          .clock = &frozen,
-                                         .pack_bytes = PACK_BYTES,
-                                         .journal_segment_bytes = SEGMENT_BYTES};
+                                         .pack_bytes = lab->pack_bytes,
+                                         .journal_segment_bytes = lab->segment_bytes};
 }
 
 static enum status open_store(struct lab *lab, struct err *err) {
@@ -44,13 +54,23 @@ static void close_store(struct lab *lab) {
     lab->store = NULL;
 }
 
-static int enter(void **state) {
+static int enter_with(void **state, uint64_t pack_bytes, uint64_t segment_bytes) {
     struct lab *lab = calloc(1, sizeof *lab);
     struct err err;
+    lab->pack_bytes = pack_bytes;
+    lab->segment_bytes = segment_bytes;
     lab->disk = sim_disk_new(1);
     lab->vfs = sim_vfs_new(lab->disk, 1);
     *state = lab;
     return open_store(lab, &err);
+}
+
+static int enter(void **state) {
+    return enter_with(state, PACK_BYTES, SEGMENT_BYTES);
+}
+
+static int enter_large(void **state) {
+    return enter_with(state, 0, LARGE_SEGMENT_BYTES);
 }
 
 static int leave(void **state) {
@@ -227,6 +247,36 @@ static void a_missing_pack_refuses_the_start_until_it_is_repaired(void **state) 
     buf_free(&report);
 }
 
+/* More than is written at once, and one that is larger than all of that. */
+static void bodies_of_any_size_are_read_as_they_were_put(void **state) {
+    static const size_t sizes[] = {600000, 1, 700001, 5 << 20, 4096, 0, 1 << 20, 999999};
+    enum { COUNT = sizeof sizes / sizeof sizes[0] };
+    struct lab *lab = *state;
+    char id[PATH], *body = malloc(5 << 20);
+    struct err err;
+    for (int i = 0; i < COUNT; i++) {
+        memset(body, 'a' + i, sizes[i]);
+        struct envelope envelope = {.id = bytes_of(id_of(i, id)),
+                                    .queue = BYTES("orders"),
+                                    .source = BYTES("{\"kind\":\"builtin\"}"),
+                                    .retry_after_ms = -1};
+        struct store_op op = {.kind = STORE_PUT, .envelope = &envelope, .body = {body, sizes[i]}};
+        commit(lab, &op);
+    }
+    close_store(lab); /* one fold of all */
+    assert_int_equal(open_store(lab, &err), STATUS_OK);
+    for (int i = 0; i < COUNT; i++) {
+        struct store_held *held = NULL;
+        assert_int_equal(lab->store->vtable->get(lab->store, BYTES("orders"),
+                                                 bytes_of(id_of(i, id)), &held, &err),
+                         STATUS_OK);
+        memset(body, 'a' + i, sizes[i]);
+        assert_true(bytes_eq(held->body, (struct bytes){body, sizes[i]}));
+        store_held_free(held);
+    }
+    free(body);
+}
+
 #define IN_LAB(test) cmocka_unit_test_setup_teardown(test, enter, leave)
 
 int main(void) {
@@ -236,6 +286,8 @@ int main(void) {
         IN_LAB(what_little_is_left_moves_together),
         IN_LAB(doctor_gives_up_what_is_damaged_and_nothing_else),
         IN_LAB(a_missing_pack_refuses_the_start_until_it_is_repaired),
+        cmocka_unit_test_setup_teardown(bodies_of_any_size_are_read_as_they_were_put, enter_large,
+                                        leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
