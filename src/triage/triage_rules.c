@@ -23,30 +23,6 @@ struct triage_rules *triage_rules_new(const struct triage_rules_options *options
     return rules;
 }
 
-/* A text that cannot be read is that of a rule that starts anew. */
-enum status triage_rules_recover(struct triage_rules *rules, struct err *err) {
-    struct store *store = rules->options.triage->store;
-    struct store_kept page[LOAD_PAGE];
-    struct arena arena;
-    struct bytes after = BYTES_NONE;
-    size_t count = LOAD_PAGE;
-    enum status status = STATUS_OK;
-    arena_init_heap(&arena, RULES_ARENA_CHUNK);
-    while (count == LOAD_PAGE && status == STATUS_OK) {
-        status = store->vtable->kept_list(store, SPACE_TRIAGE, BYTES_NONE, after, false, LOAD_PAGE,
-                                          &arena, page, &count, err);
-        for (size_t i = 0; status == STATUS_OK && i < count; i++) {
-            struct err trouble;
-            if (triage_entry_load(rules, &page[i], &trouble) != STATUS_OK)
-                log_error("triage rule %.*s: %s", BYTES_ARG(page[i].name), trouble.text);
-        }
-        if (status == STATUS_OK && count > 0)
-            after = page[count - 1].name;
-    }
-    arena_free(&arena);
-    return status;
-}
-
 static void free_entry(struct map_node *node) {
     triage_entry_free(CONTAINER_OF(node, struct triage_entry, node));
 }
@@ -124,6 +100,41 @@ static bool look_at_configuration(struct triage_rules *rules, struct instant now
     }
     pthread_mutex_unlock(&rules->mutex);
     return may;
+}
+
+/* ---- recovering ---- */
+
+/* A text that cannot be read is that of a rule that starts anew. */
+static enum status load(struct triage_rules *rules, struct err *err) {
+    struct store *store = rules->options.triage->store;
+    struct store_kept page[LOAD_PAGE];
+    struct arena arena;
+    struct bytes after = BYTES_NONE;
+    size_t count = LOAD_PAGE;
+    enum status status = STATUS_OK;
+    arena_init_heap(&arena, RULES_ARENA_CHUNK);
+    while (count == LOAD_PAGE && status == STATUS_OK) {
+        status = store->vtable->kept_list(store, SPACE_TRIAGE, BYTES_NONE, after, false, LOAD_PAGE,
+                                          &arena, page, &count, err);
+        for (size_t i = 0; status == STATUS_OK && i < count; i++) {
+            struct err trouble;
+            if (triage_entry_load(rules, &page[i], &trouble) != STATUS_OK)
+                log_error("triage rule %.*s: %s", BYTES_ARG(page[i].name), trouble.text);
+        }
+        if (status == STATUS_OK && count > 0)
+            after = page[count - 1].name;
+    }
+    arena_free(&arena);
+    return status;
+}
+
+/* Whoever asks for news from now on hears of rules as they were left, not of none. */
+enum status triage_rules_recover(struct triage_rules *rules, struct err *err) {
+    enum status status = load(rules, err);
+    if (status == STATUS_OK)
+        look_at_configuration(rules, triage_now(rules->options.triage));
+    rules->reloaded = true; /* the first step looks again: it may be another one by then */
+    return status;
 }
 
 /* ---- one step ---- */
