@@ -10,10 +10,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/folder.h"
+
 enum { STARTS_MAX = 3000, START_LOOK_US = 10000 };
 
 static pid_t server;
-static char folder[] = "/tmp/impound-broker-XXXXXX";
+static char folder[64];
 static char port[8];
 
 static bool is_installed(const char *command) {
@@ -32,7 +34,7 @@ bool broker_server_prepare(const char *command) {
     assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &size), 0);
     close(fd);
     snprintf(port, sizeof port, "%u", ntohs(at.sin_port));
-    assert_non_null(mkdtemp(folder));
+    assert_int_equal(folder_make("/tmp", "impound-broker", folder, sizeof folder, NULL), STATUS_OK);
     return true;
 }
 
@@ -66,8 +68,5 @@ void broker_server_kill(void) {
 }
 
 void broker_server_clean(void) {
-    char command[64];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    if (system(command) != 0)
-        perror(folder);
+    folder_remove(folder);
 }

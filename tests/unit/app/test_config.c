@@ -2,9 +2,9 @@
 #include "test.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #include "app/config.h"
+#include "base/folder.h"
 
 static struct config *parsed(const char *yaml, const char *path) {
     struct buf mistakes;
@@ -398,11 +398,11 @@ static void an_anchor_stands_for_what_it_names(void **state) {
 
 static void a_file_is_read_from_its_folder(void **state) {
     (void)state;
-    char dir[] = "/tmp/impound-config-XXXXXX", path[64], store[64];
+    char dir[64], path[96], store[96];
     struct config *config;
     struct buf mistakes;
     buf_init_heap(&mistakes, 1 << 16);
-    assert_non_null(mkdtemp(dir));
+    assert_int_equal(folder_make("/tmp", "impound-config", dir, sizeof dir, NULL), STATUS_OK);
     snprintf(path, sizeof path, "%s/impound.yaml", dir);
     snprintf(store, sizeof store, "%s/data/i.db", dir);
     assert_int_equal(config_load(path, &config, &mistakes), STATUS_NOT_FOUND);
@@ -415,8 +415,7 @@ static void a_file_is_read_from_its_folder(void **state) {
     assert_int_equal(mistakes.len, 0);
     assert_bytes(config->store_path, store);
     config_free(config);
-    unlink(path);
-    rmdir(dir);
+    folder_remove(dir);
     buf_free(&mistakes);
 }
 

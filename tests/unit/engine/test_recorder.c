@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/folder.h"
 #include "engine/recorder.h"
 
 enum { SLOT_SIZE = 24 };
@@ -12,8 +13,7 @@ static char folder[64], path[96], copy_path[96];
 
 static int make_folder(void **state) {
     (void)state;
-    snprintf(folder, sizeof folder, "/tmp/impound-recorder-XXXXXX");
-    if (!mkdtemp(folder))
+    if (folder_make("/tmp", "impound-recorder", folder, sizeof folder, NULL))
         return -1;
     snprintf(path, sizeof path, "%s/flights", folder);
     snprintf(copy_path, sizeof copy_path, "%s/copy", folder);
@@ -22,9 +22,8 @@ static int make_folder(void **state) {
 
 static int remove_folder(void **state) {
     (void)state;
-    unlink(path);
-    unlink(copy_path);
-    return rmdir(folder);
+    folder_remove(folder);
+    return 0;
 }
 
 static struct recorder *open_recorder(const char *at) {

@@ -3,14 +3,14 @@
 #include "rig.h"
 
 #include <stdio.h>
-#include <unistd.h>
+
+#include "base/folder.h"
 
 static char folder[64], path[96];
 
 static int make_folder(void **state) {
     (void)state;
-    snprintf(folder, sizeof folder, "/tmp/impound-suspects-XXXXXX");
-    if (!mkdtemp(folder))
+    if (folder_make("/tmp", "impound-suspects", folder, sizeof folder, NULL))
         return -1;
     snprintf(path, sizeof path, "%s/flights", folder);
     return 0;
@@ -18,8 +18,8 @@ static int make_folder(void **state) {
 
 static int remove_folder(void **state) {
     (void)state;
-    unlink(path);
-    return rmdir(folder);
+    folder_remove(folder);
+    return 0;
 }
 
 /* All of them are in the handler's hands. */

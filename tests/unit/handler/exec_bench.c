@@ -1,14 +1,13 @@
 #include "exec_bench.h"
 
-#include <stdio.h>
-
+#include "base/folder.h"
 #include "base/memory.h"
 
 int exec_bench_set_up(void **state) {
     struct exec_bench *bench = memory_new(sizeof *bench);
     bench->pool = exec_pool_new(&caller_clock);
-    strcpy(bench->dir, "/tmp/exec-XXXXXX");
-    assert_non_null(mkdtemp(bench->dir));
+    assert_int_equal(folder_make("/tmp", "impound-exec", bench->dir, sizeof bench->dir, NULL),
+                     STATUS_OK);
     *state = bench;
     return 0;
 }
@@ -16,11 +15,9 @@ int exec_bench_set_up(void **state) {
 int exec_bench_tear_down(void **state) {
     struct exec_bench *bench = *state;
     exec_pool_free(bench->pool);
-    char command[64];
-    snprintf(command, sizeof command, "rm -r %s", bench->dir);
-    int removed = system(command);
+    folder_remove(bench->dir);
     free(bench);
-    return removed;
+    return 0;
 }
 
 struct handler *exec_bench_program(struct exec_bench *bench, const char *name, const char *flag,

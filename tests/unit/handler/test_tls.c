@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/folder.h"
 #include "base/memory.h"
 #include "caller.h"
 #include "handler/http.h"
@@ -21,8 +22,8 @@ struct bench {
 static int set_up(void **state) {
     struct bench *bench = memory_new(sizeof *bench);
     bench->pool = http_pool_new(&caller_clock, BYTES("1.2.3"));
-    strcpy(bench->dir, "/tmp/tls-XXXXXX");
-    assert_non_null(mkdtemp(bench->dir));
+    assert_int_equal(folder_make("/tmp", "impound-tls", bench->dir, sizeof bench->dir, NULL),
+                     STATUS_OK);
     snprintf(bench->ca_file, sizeof bench->ca_file, "%s/cert.pem", bench->dir);
     *state = bench;
     return 0;
@@ -35,11 +36,9 @@ static int tear_down(void **state) {
         kill(bench->server, SIGTERM);
         waitpid(bench->server, NULL, 0);
     }
-    char command[64];
-    snprintf(command, sizeof command, "rm -r %s", bench->dir);
-    int removed = system(command);
+    folder_remove(bench->dir);
     free(bench);
-    return removed;
+    return 0;
 }
 
 /* `dates` are openssl ca's: when it was and is valid. */

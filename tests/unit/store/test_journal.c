@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <unistd.h>
 
+#include "base/folder.h"
 #include "journal_world.h"
 #include "sim_disk.h"
 #include "store/disk_posix.h"
@@ -22,11 +22,12 @@ static struct place *place_new(struct sim_disk *sim) {
     struct place *place = calloc(1, sizeof *place);
     assert_non_null(place);
     place->sim = sim;
-    strcpy(place->root, sim ? "/sim" : "/tmp/impound-journal-XXXXXX");
     if (sim)
-        sim_disk_port(sim)->vtable->make_dir(sim_disk_port(sim), place->root);
+        sim_disk_port(sim)->vtable->make_dir(sim_disk_port(sim), strcpy(place->root, "/sim"));
     else
-        assert_non_null(mkdtemp(place->root));
+        assert_int_equal(
+            folder_make("/tmp", "impound-journal", place->root, sizeof place->root, NULL),
+            STATUS_OK);
     snprintf(place->dir, sizeof place->dir, "%s/db.d", place->root);
     journal_world_init(&place->world, sim ? sim_disk_port(sim) : &disk_posix, place->dir);
     return place;
@@ -42,23 +43,13 @@ static int on_files(void **state) {
     return 0;
 }
 
-static void remove_one(void *arg, const char *name) {
-    struct place *place = arg;
-    char path[400];
-    snprintf(path, sizeof path, "%s/%s", place->dir, name);
-    unlink(path);
-}
-
 static int leave(void **state) {
     struct place *place = *state;
     journal_world_free(&place->world);
-    if (place->sim) {
+    if (place->sim)
         sim_disk_free(place->sim);
-    } else {
-        disk_posix.vtable->list(&disk_posix, place->dir, remove_one, place);
-        rmdir(place->dir);
-        rmdir(place->root);
-    }
+    else
+        folder_remove(place->root);
     free(place);
     return 0;
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/folder.h"
 #include "store/fake_store.h"
 #include "test.h"
 #include "triage/archive.h"
@@ -12,7 +13,7 @@
 
 enum { DAY_MS = 24 * 3600 * 1000, TEXT_MAX = 1 << 20 };
 
-static char folder[] = "/tmp/impound-retention-XXXXXX";
+static char folder[64];
 static unsigned case_number;
 static char root[128];
 static struct store *store;
@@ -199,11 +200,15 @@ static void looks_come_often_enough_for_the_shortest_rule(void **state) {
     assert_int_equal(retention_interval_ms(rules, 0), 3600 * 1000);
 }
 
-static int remove_all(void **state) {
+static int make_folder(void **state) {
     (void)state;
-    char command[256];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
+    return folder_make("/tmp", "impound-retention", folder, sizeof folder, NULL) ? -1 : 0;
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    folder_remove(folder);
+    return 0;
 }
 
 int main(void) {
@@ -217,6 +222,5 @@ int main(void) {
                                         end),
         cmocka_unit_test(looks_come_often_enough_for_the_shortest_rule),
     };
-    assert_non_null(mkdtemp(folder));
-    return cmocka_run_group_tests(tests, NULL, remove_all);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

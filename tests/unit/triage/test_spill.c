@@ -8,6 +8,7 @@
 #include <zstd.h>
 
 #include "base/buf.h"
+#include "base/folder.h"
 #include "test.h"
 
 enum { PATH_SIZE = 256, FILE_MAX = 16 * 1024 * 1024 };
@@ -15,7 +16,7 @@ enum { PATH_SIZE = 256, FILE_MAX = 16 * 1024 * 1024 };
 static const struct wall day_one = {1763182181123}; /* 2025-11-15 */
 static const struct wall day_two = {1763268581123}; /* 2025-11-16 */
 
-static char folder[] = "/tmp/impound-spill-XXXXXX";
+static char folder[64];
 static char root[PATH_SIZE];
 static unsigned case_number;
 static struct spill *spill;
@@ -289,14 +290,13 @@ static void many_files_stay_within_the_limit(void **state) {
 
 static int remove_all(void **state) {
     (void)state;
-    char command[PATH_SIZE];
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    return system(command);
+    folder_remove(folder);
+    return 0;
 }
 
 static int make_all(void **state) {
     (void)state;
-    return mkdtemp(folder) ? 0 : -1;
+    return folder_make("/tmp", "impound-spill", folder, sizeof folder, NULL) ? -1 : 0;
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, start, end)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/folder.h"
 #include "store/fake_store.h"
 #include "test.h"
 #include "triage/archive.h"
@@ -12,7 +13,7 @@
 
 enum { MINUTE_MS = 60 * 1000, HOUR_MS = 60 * MINUTE_MS, TAKE_MAX = 64, TEXT_MAX = 1 << 20 };
 
-static char folder[] = "/tmp/impound-triage-rules-XXXXXX";
+static char folder[64];
 static unsigned case_number;
 static char root[128];
 static struct store *store;
@@ -626,14 +627,13 @@ static void a_clock_that_jumps_only_starts_the_wait_again(void **state) {
 
 static int make_folder(void **state) {
     (void)state;
-    return mkdtemp(folder) ? 0 : -1;
+    return folder_make("/tmp", "impound-triage-rules", folder, sizeof folder, NULL) ? -1 : 0;
 }
 
 static int remove_folder(void **state) {
     (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
+    folder_remove(folder);
+    return 0;
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)
