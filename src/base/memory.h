@@ -11,8 +11,8 @@
 void *memory_new(size_t size);                 /* zeroed */
 void *memory_array(size_t count, size_t size); /* zeroed; aborts on overflow */
 void *memory_grow(void *old, size_t size);
-/* At an address that is a multiple of MEMORY_PAGE, as is `size`: what disks take without a copy. Not
- * for memory_grow. */
+/* At an address that is a multiple of MEMORY_PAGE, as is `size`: what disks take without a copy.
+ * Not for memory_grow. */
 enum { MEMORY_PAGE = 4096 };
 void *memory_pages(size_t size);
 /* What was freed goes back to the system, where the allocator would keep it. Takes some
