@@ -46,6 +46,10 @@ static plain_word odd_in_word(const char *at) {
     return (plain_word)((word < 0x20) | (word == '"') | (word == '\\'));
 }
 
+static bool is_odd(char c) {
+    return (signed char)c < 0x20 || c == '"' || c == '\\';
+}
+
 /* Written out: a loop would not be unrolled. */
 static plain_word odd_in_stride(const char *at) {
     return (odd_in_word(at) | odd_in_word(at + PLAIN_WORD)) |
@@ -63,6 +67,8 @@ static void skip_plain(struct scan *s) {
         s->at += PLAIN_STRIDE;
     while (s->end - s->at >= PLAIN_WORD && is_plain(odd_in_word(s->at)))
         s->at += PLAIN_WORD;
+    while (s->at < s->end && !is_odd(*s->at))
+        s->at++;
 }
 
 static bool scan_string(struct scan *s) {

@@ -24,9 +24,10 @@ void mailbox_free(struct mailbox *box) {
 void mailbox_post(struct mailbox *box, struct mail *mail) {
     mail->next = NULL;
     pthread_mutex_lock(&box->mutex);
+    if (!box->first) /* who reads takes all of it, and was woken for what is there */
+        pthread_cond_signal(&box->filled);
     *box->last = mail;
     box->last = &mail->next;
-    pthread_cond_signal(&box->filled);
     pthread_mutex_unlock(&box->mutex);
 }
 

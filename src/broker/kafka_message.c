@@ -5,6 +5,7 @@
 
 enum {
     SOURCE_MAX = KAFKA_HEAD_SOURCE_MAX + 64,
+    OFFSET_MAX = 24,
     AROUND_MAX = 256, /* of the texts around key and body: numbers, padding, the broker's mark */
 };
 
@@ -31,24 +32,24 @@ void kafka_message_head(struct bytes topic, int32_t partition, struct kafka_head
     out->source_len = source.len;
 }
 
-static struct bytes make_id(const rd_kafka_message_t *record, const struct kafka_head *head,
+static struct bytes make_id(const struct kafka_head *head, struct bytes offset,
                             struct arena *arena) {
     char text[SOURCE_MAX];
     struct buf id;
     buf_init_fixed(&id, text, sizeof text);
     buf_put(&id, head->id, head->id_len);
-    buf_i64(&id, record->offset);
+    buf_bytes(&id, offset);
     return arena_dup(arena, buf_view(&id));
 }
 
-static struct bytes make_source(const rd_kafka_message_t *record, const struct kafka_head *head,
+static struct bytes make_source(const struct kafka_head *head, struct bytes offset, bool tombstone,
                                 struct arena *arena) {
     char text[SOURCE_MAX];
     struct buf source;
     buf_init_fixed(&source, text, sizeof text);
     buf_put(&source, head->source, head->source_len);
-    buf_i64(&source, record->offset);
-    if (!record->payload)
+    buf_bytes(&source, offset);
+    if (tombstone)
         buf_str(&source, ",\"tombstone\":true");
     buf_char(&source, '}');
     return arena_dup(arena, buf_view(&source));
@@ -87,10 +88,14 @@ struct store_held *kafka_message_new(const rd_kafka_message_t *record,
     struct store_held *held = store_held_new_in(
         pool, head->id_len + head->source_len + record->key_len + record->len + AROUND_MAX);
     struct envelope *envelope = &held->envelope;
+    char text[OFFSET_MAX];
+    struct buf offset;
     rd_kafka_timestamp_type_t type;
     int64_t created_ms = rd_kafka_message_timestamp(record, &type);
-    envelope->id = make_id(record, head, &held->arena);
-    envelope->source = make_source(record, head, &held->arena);
+    buf_init_fixed(&offset, text, sizeof text);
+    buf_i64(&offset, record->offset);
+    envelope->id = make_id(head, buf_view(&offset), &held->arena);
+    envelope->source = make_source(head, buf_view(&offset), !record->payload, &held->arena);
     if (record->key)
         envelope->key = copy(&held->arena, record->key, record->key_len);
     held->body = copy(&held->arena, record->payload, record->len);
