@@ -1,10 +1,14 @@
 /* impound check: is the configuration right, and what does it amount to? */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "app/config_json.h"
+#include "app/sinks.h"
 #include "app/sources.h"
 #include "app/verbs.h"
+#include "base/memory.h"
 #include "base/random.h"
+#include "base/thread.h"
 #include "broker/url.h"
 #include "cli/command.h"
 
@@ -12,57 +16,129 @@ enum { TEXT_MAX = 64 << 20, SHOWN_MAX = 8192, CONNECT_WAIT_MS = 10 * 1000 };
 
 const struct options_row check_options[] = {
     VERBS_CONFIG,
-    {"connect", NULL, "try every source out instead, and say what is wrong with it", 0},
+    {"connect", NULL, "try everything out that it connects to instead, and say what is wrong", 0},
     {0},
 };
 
-/* A source that is tried out, and who has it. */
+enum manner { TO_CONSUME, TO_LOOK, TO_PUBLISH };
+
+/* What is tried out, for whom, and how that ended. */
 struct trial {
-    struct bytes source, name;
-    const char *of; /* "queue", "adopt" */
+    enum manner manner;
+    struct bytes url, name;
+    const char *of; /* "queue", "adopt", … */
     size_t line;
-    bool peek; /* it is only looked at */
+    uint64_t max_body;
+    pthread_t thread;
+    enum status status;
+    struct err err;
 };
 
-/* A line about it. */
-static enum status try_source(const struct config *config, const struct trial *trial,
-                              struct buf *text) {
-    struct err err = {STATUS_OK, ""};
-    char memory[SHOWN_MAX];
-    struct buf shown;
-    struct broker_options options = {.url = trial->source,
+/* ---- what there is ---- */
+
+struct trials {
+    struct trial *list;
+    size_t count;
+};
+
+/* What several publish to is tried once. */
+static void add(struct trials *trials, const struct trial *trial) {
+    for (size_t i = 0; i < trials->count; i++)
+        if (trial->manner == TO_PUBLISH && trials->list[i].manner == TO_PUBLISH &&
+            bytes_eq(trials->list[i].url, trial->url))
+            return;
+    trials->list = memory_grow(trials->list, (trials->count + 1) * sizeof *trials->list);
+    trials->list[trials->count++] = *trial;
+}
+
+static void add_sink(struct trials *trials, const struct config_queue *queue, const char *of,
+                     struct bytes name, struct bytes url) {
+    struct trial trial = {
+        .manner = TO_PUBLISH, .url = url, .name = name, .of = of, .line = queue->line};
+    if (url.len)
+        add(trials, &trial);
+}
+
+static void add_queue(struct trials *trials, const struct config *config,
+                      const struct config_queue *queue) {
+    struct trial source = {.manner = TO_CONSUME,
+                           .url = queue->source,
+                           .name = queue->name,
+                           .of = "queue",
+                           .line = queue->line,
+                           .max_body = config->max_body};
+    if (!bytes_is(queue->source, SOURCES_BUILTIN))
+        add(trials, &source);
+    for (size_t i = 0; i < queue->handler_count; i++)
+        add_sink(trials, queue, "reply of queue", queue->name, queue->handlers[i].reply.url);
+    for (size_t i = 0; i < queue->dlq_count; i++)
+        add_sink(trials, queue, "mirror of DLQ", queue->dlqs[i].name, queue->dlqs[i].mirror);
+}
+
+static void add_adopt(struct trials *trials, const struct config *config,
+                      const struct config_adopt *adopt) {
+    struct trial source = {.manner = adopt->entry.mode == ADOPT_PEEK ? TO_LOOK : TO_CONSUME,
+                           .url = adopt->entry.source,
+                           .name = adopt->entry.name,
+                           .of = "adopt",
+                           .line = adopt->line,
+                           .max_body = config->max_body};
+    add(trials, &source);
+}
+
+/* ---- trying it out ---- */
+
+static void *try_out(void *arg) {
+    struct trial *trial = arg;
+    struct broker_options options = {.url = trial->url,
                                      .queue = trial->name,
                                      .instance = BYTES("impound-check"),
                                      .clock = &clock_system,
                                      .seed = random_seed(),
-                                     .max_body = config->max_body,
+                                     .max_body = trial->max_body,
                                      .quiet = true};
-    enum status status =
-        (trial->peek ? sources_look : sources_connect)(&options, CONNECT_WAIT_MS, &err);
-    buf_init_fixed(&shown, memory, sizeof memory);
-    url_show(trial->source, &shown);
-    buf_printf(text, "%.*s:%zu: %s \"%.*s\": %s: %s\n", BYTES_ARG(config->path), trial->line,
-               trial->of, BYTES_ARG(trial->name), buf_cstr(&shown),
-               status == STATUS_OK ? "connected" : err.text);
-    return status;
+    if (trial->manner == TO_PUBLISH)
+        trial->status = sinks_connect(trial->url, CONNECT_WAIT_MS, &clock_system, &trial->err);
+    else if (trial->manner == TO_LOOK)
+        trial->status = sources_look(&options, CONNECT_WAIT_MS, &trial->err);
+    else
+        trial->status = sources_connect(&options, CONNECT_WAIT_MS, &trial->err);
+    if (trial->manner != TO_PUBLISH && trial->status == STATUS_OK)
+        trial->err.text[0] = '\0';
+    return NULL;
 }
 
-static enum status try_sources(const struct config *config, struct buf *text) {
+/* A line about it. */
+static void tell(const struct config *config, const struct trial *trial, struct buf *text) {
+    bool ok = trial->status == STATUS_OK;
+    char memory[SHOWN_MAX];
+    struct buf shown;
+    buf_init_fixed(&shown, memory, sizeof memory);
+    url_show(trial->url, &shown);
+    buf_printf(text, "%.*s:%zu: %s \"%.*s\": %s: %s%s%s\n", BYTES_ARG(config->path), trial->line,
+               trial->of, BYTES_ARG(trial->name), buf_cstr(&shown), ok ? "connected" : "",
+               ok && trial->err.text[0] ? ", but " : "", trial->err.text);
+}
+
+/* All at the same time: one that does not answer takes its time. */
+static enum status connect_all(const struct config *config, struct buf *text) {
     enum status status = STATUS_OK;
-    for (size_t i = 0; i < config->queue_count; i++) {
-        const struct config_queue *queue = &config->queues[i];
-        struct trial trial = {queue->source, queue->name, "queue", queue->line, false};
-        if (!bytes_is(queue->source, SOURCES_BUILTIN) &&
-            try_source(config, &trial, text) != STATUS_OK)
+    struct trials trials = {NULL, 0};
+    for (size_t i = 0; i < config->queue_count; i++)
+        add_queue(&trials, config, &config->queues[i]);
+    for (size_t i = 0; i < config->adopt_count; i++)
+        add_adopt(&trials, config, &config->adopts[i]);
+    for (size_t i = 0; i < trials.count; i++)
+        thread_start(&trials.list[i].thread, "check", try_out, &trials.list[i]);
+    for (size_t i = 0; i < trials.count; i++) {
+        pthread_join(trials.list[i].thread, NULL);
+        tell(config, &trials.list[i], text);
+        if (trials.list[i].status != STATUS_OK)
             status = STATUS_UNREACHABLE;
     }
-    for (size_t i = 0; i < config->adopt_count; i++) {
-        const struct config_adopt *adopt = &config->adopts[i];
-        struct trial trial = {adopt->entry.source, adopt->entry.name, "adopt", adopt->line,
-                              adopt->entry.mode == ADOPT_PEEK};
-        if (try_source(config, &trial, text) != STATUS_OK)
-            status = STATUS_UNREACHABLE;
-    }
+    if (trials.count == 0)
+        buf_printf(text, "%.*s: it connects to nothing\n", BYTES_ARG(config->path));
+    free(trials.list);
     return status;
 }
 
@@ -72,7 +148,7 @@ static enum status check(const char *path, bool connect, bool json, struct buf *
     if (status == STATUS_OK)
         status = config_check_programs(config, text);
     if (status == STATUS_OK && connect)
-        status = try_sources(config, text);
+        status = connect_all(config, text);
     else if (status == STATUS_OK)
         (json ? config_json_print : config_print)(config, text);
     config_free(config);

@@ -1,8 +1,11 @@
 #include "app/sinks.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "app/sources.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "broker/kafka_sink.h"
@@ -18,27 +21,27 @@ struct sinks_entry {
 };
 
 #ifdef IMPOUND_REDIS
-#define REDIS redis_sink_check, redis_sink_new
+#define REDIS redis_sink_check, redis_sink_connect, redis_sink_new
 #else
-#define REDIS NULL, NULL
+#define REDIS NULL, NULL, NULL
 #endif
 
 #ifdef IMPOUND_NATS
-#define NATS nats_sink_check, nats_sink_new
+#define NATS nats_sink_check, nats_sink_connect, nats_sink_new
 #else
-#define NATS NULL, NULL
+#define NATS NULL, NULL, NULL
 #endif
 
 #ifdef IMPOUND_RABBITMQ
-#define RABBITMQ rabbit_sink_check, rabbit_sink_new
+#define RABBITMQ rabbit_sink_check, rabbit_sink_connect, rabbit_sink_new
 #else
-#define RABBITMQ NULL, NULL
+#define RABBITMQ NULL, NULL, NULL
 #endif
 
 #ifdef IMPOUND_KAFKA
-#define KAFKA kafka_sink_check, kafka_sink_new
+#define KAFKA kafka_sink_check, NULL, kafka_sink_new
 #else
-#define KAFKA NULL, NULL
+#define KAFKA NULL, NULL, NULL
 #endif
 
 /* An adapter is known by up to two schemes, the second one with TLS. One that this build leaves out
@@ -47,6 +50,7 @@ static const struct sinks_kind {
     const char *schemes[2];
     const char *library;
     enum status (*check)(struct bytes url, struct err *err);
+    enum status (*connect)(const struct sink_options *options, struct err *err); /* NULL: a look */
     struct sink *(*make)(const struct sink_options *options);
 } kinds[] = {
     {{"redis", "rediss"}, "hiredis", REDIS},
@@ -76,6 +80,25 @@ enum status sinks_check(struct bytes url, struct err *err) {
         return err_set(err, STATUS_NOT_YET, "%.*s:// is not in this build, which has no %s",
                        BYTES_ARG(bytes_cut(url, 0, scheme)), kind->library);
     return kind->check(url, err);
+}
+
+/* A client that publishes would have a topic made by asking for it: this one does not. */
+static enum status look(struct bytes url, int64_t wait_ms, struct clock *clock, struct err *err) {
+    struct broker_options options = {.url = url, .clock = clock, .quiet = true};
+    enum status status = sources_look(&options, wait_ms, err);
+    if (status != STATUS_NOT_FOUND)
+        return status;
+    size_t len = strlen(err->text);
+    snprintf(err->text + len, sizeof err->text - len,
+             " (which is right if the cluster makes topics when they are published to)");
+    return STATUS_OK;
+}
+
+enum status sinks_connect(struct bytes url, int64_t wait_ms, struct clock *clock, struct err *err) {
+    const struct sinks_kind *kind = find(url);
+    struct sink_options options = {.url = url, .clock = clock};
+    assert(kind && kind->make);
+    return kind->connect ? kind->connect(&options, err) : look(url, wait_ms, clock, err);
 }
 
 static struct sink *get(struct sinks *sinks, struct bytes url, bool source, struct clock *clock) {

@@ -14,6 +14,9 @@ struct sinks {
 /* NOT_FOUND: it is not the URL of a sink; INVALID: the URL is not right; NOT_YET: its adapter is
  * not in this version, or not in this build. err says why, without quoting it. */
 enum status sinks_check(struct bytes url, struct err *err);
+/* Whether something could be published there, as far as that shows without publishing; the URL was
+ * checked. OK with words in err: it could, if what they say is as it should be. */
+enum status sinks_connect(struct bytes url, int64_t wait_ms, struct clock *clock, struct err *err);
 /* The sink of that URL, which was checked when it was read; made if need be. */
 struct sink *sinks_get(struct sinks *sinks, struct bytes url, struct clock *clock);
 /* The same for a source's URL: what is published there goes back to its origin. */

@@ -154,6 +154,11 @@ static bool send_one(struct nats_sink *nats, struct group *group, struct shipmen
 
 /* ---- answers ---- */
 
+static enum status no_stream(const struct nats_url *url, struct err *err) {
+    return err_set(err, STATUS_NOT_FOUND, "nats: no stream takes subject %.*s",
+                   BYTES_ARG(url->subject));
+}
+
 static void read_verdict(struct nats_sink *nats, natsMsg *message, struct shipment *shipment) {
     struct bytes data = {natsMsg_GetData(message), (size_t)natsMsg_GetDataLength(message)};
     struct arena arena;
@@ -161,8 +166,7 @@ static void read_verdict(struct nats_sink *nats, natsMsg *message, struct shipme
     struct bytes words;
     arena_init_heap(&arena, 512);
     if (natsMsg_IsNoResponders(message))
-        err_set(&shipment->err, STATUS_NOT_FOUND, "nats: no stream takes subject %.*s",
-                BYTES_ARG(nats->url.subject));
+        no_stream(&nats->url, &shipment->err);
     else if (json_parse(data, &verdict, NULL) != STATUS_OK)
         err_set(&shipment->err, STATUS_BUSY, "nats: the server's answer is not understood");
     else if (nats_connection_refused(verdict, &arena, &words))
@@ -288,6 +292,43 @@ static const struct sink_vtable vtable = {
 enum status nats_sink_check(struct bytes url, struct err *err) {
     struct nats_url parsed;
     return nats_url_sink(url, NULL, &parsed, err);
+}
+
+static enum status look(struct nats_connection *connection, struct arena *arena, struct err *err) {
+    struct buf subject;
+    struct json answer, total;
+    int64_t count;
+    buf_init_heap(&subject, URL_TEXT_MAX * 2);
+    struct json_out json = json_out(&subject);
+    json_open(&json, '{');
+    json_key(&json, "subject");
+    json_put(&json, connection->url->subject);
+    json_close(&json, '}');
+    struct nats_question question = {connection->url->domain, "STREAM.NAMES", buf_cstr(&subject)};
+    enum status status = nats_connection_ask(connection, &question, arena, &answer, err);
+    if (status == STATUS_OK && (!json_get(answer, "total", &total) || !json_i64(total, &count)))
+        status = nats_connection_odd(connection, err);
+    else if (status == STATUS_OK && count == 0)
+        status = no_stream(connection->url, err);
+    buf_free(&subject);
+    return status;
+}
+
+enum status nats_sink_connect(const struct sink_options *options, struct err *err) {
+    struct arena arena;
+    struct nats_url url;
+    struct bell bell;
+    struct nats_connection connection = {.nc = NULL};
+    arena_init_heap(&arena, URL_TEXT_MAX);
+    bell_init(&bell);
+    enum status status = nats_url_sink(options->url, &arena, &url, err);
+    bool open =
+        status == STATUS_OK && nats_connection_open(&connection, &url, &bell, NATS_WAIT_MS, err);
+    status = open ? look(&connection, &arena, err) : err->status;
+    nats_connection_close(&connection);
+    bell_free(&bell);
+    arena_free(&arena);
+    return status;
 }
 
 struct sink *nats_sink_new(const struct sink_options *options) {

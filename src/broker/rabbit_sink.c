@@ -310,6 +310,33 @@ enum status rabbit_sink_check(struct bytes url, struct err *err) {
     return rabbit_url_sink(url, NULL, &parsed, err);
 }
 
+/* Whether an exchange has a queue for the routing key is told by what is published alone. */
+static bool look(struct rabbit_connection *connection, const struct rabbit_url *url,
+                 struct err *err) {
+    if (url->queue.len)
+        amqp_queue_declare(connection->state, RABBIT_CHANNEL, rabbit_bytes(url->queue), 1, 0, 0, 0,
+                           amqp_empty_table);
+    else
+        amqp_exchange_declare(connection->state, RABBIT_CHANNEL, rabbit_bytes(url->exchange),
+                              amqp_cstring_bytes("direct"), 1, 0, 0, 0, amqp_empty_table);
+    return rabbit_connection_asked(connection, amqp_get_rpc_reply(connection->state),
+                                   url->queue.len ? "look for the queue" : "look for the exchange",
+                                   err);
+}
+
+enum status rabbit_sink_connect(const struct sink_options *options, struct err *err) {
+    struct arena arena;
+    struct rabbit_url url;
+    struct rabbit_connection connection = {NULL, NULL};
+    arena_init_heap(&arena, URL_TEXT_MAX);
+    enum status status = rabbit_url_sink(options->url, &arena, &url, err);
+    bool found = status == STATUS_OK && rabbit_connection_open(&connection, &url, err) &&
+                 look(&connection, &url, err);
+    rabbit_connection_close(&connection, found);
+    arena_free(&arena);
+    return found ? STATUS_OK : err->status;
+}
+
 struct sink *rabbit_sink_new(const struct sink_options *options) {
     struct rabbit_sink *rabbit = memory_new(sizeof *rabbit);
     struct err err;

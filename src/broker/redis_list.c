@@ -97,18 +97,8 @@ static bool present(struct redis_place *place, struct err *err) {
         place->hash = name(place, ":impound:", place->consumer);
         place->marks = name(place, REDIS_MARK_BEHIND, BYTES_NONE);
     }
-    struct bytes words[] = {BYTES("TYPE"), place->url->list};
-    redisReply *reply = redis_connection_ask(place->work, words, 2, err);
-    if (!reply)
-        return false;
-    struct bytes type = {reply->str, (size_t)reply->len};
-    bool fits = bytes_is(type, "list") || bytes_is(type, "none");
-    if (!fits)
-        err_set(err, STATUS_CONFLICT, "redis %.*s:%u: \"%.*s\" is a %.*s, not a list",
-                BYTES_ARG(place->url->host), place->url->port, BYTES_ARG(place->url->list),
-                BYTES_ARG(type));
-    freeReplyObject(reply);
-    return fits;
+    enum status status = redis_connection_is(place->work, place->url->list, "list", "list", err);
+    return status == STATUS_OK || status == STATUS_NOT_FOUND;
 }
 
 static void add(struct redis_place *place, const redisReply *tag, const redisReply *element,

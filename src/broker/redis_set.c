@@ -115,17 +115,8 @@ struct store_held *redis_set_message(const struct redis_url *url,
 static bool present(struct redis_place *place, struct err *err) {
     struct key key;
     struct bytes name = set_key(place->url, &key);
-    redisReply *reply =
-        redis_connection_ask(place->work, (struct bytes[]){BYTES("TYPE"), name}, 2, err);
-    if (!reply)
-        return false;
-    struct bytes type = redis_reply_text(reply);
-    bool fits = bytes_is(type, "zset") || bytes_is(type, "none");
-    if (!fits)
-        err_set(err, STATUS_CONFLICT, "redis %.*s:%u: \"%.*s\" is a %.*s, not a sorted set",
-                BYTES_ARG(place->url->host), place->url->port, BYTES_ARG(name), BYTES_ARG(type));
-    freeReplyObject(reply);
-    return fits;
+    enum status status = redis_connection_is(place->work, name, "zset", "sorted set", err);
+    return status == STATUS_OK || status == STATUS_NOT_FOUND;
 }
 
 /* Nothing is ours at the server. */

@@ -213,6 +213,33 @@ enum status redis_sink_check(struct bytes url, struct err *err) {
     return redis_url_sink(url, NULL, &parsed, err);
 }
 
+/* What is not there is made by what is published. */
+static enum status look(struct redis_connection *connection, const struct redis_url *url,
+                        struct err *err) {
+    enum status status = STATUS_OK;
+    if (url->list.len)
+        status = redis_connection_is(connection, url->list, "list", "list", err);
+    else if (url->stream.len)
+        status = redis_connection_is(connection, url->stream, "stream", "stream", err);
+    if (status != STATUS_NOT_FOUND)
+        return status;
+    *err = (struct err){STATUS_OK, ""};
+    return STATUS_OK;
+}
+
+enum status redis_sink_connect(const struct sink_options *options, struct err *err) {
+    struct arena arena;
+    struct redis_url url;
+    arena_init_heap(&arena, URL_TEXT_MAX);
+    enum status status = redis_url_sink(options->url, &arena, &url, err);
+    struct redis_connection *connection =
+        status == STATUS_OK ? redis_connection_open(&url, options->clock, err) : NULL;
+    status = connection ? look(connection, &url, err) : err->status;
+    redis_connection_free(connection);
+    arena_free(&arena);
+    return status;
+}
+
 struct sink *redis_sink_new(const struct sink_options *options) {
     struct redis_sink *redis = memory_new(sizeof *redis);
     redis->sink.vtable = &vtable;

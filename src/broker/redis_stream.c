@@ -201,21 +201,8 @@ static bool make_group(struct redis_place *place, struct err *err) {
 }
 
 static bool present(struct redis_place *place, struct err *err) {
-    struct bytes words[] = {BYTES("TYPE"), place->url->stream};
-    redisReply *reply = redis_connection_ask(place->work, words, 2, err);
-    if (!reply)
-        return false;
-    bool none = bytes_is(redis_reply_text(reply), "none"),
-         fits = bytes_is(redis_reply_text(reply), "stream");
-    if (none)
-        err_set(err, STATUS_NOT_FOUND, "redis %.*s:%u: there is no stream \"%.*s\"",
-                BYTES_ARG(place->url->host), place->url->port, BYTES_ARG(place->url->stream));
-    else if (!fits)
-        err_set(err, STATUS_CONFLICT, "redis %.*s:%u: \"%.*s\" is a %.*s, not a stream",
-                BYTES_ARG(place->url->host), place->url->port, BYTES_ARG(place->url->stream),
-                BYTES_ARG(redis_reply_text(reply)));
-    freeReplyObject(reply);
-    return fits;
+    return redis_connection_is(place->work, place->url->stream, "stream", "stream", err) ==
+           STATUS_OK;
 }
 
 static bool begin(struct redis_place *place, struct err *err) {

@@ -14,7 +14,7 @@ import urllib.parse
 
 import pytest
 
-from harness import ROOT, eventually, in_full, scaled
+from harness import ROOT, eventually, impound, in_full, scaled
 from relay import Relay
 
 PRICE = os.path.join(ROOT, "examples", "orders", "price.py")
@@ -26,6 +26,15 @@ PORTION = 5000  # of what is published
 
 def queues(lane, handler, **more):
     return {QUEUE: {"source": lane.source, "handler": handler, **more}}
+
+
+def check_mirrors(folder, *urls):
+    """What `check --connect` says of a configuration that only publishes there: exit code and lines."""
+    path = folder / "mirrors.yaml"
+    path.write_text(json.dumps({"queues": {f"q{number}": {"handler": {"exec": ["true"]}, "dlq": {"mirror": url}}
+                                           for number, url in enumerate(urls)}}))
+    done = impound("check", "--connect", "-c", path)
+    return done.returncode, (done.stdout + done.stderr).splitlines()
 
 
 def body_ids(letters, server):

@@ -321,6 +321,19 @@ def test_check_connects_and_changes_nothing(redis, serve, handler):
     assert lane.there.xinfo_groups(lane.name) == []
 
 
+def test_where_letters_would_be_published_is_tried_out(redis, tmp_path):
+    there = client.Redis(port=redis.port)
+    there.set("words", "x")
+    urls = [redis.url("list=fresh.dlq"), redis.url("stream=words"), "redis://127.0.0.1:1?list=fresh.dlq"]
+    code, (fresh, taken, away) = scenes.check_mirrors(tmp_path, *urls)
+    assert code == 1
+    assert 'mirror of DLQ "q0.dlq"' in fresh and fresh.endswith(": connected")
+    assert taken.endswith('"words" is a string, not a stream')
+    assert "127.0.0.1:1" in away and "refused" in away
+    assert not there.exists("fresh.dlq")
+    assert scenes.check_mirrors(tmp_path, urls[0], urls[0]) == (0, [fresh])
+
+
 def test_a_stream_that_appears_later_is_consumed_then(serve, handler, redis):
     worker = handler()
     lane = Stream(redis)

@@ -232,6 +232,18 @@ def test_what_is_wrong_is_said_in_words_and_without_secrets(serve, handler, rabb
     assert "s3cret" not in server.log()
 
 
+def test_where_letters_would_be_published_is_tried_out(rabbit, tmp_path):
+    lane = Lane(rabbit)
+    urls = [rabbit.url(query) for query in (f"queue={lane.name}", "exchange=amq.topic&routing_key=dead",
+                                            "queue=nowhere", "exchange=nowhere&routing_key=dead")]
+    code, (queue, exchange, no_queue, no_exchange) = scenes.check_mirrors(tmp_path, *urls)
+    assert code == 1
+    assert queue.endswith(": connected") and exchange.endswith(": connected")
+    assert "no queue 'nowhere' in vhost '/'" in no_queue
+    assert "no exchange 'nowhere' in vhost '/'" in no_exchange
+    assert lane.left() == 0
+
+
 def test_a_queue_that_appears_later_is_consumed_then(serve, handler, rabbit):
     worker = handler()
     lane = Lane(rabbit)

@@ -159,6 +159,17 @@ def test_what_is_wrong_is_said_in_words(serve, handler, nats, change, words):
     assert checked.returncode == 1 and words in checked.stdout + checked.stderr
 
 
+def test_where_letters_would_be_published_is_tried_out(nats, tmp_path):
+    lane = Lane(nats)
+    urls = [nats.url(f"subject={lane.subject}"), nats.url("subject=nowhere"), "nats://127.0.0.1:1?subject=nowhere"]
+    code, (taken, nobody, away) = scenes.check_mirrors(tmp_path, *urls)
+    assert code == 1
+    assert taken.endswith(": connected")
+    assert nobody.endswith("no stream takes subject nowhere")
+    assert "127.0.0.1:1: connect: the connection is refused" in away
+    assert lane.left() == 0
+
+
 @pytest.mark.parametrize("consumer, words", [
     ({"ack_policy": "none"}, "only explicit loses nothing"),
     ({"deliver_subject": "pushed"}, "not a pull one"),

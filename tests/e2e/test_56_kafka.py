@@ -329,6 +329,18 @@ def test_a_source_is_tried_out_and_what_is_wrong_is_said(tmp_path, kafka):
     assert kafka.admin().describe_consumer_groups(["nobody"])["nobody"].result().members == []
 
 
+def test_where_letters_would_be_published_is_tried_out(tmp_path, kafka):
+    topic = kafka.make_topic("mirrored")
+    bad = f"kafka://me:wr0ng@127.0.0.1:{kafka.sasl_port}/{topic}"
+    code, (there, missing, refused) = scenes.check_mirrors(tmp_path, kafka.url(topic), kafka.url("unmade"), bad)
+    assert code == 1
+    assert there.endswith(": connected")
+    assert ": connected, but " in missing and "no such topic (which is right if" in missing
+    assert "credentials are refused" in refused and "wr0ng" not in refused
+    assert "unmade" not in kafka.admin().list_topics(timeout=30).topics
+    assert scenes.check_mirrors(tmp_path, kafka.url("unmade"))[0] == 0
+
+
 def test_a_topic_that_is_made_later_is_found(serve, handler, kafka):
     worker = handler()
     server = serve(queue(kafka.url("later", group="later"), worker))
