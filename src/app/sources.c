@@ -152,7 +152,6 @@ static enum status no_answer(int64_t wait_ms, struct err *err) {
 static bool await_health(struct broker *broker, struct mailbox *bell, struct mono until,
                          struct clock *clock, struct broker_health *health) {
     for (;;) {
-        mailbox_take(bell); /* who rings from here on is heard */
         broker->vtable->health(broker, health);
         if (health->connected || health->trouble.text[0])
             return true;

@@ -58,5 +58,6 @@ void mailbox_wait(struct mailbox *box, struct mono until) {
         if (waited != 0)
             break;
     }
+    box->rung = false;
     pthread_mutex_unlock(&box->mutex);
 }

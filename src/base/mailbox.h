@@ -24,7 +24,8 @@ struct mailbox {
 void mailbox_init(struct mailbox *box);
 void mailbox_free(struct mailbox *box); /* must be empty */
 void mailbox_post(struct mailbox *box, struct mail *mail);
-/* Wakes the reader without a mail. */
+/* Wakes the reader without a mail: ends its wait, or, when it does not wait and takes nothing
+ * before it does, its next one. */
 void mailbox_ring(struct mailbox *box);
 /* All mail in the order posted (a chain through next), or NULL; never waits. */
 struct mail *mailbox_take(struct mailbox *box);

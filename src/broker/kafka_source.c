@@ -28,10 +28,8 @@ static struct kafka_source *self(struct broker *broker) {
 
 static void *run(void *arg) {
     struct kafka_source *source = arg;
-    while (!atomic_load(&source->closing)) {
-        mailbox_take(&source->bell); /* who rings from here on is heard after the turn */
+    while (!atomic_load(&source->closing))
         mailbox_wait(&source->bell, kafka_group_turn(&source->group, source->clock));
-    }
     kafka_group_close(&source->group, source->clock);
     return NULL;
 }

@@ -59,12 +59,8 @@ struct mono adopt_step(struct adopt *adopt, size_t number, struct instant now) {
 
 void adopt_run(struct adopt *adopt, size_t number) {
     struct adopt_place *place = &adopt->places[number];
-    for (;;) {
-        mailbox_take(&place->bell); /* who rings from here on is heard after the turn */
-        if (adopt->ending)
-            break;
+    while (!adopt->ending)
         mailbox_wait(&place->bell, adopt_step(adopt, number, triage_now(adopt->options.triage)));
-    }
     adopt_turn_end(place);
 }
 
