@@ -12,11 +12,11 @@
 #include "broker/url.h"
 #include "cli/command.h"
 
-enum { TEXT_MAX = 64 << 20, SHOWN_MAX = 8192, CONNECT_WAIT_MS = 10 * 1000 };
+enum { TEXT_MAX = 64 << 20, SHOWN_MAX = 8192, CONNECT_WAIT_MS = 10 * 1000, AT_ONCE = 64 };
 
 const struct options_row check_options[] = {
     VERBS_CONFIG,
-    {"connect", NULL, "try everything out that it connects to instead, and say what is wrong", 0},
+    {"connect", NULL, "try out every source and every place that is published to instead", 0},
     {0},
 };
 
@@ -27,7 +27,7 @@ struct trial {
     enum manner manner;
     struct bytes url, name;
     const char *of; /* "queue", "adopt", … */
-    size_t line;
+    size_t line;    /* 0: it may stand elsewhere */
     uint64_t max_body;
     pthread_t thread;
     enum status status;
@@ -51,11 +51,9 @@ static void add(struct trials *trials, const struct trial *trial) {
     trials->list[trials->count++] = *trial;
 }
 
-static void add_sink(struct trials *trials, const struct config_queue *queue, const char *of,
-                     struct bytes name, struct bytes url) {
-    struct trial trial = {
-        .manner = TO_PUBLISH, .url = url, .name = name, .of = of, .line = queue->line};
-    if (url.len)
+static void add_sink(struct trials *trials, struct trial trial) {
+    trial.manner = TO_PUBLISH;
+    if (trial.url.len)
         add(trials, &trial);
 }
 
@@ -70,9 +68,14 @@ static void add_queue(struct trials *trials, const struct config *config,
     if (!bytes_is(queue->source, SOURCES_BUILTIN))
         add(trials, &source);
     for (size_t i = 0; i < queue->handler_count; i++)
-        add_sink(trials, queue, "reply of queue", queue->name, queue->handlers[i].reply.url);
+        add_sink(trials, (struct trial){.url = queue->handlers[i].reply.url,
+                                        .name = queue->name,
+                                        .of = "reply of queue",
+                                        .line = queue->line});
     for (size_t i = 0; i < queue->dlq_count; i++)
-        add_sink(trials, queue, "mirror of DLQ", queue->dlqs[i].name, queue->dlqs[i].mirror);
+        add_sink(trials, (struct trial){.url = queue->dlqs[i].mirror,
+                                        .name = queue->dlqs[i].name,
+                                        .of = "mirror of DLQ"});
 }
 
 static void add_adopt(struct trials *trials, const struct config *config,
@@ -98,13 +101,11 @@ static void *try_out(void *arg) {
                                      .max_body = trial->max_body,
                                      .quiet = true};
     if (trial->manner == TO_PUBLISH)
-        trial->status = sinks_connect(trial->url, CONNECT_WAIT_MS, &clock_system, &trial->err);
+        trial->status = sinks_connect(trial->url, &clock_system, &trial->err);
     else if (trial->manner == TO_LOOK)
         trial->status = sources_look(&options, CONNECT_WAIT_MS, &trial->err);
     else
         trial->status = sources_connect(&options, CONNECT_WAIT_MS, &trial->err);
-    if (trial->manner != TO_PUBLISH && trial->status == STATUS_OK)
-        trial->err.text[0] = '\0';
     return NULL;
 }
 
@@ -115,12 +116,26 @@ static void tell(const struct config *config, const struct trial *trial, struct 
     struct buf shown;
     buf_init_fixed(&shown, memory, sizeof memory);
     url_show(trial->url, &shown);
-    buf_printf(text, "%.*s:%zu: %s \"%.*s\": %s: %s%s%s\n", BYTES_ARG(config->path), trial->line,
-               trial->of, BYTES_ARG(trial->name), buf_cstr(&shown), ok ? "connected" : "",
-               ok && trial->err.text[0] ? ", but " : "", trial->err.text);
+    buf_bytes(text, config->path);
+    if (trial->line > 0)
+        buf_printf(text, ":%zu", trial->line);
+    buf_printf(text, ": %s \"%.*s\": %s: %s%s%s\n", trial->of, BYTES_ARG(trial->name),
+               buf_cstr(&shown), ok ? "connected" : "", ok && trial->err.text[0] ? ", but " : "",
+               trial->err.text);
 }
 
-/* All at the same time: one that does not answer takes its time. */
+/* Many at the same time: one that does not answer takes its time. */
+static void try_all(const struct trials *trials) {
+    for (size_t first = 0; first < trials->count; first += AT_ONCE) {
+        size_t left = trials->count - first, count = left < AT_ONCE ? left : AT_ONCE;
+        struct trial *some = trials->list + first;
+        for (size_t i = 0; i < count; i++)
+            thread_start(&some[i].thread, "check", try_out, &some[i]);
+        for (size_t i = 0; i < count; i++)
+            pthread_join(some[i].thread, NULL);
+    }
+}
+
 static enum status connect_all(const struct config *config, struct buf *text) {
     enum status status = STATUS_OK;
     struct trials trials = {NULL, 0};
@@ -128,16 +143,14 @@ static enum status connect_all(const struct config *config, struct buf *text) {
         add_queue(&trials, config, &config->queues[i]);
     for (size_t i = 0; i < config->adopt_count; i++)
         add_adopt(&trials, config, &config->adopts[i]);
-    for (size_t i = 0; i < trials.count; i++)
-        thread_start(&trials.list[i].thread, "check", try_out, &trials.list[i]);
+    try_all(&trials);
     for (size_t i = 0; i < trials.count; i++) {
-        pthread_join(trials.list[i].thread, NULL);
         tell(config, &trials.list[i], text);
         if (trials.list[i].status != STATUS_OK)
             status = STATUS_UNREACHABLE;
     }
     if (trials.count == 0)
-        buf_printf(text, "%.*s: it connects to nothing\n", BYTES_ARG(config->path));
+        buf_printf(text, "%.*s: it has no broker to try out\n", BYTES_ARG(config->path));
     free(trials.list);
     return status;
 }

@@ -1,11 +1,8 @@
 #include "app/sinks.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "app/sources.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "broker/kafka_sink.h"
@@ -39,7 +36,7 @@ struct sinks_entry {
 #endif
 
 #ifdef IMPOUND_KAFKA
-#define KAFKA kafka_sink_check, NULL, kafka_sink_new
+#define KAFKA kafka_sink_check, kafka_sink_connect, kafka_sink_new
 #else
 #define KAFKA NULL, NULL, NULL
 #endif
@@ -50,7 +47,7 @@ static const struct sinks_kind {
     const char *schemes[2];
     const char *library;
     enum status (*check)(struct bytes url, struct err *err);
-    enum status (*connect)(const struct sink_options *options, struct err *err); /* NULL: a look */
+    enum status (*connect)(const struct sink_options *options, struct err *err);
     struct sink *(*make)(const struct sink_options *options);
 } kinds[] = {
     {{"redis", "rediss"}, "hiredis", REDIS},
@@ -82,23 +79,12 @@ enum status sinks_check(struct bytes url, struct err *err) {
     return kind->check(url, err);
 }
 
-/* A client that publishes would have a topic made by asking for it: this one does not. */
-static enum status look(struct bytes url, int64_t wait_ms, struct clock *clock, struct err *err) {
-    struct broker_options options = {.url = url, .clock = clock, .quiet = true};
-    enum status status = sources_look(&options, wait_ms, err);
-    if (status != STATUS_NOT_FOUND)
-        return status;
-    size_t len = strlen(err->text);
-    snprintf(err->text + len, sizeof err->text - len,
-             " (which is right if the cluster makes topics when they are published to)");
-    return STATUS_OK;
-}
-
-enum status sinks_connect(struct bytes url, int64_t wait_ms, struct clock *clock, struct err *err) {
+enum status sinks_connect(struct bytes url, struct clock *clock, struct err *err) {
     const struct sinks_kind *kind = find(url);
     struct sink_options options = {.url = url, .clock = clock};
-    assert(kind && kind->make);
-    return kind->connect ? kind->connect(&options, err) : look(url, wait_ms, clock, err);
+    assert(kind && kind->connect);
+    *err = (struct err){STATUS_OK, ""};
+    return kind->connect(&options, err);
 }
 
 static struct sink *get(struct sinks *sinks, struct bytes url, bool source, struct clock *clock) {

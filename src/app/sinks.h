@@ -15,8 +15,9 @@ struct sinks {
  * not in this version, or not in this build. err says why, without quoting it. */
 enum status sinks_check(struct bytes url, struct err *err);
 /* Whether something could be published there, as far as that shows without publishing; the URL was
- * checked. OK with words in err: it could, if what they say is as it should be. */
-enum status sinks_connect(struct bytes url, int64_t wait_ms, struct clock *clock, struct err *err);
+ * checked. Waits for the network. OK with words in err: it is connected, and these say what could
+ * not be looked at. */
+enum status sinks_connect(struct bytes url, struct clock *clock, struct err *err);
 /* The sink of that URL, which was checked when it was read; made if need be. */
 struct sink *sinks_get(struct sinks *sinks, struct bytes url, struct clock *clock);
 /* The same for a source's URL: what is published there goes back to its origin. */

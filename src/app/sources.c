@@ -144,10 +144,6 @@ static void ring(void *arg) {
     mailbox_ring(arg);
 }
 
-static enum status no_answer(int64_t wait_ms, struct err *err) {
-    return err_set(err, STATUS_TIMEOUT, "no answer within %lld ms", (long long)wait_ms);
-}
-
 /* Its trouble, or that it has none, is told by a ring. */
 static bool await_health(struct broker *broker, struct mailbox *bell, struct mono until,
                          struct clock *clock, struct broker_health *health) {
@@ -174,20 +170,17 @@ enum status sources_connect(const struct broker_options *options, int64_t wait_m
     broker->vtable->free(broker);
     mailbox_free(&bell);
     if (!known)
-        return no_answer(wait_ms, err);
+        return err_set(err, STATUS_TIMEOUT, "no answer within %lld ms", (long long)wait_ms);
     if (!health.connected)
         *err = health.trouble;
     return health.connected ? STATUS_OK : health.trouble.status;
 }
 
 enum status sources_look(const struct broker_options *options, int64_t wait_ms, struct err *err) {
-    struct mono until = mono_after(clock_now(options->clock).mono, wait_ms);
     struct peek *peek = sources_peek(options);
-    enum status status = STATUS_TIMEOUT;
     if (!peek)
         return err_set(err, STATUS_FORBIDDEN, "its broker cannot be read without taking");
-    while (status == STATUS_TIMEOUT && clock_now(options->clock).mono.ms < until.ms)
-        status = peek->vtable->begin(peek, err);
+    enum status status = peek_begin_within(peek, options->clock, wait_ms, err);
     peek->vtable->free(peek);
-    return status == STATUS_TIMEOUT ? no_answer(wait_ms, err) : status;
+    return status;
 }

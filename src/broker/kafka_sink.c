@@ -14,12 +14,14 @@
 #include "base/thread.h"
 #include "broker/contact.h"
 #include "broker/kafka_client.h"
+#include "broker/kafka_peek.h"
 
 #define KAFKA_DELIVERY_MS "10000"
 
 enum {
     KAFKA_SINK_SLEEP_MS = 1000, /* librdkafka wants to be polled now and then */
     KAFKA_SINK_CLOSE_MS = 1000,
+    KAFKA_SINK_CONNECT_MS = 10000, /* when it is only tried out */
 };
 
 struct kafka_sink {
@@ -252,6 +254,14 @@ static const struct sink_vtable vtable = {
 enum status kafka_sink_check(struct bytes url, struct err *err) {
     struct kafka_url parsed;
     return kafka_url_sink(url, NULL, &parsed, err);
+}
+
+enum status kafka_sink_connect(const struct sink_options *options, struct err *err) {
+    struct broker_options look = {.url = options->url, .clock = options->clock, .quiet = true};
+    struct peek *peek = kafka_peek_new(&look);
+    enum status status = peek_begin_within(peek, options->clock, KAFKA_SINK_CONNECT_MS, err);
+    peek->vtable->free(peek);
+    return status;
 }
 
 struct sink *kafka_sink_new(const struct sink_options *options) {

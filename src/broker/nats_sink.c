@@ -294,6 +294,17 @@ enum status nats_sink_check(struct bytes url, struct err *err) {
     return nats_url_sink(url, NULL, &parsed, err);
 }
 
+/* Who may publish need not be allowed to look. The question is not answered then; that it may not
+ * be asked is said beside it. */
+static bool look_refused(struct nats_connection *connection, struct err *err) {
+    const char *words = NULL;
+    if (natsConnection_GetLastError(connection->nc, &words) != NATS_NOT_PERMITTED)
+        return false;
+    err_set(err, STATUS_OK, "which stream takes subject %.*s may not be asked: %.300s",
+            BYTES_ARG(connection->url->subject), words ? words : "");
+    return true;
+}
+
 static enum status look(struct nats_connection *connection, struct arena *arena, struct err *err) {
     struct buf subject;
     struct json answer, total;
@@ -306,7 +317,10 @@ static enum status look(struct nats_connection *connection, struct arena *arena,
     json_close(&json, '}');
     struct nats_question question = {connection->url->domain, "STREAM.NAMES", buf_cstr(&subject)};
     enum status status = nats_connection_ask(connection, &question, arena, &answer, err);
-    if (status == STATUS_OK && (!json_get(answer, "total", &total) || !json_i64(total, &count)))
+    if (status == STATUS_UNREACHABLE && look_refused(connection, err))
+        status = STATUS_OK;
+    else if (status == STATUS_OK &&
+             (!json_get(answer, "total", &total) || !json_i64(total, &count)))
         status = nats_connection_odd(connection, err);
     else if (status == STATUS_OK && count == 0)
         status = no_stream(connection->url, err);

@@ -104,6 +104,17 @@ static enum rabbit_reading read_other(struct rabbit_connection *connection, stru
                : RABBIT_READ_TROUBLE;
 }
 
+bool rabbit_connection_ask_queue(struct rabbit_connection *connection, struct bytes queue,
+                                 uint32_t *waiting, struct err *err) {
+    const amqp_queue_declare_ok_t *found = amqp_queue_declare(
+        connection->state, RABBIT_CHANNEL, rabbit_bytes(queue), 1, 0, 0, 0, amqp_empty_table);
+    if (!rabbit_connection_asked(connection, amqp_get_rpc_reply(connection->state),
+                                 "look for the queue", err))
+        return false;
+    *waiting = found->message_count;
+    return true;
+}
+
 enum rabbit_reading rabbit_connection_read(struct rabbit_connection *connection, int64_t wait_ms,
                                            amqp_envelope_t *delivery, struct err *err) {
     struct timeval wait = timeval_of(wait_ms);

@@ -31,6 +31,9 @@ bool rabbit_connection_asked(struct rabbit_connection *connection, amqp_rpc_repl
                              const char *doing, struct err *err);
 bool rabbit_connection_sent(struct rabbit_connection *connection, int status, const char *doing,
                             struct err *err);
+/* How many messages wait in the queue. False: err says why, also that there is no such queue. */
+bool rabbit_connection_ask_queue(struct rabbit_connection *connection, struct bytes queue,
+                                 uint32_t *waiting, struct err *err);
 enum rabbit_reading {
     RABBIT_READ_ONE,   /* a delivery, for amqp_destroy_envelope */
     RABBIT_READ_OTHER, /* something that ended nothing */

@@ -310,18 +310,39 @@ enum status rabbit_sink_check(struct bytes url, struct err *err) {
     return rabbit_url_sink(url, NULL, &parsed, err);
 }
 
+/* Who may publish need not be allowed to look. */
+static bool look_refused(amqp_rpc_reply_t reply) {
+    const amqp_channel_close_t *close = reply.reply.decoded;
+    return reply.reply_type == AMQP_RESPONSE_SERVER_EXCEPTION &&
+           reply.reply.id == AMQP_CHANNEL_CLOSE_METHOD && close->reply_code == AMQP_ACCESS_REFUSED;
+}
+
 /* Whether an exchange has a queue for the routing key is told by what is published alone. */
 static bool look(struct rabbit_connection *connection, const struct rabbit_url *url,
                  struct err *err) {
+    uint32_t waiting;
     if (url->queue.len)
-        amqp_queue_declare(connection->state, RABBIT_CHANNEL, rabbit_bytes(url->queue), 1, 0, 0, 0,
-                           amqp_empty_table);
-    else
-        amqp_exchange_declare(connection->state, RABBIT_CHANNEL, rabbit_bytes(url->exchange),
-                              amqp_cstring_bytes("direct"), 1, 0, 0, 0, amqp_empty_table);
-    return rabbit_connection_asked(connection, amqp_get_rpc_reply(connection->state),
-                                   url->queue.len ? "look for the queue" : "look for the exchange",
-                                   err);
+        return rabbit_connection_ask_queue(connection, url->queue, &waiting, err) ||
+               look_refused(amqp_get_rpc_reply(connection->state));
+    amqp_exchange_declare(connection->state, RABBIT_CHANNEL, rabbit_bytes(url->exchange),
+                          amqp_cstring_bytes("direct"), 1, 0, 0, 0, amqp_empty_table);
+    amqp_rpc_reply_t reply = amqp_get_rpc_reply(connection->state);
+    return rabbit_connection_asked(connection, reply, "look for the exchange", err) ||
+           look_refused(reply);
+}
+
+/* One after the other. */
+static bool open_some_host(struct rabbit_connection *connection, const struct rabbit_url *url,
+                           struct err *err) {
+    for (size_t i = 0; i < url->host_count; i++) {
+        if (!rabbit_connection_open(connection, url, err)) {
+            rabbit_connection_close(connection, false);
+            continue;
+        }
+        *err = (struct err){STATUS_OK, ""};
+        return true;
+    }
+    return false;
 }
 
 enum status rabbit_sink_connect(const struct sink_options *options, struct err *err) {
@@ -330,7 +351,7 @@ enum status rabbit_sink_connect(const struct sink_options *options, struct err *
     struct rabbit_connection connection = {NULL, NULL};
     arena_init_heap(&arena, URL_TEXT_MAX);
     enum status status = rabbit_url_sink(options->url, &arena, &url, err);
-    bool found = status == STATUS_OK && rabbit_connection_open(&connection, &url, err) &&
+    bool found = status == STATUS_OK && open_some_host(&connection, &url, err) &&
                  look(&connection, &url, err);
     rabbit_connection_close(&connection, found);
     arena_free(&arena);

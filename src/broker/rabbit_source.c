@@ -46,13 +46,10 @@ static struct rabbit_source *self(struct broker *broker) {
 /* Also says that a queue is missing, and that all that was acknowledged before has arrived: a
  * channel does one thing after the other. */
 static bool ask_queue(struct rabbit_source *rabbit, struct mono now, struct err *err) {
-    amqp_queue_declare_ok_t *queue =
-        amqp_queue_declare(rabbit->connection.state, RABBIT_CHANNEL,
-                           rabbit_bytes(rabbit->url.queue), 1, 0, 0, 0, amqp_empty_table);
-    if (!rabbit_connection_asked(&rabbit->connection, amqp_get_rpc_reply(rabbit->connection.state),
-                                 "look for the queue", err))
+    uint32_t waiting;
+    if (!rabbit_connection_ask_queue(&rabbit->connection, rabbit->url.queue, &waiting, err))
         return false;
-    atomic_store(&rabbit->station.waiting, queue->message_count);
+    atomic_store(&rabbit->station.waiting, waiting);
     rabbit->ask_at = mono_after(now, RABBIT_ASK_MS);
     shelf_heard(&rabbit->shelf);
     return true;

@@ -24,12 +24,10 @@ static bool asked(struct rabbit_wave *wave, const char *doing, struct err *err) 
 }
 
 bool rabbit_wave_ask(struct rabbit_wave *wave, struct err *err) {
-    amqp_queue_declare_ok_t *queue =
-        amqp_queue_declare(wave->connection.state, RABBIT_CHANNEL, rabbit_bytes(wave->url.queue), 1,
-                           0, 0, 0, amqp_empty_table);
-    if (!asked(wave, "look for the queue", err))
+    uint32_t waiting;
+    if (!rabbit_connection_ask_queue(&wave->connection, wave->url.queue, &waiting, err))
         return false;
-    wave->ready = queue->message_count;
+    wave->ready = waiting;
     return true;
 }
 

@@ -286,18 +286,20 @@ redisReply *redis_connection_ask(struct redis_connection *connection, const stru
 
 enum status redis_connection_is(struct redis_connection *connection, struct bytes name,
                                 const char *type, const char *words, struct err *err) {
+    enum { NAME_SHOWN_MAX = 200 };
     char text[400];
     enum status status = STATUS_OK;
+    struct bytes shown = bytes_clip(name, NAME_SHOWN_MAX);
     redisReply *reply =
         redis_connection_ask(connection, (struct bytes[]){BYTES("TYPE"), name}, 2, err);
     if (!reply)
         return err->status;
     struct bytes is = {reply->str, (size_t)reply->len};
     if (bytes_is(is, "none")) {
-        snprintf(text, sizeof text, "there is no %s \"%.*s\"", words, BYTES_ARG(name));
+        snprintf(text, sizeof text, "there is no %s \"%.*s\"", words, BYTES_ARG(shown));
         status = say(connection, err, STATUS_NOT_FOUND, text);
     } else if (!bytes_is(is, type)) {
-        snprintf(text, sizeof text, "\"%.*s\" is a %.*s, not a %s", BYTES_ARG(name), BYTES_ARG(is),
+        snprintf(text, sizeof text, "\"%.*s\" is a %.*s, not a %s", BYTES_ARG(shown), BYTES_ARG(is),
                  words);
         status = say(connection, err, STATUS_CONFLICT, text);
     }

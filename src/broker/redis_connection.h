@@ -37,8 +37,8 @@ enum status redis_connection_peek(struct redis_connection *connection, redisRepl
  * server refuses it. */
 redisReply *redis_connection_ask(struct redis_connection *connection, const struct bytes *words,
                                  size_t count, struct err *err);
-/* Whether what stands under that name is of that type; NOT_FOUND: nothing does. `words` is what
- * people call the type. */
+/* Whether what stands under that name is of that type. NOT_FOUND: nothing does; CONFLICT: something
+ * else; anything else: it could not be asked. `words` is what people call the type. Needs err. */
 enum status redis_connection_is(struct redis_connection *connection, struct bytes name,
                                 const char *type, const char *words, struct err *err);
 /* The words of an answer that is an error. */

@@ -213,7 +213,7 @@ enum status redis_sink_check(struct bytes url, struct err *err) {
     return redis_url_sink(url, NULL, &parsed, err);
 }
 
-/* What is not there is made by what is published. */
+/* What is not there is made by what is published. Who may publish need not be allowed to look. */
 static enum status look(struct redis_connection *connection, const struct redis_url *url,
                         struct err *err) {
     enum status status = STATUS_OK;
@@ -221,10 +221,9 @@ static enum status look(struct redis_connection *connection, const struct redis_
         status = redis_connection_is(connection, url->list, "list", "list", err);
     else if (url->stream.len)
         status = redis_connection_is(connection, url->stream, "stream", "stream", err);
-    if (status != STATUS_NOT_FOUND)
-        return status;
-    *err = (struct err){STATUS_OK, ""};
-    return STATUS_OK;
+    if (status == STATUS_NOT_FOUND)
+        *err = (struct err){STATUS_OK, ""};
+    return status == STATUS_NOT_FOUND || status == STATUS_FORBIDDEN ? STATUS_OK : status;
 }
 
 enum status redis_sink_connect(const struct sink_options *options, struct err *err) {

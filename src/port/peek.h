@@ -31,4 +31,18 @@ struct peek {
     const struct peek_vtable *vtable;
 };
 
+/* Begins, asking again for as long as `wait_ms`. TIMEOUT: nothing was heard in all that time. */
+static inline enum status peek_begin_within(struct peek *peek, struct clock *clock, int64_t wait_ms,
+                                            struct err *err) {
+    struct mono until = mono_after(clock_now(clock).mono, wait_ms);
+    enum status status = STATUS_TIMEOUT;
+    while (status == STATUS_TIMEOUT && clock_now(clock).mono.ms < until.ms)
+        status = peek->vtable->begin(peek, err);
+    if (status == STATUS_OK)
+        *err = (struct err){STATUS_OK, ""};
+    else if (status == STATUS_TIMEOUT)
+        err_set(err, status, "no answer within %lld ms", (long long)wait_ms);
+    return status;
+}
+
 #endif

@@ -28,10 +28,11 @@ def queues(lane, handler, **more):
     return {QUEUE: {"source": lane.source, "handler": handler, **more}}
 
 
-def check_mirrors(folder, *urls):
+def check_mirrors(folder, *urls, reply=None):
     """What `check --connect` says of a configuration that only publishes there: exit code and lines."""
     path = folder / "mirrors.yaml"
-    path.write_text(json.dumps({"queues": {f"q{number}": {"handler": {"exec": ["true"]}, "dlq": {"mirror": url}}
+    handler = {"exec": ["true"], **({"reply": reply} if reply else {})}
+    path.write_text(json.dumps({"queues": {f"q{number}": {"handler": handler, "dlq": {"mirror": url}}
                                            for number, url in enumerate(urls)}}))
     done = impound("check", "--connect", "-c", path)
     return done.returncode, (done.stdout + done.stderr).splitlines()

@@ -357,10 +357,10 @@ def test_options_of_verbs_on_files_are_written_like_all_others(tmp_path):
     assert "--connect" in impound("check", "--conect", cwd=tmp_path).stderr
 
 
-def test_a_configuration_that_connects_to_nothing_is_said_so(tmp_path):
-    (tmp_path / "impound.yaml").write_text("queues: {orders: {handler: lease}}")
+def test_a_configuration_without_a_broker_is_said_so(tmp_path):
+    (tmp_path / "impound.yaml").write_text("queues: {orders: {handler: {http: 'http://127.0.0.1:1/'}}}")
     done = impound("check", "--connect", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (DONE, "impound.yaml: it connects to nothing\n")
+    assert (done.returncode, done.stdout) == (DONE, "impound.yaml: it has no broker to try out\n")
 
 
 def test_a_missing_configuration_names_the_option_that_gives_another(tmp_path):

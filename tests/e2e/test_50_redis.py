@@ -324,14 +324,21 @@ def test_check_connects_and_changes_nothing(redis, serve, handler):
 def test_where_letters_would_be_published_is_tried_out(redis, tmp_path):
     there = client.Redis(port=redis.port)
     there.set("words", "x")
-    urls = [redis.url("list=fresh.dlq"), redis.url("stream=words"), "redis://127.0.0.1:1?list=fresh.dlq"]
-    code, (fresh, taken, away) = scenes.check_mirrors(tmp_path, *urls)
+    there.execute_command("ACL", "SETUSER", "pusher", "on", ">s3cret", "~*", "-@all", "+lpush", "+rpush", "+xadd", "+select")
+    urls = [redis.url("list=fresh.dlq"), redis.url("stream=words"), "redis://127.0.0.1:1?list=fresh.dlq",
+            redis.url("list=fresh.dlq", user="pusher:s3cret@")]
+    code, (fresh, taken, away, pusher) = scenes.check_mirrors(tmp_path, *urls)
     assert code == 1
+    assert ": connected, but " in pusher and "this user may not do that" in pusher and "s3cret" not in pusher
     assert 'mirror of DLQ "q0.dlq"' in fresh and fresh.endswith(": connected")
     assert taken.endswith('"words" is a string, not a stream')
     assert "127.0.0.1:1" in away and "refused" in away
     assert not there.exists("fresh.dlq")
     assert scenes.check_mirrors(tmp_path, urls[0], urls[0]) == (0, [fresh])
+    assert scenes.check_mirrors(tmp_path, urls[3])[0] == 0
+    code, (reply, mirror) = scenes.check_mirrors(tmp_path, urls[0], reply="redis://127.0.0.1:1?key=result:{id}&ttl=24h")
+    assert (code, mirror) == (1, fresh)
+    assert 'mirrors.yaml:1: reply of queue "q0"' in reply and "refused" in reply
 
 
 def test_a_stream_that_appears_later_is_consumed_then(serve, handler, redis):

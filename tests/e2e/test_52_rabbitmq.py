@@ -241,6 +241,7 @@ def test_where_letters_would_be_published_is_tried_out(rabbit, tmp_path):
     assert queue.endswith(": connected") and exchange.endswith(": connected")
     assert "no queue 'nowhere' in vhost '/'" in no_queue
     assert "no exchange 'nowhere' in vhost '/'" in no_exchange
+    assert scenes.check_mirrors(tmp_path, urls[0].replace("@127", "@127.0.0.1:1,127"))[0] == 0
     assert lane.left() == 0
 
 

@@ -170,6 +170,18 @@ def test_where_letters_would_be_published_is_tried_out(nats, tmp_path):
     assert lane.left() == 0
 
 
+def test_who_may_publish_need_not_be_allowed_to_ask_where_it_goes(tmp_path):
+    node = Nats(tmp_path, """authorization { users: [
+        { user: me, password: pw, permissions: { publish: "orders.dlq", subscribe: "_INBOX.>" } } ] }""")
+    try:
+        node.start()
+        code, (line,) = scenes.check_mirrors(tmp_path, node.url("subject=orders.dlq", user="me:pw@"))
+    finally:
+        node.close()
+    assert code == 0
+    assert ": connected, but which stream takes subject orders.dlq may not be asked" in line
+
+
 @pytest.mark.parametrize("consumer, words", [
     ({"ack_policy": "none"}, "only explicit loses nothing"),
     ({"deliver_subject": "pushed"}, "not a pull one"),
