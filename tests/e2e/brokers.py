@@ -1,5 +1,6 @@
 """Other people's servers for the scenarios: each on free loopback ports, in a folder of its own, stopped by
 pid. A test that needs one that is not installed is skipped, and says so."""
+import contextlib
 import glob
 import json
 import os
@@ -203,6 +204,20 @@ class Rabbit(Process):
     def sync(self):
         """What was declared is on disk. Without it a kill -9 within the next second or so forgets durable queues."""
         assert self.evaluate("mnesia:sync_log().") == "ok"
+
+    @contextlib.contextmanager
+    def stalled(self, queue):
+        """A quorum queue that has no time: what it is told waits."""
+        leader = f"""{{ok, Queue}} = rabbit_amqqueue:lookup(rabbit_misc:r(<<"/">>, queue, <<"{queue}">>)),
+            sys:%s(element(1, amqqueue:get_pid(Queue)))."""
+        assert self.evaluate(leader % "suspend") == "ok"
+        try:
+            yield
+        finally:
+            assert self.evaluate(leader % "resume") == "ok"
+
+    def connections(self):
+        return int(self.evaluate("length(rabbit_networking:connections())."))
 
     def messages(self, queue):
         """Waiting and unacknowledged, in the node's own view."""

@@ -6,11 +6,11 @@ import threading
 class Relay:
     """Passes on what impound and the broker say, until impound says `mark`. From there on it is silent both
     ways; with `heard` the broker still hears impound, and impound no answer; with `waits` it says it once `go`
-    is set, and all is as before."""
+    is set, and all is as before. `said` is what impound said from the mark on."""
 
     def __init__(self, port, mark, heard=False, waits=False):
         self.to, self.mark, self.heard, self.waits = port, mark, heard, waits
-        self.reached, self.go = threading.Event(), threading.Event()
+        self.reached, self.go, self.said = threading.Event(), threading.Event(), b""
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         self.sockets = [self.listener]
@@ -41,9 +41,11 @@ class Relay:
             if at < 0:
                 return data
             self.reached.set()
+            self.said = (before + data)[at:]
             if self.waits:
                 self.go.wait()
             return data if self.heard or self.waits else data[:max(0, at - len(before))]
+        self.said += data
         return data if self.heard or self.waits else b""
 
     def pump(self, source, sink, cut):

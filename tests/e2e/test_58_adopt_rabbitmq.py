@@ -178,12 +178,6 @@ def test_a_look_at_many_keeps_their_order(serve, rabbit, kind):
     assert [body for body, _, _ in cemetery.contents()] == [f"{number}".encode() for number in range(total)]
 
 
-def quorum_queue(rabbit, name, verb):
-    rabbit.evaluate(f"""
-        {{ok, Queue}} = rabbit_amqqueue:lookup(rabbit_misc:r(<<"/">>, queue, <<"{name}">>)),
-        {{Leader, _}} = amqqueue:get_pid(Queue), sys:{verb}(whereis(Leader)).""")
-
-
 def somebody_waits_to_consume(rabbit):
     return rabbit.evaluate("""
         Waits = fun({Module, Function, _, _}) -> {Module, Function} == {rabbit_quorum_queue, consume} end,
@@ -199,12 +193,9 @@ def test_a_quorum_queue_that_is_too_busy_to_count_is_not_empty(serve, rabbit):
         channel.queue_declare("busy", durable=True, arguments={"x-queue-type": "quorum"})
         for number in range(3):
             channel.basic_publish("", "busy", b"%d" % number, pika.BasicProperties(delivery_mode=2))
-    quorum_queue(rabbit, "busy", "suspend")
-    try:
+    with rabbit.stalled("busy"):
         server = serve(ASIDE, adopt=[{"name": "legacy", "source": rabbit.url("queue=busy")}])
         eventually(lambda: adoption(server)["state"] == "done" or somebody_waits_to_consume(rabbit), "it looks")
-    finally:
-        quorum_queue(rabbit, "busy", "resume")
     assert looked(server)["adopted"] == 3
 
 
@@ -318,6 +309,31 @@ def test_kill_9_while_letters_are_taken_loses_and_doubles_none(serve, rabbit):
 
 
 ACK = bytes([1, 0, 1, 0, 0, 0, 13, 0, 60, 0, 80])  # how a basic.ack on channel 1 begins
+DECLARE = bytes([0, 50, 0, 10])  # queue.declare, as a question
+
+
+def test_a_quorum_queue_that_has_no_time_hears_what_was_acknowledged_before_a_kill(serve, rabbit):
+    cemetery, total = Cemetery(rabbit, "quorum"), 200  # one wave
+    with rabbit.channel() as channel:
+        for number in range(total):
+            channel.basic_publish("", cemetery.name, f"{number}", pika.BasicProperties(delivery_mode=2))
+    cemetery.holds(total)
+    relay = Relay(rabbit.port, ACK, waits=True)
+    try:
+        server = serve(ASIDE, adopt=cemetery.adopt("take", relay.port))
+        assert relay.reached.wait(60), "the wave is acknowledged"
+        others = rabbit.connections() - 1
+        with rabbit.stalled(cemetery.name):
+            relay.go.set()
+            eventually(lambda: relay.said.count(DECLARE) >= 2, "that it was heard is noted, and the next wave looked for")
+            server.kill()
+            eventually(lambda: rabbit.connections() == others, "the node knows that impound is gone")
+    finally:
+        relay.close()
+    server.configure(ASIDE, adopt=cemetery.adopt("take"))
+    server.start()
+    cemetery.holds(0)
+    assert server.dlq("legacy.dlq")["depth"] == total
 
 
 def killed_at_the_acknowledgement(serve, cemetery, query, heard, before=lambda cemetery: None):
