@@ -330,7 +330,7 @@ def test_a_source_is_tried_out_and_what_is_wrong_is_said(tmp_path, kafka):
 
 
 def test_where_letters_would_be_published_is_tried_out(tmp_path, kafka):
-    topic = kafka.make_topic("mirrored")
+    topic = kafka.make_topic("tried-mirror")
     bad = f"kafka://me:wr0ng@127.0.0.1:{kafka.sasl_port}/{topic}"
     code, (there, missing, refused) = scenes.check_mirrors(tmp_path, kafka.url(topic), kafka.url("unmade"), bad)
     assert code == 1
