@@ -13,6 +13,7 @@ struct parcel *parcel_new(struct store_held *held_take) {
     list_init(&parcel->link);
     parcel->held = held_take;
     parcel->id = (struct bytes){bytes_dup(held_take->envelope.id), held_take->envelope.id.len};
+    parcel->print = bytes_print(held_take->body);
     parcel->nameless = held_take->nameless;
     held_take->source = parcel;
     return parcel;
@@ -90,11 +91,12 @@ static void drop(struct shelf *shelf, struct parcel *parcel) {
     parcel_free(parcel);
 }
 
-static struct parcel *find_known(struct shelf *shelf, struct bytes id, bool whatever) {
-    uint64_t hash = bytes_hash(id);
+static struct parcel *find_known(struct shelf *shelf, const struct parcel *like, bool whatever) {
+    uint64_t hash = bytes_hash(like->id);
     for (struct map_node *node = map_first(&shelf->by_id, hash); node; node = map_next(node)) {
         struct parcel *parcel = CONTAINER_OF(node, struct parcel, by_id);
-        if ((whatever || parcel->stale) && bytes_eq(parcel->id, id))
+        if ((whatever || parcel->stale) && parcel->print == like->print &&
+            bytes_eq(parcel->id, like->id))
             return parcel;
     }
     return NULL;
@@ -191,7 +193,7 @@ size_t shelf_count(struct shelf *shelf) {
 
 bool shelf_put(struct shelf *shelf, struct parcel *parcel_take, bool again, bool whatever) {
     pthread_mutex_lock(&shelf->mutex);
-    struct parcel *known = again ? find_known(shelf, parcel_take->id, whatever) : NULL;
+    struct parcel *known = again ? find_known(shelf, parcel_take, whatever) : NULL;
     if (known) {
         know_again(shelf, known, parcel_take);
     } else {

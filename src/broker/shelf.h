@@ -11,7 +11,8 @@
  * Where acknowledging is bound to a connection, its end makes every parcel stale: it cannot be
  * acknowledged until the server gives the message again, which it does sooner or later. That one is
  * then not another message: the parcel gets its new tag, whoever has it. LOST ones are settled and
- * wait for that.
+ * wait for that. One that the server heard of after all waits for good: so another body is another
+ * message, though a producer gave it the same id.
  *
  * Nameless messages that are equal have one id. Any of them may get the tag of any other that is
  * given again, as long as none is acknowledged twice: so who is SENT then is forgotten, since the
@@ -40,6 +41,7 @@ struct parcel {
     struct store_held *held; /* READY and OUT; NULL afterwards */
     struct mono due;         /* READY: not given before */
     struct bytes id;         /* of the message; the parcel's own copy */
+    uint64_t print;          /* of its body */
     uint64_t tag;            /* how the server is told which one: a number … */
     char *reply;             /* … or a text; NULL: none */
     bool letter;             /* once settled: it died, rather than succeeded */

@@ -5,12 +5,17 @@
 
 #include "broker/shelf.h"
 
-static struct parcel *fetched(const char *id, uint64_t tag) {
+static struct parcel *fetched_with(const char *id, const char *body, uint64_t tag) {
     struct store_held *held = store_held_new();
     held->envelope.id = arena_dup(&held->arena, bytes_of(id));
+    held->body = arena_dup(&held->arena, bytes_of(body));
     struct parcel *parcel = parcel_new(held);
     parcel->tag = tag;
     return parcel;
+}
+
+static struct parcel *fetched(const char *id, uint64_t tag) {
+    return fetched_with(id, "body", tag);
 }
 
 static struct store_held *receive_one(struct shelf *shelf, int64_t now_ms) {
@@ -176,6 +181,24 @@ static void alike_is_not_the_same_while_the_tag_is_good(void **state) {
     shelf_free(&shelf);
 }
 
+/* The server had heard of the first, and its producer uses its id again. */
+static void another_body_is_another_message(void **state) {
+    (void)state;
+    struct shelf shelf;
+    shelf_init(&shelf);
+    shelf_put(&shelf, fetched_with("order-7", "placed", 1), true, false);
+    settle(&shelf, receive_one(&shelf, 0), STATE_RUNNING);
+    assert_sends(&shelf, 1);
+    shelf_forget_tags(&shelf);
+    assert_true(shelf_put(&shelf, fetched_with("order-7", "paid", 2), true, false));
+    assert_false(shelf_put(&shelf, fetched_with("order-7", "placed", 3), true, false));
+    assert_sends(&shelf, 3);
+    assert_null(shelf_send(&shelf));
+    settle(&shelf, receive_one(&shelf, 0), STATE_RUNNING);
+    assert_sends(&shelf, 2);
+    shelf_free(&shelf);
+}
+
 static struct parcel *nameless(uint64_t tag) {
     struct parcel *parcel = fetched("hash", tag);
     parcel->nameless = true;
@@ -297,6 +320,7 @@ int main(void) {
         cmocka_unit_test(what_was_settled_meanwhile_is_acknowledged_when_it_comes_again),
         cmocka_unit_test(the_end_of_a_connection_drops_what_nobody_had),
         cmocka_unit_test(alike_is_not_the_same_while_the_tag_is_good),
+        cmocka_unit_test(another_body_is_another_message),
         cmocka_unit_test(of_equal_ones_none_is_acknowledged_for_another),
         cmocka_unit_test(where_tags_last_a_message_is_known_whatever_becomes_of_it),
         cmocka_unit_test(only_what_costs_nothing_goes_back_the_youngest_first),
