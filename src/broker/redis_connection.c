@@ -27,6 +27,7 @@ struct redis_connection {
     struct redis_tls *tls; /* NULL: plain */
     redisReader *reader;
     struct buf pipeline;
+    bool logging_in;
     bool broken;
 };
 
@@ -66,18 +67,29 @@ static const struct {
     {"ERR DB index", STATUS_NOT_FOUND, "it has no such database"},
 };
 
+/* Servers repeat what they do not understand: while logging in, that is the password. */
+static struct bytes quotable(const struct redis_connection *connection, struct bytes said) {
+    if (!connection->logging_in)
+        return said;
+    size_t end = bytes_find(said, connection->url->password);
+    for (size_t i = 0; i < end; i++)
+        if (strchr("'`\"", said.ptr[i]))
+            end = i;
+    return bytes_trim(bytes_cut(said, 0, end));
+}
+
 enum status redis_connection_refused(const struct redis_connection *connection,
                                      const redisReply *reply, struct err *err) {
-    struct bytes said = {reply->str, (size_t)reply->len};
+    struct bytes said = {reply->str, (size_t)reply->len}, shown = quotable(connection, said);
     char words[400];
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
         if (!bytes_starts(said, bytes_of(refusals[i].prefix)))
             continue;
         snprintf(words, sizeof words, "%s (%.*s)", refusals[i].words,
-                 BYTES_ARG(bytes_clip(said, 200)));
+                 BYTES_ARG(bytes_clip(shown, 200)));
         return say(connection, err, refusals[i].status, words);
     }
-    snprintf(words, sizeof words, "%.*s", BYTES_ARG(bytes_clip(said, 300)));
+    snprintf(words, sizeof words, "%.*s", BYTES_ARG(bytes_clip(shown, 300)));
     return say(connection, err, STATUS_BUSY, words);
 }
 
@@ -339,7 +351,10 @@ static bool log_in(struct redis_connection *connection, struct err *err) {
     if (password.len == 0)
         return true;
     struct bytes both[] = {BYTES("AUTH"), user, password}, one[] = {BYTES("AUTH"), password};
-    return user.len ? obeys(connection, both, 3, err) : obeys(connection, one, 2, err);
+    connection->logging_in = true;
+    bool good = user.len ? obeys(connection, both, 3, err) : obeys(connection, one, 2, err);
+    connection->logging_in = false;
+    return good;
 }
 
 /* Database 0 is chosen too: a server that wants a password says so here. */

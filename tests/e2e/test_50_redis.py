@@ -1,6 +1,9 @@
 """Redis lists and streams as sources and sinks, against the real server, with redis-py as everybody else."""
+import contextlib
 import json
+import socket
 import subprocess
+import threading
 
 import pytest
 
@@ -308,6 +311,41 @@ def test_what_is_wrong_is_said_in_words_and_without_secrets(serve, handler, redi
     assert done.returncode == 1 and words in done.stderr
     for said in (server.log(), done.stderr, server.get("/v1/queues").body.decode()):
         assert "s3cret" not in said
+
+
+@contextlib.contextmanager
+def parrot(words):
+    """The port of a server that answers everything with these words."""
+    def answer():
+        with contextlib.suppress(OSError):  # it was closed
+            while True:
+                with contextlib.suppress(ConnectionError), listener.accept()[0] as near:
+                    while near.recv(65536):
+                        near.sendall(words)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        yield listener.getsockname()[1]
+        listener.shutdown(socket.SHUT_RDWR)
+        thread.join()
+
+
+@pytest.mark.parametrize("said", [
+    b"-ERR unknown command 'AUTH', with args beginning with: 's3cret' \r\n",
+    b"-ERR unknown command `AUTH`, with args beginning with: `s3cr\r\n",
+    b"-DENIED no such thing as AUTH s3cret\r\n",
+])
+def test_a_server_that_repeats_the_password_is_not_repeated(serve, handler, said):
+    with parrot(said) as port:
+        server = serve({scenes.QUEUE: {"source": f"redis://:s3cret@127.0.0.1:{port}/0?list=l",
+                                       "handler": {"http": handler().url}}})
+        words = eventually(lambda: trouble(server), "it says so")
+        assert said[1:4].decode() in words
+        done = impound("check", "--connect", "-c", server.config_path)
+        assert done.returncode == 1 and f"redis 127.0.0.1:{port}: " in done.stderr
+        server.stop()
+    for told in (words, server.log(), done.stdout, done.stderr):
+        assert "s3cr" not in told
 
 
 def test_check_connects_and_changes_nothing(redis, serve, handler):
