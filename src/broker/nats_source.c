@@ -180,10 +180,12 @@ static bool say(struct nats_source *nats, const char *reply, const char *words, 
 }
 
 static bool send_settled(struct nats_source *nats, struct err *err) {
-    for (struct parcel *parcel; (parcel = shelf_send(&nats->shelf));)
-        if (!say(nats, parcel->reply, parcel->letter ? "+TERM" : "+ACK", err))
-            return false;
-    return true;
+    bool well = true;
+    for (struct parcel_word word; well && shelf_send(&nats->shelf, &word);) {
+        well = say(nats, word.reply, word.letter ? "+TERM" : "+ACK", err);
+        free(word.reply);
+    }
+    return well;
 }
 
 /* Replies are copied under the shelf's lock and said outside of it. */

@@ -102,8 +102,8 @@ static bool return_unwanted(struct rabbit_source *rabbit, struct err *err) {
 
 static bool send_settled(struct rabbit_source *rabbit, struct err *err) {
     int status = AMQP_STATUS_OK;
-    for (struct parcel *parcel; status == AMQP_STATUS_OK && (parcel = shelf_send(&rabbit->shelf));)
-        status = amqp_basic_ack(rabbit->connection.state, RABBIT_CHANNEL, parcel->tag, 0);
+    for (struct parcel_word word; status == AMQP_STATUS_OK && shelf_send(&rabbit->shelf, &word);)
+        status = amqp_basic_ack(rabbit->connection.state, RABBIT_CHANNEL, word.tag, 0);
     return rabbit_connection_sent(&rabbit->connection, status, "acknowledge", err);
 }
 

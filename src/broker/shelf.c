@@ -207,15 +207,17 @@ bool shelf_put(struct shelf *shelf, struct parcel *parcel_take, bool again, bool
     return !known;
 }
 
-struct parcel *shelf_send(struct shelf *shelf) {
-    struct parcel *first = NULL;
+bool shelf_send(struct shelf *shelf, struct parcel_word *out) {
     pthread_mutex_lock(&shelf->mutex);
-    if (!list_empty(&shelf->places[PARCEL_DONE])) {
-        first = of_link(shelf->places[PARCEL_DONE].next);
+    bool any = !list_empty(&shelf->places[PARCEL_DONE]);
+    if (any) {
+        struct parcel *first = of_link(shelf->places[PARCEL_DONE].next);
+        char *reply = first->reply ? bytes_dup(bytes_of(first->reply)) : NULL;
+        *out = (struct parcel_word){first->tag, reply, first->letter};
         move(shelf, first, PARCEL_SENT);
     }
     pthread_mutex_unlock(&shelf->mutex);
-    return first;
+    return any;
 }
 
 void shelf_heard(struct shelf *shelf) {

@@ -51,6 +51,13 @@ struct parcel {
     bool keep;        /* READY: giving it back to the server would cost it something */
 };
 
+/* What the server is to be told of a parcel. */
+struct parcel_word {
+    uint64_t tag;
+    char *reply; /* a copy, which the caller frees; NULL: none */
+    bool letter;
+};
+
 struct shelf {
     pthread_mutex_t mutex;
     struct list places[PARCEL_PLACES];
@@ -81,9 +88,9 @@ size_t shelf_count(struct shelf *shelf);
  * READY; otherwise a parcel that was known has its tag and reply, and this one is freed. A parcel
  * is known again when it is stale, or with `whatever` in any case. */
 bool shelf_put(struct shelf *shelf, struct parcel *parcel_take, bool again, bool whatever);
-/* Moves what is DONE to SENT, one after the other: NULL when there is none. Tag,
- * reply and letter may be read until shelf_heard or shelf_unheard. */
-struct parcel *shelf_send(struct shelf *shelf);
+/* Moves what is DONE to SENT, one after the other: false when there is none. The parcel itself may
+ * be given again, and with that be changed, at any time. */
+bool shelf_send(struct shelf *shelf, struct parcel_word *out);
 /* The server has heard of everything SENT: it is forgotten. */
 void shelf_heard(struct shelf *shelf);
 /* It may not have: everything SENT is DONE again. */

@@ -31,9 +31,15 @@ static void settle(struct shelf *shelf, struct store_held *held, enum state stat
 }
 
 static void assert_sends(struct shelf *shelf, uint64_t tag) {
-    struct parcel *parcel = shelf_send(shelf);
-    assert_non_null(parcel);
-    assert_int_equal(parcel->tag, tag);
+    struct parcel_word word;
+    assert_true(shelf_send(shelf, &word));
+    assert_int_equal(word.tag, tag);
+    assert_null(word.reply);
+}
+
+static void assert_sends_nothing(struct shelf *shelf) {
+    struct parcel_word word;
+    assert_false(shelf_send(shelf, &word));
 }
 
 static void messages_are_received_in_order_and_told_of_once(void **state) {
@@ -50,21 +56,22 @@ static void messages_are_received_in_order_and_told_of_once(void **state) {
     assert_bytes(held[0]->envelope.id, "a");
     assert_bytes(held[1]->envelope.id, "b");
     assert_int_equal(shelf_ready(&shelf), 1);
-    assert_null(shelf_send(&shelf));
+    assert_sends_nothing(&shelf);
     settle(&shelf, held[1], STATE_PENDING_REVIEW);
-    struct parcel *sent = shelf_send(&shelf);
-    assert_int_equal(sent->tag, 2);
-    assert_true(sent->letter);
-    assert_null(shelf_send(&shelf));
+    struct parcel_word sent;
+    assert_true(shelf_send(&shelf, &sent));
+    assert_int_equal(sent.tag, 2);
+    assert_true(sent.letter);
+    assert_sends_nothing(&shelf);
     settle(&shelf, held[0], STATE_RUNNING);
-    sent = shelf_send(&shelf);
-    assert_int_equal(sent->tag, 1);
-    assert_false(sent->letter);
+    assert_true(shelf_send(&shelf, &sent));
+    assert_int_equal(sent.tag, 1);
+    assert_false(sent.letter);
     assert_int_equal(shelf_count(&shelf), 3);
     shelf_heard(&shelf);
     assert_int_equal(shelf_count(&shelf), 1);
     shelf_unheard(&shelf);
-    assert_null(shelf_send(&shelf));
+    assert_sends_nothing(&shelf);
     shelf_free(&shelf);
 }
 
@@ -127,7 +134,7 @@ static void what_was_settled_meanwhile_is_acknowledged_when_it_comes_again(void 
     settle(&shelf, before, STATE_RUNNING);
     shelf_forget_tags(&shelf);
     settle(&shelf, meanwhile, STATE_RUNNING);
-    assert_null(shelf_send(&shelf));
+    assert_sends_nothing(&shelf);
     assert_false(shelf_put(&shelf, fetched("before", 11), true, false));
     assert_false(shelf_put(&shelf, fetched("unheard", 12), true, false));
     assert_false(shelf_put(&shelf, fetched("meanwhile", 13), true, false));
@@ -193,7 +200,7 @@ static void another_body_is_another_message(void **state) {
     assert_true(shelf_put(&shelf, fetched_with("order-7", "paid", 2), true, false));
     assert_false(shelf_put(&shelf, fetched_with("order-7", "placed", 3), true, false));
     assert_sends(&shelf, 3);
-    assert_null(shelf_send(&shelf));
+    assert_sends_nothing(&shelf);
     settle(&shelf, receive_one(&shelf, 0), STATE_RUNNING);
     assert_sends(&shelf, 2);
     shelf_free(&shelf);
@@ -226,8 +233,8 @@ static void of_equal_ones_none_is_acknowledged_for_another(void **state) {
     settle(&shelf, held[2], STATE_RUNNING);
     settle(&shelf, receive_one(&shelf, 0), STATE_RUNNING);
     uint64_t sum = 0;
-    for (struct parcel *parcel; (parcel = shelf_send(&shelf));)
-        sum += parcel->tag;
+    for (struct parcel_word word; shelf_send(&shelf, &word);)
+        sum += word.tag;
     assert_int_equal(sum, 11 + 12 + 13);
     shelf_heard(&shelf);
     assert_int_equal(shelf_count(&shelf), 0);
@@ -246,6 +253,30 @@ static void where_tags_last_a_message_is_known_whatever_becomes_of_it(void **sta
     assert_sends(&shelf, 2);
     assert_false(shelf_put(&shelf, fetched("s:1", 3), true, true));
     assert_sends(&shelf, 3);
+    shelf_free(&shelf);
+}
+
+static struct parcel *with_reply(const char *reply) {
+    struct parcel *parcel = fetched("s:1", 0);
+    parcel->reply = bytes_dup(bytes_of(reply));
+    return parcel;
+}
+
+static void what_is_being_told_outlives_the_message_that_comes_again(void **state) {
+    (void)state;
+    struct shelf shelf;
+    struct parcel_word word;
+    shelf_init(&shelf);
+    shelf_put(&shelf, with_reply("ack.1"), true, true);
+    settle(&shelf, receive_one(&shelf, 0), STATE_RUNNING);
+    assert_true(shelf_send(&shelf, &word));
+    assert_false(shelf_put(&shelf, with_reply("ack.2"), true, true));
+    shelf_heard(&shelf);
+    assert_string_equal(word.reply, "ack.1");
+    free(word.reply);
+    assert_true(shelf_send(&shelf, &word));
+    assert_string_equal(word.reply, "ack.2");
+    free(word.reply);
     shelf_free(&shelf);
 }
 
@@ -323,6 +354,7 @@ int main(void) {
         cmocka_unit_test(another_body_is_another_message),
         cmocka_unit_test(of_equal_ones_none_is_acknowledged_for_another),
         cmocka_unit_test(where_tags_last_a_message_is_known_whatever_becomes_of_it),
+        cmocka_unit_test(what_is_being_told_outlives_the_message_that_comes_again),
         cmocka_unit_test(only_what_costs_nothing_goes_back_the_youngest_first),
         cmocka_unit_test(what_never_comes_again_is_forgotten_in_the_end),
         cmocka_unit_test(open_parcels_are_those_that_are_not_settled),
