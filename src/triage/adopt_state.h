@@ -50,8 +50,9 @@ struct adopt_wave {
     struct arena arena;                    /* of its texts */
     size_t heard;     /* of `seen`, that the broker has heard of: it is to be remembered */
     uint64_t excused; /* how many may be redelivered because we were given them before */
-    bool passed; /* … of whom the last has come with this wave: they come before the others */
-    bool open;   /* it is remembered that we are at it */
+    bool passed;  /* … of whom the last has come with this wave: they come before the others */
+    bool open;    /* it is remembered that we are at it */
+    bool crowded; /* there was no room for the last of it */
 };
 
 /* One entry of the configuration. */

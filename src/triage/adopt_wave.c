@@ -100,10 +100,19 @@ static bool has_passed(const struct adopt_wave *wave) {
     return any && !last;
 }
 
-static enum status ask(struct adopt_place *place, struct instant now, struct err *err) {
+/* What has no room costs a delivery each time that it is given to us. One is tried all the same: it
+ * may have a letter that was looked at, and that nobody can decide about before it is taken. */
+static size_t most_of_wave(const struct adopt_wave *wave, size_t room) {
+    if (room == 0)
+        return wave->crowded ? 0 : 1;
+    return room < ADOPT_AT_ONCE ? room : ADOPT_AT_ONCE;
+}
+
+static enum status ask(struct adopt_place *place, size_t most, struct instant now,
+                       struct err *err) {
     struct adopt_wave *wave = place->wave;
     struct haul *haul = place->haul;
-    enum status status = haul->vtable->next(haul, wave->held, ADOPT_AT_ONCE, &wave->count, err);
+    enum status status = haul->vtable->next(haul, wave->held, most, &wave->count, err);
     if (status != STATUS_OK)
         return give_up(wave, status);
     triage_new_id(place->adopt->options.triage, now.wall, wave->name);
@@ -121,6 +130,7 @@ static enum status settle(struct adopt_place *place, struct err *err) {
     struct err at_broker;
     size_t done;
     enum status status = adopt_batch(place, wave->held, wave->count, &done, err);
+    wave->crowded = status == STATUS_OK && done < wave->count;
     enum status told = place->haul->vtable->settle(place->haul, done, &at_broker);
     if (told != STATUS_OK) {
         *err = at_broker;
@@ -142,8 +152,13 @@ static bool step(struct adopt_place *place, struct instant now) {
     enum status status = note_open(place, &err);
     if (status == STATUS_OK)
         status = note_heard(place, &err);
+    size_t most = most_of_wave(wave, adopt_room(place));
+    if (status == STATUS_OK && wave->count == 0 && most == 0) {
+        adopt_full(place);
+        return false;
+    }
     if (status == STATUS_OK && wave->count == 0)
-        status = ask(place, now, &err);
+        status = ask(place, most, now, &err);
     if (status == STATUS_OK && wave->count == 0) {
         adopt_release(place, now);
         place->due = mono_after(now.mono, ADOPT_POLL_MS);

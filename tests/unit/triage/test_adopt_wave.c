@@ -399,10 +399,53 @@ static void what_has_no_room_stays_given_to_us(void **state) {
     struct adopt_view view = step();
     assert_non_null(strstr(view.trouble.text, "full"));
     assert_int_equal(left(), 2);
+    size_t settles = pile.settles;
     step();
-    assert_int_equal(pile.settles, 2); /* it is asked whether the broker is there */
+    assert_int_equal(pile.settles, settles + 1); /* it is asked whether the broker is there */
     dlq_is.cap = 3;
     assert_string_equal(step().trouble.text, "");
+    assert_int_equal(left(), 0);
+    assert_int_equal(letters(), 3);
+}
+
+static size_t redelivered(void) {
+    size_t count = 0;
+    for (size_t i = 0; i < pile.count; i++)
+        count += pile.messages[i].redelivered;
+    return count;
+}
+
+static void what_has_no_room_is_not_given_to_us_again_and_again(void **state) {
+    (void)state;
+    dlq_is.cap = 1;
+    lay_three();
+    lay("another");
+    begin_life(ADOPT_TAKE);
+    step();
+    pile.ear = DEAF; /* it was kept for too long: the broker ends the connection */
+    assert_string_equal(step().trouble.text, "no answer");
+    pile.ear = HEARS;
+    size_t waves = pile.waves;
+    for (int i = 0; i < 3; i++)
+        assert_non_null(strstr(step().trouble.text, "full"));
+    assert_int_equal(pile.waves, waves);
+    assert_int_equal(redelivered(), 1);
+    dlq_is.cap = 4;
+    assert_string_equal(step().trouble.text, "");
+    assert_int_equal(left(), 0);
+    assert_int_equal(letters(), 4);
+}
+
+/* Nobody can make room by deciding about them before they are taken. */
+static void what_was_looked_at_is_taken_though_there_is_no_room(void **state) {
+    (void)state;
+    lay_three();
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().adopted, 3);
+    end_life();
+    dlq_is.cap = 3;
+    begin_life(ADOPT_TAKE);
+    step();
     assert_int_equal(left(), 0);
     assert_int_equal(letters(), 3);
 }
@@ -421,6 +464,8 @@ int main(void) {
         CASE(a_broken_connection_is_no_more_than_a_kill),
         CASE(no_other_wave_is_asked_for_before_it_is_noted_what_was_heard),
         CASE(what_has_no_room_stays_given_to_us),
+        CASE(what_has_no_room_is_not_given_to_us_again_and_again),
+        CASE(what_was_looked_at_is_taken_though_there_is_no_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
