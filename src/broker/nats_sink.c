@@ -159,6 +159,13 @@ static enum status no_stream(const struct nats_url *url, struct err *err) {
                    BYTES_ARG(url->subject));
 }
 
+/* More than the stream's max_msg_size. */
+static bool is_too_large(struct json verdict) {
+    struct json error, code;
+    return json_get(verdict, "error", &error) && json_get(error, "err_code", &code) &&
+           bytes_is(code.text, "10054");
+}
+
 static void read_verdict(struct nats_sink *nats, natsMsg *message, struct shipment *shipment) {
     struct bytes data = {natsMsg_GetData(message), (size_t)natsMsg_GetDataLength(message)};
     struct arena arena;
@@ -170,7 +177,8 @@ static void read_verdict(struct nats_sink *nats, natsMsg *message, struct shipme
     else if (json_parse(data, &verdict, NULL) != STATUS_OK)
         err_set(&shipment->err, STATUS_BUSY, "nats: the server's answer is not understood");
     else if (nats_connection_refused(verdict, &arena, &words))
-        err_set(&shipment->err, STATUS_BUSY, "nats: %.*s", BYTES_ARG(bytes_clip(words, 300)));
+        err_set(&shipment->err, is_too_large(verdict) ? STATUS_TOO_LARGE : STATUS_BUSY,
+                "nats: %.*s", BYTES_ARG(bytes_clip(words, 300)));
     arena_free(&arena);
 }
 

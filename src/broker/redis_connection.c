@@ -207,7 +207,7 @@ enum status redis_connection_send(struct redis_connection *connection, struct er
     struct mono until = mono_after(now_of(connection), REDIS_COMMAND_TIMEOUT_MS);
     size_t sent = 0;
     if (connection->pipeline.overflow)
-        return broke(connection, err, STATUS_TOO_LARGE, "it is too much to be sent");
+        return broke(connection, err, STATUS_FULL, "it is too much to be sent at once");
     while (sent < connection->pipeline.len) {
         short events;
         ssize_t moved = move(connection, true, connection->pipeline.ptr + sent,

@@ -100,8 +100,8 @@ static struct headers headers_of(struct flight *flight) {
 /* ---- publishing ---- */
 
 static void published(struct flight *flight, bool taken, const struct err *err) {
-    flight->mirrored = taken;
-    if (taken)
+    flight->mirrored = taken || publish_refused(PUBLISH_LETTER, err);
+    if (flight->mirrored)
         record_join(flight);
     else
         record_abandon(flight, err);

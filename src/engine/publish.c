@@ -35,9 +35,26 @@ static void publish(struct publication *publication) {
     publication->sink->vtable->publish(publication->sink, &publication->item);
 }
 
+bool publish_refused(enum publish_what what, const struct err *err) {
+    return what == PUBLISH_LETTER && err->status == STATUS_TOO_LARGE;
+}
+
+static bool is_refused(const struct publication *publication) {
+    return !publication->taken && publish_refused(publication->what, &publication->err);
+}
+
+static void note_refusal(const struct publication *publication) {
+    struct queue *queue = publication->flight->queue;
+    log_about(LOG_ERROR, QUEUE_ABOUT(queue), "letter %.*s is not in its mirror: %s",
+              BYTES_ARG(publication->flight->held->envelope.letter_id), publication->err.text);
+    queue->unmirrored = publication->err;
+}
+
 static void note_trouble(const struct publication *publication) {
     struct queue *queue = publication->flight->queue;
     enum publish_what what = publication->what;
+    if (publication->taken && what == PUBLISH_LETTER)
+        queue->unmirrored = (struct err){STATUS_OK, ""};
     if (!publication->taken && !queue->publish_trouble[what])
         log_about(LOG_ERROR, QUEUE_ABOUT(queue), "%s could not be published%s: %s", words[what].one,
                   publication->once ? "" : ", trying again", publication->err.text);
@@ -52,6 +69,9 @@ static void note_trouble(const struct publication *publication) {
 void publish_describe(const struct queue *queue, char *out, size_t size) {
     static const enum publish_what waiting[] = {PUBLISH_ANSWER, PUBLISH_LETTER};
     struct bytes why = bytes_clip(bytes_of(queue->publish_err.text), TROUBLE_MAX);
+    struct bytes unmirrored = bytes_clip(bytes_of(queue->unmirrored.text), TROUBLE_MAX);
+    if (unmirrored.len > 0)
+        snprintf(out, size, "the last letter is not in its mirror: %.*s", BYTES_ARG(unmirrored));
     for (size_t i = 0; i < sizeof waiting / sizeof *waiting; i++)
         if (queue->publish_trouble[waiting[i]])
             snprintf(out, size, "%s not published, trying again: %.*s", words[waiting[i]].all,
@@ -75,8 +95,12 @@ static void end(struct publication *publication) {
 
 static void open_published(struct engine *engine, struct engine_post *post) {
     struct publication *publication = CONTAINER_OF(post, struct flight, post)->publication;
-    note_trouble(publication);
-    if (publication->taken || publication->once || engine->cancelled)
+    bool refused = is_refused(publication);
+    if (refused)
+        note_refusal(publication);
+    else
+        note_trouble(publication);
+    if (publication->taken || publication->once || refused || engine->cancelled)
         end(publication);
     else
         wait_a_little(engine, publication);

@@ -1,6 +1,7 @@
 /* publish: something of a flight on its way to a sink, which must have it before the flight gets
  * on. A sink that does not take it is asked again, with ever longer waits; when the drain is over
- * it is given up. Trouble is told once when it begins and once when it is over. */
+ * it is given up. Trouble is told once when it begins and once when it is over. A letter that is
+ * too large for its mirror is so for ever: it is given up at once, and each one is told of. */
 #ifndef ENGINE_PUBLISH_H
 #define ENGINE_PUBLISH_H
 
@@ -15,6 +16,8 @@ void publish_begin(struct flight *flight, struct sink *sink, enum publish_what w
 /* The same, but one that is not taken is `then`'s at once, which may try again in its own way. */
 void publish_once(struct flight *flight, struct sink *sink, enum publish_what what,
                   struct sink_item item, publish_then *then);
+/* Whether it was given up for what it is itself. */
+bool publish_refused(enum publish_what what, const struct err *err);
 void publish_again(struct engine *engine); /* what a sink refused before, when its time has come */
 struct mono publish_next(const struct engine *engine);
 void publish_drop(struct flight *flight); /* it ends with something unpublished */

@@ -64,7 +64,7 @@ struct flight {
     struct jq_job *edit;             /* its body is being edited; NULL: it is not */
     struct publication *publication; /* something of it is on its way to a sink; NULL: nothing */
     bool published;                  /* its answer is there … */
-    bool mirrored;                   /* … as a letter it is there */
+    bool mirrored;                   /* … as a letter it is there, or does without */
     struct engine_request *report;   /* it came as a report; answered when settled */
     struct lease *lease;             /* a worker has it, or had it; NULL: none */
     bool counted_before; /* the late answer to a lease whose expiry was counted as this attempt */
@@ -146,6 +146,8 @@ struct queue {
 
     bool publish_trouble[PUBLISH_WHATS]; /* the last one was not taken by its sink */
     struct err publish_err;              /* why the last one that waits for its sink was not */
+    struct err
+        unmirrored; /* why the last letter is not in its mirror, and never will be; or none */
     uint64_t results[RESULT_COUNT];
     uint64_t retries, fallbacks, jq_errors;
     struct rate in, ok, failed; /* arrivals and attempts */

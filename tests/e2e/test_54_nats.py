@@ -259,6 +259,18 @@ def test_a_letter_is_mirrored_with_what_is_known_of_it(serve, handler, nats):
     assert letter.headers["dlq-reason"] == "bad_request" and letter.headers["dlq-message-id"] == f"{lane.name}:1"
 
 
+def test_a_letter_that_is_too_large_for_its_mirror_is_a_letter_all_the_same(serve, handler, nats):
+    worker = handler(lambda call: 400)
+    lane = Lane(nats)
+    nats.run(lambda js: js.add_stream(name="SMALL", subjects=["small"], max_msg_size=4096))
+    server = serve(scenes.queues(lane, {"http": worker.url}, dlq={"mirror": nats.url("subject=small")}))
+    lane.publish([{"id": "large", "pad": "x" * 8192}, {"id": "small"}])
+    scenes.finished(server, lane)
+    assert len(server.letters(scenes.DLQ)) == 2
+    assert nats.run(lambda js: js.stream_info("SMALL")).state.messages == 1
+    assert "is not in its mirror: nats: message size exceeds maximum allowed" in server.log()
+
+
 def test_a_kill_between_the_mirror_and_the_source_loses_nothing(serve, handler, nats, redis):
     scenes.killed_behind_the_mirror(serve, handler, Lane(nats), redis)
 

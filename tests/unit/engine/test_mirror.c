@@ -70,6 +70,44 @@ static void a_source_keeps_its_message_until_then(void **state) {
     rig_free(rig);
 }
 
+/* It is so whenever it is tried, and would hold its source up for ever. */
+static void one_that_is_too_large_is_recorded_without(void **state) {
+    (void)state;
+    struct rig_sink sink;
+    struct rig *rig = rig_with(&sink, (struct rig_options){.server = true});
+    fake_server_push(rig->server, "a", NULL, BYTES("x"));
+    fake_server_push(rig->server, "b", NULL, BYTES("y"));
+    rig_rest(rig);
+    rig_fail(rig, "a", 400);
+    rig_sink_take(rig, &sink, 0, STATUS_TOO_LARGE);
+    assert_int_equal(rig_state(rig, "a"), STATE_PENDING_REVIEW);
+    assert_int_equal(fake_server_count(rig->server), 1);
+    assert_string_equal(rig_view(rig).sink_trouble,
+                        "the last letter is not in its mirror: the sink was told to fail");
+    rig_pass(rig, 100000);
+    assert_int_equal(sink.count, 1);
+    rig_fail(rig, "b", 400);
+    rig_sink_take(rig, &sink, 1, STATUS_OK);
+    assert_string_equal(rig_view(rig).sink_trouble, "");
+    rig_free(rig);
+}
+
+/* That may be its URL's fault, which can be mended. */
+static void any_other_refusal_holds_it_up(void **state) {
+    (void)state;
+    struct rig_sink sink;
+    struct rig *rig = rig_with(&sink, (struct rig_options){0});
+    rig_push(rig, "a");
+    rig_rest(rig);
+    rig_fail(rig, "a", 400);
+    rig_sink_take(rig, &sink, 0, STATUS_INVALID);
+    assert_int_equal(rig_state(rig, "a"), STATE_RUNNING);
+    rig_pass(rig, 100);
+    rig_sink_take(rig, &sink, 1, STATUS_OK);
+    assert_int_equal(rig_state(rig, "a"), STATE_PENDING_REVIEW);
+    rig_free(rig);
+}
+
 static void what_is_retried_or_goes_elsewhere_is_not_published(void **state) {
     (void)state;
     struct rig_sink sink;
@@ -130,6 +168,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_letter_is_published_before_it_is_recorded),
         cmocka_unit_test(a_source_keeps_its_message_until_then),
+        cmocka_unit_test(one_that_is_too_large_is_recorded_without),
+        cmocka_unit_test(any_other_refusal_holds_it_up),
         cmocka_unit_test(what_is_retried_or_goes_elsewhere_is_not_published),
         cmocka_unit_test(after_the_drain_it_is_left_for_the_next_life),
         cmocka_unit_test(a_report_is_refused_after_the_drain),
