@@ -65,7 +65,7 @@ struct parcel *nats_message_read(natsMsg *message) {
 
 /* ---- to publish ---- */
 
-/* Nats-Msg-Id is the item's own; the others would make the server refuse, delay or drop it. */
+/* Nats-Msg-Id is the item's stamp; the others would make the server refuse, delay or drop it. */
 static bool means_something_to_the_server(struct bytes name) {
     static const struct bytes prefixes[] = {{"Nats-Msg-Id", 11},   {"Nats-Expected-", 14},
                                             {"Nats-Schedule", 13}, {"Nats-Batch-", 11},
@@ -111,7 +111,8 @@ static struct bytes type_header(const struct sink_item *item, struct arena *aren
 }
 
 static natsStatus add_headers(natsMsg *message, const struct sink_item *item, struct arena *arena) {
-    natsStatus status = add_header(message, BYTES("Nats-Msg-Id"), item->id, arena);
+    struct bytes stamp = item->stamp.len ? item->stamp : item->id;
+    natsStatus status = add_header(message, BYTES("Nats-Msg-Id"), stamp, arena);
     struct bytes typed = type_header(item, arena);
     if (status == NATS_OK && typed.len && item->content_type.len)
         status = add_header(message, typed, item->content_type, arena);

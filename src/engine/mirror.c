@@ -117,6 +117,7 @@ bool mirror_publishes(struct flight *flight) {
         return false;
     struct headers headers = headers_of(flight);
     struct sink_item item = {.id = envelope->id,
+                             .stamp = publish_round(flight, ":mirror"),
                              .body = flight->held->body,
                              .key = envelope->key,
                              .content_type = envelope->content_type,

@@ -11,8 +11,6 @@ enum {
     ORIGIN_LOOK_MS = 200,       /* before one that cannot go or come yet is looked at again */
     ORIGIN_WHY_MAX = 255,       /* bytes, of … */
     ORIGIN_WORDS_MAX = 1024,    /* … what a sink said, and our words before it */
-    LETTER_ID_MAX = 64,
-    ITEM_ID_SIZE = LETTER_ID_MAX + 16,
 };
 
 /* ---- going ---- */
@@ -74,15 +72,6 @@ static void published(struct flight *flight, bool taken, const struct err *err) 
     }
 }
 
-/* Its own in each round: a server that drops what it has had before drops a second copy alone. */
-static struct bytes item_id(struct flight *flight) {
-    const struct envelope *envelope = &flight->held->envelope;
-    char id[ITEM_ID_SIZE];
-    snprintf(id, sizeof id, "%.*s:%u", BYTES_ARG(bytes_clip(envelope->letter_id, LETTER_ID_MAX)),
-             (unsigned)envelope->replays);
-    return arena_dup(&flight->held->arena, bytes_of(id));
-}
-
 static void publish(struct flight *flight) {
     const struct engine_options *options = &flight->queue->engine->options;
     struct store_held *held = flight->held;
@@ -92,7 +81,7 @@ static void publish(struct flight *flight) {
         refuse(flight, "no source or adopt entry of the configuration leads there any more");
         return;
     }
-    struct sink_item item = {.id = item_id(flight),
+    struct sink_item item = {.id = publish_round(flight, ""),
                              .body = held->body,
                              .key = envelope->key,
                              .content_type = envelope->content_type,

@@ -8,6 +8,8 @@ enum {
     PUBLISH_RETRY_FIRST_MS = 100, /* after a sink that took nothing; doubles … */
     PUBLISH_RETRY_LAST_MS = 5000, /* … up to this */
     TROUBLE_MAX = 400,            /* bytes of a sink's words */
+    LETTER_ID_MAX = 64,
+    ROUND_SIZE = LETTER_ID_MAX + 32,
 };
 
 struct publication {
@@ -33,6 +35,15 @@ static const struct {
 
 static void publish(struct publication *publication) {
     publication->sink->vtable->publish(publication->sink, &publication->item);
+}
+
+struct bytes publish_round(struct flight *flight, const char *end) {
+    const struct envelope *envelope = &flight->held->envelope;
+    char name[ROUND_SIZE];
+    snprintf(name, sizeof name, "%.*s:%u%s",
+             BYTES_ARG(bytes_clip(envelope->letter_id, LETTER_ID_MAX)), (unsigned)envelope->replays,
+             end);
+    return arena_dup(&flight->held->arena, bytes_of(name));
 }
 
 bool publish_refused(enum publish_what what, const struct err *err) {

@@ -16,6 +16,9 @@ void publish_begin(struct flight *flight, struct sink *sink, enum publish_what w
 /* The same, but one that is not taken is `then`'s at once, which may try again in its own way. */
 void publish_once(struct flight *flight, struct sink *sink, enum publish_what what,
                   struct sink_item item, publish_then *then);
+/* A letter's name in this round, the same in no other, with `end` behind it: a server that drops
+ * what it has had before drops a second copy alone. */
+struct bytes publish_round(struct flight *flight, const char *end);
 /* Whether it was given up for what it is itself. */
 bool publish_refused(enum publish_what what, const struct err *err);
 void publish_again(struct engine *engine); /* what a sink refused before, when its time has come */

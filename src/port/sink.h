@@ -9,7 +9,10 @@
 
 /* One message on its way. The caller's until done, with everything it points at. */
 struct sink_item {
-    struct bytes id;   /* of the message: for names such as result:{id} */
+    struct bytes id; /* of the message: for names such as result:{id} */
+    /* What makes this publication itself and no other, the same when it is tried again: for servers
+     * that drop what they had before. Empty: the id. */
+    struct bytes stamp;
     struct bytes body; /* what is published; ptr NULL: a tombstone, where there are such */
     struct bytes key;  /* ptr NULL: none */
     struct bytes content_type;

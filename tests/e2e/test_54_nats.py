@@ -259,6 +259,16 @@ def test_a_letter_is_mirrored_with_what_is_known_of_it(serve, handler, nats):
     assert letter.headers["dlq-reason"] == "bad_request" and letter.headers["dlq-message-id"] == f"{lane.name}:1"
 
 
+def test_letters_of_two_queues_with_one_id_are_both_mirrored(serve, handler, nats):
+    worker, mirror = handler(lambda call: 400), Lane(nats)
+    one = {"handler": {"http": worker.url}, "dlq": {"mirror": nats.url(f"subject={mirror.subject}")}}
+    server = serve({"orders": one, "refunds": one})
+    for queue in ("orders", "refunds"):
+        server.push(queue, {"of": queue}, id="m-1")
+        eventually(lambda queue=queue: len(server.letters(f"{queue}.dlq")) == 1, "it is dead")
+    assert mirror.left() == 2
+
+
 def test_a_letter_that_is_too_large_for_its_mirror_is_a_letter_all_the_same(serve, handler, nats):
     worker = handler(lambda call: 400)
     lane = Lane(nats)

@@ -46,6 +46,8 @@ static void a_letter_is_published_before_it_is_recorded(void **state) {
     assert_bytes(header(item, "dlq-category"), "validation");
     assert_bytes(header(item, "dlq-reason"), "bad_request");
     assert_int_equal(header(item, "dlq-letter-id").len, 36);
+    assert_true(bytes_starts(item->stamp, header(item, "dlq-letter-id")));
+    assert_bytes(bytes_cut(item->stamp, 36, item->stamp.len), ":0:mirror");
     rig_sink_take(rig, &sink, 0, STATUS_OK);
     rig_assert_log(rig, "submit:update(a) settle(a)");
     assert_int_equal(rig_state(rig, "a"), STATE_PENDING_REVIEW);
