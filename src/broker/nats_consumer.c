@@ -34,6 +34,8 @@ enum status nats_consumer_read(struct json info, struct nats_consumer *out, stru
                        BYTES_ARG(bytes_clip(member.text, 64)));
     *out = (struct nats_consumer){.pending = number_of(info, "num_pending", 0),
                                   .ack_pending = number_of(info, "num_ack_pending", 0),
-                                  .ack_wait_ms = ack_wait_ms(config)};
+                                  .ack_wait_ms = ack_wait_ms(config),
+                                  .max_batch = number_of(config, "max_batch", 0),
+                                  .max_expires_ns = number_of(config, "max_expires", 0)};
     return STATUS_OK;
 }

@@ -5,9 +5,11 @@
 #include "base/json.h"
 
 struct nats_consumer {
-    int64_t pending;     /* messages that were not delivered yet */
-    int64_t ack_pending; /* those that were, and are not acknowledged */
-    int64_t ack_wait_ms; /* the shortest time after which one of these is delivered again */
+    int64_t pending;        /* messages that were not delivered yet */
+    int64_t ack_pending;    /* those that were, and are not acknowledged */
+    int64_t ack_wait_ms;    /* the shortest time after which one of these is delivered again */
+    int64_t max_batch;      /* of one pull; 0: no limit … */
+    int64_t max_expires_ns; /* … nor of its time */
 };
 
 /* INVALID: impound cannot consume with it without losing messages; err says why. */

@@ -48,6 +48,7 @@ struct nats_source {
     bool fetching; /* messages are wanted, as far as was seen */
     struct mono ask_at, renew_at, pull_late_at, unwanted_at;
     int64_t renew_ms;
+    int64_t pull_max, pull_ns; /* messages and time of one pull, as the consumer allows */
 };
 
 static struct nats_source *self(struct broker *broker) {
@@ -98,6 +99,10 @@ static void on_message(natsConnection *nc, natsSubscription *sub, natsMsg *messa
 
 /* ---- asking ---- */
 
+static int64_t within(int64_t limit, int64_t ours) {
+    return limit > 0 && limit < ours ? limit : ours;
+}
+
 /* What was given and is not acknowledged waits, too, unless it is here: it comes again. */
 static bool read_consumer(struct nats_source *nats, struct json info, struct err *err) {
     struct nats_consumer consumer;
@@ -106,6 +111,8 @@ static bool read_consumer(struct nats_source *nats, struct json info, struct err
     int64_t elsewhere = consumer.ack_pending - (int64_t)shelf_count(&nats->shelf);
     atomic_store(&nats->station.waiting,
                  (uint64_t)(consumer.pending + (elsewhere > 0 ? elsewhere : 0)));
+    nats->pull_max = within(consumer.max_batch, NATS_AT_HAND);
+    nats->pull_ns = within(consumer.max_expires_ns, (int64_t)NATS_PULL_EXPIRES_MS * NATS_NS_PER_MS);
     nats->renew_ms = consumer.ack_wait_ms / NATS_RENEWS;
     if (nats->renew_ms < NATS_RENEW_LEAST_MS)
         nats->renew_ms = NATS_RENEW_LEAST_MS;
@@ -141,8 +148,7 @@ static bool send_pull(struct nats_source *nats, int64_t batch, struct mono now, 
     buf_init_fixed(&whole, subject, sizeof subject);
     nats_connection_subject(nats->url.domain, buf_cstr(&text), &whole);
     buf_init_fixed(&text, request, sizeof request);
-    buf_printf(&text, "{\"batch\":%" PRId64 ",\"expires\":%lld}", batch,
-               (long long)NATS_PULL_EXPIRES_MS * NATS_NS_PER_MS);
+    buf_printf(&text, "{\"batch\":%" PRId64 ",\"expires\":%" PRId64 "}", batch, nats->pull_ns);
     atomic_fetch_add(&nats->asked, batch);
     nats->pull_late_at = mono_after(now, NATS_PULL_EXPIRES_MS + NATS_PULL_LATE_MS);
     return nats_connection_did(&nats->connection,
@@ -160,7 +166,7 @@ static bool pull(struct nats_source *nats, struct mono now, struct err *err) {
     int64_t batch = NATS_AT_HAND - asked - (int64_t)shelf_ready(&nats->shelf);
     if (batch <= 0 || (batch < NATS_PULL_LEAST && asked > 0))
         return true;
-    return send_pull(nats, batch, now, err);
+    return send_pull(nats, within(nats->pull_max, batch), now, err);
 }
 
 static bool follow_wish(struct nats_source *nats, struct mono now, struct err *err) {

@@ -1,5 +1,6 @@
 """A NATS server with JetStream for the scenarios, and its own client."""
 import asyncio
+import dataclasses
 import importlib
 import json
 import os
@@ -69,7 +70,10 @@ class Lane:
 
     async def add_consumer(self, js, **consumer):
         from nats.js.api import AckPolicy, ConsumerConfig  # pylint: disable=import-outside-toplevel
-        await js.add_consumer(self.name, ConsumerConfig(**{
+        # what nats-py has no names for
+        config = dataclasses.make_dataclass("Config", [("max_batch", int, None), ("max_expires", int, None)],
+                                            bases=(ConsumerConfig,))
+        await js.add_consumer(self.name, config(**{
             "durable_name": "pricing", "ack_policy": AckPolicy.EXPLICIT, "ack_wait": 5, **consumer}))
 
     def send(self, body, **headers):

@@ -192,6 +192,15 @@ def test_a_consumer_that_would_lose_messages_is_refused(serve, handler, nats, co
     eventually(lambda: words in (trouble(server) or ""), f"it says {words}")
 
 
+@pytest.mark.parametrize("limit", [{"max_batch": 10}, {"max_expires": 250 * 10**6}])
+def test_a_consumer_may_limit_what_is_asked_for_at_once(serve, handler, nats, limit):
+    worker, lane = handler(), Lane(nats, **limit)
+    server = serve(scenes.queues(lane, {"http": worker.url}))
+    lane.publish([{"id": f"m-{n}"} for n in range(35)])
+    scenes.finished(server, lane)
+    assert worker.count() == 35
+
+
 def test_a_server_that_stops_answering_is_noticed_and_found_again(serve, handler, nats):
     worker = handler()
     lane = Lane(nats)

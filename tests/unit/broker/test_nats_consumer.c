@@ -20,6 +20,20 @@ static void counts_and_patience_are_read(void **state) {
     assert_int_equal(consumer.ack_wait_ms, 5000);
 }
 
+static void limits_of_a_pull_are_read(void **state) {
+    (void)state;
+    struct nats_consumer consumer;
+    assert_int_equal(read_text("{\"config\":{\"ack_policy\":\"explicit\",\"max_batch\":10,"
+                               "\"max_expires\":250000000}}",
+                               &consumer, NULL),
+                     STATUS_OK);
+    assert_int_equal(consumer.max_batch, 10);
+    assert_int_equal(consumer.max_expires_ns, 250000000);
+    read_text("{\"config\":{\"ack_policy\":\"explicit\"}}", &consumer, NULL);
+    assert_int_equal(consumer.max_batch, 0);
+    assert_int_equal(consumer.max_expires_ns, 0);
+}
+
 static void the_shortest_backoff_is_the_patience(void **state) {
     (void)state;
     struct nats_consumer consumer;
@@ -55,6 +69,7 @@ static void what_would_lose_messages_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_and_patience_are_read),
+        cmocka_unit_test(limits_of_a_pull_are_read),
         cmocka_unit_test(the_shortest_backoff_is_the_patience),
         cmocka_unit_test(what_would_lose_messages_is_refused),
     };
