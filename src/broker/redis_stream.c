@@ -90,9 +90,13 @@ static bool read_pending(struct redis_place *place, const struct pending *pendin
     while (got < count &&
            (replies[got] = redis_connection_read(place->work, REDIS_COMMAND_TIMEOUT_MS, err)))
         got++;
+    bool good = got == count;
     for (size_t i = 0; i < got; i++) {
         const redisReply *found = replies[i];
-        if (got == count && found->type == REDIS_REPLY_ARRAY) {
+        if (good && found->type == REDIS_REPLY_ERROR) {
+            redis_connection_refused(place->work, found, err);
+            good = false;
+        } else if (good && found->type == REDIS_REPLY_ARRAY) {
             if (found->elements == 1 && redis_reply_is_entry(found->element[0]))
                 add(place, pending[i].entry, found->element[0]->element[1],
                     pending[i].deliveries + 1);
@@ -101,7 +105,7 @@ static bool read_pending(struct redis_place *place, const struct pending *pendin
         }
         freeReplyObject(replies[i]);
     }
-    return got == count;
+    return good;
 }
 
 static bool recover(struct redis_place *place, struct err *err) {

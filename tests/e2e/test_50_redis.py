@@ -177,6 +177,25 @@ def test_entries_of_a_dead_consumer_are_claimed(serve, handler, redis):
     assert sorted(json.loads(call.body)["id"] for call in worker.calls) == [f"m-{n}" for n in range(5)]
 
 
+def test_entries_that_may_not_be_read_again_are_told_of(serve, handler, redis):
+    ended = threading.Event()
+    worker = handler(lambda call: 200 if ended.wait(60) else 500)
+    lane = Stream(redis)
+    lane.there.execute_command("ACL", "SETUSER", "heir", "on", ">s3cret", "~*", "+@all")
+    lane.source = redis.url(f"stream={lane.name}&group=pricing", user="heir:s3cret@")
+    server = serve(scenes.queues(lane, {"http": worker.url}))
+    lane.publish([{"id": "m-1"}])
+    eventually(lambda: worker.count() == 1, "it is at the handler")
+    server.kill()
+    ended.set()
+    lane.there.execute_command("ACL", "SETUSER", "heir", "-xrange")
+    server.start()
+    eventually(lambda: "this user may not do that" in (trouble(server) or ""), "it says so")
+    lane.there.execute_command("ACL", "SETUSER", "heir", "+xrange")
+    scenes.finished(server, lane)
+    assert worker.count() == 2
+
+
 def test_elements_of_a_dead_consumer_go_back_to_the_list(serve, handler, redis):
     worker = handler(lambda call: 503)
     lane = List(redis)
