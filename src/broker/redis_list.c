@@ -110,6 +110,17 @@ static void add(struct redis_place *place, const redisReply *tag, const redisRep
     redis_hand_add(place->hand, redis_reply_text(tag), held);
 }
 
+static bool length(struct redis_place *place, struct bytes command, struct bytes key, uint64_t *sum,
+                   struct err *err) {
+    redisReply *reply = redis_connection_ask(place->work, (struct bytes[]){command, key}, 2, err);
+    if (!reply)
+        return false;
+    if (reply->type == REDIS_REPLY_INTEGER)
+        *sum += (uint64_t)reply->integer;
+    freeReplyObject(reply);
+    return true;
+}
+
 /* Tags are ordered by time, so what was taken first is first. */
 static int by_tag(const void *a, const void *b) {
     const redisReply *const *left = a, *const *right = b;
@@ -131,7 +142,7 @@ static bool recover(struct redis_place *place, struct err *err) {
 }
 
 /* What we had is ours before we say that we live; another may have taken us for dead. */
-static bool tend(struct redis_place *place, struct err *err) {
+static bool say_alive(struct redis_place *place, struct err *err) {
     char idle[24];
     snprintf(idle, sizeof idle, "%lld", (long long)place->url->idle_ms);
     struct bytes words[] = {BYTES("EVAL"),    BYTES(TEND),  BYTES("3"),      place->url->list,
@@ -146,8 +157,19 @@ static bool tend(struct redis_place *place, struct err *err) {
     return true;
 }
 
+/* A take that we gave up may reach the server late: what it took lies here, and nobody knows. */
+static bool look_for_strays(struct redis_place *place, struct err *err) {
+    uint64_t ours = 0;
+    return length(place, BYTES("HLEN"), place->hash, &ours, err) &&
+           (ours <= redis_hand_known(place->hand) || recover(place, err));
+}
+
+static bool tend(struct redis_place *place, struct err *err) {
+    return say_alive(place, err) && look_for_strays(place, err);
+}
+
 static bool begin(struct redis_place *place, struct err *err) {
-    return tend(place, err) && recover(place, err);
+    return say_alive(place, err) && recover(place, err);
 }
 
 /* Who has nothing left need not be watched. */
@@ -188,7 +210,8 @@ static bool take(struct redis_place *place, size_t which, const redisReply *repl
     if (which == 0)
         return true; /* there is something, or the wait is over */
     for (size_t i = 1; i + 1 < reply->elements; i += 2)
-        add(place, reply->element[i], reply->element[i + 1], false);
+        if (!redis_hand_knows(place->hand, redis_reply_text(reply->element[i])))
+            add(place, reply->element[i], reply->element[i + 1], false);
     return true;
 }
 
@@ -234,17 +257,6 @@ static bool give_back(struct redis_place *place, size_t *count, struct err *err)
             redis_hand_keep(place->hand, items[i]);
     }
     return good;
-}
-
-static bool length(struct redis_place *place, struct bytes command, struct bytes key, uint64_t *sum,
-                   struct err *err) {
-    redisReply *reply = redis_connection_ask(place->work, (struct bytes[]){command, key}, 2, err);
-    if (!reply)
-        return false;
-    if (reply->type == REDIS_REPLY_INTEGER)
-        *sum += (uint64_t)reply->integer;
-    freeReplyObject(reply);
-    return true;
 }
 
 static bool lag(struct redis_place *place, uint64_t *out, struct err *err) {

@@ -15,6 +15,7 @@
 enum {
     PAGE = 256, /* entries looked at together */
     CLAIM_AT_ONCE = 100,
+    CLAIMED_MAX = 8192, /* at hand, when no more of the dead are claimed */
 };
 
 static bool refuse(struct redis_place *place, redisReply *reply, struct err *err) {
@@ -168,10 +169,13 @@ static bool claim_some(struct redis_place *place, char cursor[64], size_t *claim
     return true;
 }
 
+/* What is more than we want at hand is claimed the next time. */
 static bool take_over(struct redis_place *place, struct err *err) {
     char cursor[64] = "0-0";
-    size_t claimed = 0;
+    size_t known = redis_hand_known(place->hand), claimed = 0;
     do {
+        if (known + claimed >= CLAIMED_MAX)
+            break;
         if (!claim_some(place, cursor, &claimed, err))
             return false;
     } while (strcmp(cursor, "0-0") != 0);

@@ -196,6 +196,29 @@ def test_entries_that_may_not_be_read_again_are_told_of(serve, handler, redis):
     assert worker.count() == 2
 
 
+def test_more_entries_of_a_dead_consumer_than_are_wanted_at_hand_are_claimed_later(serve, handler, redis):
+    worker, total = handler(), 9000
+    lane = Stream(redis)
+    lane.source += "&idle=1s"
+    lane.publish([{"id": n} for n in range(total)])
+    lane.there.xreadgroup("pricing", "dead", {lane.name: ">"}, count=total)
+    server = serve(scenes.queues(lane, {"http": worker.url}, concurrency=64))
+    scenes.finished(server, lane)
+    assert sorted(json.loads(call.body)["id"] for call in worker.calls) == list(range(total))
+
+
+def test_an_element_that_was_taken_for_us_behind_our_back_is_found(serve, handler, redis):
+    """As by a command that was given up and reached the server late."""
+    worker = handler()
+    lane = List(redis)
+    lane.source += "&idle=1s"
+    server = serve(scenes.queues(lane, {"http": worker.url}))
+    consumer, = eventually(lambda: lane.there.zrange(f"{lane.name}:impound", 0, -1), "it consumes")
+    lane.there.hset(f"{lane.name}:impound:{consumer.decode()}", "01a1e263-6740-7118-b852-d149b5a43d9b", '{"id": "stray"}')
+    eventually(lambda: worker.ids() == ["stray"], "it is handled")
+    scenes.finished(server, lane)
+
+
 def test_elements_of_a_dead_consumer_go_back_to_the_list(serve, handler, redis):
     worker = handler(lambda call: 503)
     lane = List(redis)
