@@ -308,7 +308,8 @@ static void fold_or_retry_later(struct sqlite_store *self) {
 
 static bool is_idle(struct sqlite_store *self) {
     pthread_mutex_lock(&self->front.mutex);
-    bool idle = !self->sealed_first && !self->fold_wanted && !self->fold_stopping;
+    bool due = self->fold_due.ms <= clock_now(self->options.clock).mono.ms;
+    bool idle = !self->sealed_first && !self->fold_wanted && !due && !self->fold_stopping;
     pthread_mutex_unlock(&self->front.mutex);
     return idle;
 }

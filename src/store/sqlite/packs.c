@@ -40,7 +40,6 @@ static enum status load_one(struct packs *packs, sqlite3_stmt *stmt, struct err 
     }
     if (status == STATUS_OK) {
         pack->live = live;
-        pack->unsaved = live == 0;
         packs_table_add(packs, pack);
     } else if (live == 0) {
         add_gone(packs, number);

@@ -182,16 +182,18 @@ static void bury(struct packs *packs, struct pack *pack) {
     pthread_mutex_unlock(&packs->lock);
 }
 
+/* One may have died while it was current, so those that this transaction left alone are judged too.
+ */
 static void keep(struct packs *packs) {
     for (size_t i = packs->count; i-- > 0;) {
         struct pack *pack = packs->all[i];
-        bool saved = pack->unsaved, dead = saved && is_dead(packs, pack);
+        bool saved = pack->unsaved, dead = is_dead(packs, pack);
         pack->live = (uint64_t)((int64_t)pack->live + pack->added);
         pack->added = 0;
         pack->unsaved = false;
         if (saved && pack->gone)
             packs_table_leave(packs, i);
-        else if (dead)
+        else if (dead && !pack->gone)
             bury(packs, pack);
     }
     packs_table_settle(packs);

@@ -105,18 +105,21 @@ static void fill_body(int number, char body[BODY]) {
         body[i] = (char)('a' + (number + i) % 26);
 }
 
+static void put(struct lab *lab, int number) {
+    char id[PATH], body[BODY];
+    fill_body(number, body);
+    struct envelope envelope = {.id = bytes_of(id_of(number, id)),
+                                .queue = BYTES("orders"),
+                                .source = BYTES("{\"kind\":\"builtin\"}"),
+                                .retry_after_ms = -1};
+    struct store_op op = {.kind = STORE_PUT, .envelope = &envelope, .body = {body, BODY}};
+    commit(lab, &op);
+    lab->seqs[number] = op.seq;
+}
+
 static void put_all(struct lab *lab) {
-    for (int i = 0; i < MESSAGES; i++) {
-        char id[PATH], body[BODY];
-        fill_body(i, body);
-        struct envelope envelope = {.id = bytes_of(id_of(i, id)),
-                                    .queue = BYTES("orders"),
-                                    .source = BYTES("{\"kind\":\"builtin\"}"),
-                                    .retry_after_ms = -1};
-        struct store_op op = {.kind = STORE_PUT, .envelope = &envelope, .body = {body, BODY}};
-        commit(lab, &op);
-        lab->seqs[i] = op.seq;
-    }
+    for (int i = 0; i < MESSAGES; i++)
+        put(lab, i);
     sqlite_store_fold(lab->store);
 }
 
@@ -165,6 +168,17 @@ static struct sizes measure(struct lab *lab) {
     return sizes;
 }
 
+/* So that the next message goes into another. Gives how many it took. */
+static int fill_one_pack(struct lab *lab) {
+    int count = 0;
+    do {
+        put(lab, count++);
+        sqlite_store_fold(lab->store);
+    } while (measure(lab).bytes < PACK_BYTES);
+    assert_int_equal(measure(lab).packs, 1);
+    return count;
+}
+
 /* ---- room ---- */
 
 static void packs_that_nobody_refers_to_are_removed(void **state) {
@@ -175,6 +189,18 @@ static void packs_that_nobody_refers_to_are_removed(void **state) {
         forget(lab, i);
     sqlite_store_fold(lab->store);
     assert_int_equal(measure(lab).packs, 1); /* the one that is written to */
+}
+
+static void a_pack_that_died_while_it_was_written_to_is_removed_too(void **state) {
+    struct lab *lab = *state;
+    int count = fill_one_pack(lab);
+    for (int i = 0; i < count; i++)
+        forget(lab, i);
+    sqlite_store_fold(lab->store);
+    put(lab, count); /* into the next */
+    sqlite_store_fold(lab->store);
+    assert_int_equal(measure(lab).packs, 1);
+    assert_int_equal(read_one(lab, count), STATUS_OK);
 }
 
 static void what_little_is_left_moves_together(void **state) {
@@ -283,6 +309,7 @@ int main(void) {
     log_set_level(LOG_ERROR);
     const struct CMUnitTest tests[] = {
         IN_LAB(packs_that_nobody_refers_to_are_removed),
+        IN_LAB(a_pack_that_died_while_it_was_written_to_is_removed_too),
         IN_LAB(what_little_is_left_moves_together),
         IN_LAB(doctor_gives_up_what_is_damaged_and_nothing_else),
         IN_LAB(a_missing_pack_refuses_the_start_until_it_is_repaired),
