@@ -104,12 +104,14 @@ enum status packs_open(const struct packs_options *options, struct database *dat
         packs->current = highest;
     packs->settled = packs->last;
     packs_table_settle(packs);
-    struct disk *disk = options->disk;
-    struct sweep sweep = {packs, packs->last};
-    if (!options->report)
-        (void)disk->vtable->list(disk, packs->dir, remove_if_unknown, &sweep);
     *out = packs;
     return STATUS_OK;
+}
+
+void packs_remove_unknown(struct packs *packs) {
+    struct disk *disk = packs->options.disk;
+    struct sweep sweep = {packs, packs->last};
+    (void)disk->vtable->list(disk, packs->dir, remove_if_unknown, &sweep);
 }
 
 void packs_free(struct packs *packs) {

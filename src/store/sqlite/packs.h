@@ -25,10 +25,12 @@ struct packs_options {
 
 enum { PACKS_BYTES = 64 << 20 };
 
-/* All that the SQLite file knows of; others, which a crash left, are removed. CORRUPT: one is
- * missing. */
+/* All that the SQLite file knows of. CORRUPT: one is missing. */
 enum status packs_open(const struct packs_options *options, struct database *database,
                        struct packs **out, struct err *err);
+/* Others, which a crash left; before anything is put, and only when the SQLite file is known to be
+ * the one that belongs here. */
+void packs_remove_unknown(struct packs *packs);
 void packs_free(struct packs *packs);
 
 /* Trouble is told by packs_flush. */

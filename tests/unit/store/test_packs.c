@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "sim_disk.h"
 #include "sim_vfs.h"
+#include "store/sqlite/database.h"
 #include "store/sqlite/pack.h"
 #include "store/sqlite/sqlite_store.h"
 #include "test.h"
@@ -273,6 +274,30 @@ static void a_missing_pack_refuses_the_start_until_it_is_repaired(void **state) 
     buf_free(&report);
 }
 
+static void meddle(const char *sql) {
+    struct database_options options = {
+        .path = "impound.db", .vfs = SIM_VFS_NAME, .alone = true, .checkpoint = true};
+    struct database file;
+    struct err err;
+    assert_int_equal(database_open(&options, &file, &err), STATUS_OK);
+    assert_int_equal(database_run(file.db, sql, &err), STATUS_OK);
+    database_close(&file);
+}
+
+/* It knows fewer packs, and asks for a part of the journal that is not there. */
+static void a_file_that_does_not_fit_its_journal_costs_no_pack(void **state) {
+    struct lab *lab = *state;
+    struct err err;
+    put_all(lab);
+    close_store(lab);
+    uint64_t packs = measure(lab).packs;
+    meddle("DELETE FROM messages WHERE envelope_at >> 32 > 1 OR body_at >> 32 > 1;"
+           "DELETE FROM packs WHERE number > 1;"
+           "UPDATE meta SET value = value << 8 WHERE name = 'journal_position'");
+    assert_int_equal(open_store(lab, &err), STATUS_CORRUPT);
+    assert_int_equal(measure(lab).packs, packs);
+}
+
 /* More than is written at once, and one that is larger than all of that. */
 static void bodies_of_any_size_are_read_as_they_were_put(void **state) {
     static const size_t sizes[] = {600000, 1, 700001, 5 << 20, 4096, 0, 1 << 20, 999999};
@@ -312,6 +337,7 @@ int main(void) {
         IN_LAB(a_pack_that_died_while_it_was_written_to_is_removed_too),
         IN_LAB(what_little_is_left_moves_together),
         IN_LAB(doctor_gives_up_what_is_damaged_and_nothing_else),
+        IN_LAB(a_file_that_does_not_fit_its_journal_costs_no_pack),
         IN_LAB(a_missing_pack_refuses_the_start_until_it_is_repaired),
         cmocka_unit_test_setup_teardown(bodies_of_any_size_are_read_as_they_were_put, enter_large,
                                         leave),
