@@ -42,13 +42,16 @@ static enum status transact(struct sqlite_store *self,
         status = write(self, what, err);
         if (status == STATUS_OK)
             status = packs_flush(self->packs, self->fold_db, err);
-        if (status == STATUS_OK)
+        enum packs_outcome outcome = PACKS_NOT_COMMITTED;
+        if (status == STATUS_OK) {
             status = database_run(db, "COMMIT", err);
+            outcome = status == STATUS_OK ? PACKS_COMMITTED : PACKS_IN_DOUBT;
+        }
         if (status != STATUS_OK) {
             wal_doubt(self->wal);
             database_run(db, "ROLLBACK", NULL);
         }
-        packs_settle(self->packs, status == STATUS_OK);
+        packs_settle(self->packs, outcome);
     }
     database_unlock(self->fold_db);
     return status;

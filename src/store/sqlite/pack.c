@@ -101,6 +101,8 @@ enum status pack_open(struct disk *disk, const char *dir, uint64_t number, bool 
     if (status == STATUS_OK)
         status = create ? make_header(pack, err) : check_header(pack, err);
     if (status != STATUS_OK) {
+        if (create && pack->file)
+            (void)disk->vtable->remove(disk, path);
         pack_free(pack);
         return status;
     }

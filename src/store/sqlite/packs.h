@@ -39,7 +39,9 @@ struct pack_place packs_put(struct packs *packs, uint64_t seq, enum pack_part pa
 void packs_drop(struct packs *packs, struct pack_place place); /* nowhere: nothing */
 /* Everything that was put is on disk, and the counts are in the transaction. */
 enum status packs_flush(struct packs *packs, struct database *database, struct err *err);
-void packs_settle(struct packs *packs, bool committed);
+/* Not committed: COMMIT was never tried. In doubt: it was, and failed. */
+enum packs_outcome { PACKS_COMMITTED, PACKS_NOT_COMMITTED, PACKS_IN_DOUBT };
+void packs_settle(struct packs *packs, enum packs_outcome outcome);
 
 /* A place whose bytes are wanted. */
 struct packs_wish {

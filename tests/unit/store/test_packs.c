@@ -1,4 +1,5 @@
 /* The files beside the SQLite file: their room is given back, and damage to them is told. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -204,6 +205,37 @@ static void a_pack_that_died_while_it_was_written_to_is_removed_too(void **state
     assert_int_equal(read_one(lab, count), STATUS_OK);
 }
 
+/* Wherever the disk refuses a fold, also if the power fails then. */
+static void fold_with_a_failed_call(struct lab *lab, uint64_t call, bool crash) {
+    struct err err;
+    int count = fill_one_pack(lab);
+    put(lab, count);
+    sim_disk_fail_after(lab->disk, call, 1, EIO);
+    sqlite_store_fold(lab->store);
+    sim_disk_fail_after(lab->disk, 0, 0, EIO);
+    if (crash) {
+        sqlite_store_crash(lab->store);
+        sim_disk_crash(lab->disk);
+        assert_int_equal(open_store(lab, &err), STATUS_OK);
+    }
+    put(lab, count + 1);
+    sqlite_store_fold(lab->store);
+    assert_int_equal(measure(lab).packs, 2);
+    for (int i = 0; i < count + 2; i++)
+        assert_int_equal(read_one(lab, i), STATUS_OK);
+}
+
+static void packs_of_folds_that_failed_are_removed(void **state) {
+    (void)state;
+    enum { CALLS = 20 };
+    for (uint64_t run = 0; run < 2 * CALLS; run++) {
+        void *lab;
+        assert_int_equal(enter(&lab), 0);
+        fold_with_a_failed_call(lab, run / 2, run % 2);
+        leave(&lab);
+    }
+}
+
 static void what_little_is_left_moves_together(void **state) {
     struct lab *lab = *state;
     put_all(lab);
@@ -335,6 +367,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         IN_LAB(packs_that_nobody_refers_to_are_removed),
         IN_LAB(a_pack_that_died_while_it_was_written_to_is_removed_too),
+        cmocka_unit_test(packs_of_folds_that_failed_are_removed),
         IN_LAB(what_little_is_left_moves_together),
         IN_LAB(doctor_gives_up_what_is_damaged_and_nothing_else),
         IN_LAB(a_file_that_does_not_fit_its_journal_costs_no_pack),
