@@ -44,6 +44,7 @@ struct pack {
     int64_t added;    /* to `live` by the transaction that is under way */
     bool unsaved;     /* its counts are to be written to the SQLite file */
     bool doubted;     /* begun by a transaction whose COMMIT failed */
+    bool stays;       /* it could not be emptied */
     unsigned readers; /* under way */
     bool gone;        /* nobody refers to it and its file is removed: its row is to go too */
     bool removed;     /* its last reader frees it */

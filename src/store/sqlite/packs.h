@@ -56,7 +56,8 @@ enum status packs_read(struct packs *packs, struct pack_place place, struct aren
 enum status packs_read_all(struct packs *packs, struct packs_wish *wishes, size_t count,
                            struct arena *arena, struct err *err);
 
-/* The one that wastes most, if it wastes half of itself and nothing is added to it any more. */
+/* The one that wastes most, if it wastes half of itself, nothing is added to it any more and it was
+ * not tried in vain. */
 const struct pack *packs_wasteful(const struct packs *packs);
 
 #endif

@@ -256,6 +256,22 @@ static void what_little_is_left_moves_together(void **state) {
 
 /* ---- damage ---- */
 
+static void a_pack_that_cannot_be_emptied_keeps_no_other_from_it(void **state) {
+    enum { OF_THE_FIRST = 10 };
+    struct lab *lab = *state;
+    put_all(lab);
+    uint64_t before = measure(lab).bytes;
+    for (int i = 0; i < MESSAGES; i++) { /* of the first pack only one is left: it wastes most */
+        if (i < OF_THE_FIRST ? i != 0 : i % 4 != 0)
+            forget(lab, i);
+    }
+    assert_true(sim_disk_flip(lab->disk, "impound.db.d/0000000000000001.pack", 20000, 3));
+    for (int i = 0; i < MESSAGES; i++)
+        sqlite_store_fold(lab->store);
+    assert_true(measure(lab).bytes < before / 2);
+    assert_int_equal(read_one(lab, 0), STATUS_OK);
+}
+
 static enum status examine(struct lab *lab, bool repair, struct buf *report) {
     struct sqlite_store_options options = options_of(lab);
     struct err err;
@@ -369,6 +385,7 @@ int main(void) {
         IN_LAB(a_pack_that_died_while_it_was_written_to_is_removed_too),
         cmocka_unit_test(packs_of_folds_that_failed_are_removed),
         IN_LAB(what_little_is_left_moves_together),
+        IN_LAB(a_pack_that_cannot_be_emptied_keeps_no_other_from_it),
         IN_LAB(doctor_gives_up_what_is_damaged_and_nothing_else),
         IN_LAB(a_file_that_does_not_fit_its_journal_costs_no_pack),
         IN_LAB(a_missing_pack_refuses_the_start_until_it_is_repaired),
