@@ -187,11 +187,12 @@ static void bury(struct packs *packs, struct pack *pack) {
 }
 
 /* One may have died while it was current, so those that this transaction left alone are judged too.
- */
+ * But doctor has counted anew what rows refer to: there nothing is judged before the next start. */
 static void keep(struct packs *packs) {
+    bool judging = !packs->options.report;
     for (size_t i = packs->count; i-- > 0;) {
         struct pack *pack = packs->all[i];
-        bool saved = pack->unsaved, dead = is_dead(packs, pack);
+        bool saved = pack->unsaved, dead = judging && is_dead(packs, pack);
         pack->live = (uint64_t)((int64_t)pack->live + pack->added);
         pack->added = 0;
         pack->unsaved = pack->doubted = false;

@@ -286,6 +286,31 @@ static size_t readable(struct lab *lab) {
     return count;
 }
 
+static void meddle(const char *sql) {
+    struct database_options options = {
+        .path = "impound.db", .vfs = SIM_VFS_NAME, .alone = true, .checkpoint = true};
+    struct database file;
+    struct err err;
+    assert_int_equal(database_open(&options, &file, &err), STATUS_OK);
+    assert_int_equal(database_run(file.db, sql, &err), STATUS_OK);
+    database_close(&file);
+}
+
+static void doctor_removes_no_pack_for_a_count_that_lies(void **state) {
+    struct lab *lab = *state;
+    struct buf report;
+    struct err err;
+    buf_init_heap(&report, 1 << 16);
+    put_all(lab);
+    close_store(lab);
+    meddle("UPDATE packs SET live = 0 WHERE number = 2");
+    assert_int_equal(examine(lab, true, &report), STATUS_OK);
+    assert_int_equal(examine(lab, false, &report), STATUS_OK);
+    assert_int_equal(open_store(lab, &err), STATUS_OK);
+    assert_int_equal(readable(lab), MESSAGES);
+    buf_free(&report);
+}
+
 static void doctor_gives_up_what_is_damaged_and_nothing_else(void **state) {
     struct lab *lab = *state;
     struct buf report;
@@ -320,16 +345,6 @@ static void a_missing_pack_refuses_the_start_until_it_is_repaired(void **state) 
     size_t left = readable(lab);
     assert_true(left > MESSAGES / 2 && left < MESSAGES);
     buf_free(&report);
-}
-
-static void meddle(const char *sql) {
-    struct database_options options = {
-        .path = "impound.db", .vfs = SIM_VFS_NAME, .alone = true, .checkpoint = true};
-    struct database file;
-    struct err err;
-    assert_int_equal(database_open(&options, &file, &err), STATUS_OK);
-    assert_int_equal(database_run(file.db, sql, &err), STATUS_OK);
-    database_close(&file);
 }
 
 /* It knows fewer packs, and asks for a part of the journal that is not there. */
@@ -386,6 +401,7 @@ int main(void) {
         cmocka_unit_test(packs_of_folds_that_failed_are_removed),
         IN_LAB(what_little_is_left_moves_together),
         IN_LAB(a_pack_that_cannot_be_emptied_keeps_no_other_from_it),
+        IN_LAB(doctor_removes_no_pack_for_a_count_that_lies),
         IN_LAB(doctor_gives_up_what_is_damaged_and_nothing_else),
         IN_LAB(a_file_that_does_not_fit_its_journal_costs_no_pack),
         IN_LAB(a_missing_pack_refuses_the_start_until_it_is_repaired),
