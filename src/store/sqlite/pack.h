@@ -50,7 +50,8 @@ struct pack {
     bool removed;     /* its last reader frees it */
 };
 
-/* Opens or, with `create`, makes and empties it. */
+/* Opens or, with `create`, makes and empties it. NOT_FOUND, CORRUPT: it is not there, or no pack.
+ * IO: the system could not say. */
 enum status pack_open(struct disk *disk, const char *dir, uint64_t number, bool create,
                       struct pack **out, struct err *err);
 void pack_free(struct pack *pack);

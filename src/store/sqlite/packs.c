@@ -28,6 +28,7 @@ static enum status load_one(struct packs *packs, sqlite3_stmt *stmt, struct err 
     uint64_t number = (uint64_t)sqlite3_column_int64(stmt, 0);
     uint64_t live = (uint64_t)sqlite3_column_int64(stmt, 2);
     enum status status = pack_open(packs->options.disk, packs->dir, number, false, &pack, &trouble);
+    bool is_unknown = status == STATUS_IO; /* another time it may be there */
     packs->last = number;
     if (status == STATUS_OK) {
         pack->end = (uint64_t)sqlite3_column_int64(stmt, 1);
@@ -41,8 +42,10 @@ static enum status load_one(struct packs *packs, sqlite3_stmt *stmt, struct err 
     if (status == STATUS_OK) {
         pack->live = live;
         packs_table_add(packs, pack);
-    } else if (live == 0) {
+    } else if (live == 0 && !(is_unknown && packs->options.report)) {
         add_gone(packs, number);
+    } else if (is_unknown) {
+        return err_set(err, status, "%s", trouble.text);
     } else if (packs->options.report) {
         buf_printf(packs->options.report, "%s\n", trouble.text);
     } else {

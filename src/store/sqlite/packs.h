@@ -25,7 +25,7 @@ struct packs_options {
 
 enum { PACKS_BYTES = 64 << 20 };
 
-/* All that the SQLite file knows of. CORRUPT: one is missing. */
+/* All that the SQLite file knows of. CORRUPT: one is missing. IO: one could not be opened. */
 enum status packs_open(const struct packs_options *options, struct database *database,
                        struct packs **out, struct err *err);
 /* Others, which a crash left; before anything is put, and only when the SQLite file is known to be

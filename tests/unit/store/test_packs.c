@@ -35,6 +35,7 @@ static struct instant read_clock(struct clock *clock) {
 }
 
 static struct clock frozen = {read_clock};
+static const struct disk_vtable *sim_vtable; /* while another stands in its place */
 
 static struct sqlite_store_options options_of(struct lab *lab) {
     return (struct sqlite_store_options){.path = "impound.db",
@@ -347,6 +348,33 @@ static void a_missing_pack_refuses_the_start_until_it_is_repaired(void **state) 
     buf_free(&report);
 }
 
+static int refuse_packs(struct disk *disk, const char *path, int create, struct disk_file **out) {
+    if (bytes_ends(bytes_of(path), BYTES(".pack")))
+        return EMFILE;
+    return sim_vtable->open(disk, path, create, out);
+}
+
+static void a_pack_that_cannot_be_opened_now_costs_no_message(void **state) {
+    struct lab *lab = *state;
+    struct disk *disk = sim_disk_port(lab->disk);
+    struct buf report;
+    struct err err;
+    buf_init_heap(&report, 1 << 16);
+    put_all(lab);
+    close_store(lab);
+    sim_vtable = disk->vtable;
+    struct disk_vtable refusing = *sim_vtable;
+    refusing.open = refuse_packs;
+    disk->vtable = &refusing;
+    assert_int_equal(open_store(lab, &err), STATUS_IO);
+    assert_non_null(strstr(err.text, strerror(EMFILE)));
+    assert_int_equal(examine(lab, true, &report), STATUS_IO);
+    disk->vtable = sim_vtable;
+    assert_int_equal(open_store(lab, &err), STATUS_OK);
+    assert_int_equal(readable(lab), MESSAGES);
+    buf_free(&report);
+}
+
 /* It knows fewer packs, and asks for a part of the journal that is not there. */
 static void a_file_that_does_not_fit_its_journal_costs_no_pack(void **state) {
     struct lab *lab = *state;
@@ -403,6 +431,7 @@ int main(void) {
         IN_LAB(a_pack_that_cannot_be_emptied_keeps_no_other_from_it),
         IN_LAB(doctor_removes_no_pack_for_a_count_that_lies),
         IN_LAB(doctor_gives_up_what_is_damaged_and_nothing_else),
+        IN_LAB(a_pack_that_cannot_be_opened_now_costs_no_message),
         IN_LAB(a_file_that_does_not_fit_its_journal_costs_no_pack),
         IN_LAB(a_missing_pack_refuses_the_start_until_it_is_repaired),
         cmocka_unit_test_setup_teardown(bodies_of_any_size_are_read_as_they_were_put, enter_large,
