@@ -19,15 +19,6 @@ enum {
     TRIM_ENTRIES = 128 << 10, /* that left memory: about as many MiB are to be given back */
 };
 
-/* Now and then, a bounded number at a time. */
-static enum status sweep(struct sqlite_store *self, struct err *err) {
-    struct instant now = clock_now(self->options.clock);
-    if (now.mono.ms < self->sweep_due.ms)
-        return STATUS_OK;
-    self->sweep_due = mono_after(now.mono, SWEEP_MS);
-    return keep_rows_sweep(self->fold_db, now.wall, err);
-}
-
 /* A transaction of the file, with what it puts into the packs. */
 static enum status transact(struct sqlite_store *self,
                             enum status (*write)(struct sqlite_store *self, const void *what,
@@ -58,8 +49,9 @@ static enum status transact(struct sqlite_store *self,
 }
 
 static enum status write_snapshot(struct sqlite_store *self, const void *what, struct err *err) {
-    enum status status = snapshot_write(what, self, err);
-    return status == STATUS_OK ? sweep(self, err) : status;
+    const struct snapshot *snapshot = what;
+    enum status status = snapshot_write(snapshot, self, err);
+    return status == STATUS_OK ? keep_rows_sweep(self, snapshot->keep_count, err) : status;
 }
 
 static enum status write_compacted(struct sqlite_store *self, const void *what, struct err *err) {
