@@ -108,11 +108,11 @@ static void settle(void *arg) {
     struct sqlite_store *self = arg;
     struct snapshot *snapshot = self->unsettled;
     snapshot_settle_entries(snapshot, self);
+    recycle(self, snapshot->position); /* only now does nobody read that part any more */
     pthread_mutex_lock(&self->front.mutex);
     snapshot_settle(snapshot, self);
     pthread_mutex_unlock(&self->front.mutex);
     self->settled_count += snapshot->entry_count;
-    recycle(self, snapshot->position); /* only now does nobody read that part any more */
     tell_ended(self);
     snapshot_free(snapshot);
     wal_checkpoint(self->wal);
@@ -353,29 +353,34 @@ static void wait_for(struct sqlite_store *self, uint64_t position, int64_t ms, b
     }
 }
 
-bool fold_make_room(struct sqlite_store *self) {
+uint64_t fold_end(struct sqlite_store *self) {
     pthread_mutex_lock(&self->front.mutex);
-    uint64_t before = self->folded_end;
-    bool possible = self->applied_end != before;
+    uint64_t end = self->folded_end;
+    pthread_mutex_unlock(&self->front.mutex);
+    return end;
+}
+
+bool fold_make_room(struct sqlite_store *self, uint64_t before) {
+    pthread_mutex_lock(&self->front.mutex);
+    bool possible = self->folded_end == before && self->applied_end != before;
     if (possible && self->options.threads)
         wait_for(self, before + 1, ROOM_WAIT_MS, false);
     pthread_mutex_unlock(&self->front.mutex);
     struct err err;
     if (possible && !self->options.threads && fold_one(self, &err) != STATUS_OK)
         log_warn("no room in the journal, and the fold failed: %s", err.text);
-    pthread_mutex_lock(&self->front.mutex);
-    bool shorter = self->folded_end != before;
-    pthread_mutex_unlock(&self->front.mutex);
-    return shorter;
+    return fold_end(self) != before;
 }
 
 void fold_keep_bound(struct sqlite_store *self) {
     bool over;
+    uint64_t end;
     do {
         pthread_mutex_lock(&self->front.mutex);
+        end = self->folded_end;
         over = parts_behind(self) > BEHIND_MAX || self->front.tables.keeps.bytes > KEEP_BYTES_MAX;
         pthread_mutex_unlock(&self->front.mutex);
-    } while (over && fold_make_room(self));
+    } while (over && fold_make_room(self, end));
 }
 
 uint64_t fold_wait(struct sqlite_store *self) {
