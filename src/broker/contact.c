@@ -55,23 +55,30 @@ void contact_health(struct contact *contact, struct broker_health *out) {
     pthread_mutex_unlock(&contact->mutex);
 }
 
-void contact_made(struct contact *contact) {
+void contact_made(struct contact *contact, struct mono now) {
     struct err none = {STATUS_OK, ""};
     pthread_mutex_lock(&contact->mutex);
     contact->health = (struct broker_health){true, none};
     pthread_mutex_unlock(&contact->mutex);
-    if (!contact->quiet)
+    if (!contact->told && !contact->quiet)
         log_info("%s: connected%s", contact->name, contact->failures ? " again" : "");
-    contact->failures = 0;
+    contact->told = true;
+    contact->made_at = now;
     contact_ring(contact);
 }
 
 void contact_lost(struct contact *contact, struct mono now, const struct err *trouble) {
     pthread_mutex_lock(&contact->mutex);
+    bool was_made = contact->health.connected;
     contact->health = (struct broker_health){false, *trouble};
     pthread_mutex_unlock(&contact->mutex);
-    if (contact->failures++ == 0 && !contact->quiet)
-        log_warn("%s: %s; trying again until it works", contact->name, trouble->text);
+    if (was_made && now.ms - contact->made_at.ms >= CONTACT_LASTS_MS)
+        contact->failures = 0;
+    if (contact->failures++ == 0) {
+        contact->told = false;
+        if (!contact->quiet)
+            log_warn("%s: %s; trying again until it works", contact->name, trouble->text);
+    }
     contact->next_try =
         mono_after(now, backoff_delay_ms(&pace, contact->failures, 0, -1, &contact->rng));
     contact_ring(contact);

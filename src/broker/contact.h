@@ -11,6 +11,8 @@
 enum {
     CONTACT_RETRY_FIRST_MS = 200, /* doubles … */
     CONTACT_RETRY_LAST_MS = 5000, /* … up to this; with full jitter */
+    CONTACT_LASTS_MS = 1000, /* what ends sooner goes on with the tries before: a server that lets
+                              * everybody in and refuses everything is not asked at full speed */
 };
 
 struct contact {
@@ -21,8 +23,10 @@ struct contact {
     char *name; /* for the log: "queue orders: rabbitmq" */
     bool quiet; /* … where nothing is written */
     struct rng rng;
-    uint32_t failures; /* in a row; the adapter's thread's alone, like the next */
-    struct mono next_try;
+    /* The adapter's thread's alone. */
+    uint32_t failures; /* in a row */
+    bool told;         /* the log has its last turn for the better */
+    struct mono made_at, next_try;
 };
 
 /* Of a source of this kind; of anything that has a name. */
@@ -36,7 +40,7 @@ void contact_ring(struct contact *contact);
 void contact_health(struct contact *contact, struct broker_health *out);
 
 /* The server is reached. The end of trouble is logged. */
-void contact_made(struct contact *contact);
+void contact_made(struct contact *contact, struct mono now);
 /* It is not, or no longer; the beginning of trouble is logged. Not tried again before next_try. */
 void contact_lost(struct contact *contact, struct mono now, const struct err *trouble);
 

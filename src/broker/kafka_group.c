@@ -244,7 +244,7 @@ static void probe(struct kafka_group *group, struct mono now) {
     if (!group->joined && kafka_hand_wanted(group->hand))
         group->next_probe = mono_after(now, KAFKA_PROBE_SOON_MS);
     else if (!is_connected(group))
-        contact_made(group->contact);
+        contact_made(group->contact, now);
 }
 
 /* ---- the outside ---- */

@@ -63,7 +63,7 @@ static void on_delivered(rd_kafka_t *client, const rd_kafka_message_t *message, 
     if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
         kafka->last = (struct err){STATUS_OK, ""};
         if (!kafka->contact.health.connected)
-            contact_made(&kafka->contact);
+            contact_made(&kafka->contact, clock_now(kafka->clock).mono);
         item->done(item, STATUS_OK, NULL);
         return;
     }

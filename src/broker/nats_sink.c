@@ -120,7 +120,7 @@ static bool connect_if_needed(struct nats_sink *nats, struct err *err) {
         give_up_connection(nats, err);
         return false;
     }
-    contact_made(&nats->contact);
+    contact_made(&nats->contact, clock_now(nats->clock).mono);
     return true;
 }
 

@@ -264,7 +264,7 @@ static void connect_again(struct nats_source *nats, struct mono now) {
                              &err) &&
         ask_consumer(nats, now, &err) &&
         nats_inbox_open(&nats->inbox, &nats->connection, on_message, nats, &err))
-        contact_made(&nats->station.contact);
+        contact_made(&nats->station.contact, now);
     else
         give_up_connection(nats, &err);
 }

@@ -94,7 +94,7 @@ static bool connect_if_needed(struct rabbit_sink *rabbit, struct err *err) {
         give_up_connection(rabbit, err);
         return false;
     }
-    contact_made(&rabbit->contact);
+    contact_made(&rabbit->contact, clock_now(rabbit->clock).mono);
     return true;
 }
 

@@ -146,7 +146,7 @@ static void connect_again(struct rabbit_source *rabbit, struct mono now) {
     if (now.ms < rabbit->station.contact.next_try.ms)
         sleep_until(rabbit, rabbit->station.contact.next_try);
     else if (open_source(rabbit, now, &err))
-        contact_made(&rabbit->station.contact);
+        contact_made(&rabbit->station.contact, now);
     else
         give_up_connection(rabbit, &err);
 }

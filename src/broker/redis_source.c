@@ -78,7 +78,7 @@ static bool connect_again(struct redis_source *source) {
     }
     source->tend_at = mono_after(now_of(source), tend_ms(source));
     source->lag_at = now_of(source);
-    contact_made(&source->station.contact);
+    contact_made(&source->station.contact, now_of(source));
     return true;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/uuid.h"
 #include "engine/origin.h"
 #include "engine/tracing.h"
@@ -82,13 +83,25 @@ static bool is_under_way(const struct queue *queue, struct bytes id) {
     return false;
 }
 
-/* Given again while the first is with us, it waits for what becomes of that one. */
+/* Given again while the first is with us, it waits for what becomes of that one. Without a name it
+ * is another: an adapter knows those that are with us. */
 static bool wait_for_twin(struct queue *queue, struct store_held *held) {
     struct engine *engine = queue->engine;
-    if (!held->redelivered || !is_under_way(queue, held->envelope.id))
+    if (!held->redelivered || held->nameless || !is_under_way(queue, held->envelope.id))
         return false;
     struct instant due = {engine->now.wall, mono_after(engine->now.mono, TWIN_HOLD_MS)};
     queue->broker->vtable->hand_back(queue->broker, held, due);
+    return true;
+}
+
+/* Nothing tells one without a name from its equals. What this life put into the store its adapter
+ * knows until the source has heard of it: an equal one that comes is another. What an earlier life
+ * put there may not have been settled before its death: it stands in for one that comes, and for no
+ * more. */
+static bool stands_in(struct queue *queue, uint64_t seq) {
+    if (seq >= queue->first_seq || map_first(&queue->stood_in, seq))
+        return false;
+    map_insert(&queue->stood_in, memory_new(sizeof(struct map_node)), seq);
     return true;
 }
 
@@ -100,8 +113,9 @@ static bool is_held(struct queue *queue, struct store_held *held, bool known) {
     if (!known)
         return false;
     enum status status = store->vtable->get(store, queue->name, held->envelope.id, &before, &err);
-    bool same =
-        status == STATUS_OK && (before->envelope.edited || bytes_eq(before->body, held->body));
+    bool same = status == STATUS_OK &&
+                (before->envelope.edited || bytes_eq(before->body, held->body)) &&
+                (!held->nameless || stands_in(queue, before->seq));
     store_held_free(before);
     if (same)
         settle_duplicate(queue, held);

@@ -127,6 +127,9 @@ struct queue {
     uint32_t waiting;    /* … and how many they are */
     uint64_t expired;    /* leases that ran out */
 
+    uint64_t first_seq;  /* what has a lesser one was put into the store by an earlier life */
+    struct map stood_in; /* by their seq: see stands_in in intake.c */
+
     struct list flights;
     struct map by_id;     /* of flights */
     struct list bundling; /* flights that wait for this turn's bundles … */

@@ -289,6 +289,8 @@ struct store_vtable {
     /* The earliest time at which take may give something; MONO_NEVER: nothing waits. */
     struct mono (*next_ready)(struct store *store, uint32_t queue, enum store_take which);
     void (*counts)(struct store *store, uint32_t queue, struct store_queue_counts *out);
+    /* The number that the next message gets: what is held has a lesser one. */
+    uint64_t (*next_seq)(struct store *store);
     /* The last STORE_QUEUE facts; BYTES_NONE when there are none. */
     struct bytes (*queue_facts)(struct store *store, uint32_t queue, struct arena *arena);
 

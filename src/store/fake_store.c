@@ -337,6 +337,7 @@ static const struct store_vtable vtable = {
     .give_back = give_back,
     .next_ready = front_next_ready,
     .counts = front_counts,
+    .next_seq = front_next_seq,
     .queue_facts = front_queue_facts,
     .get = get,
     .holds = holds,

@@ -55,6 +55,12 @@ void front_counts(struct store *store, uint32_t queue, struct store_queue_counts
     leave(store);
 }
 
+uint64_t front_next_seq(struct store *store) {
+    uint64_t next = enter(store)->next_seq;
+    leave(store);
+    return next;
+}
+
 struct bytes front_queue_facts(struct store *store, uint32_t queue, struct arena *arena) {
     struct bytes facts = tables_queue(enter(store), queue)->facts;
     struct bytes copy = facts.ptr ? arena_dup(arena, facts) : BYTES_NONE;

@@ -4,6 +4,7 @@ import json
 import logging
 import os
 import sys
+import threading
 
 import pytest
 
@@ -124,6 +125,24 @@ def test_of_messages_that_differ_in_nothing_each_that_fails_is_a_letter(serve, h
     assert len(worker.calls) == len(letters) == 3
     first = letters[-1]["message"]["id"]
     assert [letter["message"]["headers"].get("Impound-Source-Id") for letter in letters] == [first, first, None]
+
+
+def test_of_messages_that_differ_in_nothing_an_outage_loses_none(serve, handler, rabbit):
+    """What was fetched goes back while the breaker is open, and comes again beside equals that are held."""
+    down, total = threading.Event(), 60
+    down.set()
+    worker = handler(lambda call: 503 if down.is_set() else 200)
+    lane = Lane(rabbit)
+    for _ in range(total):
+        lane.send(b"tick")
+    server = serve(scenes.queues(lane, {"http": worker.url}, concurrency=4, retry={"attempts": 100, "base": "50ms", "cap": "50ms"},
+                                 breaker={"open": "1s"}))
+    eventually(lambda: server.queue(scenes.QUEUE)["breaker"]["state"] == "open", "the breaker is open")
+    eventually(lambda: server.queue(scenes.QUEUE)["pending_retry"] > 0, "some are held")
+    down.clear()
+    scenes.finished(server, lane)
+    assert server.letters(f"{scenes.QUEUE}.dlq") == []
+    assert server.metric("impound_attempts_total", queue=scenes.QUEUE, result="ok") == total
 
 
 def test_everything_that_stands_beside_the_body_is_kept(serve, handler, rabbit):

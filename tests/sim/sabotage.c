@@ -154,6 +154,10 @@ static enum status get_seq(struct store *store, uint64_t seq, struct store_held 
     return real(store)->vtable->get_seq(real(store), seq, out, err);
 }
 
+static uint64_t next_seq(struct store *store) {
+    return real(store)->vtable->next_seq(real(store));
+}
+
 static uint64_t dlq_depth(struct store *store, struct bytes name) {
     return real(store)->vtable->dlq_depth(real(store), name);
 }
@@ -190,6 +194,7 @@ static const struct store_vtable vtable = {
     .give_back = give_back,
     .next_ready = next_ready,
     .counts = counts,
+    .next_seq = next_seq,
     .queue_facts = queue_facts,
     .get = get,
     .holds = holds,

@@ -77,6 +77,7 @@ static const struct store_vtable vtable = {
     .give_back = reader_give_back,
     .next_ready = front_next_ready,
     .counts = front_counts,
+    .next_seq = front_next_seq,
     .queue_facts = front_queue_facts,
     .get = reader_get,
     .holds = reader_holds,

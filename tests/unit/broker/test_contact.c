@@ -25,7 +25,7 @@ static void trouble_and_its_end_are_told_to_who_listens(void **state) {
     contact_health(&contact, &health);
     assert_false(health.connected);
     assert_string_equal(health.trouble.text, "h:1: refused");
-    contact_made(&contact);
+    contact_made(&contact, (struct mono){1100});
     assert_int_equal(rings, 2);
     contact_health(&contact, &health);
     assert_true(health.connected);
@@ -47,9 +47,26 @@ static void tries_are_spread_over_a_time_that_grows_up_to_its_limit(void **state
         ceiling = ceiling * 2 < CONTACT_RETRY_LAST_MS ? ceiling * 2 : CONTACT_RETRY_LAST_MS;
     }
     assert_true(longest > CONTACT_RETRY_LAST_MS / 2);
-    contact_made(&contact);
-    contact_lost(&contact, (struct mono){5000}, &trouble);
-    assert_in_range(contact.next_try.ms - 5000, 1, CONTACT_RETRY_FIRST_MS);
+    contact_made(&contact, (struct mono){5000});
+    contact_lost(&contact, (struct mono){5000 + CONTACT_LASTS_MS}, &trouble);
+    assert_in_range(contact.next_try.ms - 5000 - CONTACT_LASTS_MS, 1, CONTACT_RETRY_FIRST_MS);
+    contact_free(&contact);
+}
+
+static void
+a_server_that_lets_us_in_and_refuses_everything_is_not_asked_at_full_speed(void **state) {
+    (void)state;
+    struct contact contact;
+    struct err trouble = {STATUS_BUSY, "it is a replica"};
+    int64_t longest = 0;
+    contact_init(&contact, BYTES("source"), 7);
+    for (int i = 0; i < 200; i++) {
+        contact_made(&contact, (struct mono){5000});
+        contact_lost(&contact, (struct mono){5000 + CONTACT_LASTS_MS - 1}, &trouble);
+        int64_t delay = contact.next_try.ms - 5000;
+        longest = delay > longest ? delay : longest;
+    }
+    assert_true(longest > CONTACT_RETRY_LAST_MS / 2);
     contact_free(&contact);
 }
 
@@ -57,6 +74,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trouble_and_its_end_are_told_to_who_listens),
         cmocka_unit_test(tries_are_spread_over_a_time_that_grows_up_to_its_limit),
+        cmocka_unit_test(
+            a_server_that_lets_us_in_and_refuses_everything_is_not_asked_at_full_speed),
     };
     return cmocka_run_group_tests_name("contact", tests, NULL, NULL);
 }

@@ -216,6 +216,53 @@ static void of_messages_without_a_name_every_one_that_fails_is_a_letter(void **s
     rig_free(rig);
 }
 
+static void without_a_name_what_we_gave_back_is_not_taken_for_its_equal(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){0});
+    fake_server_set_nameless(rig->server);
+    rig_open(rig);
+    push(rig, "hash");
+    push(rig, "hash");
+    rig_rest(rig);
+    rig_fail(rig, "hash", 400);
+    rig_fail(rig, "hash", 401);
+    assert_int_equal(rig_view(rig).state, QUEUE_HALTED);
+    assert_int_equal(at_source(rig), 1);
+    rig_clear_log(rig);
+    rig_ask(rig, ENGINE_RESUME, NULL);
+    rig_rest(rig);
+    assert_int_equal(rig_open_calls(rig), 1);
+    rig_succeed(rig, "hash");
+    assert_int_equal(at_source(rig), 0);
+    assert_int_equal(rig_view(rig).results[RESULT_DUPLICATE], 0);
+    rig_free(rig);
+}
+
+static void of_equals_that_come_after_our_death_one_is_what_is_held(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){0});
+    fake_server_set_nameless(rig->server);
+    rig_open(rig);
+    for (int i = 0; i < 3; i++)
+        push(rig, "hash");
+    rig_rest(rig);
+    fake_server_set_trouble(rig->server, "gone"); /* it does not hear of the settling … */
+    rig_fail(rig, "hash", 400);
+    rig_clear_log(rig);
+    rig_restart(rig); /* … and we die */
+    fake_server_set_trouble(rig->server, NULL);
+    assert_int_equal(at_source(rig), 3);
+    rig_rest(rig);
+    rig_assert_log(rig, "settle(hash) start(hash) start(hash)");
+    rig_fail(rig, "hash", 400);
+    rig_fail(rig, "hash", 400);
+    rig_rest(rig);
+    assert_int_equal(at_source(rig), 0);
+    assert_int_equal(rig->store->vtable->dlq_depth(rig->store, BYTES("q.dlq")), 3);
+    assert_int_equal(rig_view(rig).results[RESULT_DUPLICATE], 1);
+    rig_free(rig);
+}
+
 static void what_was_delivered_too_often_is_dead_unattempted(void **state) {
     (void)state;
     struct rig *rig = rig_of((struct rig_options){0});
@@ -480,6 +527,8 @@ int main(void) {
         cmocka_unit_test(an_id_that_is_held_with_another_body_is_not_lost),
         cmocka_unit_test(the_same_message_failing_twice_is_one_letter),
         cmocka_unit_test(of_messages_without_a_name_every_one_that_fails_is_a_letter),
+        cmocka_unit_test(without_a_name_what_we_gave_back_is_not_taken_for_its_equal),
+        cmocka_unit_test(of_equals_that_come_after_our_death_one_is_what_is_held),
         cmocka_unit_test(what_was_delivered_too_often_is_dead_unattempted),
         cmocka_unit_test(a_halt_gives_it_back_to_its_source),
         cmocka_unit_test(an_outage_leaves_everything_at_the_source),
