@@ -210,7 +210,7 @@ static void keep(struct packs *packs) {
 static void undo(struct packs *packs, bool in_doubt) {
     for (size_t i = packs->count; i-- > 0;) {
         struct pack *pack = packs->all[i];
-        bool begun = pack->number > packs->settled;
+        bool begun = pack->number > packs->settled && !pack->gone;
         pack->added = 0;
         pack->doubted |= begun && in_doubt;
         pack->unsaved = pack->gone || pack->doubted;
