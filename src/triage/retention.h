@@ -35,7 +35,8 @@ struct retention_options {
 };
 
 /* Everything that is due for one rule, a page and a commit at a time, until `ending` (NULL: it
- * never is). *gone: letters that left or expired. Waits. */
+ * never is). *gone: letters that left or expired. Those that cannot be read stay, and the log says
+ * so. Waits. */
 enum status retention_sweep(struct triage *triage, struct bytes base_dir,
                             const struct retention_rule *rule, const atomic_bool *ending,
                             uint64_t *gone, struct err *err);

@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "triage/archiving.h"
 #include "triage/audit.h"
@@ -28,7 +29,9 @@ struct sweep {
     struct wall now, limit; /* what was decided or died before the limit is due */
     struct store_held *due[PAGE];
     size_t count;
-    struct manifest manifest; /* of this page's archive; no letters: there is none */
+    struct manifest manifest;  /* of this page's archive; no letters: there is none */
+    uint64_t unreadable;       /* letters, which stay */
+    struct err unreadable_why; /* of the first */
     const atomic_bool *ending;
     struct err *err;
 };
@@ -41,6 +44,11 @@ static bool is_due(const struct sweep *sweep, const struct envelope *envelope) {
         since = envelope->resolved_at;
     return envelope->state == kinds[sweep->kind].state && since.ms < sweep->limit.ms &&
            !envelope->read_only;
+}
+
+/* Damage to one letter keeps no other from leaving. */
+static bool is_unreadable(enum status status) {
+    return status == STATUS_CORRUPT || status == STATUS_IO;
 }
 
 /* From a row on, as many as may be in memory; each as it is now, for lists may lag. */
@@ -58,7 +66,9 @@ static enum status collect(struct sweep *sweep, const struct store_page *page, s
             continue;
         }
         store_held_free(held);
-        if (status != STATUS_OK && status != STATUS_NOT_FOUND)
+        if (is_unreadable(status) && sweep->unreadable++ == 0)
+            sweep->unreadable_why = *sweep->err;
+        if (status != STATUS_OK && status != STATUS_NOT_FOUND && !is_unreadable(status))
             return status;
     }
     return STATUS_OK;
@@ -194,6 +204,10 @@ enum status retention_sweep(struct triage *triage, struct bytes base_dir,
         sweep->limit = (struct wall){limit_ms};
         status = sweep_kind(sweep, gone);
     }
+    if (sweep->unreadable > 0)
+        log_error("retention of %.*s: %llu letters cannot be read and stay; of the first: %s",
+                  BYTES_ARG(rule->dlq), (unsigned long long)sweep->unreadable,
+                  sweep->unreadable_why.text);
     free(sweep);
     return status;
 }

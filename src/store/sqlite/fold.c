@@ -19,15 +19,6 @@ enum {
     TRIM_ENTRIES = 128 << 10, /* that left memory: about as many MiB are to be given back */
 };
 
-/* Now and then, a bounded number at a time. */
-static enum status sweep(struct sqlite_store *self, struct err *err) {
-    struct instant now = clock_now(self->options.clock);
-    if (now.mono.ms < self->sweep_due.ms)
-        return STATUS_OK;
-    self->sweep_due = mono_after(now.mono, SWEEP_MS);
-    return keep_rows_sweep(self->fold_db, now.wall, err);
-}
-
 /* A transaction of the file, with what it puts into the packs. */
 static enum status transact(struct sqlite_store *self,
                             enum status (*write)(struct sqlite_store *self, const void *what,
@@ -42,21 +33,25 @@ static enum status transact(struct sqlite_store *self,
         status = write(self, what, err);
         if (status == STATUS_OK)
             status = packs_flush(self->packs, self->fold_db, err);
-        if (status == STATUS_OK)
+        enum packs_outcome outcome = PACKS_NOT_COMMITTED;
+        if (status == STATUS_OK) {
             status = database_run(db, "COMMIT", err);
+            outcome = status == STATUS_OK ? PACKS_COMMITTED : PACKS_IN_DOUBT;
+        }
         if (status != STATUS_OK) {
             wal_doubt(self->wal);
             database_run(db, "ROLLBACK", NULL);
         }
-        packs_settle(self->packs, status == STATUS_OK);
+        packs_settle(self->packs, outcome);
     }
     database_unlock(self->fold_db);
     return status;
 }
 
 static enum status write_snapshot(struct sqlite_store *self, const void *what, struct err *err) {
-    enum status status = snapshot_write(what, self, err);
-    return status == STATUS_OK ? sweep(self, err) : status;
+    const struct snapshot *snapshot = what;
+    enum status status = snapshot_write(snapshot, self, err);
+    return status == STATUS_OK ? keep_rows_sweep(self, snapshot->keep_count, err) : status;
 }
 
 static enum status write_compacted(struct sqlite_store *self, const void *what, struct err *err) {
@@ -113,11 +108,11 @@ static void settle(void *arg) {
     struct sqlite_store *self = arg;
     struct snapshot *snapshot = self->unsettled;
     snapshot_settle_entries(snapshot, self);
+    recycle(self, snapshot->position); /* only now does nobody read that part any more */
     pthread_mutex_lock(&self->front.mutex);
     snapshot_settle(snapshot, self);
     pthread_mutex_unlock(&self->front.mutex);
     self->settled_count += snapshot->entry_count;
-    recycle(self, snapshot->position); /* only now does nobody read that part any more */
     tell_ended(self);
     snapshot_free(snapshot);
     wal_checkpoint(self->wal);
@@ -308,7 +303,8 @@ static void fold_or_retry_later(struct sqlite_store *self) {
 
 static bool is_idle(struct sqlite_store *self) {
     pthread_mutex_lock(&self->front.mutex);
-    bool idle = !self->sealed_first && !self->fold_wanted && !self->fold_stopping;
+    bool due = self->fold_due.ms <= clock_now(self->options.clock).mono.ms;
+    bool idle = !self->sealed_first && !self->fold_wanted && !due && !self->fold_stopping;
     pthread_mutex_unlock(&self->front.mutex);
     return idle;
 }
@@ -357,29 +353,34 @@ static void wait_for(struct sqlite_store *self, uint64_t position, int64_t ms, b
     }
 }
 
-bool fold_make_room(struct sqlite_store *self) {
+uint64_t fold_end(struct sqlite_store *self) {
     pthread_mutex_lock(&self->front.mutex);
-    uint64_t before = self->folded_end;
-    bool possible = self->applied_end != before;
+    uint64_t end = self->folded_end;
+    pthread_mutex_unlock(&self->front.mutex);
+    return end;
+}
+
+bool fold_make_room(struct sqlite_store *self, uint64_t before) {
+    pthread_mutex_lock(&self->front.mutex);
+    bool possible = self->folded_end == before && self->applied_end != before;
     if (possible && self->options.threads)
         wait_for(self, before + 1, ROOM_WAIT_MS, false);
     pthread_mutex_unlock(&self->front.mutex);
     struct err err;
     if (possible && !self->options.threads && fold_one(self, &err) != STATUS_OK)
         log_warn("no room in the journal, and the fold failed: %s", err.text);
-    pthread_mutex_lock(&self->front.mutex);
-    bool shorter = self->folded_end != before;
-    pthread_mutex_unlock(&self->front.mutex);
-    return shorter;
+    return fold_end(self) != before;
 }
 
 void fold_keep_bound(struct sqlite_store *self) {
     bool over;
+    uint64_t end;
     do {
         pthread_mutex_lock(&self->front.mutex);
+        end = self->folded_end;
         over = parts_behind(self) > BEHIND_MAX || self->front.tables.keeps.bytes > KEEP_BYTES_MAX;
         pthread_mutex_unlock(&self->front.mutex);
-    } while (over && fold_make_room(self));
+    } while (over && fold_make_room(self, end));
 }
 
 uint64_t fold_wait(struct sqlite_store *self) {

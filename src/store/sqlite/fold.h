@@ -18,8 +18,10 @@ void fold_abandon(struct sqlite_store *self);
 void *fold_run(void *self);
 /* With the mutex: something was committed. */
 void fold_note_commit(struct sqlite_store *self, struct mono now);
-/* For the writer: true when a fold made the journal shorter. */
-bool fold_make_room(struct sqlite_store *self);
+/* Up to where the journal is in the file, and its segments may be used again. */
+uint64_t fold_end(struct sqlite_store *self);
+/* For the writer: true when a fold has made the journal shorter since fold_end said `before`. */
+bool fold_make_room(struct sqlite_store *self, uint64_t before);
 /* For the writer: waits while more than BEHIND_MAX changes wait for folds, unless folds fail. */
 void fold_keep_bound(struct sqlite_store *self);
 /* Waits at most LIST_WAIT_MS for the fold of what is committed; returns how many changes it did not

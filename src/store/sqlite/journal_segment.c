@@ -133,10 +133,12 @@ enum status journal_segment_group(const struct journal_segment *segment, uint64_
 enum status journal_segment_records(
     uint64_t position, const struct buf *bytes, const struct journal_group *group,
     enum status (*visit)(void *arg, uint64_t position, struct bytes record), void *arg) {
-    uint64_t at = JOURNAL_GROUP_BYTES;
-    for (uint32_t i = 0; i < group->count; i++) {
+    uint64_t at = JOURNAL_GROUP_BYTES, end = at + group->payload;
+    for (uint32_t i = 0; i < group->count && at + JOURNAL_RECORD_BYTES <= end; i++) {
         const char *header = bytes->ptr + at;
         uint32_t len = journal_format_record_len((const uint8_t *)header);
+        if (len > end - at - JOURNAL_RECORD_BYTES)
+            break; /* a body that passes for a group, where salvage goes without the salt */
         enum status status =
             visit(arg, position + at, (struct bytes){header + JOURNAL_RECORD_BYTES, len});
         if (status)

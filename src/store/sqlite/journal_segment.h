@@ -44,7 +44,8 @@ enum status journal_segment_load(struct journal_segment *segment, struct err *er
  * there. */
 enum status journal_segment_group(const struct journal_segment *segment, uint64_t position,
                                   struct buf *bytes, struct journal_group *out, struct err *err);
-/* Calls `visit` with each record of a group just read; a non-OK answer stops and is returned. */
+/* Calls `visit` with each record of a group just read, within its payload; a non-OK answer stops
+ * and is returned. */
 enum status journal_segment_records(
     uint64_t position, const struct buf *bytes, const struct journal_group *group,
     enum status (*visit)(void *arg, uint64_t position, struct bytes record), void *arg);

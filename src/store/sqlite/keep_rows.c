@@ -1,6 +1,6 @@
 #include "store/sqlite/keep_rows.h"
 
-enum { SWEEP_MAX = 1024 }; /* deleted at a time: a fold stays short */
+enum { SWEEP_MIN = 1024 }; /* deleted at a time, at least: a fold stays short */
 
 /* ---- one ---- */
 
@@ -133,9 +133,18 @@ enum status keep_rows_set(struct database *database, uint32_t queue, const struc
     return database_step(database, stmt, err);
 }
 
-enum status keep_rows_sweep(struct database *database, struct wall now, struct err *err) {
-    sqlite3_stmt *stmt = database_statement(database, SQL_KEEP_SWEEP);
-    sqlite3_bind_int64(stmt, 1, now.ms);
-    sqlite3_bind_int64(stmt, 2, SWEEP_MAX);
-    return database_step(database, stmt, err);
+/* Now and then, a bounded number at a time, and in every fold while more is left: of what expires
+ * twice as many as the fold wrote, or they would pile up. */
+enum status keep_rows_sweep(struct sqlite_store *self, size_t written, struct err *err) {
+    struct instant now = clock_now(self->options.clock);
+    if (now.mono.ms < self->sweep_due.ms)
+        return STATUS_OK;
+    size_t limit = 2 * written > SWEEP_MIN ? 2 * written : SWEEP_MIN;
+    sqlite3_stmt *stmt = database_statement(self->fold_db, SQL_KEEP_SWEEP);
+    sqlite3_bind_int64(stmt, 1, now.wall.ms);
+    sqlite3_bind_int64(stmt, 2, (sqlite3_int64)limit);
+    enum status status = database_step(self->fold_db, stmt, err);
+    bool more = status == STATUS_OK && (size_t)sqlite3_changes(self->fold_db->db) >= limit;
+    self->sweep_due = more ? now.mono : mono_after(now.mono, SWEEP_MS);
+    return status;
 }

@@ -15,7 +15,7 @@ enum status keep_rows_list(struct store *store, enum store_space space, struct b
 /* Inside a transaction: writes it, or deletes it when it has no value. */
 enum status keep_rows_set(struct database *database, uint32_t queue, const struct store_keep *keep,
                           struct err *err);
-/* Inside a transaction: deletes some of what expired. */
-enum status keep_rows_sweep(struct database *database, struct wall now, struct err *err);
+/* Inside a fold, which wrote so many: deletes some of what expired. */
+enum status keep_rows_sweep(struct sqlite_store *self, size_t written, struct err *err);
 
 #endif

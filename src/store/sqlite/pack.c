@@ -1,5 +1,6 @@
 #include "store/sqlite/pack.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,8 +56,8 @@ uint64_t pack_record_size(uint64_t len) {
 }
 
 static enum status trouble(int error, const char *doing, uint64_t number, struct err *err) {
-    return err_set(err, STATUS_IO, "%s pack %0*" PRIx64 ": %s", doing, NUMBER_DIGITS, number,
-                   strerror(error));
+    return err_set(err, error == ENOENT ? STATUS_NOT_FOUND : STATUS_IO, "%s pack %0*" PRIx64 ": %s",
+                   doing, NUMBER_DIGITS, number, strerror(error));
 }
 
 /* ---- files ---- */
@@ -71,9 +72,12 @@ static void put_header(uint8_t *block, uint64_t number) {
 
 /* The number is in the header's checksum, the version too: nothing else is to be read from it. */
 static enum status check_header(const struct pack *pack, struct err *err) {
-    uint8_t expected[PACK_BLOCK], block[PACK_BLOCK];
+    uint8_t expected[PACK_BLOCK], block[PACK_BLOCK] = {0};
+    uint64_t size = 0;
     put_header(expected, pack->number);
-    int error = pack->disk->vtable->read(pack->disk, pack->file, 0, block, sizeof block);
+    int error = pack->disk->vtable->size(pack->disk, pack->file, &size);
+    if (!error && size >= sizeof block)
+        error = pack->disk->vtable->read(pack->disk, pack->file, 0, block, sizeof block);
     if (error)
         return trouble(error, "reading", pack->number, err);
     if (memcmp(block, expected, sizeof block) != 0)
@@ -101,6 +105,8 @@ enum status pack_open(struct disk *disk, const char *dir, uint64_t number, bool 
     if (status == STATUS_OK)
         status = create ? make_header(pack, err) : check_header(pack, err);
     if (status != STATUS_OK) {
+        if (create && pack->file)
+            (void)disk->vtable->remove(disk, path);
         pack_free(pack);
         return status;
     }

@@ -43,12 +43,15 @@ struct pack {
     uint64_t live;    /* bytes of records that are referred to */
     int64_t added;    /* to `live` by the transaction that is under way */
     bool unsaved;     /* its counts are to be written to the SQLite file */
+    bool doubted;     /* begun by a transaction whose COMMIT failed */
+    bool stays;       /* it could not be emptied */
     unsigned readers; /* under way */
     bool gone;        /* nobody refers to it and its file is removed: its row is to go too */
     bool removed;     /* its last reader frees it */
 };
 
-/* Opens or, with `create`, makes and empties it. */
+/* Opens or, with `create`, makes and empties it. NOT_FOUND, CORRUPT: it is not there, or no pack.
+ * IO: the system could not say. */
 enum status pack_open(struct disk *disk, const char *dir, uint64_t number, bool create,
                       struct pack **out, struct err *err);
 void pack_free(struct pack *pack);

@@ -28,6 +28,7 @@ static enum status load_one(struct packs *packs, sqlite3_stmt *stmt, struct err 
     uint64_t number = (uint64_t)sqlite3_column_int64(stmt, 0);
     uint64_t live = (uint64_t)sqlite3_column_int64(stmt, 2);
     enum status status = pack_open(packs->options.disk, packs->dir, number, false, &pack, &trouble);
+    bool is_unknown = status == STATUS_IO; /* another time it may be there */
     packs->last = number;
     if (status == STATUS_OK) {
         pack->end = (uint64_t)sqlite3_column_int64(stmt, 1);
@@ -40,10 +41,11 @@ static enum status load_one(struct packs *packs, sqlite3_stmt *stmt, struct err 
     }
     if (status == STATUS_OK) {
         pack->live = live;
-        pack->unsaved = live == 0;
         packs_table_add(packs, pack);
-    } else if (live == 0) {
+    } else if (live == 0 && !(is_unknown && packs->options.report)) {
         add_gone(packs, number);
+    } else if (is_unknown) {
+        return err_set(err, status, "%s", trouble.text);
     } else if (packs->options.report) {
         buf_printf(packs->options.report, "%s\n", trouble.text);
     } else {
@@ -105,12 +107,14 @@ enum status packs_open(const struct packs_options *options, struct database *dat
         packs->current = highest;
     packs->settled = packs->last;
     packs_table_settle(packs);
-    struct disk *disk = options->disk;
-    struct sweep sweep = {packs, packs->last};
-    if (!options->report)
-        (void)disk->vtable->list(disk, packs->dir, remove_if_unknown, &sweep);
     *out = packs;
     return STATUS_OK;
+}
+
+void packs_remove_unknown(struct packs *packs) {
+    struct disk *disk = packs->options.disk;
+    struct sweep sweep = {packs, packs->last};
+    (void)disk->vtable->list(disk, packs->dir, remove_if_unknown, &sweep);
 }
 
 void packs_free(struct packs *packs) {
@@ -218,8 +222,8 @@ const struct pack *packs_wasteful(const struct packs *packs) {
     const struct pack *worst = NULL;
     for (size_t i = 0; i < packs->count; i++) {
         const struct pack *pack = packs->all[i];
-        if (pack != packs->current && !pack->gone && pack->live < pack->end / WASTE_SHARE &&
-            (!worst || pack->live < worst->live))
+        if (pack != packs->current && !pack->gone && !pack->stays &&
+            pack->live < pack->end / WASTE_SHARE && (!worst || pack->live < worst->live))
             worst = pack;
     }
     return worst;

@@ -25,10 +25,12 @@ struct packs_options {
 
 enum { PACKS_BYTES = 64 << 20 };
 
-/* All that the SQLite file knows of; others, which a crash left, are removed. CORRUPT: one is
- * missing. */
+/* All that the SQLite file knows of. CORRUPT: one is missing. IO: one could not be opened. */
 enum status packs_open(const struct packs_options *options, struct database *database,
                        struct packs **out, struct err *err);
+/* Others, which a crash left; before anything is put, and only when the SQLite file is known to be
+ * the one that belongs here. */
+void packs_remove_unknown(struct packs *packs);
 void packs_free(struct packs *packs);
 
 /* Trouble is told by packs_flush. */
@@ -37,7 +39,9 @@ struct pack_place packs_put(struct packs *packs, uint64_t seq, enum pack_part pa
 void packs_drop(struct packs *packs, struct pack_place place); /* nowhere: nothing */
 /* Everything that was put is on disk, and the counts are in the transaction. */
 enum status packs_flush(struct packs *packs, struct database *database, struct err *err);
-void packs_settle(struct packs *packs, bool committed);
+/* Not committed: COMMIT was never tried. In doubt: it was, and failed. */
+enum packs_outcome { PACKS_COMMITTED, PACKS_NOT_COMMITTED, PACKS_IN_DOUBT };
+void packs_settle(struct packs *packs, enum packs_outcome outcome);
 
 /* A place whose bytes are wanted. */
 struct packs_wish {
@@ -52,7 +56,8 @@ enum status packs_read(struct packs *packs, struct pack_place place, struct aren
 enum status packs_read_all(struct packs *packs, struct packs_wish *wishes, size_t count,
                            struct arena *arena, struct err *err);
 
-/* The one that wastes most, if it wastes half of itself and nothing is added to it any more. */
+/* The one that wastes most, if it wastes half of itself, nothing is added to it any more and it was
+ * not tried in vain. */
 const struct pack *packs_wasteful(const struct packs *packs);
 
 #endif

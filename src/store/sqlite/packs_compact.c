@@ -1,8 +1,11 @@
 #include "store/sqlite/packs_compact.h"
 
+#include "store/sqlite/packs_table.h"
+
 struct moving {
     struct packs *packs;
     struct database *database;
+    enum status status; /* of what was done with the records, not of reading them */
     struct err *err;
 };
 
@@ -18,8 +21,7 @@ static enum status is_referred_to(const struct moving *moving, const struct pack
     return status;
 }
 
-static enum status move(void *arg, const struct pack_record *record) {
-    struct moving *moving = arg;
+static enum status move(struct moving *moving, const struct pack_record *record) {
     bool wanted;
     enum status status = is_referred_to(moving, record, &wanted);
     if (status != STATUS_OK || !wanted)
@@ -33,8 +35,19 @@ static enum status move(void *arg, const struct pack_record *record) {
     return database_step(moving->database, stmt, moving->err);
 }
 
+static enum status visit(void *arg, const struct pack_record *record) {
+    struct moving *moving = arg;
+    moving->status = move(moving, record);
+    return moving->status;
+}
+
+/* One that can never be emptied is not tried again and again, while others wait. */
 enum status packs_compact(struct packs *packs, const struct pack *pack, struct database *database,
                           struct err *err) {
-    struct moving moving = {packs, database, err};
-    return pack_walk(pack, move, &moving, err);
+    struct moving moving = {.packs = packs, .database = database, .err = err};
+    enum status status = pack_walk(pack, visit, &moving, err);
+    bool emptied = (int64_t)pack->live + pack->added <= 0;
+    if (moving.status == STATUS_OK && (status != STATUS_OK || !emptied))
+        packs_table_find(packs, pack->number)->stays = true;
+    return status;
 }

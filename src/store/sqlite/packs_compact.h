@@ -5,7 +5,8 @@
 #include "store/sqlite/packs.h"
 
 /* Inside a transaction: what is still referred to in that pack is put anew, and its rows refer to
- * the copy. The pack goes when the transaction is settled. */
+ * the copy. The pack goes when the transaction is settled; one that cannot be read, or of which
+ * the counts say more than the rows, stays, and is not called wasteful again in this life. */
 enum status packs_compact(struct packs *packs, const struct pack *pack, struct database *database,
                           struct err *err);
 

@@ -173,50 +173,62 @@ enum status packs_flush(struct packs *packs, struct database *database, struct e
     return status;
 }
 
-static void bury(struct packs *packs, struct pack *pack) {
+static void remove_file(const struct packs *packs, const struct pack *pack) {
     struct err err;
     if (pack_remove_file(packs->options.disk, packs->dir, pack->number, &err) != STATUS_OK)
         log_warn("%s", err.text);
+}
+
+static void bury(struct packs *packs, struct pack *pack) {
+    remove_file(packs, pack);
     pthread_mutex_lock(&packs->lock);
     pack->gone = pack->unsaved = true;
     pthread_mutex_unlock(&packs->lock);
 }
 
+/* One may have died while it was current, so those that this transaction left alone are judged too.
+ * But doctor has counted anew what rows refer to: there nothing is judged before the next start. */
 static void keep(struct packs *packs) {
+    bool judging = !packs->options.report;
     for (size_t i = packs->count; i-- > 0;) {
         struct pack *pack = packs->all[i];
-        bool saved = pack->unsaved, dead = saved && is_dead(packs, pack);
+        bool saved = pack->unsaved, dead = judging && is_dead(packs, pack);
         pack->live = (uint64_t)((int64_t)pack->live + pack->added);
         pack->added = 0;
-        pack->unsaved = false;
+        pack->unsaved = pack->doubted = false;
         if (saved && pack->gone)
             packs_table_leave(packs, i);
-        else if (dead)
+        else if (dead && !pack->gone)
             bury(packs, pack);
     }
     packs_table_settle(packs);
 }
 
-/* A transaction that failed may still be found in the SQLite file after a crash, so what it put is
- * not written over: the next one puts into a new pack. */
-static void undo(struct packs *packs) {
+/* A transaction whose COMMIT failed may still be found in the SQLite file after a crash, until the
+ * next one is there: so what it put is not written over, and packs that it began stay until then.
+ * One that never came to COMMIT is nowhere. */
+static void undo(struct packs *packs, bool in_doubt) {
     for (size_t i = packs->count; i-- > 0;) {
         struct pack *pack = packs->all[i];
+        bool begun = pack->number > packs->settled && !pack->gone;
         pack->added = 0;
-        pack->unsaved = pack->gone;
-        if (pack->number > packs->settled)
-            packs_table_leave(packs, i);
-        else if (pack->number == packs->settled)
+        pack->doubted |= begun && in_doubt;
+        pack->unsaved = pack->gone || pack->doubted;
+        if (pack->number == packs->settled)
             pack->end = packs->settled_end;
+        if (begun && !pack->doubted) {
+            remove_file(packs, pack);
+            packs_table_leave(packs, i);
+        }
     }
     packs->current = NULL;
 }
 
-void packs_settle(struct packs *packs, bool committed) {
-    if (committed)
+void packs_settle(struct packs *packs, enum packs_outcome outcome) {
+    if (outcome == PACKS_COMMITTED)
         keep(packs);
     else
-        undo(packs);
+        undo(packs, outcome == PACKS_IN_DOUBT);
     buf_clear(&packs->pending);
     packs->written = false;
     packs->status = STATUS_OK;

@@ -59,7 +59,10 @@ static enum status open_pack(struct doctor *doctor, uint64_t number, struct pack
 static enum status register_pack(struct doctor *doctor, uint64_t number, struct err *err) {
     struct pack *pack;
     struct err trouble;
-    if (open_pack(doctor, number, &pack, &trouble) != STATUS_OK) {
+    enum status status = open_pack(doctor, number, &pack, &trouble);
+    if (status == STATUS_IO)
+        return err_set(err, status, "%s", trouble.text);
+    if (status != STATUS_OK) {
         buf_printf(doctor->report, "%s; what it held is lost\n", trouble.text);
         return STATUS_OK;
     }
@@ -223,8 +226,13 @@ static enum status pass(struct rebuilding *rebuilding, enum pack_part part) {
     for (size_t i = 0; status == STATUS_OK && i < doctor->pack_count; i++) {
         struct pack *pack;
         uint64_t lost = 0;
-        if (open_pack(doctor, doctor->pack_numbers[i], &pack, NULL) != STATUS_OK)
-            continue; /* it was reported */
+        status = open_pack(doctor, doctor->pack_numbers[i], &pack, rebuilding->err);
+        if (status == STATUS_IO)
+            return status;
+        if (status != STATUS_OK) { /* it was reported */
+            status = STATUS_OK;
+            continue;
+        }
         status = pack_salvage(pack, visit, rebuilding, &lost, rebuilding->err);
         pack_free(pack);
         if (lost > 0 && part == PACK_ENVELOPE)

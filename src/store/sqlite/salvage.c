@@ -202,7 +202,7 @@ static enum status at_once(struct doctor *doctor, struct err *err) {
         status = database_run(doctor->file.db, "COMMIT", err);
     if (status != STATUS_OK)
         database_run(doctor->file.db, "ROLLBACK", NULL);
-    packs_settle(doctor->packs, status == STATUS_OK);
+    packs_settle(doctor->packs, status == STATUS_OK ? PACKS_COMMITTED : PACKS_IN_DOUBT);
     return status;
 }
 

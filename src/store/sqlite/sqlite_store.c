@@ -237,6 +237,8 @@ static enum status recover(struct sqlite_store *self, struct err *err) {
     enum status status = open_packs(self, &trouble);
     if (status == STATUS_OK)
         status = recover_all(self, &trouble);
+    if (status == STATUS_OK) /* an old copy of the file does not fit its journal */
+        packs_remove_unknown(self->packs);
     if (status == STATUS_CORRUPT)
         return err_set(err, status,
                        "%.400s; `impound doctor` says what is damaged and what can be done",

@@ -85,11 +85,13 @@ static double seconds_now(void) {
 static void write_group(struct sqlite_store *self, struct group *group, double *seconds) {
     if (group->count == 0)
         return;
+    uint64_t folded;
     do {
+        folded = fold_end(self);
         double begun = seconds_now();
         group->status = append(self, group);
         *seconds = seconds_now() - begun;
-    } while (group->status == STATUS_FULL && fold_make_room(self));
+    } while (group->status == STATUS_FULL && fold_make_room(self, folded));
 }
 
 /* ---- after the sync ---- */

@@ -8,10 +8,11 @@
 #include "store/sqlite/sqlite_store.h"
 #include "test.h"
 
-enum { SEGMENT_BYTES = 64 << 10, MESSAGES = 6 };
+enum { SEGMENT_BYTES = 64 << 10, MESSAGES = 6, KEPT_AT_ONCE = 256 };
 
 struct clinic {
-    struct clock clock;
+    struct clock clock; /* first: it is cast back */
+    int64_t passed_ms;
     struct sim_disk *disk;
     struct sim_vfs *vfs;
     struct sqlite_store_options options;
@@ -20,8 +21,8 @@ struct clinic {
 };
 
 static struct instant read_clock(struct clock *clock) {
-    (void)clock;
-    return (struct instant){{1700000000000}, {1000}};
+    int64_t passed_ms = ((const struct clinic *)clock)->passed_ms;
+    return (struct instant){{1700000000000 + passed_ms}, {1000 + passed_ms}};
 }
 
 static void note_status(struct store_commit *commit, enum status status) {
@@ -244,6 +245,46 @@ static void what_expired_leaves_the_file(void **state) {
     clinic_free(clinic);
 }
 
+/* In one commit: texts that expire as soon as the clock moves. */
+static void keep_many(struct clinic *clinic, int first) {
+    struct store_op ops[KEPT_AT_ONCE];
+    char names[KEPT_AT_ONCE][16];
+    enum status status = STATUS_INTERNAL;
+    for (int i = 0; i < KEPT_AT_ONCE; i++) {
+        snprintf(names[i], sizeof names[i], "k%d", first + i);
+        ops[i] = (struct store_op){.kind = STORE_KEEP,
+                                   .keep = {.space = SPACE_DONE,
+                                            .name = bytes_of(names[i]),
+                                            .value = BYTES("x"),
+                                            .expires = {1700000000001}}};
+    }
+    struct store_commit commit = {
+        .ops = ops, .count = KEPT_AT_ONCE, .done = note_status, .arg = &status};
+    clinic->store->vtable->submit(clinic->store, &commit);
+    sqlite_store_step(clinic->store);
+    assert_int_equal(status, STATUS_OK);
+}
+
+static void what_expires_does_not_pile_up(void **state) {
+    (void)state;
+    enum { COMMITS = 12, FOLDS = 4 };
+    static const char *const names[FOLDS] = {"a", "b", "c", "d"};
+    struct clinic *clinic = clinic_new();
+    open_store(clinic);
+    for (int i = 0; i < COMMITS; i++)
+        keep_many(clinic, i * KEPT_AT_ONCE);
+    sqlite_store_fold(clinic->store);
+    clinic->passed_ms = 3600 * 1000;
+    for (int i = 0; i < FOLDS; i++) { /* all in one moment */
+        keep_until(clinic, names[i], WALL_NEVER.ms);
+        sqlite_store_fold(clinic->store);
+    }
+    clinic->store->vtable->close(clinic->store);
+    assert_int_equal(examine(clinic, false), STATUS_OK);
+    assert_true(reports(clinic, "; 4 texts are kept"));
+    clinic_free(clinic);
+}
+
 static void a_counter_that_lies_is_found_and_made_again(void **state) {
     (void)state;
     struct clinic *clinic = clinic_new();
@@ -268,6 +309,7 @@ int main(void) {
         cmocka_unit_test(a_group_that_lies_is_found_and_made_again),
         cmocka_unit_test(what_was_decided_and_kept_is_salvaged_too),
         cmocka_unit_test(what_expired_leaves_the_file),
+        cmocka_unit_test(what_expires_does_not_pile_up),
     };
     return cmocka_run_group_tests_name("doctor", tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "sim_disk.h"
 #include "sim_vfs.h"
+#include "store/sqlite/fold.h"
 #include "store/sqlite/sqlite_store.h"
 #include "test.h"
 
@@ -165,6 +166,22 @@ static void a_journal_at_its_bound_is_folded_and_goes_on(void **state) {
     sim_disk_free(disk);
 }
 
+/* Between a commit that found no room and its question for some. */
+static void room_that_a_fold_made_meanwhile_counts(void **state) {
+    (void)state;
+    struct sim_disk *disk = sim_disk_new(1);
+    struct sim_vfs *vfs = sim_vfs_new(disk, 1);
+    struct store *store = open_store(disk);
+    assert_int_equal(put(store, "first", NULL), STATUS_OK);
+    uint64_t before = fold_end(parts_of(store));
+    sqlite_store_fold(store);
+    assert_true(fold_make_room(parts_of(store), before));
+    assert_false(fold_make_room(parts_of(store), fold_end(parts_of(store))));
+    store->vtable->close(store);
+    sim_vfs_free(vfs);
+    sim_disk_free(disk);
+}
+
 /* A sync that fails may have let go of what was written before it, whoever wrote that. */
 static void live_through_a_failed_call(uint64_t seed, uint64_t call) {
     enum { BEFORE = 3, AFTER = 17 }; /* the journal uses its first segment again */
@@ -208,6 +225,7 @@ int main(void) {
         cmocka_unit_test(many_short_lives_do_not_fill_the_journal),
         cmocka_unit_test(who_comes_together_is_not_refused_for_the_size_of_all),
         cmocka_unit_test(a_journal_at_its_bound_is_folded_and_goes_on),
+        cmocka_unit_test(room_that_a_fold_made_meanwhile_counts),
         cmocka_unit_test(a_fold_that_fails_takes_none_that_follow_with_it),
     };
     return cmocka_run_group_tests_name("store failures", tests, NULL, NULL);

@@ -221,6 +221,25 @@ static void a_damaged_header_is_found_and_its_records_salvaged(void **state) {
     }
 }
 
+/* Where the header is damaged the salt is not known, and a body may say what it likes. */
+static void records_end_with_their_group_whatever_it_counts(void **state) {
+    struct lab *lab = *state;
+    uint8_t block[JOURNAL_BLOCK] = {0};
+    struct journal_group group = {.sequence = 2, .segment = 1, .count = UINT32_MAX};
+    group.payload = JOURNAL_RECORD_BYTES;
+    journal_world_commit(&lab->world, "a");
+    journal_world_close(&lab->world);
+    for (uint32_t len = 0; len <= 1; len++) { /* nothing left for a second, or for the first */
+        journal_format_put32(block + JOURNAL_GROUP_BYTES, len);
+        journal_format_put_group(block, &group);
+        poke(lab, first_segment, FIRST_GROUP + JOURNAL_BLOCK, block, sizeof block);
+        assert_true(sim_disk_flip(lab->sim, first_segment, 0, 0));
+        assert_int_equal(verify(lab), STATUS_CORRUPT);
+        assert_int_equal(lab->world.seen_count, len == 0 ? 2 : 1);
+        assert_true(sim_disk_flip(lab->sim, first_segment, 0, 0));
+    }
+}
+
 static void a_missing_segment_is_found_by_who_needs_it(void **state) {
     struct lab *lab = *state;
     uint64_t first = journal_world_commit(&lab->world, "x");
@@ -274,6 +293,7 @@ int main(void) {
         IN_LAB(every_flipped_bit_of_a_synced_group_is_found),
         IN_LAB(damage_in_an_earlier_segment_is_found),
         IN_LAB(a_damaged_header_is_found_and_its_records_salvaged),
+        IN_LAB(records_end_with_their_group_whatever_it_counts),
         IN_LAB(a_missing_segment_is_found_by_who_needs_it),
         IN_LAB(a_segment_of_a_later_format_is_refused_by_name),
         IN_LAB(a_damaged_record_is_not_read),

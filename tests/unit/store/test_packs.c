@@ -1,4 +1,5 @@
 /* The files beside the SQLite file: their room is given back, and damage to them is told. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +7,7 @@
 #include "base/log.h"
 #include "sim_disk.h"
 #include "sim_vfs.h"
+#include "store/sqlite/database.h"
 #include "store/sqlite/pack.h"
 #include "store/sqlite/sqlite_store.h"
 #include "test.h"
@@ -33,6 +35,7 @@ static struct instant read_clock(struct clock *clock) {
 }
 
 static struct clock frozen = {read_clock};
+static const struct disk_vtable *sim_vtable; /* while another stands in its place */
 
 static struct sqlite_store_options options_of(struct lab *lab) {
     return (struct sqlite_store_options){.path = "impound.db",
@@ -105,18 +108,21 @@ static void fill_body(int number, char body[BODY]) {
         body[i] = (char)('a' + (number + i) % 26);
 }
 
+static void put(struct lab *lab, int number) {
+    char id[PATH], body[BODY];
+    fill_body(number, body);
+    struct envelope envelope = {.id = bytes_of(id_of(number, id)),
+                                .queue = BYTES("orders"),
+                                .source = BYTES("{\"kind\":\"builtin\"}"),
+                                .retry_after_ms = -1};
+    struct store_op op = {.kind = STORE_PUT, .envelope = &envelope, .body = {body, BODY}};
+    commit(lab, &op);
+    lab->seqs[number] = op.seq;
+}
+
 static void put_all(struct lab *lab) {
-    for (int i = 0; i < MESSAGES; i++) {
-        char id[PATH], body[BODY];
-        fill_body(i, body);
-        struct envelope envelope = {.id = bytes_of(id_of(i, id)),
-                                    .queue = BYTES("orders"),
-                                    .source = BYTES("{\"kind\":\"builtin\"}"),
-                                    .retry_after_ms = -1};
-        struct store_op op = {.kind = STORE_PUT, .envelope = &envelope, .body = {body, BODY}};
-        commit(lab, &op);
-        lab->seqs[i] = op.seq;
-    }
+    for (int i = 0; i < MESSAGES; i++)
+        put(lab, i);
     sqlite_store_fold(lab->store);
 }
 
@@ -165,6 +171,17 @@ static struct sizes measure(struct lab *lab) {
     return sizes;
 }
 
+/* So that the next message goes into another. Gives how many it took. */
+static int fill_one_pack(struct lab *lab) {
+    int count = 0;
+    do {
+        put(lab, count++);
+        sqlite_store_fold(lab->store);
+    } while (measure(lab).bytes < PACK_BYTES);
+    assert_int_equal(measure(lab).packs, 1);
+    return count;
+}
+
 /* ---- room ---- */
 
 static void packs_that_nobody_refers_to_are_removed(void **state) {
@@ -175,6 +192,49 @@ static void packs_that_nobody_refers_to_are_removed(void **state) {
         forget(lab, i);
     sqlite_store_fold(lab->store);
     assert_int_equal(measure(lab).packs, 1); /* the one that is written to */
+}
+
+static void a_pack_that_died_while_it_was_written_to_is_removed_too(void **state) {
+    struct lab *lab = *state;
+    int count = fill_one_pack(lab);
+    for (int i = 0; i < count; i++)
+        forget(lab, i);
+    sqlite_store_fold(lab->store);
+    put(lab, count); /* into the next */
+    sqlite_store_fold(lab->store);
+    assert_int_equal(measure(lab).packs, 1);
+    assert_int_equal(read_one(lab, count), STATUS_OK);
+}
+
+/* Wherever the disk refuses a fold, also if the power fails then. */
+static void fold_with_a_failed_call(struct lab *lab, uint64_t call, bool crash) {
+    struct err err;
+    int count = fill_one_pack(lab);
+    put(lab, count);
+    sim_disk_fail_after(lab->disk, call, 1, EIO);
+    sqlite_store_fold(lab->store);
+    sim_disk_fail_after(lab->disk, 0, 0, EIO);
+    if (crash) {
+        sqlite_store_crash(lab->store);
+        sim_disk_crash(lab->disk);
+        assert_int_equal(open_store(lab, &err), STATUS_OK);
+    }
+    put(lab, count + 1);
+    sqlite_store_fold(lab->store);
+    assert_int_equal(measure(lab).packs, 2);
+    for (int i = 0; i < count + 2; i++)
+        assert_int_equal(read_one(lab, i), STATUS_OK);
+}
+
+static void packs_of_folds_that_failed_are_removed(void **state) {
+    (void)state;
+    enum { CALLS = 20 };
+    for (uint64_t run = 0; run < 2 * CALLS; run++) {
+        void *lab;
+        assert_int_equal(enter(&lab), 0);
+        fold_with_a_failed_call(lab, run / 2, run % 2);
+        leave(&lab);
+    }
 }
 
 static void what_little_is_left_moves_together(void **state) {
@@ -197,6 +257,22 @@ static void what_little_is_left_moves_together(void **state) {
 
 /* ---- damage ---- */
 
+static void a_pack_that_cannot_be_emptied_keeps_no_other_from_it(void **state) {
+    enum { OF_THE_FIRST = 10 };
+    struct lab *lab = *state;
+    put_all(lab);
+    uint64_t before = measure(lab).bytes;
+    for (int i = 0; i < MESSAGES; i++) { /* of the first pack only one is left: it wastes most */
+        if (i < OF_THE_FIRST ? i != 0 : i % 4 != 0)
+            forget(lab, i);
+    }
+    assert_true(sim_disk_flip(lab->disk, "impound.db.d/0000000000000001.pack", 20000, 3));
+    for (int i = 0; i < MESSAGES; i++)
+        sqlite_store_fold(lab->store);
+    assert_true(measure(lab).bytes < before / 2);
+    assert_int_equal(read_one(lab, 0), STATUS_OK);
+}
+
 static enum status examine(struct lab *lab, bool repair, struct buf *report) {
     struct sqlite_store_options options = options_of(lab);
     struct err err;
@@ -209,6 +285,31 @@ static size_t readable(struct lab *lab) {
     for (int i = 0; i < MESSAGES; i++)
         count += read_one(lab, i) == STATUS_OK;
     return count;
+}
+
+static void meddle(const char *sql) {
+    struct database_options options = {
+        .path = "impound.db", .vfs = SIM_VFS_NAME, .alone = true, .checkpoint = true};
+    struct database file;
+    struct err err;
+    assert_int_equal(database_open(&options, &file, &err), STATUS_OK);
+    assert_int_equal(database_run(file.db, sql, &err), STATUS_OK);
+    database_close(&file);
+}
+
+static void doctor_removes_no_pack_for_a_count_that_lies(void **state) {
+    struct lab *lab = *state;
+    struct buf report;
+    struct err err;
+    buf_init_heap(&report, 1 << 16);
+    put_all(lab);
+    close_store(lab);
+    meddle("UPDATE packs SET live = 0 WHERE number = 2");
+    assert_int_equal(examine(lab, true, &report), STATUS_OK);
+    assert_int_equal(examine(lab, false, &report), STATUS_OK);
+    assert_int_equal(open_store(lab, &err), STATUS_OK);
+    assert_int_equal(readable(lab), MESSAGES);
+    buf_free(&report);
 }
 
 static void doctor_gives_up_what_is_damaged_and_nothing_else(void **state) {
@@ -247,6 +348,47 @@ static void a_missing_pack_refuses_the_start_until_it_is_repaired(void **state) 
     buf_free(&report);
 }
 
+static int refuse_packs(struct disk *disk, const char *path, int create, struct disk_file **out) {
+    if (bytes_ends(bytes_of(path), BYTES(".pack")))
+        return EMFILE;
+    return sim_vtable->open(disk, path, create, out);
+}
+
+static void a_pack_that_cannot_be_opened_now_costs_no_message(void **state) {
+    struct lab *lab = *state;
+    struct disk *disk = sim_disk_port(lab->disk);
+    struct buf report;
+    struct err err;
+    buf_init_heap(&report, 1 << 16);
+    put_all(lab);
+    close_store(lab);
+    sim_vtable = disk->vtable;
+    struct disk_vtable refusing = *sim_vtable;
+    refusing.open = refuse_packs;
+    disk->vtable = &refusing;
+    assert_int_equal(open_store(lab, &err), STATUS_IO);
+    assert_non_null(strstr(err.text, strerror(EMFILE)));
+    assert_int_equal(examine(lab, true, &report), STATUS_IO);
+    disk->vtable = sim_vtable;
+    assert_int_equal(open_store(lab, &err), STATUS_OK);
+    assert_int_equal(readable(lab), MESSAGES);
+    buf_free(&report);
+}
+
+/* It knows fewer packs, and asks for a part of the journal that is not there. */
+static void a_file_that_does_not_fit_its_journal_costs_no_pack(void **state) {
+    struct lab *lab = *state;
+    struct err err;
+    put_all(lab);
+    close_store(lab);
+    uint64_t packs = measure(lab).packs;
+    meddle("DELETE FROM messages WHERE envelope_at >> 32 > 1 OR body_at >> 32 > 1;"
+           "DELETE FROM packs WHERE number > 1;"
+           "UPDATE meta SET value = value << 8 WHERE name = 'journal_position'");
+    assert_int_equal(open_store(lab, &err), STATUS_CORRUPT);
+    assert_int_equal(measure(lab).packs, packs);
+}
+
 /* More than is written at once, and one that is larger than all of that. */
 static void bodies_of_any_size_are_read_as_they_were_put(void **state) {
     static const size_t sizes[] = {600000, 1, 700001, 5 << 20, 4096, 0, 1 << 20, 999999};
@@ -283,8 +425,14 @@ int main(void) {
     log_set_level(LOG_ERROR);
     const struct CMUnitTest tests[] = {
         IN_LAB(packs_that_nobody_refers_to_are_removed),
+        IN_LAB(a_pack_that_died_while_it_was_written_to_is_removed_too),
+        cmocka_unit_test(packs_of_folds_that_failed_are_removed),
         IN_LAB(what_little_is_left_moves_together),
+        IN_LAB(a_pack_that_cannot_be_emptied_keeps_no_other_from_it),
+        IN_LAB(doctor_removes_no_pack_for_a_count_that_lies),
         IN_LAB(doctor_gives_up_what_is_damaged_and_nothing_else),
+        IN_LAB(a_pack_that_cannot_be_opened_now_costs_no_message),
+        IN_LAB(a_file_that_does_not_fit_its_journal_costs_no_pack),
         IN_LAB(a_missing_pack_refuses_the_start_until_it_is_repaired),
         cmocka_unit_test_setup_teardown(bodies_of_any_size_are_read_as_they_were_put, enter_large,
                                         leave),

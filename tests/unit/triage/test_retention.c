@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/folder.h"
+#include "base/log.h"
 #include "store/fake_store.h"
 #include "test.h"
 #include "triage/archive.h"
@@ -17,6 +18,7 @@ static char folder[64];
 static unsigned case_number;
 static char root[128];
 static struct store *store;
+static const struct store_vtable *sound; /* while another stands in its place */
 static struct triage triage;
 static struct instant now;
 static struct arena arena;
@@ -153,6 +155,31 @@ static void what_cannot_be_archived_stays(void **state) {
     assert_true(is_held("old") && has_original("old"));
 }
 
+static enum status get_all_but_the_first(struct store *from, uint64_t seq, struct store_held **out,
+                                         struct err *why) {
+    if (seq == 1)
+        return err_set(why, STATUS_CORRUPT, "damaged");
+    return sound->get_seq(from, seq, out, why);
+}
+
+static void what_cannot_be_read_stays_alone(void **state) {
+    (void)state;
+    uint64_t gone;
+    put_letter("damaged", STATE_RESOLVED, 3);
+    put_letter("resolved", STATE_RESOLVED, 2);
+    put_letter("discarded", STATE_DISCARDED, 2);
+    sound = store->vtable;
+    struct store_vtable damaged = *sound;
+    damaged.get_seq = get_all_but_the_first;
+    store->vtable = &damaged;
+    enum status status = sweep(&gone);
+    store->vtable = sound;
+    assert_int_equal(status, STATUS_OK);
+    assert_int_equal(gone, 2);
+    assert_true(is_held("damaged"));
+    assert_false(is_held("resolved") || is_held("discarded"));
+}
+
 static void without_an_archive_what_was_decided_is_deleted_and_audited(void **state) {
     (void)state;
     uint64_t gone;
@@ -212,10 +239,12 @@ static int remove_folder(void **state) {
 }
 
 int main(void) {
+    log_set_level(LOG_ERROR + 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_due_leaves_and_nothing_else, start, end),
         cmocka_unit_test_setup_teardown(what_its_broker_has_is_not_touched, start, end),
         cmocka_unit_test_setup_teardown(what_cannot_be_archived_stays, start, end),
+        cmocka_unit_test_setup_teardown(what_cannot_be_read_stays_alone, start, end),
         cmocka_unit_test_setup_teardown(without_an_archive_what_was_decided_is_deleted_and_audited,
                                         start, end),
         cmocka_unit_test_setup_teardown(an_unresolved_letter_expires_and_is_kept_as_resolved, start,
