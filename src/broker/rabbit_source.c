@@ -18,7 +18,8 @@
 #include "broker/station.h"
 
 enum {
-    RABBIT_ASK_MS = 1000, /* between questions for the number of messages that wait */
+    RABBIT_ASK_MS = 1000, /* between questions for the number of messages that wait … */
+    RABBIT_HEARD_MS = 20, /* … when somebody wants to know what was heard */
     RABBIT_READ_MAX = 64, /* deliveries read before what was settled is sent */
 };
 
@@ -33,7 +34,7 @@ struct rabbit_source {
     /* The thread's own. */
     struct rabbit_connection connection;
     bool consuming;
-    bool fresh; /* something came that the engine was not told of */
+    bool news; /* something came or was heard that the engine was not told of */
     struct mono ask_at;
 };
 
@@ -51,7 +52,10 @@ static bool ask_queue(struct rabbit_source *rabbit, struct mono now, struct err 
         return false;
     atomic_store(&rabbit->station.waiting, waiting);
     rabbit->ask_at = mono_after(now, RABBIT_ASK_MS);
-    shelf_heard(&rabbit->shelf);
+    uint64_t heard_below = shelf_heard_below(&rabbit->shelf);
+    shelf_heard(&rabbit->shelf, now);
+    if (shelf_heard_below(&rabbit->shelf) > heard_below)
+        rabbit->news = true;
     return true;
 }
 
@@ -100,10 +104,14 @@ static bool return_unwanted(struct rabbit_source *rabbit, struct err *err) {
     return rabbit_connection_sent(&rabbit->connection, status, "give back", err);
 }
 
+/* One frame for as many as possible: a busy quorum queue has room for few, and the channel keeps
+ * the others until it ends. */
 static bool send_settled(struct rabbit_source *rabbit, struct err *err) {
-    int status = AMQP_STATUS_OK;
+    amqp_connection_state_t state = rabbit->connection.state;
+    uint64_t up_to = shelf_send_up_to(&rabbit->shelf);
+    int status = up_to ? amqp_basic_ack(state, RABBIT_CHANNEL, up_to, 1) : AMQP_STATUS_OK;
     for (struct parcel_word word; status == AMQP_STATUS_OK && shelf_send(&rabbit->shelf, &word);)
-        status = amqp_basic_ack(rabbit->connection.state, RABBIT_CHANNEL, word.tag, 0);
+        status = amqp_basic_ack(state, RABBIT_CHANNEL, word.tag, 0);
     return rabbit_connection_sent(&rabbit->connection, status, "acknowledge", err);
 }
 
@@ -116,7 +124,7 @@ static void take_delivery(struct rabbit_source *rabbit, amqp_envelope_t *deliver
     bool again = delivery->redelivered || named;
     amqp_destroy_envelope(delivery);
     if (shelf_put(&rabbit->shelf, parcel, again, false))
-        rabbit->fresh = true;
+        rabbit->news = true;
 }
 
 static enum rabbit_reading read_one(struct rabbit_source *rabbit, struct err *err) {
@@ -156,6 +164,8 @@ static void work(struct rabbit_source *rabbit, struct mono now) {
     struct err err;
     enum rabbit_reading reading = RABBIT_READ_ONE;
     bool well = follow_wish(rabbit, &err) && send_settled(rabbit, &err);
+    if (shelf_is_awaited(&rabbit->shelf))
+        rabbit->ask_at = mono_earlier(rabbit->ask_at, mono_after(now, RABBIT_HEARD_MS));
     if (well && now.ms >= rabbit->ask_at.ms)
         well = ask_queue(rabbit, now, &err);
     for (size_t i = 0; well && reading != RABBIT_READ_NOTHING && i < RABBIT_READ_MAX; i++) {
@@ -163,9 +173,9 @@ static void work(struct rabbit_source *rabbit, struct mono now) {
         well = reading != RABBIT_READ_TROUBLE;
     }
     well = well && return_unwanted(rabbit, &err);
-    if (rabbit->fresh)
+    if (rabbit->news)
         contact_ring(&rabbit->station.contact);
-    rabbit->fresh = false;
+    rabbit->news = false;
     if (!well)
         give_up_connection(rabbit, &err);
     else if (reading == RABBIT_READ_NOTHING)
@@ -202,6 +212,7 @@ static void rabbit_free(struct broker *broker) {
 static const struct broker_vtable vtable = {
     .kind = "rabbitmq",
     .receive = station_receive,
+    .heard_below = station_heard_below,
     STATION_SHELF,
     STATION_OUTSIDE,
     .free = rabbit_free,

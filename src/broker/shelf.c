@@ -108,6 +108,7 @@ static void know_again(struct shelf *shelf, struct parcel *known, struct parcel 
     known->tag = again->tag;
     known->reply = again->reply;
     again->reply = reply;
+    known->give_up_at = (struct mono){0};
     set_stale(shelf, known, false);
     if (known->place == PARCEL_SENT || known->place == PARCEL_LOST)
         move(shelf, known, PARCEL_DONE);
@@ -122,6 +123,11 @@ static void forget_tag(struct shelf *shelf, struct parcel *parcel) {
     set_stale(shelf, parcel, true);
     if (parcel->place == PARCEL_DONE || parcel->place == PARCEL_SENT)
         move(shelf, parcel, PARCEL_LOST);
+}
+
+static void send(struct shelf *shelf, struct parcel *parcel) {
+    shelf->awaited |= parcel->stored_as != 0;
+    move(shelf, parcel, PARCEL_SENT);
 }
 
 /* ---- the engine's side ---- */
@@ -148,6 +154,9 @@ void shelf_settle(struct shelf *shelf, struct store_held *held) {
     assert(parcel->place == PARCEL_OUT && parcel->held == held);
     parcel->held = NULL;
     parcel->letter = held->envelope.state == STATE_PENDING_REVIEW;
+    parcel->stored_as = held->stored_as;
+    if (shelf->stored_below <= held->stored_as)
+        shelf->stored_below = held->stored_as + 1;
     move(shelf, parcel, parcel->stale ? PARCEL_LOST : PARCEL_DONE);
     pthread_mutex_unlock(&shelf->mutex);
 }
@@ -182,6 +191,13 @@ size_t shelf_ready(struct shelf *shelf) {
     return ready;
 }
 
+uint64_t shelf_heard_below(struct shelf *shelf) {
+    pthread_mutex_lock(&shelf->mutex);
+    uint64_t below = shelf->heard_below;
+    pthread_mutex_unlock(&shelf->mutex);
+    return below;
+}
+
 /* ---- the adapter's side ---- */
 
 size_t shelf_count(struct shelf *shelf) {
@@ -214,17 +230,77 @@ bool shelf_send(struct shelf *shelf, struct parcel_word *out) {
         struct parcel *first = of_link(shelf->places[PARCEL_DONE].next);
         char *reply = first->reply ? bytes_dup(bytes_of(first->reply)) : NULL;
         *out = (struct parcel_word){first->tag, reply, first->letter};
-        move(shelf, first, PARCEL_SENT);
+        send(shelf, first);
     }
     pthread_mutex_unlock(&shelf->mutex);
     return any;
 }
 
-void shelf_heard(struct shelf *shelf) {
+/* With the lock held. */
+static uint64_t least_open_tag(struct shelf *shelf) {
+    uint64_t least = UINT64_MAX;
+    for (size_t place = PARCEL_READY; place <= PARCEL_OUT; place++) {
+        LIST_EACH(link, &shelf->places[place])
+        if (!of_link(link)->stale && of_link(link)->tag < least)
+            least = of_link(link)->tag;
+    }
+    return least;
+}
+
+uint64_t shelf_send_up_to(struct shelf *shelf) {
+    uint64_t greatest = 0;
+    pthread_mutex_lock(&shelf->mutex);
+    uint64_t open = list_empty(&shelf->places[PARCEL_DONE]) ? 0 : least_open_tag(shelf);
+    LIST_EACH_SAFE(link, &shelf->places[PARCEL_DONE]) {
+        struct parcel *parcel = of_link(link);
+        if (parcel->tag >= open)
+            continue;
+        greatest = parcel->tag > greatest ? parcel->tag : greatest;
+        send(shelf, parcel);
+    }
+    pthread_mutex_unlock(&shelf->mutex);
+    return greatest;
+}
+
+/* With the lock held. */
+static void forget_old_lost(struct shelf *shelf, struct mono now) {
+    LIST_EACH_SAFE(link, &shelf->places[PARCEL_LOST]) {
+        struct parcel *parcel = of_link(link);
+        if (!parcel->nameless)
+            continue;
+        if (parcel->give_up_at.ms == 0)
+            parcel->give_up_at = mono_after(now, SHELF_LOST_LASTS_MS);
+        else if (parcel->give_up_at.ms <= now.ms)
+            drop(shelf, parcel);
+    }
+}
+
+/* With the lock held, and nothing SENT. */
+static uint64_t least_unheard(struct shelf *shelf) {
+    uint64_t least = shelf->stored_below;
+    for (size_t place = PARCEL_DONE; place <= PARCEL_LOST; place++) {
+        LIST_EACH(link, &shelf->places[place])
+        if (of_link(link)->stored_as && of_link(link)->stored_as < least)
+            least = of_link(link)->stored_as;
+    }
+    return least;
+}
+
+void shelf_heard(struct shelf *shelf, struct mono now) {
     pthread_mutex_lock(&shelf->mutex);
     while (!list_empty(&shelf->places[PARCEL_SENT]))
         drop(shelf, of_link(shelf->places[PARCEL_SENT].next));
+    forget_old_lost(shelf, now);
+    shelf->heard_below = least_unheard(shelf);
+    shelf->awaited = false;
     pthread_mutex_unlock(&shelf->mutex);
+}
+
+bool shelf_is_awaited(struct shelf *shelf) {
+    pthread_mutex_lock(&shelf->mutex);
+    bool awaited = shelf->awaited;
+    pthread_mutex_unlock(&shelf->mutex);
+    return awaited;
 }
 
 void shelf_unheard(struct shelf *shelf) {

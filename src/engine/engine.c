@@ -12,6 +12,7 @@
 #include "engine/bundle.h"
 #include "engine/fetch.h"
 #include "engine/idempotency.h"
+#include "engine/hearing.h"
 #include "engine/intake.h"
 #include "engine/lease.h"
 #include "engine/origin.h"
@@ -263,10 +264,19 @@ static bool at_rest(const struct engine *engine) {
     return rest;
 }
 
+/* What is told to a source while we leave is noted as well. */
+static bool all_heard(const struct engine *engine) {
+    for (size_t i = 0; i < engine->queue_count; i++)
+        if (hearing_waits(engine->queues[i]))
+            return false;
+    return true;
+}
+
 /* After the drain, a store that takes nothing must not keep us from stopping: what is unrecorded is
- * where it was before it was handed over. */
+ * where it was before it was handed over. Nor must a source that does not answer. */
 static bool may_leave(const struct engine *engine) {
-    return engine->leaving && at_rest(engine) && (engine->cancelled || !record_waits(engine));
+    return engine->leaving && at_rest(engine) &&
+           (engine->cancelled || (!record_waits(engine) && all_heard(engine)));
 }
 
 void engine_run(struct engine *engine) {
