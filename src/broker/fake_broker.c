@@ -235,7 +235,7 @@ static void settle(struct broker *broker, struct store_held *held) {
         return;
     message->settled = true;
     message->stored_as = held->stored_as;
-    if (self(broker)->stored_below <= held->stored_as)
+    if (held->stored_as && self(broker)->stored_below <= held->stored_as)
         self(broker)->stored_below = held->stored_as + 1;
     if (server->trouble[0])
         return;

@@ -155,7 +155,7 @@ void shelf_settle(struct shelf *shelf, struct store_held *held) {
     parcel->held = NULL;
     parcel->letter = held->envelope.state == STATE_PENDING_REVIEW;
     parcel->stored_as = held->stored_as;
-    if (shelf->stored_below <= held->stored_as)
+    if (held->stored_as && shelf->stored_below <= held->stored_as)
         shelf->stored_below = held->stored_as + 1;
     move(shelf, parcel, parcel->stale ? PARCEL_LOST : PARCEL_DONE);
     pthread_mutex_unlock(&shelf->mutex);
