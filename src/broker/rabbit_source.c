@@ -18,9 +18,11 @@
 #include "broker/station.h"
 
 enum {
-    RABBIT_ASK_MS = 1000, /* between questions for the number of messages that wait … */
-    RABBIT_HEARD_MS = 20, /* … when somebody wants to know what was heard */
-    RABBIT_READ_MAX = 64, /* deliveries read before what was settled is sent */
+    RABBIT_ASK_MS = 1000,  /* between questions for the number of messages that wait … */
+    RABBIT_HEARD_MS = 20,  /* … when the engine wants to know what was heard, or … */
+    RABBIT_HEARD_PART = 8, /* … so many times what the last answer took */
+    RABBIT_READ_MAX = 64,  /* deliveries read before what was settled is sent */
+    RABBIT_AGAIN_MS = 10 * 60 * 1000, /* what was given before comes within this, or not at all */
 };
 
 static const char consumer_tag[] = "impound";
@@ -35,7 +37,9 @@ struct rabbit_source {
     struct rabbit_connection connection;
     bool consuming;
     bool news; /* something came or was heard that the engine was not told of */
+    struct mono consuming_since;
     struct mono ask_at;
+    int64_t answer_ms; /* what the last answer took */
 };
 
 static struct rabbit_source *self(struct broker *broker) {
@@ -45,18 +49,28 @@ static struct rabbit_source *self(struct broker *broker) {
 /* ---- asking ---- */
 
 /* Also says that a queue is missing, and that all that was acknowledged before has arrived: a
- * channel does one thing after the other. */
+ * channel does one thing after the other. (A busy quorum queue may leave some in the channel, where
+ * they are lost with it: those come again.) */
 static bool ask_queue(struct rabbit_source *rabbit, struct mono now, struct err *err) {
     uint32_t waiting;
     if (!rabbit_connection_ask_queue(&rabbit->connection, rabbit->url.queue, &waiting, err))
         return false;
+    rabbit->answer_ms = clock_now(rabbit->station.clock).mono.ms - now.ms;
     atomic_store(&rabbit->station.waiting, waiting);
     rabbit->ask_at = mono_after(now, RABBIT_ASK_MS);
-    uint64_t heard_below = shelf_heard_below(&rabbit->shelf);
-    shelf_heard(&rabbit->shelf, now);
-    if (shelf_heard_below(&rabbit->shelf) > heard_below)
-        rabbit->news = true;
+    rabbit->news |= shelf_is_awaited(&rabbit->shelf);
+    shelf_heard(&rabbit->shelf);
+    if (rabbit->consuming && now.ms - rabbit->consuming_since.ms >= RABBIT_AGAIN_MS)
+        shelf_forget_lost(&rabbit->shelf);
     return true;
+}
+
+/* It costs a busy server something to answer. */
+static void ask_soon(struct rabbit_source *rabbit, struct mono now) {
+    int64_t wait_ms = rabbit->answer_ms * RABBIT_HEARD_PART;
+    if (wait_ms < RABBIT_HEARD_MS)
+        wait_ms = RABBIT_HEARD_MS;
+    rabbit->ask_at = mono_earlier(rabbit->ask_at, mono_after(now, wait_ms));
 }
 
 static bool open_source(struct rabbit_source *rabbit, struct mono now, struct err *err) {
@@ -75,6 +89,7 @@ static bool start_consuming(struct rabbit_source *rabbit, struct err *err) {
     amqp_basic_consume(rabbit->connection.state, RABBIT_CHANNEL, rabbit_bytes(rabbit->url.queue),
                        amqp_cstring_bytes(consumer_tag), 0, 0, 0, amqp_empty_table);
     rabbit->consuming = true;
+    rabbit->consuming_since = clock_now(rabbit->station.clock).mono;
     return rabbit_connection_asked(&rabbit->connection,
                                    amqp_get_rpc_reply(rabbit->connection.state), "consume", err);
 }
@@ -104,8 +119,8 @@ static bool return_unwanted(struct rabbit_source *rabbit, struct err *err) {
     return rabbit_connection_sent(&rabbit->connection, status, "give back", err);
 }
 
-/* One frame for as many as possible: a busy quorum queue has room for few, and the channel keeps
- * the others until it ends. */
+/* One frame for as many as possible: a busy quorum queue has room for few, and the others wait in
+ * the channel. */
 static bool send_settled(struct rabbit_source *rabbit, struct err *err) {
     amqp_connection_state_t state = rabbit->connection.state;
     uint64_t up_to = shelf_send_up_to(&rabbit->shelf);
@@ -165,7 +180,7 @@ static void work(struct rabbit_source *rabbit, struct mono now) {
     enum rabbit_reading reading = RABBIT_READ_ONE;
     bool well = follow_wish(rabbit, &err) && send_settled(rabbit, &err);
     if (shelf_is_awaited(&rabbit->shelf))
-        rabbit->ask_at = mono_earlier(rabbit->ask_at, mono_after(now, RABBIT_HEARD_MS));
+        ask_soon(rabbit, now);
     if (well && now.ms >= rabbit->ask_at.ms)
         well = ask_queue(rabbit, now, &err);
     for (size_t i = 0; well && reading != RABBIT_READ_NOTHING && i < RABBIT_READ_MAX; i++) {

@@ -108,7 +108,6 @@ static void know_again(struct shelf *shelf, struct parcel *known, struct parcel 
     known->tag = again->tag;
     known->reply = again->reply;
     again->reply = reply;
-    known->give_up_at = (struct mono){0};
     set_stale(shelf, known, false);
     if (known->place == PARCEL_SENT || known->place == PARCEL_LOST)
         move(shelf, known, PARCEL_DONE);
@@ -123,6 +122,14 @@ static void forget_tag(struct shelf *shelf, struct parcel *parcel) {
     set_stale(shelf, parcel, true);
     if (parcel->place == PARCEL_DONE || parcel->place == PARCEL_SENT)
         move(shelf, parcel, PARCEL_LOST);
+}
+
+/* With no nameless one SENT. A LOST one may never come: it does not hold up the others. */
+static void raise_heard(struct shelf *shelf) {
+    shelf->heard_below = shelf->stored_below;
+    LIST_EACH(link, &shelf->places[PARCEL_DONE])
+    if (of_link(link)->stored_as && of_link(link)->stored_as < shelf->heard_below)
+        shelf->heard_below = of_link(link)->stored_as;
 }
 
 static void send(struct shelf *shelf, struct parcel *parcel) {
@@ -250,7 +257,8 @@ static uint64_t least_open_tag(struct shelf *shelf) {
 uint64_t shelf_send_up_to(struct shelf *shelf) {
     uint64_t greatest = 0;
     pthread_mutex_lock(&shelf->mutex);
-    uint64_t open = list_empty(&shelf->places[PARCEL_DONE]) ? 0 : least_open_tag(shelf);
+    bool looks = !list_empty(&shelf->places[PARCEL_DONE]) && shelf->count <= SHELF_RUN_MAX;
+    uint64_t open = looks ? least_open_tag(shelf) : 0;
     LIST_EACH_SAFE(link, &shelf->places[PARCEL_DONE]) {
         struct parcel *parcel = of_link(link);
         if (parcel->tag >= open)
@@ -262,36 +270,11 @@ uint64_t shelf_send_up_to(struct shelf *shelf) {
     return greatest;
 }
 
-/* With the lock held. */
-static void forget_old_lost(struct shelf *shelf, struct mono now) {
-    LIST_EACH_SAFE(link, &shelf->places[PARCEL_LOST]) {
-        struct parcel *parcel = of_link(link);
-        if (!parcel->nameless)
-            continue;
-        if (parcel->give_up_at.ms == 0)
-            parcel->give_up_at = mono_after(now, SHELF_LOST_LASTS_MS);
-        else if (parcel->give_up_at.ms <= now.ms)
-            drop(shelf, parcel);
-    }
-}
-
-/* With the lock held, and nothing SENT. */
-static uint64_t least_unheard(struct shelf *shelf) {
-    uint64_t least = shelf->stored_below;
-    for (size_t place = PARCEL_DONE; place <= PARCEL_LOST; place++) {
-        LIST_EACH(link, &shelf->places[place])
-        if (of_link(link)->stored_as && of_link(link)->stored_as < least)
-            least = of_link(link)->stored_as;
-    }
-    return least;
-}
-
-void shelf_heard(struct shelf *shelf, struct mono now) {
+void shelf_heard(struct shelf *shelf) {
     pthread_mutex_lock(&shelf->mutex);
     while (!list_empty(&shelf->places[PARCEL_SENT]))
         drop(shelf, of_link(shelf->places[PARCEL_SENT].next));
-    forget_old_lost(shelf, now);
-    shelf->heard_below = least_unheard(shelf);
+    raise_heard(shelf);
     shelf->awaited = false;
     pthread_mutex_unlock(&shelf->mutex);
 }
@@ -301,6 +284,15 @@ bool shelf_is_awaited(struct shelf *shelf) {
     bool awaited = shelf->awaited;
     pthread_mutex_unlock(&shelf->mutex);
     return awaited;
+}
+
+void shelf_forget_lost(struct shelf *shelf) {
+    pthread_mutex_lock(&shelf->mutex);
+    LIST_EACH_SAFE(link, &shelf->places[PARCEL_LOST]) {
+        if (of_link(link)->nameless)
+            drop(shelf, of_link(link));
+    }
+    pthread_mutex_unlock(&shelf->mutex);
 }
 
 void shelf_unheard(struct shelf *shelf) {
@@ -332,6 +324,7 @@ void shelf_forget_tags(struct shelf *shelf) {
     forget_tag(shelf, of_link(link));
     while (shelf->lost > SHELF_LOST_MAX)
         drop(shelf, of_link(shelf->places[PARCEL_LOST].next));
+    raise_heard(shelf);
     pthread_mutex_unlock(&shelf->mutex);
 }
 

@@ -133,6 +133,7 @@ static bool is_poison(struct queue *queue, struct store_held *held) {
 
 static bool admit(struct queue *queue, struct store_held *held, bool known) {
     struct envelope *envelope = &held->envelope;
+    hearing_received(queue, held);
     envelope->queue = queue->name;
     envelope->state = STATE_RUNNING;
     envelope->size = held->body.len;

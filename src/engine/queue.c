@@ -216,6 +216,7 @@ void queue_feed(struct queue *queue) {
     hearing_note(queue);
     intake_want(queue);
     feed(queue);
+    hearing_note(queue);
     intake_want(queue);
     fetch_send(queue);
 }

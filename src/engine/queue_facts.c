@@ -50,13 +50,13 @@ static void load_state(struct queue *queue, struct json facts, struct arena *are
         snprintf(queue->why, sizeof queue->why, "%.*s", BYTES_ARG(text));
 }
 
-/* 0: it is not there, or out of bounds. */
+/* At most `max`; 0: it is not there. */
 static uint64_t load_number(struct json facts, const char *name, uint64_t max) {
     struct json value;
     int64_t number;
-    bool good = json_get(facts, name, &value) && json_i64(value, &number) && number >= 0 &&
-                (uint64_t)number <= max;
-    return good ? (uint64_t)number : 0;
+    if (!json_get(facts, name, &value) || !json_i64(value, &number) || number < 0)
+        return 0;
+    return (uint64_t)number < max ? (uint64_t)number : max;
 }
 
 void queue_facts_load(struct queue *queue) {

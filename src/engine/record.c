@@ -280,6 +280,7 @@ static uint32_t only_from(const struct flight *flight) {
 static void add_flight(struct engine *engine, struct batch *batch, struct flight *flight) {
     bool held = flight->held->seq != 0, forget = flight->op == STORE_FORGET;
     bool spilled = flight->spill == SPILL_SYNCED;
+    flight->stored_as = 0;
     list_remove(&flight->recording);
     list_push_back(&batch->flights, &flight->recording);
     add_keep(engine, batch, flight, &flight->result);

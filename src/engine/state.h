@@ -110,7 +110,7 @@ struct queue {
 
     enum queue_state state;
     char why[256];
-    struct list facts_changed; /* in engine->facts: state, why or peak are not yet in a commit */
+    struct list facts_changed; /* in engine->facts: what outlives us is not yet in a commit */
     uint32_t peak_saved;       /* the budget's peak as last written … */
     struct mono peak_at;       /* … and when */
     bool dlq_full;
@@ -132,8 +132,10 @@ struct queue {
     uint64_t unheard_from; /* what an earlier life put there and may not have told its source … */
     uint64_t first_seq;    /* … is before this */
     uint64_t stored_below; /* what this life has settled because it is there … */
-    uint64_t heard_below;  /* … of which the source has heard, as it stands in the facts */
-    struct map stood_in;   /* those that stood in for a message already */
+    uint64_t heard_below;  /* … of which the source has heard: goes into the facts */
+    struct mono given_until; /* by then the source has given again what it had given before */
+    struct map stood_in;     /* those that stood in for a message already */
+    bool has_nameless;       /* one came in this life */
 
     struct list flights;
     struct map by_id;     /* of flights */

@@ -73,7 +73,7 @@ enum store_op_kind {
     STORE_UPDATE, /* seq: this envelope from now on; body too where body.ptr is not NULL */
     /* seq: it succeeded, or was spilled (0: it was never here; the spill is counted) */
     STORE_FORGET,
-    STORE_QUEUE, /* the queue's own durable facts (paused, halted why, budget peak), as JSON */
+    STORE_QUEUE, /* the queue's own durable facts (queue_facts.h), as JSON */
     STORE_MARK,  /* seq: what a person or a rule decided about a letter, without its envelope */
     STORE_KEEP,  /* a text under a name, until it expires or is dropped */
 };

@@ -68,7 +68,7 @@ static void messages_are_received_in_order_and_told_of_once(void **state) {
     assert_int_equal(sent.tag, 1);
     assert_false(sent.letter);
     assert_int_equal(shelf_count(&shelf), 3);
-    shelf_heard(&shelf, (struct mono){0});
+    shelf_heard(&shelf);
     assert_int_equal(shelf_count(&shelf), 1);
     shelf_unheard(&shelf);
     assert_sends_nothing(&shelf);
@@ -236,7 +236,7 @@ static void of_equal_ones_none_is_acknowledged_for_another(void **state) {
     for (struct parcel_word word; shelf_send(&shelf, &word);)
         sum += word.tag;
     assert_int_equal(sum, 11 + 12 + 13);
-    shelf_heard(&shelf, (struct mono){0});
+    shelf_heard(&shelf);
     assert_int_equal(shelf_count(&shelf), 0);
     shelf_free(&shelf);
 }
@@ -282,23 +282,42 @@ static void what_was_heard_of_is_known_by_what_the_store_has_of_it(void **state)
     assert_true(shelf_is_awaited(&shelf));
     settle_stored(&shelf, held[1], 9);
     assert_int_equal(shelf_heard_below(&shelf), 0);
-    shelf_heard(&shelf, (struct mono){0});
+    shelf_heard(&shelf);
     assert_int_equal(shelf_heard_below(&shelf), 9);
     assert_false(shelf_is_awaited(&shelf));
     assert_int_equal(shelf_send_up_to(&shelf), 2);
-    shelf_heard(&shelf, (struct mono){0});
+    shelf_heard(&shelf);
     assert_int_equal(shelf_heard_below(&shelf), 10);
-    shelf_forget_tags(&shelf);
-    settle_stored(&shelf, held[2], 12);
-    shelf_heard(&shelf, (struct mono){0});
-    assert_int_equal(shelf_heard_below(&shelf), 12); /* it waits for its new tag */
     shelf_free(&shelf);
 }
 
-static void without_a_name_what_does_not_come_again_for_long_is_forgotten(void **state) {
+/* It may have been: then what comes is another. */
+static void what_was_told_before_a_connection_ended_counts_as_heard_of(void **state) {
     (void)state;
     struct shelf shelf;
-    struct mono later = {SHELF_LOST_LASTS_MS};
+    struct store_held *held[3];
+    shelf_init(&shelf);
+    for (uint64_t tag = 1; tag <= 3; tag++)
+        shelf_put(&shelf, nameless(tag), false, false);
+    shelf_receive(&shelf, (struct mono){0}, held, 3);
+    settle_stored(&shelf, held[0], 7);
+    assert_sends(&shelf, 1);
+    shelf_forget_tags(&shelf);
+    assert_int_equal(shelf_heard_below(&shelf), 8);
+    settle_stored(&shelf, held[1], 9); /* while nobody can be told */
+    assert_int_equal(shelf_heard_below(&shelf), 8);
+    shelf_put(&shelf, nameless(4), false, false);
+    settle_stored(&shelf, receive_one(&shelf, 0), 11);
+    assert_sends(&shelf, 4);
+    shelf_heard(&shelf);
+    assert_int_equal(shelf_heard_below(&shelf), 12); /* the one that waits does not hold it up */
+    settle(&shelf, held[2], STATE_RUNNING);
+    shelf_free(&shelf);
+}
+
+static void without_a_name_what_comes_no_more_is_forgotten(void **state) {
+    (void)state;
+    struct shelf shelf;
     shelf_init(&shelf);
     shelf_put(&shelf, nameless(1), false, false);
     shelf_put(&shelf, fetched("named", 2), false, false);
@@ -306,10 +325,7 @@ static void without_a_name_what_does_not_come_again_for_long_is_forgotten(void *
     shelf_forget_tags(&shelf);
     settle(&shelf, first, STATE_RUNNING);
     settle(&shelf, second, STATE_RUNNING);
-    shelf_heard(&shelf, (struct mono){1});
-    shelf_heard(&shelf, later);
-    assert_int_equal(shelf_count(&shelf), 2);
-    shelf_heard(&shelf, mono_after(later, 1));
+    shelf_forget_lost(&shelf);
     assert_int_equal(shelf_count(&shelf), 1);
     assert_true(shelf_put(&shelf, nameless(11), true, false));
     assert_false(shelf_put(&shelf, fetched("named", 12), true, false));
@@ -346,7 +362,7 @@ static void what_is_being_told_outlives_the_message_that_comes_again(void **stat
     settle(&shelf, receive_one(&shelf, 0), STATE_RUNNING);
     assert_true(shelf_send(&shelf, &word));
     assert_false(shelf_put(&shelf, with_reply("ack.2"), true, true));
-    shelf_heard(&shelf, (struct mono){0});
+    shelf_heard(&shelf);
     assert_string_equal(word.reply, "ack.1");
     free(word.reply);
     assert_true(shelf_send(&shelf, &word));
@@ -430,7 +446,8 @@ int main(void) {
         cmocka_unit_test(of_equal_ones_none_is_acknowledged_for_another),
         cmocka_unit_test(one_tag_tells_of_all_before_it_that_are_settled),
         cmocka_unit_test(what_was_heard_of_is_known_by_what_the_store_has_of_it),
-        cmocka_unit_test(without_a_name_what_does_not_come_again_for_long_is_forgotten),
+        cmocka_unit_test(what_was_told_before_a_connection_ended_counts_as_heard_of),
+        cmocka_unit_test(without_a_name_what_comes_no_more_is_forgotten),
         cmocka_unit_test(where_tags_last_a_message_is_known_whatever_becomes_of_it),
         cmocka_unit_test(what_is_being_told_outlives_the_message_that_comes_again),
         cmocka_unit_test(only_what_costs_nothing_goes_back_the_youngest_first),

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "broker/fake_broker.h"
+#include "engine/hearing.h"
 #include "lease_rig.h"
 
 static struct rig *rig_of(struct rig_options options) {
@@ -304,6 +305,53 @@ static void what_stood_in_and_was_heard_of_stands_in_no_more(void **state) {
     assert_other_is_run(rig);
 }
 
+static void what_an_earlier_life_left_stands_in_for_a_while_only(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){0});
+    fake_server_set_nameless(rig->server);
+    rig_open(rig);
+    push(rig, "hash");
+    rig_rest(rig);
+    fake_server_set_trouble(rig->server, "slow");
+    rig_fail(rig, "hash", 400);
+    fake_server_set_trouble(rig->server, NULL); /* it has heard, and we die before we know */
+    rig_restart(rig);
+    push(rig, "hash");
+    rig_rest(rig);
+    rig_pass(rig, HEARING_LASTS_MS);
+    assert_other_is_run(rig);
+}
+
+static void put_letter(struct rig *rig, const char *id) {
+    struct envelope letter = {.id = bytes_of(id),
+                              .queue = BYTES("q"),
+                              .dlq = BYTES("q.dlq"),
+                              .state = STATE_PENDING_REVIEW,
+                              .size = 2,
+                              .retry_after_ms = -1};
+    struct store_op op = {.kind = STORE_PUT,
+                          .queue = rig->store->vtable->queue_number(rig->store, BYTES("q")),
+                          .envelope = &letter,
+                          .body = BYTES("{}")};
+    rig_commit(rig, &op);
+}
+
+static void after_a_graceful_stop_nothing_stands_in(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){0});
+    fake_server_set_nameless(rig->server);
+    rig_open(rig);
+    push(rig, "hash");
+    rig_rest(rig);
+    put_letter(rig, "hash"); /* by an import, say */
+    engine_hold(rig->engine, 100);
+    rig_pass(rig, 100);
+    rig_answer(rig, "hash", (struct outcome){.ending = ENDING_INTERRUPTED, .retry_after_ms = -1});
+    engine_stop(rig->engine);
+    rig_rest(rig);
+    assert_other_is_run(rig);
+}
+
 static void what_was_delivered_too_often_is_dead_unattempted(void **state) {
     (void)state;
     struct rig *rig = rig_of((struct rig_options){0});
@@ -572,6 +620,8 @@ int main(void) {
         cmocka_unit_test(of_equals_that_come_after_our_death_one_is_what_is_held),
         cmocka_unit_test(what_its_source_has_heard_of_stands_in_for_no_other),
         cmocka_unit_test(what_stood_in_and_was_heard_of_stands_in_no_more),
+        cmocka_unit_test(what_an_earlier_life_left_stands_in_for_a_while_only),
+        cmocka_unit_test(after_a_graceful_stop_nothing_stands_in),
         cmocka_unit_test(what_was_delivered_too_often_is_dead_unattempted),
         cmocka_unit_test(a_halt_gives_it_back_to_its_source),
         cmocka_unit_test(an_outage_leaves_everything_at_the_source),
