@@ -17,10 +17,11 @@ struct fake_message {
     size_t header_count;
     bool given_before;
     uint32_t deliveries;
-    bool settled;    /* by a consumer who could not say so yet */
-    struct mono due; /* not before */
-    uint64_t tag;    /* of its last delivery */
-    uint64_t number; /* its own, for as long as the server has it */
+    bool settled;       /* by a consumer who could not say so yet … */
+    uint64_t stored_as; /* … and what the store has of it */
+    struct mono due;    /* not before */
+    uint64_t tag;       /* of its last delivery */
+    uint64_t number;    /* its own, for as long as the server has it */
 };
 
 struct fake_server {
@@ -36,6 +37,7 @@ struct fake_broker {
     struct broker broker;
     struct fake_server *server;
     bool wanted;
+    uint64_t stored_below; /* above every `stored_as` that was settled */
     void (*ready)(void *arg);
     void *ready_arg;
 };
@@ -140,6 +142,7 @@ static void take_back(struct fake_server *server) {
     while (!list_empty(&server->given)) {
         struct fake_message *message = message_at(server->given.prev);
         message->settled = false;
+        message->stored_as = 0;
         list_remove(&message->link);
         list_push_front(&server->waiting, &message->link);
     }
@@ -231,8 +234,23 @@ static void settle(struct broker *broker, struct store_held *held) {
     if (!message)
         return;
     message->settled = true;
-    if (!server->trouble[0])
-        drop_settled(server);
+    message->stored_as = held->stored_as;
+    if (held->stored_as && self(broker)->stored_below <= held->stored_as)
+        self(broker)->stored_below = held->stored_as + 1;
+    if (server->trouble[0])
+        return;
+    drop_settled(server);
+    if (held->stored_as)
+        tell(server);
+}
+
+/* In trouble it hears of nothing. */
+static uint64_t heard_below(struct broker *broker) {
+    uint64_t below = self(broker)->stored_below;
+    LIST_EACH(node, &self(broker)->server->given)
+    if (message_at(node)->stored_as && message_at(node)->stored_as < below)
+        below = message_at(node)->stored_as;
+    return below;
 }
 
 static void hand_back(struct broker *broker, struct store_held *held, struct instant due) {
@@ -296,6 +314,7 @@ static const struct broker_vtable fake_vtable = {
     .hand_back = hand_back,
     .next_wake = next_wake,
     .lag = lag,
+    .heard_below = heard_below,
     .want = want,
     .health = health,
     .listen = listen,

@@ -18,8 +18,11 @@
 #include "broker/station.h"
 
 enum {
-    RABBIT_ASK_MS = 1000, /* between questions for the number of messages that wait */
-    RABBIT_READ_MAX = 64, /* deliveries read before what was settled is sent */
+    RABBIT_ASK_MS = 1000,  /* between questions for the number of messages that wait … */
+    RABBIT_HEARD_MS = 20,  /* … when the engine wants to know what was heard, or … */
+    RABBIT_HEARD_PART = 8, /* … so many times what the last answer took */
+    RABBIT_READ_MAX = 64,  /* deliveries read before what was settled is sent */
+    RABBIT_AGAIN_MS = 10 * 60 * 1000, /* what was given before comes within this, or not at all */
 };
 
 static const char consumer_tag[] = "impound";
@@ -33,8 +36,10 @@ struct rabbit_source {
     /* The thread's own. */
     struct rabbit_connection connection;
     bool consuming;
-    bool fresh; /* something came that the engine was not told of */
+    bool news; /* something came or was heard that the engine was not told of */
+    struct mono consuming_since;
     struct mono ask_at;
+    int64_t answer_ms; /* what the last answer took */
 };
 
 static struct rabbit_source *self(struct broker *broker) {
@@ -44,15 +49,28 @@ static struct rabbit_source *self(struct broker *broker) {
 /* ---- asking ---- */
 
 /* Also says that a queue is missing, and that all that was acknowledged before has arrived: a
- * channel does one thing after the other. */
+ * channel does one thing after the other. (A busy quorum queue may leave some in the channel, where
+ * they are lost with it: those come again.) */
 static bool ask_queue(struct rabbit_source *rabbit, struct mono now, struct err *err) {
     uint32_t waiting;
     if (!rabbit_connection_ask_queue(&rabbit->connection, rabbit->url.queue, &waiting, err))
         return false;
+    rabbit->answer_ms = clock_now(rabbit->station.clock).mono.ms - now.ms;
     atomic_store(&rabbit->station.waiting, waiting);
     rabbit->ask_at = mono_after(now, RABBIT_ASK_MS);
+    rabbit->news |= shelf_is_awaited(&rabbit->shelf);
     shelf_heard(&rabbit->shelf);
+    if (rabbit->consuming && now.ms - rabbit->consuming_since.ms >= RABBIT_AGAIN_MS)
+        shelf_forget_lost(&rabbit->shelf);
     return true;
+}
+
+/* It costs a busy server something to answer. */
+static void ask_soon(struct rabbit_source *rabbit, struct mono now) {
+    int64_t wait_ms = rabbit->answer_ms * RABBIT_HEARD_PART;
+    if (wait_ms < RABBIT_HEARD_MS)
+        wait_ms = RABBIT_HEARD_MS;
+    rabbit->ask_at = mono_earlier(rabbit->ask_at, mono_after(now, wait_ms));
 }
 
 static bool open_source(struct rabbit_source *rabbit, struct mono now, struct err *err) {
@@ -71,6 +89,7 @@ static bool start_consuming(struct rabbit_source *rabbit, struct err *err) {
     amqp_basic_consume(rabbit->connection.state, RABBIT_CHANNEL, rabbit_bytes(rabbit->url.queue),
                        amqp_cstring_bytes(consumer_tag), 0, 0, 0, amqp_empty_table);
     rabbit->consuming = true;
+    rabbit->consuming_since = clock_now(rabbit->station.clock).mono;
     return rabbit_connection_asked(&rabbit->connection,
                                    amqp_get_rpc_reply(rabbit->connection.state), "consume", err);
 }
@@ -100,10 +119,14 @@ static bool return_unwanted(struct rabbit_source *rabbit, struct err *err) {
     return rabbit_connection_sent(&rabbit->connection, status, "give back", err);
 }
 
+/* One frame for as many as possible: a busy quorum queue has room for few, and the others wait in
+ * the channel. */
 static bool send_settled(struct rabbit_source *rabbit, struct err *err) {
-    int status = AMQP_STATUS_OK;
+    amqp_connection_state_t state = rabbit->connection.state;
+    uint64_t up_to = shelf_send_up_to(&rabbit->shelf);
+    int status = up_to ? amqp_basic_ack(state, RABBIT_CHANNEL, up_to, 1) : AMQP_STATUS_OK;
     for (struct parcel_word word; status == AMQP_STATUS_OK && shelf_send(&rabbit->shelf, &word);)
-        status = amqp_basic_ack(rabbit->connection.state, RABBIT_CHANNEL, word.tag, 0);
+        status = amqp_basic_ack(state, RABBIT_CHANNEL, word.tag, 0);
     return rabbit_connection_sent(&rabbit->connection, status, "acknowledge", err);
 }
 
@@ -116,7 +139,7 @@ static void take_delivery(struct rabbit_source *rabbit, amqp_envelope_t *deliver
     bool again = delivery->redelivered || named;
     amqp_destroy_envelope(delivery);
     if (shelf_put(&rabbit->shelf, parcel, again, false))
-        rabbit->fresh = true;
+        rabbit->news = true;
 }
 
 static enum rabbit_reading read_one(struct rabbit_source *rabbit, struct err *err) {
@@ -156,6 +179,8 @@ static void work(struct rabbit_source *rabbit, struct mono now) {
     struct err err;
     enum rabbit_reading reading = RABBIT_READ_ONE;
     bool well = follow_wish(rabbit, &err) && send_settled(rabbit, &err);
+    if (shelf_is_awaited(&rabbit->shelf))
+        ask_soon(rabbit, now);
     if (well && now.ms >= rabbit->ask_at.ms)
         well = ask_queue(rabbit, now, &err);
     for (size_t i = 0; well && reading != RABBIT_READ_NOTHING && i < RABBIT_READ_MAX; i++) {
@@ -163,9 +188,9 @@ static void work(struct rabbit_source *rabbit, struct mono now) {
         well = reading != RABBIT_READ_TROUBLE;
     }
     well = well && return_unwanted(rabbit, &err);
-    if (rabbit->fresh)
+    if (rabbit->news)
         contact_ring(&rabbit->station.contact);
-    rabbit->fresh = false;
+    rabbit->news = false;
     if (!well)
         give_up_connection(rabbit, &err);
     else if (reading == RABBIT_READ_NOTHING)
@@ -202,6 +227,7 @@ static void rabbit_free(struct broker *broker) {
 static const struct broker_vtable vtable = {
     .kind = "rabbitmq",
     .receive = station_receive,
+    .heard_below = station_heard_below,
     STATION_SHELF,
     STATION_OUTSIDE,
     .free = rabbit_free,

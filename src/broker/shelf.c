@@ -124,6 +124,19 @@ static void forget_tag(struct shelf *shelf, struct parcel *parcel) {
         move(shelf, parcel, PARCEL_LOST);
 }
 
+/* With no nameless one SENT. A LOST one may never come: it does not hold up the others. */
+static void raise_heard(struct shelf *shelf) {
+    shelf->heard_below = shelf->stored_below;
+    LIST_EACH(link, &shelf->places[PARCEL_DONE])
+    if (of_link(link)->stored_as && of_link(link)->stored_as < shelf->heard_below)
+        shelf->heard_below = of_link(link)->stored_as;
+}
+
+static void send(struct shelf *shelf, struct parcel *parcel) {
+    shelf->awaited |= parcel->stored_as != 0;
+    move(shelf, parcel, PARCEL_SENT);
+}
+
 /* ---- the engine's side ---- */
 
 size_t shelf_receive(struct shelf *shelf, struct mono now, struct store_held **out, size_t max) {
@@ -148,6 +161,9 @@ void shelf_settle(struct shelf *shelf, struct store_held *held) {
     assert(parcel->place == PARCEL_OUT && parcel->held == held);
     parcel->held = NULL;
     parcel->letter = held->envelope.state == STATE_PENDING_REVIEW;
+    parcel->stored_as = held->stored_as;
+    if (held->stored_as && shelf->stored_below <= held->stored_as)
+        shelf->stored_below = held->stored_as + 1;
     move(shelf, parcel, parcel->stale ? PARCEL_LOST : PARCEL_DONE);
     pthread_mutex_unlock(&shelf->mutex);
 }
@@ -182,6 +198,13 @@ size_t shelf_ready(struct shelf *shelf) {
     return ready;
 }
 
+uint64_t shelf_heard_below(struct shelf *shelf) {
+    pthread_mutex_lock(&shelf->mutex);
+    uint64_t below = shelf->heard_below;
+    pthread_mutex_unlock(&shelf->mutex);
+    return below;
+}
+
 /* ---- the adapter's side ---- */
 
 size_t shelf_count(struct shelf *shelf) {
@@ -214,16 +237,61 @@ bool shelf_send(struct shelf *shelf, struct parcel_word *out) {
         struct parcel *first = of_link(shelf->places[PARCEL_DONE].next);
         char *reply = first->reply ? bytes_dup(bytes_of(first->reply)) : NULL;
         *out = (struct parcel_word){first->tag, reply, first->letter};
-        move(shelf, first, PARCEL_SENT);
+        send(shelf, first);
     }
     pthread_mutex_unlock(&shelf->mutex);
     return any;
+}
+
+/* With the lock held. */
+static uint64_t least_open_tag(struct shelf *shelf) {
+    uint64_t least = UINT64_MAX;
+    for (size_t place = PARCEL_READY; place <= PARCEL_OUT; place++) {
+        LIST_EACH(link, &shelf->places[place])
+        if (!of_link(link)->stale && of_link(link)->tag < least)
+            least = of_link(link)->tag;
+    }
+    return least;
+}
+
+uint64_t shelf_send_up_to(struct shelf *shelf) {
+    uint64_t greatest = 0;
+    pthread_mutex_lock(&shelf->mutex);
+    bool looks = !list_empty(&shelf->places[PARCEL_DONE]) && shelf->count <= SHELF_RUN_MAX;
+    uint64_t open = looks ? least_open_tag(shelf) : 0;
+    LIST_EACH_SAFE(link, &shelf->places[PARCEL_DONE]) {
+        struct parcel *parcel = of_link(link);
+        if (parcel->tag >= open)
+            continue;
+        greatest = parcel->tag > greatest ? parcel->tag : greatest;
+        send(shelf, parcel);
+    }
+    pthread_mutex_unlock(&shelf->mutex);
+    return greatest;
 }
 
 void shelf_heard(struct shelf *shelf) {
     pthread_mutex_lock(&shelf->mutex);
     while (!list_empty(&shelf->places[PARCEL_SENT]))
         drop(shelf, of_link(shelf->places[PARCEL_SENT].next));
+    raise_heard(shelf);
+    shelf->awaited = false;
+    pthread_mutex_unlock(&shelf->mutex);
+}
+
+bool shelf_is_awaited(struct shelf *shelf) {
+    pthread_mutex_lock(&shelf->mutex);
+    bool awaited = shelf->awaited;
+    pthread_mutex_unlock(&shelf->mutex);
+    return awaited;
+}
+
+void shelf_forget_lost(struct shelf *shelf) {
+    pthread_mutex_lock(&shelf->mutex);
+    LIST_EACH_SAFE(link, &shelf->places[PARCEL_LOST]) {
+        if (of_link(link)->nameless)
+            drop(shelf, of_link(link));
+    }
     pthread_mutex_unlock(&shelf->mutex);
 }
 
@@ -256,6 +324,7 @@ void shelf_forget_tags(struct shelf *shelf) {
     forget_tag(shelf, of_link(link));
     while (shelf->lost > SHELF_LOST_MAX)
         drop(shelf, of_link(shelf->places[PARCEL_LOST].next));
+    raise_heard(shelf);
     pthread_mutex_unlock(&shelf->mutex);
 }
 

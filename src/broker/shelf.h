@@ -11,12 +11,12 @@
  * Where acknowledging is bound to a connection, its end makes every parcel stale: it cannot be
  * acknowledged until the server gives the message again, which it does sooner or later. That one is
  * then not another message: the parcel gets its new tag, whoever has it. LOST ones are settled and
- * wait for that. One that the server heard of after all waits for good: so another body is another
- * message, though a producer gave it the same id.
+ * wait for that. One that the server heard of after all may wait for good: so another body is
+ * another message, though a producer gave it the same id.
  *
  * Nameless messages that are equal have one id. Any of them may get the tag of any other that is
  * given again, as long as none is acknowledged twice: so who is SENT then is forgotten, since the
- * server may have heard of it. Their ids are looked up among the stale alone.
+ * server may have heard of it, and counts as heard. Their ids are looked up among the stale alone.
  *
  * The engine's thread and the adapter's share it. A function takes the lock once. */
 #ifndef BROKER_SHELF_H
@@ -28,7 +28,10 @@
 #include "base/map.h"
 #include "port/store.h"
 
-enum { SHELF_LOST_MAX = 4096 }; /* the oldest are dropped: somebody else was given them */
+enum {
+    SHELF_LOST_MAX = 4096, /* the oldest are dropped: somebody else was given them */
+    SHELF_RUN_MAX = 8192,  /* with more on it, who was given first is not looked for */
+};
 
 enum parcel_place { PARCEL_READY, PARCEL_OUT, PARCEL_DONE, PARCEL_SENT, PARCEL_LOST };
 enum { PARCEL_PLACES = PARCEL_LOST + 1 };
@@ -44,7 +47,8 @@ struct parcel {
     uint64_t print;          /* of its body */
     uint64_t tag;            /* how the server is told which one: a number … */
     char *reply;             /* … or a text; NULL: none */
-    bool letter;             /* once settled: it died, rather than succeeded */
+    bool letter;             /* once settled: it died, rather than succeeded … */
+    uint64_t stored_as;      /* … and what the store has of it; see port/store.h */
     bool nameless;           /* its id is a hash of what it is */
     bool stale;
     bool handed_back; /* READY: it was received before */
@@ -63,6 +67,9 @@ struct shelf {
     struct list places[PARCEL_PLACES];
     struct map by_id;
     size_t count, ready, lost; /* how many of those there are; count: in any place */
+    uint64_t stored_below;     /* above every `stored_as` that was settled … */
+    uint64_t heard_below;      /* … and as the server last had heard of them */
+    bool awaited;              /* one that has a `stored_as` was SENT since */
 };
 
 void shelf_init(struct shelf *shelf);
@@ -78,6 +85,7 @@ void shelf_settle(struct shelf *shelf, struct store_held *held);
 void shelf_hand_back(struct shelf *shelf, struct store_held *held_take, struct mono due);
 struct mono shelf_next_wake(struct shelf *shelf);
 size_t shelf_ready(struct shelf *shelf);
+uint64_t shelf_heard_below(struct shelf *shelf);
 
 /* ---- the adapter's side ---- */
 
@@ -91,8 +99,14 @@ bool shelf_put(struct shelf *shelf, struct parcel *parcel_take, bool again, bool
 /* Moves what is DONE to SENT, one after the other: false when there is none. The parcel itself may
  * be given again, and with that be changed, at any time. */
 bool shelf_send(struct shelf *shelf, struct parcel_word *out);
+/* The same for all up to a tag, as far as whatever has a lesser one is settled, too; 0: none. */
+uint64_t shelf_send_up_to(struct shelf *shelf);
 /* The server has heard of everything SENT: it is forgotten. */
 void shelf_heard(struct shelf *shelf);
+/* The engine waits for that. */
+bool shelf_is_awaited(struct shelf *shelf);
+/* What is LOST and nameless comes no more: an equal one that comes is another. */
+void shelf_forget_lost(struct shelf *shelf);
 /* It may not have: everything SENT is DONE again. */
 void shelf_unheard(struct shelf *shelf);
 /* Takes a READY parcel that goes back to the server, the youngest first; NULL: none. Unless `all`,

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "engine/bundle.h"
 #include "engine/fetch.h"
+#include "engine/hearing.h"
 #include "engine/idempotency.h"
 #include "engine/intake.h"
 #include "engine/lease.h"
@@ -187,7 +188,7 @@ static void ring_timers(struct engine *engine) {
 
 static void set_timer(struct queue *queue) {
     struct engine *engine = queue->engine;
-    struct mono at = queue_next_wake(queue);
+    struct mono at = mono_earlier(queue_next_wake(queue), hearing_next_wake(queue));
     heap_remove(&engine->timers, &queue->timer);
     if (at.ms == MONO_NEVER.ms)
         return;
@@ -234,6 +235,23 @@ static struct mono next_turn(struct engine *engine) {
     return at;
 }
 
+/* Nobody will post to us any more but those who ask. */
+static bool at_rest(const struct engine *engine) {
+    bool rest = list_empty(&engine->batches);
+    for (size_t i = 0; i < engine->queue_count; i++)
+        rest = rest && queue_rests(engine->queues[i]);
+    LIST_EACH(node, &engine->served)
+    rest = rest && queue_rests(CONTAINER_OF(node, struct queue, serving));
+    return rest;
+}
+
+static void note_last(struct engine *engine) {
+    if (!engine->leaving || !at_rest(engine))
+        return;
+    for (size_t i = 0; i < engine->queue_count; i++)
+        hearing_note_last(engine->queues[i]);
+}
+
 struct mono engine_turn(struct engine *engine, struct instant now) {
     pthread_mutex_lock(&engine->mutex);
     engine->now = now;
@@ -247,20 +265,11 @@ struct mono engine_turn(struct engine *engine, struct instant now) {
     feed_queues(engine);
     fetch_ring(engine);
     flight_rouse(engine);
+    note_last(engine);
     record_commit(engine);
     struct mono next = next_turn(engine);
     pthread_mutex_unlock(&engine->mutex);
     return next;
-}
-
-/* Nobody will post to us any more but those who ask. */
-static bool at_rest(const struct engine *engine) {
-    bool rest = list_empty(&engine->batches);
-    for (size_t i = 0; i < engine->queue_count; i++)
-        rest = rest && queue_rests(engine->queues[i]);
-    LIST_EACH(node, &engine->served)
-    rest = rest && queue_rests(CONTAINER_OF(node, struct queue, serving));
-    return rest;
 }
 
 /* After the drain, a store that takes nothing must not keep us from stopping: what is unrecorded is

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/uuid.h"
+#include "engine/hearing.h"
 #include "engine/origin.h"
 #include "engine/tracing.h"
 
@@ -94,17 +94,6 @@ static bool wait_for_twin(struct queue *queue, struct store_held *held) {
     return true;
 }
 
-/* Nothing tells one without a name from its equals. What this life put into the store its adapter
- * knows until the source has heard of it: an equal one that comes is another. What an earlier life
- * put there may not have been settled before its death: it stands in for one that comes, and for no
- * more. */
-static bool stands_in(struct queue *queue, uint64_t seq) {
-    if (seq >= queue->first_seq || map_first(&queue->stood_in, seq))
-        return false;
-    map_insert(&queue->stood_in, memory_new(sizeof(struct map_node)), seq);
-    return true;
-}
-
 /* `known`: the store holds its id. */
 static bool is_held(struct queue *queue, struct store_held *held, bool known) {
     struct store *store = queue->engine->store;
@@ -115,10 +104,12 @@ static bool is_held(struct queue *queue, struct store_held *held, bool known) {
     enum status status = store->vtable->get(store, queue->name, held->envelope.id, &before, &err);
     bool same = status == STATUS_OK &&
                 (before->envelope.edited || bytes_eq(before->body, held->body)) &&
-                (!held->nameless || stands_in(queue, before->seq));
-    store_held_free(before);
-    if (same)
+                (!held->nameless || hearing_stands_in(queue, before->seq));
+    if (same) {
+        hearing_stored(queue, held, before->seq);
         settle_duplicate(queue, held);
+    }
+    store_held_free(before);
     return same;
 }
 
@@ -142,6 +133,7 @@ static bool is_poison(struct queue *queue, struct store_held *held) {
 
 static bool admit(struct queue *queue, struct store_held *held, bool known) {
     struct envelope *envelope = &held->envelope;
+    hearing_received(queue, held);
     envelope->queue = queue->name;
     envelope->state = STATE_RUNNING;
     envelope->size = held->body.len;

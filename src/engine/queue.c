@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "engine/cap.h"
 #include "engine/fetch.h"
+#include "engine/hearing.h"
 #include "engine/idempotency.h"
 #include "engine/intake.h"
 #include "engine/order.h"
@@ -212,8 +213,10 @@ static void feed(struct queue *queue) {
 
 void queue_feed(struct queue *queue) {
     queue_facts_save_peak(queue);
+    hearing_note(queue);
     intake_want(queue);
     feed(queue);
+    hearing_note(queue);
     intake_want(queue);
     fetch_send(queue);
 }

@@ -33,6 +33,8 @@ void queue_facts_put(struct queue *queue, struct buf *out) {
     json_put_str(&json, queue->why);
     json_key(&json, "budget_peak");
     json_put_i64(&json, queue->peak_saved);
+    json_key(&json, "heard_below");
+    json_put_i64(&json, (int64_t)queue->heard_below);
     json_close(&json, '}');
 }
 
@@ -48,18 +50,27 @@ static void load_state(struct queue *queue, struct json facts, struct arena *are
         snprintf(queue->why, sizeof queue->why, "%.*s", BYTES_ARG(text));
 }
 
+/* At most `max`; 0: it is not there. */
+static uint64_t load_number(struct json facts, const char *name, uint64_t max) {
+    struct json value;
+    int64_t number;
+    if (!json_get(facts, name, &value) || !json_i64(value, &number) || number < 0)
+        return 0;
+    return (uint64_t)number < max ? (uint64_t)number : max;
+}
+
 void queue_facts_load(struct queue *queue) {
     struct store *store = queue->engine->store;
     struct arena arena;
-    struct json facts, peak;
-    int64_t number;
+    struct json facts;
     arena_init_heap(&arena, 1024);
     struct bytes text = store->vtable->queue_facts(store, queue->number, &arena);
     if (text.len && json_parse(text, &facts, NULL) == STATUS_OK) {
         load_state(queue, facts, &arena);
-        if (json_get(facts, "budget_peak", &peak) && json_i64(peak, &number) && number >= 0 &&
-            number <= UINT32_MAX)
-            budget_restore(&queue->budget, (uint32_t)number, queue->engine->now.mono);
+        budget_restore(&queue->budget, (uint32_t)load_number(facts, "budget_peak", UINT32_MAX),
+                       queue->engine->now.mono);
+        queue->heard_below = load_number(facts, "heard_below", queue->first_seq);
+        queue->unheard_from = queue->heard_below;
     }
     arena_free(&arena);
 }

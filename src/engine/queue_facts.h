@@ -1,5 +1,5 @@
-/* queue_facts: what of a queue outlives us, beside its messages: its state, why, and the budget's
- * peak. Kept by the store as JSON. The engine's own. */
+/* queue_facts: what of a queue outlives us, beside its messages: its state, why, the budget's peak,
+ * and what its source has heard of. Kept by the store as JSON. The engine's own. */
 #ifndef ENGINE_QUEUE_FACTS_H
 #define ENGINE_QUEUE_FACTS_H
 

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "engine/hearing.h"
 #include "engine/intake.h"
 #include "engine/lease.h"
 #include "engine/mirror.h"
@@ -110,6 +111,13 @@ static bool is_twin(const struct flight *flight) {
     return flight->duplicate && flight->held->nameless;
 }
 
+static void settle_at_source(struct flight *flight) {
+    struct broker *broker = flight->queue->broker;
+    if (flight->stored_as)
+        hearing_stored(flight->queue, flight->held, flight->stored_as);
+    broker->vtable->settle(broker, flight->held);
+}
+
 static void settle(struct flight *flight) {
     struct queue *queue = flight->queue;
     if (is_twin(flight)) {
@@ -128,7 +136,7 @@ static void settle(struct flight *flight) {
     else if (flight->returning && flight->skipped)
         origin_put_off(flight);
     else if (intake_is_fresh(flight) || !intake_is_server(queue))
-        queue->broker->vtable->settle(queue->broker, flight->held);
+        settle_at_source(flight);
     let_go(flight);
 }
 
@@ -272,6 +280,7 @@ static uint32_t only_from(const struct flight *flight) {
 static void add_flight(struct engine *engine, struct batch *batch, struct flight *flight) {
     bool held = flight->held->seq != 0, forget = flight->op == STORE_FORGET;
     bool spilled = flight->spill == SPILL_SYNCED;
+    flight->stored_as = 0;
     list_remove(&flight->recording);
     list_push_back(&batch->flights, &flight->recording);
     add_keep(engine, batch, flight, &flight->result);
@@ -336,8 +345,12 @@ static void submit_alone(struct engine *engine, struct flight *flight) {
     size_t count = batch->commit.count;
     batch->commit.ops = engine->ops;
     engine->store->vtable->submit(engine->store, &batch->commit);
-    flight->duplicate = count > 0 && engine->ops[count - 1].duplicate;
-    flight->skipped = count > 0 && engine->ops[count - 1].skipped;
+    if (count == 0)
+        return;
+    const struct store_op *op = &engine->ops[count - 1];
+    flight->duplicate = op->duplicate;
+    flight->skipped = op->skipped;
+    flight->stored_as = op->kind == STORE_PUT ? op->seq : 0;
 }
 
 static void set_aside(struct engine *engine, struct list *waiting) {

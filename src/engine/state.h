@@ -77,6 +77,7 @@ struct flight {
     enum store_op_kind op;
     struct store_keep result;   /* its answer, for the same commit; no name: none is kept */
     struct store_keep key_done; /* that its idempotency key succeeded; the same */
+    uint64_t stored_as;         /* the seq that the store gave it; 0: none, or it had one */
     enum spill_stage spill;
     bool duplicate; /* a report, or a broker's message, whose id is held already */
     bool arriving;  /* put into the store before it is handed over; counted in queue->arriving */
@@ -109,7 +110,7 @@ struct queue {
 
     enum queue_state state;
     char why[256];
-    struct list facts_changed; /* in engine->facts: state, why or peak are not yet in a commit */
+    struct list facts_changed; /* in engine->facts: what outlives us is not yet in a commit */
     uint32_t peak_saved;       /* the budget's peak as last written … */
     struct mono peak_at;       /* … and when */
     bool dlq_full;
@@ -127,8 +128,14 @@ struct queue {
     uint32_t waiting;    /* … and how many they are */
     uint64_t expired;    /* leases that ran out */
 
-    uint64_t first_seq;  /* what has a lesser one was put into the store by an earlier life */
-    struct map stood_in; /* by their seq: see stands_in in intake.c */
+    /* See hearing.h. Seqs of what the store holds: */
+    uint64_t unheard_from; /* what an earlier life put there and may not have told its source … */
+    uint64_t first_seq;    /* … is before this */
+    uint64_t stored_below; /* what this life has settled because it is there … */
+    uint64_t heard_below;  /* … of which the source has heard: goes into the facts */
+    struct mono given_until; /* by then the source has given again what it had given before */
+    struct map stood_in;     /* those that stood in for a message already */
+    bool has_nameless;       /* one came in this life */
 
     struct list flights;
     struct map by_id;     /* of flights */

@@ -53,10 +53,14 @@ struct broker_vtable {
      * source what was fetched and not received, where that costs the message nothing. NULL: nothing
      * is ever fetched ahead. */
     void (*want)(struct broker *broker, bool wanted);
+    /* The source has heard of everything that was settled with a `stored_as` below this. NULL: its
+     * messages have names. */
+    uint64_t (*heard_below)(struct broker *broker);
     /* NULL: it is always connected. */
     void (*health)(struct broker *broker, struct broker_health *out);
-    /* `ready` is called, from any thread, when receive may give something or the health changed.
-     * It does not block. Before the first receive; fetching begins with it. NULL: the store tells.
+    /* `ready` is called, from any thread, when receive may give something, the health changed or
+     * the source has heard of something. It does not block. Before the first receive; fetching
+     * begins with it. NULL: the store tells.
      */
     void (*listen)(struct broker *broker, void (*ready)(void *arg), void *arg);
     /* Sends what was settled, for a bounded time, and closes. Messages that were received and

@@ -33,6 +33,7 @@ struct store_held {
     /* What tells it from its equals for as long as its source has it; in the arena. Empty: its
      * coordinates do, or nothing */
     struct bytes delivery;
+    uint64_t stored_as;  /* for settle: the store holds it under this seq; 0: not, or no matter */
     bool redelivered;    /* its broker may have given it before */
     bool nameless;       /* its id is a hash of what it is: equal messages have one */
     uint32_t deliveries; /* how often its broker gave it, this time included; 0: not counted */
@@ -72,7 +73,7 @@ enum store_op_kind {
     STORE_UPDATE, /* seq: this envelope from now on; body too where body.ptr is not NULL */
     /* seq: it succeeded, or was spilled (0: it was never here; the spill is counted) */
     STORE_FORGET,
-    STORE_QUEUE, /* the queue's own durable facts (paused, halted why, budget peak), as JSON */
+    STORE_QUEUE, /* the queue's own durable facts (queue_facts.h), as JSON */
     STORE_MARK,  /* seq: what a person or a rule decided about a letter, without its envelope */
     STORE_KEEP,  /* a text under a name, until it expires or is dropped */
 };

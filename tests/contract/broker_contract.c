@@ -181,6 +181,29 @@ static void what_is_settled_is_gone_and_all_else_comes_again(void **state) {
     close_consumer(broker);
 }
 
+static void what_was_heard_of_is_said(void **state) {
+    (void)state;
+    struct store_held *held[2];
+    struct broker *broker = open_consumer("one");
+    struct mono until = deadline();
+    if (!broker->vtable->heard_below) {
+        close_consumer(broker);
+        skip();
+    }
+    push_numbers(0, 2);
+    receive_all(broker, held, 2);
+    assert_int_equal(broker->vtable->heard_below(broker), 0);
+    held[0]->stored_as = 7;
+    settle(broker, held[0]);
+    while (broker->vtable->heard_below(broker) != 8)
+        look_again(until, "it has heard");
+    assert_int_equal(broker_subject.left(), 1);
+    settle(broker, held[1]);
+    await_left(0);
+    assert_int_equal(broker->vtable->heard_below(broker), 8);
+    close_consumer(broker);
+}
+
 static void what_is_handed_back_comes_again_when_it_is_due(void **state) {
     (void)state;
     struct store_held *held[1];
@@ -390,6 +413,7 @@ int main(void) {
         cmocka_unit_test_setup(messages_come_as_they_are_and_prove_where_they_come_from, next),
         cmocka_unit_test_setup(they_come_in_order_and_never_more_than_asked_for, next),
         cmocka_unit_test_setup(what_is_settled_is_gone_and_all_else_comes_again, next),
+        cmocka_unit_test_setup(what_was_heard_of_is_said, next),
         cmocka_unit_test_setup(what_is_handed_back_comes_again_when_it_is_due, next),
         cmocka_unit_test_setup(nothing_comes_while_nothing_is_wanted, next),
         cmocka_unit_test_setup(a_server_that_dies_is_found_again, next),

@@ -23,8 +23,9 @@ class Lane:
 
     count = 0
 
-    def __init__(self, rabbit, kind="classic"):
+    def __init__(self, rabbit, kind="classic", named=True):
         Lane.count += 1
+        self.named = named
         self.rabbit, self.name = rabbit, f"lane{Lane.count}"
         self.source = rabbit.url(f"queue={self.name}")
         with self.channel() as channel:
@@ -43,7 +44,8 @@ class Lane:
         with self.channel() as channel:
             for body in bodies:
                 channel.basic_publish("", self.name, json.dumps(body), pika.BasicProperties(
-                    delivery_mode=2, message_id=body["id"], content_type="application/json"), mandatory=True)
+                    delivery_mode=2, message_id=body["id"] if self.named else None,
+                    content_type="application/json"), mandatory=True)
 
     def left(self):
         return self.rabbit.messages(self.name)
@@ -104,6 +106,10 @@ def test_kill_9_of_impound_loses_nothing(serve, handler, rabbit, kind):
     scenes.killed(serve, handler, Lane(rabbit, kind), scaled(20, least=3), revive)
 
 
+def test_kill_9_of_impound_loses_and_doubles_nothing_without_a_message_id(serve, handler, rabbit):
+    scenes.killed(serve, handler, Lane(rabbit, named=False), scaled(20, least=3), revive)
+
+
 def restart(rabbit):
     rabbit.kill()
     rabbit.start()
@@ -143,6 +149,32 @@ def test_of_messages_that_differ_in_nothing_an_outage_loses_none(serve, handler,
     scenes.finished(server, lane)
     assert server.letters(f"{scenes.QUEUE}.dlq") == []
     assert server.metric("impound_attempts_total", queue=scenes.QUEUE, result="ok") == total
+
+
+def test_of_messages_that_differ_in_nothing_a_restart_loses_none(serve, handler, rabbit):
+    """One is a letter, which the broker has heard of before impound is gone; the other is given again."""
+    released = threading.Event()
+
+    def answer(call):
+        if len(worker.calls) == 1:
+            return 400
+        released.wait(scenes.PATIENCE_S)
+        return 200
+
+    worker = handler(answer)
+    lane = Lane(rabbit)
+    server = serve(scenes.queues(lane, {"http": worker.url}, concurrency=4), server={"drain": "1s"})
+    lane.send(b"tick")
+    eventually(lambda: lane.left() == 0, "the first is a letter, and settled")
+    lane.send(b"tick")
+    eventually(lambda: worker.count() == 2, "the second is at the handler")
+    server.stop()
+    released.set()
+    server.start()
+    eventually(lambda: lane.left() == 0, "the second is settled")
+    assert len(worker.calls) == 3
+    assert len(server.letters(f"{scenes.QUEUE}.dlq")) == 1
+    assert server.metric("impound_attempts_total", queue=scenes.QUEUE, result="duplicate") == 0
 
 
 def test_everything_that_stands_beside_the_body_is_kept(serve, handler, rabbit):

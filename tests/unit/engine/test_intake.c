@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "broker/fake_broker.h"
+#include "engine/hearing.h"
 #include "lease_rig.h"
 
 static struct rig *rig_of(struct rig_options options) {
@@ -98,17 +99,22 @@ static void a_retry_that_succeeds_settles_nothing_again(void **state) {
 
 /* ---- given again ---- */
 
+/* Its source does not hear that it was settled, and we die. */
+static void fail_unheard(struct rig *rig, const char *id) {
+    fake_server_set_trouble(rig->server, "gone");
+    rig_fail(rig, id, 400);
+    rig_clear_log(rig);
+    rig_restart(rig);
+    fake_server_set_trouble(rig->server, NULL);
+}
+
 static void what_is_held_is_settled_and_not_doubled(void **state) {
     (void)state;
     struct rig *rig = rig_of((struct rig_options){0});
     rig_open(rig);
     push(rig, "a");
     rig_rest(rig);
-    fake_server_set_trouble(rig->server, "gone"); /* it does not hear of the settling … */
-    rig_fail(rig, "a", 400);
-    rig_clear_log(rig);
-    rig_restart(rig); /* … and we die */
-    fake_server_set_trouble(rig->server, NULL);
+    fail_unheard(rig, "a");
     assert_int_equal(at_source(rig), 1);
     rig_rest(rig);
     rig_assert_log(rig, "settle(a)");
@@ -246,14 +252,10 @@ static void of_equals_that_come_after_our_death_one_is_what_is_held(void **state
     for (int i = 0; i < 3; i++)
         push(rig, "hash");
     rig_rest(rig);
-    fake_server_set_trouble(rig->server, "gone"); /* it does not hear of the settling … */
-    rig_fail(rig, "hash", 400);
-    rig_clear_log(rig);
-    rig_restart(rig); /* … and we die */
-    fake_server_set_trouble(rig->server, NULL);
+    fail_unheard(rig, "hash");
     assert_int_equal(at_source(rig), 3);
     rig_rest(rig);
-    rig_assert_log(rig, "settle(hash) start(hash) start(hash)");
+    rig_assert_log(rig, "settle(hash) start(hash) start(hash) submit:facts");
     rig_fail(rig, "hash", 400);
     rig_fail(rig, "hash", 400);
     rig_rest(rig);
@@ -261,6 +263,93 @@ static void of_equals_that_come_after_our_death_one_is_what_is_held(void **state
     assert_int_equal(rig->store->vtable->dlq_depth(rig->store, BYTES("q.dlq")), 3);
     assert_int_equal(rig_view(rig).results[RESULT_DUPLICATE], 1);
     rig_free(rig);
+}
+
+static struct rig *two_equals_without_a_name(void) {
+    struct rig *rig = rig_of((struct rig_options){0});
+    fake_server_set_nameless(rig->server);
+    rig_open(rig);
+    push(rig, "hash");
+    push(rig, "hash");
+    rig_rest(rig);
+    return rig;
+}
+
+static void assert_other_is_run(struct rig *rig) {
+    assert_int_equal(at_source(rig), 1);
+    rig_clear_log(rig);
+    rig_restart(rig);
+    rig_rest(rig);
+    rig_assert_log(rig, "start(hash)");
+    rig_succeed(rig, "hash");
+    assert_int_equal(at_source(rig), 0);
+    assert_int_equal(rig_view(rig).results[RESULT_DUPLICATE], 0);
+    rig_free(rig);
+}
+
+static void what_its_source_has_heard_of_stands_in_for_no_other(void **state) {
+    (void)state;
+    struct rig *rig = two_equals_without_a_name();
+    rig_fail(rig, "hash", 400);
+    rig_rest(rig);
+    assert_other_is_run(rig);
+}
+
+static void what_stood_in_and_was_heard_of_stands_in_no_more(void **state) {
+    (void)state;
+    struct rig *rig = two_equals_without_a_name();
+    fail_unheard(rig, "hash");
+    assert_int_equal(at_source(rig), 2);
+    rig_rest(rig);
+    assert_int_equal(rig_view(rig).results[RESULT_DUPLICATE], 1);
+    assert_other_is_run(rig);
+}
+
+static void what_an_earlier_life_left_stands_in_for_a_while_only(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){0});
+    fake_server_set_nameless(rig->server);
+    rig_open(rig);
+    push(rig, "hash");
+    rig_rest(rig);
+    fake_server_set_trouble(rig->server, "slow");
+    rig_fail(rig, "hash", 400);
+    fake_server_set_trouble(rig->server, NULL); /* it has heard, and we die before we know */
+    rig_restart(rig);
+    push(rig, "hash");
+    rig_rest(rig);
+    rig_pass(rig, HEARING_LASTS_MS);
+    assert_other_is_run(rig);
+}
+
+static void put_letter(struct rig *rig, const char *id) {
+    struct envelope letter = {.id = bytes_of(id),
+                              .queue = BYTES("q"),
+                              .dlq = BYTES("q.dlq"),
+                              .state = STATE_PENDING_REVIEW,
+                              .size = 2,
+                              .retry_after_ms = -1};
+    struct store_op op = {.kind = STORE_PUT,
+                          .queue = rig->store->vtable->queue_number(rig->store, BYTES("q")),
+                          .envelope = &letter,
+                          .body = BYTES("{}")};
+    rig_commit(rig, &op);
+}
+
+static void after_a_graceful_stop_nothing_stands_in(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){0});
+    fake_server_set_nameless(rig->server);
+    rig_open(rig);
+    push(rig, "hash");
+    rig_rest(rig);
+    put_letter(rig, "hash"); /* by an import, say */
+    engine_hold(rig->engine, 100);
+    rig_pass(rig, 100);
+    rig_answer(rig, "hash", (struct outcome){.ending = ENDING_INTERRUPTED, .retry_after_ms = -1});
+    engine_stop(rig->engine);
+    rig_rest(rig);
+    assert_other_is_run(rig);
 }
 
 static void what_was_delivered_too_often_is_dead_unattempted(void **state) {
@@ -529,6 +618,10 @@ int main(void) {
         cmocka_unit_test(of_messages_without_a_name_every_one_that_fails_is_a_letter),
         cmocka_unit_test(without_a_name_what_we_gave_back_is_not_taken_for_its_equal),
         cmocka_unit_test(of_equals_that_come_after_our_death_one_is_what_is_held),
+        cmocka_unit_test(what_its_source_has_heard_of_stands_in_for_no_other),
+        cmocka_unit_test(what_stood_in_and_was_heard_of_stands_in_no_more),
+        cmocka_unit_test(what_an_earlier_life_left_stands_in_for_a_while_only),
+        cmocka_unit_test(after_a_graceful_stop_nothing_stands_in),
         cmocka_unit_test(what_was_delivered_too_often_is_dead_unattempted),
         cmocka_unit_test(a_halt_gives_it_back_to_its_source),
         cmocka_unit_test(an_outage_leaves_everything_at_the_source),

@@ -1,0 +1,72 @@
+#include "engine/hearing.h"
+
+#include "base/memory.h"
+#include "engine/queue_facts.h"
+
+static bool is_connected(const struct queue *queue) {
+    struct broker_health health;
+    queue->broker->vtable->health(queue->broker, &health);
+    return health.connected;
+}
+
+static void note_below(struct queue *queue, uint64_t below) {
+    if (below <= queue->heard_below)
+        return;
+    queue->heard_below = below;
+    queue_facts_changed(queue);
+}
+
+bool hearing_stands_in(struct queue *queue, uint64_t seq) {
+    if (seq < queue->unheard_from || seq >= queue->first_seq || map_first(&queue->stood_in, seq))
+        return false;
+    map_insert(&queue->stood_in, memory_new(sizeof(struct map_node)), seq);
+    return true;
+}
+
+void hearing_received(struct queue *queue, const struct store_held *held) {
+    queue->has_nameless |= held->nameless;
+}
+
+void hearing_stored(struct queue *queue, struct store_held *held, uint64_t seq) {
+    if (!held->nameless)
+        return;
+    held->stored_as = seq;
+    if (queue->stored_below <= seq)
+        queue->stored_below = seq + 1;
+}
+
+static bool may_stand_in(const struct queue *queue) {
+    return queue->broker->vtable->heard_below && queue->unheard_from < queue->first_seq;
+}
+
+/* What an earlier life had in its hands has come again then, if it comes at all. */
+static void end_earlier_lives(struct queue *queue) {
+    struct mono now = queue->engine->now.mono;
+    if (!may_stand_in(queue))
+        return;
+    if (!queue->wants || !is_connected(queue))
+        queue->given_until = MONO_NEVER;
+    else if (queue->given_until.ms == MONO_NEVER.ms)
+        queue->given_until = mono_after(now, HEARING_LASTS_MS);
+    if (now.ms >= queue->given_until.ms)
+        queue->unheard_from = queue->first_seq;
+}
+
+void hearing_note(struct queue *queue) {
+    end_earlier_lives(queue);
+    if (!queue->has_nameless)
+        return;
+    note_below(queue, queue->unheard_from);
+    if (queue->heard_below < queue->stored_below)
+        note_below(queue, queue->broker->vtable->heard_below(queue->broker));
+}
+
+struct mono hearing_next_wake(const struct queue *queue) {
+    return may_stand_in(queue) ? queue->given_until : MONO_NEVER;
+}
+
+void hearing_note_last(struct queue *queue) {
+    struct store *store = queue->engine->store;
+    if (queue->has_nameless && is_connected(queue))
+        note_below(queue, store->vtable->next_seq(store));
+}
