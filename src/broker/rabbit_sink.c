@@ -17,14 +17,13 @@
 #include "base/thread.h"
 #include "broker/contact.h"
 #include "broker/rabbit_connection.h"
+#include "broker/rabbit_group.h"
 #include "broker/rabbit_properties.h"
 
 enum {
-    RABBIT_GROUP_MAX = 64, /* sent before their answers are read */
     RABBIT_CONFIRM_TIMEOUT_MS = 10000,
     RABBIT_IDLE_MS = 1000 * RABBIT_HEARTBEAT_S / 2, /* between signs of life */
     RABBIT_KEPT_MAX = 2 * RABBIT_FRAME_MAX,         /* bytes of properties that were kept */
-    RABBIT_POOL_PAGE = 4096,
 };
 
 struct rabbit_sink {
@@ -46,22 +45,6 @@ struct rabbit_sink {
 struct order {
     struct mail mail;
     struct sink_item *item;
-};
-
-/* One item under way. */
-struct shipment {
-    struct sink_item *item;
-    uint64_t tag;
-    struct bytes exchange, routing_key;
-    bool answered;
-    struct err err; /* status OK: it arrived */
-};
-
-struct group {
-    struct shipment shipments[RABBIT_GROUP_MAX];
-    size_t count, open;
-    struct arena arena;
-    amqp_pool_t pool;
 };
 
 /* ---- the connection ---- */
@@ -101,7 +84,7 @@ static bool connect_if_needed(struct rabbit_sink *rabbit, struct err *err) {
 /* ---- sending ---- */
 
 /* Where a message came from, as rabbit_message.c wrote it. */
-static struct bytes read_origin(const struct sink_item *item, struct shipment *shipment,
+static struct bytes read_origin(const struct sink_item *item, struct rabbit_shipment *shipment,
                                 struct arena *arena) {
     struct json origin, member;
     struct bytes text, queue;
@@ -120,8 +103,8 @@ static struct bytes read_origin(const struct sink_item *item, struct shipment *s
     return bytes;
 }
 
-static bool send_one(struct rabbit_sink *rabbit, struct group *group, struct shipment *shipment,
-                     struct err *err) {
+static bool send_one(struct rabbit_sink *rabbit, struct rabbit_group *group,
+                     struct rabbit_shipment *shipment, struct err *err) {
     amqp_basic_properties_t properties;
     shipment->exchange = rabbit->url.exchange;
     shipment->routing_key = rabbit->url.routing_key;
@@ -136,63 +119,34 @@ static bool send_one(struct rabbit_sink *rabbit, struct group *group, struct shi
 
 /* ---- answers ---- */
 
-static void confirm(struct group *group, uint64_t tag, bool multiple, bool taken) {
-    for (size_t i = 0; i < group->count; i++) {
-        struct shipment *shipment = &group->shipments[i];
-        if (shipment->answered || (multiple ? shipment->tag > tag : shipment->tag != tag))
-            continue;
-        shipment->answered = true;
-        group->open--;
-        if (!taken)
-            err_set(&shipment->err, STATUS_BUSY, "rabbitmq: the server did not take it");
-    }
-}
-
-/* Messages that are alike in all of this are unroutable alike. */
-static bool is_returned(const struct shipment *shipment, const amqp_basic_return_t *back,
-                        const amqp_message_t *message) {
-    return !shipment->answered && shipment->err.status == STATUS_OK &&
-           bytes_eq(shipment->exchange, rabbit_text(back->exchange)) &&
-           bytes_eq(shipment->routing_key, rabbit_text(back->routing_key)) &&
-           bytes_eq(shipment->item->body, rabbit_text(message->body));
-}
-
-static bool take_back(struct rabbit_sink *rabbit, struct group *group,
+static bool take_back(struct rabbit_sink *rabbit, struct rabbit_group *group,
                       const amqp_basic_return_t *back, struct err *err) {
     amqp_message_t message;
     if (!rabbit_connection_asked(
             &rabbit->connection,
             amqp_read_message(rabbit->connection.state, RABBIT_CHANNEL, &message, 0), "read", err))
         return false;
-    for (size_t i = 0; i < group->count; i++) {
-        struct shipment *shipment = &group->shipments[i];
-        if (!is_returned(shipment, back, &message))
-            continue;
-        err_set(&shipment->err, STATUS_NOT_FOUND,
-                "rabbitmq: no queue takes what exchange \"%.*s\" gets with routing key \"%.*s\"",
-                BYTES_ARG(shipment->exchange), BYTES_ARG(shipment->routing_key));
-        break;
-    }
+    rabbit_group_return(group, back, &message);
     amqp_destroy_message(&message);
     return true;
 }
 
-static bool take_answer(struct rabbit_sink *rabbit, struct group *group, const amqp_frame_t *frame,
-                        struct err *err) {
+static bool take_answer(struct rabbit_sink *rabbit, struct rabbit_group *group,
+                        const amqp_frame_t *frame, struct err *err) {
     const amqp_method_t *method = &frame->payload.method;
     if (frame->frame_type == AMQP_FRAME_METHOD && method->id == AMQP_BASIC_ACK_METHOD) {
         const amqp_basic_ack_t *ack = method->decoded;
-        confirm(group, ack->delivery_tag, ack->multiple, true);
+        rabbit_group_confirm(group, ack->delivery_tag, ack->multiple, true);
     } else if (frame->frame_type == AMQP_FRAME_METHOD && method->id == AMQP_BASIC_NACK_METHOD) {
         const amqp_basic_nack_t *nack = method->decoded;
-        confirm(group, nack->delivery_tag, nack->multiple, false);
+        rabbit_group_confirm(group, nack->delivery_tag, nack->multiple, false);
     } else if (frame->frame_type == AMQP_FRAME_METHOD && method->id == AMQP_BASIC_RETURN_METHOD) {
         return take_back(rabbit, group, method->decoded, err);
     }
     return rabbit_connection_heard(&rabbit->connection, frame, err);
 }
 
-static bool read_answers(struct rabbit_sink *rabbit, struct group *group, struct err *err) {
+static bool read_answers(struct rabbit_sink *rabbit, struct rabbit_group *group, struct err *err) {
     int64_t end = clock_now(rabbit->clock).mono.ms + RABBIT_CONFIRM_TIMEOUT_MS;
     while (group->open > 0) {
         int64_t left = end - clock_now(rabbit->clock).mono.ms;
@@ -210,40 +164,26 @@ static bool read_answers(struct rabbit_sink *rabbit, struct group *group, struct
 
 /* ---- a group ---- */
 
-static void finish(struct group *group, bool well, const struct err *err) {
-    for (size_t i = 0; i < group->count; i++) {
-        struct shipment *shipment = &group->shipments[i];
-        if (!well && !shipment->answered && shipment->err.status == STATUS_OK)
-            shipment->err = *err;
-        bool arrived = shipment->err.status == STATUS_OK;
-        shipment->item->done(shipment->item, shipment->err.status, arrived ? NULL : &shipment->err);
-    }
-}
-
-static void publish_group(struct rabbit_sink *rabbit, struct group *group) {
+static void publish_group(struct rabbit_sink *rabbit, struct rabbit_group *group) {
     struct err err;
     bool connected = connect_if_needed(rabbit, &err), well = connected;
-    group->open = group->count;
-    arena_init_heap(&group->arena, RABBIT_POOL_PAGE);
-    init_amqp_pool(&group->pool, RABBIT_POOL_PAGE);
+    rabbit_group_begin(group);
     for (size_t i = 0; well && i < group->count; i++)
         well = send_one(rabbit, group, &group->shipments[i], &err);
     well = well && read_answers(rabbit, group, &err);
     if (connected && !well)
         give_up_connection(rabbit, &err);
-    empty_amqp_pool(&group->pool);
-    arena_free(&group->arena);
-    finish(group, well, &err);
+    rabbit_group_finish(group, well ? NULL : &err);
 }
 
 static void publish_posted(struct rabbit_sink *rabbit) {
     struct mail *mail = mailbox_take(&rabbit->mailbox);
     while (mail) {
-        struct group group = {.count = 0};
+        struct rabbit_group group = {.count = 0};
         while (mail && group.count < RABBIT_GROUP_MAX) {
             struct order *order = CONTAINER_OF(mail, struct order, mail);
             mail = mail->next;
-            group.shipments[group.count++] = (struct shipment){.item = order->item};
+            group.shipments[group.count++] = (struct rabbit_shipment){.item = order->item};
             free(order);
         }
         publish_group(rabbit, &group);
