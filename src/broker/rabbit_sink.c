@@ -3,7 +3,12 @@
  * one that no queue takes comes back before it is confirmed.
  *
  * Every wait has an end. What a server that is gone did not confirm may be there all the same; it
- * has failed, and is published again. */
+ * has failed, and is published again.
+ *
+ * A server that is short of memory or disk blocks whoever publishes: it says so and reads nothing
+ * until it is better off. Its connection is kept, to hear of that, and nothing is sent meanwhile.
+ * What it was sent before is given back, as any that is not confirmed; the server takes it in the
+ * end. */
 #include "broker/rabbit_sink.h"
 
 #include <assert.h>
@@ -39,6 +44,7 @@ struct rabbit_sink {
     struct rabbit_connection connection;
     struct contact contact;
     uint64_t last_tag; /* of what was published on this channel */
+    bool left_some;    /* … which the server has not answered, and nobody waits for */
 };
 
 /* A posted item. */
@@ -54,6 +60,7 @@ static bool open_sink(struct rabbit_sink *rabbit, struct err *err) {
     if (!rabbit_connection_open(connection, &rabbit->url, err))
         return false;
     rabbit->last_tag = 0;
+    rabbit->left_some = false;
     amqp_confirm_select(connection->state, RABBIT_CHANNEL);
     return rabbit_connection_asked(connection, amqp_get_rpc_reply(connection->state),
                                    "ask for confirms", err);
@@ -62,6 +69,12 @@ static bool open_sink(struct rabbit_sink *rabbit, struct err *err) {
 static void give_up_connection(struct rabbit_sink *rabbit, const struct err *err) {
     rabbit_connection_close(&rabbit->connection, false);
     contact_lost(&rabbit->contact, clock_now(rabbit->clock).mono, err);
+}
+
+static bool is_blocked(const struct rabbit_sink *rabbit, struct err *err) {
+    if (rabbit->connection.blocked.status != STATUS_OK)
+        *err = rabbit->connection.blocked;
+    return rabbit->connection.blocked.status != STATUS_OK;
 }
 
 static bool connect_if_needed(struct rabbit_sink *rabbit, struct err *err) {
@@ -155,6 +168,9 @@ static bool read_answers(struct rabbit_sink *rabbit, struct rabbit_group *group,
         amqp_frame_t frame;
         amqp_maybe_release_buffers(rabbit->connection.state);
         int status = amqp_simple_wait_frame_noblock(rabbit->connection.state, &frame, &wait);
+        rabbit->left_some = status == AMQP_STATUS_TIMEOUT && is_blocked(rabbit, err);
+        if (rabbit->left_some)
+            return false;
         if (!rabbit_connection_sent(&rabbit->connection, status, "wait for a confirm", err) ||
             !take_answer(rabbit, group, &frame, err))
             return false;
@@ -164,14 +180,38 @@ static bool read_answers(struct rabbit_sink *rabbit, struct rabbit_group *group,
 
 /* ---- a group ---- */
 
+static bool send_all(struct rabbit_sink *rabbit, struct rabbit_group *group, struct err *err) {
+    bool sent = true;
+    for (size_t i = 0; sent && i < group->count; i++)
+        sent = send_one(rabbit, group, &group->shipments[i], err);
+    return sent;
+}
+
+/* What the server said while it was written to tells more than how the write ended. */
+static void hear_last_words(struct rabbit_sink *rabbit, struct err *err) {
+    struct timeval at_once = {0, 0};
+    struct err ignored;
+    amqp_frame_t frame;
+    while (amqp_simple_wait_frame_noblock(rabbit->connection.state, &frame, &at_once) ==
+           AMQP_STATUS_OK)
+        rabbit_connection_heard(&rabbit->connection, &frame, &ignored);
+    is_blocked(rabbit, err);
+}
+
+static bool publish_on(struct rabbit_sink *rabbit, struct rabbit_group *group, struct err *err) {
+    if (!send_all(rabbit, group, err)) {
+        hear_last_words(rabbit, err);
+        return false;
+    }
+    return read_answers(rabbit, group, err);
+}
+
 static void publish_group(struct rabbit_sink *rabbit, struct rabbit_group *group) {
     struct err err;
-    bool connected = connect_if_needed(rabbit, &err), well = connected;
+    bool ready = connect_if_needed(rabbit, &err) && !is_blocked(rabbit, &err);
     rabbit_group_begin(group);
-    for (size_t i = 0; well && i < group->count; i++)
-        well = send_one(rabbit, group, &group->shipments[i], &err);
-    well = well && read_answers(rabbit, group, &err);
-    if (connected && !well)
+    bool well = ready && publish_on(rabbit, group, &err);
+    if (ready && !well && !rabbit->left_some)
         give_up_connection(rabbit, &err);
     rabbit_group_finish(group, well ? NULL : &err);
 }
@@ -208,17 +248,26 @@ static void keep_alive(struct rabbit_sink *rabbit) {
     }
 }
 
+/* Answers to what nobody waits for would be taken for those of others. */
+static void begin_anew(struct rabbit_sink *rabbit) {
+    struct err ignored;
+    if (rabbit->connection.state && rabbit->left_some && !is_blocked(rabbit, &ignored))
+        rabbit_connection_close(&rabbit->connection, true);
+}
+
 static void *run(void *arg) {
     struct rabbit_sink *rabbit = arg;
+    struct err ignored;
     while (!atomic_load(&rabbit->closing)) {
         keep_alive(rabbit);
+        begin_anew(rabbit);
         publish_posted(rabbit);
         mailbox_wait(&rabbit->mailbox,
                      rabbit->connection.state
                          ? mono_after(clock_now(rabbit->clock).mono, RABBIT_IDLE_MS)
                          : MONO_NEVER);
     }
-    rabbit_connection_close(&rabbit->connection, true);
+    rabbit_connection_close(&rabbit->connection, !is_blocked(rabbit, &ignored));
     return NULL;
 }
 
@@ -288,7 +337,7 @@ static bool open_some_host(struct rabbit_connection *connection, const struct ra
 enum status rabbit_sink_connect(const struct sink_options *options, struct err *err) {
     struct arena arena;
     struct rabbit_url url;
-    struct rabbit_connection connection = {NULL, NULL};
+    struct rabbit_connection connection = {.state = NULL};
     arena_init_heap(&arena, URL_TEXT_MAX);
     enum status status = rabbit_url_sink(options->url, &arena, &url, err);
     bool found = status == STATUS_OK && open_some_host(&connection, &url, err) &&

@@ -216,6 +216,16 @@ class Rabbit(Process):
         finally:
             assert self.evaluate(leader % "resume") == "ok"
 
+    @contextlib.contextmanager
+    def alarmed(self):
+        """A node that is short of memory, by its own measure: it reads nothing more from whoever publishes."""
+        limit = self.evaluate("vm_memory_monitor:get_vm_memory_high_watermark().")
+        assert self.evaluate("vm_memory_monitor:set_vm_memory_high_watermark(0.0000001), rabbit_alarm:get_alarms().") != "[]"
+        try:
+            yield
+        finally:
+            assert self.evaluate(f"vm_memory_monitor:set_vm_memory_high_watermark({limit}), rabbit_alarm:get_alarms().") == "[]"
+
     def connections(self):
         return int(self.evaluate("length(rabbit_networking:connections())."))
 

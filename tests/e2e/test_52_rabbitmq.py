@@ -346,6 +346,25 @@ def test_what_no_queue_takes_is_an_error_and_not_a_loss(serve, handler, rabbit):
     assert rabbit.messages("gone") == 1
 
 
+@pytest.mark.parametrize("size", [10, 32 * 1024 * 1024], ids=["small", "large"])
+def test_a_server_that_blocks_publishers_is_told_of_and_published_to_later(serve, handler, rabbit, size):
+    """A large letter is in the middle of its write when the server stops reading."""
+    worker = handler(lambda call: 400)
+    lane, mirror = Lane(rabbit), Lane(rabbit)
+    server = serve(scenes.queues(lane, {"http": worker.url}, dlq={"mirror": rabbit.url(f"queue={mirror.name}")}))
+    server.post(f"/v1/queues/{scenes.QUEUE}/pause", {"why": "the alarm first"})
+    lane.publish([{"id": "m-1", "pad": "x" * size}])
+    with rabbit.alarmed():
+        server.post(f"/v1/queues/{scenes.QUEUE}/resume")
+        eventually(lambda: "blocks whoever publishes: low on memory" in (server.queue(scenes.QUEUE)["why"] or ""), "it is said")
+        assert "blocks whoever publishes: low on memory" in server.cli("queues", scenes.QUEUE)
+        assert lane.left() == 1 and mirror.left() == 0
+    scenes.finished(server, lane)
+    assert mirror.left() >= 1
+    assert len(server.letters(scenes.DLQ)) == 1
+    assert server.queue(scenes.QUEUE)["why"] is None
+
+
 def test_tls(serve, handler, rabbit):
     """A certificate that is not trusted is not talked to."""
     lane = Lane(rabbit)
