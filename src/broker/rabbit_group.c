@@ -1,6 +1,7 @@
 #include "broker/rabbit_group.h"
 
 #include "broker/rabbit_connection.h"
+#include "broker/rabbit_properties.h"
 
 enum { RABBIT_POOL_PAGE = 4096 };
 
@@ -22,16 +23,18 @@ void rabbit_group_confirm(struct rabbit_group *group, uint64_t tag, bool multipl
     }
 }
 
-/* Messages that are alike in all of this are unroutable alike. */
+/* Of messages that are alike in all of this, any may be the one: it is offered again, and the
+ * server has then as many as were published. */
 static bool is_returned(const struct rabbit_shipment *shipment, const amqp_basic_return_t *back,
                         const amqp_message_t *message) {
     return !shipment->answered && shipment->err.status == STATUS_OK &&
            bytes_eq(shipment->exchange, rabbit_text(back->exchange)) &&
            bytes_eq(shipment->routing_key, rabbit_text(back->routing_key)) &&
-           bytes_eq(shipment->item->body, rabbit_text(message->body));
+           bytes_eq(shipment->item->body, rabbit_text(message->body)) &&
+           rabbit_properties_has(&message->properties, &shipment->properties);
 }
 
-void rabbit_group_return(struct rabbit_group *group, const amqp_basic_return_t *back,
+bool rabbit_group_return(struct rabbit_group *group, const amqp_basic_return_t *back,
                          const amqp_message_t *message) {
     for (size_t i = 0; i < group->count; i++) {
         struct rabbit_shipment *shipment = &group->shipments[i];
@@ -40,8 +43,9 @@ void rabbit_group_return(struct rabbit_group *group, const amqp_basic_return_t *
         err_set(&shipment->err, STATUS_NOT_FOUND,
                 "rabbitmq: no queue takes what exchange \"%.*s\" gets with routing key \"%.*s\"",
                 BYTES_ARG(shipment->exchange), BYTES_ARG(shipment->routing_key));
-        break;
+        return true;
     }
+    return false;
 }
 
 void rabbit_group_finish(struct rabbit_group *group, const struct err *err) {

@@ -16,6 +16,7 @@ struct rabbit_shipment {
     struct sink_item *item;
     uint64_t tag; /* 0: not sent */
     struct bytes exchange, routing_key;
+    amqp_basic_properties_t properties; /* the group's and the item's */
     bool answered;
     struct err err; /* status OK: it arrived */
 };
@@ -31,8 +32,9 @@ struct rabbit_group {
 void rabbit_group_begin(struct rabbit_group *group);
 /* The server took, or did not take, the one with the tag; `multiple`: and all before it. */
 void rabbit_group_confirm(struct rabbit_group *group, uint64_t tag, bool multiple, bool taken);
-/* One that no queue takes came back; it is confirmed after that. */
-void rabbit_group_return(struct rabbit_group *group, const amqp_basic_return_t *back,
+/* One that no queue takes came back; it is confirmed after that. False: it is none of the group, so
+ * that nobody knows which of them a confirm is true of. */
+bool rabbit_group_return(struct rabbit_group *group, const amqp_basic_return_t *back,
                          const amqp_message_t *message);
 /* Tells everybody. What has no answer has failed with err, which is NULL when all have one. */
 void rabbit_group_finish(struct rabbit_group *group, const struct err *err);

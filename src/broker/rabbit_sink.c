@@ -118,15 +118,15 @@ static struct bytes read_origin(const struct sink_item *item, struct rabbit_ship
 
 static bool send_one(struct rabbit_sink *rabbit, struct rabbit_group *group,
                      struct rabbit_shipment *shipment, struct err *err) {
-    amqp_basic_properties_t properties;
     shipment->exchange = rabbit->url.exchange;
     shipment->routing_key = rabbit->url.routing_key;
     struct bytes kept = read_origin(shipment->item, shipment, &group->arena);
-    rabbit_properties_make(shipment->item, kept, &group->pool, &properties);
+    rabbit_properties_make(shipment->item, kept, &group->pool, &shipment->properties);
     shipment->tag = ++rabbit->last_tag;
-    int status = amqp_basic_publish(
-        rabbit->connection.state, RABBIT_CHANNEL, rabbit_bytes(shipment->exchange),
-        rabbit_bytes(shipment->routing_key), 1, 0, &properties, rabbit_bytes(shipment->item->body));
+    int status =
+        amqp_basic_publish(rabbit->connection.state, RABBIT_CHANNEL,
+                           rabbit_bytes(shipment->exchange), rabbit_bytes(shipment->routing_key), 1,
+                           0, &shipment->properties, rabbit_bytes(shipment->item->body));
     return rabbit_connection_sent(&rabbit->connection, status, "publish", err);
 }
 
@@ -139,9 +139,11 @@ static bool take_back(struct rabbit_sink *rabbit, struct rabbit_group *group,
             &rabbit->connection,
             amqp_read_message(rabbit->connection.state, RABBIT_CHANNEL, &message, 0), "read", err))
         return false;
-    rabbit_group_return(group, back, &message);
+    bool known = rabbit_group_return(group, back, &message);
     amqp_destroy_message(&message);
-    return true;
+    if (!known)
+        err_set(err, STATUS_BUSY, "rabbitmq: something that no queue takes came back changed");
+    return known;
 }
 
 static bool take_answer(struct rabbit_sink *rabbit, struct rabbit_group *group,

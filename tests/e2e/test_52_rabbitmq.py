@@ -346,6 +346,33 @@ def test_what_no_queue_takes_is_an_error_and_not_a_loss(serve, handler, rabbit):
     assert rabbit.messages("gone") == 1
 
 
+def read_all(lane):
+    return [one[1].headers for one in iter(lane.get, None)]
+
+
+def test_of_letters_with_one_body_those_that_no_queue_takes_are_known(serve, handler, rabbit):
+    """An exchange that routes by headers; those that come back are offered again, and no others."""
+    worker = handler(lambda call: 400)
+    lane, here, there = Lane(rabbit), Lane(rabbit), Lane(rabbit)
+    with lane.channel() as channel:
+        channel.exchange_declare("by-place", "headers", durable=True)
+        channel.queue_bind(here.name, "by-place", "", {"x-match": "all", "place": "here"})
+    server = serve(scenes.queues(lane, {"http": worker.url}, concurrency=100,
+                                 dlq={"mirror": rabbit.url("exchange=by-place&routing_key=any")}))
+    server.post(f"/v1/queues/{scenes.QUEUE}/pause", {"why": "all at once"})
+    ids = {place: {f"{place}-{n}" for n in range(40)} for place in ("here", "there")}
+    for pair in zip(*ids.values()):
+        for one in pair:
+            lane.send(b"tick", message_id=one, headers={"place": one.split("-")[0]})
+    server.post(f"/v1/queues/{scenes.QUEUE}/resume")
+    eventually(lambda: lane.left() == 40, "those that have a queue are letters")
+    with lane.channel() as channel:
+        channel.queue_bind(there.name, "by-place", "", {"x-match": "all", "place": "there"})
+    scenes.finished(server, lane)
+    assert sorted(headers["dlq-message-id"] for headers in read_all(here)) == sorted(ids["here"])
+    assert sorted(headers["dlq-message-id"] for headers in read_all(there)) == sorted(ids["there"])
+
+
 @pytest.mark.parametrize("size", [10, 32 * 1024 * 1024], ids=["small", "large"])
 def test_a_server_that_blocks_publishers_is_told_of_and_published_to_later(serve, handler, rabbit, size):
     """A large letter is in the middle of its write when the server stops reading."""
