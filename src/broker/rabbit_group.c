@@ -48,6 +48,36 @@ bool rabbit_group_return(struct rabbit_group *group, const amqp_basic_return_t *
     return false;
 }
 
+/* "PRECONDITION_FAILED - message size 8192 is larger than configured max size 4096"; without
+ * "configured" where the limit is the server's own. */
+uint64_t rabbit_group_size_limit(struct bytes words) {
+    struct bytes begin = BYTES("message size "), before = BYTES("max size ");
+    uint64_t limit;
+    struct bytes rest = bytes_cut(words, bytes_find(words, begin), words.len);
+    rest = bytes_cut(rest, bytes_find(rest, before) + before.len, rest.len);
+    return bytes_u64(rest, &limit) ? limit : 0;
+}
+
+void rabbit_group_refuse(struct rabbit_group *group, struct rabbit_shipment *shipment,
+                         const struct err *err) {
+    shipment->err = *err;
+    shipment->answered = true;
+    group->open--;
+}
+
+void rabbit_group_refuse_larger(struct rabbit_group *group, uint64_t limit) {
+    for (size_t i = 0; i < group->count; i++) {
+        struct rabbit_shipment *shipment = &group->shipments[i];
+        struct err err;
+        if (shipment->answered || shipment->item->body.len <= limit)
+            continue;
+        err_set(&err, STATUS_TOO_LARGE,
+                "rabbitmq: it has %zu bytes, the server's max_message_size is %llu",
+                shipment->item->body.len, (unsigned long long)limit);
+        rabbit_group_refuse(group, shipment, &err);
+    }
+}
+
 void rabbit_group_finish(struct rabbit_group *group, const struct err *err) {
     for (size_t i = 0; i < group->count; i++) {
         struct rabbit_shipment *shipment = &group->shipments[i];

@@ -36,6 +36,14 @@ void rabbit_group_confirm(struct rabbit_group *group, uint64_t tag, bool multipl
  * that nobody knows which of them a confirm is true of. */
 bool rabbit_group_return(struct rabbit_group *group, const amqp_basic_return_t *back,
                          const amqp_message_t *message);
+/* The largest body that a server takes, from its words at the end of a channel; 0: they are of
+ * something else. */
+uint64_t rabbit_group_size_limit(struct bytes words);
+/* Those that are larger have their answer with that, sent or not. */
+void rabbit_group_refuse_larger(struct rabbit_group *group, uint64_t limit);
+/* One that never can be sent. */
+void rabbit_group_refuse(struct rabbit_group *group, struct rabbit_shipment *shipment,
+                         const struct err *err);
 /* Tells everybody. What has no answer has failed with err, which is NULL when all have one. */
 void rabbit_group_finish(struct rabbit_group *group, const struct err *err);
 

@@ -28,7 +28,8 @@
 enum {
     RABBIT_CONFIRM_TIMEOUT_MS = 10000,
     RABBIT_IDLE_MS = 1000 * RABBIT_HEARTBEAT_S / 2, /* between signs of life */
-    RABBIT_KEPT_MAX = 2 * RABBIT_FRAME_MAX,         /* bytes of properties that were kept */
+    RABBIT_LIMIT_LASTS_MS = 60000,          /* then a body that was too large is tried again */
+    RABBIT_KEPT_MAX = 2 * RABBIT_FRAME_MAX, /* bytes of properties that were kept */
 };
 
 struct rabbit_sink {
@@ -43,8 +44,10 @@ struct rabbit_sink {
     /* The thread's own. */
     struct rabbit_connection connection;
     struct contact contact;
-    uint64_t last_tag; /* of what was published on this channel */
-    bool left_some;    /* … which the server has not answered, and nobody waits for */
+    uint64_t last_tag;   /* of what was published on this channel */
+    uint64_t size_limit; /* of bodies, as the server said; each that is larger ends a channel */
+    struct mono size_limit_end;
+    bool left_some; /* … which the server has not answered, and nobody waits for */
 };
 
 /* A posted item. */
@@ -127,6 +130,11 @@ static bool send_one(struct rabbit_sink *rabbit, struct rabbit_group *group,
         amqp_basic_publish(rabbit->connection.state, RABBIT_CHANNEL,
                            rabbit_bytes(shipment->exchange), rabbit_bytes(shipment->routing_key), 1,
                            0, &shipment->properties, rabbit_bytes(shipment->item->body));
+    if (status == AMQP_STATUS_TABLE_TOO_BIG) {
+        err_set(err, STATUS_TOO_LARGE, "rabbitmq: its headers are larger than a frame, %d bytes",
+                RABBIT_FRAME_MAX);
+        rabbit_group_refuse(group, shipment, err);
+    }
     return rabbit_connection_sent(&rabbit->connection, status, "publish", err);
 }
 
@@ -146,6 +154,21 @@ static bool take_back(struct rabbit_sink *rabbit, struct rabbit_group *group,
     return known;
 }
 
+/* The server ends the channel of who publishes what is too large, and does not say which it was. */
+static void note_size_limit(struct rabbit_sink *rabbit, struct rabbit_group *group,
+                            const amqp_frame_t *frame) {
+    const amqp_method_t *method = &frame->payload.method;
+    if (frame->frame_type != AMQP_FRAME_METHOD || method->id != AMQP_CHANNEL_CLOSE_METHOD)
+        return;
+    const amqp_channel_close_t *close = method->decoded;
+    uint64_t limit = rabbit_group_size_limit(rabbit_text(close->reply_text));
+    if (limit == 0)
+        return;
+    rabbit->size_limit = limit;
+    rabbit->size_limit_end = mono_after(clock_now(rabbit->clock).mono, RABBIT_LIMIT_LASTS_MS);
+    rabbit_group_refuse_larger(group, limit);
+}
+
 static bool take_answer(struct rabbit_sink *rabbit, struct rabbit_group *group,
                         const amqp_frame_t *frame, struct err *err) {
     const amqp_method_t *method = &frame->payload.method;
@@ -158,6 +181,7 @@ static bool take_answer(struct rabbit_sink *rabbit, struct rabbit_group *group,
     } else if (frame->frame_type == AMQP_FRAME_METHOD && method->id == AMQP_BASIC_RETURN_METHOD) {
         return take_back(rabbit, group, method->decoded, err);
     }
+    note_size_limit(rabbit, group, frame);
     return rabbit_connection_heard(&rabbit->connection, frame, err);
 }
 
@@ -185,33 +209,38 @@ static bool read_answers(struct rabbit_sink *rabbit, struct rabbit_group *group,
 static bool send_all(struct rabbit_sink *rabbit, struct rabbit_group *group, struct err *err) {
     bool sent = true;
     for (size_t i = 0; sent && i < group->count; i++)
-        sent = send_one(rabbit, group, &group->shipments[i], err);
+        sent = group->shipments[i].answered || send_one(rabbit, group, &group->shipments[i], err);
     return sent;
 }
 
 /* What the server said while it was written to tells more than how the write ended. */
-static void hear_last_words(struct rabbit_sink *rabbit, struct err *err) {
+static void hear_last_words(struct rabbit_sink *rabbit, struct rabbit_group *group,
+                            struct err *err) {
     struct timeval at_once = {0, 0};
     struct err ignored;
     amqp_frame_t frame;
     while (amqp_simple_wait_frame_noblock(rabbit->connection.state, &frame, &at_once) ==
-           AMQP_STATUS_OK)
+           AMQP_STATUS_OK) {
+        note_size_limit(rabbit, group, &frame);
         rabbit_connection_heard(&rabbit->connection, &frame, &ignored);
+    }
     is_blocked(rabbit, err);
 }
 
 static bool publish_on(struct rabbit_sink *rabbit, struct rabbit_group *group, struct err *err) {
     if (!send_all(rabbit, group, err)) {
-        hear_last_words(rabbit, err);
+        hear_last_words(rabbit, group, err);
         return false;
     }
     return read_answers(rabbit, group, err);
 }
 
 static void publish_group(struct rabbit_sink *rabbit, struct rabbit_group *group) {
-    struct err err;
-    bool ready = connect_if_needed(rabbit, &err) && !is_blocked(rabbit, &err);
+    struct err err = {STATUS_OK, ""};
     rabbit_group_begin(group);
+    if (clock_now(rabbit->clock).mono.ms < rabbit->size_limit_end.ms)
+        rabbit_group_refuse_larger(group, rabbit->size_limit);
+    bool ready = group->open > 0 && connect_if_needed(rabbit, &err) && !is_blocked(rabbit, &err);
     bool well = ready && publish_on(rabbit, group, &err);
     if (ready && !well && !rabbit->left_some)
         give_up_connection(rabbit, &err);

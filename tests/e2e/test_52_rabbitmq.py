@@ -373,6 +373,40 @@ def test_of_letters_with_one_body_those_that_no_queue_takes_are_known(serve, han
     assert sorted(headers["dlq-message-id"] for headers in read_all(there)) == sorted(ids["there"])
 
 
+def test_a_letter_that_is_too_large_for_its_mirror_is_a_letter_all_the_same(serve, handler, rabbit):
+    """And those beside it, which the end of the channel takes along, are published. Once the limit is known, no
+    other channel ends by it."""
+    worker = handler(lambda call: 400)
+    lane, mirror = Lane(rabbit), Lane(rabbit)
+    server = serve(scenes.queues(lane, {"http": worker.url}, dlq={"mirror": rabbit.url(f"queue={mirror.name}")}))
+    server.post(f"/v1/queues/{scenes.QUEUE}/pause", {"why": "the limit first"})
+    small, large = {f"small-{n}" for n in range(20)}, {f"large-{n}" for n in range(20)}
+    for pair in zip(small, large):
+        lane.publish([{"id": one, "pad": "x" * 8192 if one in large else ""} for one in pair])
+    ended = rabbit.log().count("is larger than configured max size")
+    with rabbit.limited(4096):
+        server.post(f"/v1/queues/{scenes.QUEUE}/resume")
+        scenes.finished(server, lane)
+    assert {letter["message"]["id"] for letter in server.letters(scenes.DLQ)} == small | large
+    assert {headers["dlq-message-id"] for headers in read_all(mirror)} == small
+    told = [line for line in server.log().splitlines() if "is not in its mirror: rabbitmq: it has 82" in line]
+    assert len(told) == len(large)
+    assert rabbit.log().count("is larger than configured max size") == ended + 1
+
+
+def test_a_letter_whose_headers_are_too_large_for_its_mirror_is_a_letter_all_the_same(serve, handler, rabbit):
+    """They fit a frame as they came, and no more with what is said of the letter."""
+    worker = handler(lambda call: 400)
+    lane, mirror = Lane(rabbit), Lane(rabbit)
+    server = serve(scenes.queues(lane, {"http": worker.url}, dlq={"mirror": rabbit.url(f"queue={mirror.name}")}))
+    lane.send(b"{}", message_id="large", headers={"pad": "x" * 130900})
+    lane.send(b"{}", message_id="small")
+    scenes.finished(server, lane)
+    assert {letter["message"]["id"] for letter in server.letters(scenes.DLQ)} == {"large", "small"}
+    assert {headers["dlq-message-id"] for headers in read_all(mirror)} == {"small"}
+    assert "is not in its mirror: rabbitmq: its headers are larger than a frame" in server.log()
+
+
 @pytest.mark.parametrize("size", [10, 32 * 1024 * 1024], ids=["small", "large"])
 def test_a_server_that_blocks_publishers_is_told_of_and_published_to_later(serve, handler, rabbit, size):
     """A large letter is in the middle of its write when the server stops reading."""

@@ -130,6 +130,40 @@ static void an_answer_may_be_of_one_or_of_several(void **state) {
     assert_ended(&pair, STATUS_BUSY, STATUS_BUSY);
 }
 
+/* As servers of 3.10 and 4.x put it. */
+static void a_limit_is_read_from_the_end_of_a_channel(void **state) {
+    (void)state;
+    static const struct {
+        const char *words;
+        uint64_t limit;
+    } cases[] = {
+        {"PRECONDITION_FAILED - message size 8192 is larger than configured max size 4096", 4096},
+        {"PRECONDITION_FAILED - message size 600000000 is larger than max size 536870912",
+         536870912},
+        {"PRECONDITION_FAILED - message size 8192 is larger than configured max size", 0},
+        {"PRECONDITION_FAILED - inequivalent arg 'max size 4096'", 0},
+        {"PRECONDITION_FAILED - message size 8192 is larger than configured max size ?", 0},
+        {"NOT_FOUND - no exchange 'x' in vhost '/'", 0},
+        {"", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(rabbit_group_size_limit(bytes_of(cases[i].words)), cases[i].limit);
+}
+
+static void only_what_is_larger_than_the_limit_is_too_large(void **state) {
+    (void)state;
+    struct pair pair;
+    struct err err = {STATUS_UNREACHABLE, "the channel ended"};
+    send_pair(&pair, "m-1", "m-2");
+    pair.told[1].item.body = BYTES("tick tock");
+    rabbit_group_refuse_larger(&pair.group, 4);
+    assert_int_equal(pair.group.open, 1);
+    rabbit_group_refuse_larger(&pair.group, 4);
+    assert_int_equal(pair.group.open, 1);
+    rabbit_group_finish(&pair.group, &err);
+    assert_ended(&pair, STATUS_UNREACHABLE, STATUS_TOO_LARGE);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_comes_back_is_known_by_its_headers),
@@ -137,6 +171,8 @@ int main(void) {
         cmocka_unit_test(headers_that_a_server_adds_do_no_harm),
         cmocka_unit_test(what_comes_back_and_is_nobodys_is_not_passed_over),
         cmocka_unit_test(an_answer_may_be_of_one_or_of_several),
+        cmocka_unit_test(a_limit_is_read_from_the_end_of_a_channel),
+        cmocka_unit_test(only_what_is_larger_than_the_limit_is_too_large),
     };
     return cmocka_run_group_tests_name("rabbit_group", tests, NULL, NULL);
 }
