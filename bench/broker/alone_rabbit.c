@@ -21,7 +21,7 @@ static void consume(struct rabbit_connection *connection) {
 struct alone_stretch alone_rabbit(const char *text, size_t count) {
     struct err err = {STATUS_OK, ""};
     struct rabbit_url url;
-    struct rabbit_connection connection = {NULL, NULL};
+    struct rabbit_connection connection = {.state = NULL};
     struct arena arena;
     struct alone_stretch stretch;
     arena_init_heap(&arena, URL_TEXT_MAX);

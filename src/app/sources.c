@@ -170,7 +170,7 @@ enum status sources_connect(const struct broker_options *options, int64_t wait_m
     broker->vtable->free(broker);
     mailbox_free(&bell);
     if (!known)
-        return err_set(err, STATUS_TIMEOUT, "no answer within %lld ms", (long long)wait_ms);
+        return peek_unanswered(wait_ms, err);
     if (!health.connected)
         *err = health.trouble;
     return health.connected ? STATUS_OK : health.trouble.status;

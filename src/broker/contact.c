@@ -67,6 +67,10 @@ void contact_made(struct contact *contact, struct mono now) {
     contact_ring(contact);
 }
 
+static struct mono later(struct contact *contact, struct mono now, uint32_t failures) {
+    return mono_after(now, backoff_delay_ms(&pace, failures, 0, -1, &contact->rng));
+}
+
 void contact_lost(struct contact *contact, struct mono now, const struct err *trouble) {
     pthread_mutex_lock(&contact->mutex);
     bool was_made = contact->health.connected;
@@ -79,7 +83,12 @@ void contact_lost(struct contact *contact, struct mono now, const struct err *tr
         if (!contact->quiet)
             log_warn("%s: %s; trying again until it works", contact->name, trouble->text);
     }
-    contact->next_try =
-        mono_after(now, backoff_delay_ms(&pace, contact->failures, 0, -1, &contact->rng));
+    contact->next_try = later(contact, now, contact->failures);
     contact_ring(contact);
+}
+
+void contact_refused(struct contact *contact, struct mono now) {
+    if (now.ms - contact->next_question.ms >= CONTACT_LASTS_MS)
+        contact->refusals = 0;
+    contact->next_question = later(contact, now, ++contact->refusals);
 }

@@ -27,6 +27,8 @@ struct contact {
     uint32_t failures; /* in a row */
     bool told;         /* the log has its last turn for the better */
     struct mono made_at, next_try;
+    uint32_t refusals; /* in a row */
+    struct mono next_question;
 };
 
 /* Of a source of this kind; of anything that has a name. */
@@ -43,5 +45,7 @@ void contact_health(struct contact *contact, struct broker_health *out);
 void contact_made(struct contact *contact, struct mono now);
 /* It is not, or no longer; the beginning of trouble is logged. Not tried again before next_try. */
 void contact_lost(struct contact *contact, struct mono now, const struct err *trouble);
+/* It is reached, and refuses what it was asked. Not asked again before next_question. */
+void contact_refused(struct contact *contact, struct mono now);
 
 #endif

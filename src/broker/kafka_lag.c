@@ -1,5 +1,7 @@
 #include "broker/kafka_lag.h"
 
+#include "broker/kafka_end.h"
+
 enum {
     KAFKA_LOOK_EVERY_MS = 1000,
     KAFKA_LOOK_TIMEOUT_MS = 1000,
@@ -14,6 +16,25 @@ static bool ask_ends(const struct kafka_group *group, rd_kafka_topic_partition_l
         list->elems[i].offset = which;
     return rd_kafka_offsets_for_times(group->client, list, KAFKA_LOOK_TIMEOUT_MS) ==
            RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+/* Behind the last thing that reading came by, marker or record; negative: nothing yet. */
+static int64_t position(const struct kafka_group *group, int32_t number) {
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_t *one =
+        rd_kafka_topic_partition_list_add(list, group->url->topic.ptr, number);
+    bool known = rd_kafka_position(group->client, list) == RD_KAFKA_RESP_ERR_NO_ERROR;
+    int64_t offset = known ? one->offset : -1;
+    rd_kafka_topic_partition_list_destroy(list);
+    return offset;
+}
+
+/* All that was read is in the hand: this thread put it there. */
+static void note_end(struct kafka_group *group, int32_t number, int64_t high) {
+    if (high >= 0 && position(group, number) >= high)
+        kafka_end_reached(group->hand, number);
+    else
+        kafka_hand_seen(group->hand, number, -1, high);
 }
 
 static void note_from(struct kafka_group *group, int32_t number, int64_t committed, int64_t high) {
@@ -46,7 +67,7 @@ static void ask(struct kafka_group *group, rd_kafka_topic_partition_list_t *list
         if (all)
             ask_all(group, list);
         for (int i = 0; i < list->cnt && !all; i++)
-            note_from(group, list->elems[i].partition, -1, list->elems[i].offset);
+            note_end(group, list->elems[i].partition, list->elems[i].offset);
     }
     rd_kafka_topic_partition_list_destroy(list);
 }
@@ -66,7 +87,7 @@ static void sort_out(struct kafka_group *group, int32_t number,
         rd_kafka_topic_partition_list_add(idle, topic, number);
     } else {
         rd_kafka_get_watermark_offsets(group->client, topic, number, &low, &high);
-        kafka_hand_seen(group->hand, number, -1, high);
+        note_end(group, number, high);
     }
 }
 

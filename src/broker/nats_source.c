@@ -40,6 +40,7 @@ struct nats_source {
     /* Shared with the library's thread. */
     _Atomic int64_t asked; /* messages that pulls may still bring */
     atomic_bool look;      /* the server said something of the consumer: ask */
+    atomic_bool refused;   /* a pull was not taken */
     atomic_bool told;      /* the engine was rung for, and has not looked yet */
 
     /* The thread's own. */
@@ -68,6 +69,8 @@ static void take_status(struct nats_source *nats, natsMsg *message, const char *
         atomic_fetch_sub(&nats->asked, (int64_t)left);
     else
         atomic_store(&nats->asked, 0);
+    if (bytes_is(bytes_of(status), "409"))
+        atomic_store(&nats->refused, true);
     if (!bytes_is(bytes_of(status), "404") && !bytes_is(bytes_of(status), "408"))
         atomic_store(&nats->look, true);
 }
@@ -158,6 +161,11 @@ static bool send_pull(struct nats_source *nats, int64_t batch, struct mono now, 
 }
 
 static bool pull(struct nats_source *nats, struct mono now, struct err *err) {
+    struct contact *contact = &nats->station.contact;
+    if (atomic_exchange(&nats->refused, false))
+        contact_refused(contact, now);
+    if (now.ms < contact->next_question.ms)
+        return true;
     if (now.ms >= nats->pull_late_at.ms)
         atomic_store(&nats->asked, 0);
     int64_t asked = atomic_load(&nats->asked);
@@ -283,6 +291,12 @@ static bool still_there(struct nats_source *nats, struct err *err) {
         atomic_load(&nats->connection.end.ended) ? NATS_CONNECTION_CLOSED : NATS_OK, "listen", err);
 }
 
+static struct mono next_turn(const struct nats_source *nats, struct mono now) {
+    struct mono pull_at = nats->station.contact.next_question;
+    struct mono next = mono_earlier(nats->ask_at, nats->renew_at);
+    return pull_at.ms > now.ms ? mono_earlier(next, pull_at) : next;
+}
+
 static void work(struct nats_source *nats, struct mono now) {
     struct err err;
     bool due = now.ms >= nats->ask_at.ms || atomic_load(&nats->look);
@@ -290,7 +304,7 @@ static void work(struct nats_source *nats, struct mono now) {
                 (!due || ask_consumer(nats, now, &err)) && follow_wish(nats, now, &err) &&
                 renew(nats, now, &err) && return_unwanted(nats, now, &err);
     if (well)
-        sleep_until(nats, mono_earlier(nats->ask_at, nats->renew_at));
+        sleep_until(nats, next_turn(nats, now));
     else
         give_up_connection(nats, &err);
 }

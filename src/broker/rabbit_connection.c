@@ -2,7 +2,10 @@
 
 #include <amqp_ssl_socket.h>
 #include <amqp_tcp_socket.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 
 static struct timeval timeval_of(int64_t ms) {
     return (struct timeval){.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
@@ -80,6 +83,16 @@ bool rabbit_connection_sent(struct rabbit_connection *connection, int status, co
     return status == AMQP_STATUS_OK || failed(connection, err, doing, bytes_of(words_of(status)));
 }
 
+/* Of what it is short, in the server's words: "low on memory". */
+static void note_blocked(struct rabbit_connection *connection,
+                         const amqp_connection_blocked_t *blocked) {
+    enum { REASON_MAX = 200 };
+    err_set(&connection->blocked, STATUS_BUSY,
+            "%.*s:%u: publish: the server blocks whoever publishes: %.*s",
+            BYTES_ARG(connection->host->name), connection->host->port,
+            BYTES_ARG(bytes_clip(rabbit_text(blocked->reason), REASON_MAX)));
+}
+
 bool rabbit_connection_heard(struct rabbit_connection *connection, const amqp_frame_t *frame,
                              struct err *err) {
     if (frame->frame_type != AMQP_FRAME_METHOD)
@@ -87,6 +100,10 @@ bool rabbit_connection_heard(struct rabbit_connection *connection, const amqp_fr
     const amqp_method_t *method = &frame->payload.method;
     if (method->id == AMQP_BASIC_CANCEL_METHOD)
         return failed(connection, err, "consume", BYTES("the queue was deleted or has moved"));
+    if (method->id == AMQP_CONNECTION_BLOCKED_METHOD)
+        note_blocked(connection, method->decoded);
+    if (method->id == AMQP_CONNECTION_UNBLOCKED_METHOD)
+        connection->blocked.status = STATUS_OK;
     if (method->id == AMQP_CONNECTION_CLOSE_METHOD || method->id == AMQP_CHANNEL_CLOSE_METHOD)
         return closed(connection, err, "the server ended it", method);
     return true;
@@ -147,6 +164,13 @@ static amqp_socket_t *new_socket(amqp_connection_state_t state, const struct rab
     return socket;
 }
 
+/* The library writes for as long as heartbeats come, and those come from a server that is blocked,
+ * too. */
+static void end_writes(amqp_connection_state_t state) {
+    unsigned stall_ms = RABBIT_STALL_MS;
+    setsockopt(amqp_get_sockfd(state), IPPROTO_TCP, TCP_USER_TIMEOUT, &stall_ms, sizeof stall_ms);
+}
+
 static bool dial(struct rabbit_connection *connection, const struct rabbit_url *url,
                  struct err *err) {
     struct timeval connecting = timeval_of(RABBIT_CONNECT_TIMEOUT_MS);
@@ -158,6 +182,8 @@ static bool dial(struct rabbit_connection *connection, const struct rabbit_url *
         return failed(connection, err, "connect", BYTES("a certificate's file cannot be read"));
     status = amqp_socket_open_noblock(socket, connection->host->name.ptr, connection->host->port,
                                       &connecting);
+    if (status == AMQP_STATUS_OK)
+        end_writes(connection->state);
     return rabbit_connection_sent(connection, status, "connect", err);
 }
 
@@ -165,14 +191,16 @@ static bool log_in(struct rabbit_connection *connection, const struct rabbit_url
                    struct err *err) {
     struct timeval handshake = timeval_of(RABBIT_CONNECT_TIMEOUT_MS);
     struct timeval answer = timeval_of(RABBIT_ANSWER_TIMEOUT_MS);
-    amqp_table_entry_t told_of_cancels = {
-        .key = amqp_cstring_bytes("consumer_cancel_notify"),
-        .value = {.kind = AMQP_FIELD_KIND_BOOLEAN, .value.boolean = 1}};
+    amqp_table_entry_t told_of[] = {
+        {.key = amqp_cstring_bytes("consumer_cancel_notify"),
+         .value = {.kind = AMQP_FIELD_KIND_BOOLEAN, .value.boolean = 1}},
+        {.key = amqp_cstring_bytes("connection.blocked"),
+         .value = {.kind = AMQP_FIELD_KIND_BOOLEAN, .value.boolean = 1}}};
     amqp_table_entry_t entries[] = {
         {.key = amqp_cstring_bytes("connection_name"),
          .value = {.kind = AMQP_FIELD_KIND_UTF8, .value.bytes = amqp_cstring_bytes("impound")}},
         {.key = amqp_cstring_bytes("capabilities"),
-         .value = {.kind = AMQP_FIELD_KIND_TABLE, .value.table = {1, &told_of_cancels}}}};
+         .value = {.kind = AMQP_FIELD_KIND_TABLE, .value.table = {2, told_of}}}};
     amqp_table_t properties = {2, entries};
     amqp_set_handshake_timeout(connection->state, &handshake);
     amqp_set_rpc_timeout(connection->state, &answer);
@@ -194,6 +222,7 @@ bool rabbit_connection_open(struct rabbit_connection *connection, const struct r
                             struct err *err) {
     size_t next = connection->host ? (size_t)(connection->host - url->hosts) + 1 : 0;
     connection->host = &url->hosts[next % url->host_count];
+    connection->blocked.status = STATUS_OK;
     connection->state = amqp_new_connection();
     if (!connection->state)
         abort();

@@ -12,12 +12,16 @@ enum {
     RABBIT_CONNECT_TIMEOUT_MS = 5000, /* and again for the handshake */
     RABBIT_ANSWER_TIMEOUT_MS = 5000,  /* for each question */
     RABBIT_HEARTBEAT_S = 10,          /* twice that without a sign of life is the end */
-    RABBIT_FRAME_MAX = 131072,        /* bytes, as the server has it */
+    RABBIT_STALL_MS = 30000,   /* a server that reads nothing: longer than a heartbeat, so that what
+                                * it says of itself is heard before the end */
+    RABBIT_FRAME_MAX = 131072, /* bytes, as the server has it */
 };
 
 struct rabbit_connection {
     amqp_connection_state_t state; /* NULL: not open */
     const struct url_host *host;   /* the last that was tried */
+    struct err blocked; /* the server is short of something and reads nothing from whoever
+                         * publishes; status OK: it does */
 };
 
 /* Tries the next host of the URL, which must outlive the connection. False: err says why. */
@@ -43,7 +47,8 @@ enum rabbit_reading {
 /* The next thing that the server sends, within that time. */
 enum rabbit_reading rabbit_connection_read(struct rabbit_connection *connection, int64_t wait_ms,
                                            amqp_envelope_t *delivery, struct err *err);
-/* A frame that nobody asked for. False: it ended the channel or the connection; err says why. */
+/* A frame that nobody asked for. False: it ended the channel or the connection; err says why. Sets
+ * `blocked`. */
 bool rabbit_connection_heard(struct rabbit_connection *connection, const amqp_frame_t *frame,
                              struct err *err);
 

@@ -176,6 +176,38 @@ static bool says(const amqp_field_value_t *value, struct bytes text) {
     return same;
 }
 
+static bool has_entry(const amqp_table_t *table, const amqp_table_entry_t *wanted,
+                      struct bytes text) {
+    for (int i = 0; i < table->num_entries; i++)
+        if (bytes_eq(rabbit_text(table->entries[i].key), rabbit_text(wanted->key)) &&
+            says(&table->entries[i].value, text))
+            return true;
+    return false;
+}
+
+static bool has_table(const amqp_table_t *table, const amqp_table_t *wanted) {
+    struct buf text;
+    bool found = true;
+    buf_init_heap(&text, TEXT_MAX);
+    for (int i = 0; found && i < wanted->num_entries; i++) {
+        buf_clear(&text);
+        rabbit_table_text(&wanted->entries[i].value, &text);
+        found = has_entry(table, &wanted->entries[i], buf_view(&text));
+    }
+    buf_free(&text);
+    return found;
+}
+
+bool rabbit_properties_has(const amqp_basic_properties_t *properties,
+                           const amqp_basic_properties_t *wanted) {
+    amqp_table_t table = table_of(properties), wanted_table = table_of(wanted);
+    if (is_set(wanted, AMQP_BASIC_MESSAGE_ID_FLAG) &&
+        (!is_set(properties, AMQP_BASIC_MESSAGE_ID_FLAG) ||
+         !bytes_eq(rabbit_text(properties->message_id), rabbit_text(wanted->message_id))))
+        return false;
+    return has_table(&table, &wanted_table);
+}
+
 static bool is_named_property(struct bytes name) {
     for (size_t i = 0; i < TEXT_PROPERTY_COUNT; i++)
         if (bytes_is(name, text_properties[i].name))

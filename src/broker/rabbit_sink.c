@@ -3,7 +3,12 @@
  * one that no queue takes comes back before it is confirmed.
  *
  * Every wait has an end. What a server that is gone did not confirm may be there all the same; it
- * has failed, and is published again. */
+ * has failed, and is published again.
+ *
+ * A server that is short of memory or disk blocks whoever publishes: it says so and reads nothing
+ * until it is better off. Its connection is kept, to hear of that, and nothing is sent meanwhile.
+ * What it was sent before is given back, as any that is not confirmed; the server takes it in the
+ * end. */
 #include "broker/rabbit_sink.h"
 
 #include <assert.h>
@@ -17,14 +22,14 @@
 #include "base/thread.h"
 #include "broker/contact.h"
 #include "broker/rabbit_connection.h"
+#include "broker/rabbit_group.h"
 #include "broker/rabbit_properties.h"
 
 enum {
-    RABBIT_GROUP_MAX = 64, /* sent before their answers are read */
     RABBIT_CONFIRM_TIMEOUT_MS = 10000,
     RABBIT_IDLE_MS = 1000 * RABBIT_HEARTBEAT_S / 2, /* between signs of life */
-    RABBIT_KEPT_MAX = 2 * RABBIT_FRAME_MAX,         /* bytes of properties that were kept */
-    RABBIT_POOL_PAGE = 4096,
+    RABBIT_LIMIT_LASTS_MS = 60000,          /* then a body that was too large is tried again */
+    RABBIT_KEPT_MAX = 2 * RABBIT_FRAME_MAX, /* bytes of properties that were kept */
 };
 
 struct rabbit_sink {
@@ -39,29 +44,16 @@ struct rabbit_sink {
     /* The thread's own. */
     struct rabbit_connection connection;
     struct contact contact;
-    uint64_t last_tag; /* of what was published on this channel */
+    uint64_t last_tag;   /* of what was published on this channel */
+    uint64_t size_limit; /* of bodies, as the server said; each that is larger ends a channel */
+    struct mono size_limit_end;
+    bool left_some; /* … which the server has not answered, and nobody waits for */
 };
 
 /* A posted item. */
 struct order {
     struct mail mail;
     struct sink_item *item;
-};
-
-/* One item under way. */
-struct shipment {
-    struct sink_item *item;
-    uint64_t tag;
-    struct bytes exchange, routing_key;
-    bool answered;
-    struct err err; /* status OK: it arrived */
-};
-
-struct group {
-    struct shipment shipments[RABBIT_GROUP_MAX];
-    size_t count, open;
-    struct arena arena;
-    amqp_pool_t pool;
 };
 
 /* ---- the connection ---- */
@@ -71,6 +63,7 @@ static bool open_sink(struct rabbit_sink *rabbit, struct err *err) {
     if (!rabbit_connection_open(connection, &rabbit->url, err))
         return false;
     rabbit->last_tag = 0;
+    rabbit->left_some = false;
     amqp_confirm_select(connection->state, RABBIT_CHANNEL);
     return rabbit_connection_asked(connection, amqp_get_rpc_reply(connection->state),
                                    "ask for confirms", err);
@@ -79,6 +72,12 @@ static bool open_sink(struct rabbit_sink *rabbit, struct err *err) {
 static void give_up_connection(struct rabbit_sink *rabbit, const struct err *err) {
     rabbit_connection_close(&rabbit->connection, false);
     contact_lost(&rabbit->contact, clock_now(rabbit->clock).mono, err);
+}
+
+static bool is_blocked(const struct rabbit_sink *rabbit, struct err *err) {
+    if (rabbit->connection.blocked.status != STATUS_OK)
+        *err = rabbit->connection.blocked;
+    return rabbit->connection.blocked.status != STATUS_OK;
 }
 
 static bool connect_if_needed(struct rabbit_sink *rabbit, struct err *err) {
@@ -101,7 +100,7 @@ static bool connect_if_needed(struct rabbit_sink *rabbit, struct err *err) {
 /* ---- sending ---- */
 
 /* Where a message came from, as rabbit_message.c wrote it. */
-static struct bytes read_origin(const struct sink_item *item, struct shipment *shipment,
+static struct bytes read_origin(const struct sink_item *item, struct rabbit_shipment *shipment,
                                 struct arena *arena) {
     struct json origin, member;
     struct bytes text, queue;
@@ -120,79 +119,73 @@ static struct bytes read_origin(const struct sink_item *item, struct shipment *s
     return bytes;
 }
 
-static bool send_one(struct rabbit_sink *rabbit, struct group *group, struct shipment *shipment,
-                     struct err *err) {
-    amqp_basic_properties_t properties;
+static bool send_one(struct rabbit_sink *rabbit, struct rabbit_group *group,
+                     struct rabbit_shipment *shipment, struct err *err) {
     shipment->exchange = rabbit->url.exchange;
     shipment->routing_key = rabbit->url.routing_key;
     struct bytes kept = read_origin(shipment->item, shipment, &group->arena);
-    rabbit_properties_make(shipment->item, kept, &group->pool, &properties);
+    rabbit_properties_make(shipment->item, kept, &group->pool, &shipment->properties);
     shipment->tag = ++rabbit->last_tag;
-    int status = amqp_basic_publish(
-        rabbit->connection.state, RABBIT_CHANNEL, rabbit_bytes(shipment->exchange),
-        rabbit_bytes(shipment->routing_key), 1, 0, &properties, rabbit_bytes(shipment->item->body));
+    int status =
+        amqp_basic_publish(rabbit->connection.state, RABBIT_CHANNEL,
+                           rabbit_bytes(shipment->exchange), rabbit_bytes(shipment->routing_key), 1,
+                           0, &shipment->properties, rabbit_bytes(shipment->item->body));
+    if (status == AMQP_STATUS_TABLE_TOO_BIG) {
+        err_set(err, STATUS_TOO_LARGE, "rabbitmq: its headers are larger than a frame, %d bytes",
+                RABBIT_FRAME_MAX);
+        rabbit_group_refuse(group, shipment, err);
+    }
     return rabbit_connection_sent(&rabbit->connection, status, "publish", err);
 }
 
 /* ---- answers ---- */
 
-static void confirm(struct group *group, uint64_t tag, bool multiple, bool taken) {
-    for (size_t i = 0; i < group->count; i++) {
-        struct shipment *shipment = &group->shipments[i];
-        if (shipment->answered || (multiple ? shipment->tag > tag : shipment->tag != tag))
-            continue;
-        shipment->answered = true;
-        group->open--;
-        if (!taken)
-            err_set(&shipment->err, STATUS_BUSY, "rabbitmq: the server did not take it");
-    }
-}
-
-/* Messages that are alike in all of this are unroutable alike. */
-static bool is_returned(const struct shipment *shipment, const amqp_basic_return_t *back,
-                        const amqp_message_t *message) {
-    return !shipment->answered && shipment->err.status == STATUS_OK &&
-           bytes_eq(shipment->exchange, rabbit_text(back->exchange)) &&
-           bytes_eq(shipment->routing_key, rabbit_text(back->routing_key)) &&
-           bytes_eq(shipment->item->body, rabbit_text(message->body));
-}
-
-static bool take_back(struct rabbit_sink *rabbit, struct group *group,
+static bool take_back(struct rabbit_sink *rabbit, struct rabbit_group *group,
                       const amqp_basic_return_t *back, struct err *err) {
     amqp_message_t message;
     if (!rabbit_connection_asked(
             &rabbit->connection,
             amqp_read_message(rabbit->connection.state, RABBIT_CHANNEL, &message, 0), "read", err))
         return false;
-    for (size_t i = 0; i < group->count; i++) {
-        struct shipment *shipment = &group->shipments[i];
-        if (!is_returned(shipment, back, &message))
-            continue;
-        err_set(&shipment->err, STATUS_NOT_FOUND,
-                "rabbitmq: no queue takes what exchange \"%.*s\" gets with routing key \"%.*s\"",
-                BYTES_ARG(shipment->exchange), BYTES_ARG(shipment->routing_key));
-        break;
-    }
+    bool known = rabbit_group_return(group, back, &message);
     amqp_destroy_message(&message);
-    return true;
+    if (!known)
+        err_set(err, STATUS_BUSY, "rabbitmq: something that no queue takes came back changed");
+    return known;
 }
 
-static bool take_answer(struct rabbit_sink *rabbit, struct group *group, const amqp_frame_t *frame,
-                        struct err *err) {
+/* The server ends the channel of who publishes what is too large, and does not say which it was. */
+static void note_size_limit(struct rabbit_sink *rabbit, struct rabbit_group *group,
+                            const amqp_frame_t *frame) {
+    const amqp_method_t *method = &frame->payload.method;
+    if (frame->frame_type != AMQP_FRAME_METHOD || method->id != AMQP_CHANNEL_CLOSE_METHOD)
+        return;
+    const amqp_channel_close_t *close = method->decoded;
+    uint64_t limit = rabbit_group_size_limit(rabbit_text(close->reply_text));
+    if (limit == 0)
+        return;
+    rabbit->size_limit = limit;
+    rabbit->size_limit_end = mono_after(clock_now(rabbit->clock).mono, RABBIT_LIMIT_LASTS_MS);
+    rabbit_group_refuse_larger(group, limit);
+}
+
+static bool take_answer(struct rabbit_sink *rabbit, struct rabbit_group *group,
+                        const amqp_frame_t *frame, struct err *err) {
     const amqp_method_t *method = &frame->payload.method;
     if (frame->frame_type == AMQP_FRAME_METHOD && method->id == AMQP_BASIC_ACK_METHOD) {
         const amqp_basic_ack_t *ack = method->decoded;
-        confirm(group, ack->delivery_tag, ack->multiple, true);
+        rabbit_group_confirm(group, ack->delivery_tag, ack->multiple, true);
     } else if (frame->frame_type == AMQP_FRAME_METHOD && method->id == AMQP_BASIC_NACK_METHOD) {
         const amqp_basic_nack_t *nack = method->decoded;
-        confirm(group, nack->delivery_tag, nack->multiple, false);
+        rabbit_group_confirm(group, nack->delivery_tag, nack->multiple, false);
     } else if (frame->frame_type == AMQP_FRAME_METHOD && method->id == AMQP_BASIC_RETURN_METHOD) {
         return take_back(rabbit, group, method->decoded, err);
     }
+    note_size_limit(rabbit, group, frame);
     return rabbit_connection_heard(&rabbit->connection, frame, err);
 }
 
-static bool read_answers(struct rabbit_sink *rabbit, struct group *group, struct err *err) {
+static bool read_answers(struct rabbit_sink *rabbit, struct rabbit_group *group, struct err *err) {
     int64_t end = clock_now(rabbit->clock).mono.ms + RABBIT_CONFIRM_TIMEOUT_MS;
     while (group->open > 0) {
         int64_t left = end - clock_now(rabbit->clock).mono.ms;
@@ -201,6 +194,9 @@ static bool read_answers(struct rabbit_sink *rabbit, struct group *group, struct
         amqp_frame_t frame;
         amqp_maybe_release_buffers(rabbit->connection.state);
         int status = amqp_simple_wait_frame_noblock(rabbit->connection.state, &frame, &wait);
+        rabbit->left_some = status == AMQP_STATUS_TIMEOUT && is_blocked(rabbit, err);
+        if (rabbit->left_some)
+            return false;
         if (!rabbit_connection_sent(&rabbit->connection, status, "wait for a confirm", err) ||
             !take_answer(rabbit, group, &frame, err))
             return false;
@@ -210,40 +206,55 @@ static bool read_answers(struct rabbit_sink *rabbit, struct group *group, struct
 
 /* ---- a group ---- */
 
-static void finish(struct group *group, bool well, const struct err *err) {
-    for (size_t i = 0; i < group->count; i++) {
-        struct shipment *shipment = &group->shipments[i];
-        if (!well && !shipment->answered && shipment->err.status == STATUS_OK)
-            shipment->err = *err;
-        bool arrived = shipment->err.status == STATUS_OK;
-        shipment->item->done(shipment->item, shipment->err.status, arrived ? NULL : &shipment->err);
-    }
+static bool send_all(struct rabbit_sink *rabbit, struct rabbit_group *group, struct err *err) {
+    bool sent = true;
+    for (size_t i = 0; sent && i < group->count; i++)
+        sent = group->shipments[i].answered || send_one(rabbit, group, &group->shipments[i], err);
+    return sent;
 }
 
-static void publish_group(struct rabbit_sink *rabbit, struct group *group) {
-    struct err err;
-    bool connected = connect_if_needed(rabbit, &err), well = connected;
-    group->open = group->count;
-    arena_init_heap(&group->arena, RABBIT_POOL_PAGE);
-    init_amqp_pool(&group->pool, RABBIT_POOL_PAGE);
-    for (size_t i = 0; well && i < group->count; i++)
-        well = send_one(rabbit, group, &group->shipments[i], &err);
-    well = well && read_answers(rabbit, group, &err);
-    if (connected && !well)
+/* What the server said while it was written to tells more than how the write ended. */
+static void hear_last_words(struct rabbit_sink *rabbit, struct rabbit_group *group,
+                            struct err *err) {
+    struct timeval at_once = {0, 0};
+    struct err ignored;
+    amqp_frame_t frame;
+    while (amqp_simple_wait_frame_noblock(rabbit->connection.state, &frame, &at_once) ==
+           AMQP_STATUS_OK) {
+        note_size_limit(rabbit, group, &frame);
+        rabbit_connection_heard(&rabbit->connection, &frame, &ignored);
+    }
+    is_blocked(rabbit, err);
+}
+
+static bool publish_on(struct rabbit_sink *rabbit, struct rabbit_group *group, struct err *err) {
+    if (!send_all(rabbit, group, err)) {
+        hear_last_words(rabbit, group, err);
+        return false;
+    }
+    return read_answers(rabbit, group, err);
+}
+
+static void publish_group(struct rabbit_sink *rabbit, struct rabbit_group *group) {
+    struct err err = {STATUS_OK, ""};
+    rabbit_group_begin(group);
+    if (clock_now(rabbit->clock).mono.ms < rabbit->size_limit_end.ms)
+        rabbit_group_refuse_larger(group, rabbit->size_limit);
+    bool ready = group->open > 0 && connect_if_needed(rabbit, &err) && !is_blocked(rabbit, &err);
+    bool well = ready && publish_on(rabbit, group, &err);
+    if (ready && !well && !rabbit->left_some)
         give_up_connection(rabbit, &err);
-    empty_amqp_pool(&group->pool);
-    arena_free(&group->arena);
-    finish(group, well, &err);
+    rabbit_group_finish(group, well ? NULL : &err);
 }
 
 static void publish_posted(struct rabbit_sink *rabbit) {
     struct mail *mail = mailbox_take(&rabbit->mailbox);
     while (mail) {
-        struct group group = {.count = 0};
+        struct rabbit_group group = {.count = 0};
         while (mail && group.count < RABBIT_GROUP_MAX) {
             struct order *order = CONTAINER_OF(mail, struct order, mail);
             mail = mail->next;
-            group.shipments[group.count++] = (struct shipment){.item = order->item};
+            group.shipments[group.count++] = (struct rabbit_shipment){.item = order->item};
             free(order);
         }
         publish_group(rabbit, &group);
@@ -268,17 +279,26 @@ static void keep_alive(struct rabbit_sink *rabbit) {
     }
 }
 
+/* Answers to what nobody waits for would be taken for those of others. */
+static void begin_anew(struct rabbit_sink *rabbit) {
+    struct err ignored;
+    if (rabbit->connection.state && rabbit->left_some && !is_blocked(rabbit, &ignored))
+        rabbit_connection_close(&rabbit->connection, true);
+}
+
 static void *run(void *arg) {
     struct rabbit_sink *rabbit = arg;
+    struct err ignored;
     while (!atomic_load(&rabbit->closing)) {
         keep_alive(rabbit);
+        begin_anew(rabbit);
         publish_posted(rabbit);
         mailbox_wait(&rabbit->mailbox,
                      rabbit->connection.state
                          ? mono_after(clock_now(rabbit->clock).mono, RABBIT_IDLE_MS)
                          : MONO_NEVER);
     }
-    rabbit_connection_close(&rabbit->connection, true);
+    rabbit_connection_close(&rabbit->connection, !is_blocked(rabbit, &ignored));
     return NULL;
 }
 
@@ -348,7 +368,7 @@ static bool open_some_host(struct rabbit_connection *connection, const struct ra
 enum status rabbit_sink_connect(const struct sink_options *options, struct err *err) {
     struct arena arena;
     struct rabbit_url url;
-    struct rabbit_connection connection = {NULL, NULL};
+    struct rabbit_connection connection = {.state = NULL};
     arena_init_heap(&arena, URL_TEXT_MAX);
     enum status status = rabbit_url_sink(options->url, &arena, &url, err);
     bool found = status == STATUS_OK && open_some_host(&connection, &url, err) &&

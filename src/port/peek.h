@@ -31,6 +31,12 @@ struct peek {
     const struct peek_vtable *vtable;
 };
 
+/* What is said of a broker that was silent for so long, whether it was to be looked at or consumed
+ * from. */
+static inline enum status peek_unanswered(int64_t wait_ms, struct err *err) {
+    return err_set(err, STATUS_TIMEOUT, "no answer within %lld ms", (long long)wait_ms);
+}
+
 /* Begins, asking again for as long as `wait_ms`. TIMEOUT: nothing was heard in all that time. */
 static inline enum status peek_begin_within(struct peek *peek, struct clock *clock, int64_t wait_ms,
                                             struct err *err) {
@@ -41,7 +47,7 @@ static inline enum status peek_begin_within(struct peek *peek, struct clock *clo
     if (status == STATUS_OK)
         *err = (struct err){STATUS_OK, ""};
     else if (status == STATUS_TIMEOUT)
-        err_set(err, status, "no answer within %lld ms", (long long)wait_ms);
+        peek_unanswered(wait_ms, err);
     return status;
 }
 

@@ -53,6 +53,8 @@ struct adopt_wave {
     bool passed;  /* … of whom the last has come with this wave: they come before the others */
     bool open;    /* it is remembered that we are at it */
     bool crowded; /* there was no room for the last of it */
+    bool judged;  /* whether, at the time when there first was none, … */
+    bool awaits;  /* … something was awaited that needs none */
 };
 
 /* One entry of the configuration. */
@@ -116,6 +118,9 @@ void adopt_seen_forget_counts(struct adopt_place *place);
 /* adopt_release.c: nothing waits at its broker. Once that has been so for long, those that were
  * peeked and did not come are ours. */
 void adopt_release(struct adopt_place *place, struct instant now);
+/* Whether its broker may have something that has a letter here already, and so needs no room: one
+ * that was peeked, or taken and not heard of. */
+enum status adopt_awaits(struct adopt_place *place, bool *any, struct err *err);
 
 /* adopt_comeback.c: a letter that was sent to its origin, dead again. `came` is what it would be as
  * a letter of its own. */

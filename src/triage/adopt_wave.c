@@ -100,12 +100,22 @@ static bool has_passed(const struct adopt_wave *wave) {
     return any && !last;
 }
 
-/* What has no room costs a delivery each time that it is given to us. One is tried all the same: it
- * may have a letter that was looked at, and that nobody can decide about before it is taken. */
-static size_t most_of_wave(const struct adopt_wave *wave, size_t room) {
-    if (room == 0)
-        return wave->crowded ? 0 : 1;
-    return room < ADOPT_AT_ONCE ? room : ADOPT_AT_ONCE;
+/* What has no room costs a delivery each time that it is given to us. But one may have a letter
+ * that was looked at, and that nobody can decide about before it is taken: while there are such,
+ * one is tried. */
+static enum status most_of_wave(struct adopt_place *place, size_t *most, struct err *err) {
+    struct adopt_wave *wave = place->wave;
+    size_t room = adopt_room(place);
+    if (room == 0 && !wave->judged) {
+        enum status status = adopt_awaits(place, &wave->awaits, err);
+        if (status != STATUS_OK)
+            return status;
+        wave->judged = true;
+    }
+    *most = room < ADOPT_AT_ONCE ? room : ADOPT_AT_ONCE;
+    if (room == 0 && wave->awaits && !wave->crowded)
+        *most = 1;
+    return STATUS_OK;
 }
 
 static enum status ask(struct adopt_place *place, size_t most, struct instant now,
@@ -149,10 +159,12 @@ static enum status settle(struct adopt_place *place, struct err *err) {
 static bool step(struct adopt_place *place, struct instant now) {
     struct adopt_wave *wave = place->wave;
     struct err err;
+    size_t most = 0;
     enum status status = note_open(place, &err);
     if (status == STATUS_OK)
         status = note_heard(place, &err);
-    size_t most = most_of_wave(wave, adopt_room(place));
+    if (status == STATUS_OK)
+        status = most_of_wave(place, &most, &err);
     if (status == STATUS_OK && wave->count == 0 && most == 0) {
         adopt_full(place);
         return false;

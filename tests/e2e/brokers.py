@@ -216,6 +216,26 @@ class Rabbit(Process):
         finally:
             assert self.evaluate(leader % "resume") == "ok"
 
+    @contextlib.contextmanager
+    def alarmed(self):
+        """A node that is short of memory, by its own measure: it reads nothing more from whoever publishes."""
+        limit = self.evaluate("vm_memory_monitor:get_vm_memory_high_watermark().")
+        assert self.evaluate("vm_memory_monitor:set_vm_memory_high_watermark(0.0000001), rabbit_alarm:get_alarms().") != "[]"
+        try:
+            yield
+        finally:
+            assert self.evaluate(f"vm_memory_monitor:set_vm_memory_high_watermark({limit}), rabbit_alarm:get_alarms().") == "[]"
+
+    @contextlib.contextmanager
+    def limited(self, size):
+        """Channels that are opened now take no larger messages."""
+        limit = self.evaluate("{ok, Size} = application:get_env(rabbit, max_message_size), Size.")
+        assert self.evaluate(f"application:set_env(rabbit, max_message_size, {size}).") == "ok"
+        try:
+            yield
+        finally:
+            assert self.evaluate(f"application:set_env(rabbit, max_message_size, {limit}).") == "ok"
+
     def connections(self):
         return int(self.evaluate("length(rabbit_networking:connections())."))
 

@@ -120,6 +120,17 @@ class Kafka(Process):
                     producer.poll(0.1)
         assert producer.flush(START_PATIENCE_S) == 0
 
+    def produce_at_once(self, topic, records, commit=True):
+        """In one transaction, whose marker is behind the last of them; without `commit` nobody is given them."""
+        producer = self.client.Producer({"bootstrap.servers": self.address, "transactional.id": topic})
+        producer.init_transactions(START_PATIENCE_S)
+        producer.begin_transaction()
+        for record in records:
+            producer.produce(topic, **record)
+        assert producer.flush(START_PATIENCE_S) == 0
+        end = producer.commit_transaction if commit else producer.abort_transaction
+        end(START_PATIENCE_S)
+
     def records(self, topic):
         """All that the topic holds, as the client gives them, by partition and offset."""
         ends = self.ends(topic)

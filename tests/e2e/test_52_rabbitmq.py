@@ -378,6 +378,86 @@ def test_what_no_queue_takes_is_an_error_and_not_a_loss(serve, handler, rabbit):
     assert rabbit.messages("gone") == 1
 
 
+def read_all(lane):
+    return [one[1].headers for one in iter(lane.get, None)]
+
+
+def test_of_letters_with_one_body_those_that_no_queue_takes_are_known(serve, handler, rabbit):
+    """An exchange that routes by headers; those that come back are offered again, and no others."""
+    worker = handler(lambda call: 400)
+    lane, here, there = Lane(rabbit), Lane(rabbit), Lane(rabbit)
+    with lane.channel() as channel:
+        channel.exchange_declare("by-place", "headers", durable=True)
+        channel.queue_bind(here.name, "by-place", "", {"x-match": "all", "place": "here"})
+    server = serve(scenes.queues(lane, {"http": worker.url}, concurrency=100,
+                                 dlq={"mirror": rabbit.url("exchange=by-place&routing_key=any")}))
+    server.post(f"/v1/queues/{scenes.QUEUE}/pause", {"why": "all at once"})
+    ids = {place: {f"{place}-{n}" for n in range(40)} for place in ("here", "there")}
+    for pair in zip(*ids.values()):
+        for one in pair:
+            lane.send(b"tick", message_id=one, headers={"place": one.split("-")[0]})
+    server.post(f"/v1/queues/{scenes.QUEUE}/resume")
+    eventually(lambda: lane.left() == 40, "those that have a queue are letters")
+    with lane.channel() as channel:
+        channel.queue_bind(there.name, "by-place", "", {"x-match": "all", "place": "there"})
+    scenes.finished(server, lane)
+    assert sorted(headers["dlq-message-id"] for headers in read_all(here)) == sorted(ids["here"])
+    assert sorted(headers["dlq-message-id"] for headers in read_all(there)) == sorted(ids["there"])
+
+
+def test_a_letter_that_is_too_large_for_its_mirror_is_a_letter_all_the_same(serve, handler, rabbit):
+    """And those beside it, which the end of the channel takes along, are published. Once the limit is known, no
+    other channel ends by it."""
+    worker = handler(lambda call: 400)
+    lane, mirror = Lane(rabbit), Lane(rabbit)
+    server = serve(scenes.queues(lane, {"http": worker.url}, dlq={"mirror": rabbit.url(f"queue={mirror.name}")}))
+    server.post(f"/v1/queues/{scenes.QUEUE}/pause", {"why": "the limit first"})
+    small, large = {f"small-{n}" for n in range(20)}, {f"large-{n}" for n in range(20)}
+    for pair in zip(small, large):
+        lane.publish([{"id": one, "pad": "x" * 8192 if one in large else ""} for one in pair])
+    ended = rabbit.log().count("is larger than configured max size")
+    with rabbit.limited(4096):
+        server.post(f"/v1/queues/{scenes.QUEUE}/resume")
+        scenes.finished(server, lane)
+    assert {letter["message"]["id"] for letter in server.letters(scenes.DLQ)} == small | large
+    assert {headers["dlq-message-id"] for headers in read_all(mirror)} == small
+    told = [line for line in server.log().splitlines() if "is not in its mirror: rabbitmq: it has 82" in line]
+    assert len(told) == len(large)
+    assert rabbit.log().count("is larger than configured max size") == ended + 1
+
+
+def test_a_letter_whose_headers_are_too_large_for_its_mirror_is_a_letter_all_the_same(serve, handler, rabbit):
+    """They fit a frame as they came, and no more with what is said of the letter."""
+    worker = handler(lambda call: 400)
+    lane, mirror = Lane(rabbit), Lane(rabbit)
+    server = serve(scenes.queues(lane, {"http": worker.url}, dlq={"mirror": rabbit.url(f"queue={mirror.name}")}))
+    lane.send(b"{}", message_id="large", headers={"pad": "x" * 130900})
+    lane.send(b"{}", message_id="small")
+    scenes.finished(server, lane)
+    assert {letter["message"]["id"] for letter in server.letters(scenes.DLQ)} == {"large", "small"}
+    assert {headers["dlq-message-id"] for headers in read_all(mirror)} == {"small"}
+    assert "is not in its mirror: rabbitmq: its headers are larger than a frame" in server.log()
+
+
+@pytest.mark.parametrize("size", [10, 32 * 1024 * 1024], ids=["small", "large"])
+def test_a_server_that_blocks_publishers_is_told_of_and_published_to_later(serve, handler, rabbit, size):
+    """A large letter is in the middle of its write when the server stops reading."""
+    worker = handler(lambda call: 400)
+    lane, mirror = Lane(rabbit), Lane(rabbit)
+    server = serve(scenes.queues(lane, {"http": worker.url}, dlq={"mirror": rabbit.url(f"queue={mirror.name}")}))
+    server.post(f"/v1/queues/{scenes.QUEUE}/pause", {"why": "the alarm first"})
+    lane.publish([{"id": "m-1", "pad": "x" * size}])
+    with rabbit.alarmed():
+        server.post(f"/v1/queues/{scenes.QUEUE}/resume")
+        eventually(lambda: "blocks whoever publishes: low on memory" in (server.queue(scenes.QUEUE)["why"] or ""), "it is said")
+        assert "blocks whoever publishes: low on memory" in server.cli("queues", scenes.QUEUE)
+        assert lane.left() == 1 and mirror.left() == 0
+    scenes.finished(server, lane)
+    assert mirror.left() >= 1
+    assert len(server.letters(scenes.DLQ)) == 1
+    assert server.queue(scenes.QUEUE)["why"] is None
+
+
 def test_tls(serve, handler, rabbit):
     """A certificate that is not trusted is not talked to."""
     lane = Lane(rabbit)

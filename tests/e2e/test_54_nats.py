@@ -1,12 +1,13 @@
 """NATS JetStream as a source and a sink, against the real server, with nats-py as everybody else."""
 import json
 import ssl
+import threading
 
 import pytest
 
 import scenes
 from brokers import certificate
-from harness import eventually, impound, scaled
+from harness import PATIENCE_S, eventually, impound, scaled
 from nats_node import Lane, Nats
 
 
@@ -190,6 +191,44 @@ def test_a_consumer_that_would_lose_messages_is_refused(serve, handler, nats, co
     lane = Lane(nats, **consumer)
     server = serve(scenes.queues(lane, {"http": handler().url}))
     eventually(lambda: words in (trouble(server) or ""), f"it says {words}")
+
+
+class Crowd(threading.Thread):
+    """Somebody else's pull, which takes the only place there is and lapses by itself. `pulls` counts all that are
+    sent meanwhile."""
+
+    def __init__(self, lane, patience_s):
+        super().__init__()
+        self.lane, self.patience_s = lane, patience_s
+        self.pulls, self.there = 0, threading.Event()
+
+    async def watch(self, _):
+        self.pulls += 1
+        self.there.set()
+
+    async def crowd(self, js):
+        await js._nc.subscribe(  # pylint: disable=protected-access
+            f"$JS.API.CONSUMER.MSG.NEXT.{self.lane.name}.pricing", cb=self.watch)
+        waiting = await js.pull_subscribe_bind("pricing", self.lane.name)
+        with pytest.raises(TimeoutError):
+            await waiting.fetch(1, timeout=self.patience_s)
+
+    def run(self):
+        self.lane.node.run(self.crowd)
+
+
+def test_a_pull_that_is_refused_is_not_repeated_at_full_speed(serve, handler, nats):
+    worker, lane = handler(), Lane(nats, max_waiting=1)
+    crowd = Crowd(lane, 5)
+    crowd.start()
+    assert crowd.there.wait(PATIENCE_S)
+    server = serve(scenes.queues(lane, {"http": worker.url}))
+    eventually(lambda: crowd.pulls > 3, "impound asks, and asks again")
+    crowd.join()
+    assert crowd.pulls < 100
+    lane.publish([{"id": f"m-{n}"} for n in range(1000)])
+    scenes.finished(server, lane)
+    assert worker.count() == 1000
 
 
 @pytest.mark.parametrize("limit", [{"max_batch": 10}, {"max_expires": 250 * 10**6}])

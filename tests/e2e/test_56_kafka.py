@@ -200,6 +200,25 @@ def test_a_paused_queue_receives_nothing_and_goes_on_where_it_was(serve, handler
     assert sorted(numbers(worker)) == list(range(total)), "pausing skips nothing and repeats nothing"
 
 
+def test_what_a_transaction_leaves_in_the_log_is_no_lag(serve, handler, kafka):
+    """Its marker is behind the last record, and nobody is given that; nor what was aborted."""
+    topic, worker = kafka.make_topic("transactions"), handler()
+    kafka.produce_at_once(topic, numbered(10))
+    server = serve(queue(kafka.url(topic, group=topic), worker))
+    eventually(lambda: worker.count() == 10, "all that was committed is handled")
+    eventually(lambda: server.queue("orders")["lag"] == 0, "the marker is no lag")
+    kafka.produce_at_once(topic, numbered(5), commit=False)
+    kafka.produce_at_once(topic, numbered(1))
+    eventually(lambda: worker.count() == 11, "what was aborted is passed over")
+    eventually(lambda: server.queue("orders")["lag"] == 0, "nor is that")
+    server.post("/v1/queues/orders/pause", {"why": "more comes"})
+    kafka.produce(topic, numbered(3))
+    eventually(lambda: server.queue("orders")["lag"] >= 3, "what comes is")
+    server.post("/v1/queues/orders/resume")
+    eventually(lambda: worker.count() == 14, "it is handled")
+    eventually(lambda: server.queue("orders")["lag"] == 0, "all is")
+
+
 def test_a_poison_at_the_head_of_a_partition_holds_up_nobody(serve, handler, kafka):
     topic, behind = kafka.make_topic("poison", 24), in_full(99999, 2000)
     release = threading.Event()

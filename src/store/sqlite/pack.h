@@ -45,6 +45,7 @@ struct pack {
     bool unsaved;     /* its counts are to be written to the SQLite file */
     bool doubted;     /* begun by a transaction whose COMMIT failed */
     bool stays;       /* it could not be emptied */
+    bool lingers;     /* it is dead, and its file could not be removed in this life */
     unsigned readers; /* under way */
     bool gone;        /* nobody refers to it and its file is removed: its row is to go too */
     bool removed;     /* its last reader frees it */

@@ -222,7 +222,7 @@ const struct pack *packs_wasteful(const struct packs *packs) {
     const struct pack *worst = NULL;
     for (size_t i = 0; i < packs->count; i++) {
         const struct pack *pack = packs->all[i];
-        if (pack != packs->current && !pack->gone && !pack->stays &&
+        if (pack != packs->current && !pack->gone && !pack->stays && !pack->lingers &&
             pack->live < pack->end / WASTE_SHARE && (!worst || pack->live < worst->live))
             worst = pack;
     }

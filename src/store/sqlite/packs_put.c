@@ -173,14 +173,19 @@ enum status packs_flush(struct packs *packs, struct database *database, struct e
     return status;
 }
 
-static void remove_file(const struct packs *packs, const struct pack *pack) {
+/* Whether it is not there any more. */
+static bool remove_file(const struct packs *packs, const struct pack *pack) {
     struct err err;
-    if (pack_remove_file(packs->options.disk, packs->dir, pack->number, &err) != STATUS_OK)
+    enum status status = pack_remove_file(packs->options.disk, packs->dir, pack->number, &err);
+    if (status != STATUS_OK)
         log_warn("%s", err.text);
+    return status == STATUS_OK || status == STATUS_NOT_FOUND;
 }
 
 static void bury(struct packs *packs, struct pack *pack) {
-    remove_file(packs, pack);
+    pack->lingers = !remove_file(packs, pack);
+    if (pack->lingers)
+        return;
     pthread_mutex_lock(&packs->lock);
     pack->gone = pack->unsaved = true;
     pthread_mutex_unlock(&packs->lock);
@@ -198,7 +203,7 @@ static void keep(struct packs *packs) {
         pack->unsaved = pack->doubted = false;
         if (saved && pack->gone)
             packs_table_leave(packs, i);
-        else if (dead && !pack->gone)
+        else if (dead && !pack->gone && !pack->lingers)
             bury(packs, pack);
     }
     packs_table_settle(packs);

@@ -53,6 +53,27 @@ static void tries_are_spread_over_a_time_that_grows_up_to_its_limit(void **state
     contact_free(&contact);
 }
 
+static void what_is_refused_is_asked_for_ever_more_seldom(void **state) {
+    (void)state;
+    struct contact contact;
+    contact_init(&contact, BYTES("source"), 7);
+    struct mono now = {5000};
+    int64_t ceiling = CONTACT_RETRY_FIRST_MS, longest = 0;
+    for (int i = 0; i < 200; i++) {
+        contact_refused(&contact, now);
+        int64_t delay = contact.next_question.ms - now.ms;
+        assert_in_range(delay, 1, ceiling);
+        longest = delay > longest ? delay : longest;
+        ceiling = ceiling * 2 < CONTACT_RETRY_LAST_MS ? ceiling * 2 : CONTACT_RETRY_LAST_MS;
+        now = mono_after(contact.next_question, CONTACT_LASTS_MS - 1);
+    }
+    assert_true(longest > CONTACT_RETRY_LAST_MS / 2);
+    now = mono_after(contact.next_question, CONTACT_LASTS_MS);
+    contact_refused(&contact, now);
+    assert_in_range(contact.next_question.ms - now.ms, 1, CONTACT_RETRY_FIRST_MS);
+    contact_free(&contact);
+}
+
 static void
 a_server_that_lets_us_in_and_refuses_everything_is_not_asked_at_full_speed(void **state) {
     (void)state;
@@ -73,6 +94,7 @@ a_server_that_lets_us_in_and_refuses_everything_is_not_asked_at_full_speed(void 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trouble_and_its_end_are_told_to_who_listens),
+        cmocka_unit_test(what_is_refused_is_asked_for_ever_more_seldom),
         cmocka_unit_test(tries_are_spread_over_a_time_that_grows_up_to_its_limit),
         cmocka_unit_test(
             a_server_that_lets_us_in_and_refuses_everything_is_not_asked_at_full_speed),

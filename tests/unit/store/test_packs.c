@@ -206,6 +206,35 @@ static void a_pack_that_died_while_it_was_written_to_is_removed_too(void **state
     assert_int_equal(read_one(lab, count), STATUS_OK);
 }
 
+static int refuse_to_remove_packs(struct disk *disk, const char *path) {
+    return bytes_ends(bytes_of(path), BYTES(".pack")) ? EACCES : sim_vtable->remove(disk, path);
+}
+
+static void a_pack_that_could_not_be_removed_is_at_the_next_start(void **state) {
+    struct lab *lab = *state;
+    struct disk *disk = sim_disk_port(lab->disk);
+    struct err err;
+    put_all(lab);
+    uint64_t packs = measure(lab).packs;
+    for (int i = 0; i < MESSAGES; i++)
+        forget(lab, i);
+    sim_vtable = disk->vtable;
+    struct disk_vtable refusing = *sim_vtable;
+    refusing.remove = refuse_to_remove_packs;
+    disk->vtable = &refusing;
+    sqlite_store_fold(lab->store);
+    put(lab, 0);
+    sqlite_store_fold(lab->store);
+    disk->vtable = sim_vtable;
+    close_store(lab);
+    assert_true(measure(lab).packs >= packs);
+    assert_int_equal(open_store(lab, &err), STATUS_OK);
+    put(lab, 1);
+    sqlite_store_fold(lab->store); /* its first one looks for the dead */
+    assert_int_equal(measure(lab).packs, 1);
+    assert_int_equal(read_one(lab, 0), STATUS_OK);
+}
+
 /* Wherever the disk refuses a fold, also if the power fails then. */
 static void fold_with_a_failed_call(struct lab *lab, uint64_t call, bool crash) {
     struct err err;
@@ -426,6 +455,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         IN_LAB(packs_that_nobody_refers_to_are_removed),
         IN_LAB(a_pack_that_died_while_it_was_written_to_is_removed_too),
+        IN_LAB(a_pack_that_could_not_be_removed_is_at_the_next_start),
         cmocka_unit_test(packs_of_folds_that_failed_are_removed),
         IN_LAB(what_little_is_left_moves_together),
         IN_LAB(a_pack_that_cannot_be_emptied_keeps_no_other_from_it),

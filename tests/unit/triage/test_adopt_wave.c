@@ -391,10 +391,21 @@ static void no_other_wave_is_asked_for_before_it_is_noted_what_was_heard(void **
     assert_int_equal(letters(), 3);
 }
 
+/* The first has a letter that was looked at, which fills the DLQ. */
+static void fill_by_a_look(void) {
+    dlq_is.cap = 1;
+    lay("same");
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().adopted, 1);
+    end_life();
+    pile.messages[0].redelivered = false;
+}
+
 static void what_has_no_room_stays_given_to_us(void **state) {
     (void)state;
-    dlq_is.cap = 1;
-    lay_three();
+    fill_by_a_look();
+    lay("same");
+    lay("same");
     begin_life(ADOPT_TAKE);
     struct adopt_view view = step();
     assert_non_null(strstr(view.trouble.text, "full"));
@@ -415,10 +426,38 @@ static size_t redelivered(void) {
     return count;
 }
 
-static void what_has_no_room_is_not_given_to_us_again_and_again(void **state) {
+static void what_has_no_room_is_not_given_to_us_in_any_life(void **state) {
     (void)state;
     dlq_is.cap = 1;
     lay_three();
+    for (int lives = 0; lives < 3; lives++) {
+        begin_life(ADOPT_TAKE);
+        assert_non_null(strstr(step().trouble.text, "full"));
+        end_life();
+    }
+    assert_int_equal(pile.waves, 1);
+    assert_int_equal(redelivered(), 0);
+    dlq_is.cap = 4;
+    begin_life(ADOPT_TAKE);
+    assert_string_equal(step().trouble.text, "");
+    assert_int_equal(left(), 0);
+    assert_int_equal(letters(), 3);
+}
+
+/* It has its letter, and needs no room. */
+static void what_the_broker_did_not_hear_of_is_taken_though_there_is_no_room(void **state) {
+    (void)state;
+    dlq_is.cap = 1;
+    lay("same");
+    die_and_take(DEAF);
+    assert_int_equal(letters(), 1);
+}
+
+static void what_has_no_room_is_not_given_to_us_again_and_again(void **state) {
+    (void)state;
+    fill_by_a_look();
+    lay("same");
+    lay("same");
     lay("another");
     begin_life(ADOPT_TAKE);
     step();
@@ -464,6 +503,8 @@ int main(void) {
         CASE(a_broken_connection_is_no_more_than_a_kill),
         CASE(no_other_wave_is_asked_for_before_it_is_noted_what_was_heard),
         CASE(what_has_no_room_stays_given_to_us),
+        CASE(what_has_no_room_is_not_given_to_us_in_any_life),
+        CASE(what_the_broker_did_not_hear_of_is_taken_though_there_is_no_room),
         CASE(what_has_no_room_is_not_given_to_us_again_and_again),
         CASE(what_was_looked_at_is_taken_though_there_is_no_room),
     };
