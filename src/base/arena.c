@@ -82,3 +82,17 @@ struct bytes arena_dup(struct arena *a, struct bytes text) {
     char *copy = arena_cstr(a, text);
     return copy ? (struct bytes){copy, text.len} : BYTES_NONE;
 }
+
+struct bytes arena_join(struct arena *a, const struct bytes *texts, size_t count) {
+    size_t len = 0, at = 0;
+    for (size_t i = 0; i < count; i++)
+        len += texts[i].len;
+    char *joined = take(a, len + 1);
+    if (!joined)
+        return BYTES_NONE;
+    for (size_t i = 0; i < count; at += texts[i++].len)
+        if (texts[i].len)
+            memcpy(joined + at, texts[i].ptr, texts[i].len);
+    joined[len] = '\0';
+    return (struct bytes){joined, len};
+}

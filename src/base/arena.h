@@ -26,6 +26,8 @@ void arena_free(struct arena *a);
 void *arena_alloc(struct arena *a, size_t size);
 /* A copy with a NUL behind it; BYTES_NONE when a fixed arena is used up. */
 struct bytes arena_dup(struct arena *a, struct bytes text);
+/* The same of several, one behind the other. */
+struct bytes arena_join(struct arena *a, const struct bytes *texts, size_t count);
 char *arena_cstr(struct arena *a, struct bytes text);
 
 #endif

@@ -179,11 +179,15 @@ uint64_t bytes_hash(struct bytes text) {
 }
 
 /* The turn keeps what differs in a word's top bits alone from being lost in the product. */
-static uint64_t stir(uint64_t lane, const char *word_at) {
-    uint64_t word;
-    memcpy(&word, word_at, sizeof word);
+static uint64_t stir(uint64_t lane, uint64_t word) {
     lane ^= word;
     return (lane << 29 | lane >> 35) * 0x9e3779b97f4a7c15u;
+}
+
+static uint64_t word_at(const char *at) {
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    return word;
 }
 
 enum { PRINT_WORD = sizeof(uint64_t), PRINT_LANES = 4, PRINT_BLOCK = PRINT_LANES * PRINT_WORD };
@@ -191,22 +195,33 @@ enum { PRINT_WORD = sizeof(uint64_t), PRINT_LANES = 4, PRINT_BLOCK = PRINT_LANES
 /* A product takes its time: words that do not wait for one another are several times as fast.
  * Written out, they stay in registers. */
 static void stir_block(uint64_t lanes[PRINT_LANES], const char *block) {
-    lanes[0] = stir(lanes[0], block);
-    lanes[1] = stir(lanes[1], block + PRINT_WORD);
-    lanes[2] = stir(lanes[2], block + 2 * PRINT_WORD);
-    lanes[3] = stir(lanes[3], block + 3 * PRINT_WORD);
+    lanes[0] = stir(lanes[0], word_at(block));
+    lanes[1] = stir(lanes[1], word_at(block + PRINT_WORD));
+    lanes[2] = stir(lanes[2], word_at(block + 2 * PRINT_WORD));
+    lanes[3] = stir(lanes[3], word_at(block + 3 * PRINT_WORD));
+}
+
+/* Less than a block. Copied into one, it could not be read before the copy has left the processor:
+ * for a text as short as an id, that is most of the time. */
+static void stir_rest(uint64_t lanes[PRINT_LANES], struct bytes rest) {
+    uint64_t last = 0;
+    if (rest.len >= PRINT_WORD)
+        lanes[0] = stir(lanes[0], word_at(rest.ptr));
+    if (rest.len >= 2 * PRINT_WORD)
+        lanes[1] = stir(lanes[1], word_at(rest.ptr + PRINT_WORD));
+    if (rest.len >= 3 * PRINT_WORD)
+        lanes[2] = stir(lanes[2], word_at(rest.ptr + 2 * PRINT_WORD));
+    for (size_t i = rest.len - rest.len % PRINT_WORD; i < rest.len; i++)
+        last = last << 8 | (unsigned char)rest.ptr[i];
+    lanes[3] = stir(lanes[3], last);
 }
 
 uint64_t bytes_print(struct bytes text) {
     uint64_t lanes[PRINT_LANES] = {1, 2, 3, 4};
-    char last[PRINT_BLOCK] = {0};
     size_t whole = text.len - text.len % PRINT_BLOCK;
     for (size_t at = 0; at < whole; at += PRINT_BLOCK)
         stir_block(lanes, text.ptr + at);
-    if (whole < text.len) {
-        memcpy(last, text.ptr + whole, text.len - whole);
-        stir_block(lanes, last);
-    }
+    stir_rest(lanes, bytes_cut(text, whole, text.len));
     uint64_t all = spread(text.len ^ lanes[0]);
     all = spread(all ^ lanes[1]);
     all = spread(all ^ lanes[2]);

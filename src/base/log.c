@@ -27,6 +27,10 @@ void log_set_level(enum log_level least) {
     atomic_store(&least_level, (int)least);
 }
 
+bool log_says(enum log_level level) {
+    return (int)level >= atomic_load(&least_level);
+}
+
 void log_set_format(enum log_format format) {
     atomic_store(&line_format, (int)format);
 }
@@ -107,7 +111,7 @@ static void put_line(enum log_level level, const struct log_about *about, struct
 __attribute__((format(printf, 3, 0))) static void
 say(enum log_level level, const struct log_about *about, const char *format, va_list args) {
     char text[LOG_TEXT_MAX];
-    if ((int)level < atomic_load(&least_level))
+    if (!log_says(level))
         return;
     vsnprintf(text, sizeof text, format, args);
     put_line(level, about, bytes_of(text));

@@ -23,6 +23,7 @@ extern const char *const log_level_words[], *const log_format_words[];
 /* LOG_WARN until it is set: a program that has us as a library hears of trouble alone. */
 void log_set_level(enum log_level least);
 void log_set_format(enum log_format format); /* LOG_TEXT until it is set */
+bool log_says(enum log_level level);         /* a line of this level is written */
 /* No message can forge a line: control characters in what is printed are shown as \xNN, or as JSON
  * spells them. */
 __attribute__((format(printf, 2, 3))) void log_line(enum log_level level, const char *format, ...);

@@ -16,7 +16,7 @@
 #include "port/store.h"
 
 enum {
-    KAFKA_HAND_MAX = 2048,                   /* messages that are ready, when no more are read */
+    KAFKA_HAND_MAX = 1024,                   /* messages that are ready, when no more are read */
     KAFKA_HAND_BYTES_MAX = 16 * 1024 * 1024, /* or their bodies */
 };
 

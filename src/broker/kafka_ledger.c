@@ -20,9 +20,13 @@ void kafka_ledger_free(struct kafka_ledger *ledger) {
 
 /* ---- lines ---- */
 
-/* Index of the first line at or above the offset. */
+/* Index of the first line at or above the offset. Mostly offsets follow one another, and it stands
+ * as far behind the first line as they say. */
 static size_t lower_bound(const struct kafka_ledger_line *lines, size_t count, int64_t offset) {
     size_t low = 0, high = count;
+    uint64_t behind = count > 0 ? (uint64_t)offset - (uint64_t)lines[0].offset : 0;
+    if (behind < count && lines[behind].offset == offset)
+        return (size_t)behind;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (lines[middle].offset < offset)

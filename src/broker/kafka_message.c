@@ -4,7 +4,6 @@
 #include "base/content.h"
 
 enum {
-    SOURCE_MAX = KAFKA_HEAD_SOURCE_MAX + 64,
     OFFSET_MAX = 24,
     AROUND_MAX = 256, /* of the texts around key and body: numbers, padding, the broker's mark */
 };
@@ -34,25 +33,13 @@ void kafka_message_head(struct bytes topic, int32_t partition, struct kafka_head
 
 static struct bytes make_id(const struct kafka_head *head, struct bytes offset,
                             struct arena *arena) {
-    char text[SOURCE_MAX];
-    struct buf id;
-    buf_init_fixed(&id, text, sizeof text);
-    buf_put(&id, head->id, head->id_len);
-    buf_bytes(&id, offset);
-    return arena_dup(arena, buf_view(&id));
+    return arena_join(arena, (struct bytes[]){{head->id, head->id_len}, offset}, 2);
 }
 
 static struct bytes make_source(const struct kafka_head *head, struct bytes offset, bool tombstone,
                                 struct arena *arena) {
-    char text[SOURCE_MAX];
-    struct buf source;
-    buf_init_fixed(&source, text, sizeof text);
-    buf_put(&source, head->source, head->source_len);
-    buf_bytes(&source, offset);
-    if (tombstone)
-        buf_str(&source, ",\"tombstone\":true");
-    buf_char(&source, '}');
-    return arena_dup(arena, buf_view(&source));
+    struct bytes end = tombstone ? BYTES(",\"tombstone\":true}") : BYTES("}");
+    return arena_join(arena, (struct bytes[]){{head->source, head->source_len}, offset, end}, 3);
 }
 
 static void copy_headers(const rd_kafka_message_t *record, struct store_held *held) {

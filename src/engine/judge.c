@@ -341,6 +341,8 @@ static void fall_back(struct flight *flight) {
 }
 
 static void log_result(const struct flight *flight, enum attempt_result result) {
+    if (!log_says(LOG_DEBUG)) /* what the line would be about is not for nothing */
+        return;
     struct log_about about = tracing_about(flight);
     log_about(LOG_DEBUG, &about, "an attempt ended: %s", attempt_result_text(result));
 }

@@ -108,6 +108,8 @@ struct entry *tables_find(const struct tables *tables, uint64_t seq) {
 
 struct entry *tables_find_id(const struct tables *tables, uint32_t queue, struct bytes id) {
     struct entry *hiding = NULL;
+    if (tables->by_id.count == 0) /* as a rule: what is held lies in the file, or nothing is */
+        return NULL;
     for (struct map_node *node = map_first(&tables->by_id, bytes_print(id)); node;
          node = map_next(node)) {
         struct entry *entry = CONTAINER_OF(node, struct entry, by_id);

@@ -4,12 +4,21 @@
 
 #include "base/memory.h"
 
-enum { FILL_BYTES = 1 << 20 };
+enum { FILL_BYTES = 1 << 20, NEAR_SHARE = 8 };
 
 static const char fresh_name[] = "fresh.tmp";
 
+/* An eighth of the present segment is used: a store whose messages succeed may never come to a
+ * second one. */
+static bool is_near(const struct journal *journal) {
+    uint64_t end = journal_end(journal), bytes = journal->options.segment_bytes;
+    return end > 0 && (end - 1) % bytes >= bytes / NEAR_SHARE;
+}
+
 static bool is_needed(struct journal *journal) {
     uint64_t max = journal->options.max_bytes;
+    if (!is_near(journal))
+        return false;
     pthread_mutex_lock(&journal->lock);
     bool needed = !journal->fresh;
     for (size_t i = 0; i < journal->table.count && needed; i++)

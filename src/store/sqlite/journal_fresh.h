@@ -3,8 +3,8 @@
  * A file that is only allocated makes every sync slow the first time it is filled, because the file
  * system has to note each block as written. So while nothing else is to be done, the file that the
  * next segment will be made of is filled with zeroes; when segments are there to be used again,
- * none is needed. It has a name of its own until it becomes the spare, and a crash leaves nothing
- * but a file that the next start removes. */
+ * or the present one has nearly all of its room yet, none is needed. It has a name of its own until
+ * it becomes the spare, and a crash leaves nothing but a file that the next start removes. */
 #ifndef STORE_JOURNAL_FRESH_H
 #define STORE_JOURNAL_FRESH_H
 

@@ -121,6 +121,20 @@ static void an_arena_begins_with_the_memory_that_it_was_given(void **state) {
     arena_free(&arena);
 }
 
+static void joined_texts_are_one_text(void **state) {
+    (void)state;
+    struct arena arena;
+    char memory[64];
+    arena_init_fixed(&arena, memory, sizeof memory);
+    struct bytes much = {memory, sizeof memory / 2};
+    struct bytes joined =
+        arena_join(&arena, (struct bytes[]){BYTES("a/"), BYTES_NONE, BYTES("12")}, 3);
+    assert_int_equal(joined.len, 4);
+    assert_string_equal(joined.ptr, "a/12");
+    assert_null(arena_join(&arena, (struct bytes[]){much, much}, 2).ptr);
+    assert_string_equal(arena_join(&arena, NULL, 0).ptr, "");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_heap_gives_the_least_first_and_ties_by_number),
@@ -128,6 +142,7 @@ int main(void) {
         cmocka_unit_test(a_drained_map_is_empty_and_its_nodes_may_be_freed),
         cmocka_unit_test(mail_comes_in_the_order_posted),
         cmocka_unit_test(an_arena_begins_with_the_memory_that_it_was_given),
+        cmocka_unit_test(joined_texts_are_one_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

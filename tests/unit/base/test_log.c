@@ -75,7 +75,10 @@ static void below_its_level_nothing_is_said(void **state) {
     (void)state;
     log_debug("a detail");
     assert_int_equal(said().len, 0);
+    assert_false(log_says(LOG_DEBUG));
+    assert_true(log_says(LOG_INFO));
     log_set_level(LOG_DEBUG);
+    assert_true(log_says(LOG_DEBUG));
     log_debug("a detail");
     assert_true(said().len > 0);
 }

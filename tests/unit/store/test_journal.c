@@ -194,6 +194,20 @@ static void what_was_prepared_becomes_the_next_segment(void **state) {
     assert_int_equal(count_files(world).others, 0);
 }
 
+static void nothing_is_prepared_while_nearly_all_of_the_segment_is_left(void **state) {
+    struct journal_world *world = world_of(state);
+    world->options.segment_bytes = 8 * JOURNAL_WORLD_SEGMENT;
+    assert_int_equal(journal_world_open(world, 0), STATUS_OK);
+    assert_int_equal(journal_prepare(world->journal, &world->err), STATUS_OK);
+    journal_world_commit(world, "a");
+    assert_int_equal(journal_prepare(world->journal, &world->err), STATUS_OK);
+    assert_int_equal(count_files(world).others, 0);
+    for (int i = 0; i < 8; i++)
+        journal_world_commit(world, "b");
+    assert_int_equal(journal_prepare(world->journal, &world->err), STATUS_OK);
+    assert_int_equal(count_files(world).others, 1);
+}
+
 static void folded_segments_beyond_the_kept_ones_are_removed(void **state) {
     struct journal_world *world = world_of(state);
     world->options.keep_bytes = 2 * JOURNAL_WORLD_SEGMENT;
@@ -370,6 +384,7 @@ int main(void) {
         ON_BOTH(an_answer_of_the_replay_stops_the_opening),
         ON_BOTH(it_goes_on_over_many_segments_and_uses_them_again),
         ON_BOTH(what_was_prepared_becomes_the_next_segment),
+        ON_BOTH(nothing_is_prepared_while_nearly_all_of_the_segment_is_left),
         ON_BOTH(folded_segments_beyond_the_kept_ones_are_removed),
         ON_BOTH(a_journal_at_its_bound_is_full_until_it_is_recycled),
         ON_BOTH(a_full_journal_can_be_opened_folded_and_used),
