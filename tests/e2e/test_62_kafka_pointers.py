@@ -130,3 +130,13 @@ def test_pointers_are_followed_once_each_through_a_kill(serve, kafka):
     eventually(lambda: kafka.lag(dead, dead) == 0, "all are taken")
     letters = adoption.whole(server)
     assert sorted(letter["message"]["body"] for letter in letters) == list(range(count))
+
+
+def test_a_queue_whose_source_has_pointers_hands_over_the_records(serve, handler, kafka):
+    topic, dead = place(kafka, "handed")
+    kafka.produce(topic, [{"value": ODD, "headers": [("own", b"1")]}])
+    kafka.produce(dead, [pointer(topic, 0, 0)])
+    worker = handler(lambda call: 200)
+    serve({"orders": {"source": source(kafka, dead), "handler": {"http": worker.url}}})
+    eventually(lambda: kafka.lag(dead, dead) == 0, "it is settled")
+    assert [(call.id, call.body) for call in worker.calls] == [(f"{dead}/0/0", ODD)]
