@@ -27,7 +27,8 @@ const char *convention_name(const struct convention *convention); /* "spring-kaf
  * where the convention has one; else as it was body, key, headers, content_type, size the
  * original's, byte for byte. Headers that were added stay (strip.h) task, consumer    where the
  * convention has them context           {"adopted":{"convention":…,"from":entry,"at":{the source as
- * it was}},…} It leaves letter_id, dlq, owner and content_hash to the caller. */
+ * it was}},…} It leaves letter_id, dlq, owner and content_hash to the caller.
+ *   why               of a pointer whose message was gone: that it was */
 void convention_read(const struct convention *convention, struct bytes entry, struct wall now,
                      struct store_held *held);
 
