@@ -24,7 +24,8 @@ struct rabbit_connection {
                          * publishes; status OK: it does */
 };
 
-/* Tries the next host of the URL, which must outlive the connection. False: err says why. */
+/* Tries the hosts of the URL, which must outlive the connection, from the one behind the last that
+ * was tried on. False: err says why, of the last. */
 bool rabbit_connection_open(struct rabbit_connection *connection, const struct rabbit_url *url,
                             struct err *err);
 /* Says good-bye first when `politely`. Nothing when it is not open. */

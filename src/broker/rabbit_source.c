@@ -59,7 +59,7 @@ static bool ask_queue(struct rabbit_source *rabbit, struct mono now, struct err 
     atomic_store(&rabbit->station.waiting, waiting);
     rabbit->ask_at = mono_after(now, RABBIT_ASK_MS);
     rabbit->news |= shelf_is_awaited(&rabbit->shelf);
-    shelf_heard(&rabbit->shelf);
+    shelf_heard(&rabbit->shelf, now);
     if (rabbit->consuming && now.ms - rabbit->consuming_since.ms >= RABBIT_AGAIN_MS)
         shelf_forget_lost(&rabbit->shelf);
     return true;
@@ -160,7 +160,7 @@ static void sleep_until(struct rabbit_source *rabbit, struct mono until) {
 static void give_up_connection(struct rabbit_source *rabbit, const struct err *err) {
     rabbit_connection_close(&rabbit->connection, false);
     rabbit->consuming = false;
-    shelf_forget_tags(&rabbit->shelf);
+    atomic_fetch_add(&rabbit->station.waiting, shelf_forget_tags(&rabbit->shelf));
     contact_lost(&rabbit->station.contact, clock_now(rabbit->station.clock).mono, err);
 }
 
