@@ -134,7 +134,7 @@ static bool ask_consumer(struct nats_source *nats, struct mono now, struct err *
     arena_free(&arena);
     nats->ask_at = mono_after(now, NATS_ASK_MS);
     if (well)
-        shelf_heard(&nats->shelf, now);
+        shelf_heard(&nats->shelf);
     return well;
 }
 

@@ -232,10 +232,14 @@ static bool open_next(struct rabbit_connection *connection, const struct rabbit_
     return false;
 }
 
+static bool is_closing(const struct rabbit_connection *connection) {
+    return connection->closing && atomic_load(connection->closing);
+}
+
 bool rabbit_connection_open(struct rabbit_connection *connection, const struct rabbit_url *url,
                             struct err *err) {
     bool open = false;
-    for (size_t i = 0; !open && i < url->host_count; i++)
+    for (size_t i = 0; !open && i < url->host_count && !(i > 0 && is_closing(connection)); i++)
         open = open_next(connection, url, err);
     return open;
 }

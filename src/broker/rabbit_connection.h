@@ -4,6 +4,7 @@
 #define BROKER_RABBIT_CONNECTION_H
 
 #include <amqp.h>
+#include <stdatomic.h>
 
 #include "broker/rabbit_url.h"
 
@@ -20,6 +21,7 @@ enum {
 struct rabbit_connection {
     amqp_connection_state_t state; /* NULL: not open */
     const struct url_host *host;   /* the last that was tried */
+    const atomic_bool *closing;    /* no other is tried then; NULL: it cannot be */
     struct err blocked; /* the server is short of something and reads nothing from whoever
                          * publishes; status OK: it does */
 };

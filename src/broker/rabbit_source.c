@@ -59,7 +59,7 @@ static bool ask_queue(struct rabbit_source *rabbit, struct mono now, struct err 
     atomic_store(&rabbit->station.waiting, waiting);
     rabbit->ask_at = mono_after(now, RABBIT_ASK_MS);
     rabbit->news |= shelf_is_awaited(&rabbit->shelf);
-    shelf_heard(&rabbit->shelf, now);
+    shelf_heard(&rabbit->shelf);
     if (rabbit->consuming && now.ms - rabbit->consuming_since.ms >= RABBIT_AGAIN_MS)
         shelf_forget_lost(&rabbit->shelf);
     return true;
@@ -134,6 +134,8 @@ static bool send_settled(struct rabbit_source *rabbit, struct err *err) {
 
 static void take_delivery(struct rabbit_source *rabbit, amqp_envelope_t *delivery) {
     bool named;
+    if (atomic_load(&rabbit->station.waiting) > 0)
+        atomic_fetch_sub(&rabbit->station.waiting, 1);
     struct wall now = clock_now(rabbit->station.clock).wall;
     struct parcel *parcel = rabbit_message_read(delivery, &rabbit->place, now, &named);
     bool again = delivery->redelivered || named;
@@ -246,5 +248,6 @@ struct broker *rabbit_source_new(const struct broker_options *options) {
     assert(status == STATUS_OK);
     (void)status;
     rabbit->place = (struct rabbit_place){rabbit->url.vhost, rabbit->url.queue};
+    rabbit->connection.closing = &rabbit->station.closing;
     return &rabbit->station.broker;
 }

@@ -44,15 +44,22 @@ void shelf_free(struct shelf *shelf) {
 
 /* ---- with the lock held ---- */
 
+static void count(struct shelf *shelf, enum parcel_place place, int change) {
+    if (place == PARCEL_READY)
+        shelf->ready += (size_t)change;
+    if (place == PARCEL_LOST)
+        shelf->lost += (size_t)change;
+}
+
 static void enter(struct shelf *shelf, struct parcel *parcel, enum parcel_place place) {
     parcel->place = place;
     list_push_back(&shelf->places[place], &parcel->link);
-    shelf->counts[place]++;
+    count(shelf, place, 1);
 }
 
 static void leave(struct shelf *shelf, struct parcel *parcel) {
     list_remove(&parcel->link);
-    shelf->counts[parcel->place]--;
+    count(shelf, parcel->place, -1);
 }
 
 static void move(struct shelf *shelf, struct parcel *parcel, enum parcel_place place) {
@@ -84,27 +91,15 @@ static void drop(struct shelf *shelf, struct parcel *parcel) {
     parcel_free(parcel);
 }
 
-static bool is_open(const struct parcel *parcel) {
-    return parcel->place == PARCEL_READY || parcel->place == PARCEL_OUT;
-}
-
-static bool is_like(const struct parcel *parcel, const struct parcel *other) {
-    return parcel->print == other->print && bytes_eq(parcel->id, other->id);
-}
-
-/* One that is open, if there is one: it must not be acknowledged for another. */
 static struct parcel *find_known(struct shelf *shelf, const struct parcel *like, bool whatever) {
-    struct parcel *settled = NULL;
     uint64_t hash = bytes_hash(like->id);
     for (struct map_node *node = map_first(&shelf->by_id, hash); node; node = map_next(node)) {
         struct parcel *parcel = CONTAINER_OF(node, struct parcel, by_id);
-        if (parcel == like || !(whatever || parcel->stale) || !is_like(parcel, like))
-            continue;
-        if (is_open(parcel))
+        if ((whatever || parcel->stale) && parcel->print == like->print &&
+            bytes_eq(parcel->id, like->id))
             return parcel;
-        settled = parcel;
     }
-    return settled;
+    return NULL;
 }
 
 /* One that was acknowledged and comes again was not heard of: it is to be told again. */
@@ -119,28 +114,17 @@ static void know_again(struct shelf *shelf, struct parcel *known, struct parcel 
 }
 
 static void forget_tag(struct shelf *shelf, struct parcel *parcel) {
-    if (parcel->place == PARCEL_READY && (!parcel->handed_back || parcel->stale)) {
+    bool comes_anew = parcel->place == PARCEL_READY && (!parcel->handed_back || parcel->stale);
+    if (comes_anew || (parcel->place == PARCEL_SENT && parcel->nameless)) {
         drop(shelf, parcel);
         return;
     }
     set_stale(shelf, parcel, true);
-    if (!is_open(parcel))
+    if (parcel->place == PARCEL_DONE || parcel->place == PARCEL_SENT)
         move(shelf, parcel, PARCEL_LOST);
 }
 
-/* An open one that has no tag may come again, and be taken for one that was acknowledged. */
-static void forget_told(struct shelf *shelf, enum parcel_place place) {
-    LIST_EACH_SAFE(link, &shelf->places[place]) {
-        struct parcel *parcel = of_link(link);
-        const struct parcel *known =
-            parcel->nameless && parcel->told ? find_known(shelf, parcel, true) : NULL;
-        if (known && is_open(known))
-            drop(shelf, parcel);
-    }
-}
-
-/* With nothing SENT that has not been heard of. A LOST one may never come: it does not hold up the
- * others. */
+/* With no nameless one SENT. A LOST one may never come: it does not hold up the others. */
 static void raise_heard(struct shelf *shelf) {
     shelf->heard_below = shelf->stored_below;
     LIST_EACH(link, &shelf->places[PARCEL_DONE])
@@ -150,7 +134,6 @@ static void raise_heard(struct shelf *shelf) {
 
 static void send(struct shelf *shelf, struct parcel *parcel) {
     shelf->awaited |= parcel->stored_as != 0;
-    parcel->told = true;
     move(shelf, parcel, PARCEL_SENT);
 }
 
@@ -210,7 +193,7 @@ struct mono shelf_next_wake(struct shelf *shelf) {
 
 size_t shelf_ready(struct shelf *shelf) {
     pthread_mutex_lock(&shelf->mutex);
-    size_t ready = shelf->counts[PARCEL_READY];
+    size_t ready = shelf->ready;
     pthread_mutex_unlock(&shelf->mutex);
     return ready;
 }
@@ -287,26 +270,10 @@ uint64_t shelf_send_up_to(struct shelf *shelf) {
     return greatest;
 }
 
-/* With the lock held. */
-static void drop_old(struct shelf *shelf, struct mono now) {
-    struct list *heard = &shelf->places[PARCEL_HEARD];
-    while (!list_empty(heard) &&
-           (shelf->counts[PARCEL_HEARD] > SHELF_HEARD_MAX ||
-            now.ms - of_link(heard->next)->heard_at.ms >= SHELF_HEARD_LASTS_MS))
-        drop(shelf, of_link(heard->next));
-}
-
-void shelf_heard(struct shelf *shelf, struct mono now) {
+void shelf_heard(struct shelf *shelf) {
     pthread_mutex_lock(&shelf->mutex);
-    while (!list_empty(&shelf->places[PARCEL_SENT])) {
-        struct parcel *parcel = of_link(shelf->places[PARCEL_SENT].next);
-        parcel->heard_at = now;
-        if (parcel->nameless && parcel->stored_as)
-            move(shelf, parcel, PARCEL_HEARD);
-        else
-            drop(shelf, parcel);
-    }
-    drop_old(shelf, now);
+    while (!list_empty(&shelf->places[PARCEL_SENT]))
+        drop(shelf, of_link(shelf->places[PARCEL_SENT].next));
     raise_heard(shelf);
     shelf->awaited = false;
     pthread_mutex_unlock(&shelf->mutex);
@@ -344,10 +311,6 @@ struct parcel *shelf_return(struct shelf *shelf, bool all) {
         if (!parcel->stale && (all || (!parcel->keep && !parcel->handed_back)))
             found = parcel;
     }
-    if (found && found->nameless) {
-        set_findable(shelf, found, true);
-        forget_told(shelf, PARCEL_LOST);
-    }
     if (found)
         take_out(shelf, found);
     pthread_mutex_unlock(&shelf->mutex);
@@ -356,19 +319,14 @@ struct parcel *shelf_return(struct shelf *shelf, bool all) {
 
 size_t shelf_forget_tags(struct shelf *shelf) {
     pthread_mutex_lock(&shelf->mutex);
-    size_t before = shelf->counts[PARCEL_READY];
-    for (size_t place = PARCEL_READY; place <= PARCEL_OUT; place++)
-        LIST_EACH(link, &shelf->places[place])
-    set_findable(shelf, of_link(link), true);
-    for (enum parcel_place place = PARCEL_SENT; place <= PARCEL_LOST; place++)
-        forget_told(shelf, place);
+    size_t before = shelf->ready;
     for (size_t place = 0; place < PARCEL_LOST; place++)
         LIST_EACH_SAFE(link, &shelf->places[place])
     forget_tag(shelf, of_link(link));
-    while (shelf->counts[PARCEL_LOST] > SHELF_LOST_MAX)
+    size_t dropped = before - shelf->ready;
+    while (shelf->lost > SHELF_LOST_MAX)
         drop(shelf, of_link(shelf->places[PARCEL_LOST].next));
     raise_heard(shelf);
-    size_t dropped = before - shelf->counts[PARCEL_READY];
     pthread_mutex_unlock(&shelf->mutex);
     return dropped;
 }

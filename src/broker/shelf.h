@@ -1,14 +1,12 @@
 /* shelf: what an adapter has fetched and its server does not know to be settled yet.
  *
- *   fetched ─▶ READY ──receive──▶ OUT ──settle──▶ DONE ──▶ SENT ──▶ HEARD ──▶ gone
- *                ▲                 │                ▲ │      │        │
- *                └────hand back────┘    given again │ ▼      ▼        ▼ the connection ended
- *                                                   LOST ◀───┴────────┘
+ *   fetched ─▶ READY ──receive──▶ OUT ──settle──▶ DONE ──▶ SENT ──▶ gone
+ *                ▲                 │                ▲ │      │
+ *                └────hand back────┘    given again │ ▼      ▼ the connection ended
+ *                                                   LOST ◀───┘
  *
  * READY parcels are the shelf's, OUT ones are in the engine's hands, DONE ones are to be
- * acknowledged, SENT ones were, and are remembered until the server has surely heard it. A server
- * that dies may forget what it had heard: nameless ones that the store holds are remembered a while
- * longer, as nothing else would know them again.
+ * acknowledged, SENT ones were, and are remembered until the server has surely heard it.
  *
  * Where acknowledging is bound to a connection, its end makes every parcel stale: it cannot be
  * acknowledged until the server gives the message again, which it does sooner or later. That one is
@@ -17,9 +15,8 @@
  * another message, though a producer gave it the same id.
  *
  * Nameless messages that are equal have one id. Any of them may get the tag of any other that is
- * given again, as long as none is acknowledged twice. So one that was acknowledged is forgotten
- * when an equal one that is not settled goes back to the server, or has lost its tag: what comes
- * may be that one. Their ids are looked up among the stale alone.
+ * given again, as long as none is acknowledged twice: so who is SENT then is forgotten, since the
+ * server may have heard of it, and counts as heard. Their ids are looked up among the stale alone.
  *
  * The engine's thread and the adapter's share it. A function takes the lock once. */
 #ifndef BROKER_SHELF_H
@@ -32,13 +29,11 @@
 #include "port/store.h"
 
 enum {
-    SHELF_LOST_MAX = 4096,       /* the oldest are dropped: somebody else was given them */
-    SHELF_HEARD_MAX = 4096,      /* the oldest are dropped … */
-    SHELF_HEARD_LASTS_MS = 5000, /* … and those that were heard of before this */
-    SHELF_RUN_MAX = 8192,        /* with more on it, who was given first is not looked for */
+    SHELF_LOST_MAX = 4096, /* the oldest are dropped: somebody else was given them */
+    SHELF_RUN_MAX = 8192,  /* with more on it, who was given first is not looked for */
 };
 
-enum parcel_place { PARCEL_READY, PARCEL_OUT, PARCEL_DONE, PARCEL_SENT, PARCEL_HEARD, PARCEL_LOST };
+enum parcel_place { PARCEL_READY, PARCEL_OUT, PARCEL_DONE, PARCEL_SENT, PARCEL_LOST };
 enum { PARCEL_PLACES = PARCEL_LOST + 1 };
 
 struct parcel {
@@ -54,8 +49,6 @@ struct parcel {
     char *reply;             /* … or a text; NULL: none */
     bool letter;             /* once settled: it died, rather than succeeded … */
     uint64_t stored_as;      /* … and what the store has of it; see port/store.h */
-    bool told;               /* it was acknowledged once */
-    struct mono heard_at;    /* HEARD */
     bool nameless;           /* its id is a hash of what it is */
     bool stale;
     bool handed_back; /* READY: it was received before */
@@ -73,10 +66,10 @@ struct shelf {
     pthread_mutex_t mutex;
     struct list places[PARCEL_PLACES];
     struct map by_id;
-    size_t counts[PARCEL_PLACES], count; /* how many there are: in each place, and in all */
-    uint64_t stored_below;               /* above every `stored_as` that was settled … */
-    uint64_t heard_below;                /* … and as the server last had heard of them */
-    bool awaited;                        /* one that has a `stored_as` was SENT since */
+    size_t count, ready, lost; /* how many of those there are; count: in any place */
+    uint64_t stored_below;     /* above every `stored_as` that was settled … */
+    uint64_t heard_below;      /* … and as the server last had heard of them */
+    bool awaited;              /* one that has a `stored_as` was SENT since */
 };
 
 void shelf_init(struct shelf *shelf);
@@ -108,8 +101,8 @@ bool shelf_put(struct shelf *shelf, struct parcel *parcel_take, bool again, bool
 bool shelf_send(struct shelf *shelf, struct parcel_word *out);
 /* The same for all up to a tag, as far as whatever has a lesser one is settled, too; 0: none. */
 uint64_t shelf_send_up_to(struct shelf *shelf);
-/* The server has heard of everything SENT. */
-void shelf_heard(struct shelf *shelf, struct mono now);
+/* The server has heard of everything SENT: it is forgotten. */
+void shelf_heard(struct shelf *shelf);
 /* The engine waits for that. */
 bool shelf_is_awaited(struct shelf *shelf);
 /* What is LOST and nameless comes no more: an equal one that comes is another. */

@@ -68,7 +68,7 @@ static void messages_are_received_in_order_and_told_of_once(void **state) {
     assert_int_equal(sent.tag, 1);
     assert_false(sent.letter);
     assert_int_equal(shelf_count(&shelf), 3);
-    shelf_heard(&shelf, (struct mono){0});
+    shelf_heard(&shelf);
     assert_int_equal(shelf_count(&shelf), 1);
     shelf_unheard(&shelf);
     assert_sends_nothing(&shelf);
@@ -236,7 +236,7 @@ static void of_equal_ones_none_is_acknowledged_for_another(void **state) {
     for (struct parcel_word word; shelf_send(&shelf, &word);)
         sum += word.tag;
     assert_int_equal(sum, 11 + 12 + 13);
-    shelf_heard(&shelf, (struct mono){0});
+    shelf_heard(&shelf);
     assert_int_equal(shelf_count(&shelf), 0);
     shelf_free(&shelf);
 }
@@ -282,11 +282,11 @@ static void what_was_heard_of_is_known_by_what_the_store_has_of_it(void **state)
     assert_true(shelf_is_awaited(&shelf));
     settle_stored(&shelf, held[1], 9);
     assert_int_equal(shelf_heard_below(&shelf), 0);
-    shelf_heard(&shelf, (struct mono){0});
+    shelf_heard(&shelf);
     assert_int_equal(shelf_heard_below(&shelf), 9);
     assert_false(shelf_is_awaited(&shelf));
     assert_int_equal(shelf_send_up_to(&shelf), 2);
-    shelf_heard(&shelf, (struct mono){0});
+    shelf_heard(&shelf);
     assert_int_equal(shelf_heard_below(&shelf), 10);
     shelf_free(&shelf);
 }
@@ -309,7 +309,7 @@ static void what_was_told_before_a_connection_ended_counts_as_heard_of(void **st
     shelf_put(&shelf, nameless(4), false, false);
     settle_stored(&shelf, receive_one(&shelf, 0), 11);
     assert_sends(&shelf, 4);
-    shelf_heard(&shelf, (struct mono){0});
+    shelf_heard(&shelf);
     assert_int_equal(shelf_heard_below(&shelf), 12); /* the one that waits does not hold it up */
     settle(&shelf, held[2], STATE_RUNNING);
     shelf_free(&shelf);
@@ -329,79 +329,6 @@ static void without_a_name_what_comes_no_more_is_forgotten(void **state) {
     assert_int_equal(shelf_count(&shelf), 1);
     assert_true(shelf_put(&shelf, nameless(11), true, false));
     assert_false(shelf_put(&shelf, fetched("named", 12), true, false));
-    shelf_free(&shelf);
-}
-
-static struct store_held *receive_nameless(struct shelf *shelf, uint64_t tag) {
-    assert_true(shelf_put(shelf, nameless(tag), false, false));
-    return receive_one(shelf, 0);
-}
-
-static void without_a_name_one_that_has_no_equals_is_known_again(void **state) {
-    (void)state;
-    struct shelf shelf;
-    shelf_init(&shelf);
-    settle(&shelf, receive_nameless(&shelf, 1), STATE_RUNNING);
-    assert_sends(&shelf, 1);
-    shelf_forget_tags(&shelf);
-    assert_false(shelf_put(&shelf, nameless(11), true, false));
-    assert_sends(&shelf, 11);
-    shelf_heard(&shelf, (struct mono){0});
-    assert_int_equal(shelf_count(&shelf), 0);
-    shelf_free(&shelf);
-}
-
-static void a_server_may_forget_what_it_had_heard_of(void **state) {
-    (void)state;
-    struct shelf shelf;
-    shelf_init(&shelf);
-    settle_stored(&shelf, receive_nameless(&shelf, 1), 7);
-    assert_sends(&shelf, 1);
-    shelf_heard(&shelf, (struct mono){0});
-    shelf_forget_tags(&shelf);
-    assert_false(shelf_put(&shelf, nameless(11), true, false));
-    assert_sends(&shelf, 11);
-    shelf_heard(&shelf, (struct mono){0});
-    shelf_heard(&shelf, (struct mono){SHELF_HEARD_LASTS_MS});
-    assert_int_equal(shelf_count(&shelf), 0);
-    shelf_free(&shelf);
-}
-
-/* What comes may be the one that nobody has settled. */
-static void beside_an_equal_that_goes_back_it_is_not_known_again(void **state) {
-    (void)state;
-    struct shelf shelf;
-    shelf_init(&shelf);
-    settle_stored(&shelf, receive_nameless(&shelf, 1), 7);
-    assert_sends(&shelf, 1);
-    shelf_heard(&shelf, (struct mono){0});
-    shelf_put(&shelf, nameless(2), false, false);
-    assert_int_equal(shelf_forget_tags(&shelf), 1);
-    assert_int_equal(shelf_count(&shelf), 0);
-
-    settle(&shelf, receive_nameless(&shelf, 11), STATE_RUNNING);
-    assert_sends(&shelf, 11);
-    shelf_forget_tags(&shelf);
-    shelf_put(&shelf, nameless(21), false, false);
-    parcel_free(shelf_return(&shelf, false));
-    assert_int_equal(shelf_count(&shelf), 0);
-    shelf_free(&shelf);
-}
-
-static void an_open_one_gets_the_tag_before_one_that_is_settled(void **state) {
-    (void)state;
-    struct shelf shelf;
-    shelf_init(&shelf);
-    settle(&shelf, receive_nameless(&shelf, 1), STATE_RUNNING);
-    shelf_forget_tags(&shelf); /* it was never told */
-    struct store_held *open = receive_nameless(&shelf, 11);
-    shelf_forget_tags(&shelf);
-    assert_false(shelf_put(&shelf, nameless(21), true, false));
-    assert_sends_nothing(&shelf);
-    assert_false(shelf_put(&shelf, nameless(22), true, false));
-    assert_sends(&shelf, 22);
-    settle(&shelf, open, STATE_RUNNING);
-    assert_sends(&shelf, 21);
     shelf_free(&shelf);
 }
 
@@ -435,7 +362,7 @@ static void what_is_being_told_outlives_the_message_that_comes_again(void **stat
     settle(&shelf, receive_one(&shelf, 0), STATE_RUNNING);
     assert_true(shelf_send(&shelf, &word));
     assert_false(shelf_put(&shelf, with_reply("ack.2"), true, true));
-    shelf_heard(&shelf, (struct mono){0});
+    shelf_heard(&shelf);
     assert_string_equal(word.reply, "ack.1");
     free(word.reply);
     assert_true(shelf_send(&shelf, &word));
@@ -479,7 +406,7 @@ static void what_never_comes_again_is_forgotten_in_the_end(void **state) {
         settle(&shelf, receive_one(&shelf, 0), STATE_RUNNING);
     }
     shelf_forget_tags(&shelf);
-    assert_int_equal(shelf.counts[PARCEL_LOST], SHELF_LOST_MAX);
+    assert_int_equal(shelf.lost, SHELF_LOST_MAX);
     assert_true(shelf_put(&shelf, fetched("m-9", 1), true, false));
     assert_false(shelf_put(&shelf, fetched("m-10", 2), true, false));
     shelf_free(&shelf);
@@ -521,10 +448,6 @@ int main(void) {
         cmocka_unit_test(what_was_heard_of_is_known_by_what_the_store_has_of_it),
         cmocka_unit_test(what_was_told_before_a_connection_ended_counts_as_heard_of),
         cmocka_unit_test(without_a_name_what_comes_no_more_is_forgotten),
-        cmocka_unit_test(without_a_name_one_that_has_no_equals_is_known_again),
-        cmocka_unit_test(a_server_may_forget_what_it_had_heard_of),
-        cmocka_unit_test(beside_an_equal_that_goes_back_it_is_not_known_again),
-        cmocka_unit_test(an_open_one_gets_the_tag_before_one_that_is_settled),
         cmocka_unit_test(where_tags_last_a_message_is_known_whatever_becomes_of_it),
         cmocka_unit_test(what_is_being_told_outlives_the_message_that_comes_again),
         cmocka_unit_test(only_what_costs_nothing_goes_back_the_youngest_first),
