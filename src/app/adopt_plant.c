@@ -9,11 +9,14 @@
 #include "base/random.h"
 #include "base/thread.h"
 
-enum { NEWS_MAX = 2048 };
+enum { NEWS_MAX = 2048, TEXTS_CHUNK = 1024 };
 
 struct adopt_plant {
     struct adopt_plant_options options;
     struct adopt_entry *entries;
+    struct adopt_home *homes; /* at most one for each queue */
+    size_t home_count;
+    struct arena arena; /* of their texts */
     struct adopt *adopt;
     struct adopt_hand *hands; /* one for each entry */
 };
@@ -95,6 +98,18 @@ static void start_hands(struct adopt_plant *plant) {
     }
 }
 
+/* A queue whose source is built in has no place that others could have written of. */
+static void find_homes(struct adopt_plant *plant, const struct config *config) {
+    plant->homes = memory_array(config->queue_count, sizeof *plant->homes);
+    for (size_t i = 0; i < config->queue_count; i++) {
+        struct adopt_home home = {.kind = sources_broker(config->queues[i].source),
+                                  .queue = config->queues[i].name};
+        home.name = sources_place(config->queues[i].source, &plant->arena, &home.member);
+        if (home.kind && home.name.len > 0)
+            plant->homes[plant->home_count++] = home;
+    }
+}
+
 struct adopt_plant *adopt_plant_start(const struct adopt_plant_options *options) {
     const struct config *config = options->current->started;
     if (config->adopt_count == 0)
@@ -104,9 +119,13 @@ struct adopt_plant *adopt_plant_start(const struct adopt_plant_options *options)
     plant->entries = memory_array(config->adopt_count, sizeof *plant->entries);
     for (size_t i = 0; i < config->adopt_count; i++)
         plant->entries[i] = config->adopts[i].entry;
+    arena_init_heap(&plant->arena, TEXTS_CHUNK);
+    find_homes(plant, config);
     plant->adopt = adopt_new(&(struct adopt_options){.triage = options->triage,
                                                      .entries = plant->entries,
                                                      .count = config->adopt_count,
+                                                     .homes = plant->homes,
+                                                     .home_count = plant->home_count,
                                                      .peek = peek,
                                                      .haul = haul,
                                                      .take = take,
@@ -135,5 +154,7 @@ void adopt_plant_free(struct adopt_plant *plant) {
     adopt_free(plant->adopt);
     free(plant->hands);
     free(plant->entries);
+    free(plant->homes);
+    arena_free(&plant->arena);
     free(plant);
 }

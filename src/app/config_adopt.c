@@ -3,7 +3,6 @@
 #include "app/config_queue.h"
 #include "app/config_value.h"
 #include "app/sources.h"
-#include "broker/url.h"
 
 enum { ADOPTS_MAX = 100 };
 
@@ -61,23 +60,10 @@ static const struct config_field adopt_fields[] = {
 };
 const struct config_table config_adopt_table = CONFIG_TABLE(adopt_fields);
 
-/* What the URL calls the place: a queue, a list, a topic. */
-static struct bytes place_of(const struct url *url) {
-    static const char *const places[] = {"queue", "list", "stream", "zset", "asynq"};
-    for (size_t i = 0; i < url->parameter_count; i++)
-        for (size_t k = 0; k < sizeof places / sizeof *places; k++)
-            if (bytes_is(url->parameters[i].name, places[k]))
-                return url->parameters[i].value;
-    return url->path;
-}
-
 /* An entry without a name is called like its place, as far as a name may be. */
 static struct bytes default_name(struct config_reader *reader, struct bytes source) {
-    struct url url;
-    struct err err;
-    if (url_parse(source, reader->arena, &url, &err) != STATUS_OK)
-        return BYTES_NONE;
-    struct bytes place = bytes_clip(place_of(&url), CONFIG_NAME_MAX);
+    const char *member;
+    struct bytes place = bytes_clip(sources_place(source, reader->arena, &member), CONFIG_NAME_MAX);
     char *name = arena_alloc(reader->arena, place.len + 1);
     for (size_t i = 0; i < place.len; i++)
         name[i] = config_value_name_char(place.ptr[i]) ? place.ptr[i] : '-';

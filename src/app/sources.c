@@ -117,6 +117,22 @@ struct bytes sources_group(struct bytes source, struct arena *arena) {
     return kafka_url_source(source, arena, &url, &err) == STATUS_OK ? url.group : BYTES_NONE;
 }
 
+struct bytes sources_place(struct bytes source, struct arena *arena, const char **member) {
+    static const char *const members[] = {"queue", "list", "stream", "zset", "asynq"};
+    struct url url;
+    struct err err;
+    *member = "topic";
+    if (url_parse(source, arena, &url, &err) != STATUS_OK)
+        return BYTES_NONE;
+    for (size_t i = 0; i < url.parameter_count; i++)
+        for (size_t k = 0; k < sizeof members / sizeof *members; k++)
+            if (bytes_is(url.parameters[i].name, members[k])) {
+                *member = members[k];
+                return url.parameters[i].value;
+            }
+    return url.path;
+}
+
 const char *sources_broker(struct bytes url) {
     const struct sources_kind *kind = find(scheme_of(url));
     return kind ? kind->broker : NULL;

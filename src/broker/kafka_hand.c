@@ -322,3 +322,17 @@ void kafka_hand_seen(struct kafka_hand *hand, int32_t number, int64_t committed,
     }
     pthread_mutex_unlock(&hand->mutex);
 }
+
+/* Where reading is, or begins. */
+static int64_t place_of(const struct kafka_partition *partition) {
+    return partition->ledger.next >= 0 ? partition->ledger.next : partition->committed;
+}
+
+void kafka_hand_at_end(struct kafka_hand *hand, int32_t number) {
+    pthread_mutex_lock(&hand->mutex);
+    struct kafka_partition *partition = find(hand, number);
+    if (partition && partition->ours && place_of(partition) >= 0 &&
+        place_of(partition) < partition->high)
+        partition->high = place_of(partition);
+    pthread_mutex_unlock(&hand->mutex);
+}

@@ -99,5 +99,9 @@ void kafka_hand_join(struct kafka_hand *hand);
 void kafka_hand_watch(struct kafka_hand *hand, int32_t number, int64_t committed, int64_t high);
 /* What it says of one of ours: what the group committed (-1: not asked), and its end. */
 void kafka_hand_seen(struct kafka_hand *hand, int32_t number, int64_t committed, int64_t high);
+/* Reading has come to the end of one of ours. A log may end with what nobody is given: markers of
+ * transactions, and the records of those that were aborted. They are no lag, until the log is seen
+ * to have grown. */
+void kafka_hand_at_end(struct kafka_hand *hand, int32_t number);
 
 #endif

@@ -1,7 +1,5 @@
 #include "broker/kafka_lag.h"
 
-#include "broker/kafka_end.h"
-
 enum {
     KAFKA_LOOK_EVERY_MS = 1000,
     KAFKA_LOOK_TIMEOUT_MS = 1000,
@@ -32,7 +30,7 @@ static int64_t position(const struct kafka_group *group, int32_t number) {
 /* All that was read is in the hand, where this thread put it, unless it is on a detour. */
 static void note_end(struct kafka_group *group, int32_t number, int64_t high) {
     if (high >= 0 && group->feeds[number].detour.count == 0 && position(group, number) >= high)
-        kafka_end_reached(group->hand, number);
+        kafka_hand_at_end(group->hand, number);
     else
         kafka_hand_seen(group->hand, number, -1, high);
 }

@@ -130,15 +130,16 @@ struct destination {
     bool tombstone;
 };
 
-/* Where a message came from, as kafka_message.c wrote it. */
+/* Where a message came from, as kafka_message.c wrote it. The dead letters of others may not say
+ * the partition: then it is the producer's to choose. */
 static bool read_origin(const struct sink_item *item, struct arena *arena,
                         struct destination *out) {
     struct json origin, member;
     struct bytes topic;
-    int64_t partition;
+    int64_t partition = RD_KAFKA_PARTITION_UA;
     if (json_parse(item->origin, &origin, NULL) != STATUS_OK ||
         !json_get(origin, "topic", &member) || !json_string(member, arena, &topic) ||
-        !json_get(origin, "partition", &member) || !json_i64(member, &partition))
+        (json_get(origin, "partition", &member) && !json_i64(member, &partition)))
         return false;
     out->topic = arena_cstr(arena, topic);
     out->partition = (int32_t)partition;

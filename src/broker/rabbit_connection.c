@@ -218,8 +218,8 @@ static bool open_channel(struct rabbit_connection *connection, struct err *err) 
                                    "open a channel", err);
 }
 
-bool rabbit_connection_open(struct rabbit_connection *connection, const struct rabbit_url *url,
-                            struct err *err) {
+static bool open_next(struct rabbit_connection *connection, const struct rabbit_url *url,
+                      struct err *err) {
     size_t next = connection->host ? (size_t)(connection->host - url->hosts) + 1 : 0;
     connection->host = &url->hosts[next % url->host_count];
     connection->blocked.status = STATUS_OK;
@@ -230,6 +230,18 @@ bool rabbit_connection_open(struct rabbit_connection *connection, const struct r
         return true;
     rabbit_connection_close(connection, false);
     return false;
+}
+
+static bool is_closing(const struct rabbit_connection *connection) {
+    return connection->closing && atomic_load(connection->closing);
+}
+
+bool rabbit_connection_open(struct rabbit_connection *connection, const struct rabbit_url *url,
+                            struct err *err) {
+    bool open = false;
+    for (size_t i = 0; !open && i < url->host_count && !(i > 0 && is_closing(connection)); i++)
+        open = open_next(connection, url, err);
+    return open;
 }
 
 void rabbit_connection_close(struct rabbit_connection *connection, bool politely) {

@@ -4,6 +4,7 @@
 #define BROKER_RABBIT_CONNECTION_H
 
 #include <amqp.h>
+#include <stdatomic.h>
 
 #include "broker/rabbit_url.h"
 
@@ -20,11 +21,13 @@ enum {
 struct rabbit_connection {
     amqp_connection_state_t state; /* NULL: not open */
     const struct url_host *host;   /* the last that was tried */
+    const atomic_bool *closing;    /* no other is tried then; NULL: it cannot be */
     struct err blocked; /* the server is short of something and reads nothing from whoever
                          * publishes; status OK: it does */
 };
 
-/* Tries the next host of the URL, which must outlive the connection. False: err says why. */
+/* Tries the hosts of the URL, which must outlive the connection, from the one behind the last that
+ * was tried on. False: err says why, of the last. */
 bool rabbit_connection_open(struct rabbit_connection *connection, const struct rabbit_url *url,
                             struct err *err);
 /* Says good-bye first when `politely`. Nothing when it is not open. */

@@ -383,6 +383,7 @@ struct sink *rabbit_sink_new(const struct sink_options *options) {
     struct err err;
     rabbit->sink.vtable = &vtable;
     rabbit->clock = options->clock;
+    rabbit->connection.closing = &rabbit->closing;
     arena_init_heap(&rabbit->arena, URL_TEXT_MAX);
     enum status status = options->source
                              ? rabbit_url_source(options->url, &rabbit->arena, &rabbit->url, &err)

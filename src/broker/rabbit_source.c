@@ -134,6 +134,8 @@ static bool send_settled(struct rabbit_source *rabbit, struct err *err) {
 
 static void take_delivery(struct rabbit_source *rabbit, amqp_envelope_t *delivery) {
     bool named;
+    if (atomic_load(&rabbit->station.waiting) > 0)
+        atomic_fetch_sub(&rabbit->station.waiting, 1);
     struct wall now = clock_now(rabbit->station.clock).wall;
     struct parcel *parcel = rabbit_message_read(delivery, &rabbit->place, now, &named);
     bool again = delivery->redelivered || named;
@@ -160,7 +162,7 @@ static void sleep_until(struct rabbit_source *rabbit, struct mono until) {
 static void give_up_connection(struct rabbit_source *rabbit, const struct err *err) {
     rabbit_connection_close(&rabbit->connection, false);
     rabbit->consuming = false;
-    shelf_forget_tags(&rabbit->shelf);
+    atomic_fetch_add(&rabbit->station.waiting, shelf_forget_tags(&rabbit->shelf));
     contact_lost(&rabbit->station.contact, clock_now(rabbit->station.clock).mono, err);
 }
 
@@ -246,5 +248,6 @@ struct broker *rabbit_source_new(const struct broker_options *options) {
     assert(status == STATUS_OK);
     (void)status;
     rabbit->place = (struct rabbit_place){rabbit->url.vhost, rabbit->url.queue};
+    rabbit->connection.closing = &rabbit->station.closing;
     return &rabbit->station.broker;
 }

@@ -198,20 +198,63 @@ static struct bytes header_of(const struct sink_item *item, const char *name) {
     return BYTES_NONE;
 }
 
+/* A member that the element of a letter has. */
+struct note {
+    const char *name;
+    struct bytes value; /* JSON */
+    bool there;         /* the body has one of that name */
+};
+
+static struct note *find_note(struct note *notes, size_t count, struct bytes key) {
+    for (size_t i = 0; i < count; i++)
+        if (json_key_is(key, notes[i].name))
+            return &notes[i];
+    return NULL;
+}
+
+/* All of it but its last bracket, with the notes' values where members have their names: it died
+ * before, and is not to say so twice. The other bytes stay. */
+static void put_body(struct json body, struct note *notes, size_t count, struct buf *out) {
+    const char *from = body.text.ptr;
+    for (struct json_walk walk = json_walk(body); json_step(&walk);) {
+        struct note *note = find_note(notes, count, walk.key);
+        if (!note)
+            continue;
+        buf_bytes(out, (struct bytes){from, (size_t)(walk.value.text.ptr - from)});
+        buf_bytes(out, note->value);
+        from = walk.value.text.ptr + walk.value.text.len;
+        note->there = true;
+    }
+    const char *end = body.text.ptr + body.text.len - 1;
+    buf_bytes(out, (struct bytes){from, (size_t)(end - from)});
+}
+
+static bool is_empty(struct json object) {
+    struct json_walk walk = json_walk(object);
+    return !json_step(&walk);
+}
+
 bool redis_message_record(const struct sink_item *item, struct buf *out) {
     struct json body;
     struct bytes reason = header_of(item, "dlq-reason"), at = header_of(item, "dlq-failed-at");
     if (!reason.len || !at.len || json_parse(item->body, &body, NULL) != STATUS_OK ||
         body.type != JSON_OBJECT)
         return false;
-    struct bytes inside = bytes_cut(body.text, 0, body.text.len - 1);
-    bool empty = bytes_trim(bytes_cut(inside, 1, inside.len)).len == 0;
-    struct json_out json = {.buf = out, .comma = !empty};
-    buf_bytes(out, inside);
-    json_key(&json, "dlq_reason");
-    json_put(&json, reason);
-    json_key(&json, "dlq_at");
-    buf_bytes(out, at);
+    struct buf spelled;
+    buf_init_heap(&spelled, OBJECT_MAX);
+    struct json_out quoted = json_out(&spelled);
+    json_put(&quoted, reason);
+    struct note notes[] = {{"dlq_reason", buf_view(&spelled), false}, {"dlq_at", at, false}};
+    size_t count = sizeof notes / sizeof *notes;
+    put_body(body, notes, count, out);
+    struct json_out json = {.buf = out, .comma = !is_empty(body)};
+    for (size_t i = 0; i < count; i++) {
+        if (notes[i].there)
+            continue;
+        json_key(&json, notes[i].name);
+        json_put_raw(&json, notes[i].value);
+    }
     buf_char(out, '}');
+    buf_free(&spelled);
     return true;
 }

@@ -34,7 +34,8 @@ struct store_held *redis_message_of_entry(struct bytes stream, struct bytes grou
                                           const struct redis_message_field *fields, size_t count);
 
 /* An element has no headers. A letter whose body is a JSON object gets members of its own behind
- * the body's: dlq_reason, and dlq_at in seconds. False: it is no such letter. */
+ * the body's, or in the place of those that it has: dlq_reason, and dlq_at in seconds. False: it is
+ * no such letter. */
 bool redis_message_record(const struct sink_item *item, struct buf *out);
 
 #endif

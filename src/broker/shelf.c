@@ -317,15 +317,18 @@ struct parcel *shelf_return(struct shelf *shelf, bool all) {
     return found;
 }
 
-void shelf_forget_tags(struct shelf *shelf) {
+size_t shelf_forget_tags(struct shelf *shelf) {
     pthread_mutex_lock(&shelf->mutex);
+    size_t before = shelf->ready;
     for (size_t place = 0; place < PARCEL_LOST; place++)
         LIST_EACH_SAFE(link, &shelf->places[place])
     forget_tag(shelf, of_link(link));
+    size_t dropped = before - shelf->ready;
     while (shelf->lost > SHELF_LOST_MAX)
         drop(shelf, of_link(shelf->places[PARCEL_LOST].next));
     raise_heard(shelf);
     pthread_mutex_unlock(&shelf->mutex);
+    return dropped;
 }
 
 void shelf_each_open(struct shelf *shelf, void (*visit)(const struct parcel *parcel, void *arg),

@@ -113,8 +113,8 @@ void shelf_unheard(struct shelf *shelf);
  * not one that was handed back or that this costs something. */
 struct parcel *shelf_return(struct shelf *shelf, bool all);
 /* The connection ended. What was never received is dropped, and so is what was handed back and not
- * given again in a whole connection: it comes again as another. */
-void shelf_forget_tags(struct shelf *shelf);
+ * given again in a whole connection: it comes again as another. How many these are. */
+size_t shelf_forget_tags(struct shelf *shelf);
 /* The reply of every parcel that is READY or OUT, for those that must be renewed. */
 void shelf_each_open(struct shelf *shelf, void (*visit)(const struct parcel *parcel, void *arg),
                      void *arg);

@@ -102,7 +102,7 @@ static bool is_held(struct queue *queue, struct store_held *held, bool known) {
     if (!known)
         return false;
     enum status status = store->vtable->get(store, queue->name, held->envelope.id, &before, &err);
-    bool same = status == STATUS_OK &&
+    bool same = status == STATUS_OK && !before->envelope.read_only &&
                 (before->envelope.edited || bytes_eq(before->body, held->body)) &&
                 (!held->nameless || hearing_stands_in(queue, before->seq));
     if (same) {
@@ -257,6 +257,20 @@ void intake_complete(struct store_held *held) {
     sodium_bin2hex(envelope->content_hash, sizeof envelope->content_hash, hash, sizeof hash);
 }
 
+bool intake_is_looked_at(const struct flight *flight) {
+    const struct queue *queue = flight->queue;
+    struct store *store = queue->engine->store;
+    struct store_held *before = NULL;
+    struct err err;
+    if (!intake_is_server(queue) || !intake_is_fresh(flight))
+        return false;
+    enum status status =
+        store->vtable->get(store, queue->name, flight->held->envelope.id, &before, &err);
+    bool looked_at = status == STATUS_OK && before->envelope.read_only;
+    store_held_free(before);
+    return looked_at;
+}
+
 void intake_rename(struct flight *flight) {
     struct engine *engine = flight->queue->engine;
     struct envelope *envelope = &flight->held->envelope;
@@ -273,6 +287,6 @@ void intake_rename(struct flight *flight) {
     struct log_about about = tracing_about(flight);
     if (!flight->held->nameless)
         log_about(LOG_WARN, &about,
-                  "it came with an id that is held with another body; it is %s here", id);
+                  "it came with an id that another message is held with; it is %s here", id);
     envelope->id = arena_dup(arena, bytes_of(id));
 }

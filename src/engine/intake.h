@@ -31,7 +31,9 @@ bool intake_is_fresh(const struct flight *flight);
 void intake_return(struct flight *flight);
 /* Before it is put into the store: what a push would have noted. */
 void intake_complete(struct store_held *held);
-/* Its id is held with another body: it gets one of its own, and the one that it had is a header. */
+/* Whether it came from a server, and its id is that of a letter that is its own broker's still. */
+bool intake_is_looked_at(const struct flight *flight);
+/* Its id is another message's: it gets one of its own, and the one that it had is a header. */
 void intake_rename(struct flight *flight);
 
 #endif

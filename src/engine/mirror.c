@@ -99,6 +99,15 @@ static struct headers headers_of(struct flight *flight) {
 
 /* ---- publishing ---- */
 
+/* A Kafka record without a value is not one whose value is empty. */
+static struct bytes body_of(const struct store_held *held) {
+    struct json source, tombstone;
+    if (held->body.len == 0 && json_parse(held->envelope.source, &source, NULL) == STATUS_OK &&
+        json_get(source, "tombstone", &tombstone))
+        return BYTES_NONE;
+    return held->body;
+}
+
 static void published(struct flight *flight, bool taken, const struct err *err) {
     flight->mirrored = taken || publish_refused(PUBLISH_LETTER, err);
     if (flight->mirrored)
@@ -118,7 +127,7 @@ bool mirror_publishes(struct flight *flight) {
     struct headers headers = headers_of(flight);
     struct sink_item item = {.id = envelope->id,
                              .stamp = publish_round(flight, ":mirror"),
-                             .body = flight->held->body,
+                             .body = body_of(flight->held),
                              .key = envelope->key,
                              .content_type = envelope->content_type,
                              .headers = headers.list,

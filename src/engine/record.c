@@ -106,9 +106,10 @@ static void submit_renamed(struct flight *flight) {
 }
 
 /* Its id says what it is like, and its like is held: it is another. What was given again was known
- * when it came. */
+ * when it came. Another is also who is like a letter that we only look at: that one is not ours to
+ * stand for it. */
 static bool is_twin(const struct flight *flight) {
-    return flight->duplicate && flight->held->nameless;
+    return flight->duplicate && (flight->held->nameless || intake_is_looked_at(flight));
 }
 
 static void settle_at_source(struct flight *flight) {

@@ -22,6 +22,7 @@
 
 #include "port/haul.h"
 #include "port/peek.h"
+#include "triage/adopt_home.h"
 #include "triage/triage.h"
 
 enum adopt_mode { ADOPT_PEEK, ADOPT_TAKE };
@@ -31,7 +32,8 @@ struct adopt_entry {
     struct bytes name;   /* unique; what was seen is remembered under it */
     struct bytes source; /* a broker's URL, checked before */
     struct bytes dlq;
-    struct bytes queue; /* that the letters belong to; empty: as their convention says */
+    struct bytes queue; /* that the letters belong to; empty: the one whose source they died in,
+                         * else as their convention says */
     enum adopt_mode mode;
 };
 
@@ -45,6 +47,8 @@ struct adopt_options {
     struct triage *triage;
     const struct adopt_entry *entries; /* for as long as the adopter lives */
     size_t count;
+    const struct adopt_home *homes; /* of queues with sources; for as long */
+    size_t home_count;
     /* A pass over what lies there; NULL: its broker cannot be read without taking. */
     struct peek *(*peek)(void *arg, const struct adopt_entry *entry);
     /* What lies there, in waves; NULL: its messages can be told apart, and are consumed. */

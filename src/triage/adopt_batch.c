@@ -66,6 +66,15 @@ static void give_id(struct store_held *held) {
     envelope->id = envelope->letter_id;
 }
 
+static struct bytes queue_of(const struct adopt_place *place, struct store_held *held) {
+    const struct adopt_options *options = &place->adopt->options;
+    if (place->entry->queue.len > 0)
+        return place->entry->queue;
+    struct bytes home =
+        adopt_home_find(options->homes, options->home_count, held->envelope.source, &held->arena);
+    return home.len > 0 ? home : held->envelope.queue;
+}
+
 static void make_letter(struct batch *batch, struct store_held *held) {
     const struct adopt_entry *entry = batch->place->entry;
     const struct adopt_options *options = &batch->place->adopt->options;
@@ -76,8 +85,7 @@ static void make_letter(struct batch *batch, struct store_held *held) {
     envelope->letter_id = arena_dup(&held->arena, bytes_of(id));
     envelope->dlq = entry->dlq;
     envelope->owner = options->dlq(options->arg, entry->dlq, &held->arena).owner;
-    if (entry->queue.len > 0)
-        envelope->queue = entry->queue;
+    envelope->queue = queue_of(batch->place, held);
     if (envelope->created_at.ms == WALL_NEVER.ms)
         envelope->created_at = batch->now.wall;
     envelope->read_only = entry->mode == ADOPT_PEEK;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/content.h"
+#include "base/json_path.h"
 #include "triage/convention_facts.h"
 #include "triage/convention_origin.h"
 #include "triage/convention_reason.h"
@@ -67,6 +68,34 @@ const struct convention *convention_find(const struct store_held *held) {
 
 const char *convention_name(const struct convention *convention) {
     return convention->name;
+}
+
+static const struct convention *named(struct bytes name) {
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        for (size_t j = 0; j < families[i]->count; j++)
+            if (bytes_is(name, families[i]->rows[j].name))
+                return &families[i]->rows[j];
+    return NULL;
+}
+
+const struct convention *convention_of(struct bytes context) {
+    struct json whole, name;
+    if (context.len == 0 || json_parse(context, &whole, NULL) != STATUS_OK ||
+        !json_path_get(whole, BYTES(".adopted.convention"), &name) || name.type != JSON_STRING)
+        return NULL;
+    return named(bytes_cut(name.text, 1, name.text.len - 1));
+}
+
+bool convention_adds(const struct convention *convention, struct bytes header) {
+    if (convention->where != IN_HEADERS)
+        return false;
+    for (size_t i = 0; i < CONVENTION_MEMBERS_MAX && convention->members[i]; i++)
+        if (bytes_eq_nocase(header, bytes_of(convention->members[i])))
+            return true;
+    for (size_t i = 0; i < convention->field_count; i++)
+        if (bytes_eq_nocase(header, bytes_of(convention->fields[i].at)))
+            return !convention->fields[i].own;
+    return false;
 }
 
 /* ---- the envelope ---- */

@@ -13,6 +13,10 @@ struct convention;
 /* The first that knows it; never NULL. */
 const struct convention *convention_find(const struct store_held *held);
 const char *convention_name(const struct convention *convention); /* "spring-kafka" */
+/* The one by which a letter with this context was adopted; NULL: none. */
+const struct convention *convention_of(struct bytes context);
+/* Whether it is known by that header or reads it, and the message had none such of its own. */
+bool convention_adds(const struct convention *convention, struct bytes header);
 
 /* Rewrites what the broker gave; new texts are in held->arena. `entry` is the name of the adopt
  * entry that it came by; `now` is when it died where nothing says when. Afterwards:

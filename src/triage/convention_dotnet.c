@@ -5,16 +5,16 @@
 
 static const struct convention_field nservicebus_fields[] = {
     FIELD("NServiceBus.FailedQ", FACT_PLACE, AS_LOCAL),
-    FIELD("NServiceBus.MessageId", FACT_ID, AS_TEXT),
+    OWN("NServiceBus.MessageId", FACT_ID, AS_TEXT),
     FIELD("NServiceBus.ExceptionInfo.InnerExceptionType", FACT_TYPE, AS_TEXT),
     FIELD("NServiceBus.ExceptionInfo.ExceptionType", FACT_TYPE, AS_TEXT),
     FIELD("NServiceBus.ExceptionInfo.Message", FACT_MESSAGE, AS_TEXT),
     FIELD("NServiceBus.ExceptionInfo.StackTrace", FACT_TRACE, AS_TEXT),
     FIELD("NServiceBus.Retries", FACT_RETRIES, AS_DECIMAL),
     FIELD("NServiceBus.TimeOfFailure", FACT_LAST_FAILURE_AT, AS_NET_TIME),
-    FIELD("NServiceBus.TimeSent", FACT_CREATED_AT, AS_NET_TIME),
+    OWN("NServiceBus.TimeSent", FACT_CREATED_AT, AS_NET_TIME),
     FIELD("NServiceBus.ProcessingMachine", FACT_INSTANCE, AS_TEXT),
-    BESIDE("NServiceBus.EnclosedMessageTypes", "message_type"),
+    OWN_BESIDE("NServiceBus.EnclosedMessageTypes", "message_type"),
     BESIDE("NServiceBus.ProcessingEndpoint", "endpoint"),
     BESIDE("NServiceBus.ExceptionInfo.ExceptionType", "exception"),
     BESIDE("NServiceBus.ExceptionInfo.Source", "exception_source"),
@@ -89,7 +89,7 @@ static const struct convention_field wolverine_fields[] = {
     FIELD("exception-stack", FACT_TRACE, AS_TEXT),
     FIELD("failed-at", FACT_LAST_FAILURE_AT, AS_EPOCH),
     FIELD("attempts", FACT_ATTEMPTS, AS_DECIMAL),
-    BESIDE("message-type", "message_type"),
+    OWN_BESIDE("message-type", "message_type"),
 };
 
 /* ---- rows ---- */

@@ -59,14 +59,9 @@ static void put_text(const struct convention_facts *facts, enum convention_fact 
     json_put(out, facts->facts[fact].text);
 }
 
-/* A Kafka partition that nobody names is the producer's to choose. */
 static void put_coordinates(const struct convention_facts *facts, const struct origin_kind *kind,
                             struct json_out *out) {
     json_member_text(out, kind->place, convention_facts_get(facts, FACT_PLACE));
-    if (bytes_is(facts->letter->kind, "kafka") && !facts->facts[FACT_PARTITION].known) {
-        json_key(out, "partition");
-        json_put_i64(out, -1);
-    }
     put_number(facts, FACT_PARTITION, "partition", out);
     put_number(facts, FACT_OFFSET, bytes_is(facts->letter->kind, "nats") ? "sequence" : "offset",
                out);

@@ -70,6 +70,7 @@ struct convention_field {
     enum convention_form form;
     const char *beside; /* with FACT_BESIDE: the context's member */
     bool last;          /* of headers with one name the last counts, not the first */
+    bool own;           /* the header was the message's before it failed, and goes back with it */
 };
 
 #define FIELD(name, what, how)                                                                     \
@@ -80,6 +81,10 @@ struct convention_field {
     { .at = (name), .fact = FACT_BESIDE, .beside = (member) }
 #define LAST_BESIDE(name, member)                                                                  \
     { .at = (name), .fact = FACT_BESIDE, .beside = (member), .last = true }
+#define OWN(name, what, how)                                                                       \
+    { .at = (name), .fact = (what), .form = (how), .own = true }
+#define OWN_BESIDE(name, member)                                                                   \
+    { .at = (name), .fact = FACT_BESIDE, .beside = (member), .own = true }
 
 /* A message with what is asked of it again and again. */
 struct convention_letter {

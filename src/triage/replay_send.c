@@ -60,8 +60,7 @@ static void begin_round(struct sending *sending, struct envelope *envelope) {
     envelope->replayed_at = now;
     envelope->next_attempt_at = now;
     envelope->delay_ms = 0;
-    envelope->header_count =
-        strip_headers(envelope->headers, envelope->header_count, arena, &envelope->headers);
+    envelope->header_count = strip_headers(envelope, arena, &envelope->headers);
 }
 
 static void hash_body(struct bytes body, char out[65]) {

@@ -1,5 +1,7 @@
 #include "triage/strip.h"
 
+#include "triage/convention.h"
+
 /* By system; how a header's name begins, in any case. */
 static const char *const prefixes[] = {
     /* Kafka: Connect, Streams, share groups */
@@ -30,7 +32,8 @@ static const char *const prefixes[] = {
     "x-opt-deaths",
     "x-delivery-count",
     "x-acquired-count",
-    /* Pub/Sub */
+    /* SQS, Pub/Sub */
+    "DeadLetterQueueSourceArn",
     "CloudPubSubDeadLetterSource",
     "googclient_deliveryattempt",
     /* NATS */
@@ -46,6 +49,7 @@ static const char *const prefixes[] = {
     /* MassTransit */
     "MT-Reason",
     "MT-Fault-",
+    "MT-Host-",
     "MT-Redelivery-Count",
     /* Wolverine */
     "exception-type",
@@ -78,19 +82,24 @@ bool strip_is_diagnostic(struct bytes header) {
     return false;
 }
 
-size_t strip_headers(const struct rule_header *headers, size_t count, struct arena *arena,
+static bool goes(struct bytes header, const struct convention *convention) {
+    return strip_is_diagnostic(header) || (convention && convention_adds(convention, header));
+}
+
+size_t strip_headers(const struct envelope *envelope, struct arena *arena,
                      const struct rule_header **out) {
+    const struct convention *convention = convention_of(envelope->context);
     size_t kept = 0;
-    for (size_t i = 0; i < count; i++)
-        kept += !strip_is_diagnostic(headers[i].name);
-    *out = headers;
-    if (kept == count)
-        return count;
+    for (size_t i = 0; i < envelope->header_count; i++)
+        kept += !goes(envelope->headers[i].name, convention);
+    *out = envelope->headers;
+    if (kept == envelope->header_count)
+        return kept;
     struct rule_header *left = arena_alloc(arena, (kept + 1) * sizeof *left);
     kept = 0;
-    for (size_t i = 0; i < count; i++)
-        if (!strip_is_diagnostic(headers[i].name))
-            left[kept++] = headers[i];
+    for (size_t i = 0; i < envelope->header_count; i++)
+        if (!goes(envelope->headers[i].name, convention))
+            left[kept++] = envelope->headers[i];
     *out = left;
     return kept;
 }

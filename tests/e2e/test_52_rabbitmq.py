@@ -10,7 +10,7 @@ import pytest
 
 import scenes
 from brokers import contract
-from harness import eventually, impound, scaled
+from harness import eventually, free_port, impound, scaled
 
 pika = pytest.importorskip("pika")
 logging.getLogger("pika").setLevel(logging.CRITICAL)  # what it cannot reach, it tells at length
@@ -118,6 +118,31 @@ def restart(rabbit):
 def test_kill_9_of_the_broker_loses_nothing(serve, handler, rabbit):
     """A classic queue: a quorum queue of Debian's 3.10.8 elects no leader after the kill of a lone node."""
     scenes.killed(serve, handler, Lane(rabbit), scaled(5), lambda _: restart(rabbit))
+
+
+def test_kill_9_of_the_broker_loses_none_of_those_that_differ_in_nothing(serve, handler, rabbit):
+    """Behind an unclean stop a classic queue says of everything that it was given before, so that the second
+    `tick`, which never left the broker, looks like the first, which was acknowledged."""
+    released = threading.Event()
+
+    def answer(call):
+        if call.body == b"tick":
+            return 400
+        released.wait(scenes.PATIENCE_S)
+        return 200
+
+    worker = handler(answer)
+    lane = Lane(rabbit)
+    lane.source += "&prefetch=4"
+    for body in [b"tick", *(b"other %d" % number for number in range(6)), b"tick"]:
+        lane.send(body)
+    server = serve(scenes.queues(lane, {"http": worker.url}, concurrency=2))
+    eventually(lambda: len(server.letters(f"{scenes.QUEUE}.dlq")) == 1, "the first is a letter")
+    eventually(lambda: lane.left() == 7, "and acknowledged")
+    restart(rabbit)
+    released.set()
+    scenes.finished(server, lane)
+    assert len(server.letters(f"{scenes.QUEUE}.dlq")) >= 2, "a third may be the first once more"
 
 
 def test_of_messages_that_differ_in_nothing_each_that_fails_is_a_letter(serve, handler, rabbit):
@@ -244,6 +269,41 @@ def test_what_the_broker_says_of_earlier_deaths_is_kept(serve, handler, rabbit):
     death = letter["source"]["deaths"][0]
     assert (death["queue"], death["reason"], death["count"]) == ("first", "rejected", 1)
     assert letter["message"]["headers"]["x-first-death-queue"] == "first"
+
+
+def test_of_several_nodes_one_that_lives_is_enough(serve, handler, rabbit):
+    worker = handler(lambda call: 200)
+    lane = Lane(rabbit)
+    lane.source = f"amqp://guest:guest@127.0.0.1:{free_port()},127.0.0.1:{rabbit.port}/?queue={lane.name}"
+    lane.publish([{"id": "m-1"}])
+    server = serve(scenes.queues(lane, {"http": worker.url}))
+    scenes.finished(server, lane)
+    checked = impound("check", "--connect", "-c", server.config_path)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_while_the_broker_is_down_lag_is_what_it_was(serve, handler, rabbit):
+    """What was fetched and never handed over waits at the broker again."""
+    released = threading.Event()
+
+    def answer(call):
+        released.wait(scenes.PATIENCE_S)
+        return 200
+
+    worker = handler(answer)
+    lane = Lane(rabbit)
+    lane.publish([{"id": f"m-{number}"} for number in range(20)])
+    server = serve(scenes.queues(lane, {"http": worker.url}, concurrency=1))
+    eventually(lambda: worker.count() == 1, "one is at the handler")
+    eventually(lambda: server.queue(scenes.QUEUE)["lag"] == 19, "the others wait")
+    rabbit.kill()
+    try:
+        eventually(lambda: server.metric("impound_source_connected", queue=scenes.QUEUE) == 0, "it is known to be down")
+        assert server.queue(scenes.QUEUE)["lag"] == 19
+    finally:
+        rabbit.start()
+        released.set()
+    scenes.finished(server, lane)
 
 
 def test_a_pause_gives_back_what_was_fetched(serve, handler, rabbit):

@@ -30,6 +30,15 @@ def test_a_letter_is_mirrored_with_what_is_known_of_it(serve, handler, kafka):
     assert headers["dlq-reason"] == b"bad_request" and headers["dlq-message-id"] == f"{topic}/0/0".encode()
 
 
+def test_a_mirrored_tombstone_is_one_and_an_empty_value_is_not(serve, handler, kafka):
+    worker = handler(lambda call: 400)
+    topic, mirror = kafka.make_topic("tombstones"), kafka.make_topic("tombstones-dlt")
+    server = serve(queue(kafka.url(topic, group=topic), worker, dlq={"mirror": kafka.url(mirror)}))
+    kafka.produce(topic, [{"value": None, "key": b"gone"}, {"value": b"", "key": b"empty"}])
+    settled(kafka, server, topic)
+    assert {letter.key(): letter.value() for letter in kafka.records(mirror)} == {b"gone": None, b"empty": b""}
+
+
 class Lane:
     """A topic and a group of its name."""
 

@@ -225,6 +225,22 @@ def test_letters_go_back_to_their_list_by_how_their_reason_begins(serve, redis, 
     assert all(one["escalated_at"] for name, one in by_id(adoption.whole(server)).items() if name in ("a-3", "a-4"))
 
 
+def test_letters_belong_to_the_queue_whose_source_they_died_in(serve, redis, there, handler):
+    worker = handler()
+    queues = {"main": {"source": redis.url("list=q:main"), "handler": {"http": worker.url}}}
+    there.lpush("q:dlq", *[json.dumps({"id": f"h-{n}", "dlq_reason": "timeout", "dlq_at": n + 0.5}) for n in range(2)])
+    server = serve(queues, adopt=adoption.entry(redis.url("list=q:dlq"), "take"))
+    eventually(lambda: adoption.view(server)["adopted"] == 2, "both are taken")
+    letters = by_id(adoption.whole(server))
+    assert [one["message"]["queue"] for one in letters.values()] == ["main", "main"]
+    server.cli("replay", letters["h-0"]["id"], "--apply")
+    eventually(lambda: [call.body for call in worker.calls] == [b'{"id": "h-0"}'], "its handler has it")
+    server.cli("replay", letters["h-1"]["id"], "--to", "origin", "--apply")
+    eventually(lambda: [call.body for call in worker.calls] == [b'{"id": "h-0"}', b'{"id": "h-1"}'],
+               "the other one came by way of the list")
+    eventually(lambda: server.dlq(adoption.DLQ)["depth"] == 0, "all are resolved")
+
+
 def test_among_others_read_only_letters_are_left_alone(serve, redis, there, handler):
     there.lpush("q:dlq", *[json.dumps({"id": f"r-{n}", "dlq_reason": "timeout", "dlq_at": n + 0.5}) for n in range(3)])
     queues = {"orders": {"handler": {"http": handler(lambda call: 400).url}}}

@@ -19,9 +19,33 @@ static void a_consumer_group_is_found_where_the_url_alone_has_it(void **state) {
     arena_free(&arena);
 }
 
+static void a_url_says_in_which_place_messages_lie(void **state) {
+    (void)state;
+    static const struct {
+        const char *source, *member, *name;
+    } cases[] = {
+        {"kafka://b1:9092,b2/orders?group=pricing", "topic", "orders"},
+        {"redis://:p@h/0?list=q:main", "list", "q:main"},
+        {"redis://h/0?stream=orders&group=g", "stream", "orders"},
+        {"amqp://h/shop?queue=a%2Fb&prefetch=9", "queue", "a/b"},
+        {"nats://h?stream=ORDERS&consumer=c", "stream", "ORDERS"},
+        {"builtin", "topic", ""},
+    };
+    struct arena arena;
+    const char *member;
+    arena_init_heap(&arena, 1024);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bytes name = sources_place(bytes_of(cases[i].source), &arena, &member);
+        assert_bytes(name, cases[i].name);
+        assert_string_equal(member, cases[i].member);
+    }
+    arena_free(&arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_consumer_group_is_found_where_the_url_alone_has_it),
+        cmocka_unit_test(a_url_says_in_which_place_messages_lie),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -199,6 +199,33 @@ static void a_message_goes_back_to_where_it_came_from_as_it_was(void **state) {
     close_cluster(&cluster);
 }
 
+static void without_a_partition_its_key_says_where_it_goes_back_to(void **state) {
+    (void)state;
+    struct cluster cluster;
+    struct consumer consumer;
+    open_cluster(&cluster, "");
+    struct sink *sink = new_sink(&cluster);
+    struct parcel first = {.item = {.key = BYTES("k"), .body = BYTES("x")}}, again = first;
+    again.item.origin = BYTES("{\"kind\":\"kafka\",\"topic\":\"orders\"}");
+    publish(sink, &first);
+    publish(sink, &again);
+    assert_int_equal(first.err.status, STATUS_OK);
+    assert_int_equal(again.err.status, STATUS_OK);
+    strcat(cluster.url, "?group=readers");
+    open_consumer(&consumer, cluster.url);
+    struct store_held *one = await_message(&consumer), *two = await_message(&consumer);
+    struct bytes id = one->envelope.id;
+    assert_bytes(bytes_cut(id, id.len - 2, id.len), "/0");
+    assert_int_equal(two->envelope.id.len, id.len);
+    assert_memory_equal(two->envelope.id.ptr, id.ptr, id.len - 1);
+    assert_bytes(bytes_cut(two->envelope.id, id.len - 2, id.len), "/1");
+    settle(&consumer, one);
+    settle(&consumer, two);
+    close_consumer(&consumer);
+    sink->vtable->free(sink);
+    close_cluster(&cluster);
+}
+
 static void what_cannot_be_published_is_said(void **state) {
     (void)state;
     struct cluster cluster;
@@ -339,6 +366,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_byte_comes_back),
         cmocka_unit_test(a_message_goes_back_to_where_it_came_from_as_it_was),
+        cmocka_unit_test(without_a_partition_its_key_says_where_it_goes_back_to),
         cmocka_unit_test(what_cannot_be_published_is_said),
         cmocka_unit_test(what_was_settled_does_not_come_again_and_the_rest_does),
         cmocka_unit_test(a_source_with_nothing_to_do_sleeps),

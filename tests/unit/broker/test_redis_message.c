@@ -112,6 +112,9 @@ static void a_letter_in_a_list_has_its_reason_beside_its_members(void **state) {
     } cases[] = {
         {"{\"a\": 1.0}", "{\"a\": 1.0,\"dlq_reason\":\"a\\\"b\",\"dlq_at\":1700000000}"},
         {" { } ", "{ \"dlq_reason\":\"a\\\"b\",\"dlq_at\":1700000000}"},
+        {"{\"dlq_at\": 1.5 , \"a\": 1.0, \"dlq_reason\" : {\"dlq_at\":1} }",
+         "{\"dlq_at\": 1700000000 , \"a\": 1.0, \"dlq_reason\" : \"a\\\"b\" }"},
+        {"{\"dlq_at\":1.5}", "{\"dlq_at\":1700000000,\"dlq_reason\":\"a\\\"b\"}"},
         {"[1]", NULL},
         {"text", NULL},
     };

@@ -189,6 +189,45 @@ static void an_id_that_is_held_with_another_body_is_not_lost(void **state) {
     rig_free(rig);
 }
 
+/* A letter of a place that is adopted, and only looked at. */
+static void put_looked_at(struct rig *rig, const char *id, struct bytes body) {
+    struct envelope envelope = {.id = bytes_of(id),
+                                .queue = BYTES("q"),
+                                .state = STATE_PENDING_REVIEW,
+                                .cause = CAUSE_ADOPTED,
+                                .letter_id = BYTES("01900000-0000-7000-8000-000000000001"),
+                                .dlq = BYTES("q.dlq"),
+                                .source = BYTES("{\"kind\":\"redis\"}"),
+                                .size = body.len,
+                                .read_only = true,
+                                .retry_after_ms = -1,
+                                .created_at = rig->now.wall,
+                                .dead_at = rig->now.wall};
+    struct store_op op = {.kind = STORE_PUT,
+                          .queue = rig->store->vtable->queue_number(rig->store, BYTES("q")),
+                          .envelope = &envelope,
+                          .body = body};
+    rig_commit(rig, &op);
+}
+
+static void a_letter_that_is_only_looked_at_stands_for_no_message(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){0});
+    rig_open(rig);
+    put_looked_at(rig, "a", BYTES("{}"));
+    push(rig, "a");
+    rig_rest(rig);
+    rig_restart(rig);
+    rig_rest(rig); /* it is given again, and run again */
+    assert_int_equal(at_source(rig), 1);
+    rig_fail(rig, "a", 400);
+    assert_int_equal(at_source(rig), 0);
+    assert_int_equal(rig->store->vtable->dlq_depth(rig->store, BYTES("q.dlq")), 2);
+    assert_true(rig_look(rig, "a")->read_only);
+    assert_int_equal(rig_view(rig).results[RESULT_DUPLICATE], 0);
+    rig_free(rig);
+}
+
 static void the_same_message_failing_twice_is_one_letter(void **state) {
     (void)state;
     struct rig *rig = rig_of((struct rig_options){0});
@@ -614,6 +653,7 @@ int main(void) {
         cmocka_unit_test(what_is_not_held_is_run_again),
         cmocka_unit_test(given_again_while_it_is_with_us_it_waits),
         cmocka_unit_test(an_id_that_is_held_with_another_body_is_not_lost),
+        cmocka_unit_test(a_letter_that_is_only_looked_at_stands_for_no_message),
         cmocka_unit_test(the_same_message_failing_twice_is_one_letter),
         cmocka_unit_test(of_messages_without_a_name_every_one_that_fails_is_a_letter),
         cmocka_unit_test(without_a_name_what_we_gave_back_is_not_taken_for_its_equal),

@@ -54,6 +54,31 @@ static void a_letter_is_published_before_it_is_recorded(void **state) {
     rig_free(rig);
 }
 
+static void a_tombstone_is_one_there_too(void **state) {
+    (void)state;
+    static const struct {
+        const char *source, *body;
+        bool tombstone;
+    } cases[] = {
+        {"{\"kind\":\"kafka\",\"tombstone\":true}", "", true},
+        {"{\"kind\":\"kafka\",\"tombstone\":true}", "edited", false},
+        {"{\"kind\":\"kafka\"}", "", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rig_sink sink;
+        struct rig *rig = rig_with(&sink, (struct rig_options){0});
+        rig->source = cases[i].source;
+        rig_push_message(rig, "a", "k1", cases[i].body);
+        rig_rest(rig);
+        rig_fail(rig, "a", 400);
+        assert_int_equal(sink.count, 1);
+        assert_int_equal(sink.items[0]->body.len, strlen(cases[i].body));
+        assert_int_equal(!sink.items[0]->body.ptr, cases[i].tombstone);
+        rig_sink_take(rig, &sink, 0, STATUS_OK);
+        rig_free(rig);
+    }
+}
+
 static void a_source_keeps_its_message_until_then(void **state) {
     (void)state;
     struct rig_sink sink;
@@ -169,6 +194,7 @@ static void a_report_is_refused_after_the_drain(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_letter_is_published_before_it_is_recorded),
+        cmocka_unit_test(a_tombstone_is_one_there_too),
         cmocka_unit_test(a_source_keeps_its_message_until_then),
         cmocka_unit_test(one_that_is_too_large_is_recorded_without),
         cmocka_unit_test(any_other_refusal_holds_it_up),

@@ -20,6 +20,7 @@ static struct fake_server *server;
 static struct adopt_entry entry;
 static struct adopt *adopt;
 static struct adopt_dlq dlq_is;
+static struct adopt_home homes[2];
 
 static struct instant read_clock(struct clock *clock) {
     (void)clock;
@@ -123,12 +124,15 @@ static struct adopt_dlq dlq_says(void *arg, struct bytes name, struct arena *int
 
 static void begin_life(enum adopt_mode mode) {
     entry.mode = mode;
-    adopt = adopt_new(&(struct adopt_options){.triage = &triage,
-                                              .entries = &entry,
-                                              .count = 1,
-                                              .peek = open_peek,
-                                              .take = open_broker,
-                                              .dlq = dlq_says});
+    adopt =
+        adopt_new(&(struct adopt_options){.triage = &triage,
+                                          .entries = &entry,
+                                          .count = 1,
+                                          .homes = homes,
+                                          .home_count = homes[1].kind ? 2 : homes[0].kind != NULL,
+                                          .peek = open_peek,
+                                          .take = open_broker,
+                                          .dlq = dlq_says});
 }
 
 static void end_life(void) {
@@ -161,6 +165,7 @@ static int start(void **state) {
     entry = (struct adopt_entry){.name = BYTES("legacy"), .dlq = BYTES("legacy.dlq")};
     dlq_is = (struct adopt_dlq){1000, BYTES("team-a")};
     memset(&lying, 0, sizeof lying);
+    memset(homes, 0, sizeof homes);
     return 0;
 }
 
@@ -238,6 +243,42 @@ static void a_look_makes_read_only_letters_once(void **state) {
     assert_int_equal(view.adopted, 1);
     assert_int_equal(view.known, 2);
     assert_letters(3, 0);
+}
+
+static void assert_belongs_to(const char *queue) {
+    struct envelope *found;
+    char body[128];
+    snprintf(body, sizeof body,
+             "{\"dlq_metadata\":{\"original_queue\":\"q.main\"},\"original_message\":{\"body\":"
+             "\"%zu\"}}",
+             lying.count);
+    lie(arena_cstr(&arena, bytes_of(body)));
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().adopted, 1);
+    assert_int_equal(letters(&found), lying.count);
+    assert_bytes(found[lying.count - 1].source, "{\"kind\":\"nats\",\"subject\":\"q.main\"}");
+    assert_bytes(found[lying.count - 1].queue, queue);
+    end_life();
+}
+
+static void a_letter_belongs_to_the_queue_whose_source_it_died_in(void **state) {
+    (void)state;
+    lying.exact = true;
+    assert_belongs_to("q.main");
+    homes[0] = (struct adopt_home){"nats", "subject", BYTES("q.main"), BYTES("main")};
+    assert_belongs_to("main");
+    homes[1] = (struct adopt_home){"nats", "subject", BYTES("q.main"), BYTES("other")};
+    assert_belongs_to("q.main"); /* either could be meant */
+    homes[1].member = "stream";
+    assert_belongs_to("main");
+    homes[0].kind = "kafka";
+    assert_belongs_to("q.main");
+    homes[0].kind = "nats";
+    homes[0].name = BYTES("q.mai");
+    assert_belongs_to("q.main");
+    homes[0].name = BYTES("q.main");
+    entry.queue = BYTES("as-said");
+    assert_belongs_to("as-said");
 }
 
 static void a_large_place_is_read_in_pieces(void **state) {
@@ -627,6 +668,7 @@ int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, start, end)
     const struct CMUnitTest tests[] = {
         CASE(a_look_makes_read_only_letters_once),
+        CASE(a_letter_belongs_to_the_queue_whose_source_it_died_in),
         CASE(a_large_place_is_read_in_pieces),
         CASE(equal_ones_are_as_many_in_every_pass),
         CASE(coordinates_tell_equal_ones_apart),

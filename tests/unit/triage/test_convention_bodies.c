@@ -124,6 +124,24 @@ static const struct convention_case seeds[] = {
      .beside = ",\"status\":\"pending_review\",\"entry\":\"e-1\","
                "\"task_context\":\"{\\\"agent_type\\\":\\\"A\\\"}\"",
      JSON},
+    {.source = LIST("agent_dlq"), /* without a zone; and a time that is none */
+     .body = B("{\"task_id\":\"t-2\",\"task_type\":\"summarise\",\"payload\":{},"
+               "\"error_type\":\"TimeoutError\",\"attempt_count\":3,"
+               "\"created_at\":\"2026-03-17T00:00:00.123456\","
+               "\"last_attempted_at\":\"2026-03-17T00\"}"),
+     .name = "dlq-task",
+     .queue = CASE_ENTRY,
+     .origin = "{\"kind\":\"redis\"}",
+     .reason = "timeout",
+     .category = "timeout",
+     .type = "TimeoutError",
+     .attempts = 3,
+     .first = "2026-03-17T00:00:00.123Z",
+     .last = "2026-03-17T00:00:00.123Z",
+     .id = "t-2",
+     .task = "t-2/summarise",
+     .body_after = B("{}"),
+     JSON},
     {.source = LIST("dlq"),
      .body = B("{\"id\":\"o-1\",\"payload\":{\"pin\":\"BAD\"},\"attempts\":2,\"history\":["
                "{\"attempt\":1,\"err\":\"TimeoutError\",\"msg\":\"503\",\"class\":\"transient\"},"

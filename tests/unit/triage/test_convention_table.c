@@ -5,6 +5,7 @@
 
 #include "base/json_path.h"
 #include "triage/convention_row.h"
+#include "triage/strip.h"
 
 static const char *document;
 
@@ -57,11 +58,51 @@ static void every_row_is_sound(void **state) {
     each(is_sound, NULL);
 }
 
+/* Headers that conventions read, and that were there before the message failed. */
+static bool is_own(const char *header) {
+    static const char *const own[] = {"NServiceBus.MessageId", "NServiceBus.TimeSent",
+                                      "NServiceBus.EnclosedMessageTypes", "message-type"};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (!strcmp(header, own[i]))
+            return true;
+    return false;
+}
+
+static void goes_or_stays(const struct convention *row, const char *header, bool stays) {
+    char context[128];
+    char memory[256];
+    struct arena arena;
+    const struct rule_header *left, one = {bytes_of(header), BYTES("x")};
+    arena_init_fixed(&arena, memory, sizeof memory);
+    snprintf(context, sizeof context, "{\"adopted\":{\"convention\":\"%s\"}}", row->name);
+    struct envelope envelope = {.headers = &one, .header_count = 1, .context = bytes_of(context)};
+    if (strip_headers(&envelope, &arena, &left) != stays)
+        fail_msg("%s: %s %s", row->name, header, stays ? "is stripped" : "stays");
+}
+
+static void goes_back_clean(const struct convention *row, const char *arg) {
+    (void)arg;
+    if (row->where != IN_HEADERS)
+        return;
+    for (size_t i = 0; i < CONVENTION_PREFIXES_MAX && row->prefixes[i]; i++)
+        goes_or_stays(row, row->prefixes[i], false);
+    for (size_t i = 0; i < CONVENTION_MEMBERS_MAX && row->members[i]; i++)
+        goes_or_stays(row, row->members[i], false);
+    for (size_t i = 0; i < row->field_count; i++)
+        goes_or_stays(row, row->fields[i].at, is_own(row->fields[i].at));
+}
+
+static void no_header_of_a_failure_goes_back_with_its_message(void **state) {
+    (void)state;
+    each(goes_back_clean, NULL);
+}
+
 int main(int argc, char **argv) {
     document = argc > 1 ? argv[1] : "docs/conventions.md";
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_convention_stands_in_the_document),
         cmocka_unit_test(every_row_is_sound),
+        cmocka_unit_test(no_header_of_a_failure_goes_back_with_its_message),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -312,11 +312,32 @@ static void only_diagnostic_headers_go(void **state) {
     (void)state;
     const struct rule_header headers[] = {
         {BYTES("a"), BYTES("1")}, {BYTES("x-death"), BYTES("2")}, {BYTES("b"), BYTES("3")}};
+    struct envelope envelope = {.headers = headers, .header_count = 3};
     const struct rule_header *left;
-    assert_int_equal(strip_headers(headers, 3, &arena, &left), 2);
+    assert_int_equal(strip_headers(&envelope, &arena, &left), 2);
     assert_bytes(left[1].name, "b");
-    assert_int_equal(strip_headers(headers, 1, &arena, &left), 1);
+    envelope.header_count = 1;
+    assert_int_equal(strip_headers(&envelope, &arena, &left), 1);
     assert_ptr_equal(left, headers);
+}
+
+static void what_an_adopted_letter_s_convention_reads_goes_from_it_alone(void **state) {
+    (void)state;
+    const struct rule_header headers[] = {{BYTES("own"), BYTES("1")},
+                                          {BYTES("original-topic"), BYTES("orders")},
+                                          {BYTES("failure-reason"), BYTES("boom")},
+                                          {BYTES("Retry-Count"), BYTES("3")}};
+    struct envelope envelope = {
+        .headers = headers,
+        .header_count = 4,
+        .context = BYTES("{\"adopted\":{\"convention\":\"failure-headers\",\"from\":\"a\"}}")};
+    const struct rule_header *left;
+    assert_int_equal(strip_headers(&envelope, &arena, &left), 1);
+    assert_bytes(left[0].name, "own");
+    envelope.context = BYTES("{\"adopted\":{\"convention\":\"plain\"}}");
+    assert_int_equal(strip_headers(&envelope, &arena, &left), 4);
+    envelope.context = BYTES_NONE;
+    assert_int_equal(strip_headers(&envelope, &arena, &left), 4);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)
@@ -333,6 +354,7 @@ int main(void) {
         TEST(pages_and_a_note_are_as_many_as_are_asked_for),
         TEST(ids_are_visited_as_given_when_that_is_asked_for),
         TEST(a_diff_names_what_changed_and_nothing_else),
+        TEST(what_an_adopted_letter_s_convention_reads_goes_from_it_alone),
         TEST(diagnostic_headers_are_told_from_others),
         TEST(only_diagnostic_headers_go),
     };

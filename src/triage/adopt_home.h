@@ -1,0 +1,19 @@
+/* adopt_home: the queue that a dead letter belongs to because it died in the place which that queue
+ * has for its source. */
+#ifndef TRIAGE_ADOPT_HOME_H
+#define TRIAGE_ADOPT_HOME_H
+
+#include "base/arena.h"
+
+struct adopt_home {
+    const char *kind;   /* of the broker, as in an envelope's source: "kafka" */
+    const char *member; /* of an envelope's source, that names the place: "topic" */
+    struct bytes name;  /* of the place */
+    struct bytes queue; /* whose source it is */
+};
+
+/* BYTES_NONE: the place that an envelope's source names is no queue's, or more than one's. */
+struct bytes adopt_home_find(const struct adopt_home *homes, size_t count, struct bytes source,
+                             struct arena *arena);
+
+#endif
