@@ -34,6 +34,13 @@ static bool describe(struct json source, struct bytes kind, struct arena *arena,
     return false;
 }
 
+/* Of a pointer that was followed too late there is nothing that could go back. */
+static bool is_gone(struct json source) {
+    struct json gone, origin;
+    return json_get(source, "gone", &gone) ||
+           (json_get(source, "origin", &origin) && json_get(origin, "gone", &gone));
+}
+
 /* ---- which way ---- */
 
 static bool leads_to(struct bytes url, struct bytes kind) {
@@ -84,6 +91,12 @@ static enum status find(const struct config *config, const struct envelope *lett
         return err_set(err, STATUS_INVALID,
                        "to: nothing says which place of %s letter %.*s came from", words,
                        BYTES_ARG(letter->letter_id));
+    if (is_gone(source))
+        return err_set(
+            err, STATUS_INVALID,
+            "to: the message of letter %.*s was gone from %.100s before it could be read, "
+            "so that nothing can go back; discard the letter, or leave it out",
+            BYTES_ARG(letter->letter_id), words);
     *url = way_back(config, letter, kind, arena);
     if (url->len > 0)
         return STATUS_OK;

@@ -1,9 +1,13 @@
 #include "broker/kafka_feed.h"
 
+#include "base/log.h"
+
 enum {
     KAFKA_READ_MAX = 128,   /* records of one partition before another has its turn */
     KAFKA_SPENT_MAX = 1024, /* … of all of them in one go */
     KAFKA_SPENT_BYTES_MAX = 4 << 20,
+    KAFKA_FOLLOW_MS = 500,        /* the longest that a turn waits for what pointers tell of */
+    KAFKA_FOLLOW_AGAIN_MS = 1000, /* after it was waited for in vain */
 };
 
 /* Records that were copied. Their memory was got by librdkafka's thread, which gets more of it
@@ -74,7 +78,7 @@ static bool read_some(struct kafka_group *group, int32_t number, struct spent *s
     struct kafka_feed *feed = &group->feeds[number];
     struct kafka_hand_record taken[KAFKA_READ_MAX];
     rd_kafka_message_t **records = spent->records + spent->count;
-    size_t room = kafka_hand_room(group->hand, number), count = 0;
+    size_t room = feed->detour.count ? 0 : kafka_hand_room(group->hand, number), count = 0;
     size_t want = room < KAFKA_READ_MAX ? room : KAFKA_READ_MAX;
     ssize_t got = want ? rd_kafka_consume_batch_queue(feed->queue, 0, records, want) : 0;
     for (ssize_t i = 0; i < got; i++) {
@@ -85,7 +89,7 @@ static bool read_some(struct kafka_group *group, int32_t number, struct spent *s
             kafka_client_trouble(group->url, records[i]->err, rd_kafka_message_errstr(records[i]),
                                  &group->last);
     }
-    put(group, number, taken, count);
+    put(group, number, taken, kafka_detour_begin(&feed->detour, taken, count));
     spent->count += got > 0 ? (size_t)got : 0;
     return want > 0 && got == (ssize_t)want;
 }
@@ -105,4 +109,52 @@ bool kafka_feed_read(struct kafka_group *group) {
     if (spent.count > 0)
         contact_ring(group->contact);
     return empty < group->feed_count && !group->paused;
+}
+
+/* ---- pointers ---- */
+
+static void tell(struct kafka_group *group, struct kafka_feed *feed, const struct err *err) {
+    if (!feed->told)
+        log_warn("%s: a pointer to a record cannot be followed, and is tried again: %s",
+                 group->contact->name, err->text);
+    feed->told = true;
+}
+
+/* False: not all that could be asked for was answered. */
+static bool follow(struct kafka_group *group, int32_t number, struct clock *clock,
+                   struct mono until) {
+    struct kafka_feed *feed = &group->feeds[number];
+    struct err err;
+    enum status status = kafka_follow_some(&group->follow, feed->detour.records, feed->detour.count,
+                                           clock, until, &err);
+    size_t clear = kafka_detour_clear(&feed->detour);
+    put(group, number, feed->detour.records, clear);
+    kafka_detour_leave(&feed->detour, clear);
+    if (clear > 0) {
+        feed->told = false;
+        contact_ring(group->contact);
+    }
+    if (status != STATUS_OK)
+        tell(group, feed, &err);
+    return status == STATUS_OK;
+}
+
+static bool may_follow(struct kafka_group *group, int32_t number) {
+    return group->feeds[number].detour.count > 0 && kafka_hand_room(group->hand, number) > 0;
+}
+
+bool kafka_feed_follow(struct kafka_group *group, struct clock *clock) {
+    struct mono now = clock_now(clock).mono, until = mono_after(now, KAFKA_FOLLOW_MS);
+    bool followed = false;
+    if (group->paused || now.ms < group->next_follow.ms)
+        return false;
+    for (size_t i = 0; i < group->feed_count && clock_now(clock).mono.ms < until.ms; i++) {
+        int32_t number = (int32_t)(group->follow_turn++ % group->feed_count);
+        if (!may_follow(group, number))
+            continue;
+        followed = true;
+        if (!follow(group, number, clock, until))
+            group->next_follow = mono_after(now, KAFKA_FOLLOW_AGAIN_MS);
+    }
+    return followed && now.ms >= group->next_follow.ms;
 }

@@ -59,6 +59,7 @@ static void close_feed(struct kafka_group *group, int32_t number) {
     rd_kafka_queue_cb_event_enable(feed->queue, NULL, NULL);
     rd_kafka_queue_destroy(feed->queue);
     feed->queue = NULL;
+    kafka_detour_free(&feed->detour); /* it is read again by whoever has the partition */
     kafka_hand_revoke(group->hand, number);
 }
 
@@ -252,8 +253,10 @@ static void probe(struct kafka_group *group, struct mono now) {
 static void trim(struct kafka_group *group, struct mono now) {
     if (!group->fed && now.ms < group->next_trim.ms)
         return;
-    if (!group->fed)
+    if (!group->fed) {
         pool_trim(group->pool);
+        kafka_follow_close(&group->follow);
+    }
     group->fed = false;
     group->next_trim = mono_after(now, KAFKA_TRIM_MS);
 }
@@ -268,6 +271,7 @@ static void close_client(struct kafka_group *group, struct clock *clock) {
     for (size_t i = 0; i < group->feed_count; i++)
         close_feed(group, (int32_t)i);
     rd_kafka_queue_destroy(events);
+    kafka_follow_close(&group->follow);
     rd_kafka_destroy_flags(group->client, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
     group->client = NULL;
 }
@@ -297,6 +301,7 @@ struct mono kafka_group_turn(struct kafka_group *group, struct clock *clock) {
     serve(group, now);
     pause_or_resume(group);
     bool more = kafka_feed_read(group);
+    more |= kafka_feed_follow(group, clock);
     kafka_commit_some(group, now);
     probe(group, now);
     if (may_join(group) && !join(group, clock))

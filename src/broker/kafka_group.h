@@ -10,22 +10,25 @@
  * back at once; while it is away, they wait for it until its session is over.
  *
  * Each partition has a queue of its own in librdkafka, which is read only while there is room, so
- * that a partition whose ledger is full holds up no other. */
+ * that a partition whose ledger is full, or whose next record is a pointer that cannot be followed,
+ * holds up no other. */
 #ifndef BROKER_KAFKA_GROUP_H
 #define BROKER_KAFKA_GROUP_H
 
 #include "base/mailbox.h"
 #include "broker/contact.h"
-#include "broker/kafka_client.h"
-#include "broker/kafka_hand.h"
+#include "broker/kafka_detour.h"
+#include "broker/kafka_follow.h"
 #include "broker/kafka_message.h"
 
 /* One partition's records. */
 struct kafka_feed {
-    rd_kafka_queue_t *queue; /* NULL: not ours */
-    bool looked;             /* its committed offset is known */
-    struct kafka_head head;  /* of its records' texts */
-    size_t most;             /* records that lay in it, at most, since it was last prodded */
+    rd_kafka_queue_t *queue;    /* NULL: not ours */
+    bool looked;                /* its committed offset is known */
+    struct kafka_head head;     /* of its records' texts */
+    struct kafka_detour detour; /* read, and not in the hand: a pointer is to be followed */
+    bool told;                  /* people know that it cannot be */
+    size_t most;                /* records that lay in it, at most, since it was last prodded */
 };
 
 struct kafka_group {
@@ -37,20 +40,21 @@ struct kafka_group {
     struct pool *pool; /* of what records become */
 
     rd_kafka_t *client; /* NULL: not made */
+    struct kafka_follow follow;
     struct kafka_feed *feeds;
     size_t feed_count;
-    size_t partition_count; /* of the topic, as last known; 0: not yet */
-    size_t ahead_kib;       /* what the client reads ahead of us of each */
-    size_t turn, look;      /* which partition is read, or looked at, next */
-    bool subscribed;        /* from when messages are first wanted */
-    bool joined;            /* partitions were shared out, some of them or none to us */
+    size_t partition_count;         /* of the topic, as last known; 0: not yet */
+    size_t ahead_kib;               /* what the client reads ahead of us of each */
+    size_t turn, look, follow_turn; /* which partition is read, looked at, followed next */
+    bool subscribed;                /* from when messages are first wanted */
+    bool joined;                    /* partitions were shared out, some of them or none to us */
     bool paused;
     bool broken;     /* librdkafka gave up on this client */
     bool committing; /* an answer is awaited */
     bool alive;      /* something came since the last probe … */
     bool fed;        /* … and records since the last turn */
     struct err last; /* what a broker connection ended with */
-    struct mono next_commit, next_probe, next_look, next_trim;
+    struct mono next_commit, next_probe, next_look, next_trim, next_follow;
 };
 
 /* One turn: opens the client when it is time to, serves it, reads, commits, looks around. Until

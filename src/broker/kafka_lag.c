@@ -27,9 +27,9 @@ static int64_t position(const struct kafka_group *group, int32_t number) {
     return offset;
 }
 
-/* All that was read is in the hand: this thread put it there. */
+/* All that was read is in the hand, where this thread put it, unless it is on a detour. */
 static void note_end(struct kafka_group *group, int32_t number, int64_t high) {
-    if (high >= 0 && position(group, number) >= high)
+    if (high >= 0 && group->feeds[number].detour.count == 0 && position(group, number) >= high)
         kafka_hand_at_end(group->hand, number);
     else
         kafka_hand_seen(group->hand, number, -1, high);

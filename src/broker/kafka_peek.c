@@ -13,7 +13,8 @@
 
 #include "base/list.h"
 #include "base/memory.h"
-#include "broker/kafka_client.h"
+#include "broker/kafka_detour.h"
+#include "broker/kafka_follow.h"
 #include "broker/kafka_message.h"
 
 enum {
@@ -33,6 +34,8 @@ struct kafka_peek {
     struct arena arena; /* the texts of url */
     struct kafka_url url;
     rd_kafka_t *client; /* NULL: not made */
+    struct kafka_follow follow;
+    struct kafka_detour detour; /* read, and not given: a pointer is to be followed */
     struct place *places;
     size_t place_count;     /* partitions; 0: not found yet */
     size_t measured, over;  /* of those */
@@ -213,6 +216,37 @@ static enum status read_some(struct kafka_peek *kafka, struct store_held **out, 
     return status == STATUS_TIMEOUT ? not_yet(kafka, err) : status;
 }
 
+/* ---- pointers ---- */
+
+/* What stands before the first pointer is given; the rest waits until that is followed. */
+static size_t set_aside(struct kafka_peek *kafka, struct store_held *const *held, size_t count) {
+    struct kafka_hand_record *records = memory_array(count, sizeof *records);
+    for (size_t i = 0; i < count; i++)
+        records[i] = (struct kafka_hand_record){.held = held[i]};
+    size_t clear = kafka_detour_begin(&kafka->detour, records, count);
+    free(records);
+    return clear;
+}
+
+/* A pass that leaves a pointer as it is would show a letter without its message: it fails. */
+static enum status follow(struct kafka_peek *kafka, struct store_held **out, size_t max,
+                          size_t *count, struct mono until, struct err *err) {
+    struct kafka_detour *detour = &kafka->detour;
+    enum status status =
+        kafka_follow_some(&kafka->follow, detour->records, detour->count, kafka->clock, until, err);
+    size_t clear = kafka_detour_clear(detour);
+    *count = clear < max ? clear : max;
+    for (size_t i = 0; i < *count; i++)
+        out[i] = detour->records[i].held;
+    kafka_detour_leave(detour, *count);
+    if (*count > 0) {
+        heard(kafka);
+        return STATUS_OK;
+    }
+    int64_t silent_ms = clock_now(kafka->clock).mono.ms - kafka->last_heard.ms;
+    return silent_ms < KAFKA_PEEK_SILENCE_MS ? STATUS_TIMEOUT : status;
+}
+
 /* ---- the outside ---- */
 
 static enum status open_pass(struct kafka_peek *kafka, struct mono until, struct err *err) {
@@ -246,8 +280,12 @@ static enum status next(struct peek *peek, struct store_held **out, size_t max, 
         if (status == STATUS_OK)
             status = assign(kafka, err);
     }
-    if (status == STATUS_OK)
+    if (status == STATUS_OK && kafka->detour.count == 0) {
         status = read_some(kafka, out, max, count, until, err);
+        *count = set_aside(kafka, out, *count);
+    }
+    if (status == STATUS_OK && *count == 0 && kafka->detour.count > 0)
+        status = follow(kafka, out, max, count, until, err);
     return harmless(status);
 }
 
@@ -257,6 +295,8 @@ static void peek_free(struct peek *peek) {
         rd_kafka_consumer_close(kafka->client);
         rd_kafka_destroy(kafka->client);
     }
+    kafka_follow_close(&kafka->follow);
+    kafka_detour_free(&kafka->detour);
     arena_free(&kafka->arena);
     free(kafka->places);
     free(kafka);
@@ -272,6 +312,7 @@ struct peek *kafka_peek_new(const struct broker_options *options) {
     enum status status = kafka_url_peek(options->url, &kafka->arena, &kafka->url, NULL);
     assert(status == STATUS_OK);
     (void)status;
+    kafka->follow = (struct kafka_follow){.url = &kafka->url};
     heard(kafka);
     return &kafka->peek;
 }

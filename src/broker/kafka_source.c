@@ -145,5 +145,6 @@ struct broker *kafka_source_new(const struct broker_options *options) {
                              .contact = &source->contact,
                              .bell = &source->bell,
                              .pool = pool_new()};
+    source->group.follow = (struct kafka_follow){.url = &source->url, .pool = source->group.pool};
     return &source->broker;
 }

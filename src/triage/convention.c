@@ -212,6 +212,15 @@ static void set_message(const struct convention_facts *facts, struct store_held 
     envelope->size = held->body.len;
 }
 
+/* A pointer whose message nobody can read any more is a letter all the same. */
+static void set_why(const struct convention_facts *facts, struct envelope *envelope) {
+    struct json origin, gone, why;
+    if (!json_get(facts->letter->source, "origin", &origin) || !json_get(origin, "gone", &gone))
+        return;
+    if (!json_get(origin, "why", &why) || !json_string(why, facts->arena, &envelope->why))
+        envelope->why = BYTES("the message was deleted before it could be read");
+}
+
 static struct bytes context_of(const struct convention *row, struct bytes entry,
                                const struct convention_facts *facts) {
     struct buf text;
@@ -258,4 +267,5 @@ void convention_read(const struct convention *convention, struct bytes entry, st
     envelope->context = context_of(convention, entry, &facts);
     envelope->source = convention_origin_source(&facts);
     set_message(&facts, held);
+    set_why(&facts, envelope);
 }

@@ -31,7 +31,8 @@ bool convention_adds(const struct convention *convention, struct bytes header);
  * where the convention has one; else as it was body, key, headers, content_type, size the
  * original's, byte for byte. Headers that were added stay (strip.h) task, consumer    where the
  * convention has them context           {"adopted":{"convention":…,"from":entry,"at":{the source as
- * it was}},…} It leaves letter_id, dlq, owner and content_hash to the caller. */
+ * it was}},…} It leaves letter_id, dlq, owner and content_hash to the caller.
+ *   why               of a pointer whose message was gone: that it was */
 void convention_read(const struct convention *convention, struct bytes entry, struct wall now,
                      struct store_held *held);
 

@@ -46,6 +46,16 @@ static const struct convention_field share_fields[] = {
     BESIDE("__dlq.errors.group", "group"),
 };
 
+/* The broker says when a pointer that it followed was written: its record is older. */
+static void read_followed(struct convention_facts *facts) {
+    struct json member;
+    struct bytes text;
+    struct wall at;
+    if (json_get(facts->letter->source, "dead_at", &member) &&
+        json_string(member, facts->arena, &text) && wall_parse(text, &at))
+        convention_facts_time(facts, FACT_DEAD_AT, at.ms);
+}
+
 static void read_share(struct convention_facts *facts) {
     static const struct {
         const char *words, *reason;
@@ -54,6 +64,7 @@ static void read_share(struct convention_facts *facts) {
         {"Offset delivery count exceeded the threshold.", "delivery_limit"},
     };
     struct bytes message = convention_facts_get(facts, FACT_MESSAGE);
+    read_followed(facts);
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
         if (bytes_is(message, reasons[i].words))
             convention_facts_text(facts, FACT_REASON, bytes_of(reasons[i].reason));
@@ -123,7 +134,19 @@ static const struct convention_field redpanda_fields[] = {
 
 /* ---- rows ---- */
 
+/* Its own headers may tell of another death. */
+static bool was_followed(const struct convention_letter *letter) {
+    struct json origin;
+    return json_get(letter->source, "origin", &origin);
+}
+
 static const struct convention rows[] = {
+    {.name = "share-group",
+     .kind = "kafka",
+     .prefixes = {"__dlq.errors."},
+     .fits = was_followed,
+     CONVENTION_FIELDS(share_fields),
+     .read = read_share},
     {.name = "kafka-connect",
      .prefixes = {"__connect.errors."},
      CONVENTION_FIELDS(connect_fields),

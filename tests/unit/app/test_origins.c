@@ -34,6 +34,12 @@ static const struct {
     /* A letter that was adopted may not say where it was before. */
     {"orders", "{\"kind\":\"kafka\"}", "{\"adopted\":{\"from\":\"connect\"}}", NULL,
      "which place of kafka letter l-1 came from"},
+    /* A pointer that was followed too late. */
+    {"orders", "{\"kind\":\"kafka\",\"topic\":\"orders\",\"partition\":1,\"gone\":true}",
+     "{\"adopted\":{\"from\":\"connect\"}}", NULL,
+     "the message of letter l-1 was gone from kafka topic orders before it could be read"},
+    {"orders", "{\"kind\":\"kafka\",\"topic\":\"dead\",\"origin\":{\"gone\":true}}", "", NULL,
+     "nothing can go back"},
     {"elsewhere", "{\"kind\":\"redis\",\"list\":\"l\"}", "", NULL, "came from redis list l, and"},
     {"orders", "{\"kind\":\"nats\",\"stream\":\"S\",\"subject\":\"s.a\"}", "", NULL,
      "came from nats subject s.a, and"},

@@ -277,6 +277,58 @@ static void what_was_settled_does_not_come_again_and_the_rest_does(void **state)
     close_cluster(&cluster);
 }
 
+static const struct rule_header pointing[] = {
+    {{"__dlq.errors.topic", 18}, {"paid", 4}},
+    {{"__dlq.errors.partition", 22}, {"0", 1}},
+    {{"__dlq.errors.offset", 19}, {"0", 1}},
+};
+
+static void publish_at(struct sink *sink, const char *origin, const char *body) {
+    struct parcel parcel = {.item = {.body = bytes_of(body), .origin = bytes_of(origin)}};
+    if (!body[0]) {
+        parcel.item.headers = pointing;
+        parcel.item.header_count = sizeof pointing / sizeof *pointing;
+    }
+    publish(sink, &parcel);
+    assert_int_equal(parcel.err.status, STATUS_OK);
+}
+
+/* What is not given cannot be settled. */
+static void
+a_pointer_that_cannot_be_followed_yet_waits_and_holds_up_no_other_partition(void **state) {
+    (void)state;
+    struct cluster cluster;
+    struct consumer consumer;
+    open_cluster(&cluster, "");
+    rd_kafka_mock_topic_create(cluster.mock, "paid", 1, 1);
+    struct sink *sink = new_sink(&cluster);
+    publish_at(sink, "{\"topic\":\"paid\",\"partition\":0}", "the record");
+    publish_at(sink, "{\"topic\":\"orders\",\"partition\":0,\"tombstone\":true}", "");
+    publish_at(sink, "{\"topic\":\"orders\",\"partition\":0}", "behind it");
+    rd_kafka_mock_topic_set_error(cluster.mock, "paid", RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE);
+    publish_at(sink, "{\"topic\":\"orders\",\"partition\":1}", "1");
+    strcat(cluster.url, "?group=readers");
+    open_consumer(&consumer, cluster.url);
+    struct store_held *held = await_message(&consumer);
+    assert_bytes(held->envelope.id, "orders/1/0");
+    settle(&consumer, held);
+    publish_at(sink, "{\"topic\":\"orders\",\"partition\":1}", "2");
+    held = await_message(&consumer);
+    assert_bytes(held->envelope.id, "orders/1/1");
+    settle(&consumer, held);
+    rd_kafka_mock_topic_set_error(cluster.mock, "paid", RD_KAFKA_RESP_ERR_NO_ERROR);
+    held = await_message(&consumer);
+    assert_bytes(held->envelope.id, "orders/0/0");
+    assert_bytes(held->body, "the record");
+    settle(&consumer, held);
+    held = await_message(&consumer);
+    assert_bytes(held->envelope.id, "orders/0/1");
+    settle(&consumer, held);
+    close_consumer(&consumer);
+    sink->vtable->free(sink);
+    close_cluster(&cluster);
+}
+
 /* ThreadSanitizer does not know threads made with C11's thrd_create, which librdkafka's are. */
 #ifdef __SANITIZE_THREAD__
 enum { SKIPPED = 77, UNDER_TSAN = 1 };
@@ -318,6 +370,8 @@ int main(void) {
         cmocka_unit_test(what_cannot_be_published_is_said),
         cmocka_unit_test(what_was_settled_does_not_come_again_and_the_rest_does),
         cmocka_unit_test(a_source_with_nothing_to_do_sleeps),
+        cmocka_unit_test(
+            a_pointer_that_cannot_be_followed_yet_waits_and_holds_up_no_other_partition),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,6 +115,7 @@ static void check(const struct convention_case *row) {
              BYTES_ARG(envelope->task_type));
     assert_string_equal(task, or (row->task, "/"));
     same_text(envelope->instance, row->instance);
+    same_text(envelope->why, row->why);
     check_failure(row, envelope);
     check_times(row, envelope);
     check_message(row, held);

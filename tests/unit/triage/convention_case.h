@@ -32,6 +32,7 @@ struct convention_case {
     const char *added; /* the header that came with the body, "name=value" */
     const char *task, *instance;
     const char *beside; /* the context's members but "adopted" */
+    const char *why;
 };
 
 void convention_case_check(const struct convention_case *cases, size_t count);

@@ -3,6 +3,9 @@
 
 #define KAFKA  "{\"kind\":\"kafka\",\"topic\":\"dead\",\"partition\":0,\"offset\":7}"
 #define ORDERS "{\"kind\":\"kafka\",\"topic\":\"orders\",\"partition\":3,\"offset\":884201}"
+#define POINTER(origin)                                                                            \
+    "{\"kind\":\"kafka\",\"topic\":\"dead\",\"partition\":0,\"offset\":7,"                         \
+    "\"dead_at\":\"2026-11-15T10:00:00.123Z\",\"origin\":" origin "}"
 #define H(name, value)                                                                             \
     { B(name), B(value) }
 
@@ -54,6 +57,34 @@ static const struct convention_case kafka[] = {
      .message = "Offset delivery count exceeded the threshold.",
      .attempts = 5,
      .beside = ",\"group\":\"pricing\""},
+    {.source = POINTER(ORDERS), /* followed; the record has died before */
+     .headers = {H("__dlq.errors.topic", "orders"), H("__dlq.errors.partition", "3"),
+                 H("__dlq.errors.offset", "884201"), H("__dlq.errors.delivery.count", "5"),
+                 H("__dlq.errors.message", "Offset rejected by client."),
+                 H("__connect.errors.topic", "elsewhere"), H("__dlq.errors.delivery.count", "2")},
+     .key = B("k"),
+     .written = "2025-11-15T14:09:47.123Z",
+     .name = "share-group",
+     .queue = "orders",
+     .origin = ORDERS,
+     .reason = "rejected",
+     .category = "unknown",
+     .message = "Offset rejected by client.",
+     .attempts = 5,
+     .last = "2026-11-15T10:00:00.123Z"},
+    {.source =
+         POINTER("{\"kind\":\"kafka\",\"topic\":\"orders\",\"gone\":true,\"why\":\"no topic\"}"),
+     .headers = {H("__dlq.errors.topic", "orders"),
+                 H("__dlq.errors.message", "Offset rejected by client.")},
+     .body = B(""),
+     .name = "share-group",
+     .queue = "orders",
+     .origin = "{\"kind\":\"kafka\",\"topic\":\"orders\",\"gone\":true,\"why\":\"no topic\"}",
+     .reason = "rejected",
+     .category = "unknown",
+     .message = "Offset rejected by client.",
+     .last = "2026-11-15T10:00:00.123Z",
+     .why = "no topic"},
     {.source = KAFKA,
      .headers = {H("__dlq.errors.topic", "orders"),
                  H("__dlq.errors.message", "Offset rejected by client.")},

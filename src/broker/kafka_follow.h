@@ -1,0 +1,25 @@
+/* kafka_follow: reads the records that pointers tell of (kafka_pointer.h), with a client of its own
+ * that joins no group and commits nothing. Whatever the cluster says about a record is an answer;
+ * without one, the pointer stays as it is and is followed again later. */
+#ifndef BROKER_KAFKA_FOLLOW_H
+#define BROKER_KAFKA_FOLLOW_H
+
+#include "broker/kafka_client.h"
+#include "broker/kafka_hand.h"
+#include "port/clock.h"
+
+struct kafka_follow {
+    const struct kafka_url *url; /* of the cluster */
+    struct pool *pool;           /* of what records become; NULL: none */
+    rd_kafka_t *client;          /* NULL: not made */
+};
+
+/* Follows some of the pointers among the records, the first ones, and waits no longer than `until`.
+ * Not OK: err says why some of those were not answered; others may have been. */
+enum status kafka_follow_some(struct kafka_follow *follow, struct kafka_hand_record *records,
+                              size_t count, struct clock *clock, struct mono until,
+                              struct err *err);
+/* Ends the client; another is made when it is needed. */
+void kafka_follow_close(struct kafka_follow *follow);
+
+#endif

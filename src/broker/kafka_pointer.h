@@ -1,0 +1,31 @@
+/* kafka_pointer: dead letters of share groups (KIP-1191) that were written without a copy of their
+ * record: neither key nor value, and headers that say where the record stands (WIRE 1.3). Pure.
+ *
+ * What comes out has the body, key, content type and created_at of the record, and the pointer's
+ * headers with the record's behind them. Its id and source stay those of the pointer, which is the
+ * dead letter here; its source has more members, and "tombstone" no more:
+ *   "dead_at"  when the pointer was written, where that is known
+ *   "origin"   the record's own coordinates, as a source; with "gone": true and "why" where it
+ * could not be read any more. The body is then empty */
+#ifndef BROKER_KAFKA_POINTER_H
+#define BROKER_KAFKA_POINTER_H
+
+#include "port/store.h"
+
+enum { KAFKA_POINTER_TOPIC_MAX = 249 }; /* bytes: as Kafka has it */
+
+struct kafka_pointer {
+    char topic[KAFKA_POINTER_TOPIC_MAX + 1];
+    int32_t partition;
+    int64_t offset;
+};
+
+/* False: it is none; nor is one that was followed. */
+bool kafka_pointer_read(const struct store_held *held, struct kafka_pointer *out);
+/* The record, which stands for the pointer from now on; the pointer is freed. */
+struct store_held *kafka_pointer_become(struct store_held *pointer_take,
+                                        struct store_held *record_take);
+/* There is no such record any more. MUST be a pointer. */
+void kafka_pointer_gone(struct store_held *pointer, const char *why);
+
+#endif
