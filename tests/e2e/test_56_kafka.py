@@ -380,3 +380,15 @@ def test_a_topic_that_is_made_later_is_found(serve, handler, kafka):
     settled(kafka, server, "later")
     assert sorted(numbers(worker)) == list(range(10))
     assert server.queue("orders")["source_trouble"] is None
+
+
+def test_a_mirror_that_is_made_later_is_found(serve, handler, kafka):
+    topic, mirror = kafka.make_topic("mirror-later"), "mirror-later-dlt"
+    worker = handler(lambda call: 400)
+    server = serve(queue(kafka.url(topic, group=topic), worker, dlq={"mirror": kafka.url(mirror)}))
+    kafka.produce(topic, numbered(1))
+    why = eventually(lambda: server.queue("orders")["why"], "it is said")
+    assert why.endswith(f"topic {mirror}: there is no such topic"), why
+    kafka.make_topic(mirror)
+    settled(kafka, server, topic)
+    assert len(kafka.records(mirror)) == 1 and worker.count() == 1
