@@ -3,6 +3,7 @@
 
 #include "app/verbs.h"
 #include "base/log.h"
+#include "broker/openssl_exit.h"
 #include "cli/cli.h"
 #include "jq/jq_pool.h"
 #include "server/asset.h"
@@ -40,6 +41,9 @@ static const struct cli_verb local_verbs[] = {
 
 int main(int argc, char **argv) {
     log_set_level(LOG_INFO);
+#ifdef IMPOUND_OPENSSL
+    openssl_exit_as_it_is();
+#endif
     if (sodium_init() < 0)
         return status_exit(STATUS_INTERNAL);
     /* Not a verb of the command line: how the server starts its jq helpers (src/jq). */

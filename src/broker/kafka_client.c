@@ -2,6 +2,8 @@
 
 #include "base/log.h"
 
+enum { KAFKA_CLIENT_TRY_MS = 200 }; /* for one broker, while none is connected */
+
 /* librdkafka reconnects by itself, with jitter. */
 static const struct kafka_client_setting common[] = {
     {"client.software.name", "impound"},
@@ -134,13 +136,28 @@ enum status kafka_client_trouble(const struct kafka_url *url, rd_kafka_resp_err_
                    why.len ? ": " : "", BYTES_ARG(why));
 }
 
+/* librdkafka tries one of the brokers and then waits, with the others untried for up to a second.
+ * Asked again, it goes on to the next. Who takes his time over an answer has all that is left. */
+static rd_kafka_resp_err_t ask(rd_kafka_t *client, rd_kafka_topic_t *topic, int timeout_ms,
+                               const struct rd_kafka_metadata **metadata) {
+    rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR__TRANSPORT;
+    for (int left_ms = timeout_ms, ms; left_ms > 0; left_ms -= ms) {
+        bool slow = code == RD_KAFKA_RESP_ERR__TIMED_OUT;
+        ms = slow || left_ms < KAFKA_CLIENT_TRY_MS ? left_ms : KAFKA_CLIENT_TRY_MS;
+        code = rd_kafka_metadata(client, 0, topic, metadata, ms);
+        if (code != RD_KAFKA_RESP_ERR__TRANSPORT && code != RD_KAFKA_RESP_ERR__TIMED_OUT)
+            break;
+    }
+    return code;
+}
+
 enum status kafka_client_probe(rd_kafka_t *client, const struct kafka_url *url, int timeout_ms,
                                size_t *partitions, struct err *err) {
     const struct rd_kafka_metadata *metadata = NULL;
     rd_kafka_topic_t *topic = rd_kafka_topic_new(client, url->topic.ptr, NULL);
     if (!topic)
         return kafka_client_trouble(url, rd_kafka_last_error(), NULL, err);
-    rd_kafka_resp_err_t code = rd_kafka_metadata(client, 0, topic, &metadata, timeout_ms);
+    rd_kafka_resp_err_t code = ask(client, topic, timeout_ms, &metadata);
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
         code = metadata->topics[0].err;
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR)

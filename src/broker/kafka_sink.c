@@ -92,6 +92,8 @@ static bool open_client(struct kafka_sink *kafka, struct err *err) {
     static const struct kafka_client_setting settings[] = {
         {"enable.idempotence", "true"},
         {"message.timeout.ms", KAFKA_DELIVERY_MS},
+        {"topic.metadata.propagation.max.ms",
+         "3000"},                          /* a topic unknown for so long is not there */
         {"message.max.bytes", "67108864"}, /* the topic has a limit of its own */
         {"queue.buffering.max.kbytes", "65536"},
         {"partitioner", "murmur2_random"}, /* as Java's clients do */

@@ -4,7 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SERVER_TEXT_MAX = 512, SUBJECT_MAX = 1024 };
+#include "base/nudge.h"
+
+enum {
+    SERVER_TEXT_MAX = 512,
+    SUBJECT_MAX = 1024,
+    NUDGE_MS = 500, /* after the library's own time for a server is over */
+};
 
 /* ---- words ---- */
 
@@ -123,6 +129,15 @@ static bool set_options(natsOptions *options, struct nats_connection *connection
     return true;
 }
 
+/* The library has a limit for everything but the TLS handshake, which ends with an error when what
+ * it waits for is interrupted. */
+static natsStatus connect_in_time(struct nats_connection *connection, natsOptions *options) {
+    struct nudge nudge;
+    nudge_begin(&nudge, connection->wait_ms + NUDGE_MS);
+    natsStatus status = natsConnection_Connect(&connection->nc, options);
+    return nudge_end(&nudge) && status == NATS_SSL_ERROR ? NATS_TIMEOUT : status;
+}
+
 bool nats_connection_open(struct nats_connection *connection, const struct nats_url *url,
                           struct bell *bell, int64_t wait_ms, struct err *err) {
     natsOptions *options = NULL;
@@ -132,9 +147,9 @@ bool nats_connection_open(struct nats_connection *connection, const struct nats_
     nats_end_begin(&connection->end);
     if (natsOptions_Create(&options) != NATS_OK)
         abort();
-    bool well = set_options(options, connection, err) &&
-                nats_connection_did(connection, natsConnection_Connect(&connection->nc, options),
-                                    "connect", err);
+    bool well =
+        set_options(options, connection, err) &&
+        nats_connection_did(connection, connect_in_time(connection, options), "connect", err);
     natsOptions_Destroy(options);
     if (!well)
         connection->nc = NULL;

@@ -1,5 +1,6 @@
 """NATS JetStream as a source and a sink, against the real server, with nats-py as everybody else."""
 import json
+import socket
 import ssl
 import threading
 
@@ -253,6 +254,54 @@ def test_a_server_that_stops_answering_is_noticed_and_found_again(serve, handler
     lane.publish([{"id": "after"}])
     eventually(lambda: worker.count() == 1, "messages flow again")
     assert trouble(server) is None
+
+
+GREETING = (b'INFO {"server_id":"x","version":"2.9.10","tls_required":true,"headers":true,'
+            b'"max_payload":1048576,"port":1,"host":"x","proto":1}\r\n')
+
+
+class Mute(threading.Thread):
+    """Greets as a server that wants TLS, and says nothing more."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.callers = []
+        self.start()
+
+    def run(self):
+        while True:
+            try:
+                caller, _ = self.listener.accept()
+            except OSError:
+                return
+            self.callers.append(caller)
+            caller.sendall(GREETING)
+
+    def url(self, query):
+        return f"tls://127.0.0.1:{self.listener.getsockname()[1]}?{query}"
+
+    def close(self):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        self.join()
+        for caller in self.callers:
+            caller.close()
+
+
+def test_a_tls_handshake_that_is_never_answered_has_an_end(serve, handler, nats):
+    mute = Mute()
+    try:
+        lane = Lane(nats)
+        lane.source = mute.url(f"stream={lane.name}&consumer=pricing")
+        server = serve(scenes.queues(lane, {"http": handler().url}))
+        assert "connect: the server does not answer" in eventually(lambda: trouble(server), "it is said")
+        eventually(lambda: len(mute.callers) > 1, "it is tried again")
+        checked = impound("check", "--connect", "-c", server.config_path)
+        assert checked.returncode == 1 and "connect: the server does not answer" in checked.stderr
+        server.stop()
+    finally:
+        mute.close()
 
 
 def test_credentials_and_tls(serve, handler, tmp_path):

@@ -357,6 +357,18 @@ def test_a_source_is_tried_out_and_what_is_wrong_is_said(tmp_path, kafka):
     assert kafka.admin().describe_consumer_groups(["nobody"])["nobody"].result().members == []
 
 
+def test_one_broker_of_those_named_is_enough(tmp_path, kafka):
+    """Which one is tried first is a matter of chance."""
+    topic = kafka.make_topic("either")
+    source, mirror = (url.replace("kafka://", "kafka://127.0.0.1:1,")
+                      for url in (kafka.url(topic, group=topic), kafka.url(topic)))
+    for _ in range(8):
+        done = check_connect(tmp_path, source)
+        assert done.returncode == 0, done.stderr
+    code, told = scenes.check_mirrors(tmp_path, *[mirror] * 8)
+    assert code == 0, told
+
+
 def test_where_letters_would_be_published_is_tried_out(tmp_path, kafka):
     topic = kafka.make_topic("tried-mirror")
     bad = f"kafka://me:wr0ng@127.0.0.1:{kafka.sasl_port}/{topic}"
@@ -377,3 +389,15 @@ def test_a_topic_that_is_made_later_is_found(serve, handler, kafka):
     settled(kafka, server, "later")
     assert sorted(numbers(worker)) == list(range(10))
     assert server.queue("orders")["source_trouble"] is None
+
+
+def test_a_mirror_that_is_made_later_is_found(serve, handler, kafka):
+    topic, mirror = kafka.make_topic("mirror-later"), "mirror-later-dlt"
+    worker = handler(lambda call: 400)
+    server = serve(queue(kafka.url(topic, group=topic), worker, dlq={"mirror": kafka.url(mirror)}))
+    kafka.produce(topic, numbered(1))
+    why = eventually(lambda: server.queue("orders")["why"], "it is said")
+    assert why.endswith(f"topic {mirror}: there is no such topic"), why
+    kafka.make_topic(mirror)
+    settled(kafka, server, topic)
+    assert len(kafka.records(mirror)) == 1 and worker.count() == 1

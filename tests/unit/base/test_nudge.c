@@ -1,0 +1,70 @@
+#include "base/nudge.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/thread.h"
+#include "test.h"
+
+enum { OFTEN_MS = 1, NEVER_MS = 3600 * 1000 };
+
+static void *read_nothing(void *arg) {
+    bool *left = arg;
+    struct nudge nudge;
+    int ends[2];
+    char byte;
+    if (pipe(ends) != 0)
+        return NULL;
+    nudge_begin(&nudge, OFTEN_MS);
+    *left = read(ends[0], &byte, 1) == -1 && errno == EINTR;
+    *left &= nudge_end(&nudge);
+    close(ends[0]);
+    close(ends[1]);
+    return NULL;
+}
+
+static void a_wait_without_end_is_left(void **state) {
+    (void)state;
+    bool left = false;
+    read_nothing(&left);
+    assert_true(left);
+}
+
+static void so_it_is_by_a_thread_that_gets_no_signals(void **state) {
+    (void)state;
+    pthread_t thread;
+    bool left = false;
+    thread_start(&thread, "reader", read_nothing, &left);
+    pthread_join(thread, NULL);
+    assert_true(left);
+}
+
+static void who_is_in_time_is_not_nudged(void **state) {
+    (void)state;
+    struct nudge nudge;
+    nudge_begin(&nudge, NEVER_MS);
+    assert_false(nudge_end(&nudge));
+}
+
+static void the_signals_are_as_they_were(void **state) {
+    (void)state;
+    struct nudge nudge;
+    sigset_t all, before, now;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    nudge_begin(&nudge, NEVER_MS);
+    nudge_end(&nudge);
+    pthread_sigmask(SIG_SETMASK, &before, &now);
+    for (int at = SIGRTMIN; at <= SIGRTMAX; at++)
+        assert_int_equal(sigismember(&now, at), 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_wait_without_end_is_left),
+        cmocka_unit_test(so_it_is_by_a_thread_that_gets_no_signals),
+        cmocka_unit_test(who_is_in_time_is_not_nudged),
+        cmocka_unit_test(the_signals_are_as_they_were),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
