@@ -243,15 +243,20 @@ static void the_same_message_failing_twice_is_one_letter(void **state) {
     rig_free(rig);
 }
 
-static void of_messages_without_a_name_every_one_that_fails_is_a_letter(void **state) {
-    (void)state;
+/* Messages without a name that differ in nothing; all are handed over. */
+static struct rig *with_equals(int count) {
     struct rig *rig = rig_of((struct rig_options){0});
     fake_server_set_nameless(rig->server);
     rig_open(rig);
-    push(rig, "hash");
-    push(rig, "hash");
-    push(rig, "hash");
+    for (int i = 0; i < count; i++)
+        push(rig, "hash");
     rig_rest(rig);
+    return rig;
+}
+
+static void of_messages_without_a_name_every_one_that_fails_is_a_letter(void **state) {
+    (void)state;
+    struct rig *rig = with_equals(3);
     for (int i = 0; i < 3; i++)
         rig_fail(rig, "hash", 400);
     rig_rest(rig);
@@ -263,12 +268,7 @@ static void of_messages_without_a_name_every_one_that_fails_is_a_letter(void **s
 
 static void without_a_name_what_we_gave_back_is_not_taken_for_its_equal(void **state) {
     (void)state;
-    struct rig *rig = rig_of((struct rig_options){0});
-    fake_server_set_nameless(rig->server);
-    rig_open(rig);
-    push(rig, "hash");
-    push(rig, "hash");
-    rig_rest(rig);
+    struct rig *rig = with_equals(2);
     rig_fail(rig, "hash", 400);
     rig_fail(rig, "hash", 401);
     assert_int_equal(rig_view(rig).state, QUEUE_HALTED);
@@ -285,12 +285,7 @@ static void without_a_name_what_we_gave_back_is_not_taken_for_its_equal(void **s
 
 static void of_equals_that_come_after_our_death_one_is_what_is_held(void **state) {
     (void)state;
-    struct rig *rig = rig_of((struct rig_options){0});
-    fake_server_set_nameless(rig->server);
-    rig_open(rig);
-    for (int i = 0; i < 3; i++)
-        push(rig, "hash");
-    rig_rest(rig);
+    struct rig *rig = with_equals(3);
     fail_unheard(rig, "hash");
     assert_int_equal(at_source(rig), 3);
     rig_rest(rig);
@@ -302,16 +297,6 @@ static void of_equals_that_come_after_our_death_one_is_what_is_held(void **state
     assert_int_equal(rig->store->vtable->dlq_depth(rig->store, BYTES("q.dlq")), 3);
     assert_int_equal(rig_view(rig).results[RESULT_DUPLICATE], 1);
     rig_free(rig);
-}
-
-static struct rig *two_equals_without_a_name(void) {
-    struct rig *rig = rig_of((struct rig_options){0});
-    fake_server_set_nameless(rig->server);
-    rig_open(rig);
-    push(rig, "hash");
-    push(rig, "hash");
-    rig_rest(rig);
-    return rig;
 }
 
 static void assert_other_is_run(struct rig *rig) {
@@ -328,7 +313,7 @@ static void assert_other_is_run(struct rig *rig) {
 
 static void what_its_source_has_heard_of_stands_in_for_no_other(void **state) {
     (void)state;
-    struct rig *rig = two_equals_without_a_name();
+    struct rig *rig = with_equals(2);
     rig_fail(rig, "hash", 400);
     rig_rest(rig);
     assert_other_is_run(rig);
@@ -336,7 +321,7 @@ static void what_its_source_has_heard_of_stands_in_for_no_other(void **state) {
 
 static void what_stood_in_and_was_heard_of_stands_in_no_more(void **state) {
     (void)state;
-    struct rig *rig = two_equals_without_a_name();
+    struct rig *rig = with_equals(2);
     fail_unheard(rig, "hash");
     assert_int_equal(at_source(rig), 2);
     rig_rest(rig);
@@ -346,11 +331,7 @@ static void what_stood_in_and_was_heard_of_stands_in_no_more(void **state) {
 
 static void what_an_earlier_life_left_stands_in_for_a_while_only(void **state) {
     (void)state;
-    struct rig *rig = rig_of((struct rig_options){0});
-    fake_server_set_nameless(rig->server);
-    rig_open(rig);
-    push(rig, "hash");
-    rig_rest(rig);
+    struct rig *rig = with_equals(1);
     fake_server_set_trouble(rig->server, "slow");
     rig_fail(rig, "hash", 400);
     fake_server_set_trouble(rig->server, NULL); /* it has heard, and we die before we know */
@@ -377,11 +358,7 @@ static void put_letter(struct rig *rig, const char *id) {
 
 static void after_a_graceful_stop_nothing_stands_in(void **state) {
     (void)state;
-    struct rig *rig = rig_of((struct rig_options){0});
-    fake_server_set_nameless(rig->server);
-    rig_open(rig);
-    push(rig, "hash");
-    rig_rest(rig);
+    struct rig *rig = with_equals(1);
     put_letter(rig, "hash"); /* by an import, say */
     engine_hold(rig->engine, 100);
     rig_pass(rig, 100);
