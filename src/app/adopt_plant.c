@@ -103,7 +103,9 @@ static void find_homes(struct adopt_plant *plant, const struct config *config) {
     plant->homes = memory_array(config->queue_count, sizeof *plant->homes);
     for (size_t i = 0; i < config->queue_count; i++) {
         struct adopt_home home = {.kind = sources_broker(config->queues[i].source),
-                                  .queue = config->queues[i].name};
+                                  .queue = config->queues[i].name,
+                                  .server =
+                                      sources_server(config->queues[i].source, &plant->arena)};
         home.name = sources_place(config->queues[i].source, &plant->arena, &home.member);
         if (home.kind && home.name.len > 0)
             plant->homes[plant->home_count++] = home;
@@ -117,9 +119,11 @@ struct adopt_plant *adopt_plant_start(const struct adopt_plant_options *options)
     struct adopt_plant *plant = memory_new(sizeof *plant);
     plant->options = *options;
     plant->entries = memory_array(config->adopt_count, sizeof *plant->entries);
-    for (size_t i = 0; i < config->adopt_count; i++)
-        plant->entries[i] = config->adopts[i].entry;
     arena_init_heap(&plant->arena, TEXTS_CHUNK);
+    for (size_t i = 0; i < config->adopt_count; i++) {
+        plant->entries[i] = config->adopts[i].entry;
+        plant->entries[i].server = sources_server(plant->entries[i].source, &plant->arena);
+    }
     find_homes(plant, config);
     plant->adopt = adopt_new(&(struct adopt_options){.triage = options->triage,
                                                      .entries = plant->entries,

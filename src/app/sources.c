@@ -133,6 +133,24 @@ struct bytes sources_place(struct bytes source, struct arena *arena, const char 
     return url.path;
 }
 
+struct bytes sources_server(struct bytes source, struct arena *arena) {
+    struct url url;
+    struct err err;
+    struct buf text;
+    const char *member;
+    if (url_parse(source, arena, &url, &err) != STATUS_OK)
+        return BYTES_NONE;
+    buf_init_heap(&text, URL_TEXT_MAX);
+    for (size_t i = 0; i < url.host_count; i++)
+        buf_printf(&text, "%.*s:%u,", BYTES_ARG(url.hosts[i].name), url.hosts[i].port);
+    sources_place(source, arena, &member);
+    if (!bytes_is(bytes_of(member), "topic"))
+        buf_bytes(&text, url.path);
+    struct bytes server = arena_dup(arena, buf_view(&text));
+    buf_free(&text);
+    return server;
+}
+
 const char *sources_broker(struct bytes url) {
     const struct sources_kind *kind = find(scheme_of(url));
     return kind ? kind->broker : NULL;

@@ -19,6 +19,8 @@ struct bytes sources_group(struct bytes source, struct arena *arena);
 /* What it calls the place where messages lie (a topic's, a list's, a stream's name …), and which
  * member of an envelope's source that is: "topic". BYTES_NONE: nothing. */
 struct bytes sources_place(struct bytes source, struct arena *arena, const char **member);
+/* Which server it leads to, with what part of it: equal texts are the same. */
+struct bytes sources_server(struct bytes source, struct arena *arena);
 /* The broker of a URL that was checked. */
 struct broker *sources_new(const struct broker_options *options);
 /* The kind of the broker that a URL leads to, as in an envelope's source: "kafka"; NULL: none. */

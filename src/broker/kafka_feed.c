@@ -6,8 +6,9 @@ enum {
     KAFKA_READ_MAX = 128,   /* records of one partition before another has its turn */
     KAFKA_SPENT_MAX = 1024, /* … of all of them in one go */
     KAFKA_SPENT_BYTES_MAX = 4 << 20,
-    KAFKA_FOLLOW_MS = 500,        /* the longest that a turn waits for what pointers tell of */
-    KAFKA_FOLLOW_AGAIN_MS = 1000, /* after it was waited for in vain */
+    KAFKA_FOLLOW_MS = 500,       /* the longest that a turn waits for what pointers tell of … */
+    KAFKA_FOLLOW_LAST_MS = 4000, /* … doubling up to this after it was waited for in vain, and … */
+    KAFKA_FOLLOW_AGAIN_MS = 1000, /* … after a pause */
 };
 
 /* Records that were copied. Their memory was got by librdkafka's thread, which gets more of it
@@ -120,41 +121,48 @@ static void tell(struct kafka_group *group, struct kafka_feed *feed, const struc
     feed->told = true;
 }
 
-/* False: not all that could be asked for was answered. */
-static bool follow(struct kafka_group *group, int32_t number, struct clock *clock,
-                   struct mono until) {
+static void follow(struct kafka_group *group, int32_t number, struct clock *clock) {
     struct kafka_feed *feed = &group->feeds[number];
     struct err err;
+    int64_t wait_ms = feed->follow_ms ? feed->follow_ms : KAFKA_FOLLOW_MS;
+    struct mono until = mono_after(clock_now(clock).mono, wait_ms);
     enum status status = kafka_follow_some(&group->follow, feed->detour.records, feed->detour.count,
                                            clock, until, &err);
     size_t clear = kafka_detour_clear(&feed->detour);
     put(group, number, feed->detour.records, clear);
     kafka_detour_leave(&feed->detour, clear);
-    if (clear > 0) {
+    if (status == STATUS_OK) {
         feed->told = false;
+        feed->follow_ms = 0;
         contact_ring(group->contact);
+        return;
     }
-    if (status != STATUS_OK)
-        tell(group, feed, &err);
-    return status == STATUS_OK;
+    tell(group, feed, &err);
+    feed->follow_ms = duration_doubled(wait_ms, KAFKA_FOLLOW_LAST_MS);
+    feed->next_follow = mono_after(clock_now(clock).mono, KAFKA_FOLLOW_AGAIN_MS);
 }
 
-static bool may_follow(struct kafka_group *group, int32_t number) {
-    return group->feeds[number].detour.count > 0 && kafka_hand_room(group->hand, number) > 0;
+static bool may_follow(struct kafka_group *group, int32_t number, struct mono now) {
+    const struct kafka_feed *feed = &group->feeds[number];
+    return feed->detour.count > 0 && now.ms >= feed->next_follow.ms &&
+           kafka_hand_room(group->hand, number) > 0;
 }
 
 bool kafka_feed_follow(struct kafka_group *group, struct clock *clock) {
-    struct mono now = clock_now(clock).mono, until = mono_after(now, KAFKA_FOLLOW_MS);
-    bool followed = false;
-    if (group->paused || now.ms < group->next_follow.ms)
-        return false;
-    for (size_t i = 0; i < group->feed_count && clock_now(clock).mono.ms < until.ms; i++) {
+    struct mono now = clock_now(clock).mono;
+    for (size_t i = 0; i < group->feed_count && !group->paused; i++) {
         int32_t number = (int32_t)(group->follow_turn++ % group->feed_count);
-        if (!may_follow(group, number))
+        if (!may_follow(group, number, now))
             continue;
-        followed = true;
-        if (!follow(group, number, clock, until))
-            group->next_follow = mono_after(now, KAFKA_FOLLOW_AGAIN_MS);
+        follow(group, number, clock);
+        return true;
     }
-    return followed && now.ms >= group->next_follow.ms;
+    return false;
+}
+
+bool kafka_feed_has_detour(const struct kafka_group *group) {
+    for (size_t i = 0; i < group->feed_count; i++)
+        if (group->feeds[i].detour.count > 0)
+            return true;
+    return false;
 }

@@ -2,10 +2,11 @@
  * where its log begins and ends; then it is read from the first record that is wanted to the last,
  * with a leap where the next one is far.
  *
- *   no such topic or partition, not allowed to us, outside of the log,    ──▶ gone
- *   another record comes, or the end (deleted, compacted)
- *   the record comes                                                      ──▶ found
- *   anything else, and no such topic of a pointer that was just written    ──▶ later */
+ *   no such topic or partition, outside of the log, another record comes,  ──▶ gone
+ *   or the end (deleted, compacted)
+ *   the record comes                                                       ──▶ found
+ *   anything else (nor is it for good that we may not read a topic),       ──▶ later
+ *   and no such topic of a pointer that was just written */
 #include "broker/kafka_follow.h"
 
 #include <inttypes.h>
@@ -109,9 +110,7 @@ static enum status ask_partition(const struct reading *reading, struct err *err)
 static enum status sort_out(struct reading *reading, struct err *err) {
     char why[KAFKA_FOLLOW_WHY_MAX];
     int64_t low = 0, high = 0;
-    enum status status = ask_partition(reading, err);
-    if (status == STATUS_OK)
-        status = ask_end(reading, RD_KAFKA_OFFSET_BEGINNING, &low, err);
+    enum status status = ask_end(reading, RD_KAFKA_OFFSET_BEGINNING, &low, err);
     if (status == STATUS_OK)
         status = ask_end(reading, RD_KAFKA_OFFSET_END, &high, err);
     if (status != STATUS_OK)
@@ -140,9 +139,9 @@ static void pass(struct reading *reading, int64_t offset) {
     gone_below(reading, offset, why);
 }
 
-/* The end of what there is to read answers as a record behind it would. What is said instead of a
- * record is an answer only where it is about the topic; the log may have changed since it was
- * asked about, which shows when it is asked about again. */
+/* The end of what there is to read answers as a record behind it would. Nothing else that is said
+ * instead of a record is an answer: the log may have changed since it was asked about, which shows
+ * when it is asked about again. */
 static enum status take(struct reading *reading, const rd_kafka_message_t *record,
                         struct err *err) {
     size_t before = reading->next;
@@ -156,8 +155,6 @@ static enum status take(struct reading *reading, const rd_kafka_message_t *recor
     enum status status = trouble(reading, record->err, err);
     if (record->err == RD_KAFKA_RESP_ERR__PARTITION_EOF)
         pass(reading, record->offset);
-    else if (record->err == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
-        all_gone(reading, err->text);
     return reading->next > before ? STATUS_OK : status;
 }
 
@@ -214,13 +211,13 @@ static bool is_young(const struct reading *reading) {
 }
 
 static enum status follow_partition(struct reading *reading, struct err *err) {
-    enum status status = sort_out(reading, err);
-    if (status == STATUS_NOT_FOUND && is_young(reading))
-        return status;
-    if (status == STATUS_NOT_FOUND || status == STATUS_FORBIDDEN) {
+    enum status status = ask_partition(reading, err);
+    if (status == STATUS_NOT_FOUND && !is_young(reading)) {
         all_gone(reading, err->text);
         return STATUS_OK;
     }
+    if (status == STATUS_OK)
+        status = sort_out(reading, err);
     if (status == STATUS_OK && reading->next < reading->count)
         status = read_partition(reading, err);
     return status;
@@ -263,37 +260,55 @@ static size_t find_wants(struct kafka_hand_record *records, size_t count,
     for (size_t i = 0; i < count && found < KAFKA_FOLLOW_MAX; i++)
         if (kafka_pointer_read(records[i].held, &wants[found].to))
             wants[found++].record = &records[i];
-    qsort(wants, found, sizeof *wants, by_place);
     return found;
+}
+
+static bool is_same_partition(const struct kafka_pointer *one, const struct kafka_pointer *other) {
+    return one->partition == other->partition && strcmp(one->topic, other->topic) == 0;
 }
 
 static size_t of_one_partition(const struct want *wants, size_t count) {
     size_t same = 1;
-    while (same < count && strcmp(wants[same].to.topic, wants->to.topic) == 0 &&
-           wants[same].to.partition == wants->to.partition)
+    while (same < count && is_same_partition(&wants[same].to, &wants->to))
         same++;
     return same;
 }
 
+static enum status follow_group(struct kafka_follow *follow, struct want *wants, size_t count,
+                                struct clock *clock, struct mono until, struct err *err) {
+    struct reading reading = {.follow = follow,
+                              .clock = clock,
+                              .until = until,
+                              .url = *follow->url,
+                              .partition = wants->to.partition,
+                              .wants = wants,
+                              .count = count};
+    reading.url.topic = bytes_of(wants->to.topic);
+    return follow_partition(&reading, err);
+}
+
+/* The first pointer holds up all others: where it leads comes first, and whether that was answered
+ * is what counts. */
 enum status kafka_follow_some(struct kafka_follow *follow, struct kafka_hand_record *records,
                               size_t count, struct clock *clock, struct mono until,
                               struct err *err) {
     struct want wants[KAFKA_FOLLOW_MAX];
-    size_t want_count = find_wants(records, count, wants);
-    enum status status = STATUS_OK;
-    if (want_count > 0 && !open_client(follow, err))
+    size_t want_count = find_wants(records, count, wants), first = 0;
+    struct err other;
+    if (want_count == 0)
+        return STATUS_OK;
+    if (!open_client(follow, err))
         return err->status;
-    for (size_t i = 0, same; i < want_count && status == STATUS_OK; i += same) {
+    struct kafka_pointer head = wants[0].to;
+    qsort(wants, want_count, sizeof *wants, by_place);
+    while (!is_same_partition(&wants[first].to, &head))
+        first++;
+    size_t same = of_one_partition(wants + first, want_count - first);
+    enum status status = follow_group(follow, wants + first, same, clock, until, err);
+    for (size_t i = 0; i < want_count && status == STATUS_OK; i += same) {
         same = of_one_partition(wants + i, want_count - i);
-        struct reading reading = {.follow = follow,
-                                  .clock = clock,
-                                  .until = until,
-                                  .url = *follow->url,
-                                  .partition = wants[i].to.partition,
-                                  .wants = wants + i,
-                                  .count = same};
-        reading.url.topic = bytes_of(wants[i].to.topic);
-        status = follow_partition(&reading, err);
+        if (i != first)
+            follow_group(follow, wants + i, same, clock, until, &other);
     }
     return status;
 }

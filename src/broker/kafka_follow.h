@@ -14,8 +14,8 @@ struct kafka_follow {
     rd_kafka_t *client;          /* NULL: not made */
 };
 
-/* Follows some of the pointers among the records, the first ones, and waits no longer than `until`.
- * Not OK: err says why some of those were not answered; others may have been. */
+/* Follows some of the pointers among the records, the first ones, and waits until then at most.
+ * OK: the first was answered. Else err says why not. */
 enum status kafka_follow_some(struct kafka_follow *follow, struct kafka_hand_record *records,
                               size_t count, struct clock *clock, struct mono until,
                               struct err *err);

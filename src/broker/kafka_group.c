@@ -253,10 +253,10 @@ static void probe(struct kafka_group *group, struct mono now) {
 static void trim(struct kafka_group *group, struct mono now) {
     if (!group->fed && now.ms < group->next_trim.ms)
         return;
-    if (!group->fed) {
+    if (!group->fed)
         pool_trim(group->pool);
+    if (!group->fed && !kafka_feed_has_detour(group))
         kafka_follow_close(&group->follow);
-    }
     group->fed = false;
     group->next_trim = mono_after(now, KAFKA_TRIM_MS);
 }

@@ -27,7 +27,9 @@ struct kafka_feed {
     bool looked;                /* its committed offset is known */
     struct kafka_head head;     /* of its records' texts */
     struct kafka_detour detour; /* read, and not in the hand: a pointer is to be followed */
-    bool told;                  /* people know that it cannot be */
+    bool told;                  /* people know that it cannot be … */
+    int64_t follow_ms;          /* … how long it is waited for; 0: as long as at first … */
+    struct mono next_follow;    /* … and not before this */
     size_t most;                /* records that lay in it, at most, since it was last prodded */
 };
 
@@ -54,7 +56,7 @@ struct kafka_group {
     bool alive;      /* something came since the last probe … */
     bool fed;        /* … and records since the last turn */
     struct err last; /* what a broker connection ended with */
-    struct mono next_commit, next_probe, next_look, next_trim, next_follow;
+    struct mono next_commit, next_probe, next_look, next_trim;
 };
 
 /* One turn: opens the client when it is time to, serves it, reads, commits, looks around. Until

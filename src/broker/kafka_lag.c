@@ -81,7 +81,8 @@ static void sort_out(struct kafka_group *group, int32_t number,
         return;
     if (!member || !group->feeds[number].looked) {
         rd_kafka_topic_partition_list_add(unknown, topic, number);
-    } else if (group->paused || kafka_hand_is_full(group->hand, number)) {
+    } else if (group->paused || kafka_hand_is_full(group->hand, number) ||
+               group->feeds[number].detour.count > 0) {
         rd_kafka_topic_partition_list_add(idle, topic, number);
     } else {
         rd_kafka_get_watermark_offsets(group->client, topic, number, &low, &high);

@@ -133,6 +133,8 @@ static bool set_options(natsOptions *options, struct nats_connection *connection
  * it waits for is interrupted. */
 static natsStatus connect_in_time(struct nats_connection *connection, natsOptions *options) {
     struct nudge nudge;
+    if (!connection->url->tls)
+        return natsConnection_Connect(&connection->nc, options);
     nudge_begin(&nudge, connection->wait_ms + NUDGE_MS);
     natsStatus status = natsConnection_Connect(&connection->nc, options);
     return nudge_end(&nudge) && status == NATS_SSL_ERROR ? NATS_TIMEOUT : status;

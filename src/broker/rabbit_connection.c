@@ -218,8 +218,8 @@ static bool open_channel(struct rabbit_connection *connection, struct err *err) 
                                    "open a channel", err);
 }
 
-static bool open_next(struct rabbit_connection *connection, const struct rabbit_url *url,
-                      struct err *err) {
+bool rabbit_connection_open_next(struct rabbit_connection *connection, const struct rabbit_url *url,
+                                 struct err *err) {
     size_t next = connection->host ? (size_t)(connection->host - url->hosts) + 1 : 0;
     connection->host = &url->hosts[next % url->host_count];
     connection->blocked.status = STATUS_OK;
@@ -240,7 +240,7 @@ bool rabbit_connection_open(struct rabbit_connection *connection, const struct r
                             struct err *err) {
     bool open = false;
     for (size_t i = 0; !open && i < url->host_count && !(i > 0 && is_closing(connection)); i++)
-        open = open_next(connection, url, err);
+        open = rabbit_connection_open_next(connection, url, err);
     return open;
 }
 

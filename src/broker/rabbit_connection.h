@@ -30,6 +30,9 @@ struct rabbit_connection {
  * was tried on. False: err says why, of the last. */
 bool rabbit_connection_open(struct rabbit_connection *connection, const struct rabbit_url *url,
                             struct err *err);
+/* Tries one of them: for who calls again. */
+bool rabbit_connection_open_next(struct rabbit_connection *connection, const struct rabbit_url *url,
+                                 struct err *err);
 /* Says good-bye first when `politely`. Nothing when it is not open. */
 void rabbit_connection_close(struct rabbit_connection *connection, bool politely);
 

@@ -351,27 +351,13 @@ static bool look(struct rabbit_connection *connection, const struct rabbit_url *
            look_refused(reply);
 }
 
-/* One after the other. */
-static bool open_some_host(struct rabbit_connection *connection, const struct rabbit_url *url,
-                           struct err *err) {
-    for (size_t i = 0; i < url->host_count; i++) {
-        if (!rabbit_connection_open(connection, url, err)) {
-            rabbit_connection_close(connection, false);
-            continue;
-        }
-        *err = (struct err){STATUS_OK, ""};
-        return true;
-    }
-    return false;
-}
-
 enum status rabbit_sink_connect(const struct sink_options *options, struct err *err) {
     struct arena arena;
     struct rabbit_url url;
     struct rabbit_connection connection = {.state = NULL};
     arena_init_heap(&arena, URL_TEXT_MAX);
     enum status status = rabbit_url_sink(options->url, &arena, &url, err);
-    bool found = status == STATUS_OK && open_some_host(&connection, &url, err) &&
+    bool found = status == STATUS_OK && rabbit_connection_open(&connection, &url, err) &&
                  look(&connection, &url, err);
     rabbit_connection_close(&connection, found);
     arena_free(&arena);

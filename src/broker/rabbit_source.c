@@ -138,7 +138,7 @@ static void take_delivery(struct rabbit_source *rabbit, amqp_envelope_t *deliver
         atomic_fetch_sub(&rabbit->station.waiting, 1);
     struct wall now = clock_now(rabbit->station.clock).wall;
     struct parcel *parcel = rabbit_message_read(delivery, &rabbit->place, now, &named);
-    bool again = delivery->redelivered || named;
+    bool again = delivery->redelivered;
     amqp_destroy_envelope(delivery);
     if (shelf_put(&rabbit->shelf, parcel, again, false))
         rabbit->news = true;

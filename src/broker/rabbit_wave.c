@@ -32,7 +32,8 @@ bool rabbit_wave_ask(struct rabbit_wave *wave, struct err *err) {
 }
 
 bool rabbit_wave_open(struct rabbit_wave *wave, struct err *err) {
-    return rabbit_connection_open(&wave->connection, &wave->url, err) && rabbit_wave_ask(wave, err);
+    return rabbit_connection_open_next(&wave->connection, &wave->url, err) &&
+           rabbit_wave_ask(wave, err);
 }
 
 /* Each consumer has a name of its own: to a quorum queue, one of the same name is the one before,

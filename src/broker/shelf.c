@@ -288,10 +288,8 @@ bool shelf_is_awaited(struct shelf *shelf) {
 
 void shelf_forget_lost(struct shelf *shelf) {
     pthread_mutex_lock(&shelf->mutex);
-    LIST_EACH_SAFE(link, &shelf->places[PARCEL_LOST]) {
-        if (of_link(link)->nameless)
-            drop(shelf, of_link(link));
-    }
+    while (!list_empty(&shelf->places[PARCEL_LOST]))
+        drop(shelf, of_link(shelf->places[PARCEL_LOST].next));
     pthread_mutex_unlock(&shelf->mutex);
 }
 

@@ -11,8 +11,8 @@
  * Where acknowledging is bound to a connection, its end makes every parcel stale: it cannot be
  * acknowledged until the server gives the message again, which it does sooner or later. That one is
  * then not another message: the parcel gets its new tag, whoever has it. LOST ones are settled and
- * wait for that. One that the server heard of after all may wait for good: so another body is
- * another message, though a producer gave it the same id.
+ * wait for that, and are forgotten when it takes too long: the server may have heard of them.
+ * Another body is another message, though a producer gave it the same id.
  *
  * Nameless messages that are equal have one id. Any of them may get the tag of any other that is
  * given again, as long as none is acknowledged twice: so who is SENT then is forgotten, since the
@@ -105,7 +105,7 @@ uint64_t shelf_send_up_to(struct shelf *shelf);
 void shelf_heard(struct shelf *shelf);
 /* The engine waits for that. */
 bool shelf_is_awaited(struct shelf *shelf);
-/* What is LOST and nameless comes no more: an equal one that comes is another. */
+/* What is LOST comes no more: one like it that comes is another. */
 void shelf_forget_lost(struct shelf *shelf);
 /* It may not have: everything SENT is DONE again. */
 void shelf_unheard(struct shelf *shelf);

@@ -30,7 +30,8 @@ extern const char *const adopt_mode_words[]; /* "peek" "take" NULL */
 
 struct adopt_entry {
     struct bytes name;   /* unique; what was seen is remembered under it */
-    struct bytes source; /* a broker's URL, checked before */
+    struct bytes source; /* a broker's URL, checked before … */
+    struct bytes server; /* … and what of it says which server that is */
     struct bytes dlq;
     struct bytes queue; /* that the letters belong to; empty: the one whose source they died in,
                          * else as their convention says */

@@ -70,8 +70,8 @@ static struct bytes queue_of(const struct adopt_place *place, struct store_held 
     const struct adopt_options *options = &place->adopt->options;
     if (place->entry->queue.len > 0)
         return place->entry->queue;
-    struct bytes home =
-        adopt_home_find(options->homes, options->home_count, held->envelope.source, &held->arena);
+    struct bytes home = adopt_home_find(options->homes, options->home_count, place->entry->server,
+                                        held->envelope.source, &held->arena);
     return home.len > 0 ? home : held->envelope.queue;
 }
 

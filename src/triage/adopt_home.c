@@ -9,14 +9,15 @@ static bool says(struct json source, const char *member, struct bytes text, stru
            bytes_eq(said, text);
 }
 
-struct bytes adopt_home_find(const struct adopt_home *homes, size_t count, struct bytes source,
-                             struct arena *arena) {
+struct bytes adopt_home_find(const struct adopt_home *homes, size_t count, struct bytes server,
+                             struct bytes source, struct arena *arena) {
     struct json json;
     struct bytes found = BYTES_NONE;
     if (json_parse(source, &json, NULL) != STATUS_OK)
         return BYTES_NONE;
     for (size_t i = 0; i < count; i++) {
-        if (!says(json, "kind", bytes_of(homes[i].kind), arena) ||
+        if (!bytes_eq(homes[i].server, server) ||
+            !says(json, "kind", bytes_of(homes[i].kind), arena) ||
             !says(json, homes[i].member, homes[i].name, arena))
             continue;
         if (found.ptr)

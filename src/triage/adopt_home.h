@@ -6,14 +6,15 @@
 #include "base/arena.h"
 
 struct adopt_home {
-    const char *kind;   /* of the broker, as in an envelope's source: "kafka" */
-    const char *member; /* of an envelope's source, that names the place: "topic" */
-    struct bytes name;  /* of the place */
-    struct bytes queue; /* whose source it is */
+    const char *kind;    /* of the broker, as in an envelope's source: "kafka" */
+    const char *member;  /* of an envelope's source, that names the place: "topic" */
+    struct bytes name;   /* of the place */
+    struct bytes queue;  /* whose source it is */
+    struct bytes server; /* where the place is, as adopt_entry has it */
 };
 
 /* BYTES_NONE: the place that an envelope's source names is no queue's, or more than one's. */
-struct bytes adopt_home_find(const struct adopt_home *homes, size_t count, struct bytes source,
-                             struct arena *arena);
+struct bytes adopt_home_find(const struct adopt_home *homes, size_t count, struct bytes server,
+                             struct bytes source, struct arena *arena);
 
 #endif

@@ -26,13 +26,15 @@ bool convention_adds(const struct convention *convention, struct bytes header);
  *   attempts, max_attempts, first_failure_at, last_failure_at, dead_at, created_at
  *                     where the convention has them
  *   queue             the name of the origin, else `entry`
- *   source            the origin's coordinates, as its broker's sink takes them in
- * sink_item.origin; "kind" alone where nothing names the origin id                the message's own
- * where the convention has one; else as it was body, key, headers, content_type, size the
- * original's, byte for byte. Headers that were added stay (strip.h) task, consumer    where the
- * convention has them context           {"adopted":{"convention":…,"from":entry,"at":{the source as
- * it was}},…} It leaves letter_id, dlq, owner and content_hash to the caller.
- *   why               of a pointer whose message was gone: that it was */
+ *   source            the origin's coordinates, as a sink takes them in sink_item.origin; "kind"
+ *                     alone where nothing names the origin
+ *   id                the message's own where the convention has one; else as it was
+ *   body, key, headers, content_type, size
+ *                     the original's, byte for byte. Headers that were added stay (strip.h)
+ *   task, consumer    where the convention has them
+ *   context           {"adopted":{"convention":…,"from":entry,"at":{the source as it was}},…}
+ *   why               of a pointer whose message was gone: that it was
+ * It leaves letter_id, dlq, owner and content_hash to the caller. */
 void convention_read(const struct convention *convention, struct bytes entry, struct wall now,
                      struct store_held *held);
 

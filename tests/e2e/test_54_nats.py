@@ -220,7 +220,7 @@ class Crowd(threading.Thread):
 
 def test_a_pull_that_is_refused_is_not_repeated_at_full_speed(serve, handler, nats):
     worker, lane = handler(), Lane(nats, max_waiting=1)
-    crowd = Crowd(lane, 5)
+    crowd = Crowd(lane, 15)
     crowd.start()
     assert crowd.there.wait(PATIENCE_S)
     server = serve(scenes.queues(lane, {"http": worker.url}))

@@ -174,17 +174,40 @@ static void what_the_cluster_does_not_have_is_gone(void **state) {
     close_cluster(&cluster);
 }
 
-static void what_is_not_allowed_to_us_is_gone_and_says_why(void **state) {
+/* Somebody may allow it yet. */
+static void what_is_not_allowed_to_us_stays_a_pointer(void **state) {
     (void)state;
     struct cluster cluster;
+    struct err err = {STATUS_OK, ""};
     open_cluster(&cluster);
     produce(&cluster, 0, 1);
     rd_kafka_mock_topic_set_error(cluster.mock, "orders",
                                   RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
     struct kafka_hand_record one = point("orders", 0, 0);
+    assert_int_equal(follow_once(&cluster, &one, 1, &err), STATUS_FORBIDDEN);
+    assert_true(are_pointers_left(&one, 1));
+    rd_kafka_mock_topic_set_error(cluster.mock, "orders", RD_KAFKA_RESP_ERR_NO_ERROR);
     follow(&cluster, &one, 1);
-    assert_gone(one.held, "topic orders: the topic is not allowed to us");
+    assert_bytes(one.held->body, "0:0");
     store_held_free(one.held);
+    close_cluster(&cluster);
+}
+
+/* Though the other would be asked for first by its name. */
+static void a_pointer_that_cannot_be_followed_does_not_hold_up_one_before_it(void **state) {
+    (void)state;
+    struct cluster cluster;
+    struct err err = {STATUS_OK, ""};
+    open_cluster(&cluster);
+    produce(&cluster, 0, 1);
+    assert_int_equal(rd_kafka_mock_topic_create(cluster.mock, "aaa", 1, 1), 0);
+    rd_kafka_mock_topic_set_error(cluster.mock, "aaa", RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE);
+    struct kafka_hand_record two[] = {point("orders", 0, 0), point("aaa", 0, 0)};
+    assert_int_equal(follow_once(&cluster, two, 2, &err), STATUS_OK);
+    assert_bytes(two[0].held->body, "0:0");
+    assert_true(are_pointers_left(&two[1], 1));
+    store_held_free(two[0].held);
+    store_held_free(two[1].held);
     close_cluster(&cluster);
 }
 
@@ -243,7 +266,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_pointer_finds_its_own_record),
         cmocka_unit_test(what_the_cluster_does_not_have_is_gone),
-        cmocka_unit_test(what_is_not_allowed_to_us_is_gone_and_says_why),
+        cmocka_unit_test(what_is_not_allowed_to_us_stays_a_pointer),
+        cmocka_unit_test(a_pointer_that_cannot_be_followed_does_not_hold_up_one_before_it),
         cmocka_unit_test(without_an_answer_a_pointer_stays_one),
         cmocka_unit_test(a_topic_that_is_missing_to_a_young_pointer_is_asked_for_again),
     };

@@ -265,12 +265,15 @@ static void a_letter_belongs_to_the_queue_whose_source_it_died_in(void **state) 
     (void)state;
     lying.exact = true;
     assert_belongs_to("q.main");
-    homes[0] = (struct adopt_home){"nats", "subject", BYTES("q.main"), BYTES("main")};
+    homes[0] = (struct adopt_home){"nats", "subject", BYTES("q.main"), BYTES("main"), BYTES_NONE};
     assert_belongs_to("main");
-    homes[1] = (struct adopt_home){"nats", "subject", BYTES("q.main"), BYTES("other")};
+    homes[1] = (struct adopt_home){"nats", "subject", BYTES("q.main"), BYTES("other"), BYTES_NONE};
     assert_belongs_to("q.main"); /* either could be meant */
     homes[1].member = "stream";
     assert_belongs_to("main");
+    homes[0].server = BYTES("another:4222,");
+    assert_belongs_to("q.main");
+    homes[0].server = BYTES_NONE;
     homes[0].kind = "kafka";
     assert_belongs_to("q.main");
     homes[0].kind = "nats";
