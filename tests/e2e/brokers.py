@@ -119,7 +119,16 @@ class Redis(Process):
         self.launch(["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--dir", self.folder,
                      "--save", "", "--appendonly", "yes", "--appendfsync", "always", *self.options])
         eventually(self.listens, "Redis listens", START_PATIENCE_S)
+        eventually(self.has_loaded, "Redis has read what it had", START_PATIENCE_S)
         return self
+
+    def has_loaded(self):
+        """One that speaks TLS does not understand the question; it begins empty."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=START_PATIENCE_S) as connection:
+            with contextlib.suppress(ConnectionError):
+                connection.sendall(b"PING\r\n")
+                return not connection.recv(64).startswith(b"-LOADING")
+        return True
 
     def url(self, query, user="", database=0, port=None):
         return f"redis://{user}127.0.0.1:{port or self.port}/{database}?{query}"
