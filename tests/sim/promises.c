@@ -130,7 +130,8 @@ void promises_look(struct world *world, struct message *message) {
     message->held = status == STATUS_OK;
     if (status != STATUS_OK && status != STATUS_NOT_FOUND && status != STATUS_IO)
         world_break(world, "%s: get answers %s", message->id, status_name(status));
-    if (status == STATUS_IO)
+    message->unreadable = status == STATUS_IO;
+    if (message->unreadable)
         message->held = true; /* the disk is failing: it cannot be told now */
     if (held) {
         message->state = held->envelope.state;
@@ -228,7 +229,7 @@ static void check_one(struct world *world, struct message *message) {
         world_break(world, "%s: acknowledged, never handled, and gone", message->id);
     if (message->acknowledged && !message->held)
         check_answer(world, message);
-    if (message->refused && message->held)
+    if (message->refused && message->held && !message->unreadable)
         world_break(world, "%s: its push was refused, and yet it is held", message->id);
     if (message->held && message->state == STATE_RESOLVED)
         check_resolved(world, message);

@@ -72,7 +72,8 @@ struct message {
     bool published;   /* the sink has its answer */
     bool split;       /* its last call failed beside others: it may come again within the attempt */
     uint32_t silent;  /* leases of it that may have ended without an answer */
-    bool held;        /* by the store, as last looked */
+    bool held;        /* by the store, as last looked; or … */
+    bool unreadable;  /* … it could not be looked at */
     enum state state; /* … in this state */
     enum cause cause;
 };
