@@ -117,34 +117,43 @@ struct bytes sources_group(struct bytes source, struct arena *arena) {
     return kafka_url_source(source, arena, &url, &err) == STATUS_OK ? url.group : BYTES_NONE;
 }
 
-struct bytes sources_place(struct bytes source, struct arena *arena, const char **member) {
+/* The parameter that names the place, as a member of an envelope's source; NULL: the path does. */
+static const char *place_member(const struct url *url, struct bytes *name) {
     static const char *const members[] = {"queue", "list", "stream", "zset", "asynq"};
+    for (size_t i = 0; i < url->parameter_count; i++)
+        for (size_t k = 0; k < sizeof members / sizeof *members; k++)
+            if (bytes_is(url->parameters[i].name, members[k])) {
+                *name = url->parameters[i].value;
+                return members[k];
+            }
+    *name = url->path;
+    return NULL;
+}
+
+struct bytes sources_place(struct bytes source, struct arena *arena, const char **member) {
     struct url url;
     struct err err;
+    struct bytes name;
     *member = "topic";
     if (url_parse(source, arena, &url, &err) != STATUS_OK)
         return BYTES_NONE;
-    for (size_t i = 0; i < url.parameter_count; i++)
-        for (size_t k = 0; k < sizeof members / sizeof *members; k++)
-            if (bytes_is(url.parameters[i].name, members[k])) {
-                *member = members[k];
-                return url.parameters[i].value;
-            }
-    return url.path;
+    const char *parameter = place_member(&url, &name);
+    if (parameter)
+        *member = parameter;
+    return name;
 }
 
 struct bytes sources_server(struct bytes source, struct arena *arena) {
     struct url url;
     struct err err;
     struct buf text;
-    const char *member;
+    struct bytes place;
     if (url_parse(source, arena, &url, &err) != STATUS_OK)
         return BYTES_NONE;
     buf_init_heap(&text, URL_TEXT_MAX);
     for (size_t i = 0; i < url.host_count; i++)
         buf_printf(&text, "%.*s:%u,", BYTES_ARG(url.hosts[i].name), url.hosts[i].port);
-    sources_place(source, arena, &member);
-    if (!bytes_is(bytes_of(member), "topic"))
+    if (place_member(&url, &place)) /* the path is a vhost or a database then */
         buf_bytes(&text, url.path);
     struct bytes server = arena_dup(arena, buf_view(&text));
     buf_free(&text);

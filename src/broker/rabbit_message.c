@@ -108,7 +108,7 @@ static void read_envelope(const amqp_envelope_t *delivery, const amqp_table_t *h
 }
 
 struct parcel *rabbit_message_read(const amqp_envelope_t *delivery,
-                                   const struct rabbit_place *place, struct wall now, bool *named) {
+                                   const struct rabbit_place *place, struct wall now) {
     const amqp_basic_properties_t *properties = &delivery->message.properties;
     bool has_headers = (properties->_flags & AMQP_BASIC_HEADERS_FLAG) != 0;
     amqp_table_t headers = has_headers ? properties->headers : amqp_empty_table;
@@ -118,12 +118,12 @@ struct parcel *rabbit_message_read(const amqp_envelope_t *delivery,
     struct bytes kept = rabbit_properties_encode(properties, &held->arena);
     held->envelope.source =
         source_of(delivery, place, kept, rabbit_table_find(&headers, "x-death"), &held->arena);
-    *named = (properties->_flags & AMQP_BASIC_MESSAGE_ID_FLAG) != 0 &&
-             is_id(rabbit_text(properties->message_id));
+    bool named = (properties->_flags & AMQP_BASIC_MESSAGE_ID_FLAG) != 0 &&
+                 is_id(rabbit_text(properties->message_id));
     held->envelope.id =
-        *named ? named_id(rabbit_text(properties->message_id), &held->envelope, &held->arena)
-               : hash_id(delivery, kept, &held->arena);
-    held->nameless = !*named;
+        named ? named_id(rabbit_text(properties->message_id), &held->envelope, &held->arena)
+              : hash_id(delivery, kept, &held->arena);
+    held->nameless = !named;
     held->redelivered = delivery->redelivered;
     held->deliveries = deliveries_of(&headers);
     struct parcel *parcel = parcel_new(held);

@@ -12,8 +12,8 @@ struct rabbit_place {
 };
 
 /* A parcel with its tag. Its id is the producer's message id, else a hash of everything that the
- * producer sent. `*named` says which. */
+ * producer sent. `nameless` says which. */
 struct parcel *rabbit_message_read(const amqp_envelope_t *delivery,
-                                   const struct rabbit_place *place, struct wall now, bool *named);
+                                   const struct rabbit_place *place, struct wall now);
 
 #endif

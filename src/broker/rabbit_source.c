@@ -133,11 +133,10 @@ static bool send_settled(struct rabbit_source *rabbit, struct err *err) {
 /* ---- reading ---- */
 
 static void take_delivery(struct rabbit_source *rabbit, amqp_envelope_t *delivery) {
-    bool named;
     if (atomic_load(&rabbit->station.waiting) > 0)
         atomic_fetch_sub(&rabbit->station.waiting, 1);
     struct wall now = clock_now(rabbit->station.clock).wall;
-    struct parcel *parcel = rabbit_message_read(delivery, &rabbit->place, now, &named);
+    struct parcel *parcel = rabbit_message_read(delivery, &rabbit->place, now);
     bool again = delivery->redelivered;
     amqp_destroy_envelope(delivery);
     if (shelf_put(&rabbit->shelf, parcel, again, false))

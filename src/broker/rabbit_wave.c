@@ -57,9 +57,8 @@ bool rabbit_wave_end(struct rabbit_wave *wave, struct err *err) {
 }
 
 static struct store_held *message_of(struct rabbit_wave *wave, const amqp_envelope_t *delivery) {
-    bool named;
     struct parcel *parcel =
-        rabbit_message_read(delivery, &wave->place, clock_now(wave->clock).wall, &named);
+        rabbit_message_read(delivery, &wave->place, clock_now(wave->clock).wall);
     struct store_held *held = parcel->held;
     held->source = NULL;
     parcel->held = NULL;
