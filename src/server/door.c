@@ -63,6 +63,9 @@ enum door_answer door_expire(struct door *door, int fd, int64_t ms) {
     struct bytes seen;
     char memory[128];
     struct buf why;
+    enum door_answer answer = door_look(door, fd, false);
+    if (answer != DOOR_WAIT)
+        return answer;
     if (peek(door, fd, &seen) <= 0)
         return DOOR_GONE;
     buf_init_fixed(&why, memory, sizeof memory);

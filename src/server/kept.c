@@ -147,8 +147,8 @@ static void end(struct visit *visit, bool answered) {
     resume(visit);
 }
 
-static void look(struct visit *visit, bool ended) {
-    switch (door_look(&visit->kept->door, visit->fd, ended)) {
+static void go_on(struct visit *visit, enum door_answer answer) {
+    switch (answer) {
     case DOOR_WAIT:
         break;
     case DOOR_OPEN:
@@ -172,15 +172,16 @@ static void hear_events(struct kept *kept) {
     int count = epoll_wait(kept->epoll, events, KEPT_AT_ONCE, 0);
     for (int i = 0; i < count; i++) {
         struct visit *visit = events[i].data.ptr;
+        bool ended = events[i].events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR);
         if (visit && visit->waiting)
-            look(visit, events[i].events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR));
+            go_on(visit, door_look(&kept->door, visit->fd, ended));
     }
 }
 
 static void expire_all(struct kept *kept) {
     struct mono at = now(kept);
     for (struct visit *visit; (visit = first(&kept->waiting)) && visit->until.ms <= at.ms;)
-        end(visit, door_expire(&kept->door, visit->fd, kept->options.idle_ms) == DOOR_SHUT);
+        go_on(visit, door_expire(&kept->door, visit->fd, kept->options.idle_ms));
     for (struct visit *visit; (visit = first(&kept->arriving)) && visit->until.ms <= at.ms;) {
         kept_expect_no_more(visit);
         kept->options.late(visit);

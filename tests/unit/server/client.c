@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/list.h"
 #include "store/fake_store.h"
 #include "test.h"
 
@@ -14,16 +15,33 @@ enum { SILENCE_S = 20 };
 
 /* ---- the world ---- */
 
-static struct instant real_now(struct clock *clock) {
-    (void)clock;
-    struct timespec wall, mono;
-    clock_gettime(CLOCK_REALTIME, &wall);
-    clock_gettime(CLOCK_MONOTONIC, &mono);
-    return (struct instant){{wall.tv_sec * 1000 + wall.tv_nsec / 1000000},
-                            {mono.tv_sec * 1000 + mono.tv_nsec / 1000000}};
+static int64_t read_ms(clockid_t which) {
+    struct timespec now;
+    clock_gettime(which, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static struct clock test_clock = {real_now};
+static struct instant world_now(struct clock *clock) {
+    struct client_world *world = CONTAINER_OF(clock, struct client_world, clock);
+    pthread_mutex_lock(&world->mutex);
+    int64_t mono = (world->stopped_at ? world->stopped_at : read_ms(CLOCK_MONOTONIC)) - world->lost;
+    pthread_mutex_unlock(&world->mutex);
+    return (struct instant){{read_ms(CLOCK_REALTIME)}, {mono}};
+}
+
+void client_world_stop_time(struct client_world *world) {
+    pthread_mutex_lock(&world->mutex);
+    assert_int_equal(world->stopped_at, 0);
+    world->stopped_at = read_ms(CLOCK_MONOTONIC);
+    pthread_mutex_unlock(&world->mutex);
+}
+
+void client_world_go_on(struct client_world *world) {
+    pthread_mutex_lock(&world->mutex);
+    world->lost += read_ms(CLOCK_MONOTONIC) - world->stopped_at;
+    world->stopped_at = 0;
+    pthread_mutex_unlock(&world->mutex);
+}
 
 static bool config_dlq(void *arg, struct bytes name, struct engine_dlq *out) {
     (void)arg;
@@ -55,11 +73,13 @@ static void config_release(void *arg) {
 }
 
 static void open_world(struct client_world *world, bool immediate, int64_t idle_ms) {
-    *world = (struct client_world){.store = fake_store_new(immediate)};
+    *world = (struct client_world){.store = fake_store_new(immediate),
+                                   .clock = {world_now},
+                                   .mutex = PTHREAD_MUTEX_INITIALIZER};
     world->engine.count = 2;
     snprintf(world->engine.queues[0].name, 256, "orders");
     snprintf(world->engine.queues[1].name, 256, "payments");
-    triage_init(&world->triage, &test_clock, 42);
+    triage_init(&world->triage, &world->clock, 42);
     world->triage.store = world->store;
     struct server_options options = {
         .host = "127.0.0.1",
@@ -67,7 +87,7 @@ static void open_world(struct client_world *world, bool immediate, int64_t idle_
         .idle_ms = idle_ms,
         .engine = &world->engine,
         .store = world->store,
-        .clock = &test_clock,
+        .clock = &world->clock,
         .triage = &world->triage,
         .config = {config_dlq, config_dlq_names, config_policy, config_release, config_compensates,
                    NULL},
@@ -85,6 +105,7 @@ void client_world_open(struct client_world *world, bool immediate) {
 
 void client_world_open_impatient(struct client_world *world, int64_t idle_ms) {
     open_world(world, true, idle_ms);
+    client_world_stop_time(world);
 }
 
 void client_world_close(struct client_world *world) {

@@ -2,6 +2,8 @@
 #ifndef CLIENT_H
 #define CLIENT_H
 
+#include <pthread.h>
+
 #include "base/buf.h"
 #include "fake_engine.h"
 #include "server/server.h"
@@ -16,11 +18,17 @@ struct client_world {
     struct triage triage;
     struct server *server;
     uint16_t port;
+    struct clock clock;
+    pthread_mutex_t mutex;    /* guards the rest */
+    int64_t stopped_at, lost; /* when the time was stopped, or 0; how long it stood before */
 };
 
 void client_world_open(struct client_world *world, bool immediate);
-/* The same with a server that gives a silent client so long, not 30 s. */
+/* The same with a server that gives a silent client so long, not 30 s. Its time is stopped, so that
+ * a test that is held up is not late. */
 void client_world_open_impatient(struct client_world *world, int64_t idle_ms);
+void client_world_stop_time(struct client_world *world);
+void client_world_go_on(struct client_world *world);
 void client_world_close(struct client_world *world);
 
 int client_connect(const struct client_world *world);

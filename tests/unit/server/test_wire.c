@@ -188,6 +188,7 @@ static void a_head_that_never_ends_is_given_its_time(void **state) {
     client_world_open_impatient(&mine, 50);
     int silent = client_connect(&mine), fd = client_connect(&mine);
     client_send(fd, GET("/healthz") "X-Never: ");
+    client_world_go_on(&mine);
     client_expect(client_read_all(fd), 408, "did not arrive within 50ms");
     /* Who never asked is not answered. */
     char *nothing = client_read_all(silent);
@@ -219,7 +220,9 @@ static void a_body_that_stops_arriving_is_given_its_time_and_answered(void **sta
     for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
         int fd = enter(&mine, i % 2 == 1);
         client_send(fd, cases[i / 2].text);
+        client_world_go_on(&mine);
         expect_problem(client_read_all(fd), cases[i / 2].status, cases[i / 2].words);
+        client_world_stop_time(&mine);
         close(fd);
     }
     client_world_close(&mine);
@@ -240,6 +243,7 @@ static void a_chunked_body_that_is_too_large_is_told_so_without_its_end(void **s
         client_send(fd, chunk);
         client_send(fd, "\r\n");
     }
+    client_world_go_on(&mine);
     expect_problem(client_read_all(fd), 413, "larger than server.max_body, 64KiB");
     close(fd);
     client_world_close(&mine);
@@ -256,6 +260,7 @@ static void a_later_head_is_given_its_time_too(void **state) {
         client_expect(client_read_one(fds[i]), 200, "ok");
     }
     client_send(fds[0], "GET /hea");
+    client_world_go_on(&mine);
     expect_problem(client_read_all(fds[0]), 408, "did not arrive within 50ms");
     char *nothing = client_read_all(fds[1]);
     assert_string_equal(nothing, "");
@@ -396,11 +401,13 @@ static void half_a_body_hurts_nobody(void **state) {
     int fd = client_connect(&mine);
     client_send(fd, POST "Content-Length: 10\r\n\r\n{\"bo");
     shutdown(fd, SHUT_WR);
+    client_world_go_on(&mine);
     char answer[512];
     while (recv(fd, answer, sizeof answer, 0) >
            0) { /* an answer, an end or a reset: all are fair */
     }
     close(fd);
+    client_world_stop_time(&mine);
     client_expect(client_get(&mine, "/healthz"), 200, "ok");
     client_world_close(&mine);
 }
