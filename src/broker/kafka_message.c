@@ -5,7 +5,8 @@
 
 enum {
     OFFSET_MAX = 24,
-    AROUND_MAX = 256, /* of the texts around key and body: numbers, padding, the broker's mark */
+    NULLS_MAX = 4 << 20, /* the names of headers without a value: more than a record can hold */
+    AROUND_MAX = 256,    /* of the texts around key and body: numbers, padding, the broker's mark */
 };
 
 /* Not NULL, also when it is empty. */
@@ -36,16 +37,40 @@ static struct bytes make_id(const struct kafka_head *head, struct bytes offset,
     return arena_join(arena, (struct bytes[]){{head->id, head->id_len}, offset}, 2);
 }
 
-static struct bytes make_source(const struct kafka_head *head, struct bytes offset, bool tombstone,
-                                struct arena *arena) {
+static struct bytes make_source(const struct kafka_head *head, struct bytes offset,
+                                struct bytes nulls, bool tombstone, struct arena *arena) {
     struct bytes end = tombstone ? BYTES(",\"tombstone\":true}") : BYTES("}");
-    return arena_join(arena, (struct bytes[]){{head->source, head->source_len}, offset, end}, 3);
+    return arena_join(arena, (struct bytes[]){{head->source, head->source_len}, offset, nulls, end},
+                      4);
 }
 
-static void copy_headers(const rd_kafka_message_t *record, struct store_held *held) {
+/* Which of the headers have no value, as a member of the source. */
+static struct bytes name_nulls(rd_kafka_headers_t *headers, struct arena *arena) {
+    const char *name;
+    const void *value;
+    size_t len;
+    struct buf text;
+    buf_init_heap(&text, NULLS_MAX);
+    struct json_out json = {&text, true};
+    json_key(&json, "null_headers");
+    json_open(&json, '[');
+    for (size_t i = 0;
+         rd_kafka_header_get_all(headers, i, &name, &value, &len) == RD_KAFKA_RESP_ERR_NO_ERROR;
+         i++)
+        if (!value)
+            json_put_str(&json, name);
+    json_close(&json, ']');
+    struct bytes nulls = arena_dup(arena, buf_view(&text));
+    buf_free(&text);
+    return nulls;
+}
+
+/* Gives what the source says of them. */
+static struct bytes copy_headers(const rd_kafka_message_t *record, struct store_held *held) {
     rd_kafka_headers_t *found;
     if (rd_kafka_message_headers(record, &found) != RD_KAFKA_RESP_ERR_NO_ERROR)
-        return;
+        return BYTES_NONE;
+    bool has_nulls = false;
     size_t count = rd_kafka_header_cnt(found);
     struct rule_header *headers = arena_alloc(&held->arena, count * sizeof *headers + 1);
     for (size_t i = 0; i < count; i++) {
@@ -55,9 +80,11 @@ static void copy_headers(const rd_kafka_message_t *record, struct store_held *he
         rd_kafka_header_get_all(found, i, &name, &value, &len);
         headers[i].name = arena_dup(&held->arena, bytes_of(name));
         headers[i].value = copy(&held->arena, value, len);
+        has_nulls = has_nulls || !value;
     }
     held->envelope.headers = headers;
     held->envelope.header_count = count;
+    return has_nulls ? name_nulls(found, &held->arena) : BYTES_NONE;
 }
 
 /* As its producer says in a header (CloudEvents and others do), else as it looks. */
@@ -82,11 +109,11 @@ struct store_held *kafka_message_new(const rd_kafka_message_t *record,
     buf_init_fixed(&offset, text, sizeof text);
     buf_i64(&offset, record->offset);
     envelope->id = make_id(head, buf_view(&offset), &held->arena);
-    envelope->source = make_source(head, buf_view(&offset), !record->payload, &held->arena);
+    struct bytes nulls = copy_headers(record, held);
+    envelope->source = make_source(head, buf_view(&offset), nulls, !record->payload, &held->arena);
     if (record->key)
         envelope->key = copy(&held->arena, record->key, record->key_len);
     held->body = copy(&held->arena, record->payload, record->len);
-    copy_headers(record, held);
     envelope->content_type = content_type_of(held);
     if (type != RD_KAFKA_TIMESTAMP_NOT_AVAILABLE && created_ms > 0)
         envelope->created_at = (struct wall){created_ms};

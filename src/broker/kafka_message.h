@@ -15,7 +15,7 @@ struct kafka_head {
 
 void kafka_message_head(struct bytes topic, int32_t partition, struct kafka_head *out);
 /* The record copied byte for byte, headers in their order with repeated names, a null key as none.
- * A tombstone has no body, and says so in its source. */
+ * A tombstone has no body, and a header may have no value: the source says so. */
 struct store_held *kafka_message_new(const rd_kafka_message_t *record,
                                      const struct kafka_head *head, struct pool *pool);
 /* Tells records apart that stood at one offset of two topics of one name. */

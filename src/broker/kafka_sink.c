@@ -130,6 +130,7 @@ struct destination {
     const char *topic;
     int32_t partition;
     bool tombstone;
+    struct json null_headers; /* their names */
 };
 
 /* Where a message came from, as kafka_message.c wrote it. The dead letters of others may not say
@@ -146,6 +147,8 @@ static bool read_origin(const struct sink_item *item, struct arena *arena,
     out->topic = arena_cstr(arena, topic);
     out->partition = (int32_t)partition;
     out->tombstone = json_get(origin, "tombstone", &member) && item->body.len == 0;
+    if (json_get(origin, "null_headers", &member) && member.type == JSON_ARRAY)
+        out->null_headers = member;
     return true;
 }
 
@@ -156,13 +159,27 @@ static bool has_content_type(const struct sink_item *item) {
     return false;
 }
 
+static bool is_null(const struct rule_header *header, struct json null_headers,
+                    struct arena *arena) {
+    struct bytes name;
+    if (header->value.len > 0 || null_headers.type != JSON_ARRAY)
+        return false;
+    for (struct json_walk walk = json_walk(null_headers); json_step(&walk);)
+        if (json_string(walk.value, arena, &name) && bytes_eq(name, header->name))
+            return true;
+    return false;
+}
+
 /* What goes back goes as it came; elsewhere its content type is told. */
-static rd_kafka_headers_t *make_headers(const struct sink_item *item) {
+static rd_kafka_headers_t *make_headers(const struct sink_item *item, struct json null_headers,
+                                        struct arena *arena) {
     rd_kafka_headers_t *headers = rd_kafka_headers_new(item->header_count + 1);
     for (size_t i = 0; i < item->header_count; i++) {
         const struct rule_header *header = &item->headers[i];
+        const char *value = header->value.ptr ? header->value.ptr : "";
         rd_kafka_header_add(headers, header->name.ptr, (ssize_t)header->name.len,
-                            header->value.ptr ? header->value.ptr : "", (ssize_t)header->value.len);
+                            is_null(header, null_headers, arena) ? NULL : value,
+                            (ssize_t)header->value.len);
     }
     if (item->origin.len == 0 && item->content_type.len > 0 && !has_content_type(item))
         rd_kafka_header_add(headers, "content-type", -1, item->content_type.ptr,
@@ -171,9 +188,9 @@ static rd_kafka_headers_t *make_headers(const struct sink_item *item) {
 }
 
 static rd_kafka_resp_err_t produce(struct kafka_sink *kafka, struct sink_item *item,
-                                   const struct destination *to) {
+                                   const struct destination *to, struct arena *arena) {
     bool tombstone = to->tombstone || !item->body.ptr;
-    rd_kafka_headers_t *headers = make_headers(item);
+    rd_kafka_headers_t *headers = make_headers(item, to->null_headers, arena);
     rd_kafka_resp_err_t code = rd_kafka_producev(
         kafka->client, RD_KAFKA_V_TOPIC(to->topic), RD_KAFKA_V_PARTITION(to->partition),
         RD_KAFKA_V_VALUE((void *)(tombstone ? NULL : item->body.ptr), item->body.len),
@@ -187,7 +204,7 @@ static rd_kafka_resp_err_t produce(struct kafka_sink *kafka, struct sink_item *i
 static void publish_item(struct kafka_sink *kafka, struct sink_item *item) {
     struct arena arena;
     struct err err = {STATUS_OK, ""};
-    struct destination to = {kafka->url.topic.ptr, RD_KAFKA_PARTITION_UA, false};
+    struct destination to = {.topic = kafka->url.topic.ptr, .partition = RD_KAFKA_PARTITION_UA};
     arena_init_heap(&arena, KAFKA_URL_TOPIC_MAX);
     if (item->origin.len > 0 && !read_origin(item, &arena, &to)) {
         err_set(&err, STATUS_INVALID, "kafka: the message does not come from a topic");
@@ -195,7 +212,7 @@ static void publish_item(struct kafka_sink *kafka, struct sink_item *item) {
     } else if (!open_client(kafka, &err)) {
         fail(kafka, item, &err);
     } else {
-        rd_kafka_resp_err_t code = produce(kafka, item, &to);
+        rd_kafka_resp_err_t code = produce(kafka, item, &to, &arena);
         if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
             kafka_client_trouble(&kafka->url, code, NULL, &err);
             fail(kafka, item, &err);

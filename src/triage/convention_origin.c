@@ -11,7 +11,7 @@ static const struct origin_kind {
     const char *place;
     const char *kept[2];
 } kinds[] = {
-    {"kafka", "topic", {"tombstone", NULL}},
+    {"kafka", "topic", {"tombstone", "null_headers"}},
     {"rabbitmq", "queue", {"vhost", "properties"}},
     {"nats", "subject", {"typed", NULL}},
     {"redis", "list", {NULL, NULL}},

@@ -108,7 +108,7 @@ def test_the_seeds_three_orders(serve, kafka):
 
 def test_a_record_is_kept_as_it_is(serve, handler, kafka):
     topic = kafka.make_topic("kept")
-    headers = [("a", b"1"), ("a", b"2"), ("bytes", b"\xff\xfe"), ("empty", b""), ("content-type", b"text/x-order")]
+    headers = [("a", b"1"), ("a", b"2"), ("bytes", b"\xff\xfe"), ("empty", b""), ("none", None), ("content-type", b"text/x-order")]
     kafka.produce(topic, [
         {"value": b"\x00\xff body", "key": None, "headers": headers, "timestamp": 1700000000123},
         {"value": None, "key": b"gone"},
@@ -122,7 +122,8 @@ def test_a_record_is_kept_as_it_is(serve, handler, kafka):
     message = dict(shown["message"])
     assert message["headers"][:2] == [("a", "1"), ("a", "2")]
     assert message["headers"][2] == ("bytes", [("base64", "//4=")])
-    assert message["headers"][3] == ("empty", "")
+    assert message["headers"][3:5] == [("empty", ""), ("none", "")]
+    assert dict(shown["source"])["null_headers"] == ["none"]
     assert message["key"] is None
     assert message["content_type"] == "text/x-order"
     assert message["body_base64"] == "AP8gYm9keQ=="

@@ -176,23 +176,30 @@ static void a_message_goes_back_to_where_it_came_from_as_it_was(void **state) {
     struct consumer consumer;
     open_cluster(&cluster, "");
     struct sink *sink = new_sink(&cluster);
+    static const char source[] = "{\"kind\":\"kafka\",\"topic\":\"orders\",\"partition\":1,"
+                                 "\"offset\":0,\"null_headers\":[\"none\"],\"tombstone\":true}";
+    const struct rule_header headers[] = {
+        {BYTES("none"), BYTES("")}, {BYTES("empty"), BYTES("")}, {BYTES("none"), BYTES("edited")}};
     struct parcel parcel = {.item = {.key = BYTES("k"),
                                      .body = BYTES(""),
+                                     .headers = headers,
+                                     .header_count = 3,
                                      .content_type = BYTES("application/json"),
-                                     .origin = BYTES("{\"kind\":\"kafka\",\"topic\":\"orders\","
-                                                     "\"partition\":1,\"offset\":0,"
-                                                     "\"tombstone\":true}")}};
+                                     .origin = BYTES(source)}};
     publish(sink, &parcel);
     assert_int_equal(parcel.err.status, STATUS_OK);
     strcat(cluster.url, "?group=readers");
     open_consumer(&consumer, cluster.url);
     struct store_held *held = await_message(&consumer);
     assert_bytes(held->envelope.id, "orders/1/0");
-    assert_bytes(held->envelope.source, "{\"kind\":\"kafka\",\"topic\":\"orders\",\"partition\":1,"
-                                        "\"offset\":0,\"tombstone\":true}");
+    assert_bytes(held->envelope.source, source);
     assert_bytes(held->envelope.key, "k");
     assert_int_equal(held->body.len, 0);
-    assert_int_equal(held->envelope.header_count, 0);
+    assert_int_equal(held->envelope.header_count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(bytes_eq(held->envelope.headers[i].name, headers[i].name));
+        assert_true(bytes_eq(held->envelope.headers[i].value, headers[i].value));
+    }
     settle(&consumer, held);
     close_consumer(&consumer);
     sink->vtable->free(sink);

@@ -95,7 +95,7 @@ static const struct convention_case kafka[] = {
      .category = "unknown",
      .message = "Offset rejected by client."},
     {.source = "{\"kind\":\"kafka\",\"topic\":\"dead\",\"partition\":0,\"offset\":7,"
-               "\"tombstone\":true}",
+               "\"null_headers\":[\"none\"],\"tombstone\":true}",
      .headers = {H("dead-letter-exception-class-name", "java.lang.RuntimeException"),
                  H("dead-letter-reason", "failed"),
                  H("dead-letter-cause-class-name", "java.io.IOException"),
@@ -104,7 +104,7 @@ static const struct convention_case kafka[] = {
      .name = "smallrye",
      .queue = "orders",
      .origin = "{\"kind\":\"kafka\",\"topic\":\"orders\",\"partition\":3,\"offset\":884201,"
-               "\"tombstone\":true}",
+               "\"tombstone\":true,\"null_headers\":[\"none\"]}",
      .reason = "io_exception",
      .category = "unknown",
      .type = "java.io.IOException",
