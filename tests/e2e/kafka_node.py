@@ -101,6 +101,11 @@ class Kafka(Process):
         eventually(lambda: self._has_topic(name, partitions), f"topic {name} is there", START_PATIENCE_S)
         return name
 
+    def remove_topic(self, name):
+        self.admin().delete_topics([name])[name].result(timeout=START_PATIENCE_S)
+        eventually(lambda: name not in self.admin().list_topics(timeout=START_PATIENCE_S).topics,
+                   f"topic {name} is gone", START_PATIENCE_S)
+
     def _has_topic(self, name, partitions):
         """The broker that answers is told of a new topic a moment later."""
         topic = self.admin().list_topics(name, timeout=START_PATIENCE_S).topics[name]

@@ -104,6 +104,10 @@ class RabbitQueue(Road):
     def left(self):
         return self.node.messages(self.name)
 
+    def remove(self):
+        with self.node.channel() as channel:
+            channel.queue_delete(self.name)
+
 
 class NatsStream(Road):
     kind = "nats subject"
@@ -140,7 +144,7 @@ class NatsStreamOfOddSpelling(NatsStream):
 
 class KafkaTopic(Road):
     kind = "kafka topic"
-    beside = [("tenant", b"t1"), ("tenant", b"t2"), ("bytes", b"\xff\xfe"), ("empty", b"")]
+    beside = [("tenant", b"t1"), ("tenant", b"t2"), ("bytes", b"\xff\xfe"), ("empty", b""), ("none", None)]
 
     def make(self):
         self.node.make_topic(self.name, partitions=3)
@@ -159,6 +163,9 @@ class KafkaTopic(Road):
 
     def left(self):
         return self.node.lag(self.name, self.name)
+
+    def remove(self):
+        self.node.remove_topic(self.name)
 
 
 NODES = {"redis": Redis, "rabbitmq": Rabbit, "nats": Nats, "kafka": Kafka}
@@ -383,20 +390,18 @@ def test_without_a_way_back_it_is_refused(serve, handler, nodes):
     problem(server.post("/v1/replays", order), 400, f'queue "{QUEUE}"', "not in the configuration", "origin")
 
 
-def test_what_the_origin_will_never_take_is_dead_as_before(serve, handler, nodes):
-    pytest.importorskip("pika")
+@pytest.mark.parametrize("road, why", [(RabbitQueue, "no queue takes"), (KafkaTopic, "there is no such topic")],
+                         indirect=["road"])
+def test_what_the_origin_will_never_take_is_dead_as_before(serve, handler, road, why):
     worker = handler(lambda call: 400)
-    road = RabbitQueue(nodes("rabbitmq"))
     road.send(BODY)
     server = serve(queues(road.source, worker))
     letter = the_letter(server, state="pending_review")
     move(server, road.idle, worker)
-    with road.node.channel() as channel:
-        channel.queue_delete(road.name)
-    said = server.cli("replay", letter["id"], "--to", "origin", "--apply", expect=1)
-    assert "no queue takes" in said
+    road.remove()
+    assert why in server.cli("replay", letter["id"], "--to", "origin", "--apply", expect=1)
     after = the_letter(server, state="pending_review", replays=0)
-    assert "no queue takes" in after["why"] and after["reason"] == letter["reason"]
+    assert why in after["why"] and after["reason"] == letter["reason"]
 
 
 def test_rounds_are_bounded_by_max_replays(serve, handler, nodes):
