@@ -69,7 +69,7 @@ void intake_begin(struct queue *queue) {
 
 /* ---- what was received ---- */
 
-static void settle_duplicate(struct queue *queue, struct store_held *held) {
+void intake_settle_copy(struct queue *queue, struct store_held *held) {
     queue->results[RESULT_DUPLICATE]++;
     queue->broker->vtable->settle(queue->broker, held);
     store_held_free(held);
@@ -107,7 +107,7 @@ static bool is_held(struct queue *queue, struct store_held *held, bool known) {
                 (!held->nameless || hearing_stands_in(queue, before->seq));
     if (same) {
         hearing_stored(queue, held, before->seq);
-        settle_duplicate(queue, held);
+        intake_settle_copy(queue, held);
     }
     store_held_free(before);
     return same;

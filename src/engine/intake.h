@@ -27,6 +27,8 @@ struct mono intake_probe_wake(const struct queue *queue);
 void intake_want(struct queue *queue);
 /* It is not in the store, which it came from a broker without, or is there as an old letter. */
 bool intake_is_fresh(const struct flight *flight);
+/* It is held already: its broker may forget it. */
+void intake_settle_copy(struct queue *queue, struct store_held *held);
 /* Back to its broker, with nothing recorded. Frees the flight. */
 void intake_return(struct flight *flight);
 /* Before it is put into the store: what a push would have noted. */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "core/comeback.h"
+#include "engine/intake.h"
 #include "engine/publish.h"
 
 enum {
@@ -111,12 +112,6 @@ struct returning {
     struct envelope came;
 };
 
-static void settle_copy(struct queue *queue, struct store_held *held) {
-    queue->results[RESULT_DUPLICATE]++;
-    queue->broker->vtable->settle(queue->broker, held);
-    store_held_free(held);
-}
-
 static void hand_back_soon(struct queue *queue, struct store_held *held) {
     struct instant now = queue->engine->now;
     queue->broker->vtable->hand_back(
@@ -170,7 +165,7 @@ bool origin_comes_back(struct queue *queue, struct store_held *held) {
         take_up(queue, held, letter);
         return true;
     case COMEBACK_HELD:
-        settle_copy(queue, held);
+        intake_settle_copy(queue, held);
         break;
     case COMEBACK_EARLY:
         hand_back_soon(queue, held);
