@@ -94,6 +94,18 @@ static bool wait_for_twin(struct queue *queue, struct store_held *held) {
     return true;
 }
 
+/* Now, or before it was edited. What cannot be read is taken for another. */
+static bool has_had_body(struct queue *queue, const struct store_held *before,
+                         struct store_held *held) {
+    struct store *store = queue->engine->store;
+    struct bytes first;
+    return bytes_eq(before->body, held->body) ||
+           (before->envelope.edited &&
+            store->vtable->kept(store, 0, SPACE_ORIGINAL, before->envelope.letter_id,
+                                queue->engine->now.wall, &held->arena, &first, NULL) == STATUS_OK &&
+            bytes_eq(first, held->body));
+}
+
 /* `known`: the store holds its id. */
 static bool is_held(struct queue *queue, struct store_held *held, bool known) {
     struct store *store = queue->engine->store;
@@ -103,7 +115,7 @@ static bool is_held(struct queue *queue, struct store_held *held, bool known) {
         return false;
     enum status status = store->vtable->get(store, queue->name, held->envelope.id, &before, &err);
     bool same = status == STATUS_OK && !before->envelope.read_only &&
-                (before->envelope.edited || bytes_eq(before->body, held->body)) &&
+                has_had_body(queue, before, held) &&
                 (!held->nameless || hearing_stands_in(queue, before->seq));
     if (same) {
         hearing_stored(queue, held, before->seq);

@@ -189,24 +189,17 @@ static void an_id_that_is_held_with_another_body_is_not_lost(void **state) {
     rig_free(rig);
 }
 
-/* A letter of a place that is adopted, and only looked at. */
-static void put_looked_at(struct rig *rig, const char *id, struct bytes body) {
-    struct envelope envelope = {.id = bytes_of(id),
-                                .queue = BYTES("q"),
-                                .state = STATE_PENDING_REVIEW,
-                                .cause = CAUSE_ADOPTED,
-                                .letter_id = BYTES("01900000-0000-7000-8000-000000000001"),
-                                .dlq = BYTES("q.dlq"),
-                                .source = BYTES("{\"kind\":\"redis\"}"),
-                                .size = body.len,
-                                .read_only = true,
-                                .retry_after_ms = -1,
-                                .created_at = rig->now.wall,
-                                .dead_at = rig->now.wall};
+static void put_letter(struct rig *rig, struct envelope letter, const char *body) {
+    letter.queue = BYTES("q");
+    letter.dlq = BYTES("q.dlq");
+    letter.state = STATE_PENDING_REVIEW;
+    letter.letter_id = BYTES("01900000-0000-7000-8000-000000000001");
+    letter.size = strlen(body);
+    letter.retry_after_ms = -1;
     struct store_op op = {.kind = STORE_PUT,
                           .queue = rig->store->vtable->queue_number(rig->store, BYTES("q")),
-                          .envelope = &envelope,
-                          .body = body};
+                          .envelope = &letter,
+                          .body = bytes_of(body)};
     rig_commit(rig, &op);
 }
 
@@ -214,7 +207,7 @@ static void a_letter_that_is_only_looked_at_stands_for_no_message(void **state) 
     (void)state;
     struct rig *rig = rig_of((struct rig_options){0});
     rig_open(rig);
-    put_looked_at(rig, "a", BYTES("{}"));
+    put_letter(rig, (struct envelope){.id = BYTES("a"), .read_only = true}, "{}");
     push(rig, "a");
     rig_rest(rig);
     rig_restart(rig);
@@ -226,6 +219,32 @@ static void a_letter_that_is_only_looked_at_stands_for_no_message(void **state) 
     assert_true(rig_look(rig, "a")->read_only);
     assert_int_equal(rig_view(rig).results[RESULT_DUPLICATE], 0);
     rig_free(rig);
+}
+
+static void an_edited_letter_stands_for_the_message_that_it_was_and_no_other(void **state) {
+    (void)state;
+    static const struct {
+        const char *body;
+        bool same;
+    } cases[] = {{"{\"first\":1}", true}, {"{\"edited\":1}", true}, {"{\"other\":1}", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rig *rig = rig_of((struct rig_options){0});
+        struct store_op keep = {.kind = STORE_KEEP,
+                                .keep = {.space = SPACE_ORIGINAL,
+                                         .name = BYTES("01900000-0000-7000-8000-000000000001"),
+                                         .value = BYTES("{\"first\":1}"),
+                                         .expires = WALL_NEVER}};
+        rig_open(rig);
+        put_letter(rig, (struct envelope){.id = BYTES("a"), .edited = true}, "{\"edited\":1}");
+        rig_commit(rig, &keep);
+        fake_server_push(rig->server, "a", NULL, bytes_of(cases[i].body));
+        rig_rest(rig);
+        rig_restart(rig); /* it is given again */
+        rig_clear_log(rig);
+        rig_rest(rig);
+        rig_assert_log(rig, cases[i].same ? "settle(a)" : "start(a)");
+        rig_free(rig);
+    }
 }
 
 static void the_same_message_failing_twice_is_one_letter(void **state) {
@@ -342,24 +361,10 @@ static void what_an_earlier_life_left_stands_in_for_a_while_only(void **state) {
     assert_other_is_run(rig);
 }
 
-static void put_letter(struct rig *rig, const char *id) {
-    struct envelope letter = {.id = bytes_of(id),
-                              .queue = BYTES("q"),
-                              .dlq = BYTES("q.dlq"),
-                              .state = STATE_PENDING_REVIEW,
-                              .size = 2,
-                              .retry_after_ms = -1};
-    struct store_op op = {.kind = STORE_PUT,
-                          .queue = rig->store->vtable->queue_number(rig->store, BYTES("q")),
-                          .envelope = &letter,
-                          .body = BYTES("{}")};
-    rig_commit(rig, &op);
-}
-
 static void after_a_graceful_stop_nothing_stands_in(void **state) {
     (void)state;
     struct rig *rig = with_equals(1);
-    put_letter(rig, "hash"); /* by an import, say */
+    put_letter(rig, (struct envelope){.id = BYTES("hash")}, "{}"); /* by an import, say */
     engine_hold(rig->engine, 100);
     rig_pass(rig, 100);
     rig_answer(rig, "hash", (struct outcome){.ending = ENDING_INTERRUPTED, .retry_after_ms = -1});
@@ -631,6 +636,7 @@ int main(void) {
         cmocka_unit_test(given_again_while_it_is_with_us_it_waits),
         cmocka_unit_test(an_id_that_is_held_with_another_body_is_not_lost),
         cmocka_unit_test(a_letter_that_is_only_looked_at_stands_for_no_message),
+        cmocka_unit_test(an_edited_letter_stands_for_the_message_that_it_was_and_no_other),
         cmocka_unit_test(the_same_message_failing_twice_is_one_letter),
         cmocka_unit_test(of_messages_without_a_name_every_one_that_fails_is_a_letter),
         cmocka_unit_test(without_a_name_what_we_gave_back_is_not_taken_for_its_equal),
