@@ -137,6 +137,11 @@ void fake_server_set_nameless(struct fake_server *server) {
     server->nameless = true;
 }
 
+void fake_server_give_before(struct fake_server *server) {
+    LIST_EACH(node, &server->waiting)
+    message_at(node)->given_before = true;
+}
+
 /* In the order in which they were given. */
 static void take_back(struct fake_server *server) {
     while (!list_empty(&server->given)) {

@@ -21,6 +21,8 @@ bool fake_server_has(const struct fake_server *server, const char *id); /* of th
 void fake_server_set_deliveries(struct fake_server *server, uint32_t deliveries);
 /* Ids are hashes from now on: equal messages have one. */
 void fake_server_set_nameless(struct fake_server *server);
+/* What waits is said to have been given before. */
+void fake_server_give_before(struct fake_server *server);
 /* What was given to consumers and not settled is given again, while they still have it. */
 void fake_server_redeliver(struct fake_server *server);
 /* Nothing can be received or settled, for this reason; NULL: it can again. */

@@ -116,7 +116,7 @@ static bool is_held(struct queue *queue, struct store_held *held, bool known) {
     enum status status = store->vtable->get(store, queue->name, held->envelope.id, &before, &err);
     bool same = status == STATUS_OK && !before->envelope.read_only &&
                 has_had_body(queue, before, held) &&
-                (!held->nameless || hearing_stands_in(queue, before->seq));
+                (!held->nameless || hearing_stands_in(queue, before));
     if (same) {
         hearing_stored(queue, held, before->seq);
         intake_settle_copy(queue, held);
@@ -145,8 +145,8 @@ static bool is_poison(struct queue *queue, struct store_held *held) {
 
 static bool admit(struct queue *queue, struct store_held *held, bool known) {
     struct envelope *envelope = &held->envelope;
-    hearing_received(queue, held);
     envelope->queue = queue->name;
+    envelope->nameless = held->nameless;
     envelope->state = STATE_RUNNING;
     envelope->size = held->body.len;
     envelope->retry_after_ms = -1;
@@ -278,7 +278,7 @@ bool intake_is_looked_at(const struct flight *flight) {
         return false;
     enum status status =
         store->vtable->get(store, queue->name, flight->held->envelope.id, &before, &err);
-    bool looked_at = status == STATUS_OK && before->envelope.read_only;
+    bool looked_at = status != STATUS_OK || before->envelope.read_only;
     store_held_free(before);
     return looked_at;
 }

@@ -189,6 +189,9 @@ static void an_id_that_is_held_with_another_body_is_not_lost(void **state) {
     rig_free(rig);
 }
 
+#define HASH_OF_EMPTY "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a" /* "{}"   \
+                                                                                          */
+
 static void put_letter(struct rig *rig, struct envelope letter, const char *body) {
     letter.queue = BYTES("q");
     letter.dlq = BYTES("q.dlq");
@@ -207,7 +210,9 @@ static void a_letter_that_is_only_looked_at_stands_for_no_message(void **state) 
     (void)state;
     struct rig *rig = rig_of((struct rig_options){0});
     rig_open(rig);
-    put_letter(rig, (struct envelope){.id = BYTES("a"), .read_only = true}, "{}");
+    put_letter(
+        rig, (struct envelope){.id = BYTES("a"), .read_only = true, .content_hash = HASH_OF_EMPTY},
+        "{}");
     push(rig, "a");
     rig_rest(rig);
     rig_restart(rig);
@@ -218,6 +223,30 @@ static void a_letter_that_is_only_looked_at_stands_for_no_message(void **state) 
     assert_int_equal(rig->store->vtable->dlq_depth(rig->store, BYTES("q.dlq")), 2);
     assert_true(rig_look(rig, "a")->read_only);
     assert_int_equal(rig_view(rig).results[RESULT_DUPLICATE], 0);
+    rig_free(rig);
+}
+
+static enum status get_nothing(struct store *store, struct bytes queue, struct bytes id,
+                               struct store_held **out, struct err *err) {
+    (void)store, (void)queue, (void)id, (void)out;
+    return err_set(err, STATUS_IO, "the disk was told to fail");
+}
+
+static void what_cannot_be_read_stands_for_no_message(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){.deferred = true});
+    rig_open(rig);
+    put_letter(
+        rig, (struct envelope){.id = BYTES("a"), .read_only = true, .content_hash = HASH_OF_EMPTY},
+        "{}");
+    push(rig, "a");
+    rig_rest(rig);
+    rig_fail(rig, "a", 400);
+    rig->store_vtable.get = get_nothing;
+    rig_store(rig);
+    rig_store(rig);
+    assert_int_equal(at_source(rig), 0);
+    assert_int_equal(rig->store->vtable->dlq_depth(rig->store, BYTES("q.dlq")), 2);
     rig_free(rig);
 }
 
@@ -348,23 +377,117 @@ static void what_stood_in_and_was_heard_of_stands_in_no_more(void **state) {
     assert_other_is_run(rig);
 }
 
-static void what_an_earlier_life_left_stands_in_for_a_while_only(void **state) {
-    (void)state;
+/* A letter is held, its source has heard of that, and we died before we could note it. */
+static struct rig *with_unnoted(void) {
     struct rig *rig = with_equals(1);
     fake_server_set_trouble(rig->server, "slow");
     rig_fail(rig, "hash", 400);
-    fake_server_set_trouble(rig->server, NULL); /* it has heard, and we die before we know */
+    fake_server_set_trouble(rig->server, NULL);
     rig_restart(rig);
-    push(rig, "hash");
     rig_rest(rig);
+    return rig;
+}
+
+static void assert_equal_one_is(struct rig *rig, const char *log) {
+    rig_clear_log(rig);
+    push(rig, "hash");
+    fake_server_give_before(rig->server);
+    rig_rest(rig);
+    rig_assert_log(rig, log);
+    rig_free(rig);
+}
+
+static void pause(struct rig *rig, int64_t ms) {
+    rig_ask(rig, ENGINE_PAUSE, "maintenance");
+    rig_rest(rig);
+    rig_pass(rig, ms);
+    rig_ask(rig, ENGINE_RESUME, NULL);
+    rig_rest(rig);
+}
+
+static void what_an_earlier_life_left_stands_in_for_a_while_only(void **state) {
+    (void)state;
+    struct rig *rig = with_unnoted();
+    assert_equal_one_is(rig, "settle(hash) submit:facts");
+    rig = with_unnoted();
     rig_pass(rig, HEARING_LASTS_MS);
-    assert_other_is_run(rig);
+    assert_equal_one_is(rig, "start(hash)");
+}
+
+static void that_while_is_noted_though_nothing_comes(void **state) {
+    (void)state;
+    struct rig *rig = with_unnoted();
+    rig_pass(rig, HEARING_LASTS_MS);
+    rig_restart(rig);
+    rig_rest(rig);
+    assert_equal_one_is(rig, "start(hash)");
+}
+
+static void that_while_is_of_messages_that_can_come(void **state) {
+    (void)state;
+    struct rig *rig = with_unnoted();
+    pause(rig, 10 * HEARING_LASTS_MS);
+    assert_equal_one_is(rig, "settle(hash) submit:facts");
+
+    rig = with_unnoted();
+    fake_server_set_trouble(rig->server, "gone");
+    rig_rest(rig);
+    rig_pass(rig, 10 * HEARING_LASTS_MS);
+    fake_server_set_trouble(rig->server, NULL);
+    rig_rest(rig);
+    assert_equal_one_is(rig, "settle(hash) submit:facts");
+
+    rig = with_unnoted(); /* it adds up */
+    rig_pass(rig, HEARING_LASTS_MS / 2);
+    pause(rig, 1000);
+    rig_pass(rig, HEARING_LASTS_MS / 2);
+    assert_equal_one_is(rig, "start(hash)");
+}
+
+static void what_never_came_from_its_source_stands_in_for_nothing(void **state) {
+    (void)state;
+    struct rig *rig = with_equals(1);
+    put_letter(rig, (struct envelope){.id = BYTES("hash")}, "{}"); /* it was imported */
+    rig_restart(rig);
+    rig_clear_log(rig);
+    rig_rest(rig);
+    rig_assert_log(rig, "start(hash)");
+    rig_free(rig);
+}
+
+static void stop_gracefully(struct rig *rig) {
+    engine_hold(rig->engine, 100);
+    rig_pass(rig, 100);
+    engine_stop(rig->engine);
+    rig_rest(rig);
+    rig_restart(rig);
+    rig_rest(rig);
+}
+
+static void a_graceful_stop_is_noted_though_nothing_came(void **state) {
+    (void)state;
+    struct rig *rig = with_unnoted();
+    stop_gracefully(rig);
+    assert_equal_one_is(rig, "start(hash)");
+}
+
+static void a_stop_that_its_source_does_not_hear_of_is_not_noted(void **state) {
+    (void)state;
+    struct rig *rig = with_equals(1);
+    fake_server_set_trouble(rig->server, "gone");
+    rig_fail(rig, "hash", 400);
+    stop_gracefully(rig);
+    rig_clear_log(rig);
+    fake_server_set_trouble(rig->server, NULL);
+    rig_rest(rig);
+    rig_assert_log(rig, "settle(hash) submit:facts");
+    rig_free(rig);
 }
 
 static void after_a_graceful_stop_nothing_stands_in(void **state) {
     (void)state;
     struct rig *rig = with_equals(1);
-    put_letter(rig, (struct envelope){.id = BYTES("hash")}, "{}"); /* by an import, say */
+    put_letter(rig, (struct envelope){.id = BYTES("hash"), .nameless = true}, "{}");
     engine_hold(rig->engine, 100);
     rig_pass(rig, 100);
     rig_answer(rig, "hash", (struct outcome){.ending = ENDING_INTERRUPTED, .retry_after_ms = -1});
@@ -636,6 +759,7 @@ int main(void) {
         cmocka_unit_test(given_again_while_it_is_with_us_it_waits),
         cmocka_unit_test(an_id_that_is_held_with_another_body_is_not_lost),
         cmocka_unit_test(a_letter_that_is_only_looked_at_stands_for_no_message),
+        cmocka_unit_test(what_cannot_be_read_stands_for_no_message),
         cmocka_unit_test(an_edited_letter_stands_for_the_message_that_it_was_and_no_other),
         cmocka_unit_test(the_same_message_failing_twice_is_one_letter),
         cmocka_unit_test(of_messages_without_a_name_every_one_that_fails_is_a_letter),
@@ -644,6 +768,11 @@ int main(void) {
         cmocka_unit_test(what_its_source_has_heard_of_stands_in_for_no_other),
         cmocka_unit_test(what_stood_in_and_was_heard_of_stands_in_no_more),
         cmocka_unit_test(what_an_earlier_life_left_stands_in_for_a_while_only),
+        cmocka_unit_test(that_while_is_noted_though_nothing_comes),
+        cmocka_unit_test(that_while_is_of_messages_that_can_come),
+        cmocka_unit_test(what_never_came_from_its_source_stands_in_for_nothing),
+        cmocka_unit_test(a_graceful_stop_is_noted_though_nothing_came),
+        cmocka_unit_test(a_stop_that_its_source_does_not_hear_of_is_not_noted),
         cmocka_unit_test(after_a_graceful_stop_nothing_stands_in),
         cmocka_unit_test(what_was_delivered_too_often_is_dead_unattempted),
         cmocka_unit_test(a_halt_gives_it_back_to_its_source),
