@@ -1,5 +1,6 @@
 #include "caller.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -24,13 +25,21 @@ static bool has_child(void) {
     return waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | WNOHANG) == 0;
 }
 
+/* Somebody else may stop it too, with another signal. */
+static pid_t await_child(void) {
+    siginfo_t info = {0};
+    do
+        waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOWAIT);
+    while (info.si_code == CLD_STOPPED && info.si_status != SIGTTOU);
+    return info.si_pid;
+}
+
 static struct instant late_now(struct clock *clock) {
     enum { HOUR_MS = 3600 * 1000 };
     struct late_clock *late = CONTAINER_OF(clock, struct late_clock, clock);
-    siginfo_t info = {0};
     if (!late->late && has_child() && late->in_time-- <= 0) {
-        late->late = waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOWAIT) == 0;
-        late->pid = info.si_pid;
+        late->late = true;
+        late->pid = await_child();
     }
     struct instant at = now(clock);
     at.mono.ms += late->late ? HOUR_MS : 0;

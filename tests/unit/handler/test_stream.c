@@ -179,7 +179,7 @@ static void a_timeout_kills_the_worker_and_its_children(void **state) {
 static void an_answer_that_came_before_we_saw_that_its_time_is_over_was_in_time(void **state) {
     static const char *const codes[] = {
         "read -r l; echo '" OK "'",
-        "read -r l; echo '" OK "'; kill -STOP $$; read -r l",
+        "read -r l; echo '" OK "'; kill -TTOU $$; read -r l",
     };
     (void)state;
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
