@@ -12,7 +12,7 @@
 extern struct clock caller_clock; /* the machine's */
 
 /* The clock of a pool of processes that is held up: who reads it while there is a process waits
- * until that has ended or stopped itself with SIGTTOU, and then it is an hour later for good. */
+ * until that has ended or stopped itself with SIGTTOU, and then it is a day later for good. */
 struct late_clock {
     struct clock clock;
     int in_time; /* so many readings first are not held up */

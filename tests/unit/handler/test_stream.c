@@ -9,7 +9,7 @@
 #include "handler/exec_report.h"
 #include "handler/stream.h"
 
-enum { LONG_MS = 60 * 1000, SHORT_MS = 100 };
+enum { LONG_MS = 3600 * 1000, SHORT_MS = 100 };
 
 #define OK "{\"id\":\"m-1\",\"ok\":true}"
 
