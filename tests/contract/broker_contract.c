@@ -8,7 +8,7 @@
 #include "broker_subject.h"
 #include "port/clock.h"
 
-enum { PATIENCE_MS = 60 * 1000, LOOK_MS = 20, MESSAGES = 20, RECEIVE_MAX = 64 };
+enum { PATIENCE_MS = 600 * 1000, LOOK_MS = 20, MESSAGES = 20, RECEIVE_MAX = 64 };
 
 static struct mailbox bell;
 

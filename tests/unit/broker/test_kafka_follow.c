@@ -7,7 +7,7 @@
 
 #include "broker/kafka_pointer.h"
 
-enum { PATIENCE_MS = 60000, SLICE_MS = 1000 };
+enum { PATIENCE_MS = 600 * 1000, SLICE_MS = 1000 };
 
 static struct instant machine_now(struct clock *clock) {
     struct timespec wall, mono;
