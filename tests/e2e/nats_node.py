@@ -41,9 +41,9 @@ class Nats(Process):
         """work(jetstream) on a connection of its own; what it gives."""
         async def whole():
             connection = await self.client.connect(f"nats://127.0.0.1:{self.port}", allow_reconnect=False,
-                                                   connect_timeout=10, **self.login)
+                                                   connect_timeout=START_PATIENCE_S, **self.login)
             try:
-                return await work(connection.jetstream(timeout=30))
+                return await work(connection.jetstream(timeout=START_PATIENCE_S))
             finally:
                 await connection.close()
         return asyncio.run(whole())

@@ -13,7 +13,7 @@ import urllib.parse
 
 import pytest
 
-from harness import Handler, Server, eventually, problem
+from harness import PATIENCE_S, Handler, Server, eventually, problem
 from watchers import tool
 
 # id → (status, error_type, error_message)
@@ -291,7 +291,7 @@ class Listener:
     """Reads /v1/events; `until(type)` waits for an event of that type and returns its data."""
 
     def __init__(self, server):
-        self.socket = socket.create_connection(("127.0.0.1", server.port), timeout=30)
+        self.socket = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_S)
         self.socket.sendall(b"GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
         self.text = ""
         self.decode = codecs.getincrementaldecoder("utf-8")().decode  # a read may end within a character

@@ -105,7 +105,7 @@ def test_what_was_delivered_too_often_is_poison_unattempted(serve, handler, nats
     async def fail_at_it(js):
         sub = await js.pull_subscribe_bind("pricing", lane.name)
         for _ in range(4):
-            message = (await sub.fetch(1, timeout=30))[0]
+            message = (await sub.fetch(1, timeout=PATIENCE_S))[0]
             await message.nak()
     nats.run(fail_at_it)
     lane.publish([{"id": "fine"}])

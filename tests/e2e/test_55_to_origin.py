@@ -6,7 +6,7 @@ import json
 import pytest
 
 from brokers import Rabbit, Redis
-from harness import eventually, impound, problem
+from harness import PATIENCE_S, eventually, impound, problem
 from kafka_node import Kafka
 from nats_node import Lane as NatsLane
 from nats_node import Nats
@@ -31,7 +31,7 @@ class RedisList(Road):
     beside = {}  # an element is a body and nothing else
 
     def make(self):
-        self.there = importlib.import_module("redis").Redis(port=self.node.port, socket_timeout=30)
+        self.there = importlib.import_module("redis").Redis(port=self.node.port, socket_timeout=PATIENCE_S)
         self.source, self.idle = self.node.url(f"list={self.name}"), self.node.url(f"list={self.name}-idle")
 
     def send(self, *bodies):
@@ -50,7 +50,7 @@ class RedisStream(Road):
     beside = {b"tenant": b"t\xff1", b"key": b"k1"}
 
     def make(self):
-        self.there = importlib.import_module("redis").Redis(port=self.node.port, socket_timeout=30)
+        self.there = importlib.import_module("redis").Redis(port=self.node.port, socket_timeout=PATIENCE_S)
         for name in (self.name, f"{self.name}-idle"):
             self.there.xgroup_create(name, "g", id="0", mkstream=True)
         self.source = self.node.url(f"stream={self.name}&group=g")

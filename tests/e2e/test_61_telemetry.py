@@ -221,7 +221,7 @@ def test_a_workers_span_survives_a_kill(serve, receiver):
     traces = receiver()
     server = serve({"orders": {"handler": "lease"}}, **telling(traces))
     server.push("orders", {"n": 1}, id="o-1", headers=HEADERS)
-    leased = server.post("/v1/queues/orders/lease", {"max": 1, "wait_ms": 10000}).json["messages"][0]
+    leased = server.post("/v1/queues/orders/lease", {"max": 1, "wait_ms": 60000}).json["messages"][0]
     trace, span = leased["headers"]["traceparent"].split("-")[1:3]
     assert trace == TRACE and leased["headers"]["tracestate"] == HEADERS["tracestate"]
     server.kill()
