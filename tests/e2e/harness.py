@@ -279,7 +279,7 @@ class Handler:
     def __init__(self, answer=lambda call: 200, tls=None, port=0):
         self.answer = answer
         self.calls = []
-        self.spans = []  # (start, end) of each call that was answered
+        self.ends = []  # (call, when) of each call that was answered
         self.lock = threading.Lock()
         outer = self
 
@@ -315,7 +315,7 @@ class Handler:
                     self.send_header(name, value)
                 self.send_header("Content-Length", str(len(text)))
                 with outer.lock:
-                    outer.spans.append((call.at, time.monotonic()))
+                    outer.ends.append((call, time.monotonic()))
                 self.end_headers()
                 self.wfile.write(text)
 
