@@ -9,7 +9,7 @@ PICTURES = os.environ.get("PICTURES")
 
 
 def a_letter(server, **filters):
-    return server.get("/v1/letters", limit=1, **filters).json["letters"][0]
+    return server.page("/v1/letters", limit=1, **filters)["letters"][0]
 
 
 # page → (fragment, what must be there)

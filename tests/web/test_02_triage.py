@@ -175,7 +175,7 @@ def test_groups_of_a_state_are_found_behind_any_number_of_others(lot, tab):
     for place, name in enumerate(names):
         for copy in range(1 if place == 54 else 2):
             world.report(server, f"{name}-{copy}", name, "wrong")
-    last = server.get("/v1/letters", error_type=names[54]).json["letters"][0]["failure"]["fingerprint"]
+    last = server.page("/v1/letters", error_type=names[54])["letters"][0]["failure"]["fingerprint"]
     server.request("PATCH", f"/v1/groups/{last}", {"state": "muted", "why": "we know"})
     page = tab(server).open("groups")
     rows = page.get_by_role("table").get_by_role("button")
