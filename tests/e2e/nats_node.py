@@ -53,7 +53,8 @@ class Nats(Process):
 
 
 class Lane:
-    """A stream with a durable pull consumer, its own on the server."""
+    """A stream with a durable pull consumer, its own on the server. What is to come again after a kill needs a short
+    `ack_wait`, in which a slow machine may well not get to its acknowledgement."""
 
     count = 0
 
@@ -74,7 +75,7 @@ class Lane:
         config = dataclasses.make_dataclass("Config", [("max_batch", int, None), ("max_expires", int, None)],
                                             bases=(ConsumerConfig,))
         await js.add_consumer(self.name, config(**{
-            "durable_name": "pricing", "ack_policy": AckPolicy.EXPLICIT, "ack_wait": 5, **consumer}))
+            "durable_name": "pricing", "ack_policy": AckPolicy.EXPLICIT, "ack_wait": 60, **consumer}))
 
     def send(self, body, **headers):
         self.node.run(lambda js: js.publish(self.subject, body, headers=headers or None))
