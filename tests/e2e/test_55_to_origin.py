@@ -113,7 +113,7 @@ class NatsStream(Road):
     beside = {"tenant": "t1", "impound-key": "k1", "Content-Type": "application/json"}
 
     def hurry(self):
-        self.node.run(lambda js: self.lane.add_consumer(js, ack_wait=2))
+        self.node.run(lambda js: self.lane.add_consumer(js, ack_wait=5))
 
     def make(self):
         self.lane, other = NatsLane(self.node), NatsLane(self.node)
