@@ -82,6 +82,15 @@ class Kafka(Process):
         eventually(self.listens, "Kafka listens", START_PATIENCE_S)
         return self
 
+    def open_doors(self):
+        """Whoever comes first to a door waits until the node has loaded what it needs for it, which may be longer than
+        people wait for an answer."""
+        login = {"sasl.mechanism": "PLAIN", "sasl.username": self.USER, "sasl.password": self.PASSWORD}
+        for port, more in ((self.port, {}), (self.sasl_port, {"security.protocol": "SASL_PLAINTEXT", **login}),
+                           (self.tls_port, {"security.protocol": "SASL_SSL", "ssl.ca.location": self.ca_file, **login})):
+            visitor = self.client.admin.AdminClient({"bootstrap.servers": f"127.0.0.1:{port}", **more})
+            visitor.list_topics(timeout=START_PATIENCE_S)
+
     @property
     def address(self):
         return f"127.0.0.1:{self.port}"
