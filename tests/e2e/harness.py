@@ -38,7 +38,7 @@ def in_full(full, otherwise):
     return full if SCALE >= 1 else otherwise
 
 
-RESERVED = collections.deque(maxlen=64)
+RESERVED = collections.deque(maxlen=256)  # more than a file of scenarios uses
 
 
 def free_port(wanted=0):
