@@ -10,7 +10,7 @@ import pytest
 
 from harness import PATIENCE_S, Handler, eventually, free_port, scaled
 
-CLOSING = 1 + 2 + 4 + 8  # successes that close a breaker
+CLOSING = 1 + 2 + 4 + 8 + 16  # successes that close the breaker of a queue with this concurrency
 OUTAGE_S = max(4.0, scaled(200) / 10)  # 20 s in full, 4 s in `make test`
 
 
