@@ -153,7 +153,7 @@ class RabbitChannel:
     def __init__(self, port):
         import pika  # where RabbitMQ is not tested, it need not be there
         self.connection = pika.BlockingConnection(pika.ConnectionParameters(
-            "127.0.0.1", port, socket_timeout=30, blocked_connection_timeout=30))
+            "127.0.0.1", port, socket_timeout=START_PATIENCE_S, blocked_connection_timeout=START_PATIENCE_S))
 
     def __enter__(self):
         channel = self.connection.channel()

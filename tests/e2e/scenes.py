@@ -178,7 +178,7 @@ def killed(serve, handler, lane, kills, kill_one):
 def killed_behind_the_mirror(serve, handler, lane, redis):
     """A letter that the mirror has, and of which impound does not know that yet, is still its source's: a kill
     loses nothing."""
-    there = pytest.importorskip("redis").Redis(port=redis.port, socket_timeout=30)
+    there = pytest.importorskip("redis").Redis(port=redis.port, socket_timeout=PATIENCE_S)
     worker = handler(lambda call: 400)
     mirror = f"mirror of {type(lane).__module__} {lane.name}"
     relay = Relay(redis.port, b"LPUSH", heard=True)

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from harness import eventually, problem, scaled
+from harness import PATIENCE_S, eventually, problem, scaled
 from relay import Relay
 
 pika = pytest.importorskip("pika")
@@ -321,7 +321,7 @@ def test_a_quorum_queue_that_has_no_time_hears_what_was_acknowledged_before_a_ki
     relay = Relay(rabbit.port, ACK, waits=True)
     try:
         server = serve(ASIDE, adopt=cemetery.adopt("take", relay.port))
-        assert relay.reached.wait(60), "the wave is acknowledged"
+        assert relay.reached.wait(PATIENCE_S), "the wave is acknowledged"
         others = rabbit.connections() - 1
         with rabbit.stalled(cemetery.name):
             relay.go.set()
@@ -345,7 +345,7 @@ def killed_at_the_acknowledgement(serve, cemetery, query, heard, before=lambda c
     relay = Relay(cemetery.rabbit.port, ACK, heard)
     try:
         server = serve(ASIDE, adopt=cemetery.adopt("take", relay.port, query))
-        assert relay.reached.wait(60), "something was acknowledged"
+        assert relay.reached.wait(PATIENCE_S), "something was acknowledged"
         if heard:
             cemetery.holds(2)
         server.kill()

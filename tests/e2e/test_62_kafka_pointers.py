@@ -2,6 +2,7 @@
 import base64
 
 import adoption
+from brokers import START_PATIENCE_S
 from harness import eventually, problem
 
 ODD = b"\x00\xff body"
@@ -77,7 +78,7 @@ def test_a_record_that_is_gone_leaves_a_letter_that_says_so_and_cannot_go_back(s
     kafka.produce_at_once(topic, [{"value": b"3"}])                    # its marker has offset 4
     kafka.produce_at_once(topic, [{"value": b"5"}], commit=False)      # … and this one's 6
     deleted = kafka.client.TopicPartition(topic, 0, 2)
-    kafka.admin().delete_records([deleted])[deleted].result(timeout=60)
+    kafka.admin().delete_records([deleted])[deleted].result(timeout=START_PATIENCE_S)
     told = [(topic, 0, 1, "partition 0 of topic gone begins at offset 2"), (topic, 0, 900, "ends at offset 7"),
             (topic, 0, 4, "does not have that offset"), (topic, 0, 6, "does not have that offset"),
             (topic, 7, 0, "there is no such partition"), ("nowhere", 0, 0, "topic nowhere: there is no such topic"),
