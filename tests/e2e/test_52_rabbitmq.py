@@ -402,6 +402,13 @@ def test_an_answer_is_published_and_confirmed(serve, handler, rabbit):
     assert properties.delivery_mode == 2 and properties.content_type == "text/plain"
 
 
+def test_an_answer_that_is_too_large_for_its_sink_holds_nothing_up(serve, handler, rabbit):
+    answers = Lane(rabbit)
+    with rabbit.limited(4096):
+        scenes.answer_too_large(serve, handler, Lane(rabbit), rabbit.url(f"queue={answers.name}"), 8192)
+    assert answers.left() == 1
+
+
 def test_a_letter_is_mirrored_with_what_is_known_of_it(serve, handler, rabbit):
     worker = handler(lambda call: 400)
     lane, mirror = Lane(rabbit), Lane(rabbit, "quorum")

@@ -408,6 +408,12 @@ def test_an_answer_is_published_and_confirmed(serve, handler, nats):
     assert first.headers["Content-Type"] == "text/plain"
 
 
+def test_an_answer_that_is_too_large_for_its_sink_holds_nothing_up(serve, handler, nats):
+    answers = Lane(nats)
+    scenes.answer_too_large(serve, handler, Lane(nats), nats.url(f"subject={answers.subject}"), 2 * 1024 * 1024)
+    assert answers.left() == 1
+
+
 def test_a_letter_is_mirrored_with_what_is_known_of_it(serve, handler, nats):
     worker = handler(lambda call: 400)
     lane, mirror = Lane(nats), Lane(nats)
