@@ -54,6 +54,18 @@ def finished(server, lane, patience_s=None):
                patience_s)
 
 
+def answer_too_large(serve, handler, lane, reply, size):
+    """Its message is dead, and those behind it flow; nothing runs again."""
+    worker = handler(lambda call: (200, {"Content-Type": "text/plain"}, b"x" * (size if b"large" in call.body else 10)))
+    server = serve(queues(lane, {"http": worker.url, "reply": reply}, concurrency=1))
+    lane.publish([{"id": "large"}, {"id": "small"}])
+    finished(server, lane)
+    letter, = server.letters(DLQ)
+    assert (letter["failure"]["kind"], letter["reason"]) == ("answer", "answer_too_large")
+    assert letter["failure"]["error_message"].startswith("the answer is too large for its sink: ")
+    assert worker.count() == 2
+
+
 def three_orders(serve, lane):
     """o-1 raises KeyError, o-2 raises TimeoutError twice, o-3 is fine."""
     server = serve(queues(lane, {"exec": ["python3", PRICE], "timeout": "30s"}))

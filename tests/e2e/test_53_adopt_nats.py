@@ -113,6 +113,17 @@ def check(letters, cemetery):
     assert third["context"]["adopted"]["at"]["origin"]["gone"] is True, "it says that the message was deleted"
 
 
+@pytest.mark.parametrize("mode", ["peek", "take"])
+def test_of_several_hosts_one_that_answers_is_found(serve, nats, mode):
+    cemetery = Cemetery(nats)
+    cemetery.send(b"{}")
+    cemetery.give_up(1)
+    source = cemetery.source.replace("127", "127.0.0.1:1,127", 1)
+    server = serve(adoption.QUEUES, adopt=adoption.entry(source, mode))
+    eventually(lambda: server.letters(adoption.DLQ), "it is found")
+    assert impound("check", "--connect", "-c", server.config_path).returncode == 0
+
+
 def test_messages_given_up_are_looked_at_and_then_taken(serve, nats):
     cemetery = Cemetery(nats)
     bury(cemetery)

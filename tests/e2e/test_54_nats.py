@@ -12,6 +12,7 @@ import scenes
 from brokers import certificate
 from harness import PATIENCE_S, eventually, impound, scaled
 from nats_node import Lane, Nats
+from relay import Relay
 
 RENEWS = 3  # within an ack_wait
 
@@ -289,8 +290,8 @@ class Mute(threading.Thread):
             self.callers.append(caller)
             caller.sendall(GREETING)
 
-    def url(self, query):
-        return f"tls://127.0.0.1:{self.listener.getsockname()[1]}?{query}"
+    def url(self, query, scheme="tls"):
+        return f"{scheme}://127.0.0.1:{self.listener.getsockname()[1]}?{query}"
 
     def close(self):
         self.listener.shutdown(socket.SHUT_RDWR)
@@ -300,11 +301,12 @@ class Mute(threading.Thread):
             caller.close()
 
 
-def test_a_tls_handshake_that_is_never_answered_has_an_end(serve, handler, nats):
+@pytest.mark.parametrize("scheme", ["tls", "nats"])
+def test_a_tls_handshake_that_is_never_answered_has_an_end(serve, handler, nats, scheme):
     mute = Mute()
     try:
         lane = Lane(nats)
-        lane.source = mute.url(f"stream={lane.name}&consumer=pricing")
+        lane.source = mute.url(f"stream={lane.name}&consumer=pricing", scheme)
         server = serve(scenes.queues(lane, {"http": handler().url}))
         assert "connect: the server does not answer" in eventually(lambda: trouble(server), "it is said")
         eventually(lambda: len(mute.callers) > 1, "it is tried again")
@@ -313,6 +315,68 @@ def test_a_tls_handshake_that_is_never_answered_has_an_end(serve, handler, nats)
         server.stop()
     finally:
         mute.close()
+
+
+@pytest.fixture(name="secure")
+def secure_node(tmp_path):
+    cert, key = certificate(tmp_path)
+    node = Nats(tmp_path / "node", f'tls {{ cert_file: "{cert}", key_file: "{key}", timeout: {PATIENCE_S} }}',
+                tls=ssl.create_default_context(cafile=cert))
+    node.cert = cert
+    try:
+        yield node.start()
+    finally:
+        node.close()
+
+
+def test_what_is_wrong_with_a_second_server_is_said_though_the_first_is_mute(serve, handler, secure):
+    mute = Mute()
+    try:
+        lane = Lane(secure)
+        lane.source = mute.url(f"stream={lane.name}&consumer=pricing").replace("?", f",127.0.0.1:{secure.port}?")
+        said = eventually(lambda one=serve(scenes.queues(lane, {"http": handler().url})): trouble(one), "it is said")
+        assert said == f"127.0.0.1:{secure.port}: connect: TLS failed; is the server's certificate trusted (ca=FILE)?"
+    finally:
+        mute.close()
+
+
+HANDSHAKE = b"\x16\x03\x01"
+HELD_S = 1
+
+
+def test_a_second_server_has_its_own_time_for_the_handshake(serve, handler, secure):
+    relay = Relay(secure.port, HANDSHAKE, waits=True)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        try:
+            lane, worker = Lane(secure), handler()
+            lane.source = (f"tls://127.0.0.1:{silent.getsockname()[1]},127.0.0.1:{relay.port}"
+                           f"?stream={lane.name}&consumer=pricing&ca={secure.cert}")
+            server = serve(scenes.queues(lane, {"http": worker.url}))
+            assert relay.reached.wait(PATIENCE_S), "the first is given up"
+            assert not relay.go.wait(HELD_S), "the second is slow"
+            relay.go.set()
+            lane.publish([{"id": "m-1"}])
+            eventually(lambda: worker.count() == 1, "it is handled")
+            assert "connect:" not in server.log(), "no try was in vain"
+            server.stop()
+        finally:
+            relay.close()
+
+
+def test_a_broken_connection_is_made_again_to_the_next_server(serve, handler, nats):
+    relay = Relay(nats.port, b"no such words")
+    lane, worker = Lane(nats), handler()
+    lane.source = nats.url(f"stream={lane.name}&consumer=pricing").replace("127", f"127.0.0.1:{relay.port},127", 1)
+    try:
+        server = serve(scenes.queues(lane, {"http": worker.url}))
+        eventually(lambda: len(relay.sockets) > 1, "the first is asked")
+        lane.publish([{"id": "before"}])
+        eventually(lambda: worker.count() == 1, "messages flow")
+    finally:
+        relay.close()
+    lane.publish([{"id": "after"}])
+    eventually(lambda: worker.count() == 2, "messages flow again")
+    server.stop()
 
 
 def test_credentials_and_tls(serve, handler, tmp_path):
@@ -353,6 +417,12 @@ def test_an_answer_is_published_and_confirmed(serve, handler, nats):
     assert first.data.startswith(b"priced ")
     assert first.headers["Nats-Msg-Id"].startswith(lane.name + ":")
     assert first.headers["Content-Type"] == "text/plain"
+
+
+def test_an_answer_that_is_too_large_for_its_sink_holds_nothing_up(serve, handler, nats):
+    answers = Lane(nats)
+    scenes.answer_too_large(serve, handler, Lane(nats), nats.url(f"subject={answers.subject}"), 2 * 1024 * 1024)
+    assert answers.left() == 1
 
 
 def test_a_letter_is_mirrored_with_what_is_known_of_it(serve, handler, nats):

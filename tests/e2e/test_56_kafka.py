@@ -54,6 +54,12 @@ class Lane:
         return self.kafka.lag(self.name, self.name)
 
 
+def test_an_answer_that_is_too_large_for_its_sink_holds_nothing_up(serve, handler, kafka):
+    answers = kafka.make_topic("small-answers")
+    scenes.answer_too_large(serve, handler, Lane(kafka, "large-answers"), kafka.url(answers), 2 * 1024 * 1024)
+    assert [record.value() for record in kafka.records(answers)] == [b"x" * 10]
+
+
 def test_a_kill_between_the_mirror_and_the_source_loses_nothing(serve, handler, kafka, redis):
     scenes.killed_behind_the_mirror(serve, handler, Lane(kafka, "behind-the-mirror"), redis)
 
