@@ -113,13 +113,13 @@ static void remember(struct batch *batch, struct adopt_seen *seen) {
 }
 
 /* The letter is made beside the message, which may have to go back as it came. */
-static struct store_held *letter_of(struct batch *batch, const struct store_held *held) {
+static struct store_held *letter_new(struct batch *batch, const struct store_held *held) {
     struct store_held *letter = store_held_new();
     letter->envelope = held->envelope;
     letter->body = held->body;
     letter->nameless = held->nameless;
     make_letter(batch, letter);
-    return batch->letters[batch->letter_count++] = letter;
+    return letter;
 }
 
 static void remember_letter(struct batch *batch, struct adopt_seen *seen,
@@ -171,7 +171,8 @@ static enum status add_new(struct batch *batch, const struct store_held *message
         batch->full = true;
         return STATUS_OK;
     }
-    struct store_held *came = letter_of(batch, message);
+    struct store_held *came = letter_new(batch, message);
+    batch->letters[batch->letter_count++] = came;
     enum status status = adopt_comeback_find(batch->triage->store, came, &comeback, batch->err);
     if (comeback.letter)
         batch->letters[batch->letter_count++] = comeback.letter;
@@ -209,6 +210,33 @@ static enum status add_taken(struct batch *batch, const struct store_held *held,
     return STATUS_OK;
 }
 
+static bool is_body_of(struct batch *batch, const struct store_held *held,
+                       const struct store_held *letter) {
+    struct json source, origin;
+    if (letter->envelope.edited || (json_parse(held->envelope.source, &source, NULL) == STATUS_OK &&
+                                    json_get(source, "origin", &origin)))
+        return true; /* it cannot be compared: a pointer may be gone by now */
+    struct store_held *came = letter_new(batch, held);
+    bool same = bytes_eq(came->body, letter->body) || bytes_eq(held->body, letter->body);
+    store_held_free(came);
+    return same;
+}
+
+/* Whose coordinates alone are remembered may be another message, from before its place was made
+ * again. Its letter tells, while it is here; without one it is taken for the same. */
+static enum status compare(struct batch *batch, const struct store_held *held,
+                           struct adopt_seen *seen) {
+    struct store *store = batch->triage->store;
+    struct store_held *letter = NULL;
+    enum status status = store->vtable->get(store, seen->queue, seen->letter, &letter, batch->err);
+    if (status == STATUS_OK && !is_body_of(batch, held, letter)) {
+        seen->as = ADOPT_NEW;
+        seen->also[0] = '\0';
+    }
+    store_held_free(letter);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
 static enum status add(struct batch *batch, const struct store_held *held) {
     struct adopt_place *place = batch->place;
     const struct adopt_identity *identity = &batch->identities[batch->done];
@@ -220,6 +248,8 @@ static enum status add(struct batch *batch, const struct store_held *held) {
             : adopt_seen_peek(place, identity, &batch->arena, &seen, batch->err);
     if (place->wave)
         place->wave->seen[batch->done].name[0] = '\0';
+    if (status == STATUS_OK && seen.printless)
+        status = compare(batch, held, &seen);
     if (status != STATUS_OK)
         return status;
     if (seen.as == ADOPT_NEW)

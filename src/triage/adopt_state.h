@@ -39,6 +39,8 @@ struct adopt_seen {
     struct bytes letter, queue; /* not of a new one */
     struct bytes wave;          /* of one that is unheard of: when it was taken */
     bool doubtful;              /* somebody else was given it before us, and so may be its equals */
+    /* An earlier build remembered its coordinates, and nothing of what it was */
+    bool printless;
 };
 
 /* What a broker that tells equal messages apart by nothing gave us, and where we are with it. */

@@ -8,6 +8,7 @@
 #include "core/comeback.h"
 #include "store/fake_store.h"
 #include "test.h"
+#include "triage/adopt_identity.h"
 
 enum { DAY_MS = 24 * 3600 * 1000, LATER_MS = 61 * 1000, PEEKED_MAX = 300 };
 
@@ -318,6 +319,70 @@ static void coordinates_tell_equal_ones_apart(void **state) {
     end_life();
     begin_life(ADOPT_PEEK);
     assert_int_equal(step().known, 2);
+    assert_letters(2, 0);
+}
+
+static void a_place_that_was_made_again_has_others_at_the_same_coordinates(void **state) {
+    (void)state;
+    lying.exact = true;
+    lie("old 0");
+    lie("the same");
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().adopted, 2);
+    end_life();
+    lying.bodies[0] = "new 0";
+    begin_life(ADOPT_PEEK);
+    struct adopt_view view = step();
+    assert_int_equal(view.adopted, 1);
+    assert_int_equal(view.known, 1);
+    assert_letters(3, 0);
+    end_life();
+    lying.bodies[0] = "old 0"; /* as where two clusters take turns */
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().known, 2);
+    assert_letters(3, 0);
+}
+
+/* ---- what earlier builds remembered ---- */
+
+static struct bytes name_of(const char *identity) {
+    char name[128];
+    snprintf(name, sizeof name, "legacy/%s/1", identity);
+    return arena_dup(&arena, bytes_of(name));
+}
+
+/* Of the first, by its coordinates alone. */
+static void remember_as_before(void) {
+    struct adopt_identity identity;
+    struct store_held *held = message_of(0);
+    struct bytes value;
+    adopt_identity_of(held, &identity);
+    store_held_free(held);
+    struct bytes name = name_of(identity.text), before = name_of(identity.place);
+    assert_int_equal(
+        store->vtable->kept(store, 0, SPACE_ADOPTED, name, now.wall, &arena, &value, &err),
+        STATUS_OK);
+    struct store_op ops[] = {
+        {.kind = STORE_KEEP, .keep = {.space = SPACE_ADOPTED, .name = before, .value = value}},
+        {.kind = STORE_KEEP, .keep = {.space = SPACE_ADOPTED, .name = name}},
+    };
+    assert_int_equal(triage_commit(&triage, ops, 2, &err), STATUS_OK);
+}
+
+static void what_an_earlier_build_remembered_is_known_by_its_letter(void **state) {
+    (void)state;
+    lying.exact = true;
+    lie("1");
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().adopted, 1);
+    end_life();
+    remember_as_before();
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().known, 1);
+    end_life();
+    lying.bodies[0] = "another";
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().adopted, 1);
     assert_letters(2, 0);
 }
 
@@ -675,6 +740,8 @@ int main(void) {
         CASE(a_large_place_is_read_in_pieces),
         CASE(equal_ones_are_as_many_in_every_pass),
         CASE(coordinates_tell_equal_ones_apart),
+        CASE(a_place_that_was_made_again_has_others_at_the_same_coordinates),
+        CASE(what_an_earlier_build_remembered_is_known_by_its_letter),
         CASE(what_would_do_harm_is_refused_for_good),
         CASE(who_may_not_look_is_told_so_and_tries_again),
         CASE(trouble_at_the_broker_or_the_store_ends_a_pass_and_another_follows),
