@@ -173,7 +173,8 @@ static enum status add_new(struct batch *batch, const struct store_held *message
     }
     struct store_held *came = letter_new(batch, message);
     batch->letters[batch->letter_count++] = came;
-    enum status status = adopt_comeback_find(batch->triage->store, came, &comeback, batch->err);
+    enum status status =
+        adopt_comeback_find(batch->triage->store, message, came, &comeback, batch->err);
     if (comeback.letter)
         batch->letters[batch->letter_count++] = comeback.letter;
     if (status != STATUS_OK)

@@ -124,15 +124,16 @@ void adopt_release(struct adopt_place *place, struct instant now);
  * that was peeked, or taken and not heard of. */
 enum status adopt_awaits(struct adopt_place *place, bool *any, struct err *err);
 
-/* adopt_comeback.c: a letter that was sent to its origin, dead again. `came` is what it would be as
- * a letter of its own. */
+/* adopt_comeback.c: a letter that was sent to its origin, dead again; or a copy of one that is
+ * here. `came` is what the message would be as a letter of its own. */
 struct adopt_comeback {
     enum comeback_is is;
     struct store_held *letter; /* which it is, to be freed; of a stranger whatever there is */
     bool id_held;              /* its queue holds a message with its id */
 };
-enum status adopt_comeback_find(struct store *store, const struct store_held *came,
-                                struct adopt_comeback *out, struct err *err);
+enum status adopt_comeback_find(struct store *store, const struct store_held *message,
+                                const struct store_held *came, struct adopt_comeback *out,
+                                struct err *err);
 /* The op by which it is dead again; changes `letter`, and borrows from both until it is submitted.
  */
 struct store_op adopt_comeback_op(struct store *store, struct store_held *letter,

@@ -66,6 +66,21 @@ const struct convention *convention_find(const struct store_held *held) {
     return &plain;
 }
 
+bool convention_is_mirror(const struct store_held *held) {
+    struct convention_letter letter;
+    bool mirror = false;
+    look(held, &letter);
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        for (size_t j = 0; j < families[i]->count; j++) {
+            if (!knows(&families[i]->rows[j], &letter))
+                continue;
+            if (!families[i]->rows[j].mirror)
+                return false;
+            mirror = true;
+        }
+    return mirror;
+}
+
 const char *convention_name(const struct convention *convention) {
     return convention->name;
 }

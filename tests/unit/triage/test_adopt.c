@@ -35,7 +35,8 @@ static struct {
     const char *bodies[PEEKED_MAX];
     bool exact;          /* they have coordinates */
     const char *mark[2]; /* the letter that they were, and its round; NULL: none */
-    bool mirrored;       /* a mirror named the letter */
+    bool mirrored;       /* a mirror named the letter … */
+    const char *died;    /* … and the copy has this header, too; NULL: not */
     size_t count, next;
     enum status trouble; /* what its words are about: who may not look is told so, and … */
     enum status returns; /* … may look tomorrow; OK: the same */
@@ -55,13 +56,15 @@ static struct store_held *message_of(size_t number) {
     held->envelope.source = arena_dup(&held->arena, bytes_of(text));
     held->envelope.content_type = BYTES("application/json");
     if (lying.mark[0]) {
-        struct rule_header *headers = arena_alloc(&held->arena, 2 * sizeof *headers);
+        struct rule_header *headers = arena_alloc(&held->arena, 4 * sizeof *headers);
         headers[0] =
             (struct rule_header){lying.mirrored ? BYTES("dlq-letter-id") : BYTES(COMEBACK_LETTER),
                                  bytes_of(lying.mark[0])};
         headers[1] = (struct rule_header){BYTES(COMEBACK_REPLAYS), bytes_of(lying.mark[1])};
+        headers[2] = (struct rule_header){BYTES("dlq-reason"), BYTES("timeout")};
+        headers[3] = (struct rule_header){bytes_of(lying.died), BYTES("there")};
         held->envelope.headers = headers;
-        held->envelope.header_count = 2;
+        held->envelope.header_count = lying.mirrored ? 3 + (lying.died != NULL) : 2;
     }
     held->body = arena_dup(&held->arena, bytes_of(lying.bodies[number]));
     return held;
@@ -637,6 +640,20 @@ static void put_sent(enum state as) {
     assert_int_equal(triage_commit(&triage, &op, 1, &err), STATUS_OK);
 }
 
+static void decide(const char *letter_id, enum state as) {
+    struct store_held *held;
+    assert_int_equal(store->vtable->get(store, BYTES_NONE, bytes_of(letter_id), &held, &err),
+                     STATUS_OK);
+    held->envelope.state = as;
+    held->envelope.resolution = as == STATE_RESOLVED ? RESOLUTION_REPLAYED : RESOLUTION_NONE;
+    struct store_op op = {.kind = STORE_UPDATE,
+                          .queue = store->vtable->queue_number(store, BYTES("orders")),
+                          .seq = held->seq,
+                          .envelope = &held->envelope};
+    assert_int_equal(triage_commit(&triage, &op, 1, &err), STATUS_OK);
+    store_held_free(held);
+}
+
 static void assert_came_back(bool read_only) {
     struct envelope *found;
     assert_int_equal(letters(&found), 1);
@@ -710,24 +727,58 @@ static void what_our_own_mirror_published_is_not_doubled(void **state) {
     assert_letters(1, 1);
 }
 
+static void a_mirrors_copy_that_was_changed_or_died_is_a_letter_of_its_own(void **state) {
+    (void)state;
+    put_sent(STATE_DISCARDED);
+    lying.mirrored = true;
+    lying.mark[0] = "l-1";
+    lying.mark[1] = "0";
+    lie("1, mended");
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().adopted, 1);
+    end_life();
+    lying.bodies[0] = "1";
+    lying.died = "__connect.errors.topic";
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().adopted, 1);
+    end_life();
+    lying.died = NULL;
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().known, 1);
+    assert_letters(2, 1);
+}
+
+/* The same record dies in another group, after the letter came back and was decided about. */
+static void what_dies_behind_a_decision_is_a_letter_of_its_own(void **state) {
+    (void)state;
+    struct envelope *found;
+    put_sent(STATE_RESOLVED);
+    lying.exact = true;
+    lying.mark[0] = "l-1";
+    lying.mark[1] = "1";
+    lie("1");
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().adopted, 1);
+    assert_came_back(true);
+    end_life();
+    decide("l-1", STATE_DISCARDED);
+    lie("1");
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().adopted, 1);
+    assert_int_equal(letters(&found), 2);
+    assert_int_equal(found[0].state, STATE_DISCARDED);
+    assert_int_equal(found[1].state, STATE_PENDING_REVIEW);
+}
+
 static void what_is_still_being_sent_is_looked_at_again(void **state) {
     (void)state;
-    struct store_held *held;
     put_sent(STATE_REPLAYING);
     lying.mark[0] = "l-1";
     lying.mark[1] = "1";
     lie("1");
     begin_life(ADOPT_PEEK);
     assert_int_equal(step().state, ADOPT_WAITING);
-    assert_int_equal(store->vtable->get(store, BYTES_NONE, BYTES("l-1"), &held, &err), STATUS_OK);
-    held->envelope.state = STATE_RESOLVED;
-    held->envelope.resolution = RESOLUTION_REPLAYED;
-    struct store_op op = {.kind = STORE_UPDATE,
-                          .queue = store->vtable->queue_number(store, BYTES("orders")),
-                          .seq = held->seq,
-                          .envelope = &held->envelope};
-    assert_int_equal(triage_commit(&triage, &op, 1, &err), STATUS_OK);
-    store_held_free(held);
+    decide("l-1", STATE_RESOLVED);
     assert_int_equal(step_later(LATER_MS).state, ADOPT_DONE);
     assert_came_back(true);
 }
@@ -758,6 +809,8 @@ int main(void) {
         CASE(without_headers_its_id_and_body_tell),
         CASE(two_copies_of_what_came_back_are_one),
         CASE(what_our_own_mirror_published_is_not_doubled),
+        CASE(a_mirrors_copy_that_was_changed_or_died_is_a_letter_of_its_own),
+        CASE(what_dies_behind_a_decision_is_a_letter_of_its_own),
         CASE(what_is_still_being_sent_is_looked_at_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
