@@ -4,6 +4,7 @@
 
 #include "base/content.h"
 #include "base/json_path.h"
+#include "core/pointer.h"
 #include "triage/convention_facts.h"
 #include "triage/convention_origin.h"
 #include "triage/convention_reason.h"
@@ -229,11 +230,9 @@ static void set_message(const struct convention_facts *facts, struct store_held 
 
 /* A pointer whose message nobody can read any more is a letter all the same. */
 static void set_why(const struct convention_facts *facts, struct envelope *envelope) {
-    struct json origin, gone, why;
-    if (!json_get(facts->letter->source, "origin", &origin) || !json_get(origin, "gone", &gone))
-        return;
-    if (!json_get(origin, "why", &why) || !json_string(why, facts->arena, &envelope->why))
-        envelope->why = BYTES("the message was deleted before it could be read");
+    struct bytes source = facts->letter->source.text;
+    if (pointer_is_gone(source))
+        envelope->why = pointer_why(source, facts->arena);
 }
 
 static struct bytes context_of(const struct convention *row, struct bytes entry,
