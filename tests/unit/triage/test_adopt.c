@@ -98,22 +98,28 @@ static struct peek *open_peek(void *arg, const struct adopt_entry *of) {
     return lying.none ? NULL : &the_peek;
 }
 
-static bool deaf; /* the server does not hear what is settled */
+static bool deaf;   /* the server does not hear what is settled */
+static bool shared; /* … and may have something for others */
 
 static void not_heard(struct broker *broker, struct store_held *held) {
     (void)broker;
     (void)held;
 }
 
+static bool is_drained(struct broker *broker) {
+    return !shared && broker->vtable->lag(broker) == 0;
+}
+
 static struct broker *open_broker(void *arg, const struct adopt_entry *of) {
-    static struct broker_vtable deaf_vtable;
+    static struct broker_vtable vtable;
     struct broker *broker = fake_broker_new(server);
     (void)arg;
     assert_ptr_equal(of, &entry);
-    deaf_vtable = *broker->vtable;
-    deaf_vtable.settle = not_heard;
+    vtable = *broker->vtable;
+    vtable.drained = is_drained;
     if (deaf)
-        broker->vtable = &deaf_vtable;
+        vtable.settle = not_heard;
+    broker->vtable = &vtable;
     return broker;
 }
 
@@ -169,6 +175,7 @@ static int start(void **state) {
     entry = (struct adopt_entry){.name = BYTES("legacy"), .dlq = BYTES("legacy.dlq")};
     dlq_is = (struct adopt_dlq){1000, BYTES("team-a")};
     memset(&lying, 0, sizeof lying);
+    shared = false;
     memset(homes, 0, sizeof homes);
     return 0;
 }
@@ -580,6 +587,23 @@ static void what_left_its_broker_before_it_was_taken_can_be_decided_about(void *
     assert_letters(0, 3);
 }
 
+/* Another member of the group holds a partition, say. */
+static void what_may_lie_with_others_is_not_taken_for_gone(void **state) {
+    (void)state;
+    lie("1");
+    begin_life(ADOPT_PEEK);
+    step();
+    end_life();
+    shared = true;
+    begin_life(ADOPT_TAKE);
+    step();
+    step_later(LATER_MS);
+    assert_letters(1, 0);
+    shared = false;
+    step_later(LATER_MS);
+    assert_letters(0, 1);
+}
+
 static void trouble_of_the_broker_is_told_while_it_lasts(void **state) {
     (void)state;
     fake_server_set_trouble(server, "wrong password");
@@ -803,6 +827,7 @@ int main(void) {
         CASE(equal_ones_that_we_handed_back_are_not_ours),
         CASE(in_a_full_dlq_what_was_looked_at_can_be_taken),
         CASE(what_left_its_broker_before_it_was_taken_can_be_decided_about),
+        CASE(what_may_lie_with_others_is_not_taken_for_gone),
         CASE(trouble_of_the_broker_is_told_while_it_lasts),
         CASE(an_id_that_is_held_stays_another_messages),
         CASE(what_died_again_where_it_was_sent_to_is_the_same_letter),
