@@ -55,8 +55,8 @@ struct adopt_wave {
     bool passed;  /* … of whom the last has come with this wave: they come before the others */
     bool open;    /* it is remembered that we are at it */
     bool crowded; /* there was no room for the last of it */
-    bool judged;  /* whether, at the time when there first was none, … */
-    bool awaits;  /* … something was awaited that needs none */
+    bool judged;  /* whether, at the time when there first was none, or since a wave was … */
+    bool awaits;  /* … not heard of, something was awaited that needs none */
 };
 
 /* One entry of the configuration. */
