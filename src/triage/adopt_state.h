@@ -120,8 +120,9 @@ void adopt_seen_forget_counts(struct adopt_place *place);
 /* adopt_release.c: nothing waits at its broker. Once that has been so for long, those that were
  * peeked and did not come are ours. */
 void adopt_release(struct adopt_place *place, struct instant now);
-/* Whether its broker may have something that has a letter here already, and so needs no room: one
- * that was peeked, or taken and not heard of. */
+
+/* adopt_awaits.c: whether its broker may have something that has a letter here already, and so
+ * needs no room: one that was peeked, or taken and not heard of. */
 enum status adopt_awaits(struct adopt_place *place, bool *any, struct err *err);
 
 /* adopt_comeback.c: a letter that was sent to its origin, dead again; or a copy of one that is
