@@ -5,6 +5,7 @@
 #include "app/config_find.h"
 #include "app/sources.h"
 #include "base/json.h"
+#include "core/pointer.h"
 
 enum { TEXTS_CHUNK = 1024, KIND_MAX = 32, NAME_SHOWN_MAX = 255 };
 
@@ -32,13 +33,6 @@ static bool describe(struct json source, struct bytes kind, struct arena *arena,
         return true;
     }
     return false;
-}
-
-/* Of a pointer that was followed too late there is nothing that could go back. */
-static bool is_gone(struct json source) {
-    struct json gone, origin;
-    return json_get(source, "gone", &gone) ||
-           (json_get(source, "origin", &origin) && json_get(origin, "gone", &gone));
 }
 
 /* ---- which way ---- */
@@ -91,7 +85,7 @@ static enum status find(const struct config *config, const struct envelope *lett
         return err_set(err, STATUS_INVALID,
                        "to: nothing says which place of %s letter %.*s came from", words,
                        BYTES_ARG(letter->letter_id));
-    if (is_gone(source))
+    if (pointer_is_gone(letter->source))
         return err_set(
             err, STATUS_INVALID,
             "to: the message of letter %.*s was gone from %.100s before it could be read, "

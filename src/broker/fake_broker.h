@@ -13,6 +13,8 @@ void fake_server_free(struct fake_server *server); /* its consumers are gone */
 /* Behind what waits. `key` may be NULL. */
 void fake_server_push(struct fake_server *server, const char *id, const char *key,
                       struct bytes body);
+/* The same, with an empty body and this source. */
+void fake_server_push_from(struct fake_server *server, const char *id, const char *source);
 /* What a sink would publish there: its body, key and headers. */
 void fake_server_publish(struct fake_server *server, const char *id, const struct sink_item *item);
 size_t fake_server_count(const struct fake_server *server); /* everything that was not settled */

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/uuid.h"
+#include "core/pointer.h"
 #include "engine/hearing.h"
 #include "engine/origin.h"
 #include "engine/tracing.h"
@@ -125,21 +126,39 @@ static bool is_held(struct queue *queue, struct store_held *held, bool known) {
     return same;
 }
 
+/* Its category, reason and why are set. */
+static void bury_unattempted(struct queue *queue, struct store_held *held, enum cause cause) {
+    struct envelope *envelope = &held->envelope;
+    struct flight *flight = flight_new(queue, held);
+    envelope->instance = queue->engine->options.instance;
+    judge_bury(flight, policy_dlq(queue->rules.policy, envelope->category), cause,
+               STATE_PENDING_REVIEW);
+    tracing_judged(flight, RESULT_DLQ);
+    record_decided(flight);
+}
+
 static bool is_poison(struct queue *queue, struct store_held *held) {
-    const struct policy *policy = queue->rules.policy;
     struct envelope *envelope = &held->envelope;
     char why[WHY_MAX];
-    if (held->deliveries <= policy->poison.deliveries)
+    if (held->deliveries <= queue->rules.policy->poison.deliveries)
         return false;
     snprintf(why, sizeof why, "its source delivered it %u times", held->deliveries);
-    struct flight *flight = flight_new(queue, held);
     envelope->why = arena_dup(&held->arena, bytes_of(why));
     envelope->category = BYTES("crash");
     envelope->reason = BYTES("deliveries");
-    envelope->instance = queue->engine->options.instance;
-    judge_bury(flight, policy_dlq(policy, envelope->category), CAUSE_CRASH, STATE_PENDING_REVIEW);
-    tracing_judged(flight, RESULT_DLQ);
-    record_decided(flight);
+    bury_unattempted(queue, held, CAUSE_CRASH);
+    return true;
+}
+
+/* There is nothing that a handler could be given. */
+static bool is_gone(struct queue *queue, struct store_held *held) {
+    struct envelope *envelope = &held->envelope;
+    if (!pointer_is_empty(envelope))
+        return false;
+    envelope->why = pointer_why(envelope->source, &held->arena);
+    envelope->category = BYTES("unknown");
+    envelope->reason = BYTES("gone");
+    bury_unattempted(queue, held, CAUSE_TERMINAL);
     return true;
 }
 
@@ -154,7 +173,7 @@ static bool admit(struct queue *queue, struct store_held *held, bool known) {
         envelope->created_at = queue->engine->now.wall;
     /* What comes back may have the very id that its letter is held under. */
     return !origin_comes_back(queue, held) && !wait_for_twin(queue, held) &&
-           !is_held(queue, held, known) && !is_poison(queue, held);
+           !is_held(queue, held, known) && !is_poison(queue, held) && !is_gone(queue, held);
 }
 
 /* Which of them the store may hold; asked for all at once, since most brokers cannot say that they

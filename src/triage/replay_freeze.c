@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "core/comeback.h"
+#include "core/pointer.h"
 #include "triage/replay_state.h"
 
 enum { FREEZE_ARENA_CHUNK = 64 * 1024 };
@@ -52,6 +53,13 @@ enum status replay_check_way(struct replays *replays, const struct replay_order 
     const struct replay_around *around = &replays->around;
     if (replay_order_to_origin(order))
         return around->origin(around->arg, letter, origin, err);
+    if (order->edit.len == 0 && pointer_is_empty(letter))
+        return err_set(
+            err, STATUS_INVALID,
+            "the message of letter %.*s was gone before it could be read, so that there "
+            "is nothing to hand over; give it a body with `edit`, discard the letter, or "
+            "leave it out (where: .source.gone or .source.origin.gone | not)",
+            BYTES_ARG(letter->letter_id));
     if (replays_know(replays, replay_order_queue(order, letter->queue)))
         return STATUS_OK;
     return err_set(err, STATUS_INVALID,

@@ -1,5 +1,7 @@
 #include "triage/triage_pick.h"
 
+#include "core/comeback.h"
+#include "core/pointer.h"
 #include "triage/archiving.h"
 #include "triage/ruling.h"
 
@@ -71,13 +73,20 @@ static bool matches(const struct triage_pick *pick, const struct envelope *lette
            letter->attempts >= when->attempts;
 }
 
+/* A replay of such a letter is refused, and the rule's others with it. */
+static bool has_nothing(const struct triage_rule *rule, const struct envelope *letter) {
+    bool edited = rule->edit.len > 0 && !bytes_is(rule->to, COMEBACK_ORIGIN);
+    return !edited && pointer_is_empty(letter);
+}
+
 static bool may_be_sent(const struct triage_pick *pick, const struct envelope *letter) {
     struct wall first = letter->first_failure_at;
     if (first.ms == WALL_NEVER.ms)
         first = letter->dead_at;
     bool fresh =
         pick->dlq->fresh_ms == 0 || pick->now.ms - letter->created_at.ms <= pick->dlq->fresh_ms;
-    return fresh && pick->now.ms - first.ms <= pick->rule->lifetime_ms;
+    return fresh && pick->now.ms - first.ms <= pick->rule->lifetime_ms &&
+           !has_nothing(pick->rule, letter);
 }
 
 static bool is_wanted(const struct triage_pick *pick, const struct envelope *letter) {

@@ -141,3 +141,37 @@ def test_a_queue_whose_source_has_pointers_hands_over_the_records(serve, handler
     serve({"orders": {"source": source(kafka, dead), "handler": {"http": worker.url}}})
     eventually(lambda: kafka.lag(dead, dead) == 0, "it is settled")
     assert [(call.id, call.body) for call in worker.calls] == [(f"{dead}/0/0", ODD)]
+
+
+def test_no_handler_is_called_with_the_empty_body_of_a_record_that_is_gone(serve, handler, kafka):
+    topic, dead = place(kafka, "bodiless")
+    kafka.produce(dead, [pointer(topic, 0, 5, timestamp=MADE_MS)])
+    worker = handler(lambda call: 200)
+    server = serve({topic: {"handler": {"http": worker.url}}}, adopt=adoption.entry(source(kafka, dead), "take"))
+    eventually(lambda: adoption.view(server)["adopted"] == 1, "it is a letter")
+    letter, = adoption.whole(server)
+    for dry_run in (True, False):
+        problem(server.post("/v1/replays", {"ids": [letter["id"]], "dry_run": dry_run}), 400, letter["id"],
+                "was gone before it could be read", "`edit`")
+    chosen = {"filter": {"dlq": adoption.DLQ, "where": ".source.gone or .source.origin.gone | not"}}
+    assert server.post("/v1/replays", {**chosen, "dry_run": True}).json["selected"] == 0
+    order = {"ids": [letter["id"]], "edit": '{"made": (. == null)}'}
+    sample, = server.post("/v1/replays", {**order, "dry_run": True}).json["samples"]
+    assert sample["after"] == {"made": True}
+    server.cli("replay", letter["id"], "--edit", order["edit"], "--canary", "off", "--apply")
+    eventually(lambda: server.get(f"/v1/letters/{letter['id']}").json["state"] == "resolved", "it is resolved")
+    assert [call.body for call in worker.calls] == [b'{"made":true}']
+
+
+def test_a_queue_buries_a_pointer_whose_record_is_gone_unattempted(serve, handler, kafka):
+    topic, dead = place(kafka, "buried")
+    kafka.produce(topic, [b"here"])
+    kafka.produce(dead, [pointer(topic, 0, at, timestamp=MADE_MS) for at in (5, 0)])
+    worker = handler(lambda call: 200)
+    server = serve({"q": {"source": source(kafka, dead), "handler": {"http": worker.url}}})
+    eventually(lambda: kafka.lag(dead, dead) == 0, "both are settled")
+    assert [call.body for call in worker.calls] == [b"here"]
+    letter, = adoption.whole(server, "q.dlq")
+    assert (letter["reason"], letter["attempts"], letter["message"]["size"]) == ("gone", 0, 0)
+    assert letter["why"].startswith("its record cannot be read any more: ") and letter["source"]["origin"]["gone"] is True
+    problem(server.post("/v1/replays", {"ids": [letter["id"]]}), 400, "`edit`")

@@ -519,6 +519,25 @@ static void what_was_delivered_too_often_is_dead_unattempted(void **state) {
     rig_free(rig);
 }
 
+static void what_pointed_at_a_message_that_is_gone_is_dead_unattempted(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){0});
+    rig_open(rig);
+    fake_server_push_from(rig->server, "empty", "{\"kind\":\"fake\"}");
+    fake_server_push_from(rig->server, "a",
+                          "{\"kind\":\"fake\",\"origin\":{\"gone\":true,\"why\":\"no topic\"}}");
+    rig_rest(rig);
+    rig_assert_log(rig, "start(empty) submit:put(a) settle(a)");
+    const struct envelope *letter = rig_look(rig, "a");
+    assert_int_equal(letter->cause, CAUSE_TERMINAL);
+    assert_bytes(letter->category, "unknown");
+    assert_bytes(letter->reason, "gone");
+    assert_bytes(letter->why, "no topic");
+    assert_int_equal(letter->attempts, 0);
+    rig_succeed(rig, "empty");
+    rig_free(rig);
+}
+
 /* ---- back to the source ---- */
 
 static void a_halt_gives_it_back_to_its_source(void **state) {
@@ -775,6 +794,7 @@ int main(void) {
         cmocka_unit_test(a_stop_that_its_source_does_not_hear_of_is_not_noted),
         cmocka_unit_test(after_a_graceful_stop_nothing_stands_in),
         cmocka_unit_test(what_was_delivered_too_often_is_dead_unattempted),
+        cmocka_unit_test(what_pointed_at_a_message_that_is_gone_is_dead_unattempted),
         cmocka_unit_test(a_halt_gives_it_back_to_its_source),
         cmocka_unit_test(an_outage_leaves_everything_at_the_source),
         cmocka_unit_test(a_probe_is_one_that_was_never_attempted),

@@ -82,7 +82,8 @@ static void put_letter_with(const char *id, struct envelope facts) {
     envelope.dlq = BYTES("orders.dlq");
     envelope.state = STATE_PENDING_REVIEW;
     envelope.content_type = BYTES("application/json");
-    envelope.source = BYTES("{\"kind\":\"builtin\"}");
+    if (facts.source.len == 0)
+        envelope.source = BYTES("{\"kind\":\"builtin\"}");
     envelope.retry_after_ms = -1;
     envelope.created_at = envelope.first_failure_at = envelope.dead_at = now.wall;
     if (facts.queue.len == 0)
@@ -469,6 +470,15 @@ static void letters_of_a_queue_that_is_gone_are_left_alone(void **state) {
     assert_int_equal(state_of("good-gone"), STATE_PENDING_REVIEW);
 }
 
+static void letters_whose_message_is_gone_are_left_alone(void **state) {
+    (void)state;
+    put_letter_with("good-gone", (struct envelope){.source = BYTES("{\"gone\":true}")});
+    put_letter("good");
+    run_for(16 * MINUTE_MS);
+    assert_int_equal(totals().fixed, 1);
+    assert_int_equal(state_of("good-gone"), STATE_PENDING_REVIEW);
+}
+
 static void discards_are_on_record(void **state) {
     (void)state;
     said[0].action = TRIAGE_DISCARD;
@@ -652,6 +662,7 @@ int main(void) {
         TEST(stale_letters_are_left_alone),
         TEST(letters_of_another_replay_are_left_alone),
         TEST(letters_of_a_queue_that_is_gone_are_left_alone),
+        TEST(letters_whose_message_is_gone_are_left_alone),
         TEST(discards_are_on_record),
         TEST(archived_letters_are_on_disk_before_they_go),
         TEST(a_failed_compensation_is_for_people),
