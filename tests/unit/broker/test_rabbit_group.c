@@ -164,6 +164,22 @@ static void only_what_is_larger_than_the_limit_is_too_large(void **state) {
     assert_ended(&pair, STATUS_UNREACHABLE, STATUS_TOO_LARGE);
 }
 
+/* An answer may come twice, and for what was refused before. */
+static void who_has_an_answer_is_not_counted_again(void **state) {
+    (void)state;
+    struct pair pair;
+    struct err err = {STATUS_TOO_LARGE, "headers"};
+    send_pair(&pair, "m-1", "m-2");
+    rabbit_group_confirm(&pair.group, 1, false, true);
+    rabbit_group_confirm(&pair.group, 1, false, false);
+    assert_int_equal(pair.group.open, 1);
+    rabbit_group_refuse(&pair.group, &pair.group.shipments[1], &err);
+    rabbit_group_confirm(&pair.group, 2, true, true);
+    assert_int_equal(pair.group.open, 0);
+    rabbit_group_finish(&pair.group, NULL);
+    assert_ended(&pair, STATUS_OK, STATUS_TOO_LARGE);
+}
+
 /* A write that failed left it here; the answers that came before are of others. */
 static void what_was_not_sent_is_never_confirmed(void **state) {
     (void)state;
@@ -215,6 +231,7 @@ int main(void) {
         cmocka_unit_test(an_answer_may_be_of_one_or_of_several),
         cmocka_unit_test(a_limit_is_read_from_the_end_of_a_channel),
         cmocka_unit_test(only_what_is_larger_than_the_limit_is_too_large),
+        cmocka_unit_test(who_has_an_answer_is_not_counted_again),
         cmocka_unit_test(what_was_not_sent_is_never_confirmed),
         cmocka_unit_test(what_is_larger_than_a_known_limit_goes_alone),
         cmocka_unit_test(a_group_is_full_at_its_limit),
