@@ -25,10 +25,14 @@ void rabbit_group_begin(struct rabbit_group *group) {
     init_amqp_pool(&group->pool, RABBIT_POOL_PAGE);
 }
 
+static bool awaits_answer(const struct rabbit_shipment *shipment) {
+    return shipment->tag != 0 && !shipment->answered;
+}
+
 void rabbit_group_confirm(struct rabbit_group *group, uint64_t tag, bool multiple, bool taken) {
     for (size_t i = 0; i < group->count; i++) {
         struct rabbit_shipment *shipment = &group->shipments[i];
-        if (shipment->answered || (multiple ? shipment->tag > tag : shipment->tag != tag))
+        if (!awaits_answer(shipment) || (multiple ? shipment->tag > tag : shipment->tag != tag))
             continue;
         shipment->answered = true;
         group->open--;
@@ -41,7 +45,7 @@ void rabbit_group_confirm(struct rabbit_group *group, uint64_t tag, bool multipl
  * server has then as many as were published. */
 static bool is_returned(const struct rabbit_shipment *shipment, const amqp_basic_return_t *back,
                         const amqp_message_t *message) {
-    return !shipment->answered && shipment->err.status == STATUS_OK &&
+    return awaits_answer(shipment) && shipment->err.status == STATUS_OK &&
            bytes_eq(shipment->exchange, rabbit_text(back->exchange)) &&
            bytes_eq(shipment->routing_key, rabbit_text(back->routing_key)) &&
            bytes_eq(shipment->item->body, rabbit_text(message->body)) &&

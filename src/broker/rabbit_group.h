@@ -34,7 +34,8 @@ struct rabbit_group {
 bool rabbit_group_add(struct rabbit_group *group, struct sink_item *item, uint64_t limit);
 /* Nothing else of the group is set yet but its items and their count. */
 void rabbit_group_begin(struct rabbit_group *group);
-/* The server took, or did not take, the one with the tag; `multiple`: and all before it. */
+/* The server took, or did not take, the one with the tag; `multiple`: and all that were sent before
+ * it. */
 void rabbit_group_confirm(struct rabbit_group *group, uint64_t tag, bool multiple, bool taken);
 /* One that no queue takes came back; it is confirmed after that. False: it is none of the group, so
  * that nobody knows which of them a confirm is true of. */

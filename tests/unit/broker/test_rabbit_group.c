@@ -180,6 +180,21 @@ static void who_has_an_answer_is_not_counted_again(void **state) {
     assert_ended(&pair, STATUS_OK, STATUS_TOO_LARGE);
 }
 
+/* A write that failed left it here; the answers that came before are of others. */
+static void what_was_not_sent_is_never_confirmed(void **state) {
+    (void)state;
+    struct pair pair;
+    struct err err = {STATUS_UNREACHABLE, "gone"};
+    send_pair(&pair, "m-1", "m-2");
+    pair.group.shipments[1].tag = 0;
+    rabbit_group_confirm(&pair.group, 1, true, true);
+    amqp_table_entry_t header = letter_id("letter-2");
+    assert_false(give_back(&pair, properties_of("m-2", &header, 1)));
+    assert_int_equal(pair.group.open, 1);
+    rabbit_group_finish(&pair.group, &err);
+    assert_ended(&pair, STATUS_OK, STATUS_UNREACHABLE);
+}
+
 static void what_is_larger_than_a_known_limit_goes_alone(void **state) {
     (void)state;
     enum { LIMIT = 4 };
@@ -217,6 +232,7 @@ int main(void) {
         cmocka_unit_test(a_limit_is_read_from_the_end_of_a_channel),
         cmocka_unit_test(only_what_is_larger_than_the_limit_is_too_large),
         cmocka_unit_test(who_has_an_answer_is_not_counted_again),
+        cmocka_unit_test(what_was_not_sent_is_never_confirmed),
         cmocka_unit_test(what_is_larger_than_a_known_limit_goes_alone),
         cmocka_unit_test(a_group_is_full_at_its_limit),
     };
