@@ -4,7 +4,7 @@
 
 #include "app/config_find.h"
 #include "app/sources.h"
-#include "base/json.h"
+#include "core/envelope_origin.h"
 
 enum { TEXTS_CHUNK = 1024, KIND_MAX = 32, NAME_SHOWN_MAX = 255 };
 
@@ -36,9 +36,8 @@ static bool describe(struct json source, struct bytes kind, struct arena *arena,
 
 /* Of a pointer that was followed too late there is nothing that could go back. */
 static bool is_gone(struct json source) {
-    struct json gone, origin;
-    return json_get(source, "gone", &gone) ||
-           (json_get(source, "origin", &origin) && json_get(origin, "gone", &gone));
+    struct json gone;
+    return json_get(source, "gone", &gone);
 }
 
 /* ---- which way ---- */
@@ -77,7 +76,7 @@ static enum status find(const struct config *config, const struct envelope *lett
                         struct err *err) {
     struct json source;
     struct bytes kind = BYTES_NONE;
-    if (json_parse(letter->source, &source, NULL) == STATUS_OK)
+    if (envelope_origin(letter, &source))
         kind = text_at(source, "kind", arena);
     if (kind.len == 0)
         return err_set(err, STATUS_INVALID, "to: nothing is known of where letter %.*s came from",

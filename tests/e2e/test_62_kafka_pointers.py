@@ -140,3 +140,23 @@ def test_a_queue_whose_source_has_pointers_hands_over_the_records(serve, handler
     serve({"orders": {"source": source(kafka, dead), "handler": {"http": worker.url}}})
     eventually(lambda: kafka.lag(dead, dead) == 0, "it is settled")
     assert [(call.id, call.body) for call in worker.calls] == [(f"{dead}/0/0", ODD)]
+
+
+def test_a_queues_letter_goes_back_to_where_its_record_was_without_a_value_as_before(serve, kafka):
+    topic, dead = place(kafka, "emptied", 2)
+    mirror = kafka.make_topic("emptied.mirror")
+    kafka.produce(topic, [{"value": None, "key": b"k", "partition": 1, "headers": [("none", None), ("empty", b"")]}])
+    kafka.produce(dead, [pointer(topic, 1, 0)])
+    server = serve({"q": {"source": source(kafka, dead), "handler": {"exec": ["/bin/false"]}, "retry": {"attempts": 1},
+                          "dlq": {"mirror": kafka.url(mirror)}}})
+    eventually(lambda: kafka.lag(dead, dead) == 0, "it is a letter, and settled")
+    copy = kafka.records(mirror)[0]
+    told = dict(copy.headers())
+    assert (copy.key(), copy.value()) == (b"k", None)
+    assert [told[f"dlq-original-{name}"] for name in ("topic", "partition", "offset")] == [topic.encode(), b"1", b"0"]
+    server.cli("replay", "--dlq", "q.dlq", "--to", "origin", "--canary", "off", "--apply")
+    assert kafka.ends(dead) == {0: 1}, "nothing went to where the pointer is"
+    back = kafka.records(topic)[-1]
+    assert (back.partition(), back.offset(), back.key(), back.value()) == (1, 1, b"k", None)
+    assert back.headers()[:2] == [("none", None), ("empty", b"")]
+    assert not any(name.startswith("__dlq.errors.") for name, _ in back.headers())
