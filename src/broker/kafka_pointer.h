@@ -6,7 +6,8 @@
  * dead letter here; its source has more members, and "tombstone" no more:
  *   "dead_at"  when the pointer was written, where that is known
  *   "origin"   the record's own coordinates, as a source; with "gone": true and "why" where it
- * could not be read any more. The body is then empty */
+ *              could not be read any more, and the body is then empty; with "why" alone where it is
+ *              younger than its pointer, and may be another one */
 #ifndef BROKER_KAFKA_POINTER_H
 #define BROKER_KAFKA_POINTER_H
 

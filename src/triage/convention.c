@@ -212,12 +212,14 @@ static void set_message(const struct convention_facts *facts, struct store_held 
     envelope->size = held->body.len;
 }
 
-/* A pointer whose message nobody can read any more is a letter all the same. */
+/* A pointer whose message nobody can read any more is a letter all the same, and so is one whose
+ * message may be another. */
 static void set_why(const struct convention_facts *facts, struct envelope *envelope) {
     struct json origin, gone, why;
-    if (!json_get(facts->letter->source, "origin", &origin) || !json_get(origin, "gone", &gone))
+    if (!json_get(facts->letter->source, "origin", &origin))
         return;
-    if (!json_get(origin, "why", &why) || !json_string(why, facts->arena, &envelope->why))
+    bool told = json_get(origin, "why", &why) && json_string(why, facts->arena, &envelope->why);
+    if (!told && json_get(origin, "gone", &gone))
         envelope->why = BYTES("the message was deleted before it could be read");
 }
 
