@@ -21,6 +21,9 @@ enum {
     /* A cluster that says nothing for so long is away; shorter than what librdkafka waits itself
      * (socket.timeout.ms), since its words for that are about something else. */
     KAFKA_PEEK_SILENCE_MS = 8 * 1000,
+    /* Following a pointer begins anew with each call, and is several questions: how long one waits
+     * doubles up to this while that is in vain. */
+    KAFKA_PEEK_FOLLOW_MS = 4 * 1000,
 };
 
 struct place {
@@ -36,6 +39,7 @@ struct kafka_peek {
     rd_kafka_t *client; /* NULL: not made */
     struct kafka_follow follow;
     struct kafka_detour detour; /* read, and not given: a pointer is to be followed */
+    int64_t follow_ms;          /* … for so long in one call */
     struct place *places;
     size_t place_count;     /* partitions; 0: not found yet */
     size_t measured, over;  /* of those */
@@ -230,8 +234,9 @@ static size_t set_aside(struct kafka_peek *kafka, struct store_held *const *held
 
 /* A pass that leaves a pointer as it is would show a letter without its message: it fails. */
 static enum status follow(struct kafka_peek *kafka, struct store_held **out, size_t max,
-                          size_t *count, struct mono until, struct err *err) {
+                          size_t *count, struct err *err) {
     struct kafka_detour *detour = &kafka->detour;
+    struct mono until = mono_after(clock_now(kafka->clock).mono, kafka->follow_ms);
     enum status status =
         kafka_follow_some(&kafka->follow, detour->records, detour->count, kafka->clock, until, err);
     size_t clear = kafka_detour_clear(detour);
@@ -243,6 +248,7 @@ static enum status follow(struct kafka_peek *kafka, struct store_held **out, siz
         heard(kafka);
         return STATUS_OK;
     }
+    kafka->follow_ms = duration_doubled(kafka->follow_ms, KAFKA_PEEK_FOLLOW_MS);
     int64_t silent_ms = clock_now(kafka->clock).mono.ms - kafka->last_heard.ms;
     return silent_ms < KAFKA_PEEK_SILENCE_MS ? STATUS_TIMEOUT : status;
 }
@@ -285,7 +291,7 @@ static enum status next(struct peek *peek, struct store_held **out, size_t max, 
         *count = set_aside(kafka, out, *count);
     }
     if (status == STATUS_OK && *count == 0 && kafka->detour.count > 0)
-        status = follow(kafka, out, max, count, until, err);
+        status = follow(kafka, out, max, count, err);
     return harmless(status);
 }
 
@@ -313,6 +319,7 @@ struct peek *kafka_peek_new(const struct broker_options *options) {
     assert(status == STATUS_OK);
     (void)status;
     kafka->follow = (struct kafka_follow){.url = &kafka->url};
+    kafka->follow_ms = PEEK_WAIT_MS;
     heard(kafka);
     return &kafka->peek;
 }
