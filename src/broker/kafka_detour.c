@@ -42,6 +42,23 @@ void kafka_detour_leave(struct kafka_detour *detour, size_t count) {
     detour->records = NULL;
 }
 
+void kafka_detour_drop(struct kafka_detour *detour) {
+    struct kafka_pointer head, to;
+    size_t kept = 0;
+    bool is = detour->count > 0 && kafka_pointer_read(detour->records[0].held, &head);
+    assert(is);
+    (void)is;
+    for (size_t i = 0; i < detour->count; i++) {
+        struct store_held *held = detour->records[i].held;
+        if (kafka_pointer_read(held, &to) && kafka_pointer_same_partition(&to, &head))
+            store_held_free(held);
+        else
+            detour->records[kept++] = detour->records[i];
+    }
+    detour->count = kept;
+    kafka_detour_leave(detour, 0);
+}
+
 void kafka_detour_free(struct kafka_detour *detour) {
     for (size_t i = 0; i < detour->count; i++)
         store_held_free(detour->records[i].held);

@@ -20,6 +20,8 @@ size_t kafka_detour_begin(struct kafka_detour *detour, const struct kafka_hand_r
 size_t kafka_detour_clear(const struct kafka_detour *detour);
 /* So many have gone on. */
 void kafka_detour_leave(struct kafka_detour *detour, size_t count);
+/* The first, which MUST be a pointer, and all others that lead to its partition are freed. */
+void kafka_detour_drop(struct kafka_detour *detour);
 void kafka_detour_free(struct kafka_detour *detour); /* with what is in it; empty afterwards */
 
 #endif

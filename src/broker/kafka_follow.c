@@ -263,13 +263,9 @@ static size_t find_wants(struct kafka_hand_record *records, size_t count,
     return found;
 }
 
-static bool is_same_partition(const struct kafka_pointer *one, const struct kafka_pointer *other) {
-    return one->partition == other->partition && strcmp(one->topic, other->topic) == 0;
-}
-
 static size_t of_one_partition(const struct want *wants, size_t count) {
     size_t same = 1;
-    while (same < count && is_same_partition(&wants[same].to, &wants->to))
+    while (same < count && kafka_pointer_same_partition(&wants[same].to, &wants->to))
         same++;
     return same;
 }
@@ -301,7 +297,7 @@ enum status kafka_follow_some(struct kafka_follow *follow, struct kafka_hand_rec
         return err->status;
     struct kafka_pointer head = wants[0].to;
     qsort(wants, want_count, sizeof *wants, by_place);
-    while (!is_same_partition(&wants[first].to, &head))
+    while (!kafka_pointer_same_partition(&wants[first].to, &head))
         first++;
     size_t same = of_one_partition(wants + first, want_count - first);
     enum status status = follow_group(follow, wants + first, same, clock, until, err);

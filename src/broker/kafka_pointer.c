@@ -54,6 +54,11 @@ bool kafka_pointer_read(const struct store_held *held, struct kafka_pointer *out
     return true;
 }
 
+bool kafka_pointer_same_partition(const struct kafka_pointer *one,
+                                  const struct kafka_pointer *other) {
+    return one->partition == other->partition && strcmp(one->topic, other->topic) == 0;
+}
+
 /* ---- following ---- */
 
 /* The pointer's source, with more in it. */

@@ -23,6 +23,8 @@ struct kafka_pointer {
 
 /* False: it is none; nor is one that was followed. */
 bool kafka_pointer_read(const struct store_held *held, struct kafka_pointer *out);
+bool kafka_pointer_same_partition(const struct kafka_pointer *one,
+                                  const struct kafka_pointer *other);
 /* The record, which stands for the pointer from now on; the pointer is freed. */
 struct store_held *kafka_pointer_become(struct store_held *pointer_take,
                                         struct store_held *record_take);

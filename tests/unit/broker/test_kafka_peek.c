@@ -150,6 +150,34 @@ static void a_pointer_is_followed_however_long_each_answer_takes(void **state) {
     close_cluster(&cluster);
 }
 
+/* Before, between and behind those that can be. */
+static void leave_out(rd_kafka_resp_err_t code, enum status expected) {
+    struct cluster cluster;
+    struct err err;
+    char bodies[BODIES_SIZE];
+    open_cluster(&cluster);
+    produce(&cluster, "orders", "order", NULL);
+    produce(&cluster, "secret", "secret", NULL);
+    rd_kafka_mock_topic_set_error(cluster.mock, "secret", code);
+    produce(&cluster, "dead", "1", NULL);
+    point(&cluster, "secret");
+    produce(&cluster, "dead", "2", NULL);
+    point(&cluster, "orders");
+    for (int i = 0; i < 2 * AT_ONCE; i++)
+        point(&cluster, "secret");
+    produce(&cluster, "dead", "3", NULL);
+    assert_int_equal(pass(&cluster, PEEK_WAIT_MS, bodies, &err), expected);
+    assert_string_equal(bodies, "1 2 order 3 ");
+    assert_non_null(strstr(err.text, "secret"));
+    close_cluster(&cluster);
+}
+
+static void a_pointer_that_cannot_be_followed_hides_nothing_but_fails_the_pass(void **state) {
+    (void)state;
+    leave_out(RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, STATUS_UNREACHABLE);
+    leave_out(RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE, STATUS_BUSY);
+}
+
 /* ThreadSanitizer does not know threads made with C11's thrd_create, which librdkafka's are. */
 #ifdef __SANITIZE_THREAD__
 enum { SKIPPED = 77, UNDER_TSAN = 1 };
@@ -161,6 +189,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(why_no_broker_can_be_reached_is_told_at_once),
         cmocka_unit_test(a_pointer_is_followed_however_long_each_answer_takes),
+        cmocka_unit_test(a_pointer_that_cannot_be_followed_hides_nothing_but_fails_the_pass),
     };
     return UNDER_TSAN ? SKIPPED : cmocka_run_group_tests_name("kafka_peek", tests, NULL, NULL);
 }

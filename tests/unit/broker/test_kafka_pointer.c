@@ -183,6 +183,27 @@ static void records_behind_a_pointer_wait_for_it_in_their_order(void **state) {
     store_held_free(records[0].held);
 }
 
+static void what_is_dropped_takes_with_it_what_leads_to_the_same_partition(void **state) {
+    (void)state;
+    static const struct rule_header other[HEADERS] = {H("topic", "orders"), H("partition", "4"),
+                                                      H("offset", "884201"), H("group", "pricing")};
+    struct kafka_detour detour = {0};
+    struct kafka_hand_record records[] = {{give(told, NULL_VALUE), 1, 0},
+                                          {record(), 2, 0},
+                                          {give(told, NULL_VALUE), 3, 0},
+                                          {give(other, NULL_VALUE), 4, 0}};
+    assert_int_equal(kafka_detour_begin(&detour, records, 4), 0);
+    kafka_detour_drop(&detour);
+    assert_int_equal(detour.count, 2);
+    assert_int_equal(detour.records[0].offset, 2);
+    assert_int_equal(detour.records[1].offset, 4);
+    store_held_free(detour.records[0].held);
+    kafka_detour_leave(&detour, 1);
+    kafka_detour_drop(&detour);
+    assert_int_equal(detour.count, 0);
+    assert_null(detour.records);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(headers_without_key_and_value_point_at_a_record),
@@ -192,6 +213,7 @@ int main(void) {
         cmocka_unit_test(a_record_that_is_younger_than_its_pointer_is_in_doubt),
         cmocka_unit_test(one_whose_record_is_gone_says_so),
         cmocka_unit_test(records_behind_a_pointer_wait_for_it_in_their_order),
+        cmocka_unit_test(what_is_dropped_takes_with_it_what_leads_to_the_same_partition),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
