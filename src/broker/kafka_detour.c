@@ -31,6 +31,13 @@ size_t kafka_detour_clear(const struct kafka_detour *detour) {
     return straight(detour->records, detour->count);
 }
 
+uint64_t kafka_detour_bytes(const struct kafka_detour *detour) {
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < detour->count; i++)
+        bytes += detour->records[i].held->body.len;
+    return bytes;
+}
+
 void kafka_detour_leave(struct kafka_detour *detour, size_t count) {
     assert(count <= detour->count);
     detour->count -= count;
