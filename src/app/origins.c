@@ -4,7 +4,7 @@
 
 #include "app/config_find.h"
 #include "app/sources.h"
-#include "core/envelope_origin.h"
+#include "core/pointer.h"
 
 enum { TEXTS_CHUNK = 1024, KIND_MAX = 32, NAME_SHOWN_MAX = 255 };
 
@@ -32,12 +32,6 @@ static bool describe(struct json source, struct bytes kind, struct arena *arena,
         return true;
     }
     return false;
-}
-
-/* Of a pointer that was followed too late there is nothing that could go back. */
-static bool is_gone(struct json source) {
-    struct json gone;
-    return json_get(source, "gone", &gone);
 }
 
 /* ---- which way ---- */
@@ -76,7 +70,7 @@ static enum status find(const struct config *config, const struct envelope *lett
                         struct err *err) {
     struct json source;
     struct bytes kind = BYTES_NONE;
-    if (envelope_origin(letter, &source))
+    if (pointer_origin(letter->source, &source))
         kind = text_at(source, "kind", arena);
     if (kind.len == 0)
         return err_set(err, STATUS_INVALID, "to: nothing is known of where letter %.*s came from",
@@ -90,7 +84,7 @@ static enum status find(const struct config *config, const struct envelope *lett
         return err_set(err, STATUS_INVALID,
                        "to: nothing says which place of %s letter %.*s came from", words,
                        BYTES_ARG(letter->letter_id));
-    if (is_gone(source))
+    if (pointer_is_gone(letter->source))
         return err_set(
             err, STATUS_INVALID,
             "to: the message of letter %.*s was gone from %.100s before it could be read, "

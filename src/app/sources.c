@@ -49,18 +49,19 @@ static const struct sources_kind {
     const char *schemes[2];
     const char *broker;
     const char *library;
+    const char *path; /* what an empty one means; NULL: nothing else */
     enum status (*check)(struct bytes url, struct err *err);
     enum status (*check_peek)(struct bytes url, struct err *err); /* … if it is only looked at */
     struct broker *(*make)(const struct broker_options *options);
     struct peek *(*peek)(const struct broker_options *options); /* NULL: it cannot */
     struct haul *(*haul)(const struct broker_options *options); /* NULL: there is no need */
 } kinds[] = {
-    {{"redis", "rediss"}, "redis", "hiredis", REDIS},
-    {{"amqp", "amqps"}, "rabbitmq", "librabbitmq", RABBITMQ},
-    {{"nats", "tls"}, "nats", "libnats", NATS},
-    {{"kafka", "kafkas"}, "kafka", "librdkafka", KAFKA},
-    {{"sqs", NULL}, "sqs", NULL, NULL, NULL, NULL, NULL, NULL},
-    {{"pubsub", NULL}, "pubsub", NULL, NULL, NULL, NULL, NULL, NULL},
+    {{"redis", "rediss"}, "redis", "hiredis", "0", REDIS},
+    {{"amqp", "amqps"}, "rabbitmq", "librabbitmq", "/", RABBITMQ},
+    {{"nats", "tls"}, "nats", "libnats", NULL, NATS},
+    {{"kafka", "kafkas"}, "kafka", "librdkafka", NULL, KAFKA},
+    {{"sqs", NULL}, "sqs", NULL, NULL, NULL, NULL, NULL, NULL, NULL},
+    {{"pubsub", NULL}, "pubsub", NULL, NULL, NULL, NULL, NULL, NULL, NULL},
 };
 
 static const struct sources_kind *find(struct bytes scheme) {
@@ -143,6 +144,18 @@ struct bytes sources_place(struct bytes source, struct arena *arena, const char 
     return name;
 }
 
+static int compare_hosts(const void *a, const void *b) {
+    const struct url_host *left = a, *right = b;
+    int order = bytes_cmp(left->name, right->name);
+    return order ? order : left->port - right->port;
+}
+
+/* The vhost or database. */
+static struct bytes path_of(const struct url *url) {
+    const struct sources_kind *kind = find(url->scheme);
+    return url->path.len == 0 && kind && kind->path ? bytes_of(kind->path) : url->path;
+}
+
 struct bytes sources_server(struct bytes source, struct arena *arena) {
     struct url url;
     struct err err;
@@ -151,10 +164,11 @@ struct bytes sources_server(struct bytes source, struct arena *arena) {
     if (url_parse(source, arena, &url, &err) != STATUS_OK)
         return BYTES_NONE;
     buf_init_heap(&text, URL_TEXT_MAX);
+    qsort(url.hosts, url.host_count, sizeof *url.hosts, compare_hosts);
     for (size_t i = 0; i < url.host_count; i++)
         buf_printf(&text, "%.*s:%u,", BYTES_ARG(url.hosts[i].name), url.hosts[i].port);
-    if (place_member(&url, &place)) /* the path is a vhost or a database then */
-        buf_bytes(&text, url.path);
+    if (place_member(&url, &place)) /* else it is the path */
+        buf_bytes(&text, path_of(&url));
     struct bytes server = arena_dup(arena, buf_view(&text));
     buf_free(&text);
     return server;

@@ -1,17 +1,23 @@
 #include "base/nudge.h"
 
-#include <errno.h>
-#include <time.h>
+#include <pthread.h>
+#include <unistd.h>
 
-#include "base/thread.h"
+#ifndef sigev_notify_thread_id /* as timer_create(2) has it; not every C library does */
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
 
-enum { MS_PER_S = 1000, NS_PER_MS = 1000000, NS_PER_S = 1000000000 };
+enum { MS_PER_S = 1000, NS_PER_MS = 1000000 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int number; /* of the signal; 0: all are taken */
 
+/* The thread's own, as the signal is: one that comes late finds it, whatever else is gone. */
+static _Thread_local volatile sig_atomic_t nudged;
+
 static void on_signal(int signal_number) {
     (void)signal_number;
+    nudged = 1;
 }
 
 /* Who embeds us may use some of them. No SA_RESTART: the call is to end. */
@@ -24,62 +30,33 @@ static void take_signal(void) {
             number = at;
 }
 
-static struct timespec later(int64_t ms) {
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    at.tv_sec += ms / MS_PER_S;
-    at.tv_nsec += ms % MS_PER_S * NS_PER_MS;
-    if (at.tv_nsec >= NS_PER_S) {
-        at.tv_sec++;
-        at.tv_nsec -= NS_PER_S;
-    }
-    return at;
-}
-
-static void *run(void *arg) {
-    struct nudge *nudge = arg;
-    struct timespec at = later(nudge->every_ms);
-    pthread_mutex_lock(&nudge->mutex);
-    while (!nudge->done) {
-        if (pthread_cond_timedwait(&nudge->over, &nudge->mutex, &at) != ETIMEDOUT || nudge->done)
-            continue;
-        nudge->nudged = true;
-        pthread_kill(nudge->sleeper, number);
-        at = later(nudge->every_ms);
-    }
-    pthread_mutex_unlock(&nudge->mutex);
-    return NULL;
-}
-
-static void begin_cond(pthread_cond_t *cond) {
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(cond, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-}
-
-void nudge_begin(struct nudge *nudge, int64_t every_ms) {
+static void let_through(sigset_t *before) {
     sigset_t ours;
-    *nudge = (struct nudge){.sleeper = pthread_self(), .every_ms = every_ms};
-    pthread_once(&once, take_signal);
     sigemptyset(&ours);
     if (number != 0)
         sigaddset(&ours, number);
-    pthread_sigmask(SIG_UNBLOCK, &ours, &nudge->before);
-    pthread_mutex_init(&nudge->mutex, NULL);
-    begin_cond(&nudge->over);
-    thread_start(&nudge->watch, "nudge", run, nudge);
+    pthread_sigmask(SIG_UNBLOCK, &ours, before);
+}
+
+static bool arm(timer_t *timer, int64_t every_ms) {
+    struct timespec every = {every_ms / MS_PER_S, every_ms % MS_PER_S * NS_PER_MS};
+    struct itimerspec times = {every, every};
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = number};
+    event.sigev_notify_thread_id = gettid();
+    return number != 0 && timer_create(CLOCK_MONOTONIC, &event, timer) == 0 &&
+           timer_settime(*timer, 0, &times, NULL) == 0;
+}
+
+void nudge_begin(struct nudge *nudge, int64_t every_ms) {
+    pthread_once(&once, take_signal);
+    nudged = 0;
+    let_through(&nudge->before);
+    nudge->armed = arm(&nudge->timer, every_ms);
 }
 
 bool nudge_end(struct nudge *nudge) {
-    pthread_mutex_lock(&nudge->mutex);
-    nudge->done = true;
-    pthread_cond_signal(&nudge->over);
-    pthread_mutex_unlock(&nudge->mutex);
-    pthread_join(nudge->watch, NULL);
+    if (nudge->armed)
+        timer_delete(nudge->timer);
     pthread_sigmask(SIG_SETMASK, &nudge->before, NULL);
-    pthread_cond_destroy(&nudge->over);
-    pthread_mutex_destroy(&nudge->mutex);
-    return nudge->nudged;
+    return nudged;
 }

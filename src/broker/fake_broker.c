@@ -11,8 +11,9 @@ enum { HEADERS_CHUNK = 256 };
 struct fake_message {
     struct list link; /* in server->waiting or server->given */
     char *id, *key;
-    struct bytes body;  /* owned */
-    struct arena arena; /* of its headers */
+    struct bytes body;   /* owned */
+    struct bytes source; /* empty: as every other's */
+    struct arena arena;  /* of its headers and source */
     const struct rule_header *headers;
     size_t header_count;
     bool given_before;
@@ -97,6 +98,12 @@ void fake_server_push(struct fake_server *server, const char *id, const char *ke
     tell(server);
 }
 
+void fake_server_push_from(struct fake_server *server, const char *id, const char *source) {
+    struct fake_message *message = push(server, id, NULL, BYTES(""));
+    message->source = arena_dup(&message->arena, bytes_of(source));
+    tell(server);
+}
+
 static const struct rule_header *copy_headers(const struct rule_header *headers, size_t count,
                                               struct arena *arena) {
     struct rule_header *copy = arena_alloc(arena, (count + 1) * sizeof *copy);
@@ -135,6 +142,11 @@ void fake_server_set_deliveries(struct fake_server *server, uint32_t deliveries)
 
 void fake_server_set_nameless(struct fake_server *server) {
     server->nameless = true;
+}
+
+void fake_server_give_before(struct fake_server *server) {
+    LIST_EACH(node, &server->waiting)
+    message_at(node)->given_before = true;
 }
 
 /* In the order in which they were given. */
@@ -180,7 +192,8 @@ static struct store_held *held_of(const struct fake_server *server, struct fake_
     snprintf(source, sizeof source, "{\"kind\":\"fake\",\"tag\":%llu}",
              (unsigned long long)message->tag);
     envelope->id = arena_dup(&held->arena, bytes_of(message->id));
-    envelope->source = arena_dup(&held->arena, bytes_of(source));
+    envelope->source =
+        arena_dup(&held->arena, message->source.len ? message->source : bytes_of(source));
     envelope->content_type = BYTES("application/json");
     if (message->key)
         envelope->key = arena_dup(&held->arena, bytes_of(message->key));

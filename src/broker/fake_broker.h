@@ -13,6 +13,8 @@ void fake_server_free(struct fake_server *server); /* its consumers are gone */
 /* Behind what waits. `key` may be NULL. */
 void fake_server_push(struct fake_server *server, const char *id, const char *key,
                       struct bytes body);
+/* The same, with an empty body and this source. */
+void fake_server_push_from(struct fake_server *server, const char *id, const char *source);
 /* What a sink would publish there: its body, key and headers. */
 void fake_server_publish(struct fake_server *server, const char *id, const struct sink_item *item);
 size_t fake_server_count(const struct fake_server *server); /* everything that was not settled */
@@ -21,6 +23,8 @@ bool fake_server_has(const struct fake_server *server, const char *id); /* of th
 void fake_server_set_deliveries(struct fake_server *server, uint32_t deliveries);
 /* Ids are hashes from now on: equal messages have one. */
 void fake_server_set_nameless(struct fake_server *server);
+/* What waits is said to have been given before. */
+void fake_server_give_before(struct fake_server *server);
 /* What was given to consumers and not settled is given again, while they still have it. */
 void fake_server_redeliver(struct fake_server *server);
 /* Nothing can be received or settled, for this reason; NULL: it can again. */

@@ -242,6 +242,7 @@ static void probe(struct kafka_group *group, struct mono now) {
         return;
     }
     group->last = (struct err){STATUS_OK, ""};
+    kafka_hand_topic(group->hand, group->partition_count);
     if (!group->joined && kafka_hand_wanted(group->hand))
         group->next_probe = mono_after(now, KAFKA_PROBE_SOON_MS);
     else if (!is_connected(group))

@@ -138,11 +138,19 @@ struct mono kafka_hand_next_wake(struct kafka_hand *hand) {
     return next;
 }
 
-/* Before a first record was read, what was committed says where reading begins. */
+/* Where reading is, or begins: before a first record was read, what was committed says that. */
+static int64_t place_of(const struct kafka_partition *partition) {
+    return partition->ledger.next >= 0 ? partition->ledger.next : partition->committed;
+}
+
 static uint64_t partition_lag(const struct kafka_partition *partition) {
-    int64_t from = partition->ledger.next >= 0 ? partition->ledger.next : partition->committed;
+    int64_t from = place_of(partition);
     bool known = (partition->ours || partition->watched) && partition->high >= 0 && from >= 0;
     return known && partition->high > from ? (uint64_t)(partition->high - from) : 0;
+}
+
+static bool is_read(const struct kafka_partition *partition) {
+    return partition->ours && partition->high >= 0 && place_of(partition) >= partition->high;
 }
 
 uint64_t kafka_hand_lag(struct kafka_hand *hand) {
@@ -152,6 +160,16 @@ uint64_t kafka_hand_lag(struct kafka_hand *hand) {
         lag += partition_lag(&hand->partitions[i]);
     pthread_mutex_unlock(&hand->mutex);
     return lag;
+}
+
+bool kafka_hand_drained(struct kafka_hand *hand) {
+    pthread_mutex_lock(&hand->mutex);
+    bool drained = hand->ready_count == 0 && hand->topic_count > 0 &&
+                   hand->topic_count <= hand->partition_count;
+    for (size_t i = 0; drained && i < hand->topic_count; i++)
+        drained = is_read(&hand->partitions[i]);
+    pthread_mutex_unlock(&hand->mutex);
+    return drained;
 }
 
 /* ---- the source's side ---- */
@@ -294,6 +312,12 @@ void kafka_hand_committed(struct kafka_hand *hand, int32_t number, int64_t offse
     pthread_mutex_unlock(&hand->mutex);
 }
 
+void kafka_hand_topic(struct kafka_hand *hand, size_t count) {
+    pthread_mutex_lock(&hand->mutex);
+    hand->topic_count = count;
+    pthread_mutex_unlock(&hand->mutex);
+}
+
 void kafka_hand_join(struct kafka_hand *hand) {
     pthread_mutex_lock(&hand->mutex);
     for (size_t i = 0; i < hand->partition_count; i++)
@@ -321,11 +345,6 @@ void kafka_hand_seen(struct kafka_hand *hand, int32_t number, int64_t committed,
             partition->high = high;
     }
     pthread_mutex_unlock(&hand->mutex);
-}
-
-/* Where reading is, or begins. */
-static int64_t place_of(const struct kafka_partition *partition) {
-    return partition->ledger.next >= 0 ? partition->ledger.next : partition->committed;
 }
 
 void kafka_hand_at_end(struct kafka_hand *hand, int32_t number) {

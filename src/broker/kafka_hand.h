@@ -42,7 +42,8 @@ struct kafka_partition {
 struct kafka_hand {
     pthread_mutex_t mutex;
     struct kafka_partition *partitions; /* by number */
-    size_t partition_count;
+    size_t partition_count;             /* that were ours or looked at, up to the highest of them */
+    size_t topic_count;                 /* of the topic; 0: not known */
     struct list ready;
     size_t ready_count;
     uint64_t ready_bytes;
@@ -64,6 +65,8 @@ void kafka_hand_back(struct kafka_hand *hand, struct store_held *held_take, stru
 bool kafka_hand_want(struct kafka_hand *hand, bool wanted);
 struct mono kafka_hand_next_wake(struct kafka_hand *hand);
 uint64_t kafka_hand_lag(struct kafka_hand *hand);
+/* All partitions of the topic are ours, and known to be read to their ends. */
+bool kafka_hand_drained(struct kafka_hand *hand);
 
 /* ---- the source's side ---- */
 
@@ -93,6 +96,8 @@ struct kafka_hand_commit {
 };
 size_t kafka_hand_commits(struct kafka_hand *hand, struct kafka_hand_commit *out, size_t max);
 void kafka_hand_committed(struct kafka_hand *hand, int32_t number, int64_t offset);
+/* So many partitions the topic has. */
+void kafka_hand_topic(struct kafka_hand *hand, size_t count);
 /* We are a member: what lies in partitions of others is theirs. */
 void kafka_hand_join(struct kafka_hand *hand);
 /* What the server says of a partition, while we are no member. */

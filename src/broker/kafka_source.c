@@ -63,6 +63,10 @@ static uint64_t source_lag(struct broker *broker) {
     return kafka_hand_lag(&self(broker)->hand);
 }
 
+static bool source_drained(struct broker *broker) {
+    return kafka_hand_drained(&self(broker)->hand);
+}
+
 /* What was read ahead stays at hand: the group keeps the partition for us either way. */
 static void source_want(struct broker *broker, bool wanted) {
     struct kafka_source *source = self(broker);
@@ -103,6 +107,7 @@ static const struct broker_vtable vtable = {
     .hand_back = source_hand_back,
     .next_wake = source_next_wake,
     .lag = source_lag,
+    .drained = source_drained,
     .want = source_want,
     .health = source_health,
     .listen = source_listen,

@@ -42,10 +42,8 @@ static const char *words_of(natsStatus status) {
 static enum status trouble(const struct nats_connection *connection, enum status status,
                            const char *doing, struct bytes words, struct err *err) {
     enum { WORDS_MAX = 300 };
-    const struct url_host *host = &connection->url->hosts[0];
-    return err_set(err, status, "%.*s:%u%s: %s: %.*s", BYTES_ARG(host->name), host->port,
-                   connection->url->host_count > 1 ? " …" : "", doing,
-                   BYTES_ARG(bytes_clip(words, WORDS_MAX)));
+    return err_set(err, status, "%.*s:%u: %s: %.*s", BYTES_ARG(connection->host->name),
+                   connection->host->port, doing, BYTES_ARG(bytes_clip(words, WORDS_MAX)));
 }
 
 static bool failed(const struct nats_connection *connection, const char *doing, struct bytes words,
@@ -61,19 +59,14 @@ bool nats_connection_did(struct nats_connection *connection, natsStatus status, 
 
 /* ---- opening ---- */
 
-static natsStatus set_servers(natsOptions *options, const struct nats_url *url) {
-    char texts[URL_HOSTS_MAX][SERVER_TEXT_MAX];
-    const char *servers[URL_HOSTS_MAX];
-    for (size_t i = 0; i < url->host_count; i++) {
-        struct bytes name = url->hosts[i].name;
-        bool ipv6 = bytes_find(name, BYTES(":")) < name.len;
-        struct buf text;
-        buf_init_fixed(&text, texts[i], sizeof texts[i]);
-        buf_printf(&text, ipv6 ? "nats://[%.*s]:%u" : "nats://%.*s:%u", BYTES_ARG(name),
-                   url->hosts[i].port);
-        servers[i] = buf_cstr(&text);
-    }
-    return natsOptions_SetServers(options, servers, (int)url->host_count);
+static natsStatus set_server(natsOptions *options, const struct url_host *host) {
+    char memory[SERVER_TEXT_MAX];
+    bool ipv6 = bytes_find(host->name, BYTES(":")) < host->name.len;
+    struct buf text;
+    buf_init_fixed(&text, memory, sizeof memory);
+    buf_printf(&text, ipv6 ? "nats://[%.*s]:%u" : "nats://%.*s:%u", BYTES_ARG(host->name),
+               host->port);
+    return natsOptions_SetURL(options, buf_cstr(&text));
 }
 
 static natsStatus set_credentials(natsOptions *options, const struct nats_url *url) {
@@ -99,11 +92,14 @@ static void on_closed(natsConnection *nc, void *arg) {
     nats_end_tell(&connection->end, connection->bell);
 }
 
-/* It does not reconnect by itself: whoever uses it has to hear of the end, and paces the tries. */
+/* It does not reconnect by itself: whoever uses it has to hear of the end, and paces the tries. Nor
+ * does it try servers that the one at hand knows of: each has a time of its own. */
 static natsStatus set_manners(natsOptions *options, struct nats_connection *connection) {
     natsStatus status = natsOptions_SetTimeout(options, connection->wait_ms);
     if (status == NATS_OK)
         status = natsOptions_SetAllowReconnect(options, false);
+    if (status == NATS_OK)
+        status = natsOptions_SetIgnoreDiscoveredServers(options, true);
     if (status == NATS_OK)
         status = natsOptions_SetPingInterval(options, NATS_PING_MS);
     if (status == NATS_OK)
@@ -117,10 +113,7 @@ static natsStatus set_manners(natsOptions *options, struct nats_connection *conn
 
 static bool set_options(natsOptions *options, struct nats_connection *connection, struct err *err) {
     const struct nats_url *url = connection->url;
-    natsStatus status = set_manners(options, connection);
-    if (status == NATS_OK)
-        status = set_servers(options, url);
-    if (!nats_connection_did(connection, status, "connect", err))
+    if (!nats_connection_did(connection, set_manners(options, connection), "connect", err))
         return false;
     if (set_credentials(options, url) != NATS_OK)
         return failed(connection, "connect", BYTES("the credentials' file cannot be read"), err);
@@ -129,15 +122,38 @@ static bool set_options(natsOptions *options, struct nats_connection *connection
     return true;
 }
 
-/* The library has a limit for everything but the TLS handshake, which ends with an error when what
- * it waits for is interrupted. */
+/* The library has a limit for everything but the TLS handshake, which any server may ask for; it
+ * ends with an error when what it waits for is interrupted. */
 static natsStatus connect_in_time(struct nats_connection *connection, natsOptions *options) {
     struct nudge nudge;
-    if (!connection->url->tls)
-        return natsConnection_Connect(&connection->nc, options);
+    natsStatus status = set_server(options, connection->host);
+    if (status != NATS_OK)
+        return status;
     nudge_begin(&nudge, connection->wait_ms + NUDGE_MS);
-    natsStatus status = natsConnection_Connect(&connection->nc, options);
+    status = natsConnection_Connect(&connection->nc, options);
     return nudge_end(&nudge) && status == NATS_SSL_ERROR ? NATS_TIMEOUT : status;
+}
+
+static void choose_next(struct nats_connection *connection) {
+    const struct nats_url *url = connection->url;
+    size_t next = connection->host ? (size_t)(connection->host - url->hosts) + 1 : 0;
+    connection->host = &url->hosts[next % url->host_count];
+}
+
+static bool is_closing(const struct nats_connection *connection) {
+    return connection->closing && atomic_load(connection->closing);
+}
+
+static bool try_hosts(struct nats_connection *connection, natsOptions *options, struct err *err) {
+    size_t count = connection->url->host_count;
+    for (size_t tried = 1;; tried++) {
+        natsStatus status = connect_in_time(connection, options);
+        if (nats_connection_did(connection, status, "connect", err))
+            return true;
+        if (tried == count || is_closing(connection))
+            return false;
+        choose_next(connection);
+    }
 }
 
 bool nats_connection_open(struct nats_connection *connection, const struct nats_url *url,
@@ -146,12 +162,11 @@ bool nats_connection_open(struct nats_connection *connection, const struct nats_
     connection->url = url;
     connection->bell = bell;
     connection->wait_ms = wait_ms;
+    choose_next(connection);
     nats_end_begin(&connection->end);
     if (natsOptions_Create(&options) != NATS_OK)
         abort();
-    bool well =
-        set_options(options, connection, err) &&
-        nats_connection_did(connection, connect_in_time(connection, options), "connect", err);
+    bool well = set_options(options, connection, err) && try_hosts(connection, options, err);
     natsOptions_Destroy(options);
     if (!well)
         connection->nc = NULL;

@@ -20,8 +20,10 @@ enum {
 struct nats_connection {
     natsConnection *nc; /* NULL: not open */
     const struct nats_url *url;
-    struct bell *bell; /* rung when it ends by itself */
-    int64_t wait_ms;   /* the longest, for the server */
+    const struct url_host *host; /* the last that was tried */
+    const atomic_bool *closing;  /* no other is tried then; NULL: it cannot be */
+    struct bell *bell;           /* rung when it ends by itself */
+    int64_t wait_ms;             /* the longest, for a server */
     struct nats_end end;
 };
 
@@ -32,7 +34,8 @@ struct nats_question {
     const char *body;    /* "": none */
 };
 
-/* The URL and the bell must outlive the connection. False: err says why. */
+/* Tries the hosts of the URL, from the one behind the last that was tried on, each for as long as
+ * `wait_ms`. The URL and the bell must outlive the connection. False: err says why, of the last. */
 bool nats_connection_open(struct nats_connection *connection, const struct nats_url *url,
                           struct bell *bell, int64_t wait_ms, struct err *err);
 /* Nothing when it is not open. None of our functions is called from the library's threads

@@ -366,6 +366,7 @@ struct sink *nats_sink_new(const struct sink_options *options) {
     (void)status;
     contact_init(&nats->contact, BYTES("sink nats"), options->seed);
     bell_init(&nats->bell);
+    nats->connection.closing = &nats->closing;
     mailbox_init(&nats->mailbox);
     mailbox_init(&nats->answers);
     thread_start(&nats->thread, "nats-sink", run, nats);

@@ -375,5 +375,6 @@ struct broker *nats_source_new(const struct broker_options *options) {
     enum status status = nats_url_source(options->url, &nats->station.arena, &nats->url, NULL);
     assert(status == STATUS_OK);
     (void)status;
+    nats->connection.closing = &nats->station.closing;
     return &nats->station.broker;
 }

@@ -15,7 +15,7 @@ enum {
     RABBIT_HEARTBEAT_S = 10,          /* twice that without a sign of life is the end */
     RABBIT_STALL_MS = 30000,   /* a server that reads nothing: longer than a heartbeat, so that what
                                 * it says of itself is heard before the end */
-    RABBIT_FRAME_MAX = 131072, /* bytes, as the server has it */
+    RABBIT_FRAME_MAX = 131072, /* bytes; the server may want less */
 };
 
 struct rabbit_connection {

@@ -5,6 +5,20 @@
 
 enum { RABBIT_POOL_PAGE = 4096 };
 
+static bool goes_alone(const struct sink_item *item, uint64_t limit) {
+    return limit > 0 && item->body.len > limit;
+}
+
+bool rabbit_group_add(struct rabbit_group *group, struct sink_item *item, uint64_t limit) {
+    bool crowded =
+        group->count == RABBIT_GROUP_MAX ||
+        (group->count > 0 &&
+         (goes_alone(item, limit) || goes_alone(group->shipments[group->count - 1].item, limit)));
+    if (!crowded)
+        group->shipments[group->count++] = (struct rabbit_shipment){.item = item};
+    return !crowded;
+}
+
 void rabbit_group_begin(struct rabbit_group *group) {
     group->open = group->count;
     arena_init_heap(&group->arena, RABBIT_POOL_PAGE);

@@ -28,6 +28,10 @@ struct rabbit_group {
     amqp_pool_t pool;
 };
 
+/* Puts another item into a group that has not begun. False: it goes with the next. One with a body
+ * larger than `limit` (0: there is none) goes alone: a channel that ends by it takes nobody along.
+ */
+bool rabbit_group_add(struct rabbit_group *group, struct sink_item *item, uint64_t limit);
 /* Nothing else of the group is set yet but its items and their count. */
 void rabbit_group_begin(struct rabbit_group *group);
 /* The server took, or did not take, the one with the tag; `multiple`: and all before it. */

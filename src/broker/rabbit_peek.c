@@ -10,6 +10,7 @@ struct rabbit_peek {
     struct peek peek;
     struct rabbit_wave wave;
     bool opened;
+    size_t unreached; /* hosts, so far */
     int64_t limit;    /* of deliveries; RABBIT_LIMIT_NONE */
     uint64_t left;    /* of those that were there when the pass began */
     bool unsure;      /* … which the queue did not tell: `left` is a guess */
@@ -38,10 +39,22 @@ static void count_left(struct rabbit_peek *rabbit) {
     rabbit->left = rabbit->unsure ? RABBIT_PEEK_WAVE + 1 : rabbit->wave.ready;
 }
 
+/* A host in each call. TIMEOUT: there are others. */
+static enum status open_wave(struct rabbit_peek *rabbit, struct err *err) {
+    struct rabbit_wave *wave = &rabbit->wave;
+    if (rabbit_wave_open(wave, err))
+        return STATUS_OK;
+    bool reached = wave->connection.state;
+    return !reached && ++rabbit->unreached < wave->url.host_count ? STATUS_TIMEOUT
+                                                                  : STATUS_UNREACHABLE;
+}
+
 static enum status open_pass(struct rabbit_peek *rabbit, struct err *err) {
     struct rabbit_wave *wave = &rabbit->wave;
-    if (!rabbit_wave_open(wave, err) ||
-        !rabbit_limit_ask(&wave->connection, wave->url.queue, &rabbit->limit, err))
+    enum status status = open_wave(rabbit, err);
+    if (status != STATUS_OK)
+        return status;
+    if (!rabbit_limit_ask(&wave->connection, wave->url.queue, &rabbit->limit, err))
         return STATUS_UNREACHABLE;
     rabbit->opened = true;
     count_left(rabbit);

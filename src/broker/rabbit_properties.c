@@ -147,6 +147,14 @@ struct bytes rabbit_properties_encode(const amqp_basic_properties_t *properties,
     return BYTES_NONE;
 }
 
+/* Type, channel and size (7), class, weight and the body's size (12), an end (1). */
+bool rabbit_properties_fit(const amqp_basic_properties_t *properties, int frame_max, char *room) {
+    enum { AROUND = 7 + 12 + 1 };
+    amqp_basic_properties_t copy = *properties;
+    size_t size = (size_t)frame_max - AROUND;
+    return amqp_encode_properties(AMQP_BASIC_CLASS, &copy, (amqp_bytes_t){size, room}) >= 0;
+}
+
 /* ---- to publish ---- */
 
 struct entries {

@@ -33,6 +33,9 @@ struct bytes rabbit_properties_encode(const amqp_basic_properties_t *properties,
  * stay borrowed; the rest is in the pool. */
 void rabbit_properties_make(const struct sink_item *item, struct bytes kept, amqp_pool_t *pool,
                             amqp_basic_properties_t *out);
+/* Whether they fit a header frame of a connection whose frames have `frame_max` bytes at most. Uses
+ * as many of `room`. */
+bool rabbit_properties_fit(const amqp_basic_properties_t *properties, int frame_max, char *room);
 /* Whether the message id and every header of `wanted` are there; what a server added does no
  * harm. */
 bool rabbit_properties_has(const amqp_basic_properties_t *properties,

@@ -28,8 +28,8 @@
 enum {
     RABBIT_CONFIRM_TIMEOUT_MS = 10000,
     RABBIT_IDLE_MS = 1000 * RABBIT_HEARTBEAT_S / 2, /* between signs of life */
-    RABBIT_LIMIT_LASTS_MS = 60000,          /* then a body that was too large is tried again */
-    RABBIT_KEPT_MAX = 2 * RABBIT_FRAME_MAX, /* bytes of properties that were kept */
+    RABBIT_LIMIT_LASTS_MS = 60000,                  /* then a body that is larger is tried again */
+    RABBIT_KEPT_MAX = 2 * RABBIT_FRAME_MAX,         /* bytes of properties that were kept */
 };
 
 struct rabbit_sink {
@@ -45,9 +45,10 @@ struct rabbit_sink {
     struct rabbit_connection connection;
     struct contact contact;
     uint64_t last_tag;   /* of what was published on this channel */
-    uint64_t size_limit; /* of bodies, as the server said; each that is larger ends a channel */
+    uint64_t size_limit; /* of bodies, as the server last said; one that is larger ends a channel */
     struct mono size_limit_end;
-    bool left_some; /* … which the server has not answered, and nobody waits for */
+    bool left_some;              /* … which the server has not answered, and nobody waits for */
+    char room[RABBIT_FRAME_MAX]; /* to measure in */
 };
 
 /* A posted item. */
@@ -55,6 +56,10 @@ struct order {
     struct mail mail;
     struct sink_item *item;
 };
+
+static struct order *order_of(struct mail *mail) {
+    return CONTAINER_OF(mail, struct order, mail);
+}
 
 /* ---- the connection ---- */
 
@@ -119,22 +124,32 @@ static struct bytes read_origin(const struct sink_item *item, struct rabbit_ship
     return bytes;
 }
 
+/* The library would find out in the middle of its words, and leave the channel there. */
+static bool fits(struct rabbit_sink *rabbit, struct rabbit_group *group,
+                 struct rabbit_shipment *shipment) {
+    int frame_max = amqp_get_frame_max(rabbit->connection.state);
+    struct err err;
+    if (rabbit_properties_fit(&shipment->properties, frame_max, rabbit->room))
+        return true;
+    err_set(&err, STATUS_TOO_LARGE, "rabbitmq: its headers are larger than a frame, %d bytes",
+            frame_max);
+    rabbit_group_refuse(group, shipment, &err);
+    return false;
+}
+
 static bool send_one(struct rabbit_sink *rabbit, struct rabbit_group *group,
                      struct rabbit_shipment *shipment, struct err *err) {
     shipment->exchange = rabbit->url.exchange;
     shipment->routing_key = rabbit->url.routing_key;
     struct bytes kept = read_origin(shipment->item, shipment, &group->arena);
     rabbit_properties_make(shipment->item, kept, &group->pool, &shipment->properties);
+    if (!fits(rabbit, group, shipment))
+        return true;
     shipment->tag = ++rabbit->last_tag;
     int status =
         amqp_basic_publish(rabbit->connection.state, RABBIT_CHANNEL,
                            rabbit_bytes(shipment->exchange), rabbit_bytes(shipment->routing_key), 1,
                            0, &shipment->properties, rabbit_bytes(shipment->item->body));
-    if (status == AMQP_STATUS_TABLE_TOO_BIG) {
-        err_set(err, STATUS_TOO_LARGE, "rabbitmq: its headers are larger than a frame, %d bytes",
-                RABBIT_FRAME_MAX);
-        rabbit_group_refuse(group, shipment, err);
-    }
     return rabbit_connection_sent(&rabbit->connection, status, "publish", err);
 }
 
@@ -213,17 +228,17 @@ static bool send_all(struct rabbit_sink *rabbit, struct rabbit_group *group, str
     return sent;
 }
 
-/* What the server said while it was written to tells more than how the write ended. */
+/* What the server said while it was written to: what it has is not published again, and why it
+ * takes no more tells more than how the write ended. */
 static void hear_last_words(struct rabbit_sink *rabbit, struct rabbit_group *group,
                             struct err *err) {
     struct timeval at_once = {0, 0};
     struct err ignored;
     amqp_frame_t frame;
     while (amqp_simple_wait_frame_noblock(rabbit->connection.state, &frame, &at_once) ==
-           AMQP_STATUS_OK) {
-        note_size_limit(rabbit, group, &frame);
-        rabbit_connection_heard(&rabbit->connection, &frame, &ignored);
-    }
+               AMQP_STATUS_OK &&
+           take_answer(rabbit, group, &frame, &ignored))
+        continue;
     is_blocked(rabbit, err);
 }
 
@@ -235,6 +250,14 @@ static bool publish_on(struct rabbit_sink *rabbit, struct rabbit_group *group, s
     return read_answers(rabbit, group, err);
 }
 
+/* The limit was raised: what is as large goes with others again. */
+static void forget_size_limit(struct rabbit_sink *rabbit, const struct rabbit_group *group) {
+    for (size_t i = 0; i < group->count; i++)
+        if (group->shipments[i].err.status == STATUS_OK &&
+            group->shipments[i].item->body.len > rabbit->size_limit)
+            rabbit->size_limit = 0;
+}
+
 static void publish_group(struct rabbit_sink *rabbit, struct rabbit_group *group) {
     struct err err = {STATUS_OK, ""};
     rabbit_group_begin(group);
@@ -244,6 +267,8 @@ static void publish_group(struct rabbit_sink *rabbit, struct rabbit_group *group
     bool well = ready && publish_on(rabbit, group, &err);
     if (ready && !well && !rabbit->left_some)
         give_up_connection(rabbit, &err);
+    if (ready && well)
+        forget_size_limit(rabbit, group);
     rabbit_group_finish(group, well ? NULL : &err);
 }
 
@@ -251,11 +276,11 @@ static void publish_posted(struct rabbit_sink *rabbit) {
     struct mail *mail = mailbox_take(&rabbit->mailbox);
     while (mail) {
         struct rabbit_group group = {.count = 0};
-        while (mail && group.count < RABBIT_GROUP_MAX) {
-            struct order *order = CONTAINER_OF(mail, struct order, mail);
+        for (struct order *order;
+             mail && rabbit_group_add(&group, order_of(mail)->item, rabbit->size_limit);
+             free(order)) {
+            order = order_of(mail);
             mail = mail->next;
-            group.shipments[group.count++] = (struct rabbit_shipment){.item = order->item};
-            free(order);
         }
         publish_group(rabbit, &group);
     }

@@ -53,9 +53,10 @@ static struct rabbit_source *self(struct broker *broker) {
  * they are lost with it: those come again.) */
 static bool ask_queue(struct rabbit_source *rabbit, struct mono now, struct err *err) {
     uint32_t waiting;
+    struct mono asked = clock_now(rabbit->station.clock).mono;
     if (!rabbit_connection_ask_queue(&rabbit->connection, rabbit->url.queue, &waiting, err))
         return false;
-    rabbit->answer_ms = clock_now(rabbit->station.clock).mono.ms - now.ms;
+    rabbit->answer_ms = clock_now(rabbit->station.clock).mono.ms - asked.ms;
     atomic_store(&rabbit->station.waiting, waiting);
     rabbit->ask_at = mono_after(now, RABBIT_ASK_MS);
     rabbit->news |= shelf_is_awaited(&rabbit->shelf);

@@ -31,7 +31,7 @@ void rabbit_wave_free(struct rabbit_wave *wave, bool politely);
 
 /* False: err says why, and the connection is of no more use. */
 
-/* Connects, and looks for the queue. */
+/* Connects, to the host behind the last that was tried, and looks for the queue. */
 bool rabbit_wave_open(struct rabbit_wave *wave, struct err *err);
 /* Sets `ready`. All that was acknowledged before has arrived: a channel does one thing after the
  * other. */

@@ -16,15 +16,13 @@ static void note_below(struct queue *queue, uint64_t below) {
     queue_facts_changed(queue);
 }
 
-bool hearing_stands_in(struct queue *queue, uint64_t seq) {
-    if (seq < queue->unheard_from || seq >= queue->first_seq || map_first(&queue->stood_in, seq))
+bool hearing_stands_in(struct queue *queue, const struct store_held *before) {
+    uint64_t seq = before->seq;
+    if (!before->envelope.nameless || seq < queue->unheard_from || seq >= queue->first_seq ||
+        map_first(&queue->stood_in, seq))
         return false;
     map_insert(&queue->stood_in, memory_new(sizeof(struct map_node)), seq);
     return true;
-}
-
-void hearing_received(struct queue *queue, const struct store_held *held) {
-    queue->has_nameless |= held->nameless;
 }
 
 void hearing_stored(struct queue *queue, struct store_held *held, uint64_t seq) {
@@ -44,29 +42,29 @@ static void end_earlier_lives(struct queue *queue) {
     struct mono now = queue->engine->now.mono;
     if (!may_stand_in(queue))
         return;
-    if (!queue->wants || !is_connected(queue))
-        queue->given_until = MONO_NEVER;
-    else if (queue->given_until.ms == MONO_NEVER.ms)
-        queue->given_until = mono_after(now, HEARING_LASTS_MS);
-    if (now.ms >= queue->given_until.ms)
+    if (queue->given_since.ms != MONO_NEVER.ms)
+        queue->given_ms += now.ms - queue->given_since.ms;
+    queue->given_since = queue->wants && is_connected(queue) ? now : MONO_NEVER;
+    if (queue->given_ms >= HEARING_LASTS_MS)
         queue->unheard_from = queue->first_seq;
 }
 
 void hearing_note(struct queue *queue) {
     end_earlier_lives(queue);
-    if (!queue->has_nameless)
-        return;
     note_below(queue, queue->unheard_from);
     if (queue->heard_below < queue->stored_below)
         note_below(queue, queue->broker->vtable->heard_below(queue->broker));
 }
 
 struct mono hearing_next_wake(const struct queue *queue) {
-    return may_stand_in(queue) ? queue->given_until : MONO_NEVER;
+    if (!may_stand_in(queue) || queue->given_since.ms == MONO_NEVER.ms)
+        return MONO_NEVER;
+    return mono_after(queue->given_since, HEARING_LASTS_MS - queue->given_ms);
 }
 
 void hearing_note_last(struct queue *queue) {
     struct store *store = queue->engine->store;
-    if (queue->has_nameless && is_connected(queue))
+    hearing_note(queue);
+    if (queue->broker->vtable->heard_below && is_connected(queue))
         note_below(queue, store->vtable->next_seq(store));
 }

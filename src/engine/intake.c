@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/uuid.h"
+#include "core/pointer.h"
 #include "engine/hearing.h"
 #include "engine/origin.h"
 #include "engine/tracing.h"
@@ -94,6 +95,18 @@ static bool wait_for_twin(struct queue *queue, struct store_held *held) {
     return true;
 }
 
+/* Now, or before it was edited. What cannot be read is taken for another. */
+static bool has_had_body(struct queue *queue, const struct store_held *before,
+                         struct store_held *held) {
+    struct store *store = queue->engine->store;
+    struct bytes first;
+    return bytes_eq(before->body, held->body) ||
+           (before->envelope.edited &&
+            store->vtable->kept(store, 0, SPACE_ORIGINAL, before->envelope.letter_id,
+                                queue->engine->now.wall, &held->arena, &first, NULL) == STATUS_OK &&
+            bytes_eq(first, held->body));
+}
+
 /* `known`: the store holds its id. */
 static bool is_held(struct queue *queue, struct store_held *held, bool known) {
     struct store *store = queue->engine->store;
@@ -103,8 +116,8 @@ static bool is_held(struct queue *queue, struct store_held *held, bool known) {
         return false;
     enum status status = store->vtable->get(store, queue->name, held->envelope.id, &before, &err);
     bool same = status == STATUS_OK && !before->envelope.read_only &&
-                (before->envelope.edited || bytes_eq(before->body, held->body)) &&
-                (!held->nameless || hearing_stands_in(queue, before->seq));
+                has_had_body(queue, before, held) &&
+                (!held->nameless || hearing_stands_in(queue, before));
     if (same) {
         hearing_stored(queue, held, before->seq);
         intake_settle_copy(queue, held);
@@ -113,28 +126,46 @@ static bool is_held(struct queue *queue, struct store_held *held, bool known) {
     return same;
 }
 
+/* Its category, reason and why are set. */
+static void bury_unattempted(struct queue *queue, struct store_held *held, enum cause cause) {
+    struct envelope *envelope = &held->envelope;
+    struct flight *flight = flight_new(queue, held);
+    envelope->instance = queue->engine->options.instance;
+    judge_bury(flight, policy_dlq(queue->rules.policy, envelope->category), cause,
+               STATE_PENDING_REVIEW);
+    tracing_judged(flight, RESULT_DLQ);
+    record_decided(flight);
+}
+
 static bool is_poison(struct queue *queue, struct store_held *held) {
-    const struct policy *policy = queue->rules.policy;
     struct envelope *envelope = &held->envelope;
     char why[WHY_MAX];
-    if (held->deliveries <= policy->poison.deliveries)
+    if (held->deliveries <= queue->rules.policy->poison.deliveries)
         return false;
     snprintf(why, sizeof why, "its source delivered it %u times", held->deliveries);
-    struct flight *flight = flight_new(queue, held);
     envelope->why = arena_dup(&held->arena, bytes_of(why));
     envelope->category = BYTES("crash");
     envelope->reason = BYTES("deliveries");
-    envelope->instance = queue->engine->options.instance;
-    judge_bury(flight, policy_dlq(policy, envelope->category), CAUSE_CRASH, STATE_PENDING_REVIEW);
-    tracing_judged(flight, RESULT_DLQ);
-    record_decided(flight);
+    bury_unattempted(queue, held, CAUSE_CRASH);
+    return true;
+}
+
+/* There is nothing that a handler could be given. */
+static bool is_gone(struct queue *queue, struct store_held *held) {
+    struct envelope *envelope = &held->envelope;
+    if (!pointer_is_empty(envelope))
+        return false;
+    envelope->why = pointer_why(envelope->source, &held->arena);
+    envelope->category = BYTES("unknown");
+    envelope->reason = BYTES("gone");
+    bury_unattempted(queue, held, CAUSE_TERMINAL);
     return true;
 }
 
 static bool admit(struct queue *queue, struct store_held *held, bool known) {
     struct envelope *envelope = &held->envelope;
-    hearing_received(queue, held);
     envelope->queue = queue->name;
+    envelope->nameless = held->nameless;
     envelope->state = STATE_RUNNING;
     envelope->size = held->body.len;
     envelope->retry_after_ms = -1;
@@ -142,7 +173,7 @@ static bool admit(struct queue *queue, struct store_held *held, bool known) {
         envelope->created_at = queue->engine->now.wall;
     /* What comes back may have the very id that its letter is held under. */
     return !origin_comes_back(queue, held) && !wait_for_twin(queue, held) &&
-           !is_held(queue, held, known) && !is_poison(queue, held);
+           !is_held(queue, held, known) && !is_poison(queue, held) && !is_gone(queue, held);
 }
 
 /* Which of them the store may hold; asked for all at once, since most brokers cannot say that they
@@ -266,7 +297,7 @@ bool intake_is_looked_at(const struct flight *flight) {
         return false;
     enum status status =
         store->vtable->get(store, queue->name, flight->held->envelope.id, &before, &err);
-    bool looked_at = status == STATUS_OK && before->envelope.read_only;
+    bool looked_at = status != STATUS_OK || before->envelope.read_only;
     store_held_free(before);
     return looked_at;
 }

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "core/comeback.h"
-#include "core/envelope_origin.h"
+#include "core/pointer.h"
 #include "engine/intake.h"
 #include "engine/publish.h"
 
@@ -84,7 +84,7 @@ static void publish(struct flight *flight) {
         return;
     }
     struct json origin;
-    bool known = envelope_origin(envelope, &origin);
+    bool known = pointer_origin(envelope->source, &origin);
     struct sink_item item = {.id = publish_round(flight, ""),
                              .body = held->body,
                              .key = envelope->key,

@@ -47,15 +47,18 @@ struct bytes publish_round(struct flight *flight, const char *end) {
 }
 
 bool publish_refused(enum publish_what what, const struct err *err) {
-    return what == PUBLISH_LETTER && err->status == STATUS_TOO_LARGE;
+    return what != PUBLISH_ORIGIN && err->status == STATUS_TOO_LARGE;
 }
 
 static bool is_refused(const struct publication *publication) {
     return !publication->taken && publish_refused(publication->what, &publication->err);
 }
 
+/* Of an answer the letter tells that its message becomes. */
 static void note_refusal(const struct publication *publication) {
     struct queue *queue = publication->flight->queue;
+    if (publication->what != PUBLISH_LETTER)
+        return;
     log_about(LOG_ERROR, QUEUE_ABOUT(queue), "letter %.*s is not in its mirror: %s",
               BYTES_ARG(publication->flight->held->envelope.letter_id), publication->err.text);
     queue->unmirrored = publication->err;

@@ -1,7 +1,8 @@
 /* publish: something of a flight on its way to a sink, which must have it before the flight gets
  * on. A sink that does not take it is asked again, with ever longer waits; when the drain is over
- * it is given up. Trouble is told once when it begins and once when it is over. A letter that is
- * too large for its mirror is so for ever: it is given up at once, and each one is told of. */
+ * it is given up. Trouble is told once when it begins and once when it is over. A letter or
+ * an answer that is too large for its sink is so for ever: it is given up at once, and each letter
+ * is told of. */
 #ifndef ENGINE_PUBLISH_H
 #define ENGINE_PUBLISH_H
 

@@ -213,11 +213,10 @@ static void feed(struct queue *queue) {
 
 void queue_feed(struct queue *queue) {
     queue_facts_save_peak(queue);
-    hearing_note(queue);
     intake_want(queue);
     feed(queue);
-    hearing_note(queue);
     intake_want(queue);
+    hearing_note(queue);
     fetch_send(queue);
 }
 

@@ -44,7 +44,7 @@ enum status queue_new(struct engine *engine, const struct engine_queue_options *
     queue->number = engine->store->vtable->queue_number(engine->store, options->name);
     engine->store->vtable->set_order(engine->store, queue->number, options->rules.order);
     queue->first_seq = engine->store->vtable->next_seq(engine->store);
-    queue->given_until = MONO_NEVER;
+    queue->given_since = MONO_NEVER;
     queue->idempotency = idempotency_new();
     init_lists(queue);
     *out = queue;

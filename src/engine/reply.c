@@ -1,5 +1,7 @@
 #include "engine/reply.h"
 
+#include <stdio.h>
+
 #include "base/json.h"
 #include "engine/publish.h"
 
@@ -16,11 +18,11 @@ bool reply_wants_answer(const struct flight *flight) {
 }
 
 /* The work was done, but half an answer is none: people must see it. */
-static void refuse(struct flight *flight) {
+static void refuse(struct flight *flight, struct bytes why) {
     flight->outcome.ending = ENDING_FAILED;
     flight->outcome.kind = KIND_ANSWER;
     flight->outcome.error_type = BYTES("answer_too_large");
-    flight->outcome.error_message = BYTES("the answer is larger than the 4MiB that can be kept");
+    flight->outcome.error_message = why;
 }
 
 /* ---- kept in the store ---- */
@@ -81,10 +83,18 @@ static void interrupt(struct flight *flight) {
     question_outcome(flight);
 }
 
+static void refuse_as(struct flight *flight, const struct err *err) {
+    char why[sizeof err->text + 64];
+    snprintf(why, sizeof why, "the answer is too large for its sink: %s", err->text);
+    refuse(flight, arena_dup(&flight->held->arena, bytes_of(why)));
+}
+
 static void published(struct flight *flight, bool taken, const struct err *err) {
-    (void)err;
+    bool refused = !taken && publish_refused(PUBLISH_ANSWER, err);
     flight->published = taken;
-    if (taken)
+    if (refused)
+        refuse_as(flight, err);
+    if (taken || refused)
         question_outcome(flight);
     else
         interrupt(flight);
@@ -103,6 +113,6 @@ bool reply_publishes(struct flight *flight) {
     if (flight->outcome.ending != ENDING_OK || flight->published)
         return false;
     if (flight->outcome.answer.len > OUTCOME_ANSWER_MAX)
-        refuse(flight);
+        refuse(flight, BYTES("the answer is larger than the 4MiB that can be kept"));
     return sink && flight->outcome.ending == ENDING_OK && publish_first(flight, sink);
 }

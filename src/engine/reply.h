@@ -5,6 +5,8 @@
  *                 │     ▲
  *                 └─ waits a little: the sink did not take it
  *
+ * An answer that is too large, to be kept or for its sink, makes a failure of the success.
+ *
  * A message whose answer a sink does not take is neither lost nor run again: it stays in the
  * engine's hands, with its slot of the concurrency, so a sink that is down holds its queue up. Our
  * own death meanwhile repeats the attempt. */
@@ -19,7 +21,7 @@ void reply_keep(struct flight *flight); /* its answer goes into the commit that 
  * dedupe_ms where answers are no longer kept. */
 void reply_copy(struct flight *flight, struct bytes first_id, int64_t dedupe_ms);
 /* Whether a successful flight's answer must be published first: then question_outcome follows when
- * the sink has it. An answer that is too large makes a failure of the success. */
+ * the sink has it, or has refused it. */
 bool reply_publishes(struct flight *flight);
 
 #endif

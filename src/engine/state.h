@@ -133,9 +133,10 @@ struct queue {
     uint64_t first_seq;    /* … is before this */
     uint64_t stored_below; /* what this life has settled because it is there … */
     uint64_t heard_below;  /* … of which the source has heard: goes into the facts */
-    struct mono given_until; /* by then the source has given again what it had given before */
-    struct map stood_in;     /* those that stood in for a message already */
-    bool has_nameless;       /* one came in this life */
+    struct map stood_in;   /* those that stood in for a message already */
+    /* How long the source could give again what it had given before: */
+    struct mono given_since; /* MONO_NEVER: it cannot now */
+    int64_t given_ms;        /* until then */
 
     struct list flights;
     struct map by_id;     /* of flights */

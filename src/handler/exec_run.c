@@ -12,7 +12,7 @@
 
 enum {
     EXEC_RUN_CHUNK = 16 * 1024,    /* bytes read at once */
-    EXEC_RUN_LAST_CHUNKS_MAX = 64, /* read after the end: somebody else may go on writing */
+    EXEC_RUN_LAST_CHUNKS_MAX = 64, /* read at the end: somebody may go on writing */
 };
 
 /* ---- watches ---- */
@@ -111,14 +111,18 @@ static void hear_more(struct exec_run *run) {
     read_once(run, &run->hear);
 }
 
-/* ---- the end ---- */
-
 static void read_last(struct exec_run *run, struct exec_watch *from) {
     for (int i = 0; i < EXEC_RUN_LAST_CHUNKS_MAX && from->fd >= 0; i++) {
         if (!read_once(run, from))
             break;
     }
 }
+
+void exec_run_hear(struct exec_run *run) {
+    read_last(run, &run->hear);
+}
+
+/* ---- the end ---- */
 
 static size_t count_unread(const struct exec_run *run) {
     int in_pipe = 0;
@@ -143,8 +147,17 @@ static void bury(struct exec_run *run) {
     unwatch_all(run);
 }
 
+/* Also when we have not seen it yet. */
+static bool has_ended(const struct exec_run *run) {
+    siginfo_t info = {0};
+    return waitid(P_PIDFD, (id_t)run->life.fd, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid != 0;
+}
+
 void exec_run_stop(struct exec_run *run, enum exec_stop why) {
     if (run->end.stop != EXEC_STOP_NONE || run->ended)
+        return;
+    if (why == EXEC_STOP_TIMEOUT && has_ended(run))
         return;
     run->end.stop = why;
     kill(-run->pid, SIGKILL);

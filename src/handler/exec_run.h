@@ -48,7 +48,10 @@ void exec_run_feed(struct exec_run *run, struct bytes text);
 void exec_run_hush(struct exec_run *run);
 /* A watch is ready. Harmless on one that is not watched any more. */
 void exec_run_ready(struct exec_watch *watch);
-/* Kills the whole group; the end follows when it is reaped. The first reason counts. */
+/* Reads what it has written to its stdout by now. */
+void exec_run_hear(struct exec_run *run);
+/* Kills the whole group; the end follows when it is reaped. The first reason counts. One that has
+ * ended by itself is not stopped for its time: it is we who are late. */
 void exec_run_stop(struct exec_run *run, enum exec_stop why);
 /* Frees what a run that ended, or did not begin, holds. */
 void exec_run_free(struct exec_run *run);

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "base/list.h"
 #include "base/memory.h"
 #include "base/thread.h"
@@ -31,7 +32,9 @@ struct http_pool {
     struct desk desk;
     CURLM *multi;
     pthread_t thread;
-    struct list idle; /* transfers */
+    struct heap deadlines; /* of transfers that are under way */
+    uint64_t started;      /* calls; breaks ties */
+    struct list idle;      /* transfers */
     size_t idle_count;
     char *user_agent;
 };
@@ -49,6 +52,7 @@ struct http {
 
 struct transfer {
     struct desk_entry entry; /* its call */
+    struct heap_node deadline;
     struct list idle;
     CURL *easy;
     struct http *http;
@@ -150,10 +154,8 @@ static size_t keep_of(struct task task) {
     return task.call->wants_answer ? HTTP_ANSWER_WHOLE_MAX : HTTP_ANSWER_KEPT_MAX;
 }
 
-/* Gives the transfer to libcurl, for what is left of the call's time. */
-static void transfer_go(struct http_pool *pool, struct transfer *transfer, struct mono now) {
-    int64_t left_ms = transfer->began.ms + transfer->http->timeout_ms - now.ms;
-    curl_easy_setopt(transfer->easy, CURLOPT_TIMEOUT_MS, left_ms > 0 ? (long)left_ms : 1L);
+/* Gives the transfer to libcurl, which knows nothing of the call's time. */
+static void transfer_go(struct http_pool *pool, struct transfer *transfer) {
     http_answer_clear(&transfer->answer, keep_of(transfer->entry.task));
     CURLMcode added = curl_multi_add_handle(pool->multi, transfer->easy);
     assert(added == CURLM_OK);
@@ -169,13 +171,17 @@ static void start_call(struct http_pool *pool, struct http *http, struct task ta
     transfer->repeated = false;
     transfer->began = clock_now(pool->clock).mono;
     transfer->headers = http_request_headers(task, http->headers, http->header_count);
+    transfer->deadline.at = mono_after(transfer->began, http->timeout_ms).ms;
+    transfer->deadline.tie = pool->started++;
+    heap_insert(&pool->deadlines, &transfer->deadline);
     desk_enter(&pool->desk, &transfer->entry, task);
     set_options(transfer);
-    transfer_go(pool, transfer, transfer->began);
+    transfer_go(pool, transfer);
 }
 
 static void end_call(struct http_pool *pool, struct transfer *transfer,
                      const struct outcome *outcome, const struct outcome *items) {
+    heap_remove(&pool->deadlines, &transfer->deadline);
     desk_leave(&pool->desk, &transfer->entry);
     task_end(transfer->entry.task, outcome, items);
     transfer_put(pool, transfer);
@@ -200,7 +206,7 @@ static void finish_call(struct http_pool *pool, struct transfer *transfer, CURLc
     if (!transfer->repeated && http_answer_stale(transfer->easy, code)) {
         transfer->repeated = true;
         curl_easy_setopt(transfer->easy, CURLOPT_FRESH_CONNECT, 1L);
-        transfer_go(pool, transfer, now.mono);
+        transfer_go(pool, transfer);
         return;
     }
     struct arena arena;
@@ -241,14 +247,36 @@ static void finish_calls(struct http_pool *pool) {
     }
 }
 
+static void end_overdue(struct http_pool *pool, struct mono now) {
+    struct heap_node *first;
+    while ((first = heap_first(&pool->deadlines)) && first->at <= now.ms) {
+        struct transfer *transfer = CONTAINER_OF(first, struct transfer, deadline);
+        curl_multi_remove_handle(pool->multi, transfer->easy);
+        http_answer_overdue(&transfer->answer, transfer->http->timeout_ms);
+        finish_call(pool, transfer, CURLE_OPERATION_TIMEDOUT);
+    }
+}
+
+static int sleep_ms(struct http_pool *pool) {
+    struct heap_node *first = heap_first(&pool->deadlines);
+    int64_t left = first ? first->at - clock_now(pool->clock).mono.ms : HTTP_SLEEP_MAX_MS;
+    if (left <= 0)
+        return 0;
+    return left < HTTP_SLEEP_MAX_MS ? (int)left : HTTP_SLEEP_MAX_MS;
+}
+
+/* The time is read before the answers are: one that has come by then was in time, however late we
+ * are ourselves. libcurl's own clock would not look for it. */
 static void *run(void *arg) {
     struct http_pool *pool = arg;
     int running;
     while (!desk_closing(&pool->desk)) {
         take_orders(pool);
+        struct mono now = clock_now(pool->clock).mono;
         curl_multi_perform(pool->multi, &running);
         finish_calls(pool);
-        curl_multi_poll(pool->multi, NULL, 0, HTTP_SLEEP_MAX_MS, NULL);
+        end_overdue(pool, now);
+        curl_multi_poll(pool->multi, NULL, 0, sleep_ms(pool), NULL);
     }
     take_orders(pool); /* cancels that came too late */
     return NULL;
@@ -290,6 +318,7 @@ void http_pool_free(struct http_pool *pool) {
         transfer_free(CONTAINER_OF(node, struct transfer, idle));
     curl_multi_cleanup(pool->multi);
     desk_free(&pool->desk);
+    heap_free(&pool->deadlines);
     free(pool->user_agent);
     free(pool);
     curl_global_cleanup();

@@ -64,6 +64,14 @@ void http_answer_attach(struct http_answer *answer, CURL *easy) {
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, answer->error);
 }
 
+void http_answer_overdue(struct http_answer *answer, int64_t ms) {
+    struct buf text;
+    buf_init_fixed(&text, answer->error, sizeof answer->error);
+    buf_str(&text, "no whole answer within ");
+    duration_put(&text, ms);
+    buf_cstr(&text);
+}
+
 static long number_of(CURL *easy, CURLINFO info) {
     long value = 0;
     curl_easy_getinfo(easy, info, &value);

@@ -33,6 +33,9 @@ void http_answer_free(struct http_answer *answer);
 /* Makes the transfer write into `answer`. */
 void http_answer_attach(struct http_answer *answer, CURL *easy);
 
+/* Says that there was none, or not all of it, within `ms`: for CURLE_OPERATION_TIMEDOUT. */
+void http_answer_overdue(struct http_answer *answer, int64_t ms);
+
 /* Nothing was answered on a connection that had served before: the server may have closed it while
  * it was idle, and the message is not to blame. */
 bool http_answer_stale(CURL *easy, CURLcode code);

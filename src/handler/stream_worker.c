@@ -76,10 +76,18 @@ static void wait_for_exit(struct stream_worker *worker, int64_t ms) {
     exec_pool_set_timer(pool, &worker->timer, mono_after(exec_pool_now(pool), ms));
 }
 
+/* What it has answered by now was in time: we may be late ourselves. */
+static void on_overdue(struct stream_worker *worker) {
+    uint64_t given = worker->given;
+    exec_run_hear(&worker->run);
+    if (worker->task && worker->given == given)
+        exec_run_stop(&worker->run, EXEC_STOP_TIMEOUT);
+}
+
 static void on_timer(struct exec_timer *timer) {
     struct stream_worker *worker = CONTAINER_OF(timer, struct stream_worker, timer);
     if (!worker->dismissed) {
-        exec_run_stop(&worker->run, EXEC_STOP_TIMEOUT);
+        on_overdue(worker);
     } else if (!worker->told) {
         worker->told = true;
         kill(-worker->run.pid, SIGTERM);

@@ -11,7 +11,8 @@
 struct jq_pool_options {
     const char *program; /* what to start: "/proc/self/exe" */
     size_t helpers;      /* at most; none before the first job, then one more than are at work */
-    int64_t timeout_ms;  /* for a program's run; compiling it and starting helpers do not count */
+    int64_t timeout_ms;  /* of the processor, for a program's run; compiling it and starting helpers
+                            do not count */
     size_t memory_bytes; /* a helper's address space; 0: the default */
     size_t output_max;   /* bytes of one answer; 0: the default */
 };

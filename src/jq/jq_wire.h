@@ -7,7 +7,7 @@
  *
  * One request at a time; a helper that is told nothing more (end of file) exits. One whose program
  * runs for too long is ended by a signal of its own making: a clock that starts when everything is
- * prepared counts the program's run and nothing else. */
+ * prepared counts what the program's run takes of the processor and nothing else. */
 #ifndef JQ_JQ_WIRE_H
 #define JQ_JQ_WIRE_H
 
@@ -26,7 +26,7 @@ struct jq_request {
     uint32_t program_len;
     uint32_t input_len;
     uint32_t output_max;
-    uint32_t timeout_ms; /* for the run alone */
+    uint32_t timeout_ms; /* of the processor, for the run alone */
 };
 
 struct jq_answer {

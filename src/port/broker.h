@@ -49,6 +49,9 @@ struct broker_vtable {
     struct mono (*next_wake)(struct broker *broker);
     /* Messages at the source that were not received yet, as last known. */
     uint64_t (*lag)(struct broker *broker);
+    /* Whether it is known that nothing waits at the source, for whoever else shares it neither.
+     * NULL: where lag is 0. */
+    bool (*drained)(struct broker *broker);
     /* Whether messages are wanted: MUST NOT fetch more while they are not, and gives back to the
      * source what was fetched and not received, where that costs the message nothing. NULL: nothing
      * is ever fetched ahead. */

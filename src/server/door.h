@@ -28,8 +28,8 @@ enum door_answer door_look(struct door *door, int fd, bool ended);
 /* Sends this problem and no more: SHUT, or GONE where it could not be sent. For requests, too, that
  * libmicrohttpd has begun to read and will not be given the time to. */
 enum door_answer door_refuse(int fd, unsigned status, struct bytes problem);
-/* Its `ms` are over: SHUT where the head is not whole, GONE where nothing was asked at all. One that
- * has become whole meanwhile is as good as any: it was not the client who was late. */
+/* Its `ms` are over: SHUT where the head is not whole, GONE where nothing was asked at all. One
+ * that has become whole meanwhile is as good as any: it was not the client who was late. */
 enum door_answer door_expire(struct door *door, int fd, int64_t ms);
 
 #endif

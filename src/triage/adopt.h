@@ -10,9 +10,9 @@
  * on.
  *
  * What was seen is remembered in the store (SPACE_ADOPTED), in the commit that makes the letter: by
- * its coordinates at the broker, else by a hash of all that was given and a count. So neither
- * another pass nor a redelivery after a kill makes a second letter of it, and none is settled
- * without a letter of its own.
+ * its coordinates at the broker and a print of what stands there, else by a hash of all that was
+ * given and a count. So neither another pass nor a redelivery after a kill makes a second letter of
+ * it, and none is settled without a letter of its own.
  *
  * Each entry has a thread of its own, since a broker that does not answer must hold up nobody else.
  * adopt_step does what is to be done and may wait for a broker's or the store's answer; a test

@@ -1,5 +1,6 @@
 /* adopt_batch: what a broker gave becomes letters, in one commit with what is remembered of it. Two
  * that look the same are in two commits, since the second must be counted behind the first. */
+#include <assert.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,8 @@
 enum {
     BATCH_ARENA_CHUNK = 16 * 1024,
     COMMIT_BYTES_MAX = 8 * 1024 * 1024,
-    OPS_EACH = 3, /* of a message, at most: its letter, and two names to remember it by */
+    OPS_EACH = 3,     /* of a message, at most: its letter, and two names to remember it by */
+    LETTERS_EACH = 2, /* … that the ops are about: what it would be, and what it is */
 };
 
 struct batch {
@@ -23,8 +25,8 @@ struct batch {
     struct arena arena;
     struct store_op ops[OPS_EACH * ADOPT_AT_ONCE];
     size_t op_count;
-    size_t bytes;                                  /* of the bodies in them */
-    struct store_held *letters[2 * ADOPT_AT_ONCE]; /* that the ops are about */
+    size_t bytes; /* of the bodies in them */
+    struct store_held *letters[LETTERS_EACH * ADOPT_AT_ONCE];
     size_t letter_count;
     /* Of the messages, in their order: */
     struct adopt_identity identities[ADOPT_AT_ONCE];
@@ -34,6 +36,12 @@ struct batch {
     uint64_t adopted, known, taken;
     struct err *err;
 };
+
+/* For as long as the ops need it. */
+static struct store_held *keep(struct batch *batch, struct store_held *letter_take) {
+    assert(batch->letter_count < sizeof batch->letters / sizeof *batch->letters);
+    return batch->letters[batch->letter_count++] = letter_take;
+}
 
 /* ---- a letter ---- */
 
@@ -113,13 +121,13 @@ static void remember(struct batch *batch, struct adopt_seen *seen) {
 }
 
 /* The letter is made beside the message, which may have to go back as it came. */
-static struct store_held *letter_of(struct batch *batch, const struct store_held *held) {
+static struct store_held *letter_new(struct batch *batch, const struct store_held *held) {
     struct store_held *letter = store_held_new();
     letter->envelope = held->envelope;
     letter->body = held->body;
     letter->nameless = held->nameless;
     make_letter(batch, letter);
-    return batch->letters[batch->letter_count++] = letter;
+    return letter;
 }
 
 static void remember_letter(struct batch *batch, struct adopt_seen *seen,
@@ -171,10 +179,11 @@ static enum status add_new(struct batch *batch, const struct store_held *message
         batch->full = true;
         return STATUS_OK;
     }
-    struct store_held *came = letter_of(batch, message);
-    enum status status = adopt_comeback_find(batch->triage->store, came, &comeback, batch->err);
+    struct store_held *came = keep(batch, letter_new(batch, message));
+    enum status status =
+        adopt_comeback_find(batch->triage->store, message, came, &comeback, batch->err);
     if (comeback.letter)
-        batch->letters[batch->letter_count++] = comeback.letter;
+        keep(batch, comeback.letter);
     if (status != STATUS_OK)
         return status;
     if (comeback.is != COMEBACK_STRANGER)
@@ -198,15 +207,44 @@ static enum status add_taken(struct batch *batch, const struct store_held *held,
         return add_new(batch, held, seen);
     if (status != STATUS_OK)
         return status;
-    batch->letters[batch->letter_count++] = letter;
-    if (is_decided(&letter->envelope))
+    if (is_decided(&letter->envelope)) {
+        store_held_free(letter);
         return add_new(batch, held, seen);
+    }
+    keep(batch, letter);
     if (letter->envelope.read_only)
         batch->ops[batch->op_count++] = adopt_seen_own_op(store, letter, BYTES_NONE);
     seen->as = ADOPT_OURS;
     remember(batch, seen);
     batch->taken++;
     return STATUS_OK;
+}
+
+static bool is_body_of(struct batch *batch, const struct store_held *held,
+                       const struct store_held *letter) {
+    struct json source, origin;
+    if (letter->envelope.edited || (json_parse(held->envelope.source, &source, NULL) == STATUS_OK &&
+                                    json_get(source, "origin", &origin)))
+        return true; /* it cannot be compared: a pointer may be gone by now */
+    struct store_held *came = letter_new(batch, held);
+    bool same = bytes_eq(came->body, letter->body) || bytes_eq(held->body, letter->body);
+    store_held_free(came);
+    return same;
+}
+
+/* Whose coordinates alone are remembered may be another message, from before its place was made
+ * again. Its letter tells, while it is here; without one it is taken for the same. */
+static enum status compare(struct batch *batch, const struct store_held *held,
+                           struct adopt_seen *seen) {
+    struct store *store = batch->triage->store;
+    struct store_held *letter = NULL;
+    enum status status = store->vtable->get(store, seen->queue, seen->letter, &letter, batch->err);
+    if (status == STATUS_OK && !is_body_of(batch, held, letter)) {
+        seen->as = ADOPT_NEW;
+        seen->also[0] = '\0';
+    }
+    store_held_free(letter);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
 static enum status add(struct batch *batch, const struct store_held *held) {
@@ -220,6 +258,8 @@ static enum status add(struct batch *batch, const struct store_held *held) {
             : adopt_seen_peek(place, identity, &batch->arena, &seen, batch->err);
     if (place->wave)
         place->wave->seen[batch->done].name[0] = '\0';
+    if (status == STATUS_OK && seen.printless)
+        status = compare(batch, held, &seen);
     if (status != STATUS_OK)
         return status;
     if (seen.as == ADOPT_NEW)

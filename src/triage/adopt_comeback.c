@@ -1,7 +1,11 @@
 /* A letter that was sent to its origin and is dead again, in a place that is adopted: the same
  * letter, with its history longer. It is known by the headers that it was sent with
- * (core/comeback.h), and where messages have no headers by its id and body. */
+ * (core/comeback.h), and where messages have no headers by its id and body.
+ *
+ * A second copy, or what our own mirror published, is no letter more. Whatever leaves a doubt is
+ * one: a record can die twice (in two groups, say), and headers travel with whoever copies them. */
 #include "triage/adopt_state.h"
+#include "triage/convention.h"
 
 #define MIRRORED BYTES("dlq-letter-id")
 
@@ -39,25 +43,35 @@ static enum status find_sent(struct store *store, const struct store_held *came,
     return STATUS_OK;
 }
 
-static enum status find_mirrored(struct store *store, const struct envelope *came,
+static enum status find_mirrored(struct store *store, const struct store_held *came,
                                  struct adopt_comeback *out, struct err *err) {
+    const struct envelope *envelope = &came->envelope;
     struct store_held *letter = NULL;
     enum status status = STATUS_NOT_FOUND;
-    for (size_t i = 0; i < came->header_count && status == STATUS_NOT_FOUND; i++)
-        if (bytes_eq_nocase(came->headers[i].name, MIRRORED))
-            status = store->vtable->get(store, BYTES_NONE, came->headers[i].value, &letter, err);
+    for (size_t i = 0; i < envelope->header_count && status == STATUS_NOT_FOUND; i++)
+        if (bytes_eq_nocase(envelope->headers[i].name, MIRRORED))
+            status =
+                store->vtable->get(store, BYTES_NONE, envelope->headers[i].value, &letter, err);
     take_letter(out, letter);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK && bytes_eq(letter->body, came->body))
         out->is = COMEBACK_HELD;
     return status;
 }
 
-enum status adopt_comeback_find(struct store *store, const struct store_held *came,
-                                struct adopt_comeback *out, struct err *err) {
+/* What was decided was decided of another death. */
+static bool is_decided(const struct envelope *letter) {
+    return letter->state == STATE_RESOLVED || letter->state == STATE_DISCARDED;
+}
+
+enum status adopt_comeback_find(struct store *store, const struct store_held *message,
+                                const struct store_held *came, struct adopt_comeback *out,
+                                struct err *err) {
     *out = (struct adopt_comeback){.is = COMEBACK_STRANGER};
     enum status status = find_sent(store, came, out, err);
-    if (out->is == COMEBACK_STRANGER && !is_trouble(status))
-        status = find_mirrored(store, &came->envelope, out, err);
+    if (out->is == COMEBACK_HELD && is_decided(&out->letter->envelope))
+        out->is = COMEBACK_STRANGER;
+    if (out->is == COMEBACK_STRANGER && !is_trouble(status) && convention_is_mirror(message))
+        status = find_mirrored(store, came, out, err);
     return is_trouble(status) ? status : STATUS_OK;
 }
 

@@ -4,12 +4,13 @@
 
 /* Which kinds of sources have coordinates: this member of a source says so, and the message's id
  * has them, within the thing that `inside` names where it needs one. */
-static const struct {
+static const struct exact_kind {
     const char *kind, *coordinate, *inside;
+    bool ordered; /* whoever looks, and whoever takes, is given headers and key in one form */
 } exact_kinds[] = {
-    {"kafka", "offset", NULL},
-    {"nats", "sequence", NULL},
-    {"redis", "entry", "stream"},
+    {"kafka", "offset", NULL, true},
+    {"nats", "sequence", NULL, false},
+    {"redis", "entry", "stream", true},
 };
 
 /* They change with each delivery. */
@@ -22,13 +23,16 @@ static bool is_changing(struct bytes name) {
     return false;
 }
 
+static void add_number(crypto_hash_sha256_state *state, uint64_t number) {
+    unsigned char bytes[8];
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)(number >> 8 * i);
+    crypto_hash_sha256_update(state, bytes, sizeof bytes);
+}
+
 /* Lengths keep neighbours apart. */
 static void add(crypto_hash_sha256_state *state, struct bytes text) {
-    uint64_t len = text.len;
-    unsigned char head[8];
-    for (size_t i = 0; i < sizeof head; i++)
-        head[i] = (unsigned char)(len >> 8 * i);
-    crypto_hash_sha256_update(state, head, sizeof head);
+    add_number(state, text.len);
     crypto_hash_sha256_update(state, (const unsigned char *)text.ptr, text.len);
 }
 
@@ -44,42 +48,83 @@ static void add_content(crypto_hash_sha256_state *state, const struct store_held
     add(state, held->body);
 }
 
-static bool add_coordinates(crypto_hash_sha256_state *state, struct json source,
-                            const struct envelope *envelope) {
+static const struct exact_kind *find_kind(struct json source) {
     struct json kind, member;
     if (!json_get(source, "kind", &kind))
-        return false;
+        return NULL;
     for (size_t i = 0; i < sizeof exact_kinds / sizeof *exact_kinds; i++) {
         struct bytes name = bytes_cut(kind.text, 1, kind.text.len - 1);
-        if (!bytes_is(name, exact_kinds[i].kind) ||
-            !json_get(source, exact_kinds[i].coordinate, &member))
-            continue;
-        if (exact_kinds[i].inside && json_get(source, exact_kinds[i].inside, &member))
-            add(state, member.text);
-        add(state, envelope->id);
-        return true;
+        if (bytes_is(name, exact_kinds[i].kind) &&
+            json_get(source, exact_kinds[i].coordinate, &member))
+            return &exact_kinds[i];
     }
-    return false;
+    return NULL;
 }
 
-static void finish(crypto_hash_sha256_state *state, char text[ADOPT_IDENTITY_SIZE]) {
+static void add_coordinates(crypto_hash_sha256_state *state, const struct exact_kind *kind,
+                            struct json source, const struct envelope *envelope) {
+    struct json member;
+    if (kind->inside && json_get(source, kind->inside, &member))
+        add(state, member.text);
+    add(state, envelope->id);
+}
+
+static void add_members(crypto_hash_sha256_state *state, struct json object,
+                        const char *const names[]) {
+    struct json member;
+    for (; *names; names++)
+        add(state, json_get(object, *names, &member) ? member.text : BYTES_NONE);
+}
+
+/* What a pointer says, not what it led to: that may be gone the next time. */
+static void add_pointer(crypto_hash_sha256_state *state, struct json source, struct json origin) {
+    static const char *const said[] = {"dead_at", "advisory", NULL};
+    static const char *const to[] = {"topic", "partition", "offset", "stream", "sequence", NULL};
+    add_members(state, source, said);
+    add_members(state, origin, to);
+}
+
+/* What its broker has at these coordinates, and will for as long as it is the same place. */
+static void add_print(crypto_hash_sha256_state *state, const struct exact_kind *kind,
+                      struct json source, const struct store_held *held) {
+    struct json origin;
+    if (json_get(source, "origin", &origin)) {
+        add_pointer(state, source, origin);
+        return;
+    }
+    add_number(state, (uint64_t)held->envelope.created_at.ms);
+    if (kind->ordered)
+        add_content(state, held);
+    else
+        add(state, held->body);
+}
+
+/* `state` stays as it is. */
+static void print_state(const crypto_hash_sha256_state *state, char text[ADOPT_IDENTITY_SIZE]) {
+    crypto_hash_sha256_state copy = *state;
     unsigned char hash[crypto_hash_sha256_BYTES];
-    crypto_hash_sha256_final(state, hash);
+    crypto_hash_sha256_final(&copy, hash);
     sodium_bin2hex(text, ADOPT_IDENTITY_SIZE, hash, sizeof hash);
 }
 
 void adopt_identity_of(const struct store_held *held, struct adopt_identity *out) {
     crypto_hash_sha256_state state;
     struct json source;
+    const struct exact_kind *kind = NULL;
     crypto_hash_sha256_init(&state);
-    out->exact = json_parse(held->envelope.source, &source, NULL) == STATUS_OK &&
-                 add_coordinates(&state, source, &held->envelope);
-    if (!out->exact)
+    if (json_parse(held->envelope.source, &source, NULL) == STATUS_OK)
+        kind = find_kind(source);
+    *out = (struct adopt_identity){.exact = kind != NULL};
+    if (kind) {
+        add_coordinates(&state, kind, source, &held->envelope);
+        print_state(&state, out->place);
+        add_print(&state, kind, source, held);
+    } else {
         add_content(&state, held);
-    crypto_hash_sha256_state beside = state;
-    finish(&state, out->text);
-    add(&beside, held->delivery);
-    finish(&beside, out->delivery);
-    if (out->exact || held->delivery.len == 0)
-        out->delivery[0] = '\0';
+    }
+    print_state(&state, out->text);
+    if (kind || held->delivery.len == 0)
+        return;
+    add(&state, held->delivery);
+    print_state(&state, out->delivery);
 }

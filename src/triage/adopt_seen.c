@@ -2,12 +2,16 @@
  *
  *   <entry>/<hex>/<n>  →  {"letter":"0190…","queue":"orders","peeked":true}
  *
+ * The hex of one with coordinates is of these and a print of what it was (adopt_identity.h);
+ * earlier builds remembered the coordinates alone, and what they knew is still looked up.
+ *
  * A peeked one is remembered for as long as it is read-only; a taken one for ADOPT_REMEMBERED_MS.
  * Of one that was taken in a wave and whose broker is not known to have heard that, "wave" names
  * the wave, and "doubtful" says that somebody else was given it before us.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/list.h"
 #include "base/memory.h"
@@ -102,18 +106,36 @@ void adopt_seen_forget_counts(struct adopt_place *place) {
     map_drain(&place->seen, free_count);
 }
 
+/* There is one that looks so. What an earlier build remembered may be of another message. */
+static enum status find_exact(struct adopt_place *place, const struct adopt_identity *identity,
+                              struct arena *arena, struct adopt_seen *out, struct err *err) {
+    print_name(place, identity->text, 1, out->name);
+    enum status status = look_up(place, arena, out, err);
+    if (status != STATUS_OK || out->as != ADOPT_NEW)
+        return status;
+    print_name(place, identity->place, 1, out->name);
+    status = look_up(place, arena, out, err);
+    if (out->as != ADOPT_NEW) {
+        out->printless = true;
+        memcpy(out->also, out->name, sizeof out->also);
+    }
+    print_name(place, identity->text, 1, out->name);
+    return status;
+}
+
 /* What was taken, and its broker has heard of it, is not there any more. */
 enum status adopt_seen_peek(struct adopt_place *place, const struct adopt_identity *identity,
                             struct arena *arena, struct adopt_seen *out, struct err *err) {
-    uint64_t number = identity->exact ? 0 : count_of(&place->seen, identity);
     enum status status;
     *out = (struct adopt_seen){.as = ADOPT_NEW};
+    if (identity->exact)
+        return find_exact(place, identity, arena, out, err);
+    uint64_t number = count_of(&place->seen, identity);
     do {
         print_name(place, identity->text, ++number, out->name);
         status = look_up(place, arena, out, err);
-    } while (status == STATUS_OK && out->as == ADOPT_OURS && !identity->exact);
-    if (!identity->exact)
-        set_count(&place->seen, identity, number);
+    } while (status == STATUS_OK && out->as == ADOPT_OURS);
+    set_count(&place->seen, identity, number);
     return status;
 }
 
@@ -182,10 +204,9 @@ enum status adopt_seen_take(struct adopt_place *place, const struct adopt_identi
     *out = (struct adopt_seen){.as = ADOPT_NEW};
     if (identity->delivery[0])
         return take_named(place, identity, arena, out, err);
-    if (!identity->exact)
-        return take_counted(place, identity, redelivered, arena, out, err);
-    print_name(place, identity->text, 1, out->name);
-    return look_up(place, arena, out, err);
+    if (identity->exact)
+        return find_exact(place, identity, arena, out, err);
+    return take_counted(place, identity, redelivered, arena, out, err);
 }
 
 /* ---- remembering ---- */

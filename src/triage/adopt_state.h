@@ -39,6 +39,8 @@ struct adopt_seen {
     struct bytes letter, queue; /* not of a new one */
     struct bytes wave;          /* of one that is unheard of: when it was taken */
     bool doubtful;              /* somebody else was given it before us, and so may be its equals */
+    /* An earlier build remembered its coordinates, and nothing of what it was */
+    bool printless;
 };
 
 /* What a broker that tells equal messages apart by nothing gave us, and where we are with it. */
@@ -53,8 +55,8 @@ struct adopt_wave {
     bool passed;  /* … of whom the last has come with this wave: they come before the others */
     bool open;    /* it is remembered that we are at it */
     bool crowded; /* there was no room for the last of it */
-    bool judged;  /* whether, at the time when there first was none, … */
-    bool awaits;  /* … something was awaited that needs none */
+    bool judged;  /* whether, at the time when there first was none, or since a wave was … */
+    bool awaits;  /* … not heard of, something was awaited that needs none */
 };
 
 /* One entry of the configuration. */
@@ -118,19 +120,21 @@ void adopt_seen_forget_counts(struct adopt_place *place);
 /* adopt_release.c: nothing waits at its broker. Once that has been so for long, those that were
  * peeked and did not come are ours. */
 void adopt_release(struct adopt_place *place, struct instant now);
-/* Whether its broker may have something that has a letter here already, and so needs no room: one
- * that was peeked, or taken and not heard of. */
+
+/* adopt_awaits.c: whether its broker may have something that has a letter here already, and so
+ * needs no room: one that was peeked, or taken and not heard of. */
 enum status adopt_awaits(struct adopt_place *place, bool *any, struct err *err);
 
-/* adopt_comeback.c: a letter that was sent to its origin, dead again. `came` is what it would be as
- * a letter of its own. */
+/* adopt_comeback.c: a letter that was sent to its origin, dead again; or a copy of one that is
+ * here. `came` is what the message would be as a letter of its own. */
 struct adopt_comeback {
     enum comeback_is is;
     struct store_held *letter; /* which it is, to be freed; of a stranger whatever there is */
     bool id_held;              /* its queue holds a message with its id */
 };
-enum status adopt_comeback_find(struct store *store, const struct store_held *came,
-                                struct adopt_comeback *out, struct err *err);
+enum status adopt_comeback_find(struct store *store, const struct store_held *message,
+                                const struct store_held *came, struct adopt_comeback *out,
+                                struct err *err);
 /* The op by which it is dead again; changes `letter`, and borrows from both until it is submitted.
  */
 struct store_op adopt_comeback_op(struct store *store, struct store_held *letter,

@@ -136,6 +136,11 @@ static bool settle(struct adopt_place *place, struct store_held **held, size_t c
     return done == count;
 }
 
+static bool is_drained(struct broker *broker) {
+    const struct broker_vtable *vtable = broker->vtable;
+    return vtable->drained ? vtable->drained(broker) : vtable->lag(broker) == 0;
+}
+
 static void consume(struct adopt_place *place, struct instant now) {
     begin_consuming(place, now);
     struct broker *broker = place->broker;
@@ -145,7 +150,7 @@ static void consume(struct adopt_place *place, struct instant now) {
         struct store_held *held[ADOPT_AT_ONCE];
         size_t count = broker->vtable->receive(broker, now, 0, held, ADOPT_AT_ONCE);
         if (count == 0) {
-            if (connected && broker->vtable->lag(broker) == 0)
+            if (connected && is_drained(broker))
                 adopt_release(place, now);
             place->due = mono_earlier(place->due, broker->vtable->next_wake(broker));
             return;

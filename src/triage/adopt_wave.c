@@ -144,6 +144,8 @@ static enum status settle(struct adopt_place *place, struct err *err) {
     enum status told = place->haul->vtable->settle(place->haul, done, &at_broker);
     if (told != STATUS_OK) {
         *err = at_broker;
+        if (done > 0) /* they come again, and need no room */
+            wave->judged = wave->crowded = false;
         return give_up(wave, told);
     }
     wave->heard = done;

@@ -4,6 +4,7 @@
 
 #include "base/content.h"
 #include "base/json_path.h"
+#include "core/pointer.h"
 #include "triage/convention_facts.h"
 #include "triage/convention_origin.h"
 #include "triage/convention_reason.h"
@@ -64,6 +65,21 @@ const struct convention *convention_find(const struct store_held *held) {
             if (knows(&families[i]->rows[j], &letter))
                 return &families[i]->rows[j];
     return &plain;
+}
+
+bool convention_is_mirror(const struct store_held *held) {
+    struct convention_letter letter;
+    bool mirror = false;
+    look(held, &letter);
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        for (size_t j = 0; j < families[i]->count; j++) {
+            if (!knows(&families[i]->rows[j], &letter))
+                continue;
+            if (!families[i]->rows[j].mirror)
+                return false;
+            mirror = true;
+        }
+    return mirror;
 }
 
 const char *convention_name(const struct convention *convention) {
@@ -215,12 +231,9 @@ static void set_message(const struct convention_facts *facts, struct store_held 
 /* A pointer whose message nobody can read any more is a letter all the same, and so is one whose
  * message may be another. */
 static void set_why(const struct convention_facts *facts, struct envelope *envelope) {
-    struct json origin, gone, why;
-    if (!json_get(facts->letter->source, "origin", &origin))
-        return;
-    bool told = json_get(origin, "why", &why) && json_string(why, facts->arena, &envelope->why);
-    if (!told && json_get(origin, "gone", &gone))
-        envelope->why = BYTES("the message was deleted before it could be read");
+    struct bytes source = facts->letter->source.text;
+    if (pointer_is_gone(source) || pointer_is_doubtful(source))
+        envelope->why = pointer_why(source, facts->arena);
 }
 
 static struct bytes context_of(const struct convention *row, struct bytes entry,

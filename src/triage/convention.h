@@ -13,6 +13,8 @@ struct convention;
 /* The first that knows it; never NULL. */
 const struct convention *convention_find(const struct store_held *held);
 const char *convention_name(const struct convention *convention); /* "spring-kafka" */
+/* Whether it is as our own mirror publishes letters, and nothing says that it died there, too. */
+bool convention_is_mirror(const struct store_held *held);
 /* The one by which a letter with this context was adopted; NULL: none. */
 const struct convention *convention_of(struct bytes context);
 /* Whether it is known by that header or reads it, and the message had none such of its own. */

@@ -108,6 +108,7 @@ struct convention {
     bool (*fits)(const struct convention_letter *letter);
     const struct convention_field *fields;
     size_t field_count;
+    bool mirror;                                  /* impound's own mirror writes so */
     void (*read)(struct convention_facts *facts); /* after the fields */
 };
 

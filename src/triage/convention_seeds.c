@@ -163,6 +163,7 @@ static void read_history(struct convention_facts *facts) {
 
 static const struct convention rows[] = {
     {.name = "dlq-headers",
+     .mirror = true,
      .prefixes = {"dlq-original-", "dlq-error-", "dlq-reason"},
      CONVENTION_FIELDS(mirror_fields)},
     {.name = "failure-headers",

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "core/comeback.h"
-#include "core/envelope_origin.h"
+#include "core/pointer.h"
 #include "triage/replay_state.h"
 
 enum { FREEZE_ARENA_CHUNK = 64 * 1024, DOUBT_MAX = 200 /* bytes of why */ };
@@ -50,16 +50,18 @@ enum status replay_check_free(struct replays *replays, const struct envelope *le
 /* Sent back without a look, somebody else's message might be there twice. */
 static enum status check_doubt(const struct replay_order *order, const struct envelope *letter,
                                struct err *err) {
-    struct json origin, why;
-    if (order->edit.len > 0 || !envelope_origin(letter, &origin) ||
-        !json_get(origin, "why", &why) || why.type != JSON_STRING)
+    struct arena arena;
+    if (order->edit.len > 0 || !pointer_is_doubtful(letter->source))
         return STATUS_OK;
-    struct bytes words = bytes_cut(why.text, 1, why.text.len - 1);
-    return err_set(err, STATUS_INVALID,
-                   "to: letter %.*s may have the message of another: %.*s. If it is the right one, "
-                   "order it with an edit (--edit . changes nothing); else discard it, or leave it "
-                   "out",
-                   BYTES_ARG(letter->letter_id), BYTES_ARG(bytes_clip(words, DOUBT_MAX)));
+    arena_init_heap(&arena, DOUBT_MAX);
+    struct bytes words = pointer_why(letter->source, &arena);
+    err_set(err, STATUS_INVALID,
+            "to: letter %.*s may have the message of another: %.*s. If it is the right one, "
+            "order it with an edit (--edit . changes nothing); else discard it, or leave it "
+            "out",
+            BYTES_ARG(letter->letter_id), BYTES_ARG(bytes_clip(words, DOUBT_MAX)));
+    arena_free(&arena);
+    return STATUS_INVALID;
 }
 
 enum status replay_check_way(struct replays *replays, const struct replay_order *order,
@@ -70,6 +72,13 @@ enum status replay_check_way(struct replays *replays, const struct replay_order 
         enum status status = around->origin(around->arg, letter, origin, err);
         return status == STATUS_OK ? check_doubt(order, letter, err) : status;
     }
+    if (order->edit.len == 0 && pointer_is_empty(letter))
+        return err_set(
+            err, STATUS_INVALID,
+            "the message of letter %.*s was gone before it could be read, so that there "
+            "is nothing to hand over; give it a body with `edit`, discard the letter, or "
+            "leave it out (where: .source.gone or .source.origin.gone | not)",
+            BYTES_ARG(letter->letter_id));
     if (replays_know(replays, replay_order_queue(order, letter->queue)))
         return STATUS_OK;
     return err_set(err, STATUS_INVALID,

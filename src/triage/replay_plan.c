@@ -147,7 +147,7 @@ static void put_sample(struct plan *plan, struct json_out *json, size_t place) {
     json_put(json, held->envelope.queue);
     put_body(json, "before", held->body);
     if (plan->order->edit.len > 0)
-        put_edited(plan, json, held->body);
+        put_edited(plan, json, replay_editable(held));
     json_close(json, '}');
     store_held_free(held);
 }

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "core/pointer.h"
 #include "triage/replay_state.h"
 
 static void go_on(struct sending *sending);
@@ -59,19 +60,22 @@ static void on_edited(struct jq_job *job, enum status status, bool truthy, struc
     replays_post(sending->replay->replays, &sending->mail);
 }
 
+struct bytes replay_editable(const struct store_held *held) {
+    return pointer_is_empty(&held->envelope) ? BYTES("null") : held->body;
+}
+
 static void start_edit(struct sending *sending) {
     struct jq *jq = sending->replay->replays->triage->jq;
+    struct bytes body = replay_editable(sending->held);
     struct json json;
-    if (json_parse(sending->held->body, &json, NULL) != STATUS_OK) {
+    if (json_parse(body, &json, NULL) != STATUS_OK) {
         give_up(sending, REPLAYED_UNEDITED, BYTES("its body is not JSON"));
         return;
     }
     sending->step = SENDING_EDIT;
     sending->replay->preparing++;
-    sending->job = (struct jq_job){.program = sending->replay->order.edit,
-                                   .input = sending->held->body,
-                                   .done = on_edited,
-                                   .arg = sending};
+    sending->job = (struct jq_job){
+        .program = sending->replay->order.edit, .input = body, .done = on_edited, .arg = sending};
     jq->vtable->start(jq, &sending->job);
 }
 

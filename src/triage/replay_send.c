@@ -79,6 +79,8 @@ static void edit(struct building *building, struct sending *sending, struct enve
                                                  .value = held->body,
                                                  .expires = WALL_NEVER}});
     envelope->edited = true;
+    if (held->body.len == 0) /* of a pointer: it had no form either */
+        envelope->content_type = BYTES("application/json");
     envelope->size = sending->body.len;
     hash_body(sending->body, envelope->content_hash);
 }

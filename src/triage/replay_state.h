@@ -159,6 +159,8 @@ struct store_op replay_relapse_op(const struct replay *replay, struct arena *are
 struct bytes replay_doc_name(struct bytes id, struct arena *arena);
 
 /* replay_ready.c: gets one letter ready. */
+/* What an edit is given: its body, or null where it pointed at a message that is gone. */
+struct bytes replay_editable(const struct store_held *held);
 void replay_ready(struct replay *replay, uint64_t place, const struct replay_letter *letter);
 void replay_ready_drop(struct sending *sending);
 void replay_ready_cancel(struct replay *replay);
@@ -185,8 +187,8 @@ enum status replay_plan_check(struct replays *replays, const struct replay_order
 /* Chooses the letters, writes the parts, and sets selected, claims and names. May wait; without the
  * mutex. On trouble the parts are dropped again. */
 enum status replay_freeze(struct replay *replay, const struct replay_order *order, struct err *err);
-/* INVALID: nothing leads to where it is to go, or what would go to its origin may not be from
- * there. `origin` gets the words for where, of `to: origin`. */
+/* INVALID: nothing leads to where it is to go, there is nothing that could, or what would go to its
+ * origin may not be from there. `origin` gets the words for where that is, of `to: origin`. */
 enum status replay_check_way(struct replays *replays, const struct replay_order *order,
                              const struct envelope *letter, char origin[REPLAY_ORIGIN_SIZE],
                              struct err *err);

@@ -1,5 +1,7 @@
 #include "triage/triage_pick.h"
 
+#include "core/comeback.h"
+#include "core/pointer.h"
 #include "triage/archiving.h"
 #include "triage/ruling.h"
 
@@ -71,13 +73,22 @@ static bool matches(const struct triage_pick *pick, const struct envelope *lette
            letter->attempts >= when->attempts;
 }
 
+/* A replay of such a letter is refused, and the rule's others with it: there is nothing to send; or
+ * what there is may be another's, and somebody is to look at it before it goes to its origin. */
+static bool is_refused(const struct triage_rule *rule, const struct envelope *letter) {
+    bool to_origin = bytes_is(rule->to, COMEBACK_ORIGIN), edited = rule->edit.len > 0 && !to_origin;
+    return (!edited && pointer_is_empty(letter)) ||
+           (to_origin && pointer_is_doubtful(letter->source));
+}
+
 static bool may_be_sent(const struct triage_pick *pick, const struct envelope *letter) {
     struct wall first = letter->first_failure_at;
     if (first.ms == WALL_NEVER.ms)
         first = letter->dead_at;
     bool fresh =
         pick->dlq->fresh_ms == 0 || pick->now.ms - letter->created_at.ms <= pick->dlq->fresh_ms;
-    return fresh && pick->now.ms - first.ms <= pick->rule->lifetime_ms;
+    return fresh && pick->now.ms - first.ms <= pick->rule->lifetime_ms &&
+           !is_refused(pick->rule, letter);
 }
 
 static bool is_wanted(const struct triage_pick *pick, const struct envelope *letter) {

@@ -8,7 +8,7 @@
 #include "broker_subject.h"
 #include "port/clock.h"
 
-enum { PATIENCE_MS = 60 * 1000, LOOK_MS = 20, MESSAGES = 20, RECEIVE_MAX = 64 };
+enum { PATIENCE_MS = 600 * 1000, LOOK_MS = 20, MESSAGES = 20, RECEIVE_MAX = 64 };
 
 static struct mailbox bell;
 
@@ -166,6 +166,7 @@ static void what_is_settled_is_gone_and_all_else_comes_again(void **state) {
         else
             store_held_free(held[i]); /* the engine is freed without settling */
     }
+    await_left(MESSAGES / 2); /* at the end a server has little time to hear of it */
     close_consumer(broker);
     await_left(MESSAGES / 2);
     broker = open_consumer("one");
@@ -301,35 +302,46 @@ static void what_waits_at_the_end_goes_free(void **state) {
 
 /* ---- looking ---- */
 
-/* One pass: the numbers in order, each with the id that its like had in `ids` ("": any). */
-static void look_through(size_t count, char ids[][256]) {
+/* A number in order, with the id that its like had in `ids` ("": any). */
+static void see(struct store_held *held, size_t number, char ids[][256]) {
+    struct bytes id = held->envelope.id;
+    assert_int_equal(number_of(held), number);
+    assert_int_equal(held->seq, 0);
+    if (ids[number][0])
+        assert_bytes(id, ids[number]);
+    snprintf(ids[number], sizeof ids[0], "%.*s", BYTES_ARG(id));
+    store_held_free(held);
+}
+
+/* One pass. UNREACHABLE: the server was too slow, and another is to be begun. */
+static enum status pass_through(size_t *seen, char ids[][256], struct mono until) {
     enum { AT_ONCE = 7 };
     struct broker_options options = options_of("one");
     struct peek *peek = broker_subject.peek(&options);
     struct store_held *held[AT_ONCE];
     struct err err = {STATUS_OK, ""};
-    size_t seen = 0, got = 0;
-    struct mono until = deadline();
-    for (;;) {
-        enum status status = peek->vtable->next(peek, held, AT_ONCE, &got, &err);
+    enum status status = STATUS_OK;
+    size_t got = 1;
+    *seen = 0;
+    while (status == STATUS_TIMEOUT || (status == STATUS_OK && got > 0)) {
+        status = peek->vtable->next(peek, held, AT_ONCE, &got, &err);
         if (status == STATUS_TIMEOUT)
             look_again(until, "the pass goes on");
-        else if (status != STATUS_OK)
-            fail_msg("%s", err.text);
-        else if (got == 0)
-            break;
-        for (size_t i = 0; status == STATUS_OK && i < got; i++) {
-            struct bytes id = held[i]->envelope.id;
-            assert_int_equal(number_of(held[i]), seen);
-            assert_int_equal(held[i]->seq, 0);
-            if (ids[seen][0])
-                assert_bytes(id, ids[seen]);
-            snprintf(ids[seen++], sizeof ids[0], "%.*s", BYTES_ARG(id));
-            store_held_free(held[i]);
-        }
+        for (size_t i = 0; status == STATUS_OK && i < got; i++)
+            see(held[i], (*seen)++, ids);
     }
-    assert_int_equal(seen, count);
     peek->vtable->free(peek);
+    if (status != STATUS_OK && status != STATUS_UNREACHABLE)
+        fail_msg("%s", err.text);
+    return status;
+}
+
+static void look_through(size_t count, char ids[][256]) {
+    struct mono until = deadline();
+    size_t seen;
+    while (pass_through(&seen, ids, until) == STATUS_UNREACHABLE)
+        look_again(until, "a pass comes to its end");
+    assert_int_equal(seen, count);
 }
 
 static void a_look_takes_nothing_and_knows_what_is_taken_afterwards(void **state) {

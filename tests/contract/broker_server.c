@@ -12,11 +12,12 @@
 
 #include "base/folder.h"
 
-enum { STARTS_MAX = 3000, START_LOOK_US = 10000 };
+enum { START_LOOK_US = 10000 };
 
 static pid_t server;
 static char folder[64];
 static char port[8];
+static int taken; /* the port, for as long as it is ours: the server may have it beside us */
 
 static bool is_installed(const char *command) {
     char line[128];
@@ -24,16 +25,23 @@ static bool is_installed(const char *command) {
     return system(line) == 0;
 }
 
+/* With SO_REUSEADDR, which servers set too, two may have a port of which one listens; whoever wants
+ * any port does not get this one, also while the server is dead. */
+static void take_port(void) {
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof at;
+    int shared = 1;
+    taken = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(setsockopt(taken, SOL_SOCKET, SO_REUSEADDR, &shared, sizeof shared), 0);
+    assert_int_equal(bind(taken, (struct sockaddr *)&at, sizeof at), 0);
+    assert_int_equal(getsockname(taken, (struct sockaddr *)&at, &size), 0);
+    snprintf(port, sizeof port, "%u", ntohs(at.sin_port));
+}
+
 bool broker_server_prepare(const char *command) {
     if (!is_installed(command))
         return false;
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof at;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
-    assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &size), 0);
-    close(fd);
-    snprintf(port, sizeof port, "%u", ntohs(at.sin_port));
+    take_port();
     assert_int_equal(folder_make("/tmp", "impound-broker", folder, sizeof folder, NULL), STATUS_OK);
     return true;
 }
@@ -55,8 +63,8 @@ void broker_server_run(const char *const *command, bool (*answers)(void)) {
         execvp(command[0], (char *const *)command);
         _exit(127);
     }
-    for (int i = 0; !answers(); i++) {
-        if (i == STARTS_MAX || waitpid(server, NULL, WNOHANG) != 0)
+    while (!answers()) {
+        if (waitpid(server, NULL, WNOHANG) != 0)
             fail_msg("%s does not start", command[0]);
         usleep(START_LOOK_US);
     }
@@ -68,5 +76,6 @@ void broker_server_kill(void) {
 }
 
 void broker_server_clean(void) {
+    close(taken);
     folder_remove(folder);
 }

@@ -153,7 +153,7 @@ class RabbitChannel:
     def __init__(self, port):
         import pika  # where RabbitMQ is not tested, it need not be there
         self.connection = pika.BlockingConnection(pika.ConnectionParameters(
-            "127.0.0.1", port, socket_timeout=30, blocked_connection_timeout=30))
+            "127.0.0.1", port, socket_timeout=START_PATIENCE_S, blocked_connection_timeout=START_PATIENCE_S))
 
     def __enter__(self):
         channel = self.connection.channel()
@@ -236,14 +236,14 @@ class Rabbit(Process):
             assert self.evaluate(f"vm_memory_monitor:set_vm_memory_high_watermark({limit}), rabbit_alarm:get_alarms().") == "[]"
 
     @contextlib.contextmanager
-    def limited(self, size):
-        """Channels that are opened now take no larger messages."""
-        limit = self.evaluate("{ok, Size} = application:get_env(rabbit, max_message_size), Size.")
-        assert self.evaluate(f"application:set_env(rabbit, max_message_size, {size}).") == "ok"
+    def limited(self, size, what="max_message_size"):
+        """Channels that are opened now take no larger messages; with `frame_max`, connections no larger frames."""
+        limit = self.evaluate(f"{{ok, Size}} = application:get_env(rabbit, {what}), Size.")
+        assert self.evaluate(f"application:set_env(rabbit, {what}, {size}).") == "ok"
         try:
             yield
         finally:
-            assert self.evaluate(f"application:set_env(rabbit, max_message_size, {limit}).") == "ok"
+            assert self.evaluate(f"application:set_env(rabbit, {what}, {limit}).") == "ok"
 
     def connections(self):
         return int(self.evaluate("length(rabbit_networking:connections())."))

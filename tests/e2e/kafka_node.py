@@ -70,8 +70,8 @@ class Kafka(Process):
             "offsets.topic.replication.factor": 1, "offsets.topic.num.partitions": 1,
             "transaction.state.log.replication.factor": 1, "transaction.state.log.min.isr": 1,
             "group.initial.rebalance.delay.ms": 0, "group.min.session.timeout.ms": 1000,
-            # A node that was killed is back as soon as this is over.
-            "broker.session.timeout.ms": 2000, "broker.heartbeat.interval.ms": 500,
+            # A node that was killed is back as soon as this is over; one that is slower than this leads nothing meanwhile.
+            "broker.session.timeout.ms": 6000, "broker.heartbeat.interval.ms": 500,
             "auto.create.topics.enable": "false",
         }
         with open(self.config_path, "w", encoding="utf-8") as out:
@@ -81,6 +81,15 @@ class Kafka(Process):
         self.launch([*self.java, "kafka.Kafka", self.config_path])
         eventually(self.listens, "Kafka listens", START_PATIENCE_S)
         return self
+
+    def open_doors(self):
+        """Whoever comes first to a door waits until the node has loaded what it needs for it, which may be longer than
+        people wait for an answer."""
+        login = {"sasl.mechanism": "PLAIN", "sasl.username": self.USER, "sasl.password": self.PASSWORD}
+        for port, more in ((self.port, {}), (self.sasl_port, {"security.protocol": "SASL_PLAINTEXT", **login}),
+                           (self.tls_port, {"security.protocol": "SASL_SSL", "ssl.ca.location": self.ca_file, **login})):
+            visitor = self.client.admin.AdminClient({"bootstrap.servers": f"127.0.0.1:{port}", **more})
+            visitor.list_topics(timeout=START_PATIENCE_S)
 
     @property
     def address(self):
@@ -97,7 +106,7 @@ class Kafka(Process):
 
     def make_topic(self, name, partitions=1):
         wanted = self.client.admin.NewTopic(name, num_partitions=partitions, replication_factor=1)
-        self.admin().create_topics([wanted])[name].result(timeout=START_PATIENCE_S)
+        self._ask(lambda: self.admin().create_topics([wanted])[name].result(timeout=START_PATIENCE_S))
         eventually(lambda: self._has_topic(name, partitions), f"topic {name} is there", START_PATIENCE_S)
         return name
 
@@ -153,7 +162,8 @@ class Kafka(Process):
         """The answer. A node that was away leads its partitions, and coordinates its groups, a moment later."""
         error = self.client.KafkaError
         not_yet = {error.NOT_LEADER_FOR_PARTITION, error.LEADER_NOT_AVAILABLE, error.COORDINATOR_NOT_AVAILABLE,
-                   error.COORDINATOR_LOAD_IN_PROGRESS, error.NOT_COORDINATOR, error._UNKNOWN_PARTITION}
+                   error.COORDINATOR_LOAD_IN_PROGRESS, error.NOT_COORDINATOR, error._UNKNOWN_PARTITION,
+                   error.INVALID_REPLICATION_FACTOR}  # of none that it could use
 
         def answer():
             try:

@@ -41,9 +41,9 @@ class Nats(Process):
         """work(jetstream) on a connection of its own; what it gives."""
         async def whole():
             connection = await self.client.connect(f"nats://127.0.0.1:{self.port}", allow_reconnect=False,
-                                                   connect_timeout=10, **self.login)
+                                                   connect_timeout=START_PATIENCE_S, **self.login)
             try:
-                return await work(connection.jetstream(timeout=30))
+                return await work(connection.jetstream(timeout=START_PATIENCE_S))
             finally:
                 await connection.close()
         return asyncio.run(whole())
@@ -53,7 +53,8 @@ class Nats(Process):
 
 
 class Lane:
-    """A stream with a durable pull consumer, its own on the server."""
+    """A stream with a durable pull consumer, its own on the server. What is to come again after a kill needs a short
+    `ack_wait`, in which a slow machine may well not get to its acknowledgement."""
 
     count = 0
 
@@ -74,7 +75,7 @@ class Lane:
         config = dataclasses.make_dataclass("Config", [("max_batch", int, None), ("max_expires", int, None)],
                                             bases=(ConsumerConfig,))
         await js.add_consumer(self.name, config(**{
-            "durable_name": "pricing", "ack_policy": AckPolicy.EXPLICIT, "ack_wait": 5, **consumer}))
+            "durable_name": "pricing", "ack_policy": AckPolicy.EXPLICIT, "ack_wait": 60, **consumer}))
 
     def send(self, body, **headers):
         self.node.run(lambda js: js.publish(self.subject, body, headers=headers or None))

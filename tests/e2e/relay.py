@@ -6,11 +6,12 @@ import threading
 class Relay:
     """Passes on what impound and the broker say, until impound says `mark`. From there on it is silent both
     ways; with `heard` the broker still hears impound, and impound no answer; with `waits` it says it once `go`
-    is set, and all is as before. `said` is what impound said from the mark on."""
+    is set, and all is as before. `said` is what impound said from the mark on, `told` what the broker said."""
 
     def __init__(self, port, mark, heard=False, waits=False):
         self.to, self.mark, self.heard, self.waits = port, mark, heard, waits
-        self.reached, self.go, self.said = threading.Event(), threading.Event(), b""
+        self.reached, self.go = threading.Event(), threading.Event()
+        self.said, self.told = b"", b""
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         self.sockets = [self.listener]
@@ -27,12 +28,16 @@ class Relay:
                 far = socket.create_connection(("127.0.0.1", self.to))
                 self.sockets += [near, far]
                 self.start(self.pump, near, far, self.cut)
-                self.start(self.pump, far, near, lambda _, data: b"" if self.is_silent() else data)
+                self.start(self.pump, far, near, self.answer)
         except OSError:
             pass  # it was closed
 
     def is_silent(self):
         return self.reached.is_set() and not self.waits
+
+    def answer(self, _, data):
+        self.told += data
+        return b"" if self.is_silent() else data
 
     def cut(self, before, data):
         """What is passed on of `data`, which comes behind the last bytes of what was."""

@@ -54,6 +54,18 @@ def finished(server, lane, patience_s=None):
                patience_s)
 
 
+def answer_too_large(serve, handler, lane, reply, size):
+    """Its message is dead, and those behind it flow; nothing runs again."""
+    worker = handler(lambda call: (200, {"Content-Type": "text/plain"}, b"x" * (size if b"large" in call.body else 10)))
+    server = serve(queues(lane, {"http": worker.url, "reply": reply}, concurrency=1))
+    lane.publish([{"id": "large"}, {"id": "small"}])
+    finished(server, lane)
+    letter, = server.letters(DLQ)
+    assert (letter["failure"]["kind"], letter["reason"]) == ("answer", "answer_too_large")
+    assert letter["failure"]["error_message"].startswith("the answer is too large for its sink: ")
+    assert worker.count() == 2
+
+
 def three_orders(serve, lane):
     """o-1 raises KeyError, o-2 raises TimeoutError twice, o-3 is fine."""
     server = serve(queues(lane, {"exec": ["python3", PRICE], "timeout": "30s"}))
@@ -178,7 +190,7 @@ def killed(serve, handler, lane, kills, kill_one):
 def killed_behind_the_mirror(serve, handler, lane, redis):
     """A letter that the mirror has, and of which impound does not know that yet, is still its source's: a kill
     loses nothing."""
-    there = pytest.importorskip("redis").Redis(port=redis.port, socket_timeout=30)
+    there = pytest.importorskip("redis").Redis(port=redis.port, socket_timeout=PATIENCE_S)
     worker = handler(lambda call: 400)
     mirror = f"mirror of {type(lane).__module__} {lane.name}"
     relay = Relay(redis.port, b"LPUSH", heard=True)

@@ -13,7 +13,7 @@ import urllib.parse
 
 import pytest
 
-from harness import Handler, Server, eventually, problem
+from harness import PATIENCE_S, Handler, Server, eventually, problem
 from watchers import tool
 
 # id → (status, error_type, error_message)
@@ -134,8 +134,8 @@ def test_a_where_that_never_ends_is_stopped(serve, handler):
     server = serve({"orders": queue(handler(lambda call: 400).url)}, server={"jq_timeout": "500ms"})
     server.push("orders", {}, id="m")
     eventually(lambda: server.dlq("orders.dlq")["depth"] == 1, "a letter")
-    page = server.get("/v1/letters", where="def f: f; f")
-    assert page.status == 200 and page.json["letters"] == [] and page.json["skipped"] == 1
+    page = server.page("/v1/letters", where="def f: f; f")
+    assert page["letters"] == [] and page["skipped"] == 1
     assert server.get("/healthz").status == 200
 
 
@@ -200,6 +200,7 @@ def test_pages_cover_everything_once_while_new_letters_arrive(serve, handler):
     server = serve({"orders": queue(worker.url)})
     first = server.push_many("orders", [{"id": f"old-{n}", "body": n} for n in range(500)])
     server.drained("orders")
+    assert len(server.letters("orders.dlq")) == len(first)  # and with that they are in the file
     going = threading.Event()
     going.set()
 
@@ -291,7 +292,7 @@ class Listener:
     """Reads /v1/events; `until(type)` waits for an event of that type and returns its data."""
 
     def __init__(self, server):
-        self.socket = socket.create_connection(("127.0.0.1", server.port), timeout=30)
+        self.socket = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_S)
         self.socket.sendall(b"GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
         self.text = ""
         self.decode = codecs.getincrementaldecoder("utf-8")().decode  # a read may end within a character
@@ -437,7 +438,7 @@ def test_the_store_file_says_the_same(serve, handler):
         server.push("orders", {"id": one}, id=one)
     server.push("orders", {}, id="waiting", delay="1h")
     eventually(lambda: server.queue("orders")["depth"] == 1, "all but one are dead")
-    listed = {letter["id"]: letter for letter in server.get("/v1/letters", limit=1000).json["letters"]}
+    listed = {letter["id"]: letter for letter in server.page("/v1/letters", limit=1000)["letters"]}
     path = urllib.parse.quote(f"{server.folder}/impound.db")
     with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:
         rows = database.execute("SELECT id, dlq, state, cause, category, reason, error_type, attempts, queue, "

@@ -1,23 +1,26 @@
 """Changing the configuration while it runs, stopping, being the only one, and looking after the store."""
+import contextlib
 import glob
 import http.client
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
 
-from harness import IMPOUND, Server, eventually, impound
+from harness import IMPOUND, PATIENCE_S, Server, eventually, impound
 
 QUICK = {"attempts": 2, "base": "10ms", "cap": "20ms"}
 
 
 def queues(url, **more):
-    return {"orders": {"source": "builtin", "handler": {"http": url}, "breaker": "off", "retry": QUICK, **more}}
+    """With a handler that may take as long as a test does."""
+    return {"orders": {"source": "builtin", "handler": {"http": url, "timeout": "1h"}, "breaker": "off", "retry": QUICK,
+                       **more}}
 
 
 class Gate:
@@ -33,7 +36,7 @@ class Gate:
         with self.lock:
             self.inside += 1
             self.most = max(self.most, self.inside)
-        self.open.wait(30)
+        self.open.wait()
         with self.lock:
             self.inside -= 1
         return 200
@@ -192,9 +195,7 @@ def test_what_does_not_finish_within_the_drain_is_interrupted_and_not_counted(se
     server = serve(queues(worker.url), server={"drain": "300ms"})
     server.push("orders", {}, id="slow")
     eventually(lambda: gate.inside == 1, "it is at the handler")
-    began = time.monotonic()
-    server.stop()
-    assert time.monotonic() - began < 20, "the drain, not the handler's timeout"
+    server.stop()  # which waits for the drain, and not for the handler
     worker.answer = lambda call: 400
     gate.open.set()
     server.start()
@@ -370,6 +371,14 @@ def test_the_doctor_opens_as_many_files_as_the_system_allows(serve, handler):
     assert few.returncode == 0 and "sound" in few.stdout, few
 
 
+@contextlib.contextmanager
+def no_fold(server):
+    """What is written meanwhile stays in the journal: somebody else is writing to the SQLite file."""
+    with contextlib.closing(sqlite3.connect(os.path.join(server.folder, "impound.db"), timeout=PATIENCE_S)) as file:
+        file.execute("BEGIN IMMEDIATE")
+        yield
+
+
 def flip_byte_of(server, marker):
     """Flips one bit of this text in the journal, where it must stand exactly once."""
     for path in glob.glob(os.path.join(server.folder, "impound.db.d", "*.seg")):
@@ -385,18 +394,10 @@ def flip_byte_of(server, marker):
 def test_a_flipped_byte_in_the_journal_is_found_and_all_the_rest_salvaged(serve, handler):
     server = serve(queues(handler().url))
     server.post("/v1/queues/orders/pause")
-    ids = []
-
-    def killed_before_the_fold():
-        for _ in range(60):
-            ids.append(server.push("orders", {"marker": f"text-{len(ids):04}"}))
+    with no_fold(server):
+        ids = [server.push("orders", {"marker": f"text-{number:04}"}) for number in range(60)]
         server.kill()
-        waiting = int(re.search(r"(\d+) changes", impound("doctor", "-c", server.config_path).stdout)[1])
-        if waiting < 20:
-            server.start()  # the fold was quicker this time
-        return waiting >= 20
-
-    eventually(killed_before_the_fold, "changes wait in the journal")
+    assert int(re.search(r"(\d+) changes", impound("doctor", "-c", server.config_path).stdout)[1]) >= 60
     flip_byte_of(server, b"text-%04d" % (len(ids) - 10))
     refused = impound("serve", "-c", server.config_path)
     assert refused.returncode == 1

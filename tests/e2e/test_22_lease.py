@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from clocked import Clock
 from harness import PATIENCE_S, ROOT, eventually, impound, problem, scaled
 from lease_storm import Storm
 
@@ -177,7 +178,7 @@ def test_who_hung_up_is_given_nothing(server):
                      b'{"wait_ms":60000}')
         eventually(lambda: server.metric("impound_workers_waiting", queue="jobs") == 1, "it waits")
     server.push("jobs", 1, id="a")
-    assert [message["id"] for message in lease(server, wait_ms=1000)] == ["a"]
+    assert [message["id"] for message in lease(server, wait_ms=60000)] == ["a"]
 
 
 def test_a_stop_sends_waiting_workers_home_at_once_and_keeps_leases(server):
@@ -286,24 +287,27 @@ def test_a_late_answer_is_taken_even_when_its_message_is_dead(serve):
 
 def test_leases_survive_a_kill_and_do_not_run_meanwhile(server):
     server.push_many("jobs", [{"id": some_id, "body": 1} for some_id in ("acked", "silent")])
-    acked, silent = lease(server, max=2, lease_ms=3000)
+    acked, silent = lease(server, max=2, lease_ms=600000)
     server.kill()
-    threading.Event().wait(3.2)  # longer than the lease
+    clock = Clock(server.folder)
+    clock.ahead(3600)  # longer than the lease
+    server.under = clock.under
     server.start()
     assert server.queue("jobs")["in_flight"] == 2 and lease(server, max=10) == []
     assert say(server, acked, "ack").status == 200
     assert server.message("silent")["attempts"] == 0
+    assert say(server, silent, "extend", {"lease_ms": 1}).status == 200  # and then silence
     assert waits(server, "silent", "pending_retry")["attempts"] == 1
 
 
 def test_an_extension_keeps_the_lease_alive_also_through_a_kill(server):
-    server.push("jobs", 1, id="a")
-    message, = lease(server, lease_ms=2000)
-    assert say(server, message, "extend", {"lease_ms": 60000}).status == 200
+    server.push_many("jobs", [{"id": some_id, "body": 1} for some_id in ("a", "b")])
+    message, other = lease(server, max=2, lease_ms=8000)
+    assert say(server, message, "extend", {"lease_ms": 600000}).status == 200
     server.kill()
     server.start()
-    threading.Event().wait(2.5)  # longer than the first lease
-    assert server.message("a")["state"] == "running"
+    waits(server, other["id"], "pending_retry")  # its lease was as long as the first one of the other
+    assert server.message(message["id"])["state"] == "running"
     assert say(server, message, "ack").status == 200
 
 
@@ -365,9 +369,9 @@ def test_the_example_worker_works_extends_fails_and_stops_cleanly(serve):
     server = serve({"texts": {"handler": "lease", **AT_ONCE,
                               "classify": {"rules": [{"when": {"error_type": "KeyError", "message": "text"}, "do": "dlq",
                                                       "category": "validation", "reason": "no_text"}]}}})
-    worker = start_worker(server, lease_ms=2000)
+    worker = start_worker(server, lease_ms=10000)  # which it extends a few times meanwhile
     try:
-        server.push("texts", {"text": "slower than its lease", "seconds": 3}, id="slow")
+        server.push("texts", {"text": "slower than its lease", "seconds": 11}, id="slow")
         server.push("texts", {"words": 7}, id="bad")
         server.push_many("texts", [{"body": {"text": "to be or not to be"}} for _ in range(50)])
         eventually(lambda: server.queue("texts")["depth"] == 0, "all is done")
@@ -376,7 +380,7 @@ def test_the_example_worker_works_extends_fails_and_stops_cleanly(serve):
         assert letter["reason"] == "no_text" and letter["message"]["id"] == "bad"
         assert "worker.py" in server.message("bad")["failure"]["stack_trace"]
         worker.send_signal(signal.SIGTERM)
-        assert worker.wait(timeout=30) == 0, worker.stderr.read()
+        assert worker.wait(timeout=PATIENCE_S) == 0, worker.stderr.read()
     finally:
         worker.kill()
         worker.wait()
@@ -384,14 +388,14 @@ def test_the_example_worker_works_extends_fails_and_stops_cleanly(serve):
 
 def test_a_worker_that_dies_leaves_its_messages_to_the_next(serve):
     server = serve({"texts": {"handler": "lease", "breaker": "off", **AT_ONCE}})
-    server.push_many("texts", [{"id": f"t{i}", "body": {"text": "a b", "seconds": 0.2}} for i in range(10)])
+    server.push_many("texts", [{"id": f"t{i}", "body": {"text": "a b", "seconds": 2}} for i in range(4)])
     first = start_worker(server, lease_ms=1000)
     try:
         eventually(lambda: server.queue("texts")["in_flight"] > 0, "it has some")
         first.kill()
     finally:
         first.wait()
-    second = start_worker(server, lease_ms=1000)
+    second = start_worker(server, lease_ms=60000)
     try:
         eventually(lambda: server.queue("texts")["depth"] == 0, "the next one does them all")
         assert server.letters("texts.dlq") == []

@@ -19,6 +19,8 @@ for line in sys.stdin:
     message = json.loads(line)
     body = message["body"]
     print(message["id"], file=seen)
+    while len([name for name in os.listdir(FOLDER) if name.endswith(".seen")]) < body.get("meet", 0):
+        time.sleep(0.01)
     if body.get("segfault"):
         os.kill(os.getpid(), signal.SIGSEGV)
     if body.get("raise"):
@@ -134,7 +136,7 @@ def test_a_hanging_worker_is_killed_at_the_timeout_which_is_no_crash(serve, tmp_
     server.drained("orders")
     letter = server.message("slow")
     assert (letter["failure"]["kind"], letter["crashes"]) == ("timeout", 0)
-    assert not any(is_alive(pid) for pid in seen(tmp_path))
+    eventually(lambda: not any(is_alive(pid) for pid in seen(tmp_path)), "it is gone")
 
 
 def test_workers_are_few_and_are_replaced_after_max_messages(serve, tmp_path):
@@ -153,11 +155,11 @@ def test_workers_are_few_and_are_replaced_after_max_messages(serve, tmp_path):
 
 def test_a_graceful_stop_closes_stdin_and_every_worker_ends_by_itself(serve, tmp_path):
     server = serve({"orders": stream(tmp_path, workers=3)})
-    server.push_many("orders", [{"id": f"m-{n}", "body": {}} for n in range(30)])
+    server.push_many("orders", [{"id": f"m-{n}", "body": {"meet": 3}} for n in range(30)])
     server.drained("orders")
     server.stop()
     ended = seen(tmp_path)
-    assert ended and all(lines[-1] == "the end" for lines in ended.values())
+    assert len(ended) == 3 and all(lines[-1] == "the end" for lines in ended.values())
 
 
 def test_a_program_that_cannot_work_halts_the_queue_and_says_why(serve, tmp_path):

@@ -4,7 +4,7 @@ import sys
 import threading
 
 import pytest
-from harness import Handler, eventually
+from harness import PATIENCE_S, Handler, eventually
 
 BAD = {"m-7", "m-42", "m-99"}
 QUICK = {"retry": {"base": "10ms", "cap": "50ms", "budget_floor": "1000/s"}}
@@ -19,7 +19,7 @@ def ids_of(call):
 
 
 def queue(handler, batch=100, **more):
-    return {"source": "builtin", "handler": {"http": handler.url, "batch": batch}, **QUICK, **more}
+    return {"source": "builtin", "handler": {"http": handler.url, "batch": batch, "timeout": "1h"}, **QUICK, **more}
 
 
 def push(server, ids):
@@ -66,13 +66,13 @@ def test_what_is_ready_goes_together_up_to_the_batch(serve, handler):
     def answer(call):
         if "head" in ids_of(call):
             first.set()
-            go.wait(30)
+            go.wait(PATIENCE_S)
         return 200
 
     sink = handler(answer)
     server = serve({"orders": queue(sink, batch=40, concurrency=1)})
     push(server, ["head"])
-    assert first.wait(30)  # a partial batch does not wait for more
+    assert first.wait(PATIENCE_S)  # a partial batch does not wait for more
     push(server, [f"m-{n}" for n in range(39)])
     eventually(lambda: sink.count() == 2, "the free slots of the batch are used at once")
     push(server, [f"n-{n}" for n in range(100)])
@@ -229,13 +229,13 @@ def test_a_stop_interrupts_a_batch_and_counts_nothing(serve, handler):
 
     def answer(call):
         reached.set()
-        stop.wait(30)
+        stop.wait(PATIENCE_S)
         return 200
 
     slow = handler(answer)
     server = serve({"orders": queue(slow, batch=10)}, server={"drain": "100ms"})
     push(server, [f"m-{n}" for n in range(10)])
-    assert reached.wait(30)
+    assert reached.wait(PATIENCE_S)
     server.stop()
     stop.set()
     slow.answer = lambda call: 200

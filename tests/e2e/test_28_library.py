@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from harness import IMPOUND, PATIENCE_S, ROOT, impound, scaled
+from harness import IMPOUND, ROOT, impound, scaled
 
 BUILD = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(IMPOUND))))
 EXAMPLES = {name: os.path.join(ROOT, "examples", f"library-{name}", f"{name}.c") for name in ("decide", "worker")}
@@ -18,7 +18,7 @@ LANGUAGES = {"c": ["gcc", "-std=c99", "-D_DEFAULT_SOURCE"], "c++": ["g++", "-std
 
 
 def run(*words, **more):
-    more.setdefault("timeout", PATIENCE_S)
+    more.setdefault("timeout", BUILD_PATIENCE_S)
     return subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False, **more)
 
 

@@ -8,11 +8,11 @@ import time
 
 import pytest
 
-from harness import Handler, eventually, problem, scaled
+from harness import PATIENCE_S, Handler, eventually, problem, scaled
 
 
 def queue(url, **more):
-    return {"source": "builtin", "handler": {"http": url}, "breaker": "off",
+    return {"source": "builtin", "handler": {"http": url, "timeout": "1h"}, "breaker": "off",
             "classify": {"presets": ["ai-api"]}, **more}
 
 
@@ -228,7 +228,7 @@ def test_nothing_is_replayed_without_a_filter_or_with_a_bad_order(serve, handler
 
 def test_a_letter_has_one_active_replay_and_the_second_names_it(serve, handler):
     gate = threading.Event()
-    worker = Worker(handler, lambda body, call: call.headers["Impound-Replay"] != "0" and gate.wait(30))
+    worker = Worker(handler, lambda body, call: call.headers["Impound-Replay"] != "0" and gate.wait(PATIENCE_S))
     server = serve({"orders": queue(worker.url)})
     dead(server, 5)
     some_id = start(server, all=True)
@@ -250,7 +250,7 @@ def test_a_replay_is_paused_resumed_and_aborted(serve, handler):
     worker = Worker(handler, lambda body, call: call.headers["Impound-Replay"] != "0")
     server = serve({"orders": queue(worker.url)})
     dead(server, 60)
-    some_id = start(server, all=True, rate="5/s", canary=False)
+    some_id = start(server, all=True, rate="1/s", canary=False)
     eventually(lambda: replay(server, some_id)["sent"] >= 2, "it has begun")
     paused = server.post(f"/v1/replays/{some_id}/pause", {"why": "lunch"}).json
     assert paused["state"] == "paused" and "lunch" in paused["why"]

@@ -127,7 +127,7 @@ def test_a_group_shows_the_versions_of_the_consumers_that_failed(serve, handler)
     assert server.message(said["letter"])["consumer"]["version"] == "build 7"
     assert versions_of(server, "ValueError") == ["build 7"]
     server.push("jobs", {}, id="j-1")
-    leased, = server.post("/v1/queues/jobs/lease", {"max": 1, "wait_ms": 5000}).json["messages"]
+    leased, = server.post("/v1/queues/jobs/lease", {"max": 1, "wait_ms": 60000}).json["messages"]
     failure = {"error_type": "KeyError", "error_message": "no", "version": "w-2"}
     assert server.post(f"/v1/leases/{leased['lease']}/fail", failure).status == 200
     assert server.message("j-1")["consumer"]["version"] == "w-2"

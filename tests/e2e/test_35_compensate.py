@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from harness import eventually, impound, problem, scaled
+from harness import PATIENCE_S, eventually, impound, problem, scaled
 
 MANY = scaled(500, 50)
 
@@ -14,7 +14,7 @@ MANY = scaled(500, 50)
 def queue(url, undo=None, **more):
     return {"source": "builtin", "handler": {"http": url}, "breaker": "off",
             "retry": {"attempts": 3, "base": "1ms", "cap": "2ms"},
-            **({"compensate": {"http": undo}} if undo else {}), **more}
+            **({"compensate": {"http": undo, "timeout": "1h"}} if undo else {}), **more}
 
 
 def dying(call):
@@ -91,7 +91,7 @@ def test_only_open_letters_of_queues_with_such_a_handler_can_be_compensated(serv
 
 def test_while_it_is_compensated_nothing_else_can_be_decided(serve, handler):
     hold = threading.Event()
-    undo = handler(lambda call: hold.wait(30) and 200)
+    undo = handler(lambda call: hold.wait(PATIENCE_S) and 200)
     server = serve({"orders": queue(handler(dying).url, undo.url)})
     dead(server, 1)
     compensate(server, "o-0/", why="x")
@@ -107,7 +107,7 @@ def test_while_it_is_compensated_nothing_else_can_be_decided(serve, handler):
 
 def test_after_a_kill_the_compensation_goes_on_with_the_same_handler(serve, handler):
     hold = threading.Event()
-    work, undo = handler(dying), handler(lambda call: hold.wait(30) and 200)
+    work, undo = handler(dying), handler(lambda call: hold.wait(PATIENCE_S) and 200)
     server = serve({"orders": queue(work.url, undo.url)})
     dead(server, 3)
     compensate(server, all=True, why="x")
@@ -127,7 +127,7 @@ def test_a_handler_that_is_gone_after_a_restart_gives_the_letter_back(serve, han
     server = serve({"orders": queue(work.url, undo.url, retry={"attempts": 9, "delays": ["2s"]})})
     dead(server, 1)
     compensate(server, "o-0/", why="x")
-    eventually(lambda: len(server.message("o-0")["history"]) == 2, "it waits for its second try")
+    eventually(lambda: len(server.message("o-0")["history"]) >= 2, "it waits for its second try")
     server.stop()
     server.configure({"orders": queue(work.url, retry={"attempts": 9, "delays": ["1ms"]})})
     server.start()

@@ -9,7 +9,7 @@ import pytest
 
 import scenes
 from brokers import Redis
-from harness import eventually, impound, scaled
+from harness import PATIENCE_S, eventually, impound, scaled
 
 client = pytest.importorskip("redis")
 
@@ -22,7 +22,7 @@ class Lane:
     def __init__(self, redis):
         Lane.count += 1
         self.redis, self.name = redis, f"lane{Lane.count}"
-        self.there = client.Redis(port=redis.port, socket_timeout=30)
+        self.there = client.Redis(port=redis.port, socket_timeout=PATIENCE_S)
         self.prepare()
 
 
@@ -179,7 +179,7 @@ def test_entries_of_a_dead_consumer_are_claimed(serve, handler, redis):
 
 def test_entries_that_may_not_be_read_again_are_told_of(serve, handler, redis):
     ended = threading.Event()
-    worker = handler(lambda call: 200 if ended.wait(60) else 500)
+    worker = handler(lambda call: 200 if ended.wait(PATIENCE_S) else 500)
     lane = Stream(redis)
     lane.there.execute_command("ACL", "SETUSER", "heir", "on", ">s3cret", "~*", "+@all")
     lane.source = redis.url(f"stream={lane.name}&group=pricing", user="heir:s3cret@")
@@ -311,7 +311,7 @@ def test_workers_lease_what_comes_from_a_list(serve, redis):
     lane.publish([{"id": f"m-{n}"} for n in range(3)])
     seen = set()
     while len(seen) < 3:
-        answer = server.post(f"/v1/queues/{scenes.QUEUE}/lease", {"max": 10, "wait_ms": 5000, "lease_ms": 30000}).json
+        answer = server.post(f"/v1/queues/{scenes.QUEUE}/lease", {"max": 10, "wait_ms": 60000, "lease_ms": 30000}).json
         for message in answer["messages"]:
             seen.add(message["id"])
             assert server.post(f"/v1/leases/{message['lease']}/ack", {}).status == 200
@@ -447,8 +447,8 @@ def test_a_broker_that_stops_answering_is_noticed_and_found_again(serve, handler
     lane.publish([{"id": "after"}])
     eventually(lambda: worker.ids() == ["after"], "messages flow again")
     assert trouble(server) is None
-    begun = [line for line in server.log().splitlines() if "trying again" in line]
-    assert len(begun) == 1, "the beginning of trouble is logged once"
+    log = server.log()
+    assert log.count("trying again until it works") == log.count("connected again") > 0, "trouble is logged when it begins and ends"
 
 
 # ---- TLS ----

@@ -1,8 +1,10 @@
 """RabbitMQ as a source and a sink, against the real server, with pika as everybody else."""
 import decimal
+import itertools
 import json
 import logging
 import os
+import re
 import sys
 import threading
 
@@ -10,7 +12,8 @@ import pytest
 
 import scenes
 from brokers import contract
-from harness import eventually, free_port, impound, scaled
+from harness import PATIENCE_S, eventually, free_port, impound, scaled
+from relay import Relay
 
 pika = pytest.importorskip("pika")
 logging.getLogger("pika").setLevel(logging.CRITICAL)  # what it cannot reach, it tells at length
@@ -386,8 +389,8 @@ def test_a_broker_that_stops_answering_is_noticed_and_found_again(serve, handler
     lane.publish([{"id": "after"}])
     eventually(lambda: worker.ids() == ["after"], "messages flow again")
     assert trouble(server) is None
-    begun = [line for line in server.log().splitlines() if "trying again" in line]
-    assert len(begun) == 1, "the beginning of trouble is logged once"
+    log = server.log()
+    assert log.count("trying again until it works") == log.count("connected again") > 0, "trouble is logged when it begins and ends"
 
 
 def test_an_answer_is_published_and_confirmed(serve, handler, rabbit):
@@ -400,6 +403,13 @@ def test_an_answer_is_published_and_confirmed(serve, handler, rabbit):
     _, properties, body = answers.get()
     assert body == b"priced " + json.dumps({"id": properties.message_id}).encode()
     assert properties.delivery_mode == 2 and properties.content_type == "text/plain"
+
+
+def test_an_answer_that_is_too_large_for_its_sink_holds_nothing_up(serve, handler, rabbit):
+    answers = Lane(rabbit)
+    with rabbit.limited(4096):
+        scenes.answer_too_large(serve, handler, Lane(rabbit), rabbit.url(f"queue={answers.name}"), 8192)
+    assert answers.left() == 1
 
 
 def test_a_letter_is_mirrored_with_what_is_known_of_it(serve, handler, rabbit):
@@ -497,6 +507,104 @@ def test_a_letter_whose_headers_are_too_large_for_its_mirror_is_a_letter_all_the
     assert {letter["message"]["id"] for letter in server.letters(scenes.DLQ)} == {"large", "small"}
     assert {headers["dlq-message-id"] for headers in read_all(mirror)} == {"small"}
     assert "is not in its mirror: rabbitmq: its headers are larger than a frame" in server.log()
+
+
+def test_headers_that_are_too_large_do_no_harm_to_what_goes_beside_them(serve, handler, rabbit):
+    """Each of the others is mirrored once, on one connection."""
+    worker = handler(lambda call: 400)
+    lane, mirror = Lane(rabbit), Lane(rabbit)
+    server = serve(scenes.queues(lane, {"http": worker.url}, concurrency=100,
+                                 dlq={"mirror": rabbit.url(f"queue={mirror.name}")}))
+    server.post(f"/v1/queues/{scenes.QUEUE}/pause", {"why": "all at once"})
+    small = [f"small-{n}" for n in range(40)]
+    for n, one in enumerate(small):
+        lane.send(b"{}", message_id=one)
+        if n % 10 == 5:
+            lane.send(b"{}", message_id=f"large-{n}", headers={"pad": "x" * 130900})
+    server.post(f"/v1/queues/{scenes.QUEUE}/resume")
+    scenes.finished(server, lane)
+    assert sorted(headers["dlq-message-id"] for headers in read_all(mirror)) == sorted(small)
+    assert server.log().count("its headers are larger than a frame, 131072 bytes") == 4
+    assert server.log().count("sink rabbitmq: ") == 1, "no connection was lost"
+
+
+def test_headers_may_fill_a_frame_to_its_last_byte(serve, handler, rabbit):
+    worker = handler(lambda call: 400)
+    lane, mirror = Lane(rabbit), Lane(rabbit)
+    server = serve(scenes.queues(lane, {"http": worker.url}, dlq={"mirror": rabbit.url(f"queue={mirror.name}")}))
+    lane.send(b"{}", message_id="m-1", headers={"pad": "x" * 100000})
+    _, properties, _ = eventually(mirror.get, "it is mirrored")
+    room = 131072 - 20 - len(b"".join(properties.encode()))
+    lane.send(b"{}", message_id="m-2", headers={"pad": "x" * (100000 + room)})
+    lane.send(b"{}", message_id="m-3", headers={"pad": "x" * (100000 + room + 1)})
+    scenes.finished(server, lane)
+    assert [headers["dlq-message-id"] for headers in read_all(mirror)] == ["m-2"]
+    assert server.log().count("its headers are larger than a frame, 131072 bytes") == 1
+    assert server.log().count("sink rabbitmq: ") == 1, "no connection was lost"
+
+
+class Halfway(Relay):
+    """Holds what impound says behind so many bytes."""
+
+    def __init__(self, port, half):
+        super().__init__(port, b"-")
+        self.left = half
+
+    def cut(self, before, data):
+        self.left -= len(data)
+        if self.left < 0:
+            self.reached.set()
+            self.go.wait()
+        return data
+
+    def is_silent(self):
+        return False
+
+    def confirmed(self):
+        """How many messages the broker has confirmed, all that came before them among them."""
+        acks = re.findall(rb"\x01\x00\x01\x00\x00\x00\x0d\x00\x3c\x00\x50(.{8})(.)\xce", self.told, re.DOTALL)
+        tags = set()
+        for tag, multiple in acks:
+            last = int.from_bytes(tag, "big")
+            tags |= set(range(1, last + 1)) if multiple == b"\x01" else {last}
+        return next(tag for tag in itertools.count() if tag + 1 not in tags)
+
+
+def test_what_was_confirmed_before_a_write_failed_is_not_published_again(serve, handler, rabbit):
+    worker = handler(lambda call: 400)
+    lane, mirror = Lane(rabbit), Lane(rabbit)
+    relay = Halfway(rabbit.port, 6 << 20)
+    url = rabbit.url(f"queue={mirror.name}", port=f"{relay.port},127.0.0.1:{rabbit.port}")
+    server = serve(scenes.queues(lane, {"http": worker.url}, concurrency=100, dlq={"mirror": url}))
+    server.post(f"/v1/queues/{scenes.QUEUE}/pause", {"why": "all at once"})
+    lane.publish([{"id": f"m-{n}", "pad": "x" * (256 << 10)} for n in range(60)])
+    server.post(f"/v1/queues/{scenes.QUEUE}/resume")
+    try:
+        assert relay.reached.wait(PATIENCE_S)
+        eventually(lambda: relay.confirmed() == mirror.left() > 10, "all that arrived is confirmed")
+        confirmed = relay.confirmed()
+    finally:
+        relay.close()
+    scenes.finished(server, lane)
+    ids = [headers["dlq-message-id"] for headers in read_all(mirror)]
+    assert set(ids) == {f"m-{n}" for n in range(60)}
+    assert [one for one in ids[:confirmed] if ids.count(one) > 1] == []
+
+
+def test_the_frame_is_the_one_that_the_server_wants(serve, handler, rabbit):
+    """The source has its connection from before."""
+    worker = handler(lambda call: 400)
+    lane, mirror = Lane(rabbit), Lane(rabbit)
+    server = serve(scenes.queues(lane, {"http": worker.url}, dlq={"mirror": rabbit.url(f"queue={mirror.name}")}))
+    server.post(f"/v1/queues/{scenes.QUEUE}/pause", {"why": "the frame first"})
+    eventually(lambda: server.queue(scenes.QUEUE)["state"] == "paused", "it is paused")
+    lane.send(b"{}", message_id="large", headers={"pad": "x" * 8192})
+    lane.send(b"x" * 65536, message_id="small")
+    with rabbit.limited(8192, "frame_max"):
+        server.post(f"/v1/queues/{scenes.QUEUE}/resume")
+        scenes.finished(server, lane)
+        assert [headers["dlq-message-id"] for headers in read_all(mirror)] == ["small"]
+    assert server.log().count("its headers are larger than a frame, 8192 bytes") == 1
 
 
 @pytest.mark.parametrize("size", [10, 32 * 1024 * 1024], ids=["small", "large"])

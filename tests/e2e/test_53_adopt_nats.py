@@ -113,6 +113,17 @@ def check(letters, cemetery):
     assert third["context"]["adopted"]["at"]["origin"]["gone"] is True, "it says that the message was deleted"
 
 
+@pytest.mark.parametrize("mode", ["peek", "take"])
+def test_of_several_hosts_one_that_answers_is_found(serve, nats, mode):
+    cemetery = Cemetery(nats)
+    cemetery.send(b"{}")
+    cemetery.give_up(1)
+    source = cemetery.source.replace("127", "127.0.0.1:1,127", 1)
+    server = serve(adoption.QUEUES, adopt=adoption.entry(source, mode))
+    eventually(lambda: server.letters(adoption.DLQ), "it is found")
+    assert impound("check", "--connect", "-c", server.config_path).returncode == 0
+
+
 def test_messages_given_up_are_looked_at_and_then_taken(serve, nats):
     cemetery = Cemetery(nats)
     bury(cemetery)
@@ -216,3 +227,33 @@ def test_a_missing_stream_is_told_and_found_later(serve, nats):
     assert checked.returncode == 0, "a look needs no consumer"
     letter, = adoption.whole(server)
     problem(server.post(f"/v1/letters/{letter['id']}/discard", {"why": "x"}), 409, "take")
+
+
+def test_a_stream_that_was_made_again_has_other_letters_at_its_sequences(serve, nats):
+    async def make(js):
+        await js.add_stream(name="AGAIN", subjects=["again"])
+        await js.add_consumer("AGAIN", durable_name="impound", ack_policy="explicit", ack_wait=5)
+
+    async def send(js, bodies):
+        for body in bodies:
+            await js.publish("again", body, headers={"impound-key": " k ", "b": "1", "a": "2", "c": "3"})
+
+    async def left(js):
+        info = await js.consumer_info("AGAIN", "impound")
+        return info.num_pending + info.num_ack_pending
+
+    source = nats.url("stream=AGAIN&consumer=impound")
+    nats.run(make)
+    nats.run(lambda js: send(js, [b"old 1", b"old 2"]))
+    server = serve(adoption.QUEUES, adopt=adoption.entry(source))
+    assert adoption.looked(server)["adopted"] == 2
+    adoption.restart(server, adoption.entry(source, "take"))
+    eventually(lambda: adoption.view(server)["taken"] == 2 and nats.run(left) == 0, "the same two are taken")
+    server.stop()
+    nats.run(lambda js: js.delete_stream("AGAIN"))
+    nats.run(make)
+    nats.run(lambda js: send(js, [b"new 1", b"old 2", b"new 3"]))
+    server.start()
+    eventually(lambda: nats.run(left) == 0, "the new ones are acknowledged")
+    bodies = [letter["message"]["body"] for letter in adoption.whole(server)]
+    assert sorted(bodies) == ["new 1", "new 3", "old 1", "old 2", "old 2"]

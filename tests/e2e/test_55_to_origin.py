@@ -6,7 +6,7 @@ import json
 import pytest
 
 from brokers import Rabbit, Redis
-from harness import eventually, impound, problem
+from harness import PATIENCE_S, eventually, impound, problem
 from kafka_node import Kafka
 from nats_node import Lane as NatsLane
 from nats_node import Nats
@@ -25,13 +25,16 @@ class Road:
         self.node, self.name = node, f"road{Road.count}"
         self.make()
 
+    def hurry(self):
+        """What nobody acknowledges soon comes again: for those who kill."""
+
 
 class RedisList(Road):
     kind = "redis list"
     beside = {}  # an element is a body and nothing else
 
     def make(self):
-        self.there = importlib.import_module("redis").Redis(port=self.node.port, socket_timeout=30)
+        self.there = importlib.import_module("redis").Redis(port=self.node.port, socket_timeout=PATIENCE_S)
         self.source, self.idle = self.node.url(f"list={self.name}"), self.node.url(f"list={self.name}-idle")
 
     def send(self, *bodies):
@@ -50,7 +53,7 @@ class RedisStream(Road):
     beside = {b"tenant": b"t\xff1", b"key": b"k1"}
 
     def make(self):
-        self.there = importlib.import_module("redis").Redis(port=self.node.port, socket_timeout=30)
+        self.there = importlib.import_module("redis").Redis(port=self.node.port, socket_timeout=PATIENCE_S)
         for name in (self.name, f"{self.name}-idle"):
             self.there.xgroup_create(name, "g", id="0", mkstream=True)
         self.source = self.node.url(f"stream={self.name}&group=g")
@@ -112,6 +115,9 @@ class RabbitQueue(Road):
 class NatsStream(Road):
     kind = "nats subject"
     beside = {"tenant": "t1", "impound-key": "k1", "Content-Type": "application/json"}
+
+    def hurry(self):
+        self.node.run(lambda js: self.lane.add_consumer(js, ack_wait=5))
 
     def make(self):
         self.lane, other = NatsLane(self.node), NatsLane(self.node)
@@ -329,6 +335,7 @@ def assert_all_went_round(server, worker, road, bodies):
 
 @pytest.mark.parametrize("road", QUICK, ids=name_of, indirect=True)
 def test_while_the_broker_is_away_letters_wait(serve, handler, road):
+    road.hurry()
     server, worker, bodies = pile_up(serve, handler, road, 20)
     with away(road.node):
         eventually(lambda: server.queue(QUEUE)["source_trouble"], "impound knows")
@@ -341,6 +348,7 @@ def test_while_the_broker_is_away_letters_wait(serve, handler, road):
 
 
 def test_a_broker_that_dies_in_the_midst_loses_nothing(serve, handler, road):
+    road.hurry()
     server, worker, bodies = pile_up(serve, handler, road, 40)
     replay = replay_all(server, rate="40/s")
     eventually(lambda: state_of(server, replay)["sent"] >= 5, "some are sent")
@@ -352,6 +360,7 @@ def test_a_broker_that_dies_in_the_midst_loses_nothing(serve, handler, road):
 
 
 def test_kill_9_of_impound_loses_and_doubles_nothing(serve, handler, road):
+    road.hurry()
     server, worker, bodies = pile_up(serve, handler, road, 60)
     replay = replay_all(server, rate="100/s")
     for sent in (5, 30):

@@ -8,6 +8,7 @@ from brokers import contract
 from harness import ROOT, eventually, impound, in_full, scaled
 
 PRICE = os.path.join(ROOT, "examples", "orders", "price.py")
+LONG = "2m"  # a session that a slow machine does not lose, where nothing may come twice
 
 
 def test_the_contract_of_every_broker(kafka):
@@ -51,6 +52,12 @@ class Lane:
 
     def left(self):
         return self.kafka.lag(self.name, self.name)
+
+
+def test_an_answer_that_is_too_large_for_its_sink_holds_nothing_up(serve, handler, kafka):
+    answers = kafka.make_topic("small-answers")
+    scenes.answer_too_large(serve, handler, Lane(kafka, "large-answers"), kafka.url(answers), 2 * 1024 * 1024)
+    assert [record.value() for record in kafka.records(answers)] == [b"x" * 10]
 
 
 def test_a_kill_between_the_mirror_and_the_source_loses_nothing(serve, handler, kafka, redis):
@@ -141,7 +148,7 @@ def test_one_bad_in_many_over_several_partitions(serve, handler, kafka):
     topic, total, every = kafka.make_topic("many", 6), scenes.MANY, scenes.EVERY
     kafka.produce(topic, numbered(total))
     worker = handler(lambda call: 400 if json.loads(call.body)["n"] % every == 0 else 200)
-    server = serve(queue(kafka.url(topic, group=topic), worker))
+    server = serve(queue(kafka.url(topic, group=topic, session=LONG), worker))
     settled(kafka, server, topic)
     assert sorted(numbers(worker)) == list(range(total)), "each is handled once"
     letters = server.letters("orders.dlq")
@@ -195,7 +202,7 @@ def test_refused_credentials_halt_and_the_broker_keeps_the_rest(serve, handler, 
 def test_a_paused_queue_receives_nothing_and_goes_on_where_it_was(serve, handler, kafka):
     topic, total = kafka.make_topic("paused", 3), 3000
     worker = handler()
-    server = serve(queue(kafka.url(topic, group=topic), worker))
+    server = serve(queue(kafka.url(topic, group=topic, session=LONG), worker))
     kafka.produce(topic, numbered(total))
     for _ in range(3):
         seen = worker.count()
@@ -243,7 +250,7 @@ def test_a_poison_at_the_head_of_a_partition_holds_up_nobody(serve, handler, kaf
     kafka.produce(topic, numbered(behind + 1, partition=17)[1:])
     kafka.produce(topic, [{"value": json.dumps({"n": behind + 1 + n}), "partition": n} for n in range(24)])
     worker = handler(answer)
-    server = serve(queue(kafka.url(topic, group=topic), worker, handler={"http": worker.url, "timeout": f"{2 * scenes.PATIENCE_S}s"}))
+    server = serve(queue(kafka.url(topic, group=topic, session=LONG), worker, handler={"http": worker.url, "timeout": f"{2 * scenes.PATIENCE_S}s"}))
     eventually(lambda: worker.count() == behind + 25, "all healthy ones are handled", scenes.PATIENCE_S)
     eventually(lambda: kafka.lag(topic, topic) == behind + 2, "only the partition of the poison is not committed")
     assert kafka.committed(topic, topic)[17] == 0, "its head is under way"
@@ -338,6 +345,7 @@ def check_connect(tmp_path, url):
 
 def test_a_source_is_tried_out_and_what_is_wrong_is_said(tmp_path, kafka):
     topic = kafka.make_topic("tried")
+    kafka.open_doors()
     sasl = f"kafka://{{}}@127.0.0.1:{kafka.sasl_port}/{topic}?group={topic}"
     tls = f"kafkas://me:secret@127.0.0.1:{kafka.tls_port}/{topic}?group={topic}"
     good = [kafka.url(topic, group=topic), sasl.format("me:secret"), f"{tls}&ca={kafka.ca_file}"]
@@ -372,6 +380,7 @@ def test_one_broker_of_those_named_is_enough(tmp_path, kafka):
 
 def test_where_letters_would_be_published_is_tried_out(tmp_path, kafka):
     topic = kafka.make_topic("tried-mirror")
+    kafka.open_doors()
     bad = f"kafka://me:wr0ng@127.0.0.1:{kafka.sasl_port}/{topic}"
     code, (there, missing, refused) = scenes.check_mirrors(tmp_path, kafka.url(topic), kafka.url("unmade"), bad)
     assert code == 1

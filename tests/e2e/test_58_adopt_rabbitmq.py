@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from harness import eventually, problem, scaled
+from harness import PATIENCE_S, eventually, impound, problem, scaled
 from relay import Relay
 
 pika = pytest.importorskip("pika")
@@ -121,6 +121,23 @@ def again(server, queues, **top):
     server.stop()
     server.configure(queues, **top)
     server.start()
+
+
+@pytest.mark.parametrize("mode", ["peek", "take"])
+def test_of_several_hosts_one_that_answers_is_found(serve, rabbit, mode):
+    cemetery = Cemetery(rabbit)
+    cemetery.publish(cemetery.name, b"here", message_id="m-1")
+    server = serve(ASIDE, adopt=cemetery.adopt(mode, port=f"1,127.0.0.1:1,127.0.0.1:{rabbit.port}"))
+    letter, = eventually(lambda: whole(server), "it is found")
+    assert letter["message"]["id"] == "m-1"
+    assert impound("check", "--connect", "-c", server.config_path).returncode == 0
+
+
+def test_that_no_host_answers_is_said_of_the_last(serve, rabbit):
+    server = serve(ASIDE, adopt=Cemetery(rabbit).adopt("peek", port="1,127.0.0.1:2"))
+    assert eventually(lambda: adoption(server)["trouble"], "it is said").startswith("127.0.0.1:2: connect: ")
+    checked = impound("check", "--connect", "-c", server.config_path)
+    assert checked.returncode == 1 and "127.0.0.1:2: connect: " in checked.stderr
 
 
 @pytest.mark.parametrize("kind", TYPES)
@@ -321,7 +338,7 @@ def test_a_quorum_queue_that_has_no_time_hears_what_was_acknowledged_before_a_ki
     relay = Relay(rabbit.port, ACK, waits=True)
     try:
         server = serve(ASIDE, adopt=cemetery.adopt("take", relay.port))
-        assert relay.reached.wait(60), "the wave is acknowledged"
+        assert relay.reached.wait(PATIENCE_S), "the wave is acknowledged"
         others = rabbit.connections() - 1
         with rabbit.stalled(cemetery.name):
             relay.go.set()
@@ -345,7 +362,7 @@ def killed_at_the_acknowledgement(serve, cemetery, query, heard, before=lambda c
     relay = Relay(cemetery.rabbit.port, ACK, heard)
     try:
         server = serve(ASIDE, adopt=cemetery.adopt("take", relay.port, query))
-        assert relay.reached.wait(60), "something was acknowledged"
+        assert relay.reached.wait(PATIENCE_S), "something was acknowledged"
         if heard:
             cemetery.holds(2)
         server.kill()

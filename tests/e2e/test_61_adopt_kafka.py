@@ -112,3 +112,18 @@ def test_bytes_that_are_no_text_survive_an_export(serve, kafka, tmp_path):
     elsewhere.cli("import", str(line))
     back = elsewhere.get(f"/v1/letters/{letter['id']}").json
     assert back["message"] == letter["message"] and back["message"]["key"] == shown(key)
+
+
+def test_a_topic_that_was_made_again_has_other_letters_at_its_offsets(serve, kafka):
+    topic = kafka.make_topic("again.dlq")
+    kafka.produce(topic, [b"old 0", b"old 1"])
+    server = serve(ASIDE, adopt=adopt(kafka, topic, "take"))
+    eventually(lambda: kafka.lag(topic, topic) == 0, "Kafka knows that they were taken")
+    server.stop()
+    kafka.remove_topic(topic)
+    kafka.make_topic(topic)
+    kafka.produce(topic, [b"new 0", b"old 1", b"new 2"])
+    server.start()
+    eventually(lambda: kafka.lag(topic, topic) == 0, "… and those of the new one, too")
+    bodies = [server.get(f"/v1/letters/{row['id']}").json["message"]["body"] for row in server.letters("legacy.dlq")]
+    assert sorted(bodies) == ["new 0", "new 2", "old 0", "old 1", "old 1"]

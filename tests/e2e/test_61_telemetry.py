@@ -221,7 +221,7 @@ def test_a_workers_span_survives_a_kill(serve, receiver):
     traces = receiver()
     server = serve({"orders": {"handler": "lease"}}, **telling(traces))
     server.push("orders", {"n": 1}, id="o-1", headers=HEADERS)
-    leased = server.post("/v1/queues/orders/lease", {"max": 1, "wait_ms": 10000}).json["messages"][0]
+    leased = server.post("/v1/queues/orders/lease", {"max": 1, "wait_ms": 60000}).json["messages"][0]
     trace, span = leased["headers"]["traceparent"].split("-")[1:3]
     assert trace == TRACE and leased["headers"]["tracestate"] == HEADERS["tracestate"]
     server.kill()
@@ -305,7 +305,8 @@ def test_a_receiver_that_hangs_costs_nothing_but_spans(serve, handler, receiver)
     for part in range(5):
         server.push_many("orders", [{"body": n} for n in range(1000)])
     server.drained("orders")
-    assert traces.requests and not traces.spans, "the receiver has not answered yet"
+    eventually(lambda: traces.requests, "the receiver is asked")
+    assert not traces.spans, "and has not answered yet"
     counted(server, 0, 2 * 5000 - 8192)
     hanging.set()
     counted(server, 8192, 2 * 5000 - 8192)

@@ -2,6 +2,7 @@
 import base64
 
 import adoption
+from brokers import START_PATIENCE_S
 from harness import eventually, problem
 
 ODD = b"\x00\xff body"
@@ -77,7 +78,7 @@ def test_a_record_that_is_gone_leaves_a_letter_that_says_so_and_cannot_go_back(s
     kafka.produce_at_once(topic, [{"value": b"3", "timestamp": MADE_MS}])                    # its marker has offset 4
     kafka.produce_at_once(topic, [{"value": b"5", "timestamp": MADE_MS}], commit=False)      # … and this one's 6
     deleted = kafka.client.TopicPartition(topic, 0, 2)
-    kafka.admin().delete_records([deleted])[deleted].result(timeout=60)
+    kafka.admin().delete_records([deleted])[deleted].result(timeout=START_PATIENCE_S)
     told = [(topic, 0, 1, "partition 0 of topic gone begins at offset 2"), (topic, 0, 900, "ends at offset 7"),
             (topic, 0, 4, "does not have that offset"), (topic, 0, 6, "does not have that offset"),
             (topic, 7, 0, "there is no such partition"), ("nowhere", 0, 0, "topic nowhere: there is no such topic"),
@@ -180,3 +181,37 @@ def test_a_queues_letter_goes_back_to_where_its_record_was_without_a_value_as_be
     assert (back.partition(), back.offset(), back.key(), back.value()) == (1, 1, b"k", None)
     assert back.headers()[:2] == [("none", None), ("empty", b"")]
     assert not any(name.startswith("__dlq.errors.") for name, _ in back.headers())
+
+
+def test_no_handler_is_called_with_the_empty_body_of_a_record_that_is_gone(serve, handler, kafka):
+    topic, dead = place(kafka, "bodiless")
+    kafka.produce(dead, [pointer(topic, 0, 5, timestamp=MADE_MS)])
+    worker = handler(lambda call: 200)
+    server = serve({topic: {"handler": {"http": worker.url}}}, adopt=adoption.entry(source(kafka, dead), "take"))
+    eventually(lambda: adoption.view(server)["adopted"] == 1, "it is a letter")
+    letter, = adoption.whole(server)
+    for dry_run in (True, False):
+        problem(server.post("/v1/replays", {"ids": [letter["id"]], "dry_run": dry_run}), 400, letter["id"],
+                "was gone before it could be read", "`edit`")
+    chosen = {"filter": {"dlq": adoption.DLQ, "where": ".source.gone or .source.origin.gone | not"}}
+    assert server.post("/v1/replays", {**chosen, "dry_run": True}).json["selected"] == 0
+    order = {"ids": [letter["id"]], "edit": '{"made": (. == null)}'}
+    sample, = server.post("/v1/replays", {**order, "dry_run": True}).json["samples"]
+    assert sample["after"] == {"made": True}
+    server.cli("replay", letter["id"], "--edit", order["edit"], "--canary", "off", "--apply")
+    eventually(lambda: server.get(f"/v1/letters/{letter['id']}").json["state"] == "resolved", "it is resolved")
+    assert [call.body for call in worker.calls] == [b'{"made":true}']
+
+
+def test_a_queue_buries_a_pointer_whose_record_is_gone_unattempted(serve, handler, kafka):
+    topic, dead = place(kafka, "buried")
+    kafka.produce(topic, [b"here"])
+    kafka.produce(dead, [pointer(topic, 0, at, timestamp=MADE_MS) for at in (5, 0)])
+    worker = handler(lambda call: 200)
+    server = serve({"q": {"source": source(kafka, dead), "handler": {"http": worker.url}}})
+    eventually(lambda: kafka.lag(dead, dead) == 0, "both are settled")
+    assert [call.body for call in worker.calls] == [b"here"]
+    letter, = adoption.whole(server, "q.dlq")
+    assert (letter["reason"], letter["attempts"], letter["message"]["size"]) == ("gone", 0, 0)
+    assert letter["why"].startswith("its record cannot be read any more: ") and letter["source"]["origin"]["gone"] is True
+    problem(server.post("/v1/replays", {"ids": [letter["id"]]}), 400, "`edit`")

@@ -20,6 +20,11 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 LOOKS = {"light": {"color_scheme": "light"}, "dark": {"color_scheme": "dark"}, "phone": PHONE,
          "phone-dark": {**PHONE, "color_scheme": "dark"}}
 
+# A notice is shown for 6 s, in which a slow machine may not look at the page once.
+NOTICES_STAY = """(later => {
+    window.setTimeout = (run, ms, ...more) => ms === 6000 ? 0 : later(run, ms, ...more);
+})(window.setTimeout)"""
+
 
 @pytest.fixture(scope="session", autouse=True)
 def built(tmp_path_factory):
@@ -47,6 +52,7 @@ class Tab:
         self.context = browser.new_context(viewport=more.pop("viewport", WIDE), timezone_id="Asia/Kolkata", **more)
         self.context.set_default_timeout(PATIENCE_S * 1000)
         self.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        self.context.add_init_script(NOTICES_STAY)
         if actor:
             self.context.add_init_script(
                 f"localStorage.getItem('impound.settings') ?? localStorage.setItem('impound.settings', '{{\"actor\":\"{actor}\"}}')")

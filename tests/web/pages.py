@@ -1,4 +1,5 @@
 """Every page of the dashboard: where it is, and what must be there when it is shown; and what axe says of it."""
+import datetime
 import os
 
 from playwright.sync_api import expect
@@ -9,7 +10,7 @@ PICTURES = os.environ.get("PICTURES")
 
 
 def a_letter(server, **filters):
-    return server.get("/v1/letters", limit=1, **filters).json["letters"][0]
+    return server.page("/v1/letters", limit=1, **filters)["letters"][0]
 
 
 # page → (fragment, what must be there)
@@ -36,6 +37,13 @@ def show(tab, name, server, pages=None):
     if name == "overview":
         page.locator("canvas").first.wait_for()
     return page
+
+
+def go(page, key):
+    """By the keys g and this one; for the page no time passes between the two."""
+    page.clock.set_fixed_time(datetime.datetime.now())
+    page.keyboard.press("g")
+    page.keyboard.press(key)
 
 
 def axe(page):

@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 
 import world
 from harness import eventually
+from pages import go
 
 
 def audit_of(server, what):
@@ -32,13 +33,12 @@ def test_with_the_keyboard_alone_from_an_alert_to_resolved(lot, tab):
     server = lot()
     world.push(server, "payments", "card", 3)
     server.drained("payments")
-    eventually(lambda: any(one["alert"] == "DLQNotEmpty" for one in server.get("/v1/alerts").json["alerts"]),
-               "the alert fires")
+    eventually(lambda: {one["alert"] for one in server.get("/v1/alerts").json["alerts"]} == {"DLQNotEmpty", "DLQNewGroup"},
+               "all alerts fire")
     page = tab(server).open()
     expect(page.get_by_text("Live", exact=True)).to_be_visible()
     keys = page.keyboard
-    keys.press("g")
-    keys.press("a")
+    go(page, "a")
     expect(page.get_by_role("heading", name="Alerts")).to_be_visible()
     alerts = page.locator("a.alert")
     expect(alerts.filter(has_text="DLQNotEmpty")).to_be_visible()
@@ -65,8 +65,7 @@ def test_with_the_keyboard_alone_from_an_alert_to_resolved(lot, tab):
     assert (said["state"], said["resolution"], said["why"]) == ("resolved", "by_hand", "they paid by bank")
     [entry] = audit_of(server, "resolve")
     assert (entry["who"], entry["why"], entry["subject"]) == ("ada", "they paid by bank", letter)
-    keys.press("g")
-    keys.press("u")
+    go(page, "u")
     expect(page.get_by_role("row", name="they paid by bank")).to_contain_text("ada")
 
 
@@ -175,7 +174,7 @@ def test_groups_of_a_state_are_found_behind_any_number_of_others(lot, tab):
     for place, name in enumerate(names):
         for copy in range(1 if place == 54 else 2):
             world.report(server, f"{name}-{copy}", name, "wrong")
-    last = server.get("/v1/letters", error_type=names[54]).json["letters"][0]["failure"]["fingerprint"]
+    last = server.page("/v1/letters", error_type=names[54])["letters"][0]["failure"]["fingerprint"]
     server.request("PATCH", f"/v1/groups/{last}", {"state": "muted", "why": "we know"})
     page = tab(server).open("groups")
     rows = page.get_by_role("table").get_by_role("button")

@@ -3,6 +3,7 @@ from playwright.sync_api import expect
 
 import world
 from conftest import LOOKS
+from pages import go
 
 
 def listed(lot, tab, count):
@@ -98,8 +99,7 @@ def test_another_page_takes_the_focus_and_says_its_name(lot, tab):
     page.get_by_role("link", name="Queues").click()
     expect(main).to_be_focused()
     expect(main).to_have_accessible_name("Queues")
-    page.keyboard.press("g")
-    page.keyboard.press("l")
+    go(page, "l")
     expect(rows).to_have_count(1)
     expect(main).to_be_focused()
     rows.click()

@@ -1,19 +1,16 @@
 """A lot that has been open for a week, for pictures: letters of some sixty causes that died over seven days, an outage, a
-model that went away, a replay that stopped itself. Its server's wall clock is set by hand (clock.c), so that a week passes
+model that went away, a replay that stopped itself. Its server's wall clock is set by hand (clocked.py), so that a week passes
 in seconds and a picture that is taken again shows the same times."""
 import contextlib
 import datetime
 import json
-import os
-import struct
-import subprocess
 import time
 
 import world
+from clocked import Clock
 from harness import Server, eventually
 from pages import PAGES, a_letter
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 # How many hours before now something dies: now and then, and in each hour of the last day.
 HOURS = [*range(164, 24, -5), *range(24, 0, -1)]
 # (queue, kind, how many at which step and hour)
@@ -53,21 +50,15 @@ class WeekServer(Server):
 
     def __init__(self, folder, shop, now):
         super().__init__(folder, world.queues(shop))
-        self.shop, self.now = shop, now
-        library = os.path.join(self.folder, "clock.so")
-        self.shift = os.path.join(self.folder, "shift")
-        subprocess.run(["cc", "-shared", "-fPIC", "-D_GNU_SOURCE", "-o", library, os.path.join(HERE, "clock.c")], check=True)
-        # A sanitizer wants to be loaded first, unless it is told that it need not.
-        options = f"{os.environ.get('ASAN_OPTIONS', '')}:verify_asan_link_order=0"
-        self.under = ("env", f"LD_PRELOAD={library}", f"CLOCK_SHIFT={self.shift}", f"ASAN_OPTIONS={options}")
+        self.shop, self.now, self.clock = shop, now, Clock(self.folder)
+        self.under = self.clock.under
 
     def ago(self, **span):
         """And half a minute more: how many minutes old something is does not hang on how long it takes."""
         return self.now - datetime.timedelta(**span) - datetime.timedelta(seconds=30)
 
     def at(self, moment):
-        with open(self.shift, "r+b" if os.path.exists(self.shift) else "wb") as file:
-            file.write(struct.pack("=q", round(moment.timestamp() - time.time())))
+        self.clock.ahead(moment.timestamp() - time.time())
 
     def settled(self, *queues):
         """What died is counted at the time that it is."""

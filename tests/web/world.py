@@ -62,7 +62,7 @@ class Shop:
 
 
 def queue(url, **more):
-    return {"source": "builtin", "handler": {"http": url}, "concurrency": 16, "breaker": "off",
+    return {"source": "builtin", "handler": {"http": url, "timeout": "1h"}, "concurrency": 16, "breaker": "off",
             "retry": {"attempts": 3, "base": "10ms", "cap": "40ms", "budget_floor": "1000/s"}, **more}
 
 

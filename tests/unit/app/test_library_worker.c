@@ -14,7 +14,7 @@
 
 #include <impound/impound.h>
 
-enum { PATIENCE_MS = 60000 };
+enum { PATIENCE_MS = 600 * 1000 };
 
 static char folder[64], store[96];
 

@@ -1,6 +1,8 @@
 #include "base/nudge.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/thread.h"
@@ -59,12 +61,46 @@ static void the_signals_are_as_they_were(void **state) {
         assert_int_equal(sigismember(&now, at), 1);
 }
 
+static size_t threads_now(void) {
+    size_t count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    assert_non_null(tasks);
+    while (readdir(tasks))
+        count++;
+    closedir(tasks);
+    return count;
+}
+
+static void no_thread_is_needed(void **state) {
+    (void)state;
+    struct nudge nudge;
+    size_t before = threads_now();
+    nudge_begin(&nudge, NEVER_MS);
+    assert_int_equal(threads_now(), before);
+    nudge_end(&nudge);
+}
+
+static void without_a_timer_nobody_is_nudged(void **state) {
+    (void)state;
+    struct nudge nudge;
+    struct rlimit before, none;
+    getrlimit(RLIMIT_SIGPENDING, &before);
+    none = (struct rlimit){0, before.rlim_max};
+    setrlimit(RLIMIT_SIGPENDING, &none);
+    nudge_begin(&nudge, OFTEN_MS);
+    setrlimit(RLIMIT_SIGPENDING, &before);
+    assert_false(nudge.armed);
+    assert_false(nudge_end(&nudge));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_wait_without_end_is_left),
         cmocka_unit_test(so_it_is_by_a_thread_that_gets_no_signals),
         cmocka_unit_test(who_is_in_time_is_not_nudged),
         cmocka_unit_test(the_signals_are_as_they_were),
+        cmocka_unit_test(no_thread_is_needed),
+        cmocka_unit_test(without_a_timer_nobody_is_nudged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

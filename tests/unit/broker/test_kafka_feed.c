@@ -10,7 +10,7 @@ enum {
     PARTITIONS = 8,
     RECORDS = 70, /* behind the pointer of each partition */
     RECORD_BYTES = 64 * 1024,
-    PATIENCE_MS = 60000,
+    PATIENCE_MS = 600 * 1000,
     READ_MS = 100,
     /* The limit, and one batch that goes beyond it. */
     BYTES_MAX = KAFKA_HAND_BYTES_MAX + RECORDS * RECORD_BYTES + PARTITIONS * RECORD_BYTES,

@@ -228,6 +228,27 @@ static void lag_is_what_was_not_received(void **state) {
     kafka_hand_free(&hand);
 }
 
+static void it_is_drained_when_every_partition_is_ours_and_read(void **state) {
+    (void)state;
+    struct kafka_hand hand;
+    kafka_hand_init(&hand);
+    kafka_hand_topic(&hand, 2);
+    assert_false(kafka_hand_drained(&hand));
+    kafka_hand_assign(&hand, 1);
+    kafka_hand_seen(&hand, 1, 3, 3);
+    assert_int_equal(kafka_hand_lag(&hand), 0);
+    assert_false(kafka_hand_drained(&hand)); /* what lies in the other one is not known */
+    kafka_hand_assign(&hand, 0);
+    assert_false(kafka_hand_drained(&hand));
+    kafka_hand_seen(&hand, 0, 4, 5);
+    assert_false(kafka_hand_drained(&hand));
+    kafka_hand_at_end(&hand, 0);
+    assert_true(kafka_hand_drained(&hand));
+    kafka_hand_revoke(&hand, 1);
+    assert_false(kafka_hand_drained(&hand));
+    kafka_hand_free(&hand);
+}
+
 static void lag_is_known_before_the_group_is_joined(void **state) {
     (void)state;
     struct kafka_hand hand;
@@ -318,6 +339,7 @@ int main(void) {
             what_was_settled_while_its_partition_was_away_is_committed_once_it_is_back),
         cmocka_unit_test(what_comes_after_the_assignment_was_never_given),
         cmocka_unit_test(lag_is_what_was_not_received),
+        cmocka_unit_test(it_is_drained_when_every_partition_is_ours_and_read),
         cmocka_unit_test(lag_is_known_before_the_group_is_joined),
         cmocka_unit_test(a_full_ledger_holds_its_own_partition_alone),
         cmocka_unit_test(a_marker_behind_the_last_record_is_no_lag),

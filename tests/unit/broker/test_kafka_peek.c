@@ -13,7 +13,7 @@
 
 enum {
     TRIES_MAX = 60,
-    PATIENCE_MS = 60000,
+    PATIENCE_MS = 600 * 1000,
     SLOW_MS = 300, /* of each answer: not enough are there within PEEK_WAIT_MS */
     AT_ONCE = 8,
     BODIES_SIZE = 256,

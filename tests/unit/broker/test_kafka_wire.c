@@ -11,8 +11,6 @@
 #include "broker/kafka_source.h"
 #include "port/clock.h"
 
-enum { PATIENCE_MS = 60000, AT_ONCE = 16 };
-
 static _Atomic unsigned clock_reads; /* every turn of the source's thread is at least one */
 
 static struct instant machine_now(struct clock *clock) {
@@ -67,10 +65,8 @@ static void publish(struct sink *sink, struct parcel *parcel) {
     parcel->bell = &bell;
     parcel->item.done = on_done;
     sink->vtable->publish(sink, &parcel->item);
-    struct mono until = mono_after(machine_now(NULL).mono, PATIENCE_MS);
-    while (!parcel->answered && machine_now(NULL).mono.ms < until.ms)
-        mailbox_wait(&bell, until);
-    assert_true(parcel->answered);
+    while (!parcel->answered)
+        mailbox_wait(&bell, MONO_NEVER);
     mailbox_free(&bell);
 }
 
@@ -110,13 +106,9 @@ static void close_consumer(struct consumer *consumer) {
 }
 
 static struct store_held *await_message(struct consumer *consumer) {
-    struct mono until = mono_after(machine_now(NULL).mono, PATIENCE_MS);
     struct store_held *held;
-    while (consumer->broker->vtable->receive(consumer->broker, machine_now(NULL), 0, &held, 1) ==
-           0) {
-        assert_true(machine_now(NULL).mono.ms < until.ms);
-        mailbox_wait(&consumer->bell, until);
-    }
+    while (consumer->broker->vtable->receive(consumer->broker, machine_now(NULL), 0, &held, 1) == 0)
+        mailbox_wait(&consumer->bell, MONO_NEVER);
     return held;
 }
 
@@ -354,7 +346,7 @@ enum { SKIPPED = 77, UNDER_TSAN = 0 };
 /* Rung by librdkafka and by us, it would otherwise turn round as fast as it can. */
 static void a_source_with_nothing_to_do_sleeps(void **state) {
     (void)state;
-    enum { WATCHED_MS = 500, READS_MAX = 500 };
+    enum { WATCHED_MS = 500 };
     struct cluster cluster;
     struct consumer consumer;
     struct mailbox nothing;
@@ -367,9 +359,11 @@ static void a_source_with_nothing_to_do_sleeps(void **state) {
     open_consumer(&consumer, cluster.url);
     settle(&consumer, await_message(&consumer));
     mailbox_init(&nothing);
+    struct mono from = machine_now(NULL).mono;
     unsigned before = clock_reads;
-    mailbox_wait(&nothing, mono_after(machine_now(NULL).mono, WATCHED_MS));
-    assert_true(clock_reads - before < READS_MAX);
+    mailbox_wait(&nothing, mono_after(from, WATCHED_MS));
+    unsigned reads = clock_reads - before;
+    assert_true(reads < machine_now(NULL).mono.ms - from.ms); /* we may have slept for longer */
     mailbox_free(&nothing);
     close_consumer(&consumer);
     close_cluster(&cluster);

@@ -164,6 +164,49 @@ static void only_what_is_larger_than_the_limit_is_too_large(void **state) {
     assert_ended(&pair, STATUS_UNREACHABLE, STATUS_TOO_LARGE);
 }
 
+/* An answer may come twice, and for what was refused before. */
+static void who_has_an_answer_is_not_counted_again(void **state) {
+    (void)state;
+    struct pair pair;
+    struct err err = {STATUS_TOO_LARGE, "headers"};
+    send_pair(&pair, "m-1", "m-2");
+    rabbit_group_confirm(&pair.group, 1, false, true);
+    rabbit_group_confirm(&pair.group, 1, false, false);
+    assert_int_equal(pair.group.open, 1);
+    rabbit_group_refuse(&pair.group, &pair.group.shipments[1], &err);
+    rabbit_group_confirm(&pair.group, 2, true, true);
+    assert_int_equal(pair.group.open, 0);
+    rabbit_group_finish(&pair.group, NULL);
+    assert_ended(&pair, STATUS_OK, STATUS_TOO_LARGE);
+}
+
+static void what_is_larger_than_a_known_limit_goes_alone(void **state) {
+    (void)state;
+    enum { LIMIT = 4 };
+    struct rabbit_group small = {.count = 0}, large = {.count = 0};
+    struct sink_item four = {.body = BYTES("tick")}, five = {.body = BYTES("ticks")};
+    assert_true(rabbit_group_add(&small, &four, LIMIT));
+    assert_true(rabbit_group_add(&small, &four, LIMIT));
+    assert_false(rabbit_group_add(&small, &five, LIMIT));
+    assert_true(rabbit_group_add(&large, &five, LIMIT));
+    assert_false(rabbit_group_add(&large, &four, LIMIT));
+    assert_false(rabbit_group_add(&large, &five, LIMIT));
+    assert_true(rabbit_group_add(&small, &five, 0));
+    assert_int_equal(small.count, 3);
+    assert_ptr_equal(small.shipments[2].item, &five);
+    assert_int_equal(large.count, 1);
+}
+
+static void a_group_is_full_at_its_limit(void **state) {
+    (void)state;
+    struct rabbit_group group = {.count = 0};
+    struct sink_item item = {.body = BYTES("tick")};
+    for (size_t i = 0; i < RABBIT_GROUP_MAX; i++)
+        assert_true(rabbit_group_add(&group, &item, 0));
+    assert_false(rabbit_group_add(&group, &item, 0));
+    assert_int_equal(group.count, RABBIT_GROUP_MAX);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_comes_back_is_known_by_its_headers),
@@ -173,6 +216,9 @@ int main(void) {
         cmocka_unit_test(an_answer_may_be_of_one_or_of_several),
         cmocka_unit_test(a_limit_is_read_from_the_end_of_a_channel),
         cmocka_unit_test(only_what_is_larger_than_the_limit_is_too_large),
+        cmocka_unit_test(who_has_an_answer_is_not_counted_again),
+        cmocka_unit_test(what_is_larger_than_a_known_limit_goes_alone),
+        cmocka_unit_test(a_group_is_full_at_its_limit),
     };
     return cmocka_run_group_tests_name("rabbit_group", tests, NULL, NULL);
 }

@@ -181,6 +181,21 @@ static void how_often_it_was_given_is_no_part_of_what_it_is(void **state) {
     arena_free(&arena);
 }
 
+static void a_frame_has_room_for_what_is_around_them(void **state) {
+    (void)state;
+    enum { AROUND = 20 };
+    char room[256];
+    struct arena arena;
+    amqp_table_entry_t header = entry("tenant", text("t1"));
+    amqp_basic_properties_t properties = {._flags = AMQP_BASIC_HEADERS_FLAG,
+                                          .headers = {1, &header}};
+    arena_init_heap(&arena, 256);
+    int size = (int)rabbit_properties_encode(&properties, &arena).len;
+    assert_true(rabbit_properties_fit(&properties, size + AROUND, room));
+    assert_false(rabbit_properties_fit(&properties, size + AROUND - 1, room));
+    arena_free(&arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_of_value_has_a_text),
@@ -188,6 +203,7 @@ int main(void) {
         cmocka_unit_test(a_message_goes_back_with_the_types_that_it_came_with),
         cmocka_unit_test(what_never_was_rabbits_goes_with_texts),
         cmocka_unit_test(how_often_it_was_given_is_no_part_of_what_it_is),
+        cmocka_unit_test(a_frame_has_room_for_what_is_around_them),
     };
     return cmocka_run_group_tests_name("rabbit_properties", tests, NULL, NULL);
 }

@@ -263,6 +263,35 @@ static void one_tag_tells_of_all_before_it_that_are_settled(void **state) {
     shelf_free(&shelf);
 }
 
+static void what_was_handed_back_holds_up_those_behind_it(void **state) {
+    (void)state;
+    struct shelf shelf;
+    struct store_held *held[3];
+    shelf_init(&shelf);
+    for (uint64_t tag = 1; tag <= 3; tag++)
+        shelf_put(&shelf, nameless(tag), false, false);
+    assert_int_equal(shelf_receive(&shelf, (struct mono){0}, held, 3), 3);
+    shelf_hand_back(&shelf, held[1], (struct mono){500});
+    settle(&shelf, held[0], STATE_RUNNING);
+    settle(&shelf, held[2], STATE_RUNNING);
+    assert_int_equal(shelf_send_up_to(&shelf), 1);
+    settle(&shelf, receive_one(&shelf, 500), STATE_RUNNING);
+    assert_int_equal(shelf_send_up_to(&shelf), 3);
+    shelf_free(&shelf);
+}
+
+static void a_long_shelf_is_told_of_one_by_one(void **state) {
+    (void)state;
+    struct shelf shelf;
+    shelf_init(&shelf);
+    for (uint64_t tag = 1; tag <= SHELF_RUN_MAX + 1; tag++)
+        shelf_put(&shelf, nameless(tag), false, false);
+    settle(&shelf, receive_one(&shelf, 0), STATE_RUNNING);
+    assert_int_equal(shelf_send_up_to(&shelf), 0);
+    assert_sends(&shelf, 1);
+    shelf_free(&shelf);
+}
+
 static void settle_stored(struct shelf *shelf, struct store_held *held, uint64_t stored_as) {
     held->stored_as = stored_as;
     settle(shelf, held, STATE_PENDING_REVIEW);
@@ -447,6 +476,8 @@ int main(void) {
         cmocka_unit_test(another_body_is_another_message),
         cmocka_unit_test(of_equal_ones_none_is_acknowledged_for_another),
         cmocka_unit_test(one_tag_tells_of_all_before_it_that_are_settled),
+        cmocka_unit_test(what_was_handed_back_holds_up_those_behind_it),
+        cmocka_unit_test(a_long_shelf_is_told_of_one_by_one),
         cmocka_unit_test(what_was_heard_of_is_known_by_what_the_store_has_of_it),
         cmocka_unit_test(what_was_told_before_a_connection_ended_counts_as_heard_of),
         cmocka_unit_test(what_comes_no_more_is_forgotten),

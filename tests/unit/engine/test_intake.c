@@ -189,24 +189,20 @@ static void an_id_that_is_held_with_another_body_is_not_lost(void **state) {
     rig_free(rig);
 }
 
-/* A letter of a place that is adopted, and only looked at. */
-static void put_looked_at(struct rig *rig, const char *id, struct bytes body) {
-    struct envelope envelope = {.id = bytes_of(id),
-                                .queue = BYTES("q"),
-                                .state = STATE_PENDING_REVIEW,
-                                .cause = CAUSE_ADOPTED,
-                                .letter_id = BYTES("01900000-0000-7000-8000-000000000001"),
-                                .dlq = BYTES("q.dlq"),
-                                .source = BYTES("{\"kind\":\"redis\"}"),
-                                .size = body.len,
-                                .read_only = true,
-                                .retry_after_ms = -1,
-                                .created_at = rig->now.wall,
-                                .dead_at = rig->now.wall};
+#define HASH_OF_EMPTY "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a" /* "{}"   \
+                                                                                          */
+
+static void put_letter(struct rig *rig, struct envelope letter, const char *body) {
+    letter.queue = BYTES("q");
+    letter.dlq = BYTES("q.dlq");
+    letter.state = STATE_PENDING_REVIEW;
+    letter.letter_id = BYTES("01900000-0000-7000-8000-000000000001");
+    letter.size = strlen(body);
+    letter.retry_after_ms = -1;
     struct store_op op = {.kind = STORE_PUT,
                           .queue = rig->store->vtable->queue_number(rig->store, BYTES("q")),
-                          .envelope = &envelope,
-                          .body = body};
+                          .envelope = &letter,
+                          .body = bytes_of(body)};
     rig_commit(rig, &op);
 }
 
@@ -214,7 +210,9 @@ static void a_letter_that_is_only_looked_at_stands_for_no_message(void **state) 
     (void)state;
     struct rig *rig = rig_of((struct rig_options){0});
     rig_open(rig);
-    put_looked_at(rig, "a", BYTES("{}"));
+    put_letter(
+        rig, (struct envelope){.id = BYTES("a"), .read_only = true, .content_hash = HASH_OF_EMPTY},
+        "{}");
     push(rig, "a");
     rig_rest(rig);
     rig_restart(rig);
@@ -226,6 +224,56 @@ static void a_letter_that_is_only_looked_at_stands_for_no_message(void **state) 
     assert_true(rig_look(rig, "a")->read_only);
     assert_int_equal(rig_view(rig).results[RESULT_DUPLICATE], 0);
     rig_free(rig);
+}
+
+static enum status get_nothing(struct store *store, struct bytes queue, struct bytes id,
+                               struct store_held **out, struct err *err) {
+    (void)store, (void)queue, (void)id, (void)out;
+    return err_set(err, STATUS_IO, "the disk was told to fail");
+}
+
+static void what_cannot_be_read_stands_for_no_message(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){.deferred = true});
+    rig_open(rig);
+    put_letter(
+        rig, (struct envelope){.id = BYTES("a"), .read_only = true, .content_hash = HASH_OF_EMPTY},
+        "{}");
+    push(rig, "a");
+    rig_rest(rig);
+    rig_fail(rig, "a", 400);
+    rig->store_vtable.get = get_nothing;
+    rig_store(rig);
+    rig_store(rig);
+    assert_int_equal(at_source(rig), 0);
+    assert_int_equal(rig->store->vtable->dlq_depth(rig->store, BYTES("q.dlq")), 2);
+    rig_free(rig);
+}
+
+static void an_edited_letter_stands_for_the_message_that_it_was_and_no_other(void **state) {
+    (void)state;
+    static const struct {
+        const char *body;
+        bool same;
+    } cases[] = {{"{\"first\":1}", true}, {"{\"edited\":1}", true}, {"{\"other\":1}", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rig *rig = rig_of((struct rig_options){0});
+        struct store_op keep = {.kind = STORE_KEEP,
+                                .keep = {.space = SPACE_ORIGINAL,
+                                         .name = BYTES("01900000-0000-7000-8000-000000000001"),
+                                         .value = BYTES("{\"first\":1}"),
+                                         .expires = WALL_NEVER}};
+        rig_open(rig);
+        put_letter(rig, (struct envelope){.id = BYTES("a"), .edited = true}, "{\"edited\":1}");
+        rig_commit(rig, &keep);
+        fake_server_push(rig->server, "a", NULL, bytes_of(cases[i].body));
+        rig_rest(rig);
+        rig_restart(rig); /* it is given again */
+        rig_clear_log(rig);
+        rig_rest(rig);
+        rig_assert_log(rig, cases[i].same ? "settle(a)" : "start(a)");
+        rig_free(rig);
+    }
 }
 
 static void the_same_message_failing_twice_is_one_letter(void **state) {
@@ -329,37 +377,117 @@ static void what_stood_in_and_was_heard_of_stands_in_no_more(void **state) {
     assert_other_is_run(rig);
 }
 
-static void what_an_earlier_life_left_stands_in_for_a_while_only(void **state) {
-    (void)state;
+/* A letter is held, its source has heard of that, and we died before we could note it. */
+static struct rig *with_unnoted(void) {
     struct rig *rig = with_equals(1);
     fake_server_set_trouble(rig->server, "slow");
     rig_fail(rig, "hash", 400);
-    fake_server_set_trouble(rig->server, NULL); /* it has heard, and we die before we know */
+    fake_server_set_trouble(rig->server, NULL);
     rig_restart(rig);
-    push(rig, "hash");
     rig_rest(rig);
-    rig_pass(rig, HEARING_LASTS_MS);
-    assert_other_is_run(rig);
+    return rig;
 }
 
-static void put_letter(struct rig *rig, const char *id) {
-    struct envelope letter = {.id = bytes_of(id),
-                              .queue = BYTES("q"),
-                              .dlq = BYTES("q.dlq"),
-                              .state = STATE_PENDING_REVIEW,
-                              .size = 2,
-                              .retry_after_ms = -1};
-    struct store_op op = {.kind = STORE_PUT,
-                          .queue = rig->store->vtable->queue_number(rig->store, BYTES("q")),
-                          .envelope = &letter,
-                          .body = BYTES("{}")};
-    rig_commit(rig, &op);
+static void assert_equal_one_is(struct rig *rig, const char *log) {
+    rig_clear_log(rig);
+    push(rig, "hash");
+    fake_server_give_before(rig->server);
+    rig_rest(rig);
+    rig_assert_log(rig, log);
+    rig_free(rig);
+}
+
+static void pause(struct rig *rig, int64_t ms) {
+    rig_ask(rig, ENGINE_PAUSE, "maintenance");
+    rig_rest(rig);
+    rig_pass(rig, ms);
+    rig_ask(rig, ENGINE_RESUME, NULL);
+    rig_rest(rig);
+}
+
+static void what_an_earlier_life_left_stands_in_for_a_while_only(void **state) {
+    (void)state;
+    struct rig *rig = with_unnoted();
+    assert_equal_one_is(rig, "settle(hash) submit:facts");
+    rig = with_unnoted();
+    rig_pass(rig, HEARING_LASTS_MS);
+    assert_equal_one_is(rig, "start(hash)");
+}
+
+static void that_while_is_noted_though_nothing_comes(void **state) {
+    (void)state;
+    struct rig *rig = with_unnoted();
+    rig_pass(rig, HEARING_LASTS_MS);
+    rig_restart(rig);
+    rig_rest(rig);
+    assert_equal_one_is(rig, "start(hash)");
+}
+
+static void that_while_is_of_messages_that_can_come(void **state) {
+    (void)state;
+    struct rig *rig = with_unnoted();
+    pause(rig, 10 * HEARING_LASTS_MS);
+    assert_equal_one_is(rig, "settle(hash) submit:facts");
+
+    rig = with_unnoted();
+    fake_server_set_trouble(rig->server, "gone");
+    rig_rest(rig);
+    rig_pass(rig, 10 * HEARING_LASTS_MS);
+    fake_server_set_trouble(rig->server, NULL);
+    rig_rest(rig);
+    assert_equal_one_is(rig, "settle(hash) submit:facts");
+
+    rig = with_unnoted(); /* it adds up */
+    rig_pass(rig, HEARING_LASTS_MS / 2);
+    pause(rig, 1000);
+    rig_pass(rig, HEARING_LASTS_MS / 2);
+    assert_equal_one_is(rig, "start(hash)");
+}
+
+static void what_never_came_from_its_source_stands_in_for_nothing(void **state) {
+    (void)state;
+    struct rig *rig = with_equals(1);
+    put_letter(rig, (struct envelope){.id = BYTES("hash")}, "{}"); /* it was imported */
+    rig_restart(rig);
+    rig_clear_log(rig);
+    rig_rest(rig);
+    rig_assert_log(rig, "start(hash)");
+    rig_free(rig);
+}
+
+static void stop_gracefully(struct rig *rig) {
+    engine_hold(rig->engine, 100);
+    rig_pass(rig, 100);
+    engine_stop(rig->engine);
+    rig_rest(rig);
+    rig_restart(rig);
+    rig_rest(rig);
+}
+
+static void a_graceful_stop_is_noted_though_nothing_came(void **state) {
+    (void)state;
+    struct rig *rig = with_unnoted();
+    stop_gracefully(rig);
+    assert_equal_one_is(rig, "start(hash)");
+}
+
+static void a_stop_that_its_source_does_not_hear_of_is_not_noted(void **state) {
+    (void)state;
+    struct rig *rig = with_equals(1);
+    fake_server_set_trouble(rig->server, "gone");
+    rig_fail(rig, "hash", 400);
+    stop_gracefully(rig);
+    rig_clear_log(rig);
+    fake_server_set_trouble(rig->server, NULL);
+    rig_rest(rig);
+    rig_assert_log(rig, "settle(hash) submit:facts");
+    rig_free(rig);
 }
 
 static void after_a_graceful_stop_nothing_stands_in(void **state) {
     (void)state;
     struct rig *rig = with_equals(1);
-    put_letter(rig, "hash"); /* by an import, say */
+    put_letter(rig, (struct envelope){.id = BYTES("hash"), .nameless = true}, "{}");
     engine_hold(rig->engine, 100);
     rig_pass(rig, 100);
     rig_answer(rig, "hash", (struct outcome){.ending = ENDING_INTERRUPTED, .retry_after_ms = -1});
@@ -388,6 +516,25 @@ static void what_was_delivered_too_often_is_dead_unattempted(void **state) {
     assert_bytes(letter->why, "its source delivered it 11 times");
     assert_int_equal(letter->attempts, 0);
     assert_true(rig_saw_event(rig, "\"reason\":\"deliveries\""));
+    rig_free(rig);
+}
+
+static void what_pointed_at_a_message_that_is_gone_is_dead_unattempted(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){0});
+    rig_open(rig);
+    fake_server_push_from(rig->server, "empty", "{\"kind\":\"fake\"}");
+    fake_server_push_from(rig->server, "a",
+                          "{\"kind\":\"fake\",\"origin\":{\"gone\":true,\"why\":\"no topic\"}}");
+    rig_rest(rig);
+    rig_assert_log(rig, "start(empty) submit:put(a) settle(a)");
+    const struct envelope *letter = rig_look(rig, "a");
+    assert_int_equal(letter->cause, CAUSE_TERMINAL);
+    assert_bytes(letter->category, "unknown");
+    assert_bytes(letter->reason, "gone");
+    assert_bytes(letter->why, "no topic");
+    assert_int_equal(letter->attempts, 0);
+    rig_succeed(rig, "empty");
     rig_free(rig);
 }
 
@@ -631,6 +778,8 @@ int main(void) {
         cmocka_unit_test(given_again_while_it_is_with_us_it_waits),
         cmocka_unit_test(an_id_that_is_held_with_another_body_is_not_lost),
         cmocka_unit_test(a_letter_that_is_only_looked_at_stands_for_no_message),
+        cmocka_unit_test(what_cannot_be_read_stands_for_no_message),
+        cmocka_unit_test(an_edited_letter_stands_for_the_message_that_it_was_and_no_other),
         cmocka_unit_test(the_same_message_failing_twice_is_one_letter),
         cmocka_unit_test(of_messages_without_a_name_every_one_that_fails_is_a_letter),
         cmocka_unit_test(without_a_name_what_we_gave_back_is_not_taken_for_its_equal),
@@ -638,8 +787,14 @@ int main(void) {
         cmocka_unit_test(what_its_source_has_heard_of_stands_in_for_no_other),
         cmocka_unit_test(what_stood_in_and_was_heard_of_stands_in_no_more),
         cmocka_unit_test(what_an_earlier_life_left_stands_in_for_a_while_only),
+        cmocka_unit_test(that_while_is_noted_though_nothing_comes),
+        cmocka_unit_test(that_while_is_of_messages_that_can_come),
+        cmocka_unit_test(what_never_came_from_its_source_stands_in_for_nothing),
+        cmocka_unit_test(a_graceful_stop_is_noted_though_nothing_came),
+        cmocka_unit_test(a_stop_that_its_source_does_not_hear_of_is_not_noted),
         cmocka_unit_test(after_a_graceful_stop_nothing_stands_in),
         cmocka_unit_test(what_was_delivered_too_often_is_dead_unattempted),
+        cmocka_unit_test(what_pointed_at_a_message_that_is_gone_is_dead_unattempted),
         cmocka_unit_test(a_halt_gives_it_back_to_its_source),
         cmocka_unit_test(an_outage_leaves_everything_at_the_source),
         cmocka_unit_test(a_probe_is_one_that_was_never_attempted),

@@ -137,6 +137,26 @@ static void a_sink_in_trouble_holds_the_message_and_is_asked_again_later(void **
     rig_free(rig);
 }
 
+static void an_answer_that_is_too_large_for_its_sink_is_a_failure(void **state) {
+    (void)state;
+    struct rig_sink sink;
+    struct rig *rig = rig_with_sink(&sink);
+    answer(rig, "a", answered);
+    rig_sink_take(rig, &sink, 0, STATUS_UNREACHABLE);
+    rig_pass(rig, 100);
+    rig_sink_take(rig, &sink, 1, STATUS_TOO_LARGE);
+    const struct envelope *letter = rig_look(rig, "a");
+    assert_int_equal(letter->state, STATE_PENDING_REVIEW);
+    assert_int_equal(letter->kind, KIND_ANSWER);
+    assert_bytes(letter->reason, "answer_too_large");
+    assert_bytes(letter->error_message,
+                 "the answer is too large for its sink: the sink was told to fail");
+    answer(rig, "b", answered);
+    rig_sink_take(rig, &sink, 2, STATUS_OK);
+    rig_assert_gone(rig, "b");
+    rig_free(rig);
+}
+
 static void a_failure_is_not_published(void **state) {
     (void)state;
     struct rig_sink sink;
@@ -187,6 +207,7 @@ int main(void) {
         cmocka_unit_test(an_answer_that_is_too_large_is_a_failure_of_its_own_kind),
         cmocka_unit_test(an_answer_is_published_before_its_message_is_forgotten),
         cmocka_unit_test(a_sink_in_trouble_holds_the_message_and_is_asked_again_later),
+        cmocka_unit_test(an_answer_that_is_too_large_for_its_sink_is_a_failure),
         cmocka_unit_test(a_failure_is_not_published),
         cmocka_unit_test(a_stop_gives_a_sink_its_drain_and_then_hands_the_message_back),
         cmocka_unit_test(what_is_on_its_way_when_the_drain_ends_is_awaited),

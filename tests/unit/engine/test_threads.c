@@ -13,7 +13,7 @@
 #include "engine/engine.h"
 #include "store/fake_store.h"
 
-enum { MESSAGES = 400, CONCURRENCY = 8, FAIL_EVERY = 10, DRAIN_MS = 60000 };
+enum { MESSAGES = 400, CONCURRENCY = 8, FAIL_EVERY = 10, DRAIN_MS = 3600 * 1000 };
 
 /* Calls on their way to the worker that answers them. */
 struct desk {

@@ -3,12 +3,24 @@
 #define CALLER_H
 
 #include <pthread.h>
+#include <sys/types.h>
 
 #include "base/arena.h"
 #include "port/clock.h"
 #include "port/handler.h"
 
 extern struct clock caller_clock; /* the machine's */
+
+/* The clock of a pool of processes that is held up: who reads it while there is a process waits
+ * until that has ended or stopped itself with SIGTTOU, and then it is a day later for good. */
+struct late_clock {
+    struct clock clock;
+    int in_time; /* so many readings first are not held up */
+    bool late;
+    pid_t pid; /* whom it waited for */
+};
+
+void late_clock_init(struct late_clock *late, int in_time);
 
 struct caller {
     struct call call;

@@ -2,10 +2,13 @@
 
 #include <arpa/inet.h>
 #include <assert.h>
+#include <linux/sockios.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -115,6 +118,12 @@ void peer_write(int fd, const char *text) {
         text += sent;
         len -= (size_t)sent;
     }
+}
+
+void peer_await_delivery(int fd) {
+    int under_way = 0;
+    while (ioctl(fd, SIOCOUTQ, &under_way) == 0 && under_way > 0)
+        sched_yield();
 }
 
 void peer_await_close(int fd) {

@@ -34,6 +34,8 @@ void peer_stop(struct peer *peer); /* every client must have closed, or be about
 /* Reads one request; false when the client closed instead. */
 bool peer_read(struct peer *peer, int fd);
 void peer_write(int fd, const char *text);
+/* Waits until all that was written is where the client reads. */
+void peer_await_delivery(int fd);
 /* Waits until the client closes. */
 void peer_await_close(int fd);
 /* The next close of fd sends RST. */

@@ -1,6 +1,8 @@
 /* Connections that are kept, break, hang or are many. */
 #include "test.h"
 
+#include <arpa/inet.h>
+#include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -173,24 +175,35 @@ static void a_kept_connection_that_dies_while_we_send_is_not_held_against_it_eit
     free(body);
 }
 
+/* At a port that is taken, so that nobody else can come to listen there. */
 static void nobody_listening_is_refused(void **state) {
     struct http_bench *bench = *state;
-    http_bench_begin(bench, http_bench_answer);
-    peer_stop(&bench->peer);
-    bench->peer.serve = NULL;
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof at;
+    int deaf = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(deaf, (struct sockaddr *)&at, size), 0);
+    assert_int_equal(getsockname(deaf, (struct sockaddr *)&at, &size), 0);
+    snprintf(bench->peer.url, sizeof bench->peer.url, "http://127.0.0.1:%d/", ntohs(at.sin_port));
     struct caller caller;
     caller_init(&caller);
     http_bench_post(bench, &caller, HTTP_BENCH_LONG_MS);
     assert_int_equal(caller.outcome.kind, KIND_REFUSED);
     caller_free(&caller);
+    close(deaf);
 }
 
+/* A label of 64 letters is one too long: no server needs to be asked, near or far. */
 static void a_name_that_does_not_resolve_is_dns(void **state) {
     struct http_bench *bench = *state;
-    strcpy(bench->peer.url, "http://no-such-host.invalid/");
+    struct handler *handler =
+        http_new(bench->pool,
+                 &(struct http_options){.url = BYTES("http://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+                                                     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.invalid/"),
+                                        .timeout_ms = HTTP_BENCH_LONG_MS});
     struct caller caller;
     caller_init(&caller);
-    http_bench_post(bench, &caller, HTTP_BENCH_LONG_MS);
+    caller_run(&caller, handler);
+    handler->vtable->free(handler);
     assert_int_equal(caller.outcome.kind, KIND_DNS);
     caller_free(&caller);
 }
@@ -211,7 +224,8 @@ static void an_answer_that_does_not_come_is_a_timeout(void **state) {
     http_bench_post(bench, &caller, 100);
     assert_int_equal(caller.outcome.ending, ENDING_FAILED);
     assert_int_equal(caller.outcome.kind, KIND_TIMEOUT);
-    assert_true(caller.outcome.duration_ms >= 99);
+    assert_bytes(caller.outcome.error_message, "no whole answer within 100ms");
+    assert_true(caller.outcome.duration_ms >= 100);
     caller_free(&caller);
 }
 
@@ -230,6 +244,79 @@ static void an_answer_that_does_not_end_is_a_timeout(void **state) {
     http_bench_post(bench, &caller, 100);
     assert_int_equal(caller.outcome.kind, KIND_TIMEOUT);
     caller_free(&caller);
+}
+
+/* ---- our own lateness ---- */
+
+static struct {
+    struct clock clock;
+    struct http_bench *bench;
+    atomic_bool holds; /* its next reading waits until the peer has answered; then it is late */
+    atomic_bool late;
+} held;
+
+static struct instant held_now(struct clock *clock) {
+    (void)clock;
+    enum { DAY_MS = 24 * 3600 * 1000 };
+    if (atomic_exchange(&held.holds, false)) {
+        sem_post(&held.bench->go);
+        sem_wait(&held.bench->arrived);
+        held.late = true;
+    }
+    struct instant now = clock_now(&caller_clock);
+    now.mono.ms += held.late ? DAY_MS : 0;
+    return now;
+}
+
+static void answer_when_told(struct peer *peer, int fd, int number) {
+    (void)number;
+    struct http_bench *bench = peer->arg;
+    peer_read(peer, fd);
+    sem_post(&bench->arrived);
+    sem_wait(&bench->go);
+    peer_write(fd, bench->answer);
+    peer_await_delivery(fd);
+    sem_post(&bench->arrived);
+    peer_await_close(fd);
+}
+
+static void an_answer_that_came_before_we_saw_that_its_time_is_over_was_in_time(void **state) {
+    static const struct {
+        const char *answer;
+        enum ending ending;
+        enum kind kind;
+    } cases[] = {
+        {OK_ANSWER, ENDING_OK, KIND_STATUS},
+        {"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf", ENDING_FAILED, KIND_TIMEOUT},
+    };
+    struct http_bench *bench = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        held.clock.now = held_now;
+        held.bench = bench;
+        held.late = false;
+        http_pool_free(bench->pool);
+        bench->pool = http_pool_new(&held.clock, BYTES("1.2.3"));
+        bench->answer = cases[i].answer;
+        http_bench_begin(bench, answer_when_told);
+        struct handler *handler = http_bench_handler(bench, HTTP_BENCH_LONG_MS);
+        struct caller caller;
+        struct call nobody = {0};
+        caller_init(&caller);
+        caller_start(&caller, handler);
+        sem_wait(&bench->arrived);
+        held.holds = true;
+        handler->vtable->cancel(handler, &nobody); /* wakes the pool */
+        caller_wait(&caller);
+        assert_true(held.late);
+        assert_int_equal(caller.outcome.ending, cases[i].ending);
+        assert_int_equal(caller.outcome.kind, cases[i].kind);
+        handler->vtable->free(handler);
+        caller_free(&caller);
+        http_pool_free(bench->pool);
+        bench->pool = NULL;
+        peer_stop(&bench->peer);
+        bench->peer.serve = NULL;
+    }
 }
 
 static void a_cancelled_call_is_interrupted(void **state) {
@@ -331,6 +418,7 @@ int main(void) {
         HTTP_TEST(a_name_that_does_not_resolve_is_dns),
         HTTP_TEST(an_answer_that_does_not_come_is_a_timeout),
         HTTP_TEST(an_answer_that_does_not_end_is_a_timeout),
+        HTTP_TEST(an_answer_that_came_before_we_saw_that_its_time_is_over_was_in_time),
         HTTP_TEST(a_cancelled_call_is_interrupted),
         HTTP_TEST(a_call_that_hangs_holds_nobody_up),
         HTTP_TEST(two_thousand_calls_are_under_way_at_once),

@@ -188,6 +188,27 @@ static void what_outlives_its_timeout_is_killed_with_its_group(void **state) {
     caller_free(&caller);
 }
 
+static void what_ended_before_we_saw_that_its_time_is_over_was_in_time(void **state) {
+    static const struct {
+        const char *code;
+        enum ending ending;
+        int exit_code;
+    } cases[] = {{"exit 0", ENDING_OK, 0}, {"exit 7", ENDING_FAILED, 7}};
+    struct exec_bench bench = *(struct exec_bench *)*state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct late_clock late;
+        struct caller caller;
+        late_clock_init(&late, 0);
+        bench.pool = exec_pool_new(&late.clock);
+        exec_bench_run_shell(&bench, &caller, cases[i].code);
+        assert_true(late.late);
+        assert_int_equal(caller.outcome.ending, cases[i].ending);
+        assert_int_equal(caller.outcome.exit_code, cases[i].exit_code);
+        caller_free(&caller);
+        exec_pool_free(bench.pool);
+    }
+}
+
 static void a_cancelled_call_is_interrupted(void **state) {
     struct caller caller;
     caller_init(&caller);
@@ -287,6 +308,7 @@ int main(void) {
         cmocka_unit_test(a_python_exception_gives_type_message_and_trace),
         cmocka_unit_test(a_signal_is_a_crash_with_its_number),
         cmocka_unit_test(what_outlives_its_timeout_is_killed_with_its_group),
+        cmocka_unit_test(what_ended_before_we_saw_that_its_time_is_over_was_in_time),
         cmocka_unit_test(a_cancelled_call_is_interrupted),
         cmocka_unit_test(a_grandchild_that_keeps_the_pipes_does_not_hang_the_call),
         cmocka_unit_test(a_large_body_reaches_a_child_and_need_not_be_read),

@@ -66,9 +66,10 @@ static void many_children_run_at_once_and_each_has_its_own_end(void **state) {
 
 /* ---- tests that need a process of their own: this program again, with a role ---- */
 
-static pid_t play(const char *role, const char *dir) {
+static pid_t play(const char *role, const char *dir, void (*on_child)(int)) {
     pid_t pid = fork();
     if (pid == 0) {
+        signal(SIGCHLD, on_child); /* not in us, who would then not hear of its own end */
         execl("/proc/self/exe", "test_exec_child", role, dir, (char *)NULL);
         _exit(127);
     }
@@ -107,7 +108,7 @@ static int starve(struct exec_bench *bench) {
 static void without_room_for_a_process_it_waits_and_times_out_at_last(void **state) {
     struct exec_bench *bench = *state;
     int status;
-    waitpid(play("starve", bench->dir), &status, 0);
+    waitpid(play("starve", bench->dir, SIG_DFL), &status, 0);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
 }
@@ -122,9 +123,7 @@ static int run_to_exit_nine(struct exec_bench *bench) {
 
 static void an_inherited_ignored_sigchld_hides_no_end(void **state) {
     struct exec_bench *bench = *state;
-    signal(SIGCHLD, SIG_IGN);
-    pid_t pid = play("exit_nine", bench->dir);
-    signal(SIGCHLD, SIG_DFL);
+    pid_t pid = play("exit_nine", bench->dir, SIG_IGN);
     int status;
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFEXITED(status));
@@ -146,7 +145,7 @@ static void children_die_with_us_even_by_sigkill(void **state) {
     int fifo = open(path, O_RDONLY | O_NONBLOCK);
     assert_int_equal(fcntl(fifo, F_SETFL, 0), 0);
     int held_open = open(path, O_WRONLY | O_CLOEXEC); /* so that the first read waits */
-    pid_t owner = play("own", bench->dir);
+    pid_t owner = play("own", bench->dir, SIG_DFL);
     assert_int_equal(read(fifo, &byte, 1), 1);
     close(held_open);
     kill(owner, SIGKILL);

@@ -9,7 +9,7 @@
 #include "handler/exec_report.h"
 #include "handler/stream.h"
 
-enum { LONG_MS = 60 * 1000, SHORT_MS = 100 };
+enum { LONG_MS = 3600 * 1000, SHORT_MS = 100 };
 
 #define OK "{\"id\":\"m-1\",\"ok\":true}"
 
@@ -175,6 +175,29 @@ static void a_timeout_kills_the_worker_and_its_children(void **state) {
     drop(handler);
 }
 
+/* From one that has ended since, and from one that goes on. */
+static void an_answer_that_came_before_we_saw_that_its_time_is_over_was_in_time(void **state) {
+    static const char *const codes[] = {
+        "read -r l; echo '" OK "'",
+        "read -r l; echo '" OK "'; kill -TTOU $$; read -r l",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        struct late_clock late;
+        struct caller caller;
+        late_clock_init(&late, 1); /* the reading when it is given the message */
+        struct exec_pool *pool = exec_pool_new(&late.clock);
+        struct handler *handler = shell(pool, codes[i]);
+        struct outcome outcome = call(handler, &caller);
+        assert_true(late.late);
+        assert_int_equal(outcome.ending, ENDING_OK);
+        kill(late.pid, SIGCONT);
+        caller_free(&caller);
+        drop(handler);
+        exec_pool_free(pool);
+    }
+}
+
 static void a_breach_of_the_protocol_is_named(void **state) {
     static const char *const breaches[] = {
         "echo hello",
@@ -330,6 +353,7 @@ int main(void) {
         STREAM_TEST(what_a_worker_says_of_a_failure_is_the_outcome),
         STREAM_TEST(a_death_with_a_message_in_hand_is_that_messages),
         STREAM_TEST(a_timeout_kills_the_worker_and_its_children),
+        STREAM_TEST(an_answer_that_came_before_we_saw_that_its_time_is_over_was_in_time),
         STREAM_TEST(a_breach_of_the_protocol_is_named),
         STREAM_TEST(what_follows_an_answer_kills_the_worker_and_blames_nobody),
         STREAM_TEST(a_cancelled_call_is_interrupted_wherever_it_is),

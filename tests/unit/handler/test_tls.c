@@ -79,7 +79,7 @@ static void serve(struct bench *bench) {
 static void post(struct bench *bench, struct caller *caller, bool trust) {
     struct http_options options = {
         .url = bytes_of(bench->url),
-        .timeout_ms = 60 * 1000,
+        .timeout_ms = 3600 * 1000,
         .ca_file = trust ? bytes_of(bench->ca_file) : BYTES_NONE,
     };
     struct handler *handler = http_new(bench->pool, &options);

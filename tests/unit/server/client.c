@@ -3,15 +3,12 @@
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/list.h"
 #include "store/fake_store.h"
 #include "test.h"
-
-enum { SILENCE_S = 20 };
 
 /* ---- the world ---- */
 
@@ -76,6 +73,7 @@ static void open_world(struct client_world *world, bool immediate, int64_t idle_
     *world = (struct client_world){.store = fake_store_new(immediate),
                                    .clock = {world_now},
                                    .mutex = PTHREAD_MUTEX_INITIALIZER};
+    client_world_stop_time(world);
     world->engine.count = 2;
     snprintf(world->engine.queues[0].name, 256, "orders");
     snprintf(world->engine.queues[1].name, 256, "payments");
@@ -105,7 +103,6 @@ void client_world_open(struct client_world *world, bool immediate) {
 
 void client_world_open_impatient(struct client_world *world, int64_t idle_ms) {
     open_world(world, true, idle_ms);
-    client_world_stop_time(world);
 }
 
 void client_world_close(struct client_world *world) {
@@ -119,10 +116,7 @@ void client_world_close(struct client_world *world) {
 int client_connect(const struct client_world *world) {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(world->port)};
-    struct timeval silence = {.tv_sec = SILENCE_S};
     inet_pton(AF_INET, "127.0.0.1", &to.sin_addr);
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &silence, sizeof silence);
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &silence, sizeof silence);
     assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
     return fd;
 }

@@ -11,7 +11,7 @@
 enum { CLIENT_MAX_BODY = 64 * 1024 };
 
 /* A server on a free loopback port with the queues "orders" and "payments", the DLQ "orders.dlq"
- * and a fake store behind it. */
+ * and a fake store behind it. Its time is stopped, so that a test that is held up is not late. */
 struct client_world {
     struct engine engine;
     struct store *store;
@@ -24,8 +24,7 @@ struct client_world {
 };
 
 void client_world_open(struct client_world *world, bool immediate);
-/* The same with a server that gives a silent client so long, not 30 s. Its time is stopped, so that
- * a test that is held up is not late. */
+/* The same with a server that gives a silent client so long, not 30 s. */
 void client_world_open_impatient(struct client_world *world, int64_t idle_ms);
 void client_world_stop_time(struct client_world *world);
 void client_world_go_on(struct client_world *world);
@@ -33,7 +32,7 @@ void client_world_close(struct client_world *world);
 
 int client_connect(const struct client_world *world);
 void client_send(int fd, const char *text);
-/* Reads until the peer closes; the text is to be freed. Fails the test after 20 s of silence. */
+/* Reads until the peer closes; the text is to be freed. */
 char *client_read_all(int fd);
 /* Reads one answer that has a Content-Length; the text is to be freed. */
 char *client_read_one(int fd);

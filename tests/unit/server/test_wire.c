@@ -425,10 +425,34 @@ static void step_until_queued(uint64_t wanted) {
     } while (counts.queued < wanted);
 }
 
+/* A store that tells of what it was given. */
+static const struct store_vtable *told_vtable;
+static atomic_bool told;
+
+static void tell_submit(struct store *store, struct store_commit *commit) {
+    told_vtable->submit(store, commit);
+    atomic_store(&told, true);
+}
+
+static void make_it_tell(struct store *store) {
+    static struct store_vtable telling;
+    telling = *(told_vtable = store->vtable);
+    telling.submit = tell_submit;
+    store->vtable = &telling;
+    atomic_store(&told, false);
+}
+
+static void await_submit(void) {
+    while (!atomic_load(&told))
+        sched_yield();
+}
+
 static void a_push_is_answered_only_when_durable(void **state) {
     (void)state;
+    make_it_tell(world.store);
     int fd = client_connect(&world);
     client_send(fd, POST "Content-Length: 10\r\n\r\n{\"body\":1}");
+    await_submit();
     /* Others are served meanwhile: no thread waits with the push. */
     for (int i = 0; i < 8; i++)
         client_expect(client_get(&world, "/healthz"), 200, "ok");
@@ -458,29 +482,17 @@ static void *stop(void *arg) {
     return NULL;
 }
 
-/* A store that tells of what it was given. */
-static const struct store_vtable *told_vtable;
-static atomic_bool told;
-
-static void tell_submit(struct store *store, struct store_commit *commit) {
-    told_vtable->submit(store, commit);
-    atomic_store(&told, true);
-}
-
 static void stopping_answers_what_waits(void **state) {
     (void)state;
     struct client_world mine;
     client_world_open(&mine, false);
-    struct store_vtable telling = *(told_vtable = mine.store->vtable);
-    telling.submit = tell_submit;
-    mine.store->vtable = &telling;
+    make_it_tell(mine.store);
     int fd = client_connect(&mine);
     client_send(fd, POST "Content-Length: 10\r\n\r\n{\"body\":1}");
     int listener = client_connect(&mine);
     client_send(listener, GET("/v1/events") "\r\n");
     free(client_read_until(listener, ": listening"));
-    while (!atomic_load(&told)) /* a push that comes later is refused */
-        sched_yield();
+    await_submit(); /* a push that comes later is refused */
     pthread_t stopper;
     pthread_create(&stopper, NULL, stop, &mine);
     free(client_read_all(listener)); /* ends, because the server stops */

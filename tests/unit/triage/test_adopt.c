@@ -8,6 +8,7 @@
 #include "core/comeback.h"
 #include "store/fake_store.h"
 #include "test.h"
+#include "triage/adopt_identity.h"
 
 enum { DAY_MS = 24 * 3600 * 1000, LATER_MS = 61 * 1000, PEEKED_MAX = 300 };
 
@@ -34,7 +35,8 @@ static struct {
     const char *bodies[PEEKED_MAX];
     bool exact;          /* they have coordinates */
     const char *mark[2]; /* the letter that they were, and its round; NULL: none */
-    bool mirrored;       /* a mirror named the letter */
+    bool mirrored;       /* a mirror named the letter … */
+    const char *died;    /* … and the copy has this header, too; NULL: not */
     size_t count, next;
     enum status trouble; /* what its words are about: who may not look is told so, and … */
     enum status returns; /* … may look tomorrow; OK: the same */
@@ -54,13 +56,15 @@ static struct store_held *message_of(size_t number) {
     held->envelope.source = arena_dup(&held->arena, bytes_of(text));
     held->envelope.content_type = BYTES("application/json");
     if (lying.mark[0]) {
-        struct rule_header *headers = arena_alloc(&held->arena, 2 * sizeof *headers);
+        struct rule_header *headers = arena_alloc(&held->arena, 4 * sizeof *headers);
         headers[0] =
             (struct rule_header){lying.mirrored ? BYTES("dlq-letter-id") : BYTES(COMEBACK_LETTER),
                                  bytes_of(lying.mark[0])};
         headers[1] = (struct rule_header){BYTES(COMEBACK_REPLAYS), bytes_of(lying.mark[1])};
+        headers[2] = (struct rule_header){BYTES("dlq-reason"), BYTES("timeout")};
+        headers[3] = (struct rule_header){bytes_of(lying.died), BYTES("there")};
         held->envelope.headers = headers;
-        held->envelope.header_count = 2;
+        held->envelope.header_count = lying.mirrored ? 3 + (lying.died != NULL) : 2;
     }
     held->body = arena_dup(&held->arena, bytes_of(lying.bodies[number]));
     return held;
@@ -94,22 +98,28 @@ static struct peek *open_peek(void *arg, const struct adopt_entry *of) {
     return lying.none ? NULL : &the_peek;
 }
 
-static bool deaf; /* the server does not hear what is settled */
+static bool deaf;   /* the server does not hear what is settled */
+static bool shared; /* … and may have something for others */
 
 static void not_heard(struct broker *broker, struct store_held *held) {
     (void)broker;
     (void)held;
 }
 
+static bool is_drained(struct broker *broker) {
+    return !shared && broker->vtable->lag(broker) == 0;
+}
+
 static struct broker *open_broker(void *arg, const struct adopt_entry *of) {
-    static struct broker_vtable deaf_vtable;
+    static struct broker_vtable vtable;
     struct broker *broker = fake_broker_new(server);
     (void)arg;
     assert_ptr_equal(of, &entry);
-    deaf_vtable = *broker->vtable;
-    deaf_vtable.settle = not_heard;
+    vtable = *broker->vtable;
+    vtable.drained = is_drained;
     if (deaf)
-        broker->vtable = &deaf_vtable;
+        vtable.settle = not_heard;
+    broker->vtable = &vtable;
     return broker;
 }
 
@@ -165,6 +175,7 @@ static int start(void **state) {
     entry = (struct adopt_entry){.name = BYTES("legacy"), .dlq = BYTES("legacy.dlq")};
     dlq_is = (struct adopt_dlq){1000, BYTES("team-a")};
     memset(&lying, 0, sizeof lying);
+    shared = false;
     memset(homes, 0, sizeof homes);
     return 0;
 }
@@ -318,6 +329,70 @@ static void coordinates_tell_equal_ones_apart(void **state) {
     end_life();
     begin_life(ADOPT_PEEK);
     assert_int_equal(step().known, 2);
+    assert_letters(2, 0);
+}
+
+static void a_place_that_was_made_again_has_others_at_the_same_coordinates(void **state) {
+    (void)state;
+    lying.exact = true;
+    lie("old 0");
+    lie("the same");
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().adopted, 2);
+    end_life();
+    lying.bodies[0] = "new 0";
+    begin_life(ADOPT_PEEK);
+    struct adopt_view view = step();
+    assert_int_equal(view.adopted, 1);
+    assert_int_equal(view.known, 1);
+    assert_letters(3, 0);
+    end_life();
+    lying.bodies[0] = "old 0"; /* as where two clusters take turns */
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().known, 2);
+    assert_letters(3, 0);
+}
+
+/* ---- what earlier builds remembered ---- */
+
+static struct bytes name_of(const char *identity) {
+    char name[128];
+    snprintf(name, sizeof name, "legacy/%s/1", identity);
+    return arena_dup(&arena, bytes_of(name));
+}
+
+/* Of the first, by its coordinates alone. */
+static void remember_as_before(void) {
+    struct adopt_identity identity;
+    struct store_held *held = message_of(0);
+    struct bytes value;
+    adopt_identity_of(held, &identity);
+    store_held_free(held);
+    struct bytes name = name_of(identity.text), before = name_of(identity.place);
+    assert_int_equal(
+        store->vtable->kept(store, 0, SPACE_ADOPTED, name, now.wall, &arena, &value, &err),
+        STATUS_OK);
+    struct store_op ops[] = {
+        {.kind = STORE_KEEP, .keep = {.space = SPACE_ADOPTED, .name = before, .value = value}},
+        {.kind = STORE_KEEP, .keep = {.space = SPACE_ADOPTED, .name = name}},
+    };
+    assert_int_equal(triage_commit(&triage, ops, 2, &err), STATUS_OK);
+}
+
+static void what_an_earlier_build_remembered_is_known_by_its_letter(void **state) {
+    (void)state;
+    lying.exact = true;
+    lie("1");
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().adopted, 1);
+    end_life();
+    remember_as_before();
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().known, 1);
+    end_life();
+    lying.bodies[0] = "another";
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().adopted, 1);
     assert_letters(2, 0);
 }
 
@@ -512,6 +587,23 @@ static void what_left_its_broker_before_it_was_taken_can_be_decided_about(void *
     assert_letters(0, 3);
 }
 
+/* Another member of the group holds a partition, say. */
+static void what_may_lie_with_others_is_not_taken_for_gone(void **state) {
+    (void)state;
+    lie("1");
+    begin_life(ADOPT_PEEK);
+    step();
+    end_life();
+    shared = true;
+    begin_life(ADOPT_TAKE);
+    step();
+    step_later(LATER_MS);
+    assert_letters(1, 0);
+    shared = false;
+    step_later(LATER_MS);
+    assert_letters(0, 1);
+}
+
 static void trouble_of_the_broker_is_told_while_it_lasts(void **state) {
     (void)state;
     fake_server_set_trouble(server, "wrong password");
@@ -570,6 +662,20 @@ static void put_sent(enum state as) {
                           .envelope = &envelope,
                           .body = BYTES("1")};
     assert_int_equal(triage_commit(&triage, &op, 1, &err), STATUS_OK);
+}
+
+static void decide(const char *letter_id, enum state as) {
+    struct store_held *held;
+    assert_int_equal(store->vtable->get(store, BYTES_NONE, bytes_of(letter_id), &held, &err),
+                     STATUS_OK);
+    held->envelope.state = as;
+    held->envelope.resolution = as == STATE_RESOLVED ? RESOLUTION_REPLAYED : RESOLUTION_NONE;
+    struct store_op op = {.kind = STORE_UPDATE,
+                          .queue = store->vtable->queue_number(store, BYTES("orders")),
+                          .seq = held->seq,
+                          .envelope = &held->envelope};
+    assert_int_equal(triage_commit(&triage, &op, 1, &err), STATUS_OK);
+    store_held_free(held);
 }
 
 static void assert_came_back(bool read_only) {
@@ -645,24 +751,58 @@ static void what_our_own_mirror_published_is_not_doubled(void **state) {
     assert_letters(1, 1);
 }
 
+static void a_mirrors_copy_that_was_changed_or_died_is_a_letter_of_its_own(void **state) {
+    (void)state;
+    put_sent(STATE_DISCARDED);
+    lying.mirrored = true;
+    lying.mark[0] = "l-1";
+    lying.mark[1] = "0";
+    lie("1, mended");
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().adopted, 1);
+    end_life();
+    lying.bodies[0] = "1";
+    lying.died = "__connect.errors.topic";
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().adopted, 1);
+    end_life();
+    lying.died = NULL;
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().known, 1);
+    assert_letters(2, 1);
+}
+
+/* The same record dies in another group, after the letter came back and was decided about. */
+static void what_dies_behind_a_decision_is_a_letter_of_its_own(void **state) {
+    (void)state;
+    struct envelope *found;
+    put_sent(STATE_RESOLVED);
+    lying.exact = true;
+    lying.mark[0] = "l-1";
+    lying.mark[1] = "1";
+    lie("1");
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().adopted, 1);
+    assert_came_back(true);
+    end_life();
+    decide("l-1", STATE_DISCARDED);
+    lie("1");
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().adopted, 1);
+    assert_int_equal(letters(&found), 2);
+    assert_int_equal(found[0].state, STATE_DISCARDED);
+    assert_int_equal(found[1].state, STATE_PENDING_REVIEW);
+}
+
 static void what_is_still_being_sent_is_looked_at_again(void **state) {
     (void)state;
-    struct store_held *held;
     put_sent(STATE_REPLAYING);
     lying.mark[0] = "l-1";
     lying.mark[1] = "1";
     lie("1");
     begin_life(ADOPT_PEEK);
     assert_int_equal(step().state, ADOPT_WAITING);
-    assert_int_equal(store->vtable->get(store, BYTES_NONE, BYTES("l-1"), &held, &err), STATUS_OK);
-    held->envelope.state = STATE_RESOLVED;
-    held->envelope.resolution = RESOLUTION_REPLAYED;
-    struct store_op op = {.kind = STORE_UPDATE,
-                          .queue = store->vtable->queue_number(store, BYTES("orders")),
-                          .seq = held->seq,
-                          .envelope = &held->envelope};
-    assert_int_equal(triage_commit(&triage, &op, 1, &err), STATUS_OK);
-    store_held_free(held);
+    decide("l-1", STATE_RESOLVED);
     assert_int_equal(step_later(LATER_MS).state, ADOPT_DONE);
     assert_came_back(true);
 }
@@ -675,6 +815,8 @@ int main(void) {
         CASE(a_large_place_is_read_in_pieces),
         CASE(equal_ones_are_as_many_in_every_pass),
         CASE(coordinates_tell_equal_ones_apart),
+        CASE(a_place_that_was_made_again_has_others_at_the_same_coordinates),
+        CASE(what_an_earlier_build_remembered_is_known_by_its_letter),
         CASE(what_would_do_harm_is_refused_for_good),
         CASE(who_may_not_look_is_told_so_and_tries_again),
         CASE(trouble_at_the_broker_or_the_store_ends_a_pass_and_another_follows),
@@ -685,12 +827,15 @@ int main(void) {
         CASE(equal_ones_that_we_handed_back_are_not_ours),
         CASE(in_a_full_dlq_what_was_looked_at_can_be_taken),
         CASE(what_left_its_broker_before_it_was_taken_can_be_decided_about),
+        CASE(what_may_lie_with_others_is_not_taken_for_gone),
         CASE(trouble_of_the_broker_is_told_while_it_lasts),
         CASE(an_id_that_is_held_stays_another_messages),
         CASE(what_died_again_where_it_was_sent_to_is_the_same_letter),
         CASE(without_headers_its_id_and_body_tell),
         CASE(two_copies_of_what_came_back_are_one),
         CASE(what_our_own_mirror_published_is_not_doubled),
+        CASE(a_mirrors_copy_that_was_changed_or_died_is_a_letter_of_its_own),
+        CASE(what_dies_behind_a_decision_is_a_letter_of_its_own),
         CASE(what_is_still_being_sent_is_looked_at_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

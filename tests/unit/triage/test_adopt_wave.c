@@ -453,6 +453,24 @@ static void what_the_broker_did_not_hear_of_is_taken_though_there_is_no_room(voi
     assert_int_equal(letters(), 1);
 }
 
+/* … also when the DLQ was full before in that life. */
+static void what_the_broker_did_not_hear_of_later_is_taken_though_there_is_no_room(void **state) {
+    (void)state;
+    dlq_is.cap = 1;
+    lay("first");
+    begin_life(ADOPT_TAKE);
+    assert_non_null(strstr(step().trouble.text, "full"));
+    lay("same");
+    assert_non_null(strstr(step().trouble.text, "full"));
+    dlq_is.cap = 2;
+    pile.ear = DEAF;
+    assert_string_equal(step().trouble.text, "no answer");
+    pile.ear = HEARS;
+    step();
+    assert_int_equal(left(), 0);
+    assert_int_equal(letters(), 2);
+}
+
 static void what_has_no_room_is_not_given_to_us_again_and_again(void **state) {
     (void)state;
     fill_by_a_look();
@@ -505,6 +523,7 @@ int main(void) {
         CASE(what_has_no_room_stays_given_to_us),
         CASE(what_has_no_room_is_not_given_to_us_in_any_life),
         CASE(what_the_broker_did_not_hear_of_is_taken_though_there_is_no_room),
+        CASE(what_the_broker_did_not_hear_of_later_is_taken_though_there_is_no_room),
         CASE(what_has_no_room_is_not_given_to_us_again_and_again),
         CASE(what_was_looked_at_is_taken_though_there_is_no_room),
     };

@@ -72,6 +72,8 @@ static void submit(struct store_op op) {
     store->vtable->submit(store, &commit);
 }
 
+static const char *source_of_letters = "{\"kind\":\"builtin\"}";
+
 static void put_letter(unsigned number) {
     char id[32], letter_id[32];
     snprintf(id, sizeof id, "m-%u", number);
@@ -83,7 +85,7 @@ static void put_letter(unsigned number) {
                                 .state = STATE_PENDING_REVIEW,
                                 .reason = BYTES("timeout"),
                                 .content_type = BYTES("application/json"),
-                                .source = BYTES("{\"kind\":\"builtin\"}"),
+                                .source = bytes_of(source_of_letters),
                                 .retry_after_ms = -1,
                                 .created_at = now.wall,
                                 .dead_at = {now.wall.ms + number}};
@@ -142,6 +144,7 @@ static int start(void **state) {
     handled = 0;
     dies_from = UINT64_MAX;
     leads_nowhere = false;
+    source_of_letters = "{\"kind\":\"builtin\"}";
     served = 0;
     memset(seconds, 0, sizeof seconds);
     memset(times_sent, 0, sizeof times_sent);
@@ -569,6 +572,32 @@ static void a_letter_in_doubt_does_not_go_to_its_origin_unseen(void **state) {
     assert_non_null(strstr(err.text, "letter l-0 may have the message of another: it is younger"));
 }
 
+static void letters_whose_messages_are_gone_are_refused_unless_they_get_a_body(void **state) {
+    (void)state;
+    static const char *const sources[] = {
+        "{\"kind\":\"kafka\",\"gone\":true}",
+        "{\"kind\":\"kafka\",\"origin\":{\"gone\":true}}",
+    };
+    for (size_t i = 0; i < 2; i++) {
+        source_of_letters = sources[i];
+        put_letter(i);
+    }
+    struct replay_order order;
+    char id[UUID_TEXT_SIZE];
+    struct buf out;
+    buf_init_heap(&out, TEXT_MAX);
+    for (unsigned count = 1; count <= 2; count++) {
+        choose_ids(&order, count);
+        assert_int_equal(replays_plan(replays, &order, &out, &err), STATUS_INVALID);
+        assert_int_equal(replays_start(replays, &order, id, &err), STATUS_INVALID);
+        assert_non_null(strstr(err.text, "was gone before it could be read"));
+        assert_non_null(strstr(err.text, "`edit`"));
+    }
+    run_for(3000);
+    assert_int_equal(handled, 0);
+    buf_free(&out);
+}
+
 static void a_letter_of_no_queue_is_refused_and_told_of_its_origin(void **state) {
     (void)state;
     struct replay_order order;
@@ -707,6 +736,7 @@ int main(void) {
         TEST(a_plan_says_where_letters_came_from),
         TEST(letters_that_cannot_go_there_are_refused_before_anything_is_sent),
         TEST(a_letter_in_doubt_does_not_go_to_its_origin_unseen),
+        TEST(letters_whose_messages_are_gone_are_refused_unless_they_get_a_body),
         TEST(a_letter_of_no_queue_is_refused_and_told_of_its_origin),
         TEST(letters_go_with_their_mark_and_their_round_waits),
         TEST(it_waits_while_the_source_is_away),

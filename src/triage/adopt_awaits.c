@@ -1,0 +1,39 @@
+/* Whether a broker may have something that needs no room, because it has its letter. */
+#include "triage/adopt_pages.h"
+
+static enum status look_at(struct adopt_place *place, const struct store_kept *kept,
+                           struct arena *arena, bool *awaited, struct err *err) {
+    struct store *store = place->adopt->options.triage->store;
+    struct store_held *held = NULL;
+    struct adopt_seen seen = {0};
+    enum status status = adopt_seen_read(kept->value, arena, &seen, err);
+    if (status != STATUS_OK || seen.as != ADOPT_PEEKED) {
+        *awaited = status == STATUS_OK && seen.as == ADOPT_UNHEARD;
+        return status;
+    }
+    status = store->vtable->get(store, seen.queue, seen.letter, &held, err);
+    *awaited = status == STATUS_OK && held->envelope.read_only;
+    store_held_free(held);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+static enum status look_at_page(struct adopt_pages *pages, bool *any, struct err *err) {
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < pages->count && status == STATUS_OK && !*any; i++)
+        status = look_at(pages->place, &pages->page[i], &pages->arena, any, err);
+    return status;
+}
+
+enum status adopt_awaits(struct adopt_place *place, bool *any, struct err *err) {
+    struct adopt_pages pages;
+    enum status status;
+    *any = false;
+    adopt_pages_begin(&pages, place);
+    do {
+        status = adopt_pages_next(&pages, err);
+        if (status == STATUS_OK)
+            status = look_at_page(&pages, any, err);
+    } while (status == STATUS_OK && pages.count > 0 && !*any);
+    adopt_pages_end(&pages);
+    return status;
+}
