@@ -4,7 +4,6 @@
 
 #include "app/config_find.h"
 #include "app/sources.h"
-#include "base/json.h"
 #include "core/pointer.h"
 
 enum { TEXTS_CHUNK = 1024, KIND_MAX = 32, NAME_SHOWN_MAX = 255 };
@@ -71,7 +70,7 @@ static enum status find(const struct config *config, const struct envelope *lett
                         struct err *err) {
     struct json source;
     struct bytes kind = BYTES_NONE;
-    if (json_parse(letter->source, &source, NULL) == STATUS_OK)
+    if (pointer_origin(letter->source, &source))
         kind = text_at(source, "kind", arena);
     if (kind.len == 0)
         return err_set(err, STATUS_INVALID, "to: nothing is known of where letter %.*s came from",

@@ -138,8 +138,8 @@ enum status kafka_client_trouble(const struct kafka_url *url, rd_kafka_resp_err_
 
 /* librdkafka tries one of the brokers and then waits, with the others untried for up to a second.
  * Asked again, it goes on to the next. Who takes his time over an answer has all that is left. */
-static rd_kafka_resp_err_t ask(rd_kafka_t *client, rd_kafka_topic_t *topic, int timeout_ms,
-                               const struct rd_kafka_metadata **metadata) {
+rd_kafka_resp_err_t kafka_client_ask(rd_kafka_t *client, rd_kafka_topic_t *topic, int timeout_ms,
+                                     const struct rd_kafka_metadata **metadata) {
     rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR__TRANSPORT;
     for (int left_ms = timeout_ms, ms; left_ms > 0; left_ms -= ms) {
         bool slow = code == RD_KAFKA_RESP_ERR__TIMED_OUT;
@@ -148,6 +148,8 @@ static rd_kafka_resp_err_t ask(rd_kafka_t *client, rd_kafka_topic_t *topic, int 
         if (code != RD_KAFKA_RESP_ERR__TRANSPORT && code != RD_KAFKA_RESP_ERR__TIMED_OUT)
             break;
     }
+    if (code == RD_KAFKA_RESP_ERR__TRANSPORT) /* nobody said anything in all the time */
+        code = RD_KAFKA_RESP_ERR__TIMED_OUT;
     return code;
 }
 
@@ -157,13 +159,11 @@ enum status kafka_client_probe(rd_kafka_t *client, const struct kafka_url *url, 
     rd_kafka_topic_t *topic = rd_kafka_topic_new(client, url->topic.ptr, NULL);
     if (!topic)
         return kafka_client_trouble(url, rd_kafka_last_error(), NULL, err);
-    rd_kafka_resp_err_t code = ask(client, topic, timeout_ms, &metadata);
+    rd_kafka_resp_err_t code = kafka_client_ask(client, topic, timeout_ms, &metadata);
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
         code = metadata->topics[0].err;
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
         *partitions = (size_t)metadata->topics[0].partition_cnt;
-    if (code == RD_KAFKA_RESP_ERR__TRANSPORT) /* nobody said anything in all the time */
-        code = RD_KAFKA_RESP_ERR__TIMED_OUT;
     if (metadata)
         rd_kafka_metadata_destroy(metadata);
     rd_kafka_topic_destroy(topic);

@@ -20,6 +20,10 @@ rd_kafka_t *kafka_client_new(rd_kafka_type_t type, const struct kafka_url *url,
 enum status kafka_client_trouble(const struct kafka_url *url, rd_kafka_resp_err_t code,
                                  const char *detail, struct err *err);
 
+/* Asks for a topic of the client's, or for all of them (NULL), and waits for the answer, which is
+ * the caller's to destroy. */
+rd_kafka_resp_err_t kafka_client_ask(rd_kafka_t *client, rd_kafka_topic_t *topic, int timeout_ms,
+                                     const struct rd_kafka_metadata **metadata);
 /* Asks for the topic and waits for the answer. OK: the cluster is there and has it, in so many
  * partitions. */
 enum status kafka_client_probe(rd_kafka_t *client, const struct kafka_url *url, int timeout_ms,

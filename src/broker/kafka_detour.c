@@ -31,6 +31,13 @@ size_t kafka_detour_clear(const struct kafka_detour *detour) {
     return straight(detour->records, detour->count);
 }
 
+uint64_t kafka_detour_bytes(const struct kafka_detour *detour) {
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < detour->count; i++)
+        bytes += detour->records[i].held->body.len;
+    return bytes;
+}
+
 void kafka_detour_leave(struct kafka_detour *detour, size_t count) {
     assert(count <= detour->count);
     detour->count -= count;
@@ -40,6 +47,23 @@ void kafka_detour_leave(struct kafka_detour *detour, size_t count) {
     }
     free(detour->records);
     detour->records = NULL;
+}
+
+void kafka_detour_drop(struct kafka_detour *detour) {
+    struct kafka_pointer head, to;
+    size_t kept = 0;
+    bool is = detour->count > 0 && kafka_pointer_read(detour->records[0].held, &head);
+    assert(is);
+    (void)is;
+    for (size_t i = 0; i < detour->count; i++) {
+        struct store_held *held = detour->records[i].held;
+        if (kafka_pointer_read(held, &to) && kafka_pointer_same_partition(&to, &head))
+            store_held_free(held);
+        else
+            detour->records[kept++] = detour->records[i];
+    }
+    detour->count = kept;
+    kafka_detour_leave(detour, 0);
 }
 
 void kafka_detour_free(struct kafka_detour *detour) {

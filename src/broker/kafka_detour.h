@@ -18,8 +18,11 @@ size_t kafka_detour_begin(struct kafka_detour *detour, const struct kafka_hand_r
                           size_t count);
 /* How many from the first on are no pointers any more, and may go on. */
 size_t kafka_detour_clear(const struct kafka_detour *detour);
+uint64_t kafka_detour_bytes(const struct kafka_detour *detour); /* of the bodies in it */
 /* So many have gone on. */
 void kafka_detour_leave(struct kafka_detour *detour, size_t count);
+/* The first, which MUST be a pointer, and all others that lead to its partition are freed. */
+void kafka_detour_drop(struct kafka_detour *detour);
 void kafka_detour_free(struct kafka_detour *detour); /* with what is in it; empty afterwards */
 
 #endif

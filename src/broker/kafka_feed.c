@@ -74,13 +74,22 @@ static void put(struct kafka_group *group, int32_t number, const struct kafka_ha
     group->alive = group->fed = true;
 }
 
-/* True: there may be more. */
-static bool read_some(struct kafka_group *group, int32_t number, struct spent *spent) {
+/* Records that wait behind a pointer are in nobody's hands, but in memory. Where they are too many,
+ * a partition is read record by record: it may go on, and if it cannot, one more waits. */
+static size_t read_most(const struct kafka_group *group) {
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < group->feed_count; i++)
+        bytes += kafka_detour_bytes(&group->feeds[i].detour);
+    return bytes < KAFKA_HAND_BYTES_MAX ? KAFKA_READ_MAX : 1;
+}
+
+/* Up to `most`. True: there may be more. */
+static bool read_some(struct kafka_group *group, int32_t number, size_t most, struct spent *spent) {
     struct kafka_feed *feed = &group->feeds[number];
     struct kafka_hand_record taken[KAFKA_READ_MAX];
     rd_kafka_message_t **records = spent->records + spent->count;
     size_t room = feed->detour.count ? 0 : kafka_hand_room(group->hand, number), count = 0;
-    size_t want = room < KAFKA_READ_MAX ? room : KAFKA_READ_MAX;
+    size_t want = room < most ? room : most;
     ssize_t got = want ? rd_kafka_consume_batch_queue(feed->queue, 0, records, want) : 0;
     for (ssize_t i = 0; i < got; i++) {
         spent->bytes += records[i]->len;
@@ -99,11 +108,12 @@ static bool read_some(struct kafka_group *group, int32_t number, struct spent *s
 bool kafka_feed_read(struct kafka_group *group) {
     struct spent spent;
     size_t empty = 0; /* partitions in a row */
+    size_t most = read_most(group);
     spent.count = spent.bytes = 0;
     while (empty < group->feed_count && !group->paused && spent.bytes < KAFKA_SPENT_BYTES_MAX &&
            spent.count + KAFKA_READ_MAX <= KAFKA_SPENT_MAX) {
         size_t number = group->turn++ % group->feed_count;
-        bool more = group->feeds[number].queue && read_some(group, (int32_t)number, &spent);
+        bool more = group->feeds[number].queue && read_some(group, (int32_t)number, most, &spent);
         empty = more ? 0 : empty + 1;
     }
     let_go(&spent);

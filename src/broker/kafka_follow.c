@@ -1,229 +1,209 @@
-/* Pointers are sorted by where they lead. Of each partition it is asked whether it is there and
- * where its log begins and ends; then it is read from the first record that is wanted to the last,
- * with a leap where the next one is far.
+/* Pointers are sorted by where they lead. The cluster is asked once which of those topics and
+ * partitions there are; then all of them are read at once, through one queue, each from the first
+ * record that is wanted to the last, with a leap where the next one is far.
  *
- *   no such topic or partition, outside of the log, another record comes,  ──▶ gone
- *   or the end (deleted, compacted)
- *   the record comes                                                       ──▶ found
- *   anything else (nor is it for good that we may not read a topic),       ──▶ later
+ *   no such topic or partition, another record comes (compacted),    ──▶ gone
+ *   or outside of the log, which is asked for its ends to be sure
+ *   the record comes                                                 ──▶ found
+ *   anything else (nor is it for good that we may not read a topic), ──▶ later
  *   and no such topic of a pointer that was just written */
 #include "broker/kafka_follow.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "broker/kafka_message.h"
-#include "broker/kafka_pointer.h"
+#include "base/memory.h"
+#include "broker/kafka_place.h"
 
 enum {
-    KAFKA_FOLLOW_MAX = 32,        /* pointers in one go: their records are in memory together */
-    KAFKA_FOLLOW_NEAR = 256,      /* offsets: what is no farther is read up to */
-    KAFKA_FOLLOW_YOUNG_MS = 5000, /* since a pointer was written, by the clocks of both sides */
-    KAFKA_FOLLOW_WHY_MAX = 400,   /* bytes of why a record is gone */
+    KAFKA_FOLLOW_MAX = 32,   /* pointers in one go: their records are in memory together */
+    KAFKA_FOLLOW_NEAR = 256, /* offsets: what is no farther is read up to */
 };
 
-struct want {
-    struct kafka_pointer to;
-    struct kafka_hand_record *record; /* the pointer */
-};
-
-/* The records that are wanted of one partition, by offset. */
-struct reading {
+struct trip {
     struct kafka_follow *follow;
     struct clock *clock;
     struct mono until;
-    struct kafka_url url; /* with the topic that is read */
-    int32_t partition;
-    struct want *wants;
-    size_t count, next; /* next: the first that was not answered */
-    struct kafka_head head;
+    struct kafka_want wants[KAFKA_FOLLOW_MAX]; /* by place */
+    size_t want_count;
+    struct kafka_place places[KAFKA_FOLLOW_MAX];
+    size_t place_count, reading; /* reading: so many of those are */
+    rd_kafka_queue_t *queue;
 };
 
-static int left_ms(const struct reading *reading) {
-    int64_t left = reading->until.ms - clock_now(reading->clock).mono.ms;
+static int left_ms(const struct trip *trip) {
+    int64_t left = trip->until.ms - clock_now(trip->clock).mono.ms;
     return left > 0 ? (int)left : 0;
 }
 
-static enum status trouble(const struct reading *reading, rd_kafka_resp_err_t code,
-                           struct err *err) {
-    return kafka_client_trouble(&reading->url, code, NULL, err);
-}
-
-/* ---- answers ---- */
-
-static void gone(struct reading *reading, const char *why) {
-    char words[sizeof(struct err) + 64];
-    snprintf(words, sizeof words, "its record cannot be read any more: %s", why);
-    kafka_pointer_gone(reading->wants[reading->next++].record->held, words);
-}
-
-static void all_gone(struct reading *reading, const char *why) {
-    while (reading->next < reading->count)
-        gone(reading, why);
-}
-
-static void gone_below(struct reading *reading, int64_t offset, const char *why) {
-    while (reading->next < reading->count && reading->wants[reading->next].to.offset < offset)
-        gone(reading, why);
-}
-
-/* Two pointers may tell of one record. */
-static void found(struct reading *reading, const rd_kafka_message_t *record) {
-    while (reading->next < reading->count &&
-           reading->wants[reading->next].to.offset == record->offset) {
-        struct kafka_hand_record *pointer = reading->wants[reading->next++].record;
-        pointer->held = kafka_pointer_become(
-            pointer->held, kafka_message_new(record, &reading->head, reading->follow->pool));
-    }
+/* No answer; the pointers that are left stay what they are. */
+static enum status trouble(struct kafka_place *place, rd_kafka_resp_err_t code) {
+    return kafka_client_trouble(&place->url, code, NULL, &place->err);
 }
 
 /* ---- what there is ---- */
 
-static enum status ask_end(const struct reading *reading, int64_t which, int64_t *out,
-                           struct err *err) {
+static const rd_kafka_metadata_topic_t *find_topic(const struct rd_kafka_metadata *metadata,
+                                                   struct bytes name) {
+    for (int i = 0; i < metadata->topic_cnt; i++)
+        if (bytes_is(name, metadata->topics[i].topic))
+            return &metadata->topics[i];
+    return NULL;
+}
+
+static rd_kafka_resp_err_t look_up(const struct kafka_place *place,
+                                   const struct rd_kafka_metadata *metadata) {
+    const rd_kafka_metadata_topic_t *topic = find_topic(metadata, place->url.topic);
+    if (!topic)
+        return RD_KAFKA_RESP_ERR__TIMED_OUT;
+    if (topic->err != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return topic->err;
+    for (int i = 0; i < topic->partition_cnt; i++)
+        if (topic->partitions[i].id == place->partition)
+            return topic->partitions[i].leader < 0 ? RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE
+                                                   : RD_KAFKA_RESP_ERR_NO_ERROR;
+    return RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION;
+}
+
+/* Of a topic that is new, not every broker has heard. */
+static void judge(const struct trip *trip, struct kafka_place *place, rd_kafka_resp_err_t code) {
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
+        return;
+    if (trouble(place, code) == STATUS_NOT_FOUND &&
+        !kafka_place_young(place, clock_now(trip->clock).wall))
+        kafka_place_missing(place, place->err.text);
+}
+
+static void ask_topics(struct trip *trip) {
+    const struct rd_kafka_metadata *metadata = NULL;
+    rd_kafka_resp_err_t code =
+        kafka_client_ask(trip->follow->client, NULL, left_ms(trip), &metadata);
+    for (size_t i = 0; i < trip->place_count; i++)
+        judge(trip, &trip->places[i], metadata ? look_up(&trip->places[i], metadata) : code);
+    if (metadata)
+        rd_kafka_metadata_destroy(metadata);
+}
+
+static bool ask_end(const struct trip *trip, struct kafka_place *place, int64_t which,
+                    int64_t *out) {
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
     rd_kafka_topic_partition_t *one =
-        rd_kafka_topic_partition_list_add(list, reading->url.topic.ptr, reading->partition);
+        rd_kafka_topic_partition_list_add(list, place->url.topic.ptr, place->partition);
     one->offset = which;
     rd_kafka_resp_err_t code =
-        rd_kafka_offsets_for_times(reading->follow->client, list, left_ms(reading));
+        rd_kafka_offsets_for_times(trip->follow->client, list, left_ms(trip));
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
         code = one->err;
     *out = one->offset;
     rd_kafka_topic_partition_list_destroy(list);
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR && *out < 0)
         code = RD_KAFKA_RESP_ERR__TIMED_OUT;
-    return code == RD_KAFKA_RESP_ERR_NO_ERROR ? STATUS_OK : trouble(reading, code, err);
-}
-
-static enum status ask_partition(const struct reading *reading, struct err *err) {
-    size_t partitions = 0;
-    enum status status = kafka_client_probe(reading->follow->client, &reading->url,
-                                            left_ms(reading), &partitions, err);
-    if (status == STATUS_OK && (size_t)reading->partition >= partitions)
-        status = trouble(reading, RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION, err);
-    return status;
-}
-
-/* Those that are outside of the log are answered. */
-static enum status sort_out(struct reading *reading, struct err *err) {
-    char why[KAFKA_FOLLOW_WHY_MAX];
-    int64_t low = 0, high = 0;
-    enum status status = ask_end(reading, RD_KAFKA_OFFSET_BEGINNING, &low, err);
-    if (status == STATUS_OK)
-        status = ask_end(reading, RD_KAFKA_OFFSET_END, &high, err);
-    if (status != STATUS_OK)
-        return status;
-    snprintf(why, sizeof why, "partition %d of topic %s begins at offset %" PRId64,
-             (int)reading->partition, reading->url.topic.ptr, low);
-    gone_below(reading, low, why);
-    snprintf(why, sizeof why, "partition %d of topic %s ends at offset %" PRId64,
-             (int)reading->partition, reading->url.topic.ptr, high);
-    size_t inside = reading->next;
-    while (inside < reading->count && reading->wants[inside].to.offset < high)
-        inside++;
-    for (size_t next = reading->next; reading->count > inside; reading->next = next) {
-        reading->next = --reading->count;
-        gone(reading, why);
-    }
-    return STATUS_OK;
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
+        trouble(place, code);
+    return code == RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
 /* ---- reading ---- */
 
-static void pass(struct reading *reading, int64_t offset) {
-    char why[KAFKA_FOLLOW_WHY_MAX];
-    snprintf(why, sizeof why, "partition %d of topic %s does not have that offset",
-             (int)reading->partition, reading->url.topic.ptr);
-    gone_below(reading, offset, why);
+static void start(struct trip *trip, struct kafka_place *place) {
+    place->reading = rd_kafka_consume_start_queue(place->topic, place->partition,
+                                                  kafka_place_next(place), trip->queue) == 0;
+    if (place->reading)
+        trip->reading++;
+    else
+        trouble(place, rd_kafka_last_error());
 }
 
-/* The end of what there is to read answers as a record behind it would. Nothing else that is said
- * instead of a record is an answer: the log may have changed since it was asked about, which shows
- * when it is asked about again. */
-static enum status take(struct reading *reading, const rd_kafka_message_t *record,
-                        struct err *err) {
-    size_t before = reading->next;
-    if (!record)
-        return trouble(reading, RD_KAFKA_RESP_ERR__TIMED_OUT, err);
-    if (record->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
-        pass(reading, record->offset);
-        found(reading, record);
-        return STATUS_OK;
+static void stop(struct trip *trip, struct kafka_place *place) {
+    if (!place->reading)
+        return;
+    rd_kafka_consume_stop(place->topic, place->partition);
+    place->reading = false;
+    trip->reading--;
+}
+
+/* The log ends before what is wanted, or begins behind it. A leader that is new may not know yet
+ * how far the log goes; asked for its end, it says so. */
+static void look_outside(struct trip *trip, struct kafka_place *place) {
+    int64_t low = 0, high = 0;
+    size_t before = place->count - place->next;
+    stop(trip, place);
+    if (!ask_end(trip, place, RD_KAFKA_OFFSET_BEGINNING, &low) ||
+        !ask_end(trip, place, RD_KAFKA_OFFSET_END, &high))
+        return;
+    kafka_place_span(place, low, high);
+    if (kafka_place_done(place))
+        return;
+    if (place->count - place->next < before)
+        start(trip, place);
+    else /* it has changed since */
+        trouble(place, RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE);
+}
+
+static void leap(struct trip *trip, struct kafka_place *place, int64_t from) {
+    if (kafka_place_done(place) || kafka_place_next(place) - from <= KAFKA_FOLLOW_NEAR)
+        return;
+    rd_kafka_resp_err_t code =
+        rd_kafka_seek(place->topic, place->partition, kafka_place_next(place), left_ms(trip) + 1);
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
+        return;
+    trouble(place, code);
+    stop(trip, place);
+}
+
+static void take(struct trip *trip, struct kafka_place *place, const rd_kafka_message_t *record) {
+    switch ((int)record->err) {
+    case RD_KAFKA_RESP_ERR_NO_ERROR:
+        kafka_place_take(place, record);
+        leap(trip, place, record->offset);
+        break;
+    case RD_KAFKA_RESP_ERR__PARTITION_EOF:
+        kafka_place_pass(place, record->offset);
+        if (!kafka_place_done(place))
+            look_outside(trip, place);
+        break;
+    case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
+    case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
+        look_outside(trip, place);
+        break;
+    default:
+        trouble(place, record->err);
+        stop(trip, place);
     }
-    enum status status = trouble(reading, record->err, err);
-    if (record->err == RD_KAFKA_RESP_ERR__PARTITION_EOF)
-        pass(reading, record->offset);
-    return reading->next > before ? STATUS_OK : status;
+    if (kafka_place_done(place))
+        stop(trip, place);
 }
 
-static enum status leap(const struct reading *reading, rd_kafka_topic_t *topic, int64_t from,
-                        struct err *err) {
-    if (reading->next == reading->count)
-        return STATUS_OK;
-    int64_t to = reading->wants[reading->next].to.offset;
-    if (to - from <= KAFKA_FOLLOW_NEAR)
-        return STATUS_OK;
-    rd_kafka_resp_err_t code = rd_kafka_seek(topic, reading->partition, to, left_ms(reading) + 1);
-    return code == RD_KAFKA_RESP_ERR_NO_ERROR ? STATUS_OK : trouble(reading, code, err);
+static struct kafka_place *find_place(struct trip *trip, const rd_kafka_message_t *record) {
+    for (size_t i = 0; record->rkt && i < trip->place_count; i++) {
+        struct kafka_place *place = &trip->places[i];
+        if (place->reading && place->partition == record->partition &&
+            bytes_is(place->url.topic, rd_kafka_topic_name(record->rkt)))
+            return place;
+    }
+    return NULL;
 }
 
-static enum status read_wants(struct reading *reading, rd_kafka_topic_t *topic, struct err *err) {
-    enum status status = STATUS_OK;
-    while (reading->next < reading->count && status == STATUS_OK) {
-        rd_kafka_message_t *record = rd_kafka_consume(topic, reading->partition, left_ms(reading));
-        status = take(reading, record, err);
-        if (status == STATUS_OK)
-            status = leap(reading, topic, record->offset, err);
+static void read_places(struct trip *trip) {
+    for (size_t i = 0; i < trip->place_count; i++)
+        if (!kafka_place_done(&trip->places[i]) && !trip->places[i].err.text[0])
+            start(trip, &trip->places[i]);
+    for (int ms = left_ms(trip); trip->reading > 0 && ms > 0; ms = left_ms(trip)) {
+        rd_kafka_message_t *record = rd_kafka_consume_queue(trip->queue, ms);
+        struct kafka_place *place = record ? find_place(trip, record) : NULL;
+        if (place)
+            take(trip, place, record);
         if (record)
             rd_kafka_message_destroy(record);
     }
-    return status;
-}
-
-static enum status read_partition(struct reading *reading, struct err *err) {
-    rd_kafka_topic_t *topic =
-        rd_kafka_topic_new(reading->follow->client, reading->url.topic.ptr, NULL);
-    int64_t from = reading->wants[reading->next].to.offset;
-    enum status status;
-    kafka_message_head(reading->url.topic, reading->partition, &reading->head);
-    if (topic && rd_kafka_consume_start(topic, reading->partition, from) == 0) {
-        status = read_wants(reading, topic, err);
-        rd_kafka_consume_stop(topic, reading->partition);
-    } else {
-        status = trouble(reading, rd_kafka_last_error(), err);
+    for (size_t i = 0; i < trip->place_count; i++) {
+        if (trip->places[i].reading)
+            trouble(&trip->places[i], RD_KAFKA_RESP_ERR__TIMED_OUT);
+        stop(trip, &trip->places[i]);
     }
-    if (topic)
-        rd_kafka_topic_destroy(topic);
-    return status;
 }
 
-/* Of a topic that is new, not every broker has heard. */
-static bool is_young(const struct reading *reading) {
-    int64_t now_ms = clock_now(reading->clock).wall.ms;
-    for (size_t i = reading->next; i < reading->count; i++) {
-        int64_t age_ms = now_ms - reading->wants[i].record->held->envelope.created_at.ms;
-        if (age_ms < KAFKA_FOLLOW_YOUNG_MS && age_ms > -KAFKA_FOLLOW_YOUNG_MS)
-            return true;
-    }
-    return false;
-}
-
-static enum status follow_partition(struct reading *reading, struct err *err) {
-    enum status status = ask_partition(reading, err);
-    if (status == STATUS_NOT_FOUND && !is_young(reading)) {
-        all_gone(reading, err->text);
-        return STATUS_OK;
-    }
-    if (status == STATUS_OK)
-        status = sort_out(reading, err);
-    if (status == STATUS_OK && reading->next < reading->count)
-        status = read_partition(reading, err);
-    return status;
-}
-
-/* ---- the outside ---- */
+/* ---- the way there and back ---- */
 
 /* Whoever wrote the pointer may have been given what was not committed, or never is; so are we. */
 static bool open_client(struct kafka_follow *follow, struct err *err) {
@@ -244,8 +224,8 @@ static bool open_client(struct kafka_follow *follow, struct err *err) {
 }
 
 static int by_place(const void *one, const void *other) {
-    const struct kafka_pointer *a = &((const struct want *)one)->to,
-                               *b = &((const struct want *)other)->to;
+    const struct kafka_pointer *a = &((const struct kafka_want *)one)->to,
+                               *b = &((const struct kafka_want *)other)->to;
     int topics = strcmp(a->topic, b->topic);
     if (topics != 0)
         return topics;
@@ -255,7 +235,7 @@ static int by_place(const void *one, const void *other) {
 }
 
 static size_t find_wants(struct kafka_hand_record *records, size_t count,
-                         struct want wants[KAFKA_FOLLOW_MAX]) {
+                         struct kafka_want wants[KAFKA_FOLLOW_MAX]) {
     size_t found = 0;
     for (size_t i = 0; i < count && found < KAFKA_FOLLOW_MAX; i++)
         if (kafka_pointer_read(records[i].held, &wants[found].to))
@@ -263,53 +243,72 @@ static size_t find_wants(struct kafka_hand_record *records, size_t count,
     return found;
 }
 
-static bool is_same_partition(const struct kafka_pointer *one, const struct kafka_pointer *other) {
-    return one->partition == other->partition && strcmp(one->topic, other->topic) == 0;
-}
-
-static size_t of_one_partition(const struct want *wants, size_t count) {
+static size_t of_one_partition(const struct kafka_want *wants, size_t count) {
     size_t same = 1;
-    while (same < count && is_same_partition(&wants[same].to, &wants->to))
+    while (same < count && kafka_pointer_same_partition(&wants[same].to, &wants->to))
         same++;
     return same;
 }
 
-static enum status follow_group(struct kafka_follow *follow, struct want *wants, size_t count,
-                                struct clock *clock, struct mono until, struct err *err) {
-    struct reading reading = {.follow = follow,
-                              .clock = clock,
-                              .until = until,
-                              .url = *follow->url,
-                              .partition = wants->to.partition,
-                              .wants = wants,
-                              .count = count};
-    reading.url.topic = bytes_of(wants->to.topic);
-    return follow_partition(&reading, err);
+static void open_place(struct trip *trip, struct kafka_want *wants, size_t count) {
+    struct kafka_place *place = &trip->places[trip->place_count++];
+    *place = (struct kafka_place){.url = *trip->follow->url,
+                                  .partition = wants->to.partition,
+                                  .wants = wants,
+                                  .count = count,
+                                  .pool = trip->follow->pool};
+    place->url.topic = bytes_of(wants->to.topic);
+    kafka_message_head(place->url.topic, place->partition, &place->head);
+    place->topic = rd_kafka_topic_new(trip->follow->client, wants->to.topic, NULL);
+    if (!place->topic)
+        trouble(place, rd_kafka_last_error());
 }
 
-/* The first pointer holds up all others: where it leads comes first, and whether that was answered
- * is what counts. */
+static void go(struct trip *trip) {
+    size_t same;
+    qsort(trip->wants, trip->want_count, sizeof *trip->wants, by_place);
+    for (size_t i = 0; i < trip->want_count; i += same) {
+        same = of_one_partition(trip->wants + i, trip->want_count - i);
+        open_place(trip, trip->wants + i, same);
+    }
+    trip->queue = rd_kafka_queue_new(trip->follow->client);
+    ask_topics(trip);
+    read_places(trip);
+    rd_kafka_queue_destroy(trip->queue);
+    for (size_t i = 0; i < trip->place_count; i++)
+        if (trip->places[i].topic)
+            rd_kafka_topic_destroy(trip->places[i].topic);
+}
+
+/* The first pointer holds up all others: whether that was answered is what counts. */
+static enum status tell(const struct trip *trip, const struct kafka_hand_record *first,
+                        struct err *err) {
+    struct kafka_pointer to;
+    if (!kafka_pointer_read(first->held, &to))
+        return STATUS_OK;
+    for (size_t i = 0; i < trip->place_count; i++)
+        if (kafka_pointer_same_partition(&trip->places[i].wants->to, &to))
+            *err = trip->places[i].err;
+    return err->status;
+}
+
 enum status kafka_follow_some(struct kafka_follow *follow, struct kafka_hand_record *records,
                               size_t count, struct clock *clock, struct mono until,
                               struct err *err) {
-    struct want wants[KAFKA_FOLLOW_MAX];
-    size_t want_count = find_wants(records, count, wants), first = 0;
-    struct err other;
-    if (want_count == 0)
-        return STATUS_OK;
     if (!open_client(follow, err))
         return err->status;
-    struct kafka_pointer head = wants[0].to;
-    qsort(wants, want_count, sizeof *wants, by_place);
-    while (!is_same_partition(&wants[first].to, &head))
-        first++;
-    size_t same = of_one_partition(wants + first, want_count - first);
-    enum status status = follow_group(follow, wants + first, same, clock, until, err);
-    for (size_t i = 0; i < want_count && status == STATUS_OK; i += same) {
-        same = of_one_partition(wants + i, want_count - i);
-        if (i != first)
-            follow_group(follow, wants + i, same, clock, until, &other);
+    struct trip *trip = memory_new(sizeof *trip);
+    trip->follow = follow;
+    trip->clock = clock;
+    trip->until = until;
+    trip->want_count = find_wants(records, count, trip->wants);
+    enum status status = STATUS_OK;
+    if (trip->want_count > 0) {
+        const struct kafka_hand_record *first = trip->wants[0].record;
+        go(trip);
+        status = tell(trip, first, err);
     }
+    free(trip);
     return status;
 }
 

@@ -21,6 +21,9 @@ enum {
     /* A cluster that says nothing for so long is away; shorter than what librdkafka waits itself
      * (socket.timeout.ms), since its words for that are about something else. */
     KAFKA_PEEK_SILENCE_MS = 8 * 1000,
+    /* Following a pointer begins anew with each call, and is several questions: how long one waits
+     * doubles up to this while that is in vain. */
+    KAFKA_PEEK_FOLLOW_MS = 4 * 1000,
 };
 
 struct place {
@@ -36,6 +39,8 @@ struct kafka_peek {
     rd_kafka_t *client; /* NULL: not made */
     struct kafka_follow follow;
     struct kafka_detour detour; /* read, and not given: a pointer is to be followed */
+    int64_t follow_ms;          /* … for so long in one call */
+    struct err missed;          /* why pointers were left out; no text: none was */
     struct place *places;
     size_t place_count;     /* partitions; 0: not found yet */
     size_t measured, over;  /* of those */
@@ -228,23 +233,46 @@ static size_t set_aside(struct kafka_peek *kafka, struct store_held *const *held
     return clear;
 }
 
-/* A pass that leaves a pointer as it is would show a letter without its message: it fails. */
+/* A letter without its message is shown to nobody: its pointer is left out. So that it hides
+ * nothing that stands behind it, the pass goes on, and fails at its end. Others are tried once
+ * then. */
+static void leave_out(struct kafka_peek *kafka, const struct err *err) {
+    int64_t silent_ms = clock_now(kafka->clock).mono.ms - kafka->last_heard.ms;
+    bool is_answer = err->status == STATUS_FORBIDDEN; /* until somebody allows it */
+    if (!kafka->missed.text[0] && !is_answer && silent_ms < KAFKA_PEEK_SILENCE_MS)
+        return;
+    if (!kafka->missed.text[0])
+        kafka->missed = *err;
+    kafka_detour_drop(&kafka->detour);
+    heard(kafka);
+}
+
 static enum status follow(struct kafka_peek *kafka, struct store_held **out, size_t max,
-                          size_t *count, struct mono until, struct err *err) {
+                          size_t *count, struct err *err) {
     struct kafka_detour *detour = &kafka->detour;
+    struct mono until = mono_after(clock_now(kafka->clock).mono, kafka->follow_ms);
     enum status status =
         kafka_follow_some(&kafka->follow, detour->records, detour->count, kafka->clock, until, err);
+    if (status == STATUS_OK) {
+        heard(kafka);
+    } else {
+        kafka->follow_ms = duration_doubled(kafka->follow_ms, KAFKA_PEEK_FOLLOW_MS);
+        leave_out(kafka, err);
+    }
     size_t clear = kafka_detour_clear(detour);
     *count = clear < max ? clear : max;
     for (size_t i = 0; i < *count; i++)
         out[i] = detour->records[i].held;
     kafka_detour_leave(detour, *count);
-    if (*count > 0) {
-        heard(kafka);
+    return *count > 0 ? STATUS_OK : STATUS_TIMEOUT;
+}
+
+/* Everything was given, but for what was left out. */
+static enum status finish(const struct kafka_peek *kafka, struct err *err) {
+    if (!kafka->missed.text[0])
         return STATUS_OK;
-    }
-    int64_t silent_ms = clock_now(kafka->clock).mono.ms - kafka->last_heard.ms;
-    return silent_ms < KAFKA_PEEK_SILENCE_MS ? STATUS_TIMEOUT : status;
+    *err = kafka->missed;
+    return kafka->missed.status;
 }
 
 /* ---- the outside ---- */
@@ -284,8 +312,8 @@ static enum status next(struct peek *peek, struct store_held **out, size_t max, 
         status = read_some(kafka, out, max, count, until, err);
         *count = set_aside(kafka, out, *count);
     }
-    if (status == STATUS_OK && *count == 0 && kafka->detour.count > 0)
-        status = follow(kafka, out, max, count, until, err);
+    if (status == STATUS_OK && *count == 0)
+        status = kafka->detour.count > 0 ? follow(kafka, out, max, count, err) : finish(kafka, err);
     return harmless(status);
 }
 
@@ -313,6 +341,7 @@ struct peek *kafka_peek_new(const struct broker_options *options) {
     assert(status == STATUS_OK);
     (void)status;
     kafka->follow = (struct kafka_follow){.url = &kafka->url};
+    kafka->follow_ms = PEEK_WAIT_MS;
     heard(kafka);
     return &kafka->peek;
 }

@@ -3,7 +3,10 @@
 #include <assert.h>
 #include <string.h>
 
-enum { SOURCE_MAX = 64 * 1024 };
+enum {
+    SOURCE_MAX = 64 * 1024,
+    CLOCKS_MS = 5000, /* what clocks of brokers and producers may differ by */
+};
 
 /* As kafka_message.c ends the source of a record without a value. */
 static const struct bytes tombstone = {",\"tombstone\":true}", 18};
@@ -51,6 +54,11 @@ bool kafka_pointer_read(const struct store_held *held, struct kafka_pointer *out
     return true;
 }
 
+bool kafka_pointer_same_partition(const struct kafka_pointer *one,
+                                  const struct kafka_pointer *other) {
+    return one->partition == other->partition && strcmp(one->topic, other->topic) == 0;
+}
+
 /* ---- following ---- */
 
 /* The pointer's source, with more in it. */
@@ -90,11 +98,42 @@ static void put_headers_before(const struct envelope *pointer, struct store_held
     envelope->header_count += count;
 }
 
+/* Of a topic that was made again, another record stands there. Pointers are written by a broker
+ * after their record died; a record's own time may be its producer's, whose clock may be ahead:
+ * that is no reason to call it gone. */
+static bool is_younger(const struct envelope *record, const struct envelope *pointer) {
+    return pointer->created_at.ms > WALL_NEVER.ms &&
+           record->created_at.ms - CLOCKS_MS > pointer->created_at.ms;
+}
+
+/* The record's source, with why it may not be the one. */
+static struct bytes doubt(const struct envelope *record, struct arena *arena) {
+    char at[INSTANT_TEXT_SIZE];
+    struct buf text, why;
+    buf_init_heap(&text, SOURCE_MAX);
+    buf_init_heap(&why, SOURCE_MAX);
+    buf_printf(&why,
+               "its record is from %s, later than the pointer to it: its topic was made again "
+               "since, or a clock is ahead",
+               wall_text(record->created_at, at));
+    buf_bytes(&text, bytes_cut(record->source, 0, record->source.len - 1));
+    struct json_out out = {&text, true};
+    json_key(&out, "why");
+    json_put(&out, buf_view(&why));
+    json_close(&out, '}');
+    struct bytes source = arena_dup(arena, buf_view(&text));
+    buf_free(&why);
+    buf_free(&text);
+    return source;
+}
+
 struct store_held *kafka_pointer_become(struct store_held *pointer_take,
                                         struct store_held *record_take) {
     const struct envelope *pointer = &pointer_take->envelope;
     struct envelope *record = &record_take->envelope;
     record->id = arena_dup(&record_take->arena, pointer->id);
+    if (is_younger(record, pointer))
+        record->source = doubt(record, &record_take->arena);
     record->source = lengthen_source(pointer, record->source, &record_take->arena);
     put_headers_before(pointer, record_take);
     store_held_free(pointer_take);

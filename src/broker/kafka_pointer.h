@@ -6,7 +6,8 @@
  * dead letter here; its source has more members, and "tombstone" no more:
  *   "dead_at"  when the pointer was written, where that is known
  *   "origin"   the record's own coordinates, as a source; with "gone": true and "why" where it
- * could not be read any more. The body is then empty */
+ *              could not be read any more, and the body is then empty; with "why" alone where it is
+ *              younger than its pointer, and may be another one */
 #ifndef BROKER_KAFKA_POINTER_H
 #define BROKER_KAFKA_POINTER_H
 
@@ -22,6 +23,8 @@ struct kafka_pointer {
 
 /* False: it is none; nor is one that was followed. */
 bool kafka_pointer_read(const struct store_held *held, struct kafka_pointer *out);
+bool kafka_pointer_same_partition(const struct kafka_pointer *one,
+                                  const struct kafka_pointer *other);
 /* The record, which stands for the pointer from now on; the pointer is freed. */
 struct store_held *kafka_pointer_become(struct store_held *pointer_take,
                                         struct store_held *record_take);

@@ -92,8 +92,8 @@ static bool open_client(struct kafka_sink *kafka, struct err *err) {
     static const struct kafka_client_setting settings[] = {
         {"enable.idempotence", "true"},
         {"message.timeout.ms", KAFKA_DELIVERY_MS},
-        {"topic.metadata.propagation.max.ms",
-         "3000"},                          /* a topic unknown for so long is not there */
+        /* A topic that is unknown for so long is not there: */
+        {"topic.metadata.propagation.max.ms", "3000"},
         {"message.max.bytes", "67108864"}, /* the topic has a limit of its own */
         {"queue.buffering.max.kbytes", "65536"},
         {"partitioner", "murmur2_random"}, /* as Java's clients do */
@@ -133,19 +133,26 @@ struct destination {
     struct json null_headers; /* their names */
 };
 
-/* Where a message came from, as kafka_message.c wrote it. The dead letters of others may not say
- * the partition: then it is the producer's to choose. */
+/* The dead letters of others may not say it: then it is the producer's to choose. */
+static bool read_partition(struct json origin, int32_t *out) {
+    struct json member;
+    int64_t number = RD_KAFKA_PARTITION_UA;
+    if (json_get(origin, "partition", &member) && !json_i64(member, &number))
+        return false;
+    *out = (int32_t)number;
+    return number >= RD_KAFKA_PARTITION_UA && number <= INT32_MAX;
+}
+
+/* Where a message came from, as kafka_message.c wrote it. */
 static bool read_origin(const struct sink_item *item, struct arena *arena,
                         struct destination *out) {
     struct json origin, member;
     struct bytes topic;
-    int64_t partition = RD_KAFKA_PARTITION_UA;
     if (json_parse(item->origin, &origin, NULL) != STATUS_OK ||
         !json_get(origin, "topic", &member) || !json_string(member, arena, &topic) ||
-        (json_get(origin, "partition", &member) && !json_i64(member, &partition)))
+        !read_partition(origin, &out->partition))
         return false;
     out->topic = arena_cstr(arena, topic);
-    out->partition = (int32_t)partition;
     out->tombstone = json_get(origin, "tombstone", &member) && item->body.len == 0;
     if (json_get(origin, "null_headers", &member) && member.type == JSON_ARRAY)
         out->null_headers = member;
@@ -207,7 +214,7 @@ static void publish_item(struct kafka_sink *kafka, struct sink_item *item) {
     struct destination to = {.topic = kafka->url.topic.ptr, .partition = RD_KAFKA_PARTITION_UA};
     arena_init_heap(&arena, KAFKA_URL_TOPIC_MAX);
     if (item->origin.len > 0 && !read_origin(item, &arena, &to)) {
-        err_set(&err, STATUS_INVALID, "kafka: the message does not come from a topic");
+        err_set(&err, STATUS_INVALID, "kafka: the message does not come from a topic's partition");
         fail(kafka, item, &err);
     } else if (!open_client(kafka, &err)) {
         fail(kafka, item, &err);

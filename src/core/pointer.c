@@ -2,26 +2,33 @@
 
 #define DELETED_WHY "the message was deleted before it could be read"
 
-/* The object that says so. */
-static bool find(struct bytes source, struct json *out) {
-    struct json whole, gone;
-    if (json_parse(source, &whole, NULL) != STATUS_OK)
+bool pointer_origin(struct bytes source, struct json *out) {
+    struct json origin;
+    if (json_parse(source, out, NULL) != STATUS_OK)
         return false;
-    *out = whole;
-    if (json_get(*out, "gone", &gone))
-        return true;
-    return json_get(whole, "origin", out) && json_get(*out, "gone", &gone);
+    if (json_get(*out, "origin", &origin) && origin.type == JSON_OBJECT)
+        *out = origin;
+    return true;
+}
+
+static bool says(struct bytes source, const char *name) {
+    struct json origin, member;
+    return pointer_origin(source, &origin) && json_get(origin, name, &member);
 }
 
 bool pointer_is_gone(struct bytes source) {
-    struct json object;
-    return find(source, &object);
+    return says(source, "gone");
+}
+
+bool pointer_is_doubtful(struct bytes source) {
+    return says(source, "why") && !pointer_is_gone(source);
 }
 
 struct bytes pointer_why(struct bytes source, struct arena *arena) {
-    struct json object, why;
+    struct json origin, why;
     struct bytes text;
-    if (find(source, &object) && json_get(object, "why", &why) && json_string(why, arena, &text))
+    if (pointer_origin(source, &origin) && json_get(origin, "why", &why) &&
+        json_string(why, arena, &text))
         return text;
     return arena_dup(arena, BYTES(DELETED_WHY));
 }

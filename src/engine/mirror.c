@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "core/pointer.h"
 #include "engine/publish.h"
 
 enum {
@@ -41,7 +41,7 @@ static void add_number(struct headers *headers, const char *name, long long numb
 /* Where it came from, in the words of whichever broker that was. */
 static const struct {
     const char *header;
-    const char *members[6]; /* of the envelope's source; the first that is there */
+    const char *members[6]; /* of its coordinates; the first that is there */
 } origins[] = {
     {"dlq-original-topic", {"topic", "queue", "list", "stream", "subject"}},
     {"dlq-original-partition", {"partition"}},
@@ -60,7 +60,7 @@ static struct bytes member_text(struct json source, const char *name, struct are
 
 static void add_origin(struct headers *headers, const struct envelope *envelope) {
     struct json source;
-    bool known = json_parse(envelope->source, &source, NULL) == STATUS_OK;
+    bool known = pointer_origin(envelope->source, &source);
     for (size_t i = 0; i < sizeof origins / sizeof *origins; i++) {
         struct bytes text = BYTES_NONE;
         for (const char *const *name = origins[i].members; known && *name && !text.len; name++)
@@ -102,7 +102,7 @@ static struct headers headers_of(struct flight *flight) {
 /* A Kafka record without a value is not one whose value is empty. */
 static struct bytes body_of(const struct store_held *held) {
     struct json source, tombstone;
-    if (held->body.len == 0 && json_parse(held->envelope.source, &source, NULL) == STATUS_OK &&
+    if (held->body.len == 0 && pointer_origin(held->envelope.source, &source) &&
         json_get(source, "tombstone", &tombstone))
         return BYTES_NONE;
     return held->body;

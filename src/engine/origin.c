@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "core/comeback.h"
+#include "core/pointer.h"
 #include "engine/intake.h"
 #include "engine/publish.h"
 
@@ -82,11 +83,13 @@ static void publish(struct flight *flight) {
         refuse(flight, "no source or adopt entry of the configuration leads there any more");
         return;
     }
+    struct json origin;
+    bool known = pointer_origin(envelope->source, &origin);
     struct sink_item item = {.id = publish_round(flight, ""),
                              .body = held->body,
                              .key = envelope->key,
                              .content_type = envelope->content_type,
-                             .origin = envelope->source};
+                             .origin = known ? origin.text : envelope->source};
     item.header_count = comeback_headers(envelope, &held->arena, &item.headers);
     publish_once(flight, sink, PUBLISH_ORIGIN, item, published);
 }

@@ -7,7 +7,9 @@
 
 #include "port/broker.h"
 
-enum { PEEK_WAIT_MS = 1000 }; /* the longest that one call waits */
+/* The longest that one call waits, but for a message that is elsewhere and does not come at once:
+ * that may take some seconds. */
+enum { PEEK_WAIT_MS = 1000 };
 
 struct peek;
 

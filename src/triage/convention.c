@@ -228,10 +228,11 @@ static void set_message(const struct convention_facts *facts, struct store_held 
     envelope->size = held->body.len;
 }
 
-/* A pointer whose message nobody can read any more is a letter all the same. */
+/* A pointer whose message nobody can read any more is a letter all the same, and so is one whose
+ * message may be another. */
 static void set_why(const struct convention_facts *facts, struct envelope *envelope) {
     struct bytes source = facts->letter->source.text;
-    if (pointer_is_gone(source))
+    if (pointer_is_gone(source) || pointer_is_doubtful(source))
         envelope->why = pointer_why(source, facts->arena);
 }
 

@@ -8,7 +8,7 @@
 #include "core/pointer.h"
 #include "triage/replay_state.h"
 
-enum { FREEZE_ARENA_CHUNK = 64 * 1024 };
+enum { FREEZE_ARENA_CHUNK = 64 * 1024, DOUBT_MAX = 200 /* bytes of why */ };
 
 /* The replay that has a letter; "" when none has. */
 static void claimed_by(struct replays *replays, struct bytes letter_id, char id[UUID_TEXT_SIZE]) {
@@ -47,12 +47,31 @@ enum status replay_check_free(struct replays *replays, const struct envelope *le
                    BYTES_ARG(letter->letter_id), id);
 }
 
+/* Sent back without a look, somebody else's message might be there twice. */
+static enum status check_doubt(const struct replay_order *order, const struct envelope *letter,
+                               struct err *err) {
+    struct arena arena;
+    if (order->edit.len > 0 || !pointer_is_doubtful(letter->source))
+        return STATUS_OK;
+    arena_init_heap(&arena, DOUBT_MAX);
+    struct bytes words = pointer_why(letter->source, &arena);
+    err_set(err, STATUS_INVALID,
+            "to: letter %.*s may have the message of another: %.*s. If it is the right one, "
+            "order it with an edit (--edit . changes nothing); else discard it, or leave it "
+            "out",
+            BYTES_ARG(letter->letter_id), BYTES_ARG(bytes_clip(words, DOUBT_MAX)));
+    arena_free(&arena);
+    return STATUS_INVALID;
+}
+
 enum status replay_check_way(struct replays *replays, const struct replay_order *order,
                              const struct envelope *letter, char origin[REPLAY_ORIGIN_SIZE],
                              struct err *err) {
     const struct replay_around *around = &replays->around;
-    if (replay_order_to_origin(order))
-        return around->origin(around->arg, letter, origin, err);
+    if (replay_order_to_origin(order)) {
+        enum status status = around->origin(around->arg, letter, origin, err);
+        return status == STATUS_OK ? check_doubt(order, letter, err) : status;
+    }
     if (order->edit.len == 0 && pointer_is_empty(letter))
         return err_set(
             err, STATUS_INVALID,

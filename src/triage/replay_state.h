@@ -187,8 +187,8 @@ enum status replay_plan_check(struct replays *replays, const struct replay_order
 /* Chooses the letters, writes the parts, and sets selected, claims and names. May wait; without the
  * mutex. On trouble the parts are dropped again. */
 enum status replay_freeze(struct replay *replay, const struct replay_order *order, struct err *err);
-/* INVALID: nothing leads to where it is to go, or there is nothing that could. `origin` gets the
- * words for where that is, of `to: origin`. */
+/* INVALID: nothing leads to where it is to go, there is nothing that could, or what would go to its
+ * origin may not be from there. `origin` gets the words for where that is, of `to: origin`. */
 enum status replay_check_way(struct replays *replays, const struct replay_order *order,
                              const struct envelope *letter, char origin[REPLAY_ORIGIN_SIZE],
                              struct err *err);

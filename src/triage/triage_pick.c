@@ -73,10 +73,12 @@ static bool matches(const struct triage_pick *pick, const struct envelope *lette
            letter->attempts >= when->attempts;
 }
 
-/* A replay of such a letter is refused, and the rule's others with it. */
-static bool has_nothing(const struct triage_rule *rule, const struct envelope *letter) {
-    bool edited = rule->edit.len > 0 && !bytes_is(rule->to, COMEBACK_ORIGIN);
-    return !edited && pointer_is_empty(letter);
+/* A replay of such a letter is refused, and the rule's others with it: there is nothing to send; or
+ * what there is may be another's, and somebody is to look at it before it goes to its origin. */
+static bool is_refused(const struct triage_rule *rule, const struct envelope *letter) {
+    bool to_origin = bytes_is(rule->to, COMEBACK_ORIGIN), edited = rule->edit.len > 0 && !to_origin;
+    return (!edited && pointer_is_empty(letter)) ||
+           (to_origin && pointer_is_doubtful(letter->source));
 }
 
 static bool may_be_sent(const struct triage_pick *pick, const struct envelope *letter) {
@@ -86,7 +88,7 @@ static bool may_be_sent(const struct triage_pick *pick, const struct envelope *l
     bool fresh =
         pick->dlq->fresh_ms == 0 || pick->now.ms - letter->created_at.ms <= pick->dlq->fresh_ms;
     return fresh && pick->now.ms - first.ms <= pick->rule->lifetime_ms &&
-           !has_nothing(pick->rule, letter);
+           !is_refused(pick->rule, letter);
 }
 
 static bool is_wanted(const struct triage_pick *pick, const struct envelope *letter) {

@@ -401,6 +401,20 @@ def test_a_topic_that_is_made_later_is_found(serve, handler, kafka):
     assert server.queue("orders")["source_trouble"] is None
 
 
+def test_a_topic_that_is_made_again_is_read_from_its_start_when_impound_was_stopped_meanwhile(serve, handler, kafka):
+    topic, worker = kafka.make_topic("remade"), handler(lambda call: 200)
+    server = serve({"q": {"source": kafka.url(topic, group=topic), "handler": {"http": worker.url}}})
+    kafka.produce(topic, [f"old {n}" for n in range(10)])
+    eventually(lambda: worker.count() == 10 and kafka.lag(topic, topic) == 0, "the first topic's records are handled")
+    server.stop()
+    kafka.remove_topic(topic)
+    kafka.make_topic(topic)
+    kafka.produce(topic, [f"new {n}" for n in range(30)])
+    server.start()
+    eventually(lambda: kafka.lag(topic, topic) == 0, "all are settled")
+    assert sorted(call.body for call in worker.calls[10:]) == sorted(f"new {n}".encode() for n in range(30))
+
+
 def test_a_mirror_that_is_made_later_is_found(serve, handler, kafka):
     topic, mirror = kafka.make_topic("mirror-later"), "mirror-later-dlt"
     worker = handler(lambda call: 400)

@@ -74,9 +74,9 @@ def test_a_pointer_becomes_the_record_that_it_tells_of_and_that_goes_back(serve,
 
 def test_a_record_that_is_gone_leaves_a_letter_that_says_so_and_cannot_go_back(serve, kafka):
     topic, dead = place(kafka, "gone")
-    kafka.produce(topic, [b"0", b"1", b"2"])
-    kafka.produce_at_once(topic, [{"value": b"3"}])                    # its marker has offset 4
-    kafka.produce_at_once(topic, [{"value": b"5"}], commit=False)      # … and this one's 6
+    kafka.produce(topic, [{"value": f"{n}", "timestamp": MADE_MS} for n in range(3)])
+    kafka.produce_at_once(topic, [{"value": b"3", "timestamp": MADE_MS}])                    # its marker has offset 4
+    kafka.produce_at_once(topic, [{"value": b"5", "timestamp": MADE_MS}], commit=False)      # … and this one's 6
     deleted = kafka.client.TopicPartition(topic, 0, 2)
     kafka.admin().delete_records([deleted])[deleted].result(timeout=START_PATIENCE_S)
     told = [(topic, 0, 1, "partition 0 of topic gone begins at offset 2"), (topic, 0, 900, "ends at offset 7"),
@@ -104,6 +104,26 @@ def test_a_record_that_is_gone_leaves_a_letter_that_says_so_and_cannot_go_back(s
     chosen = {"filter": {"dlq": adoption.DLQ, "where": ".source.gone | not"}, "to": "origin"}
     assert server.post("/v1/replays", {**chosen, "dry_run": True}).json["selected"] == 2
     assert kafka.ends(topic) == ends and server.dlq(adoption.DLQ)["depth"] == len(told)
+
+
+def test_who_stands_where_the_record_was_before_its_topic_was_made_again_does_not_go_back_unseen(serve, kafka):
+    topic, dead = place(kafka, "again")
+    kafka.produce(topic, [b'{"who": "the one that died"}'])
+    kafka.produce(dead, [pointer(topic, 0, 0, timestamp=MADE_MS)])
+    kafka.remove_topic(topic)
+    kafka.make_topic(topic)
+    kafka.produce(topic, [b'{"who": "somebody else"}'])
+    server = taken(serve, kafka, dead, 1)
+    letter = adoption.whole(server)[0]
+    assert letter["message"]["body"] == {"who": "somebody else"} and "gone" not in letter["source"]
+    assert "later than the pointer to it: its topic was made again" in letter["why"] and letter["why"] == letter["source"]["why"]
+    order = {"ids": [letter["id"]], "to": "origin"}
+    for dry_run in (True, False):
+        problem(server.post("/v1/replays", {**order, "dry_run": dry_run}), 400, letter["id"], letter["why"], "--edit .")
+    chosen = {"filter": {"dlq": adoption.DLQ, "where": ".source.why | not"}, "to": "origin", "dry_run": True}
+    assert server.post("/v1/replays", chosen).json["selected"] == 0 and kafka.ends(topic) == {0: 1}
+    server.cli("replay", letter["id"], "--to", "origin", "--edit", ".", "--canary", "off", "--apply")
+    assert [record.value() for record in kafka.records(topic)] == [b'{"who": "somebody else"}'] * 2
 
 
 def test_what_is_no_pointer_stays_as_it_is(serve, kafka):
@@ -141,6 +161,26 @@ def test_a_queue_whose_source_has_pointers_hands_over_the_records(serve, handler
     serve({"orders": {"source": source(kafka, dead), "handler": {"http": worker.url}}})
     eventually(lambda: kafka.lag(dead, dead) == 0, "it is settled")
     assert [(call.id, call.body) for call in worker.calls] == [(f"{dead}/0/0", ODD)]
+
+
+def test_a_queues_letter_goes_back_to_where_its_record_was_without_a_value_as_before(serve, kafka):
+    topic, dead = place(kafka, "emptied", 2)
+    mirror = kafka.make_topic("emptied.mirror")
+    kafka.produce(topic, [{"value": None, "key": b"k", "partition": 1, "headers": [("none", None), ("empty", b"")]}])
+    kafka.produce(dead, [pointer(topic, 1, 0)])
+    server = serve({"q": {"source": source(kafka, dead), "handler": {"exec": ["/bin/false"]}, "retry": {"attempts": 1},
+                          "dlq": {"mirror": kafka.url(mirror)}}})
+    eventually(lambda: kafka.lag(dead, dead) == 0, "it is a letter, and settled")
+    copy = kafka.records(mirror)[0]
+    told = dict(copy.headers())
+    assert (copy.key(), copy.value()) == (b"k", None)
+    assert [told[f"dlq-original-{name}"] for name in ("topic", "partition", "offset")] == [topic.encode(), b"1", b"0"]
+    server.cli("replay", "--dlq", "q.dlq", "--to", "origin", "--canary", "off", "--apply")
+    assert kafka.ends(dead) == {0: 1}, "nothing went to where the pointer is"
+    back = kafka.records(topic)[-1]
+    assert (back.partition(), back.offset(), back.key(), back.value()) == (1, 1, b"k", None)
+    assert back.headers()[:2] == [("none", None), ("empty", b"")]
+    assert not any(name.startswith("__dlq.errors.") for name, _ in back.headers())
 
 
 def test_no_handler_is_called_with_the_empty_body_of_a_record_that_is_gone(serve, handler, kafka):

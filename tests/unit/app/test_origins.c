@@ -38,8 +38,14 @@ static const struct {
     {"orders", "{\"kind\":\"kafka\",\"topic\":\"orders\",\"partition\":1,\"gone\":true}",
      "{\"adopted\":{\"from\":\"connect\"}}", NULL,
      "the message of letter l-1 was gone from kafka topic orders before it could be read"},
-    {"orders", "{\"kind\":\"kafka\",\"topic\":\"dead\",\"origin\":{\"gone\":true}}", "", NULL,
-     "nothing can go back"},
+    {"orders",
+     "{\"kind\":\"kafka\",\"topic\":\"dead\",\"origin\":"
+     "{\"kind\":\"kafka\",\"topic\":\"orders\",\"gone\":true}}",
+     "", NULL, "was gone from kafka topic orders"},
+    /* One that its queue's source followed goes to where the message was itself. */
+    {"orders",
+     "{\"kind\":\"kafka\",\"topic\":\"dead\",\"origin\":{\"kind\":\"kafka\",\"topic\":\"o\"}}", "",
+     "kafka://b1:9092/orders?group=g", "kafka topic o"},
     {"elsewhere", "{\"kind\":\"redis\",\"list\":\"l\"}", "", NULL, "came from redis list l, and"},
     {"orders", "{\"kind\":\"nats\",\"stream\":\"S\",\"subject\":\"s.a\"}", "", NULL,
      "came from nats subject s.a, and"},

@@ -38,10 +38,10 @@ struct cluster {
     struct kafka_follow follow;
 };
 
-static void open_cluster(struct cluster *cluster) {
+static void open_cluster_of(struct cluster *cluster, int brokers) {
     char url[512];
     cluster->host = rd_kafka_new(RD_KAFKA_PRODUCER, rd_kafka_conf_new(), NULL, 0);
-    cluster->mock = rd_kafka_mock_cluster_new(cluster->host, 1);
+    cluster->mock = rd_kafka_mock_cluster_new(cluster->host, brokers);
     rd_kafka_mock_topic_create(cluster->mock, "orders", 2, 1);
     snprintf(url, sizeof url, "kafka://%s/dlq.orders",
              rd_kafka_mock_cluster_bootstraps(cluster->mock));
@@ -49,6 +49,10 @@ static void open_cluster(struct cluster *cluster) {
     assert_int_equal(kafka_url_peek(bytes_of(url), &cluster->arena, &cluster->url, NULL),
                      STATUS_OK);
     cluster->follow = (struct kafka_follow){.url = &cluster->url};
+}
+
+static void open_cluster(struct cluster *cluster) {
+    open_cluster_of(cluster, 1);
 }
 
 static void close_cluster(struct cluster *cluster) {
@@ -217,6 +221,47 @@ static void a_pointer_that_cannot_be_followed_does_not_hold_up_one_before_it(voi
     close_cluster(&cluster);
 }
 
+/* Wherever it stands: of several places, each is read by itself. */
+static void a_broker_that_is_away_holds_up_no_record_of_another(void **state) {
+    (void)state;
+    struct cluster cluster;
+    struct err err;
+    open_cluster_of(&cluster, 2);
+    rd_kafka_mock_partition_set_leader(cluster.mock, "orders", 0, 1);
+    rd_kafka_mock_partition_set_leader(cluster.mock, "orders", 1, 2);
+    produce(&cluster, 0, 2);
+    produce(&cluster, 1, 1);
+    rd_kafka_mock_broker_set_down(cluster.mock, 2);
+    struct kafka_hand_record records[] = {point("orders", 1, 0), point("orders", 0, 1)};
+    struct mono until = mono_after(machine_now(NULL).mono, PATIENCE_MS);
+    while (are_pointers_left(&records[1], 1)) {
+        assert_int_equal(follow_within(&cluster, records, 2, SLICE_MS, &err), STATUS_UNREACHABLE);
+        assert_true(machine_now(NULL).mono.ms < until.ms);
+    }
+    assert_bytes(records[1].held->body, "0:1");
+    assert_true(are_pointers_left(&records[0], 1));
+    free_all(records, 2);
+    close_cluster(&cluster);
+}
+
+static void that_a_partition_has_no_leader_is_said(void **state) {
+    (void)state;
+    struct cluster cluster;
+    struct err err = {STATUS_OK, ""};
+    open_cluster(&cluster);
+    produce(&cluster, 0, 1);
+    rd_kafka_mock_partition_set_leader(cluster.mock, "orders", 0, -1);
+    struct kafka_hand_record one = point("orders", 0, 0);
+    assert_int_equal(follow_once(&cluster, &one, 1, &err), STATUS_BUSY);
+    assert_non_null(strstr(err.text, "Leader not available"));
+    assert_true(are_pointers_left(&one, 1));
+    rd_kafka_mock_partition_set_leader(cluster.mock, "orders", 0, 1);
+    follow(&cluster, &one, 1);
+    assert_bytes(one.held->body, "0:0");
+    store_held_free(one.held);
+    close_cluster(&cluster);
+}
+
 /* It is as it was, and is followed once there is an answer. */
 static void without_an_answer_a_pointer_stays_one(void **state) {
     (void)state;
@@ -274,6 +319,8 @@ int main(void) {
         cmocka_unit_test(what_the_cluster_does_not_have_is_gone),
         cmocka_unit_test(what_is_not_allowed_to_us_stays_a_pointer),
         cmocka_unit_test(a_pointer_that_cannot_be_followed_does_not_hold_up_one_before_it),
+        cmocka_unit_test(a_broker_that_is_away_holds_up_no_record_of_another),
+        cmocka_unit_test(that_a_partition_has_no_leader_is_said),
         cmocka_unit_test(without_an_answer_a_pointer_stays_one),
         cmocka_unit_test(a_topic_that_is_missing_to_a_young_pointer_is_asked_for_again),
     };

@@ -120,6 +120,30 @@ static void the_record_stands_for_its_pointer(void **state) {
     store_held_free(held);
 }
 
+/* The topic may have been made again, and a stranger stands there; or a clock is ahead. */
+static void a_record_that_is_younger_than_its_pointer_is_in_doubt(void **state) {
+    (void)state;
+    struct store_held *younger = record(), *timeless = give(told, NULL_VALUE), *alike = record();
+    younger->envelope.created_at = (struct wall){1763215787123 + 5001};
+    younger = kafka_pointer_become(give(told, NULL_VALUE), younger);
+    assert_bytes(younger->envelope.source, DEAD
+                 ",\"dead_at\":\"2025-11-15T14:09:47.123Z\","
+                 "\"origin\":{\"kind\":\"kafka\",\"topic\":\"orders\","
+                 "\"why\":\"its record is from 2025-11-15T14:09:52.124Z, later than the pointer "
+                 "to it: its topic was made again since, or a clock is ahead\"}}");
+    assert_bytes(younger->body, "the body");
+    store_held_free(younger);
+    alike->envelope.created_at = (struct wall){1763215787123 + 5000};
+    alike = kafka_pointer_become(give(told, NULL_VALUE), alike);
+    assert_true(bytes_find(alike->envelope.source, BYTES("why")) == alike->envelope.source.len);
+    store_held_free(alike);
+    timeless->envelope.created_at = WALL_NEVER;
+    timeless = kafka_pointer_become(timeless, record());
+    assert_bytes(timeless->envelope.source,
+                 DEAD ",\"origin\":{\"kind\":\"kafka\",\"topic\":\"orders\"}}");
+    store_held_free(timeless);
+}
+
 static void one_whose_record_is_gone_says_so(void **state) {
     (void)state;
     struct kafka_pointer to;
@@ -159,14 +183,37 @@ static void records_behind_a_pointer_wait_for_it_in_their_order(void **state) {
     store_held_free(records[0].held);
 }
 
+static void what_is_dropped_takes_with_it_what_leads_to_the_same_partition(void **state) {
+    (void)state;
+    static const struct rule_header other[HEADERS] = {H("topic", "orders"), H("partition", "4"),
+                                                      H("offset", "884201"), H("group", "pricing")};
+    struct kafka_detour detour = {0};
+    struct kafka_hand_record records[] = {{give(told, NULL_VALUE), 1, 0},
+                                          {record(), 2, 0},
+                                          {give(told, NULL_VALUE), 3, 0},
+                                          {give(other, NULL_VALUE), 4, 0}};
+    assert_int_equal(kafka_detour_begin(&detour, records, 4), 0);
+    kafka_detour_drop(&detour);
+    assert_int_equal(detour.count, 2);
+    assert_int_equal(detour.records[0].offset, 2);
+    assert_int_equal(detour.records[1].offset, 4);
+    store_held_free(detour.records[0].held);
+    kafka_detour_leave(&detour, 1);
+    kafka_detour_drop(&detour);
+    assert_int_equal(detour.count, 0);
+    assert_null(detour.records);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(headers_without_key_and_value_point_at_a_record),
         cmocka_unit_test(a_record_with_anything_in_it_is_no_pointer),
         cmocka_unit_test(what_names_no_place_is_no_pointer),
         cmocka_unit_test(the_record_stands_for_its_pointer),
+        cmocka_unit_test(a_record_that_is_younger_than_its_pointer_is_in_doubt),
         cmocka_unit_test(one_whose_record_is_gone_says_so),
         cmocka_unit_test(records_behind_a_pointer_wait_for_it_in_their_order),
+        cmocka_unit_test(what_is_dropped_takes_with_it_what_leads_to_the_same_partition),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -237,6 +237,14 @@ static void what_cannot_be_published_is_said(void **state) {
         .item = {.body = BYTES("x"), .origin = BYTES("{\"topic\":\"orders\",\"partition\":9}")}};
     publish(sink, &nowhere);
     assert_int_equal(nowhere.err.status, STATUS_NOT_FOUND);
+    static const char *const impossible[] = {"4294967296", "2147483648", "-2", "\"0\""};
+    for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++) {
+        char origin[64];
+        snprintf(origin, sizeof origin, "{\"topic\":\"orders\",\"partition\":%s}", impossible[i]);
+        struct parcel parcel = {.item = {.body = BYTES("x"), .origin = bytes_of(origin)}};
+        publish(sink, &parcel);
+        assert_int_equal(parcel.err.status, STATUS_INVALID);
+    }
     sink->vtable->free(sink);
     close_cluster(&cluster);
 }

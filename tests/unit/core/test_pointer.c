@@ -1,28 +1,32 @@
-/* What a source says of a message that was gone when its pointer was followed. */
+/* What a source says of a message that was pointed at. */
 #include "core/pointer.h"
 
 #include "test.h"
 
-static void whether_it_is_gone_and_why(void **state) {
+static void whether_it_is_gone_or_another_and_why(void **state) {
     (void)state;
     static const struct {
-        const char *source, *why; /* NULL: it is not gone */
+        const char *source, *why; /* NULL: it is neither gone nor in doubt */
+        bool doubtful;
     } cases[] = {
-        {"{\"kind\":\"kafka\",\"offset\":1}", NULL},
-        {"{\"kind\":\"kafka\",\"origin\":{\"offset\":1}}", NULL},
+        {"{\"kind\":\"kafka\",\"offset\":1}", NULL, false},
+        {"{\"kind\":\"kafka\",\"origin\":{\"offset\":1}}", NULL, false},
         {"{\"kind\":\"kafka\",\"origin\":{\"gone\":true,\"why\":\"no such topic\"}}",
-         "no such topic"},
-        {"{\"kind\":\"kafka\",\"gone\":true,\"why\":\"no such topic\"}", "no such topic"},
+         "no such topic", false},
+        {"{\"kind\":\"kafka\",\"gone\":true,\"why\":\"no such topic\"}", "no such topic", false},
         {"{\"kind\":\"nats\",\"origin\":{\"gone\":true}}",
-         "the message was deleted before it could be read"},
-        {"no JSON", NULL},
-        {"", NULL},
+         "the message was deleted before it could be read", false},
+        {"{\"kind\":\"kafka\",\"origin\":{\"why\":\"younger\"}}", "younger", true},
+        {"{\"kind\":\"kafka\",\"why\":\"younger\"}", "younger", true},
+        {"no JSON", NULL, false},
+        {"", NULL, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct arena arena;
         struct bytes source = bytes_of(cases[i].source);
         arena_init_heap(&arena, 256);
-        assert_true(pointer_is_gone(source) == (cases[i].why != NULL));
+        assert_true(pointer_is_gone(source) == (cases[i].why && !cases[i].doubtful));
+        assert_true(pointer_is_doubtful(source) == cases[i].doubtful);
         if (cases[i].why)
             assert_bytes(pointer_why(source, &arena), cases[i].why);
         arena_free(&arena);
@@ -39,7 +43,7 @@ static void an_edit_gives_it_a_body(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whether_it_is_gone_and_why),
+        cmocka_unit_test(whether_it_is_gone_or_another_and_why),
         cmocka_unit_test(an_edit_gives_it_a_body),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

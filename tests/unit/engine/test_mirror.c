@@ -63,6 +63,8 @@ static void a_tombstone_is_one_there_too(void **state) {
         {"{\"kind\":\"kafka\",\"tombstone\":true}", "", true},
         {"{\"kind\":\"kafka\",\"tombstone\":true}", "edited", false},
         {"{\"kind\":\"kafka\"}", "", false},
+        {"{\"kind\":\"kafka\",\"origin\":{\"kind\":\"kafka\",\"tombstone\":true}}", "", true},
+        {"{\"kind\":\"kafka\",\"origin\":{\"kind\":\"kafka\"}}", "", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct rig_sink sink;
@@ -77,6 +79,23 @@ static void a_tombstone_is_one_there_too(void **state) {
         rig_sink_take(rig, &sink, 0, STATUS_OK);
         rig_free(rig);
     }
+}
+
+static void of_a_pointer_it_tells_where_the_message_was(void **state) {
+    (void)state;
+    struct rig_sink sink;
+    struct rig *rig = rig_with(&sink, (struct rig_options){0});
+    rig->source = "{\"kind\":\"kafka\",\"topic\":\"dead\",\"partition\":0,\"offset\":9,\"origin\":"
+                  "{\"kind\":\"kafka\",\"topic\":\"orders\",\"partition\":3,\"offset\":17}}";
+    rig_push(rig, "a");
+    rig_rest(rig);
+    rig_fail(rig, "a", 400);
+    assert_int_equal(sink.count, 1);
+    assert_bytes(header(sink.items[0], "dlq-original-topic"), "orders");
+    assert_bytes(header(sink.items[0], "dlq-original-partition"), "3");
+    assert_bytes(header(sink.items[0], "dlq-original-offset"), "17");
+    rig_sink_take(rig, &sink, 0, STATUS_OK);
+    rig_free(rig);
 }
 
 static void a_source_keeps_its_message_until_then(void **state) {
@@ -195,6 +214,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_letter_is_published_before_it_is_recorded),
         cmocka_unit_test(a_tombstone_is_one_there_too),
+        cmocka_unit_test(of_a_pointer_it_tells_where_the_message_was),
         cmocka_unit_test(a_source_keeps_its_message_until_then),
         cmocka_unit_test(one_that_is_too_large_is_recorded_without),
         cmocka_unit_test(any_other_refusal_holds_it_up),

@@ -419,14 +419,14 @@ static void in_order_it_is_the_same_letter_too(void **state) {
 
 /* ---- queues that are not ours ---- */
 
-static void put_letter(struct rig *rig, const char *queue, const char *id) {
+static void put_letter(struct rig *rig, const char *queue, const char *id, const char *source) {
     struct envelope letter = {.letter_id = BYTES("01909af4-0000-7000-8000-000000000001"),
                               .id = bytes_of(id),
                               .queue = bytes_of(queue),
                               .dlq = BYTES("legacy.dlq"),
                               .state = STATE_PENDING_REVIEW,
                               .cause = CAUSE_ADOPTED,
-                              .source = BYTES("{\"kind\":\"fake\"}"),
+                              .source = bytes_of(source),
                               .created_at = rig->now.wall,
                               .dead_at = rig->now.wall,
                               .resolved_at = WALL_NEVER,
@@ -443,7 +443,7 @@ static void a_letter_of_a_queue_that_is_nowhere_goes_to_its_origin(void **state)
     (void)state;
     struct rig_sink sink;
     struct rig *rig = rig_with(&sink, (struct rig_options){0});
-    put_letter(rig, "elsewhere", "x");
+    put_letter(rig, "elsewhere", "x", "{\"kind\":\"fake\"}");
     send(rig, "x", "elsewhere");
     assert_int_equal(sink.count, 0);
     engine_serve(rig->engine, BYTES("elsewhere"));
@@ -456,6 +456,23 @@ static void a_letter_of_a_queue_that_is_nowhere_goes_to_its_origin(void **state)
     rig_free(rig);
 }
 
+/* It came by a pointer; where that lay is nobody's place to take it from. */
+static void what_was_pointed_at_goes_to_where_it_was_itself(void **state) {
+    (void)state;
+    struct rig_sink sink;
+    struct rig *rig = rig_with(&sink, (struct rig_options){0});
+    put_letter(rig, "q", "x",
+               "{\"kind\":\"kafka\",\"topic\":\"dead\",\"origin\":"
+               "{\"kind\":\"kafka\",\"topic\":\"orders\",\"tombstone\":true}}");
+    send(rig, "x", "q");
+    assert_int_equal(sink.count, 1);
+    assert_bytes(sink.items[0]->origin,
+                 "{\"kind\":\"kafka\",\"topic\":\"orders\",\"tombstone\":true}");
+    rig_sink_take(rig, &sink, 0, STATUS_OK);
+    assert_int_equal(rig_state(rig, "x"), STATE_RESOLVED);
+    rig_free(rig);
+}
+
 static void once_served_its_letters_go_by_themselves(void **state) {
     (void)state;
     struct rig_sink sink;
@@ -463,7 +480,7 @@ static void once_served_its_letters_go_by_themselves(void **state) {
     engine_serve(rig->engine, BYTES("elsewhere"));
     engine_serve(rig->engine, BYTES("q")); /* ours: nothing changes */
     rig_rest(rig);
-    put_letter(rig, "elsewhere", "x");
+    put_letter(rig, "elsewhere", "x", "{\"kind\":\"fake\"}");
     send(rig, "x", "elsewhere");
     assert_int_equal(sink.count, 1);
     rig_sink_take(rig, &sink, 0, STATUS_UNREACHABLE);
@@ -495,6 +512,7 @@ int main(void) {
         cmocka_unit_test(a_letter_that_is_held_no_more_comes_as_a_new_message),
         cmocka_unit_test(in_order_it_is_the_same_letter_too),
         cmocka_unit_test(a_letter_of_a_queue_that_is_nowhere_goes_to_its_origin),
+        cmocka_unit_test(what_was_pointed_at_goes_to_where_it_was_itself),
         cmocka_unit_test(once_served_its_letters_go_by_themselves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

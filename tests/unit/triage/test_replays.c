@@ -553,6 +553,25 @@ static void letters_that_cannot_go_there_are_refused_before_anything_is_sent(voi
     buf_free(&out);
 }
 
+/* What it points at may be somebody else's message, which has not died. */
+static void a_letter_in_doubt_does_not_go_to_its_origin_unseen(void **state) {
+    (void)state;
+    struct replay_order order;
+    char id[UUID_TEXT_SIZE];
+    struct envelope envelope = {.id = BYTES("m-0"),
+                                .letter_id = BYTES("l-0"),
+                                .queue = BYTES("orders"),
+                                .dlq = BYTES("orders.dlq"),
+                                .source = BYTES("{\"kind\":\"kafka\",\"why\":\"it is younger\"}"),
+                                .state = STATE_PENDING_REVIEW};
+    submit((struct store_op){
+        .kind = STORE_PUT, .queue = queue_number, .envelope = &envelope, .body = BYTES("{}")});
+    choose_ids(&order, 1);
+    order.to = BYTES("origin");
+    assert_int_equal(replays_start(replays, &order, id, &err), STATUS_INVALID);
+    assert_non_null(strstr(err.text, "letter l-0 may have the message of another: it is younger"));
+}
+
 static void letters_whose_messages_are_gone_are_refused_unless_they_get_a_body(void **state) {
     (void)state;
     static const char *const sources[] = {
@@ -716,6 +735,7 @@ int main(void) {
         TEST(a_second_replay_of_a_letter_names_the_first),
         TEST(a_plan_says_where_letters_came_from),
         TEST(letters_that_cannot_go_there_are_refused_before_anything_is_sent),
+        TEST(a_letter_in_doubt_does_not_go_to_its_origin_unseen),
         TEST(letters_whose_messages_are_gone_are_refused_unless_they_get_a_body),
         TEST(a_letter_of_no_queue_is_refused_and_told_of_its_origin),
         TEST(letters_go_with_their_mark_and_their_round_waits),

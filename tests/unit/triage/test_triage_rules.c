@@ -137,10 +137,22 @@ static void engine_turn(void) {
     }
 }
 
+static enum status origin_of(void *arg, const struct envelope *letter, char out[REPLAY_ORIGIN_SIZE],
+                             struct err *trouble) {
+    (void)arg, (void)letter, (void)trouble;
+    snprintf(out, REPLAY_ORIGIN_SIZE, "kafka topic orders");
+    return STATUS_OK;
+}
+
+static void serve(void *arg, struct bytes queue) {
+    (void)arg, (void)queue;
+}
+
 /* ---- driving ---- */
 
 static void open_life(void) {
-    struct replay_around around = {.queue = queue_is, .dlq = dlq_says};
+    struct replay_around around = {
+        .queue = queue_is, .dlq = dlq_says, .origin = origin_of, .serve = serve};
     struct triage_rules_options options = {
         .triage = &triage, .base_dir = bytes_of(root), .dlqs = dlqs_of, .compensates = compensates};
     replays = replays_new(&triage, &around);
@@ -479,6 +491,16 @@ static void letters_whose_message_is_gone_are_left_alone(void **state) {
     assert_int_equal(state_of("good-gone"), STATE_PENDING_REVIEW);
 }
 
+static void letters_in_doubt_are_not_sent_to_their_origin(void **state) {
+    (void)state;
+    said[0].to = BYTES("origin");
+    put_letter_with("good-doubt", (struct envelope){.source = BYTES("{\"why\":\"younger\"}")});
+    put_letter("good");
+    run_for(16 * MINUTE_MS);
+    assert_int_equal(state_of("good"), STATE_RESOLVED);
+    assert_int_equal(state_of("good-doubt"), STATE_PENDING_REVIEW);
+}
+
 static void discards_are_on_record(void **state) {
     (void)state;
     said[0].action = TRIAGE_DISCARD;
@@ -663,6 +685,7 @@ int main(void) {
         TEST(letters_of_another_replay_are_left_alone),
         TEST(letters_of_a_queue_that_is_gone_are_left_alone),
         TEST(letters_whose_message_is_gone_are_left_alone),
+        TEST(letters_in_doubt_are_not_sent_to_their_origin),
         TEST(discards_are_on_record),
         TEST(archived_letters_are_on_disk_before_they_go),
         TEST(a_failed_compensation_is_for_people),
