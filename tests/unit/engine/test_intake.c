@@ -189,8 +189,9 @@ static void an_id_that_is_held_with_another_body_is_not_lost(void **state) {
     rig_free(rig);
 }
 
-#define HASH_OF_EMPTY "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a" /* "{}"   \
-                                                                                          */
+#define HASH_OF_EMPTY                                                                              \
+    "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a" /* "{}"                     \
+                                                                        */
 
 static void put_letter(struct rig *rig, struct envelope letter, const char *body) {
     letter.queue = BYTES("q");
