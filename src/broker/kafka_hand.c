@@ -166,7 +166,7 @@ bool kafka_hand_drained(struct kafka_hand *hand) {
     pthread_mutex_lock(&hand->mutex);
     bool drained = hand->ready_count == 0 && hand->topic_count > 0 &&
                    hand->topic_count <= hand->partition_count;
-    for (size_t i = 0; drained && i < hand->topic_count; i++)
+    for (size_t i = 0; drained && i < hand->partition_count; i++)
         drained = is_read(&hand->partitions[i]);
     pthread_mutex_unlock(&hand->mutex);
     return drained;

@@ -5,8 +5,8 @@
 
 enum {
     OFFSET_MAX = 24,
-    NULLS_MAX = 4 << 20, /* the names of headers without a value: more than a record can hold */
-    AROUND_MAX = 256,    /* of the texts around key and body: numbers, padding, the broker's mark */
+    NULLS_MAX = 4096, /* of the names of headers without a value */
+    AROUND_MAX = 256, /* of the texts around key and body: numbers, padding, the broker's mark */
 };
 
 /* Not NULL, also when it is empty. */
@@ -44,7 +44,7 @@ static struct bytes make_source(const struct kafka_head *head, struct bytes offs
                       4);
 }
 
-/* Which of the headers have no value, as a member of the source. */
+/* Which of the headers have no value, as a member of the source; nothing when they are too many. */
 static struct bytes name_nulls(rd_kafka_headers_t *headers, struct arena *arena) {
     const char *name;
     const void *value;
@@ -60,7 +60,7 @@ static struct bytes name_nulls(rd_kafka_headers_t *headers, struct arena *arena)
         if (!value)
             json_put_str(&json, name);
     json_close(&json, ']');
-    struct bytes nulls = arena_dup(arena, buf_view(&text));
+    struct bytes nulls = text.overflow ? BYTES_NONE : arena_dup(arena, buf_view(&text));
     buf_free(&text);
     return nulls;
 }

@@ -22,6 +22,7 @@ enum {
     KAFKA_SINK_SLEEP_MS = 1000, /* librdkafka wants to be polled now and then */
     KAFKA_SINK_CLOSE_MS = 1000,
     KAFKA_SINK_CONNECT_MS = 10000, /* when it is only tried out */
+    KAFKA_SINK_NULLS_MAX = 2048,   /* names of headers that had no value */
 };
 
 struct kafka_sink {
@@ -130,7 +131,8 @@ struct destination {
     const char *topic;
     int32_t partition;
     bool tombstone;
-    struct json null_headers; /* their names */
+    struct bytes *null_headers; /* their names */
+    size_t null_count;
 };
 
 /* The dead letters of others may not say it: then it is the producer's to choose. */
@@ -141,6 +143,17 @@ static bool read_partition(struct json origin, int32_t *out) {
         return false;
     *out = (int32_t)number;
     return number >= RD_KAFKA_PARTITION_UA && number <= INT32_MAX;
+}
+
+static void read_nulls(struct json origin, struct arena *arena, struct destination *out) {
+    struct json names;
+    if (!json_get(origin, "null_headers", &names) || names.type != JSON_ARRAY)
+        return;
+    out->null_headers = arena_alloc(arena, KAFKA_SINK_NULLS_MAX * sizeof *out->null_headers);
+    for (struct json_walk walk = json_walk(names);
+         out->null_count < KAFKA_SINK_NULLS_MAX && json_step(&walk);)
+        out->null_count +=
+            json_string(walk.value, arena, &out->null_headers[out->null_count]) ? 1 : 0;
 }
 
 /* Where a message came from, as kafka_message.c wrote it. */
@@ -154,8 +167,7 @@ static bool read_origin(const struct sink_item *item, struct arena *arena,
         return false;
     out->topic = arena_cstr(arena, topic);
     out->tombstone = json_get(origin, "tombstone", &member) && item->body.len == 0;
-    if (json_get(origin, "null_headers", &member) && member.type == JSON_ARRAY)
-        out->null_headers = member;
+    read_nulls(origin, arena, out);
     return true;
 }
 
@@ -166,27 +178,22 @@ static bool has_content_type(const struct sink_item *item) {
     return false;
 }
 
-static bool is_null(const struct rule_header *header, struct json null_headers,
-                    struct arena *arena) {
-    struct bytes name;
-    if (header->value.len > 0 || null_headers.type != JSON_ARRAY)
-        return false;
-    for (struct json_walk walk = json_walk(null_headers); json_step(&walk);)
-        if (json_string(walk.value, arena, &name) && bytes_eq(name, header->name))
+static bool is_null(const struct rule_header *header, const struct destination *to) {
+    for (size_t i = 0; header->value.len == 0 && i < to->null_count; i++)
+        if (bytes_eq(to->null_headers[i], header->name))
             return true;
     return false;
 }
 
 /* What goes back goes as it came; elsewhere its content type is told. */
-static rd_kafka_headers_t *make_headers(const struct sink_item *item, struct json null_headers,
-                                        struct arena *arena) {
+static rd_kafka_headers_t *make_headers(const struct sink_item *item,
+                                        const struct destination *to) {
     rd_kafka_headers_t *headers = rd_kafka_headers_new(item->header_count + 1);
     for (size_t i = 0; i < item->header_count; i++) {
         const struct rule_header *header = &item->headers[i];
         const char *value = header->value.ptr ? header->value.ptr : "";
         rd_kafka_header_add(headers, header->name.ptr, (ssize_t)header->name.len,
-                            is_null(header, null_headers, arena) ? NULL : value,
-                            (ssize_t)header->value.len);
+                            is_null(header, to) ? NULL : value, (ssize_t)header->value.len);
     }
     if (item->origin.len == 0 && item->content_type.len > 0 && !has_content_type(item))
         rd_kafka_header_add(headers, "content-type", -1, item->content_type.ptr,
@@ -195,9 +202,9 @@ static rd_kafka_headers_t *make_headers(const struct sink_item *item, struct jso
 }
 
 static rd_kafka_resp_err_t produce(struct kafka_sink *kafka, struct sink_item *item,
-                                   const struct destination *to, struct arena *arena) {
+                                   const struct destination *to) {
     bool tombstone = to->tombstone || !item->body.ptr;
-    rd_kafka_headers_t *headers = make_headers(item, to->null_headers, arena);
+    rd_kafka_headers_t *headers = make_headers(item, to);
     rd_kafka_resp_err_t code = rd_kafka_producev(
         kafka->client, RD_KAFKA_V_TOPIC(to->topic), RD_KAFKA_V_PARTITION(to->partition),
         RD_KAFKA_V_VALUE((void *)(tombstone ? NULL : item->body.ptr), item->body.len),
@@ -219,7 +226,7 @@ static void publish_item(struct kafka_sink *kafka, struct sink_item *item) {
     } else if (!open_client(kafka, &err)) {
         fail(kafka, item, &err);
     } else {
-        rd_kafka_resp_err_t code = produce(kafka, item, &to, &arena);
+        rd_kafka_resp_err_t code = produce(kafka, item, &to);
         if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
             kafka_client_trouble(&kafka->url, code, NULL, &err);
             fail(kafka, item, &err);

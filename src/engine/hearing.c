@@ -62,9 +62,15 @@ struct mono hearing_next_wake(const struct queue *queue) {
     return mono_after(queue->given_since, HEARING_LASTS_MS - queue->given_ms);
 }
 
+/* Where messages could not come at all, what an earlier life left may come in the next. */
+static bool is_settled(const struct queue *queue) {
+    return is_connected(queue) &&
+           (!may_stand_in(queue) || queue->given_ms > 0 || queue->given_since.ms != MONO_NEVER.ms);
+}
+
 void hearing_note_last(struct queue *queue) {
     struct store *store = queue->engine->store;
     hearing_note(queue);
-    if (queue->broker->vtable->heard_below && is_connected(queue))
+    if (queue->broker->vtable->heard_below && is_settled(queue))
         note_below(queue, store->vtable->next_seq(store));
 }

@@ -76,6 +76,7 @@ static enum jq_end end_of(int status) {
     if (WIFEXITED(status))
         return WEXITSTATUS(status) == EXIT_NOT_RUN ? JQ_END_NEVER_RAN : JQ_END_CRASHED;
     switch (WTERMSIG(status)) {
+    case SIGPROF:
     case SIGXCPU:
         return JQ_END_TOO_SLOW;
     case SIGKILL:

@@ -78,7 +78,7 @@ static bool matches(const struct triage_pick *pick, const struct envelope *lette
 static bool is_refused(const struct triage_rule *rule, const struct envelope *letter) {
     bool to_origin = bytes_is(rule->to, COMEBACK_ORIGIN), edited = rule->edit.len > 0 && !to_origin;
     return (!edited && pointer_is_empty(letter)) ||
-           (to_origin && pointer_is_doubtful(letter->source));
+           (to_origin && (pointer_is_gone(letter->source) || pointer_is_doubtful(letter->source)));
 }
 
 static bool may_be_sent(const struct triage_pick *pick, const struct envelope *letter) {

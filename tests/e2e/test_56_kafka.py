@@ -120,6 +120,7 @@ def test_a_record_is_kept_as_it_is(serve, handler, kafka):
         {"value": b"\x00\xff body", "key": None, "headers": headers, "timestamp": 1700000000123},
         {"value": None, "key": b"gone"},
         {"value": b'{"a": 1.0}', "key": b""},
+        {"value": b"many", "headers": [("\x01" * 5000, None)]},
     ])
     worker = handler(lambda call: 400)
     server = serve(queue(kafka.url(topic, group=topic), worker))
@@ -141,7 +142,10 @@ def test_a_record_is_kept_as_it_is(serve, handler, kafka):
     plain = server.message("kept/0/2")
     assert plain["message"]["key"] == "" and "tombstone" not in plain["source"]
     bodies = {call.id: call.body for call in worker.calls}
-    assert bodies == {"kept/0/0": b"\x00\xff body", "kept/0/1": b"", "kept/0/2": b'{"a": 1.0}'}
+    assert bodies == {"kept/0/0": b"\x00\xff body", "kept/0/1": b"", "kept/0/2": b'{"a": 1.0}', "kept/0/3": b"many"}
+    many = server.message("kept/0/3")
+    assert many["message"]["headers"] == {"\x01" * 5000: ""} and "null_headers" not in many["source"]
+    assert len(server.letters("orders.dlq")) == 4
 
 
 def test_one_bad_in_many_over_several_partitions(serve, handler, kafka):
@@ -334,7 +338,8 @@ def test_a_broker_that_stops_answering_is_said_so_and_waited_for(serve, handler,
     eventually(lambda: connected(server), "it is connected again")
     kafka.produce(topic, numbered(10))
     settled(kafka, server, topic)
-    assert sorted(numbers(worker)) == list(range(10))
+    # The group may be formed anew in the midst, by a broker that is late itself: some come twice then.
+    assert set(numbers(worker)) == set(range(10))
 
 
 def check_connect(tmp_path, url):

@@ -244,6 +244,11 @@ static void it_is_drained_when_every_partition_is_ours_and_read(void **state) {
     assert_false(kafka_hand_drained(&hand));
     kafka_hand_at_end(&hand, 0);
     assert_true(kafka_hand_drained(&hand));
+    kafka_hand_assign(&hand, 2); /* the topic has grown */
+    kafka_hand_seen(&hand, 2, 0, 10);
+    assert_false(kafka_hand_drained(&hand));
+    kafka_hand_seen(&hand, 2, 10, 10);
+    assert_true(kafka_hand_drained(&hand));
     kafka_hand_revoke(&hand, 1);
     assert_false(kafka_hand_drained(&hand));
     kafka_hand_free(&hand);

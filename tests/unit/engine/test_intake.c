@@ -472,6 +472,24 @@ static void a_graceful_stop_is_noted_though_nothing_came(void **state) {
     assert_equal_one_is(rig, "start(hash)");
 }
 
+static void a_stop_of_a_life_in_which_nothing_could_come_is_not_noted(void **state) {
+    (void)state;
+    struct rig *rig = with_equals(1);
+    fake_server_set_trouble(rig->server, "gone");
+    rig_fail(rig, "hash", 400);
+    rig_ask(rig, ENGINE_PAUSE, "maintenance");
+    rig_rest(rig);
+    rig_restart(rig);
+    fake_server_set_trouble(rig->server, NULL);
+    rig_rest(rig);
+    stop_gracefully(rig);
+    rig_clear_log(rig);
+    rig_ask(rig, ENGINE_RESUME, NULL);
+    rig_rest(rig);
+    rig_assert_log(rig, "settle(hash) submit:facts");
+    rig_free(rig);
+}
+
 static void a_stop_that_its_source_does_not_hear_of_is_not_noted(void **state) {
     (void)state;
     struct rig *rig = with_equals(1);
@@ -792,6 +810,7 @@ int main(void) {
         cmocka_unit_test(that_while_is_of_messages_that_can_come),
         cmocka_unit_test(what_never_came_from_its_source_stands_in_for_nothing),
         cmocka_unit_test(a_graceful_stop_is_noted_though_nothing_came),
+        cmocka_unit_test(a_stop_of_a_life_in_which_nothing_could_come_is_not_noted),
         cmocka_unit_test(a_stop_that_its_source_does_not_hear_of_is_not_noted),
         cmocka_unit_test(after_a_graceful_stop_nothing_stands_in),
         cmocka_unit_test(what_was_delivered_too_often_is_dead_unattempted),

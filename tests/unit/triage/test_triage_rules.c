@@ -491,14 +491,18 @@ static void letters_whose_message_is_gone_are_left_alone(void **state) {
     assert_int_equal(state_of("good-gone"), STATE_PENDING_REVIEW);
 }
 
-static void letters_in_doubt_are_not_sent_to_their_origin(void **state) {
+static void letters_that_were_lost_or_are_in_doubt_are_not_sent_to_their_origin(void **state) {
     (void)state;
     said[0].to = BYTES("origin");
     put_letter_with("good-doubt", (struct envelope){.source = BYTES("{\"why\":\"younger\"}")});
+    put_letter_with(
+        "good-edited",
+        (struct envelope){.source = BYTES("{\"gone\":true}"), .edited = true, .size = 9});
     put_letter("good");
     run_for(16 * MINUTE_MS);
     assert_int_equal(state_of("good"), STATE_RESOLVED);
     assert_int_equal(state_of("good-doubt"), STATE_PENDING_REVIEW);
+    assert_int_equal(state_of("good-edited"), STATE_PENDING_REVIEW);
 }
 
 static void discards_are_on_record(void **state) {
@@ -685,7 +689,7 @@ int main(void) {
         TEST(letters_of_another_replay_are_left_alone),
         TEST(letters_of_a_queue_that_is_gone_are_left_alone),
         TEST(letters_whose_message_is_gone_are_left_alone),
-        TEST(letters_in_doubt_are_not_sent_to_their_origin),
+        TEST(letters_that_were_lost_or_are_in_doubt_are_not_sent_to_their_origin),
         TEST(discards_are_on_record),
         TEST(archived_letters_are_on_disk_before_they_go),
         TEST(a_failed_compensation_is_for_people),
