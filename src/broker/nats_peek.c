@@ -42,14 +42,18 @@ static enum status read_span(struct nats_peek *nats, struct err *err) {
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
+/* A server may let us in and have no JetStream: the next has. */
 static enum status open_pass(struct nats_peek *nats, struct err *err) {
     if (nats->connection.nc)
         return STATUS_OK;
-    if (!nats_connection_open(&nats->connection, &nats->url, &nats->bell, PEEK_WAIT_MS, err))
-        return err->status;
-    enum status status = read_span(nats, err);
-    if (status != STATUS_OK)
-        nats_connection_close(&nats->connection);
+    enum status status = STATUS_UNREACHABLE;
+    for (size_t host = 0; status == STATUS_UNREACHABLE && host < nats->url.host_count; host++) {
+        if (!nats_connection_open(&nats->connection, &nats->url, &nats->bell, PEEK_WAIT_MS, err))
+            return err->status;
+        status = read_span(nats, err);
+        if (status != STATUS_OK)
+            nats_connection_close(&nats->connection);
+    }
     return status;
 }
 

@@ -124,6 +124,21 @@ def test_of_several_hosts_one_that_answers_is_found(serve, nats, mode):
     assert impound("check", "--connect", "-c", server.config_path).returncode == 0
 
 
+@pytest.mark.parametrize("mode", ["peek", "take"])
+def test_a_host_without_jetstream_is_passed_over(serve, nats, tmp_path, mode):
+    cemetery = Cemetery(nats)
+    cemetery.send(b"{}")
+    cemetery.give_up(1)
+    bare = Nats(tmp_path, more="jetstream: disabled")
+    try:
+        bare.start()
+        source = cemetery.source.replace("127", f"127.0.0.1:{bare.port},127", 1)
+        server = serve(adoption.QUEUES, adopt=adoption.entry(source, mode))
+        eventually(lambda: server.letters(adoption.DLQ), "it is found")
+    finally:
+        bare.close()
+
+
 def test_messages_given_up_are_looked_at_and_then_taken(serve, nats):
     cemetery = Cemetery(nats)
     bury(cemetery)
