@@ -17,23 +17,14 @@ static enum status look_at(struct adopt_place *place, const struct store_kept *k
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-static enum status look_at_page(struct adopt_pages *pages, bool *any, struct err *err) {
+static enum status look_at_page(struct adopt_place *place, struct adopt_page *page, bool *any,
+                                struct err *err) {
     enum status status = STATUS_OK;
-    for (size_t i = 0; i < pages->count && status == STATUS_OK && !*any; i++)
-        status = look_at(pages->place, &pages->page[i], &pages->arena, any, err);
+    for (size_t i = 0; i < page->count && status == STATUS_OK && !*any; i++)
+        status = look_at(place, &page->kept[i], &page->arena, any, err);
     return status;
 }
 
 enum status adopt_awaits(struct adopt_place *place, bool *any, struct err *err) {
-    struct adopt_pages pages;
-    enum status status;
-    *any = false;
-    adopt_pages_begin(&pages, place);
-    do {
-        status = adopt_pages_next(&pages, err);
-        if (status == STATUS_OK)
-            status = look_at_page(&pages, any, err);
-    } while (status == STATUS_OK && pages.count > 0 && !*any);
-    adopt_pages_end(&pages);
-    return status;
+    return adopt_pages_walk(place, look_at_page, any, err);
 }

@@ -59,7 +59,7 @@ static enum status find_mirrored(struct store *store, const struct store_held *c
 }
 
 /* What was decided was decided of another death. */
-static bool is_decided(const struct envelope *letter) {
+static bool has_ended(const struct envelope *letter) {
     return letter->state == STATE_RESOLVED || letter->state == STATE_DISCARDED;
 }
 
@@ -68,7 +68,7 @@ enum status adopt_comeback_find(struct store *store, const struct store_held *me
                                 struct err *err) {
     *out = (struct adopt_comeback){.is = COMEBACK_STRANGER};
     enum status status = find_sent(store, came, out, err);
-    if (out->is == COMEBACK_HELD && is_decided(&out->letter->envelope))
+    if (out->is == COMEBACK_HELD && has_ended(&out->letter->envelope))
         out->is = COMEBACK_STRANGER;
     if (out->is == COMEBACK_STRANGER && !is_trouble(status) && convention_is_mirror(message))
         status = find_mirrored(store, came, out, err);

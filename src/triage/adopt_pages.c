@@ -4,32 +4,35 @@
 
 enum { PAGES_ARENA_CHUNK = 16 * 1024 };
 
-void adopt_pages_begin(struct adopt_pages *pages, struct adopt_place *place) {
-    pages->place = place;
-    pages->count = ADOPT_PAGE;
-    pages->after[0] = '\0';
-    arena_init_heap(&pages->arena, PAGES_ARENA_CHUNK);
-}
-
-enum status adopt_pages_next(struct adopt_pages *pages, struct err *err) {
-    struct store *store = pages->place->adopt->options.triage->store;
+/* `after`: the last name of the page before; the last of this one afterwards. */
+static enum status read_page(struct adopt_place *place, char after[ADOPT_NAME_MAX],
+                             struct adopt_page *page, struct err *err) {
+    struct store *store = place->adopt->options.triage->store;
     char prefix[ADOPT_NAME_MAX];
-    bool last = pages->count < ADOPT_PAGE;
-    pages->count = 0;
-    arena_free(&pages->arena);
-    arena_init_heap(&pages->arena, PAGES_ARENA_CHUNK);
-    if (last)
-        return STATUS_OK;
-    snprintf(prefix, sizeof prefix, "%.*s/", BYTES_ARG(pages->place->entry->name));
+    snprintf(prefix, sizeof prefix, "%.*s/", BYTES_ARG(place->entry->name));
     enum status status =
-        store->vtable->kept_list(store, SPACE_ADOPTED, bytes_of(prefix), bytes_of(pages->after),
-                                 false, ADOPT_PAGE, &pages->arena, pages->page, &pages->count, err);
-    if (status == STATUS_OK && pages->count > 0)
-        snprintf(pages->after, sizeof pages->after, "%.*s",
-                 BYTES_ARG(pages->page[pages->count - 1].name));
+        store->vtable->kept_list(store, SPACE_ADOPTED, bytes_of(prefix), bytes_of(after), false,
+                                 ADOPT_PAGE, &page->arena, page->kept, &page->count, err);
+    if (status == STATUS_OK && page->count > 0)
+        snprintf(after, ADOPT_NAME_MAX, "%.*s", BYTES_ARG(page->kept[page->count - 1].name));
     return status;
 }
 
-void adopt_pages_end(struct adopt_pages *pages) {
-    arena_free(&pages->arena);
+enum status adopt_pages_walk(struct adopt_place *place,
+                             enum status (*look)(struct adopt_place *place, struct adopt_page *page,
+                                                 bool *enough, struct err *err),
+                             bool *enough, struct err *err) {
+    struct adopt_page page;
+    char after[ADOPT_NAME_MAX] = "";
+    enum status status;
+    *enough = false;
+    do {
+        page.count = 0;
+        arena_init_heap(&page.arena, PAGES_ARENA_CHUNK);
+        status = read_page(place, after, &page, err);
+        if (status == STATUS_OK)
+            status = look(place, &page, enough, err);
+        arena_free(&page.arena);
+    } while (status == STATUS_OK && page.count == ADOPT_PAGE && !*enough);
+    return status;
 }

@@ -6,17 +6,17 @@
 
 enum { ADOPT_PAGE = 128 };
 
-struct adopt_pages {
-    struct adopt_place *place;
-    struct store_kept page[ADOPT_PAGE];
+struct adopt_page {
+    struct store_kept kept[ADOPT_PAGE];
     size_t count;
-    struct arena arena; /* of the page's texts, and for whoever looks at it */
-    char after[ADOPT_NAME_MAX];
+    struct arena arena; /* of its texts, and for whoever looks at it */
 };
 
-void adopt_pages_begin(struct adopt_pages *pages, struct adopt_place *place);
-/* The next page; the one before is gone. A count of 0: there are no more. */
-enum status adopt_pages_next(struct adopt_pages *pages, struct err *err);
-void adopt_pages_end(struct adopt_pages *pages);
+/* Gives each page to `look`, which may say that it has seen enough. What it answers ends the walk,
+ * too, unless it is OK. */
+enum status adopt_pages_walk(struct adopt_place *place,
+                             enum status (*look)(struct adopt_place *place, struct adopt_page *page,
+                                                 bool *enough, struct err *err),
+                             bool *enough, struct err *err);
 
 #endif

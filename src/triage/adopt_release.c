@@ -42,15 +42,16 @@ static enum status release(struct releasing *releasing, const struct store_kept 
     return STATUS_OK;
 }
 
-static enum status release_page(struct adopt_pages *pages, struct err *err) {
-    struct adopt_place *place = pages->place;
+static enum status release_page(struct adopt_place *place, struct adopt_page *page, bool *enough,
+                                struct err *err) {
     struct triage *triage = place->adopt->options.triage;
     struct releasing *releasing = memory_new(sizeof *releasing);
     enum status status = STATUS_OK;
+    *enough = false;
     releasing->place = place;
     releasing->now = triage_now(triage).wall;
-    for (size_t i = 0; i < pages->count && status == STATUS_OK; i++)
-        status = release(releasing, &pages->page[i], &pages->arena, err);
+    for (size_t i = 0; i < page->count && status == STATUS_OK; i++)
+        status = release(releasing, &page->kept[i], &page->arena, err);
     if (status == STATUS_OK && releasing->op_count > 0)
         status = triage_commit(triage, releasing->ops, releasing->op_count, err);
     if (status == STATUS_OK && releasing->letter_count > 0)
@@ -63,24 +64,12 @@ static enum status release_page(struct adopt_pages *pages, struct err *err) {
     return status;
 }
 
-static enum status release_all(struct adopt_place *place, struct err *err) {
-    struct adopt_pages pages;
-    enum status status;
-    adopt_pages_begin(&pages, place);
-    do {
-        status = adopt_pages_next(&pages, err);
-        if (status == STATUS_OK)
-            status = release_page(&pages, err);
-    } while (status == STATUS_OK && pages.count > 0);
-    adopt_pages_end(&pages);
-    return status;
-}
-
 void adopt_release(struct adopt_place *place, struct instant now) {
     struct err err;
+    bool enough;
     if (place->released || now.mono.ms - place->quiet_from.ms < ADOPT_QUIET_MS)
         return;
-    place->released = release_all(place, &err) == STATUS_OK;
+    place->released = adopt_pages_walk(place, release_page, &enough, &err) == STATUS_OK;
     if (!place->released)
         adopt_trouble(place, ADOPT_WAITING, &err);
 }
