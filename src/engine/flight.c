@@ -19,6 +19,7 @@ struct flight *flight_new(struct queue *queue, struct store_held *held) {
     *flight = (struct flight){.queue = queue};
     flight->held = held;
     flight->first_failure_at = held->envelope.first_failure_at;
+    flight->last_failure_at = held->envelope.last_failure_at;
     flight->replay = held->envelope.letter_id.len > 0;
     queue->replays += flight->replay;
     list_init(&flight->recording);

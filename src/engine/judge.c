@@ -202,18 +202,31 @@ static void wait_for_retry(struct flight *flight, int64_t delay_ms) {
     flight->op = STORE_UPDATE;
 }
 
-/* Back to where it was. What never had a counted attempt is queued still. */
+/* A refusal that halts the queue, and an interruption, leave the message in the state that it was
+ * taken in. */
 static void wait_as_before(struct flight *flight) {
     struct envelope *envelope = &flight->held->envelope;
-    if (envelope->attempts > 0 || flight->replay || flight->report) {
+    bool retried = envelope->state == STATE_RETRYING || envelope->state == STATE_PENDING_RETRY;
+    if (retried || envelope->attempts > 0 || flight->replay || flight->report) {
         wait_for_retry(flight, 0);
         return;
     }
-    flight->returns = intake_is_fresh(flight) && envelope->crashes == 0;
     envelope->state = STATE_QUEUED;
     envelope->next_attempt_at = WALL_NEVER;
     envelope->delay_ms = 0;
     flight->op = STORE_UPDATE;
+}
+
+/* A broker's message goes back to its source only when its hand-over was interrupted. After any
+ * failure, counted or not, it is stored with its history and settled at its source (SEMANTICS
+ * 4.11): going back would cost it a delivery there and lose the history. */
+static void hand_back(struct flight *flight) {
+    if (flight->outcome.ending != ENDING_INTERRUPTED) {
+        wait_for_retry(flight, 0);
+        return;
+    }
+    wait_as_before(flight);
+    flight->returns = intake_is_fresh(flight) && !flight->replay;
 }
 
 void judge_end(struct flight *flight, enum resolution resolution) {
@@ -296,7 +309,7 @@ static void carry_out(struct flight *flight, const struct decision *decision) {
         wait_as_before(flight);
         break;
     case ACTION_HAND_BACK:
-        wait_as_before(flight);
+        hand_back(flight);
         break;
     }
 }

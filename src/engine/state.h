@@ -51,7 +51,8 @@ struct flight {
     struct list bundling;   /* in queue->bundling, or among its bundle's */
     struct outcome outcome; /* texts in held->arena */
     struct instant started;
-    struct wall first_failure_at; /* as it was before this attempt */
+    struct wall first_failure_at; /* as it was before this attempt … */
+    struct wall last_failure_at;  /* … and so was this */
     uint32_t handler;             /* which of the queue's handlers has it */
     uint32_t slot;                /* in the flight recorder */
     bool calling;                 /* between start and done */
@@ -81,7 +82,7 @@ struct flight {
     enum spill_stage spill;
     bool duplicate; /* a report, or a broker's message, whose id is held already */
     bool arriving;  /* put into the store before it is handed over; counted in queue->arriving */
-    bool returns;   /* to its broker, with nothing recorded */
+    bool returns;   /* interrupted: back to its broker, with nothing recorded */
     bool postponed; /* a commit of it failed; counted in queue->postponed until one does not */
     bool killed_us; /* our last life ended in this attempt */
     struct returning

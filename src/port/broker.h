@@ -42,8 +42,8 @@ struct broker_vtable {
      * as it can be reached, in any order of messages; MUST NOT before. envelope.state tells a
      * letter from a success. `held` stays the engine's, which frees it afterwards. */
     void (*settle)(struct broker *broker, struct store_held *held);
-    /* It was not attempted, or the attempt does not count: it comes again, behind what waits, not
-     * before `due`. Takes `held`. */
+    /* It was not handed over, or the hand-over was interrupted: it comes again, behind what waits,
+     * not before `due`. Takes `held`. */
     void (*hand_back)(struct broker *broker, struct store_held *held_take, struct instant due);
     /* When something may become ready without a wake-up from outside; MONO_NEVER: not by itself. */
     struct mono (*next_wake)(struct broker *broker);

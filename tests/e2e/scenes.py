@@ -118,14 +118,17 @@ def outage(serve, handler, lane, total):
 
 
 def halt(serve, handler, lane, total):
-    """401: the queue stops, all messages stay the broker's, uncounted; resume goes on."""
+    """401: the queue stops; refused messages are stored, uncounted, all others stay the broker's; resume goes on."""
     worker = handler(lambda call: 401)
     server = serve(queues(lane, {"http": worker.url}, concurrency=2))
     lane.publish([{"id": f"m-{n}"} for n in range(total)])
     eventually(lambda: server.queue(QUEUE)["state"] == "halted", "the queue halts")
-    eventually(lambda: server.queue(QUEUE)["in_flight"] == 0, "what was under way has come back")
-    assert lane.left() == total
-    eventually(lambda: server.queue(QUEUE)["lag"] == total, "impound knows how many wait there")
+    eventually(lambda: server.queue(QUEUE)["in_flight"] == 0, "what was under way has ended")
+    refused = {json.loads(call.body)["id"] for call in worker.calls}
+    eventually(lambda: lane.left() == total - len(refused), "what was refused is settled, and nothing else")
+    eventually(lambda: server.queue(QUEUE)["lag"] == total - len(refused), "impound knows how many wait there")
+    held = server.get("/v1/messages", queue=QUEUE).json["messages"]
+    assert len(held) == len(refused) and {message["attempts"] for message in held} == {0}
     assert server.dlq(DLQ)["depth"] == 0
     worker.answer = lambda call: 200
     assert server.post(f"/v1/queues/{QUEUE}/resume").status == 200

@@ -96,7 +96,7 @@ def test_while_the_downstream_is_out_nothing_dies(serve, handler, redis, shape):
 
 
 @SHAPES
-def test_bad_credentials_halt_and_leave_everything_at_the_broker(serve, handler, redis, shape):
+def test_bad_credentials_halt_and_leave_what_was_not_refused_at_the_broker(serve, handler, redis, shape):
     scenes.halt(serve, handler, shape(redis), 300)
 
 

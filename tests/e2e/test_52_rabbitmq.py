@@ -95,7 +95,7 @@ def test_while_the_downstream_is_out_nothing_dies(serve, handler, rabbit, kind):
 
 
 @pytest.mark.parametrize("kind", TYPES)
-def test_bad_credentials_halt_and_leave_everything_at_the_broker(serve, handler, rabbit, kind):
+def test_bad_credentials_halt_and_leave_what_was_not_refused_at_the_broker(serve, handler, rabbit, kind):
     scenes.halt(serve, handler, Lane(rabbit, kind), 300)
 
 

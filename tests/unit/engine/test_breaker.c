@@ -64,7 +64,7 @@ static void a_failed_probe_is_in_the_history_and_counts_nowhere(void **state) {
     rig_answer(rig, "new", rig_outcome(KIND_RESET, 0));
     rig_rest(rig);
     const struct envelope *envelope = rig_look(rig, "new");
-    assert_int_equal(envelope->state, STATE_QUEUED);
+    assert_int_equal(envelope->state, STATE_PENDING_RETRY);
     assert_int_equal(envelope->attempts, 0);
     assert_int_equal(envelope->crashes, 0);
     assert_int_equal(envelope->first_failure_at.ms, WALL_NEVER.ms);
@@ -163,11 +163,11 @@ static void what_was_under_way_when_it_opened_burns_no_attempt(void **state) {
     rig_push_many(rig, 4);
     rig_break_down(rig);
     rig_fail(rig, "m1", 503);
-    assert_int_equal(rig_state(rig, "m1"), STATE_QUEUED);
+    assert_int_equal(rig_state(rig, "m1"), STATE_PENDING_RETRY);
     assert_int_equal(rig_look(rig, "m1")->attempts, 0);
     assert_false(rig_look(rig, "m1")->history[0].counted);
     rig_fail(rig, "m2", 500); /* dead by its preset, were there no outage */
-    assert_int_equal(rig_state(rig, "m2"), STATE_QUEUED);
+    assert_int_equal(rig_state(rig, "m2"), STATE_PENDING_RETRY);
     rig_fail(rig, "m3", 400);
     assert_int_equal(rig_state(rig, "m3"), STATE_PENDING_REVIEW);
     rig_succeed(rig, "m4");

@@ -315,19 +315,20 @@ static void of_messages_without_a_name_every_one_that_fails_is_a_letter(void **s
     rig_free(rig);
 }
 
-static void without_a_name_what_we_gave_back_is_not_taken_for_its_equal(void **state) {
+static void without_a_name_what_halts_the_queue_is_stored_beside_its_equal(void **state) {
     (void)state;
     struct rig *rig = with_equals(2);
     rig_fail(rig, "hash", 400);
     rig_fail(rig, "hash", 401);
     assert_int_equal(rig_view(rig).state, QUEUE_HALTED);
-    assert_int_equal(at_source(rig), 1);
-    rig_clear_log(rig);
+    assert_int_equal(at_source(rig), 0);
+    assert_int_equal(rig->store->vtable->dlq_depth(rig->store, BYTES("q.dlq")), 1);
+    assert_int_equal(rig_view(rig).counts.queued, 1);
     rig_ask(rig, ENGINE_RESUME, NULL);
     rig_rest(rig);
     assert_int_equal(rig_open_calls(rig), 1);
-    rig_succeed(rig, "hash");
-    assert_int_equal(at_source(rig), 0);
+    rig_succeed_all(rig);
+    assert_int_equal(rig_view(rig).counts.queued, 0);
     assert_int_equal(rig_view(rig).results[RESULT_DUPLICATE], 0);
     rig_free(rig);
 }
@@ -559,27 +560,32 @@ static void what_pointed_at_a_message_that_is_gone_is_dead_unattempted(void **st
 
 /* ---- back to the source ---- */
 
-static void a_halt_gives_it_back_to_its_source(void **state) {
+static void a_message_that_halts_its_queue_is_stored_and_settled(void **state) {
     (void)state;
     struct rig *rig = rig_of((struct rig_options){0});
     rig_open(rig);
     push(rig, "a");
     rig_rest(rig);
     rig_fail(rig, "a", 401);
-    rig_assert_log(rig, "start(a) back(a) submit:facts");
+    rig_assert_log(rig, "start(a) submit:facts submit:put(a) settle(a)");
     assert_int_equal(rig_view(rig).state, QUEUE_HALTED);
-    assert_int_equal(at_source(rig), 1);
+    assert_int_equal(at_source(rig), 0);
     assert_false(wanted(rig));
-    rig_assert_gone(rig, "a");
+    const struct envelope *envelope = rig_look(rig, "a");
+    assert_int_equal(envelope->state, STATE_QUEUED);
+    assert_int_equal(envelope->attempts, 0);
+    assert_int_equal(envelope->history_count, 1);
+    assert_false(envelope->history[0].counted);
+    snprintf(rig->ids[1], RIG_ID_SIZE, "a"); /* the first that the store got */
     rig_ask(rig, ENGINE_RESUME, NULL);
     rig_rest(rig);
     assert_true(wanted(rig));
     rig_succeed(rig, "a");
-    assert_int_equal(at_source(rig), 0);
+    rig_assert_gone(rig, "a");
     rig_free(rig);
 }
 
-static void an_outage_leaves_everything_at_the_source(void **state) {
+static void a_failure_while_the_breaker_is_open_is_stored_and_settled(void **state) {
     (void)state;
     struct rig *rig = rig_of((struct rig_options){0});
     rig->concurrency = 8;
@@ -587,18 +593,41 @@ static void an_outage_leaves_everything_at_the_source(void **state) {
     for (char id[] = "a"; id[0] <= 'h'; id[0]++)
         push(rig, id);
     rig_rest(rig);
-    rig_fail_all(rig, 503);
+    push(rig, "i"); /* is never handed over */
+    for (char id[] = "a"; id[0] <= 'h'; id[0]++)
+        rig_answer(rig, id, rig_outcome(KIND_STATUS, 503));
+    rig_rest(rig);
     assert_int_equal(rig_view(rig).breaker, BREAKER_OPEN);
     assert_false(wanted(rig));
-    size_t left = at_source(rig);
-    assert_true(left > 0 && left < 8); /* the first failures opened it, the others are uncounted */
-    rig_clear_log(rig);
-    rig_pass(rig, 1000);
-    assert_true(wanted(rig));
-    assert_int_equal(rig_open_calls(rig), 1);
+    assert_int_equal(at_source(rig), 1);
+    assert_int_equal(rig_look(rig, "a")->attempts, 1);
+    const struct envelope *uncounted = rig_look(rig, "h");
+    assert_int_equal(uncounted->state, STATE_PENDING_RETRY);
+    assert_int_equal(uncounted->attempts, 0);
+    assert_int_equal(uncounted->history_count, 1);
+    assert_false(uncounted->history[0].counted);
+    rig_free(rig);
+}
+
+static void a_failed_probe_is_stored_and_settled(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){0});
+    rig->concurrency = 8;
+    rig_open(rig);
+    for (char id[] = "a"; id[0] <= 'e'; id[0]++)
+        push(rig, id);
+    rig_rest(rig);
     rig_fail_all(rig, 503);
+    push(rig, "probe");
+    rig_pass(rig, 1000);
+    assert_non_null(rig_call(rig, "probe"));
+    rig_clear_log(rig);
+    rig_fail(rig, "probe", 503);
+    rig_assert_log(rig, "submit:put(probe) settle(probe)");
     assert_false(wanted(rig));
-    assert_int_equal(at_source(rig), left);
+    assert_int_equal(at_source(rig), 0);
+    assert_int_equal(rig_state(rig, "probe"), STATE_PENDING_RETRY);
+    assert_true(rig_look(rig, "probe")->history[0].probe);
     assert_int_equal(rig->store->vtable->dlq_depth(rig->store, BYTES("q.dlq")), 0);
     rig_free(rig);
 }
@@ -801,7 +830,7 @@ int main(void) {
         cmocka_unit_test(an_edited_letter_stands_for_the_message_that_it_was_and_no_other),
         cmocka_unit_test(the_same_message_failing_twice_is_one_letter),
         cmocka_unit_test(of_messages_without_a_name_every_one_that_fails_is_a_letter),
-        cmocka_unit_test(without_a_name_what_we_gave_back_is_not_taken_for_its_equal),
+        cmocka_unit_test(without_a_name_what_halts_the_queue_is_stored_beside_its_equal),
         cmocka_unit_test(of_equals_that_come_after_our_death_one_is_what_is_held),
         cmocka_unit_test(what_its_source_has_heard_of_stands_in_for_no_other),
         cmocka_unit_test(what_stood_in_and_was_heard_of_stands_in_no_more),
@@ -815,8 +844,9 @@ int main(void) {
         cmocka_unit_test(after_a_graceful_stop_nothing_stands_in),
         cmocka_unit_test(what_was_delivered_too_often_is_dead_unattempted),
         cmocka_unit_test(what_pointed_at_a_message_that_is_gone_is_dead_unattempted),
-        cmocka_unit_test(a_halt_gives_it_back_to_its_source),
-        cmocka_unit_test(an_outage_leaves_everything_at_the_source),
+        cmocka_unit_test(a_message_that_halts_its_queue_is_stored_and_settled),
+        cmocka_unit_test(a_failure_while_the_breaker_is_open_is_stored_and_settled),
+        cmocka_unit_test(a_failed_probe_is_stored_and_settled),
         cmocka_unit_test(a_probe_is_one_that_was_never_attempted),
         cmocka_unit_test(a_message_that_fails_alone_is_no_outage),
         cmocka_unit_test(stopping_gives_back_what_does_not_finish),
