@@ -92,7 +92,7 @@ static struct decision judge(const struct impound_policy *policy, const struct o
                               .header_count = known->header_count};
     struct circumstance around = {.now = {known->now_ms},
                                   .probe = known->probe != 0,
-                                  .breaker_closed = !known->breaker_open,
+                                  .reset_is_crash = !known->breaker_open,
                                   .fallback_left = known->fallback_left != 0};
     return decide(library_policy(policy), &subject, outcome, &facts, &around, rng);
 }

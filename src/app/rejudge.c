@@ -161,8 +161,9 @@ enum status rejudge_letter(struct rejudge *rejudge, const struct envelope *envel
     if (gather(rejudge, (size_t)(queue - config->queues), envelope, &seen, &facts, err) !=
         STATUS_OK)
         return err->status;
-    struct circumstance around = {
-        .now = envelope->last_failure_at, .breaker_closed = true, .alone = envelope->suspect};
+    struct circumstance around = {.now = envelope->last_failure_at,
+                                  .reset_is_crash = envelope->cause == CAUSE_CRASH,
+                                  .alone = envelope->suspect};
     *kind = REJUDGED;
     *out = decide(&queue->policy, &subject, &outcome, &facts, &around, &rejudge->rng);
     return STATUS_OK;

@@ -38,13 +38,22 @@ static struct decision begin(const struct judgement *j, const struct classificat
     };
 }
 
-/* A reset while others fail too is the downstream's doing, a worker's death never is. */
 static bool is_crash(const struct judgement *j) {
     if (j->outcome->kind == KIND_SIGNAL)
         return true;
     if (j->outcome->kind == KIND_EXPIRED)
         return j->around->alone;
-    return j->outcome->kind == KIND_RESET && j->around->breaker_closed && !j->around->probe;
+    return j->outcome->kind == KIND_RESET && j->around->reset_is_crash && !j->around->probe;
+}
+
+/* A message that is dead of resets is a crash to people, although each reset alone was transient:
+ * unless a rule of the user's or the handler itself named its category. */
+static void name_crash(const struct judgement *j, struct decision *decision) {
+    static const struct bytes crash = {"crash", 5};
+    if (j->outcome->kind != KIND_RESET || !bytes_starts(decision->rule_name, BYTES("preset:")))
+        return;
+    decision->category = crash;
+    decision->dlq = policy_dlq(j->policy, crash);
 }
 
 /* Only the handler's own word can end a message that failed as a probe. */
@@ -107,9 +116,10 @@ static struct decision judge_failure(const struct judgement *j,
                                      const struct classification *class) {
     struct decision decision = begin(j, class);
     decision.crashed = decision.verdict != VERDICT_HALT && is_crash(j);
-    if (decision.crashed && j->subject->crashes + 1 >= j->policy->poison.crashes)
+    if (decision.crashed && j->subject->crashes + 1 >= j->policy->poison.crashes) {
+        name_crash(j, &decision);
         stop(&decision, ACTION_DEAD, CAUSE_CRASH);
-    else if (is_failed_probe(j, &decision))
+    } else if (is_failed_probe(j, &decision))
         decision.action = ACTION_HAND_BACK;
     else
         carry_out(j, &decision, class->unclassified);

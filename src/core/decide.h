@@ -21,7 +21,7 @@ struct subject {
 struct circumstance {
     struct wall now;     /* ages are told by it alone */
     bool probe;          /* it was a breaker's probe */
-    bool breaker_closed; /* when the outcome arrived: only then does a reset count as a crash */
+    bool reset_is_crash; /* a reset speaks against the message (SEMANTICS 4.10) */
     bool fallback_left;  /* another handler stands behind this one */
     bool alone;          /* it ran alone as a suspect: an expired lease is then its own doing */
 };
@@ -55,8 +55,8 @@ struct decision {
 };
 
 /* Rules, in order: interrupted → HAND_BACK uncounted. ok → DONE. Then classify. halt → HALT
- * uncounted. A crash (signal always; reset only while breaker_closed; expired when alone) adds 1;
- * at poison.crashes the message is dead with cause crash. A failed probe (breaker_failure) →
+ * uncounted. A crash (signal always; reset only if reset_is_crash; expired when alone) adds 1; at
+ * poison.crashes the message is dead with cause crash. A failed probe (breaker_failure) →
  * HAND_BACK uncounted, also where a rule would have it dead: an outage kills nothing once it is
  * known. A probe that got any other answer, or the handler's own verdict, is judged like any
  * attempt. Counted failures then meet attempts (exhausted) and max_age (expired). fallback with no

@@ -37,6 +37,8 @@ struct outcome {
     struct bytes reason;              /* with has_verdict; may be empty */
     struct bytes version;             /* of a failure: which release of the consumer had it */
     struct bytes answer, answer_type; /* of ENDING_OK, where the call wanted it */
+    /* The connection that the call used, numbered in the order of opening; 0: none is known. */
+    uint64_t connection;
     int64_t duration_ms;
 };
 

@@ -35,7 +35,7 @@
     ROW("http", 4, RETRY, "transient", "refused", KIND(REFUSED)),                                  \
     ROW("http", 5, RETRY, "transient", "dns", KIND(DNS)),                                          \
     ROW("http", 6, RETRY, "transient", "tls", KIND(TLS)),                                          \
-    ROW("http", 7, RETRY, "crash", "reset", KIND(RESET)),                                          \
+    ROW("http", 7, RETRY, "transient", "reset", KIND(RESET)),                                      \
     ROW("http", 8, HALT, "auth", "auth", STATUS3(401, 403, 407)),                                  \
     ROW("http", 9, DLQ, "validation", "bad_request", STATUS4(400, 413, 415, 422)),                 \
     ROW("http", 10, DLQ, "not_found", "not_found", STATUS2(404, 410)),                             \

@@ -73,6 +73,7 @@ static void on_done(struct call_group *group, const struct outcome *whole,
         struct flight *flight = CONTAINER_OF(group->calls[i], struct flight, call);
         flight_ended(flight, whole->ending == ENDING_OK ? &items[i] : whole);
         flight->outcome.duration_ms = whole->duration_ms;
+        flight->outcome.connection = whole->connection;
     }
     engine_post(bundle->queue->engine, &bundle->post);
 }
@@ -90,6 +91,11 @@ bool bundle_sets_aside(struct flight *flight, const struct decision *decision) {
     struct bundle *bundle = flight->bundle;
     if (!bundle || !bundle->failed || bundle->group.count == 1 || !blames_message(flight, decision))
         return false;
+    if (flight->outcome.kind == KIND_RESET) {
+        flight->call.own_connection = true;
+        if (!flight->shared_connection)
+            flight->shared_connection = flight->outcome.connection;
+    }
     list_remove(&flight->bundling);
     list_push_back(&bundle->suspects, &flight->bundling);
     finish(bundle);

@@ -47,7 +47,7 @@ struct decision compensate_decide(struct flight *flight) {
                               .previous_delay_ms = before->delay_ms,
                               .headers = before->headers,
                               .header_count = before->header_count};
-    struct circumstance around = {.now = engine->now.wall, .breaker_closed = true};
+    struct circumstance around = {.now = engine->now.wall};
     return decide(flight->policy, &subject, &flight->outcome, &flight->facts, &around,
                   &engine->rng);
 }

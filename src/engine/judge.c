@@ -117,6 +117,9 @@ static void end_attempt(struct flight *flight, const struct decision *decision) 
     flight->queue->running--;
     queue_visit(flight->queue);
     count(flight, decision);
+    if (decision->action == ACTION_DONE && flight->outcome.connection && !compensate_is(flight))
+        connection_log_success(&flight->queue->connections[flight->handler],
+                               flight->queue->engine->now.mono, flight->outcome.connection);
     tell_breaker(flight, decision);
     suspect_ended(flight);
 }
@@ -314,6 +317,16 @@ static void carry_out(struct flight *flight, const struct decision *decision) {
     }
 }
 
+/* Whether another message succeeded lately on a connection newer than the one that was reset. For a
+ * suspect on a connection of its own, that is the connection it shared when it became one. */
+static bool newer_succeeded(const struct flight *flight) {
+    const struct queue *queue = flight->queue;
+    uint64_t reset =
+        flight->shared_connection ? flight->shared_connection : flight->outcome.connection;
+    return connection_log_has_newer(&queue->connections[flight->handler], queue->engine->now.mono,
+                                    reset);
+}
+
 /* A failure that arrives while the breaker is not closed belongs to the outage, whether or not the
  * call was a probe: it burns no attempt. */
 static struct decision decision_on(struct flight *flight) {
@@ -334,7 +347,7 @@ static struct decision decision_on(struct flight *flight) {
         .now =
             leaps_evenly(&queue->engine->leaps, subject.first_failure_at, queue->engine->now.wall),
         .probe = !flight->report && !flight->killed_us && (flight->probe || !closed),
-        .breaker_closed = closed,
+        .reset_is_crash = closed && newer_succeeded(flight),
         .alone = envelope->suspect,
         .fallback_left = !flight->report && !queue->engine->stopping &&
                          flight->handler + 1 < queue->handler_count};

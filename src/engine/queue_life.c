@@ -36,6 +36,7 @@ enum status queue_new(struct engine *engine, const struct engine_queue_options *
     queue->handlers = options->handlers;
     queue->compensate = options->compensate;
     queue->handler_count = options->handler_count;
+    queue->connections = memory_array(options->handler_count + 1, sizeof *queue->connections);
     queue->lease_reply = options->lease_reply;
     queue->mirrors = options->mirrors;
     queue->mirror_count = options->mirror_count;
@@ -73,6 +74,7 @@ void queue_free(struct queue *queue) {
     map_drain(&queue->stood_in, free_node);
     idempotency_free(queue->idempotency);
     facts_free(queue->facts);
+    free(queue->connections);
     free((void *)(uintptr_t)queue->name.ptr);
     free(queue);
 }

@@ -12,6 +12,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "core/budget.h"
+#include "core/connection_log.h"
 #include "core/decide.h"
 #include "engine/engine.h"
 #include "engine/leaps.h"
@@ -54,6 +55,7 @@ struct flight {
     struct wall first_failure_at; /* as it was before this attempt … */
     struct wall last_failure_at;  /* … and so was this */
     uint32_t handler;             /* which of the queue's handlers has it */
+    uint64_t shared_connection;   /* that was reset under it and others; 0: none */
     uint32_t slot;                /* in the flight recorder */
     bool calling;                 /* between start and done */
     bool probe;
@@ -117,6 +119,7 @@ struct queue {
     bool dlq_full;
     bool dlq_filling; /* it will be full if the letters on their way arrive */
     struct breaker breaker;
+    struct connection_log *connections;        /* of recent successes, one for each handler */
     char breaker_why[ENGINE_BREAKER_WHY_SIZE]; /* the failure that last opened it */
     struct budget budget;
     struct mono retry_hold;  /* over budget: no retry before this */

@@ -2,8 +2,11 @@
  * desk alone. A transfer (libcurl's easy handle with its buffers) is used for one call after
  * another.
  *
- * HTTP/1.1 on purpose: with one call on a connection at a time, a connection that dies without an
- * answer names the one message that is to blame (SEMANTICS 5.1). */
+ * HTTP/1.1 on purpose: with one call on a connection at a time, a connection that is closed without
+ * an answer points to the one call that was on it (SEMANTICS 4.10).
+ *
+ * libcurl sends a request again by itself when a kept connection turns out to be closed. A call may
+ * cost money, so it is sent again only where no byte of it was written (may_repeat). */
 #include "handler/http.h"
 
 #include <assert.h>
@@ -25,6 +28,7 @@ enum {
     HTTP_IDLE_CONNECTIONS_MAX = 1024, /* kept for later calls */
     HTTP_IDLE_TRANSFERS_MAX = 256,    /* kept for later calls */
     HTTP_SLEEP_MAX_MS = 3600 * 1000,  /* libcurl wakes earlier for its own timers */
+    HTTP_PORTS = 1 << 16,
 };
 
 struct http_pool {
@@ -34,7 +38,11 @@ struct http_pool {
     pthread_t thread;
     struct heap deadlines; /* of transfers that are under way */
     uint64_t started;      /* calls; breaks ties */
-    struct list idle;      /* transfers */
+    uint64_t connections;  /* opened so far: the number of the newest */
+    /* Numbers of connections, by their local port. Two connections to different hosts may share a
+     * port: the older one is then taken for the younger, which blames no message. */
+    uint64_t *connection_of;
+    struct list idle; /* transfers */
     size_t idle_count;
     char *user_agent;
 };
@@ -60,8 +68,9 @@ struct transfer {
     struct buf body; /* of a group */
     struct http_answer answer;
     struct mono began;
-    int sends;     /* connections that the request was, or is about to be, sent on */
-    bool repeated; /* on a fresh connection, after a stale one */
+    uint64_t connection; /* that the request was, or is about to be, sent on; 0: none yet */
+    long connects;       /* connections opened for it when that was noted */
+    bool repeated;       /* on a fresh connection, after a stale one */
 };
 
 /* ---- transfers ---- */
@@ -116,17 +125,36 @@ static struct bytes body_of(struct transfer *transfer) {
     return buf_view(&transfer->body);
 }
 
-/* Asked before each time the request is sent. When a kept connection turns out dead, libcurl goes
- * through the others, one by one; a message that kills its reader would kill as many. The second
- * send is on a fresh connection or not at all. */
-static int before_send(void *arg, char *peer_ip, char *own_ip, int peer_port, int own_port) {
-    (void)peer_ip, (void)own_ip, (void)peer_port, (void)own_port;
-    struct transfer *transfer = arg;
+/* Whether the call may be sent again on another connection: no byte of the request was written. */
+static bool may_repeat(const struct transfer *transfer) {
+    long written = 0;
+    curl_easy_getinfo(transfer->easy, CURLINFO_REQUEST_SIZE, &written);
+    return written == 0;
+}
+
+static void note_connection(struct transfer *transfer, int own_port) {
+    struct http_pool *pool = transfer->http->pool;
     long connects = 0;
     curl_easy_getinfo(transfer->easy, CURLINFO_NUM_CONNECTS, &connects);
-    bool kept_again = transfer->sends > 0 && connects == 0;
-    transfer->sends++;
-    return kept_again ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+    uint64_t *number = &pool->connection_of[(unsigned)own_port % HTTP_PORTS];
+    if (connects > transfer->connects)
+        *number = ++pool->connections;
+    transfer->connects = connects;
+    transfer->connection = *number;
+}
+
+/* libcurl calls this each time before it sends the request. When a kept connection turns out to be
+ * closed, libcurl tries the other kept ones, one by one; the second send is on a fresh connection
+ * or not at all. */
+static int before_send(void *arg, char *peer_ip, char *own_ip, int peer_port, int own_port) {
+    (void)peer_ip, (void)own_ip, (void)peer_port;
+    struct transfer *transfer = arg;
+    bool again = transfer->connection != 0;
+    long before = transfer->connects;
+    if (again && !may_repeat(transfer))
+        return CURL_PREREQFUNC_ABORT;
+    note_connection(transfer, own_port);
+    return again && transfer->connects == before ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
 static void set_options(struct transfer *transfer) {
@@ -144,6 +172,10 @@ static void set_options(struct transfer *transfer) {
     curl_easy_setopt(easy, CURLOPT_PREREQDATA, transfer);
     if (http->ca_file)
         curl_easy_setopt(easy, CURLOPT_CAINFO, http->ca_file);
+    if (task_at(transfer->entry.task, 0)->own_connection) {
+        curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
+        curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
+    }
     set_body(easy, body_of(transfer));
     http_answer_attach(&transfer->answer, easy);
 }
@@ -167,7 +199,8 @@ static void transfer_go(struct http_pool *pool, struct transfer *transfer) {
 static void start_call(struct http_pool *pool, struct http *http, struct task task) {
     struct transfer *transfer = transfer_get(pool);
     transfer->http = http;
-    transfer->sends = 0;
+    transfer->connection = 0;
+    transfer->connects = 0;
     transfer->repeated = false;
     transfer->began = clock_now(pool->clock).mono;
     transfer->headers = http_request_headers(task, http->headers, http->header_count);
@@ -203,8 +236,10 @@ static void cancel_call(struct http_pool *pool, struct task task) {
 
 static void finish_call(struct http_pool *pool, struct transfer *transfer, CURLcode code) {
     struct instant now = clock_now(pool->clock);
-    if (!transfer->repeated && http_answer_stale(transfer->easy, code)) {
+    if (!transfer->repeated && may_repeat(transfer) && http_answer_stale(transfer->easy, code)) {
         transfer->repeated = true;
+        transfer->connection = 0;
+        transfer->connects = 0;
         curl_easy_setopt(transfer->easy, CURLOPT_FRESH_CONNECT, 1L);
         transfer_go(pool, transfer);
         return;
@@ -219,6 +254,7 @@ static void finish_call(struct http_pool *pool, struct transfer *transfer, CURLc
         http_answer_items(&transfer->answer, task, &arena, &outcome, items);
     }
     outcome.duration_ms = now.mono.ms - transfer->began.ms;
+    outcome.connection = transfer->connection;
     end_call(pool, transfer, &outcome, outcome.ending == ENDING_OK ? items : NULL);
     arena_free(&arena);
 }
@@ -293,6 +329,7 @@ struct http_pool *http_pool_new(struct clock *clock, struct bytes version) {
     curl_global_init(CURL_GLOBAL_DEFAULT);
     struct http_pool *pool = memory_new(sizeof *pool);
     pool->clock = clock;
+    pool->connection_of = memory_array(HTTP_PORTS, sizeof *pool->connection_of);
     list_init(&pool->idle);
     struct buf user_agent;
     buf_init_heap(&user_agent, 256);
@@ -320,6 +357,7 @@ void http_pool_free(struct http_pool *pool) {
     desk_free(&pool->desk);
     heap_free(&pool->deadlines);
     free(pool->user_agent);
+    free(pool->connection_of);
     free(pool);
     curl_global_cleanup();
 }

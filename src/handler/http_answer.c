@@ -191,6 +191,8 @@ void http_answer_outcome(const struct http_answer *answer, CURL *easy, CURLcode 
     }
     out->kind = kind_of(code);
     const char *text = answer->error[0] ? answer->error : curl_easy_strerror(code);
+    if (code == CURLE_ABORTED_BY_CALLBACK) /* the request was not sent a second time */
+        text = "connection closed without an answer";
     out->error_message = bytes_clip(text_safe(bytes_of(text), arena), OUTCOME_MESSAGE_MAX);
 }
 

@@ -19,7 +19,8 @@ struct call {
     /* On success the outcome is to bring the handler's answer. One that is longer than
      * OUTCOME_ANSWER_MAX will be refused: any OUTCOME_ANSWER_MAX + 1 bytes may stand for it. */
     bool wants_answer;
-    void *mark; /* the handler's own */
+    bool own_connection; /* a suspect (SEMANTICS 4.10): it shares no connection with other calls */
+    void *mark;          /* the handler's own */
 
     /* MUST be called exactly once for every start, from any thread, never from inside start or
      * cancel. The outcome and its texts are borrowed for the call alone. Nothing of the call may be

@@ -3,6 +3,7 @@ import datetime
 import email.utils
 import json
 import sys
+import threading
 import time
 
 import pytest
@@ -296,23 +297,53 @@ def test_exit_codes_and_signals_are_matched(serve, tmp_path):
 
 
 def test_a_message_that_resets_its_connection_is_dead_after_three_crashes(serve, handler):
+    came, may_end = threading.Semaphore(0), threading.Semaphore(0)
+
     def killer(call):
-        if call.id == "killer":
-            raise Handler.Reset
-        return 200
+        if call.id != "killer":
+            return 200, {"Connection": "close"}, b""
+        came.release()
+        assert may_end.acquire(timeout=120)
+        raise Handler.Reset
 
     worker = handler(killer)
     server = serve(queues(worker.url, retry={**QUICK, "attempts": 9}))
     server.push("orders", {}, id="killer")
-    for n in range(20):
+    for n in range(3):
+        # While it runs, another message succeeds on a connection that was opened after its own.
+        assert came.acquire(timeout=120)
         server.push("orders", {}, id=f"fine-{n}")
+        eventually(lambda: server.metric("impound_attempts_total", queue="orders", result="ok") == n + 1,
+                   "the other message succeeds")
+        may_end.release()
     server.drained("orders")
     letter = server.message("killer")
-    assert (letter["cause"], letter["category"], letter["crashes"]) == ("crash", "crash", 3)
+    assert (letter["cause"], letter["category"], letter["reason"]) == ("crash", "crash", "reset")
+    assert (letter["crashes"], letter["attempts"]) == (3, 3)
+    assert [line["category"] for line in letter["history"]] == ["transient", "transient", "crash"]
     assert letter["failure"]["kind"] == "reset"
-    # A reset on a kept connection may be an old connection's end, and is sent once more within the attempt.
-    assert 3 <= worker.ids().count("killer") <= 6
+    assert worker.ids().count("killer") == 3
     assert len(server.letters("orders.dlq")) == 1
+
+
+def test_a_call_that_is_reset_on_a_kept_connection_is_posted_once_an_attempt(serve, handler):
+    def answer(call):
+        if call.id == "paid":
+            raise Handler.Reset
+        return 200
+
+    worker = handler(answer)
+    server = serve(queues(worker.url, retry={**QUICK, "attempts": 3}))
+    for n in range(3):
+        server.push("orders", {}, id=f"fine-{n}")
+        server.drained("orders")  # and its connection is kept
+    server.push("orders", {}, id="paid")
+    eventually(lambda: server.message("paid")["state"] == "pending_review", "it is dead")
+    letter = server.message("paid")
+    # No connection was opened after its own, so nothing speaks against the message.
+    assert (letter["cause"], letter["category"], letter["crashes"]) == ("exhausted", "transient", 0)
+    assert letter["reason"] == "max_attempts:reset"
+    assert [call.attempt for call in worker.calls if call.id == "paid"] == [1, 2, 3]
 
 
 def test_an_endless_wait_for_a_handler_ends_at_its_timeout(serve, handler):

@@ -137,12 +137,12 @@ static void set_alone(struct situation *s, struct bytes value) {
 static void set_probe(struct situation *s, struct bytes value) {
     (void)value;
     s->around.probe = true;
-    s->around.breaker_closed = false;
 }
 
-static void set_open(struct situation *s, struct bytes value) {
+/* Another message succeeded on a connection that was opened after the one of this attempt. */
+static void set_newer(struct situation *s, struct bytes value) {
     (void)value;
-    s->around.breaker_closed = false;
+    s->around.reset_is_crash = true;
 }
 
 static void set_left(struct situation *s, struct bytes value) {
@@ -253,7 +253,7 @@ static const struct {
     {"header", set_header},
     {"probe", set_probe},
     {"alone", set_alone},
-    {"open", set_open},
+    {"newer", set_newer},
     {"left", set_left},
     {"when.status", set_when_status},
     {"when.exit", set_when_exit},
@@ -284,7 +284,7 @@ static void read_situation(struct situation *s, struct bytes given) {
     s->outcome =
         (struct outcome){.ending = ENDING_FAILED, .kind = KIND_REPORTED, .retry_after_ms = -1};
     s->subject.attempt = 1;
-    s->around = (struct circumstance){.now = {NOW_MS}, .breaker_closed = true};
+    s->around = (struct circumstance){.now = {NOW_MS}};
     struct bytes key, value;
     while (table_word(&given, &key, &value))
         set(s, key, value);

@@ -83,8 +83,9 @@ static bool has_any(const struct rig *rig, const char *ids) {
 }
 
 void rig_groups_end_all(struct rig *rig, const char *bad_ids, struct outcome outcome) {
-    while (rig->group_count > 0) {
-        struct outcome good = {.ending = ENDING_OK, .retry_after_ms = -1};
+    for (uint64_t connection = 1; rig->group_count > 0; connection++) {
+        struct outcome good = {.ending = ENDING_OK, .retry_after_ms = -1, .connection = connection};
+        outcome.connection = connection;
         rig_groups_end(rig, has_any(rig, bad_ids) ? outcome : good);
     }
 }

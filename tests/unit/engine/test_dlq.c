@@ -100,20 +100,61 @@ static void a_discard_is_on_the_record_and_fills_nothing(void **state) {
     rig_free(rig);
 }
 
+static void reset(struct rig *rig, const char *id, uint64_t connection) {
+    struct outcome outcome = rig_outcome(KIND_RESET, 0);
+    outcome.connection = connection;
+    rig_answer(rig, id, outcome);
+    rig_rest(rig);
+}
+
+static void succeed_on(struct rig *rig, const char *id, uint64_t connection) {
+    rig_push(rig, id);
+    rig_rest(rig);
+    rig_answer(
+        rig, id,
+        (struct outcome){.ending = ENDING_OK, .retry_after_ms = -1, .connection = connection});
+    rig_rest(rig);
+}
+
 static void the_third_crash_is_the_last(void **state) {
     (void)state;
     struct rig *rig = rig_new((struct rig_options){0});
     rig_open(rig);
     rig_push(rig, "a");
     rig_rest(rig);
-    for (int i = 0; i < 3; i++) {
-        rig_answer(rig, "a", rig_outcome(KIND_RESET, 0));
-        rig_rest(rig);
+    for (uint64_t i = 1; i <= 3; i++) {
+        succeed_on(rig, "b", 2 * i);
+        reset(rig, "a", 2 * i - 1);
         rig_pass(rig, 30000);
     }
-    assert_int_equal(rig->call_count, 3);
+    assert_int_equal(rig->call_count, 6);
     assert_int_equal(rig_look(rig, "a")->cause, CAUSE_CRASH);
+    assert_bytes(rig_look(rig, "a")->category, "crash");
+    assert_bytes(rig_look(rig, "a")->reason, "reset");
     assert_int_equal(rig_look(rig, "a")->crashes, 3);
+    rig_free(rig);
+}
+
+/* A success on an older connection, one that is too long ago, none at all. */
+static void a_reset_without_a_newer_success_is_no_crash(void **state) {
+    (void)state;
+    struct rig *rig = rig_new((struct rig_options){0});
+    rig_open(rig);
+    rig_push(rig, "a");
+    rig_rest(rig);
+    reset(rig, "a", 7);
+    assert_int_equal(rig_look(rig, "a")->crashes, 0);
+    assert_int_equal(rig_look(rig, "a")->attempts, 1);
+    assert_bytes(rig_look(rig, "a")->category, "transient");
+    succeed_on(rig, "b", 6);
+    rig_pass(rig, 30000);
+    reset(rig, "a", 7);
+    assert_int_equal(rig_look(rig, "a")->crashes, 0);
+    succeed_on(rig, "b", 8);
+    rig_pass(rig, 61000);
+    reset(rig, "a", 7);
+    assert_int_equal(rig_look(rig, "a")->crashes, 0);
+    assert_int_equal(rig_look(rig, "a")->attempts, 3);
     rig_free(rig);
 }
 
@@ -375,6 +416,7 @@ int main(void) {
         cmocka_unit_test(a_category_goes_where_its_route_leads),
         cmocka_unit_test(a_discard_is_on_the_record_and_fills_nothing),
         cmocka_unit_test(the_third_crash_is_the_last),
+        cmocka_unit_test(a_reset_without_a_newer_success_is_no_crash),
         cmocka_unit_test(a_dlq_at_its_cap_stops_receiving_until_it_is_below_95_percent),
         cmocka_unit_test(a_dlq_with_room_for_one_takes_another_when_it_is_empty_again),
         cmocka_unit_test(letters_on_their_way_count_towards_the_cap),
