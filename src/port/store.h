@@ -102,6 +102,10 @@ struct store_keep {
     struct wall expires; /* WALL_NEVER: it stays until it is dropped */
 };
 
+/* Envelopes, bodies and texts of one commit together: a store takes at least so many bytes, and may
+ * answer TOO_LARGE to more. */
+enum { STORE_COMMIT_BYTES = 32 << 20 };
+
 /* What STORE_MARK changes; the rest of the envelope stays. */
 struct store_mark {
     enum state state;           /* PENDING_REVIEW (escalated alone changes), RESOLVED, DISCARDED */
@@ -135,7 +139,8 @@ struct store_commit {
     /* Called exactly once, from the store's thread or from inside submit (when refused at once, or
      * with `waits`: of this commit or another). MUST NOT block. status OK: durable. CONFLICT: op
      * `refused` has an id that is held with another body, and nothing was changed. IO, FULL:
-     * nothing was changed; it may be submitted again. */
+     * nothing was changed; it may be submitted again. TOO_LARGE: nothing was changed; it has more
+     * than STORE_COMMIT_BYTES, and may be submitted again in parts. */
     void (*done)(struct store_commit *commit, enum status status);
     void *arg;
     bool waits; /* its thread does nothing else before it is answered: the store may use it */

@@ -18,6 +18,7 @@ struct replay *replay_new(struct replays *replays, const char *id) {
     list_init(&replay->parts);
     list_init(&replay->window);
     list_init(&replay->watching);
+    replay->batch_max = REPLAY_BATCH_MAX;
     return replay;
 }
 

@@ -25,6 +25,7 @@ static void give_up(struct sending *sending, enum replay_outcome outcome, struct
 }
 
 void replay_ready_drop(struct sending *sending) {
+    sending->replay->window_bytes -= sending->bytes;
     list_remove(&sending->link);
     store_held_free(sending->held);
     free(sending);
@@ -191,6 +192,13 @@ static void look_at(struct sending *sending) {
     }
 }
 
+/* What it takes in memory while it is in the window. */
+static void count_bytes(struct sending *sending) {
+    size_t bodies = sending->replay->order.edit.len > 0 ? 2 : 1;
+    sending->bytes = sending->held->body.len * bodies;
+    sending->replay->window_bytes += sending->bytes;
+}
+
 void replay_ready(struct replay *replay, uint64_t place, const struct replay_letter *letter) {
     struct store *store = replay->replays->triage->store;
     struct sending *sending = memory_new(sizeof *sending);
@@ -200,11 +208,13 @@ void replay_ready(struct replay *replay, uint64_t place, const struct replay_let
     list_push_back(&replay->window, &sending->link);
     replay->going++;
     enum status status = store->vtable->get(store, letter->queue, letter->id, &sending->held, &err);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK) {
+        count_bytes(sending);
         look_at(sending);
-    else
-        give_up(sending, REPLAYED_CHANGED,
-                status == STATUS_NOT_FOUND ? BYTES("it is not held any more") : bytes_of(err.text));
+        return;
+    }
+    give_up(sending, REPLAYED_CHANGED,
+            status == STATUS_NOT_FOUND ? BYTES("it is not held any more") : bytes_of(err.text));
 }
 
 void replay_ready_cancel(struct replay *replay) {

@@ -11,7 +11,10 @@
 #include "triage/replay_state.h"
 #include "triage/strip.h"
 
-enum { COMMIT_ARENA_CHUNK = 16 * 1024, BATCH_MAX = 256 };
+enum {
+    COMMIT_ARENA_CHUNK = 16 * 1024,
+    LETTER_BYTES = 32 * 1024, /* of a letter's envelope in a commit, beside its bodies */
+};
 /* A letter that is about to move must not be taken where it is. */
 #define FAR_MS (INT64_C(10) * 365 * 24 * 3600 * 1000)
 
@@ -70,14 +73,23 @@ static void hash_body(struct bytes body, char out[65]) {
 }
 
 /* The body that first died is kept, whatever is edited afterwards. */
+static void add_original(struct building *building, const struct sending *sending) {
+    add(building, (struct store_op){.kind = STORE_KEEP,
+                                    .keep = {.space = SPACE_ORIGINAL,
+                                             .name = sending->held->envelope.letter_id,
+                                             .value = sending->held->body,
+                                             .expires = WALL_NEVER}});
+}
+
+static bool keeps_original(const struct sending *sending) {
+    return sending->step == SENDING_READY && !sending->moved && sending->body.ptr &&
+           !sending->held->envelope.edited && !sending->original_kept;
+}
+
 static void edit(struct building *building, struct sending *sending, struct envelope *envelope) {
     struct store_held *held = sending->held;
-    if (!envelope->edited)
-        add(building, (struct store_op){.kind = STORE_KEEP,
-                                        .keep = {.space = SPACE_ORIGINAL,
-                                                 .name = envelope->letter_id,
-                                                 .value = held->body,
-                                                 .expires = WALL_NEVER}});
+    if (keeps_original(sending))
+        add_original(building, sending);
     envelope->edited = true;
     if (held->body.len == 0) /* of a pointer: it had no form either */
         envelope->content_type = BYTES("application/json");
@@ -186,13 +198,17 @@ static void take_back(struct replay *replay, const struct sending *sending,
     replay_note(replay, sending->place, outcome, bytes_of(why));
 }
 
+static void give_up(struct sending *sending, enum replay_outcome outcome) {
+    sending->step = SENDING_OVER;
+    sending->outcome = outcome;
+    sending->replay->going--;
+}
+
 /* The other queue has one of its id. */
 static void hold_back(struct sending *sending) {
-    sending->step = SENDING_OVER;
-    sending->outcome = REPLAYED_HELD;
     snprintf(sending->why, sizeof sending->why, "queue %.*s holds a message of that id",
              BYTES_ARG(bytes_clip(sending->replay->order.to, 100)));
-    sending->replay->going--;
+    give_up(sending, REPLAYED_HELD);
 }
 
 /* Claimed in its own queue: now it moves. */
@@ -242,17 +258,50 @@ static void each_in_batch(struct replay *replay,
     }
 }
 
-static void commit_failed(struct replay *replay) {
+static struct sending *first_in_window(const struct replay *replay) {
+    return list_empty(&replay->window) ? NULL
+                                       : CONTAINER_OF(replay->window.next, struct sending, link);
+}
+
+/* The store takes no commit as large as the last one: the next has fewer letters. One letter alone
+ * is committed in two parts; what is too large even then is not sent. */
+static void split_batch(struct replay *replay, size_t letters) {
+    struct sending *first = first_in_window(replay);
+    if (letters > 1) {
+        replay->batch_max = letters / 2;
+    } else if (keeps_original(first) && !first->split) {
+        first->split = true;
+    } else {
+        snprintf(first->why, sizeof first->why,
+                 "its body of %zu bytes is larger than the store takes in one commit",
+                 first->body.ptr ? first->body.len : first->held->body.len);
+        give_up(first, first->moved ? REPLAYED_HELD : REPLAYED_UNEDITED);
+    }
+}
+
+/* Nothing is sent until the store takes commits again; `why` of the replay says so meanwhile. */
+static void wait_for_store(struct replay *replay) {
     log_error("replay %s: a commit failed, trying again: %s", replay->id, replay->commit.err.text);
+    snprintf(replay->refused, sizeof replay->refused,
+             "the store did not take a commit and it is tried again: %.180s",
+             replay->commit.err.text);
+    replay->again = mono_after(replay->replays->now.mono, REPLAY_AGAIN_MS);
+}
+
+static void commit_failed(struct replay *replay) {
+    size_t letters = replay->batch;
     each_in_batch(replay, revert);
-    if (replay->commit_status == STATUS_CONFLICT && !list_empty(&replay->window))
-        hold_back(CONTAINER_OF(replay->window.next, struct sending, link));
+    if (replay->commit_status == STATUS_CONFLICT && first_in_window(replay))
+        hold_back(first_in_window(replay));
+    if (replay->commit_status == STATUS_TOO_LARGE && (letters > 0 || replay->original_alone))
+        split_batch(replay, letters);
+    else
+        wait_for_store(replay);
     LIST_EACH(node, &replay->parts)
     CONTAINER_OF(node, struct replay_part, link)->dirty = true;
     replay->changed = true;
     if (replay->spoken.name.len > 0)
         replay->last_words = replay->spoken;
-    replay->again = mono_after(replay->replays->now.mono, REPLAY_AGAIN_MS);
 }
 
 static void commit_answered(struct replays *replays, struct replay_mail *mail) {
@@ -263,6 +312,11 @@ static void commit_answered(struct replays *replays, struct replay_mail *mail) {
         commit_failed(replay);
         return;
     }
+    if (replay->original_alone)
+        first_in_window(replay)->original_kept = true;
+    if (replay->batch > 0 && replay->batch_max < REPLAY_BATCH_MAX)
+        replay->batch_max *= 2;
+    replay->refused[0] = '\0';
     each_in_batch(replay, settle);
     replay->spoken = (struct store_keep){.name = BYTES_NONE};
     replay->closed = replay->commit_closes;
@@ -277,16 +331,38 @@ static void on_commit(struct store_commit *commit, enum status status) {
 
 /* ---- the commit ---- */
 
-/* The first letters of the window that are ready, in order. One that moves goes alone: if the other
- * queue refuses it, it is refused alone. */
+static bool is_ready(const struct sending *sending) {
+    return sending->step == SENDING_READY || sending->step == SENDING_OVER;
+}
+
+/* How much it adds to a commit, about. */
+static size_t bytes_of_letter(const struct sending *sending) {
+    size_t body = sending->moved ? sending->held->body.len : sending->body.len;
+    size_t original = keeps_original(sending) ? sending->held->body.len : 0;
+    return LETTER_BYTES + (sending->step == SENDING_READY ? body + original : 0);
+}
+
+/* The original of a letter that is too large to be committed with its update. */
+static bool add_original_alone(struct building *building) {
+    const struct sending *first = first_in_window(building->replay);
+    building->replay->batch = 0;
+    building->replay->original_alone = first && first->split && keeps_original(first);
+    if (building->replay->original_alone)
+        add_original(building, first);
+    return building->replay->original_alone;
+}
+
+/* The first letters of the window that are ready, in order, as many as fit into a commit. One that
+ * moves goes alone: if the other queue refuses it, it is refused alone. */
 static void add_window(struct building *building) {
     struct replay *replay = building->replay;
     uint32_t sent = 0;
-    replay->batch = 0;
+    size_t bytes = 0;
     LIST_EACH(node, &replay->window) {
         struct sending *sending = CONTAINER_OF(node, struct sending, link);
-        bool ready = sending->step == SENDING_READY || sending->step == SENDING_OVER;
-        if (!ready || replay->batch == BATCH_MAX)
+        bytes += is_ready(sending) ? bytes_of_letter(sending) : 0;
+        if (!is_ready(sending) || replay->batch == replay->batch_max ||
+            (replay->batch > 0 && bytes > STORE_COMMIT_BYTES))
             break;
         add_letter(building, sending);
         replay->batch++;
@@ -335,8 +411,7 @@ static void add_doc(struct building *building) {
 static bool has_ready(const struct replay *replay) {
     if (list_empty(&replay->window))
         return false;
-    const struct sending *first = CONTAINER_OF(replay->window.next, struct sending, link);
-    return first->step == SENDING_READY || first->step == SENDING_OVER;
+    return is_ready(first_in_window(replay));
 }
 
 bool replay_send_wanted(const struct replay *replay) {
@@ -354,7 +429,8 @@ void replay_send(struct replay *replay) {
     arena_init_heap(&building.arena, COMMIT_ARENA_CHUNK);
     free(replay->ops);
     replay->ops = NULL;
-    add_window(&building);
+    if (!add_original_alone(&building))
+        add_window(&building);
     add_parts(&building);
     add_doc(&building);
     replay->committing = true;

@@ -174,6 +174,8 @@ static bool waits(struct replay *replay) {
     struct mono now = replay->replays->now.mono;
     if (replay->looked_at.ms == 0 || now.ms - replay->looked_at.ms >= REPLAY_LOOK_MS)
         look_at_queue(replay);
+    if (!replay->blocked[0] && replay->refused[0])
+        snprintf(replay->blocked, sizeof replay->blocked, "%s", replay->refused);
     if (replay->blocked[0] && !replay_is_over(replay))
         replay_set_state(replay, REPLAY_WAITING, replay->blocked);
     return replay->blocked[0] != '\0';
@@ -221,7 +223,7 @@ static void abort_if_worse(struct replay *replay) {
 /* What is sent and not handed over yet could not be called back: only a few of those. */
 static bool is_full(const struct replay *replay) {
     return replay->going + replay->under_way.count >= replay->under_way_max ||
-           replay->going >= REPLAY_WINDOW_MAX;
+           replay->going >= REPLAY_WINDOW_MAX || replay->window_bytes >= REPLAY_WINDOW_BYTES;
 }
 
 static void get_ready(struct replay *replay, uint64_t room) {
@@ -283,8 +285,23 @@ static struct mono next_wake(struct replay *replay) {
     return mono_earlier(second, pace_next(&replay->pace));
 }
 
+/* It was aborted: letters that are ready and not sent yet stay as they are. */
+static void drop_unsent(struct replay *replay) {
+    LIST_EACH_SAFE(node, &replay->window) {
+        struct sending *sending = CONTAINER_OF(node, struct sending, link);
+        struct bytes own = sending->held ? sending->held->envelope.queue : BYTES_NONE;
+        bool moves = !bytes_eq(replay_order_queue(&replay->order, own), own);
+        if (sending->step != SENDING_READY || moves)
+            continue;
+        replay->going--;
+        replay_ready_drop(sending);
+    }
+}
+
 struct mono replay_advance(struct replay *replay) {
     bool stopping = replay->replays->stopping;
+    if (replay->state == REPLAY_ABORTED && !replay->committing)
+        drop_unsent(replay);
     if (!replay->committing && !replay_is_over(replay) && replay->state != REPLAY_PAUSED &&
         !stopping) {
         if (is_finished(replay))

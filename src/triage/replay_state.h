@@ -19,6 +19,7 @@
 enum {
     REPLAY_WINDOW_MAX = 256,     /* letters that are got ready at a time */
     REPLAY_PREPARING_MAX = 32,   /* … of those, with a check or an edit under way */
+    REPLAY_BATCH_MAX = 256,      /* letters in one commit; their bytes are bounded as well */
     REPLAY_UNDER_WAY_LEAST = 64, /* sent, and not heard of yet: at most so many, or … */
     REPLAY_UNDER_WAY_TIMES = 4,  /* … so many times the concurrency of the queue */
     REPLAY_LOOK_MS = 50,         /* how often its queue is looked at */
@@ -27,6 +28,8 @@ enum {
     REPLAY_AGAIN_MS = 1000,      /* after a commit that failed */
     REPLAY_NAMES_MAX = 16,       /* queues and DLQs that are watched */
     REPLAY_WATCHED_MAX = 65536,  /* letters that are at their origin, and may come back */
+    /* Bodies in the window, before and after the edit: no letter is read while there are more. */
+    REPLAY_WINDOW_BYTES = 2 * STORE_COMMIT_BYTES,
 };
 
 struct replay;
@@ -52,7 +55,11 @@ struct sending {
     struct call call;
     struct handler *check;
     bool moved; /* to another queue, in two commits: it is claimed in its own already */
-    size_t op;  /* in the commit; of a letter that is sent */
+    /* Its original body and its update were too large for one commit: the original is committed
+     * first; it has been. */
+    bool split, original_kept;
+    size_t bytes; /* of its bodies in memory, counted in replay->window_bytes */
+    size_t op;    /* in the commit; of a letter that is sent */
 };
 
 /* A letter in the engine's hands. */
@@ -83,6 +90,7 @@ struct replay {
     struct list parts;       /* those with letters under way, and the one that is being sent */
     struct list window;      /* struct sending */
     size_t preparing, going; /* of the window: steps under way; what will be sent */
+    size_t window_bytes;     /* of the bodies in the window */
     struct map under_way;
     size_t under_way_max;
     struct map
@@ -97,10 +105,13 @@ struct replay {
     struct replay_mail commit_mail;
     struct store_commit commit;
     struct store_op *ops;
-    size_t batch; /* the first so many of the window are in the commit */
+    size_t batch;        /* the first so many of the window are in the commit */
+    size_t batch_max;    /* letters in the next commit: fewer after one that was too large */
+    bool original_alone; /* the commit keeps the original of the window's first letter */
     bool committing, commit_closes;
     enum status commit_status;
-    struct mono again;                    /* no commit before this */
+    struct mono again;            /* no commit before this */
+    char refused[REPLAY_WHY_MAX]; /* why the store refused the last commit; "": it did not */
     struct store_keep last_words, spoken; /* its audit entry, for the next commit; in this one */
     bool changed;                         /* what people see of it is not in a commit yet */
     bool relapsed;                        /* it stopped itself, in this life */

@@ -26,6 +26,17 @@ static uint32_t seconds[SECONDS_MAX];
 static uint8_t times_sent[INCIDENT];
 static struct wall began;
 
+/* The store's limits, and what was asked of it. */
+static const struct store_vtable *real_store;
+static struct store_vtable limited_store;
+static size_t commit_bytes_max, largest_commit, largest_batch;
+static enum status disk_says;
+
+/* Programs that wait for an answer: each puts `edited` in the place of the body. */
+static struct jq_job *jobs[INCIDENT];
+static size_t job_count;
+static struct bytes edited;
+
 static struct instant read_clock(struct clock *clock) {
     (void)clock;
     return now;
@@ -72,7 +83,52 @@ static void submit(struct store_op op) {
     store->vtable->submit(store, &commit);
 }
 
+static size_t bytes_of_op(const struct store_op *op) {
+    return op->kind == STORE_KEEP ? op->keep.value.len : op->body.len;
+}
+
+/* As a store does whose journal takes no larger commits, or whose disk fails. */
+static void submit_within_limits(struct store *self, struct store_commit *commit) {
+    size_t bytes = 0, letters = 0;
+    for (size_t i = 0; i < commit->count; i++) {
+        bytes += bytes_of_op(&commit->ops[i]);
+        letters += commit->ops[i].kind == STORE_UPDATE;
+    }
+    if (bytes > commit_bytes_max || disk_says != STATUS_OK) {
+        enum status status = disk_says != STATUS_OK ? disk_says : STATUS_TOO_LARGE;
+        err_set(&commit->err, status, "the disk says no");
+        commit->done(commit, status);
+        return;
+    }
+    if (bytes > largest_commit)
+        largest_commit = bytes;
+    if (letters > largest_batch)
+        largest_batch = letters;
+    real_store->submit(self, commit);
+}
+
+/* One that is only compiled is waited for. */
+static void start_program(struct jq *jq, struct jq_job *job) {
+    (void)jq;
+    if (!job->input.ptr)
+        job->done(job, STATUS_OK, false, BYTES_NONE, NULL);
+    else
+        jobs[job_count++] = job;
+}
+
+static void end_programs(void) {
+    size_t count = job_count;
+    job_count = 0;
+    for (size_t i = 0; i < count; i++)
+        jobs[i]->done(jobs[i], STATUS_OK, true, edited, NULL);
+}
+
+static const struct jq_vtable jq_vtable = {.start = start_program};
+static struct jq test_jq = {&jq_vtable};
+
 static const char *source_of_letters = "{\"kind\":\"builtin\"}";
+
+static struct bytes body_of_letters;
 
 static void put_letter(unsigned number) {
     char id[32], letter_id[32];
@@ -90,7 +146,7 @@ static void put_letter(unsigned number) {
                                 .created_at = now.wall,
                                 .dead_at = {now.wall.ms + number}};
     submit((struct store_op){
-        .kind = STORE_PUT, .queue = queue_number, .envelope = &envelope, .body = BYTES("{}")});
+        .kind = STORE_PUT, .queue = queue_number, .envelope = &envelope, .body = body_of_letters});
 }
 
 static void note_second(struct bytes letter_id) {
@@ -145,15 +201,25 @@ static int start(void **state) {
     dies_from = UINT64_MAX;
     leads_nowhere = false;
     source_of_letters = "{\"kind\":\"builtin\"}";
+    body_of_letters = BYTES("{}");
     served = 0;
+    commit_bytes_max = SIZE_MAX;
+    largest_commit = largest_batch = 0;
+    disk_says = STATUS_OK;
+    job_count = 0;
     memset(seconds, 0, sizeof seconds);
     memset(times_sent, 0, sizeof times_sent);
     orders = (struct replay_queue){.max_lag = 1000, .concurrency = 32};
     dlq = (struct replay_dlq){.max_replays = 3};
     store = fake_store_new(true);
+    real_store = store->vtable;
+    limited_store = *store->vtable;
+    limited_store.submit = submit_within_limits;
+    store->vtable = &limited_store;
     queue_number = store->vtable->queue_number(store, BYTES("orders"));
     triage_init(&triage, &test_clock, 7);
     triage.store = store;
+    triage.jq = &test_jq;
     arena_init_heap(&arena, 4096);
     open_replays();
     return 0;
@@ -204,6 +270,7 @@ static void begin(const struct replay_order *order, char id[UUID_TEXT_SIZE]) {
 static void step(void) {
     struct mono next = replays_step(replays, now);
     engine_turn();
+    end_programs();
     int64_t gap = next.ms == MONO_NEVER.ms ? 1 : next.ms - now.mono.ms;
     gap = gap < 1 ? 1 : gap > 1000 ? 1000 : gap;
     now.mono.ms += gap;
@@ -442,6 +509,126 @@ static void what_the_store_refuses_is_sent_later_and_once(void **state) {
     assert_int_equal(number_at(run_to_end(id), "resolved"), 50);
     for (size_t i = 0; i < 50; i++)
         assert_int_equal(times_sent[i], 1);
+}
+
+/* ---- large letters ---- */
+
+static struct bytes large_body(size_t len) {
+    char *text = arena_alloc(&arena, len);
+    memset(text, 'x', len);
+    text[0] = text[len - 1] = '"';
+    return (struct bytes){text, len};
+}
+
+/* So many letters of that size, which get a body of another size. */
+static struct replay_order order_of_large(unsigned count, size_t before, size_t after) {
+    body_of_letters = large_body(before);
+    edited = large_body(after);
+    struct replay_order order = order_of(count);
+    order.canary_count = 0;
+    order.rate.kind = REPLAY_RATE_UNLIMITED;
+    return order;
+}
+
+static void begin_edited(struct replay_order *order, char id[UUID_TEXT_SIZE]) {
+    order->edit = BYTES(".model = \"m2\"");
+    begin(order, id);
+}
+
+static void commits_of_large_letters_are_bounded_by_their_bytes(void **state) {
+    (void)state;
+    enum { LETTERS = 100, SIZE = 512 * 1024 };
+    char id[UUID_TEXT_SIZE];
+    struct replay_order order = order_of_large(LETTERS, SIZE, SIZE + 1);
+    begin_edited(&order, id);
+    largest_commit = largest_batch = 0;
+    assert_int_equal(number_at(run_to_end(id), "resolved"), LETTERS);
+    assert_in_range(largest_commit, SIZE, STORE_COMMIT_BYTES);
+    assert_in_range(largest_batch, 2, STORE_COMMIT_BYTES / (2 * SIZE));
+}
+
+static void a_commit_that_is_too_large_is_split(void **state) {
+    (void)state;
+    enum { LETTERS = 40, SIZE = 100 * 1024, TAKEN = 450 * 1024 };
+    char id[UUID_TEXT_SIZE];
+    struct replay_order order = order_of_large(LETTERS, SIZE, SIZE + 1);
+    commit_bytes_max = TAKEN;
+    begin_edited(&order, id);
+    assert_int_equal(number_at(run_to_end(id), "resolved"), LETTERS);
+    for (size_t i = 0; i < LETTERS; i++)
+        assert_int_equal(times_sent[i], 1);
+}
+
+/* The body and its original do not fit into one commit, but each does. */
+static void a_letter_too_large_for_one_commit_is_sent_in_two(void **state) {
+    (void)state;
+    enum { LETTERS = 3, SIZE = 300 * 1024, TAKEN = 450 * 1024 };
+    char id[UUID_TEXT_SIZE];
+    struct bytes original;
+    struct replay_order order = order_of_large(LETTERS, SIZE, SIZE + 1);
+    commit_bytes_max = TAKEN;
+    begin_edited(&order, id);
+    assert_int_equal(number_at(run_to_end(id), "resolved"), LETTERS);
+    for (size_t i = 0; i < LETTERS; i++)
+        assert_int_equal(times_sent[i], 1);
+    assert_int_equal(store->vtable->kept(store, 0, SPACE_ORIGINAL, BYTES("l-1"), now.wall, &arena,
+                                         &original, &err),
+                     STATUS_OK);
+    assert_int_equal(original.len, SIZE);
+}
+
+static void a_body_that_no_commit_takes_is_skipped_and_the_others_go_on(void **state) {
+    (void)state;
+    enum { LETTERS = 3, TAKEN = 450 * 1024 };
+    char id[UUID_TEXT_SIZE];
+    struct buf out;
+    struct replay_order order = order_of_large(LETTERS, 1000, TAKEN + 1);
+    commit_bytes_max = TAKEN;
+    begin_edited(&order, id);
+    struct json replay = run_to_end(id);
+    assert_bytes(text_at(replay, "state"), "done");
+    assert_int_equal(number_at(replay, "skipped"), LETTERS);
+    assert_int_equal(handled, 0);
+    buf_init_heap(&out, TEXT_MAX);
+    assert_int_equal(replays_show(replays, bytes_of(id), 0, 10, &out, &err), STATUS_OK);
+    assert_true(bytes_find(buf_view(&out), BYTES("larger than the store takes in one commit")) <
+                out.len);
+    buf_free(&out);
+}
+
+static void while_the_store_refuses_commits_it_says_so_and_then_goes_on(void **state) {
+    (void)state;
+    char id[UUID_TEXT_SIZE];
+    struct replay_order order = order_of(50);
+    order.canary_count = 0;
+    begin(&order, id);
+    disk_says = STATUS_IO;
+    run_for(5000);
+    assert_bytes(text_at(shown(id), "state"), "waiting");
+    assert_true(bytes_find(text_at(shown(id), "why"), BYTES("the disk says no")) <
+                text_at(shown(id), "why").len);
+    assert_int_equal(handled, 0);
+    disk_says = STATUS_OK;
+    assert_int_equal(number_at(run_to_end(id), "resolved"), 50);
+    assert_bytes(text_at(shown(id), "why"), "");
+}
+
+static void what_was_ready_when_it_was_aborted_is_not_sent(void **state) {
+    (void)state;
+    char id[UUID_TEXT_SIZE];
+    struct replay_order order = order_of(50);
+    order.canary_count = 0;
+    order.rate.kind = REPLAY_RATE_UNLIMITED;
+    begin(&order, id);
+    disk_says = STATUS_IO;
+    run_for(3000);
+    disk_says = STATUS_OK;
+    assert_int_equal(
+        replays_change(replays, bytes_of(id), REPLAY_ABORT, BYTES("ada"), BYTES("enough"), &err),
+        STATUS_OK);
+    struct json replay = run_to_end(id);
+    assert_int_equal(number_at(replay, "sent"), 0);
+    assert_int_equal(handled, 0);
 }
 
 static void letters_that_were_replayed_too_often_are_escalated(void **state) {
@@ -730,6 +917,12 @@ int main(void) {
         TEST(it_waits_while_its_queue_cannot_take_anything),
         TEST(a_share_of_the_usual_traffic_is_the_rate),
         TEST(what_the_store_refuses_is_sent_later_and_once),
+        TEST(commits_of_large_letters_are_bounded_by_their_bytes),
+        TEST(a_commit_that_is_too_large_is_split),
+        TEST(a_letter_too_large_for_one_commit_is_sent_in_two),
+        TEST(a_body_that_no_commit_takes_is_skipped_and_the_others_go_on),
+        TEST(while_the_store_refuses_commits_it_says_so_and_then_goes_on),
+        TEST(what_was_ready_when_it_was_aborted_is_not_sent),
         TEST(letters_that_were_replayed_too_often_are_escalated),
         TEST(a_letter_that_somebody_decides_meanwhile_is_skipped),
         TEST(a_second_replay_of_a_letter_names_the_first),
