@@ -50,6 +50,13 @@ static void put_replay(struct config_printer *p, const struct triage_rule *rule,
     put_span(p, "lifetime", rule->lifetime_ms, comma);
     config_printer_begin(p, comma, "rate");
     replay_rate_put(&rule->rate, p->out);
+    for (size_t i = 0; i < rule->canary_count; i++) {
+        if (i == 0)
+            config_printer_begin(p, comma, "canary");
+        buf_printf(p->out, "%s%u", i ? ", " : "[", rule->canary[i]);
+    }
+    if (rule->canary_count > 0)
+        buf_char(p->out, ']');
     config_printer_optional(p, "edit", rule->edit, comma);
     config_printer_optional(p, "to", rule->to, comma);
 }

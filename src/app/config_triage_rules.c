@@ -102,6 +102,28 @@ static bool read_rate(struct config_reader *reader, const struct config_node *no
            (replay_rate_parse(text, out) || config_reader_expected(reader, node, form));
 }
 
+/* "5", or a list such as [1, 10]. `out` is the whole rule. */
+static bool read_canary(struct config_reader *reader, const struct config_node *node,
+                        const struct config_field *field, void *out) {
+    static const char form[] = "a number of letters, or stages such as [1, 10]";
+    struct triage_rule *rule = out;
+    bool list = node->kind == CONFIG_LIST;
+    (void)field;
+    if (list && (node->count == 0 || node->count > REPLAY_STAGES_MAX))
+        return config_reader_expected(reader, node, form);
+    for (const struct config_node *item = list ? node->first : node; item;
+         item = list ? item->next : NULL) {
+        struct bytes text;
+        uint64_t number;
+        if (!config_value_string(reader, item, form, &text))
+            return false;
+        if (!bytes_u64(text, &number) || number < 1 || number > TRIAGE_LIMIT_MAX)
+            return config_reader_expected(reader, item, form);
+        rule->canary[rule->canary_count++] = (uint32_t)number;
+    }
+    return true;
+}
+
 /* A queue, or receivers: which, is known with the action. `out` is the whole rule. */
 static bool read_to(struct config_reader *reader, const struct config_node *node,
                     const struct config_field *field, void *out) {
@@ -131,6 +153,7 @@ static const struct config_field rule_fields[] = {
     SPAN("lifetime", lifetime_ms, 1),
     RULE("edit", config_value_jq, edit),
     RULE("rate", read_rate, rate),
+    CONFIG_WHOLE("canary", read_canary),
     CONFIG_WHOLE("to", read_to),
     SPAN("backoff", backoff_ms, SECOND_MS),
     CONFIG_NUMBER("stop_after", config_value_count, struct triage_rule, stop_after, 1,
@@ -148,6 +171,7 @@ static const struct {
     {"lifetime", WITH(REPLAY), "replay"},
     {"edit", WITH(REPLAY), "replay"},
     {"rate", WITH(REPLAY), "replay"},
+    {"canary", WITH(REPLAY), "replay"},
     {"to", WITH(REPLAY) | WITH(ESCALATE), "replay and escalate"},
     {"backoff", WITH(REPLAY) | WITH(COMPENSATE), "replay and compensate"},
     {"stop_after", WITH(REPLAY) | WITH(COMPENSATE), "replay and compensate"},

@@ -66,6 +66,13 @@ static void put_limit(const struct options *options, struct json_out *json) {
         json_put_str(json, limit); /* the server says what is wrong with it */
 }
 
+static void put_order(const struct options *options, struct json_out *json) {
+    if (!options_has(options, "newest"))
+        return;
+    json_key(json, "order");
+    json_put_str(json, "newest");
+}
+
 void filter_put(const struct options *options, const char *until, struct json_out *json) {
     if (options->arg_count > 0)
         put_ids(options, json);
@@ -76,4 +83,5 @@ void filter_put(const struct options *options, const char *until, struct json_ou
         json_put_bool(json, true);
     }
     put_limit(options, json);
+    put_order(options, json);
 }

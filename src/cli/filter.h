@@ -25,8 +25,8 @@
 /* The same with what is said of --all. */
 #define FILTER_ACTION_OR_ALL(all_is)                                                               \
     {"dlq", "DLQ", "of this DLQ", 0}, {"queue", "QUEUE", "of this queue", 0}, FILTER_WORDS,        \
-        {"all", NULL, all_is, 0}, {                                                                \
-        "limit", "N", "at most so many, the newest", 0                                             \
+        {"all", NULL, all_is, 0}, {"limit", "N", "at most so many, the oldest", 0}, {              \
+        "newest", NULL, "with --limit: the newest instead of the oldest", 0                        \
     }
 
 #define FILTER_STATE                                                                               \
@@ -36,8 +36,8 @@
 void filter_word(const char *option, char name[32]);
 /* Whether any row of FILTER_ACTION but the limit, or an id, says what is meant. */
 bool filter_given(const struct options *options);
-/* Members filter or ids, all and limit, of an object that is open. Arguments are ids. With `until`
- * (NULL: none), which a dry run gave: what it saw, and nothing that came since. */
+/* Members filter or ids, all, limit and order, of an object that is open. Arguments are ids. With
+ * `until` (NULL: none), which a dry run gave: what it saw, and nothing that came since. */
 void filter_put(const struct options *options, const char *until, struct json_out *json);
 
 #endif

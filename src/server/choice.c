@@ -125,9 +125,25 @@ enum status choice_limit(void *into, struct json value, struct arena *arena, str
     return STATUS_OK;
 }
 
-enum status choice_cursor(void *into, struct json value, struct arena *arena, struct err *err) {
-    struct store_query *filter = &((struct choice *)into)->selection->query.filter;
+enum status choice_order(void *into, struct json value, struct arena *arena, struct err *err) {
+    struct selection *selection = ((struct choice *)into)->selection;
+    struct bytes text;
     if (value.type == JSON_NULL)
         return STATUS_OK;
-    return member_text(value, 0, WORD_MAX, arena, &filter->cursor, err);
+    if (!json_string(value, arena, &text) ||
+        (!bytes_is(text, "oldest") && !bytes_is(text, "newest")))
+        return err_set(err, STATUS_INVALID, "must be \"oldest\" or \"newest\"");
+    selection->has_order = true;
+    selection->newest = bytes_is(text, "newest");
+    return STATUS_OK;
+}
+
+enum status choice_cursor(void *into, struct json value, struct arena *arena, struct err *err) {
+    struct bytes cursor;
+    if (value.type == JSON_NULL)
+        return STATUS_OK;
+    if (member_text(value, 0, WORD_MAX, arena, &cursor, err) != STATUS_OK)
+        return STATUS_INVALID;
+    selection_set_cursor(((struct choice *)into)->selection, cursor);
+    return STATUS_OK;
 }

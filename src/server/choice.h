@@ -1,5 +1,5 @@
-/* choice: the members by which a request says which letters it is about: filter, ids, group, all
- * and limit. The same for every bulk call. */
+/* choice: the members by which a request says which letters it is about: filter, ids, group, all,
+ * limit and order. The same for every bulk call. */
 #ifndef SERVER_CHOICE_H
 #define SERVER_CHOICE_H
 
@@ -23,13 +23,14 @@ enum status choice_ids(void *into, struct json value, struct arena *arena, struc
 enum status choice_group(void *into, struct json value, struct arena *arena, struct err *err);
 enum status choice_all(void *into, struct json value, struct arena *arena, struct err *err);
 enum status choice_limit(void *into, struct json value, struct arena *arena, struct err *err);
+enum status choice_order(void *into, struct json value, struct arena *arena, struct err *err);
 enum status choice_cursor(void *into, struct json value, struct arena *arena, struct err *err);
 
 /* Rows of a table of members. */
 #define CHOICE_MEMBERS                                                                             \
     {"filter", choice_filter}, {"ids", choice_ids}, {"group", choice_group}, {"all", choice_all},  \
-    {                                                                                              \
-        "limit", choice_limit                                                                      \
+        {"limit", choice_limit}, {                                                                 \
+        "order", choice_order                                                                      \
     }
 
 #endif

@@ -61,7 +61,8 @@
     NEXT("ids", ARRAY(STRING))                                                                     \
     NEXT("group", TEXT("a fingerprint"))                                                           \
     NEXT("all", BOOLEAN)                                                                           \
-    NEXT("limit", COUNT("at most so many, the newest"))
+    NEXT("limit", COUNT("at most so many, the oldest unless order says otherwise"))                \
+    NEXT("order", TEXT("oldest or newest: which of them a limit takes"))
 #define CHOICE_AGAIN NEXT("cursor", TEXT("go on behind what an answer with a limit ended with"))
 #define LISTED(plural)                                                                             \
     NEXT("behind", COUNT("changes that the list does not show yet"))                               \
@@ -204,6 +205,7 @@ const struct schema schemas[] = {
         NEXT("limit", COUNT("letters of a run"))
         NEXT("lifetime", TEXT("replay: how long after its first failure a letter is sent"))
         NEXT("rate", TEXT("replay: letters per second, or a share of the usual traffic"))
+        NEXT("canary", ARRAY(INTEGER))
         NEXT("edit", TEXT("replay: the jq program that makes the new body"))
         NEXT("to", ANY("replay: another queue, or origin; escalate: receivers that are told"))
         NEXT("backoff", TEXT("the longest wait after runs that did not help"))
@@ -352,11 +354,13 @@ const struct schema schemas[] = {
         NEXT("ended_at", TIME)
         NEXT("filter", ANY("what its letters were chosen by"))
         NEXT("limit", MAYBE_INTEGER)
+        NEXT("order", ANY("oldest or newest: which letters the limit took; of a plan: what was ordered"))
         NEXT("edit", NULLABLE)
         NEXT("to", NULLABLE)
         NEXT("rate", STRING)
         NEXT("canary", ARRAY(INTEGER))
         NEXT("ramp", BOOLEAN)
+        NEXT("abort", ANY("true: it aborts by itself when letters come back dead; false: of a triage rule"))
         NEXT("stale", ANY("skip or send; of a plan: how many would be skipped"))
         NEXT("who", NULLABLE)
         NEXT("order_why", NULLABLE)
@@ -373,8 +377,7 @@ const struct schema schemas[] = {
         NEXT("groups", ARRAY(ANY("of a plan: fingerprint, count and sample")))
         NEXT("destinations", ARRAY(ANY("of a plan: queue, or origin, and count")))
         NEXT("samples", ARRAY(ANY("of a plan: id, message_id, queue, before, after and diff of a letter")))
-        NEXT("estimated_seconds", NUMBER)
-        NEXT("order", ANY("of a plan: filter, limit, edit, to, rate, canary, ramp, stale")))},
+        NEXT("estimated_seconds", NUMBER))},
     {"Replays", OBJECT(
         PAGE("replays", "Replay"))},
     {"Alert", OBJECT(

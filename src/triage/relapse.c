@@ -1,11 +1,14 @@
 #include "triage/relapse.h"
 
+#include <string.h>
+
 static int64_t number_of(struct mono at) {
     return at.ms / 1000;
 }
 
 void relapse_begin(struct relapse *relapse, struct mono now) {
-    *relapse = (struct relapse){.since = now};
+    memset(relapse->seconds, 0, sizeof relapse->seconds);
+    relapse->since = now;
 }
 
 static struct relapse_second *second_at(struct relapse *relapse, struct mono at) {
@@ -16,8 +19,15 @@ static struct relapse_second *second_at(struct relapse *relapse, struct mono at)
     return second;
 }
 
-void relapse_sent(struct relapse *relapse, struct mono now, uint64_t count) {
-    second_at(relapse, now)->sent += count;
+uint64_t relapse_sent(struct relapse *relapse, struct mono now) {
+    second_at(relapse, now)->sent++;
+    relapse->same[++relapse->sent % RELAPSE_LAST_SENT] = false;
+    return relapse->sent;
+}
+
+void relapse_same(struct relapse *relapse, uint64_t number) {
+    if (number > 0 && relapse->sent - number < RELAPSE_LAST_SENT)
+        relapse->same[number % RELAPSE_LAST_SENT] = true;
 }
 
 void relapse_dead(struct relapse *relapse, struct mono sent_at, struct mono now) {
@@ -48,6 +58,21 @@ static struct relapse_second sum(const struct relapse *relapse, struct mono now)
     return all;
 }
 
+/* The same failure, letter by letter. */
+static bool is_same(const struct relapse *relapse, struct buf *why) {
+    uint64_t last = relapse->sent < RELAPSE_LAST_SENT ? relapse->sent : RELAPSE_LAST_SENT;
+    uint64_t dead = 0;
+    for (size_t i = 0; i < RELAPSE_LAST_SENT; i++)
+        dead += relapse->same[i];
+    if (dead < RELAPSE_SAME_LEAST || dead * 100 <= last * RELAPSE_SAME_PERCENT)
+        return false;
+    buf_printf(why,
+               "the same failure comes back: %llu of the last %llu sent are dead with the "
+               "fingerprint that they had before",
+               (unsigned long long)dead, (unsigned long long)last);
+    return true;
+}
+
 bool relapse_is_here(const struct relapse *relapse, struct mono now, struct buf *why) {
     struct relapse_second all = sum(relapse, now);
     if (all.dead >= RELAPSE_DEAD_LEAST && all.dead * 100 > all.sent * RELAPSE_DEAD_PERCENT) {
@@ -55,6 +80,8 @@ bool relapse_is_here(const struct relapse *relapse, struct mono now, struct buf 
                    (unsigned long long)all.dead, (unsigned long long)all.sent, RELAPSE_SECONDS);
         return true;
     }
+    if (is_same(relapse, why))
+        return true;
     bool whole = now.ms - relapse->since.ms >= (int64_t)RELAPSE_SECONDS * 1000;
     if (whole && all.sent > 0 && all.refilled >= RELAPSE_DEAD_LEAST &&
         all.refilled >= all.drained) {

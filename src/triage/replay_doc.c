@@ -24,6 +24,13 @@ static void put_progress(struct json_out *json, const struct replay *replay) {
     json_close(json, '}');
 }
 
+/* Which letters a limit took; none: there was no limit. */
+static struct bytes order_text(const struct selection *selection) {
+    if (selection->limit == 0)
+        return BYTES_NONE;
+    return selection_oldest_first(selection) ? BYTES("oldest") : BYTES("newest");
+}
+
 void replay_doc_put_order(struct json_out *json, const struct replay_order *order) {
     char memory[RATE_SIZE];
     struct buf rate;
@@ -39,6 +46,7 @@ void replay_doc_put_order(struct json_out *json, const struct replay_order *orde
         json_put_i64(json, (int64_t)order->selection.limit);
     else
         json_put_null(json);
+    json_member_text(json, "order", order_text(&order->selection));
     json_member_text(json, "edit", order->edit);
     json_member_text(json, "to", order->to);
     json_member_text(json, "rate", buf_view(&rate));
@@ -49,6 +57,8 @@ void replay_doc_put_order(struct json_out *json, const struct replay_order *orde
     json_close(json, ']');
     json_key(json, "ramp");
     json_put_bool(json, order->ramp);
+    json_key(json, "abort");
+    json_put_bool(json, order->guarded);
     json_member_text(json, "stale", order->send_stale ? BYTES("send") : BYTES("skip"));
     json_member_text(json, "who", order->who);
     json_member_text(json, "order_why", order->why);
@@ -122,6 +132,10 @@ static bool read_order(const struct reading *reading, struct replay_order *order
         order->selection.as_json = arena_dup(&reading->replay->arena, value.text);
     if (json_get(reading->object, "limit", &value) && json_i64(value, &number) && number > 0)
         order->selection.limit = (uint64_t)number;
+    /* Replays of earlier versions took the newest, and all of them aborted by themselves. */
+    order->selection.newest = !bytes_is(text_at(reading, "order"), "oldest");
+    if (json_get(reading->object, "abort", &value))
+        json_bool(value, &order->guarded);
     order->edit = text_at(reading, "edit");
     order->to = text_at(reading, "to");
     order->who = text_at(reading, "who");

@@ -119,8 +119,12 @@ void replay_set_state(struct replay *replay, enum replay_state state, const char
 
 /* ---- parts ---- */
 
+uint64_t replay_frozen(const struct replay *replay, uint64_t place) {
+    return selection_oldest_first(&replay->order.selection) ? place : replay->selected - 1 - place;
+}
+
 struct replay_part *replay_part_of(struct replay *replay, uint64_t place, uint32_t *at) {
-    uint64_t frozen = replay->selected - 1 - place; /* its place in the list, newest first */
+    uint64_t frozen = replay_frozen(replay, place);
     uint32_t number = (uint32_t)(frozen / REPLAY_PART_LETTERS);
     struct err err;
     *at = (uint32_t)(frozen % REPLAY_PART_LETTERS);
@@ -171,9 +175,11 @@ void replay_drop_parts(struct replay *replay) {
 
 /* ---- letters under way ---- */
 
-void replay_put_under_way(struct replay *replay, uint64_t place, struct bytes letter_id) {
+void replay_put_under_way(struct replay *replay, uint64_t place, struct bytes letter_id,
+                          uint64_t fingerprint) {
     struct replay_under_way *under_way = memory_new(sizeof *under_way + letter_id.len + 1);
     under_way->place = place;
+    under_way->fingerprint = fingerprint;
     list_init(&under_way->link);
     under_way->sent_at = replay->replays->now.mono;
     memcpy(under_way->id, letter_id.ptr, letter_id.len);

@@ -8,6 +8,7 @@ void replay_order_init(struct replay_order *order) {
     *order = (struct replay_order){.rate = {REPLAY_RATE_FIXED, REPLAY_RATE_DEFAULT},
                                    .canary = {CANARY_FIRST, CANARY_SECOND},
                                    .canary_count = 2,
+                                   .guarded = true,
                                    .ramp = true};
     selection_init(&order->selection);
 }

@@ -28,6 +28,9 @@ struct replay_order {
     struct replay_rate rate;
     uint32_t canary[REPLAY_STAGES_MAX]; /* so many, then so many … */
     size_t canary_count;                /* 0: no canary */
+    /* It aborts by itself when letters come back dead; otherwise each letter is judged by itself,
+     * and one that dies again leaves the others alone. */
+    bool guarded;
     bool ramp;
     bool send_stale; /* stale letters too */
     struct bytes who, why;
@@ -35,7 +38,7 @@ struct replay_order {
     struct store_keep note; /* kept in the commit that makes the replay; no name: none */
 };
 
-/* 50/s, a canary of 1 and then 10, a ramp, stale letters are skipped. */
+/* 50/s, a canary of 1 and then 10, a ramp, stale letters are skipped, guarded. */
 void replay_order_init(struct replay_order *order);
 bool replay_order_to_origin(const struct replay_order *order);
 /* The queue that a letter of `own` is in once it was sent. */

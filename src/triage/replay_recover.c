@@ -31,7 +31,8 @@ static void look_up(struct replay *replay, struct replay_part *part, uint32_t at
     if (!bytes_is(envelope->replay, replay->id))
         replay_part_note(part, at, REPLAYED_CHANGED, BYTES("it was decided meanwhile"));
     else if (envelope->state == STATE_REPLAYING)
-        replay_put_under_way(replay, replay->selected - 1 - frozen, letter->id);
+        replay_put_under_way(replay, replay_frozen(replay, frozen), letter->id,
+                             envelope->fingerprint);
     else if (envelope->state == STATE_RESOLVED)
         replay_part_note(part, at, REPLAYED_RESOLVED, BYTES_NONE);
     else if (envelope->state == STATE_DISCARDED)
@@ -51,6 +52,10 @@ static void keep_part(struct replay *replay, struct replay_part *part) {
         replay_part_free(part);
 }
 
+static uint64_t earlier(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
 static enum status read_part(struct replay *replay, uint32_t number, struct err *err) {
     struct replay_part *part;
     enum status status = replay_part_load(replay->replays->triage, replay->id, number, &part, err);
@@ -63,7 +68,7 @@ static enum status read_part(struct replay *replay, uint32_t number, struct err 
         if (replay_part_outcome(part, at) == REPLAYED_SENT)
             look_up(replay, part, at);
         if (replay_part_outcome(part, at) == REPLAYED_WAITING)
-            replay->next = replay->selected - 1 - frozen; /* the last is the first to send */
+            replay->next = earlier(replay->next, replay_frozen(replay, frozen));
     }
     replay_part_count(part, &replay->counts);
     keep_part(replay, part);

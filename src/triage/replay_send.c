@@ -165,7 +165,8 @@ static void add_escalation(struct building *building, const struct sending *send
 
 static void put_under_way(struct replay *replay, const struct sending *sending) {
     replay_note(replay, sending->place, REPLAYED_SENT, BYTES_NONE);
-    replay_put_under_way(replay, sending->place, sending->held->envelope.letter_id);
+    replay_put_under_way(replay, sending->place, sending->held->envelope.letter_id,
+                         sending->held->envelope.fingerprint);
 }
 
 static void add_letter(struct building *building, struct sending *sending) {
@@ -228,6 +229,14 @@ static void read_again(struct sending *sending) {
     store_held_free(other);
 }
 
+static void count_sent(struct replay *replay, const struct sending *sending) {
+    uint64_t number = relapse_sent(&replay->relapse, replay->replays->now.mono);
+    struct replay_under_way *under_way =
+        replay_find_under_way(replay, sending->held->envelope.letter_id);
+    if (under_way)
+        under_way->number = number;
+}
+
 static void settle(struct replay *replay, struct sending *sending) {
     bool sent = sending->step == SENDING_READY;
     if (sent && !sending->moved && replay->ops[sending->op].skipped) {
@@ -236,7 +245,7 @@ static void settle(struct replay *replay, struct sending *sending) {
         read_again(sending);
         return;
     } else if (sent) {
-        relapse_sent(&replay->relapse, replay->replays->now.mono, 1);
+        count_sent(replay, sending);
     }
     replay->going -= sent;
     replay_ready_drop(sending);

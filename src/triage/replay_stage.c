@@ -212,6 +212,8 @@ static void look_at_dlqs(struct replay *replay) {
 static void abort_if_worse(struct replay *replay) {
     char memory[REPLAY_WHY_MAX];
     struct buf why;
+    if (!replay->order.guarded)
+        return;
     buf_init_fixed(&why, memory, sizeof memory);
     look_at_dlqs(replay);
     if (relapse_is_here(&replay->relapse, replay->replays->now.mono, &why))
@@ -317,11 +319,14 @@ struct mono replay_advance(struct replay *replay) {
 /* ---- what the engine made of a letter ---- */
 
 static void note_dead(struct replay *replay, const struct replay_under_way *letter,
-                      struct bytes why) {
+                      const struct replay_end_of_letter *end) {
     char text[REPLAY_WHY_MAX];
+    struct bytes why = end->why;
     bool canary = in_canary(replay);
     replay_note(replay, letter->place, REPLAYED_FAILED, why);
     relapse_dead(&replay->relapse, letter->sent_at, replay->replays->now.mono);
+    if (end->fingerprint != 0 && end->fingerprint == letter->fingerprint)
+        relapse_same(&replay->relapse, letter->number);
     if (!canary)
         return;
     snprintf(text, sizeof text, "the canary died: letter %.40s is dead again: %.*s", letter->id,
@@ -330,22 +335,22 @@ static void note_dead(struct replay *replay, const struct replay_under_way *lett
 }
 
 void replay_heard(struct replay *replay, struct replay_under_way *under_way,
-                  enum replay_outcome outcome, struct bytes why) {
-    if (outcome == REPLAYED_FAILED) {
-        note_dead(replay, under_way, why);
+                  const struct replay_end_of_letter *end) {
+    if (end->outcome == REPLAYED_FAILED) {
+        note_dead(replay, under_way, end);
     } else {
-        replay_note(replay, under_way->place, outcome, why);
+        replay_note(replay, under_way->place, end->outcome, end->why);
         relapse_drained(&replay->relapse, replay->replays->now.mono, 1);
     }
-    if (outcome == REPLAYED_RESOLVED && replay_order_to_origin(&replay->order))
+    if (end->outcome == REPLAYED_RESOLVED && replay_order_to_origin(&replay->order))
         replay_watch(replay, under_way);
     else
         replay_end_under_way(replay, under_way);
 }
 
 void replay_came_back(struct replay *replay, struct replay_under_way *watched,
-                      enum replay_outcome outcome, struct bytes why) {
-    if (outcome == REPLAYED_FAILED && !replay_is_over(replay))
-        note_dead(replay, watched, why);
+                      const struct replay_end_of_letter *end) {
+    if (end->outcome == REPLAYED_FAILED && !replay_is_over(replay))
+        note_dead(replay, watched, end);
     replay_end_watched(replay, watched);
 }

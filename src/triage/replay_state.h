@@ -2,8 +2,8 @@
  *
  *   place ──▶ sending (got ready: checked, edited) ──▶ commit ──▶ under way ──▶ outcome
  *
- * Letters have places in the order of sending, oldest first. The list that froze them was newest
- * first, so the last part is sent first, from its end. `next` is the first place that was not
+ * Letters have places in the order of sending, oldest first. Where the list that froze them was
+ * newest first, the last part is sent first, from its end. `next` is the first place that was not
  * looked at yet. All of it is guarded by the mutex of struct replays. */
 #ifndef TRIAGE_REPLAY_STATE_H
 #define TRIAGE_REPLAY_STATE_H
@@ -68,7 +68,9 @@ struct replay_under_way {
     struct list link; /* in replay->watching, while it is watched */
     uint64_t place;
     struct mono sent_at;
-    char id[]; /* of the letter */
+    uint64_t number;      /* among those sent in this life, from 1 on; 0: before it */
+    uint64_t fingerprint; /* of what it died of before */
+    char id[];            /* of the letter */
 };
 
 struct replay {
@@ -145,12 +147,15 @@ bool replay_is_over(const struct replay *replay); /* aborted or done: nothing mo
 void replay_sort_claims(struct replay *replay);
 bool replay_claims(const struct replay *replay, struct bytes letter_id);
 void replay_set_state(struct replay *replay, enum replay_state state, const char *why);
+/* Where in the frozen list the letter of a place stands; and back, which is the same. */
+uint64_t replay_frozen(const struct replay *replay, uint64_t place);
 /* The part that a place is in, loaded if need be. NULL: it cannot be read, and the replay was
  * aborted for it. */
 struct replay_part *replay_part_of(struct replay *replay, uint64_t place, uint32_t *at);
 void replay_note(struct replay *replay, uint64_t place, enum replay_outcome outcome,
                  struct bytes why);
-void replay_put_under_way(struct replay *replay, uint64_t place, struct bytes letter_id);
+void replay_put_under_way(struct replay *replay, uint64_t place, struct bytes letter_id,
+                          uint64_t fingerprint);
 /* It is at its origin: resolved, but for a while it may come back dead. */
 void replay_watch(struct replay *replay, struct replay_under_way *under_way_take);
 struct replay_under_way *replay_find_watched(const struct replay *replay, struct bytes letter_id);
@@ -182,11 +187,17 @@ void replay_send(struct replay *replay);
 
 /* replay_stage.c: what a replay does now. Returns when it wants to be looked at again. */
 struct mono replay_advance(struct replay *replay);
+/* What became of a letter: its outcome, and where it is dead again, of what. */
+struct replay_end_of_letter {
+    enum replay_outcome outcome;
+    uint64_t fingerprint; /* 0: it is not dead again */
+    struct bytes why;
+};
 void replay_heard(struct replay *replay, struct replay_under_way *under_way,
-                  enum replay_outcome outcome, struct bytes why);
+                  const struct replay_end_of_letter *end);
 /* One that is watched. */
 void replay_came_back(struct replay *replay, struct replay_under_way *watched,
-                      enum replay_outcome outcome, struct bytes why);
+                      const struct replay_end_of_letter *end);
 void replay_abort(struct replay *replay, struct bytes who, struct bytes why);
 void replay_note_relapse(const struct replay *replay); /* for replays_relapses */
 

@@ -65,6 +65,7 @@ struct letters {
     const struct replay *replay; /* NULL: it is over */
     const char *id;
     uint64_t selected;
+    bool oldest_first;          /* so the list was frozen */
     struct replay_part *loaded; /* the last that was read back */
 };
 
@@ -84,7 +85,7 @@ static uint64_t put_letters(struct letters *letters, uint64_t from, size_t limit
                             struct json_out *json, struct err *err) {
     uint64_t place = from;
     for (; place < letters->selected && place - from < limit; place++) {
-        uint64_t frozen = letters->selected - 1 - place;
+        uint64_t frozen = letters->oldest_first ? place : letters->selected - 1 - place;
         const struct replay_part *part =
             part_at(letters, (uint32_t)(frozen / REPLAY_PART_LETTERS), err);
         if (!part)
@@ -102,20 +103,25 @@ static uint64_t number_in(struct json object, const char *name) {
                : 0;
 }
 
-static uint64_t selected_of(struct bytes doc) {
-    struct json object;
-    return json_parse(doc, &object, NULL) == STATUS_OK ? number_in(object, "selected") : 0;
+static bool is_oldest_first(struct json object) {
+    struct json value;
+    return json_get(object, "order", &value) && bytes_is(value.text, "\"oldest\"");
 }
 
 static void put_page(struct replays *replays, struct bytes id, uint64_t from, size_t limit,
-                     struct json_out *json, uint64_t selected) {
+                     struct json_out *json, struct bytes doc) {
     char text[UUID_TEXT_SIZE], cursor[CURSOR_SIZE];
+    struct json object;
     struct err err;
+    bool good = json_parse(doc, &object, NULL) == STATUS_OK;
+    uint64_t selected = good ? number_in(object, "selected") : 0;
+    bool oldest_first = good && is_oldest_first(object);
     snprintf(text, sizeof text, "%.*s", BYTES_ARG(bytes_clip(id, sizeof text - 1)));
     json_key(json, "letters");
     json_open(json, '[');
     pthread_mutex_lock(&replays->mutex);
-    struct letters letters = {replays, replays_find(replays, id), text, selected, NULL};
+    struct letters letters = {replays, replays_find(replays, id), text, selected, oldest_first,
+                              NULL};
     uint64_t next = put_letters(&letters, from, limit, json, &err);
     pthread_mutex_unlock(&replays->mutex);
     replay_part_free(letters.loaded);
@@ -139,7 +145,7 @@ enum status replays_show(struct replays *replays, struct bytes id, uint64_t from
         }
         buf_bytes(out, bytes_cut(text, 0, text.len - 1)); /* without its closing bracket */
         struct json_out json = {out, true};
-        put_page(replays, id, from, limit, &json, selected_of(text));
+        put_page(replays, id, from, limit, &json, text);
         json_close(&json, '}');
     }
     buf_free(&doc);

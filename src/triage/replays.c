@@ -21,6 +21,7 @@ void replays_post(struct replays *replays, struct replay_mail *mail) {
 struct heard {
     struct replay_mail mail;
     enum replay_outcome outcome;
+    uint64_t fingerprint;
     char replay[UUID_TEXT_SIZE];
     char why[REPLAY_WHY_MAX];
     char letter_id[]; /* NUL-terminated */
@@ -33,10 +34,11 @@ static void open_heard(struct replays *replays, struct replay_mail *mail) {
         replay ? replay_find_under_way(replay, bytes_of(heard->letter_id)) : NULL;
     struct replay_under_way *watched =
         replay && !under_way ? replay_find_watched(replay, bytes_of(heard->letter_id)) : NULL;
+    struct replay_end_of_letter end = {heard->outcome, heard->fingerprint, bytes_of(heard->why)};
     if (under_way)
-        replay_heard(replay, under_way, heard->outcome, bytes_of(heard->why));
+        replay_heard(replay, under_way, &end);
     if (watched)
-        replay_came_back(replay, watched, heard->outcome, bytes_of(heard->why));
+        replay_came_back(replay, watched, &end);
     free(heard);
 }
 
@@ -55,9 +57,13 @@ static bool outcome_of(enum state state, enum replay_outcome *out) {
     return false;
 }
 
+static bool died_again(const struct envelope *letter) {
+    return letter->dead_at.ms >= letter->replayed_at.ms;
+}
+
 /* What it died of; or, when it never got as far as dying again, why not. */
 static void say_why(const struct envelope *letter, char out[REPLAY_WHY_MAX]) {
-    if (letter->dead_at.ms < letter->replayed_at.ms)
+    if (!died_again(letter))
         snprintf(out, REPLAY_WHY_MAX, "%.*s",
                  BYTES_ARG(bytes_clip(letter->why, REPLAY_WHY_MAX - 1)));
     else
@@ -73,6 +79,7 @@ void replays_heard(struct replays *replays, const struct envelope *letter) {
     struct heard *heard = memory_new(sizeof *heard + letter->letter_id.len + 1);
     heard->mail.open = open_heard;
     heard->outcome = outcome;
+    heard->fingerprint = outcome == REPLAYED_FAILED && died_again(letter) ? letter->fingerprint : 0;
     snprintf(heard->replay, sizeof heard->replay, "%.*s", BYTES_ARG(letter->replay));
     if (outcome == REPLAYED_FAILED)
         say_why(letter, heard->why);

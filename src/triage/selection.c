@@ -30,6 +30,8 @@ enum status selection_set(struct selection *selection, struct bytes name, struct
 enum status selection_finish(struct selection *selection, struct err *err) {
     if (selection->id_count > 0 && (selection->filtered || selection->all))
         return err_set(err, STATUS_INVALID, "give ids or a filter, not both");
+    if (selection->has_order && selection->limit == 0)
+        return err_set(err, STATUS_INVALID, "order: only with limit, of which it says which");
     if (selection->filtered && selection->all)
         return err_set(err, STATUS_INVALID, "all and a filter contradict each other");
     if (selection->id_count == 0 && !selection->filtered && !selection->all)
@@ -50,6 +52,32 @@ enum status selection_finish(struct selection *selection, struct err *err) {
         *states = OPEN_STATES;
     *states &= OPEN_STATES;
     return STATUS_OK;
+}
+
+/* What the cursor of a walk that went oldest first begins with. */
+#define OLDEST_MARK BYTES("oldest.")
+
+bool selection_oldest_first(const struct selection *selection) {
+    return (selection->limit > 0 || selection->behind_oldest) && !selection->newest &&
+           !selection->as_given;
+}
+
+void selection_set_cursor(struct selection *selection, struct bytes cursor) {
+    selection->behind_oldest = bytes_starts(cursor, OLDEST_MARK);
+    selection->query.filter.cursor =
+        bytes_cut(cursor, selection->behind_oldest ? OLDEST_MARK.len : 0, cursor.len);
+}
+
+static struct bytes mark_cursor(const struct selection *selection, struct bytes cursor,
+                                struct arena *arena) {
+    struct buf text;
+    if (!cursor.ptr || !selection_oldest_first(selection))
+        return cursor;
+    size_t size = OLDEST_MARK.len + cursor.len;
+    buf_init_fixed(&text, arena_alloc(arena, size + 1), size + 1);
+    buf_bytes(&text, OLDEST_MARK);
+    buf_bytes(&text, cursor);
+    return buf_view(&text);
 }
 
 /* ---- by filter ---- */
@@ -180,6 +208,7 @@ static enum status walk_filter(struct walk *walk, struct arena *arena) {
     bool late = false;
     enum status status = wait_for_lists(walk);
     query.clock = walk->triage->clock;
+    query.filter.oldest_first |= selection_oldest_first(walk->selection);
     walk->result->until = begun.wall;
     while (status == STATUS_OK && !late) {
         status = walk_page(walk, &query, arena, &looked_at);
@@ -189,7 +218,7 @@ static enum status walk_filter(struct walk *walk, struct arena *arena) {
             status = err_set(walk->err, STATUS_BUSY, "nobody waits for the answer");
         late = is_late(walk, begun.mono);
     }
-    walk->result->cursor = query.filter.cursor;
+    walk->result->cursor = mark_cursor(walk->selection, query.filter.cursor, arena);
     return status == STATUS_OK && late ? too_late(walk, looked_at) : status;
 }
 
@@ -219,6 +248,10 @@ struct chosen {
 static int newest_first(const void *a, const void *b) {
     const struct chosen *left = a, *right = b;
     return left->seq > right->seq ? -1 : left->seq < right->seq;
+}
+
+static int oldest_first(const void *a, const void *b) {
+    return newest_first(b, a);
 }
 
 static enum status find(struct walk *walk, struct bytes id, struct store_held **out) {
@@ -263,7 +296,8 @@ static enum status walk_ids(struct walk *walk) {
     enum status status = choose(walk, chosen);
     if (status == STATUS_OK) {
         if (!walk->selection->as_given)
-            qsort(chosen, count, sizeof *chosen, newest_first);
+            qsort(chosen, count, sizeof *chosen,
+                  selection_oldest_first(walk->selection) ? oldest_first : newest_first);
         give_chosen(walk, chosen, count);
     }
     free(chosen);

@@ -23,7 +23,10 @@ struct selection {
     const struct bytes *ids;
     size_t id_count;      /* > 0: these, and no filter */
     bool as_given;        /* visited in the order of the ids, of which none is given twice */
-    uint64_t limit;       /* at most so many, the newest; 0: all of them */
+    uint64_t limit;       /* at most so many; 0: all of them */
+    bool has_order;       /* which of them a limit takes was said */
+    bool newest;          /* a limit takes the newest; otherwise the oldest */
+    bool behind_oldest;   /* its cursor is of a walk that went oldest first: so does this one */
     bool in_parts;        /* what a `where` does not come to in time is left to the cursor */
     size_t page_max;      /* pages of the list that are looked through; 0: all of them */
     struct bytes as_json; /* the filter, {"ids":[…]} or {"all":true}: for the record */
@@ -36,6 +39,12 @@ enum status selection_set(struct selection *selection, struct bytes name, struct
 /* After the last word. INVALID: nothing narrows it down and `all` is not set; ids and a filter;
  * states that nothing can be decided in. */
 enum status selection_finish(struct selection *selection, struct err *err);
+
+/* Whether letters are visited oldest first: where a limit takes the oldest, and behind its cursor.
+ */
+bool selection_oldest_first(const struct selection *selection);
+/* Goes on behind the cursor of an earlier result. */
+void selection_set_cursor(struct selection *selection, struct bytes cursor);
 
 /* One letter; borrowed for the visit. */
 struct selection_letter {

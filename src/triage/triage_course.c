@@ -56,7 +56,7 @@ static void why_useless(const struct triage_tally *tally, char why[TRIAGE_WHY_MA
         snprintf(why, TRIAGE_WHY_MAX, "%.200s", tally->why[0] ? tally->why : "it aborted");
     else if (tally->sent == 0 && tally->escalated == 0)
         snprintf(why, TRIAGE_WHY_MAX, "none of its letters could be sent");
-    else if (tally->failed * 2 > tally->sent)
+    else if (tally->sent >= TRIAGE_JUDGED_LEAST && tally->failed * 2 > tally->sent)
         snprintf(why, TRIAGE_WHY_MAX, "%llu of %llu letters are dead again",
                  (unsigned long long)tally->failed, (unsigned long long)tally->sent);
 }

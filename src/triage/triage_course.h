@@ -46,8 +46,9 @@ struct triage_tally {
     bool aborted;
     char why[TRIAGE_WHY_MAX]; /* aborted: by what */
 };
-/* It is over: it counts, and waits or stops. It was of no use when it aborted, when most of what it
- * sent is dead again, and when it could neither send nor escalate any. */
+/* It is over: it counts, and waits or stops. It did not help when more than half of at least
+ * TRIAGE_JUDGED_LEAST letters sent are dead again, when it could neither send nor escalate any, and
+ * when it was aborted, by its canary or by a person. */
 void triage_course_judge(struct triage_course *course, const struct triage_rule *rule,
                          const struct triage_tally *tally, struct wall now);
 /* Somebody wants it to go on: it is due. */

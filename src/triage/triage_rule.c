@@ -106,6 +106,13 @@ static void put_replay(struct json_out *json, const struct triage_rule *rule) {
     replay_rate_put(&rule->rate, &rate);
     put_duration(json, "lifetime", rule->lifetime_ms);
     put_text(json, "rate", buf_view(&rate));
+    if (rule->canary_count > 0) {
+        json_key(json, "canary");
+        json_open(json, '[');
+        for (size_t i = 0; i < rule->canary_count; i++)
+            json_put_i64(json, rule->canary[i]);
+        json_close(json, ']');
+    }
     put_text(json, "edit", rule->edit);
     put_text(json, "to", rule->to);
 }

@@ -25,6 +25,7 @@ enum {
     TRIAGE_LIMIT = 50,            /* letters of a run */
     TRIAGE_LIMIT_MAX = 1000,      /* … at most */
     TRIAGE_STOP_AFTER = 3,        /* runs in a row that did not help */
+    TRIAGE_JUDGED_LEAST = 10,     /* letters of a run that can show that it did not help */
     TRIAGE_STOP_AFTER_MAX = 1000, /* … at most */
     TRIAGE_TELL_MAX = 32,         /* receivers of one rule */
 };
@@ -58,7 +59,11 @@ struct triage_rule {
     struct bytes edit;       /* replay: a jq program on the body; empty: as it is */
     struct bytes to;         /* replay: another queue; empty: its own */
     struct replay_rate rate; /* replay */
-    struct bytes *tell;      /* escalate: receivers of alerts who are told */
+    /* replay: stages that must succeed first, and the replay aborts when letters come back; none:
+     * each letter is judged by itself. */
+    uint32_t canary[REPLAY_STAGES_MAX];
+    size_t canary_count;
+    struct bytes *tell; /* escalate: receivers of alerts who are told */
     size_t tell_count;
 };
 

@@ -122,6 +122,9 @@ static enum status replay(struct run *run) {
     order.edit = rule->edit;
     order.to = rule->to;
     order.rate = rule->rate;
+    order.guarded = rule->canary_count > 0;
+    order.canary_count = rule->canary_count;
+    memcpy(order.canary, rule->canary, sizeof order.canary);
     order.who = run->who;
     order.why = run->why;
     order.id = bytes_of(run->next.replay);

@@ -141,13 +141,25 @@ def test_every_filter_chooses_what_the_list_shows(lot, words):
     assert lot.dlq("orders.dlq")["depth"] == 9 - listed
 
 
-def test_the_newest_few_are_chosen_by_a_limit_and_the_rest_by_its_cursor(lot):
+def test_the_oldest_few_are_chosen_by_a_limit_and_the_rest_by_its_cursor(lot):
     newest = [row["id"] for row in lot.letters("orders.dlq")]
     first = decide(lot, "discard", {"all": True, "limit": 4, "why": "x"}).json
     assert first["count"] == 4 and first["cursor"]
-    assert {row["id"] for row in lot.letters("orders.dlq", state="discarded")} == set(newest[:4])
+    assert {row["id"] for row in lot.letters("orders.dlq", state="discarded")} == set(newest[-4:])
     rest = decide(lot, "discard", {"all": True, "cursor": first["cursor"], "why": "x"}).json
     assert rest["count"] == 5 and rest["cursor"] is None
+
+
+def test_the_newest_few_are_chosen_where_that_is_said(lot):
+    newest = [row["id"] for row in lot.letters("orders.dlq")]
+    assert decide(lot, "discard", {"all": True, "limit": 2, "order": "newest", "why": "x"}).json["count"] == 2
+    assert {row["id"] for row in lot.letters("orders.dlq", state="discarded")} == set(newest[:2])
+    lot.cli("discard", "--all", "--limit", "2", "--newest", "--why", "x", "--apply")
+    assert {row["id"] for row in lot.letters("orders.dlq", state="discarded")} == set(newest[:4])
+    lot.cli("discard", "--all", "--limit", "2", "--why", "x", "--apply")
+    assert {row["id"] for row in lot.letters("orders.dlq", state="discarded")} == {*newest[:4], *newest[-2:]}
+    problem(lot.post("/v1/letters/discard", {"all": True, "order": "newest", "why": "x"}), 400, "order", "limit")
+    problem(lot.post("/v1/letters/discard", {"all": True, "limit": 1, "order": "best", "why": "x"}), 400, "oldest", "newest")
 
 
 def test_a_where_that_fails_on_a_letter_leaves_it_alone_and_says_so(lot):

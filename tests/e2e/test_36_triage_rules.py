@@ -84,13 +84,13 @@ def test_a_rule_fixes_what_an_outage_left_behind(serve, handler):
 
 def test_a_rule_that_does_not_help_stops_itself_and_says_why(serve, handler):
     world = World(serve, handler)
-    world.die(5)
+    world.die(12)
     world.rule({**REPLAY, "backoff": "1s"})
     rule = eventually(lambda: (one := world.rules()[0])["state"] == "stopped" and one, "it stops")
-    assert "3 runs in a row did not help" in rule["why"] and "come back later" in rule["why"]
-    assert (rule["runs"], rule["useless"], rule["failed"], rule["next_run_at"]) == (3, 3, 3, None)
-    assert world.handler.count() == 5 + 3, "a canary of one each time"
-    assert world.server.dlq("orders.dlq")["depth"] == 5
+    assert "3 runs in a row did not help" in rule["why"] and "12 of 12 letters are dead again" in rule["why"]
+    assert (rule["runs"], rule["useless"], rule["failed"], rule["next_run_at"]) == (3, 3, 36, None)
+    assert world.handler.count() == 12 + 36, "no canary: each letter is judged by itself"
+    assert world.server.dlq("orders.dlq")["depth"] == 12
     entry, = world.audit("triage.stop")
     assert (entry["who"], entry["why"]) == ("triage:orders.dlq[0]", rule["why"])
     assert world.server.metric("impound_triage_stopped") == 1
@@ -104,7 +104,7 @@ def test_a_rule_that_does_not_help_stops_itself_and_says_why(serve, handler):
     world.down = False
     said = world.server.cli("dlqs", "orders.dlq", "--resume", "--why", "fixed in 1.4")
     assert "waiting" in said or "running" in said
-    world.resolved(5)
+    world.resolved(12)
     entry, = world.audit("triage.resume")
     assert (entry["subject"], entry["why"]) == ("orders.dlq[0]", "fixed in 1.4")
     problem(world.server.post("/v1/dlqs/orders.dlq/resume"), 409, "no triage rule", "stopped")
@@ -112,14 +112,38 @@ def test_a_rule_that_does_not_help_stops_itself_and_says_why(serve, handler):
     assert "which one" in world.server.cli("dlqs", "--resume", expect=2)
 
 
+def test_hopeless_letters_in_front_do_not_keep_a_rule_from_the_good_ones_behind(serve, handler):
+    world = World(serve, handler)
+    world.die(24)
+    hopeless = {f"o-{number}" for number in range(4)}
+    world.handler.answer = lambda call: (503, {}, world.error) if call.id in hopeless else 200
+    world.rule(REPLAY)
+    world.resolved(20)
+    left = world.server.letters("orders.dlq")
+    assert {one["message"]["id"] for one in left} == hopeless
+    rule = eventually(lambda: (one := world.rules()[0])["fixed"] == 20 and one, "the rule has counted them")
+    assert rule["useless"] == 0 and rule["state"] != "stopped"
+    replay = world.server.get("/v1/replays").json["replays"][-1]
+    assert (replay["state"], replay["canary"], replay["abort"]) == ("done", [], False)
+
+
+def test_a_rule_with_a_canary_aborts_at_its_first_death(serve, handler):
+    world = World(serve, handler)
+    world.die(5)
+    world.rule({**REPLAY, "canary": [1, 10], "backoff": "1s"})
+    rule = eventually(lambda: (one := world.rules()[0])["state"] == "stopped" and one, "it stops")
+    assert rule["canary"] == [1, 10] and "the canary died" in rule["why"]
+    assert world.handler.count() == 5 + 3, "a canary of one each time"
+
+
 def test_a_rule_that_stopped_starts_again_when_it_is_changed(serve, handler):
     world = World(serve, handler)
-    world.die(3)
+    world.die(10)
     world.rule({**REPLAY, "stop_after": 1})
     eventually(lambda: world.rules()[0]["state"] == "stopped", "it stops")
     world.down = False
     world.rule({**REPLAY, "stop_after": 2})
-    world.resolved(3)
+    world.resolved(10)
     assert world.rules()[0]["useless"] == 0
 
 
@@ -271,6 +295,11 @@ def test_check_prints_the_rules(tmp_path):
     said = impound("check", "-c", path)
     assert said.returncode == 0, said.stderr
     assert "{when: {category: transient}, do: replay, every: 15m, limit: 50, lifetime: 24h" in said.stdout
+    path.write_text("queues: {q: {handler: {http: \"http://h/\"}, dlq: {triage: [{do: replay, canary: [1, 10]}]}}}\n")
+    assert "canary: [1, 10]" in impound("check", "-c", path).stdout
+    path.write_text("queues: {q: {handler: {http: \"http://h/\"}, dlq: {triage: [{do: replay, canary: [0]}]}}}\n")
+    said = impound("check", "-c", path)
+    assert said.returncode == 1 and "[1, 10]" in said.stderr
     path.write_text("queues: {q: {handler: {http: \"http://h/\"}, dlq: {triage: [{do: replay, edit: '.a ='}]}}}\n")
     said = impound("check", "-c", path)
     assert said.returncode == 1 and "impound.yaml:1:" in said.stderr

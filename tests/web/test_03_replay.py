@@ -78,7 +78,7 @@ def test_planned_again_it_is_the_same_plan(lot, tab):
         page = one.open(f"replays/{replay}")
         page.get_by_role("link", name="Plan it again").click()
         expect(page.get_by_text(f"{order['limit']} letters would be sent")).to_be_visible()
-        expect(page.get_by_label("At most, the newest")).to_have_value(str(order["limit"]))
+        expect(page.get_by_label("At most, the oldest")).to_have_value(str(order["limit"]))
         expect(page.get_by_role("combobox", name="Rate")).to_have_value(order["rate"])
         expect(page.get_by_role("checkbox", name=f"Canary: {canary or '1, then 10'}, must")).to_be_checked(checked=canary is not None)
         expect(page.get_by_role("checkbox", name="Ramp up")).to_be_checked(checked=ramp)

@@ -95,10 +95,46 @@ static bool is_here(int64_t now_ms) {
     return relapse_is_here(&relapse, at(now_ms), &why);
 }
 
+static void count_sent(struct mono now, int count) {
+    while (count--)
+        relapse_sent(&relapse, now);
+}
+
+/* So many were sent, at a pace that keeps each second small; of the last few, so many are dead with
+ * the fingerprint that they had before. */
+static void more_than_one_percent_of_the_last_300_dead_of_the_same_is_a_relapse(void **state) {
+    (void)state;
+    static const struct {
+        int sent, same, ago; /* the first of the dead was sent so many before the last */
+        bool aborts;
+    } rows[] = {
+        {11, 2, 5, false},       {11, 3, 5, true},       {200, 2, 100, false},
+        {200, 3, 100, true},     {299, 3, 298, true},    {300, 3, 299, false},
+        {300, 4, 299, true},     {5000, 3, 200, false},  {5000, 4, 200, true},
+        {5000, 4, 299, true},    {5000, 4, 300, false},  {5000, 100, 1000, false},
+        {5000, 100, 398, false}, {5000, 100, 395, true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        relapse = (struct relapse){.sent = 0};
+        relapse = (struct relapse){.sent = 0};
+        relapse_begin(&relapse, at(0));
+        count_sent(at(0), rows[i].sent);
+        for (int n = 0; n < rows[i].same; n++)
+            relapse_same(&relapse, (uint64_t)(rows[i].sent - rows[i].ago + n));
+        assert_int_equal(is_here(100), rows[i].aborts);
+        relapse_begin(&relapse, at(200)); /* it had to wait, and goes on */
+        assert_int_equal(is_here(300), rows[i].aborts);
+        relapse_same(&relapse, 0); /* sent by an earlier life */
+        count_sent(at(300), RELAPSE_LAST_SENT);
+        assert_false(is_here(400));
+    }
+}
+
 static void three_dead_of_few_is_a_relapse_and_two_are_not(void **state) {
     (void)state;
+    relapse = (struct relapse){.sent = 0};
     relapse_begin(&relapse, at(0));
-    relapse_sent(&relapse, at(0), 40);
+    count_sent(at(0), 40);
     relapse_dead(&relapse, at(0), at(100));
     relapse_dead(&relapse, at(0), at(100));
     assert_false(is_here(200));
@@ -108,8 +144,9 @@ static void three_dead_of_few_is_a_relapse_and_two_are_not(void **state) {
 
 static void five_percent_are_borne_and_more_are_not(void **state) {
     (void)state;
+    relapse = (struct relapse){.sent = 0};
     relapse_begin(&relapse, at(0));
-    relapse_sent(&relapse, at(0), 1000);
+    count_sent(at(0), 1000);
     for (int i = 0; i < 50; i++)
         relapse_dead(&relapse, at(0), at(500));
     assert_false(is_here(600));
@@ -119,20 +156,22 @@ static void five_percent_are_borne_and_more_are_not(void **state) {
 
 static void only_those_sent_in_the_last_thirty_seconds_count(void **state) {
     (void)state;
+    relapse = (struct relapse){.sent = 0};
     relapse_begin(&relapse, at(0));
-    relapse_sent(&relapse, at(0), 10);
+    count_sent(at(0), 10);
     for (int i = 0; i < 10; i++)
         relapse_dead(&relapse, at(0), at(31 * SECOND_MS));
-    relapse_sent(&relapse, at(31 * SECOND_MS), 100);
+    count_sent(at(31 * SECOND_MS), 100);
     relapse_drained(&relapse, at(31 * SECOND_MS), 100);
     assert_false(is_here(31 * SECOND_MS));
 }
 
 static void a_dlq_that_fills_as_fast_as_it_drains_is_a_relapse(void **state) {
     (void)state;
+    relapse = (struct relapse){.sent = 0};
     relapse_begin(&relapse, at(0));
     for (int64_t second = 0; second < 60; second++) {
-        relapse_sent(&relapse, at(second * SECOND_MS), 10);
+        count_sent(at(second * SECOND_MS), 10);
         relapse_drained(&relapse, at(second * SECOND_MS), 10);
         relapse_refilled(&relapse, at(second * SECOND_MS), second < 30 ? 9 : 11);
         if (second < 30)
@@ -143,6 +182,7 @@ static void a_dlq_that_fills_as_fast_as_it_drains_is_a_relapse(void **state) {
 
 static void silence_is_no_relapse(void **state) {
     (void)state;
+    relapse = (struct relapse){.sent = 0};
     relapse_begin(&relapse, at(0));
     assert_false(is_here(60 * SECOND_MS));
     relapse_refilled(&relapse, at(60 * SECOND_MS), 100); /* nothing was sent */
@@ -192,6 +232,7 @@ int main(void) {
         cmocka_unit_test(a_long_stall_is_not_caught_up),
         cmocka_unit_test(without_a_limit_everything_may_go),
         cmocka_unit_test(the_estimate_counts_the_ramp),
+        cmocka_unit_test(more_than_one_percent_of_the_last_300_dead_of_the_same_is_a_relapse),
         cmocka_unit_test(three_dead_of_few_is_a_relapse_and_two_are_not),
         cmocka_unit_test(five_percent_are_borne_and_more_are_not),
         cmocka_unit_test(only_those_sent_in_the_last_thirty_seconds_count),

@@ -21,7 +21,8 @@ static struct replay_queue orders;
 static struct replay_dlq dlq;
 static bool leads_nowhere;          /* no letter can go to its origin */
 static unsigned served;             /* how often somebody asked for that */
-static uint64_t handled, dies_from; /* letters handled so far; from this one on they die */
+static uint64_t handled, dies_from; /* letters handled so far; from this one on they die … */
+static uint64_t hopeless, one_in;   /* … and so do the first so many, and one in so many */
 static uint32_t seconds[SECONDS_MAX];
 static uint8_t times_sent[INCIDENT];
 static struct wall began;
@@ -129,6 +130,7 @@ static struct jq test_jq = {&jq_vtable};
 static const char *source_of_letters = "{\"kind\":\"builtin\"}";
 
 static struct bytes body_of_letters;
+static uint64_t fingerprint_before, fingerprint_after; /* of their deaths */
 
 static void put_letter(unsigned number) {
     char id[32], letter_id[32];
@@ -140,6 +142,8 @@ static void put_letter(unsigned number) {
                                 .dlq = BYTES("orders.dlq"),
                                 .state = STATE_PENDING_REVIEW,
                                 .reason = BYTES("timeout"),
+                                .failed = fingerprint_before != 0,
+                                .fingerprint = fingerprint_before,
                                 .content_type = BYTES("application/json"),
                                 .source = bytes_of(source_of_letters),
                                 .retry_after_ms = -1,
@@ -149,21 +153,29 @@ static void put_letter(unsigned number) {
         .kind = STORE_PUT, .queue = queue_number, .envelope = &envelope, .body = body_of_letters});
 }
 
-static void note_second(struct bytes letter_id) {
+static uint64_t number_of(const struct envelope *letter) {
+    struct bytes id = letter->letter_id;
     uint64_t number;
+    assert_true(bytes_u64(bytes_cut(id, 2, id.len), &number));
+    return number;
+}
+
+static void note_second(const struct envelope *letter) {
     int64_t second = (now.wall.ms - began.ms) / 1000;
     assert_in_range(second, 0, SECONDS_MAX - 1);
     seconds[second]++;
-    assert_true(bytes_u64(bytes_cut(letter_id, 2, letter_id.len), &number));
-    times_sent[number]++;
+    times_sent[number_of(letter)]++;
 }
 
 static void handle(struct store_held *held) {
     struct envelope *envelope = &held->envelope;
-    note_second(envelope->letter_id);
-    bool dies = ++handled > dies_from;
-    if (dies)
+    note_second(envelope);
+    bool dies = ++handled > dies_from || number_of(envelope) < hopeless ||
+                (one_in > 0 && handled % one_in == 0);
+    if (dies) {
         envelope->dead_at = now.wall;
+        envelope->fingerprint = fingerprint_after;
+    }
     envelope->state = dies ? STATE_PENDING_REVIEW : STATE_RESOLVED;
     envelope->next_attempt_at = WALL_NEVER;
     envelope->resolution = dies ? RESOLUTION_NONE : RESOLUTION_REPLAYED;
@@ -199,6 +211,7 @@ static int start(void **state) {
     began = now.wall;
     handled = 0;
     dies_from = UINT64_MAX;
+    hopeless = one_in = fingerprint_before = fingerprint_after = 0;
     leads_nowhere = false;
     source_of_letters = "{\"kind\":\"builtin\"}";
     body_of_letters = BYTES("{}");
@@ -509,6 +522,100 @@ static void what_the_store_refuses_is_sent_later_and_once(void **state) {
     assert_int_equal(number_at(run_to_end(id), "resolved"), 50);
     for (size_t i = 0; i < 50; i++)
         assert_int_equal(times_sent[i], 1);
+}
+
+/* ---- letters that die again ---- */
+
+/* One in sixty dies: fewer than 5 % of the last 30 s. */
+static struct json replay_with_deaths(uint64_t before, uint64_t after, char id[UUID_TEXT_SIZE]) {
+    fingerprint_before = before;
+    fingerprint_after = after;
+    one_in = 60;
+    struct replay_order order = order_of(3000);
+    begin(&order, id);
+    return run_to_end(id);
+}
+
+static void the_same_failure_past_the_canary_aborts_it(void **state) {
+    (void)state;
+    char id[UUID_TEXT_SIZE];
+    struct json replay = replay_with_deaths(0xabc, 0xabc, id);
+    assert_bytes(text_at(replay, "state"), "aborted");
+    assert_true(bytes_starts(text_at(replay, "why"), BYTES("the same failure comes back: 3 of")));
+    assert_in_range(number_at(replay, "sent"), 180, 250);
+    assert_int_equal(handled, number_at(replay, "sent"));
+}
+
+static void other_failures_past_the_canary_are_borne(void **state) {
+    (void)state;
+    char id[UUID_TEXT_SIZE];
+    struct json replay = replay_with_deaths(0xabc, 0xdef, id);
+    assert_bytes(text_at(replay, "state"), "done");
+    assert_int_equal(number_at(replay, "failed"), 3000 / 60);
+}
+
+/* What a triage rule orders: hopeless letters leave the others alone. */
+static void unguarded_each_letter_is_judged_by_itself(void **state) {
+    (void)state;
+    char id[UUID_TEXT_SIZE];
+    fingerprint_before = fingerprint_after = 0xabc;
+    hopeless = 4;
+    struct replay_order order = order_of(24);
+    order.canary_count = 0;
+    order.guarded = false;
+    begin(&order, id);
+    run_for(100);
+    replays_free(replays); /* a new life knows that it is not guarded */
+    open_replays();
+    struct json replay = run_to_end(id);
+    assert_bytes(text_at(replay, "state"), "done");
+    assert_int_equal(number_at(replay, "failed"), 4);
+    assert_int_equal(number_at(replay, "resolved"), 20);
+}
+
+/* ---- which letters a limit takes ---- */
+
+static void check_limit(bool newest, unsigned first, const char *shown_as) {
+    char id[UUID_TEXT_SIZE];
+    struct replay_order order;
+    put_letters(9);
+    replay_order_init(&order);
+    order.selection.all = true;
+    order.selection.limit = 4;
+    order.selection.newest = order.selection.has_order = newest;
+    order.rate.value = 1;
+    order.canary_count = 0;
+    assert_int_equal(selection_finish(&order.selection, &err), STATUS_OK);
+    begin(&order, id);
+    assert_bytes(text_at(shown(id), "order"), shown_as);
+    for (unsigned i = 0; i < 4; i++) {
+        while (handled <= i)
+            step();
+        assert_int_equal(times_sent[first + i], 1); /* the oldest of them is sent first */
+        replays_free(replays);
+        open_replays();
+    }
+    assert_int_equal(number_at(run_to_end(id), "resolved"), 4);
+    assert_int_equal(handled, 4);
+}
+
+static void a_limit_takes_the_oldest(void **state) {
+    (void)state;
+    check_limit(false, 0, "oldest");
+}
+
+static void a_limit_takes_the_newest_where_that_is_ordered(void **state) {
+    (void)state;
+    check_limit(true, 5, "newest");
+}
+
+static void an_order_without_a_limit_is_refused(void **state) {
+    (void)state;
+    struct selection selection;
+    selection_init(&selection);
+    selection.all = selection.has_order = selection.newest = true;
+    assert_int_equal(selection_finish(&selection, &err), STATUS_INVALID);
+    assert_non_null(strstr(err.text, "only with limit"));
 }
 
 /* ---- large letters ---- */
@@ -917,6 +1024,12 @@ int main(void) {
         TEST(it_waits_while_its_queue_cannot_take_anything),
         TEST(a_share_of_the_usual_traffic_is_the_rate),
         TEST(what_the_store_refuses_is_sent_later_and_once),
+        TEST(the_same_failure_past_the_canary_aborts_it),
+        TEST(other_failures_past_the_canary_are_borne),
+        TEST(unguarded_each_letter_is_judged_by_itself),
+        TEST(a_limit_takes_the_oldest),
+        TEST(a_limit_takes_the_newest_where_that_is_ordered),
+        TEST(an_order_without_a_limit_is_refused),
         TEST(commits_of_large_letters_are_bounded_by_their_bytes),
         TEST(a_commit_that_is_too_large_is_split),
         TEST(a_letter_too_large_for_one_commit_is_sent_in_two),

@@ -44,7 +44,12 @@ static void what_helps_and_what_does_not(void **state) {
         {{.sent = 10, .fixed = 10}, false},
         {{.sent = 10, .fixed = 5, .failed = 5}, false},
         {{.sent = 10, .fixed = 4, .failed = 6}, true},
-        {{.sent = 1, .failed = 1}, true},
+        {{.sent = 1, .failed = 1}, false}, /* too few to say that it does not help */
+        {{.sent = 9, .failed = 9}, false},
+        {{.sent = 10, .failed = 10}, true},
+        {{.sent = 24, .fixed = 12, .failed = 12}, false},
+        {{.sent = 24, .fixed = 11, .failed = 13}, true},
+        {{.sent = 24, .fixed = 20, .failed = 4}, false},
         {{.sent = 10, .fixed = 9, .failed = 1, .aborted = true}, true},
         {{.sent = 0}, true},
         {{.sent = 0, .escalated = 2}, false},
@@ -67,8 +72,8 @@ static void it_stops_after_so_many_in_a_row_and_can_go_on(void **state) {
     (void)state;
     struct triage_rule rule = replay_rule();
     struct triage_course course = {.stage = TRIAGE_WAITING};
-    struct triage_tally dead = {.sent = 4, .failed = 3, .fixed = 1};
-    struct triage_tally good = {.sent = 4, .fixed = 4};
+    struct triage_tally dead = {.sent = 12, .failed = 9, .fixed = 3};
+    struct triage_tally good = {.sent = 12, .fixed = 12};
     const struct triage_tally *const runs[] = {&dead, &dead, &good, &dead, &dead};
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
         triage_course_judge(&course, &rule, runs[i], now);
@@ -76,7 +81,7 @@ static void it_stops_after_so_many_in_a_row_and_can_go_on(void **state) {
     triage_course_judge(&course, &rule, &dead, now);
     assert_int_equal(course.stage, TRIAGE_STOPPED);
     assert_string_equal(
-        course.why, "3 runs in a row did not help; the last one: 3 of 4 letters are dead again");
+        course.why, "3 runs in a row did not help; the last one: 9 of 12 letters are dead again");
     assert_int_equal(course.next_run_at.ms, WALL_NEVER.ms);
     triage_course_resume(&course, now);
     assert_int_equal(course.stage, TRIAGE_WAITING);

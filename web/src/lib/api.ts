@@ -178,11 +178,13 @@ export interface Replay {
   ended_at: string | null;
   filter: unknown;
   limit: number | null;
+  order: "oldest" | "newest" | null;
   edit: string | null;
   to: string | null;
   rate: string;
   canary: number[];
   ramp: boolean;
+  abort: boolean;
   stale: "skip" | "send";
   who: string | null;
   order_why: string | null;
