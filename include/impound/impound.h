@@ -260,11 +260,16 @@ struct impound_decision {
     char reason[IMPOUND_REASON_SIZE]; /* "max_attempts:timeout" when attempts are used up */
     char dlq[IMPOUND_NAME_SIZE];      /* of DEAD and DISCARD */
     char rule[IMPOUND_NAME_SIZE];
+    /* With HALT. 1: a preset halts (401, 403, an exhausted quota), which may be the fault of this
+     * message alone. Hand over up to three other messages, one at a time, before you stop: if none
+     * succeeds, stop; if one succeeds, hand this message over once more, and dead-letter it if it
+     * is refused again. 0: stop at once. */
+    int suspect;
 };
 #define IMPOUND_DECISION_INIT                                                                      \
     {                                                                                              \
         sizeof(struct impound_decision), IMPOUND_ACTION_DONE, IMPOUND_VERDICT_RETRY,               \
-            IMPOUND_CAUSE_NONE, 0, 0, 0, 0, "", "", "", ""                                         \
+            IMPOUND_CAUSE_NONE, 0, 0, 0, 0, "", "", "", "", 0                                      \
     }
 
 /* Both are pure but for the rng: the same arguments give the same answer. INVALID: a size is not

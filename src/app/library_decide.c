@@ -111,6 +111,7 @@ static void tell_decision(const struct decision *decision, struct impound_decisi
         .crashed = decision->crashed,
         .breaker_failure = decision->breaker_failure,
         .delay_ms = decision->delay_ms,
+        .suspect = decision->action == ACTION_HALT && decision->suspect,
     };
     memcpy(out->reason, DECIDE_EXHAUSTED, prefix);
     library_text(out->reason + prefix, sizeof out->reason - prefix, decision->reason);

@@ -33,6 +33,9 @@ static void say_blocked(const struct engine_queue_view *view, struct replay_queu
     if (view->state != QUEUE_RUNNING)
         snprintf(out->blocked, sizeof out->blocked, "queue %.60s is %s", view->name,
                  queue_state_text(view->state));
+    else if (view->checking)
+        snprintf(out->blocked, sizeof out->blocked, "queue %.60s checks why a message was refused",
+                 view->name);
     else if (view->breaker == BREAKER_OPEN)
         snprintf(out->blocked, sizeof out->blocked, "the breaker of queue %.60s is open",
                  view->name);

@@ -43,6 +43,10 @@ static const struct rule *find(const struct policy *policy, const struct rule_su
     return rule;
 }
 
+static bool is_own(const struct policy *policy, const struct rule *rule) {
+    return rule >= policy->rules && rule < policy->rules + policy->rule_count;
+}
+
 /* A worker that says nothing may be dead, or slow: whatever the presets, it is tried again, alone
  * (SEMANTICS §6), so that nobody needs a rule for it. */
 static const struct rule expired_rule = {
@@ -97,5 +101,7 @@ struct classification classify(const struct policy *policy, const struct rule_su
         rule = &expired_rule;
     if (subject->outcome->has_verdict)
         return by_handler(rule, subject->outcome);
-    return rule ? by_rule(rule) : by_nothing();
+    struct classification class = rule ? by_rule(rule) : by_nothing();
+    class.from_preset = rule && !is_own(policy, rule);
+    return class;
 }

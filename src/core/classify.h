@@ -11,6 +11,7 @@ struct classification {
     struct bytes dlq;       /* from the rule; empty: by route */
     struct bytes rule_name; /* empty when nothing matched */
     bool unclassified;      /* no rule matched: verdict dlq, category unknown */
+    bool from_preset;       /* a preset's rule matched, and the handler gave no verdict */
 };
 
 /* The handler's own verdict (Impound-Verdict) first, then the queue's rules, then its presets; an

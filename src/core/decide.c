@@ -23,7 +23,15 @@ static enum verdict effective_verdict(const struct classification *class,
                                       const struct circumstance *around) {
     if (class->verdict == VERDICT_FALLBACK && !around->fallback_left)
         return VERDICT_RETRY;
+    if (class->verdict == VERDICT_HALT && around->on_fallback)
+        return VERDICT_RETRY;
     return class->verdict;
+}
+
+/* A mistake in the configuration (exit 78) concerns every message: nobody else need be asked. */
+static bool is_suspect(const struct classification *class) {
+    return class->verdict == VERDICT_HALT && class->from_preset &&
+           !bytes_is(class->category, "config");
 }
 
 static struct decision begin(const struct judgement *j, const struct classification *class) {
@@ -91,19 +99,23 @@ static void retry_or_stop(const struct judgement *j, struct decision *decision) 
 }
 
 /* What the verdict asks for, once nothing stronger has spoken. */
-static void carry_out(const struct judgement *j, struct decision *decision, bool unclassified) {
+static void carry_out(const struct judgement *j, struct decision *decision,
+                      const struct classification *class) {
     switch (decision->verdict) {
     case VERDICT_FALLBACK:
         decision->action = ACTION_FALLBACK;
         return;
     case VERDICT_DLQ:
-        stop(decision, ACTION_DEAD, unclassified ? CAUSE_UNCLASSIFIED : CAUSE_TERMINAL);
+        stop(decision, ACTION_DEAD, class->unclassified ? CAUSE_UNCLASSIFIED : CAUSE_TERMINAL);
         return;
     case VERDICT_DISCARD:
         stop(decision, ACTION_DISCARD, CAUSE_TERMINAL);
         return;
     case VERDICT_HALT:
+        decision->suspect = is_suspect(class);
         decision->action = ACTION_HALT;
+        if (decision->suspect && j->around->confirming)
+            stop(decision, ACTION_DEAD, CAUSE_TERMINAL);
         return;
     case VERDICT_RETRY:
     case VERDICT_COUNT:
@@ -122,7 +134,7 @@ static struct decision judge_failure(const struct judgement *j,
     } else if (is_failed_probe(j, &decision))
         decision.action = ACTION_HAND_BACK;
     else
-        carry_out(j, &decision, class->unclassified);
+        carry_out(j, &decision, class);
     return decision;
 }
 

@@ -24,6 +24,8 @@ struct circumstance {
     bool reset_is_crash; /* a reset speaks against the message (SEMANTICS 4.10) */
     bool fallback_left;  /* another handler stands behind this one */
     bool alone;          /* it ran alone as a suspect: an expired lease is then its own doing */
+    bool on_fallback;    /* a fallback handled it: its `halt` is a `retry` */
+    bool confirming;     /* it was refused before, and another message has succeeded since */
 };
 
 enum action {
@@ -52,15 +54,19 @@ struct decision {
     struct bytes rule_name;
     int64_t delay_ms;     /* with RETRY */
     bool breaker_failure; /* the outcome speaks against the downstream's health */
+    /* A preset's `halt`, which may be the fault of this message alone. With HALT, other messages
+     * are asked before the queue stops (second_opinion.h); with DEAD, they were. */
+    bool suspect;
 };
 
 /* Rules, in order: interrupted → HAND_BACK uncounted. ok → DONE. Then classify. halt → HALT
- * uncounted. A crash (signal always; reset only if reset_is_crash; expired when alone) adds 1; at
- * poison.crashes the message is dead with cause crash. A failed probe (breaker_failure) →
- * HAND_BACK uncounted, also where a rule would have it dead: an outage kills nothing once it is
- * known. A probe that got any other answer, or the handler's own verdict, is judged like any
- * attempt. Counted failures then meet attempts (exhausted) and max_age (expired). fallback with no
- * handler left is retry. */
+ * uncounted; of a fallback it is retry; of a preset, while `confirming`, it is DEAD with cause
+ * terminal. A crash (signal always; reset only if reset_is_crash; expired when alone) adds 1; at
+ * poison.crashes the message is dead with cause crash. A failed probe (breaker_failure) → HAND_BACK
+ * uncounted, also where a rule would have it dead: an outage kills nothing once it is known. A
+ * probe that got any other answer, or the handler's own verdict, is judged like any attempt.
+ * Counted failures then meet attempts (exhausted) and max_age (expired). fallback with no handler
+ * left is retry. */
 struct decision decide(const struct policy *policy, const struct subject *subject,
                        const struct outcome *outcome, const struct rule_facts *facts,
                        const struct circumstance *around, struct rng *rng);

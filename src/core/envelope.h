@@ -88,6 +88,7 @@ struct envelope {
     bool edited;           /* its body is not the one that first died; that one is kept */
     uint32_t compensating; /* replaying: the attempt of its compensation that is next; 0: none */
     bool to_origin; /* replaying: it goes to its origin; resolved: it is there (comeback.h) */
+    bool refused;   /* its last hand-over ended in `halt`: others go first (second_opinion.h) */
 };
 
 enum envelope_part {

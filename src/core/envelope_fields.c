@@ -81,6 +81,7 @@ static const struct envelope_field top_fields[] = {
     {"suspect", 33, FORM_FLAG, IN_ALL, AT(suspect)},
     {"compensating", 40, FORM_U32, IN_STORED, AT(compensating)},
     {"to_origin", 41, FORM_FLAG, IN_ALL, AT(to_origin)},
+    {"refused", 50, FORM_FLAG, IN_ALL, AT(refused)},
     {"closes_key", 34, FORM_FLAG, IN_STORED | IN_LINE, AT(closes_key)},
     {"lease", 35, FORM_SIZE, IN_STORED, AT(lease)},
     {"lease_ms", 36, FORM_I64, IN_STORED, AT(lease_ms)},

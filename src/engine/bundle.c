@@ -177,8 +177,8 @@ static void send_part(struct list *flights, size_t count) {
 
 /* A probe goes alone, so that its answer is about one message. */
 static bool goes_with(const struct flight *flight, const struct flight *first, size_t bytes) {
-    return flight->handler == first->handler && !flight->probe && !first->probe &&
-           bytes + flight->call.body.len <= BUNDLE_BODIES_MAX;
+    return flight->handler == first->handler && !flight->probe && !first->probe && !flight->alone &&
+           !first->alone && bytes + flight->call.body.len <= BUNDLE_BODIES_MAX;
 }
 
 static void send_one(struct queue *queue) {

@@ -98,10 +98,6 @@ void compensate_carry_out(struct flight *flight, const struct decision *decision
         envelope->resolution = RESOLUTION_COMPENSATED;
         envelope->resolved_at = flight->queue->engine->now.wall;
         return;
-    case ACTION_HALT:
-        judge_halt(flight, decision);
-        try_again(flight, 0, false);
-        return;
     case ACTION_HAND_BACK:
         try_again(flight, 0, false);
         return;
@@ -111,6 +107,7 @@ void compensate_carry_out(struct flight *flight, const struct decision *decision
         return;
     case ACTION_DEAD:
     case ACTION_DISCARD:
+    case ACTION_HALT: /* the compensating handler's credentials are not the queue's */
         break;
     }
     end(flight, STATE_PENDING_REVIEW);

@@ -255,6 +255,7 @@ struct engine_queue_view {
     enum queue_state state;
     char why[256];
     bool dlq_full; /* receiving is stopped by a full DLQ */
+    bool checking; /* a message was refused: others are asked before the queue halts (why) */
     uint32_t concurrency;
     uint64_t in_flight;
     struct store_queue_counts counts;

@@ -102,7 +102,7 @@ static void add_message(struct fetch *fetch, const struct flight *flight) {
 
 void fetch_give(struct flight *flight) {
     struct queue *queue = flight->queue;
-    bool alone = flight->probe || flight->held->envelope.suspect;
+    bool alone = flight->probe || flight->alone || flight->held->envelope.suspect;
     struct fetch *fetch = find_place(queue, alone);
     assert(fetch);
     lease_grant(flight, fetch, asked(fetch)->lease_ms);

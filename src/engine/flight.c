@@ -10,6 +10,7 @@
 #include "engine/origin.h"
 #include "engine/publish.h"
 #include "engine/recorder.h"
+#include "engine/refusal.h"
 #include "engine/reply.h"
 #include "engine/suspect.h"
 #include "engine/tracing.h"
@@ -34,6 +35,7 @@ void flight_free(struct flight *flight) {
     idempotency_release(flight);
     publish_drop(flight);
     origin_free(flight);
+    refusal_forget(flight);
     flight->queue->replays -= flight->replay;
     flight->queue->going -= flight->going;
     list_remove(&flight->link);
@@ -156,6 +158,7 @@ void flight_hand_over(struct flight *flight, bool probe) {
     struct envelope *envelope = &flight->held->envelope;
     uint32_t noted_before = note_interrupted(flight);
     flight->probe = probe;
+    flight->number = ++flight->queue->begun;
     flight->started = engine->now;
     if (envelope->first_attempt_at.ms == WALL_NEVER.ms) {
         envelope->first_attempt_at = engine->now.wall;

@@ -48,7 +48,7 @@ struct mono intake_probe_wake(const struct queue *queue) {
 
 void intake_want(struct queue *queue) {
     bool wants = queue->state == QUEUE_RUNNING && !queue->engine->stopping && !queue->dlq_full &&
-                 may_probe(queue);
+                 may_probe(queue) && opinion_receives(&queue->opinion, queue->engine->now.mono);
     if (wants == queue->wants || !intake_is_server(queue))
         return;
     queue->wants = wants;

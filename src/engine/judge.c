@@ -10,6 +10,7 @@
 #include "engine/idempotency.h"
 #include "engine/intake.h"
 #include "engine/order.h"
+#include "engine/refusal.h"
 #include "engine/reply.h"
 #include "engine/suspect.h"
 #include "engine/tracing.h"
@@ -122,6 +123,7 @@ static void end_attempt(struct flight *flight, const struct decision *decision) 
                                flight->queue->engine->now.mono, flight->outcome.connection);
     tell_breaker(flight, decision);
     suspect_ended(flight);
+    refusal_ended(flight, decision);
 }
 
 /* ---- what it means for the message ---- */
@@ -269,14 +271,10 @@ void judge_bury(struct flight *flight, struct bytes dlq_name, enum cause cause, 
     flight->op = STORE_UPDATE;
 }
 
-void judge_halt(struct flight *flight, const struct decision *decision) {
-    char memory[512];
-    struct buf why;
-    buf_init_fixed(&why, memory, sizeof memory);
-    buf_printf(&why, "%.*s: message %.*s: ", BYTES_ARG(bytes_clip(decision->reason, WHY_NAME_MAX)),
+void judge_why(const struct flight *flight, const struct decision *decision, struct buf *out) {
+    buf_printf(out, "%.*s: message %.*s: ", BYTES_ARG(bytes_clip(decision->reason, WHY_NAME_MAX)),
                BYTES_ARG(bytes_clip(flight->held->envelope.id, WHY_NAME_MAX)));
-    put_failure(&flight->outcome, &why);
-    queue_halt(flight->queue, buf_cstr(&why));
+    put_failure(&flight->outcome, out);
 }
 
 /* Whether a letter is tried again is for people to say, not for a worker who was late. */
@@ -308,7 +306,6 @@ static void carry_out(struct flight *flight, const struct decision *decision) {
         judge_bury(flight, decision->dlq, decision->cause, STATE_DISCARDED);
         break;
     case ACTION_HALT:
-        judge_halt(flight, decision);
         wait_as_before(flight);
         break;
     case ACTION_HAND_BACK:
@@ -349,6 +346,8 @@ static struct decision decision_on(struct flight *flight) {
         .probe = !flight->report && !flight->killed_us && (flight->probe || !closed),
         .reset_is_crash = closed && newer_succeeded(flight),
         .alone = envelope->suspect,
+        .on_fallback = flight->handler > 0,
+        .confirming = flight->confirming,
         .fallback_left = !flight->report && !queue->engine->stopping &&
                          flight->handler + 1 < queue->handler_count};
     if (flight->killed_us)
@@ -396,6 +395,7 @@ void judge_decide(struct flight *flight) {
     }
     write_down(flight, &decision);
     carry_out(flight, &decision);
+    refusal_judged(flight, &decision);
     tracing_judged(flight, result);
     bundle_leave(flight);
     if (flight->returns)

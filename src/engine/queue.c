@@ -11,6 +11,7 @@
 #include "engine/order.h"
 #include "engine/origin.h"
 #include "engine/queue_facts.h"
+#include "engine/refusal.h"
 #include "engine/suspect.h"
 
 void queue_visit(struct queue *queue) {
@@ -42,6 +43,10 @@ static size_t free_slots(const struct queue *queue) {
     if (queue->settling >= QUEUE_SETTLING_MAX)
         return 0;
     return queue_leases(queue) && queue->wanted < free ? queue->wanted : free;
+}
+
+bool queue_has_slot(const struct queue *queue) {
+    return free_slots(queue) > 0;
 }
 
 /* What the broker never gave away before goes back there. */
@@ -86,17 +91,21 @@ static bool is_over_budget(struct queue *queue, struct store_held *held) {
 
 /* ---- handing over ---- */
 
-static void hand_over(struct queue *queue, struct store_held *held, bool probe) {
+/* NULL: it waits again, or needs no hand-over. */
+static struct flight *admit(struct queue *queue, struct store_held *held) {
     if (held->envelope.to_origin) {
         origin_send(queue, held);
-        return;
+        return NULL;
     }
     if (!suspect_admit(queue, held))
-        return;
+        return NULL;
     struct flight *flight = flight_new(queue, held);
-    if (!idempotency_admit(flight))
-        return;
-    bool retry = envelope_tries(&held->envelope) > 0;
+    return idempotency_admit(flight) ? flight : NULL;
+}
+
+static void begin(struct flight *flight, bool probe) {
+    struct queue *queue = flight->queue;
+    bool retry = envelope_tries(&flight->held->envelope) > 0;
     if (probe)
         breaker_probe_started(&queue->breaker);
     if (!probe && retry)
@@ -104,6 +113,23 @@ static void hand_over(struct queue *queue, struct store_held *held, bool probe) 
     if (!probe && !retry)
         budget_first(&queue->budget, queue->engine->now.mono);
     flight_hand_over(flight, probe);
+}
+
+static void hand_over(struct queue *queue, struct store_held *held, bool probe) {
+    struct flight *flight = admit(queue, held);
+    if (flight)
+        begin(flight, probe);
+}
+
+bool queue_hand_over_alone(struct queue *queue, struct store_held *held, bool confirming) {
+    struct flight *flight = admit(queue, held);
+    if (!flight)
+        return false;
+    flight->alone = true;
+    flight->confirming = confirming;
+    queue->asked = flight;
+    begin(flight, queue->breaker.state != BREAKER_CLOSED);
+    return true;
 }
 
 static void feed_suspect(struct queue *queue) {
@@ -116,7 +142,11 @@ static void feed_suspect(struct queue *queue) {
 static void feed_waited(struct queue *queue) {
     while (free_slots(queue) && !has_all_replays(queue)) {
         struct store_held *held = idempotency_next(queue);
-        if (!held || finds_no_worker(queue, held))
+        if (!held)
+            return;
+        if (refusal_sets_aside(queue, held))
+            continue;
+        if (finds_no_worker(queue, held))
             return;
         if (!is_over_budget(queue, held))
             hand_over(queue, held, false);
@@ -131,6 +161,8 @@ static void feed_due(struct queue *queue) {
         struct store_held *held;
         if (!store->vtable->take(store, queue->number, TAKE_DUE, engine->now, 0, &held, 1))
             return;
+        if (refusal_sets_aside(queue, held))
+            continue;
         if (finds_no_worker(queue, held) || is_over_budget(queue, held))
             return;
         hand_over(queue, held, false);
@@ -145,6 +177,8 @@ static void feed_new(struct queue *queue) {
         size_t got = intake_receive(queue, 0, held, want);
         bool none_back = true;
         for (size_t i = 0; i < got; i++) {
+            if (refusal_sets_aside(queue, held[i]))
+                continue;
             if (finds_no_worker(queue, held[i]))
                 none_back = false;
             else
@@ -179,12 +213,18 @@ static struct store_held *next_probe(struct queue *queue) {
     return held ? held : take_fewest(queue);
 }
 
-static void feed_probes(struct queue *queue) {
+void queue_feed_probes(struct queue *queue) {
     uint32_t wanted = breaker_probes_wanted(&queue->breaker, &queue->rules.policy->breaker,
                                             queue->engine->now.mono);
     while (wanted-- > 0 && free_slots(queue)) {
         struct store_held *held = next_probe(queue);
-        if (!held || finds_no_worker(queue, held))
+        if (!held) {
+            refusal_probe(queue);
+            return;
+        }
+        if (refusal_sets_aside(queue, held))
+            continue;
+        if (finds_no_worker(queue, held))
             return;
         queue->last_probe = held->seq;
         hand_over(queue, held, true);
@@ -192,16 +232,21 @@ static void feed_probes(struct queue *queue) {
 }
 
 static void feed(struct queue *queue) {
-    if (holds_everything(queue))
+    if (holds_everything(queue)) {
+        refusal_hold(queue);
         return;
+    }
     if (queue->foreign) {
         origin_feed(queue);
         return;
     }
+    if (!refusal_feed(queue))
+        return;
     if (queue->breaker.state != BREAKER_CLOSED) {
-        feed_probes(queue);
+        queue_feed_probes(queue);
         return;
     }
+    refusal_feed_proven(queue);
     feed_suspect(queue);
     feed_waited(queue);
     feed_due(queue);
@@ -209,6 +254,7 @@ static void feed(struct queue *queue) {
         return;
     order_feed(queue);
     feed_new(queue);
+    refusal_feed_last(queue);
 }
 
 void queue_feed(struct queue *queue) {
@@ -232,6 +278,8 @@ struct mono queue_next_wake(struct queue *queue) {
         return origin_next_wake(queue);
     if (queue->breaker.state == BREAKER_OPEN)
         return intake_probe_wake(queue);
+    if (queue->opinion.stage != OPINION_NONE)
+        return refusal_next_wake(queue);
     if (!free_slots(queue))
         return MONO_NEVER;
     struct mono due = MONO_NEVER;
@@ -242,7 +290,7 @@ struct mono queue_next_wake(struct queue *queue) {
     struct mono fresh = intake_next_wake(queue);
     if (queue->dlq_full || queue->dlq_filling)
         fresh = mono_after(engine->now.mono, QUEUE_FULL_POLL_MS);
-    struct mono next = mono_earlier(due, fresh);
+    struct mono next = mono_earlier(mono_earlier(due, fresh), refusal_next_wake(queue));
     /* Half open with its round started, what waits must not spin: the probes' answers wake us. */
     if (queue->breaker.state == BREAKER_HALF_OPEN && next.ms <= engine->now.mono.ms)
         return MONO_NEVER;

@@ -73,6 +73,7 @@ void queue_free(struct queue *queue) {
     map_free(&queue->by_id);
     map_drain(&queue->stood_in, free_node);
     idempotency_free(queue->idempotency);
+    free(queue->refused);
     facts_free(queue->facts);
     free(queue->connections);
     free((void *)(uintptr_t)queue->name.ptr);

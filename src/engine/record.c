@@ -12,6 +12,7 @@
 #include "engine/mirror.h"
 #include "engine/origin.h"
 #include "engine/queue_facts.h"
+#include "engine/refusal.h"
 #include "engine/release.h"
 #include "engine/spilling.h"
 #include "engine/tracing.h"
@@ -129,6 +130,7 @@ static void settle(struct flight *flight) {
         return;
     if (has_news(flight))
         notice_letter(flight);
+    refusal_settled(flight);
     tracing_settled(flight);
     if (flight->duplicate && !flight->report)
         queue->results[RESULT_DUPLICATE]++;

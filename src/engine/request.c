@@ -5,6 +5,7 @@
 #include "engine/cap.h"
 #include "engine/facts.h"
 #include "engine/fetch.h"
+#include "engine/refusal.h"
 #include "engine/release.h"
 #include "engine/state.h"
 
@@ -88,6 +89,7 @@ void request_open(struct engine *engine, struct engine_post *post) {
         record_answer(engine, request);
         break;
     case ENGINE_RESUME:
+        refusal_resume(queue);
         queue_set_state(queue, QUEUE_RUNNING, BYTES_NONE);
         record_answer(engine, request);
         break;

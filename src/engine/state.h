@@ -14,6 +14,7 @@
 #include "core/budget.h"
 #include "core/connection_log.h"
 #include "core/decide.h"
+#include "core/second_opinion.h"
 #include "engine/engine.h"
 #include "engine/leaps.h"
 #include "engine/rate.h"
@@ -59,6 +60,9 @@ struct flight {
     uint32_t slot;                /* in the flight recorder */
     bool calling;                 /* between start and done */
     bool probe;
+    bool alone;                  /* in its hand-over: it shares neither a batch nor an answer */
+    bool confirming;             /* it was refused, and another message has succeeded since */
+    uint64_t number;             /* of its hand-over, in its queue; 0: it was not handed over */
     bool replay;                 /* a letter, sent round again … */
     bool going;                  /* … to its origin */
     const struct policy *policy; /* that judges it: a reload meanwhile is for the next one */
@@ -122,10 +126,20 @@ struct queue {
     struct connection_log *connections;        /* of recent successes, one for each handler */
     char breaker_why[ENGINE_BREAKER_WHY_SIZE]; /* the failure that last opened it */
     struct budget budget;
-    struct mono retry_hold;  /* over budget: no retry before this */
-    struct mono origin_hold; /* letters that their origin did not take wait until this … */
-    int64_t origin_hold_ms;  /* … which was so long; 0: it takes them */
-    uint64_t last_probe;     /* seq of the last message that probed */
+    struct second_opinion opinion;
+    /* See refusal.h. */
+    uint64_t *refused; /* seqs of refused messages that wait, oldest first … */
+    size_t refused_count, refused_cap;
+    struct flight *asked;       /* handed over for a check, or once more; NULL: none */
+    uint64_t begun;             /* hand-overs: the number of the last */
+    struct mono idle_since;     /* when a hand-over last ended, or the queue was resumed */
+    char refused_why[256];      /* what the queue halts with after its check */
+    struct bytes refused_key;   /* of the message that is checked; ptr NULL: none … */
+    char refused_key_text[256]; /* … or a longer one */
+    struct mono retry_hold;     /* over budget: no retry before this */
+    struct mono origin_hold;    /* letters that their origin did not take wait until this … */
+    int64_t origin_hold_ms;     /* … which was so long; 0: it takes them */
+    uint64_t last_probe;        /* seq of the last message that probed */
 
     struct list fetches; /* workers' requests that wait for messages, oldest first … */
     uint32_t wanted;     /* … how many they want … */
@@ -261,6 +275,12 @@ void queue_free(struct queue *queue);
 #define QUEUE_ABOUT(queue) (&(struct log_about){.queue = (queue)->name})
 void queue_visit(struct queue *queue); /* look at it before this turn ends */
 void queue_feed(struct queue *queue);  /* receive and hand over what may go now */
+/* True when a worker or a slot of the concurrency is free. */
+bool queue_has_slot(const struct queue *queue);
+/* Hands a taken message over by itself, as queue->asked. False: it waits again, or needs no
+ * hand-over. */
+bool queue_hand_over_alone(struct queue *queue, struct store_held *held_take, bool confirming);
+void queue_feed_probes(struct queue *queue); /* while the breaker is not closed */
 struct mono queue_next_wake(struct queue *queue);
 /* Without a why, a queue that stands still already keeps the one it has. */
 void queue_pause(struct queue *queue, struct bytes why);
@@ -289,7 +309,8 @@ void question_outcome(struct flight *flight);
 void judge_decide(struct flight *flight); /* once all facts are there */
 /* Without an attempt: it needs none any more, or becomes a letter. */
 void judge_end(struct flight *flight, enum resolution resolution);
-void judge_halt(struct flight *flight, const struct decision *decision); /* its queue, with why */
+/* "auth: message a: HTTP 401 no": what a queue that it halts says. */
+void judge_why(const struct flight *flight, const struct decision *decision, struct buf *out);
 void judge_bury(struct flight *flight, struct bytes dlq, enum cause cause, enum state state);
 
 /* record.c */

@@ -154,7 +154,8 @@ enum store_take {
     TAKE_READY,      /* queued, its delay over; oldest first */
     TAKE_DUE,        /* pending_retry and replaying, due; by due time */
     TAKE_DUE_FEWEST, /* the same, fewest attempts first: for probes */
-    TAKE_LEASED,     /* leased when we last died: once, after the store was opened */
+    TAKE_FAR,    /* queued, its delay over, youngest first; then pending_retry, due, latest first */
+    TAKE_LEASED, /* leased when we last died: once, after the store was opened */
 };
 
 /* Whether a queue's messages wait for one another. */

@@ -302,7 +302,7 @@ const struct schema schemas[] = {
         NEXT("replayed_at", TIME)
         NEXT("edited", BOOLEAN)
         NEXT("read_only", BOOLEAN)
-        NEXT("to_origin", BOOLEAN)
+        NEXT("to_origin", BOOLEAN) NEXT("refused", BOOLEAN)
         NEXT("original", ANY("its body before it was edited")))},
     {"Messages", OBJECT(
         PAGE("messages", "Envelope")

@@ -50,6 +50,11 @@ static struct bytes why_of(const struct engine_queue_view *queue, struct buf *te
                    queue->breaker_why);
         return buf_view(text);
     }
+    if (queue->checking) {
+        buf_printf(text, "a message was refused, and another is tried before the queue halts: %s",
+                   queue->why);
+        return buf_view(text);
+    }
     if (queue->state == QUEUE_RUNNING && queue->dlq_full)
         return BYTES("a DLQ of this queue is at its cap: nothing more is received");
     if (queue->state == QUEUE_RUNNING && !queue->source_connected)

@@ -202,6 +202,22 @@ static struct entry *next_fewest(struct waiting *waiting, struct instant now, ui
     return best;
 }
 
+/* Looks at all retries that wait, where nothing else does: only a check asks this. */
+static struct entry *next_far(struct waiting *waiting, struct instant now, uint64_t avoid) {
+    promote_delayed(waiting, now);
+    if (!list_empty(&waiting->ready))
+        return CONTAINER_OF(waiting->ready.prev, struct entry, link);
+    first_of(waiting, &waiting->retry, now);
+    struct entry *best = NULL;
+    for (size_t i = 0; i < waiting->retry.count; i++) {
+        struct entry *entry = of_due(waiting->retry.nodes[i]);
+        bool may = entry->facts.state == STATE_PENDING_RETRY && entry->due.at <= now.mono.ms;
+        if (may && entry->seq != avoid && (!best || entry->due.at > best->due.at))
+            best = entry;
+    }
+    return best;
+}
+
 static struct entry *next_leased(struct waiting *waiting, struct instant now, uint64_t avoid) {
     (void)now;
     (void)avoid;
@@ -212,10 +228,8 @@ static struct entry *next_leased(struct waiting *waiting, struct instant now, ui
 static struct entry *next_of(struct waiting *waiting, enum store_take which, struct instant now,
                              uint64_t avoid) {
     static struct entry *(*const choose[])(struct waiting *, struct instant, uint64_t) = {
-        [TAKE_READY] = next_ready,
-        [TAKE_DUE] = next_due,
-        [TAKE_DUE_FEWEST] = next_fewest,
-        [TAKE_LEASED] = next_leased,
+        [TAKE_READY] = next_ready, [TAKE_DUE] = next_due,       [TAKE_DUE_FEWEST] = next_fewest,
+        [TAKE_FAR] = next_far,     [TAKE_LEASED] = next_leased,
     };
     return choose[which](waiting, now, avoid);
 }

@@ -207,8 +207,12 @@ static void put_due(const struct envelope *envelope, bool held, struct buf *out)
 
 static void put_live(const struct envelope *envelope, const struct explain_queue *queue,
                      struct buf *out) {
-    if (was_halted(envelope))
+    if (was_halted(envelope) && queue && queue->stopped)
         buf_str(out, "That stopped the queue. ");
+    else if (envelope->refused)
+        buf_str(out,
+                "It was refused. Other messages go first; once one of them has succeeded, it is "
+                "handed over once more, and dead-lettered if it is refused again. ");
     if (envelope->suspect)
         buf_str(out, "Its worker may have died of it, so it is leased alone until one answers. ");
     buf_str(out, live_words[envelope->state]);

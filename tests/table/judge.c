@@ -1,7 +1,7 @@
 /* Drives decide() from judge.txt. Given: the handler's answer, the message and the world around it;
  * `when.…` and `do` make one rule of the queue's own. Wanted: action, cause, category/reason and
- * flags; `rule=`, `dlq=`, `verdict=` and `delay=FROM..TO` (any seed) are looked at where they
- * stand. */
+ * flags; `rule=`, `dlq=`, `verdict=`, `suspect=` and `delay=FROM..TO` (any seed) are looked at
+ * where they stand. */
 #include "table.h"
 
 #include <stdio.h>
@@ -150,6 +150,16 @@ static void set_left(struct situation *s, struct bytes value) {
     s->around.fallback_left = true;
 }
 
+static void set_fallback(struct situation *s, struct bytes value) {
+    (void)value;
+    s->around.on_fallback = true;
+}
+
+static void set_confirming(struct situation *s, struct bytes value) {
+    (void)value;
+    s->around.confirming = true;
+}
+
 static void set_route(struct situation *s, struct bytes value) {
     struct dlq_route *route = &s->policy.routes[s->policy.route_count++];
     table_split(value, ':', &route->category, &route->dlq);
@@ -255,6 +265,8 @@ static const struct {
     {"alone", set_alone},
     {"newer", set_newer},
     {"left", set_left},
+    {"fallback", set_fallback},
+    {"confirming", set_confirming},
     {"when.status", set_when_status},
     {"when.exit", set_when_exit},
     {"when.signal", set_when_signal},
@@ -343,6 +355,8 @@ static void answer(const struct table_case *c, struct buf *actual) {
             buf_printf(actual, " dlq=%.*s", BYTES_ARG(d.dlq));
         if (bytes_is(key, "verdict"))
             buf_printf(actual, " verdict=%s", verdict_text(d.verdict));
+        if (bytes_is(key, "suspect"))
+            buf_printf(actual, " suspect=%s", d.suspect ? "yes" : "no");
         if (bytes_is(key, "delay"))
             put_delay(actual, &s, value);
     }

@@ -19,6 +19,7 @@ static const enum lane_kind lanes_taken[][2] = {
     [TAKE_READY] = {LANE_READY, LANE_DELAYED},
     [TAKE_DUE] = {LANE_RETRY, LANE_COUNT},
     [TAKE_DUE_FEWEST] = {LANE_RETRY, LANE_COUNT},
+    [TAKE_FAR] = {LANE_READY, LANE_RETRY},
     [TAKE_LEASED] = {LANE_COUNT, LANE_COUNT},
 };
 

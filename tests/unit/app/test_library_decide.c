@@ -86,6 +86,28 @@ static void failures_are_classified_by_the_presets(void **state) {
     impound_policy_free(policy);
 }
 
+/* SEMANTICS 4.7. */
+static void a_halt_of_a_preset_is_to_be_checked_by_the_caller(void **state) {
+    (void)state;
+    struct impound_policy *policy = policy_of("classify:\n  rules:\n"
+                                              "    - {when: {status: 402}, do: halt}\n");
+    struct impound_outcome *outcome = impound_outcome_new();
+    impound_outcome_fail(outcome, NULL, NULL);
+    impound_outcome_set_status(outcome, 403);
+    struct impound_decision decision = decide(policy, outcome, first);
+    assert_int_equal(decision.action, IMPOUND_ACTION_HALT);
+    assert_int_equal(decision.suspect, 1);
+    impound_outcome_set_status(outcome, 402); /* the user's own rule */
+    decision = decide(policy, outcome, first);
+    assert_int_equal(decision.action, IMPOUND_ACTION_HALT);
+    assert_int_equal(decision.suspect, 0);
+    impound_outcome_set_status(outcome, 403);
+    impound_outcome_set_verdict(outcome, IMPOUND_VERDICT_HALT, NULL);
+    assert_int_equal(decide(policy, outcome, first).suspect, 0);
+    impound_outcome_free(outcome);
+    impound_policy_free(policy);
+}
+
 static void own_rules_see_patterns_headers_and_attempts(void **state) {
     static const char yaml[] =
         "classify:\n  rules:\n"
@@ -285,6 +307,7 @@ int main(void) {
         cmocka_unit_test(the_version_is_the_headers),
         cmocka_unit_test(success_and_interruption_are_no_failures),
         cmocka_unit_test(failures_are_classified_by_the_presets),
+        cmocka_unit_test(a_halt_of_a_preset_is_to_be_checked_by_the_caller),
         cmocka_unit_test(own_rules_see_patterns_headers_and_attempts),
         cmocka_unit_test(attempts_age_and_crashes_end_a_message),
         cmocka_unit_test(the_handlers_own_verdict_wins),

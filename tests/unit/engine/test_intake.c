@@ -320,12 +320,14 @@ static void without_a_name_what_halts_the_queue_is_stored_beside_its_equal(void 
     struct rig *rig = with_equals(2);
     rig_fail(rig, "hash", 400);
     rig_fail(rig, "hash", 401);
+    rig_pass(rig, OPINION_WAIT_MS);
     assert_int_equal(rig_view(rig).state, QUEUE_HALTED);
     assert_int_equal(at_source(rig), 0);
     assert_int_equal(rig->store->vtable->dlq_depth(rig->store, BYTES("q.dlq")), 1);
     assert_int_equal(rig_view(rig).counts.queued, 1);
     rig_ask(rig, ENGINE_RESUME, NULL);
     rig_rest(rig);
+    rig_pass(rig, OPINION_RECEIVE_MS);
     assert_int_equal(rig_open_calls(rig), 1);
     rig_succeed_all(rig);
     assert_int_equal(rig_view(rig).counts.queued, 0);
@@ -567,12 +569,16 @@ static void a_message_that_halts_its_queue_is_stored_and_settled(void **state) {
     push(rig, "a");
     rig_rest(rig);
     rig_fail(rig, "a", 401);
-    rig_assert_log(rig, "start(a) submit:facts submit:put(a) settle(a)");
+    rig_assert_log(rig, "start(a) submit:put(a) settle(a)");
+    assert_true(wanted(rig));
+    rig_pass(rig, OPINION_RECEIVE_MS);
+    assert_false(wanted(rig));
+    rig_pass(rig, OPINION_WAIT_MS - OPINION_RECEIVE_MS);
     assert_int_equal(rig_view(rig).state, QUEUE_HALTED);
     assert_int_equal(at_source(rig), 0);
-    assert_false(wanted(rig));
     const struct envelope *envelope = rig_look(rig, "a");
     assert_int_equal(envelope->state, STATE_QUEUED);
+    assert_true(envelope->refused);
     assert_int_equal(envelope->attempts, 0);
     assert_int_equal(envelope->history_count, 1);
     assert_false(envelope->history[0].counted);
@@ -580,6 +586,8 @@ static void a_message_that_halts_its_queue_is_stored_and_settled(void **state) {
     rig_ask(rig, ENGINE_RESUME, NULL);
     rig_rest(rig);
     assert_true(wanted(rig));
+    assert_null(rig_call(rig, "a")); /* its source may have another */
+    rig_pass(rig, OPINION_RECEIVE_MS);
     rig_succeed(rig, "a");
     rig_assert_gone(rig, "a");
     rig_free(rig);

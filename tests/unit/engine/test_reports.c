@@ -104,6 +104,7 @@ static void a_report_may_halt_the_queue(void **state) {
     struct rig_request *asked = report(rig, "r", 1, 401);
     assert_answered(asked, STATUS_OK);
     assert_int_equal(asked->request.verdict, VERDICT_HALT);
+    rig_pass(rig, OPINION_WAIT_MS);
     assert_int_equal(rig_view(rig).state, QUEUE_HALTED);
     const struct envelope *envelope = rig_look(rig, "r");
     assert_int_equal(envelope->state, STATE_PENDING_RETRY);

@@ -11,6 +11,7 @@ static void halt(struct rig *rig, const char *id) {
     rig_push(rig, id);
     rig_rest(rig);
     rig_fail(rig, id, 401);
+    rig_pass(rig, OPINION_WAIT_MS); /* there is no other message to ask */
 }
 
 static void a_halt_takes_the_message_back_uncounted(void **state) {
@@ -30,9 +31,12 @@ static void a_halt_takes_the_message_back_uncounted(void **state) {
 static void a_halted_queue_says_why_and_hands_nothing_over(void **state) {
     (void)state;
     struct rig *rig = rig_plain();
-    rig_push(rig, "retry");
+    rig_push(rig, "delayed");
     rig_rest(rig);
-    rig_fail(rig, "retry", 503);
+    struct outcome later = rig_outcome(KIND_STATUS, 503);
+    later.retry_after_ms = 60000;
+    rig_answer(rig, "delayed", later);
+    rig_rest(rig);
     halt(rig, "a");
     assert_int_equal(rig_view(rig).state, QUEUE_HALTED);
     assert_string_equal(rig_view(rig).why, "auth: message a: HTTP 401 it said no");
@@ -51,7 +55,7 @@ static void the_status_stands_once_in_why(void **state) {
     rig_push(rig, "a");
     rig_rest(rig);
     rig_answer(rig, "a", outcome);
-    rig_rest(rig);
+    rig_pass(rig, OPINION_WAIT_MS);
     assert_string_equal(rig_view(rig).why, "auth: message a: HTTP 401 Unauthorized");
     rig_free(rig);
 }

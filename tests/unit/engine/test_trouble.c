@@ -151,6 +151,9 @@ static void a_halt_is_written_when_the_store_takes_it(void **state) {
     rig_fail(rig, "a", 401);
     rig_pass(rig, RECORD_RETRY_FIRST_MS);
     assert_int_equal(rig_look(rig, "a")->history_count, 1);
+    fake_store_fail(rig->store, STATUS_FULL, 1);
+    rig_pass(rig, OPINION_WAIT_MS);
+    rig_pass(rig, RECORD_RETRY_FIRST_MS);
     rig_restart(rig);
     assert_int_equal(rig_view(rig).state, QUEUE_HALTED);
     rig_free(rig);

@@ -1,0 +1,89 @@
+#include "core/second_opinion.h"
+
+#include <assert.h>
+
+static void wait_anew(struct second_opinion *opinion, struct mono now) {
+    opinion->held = false;
+    opinion->receive_until = mono_after(now, OPINION_RECEIVE_MS);
+    opinion->wait_until = mono_after(now, OPINION_WAIT_MS);
+}
+
+void opinion_refused(struct second_opinion *opinion, uint64_t begun, struct mono now, bool check) {
+    opinion->refused_at = begun;
+    if (!check || opinion->stage != OPINION_NONE)
+        return;
+    opinion->stage = OPINION_ASKING;
+    opinion->since = begun;
+    opinion->answers = 0;
+    opinion->failed = false;
+    wait_anew(opinion, now);
+}
+
+void opinion_answered(struct second_opinion *opinion, uint64_t number, enum opinion_answer answer,
+                      struct mono now) {
+    if (answer == OPINION_SUCCESS && number > opinion->succeeded)
+        opinion->succeeded = number;
+    if (opinion->stage != OPINION_ASKING || number <= opinion->since)
+        return;
+    if (answer == OPINION_SUCCESS) {
+        opinion->stage = OPINION_CONFIRMING;
+        return;
+    }
+    opinion->answers++;
+    opinion->failed |= answer == OPINION_FAILURE;
+    wait_anew(opinion, now);
+}
+
+/* Where no answer proved anything, the queue goes on: its own hand-overs are the next answers. */
+enum opinion_step opinion_step(struct second_opinion *opinion, struct mono now) {
+    if (opinion->stage == OPINION_CONFIRMING)
+        return OPINION_CONFIRM;
+    if (opinion->stage == OPINION_ASKING && opinion->answers >= OPINION_ASKED_MAX &&
+        !opinion->failed)
+        opinion->stage = OPINION_NONE;
+    if (opinion->stage == OPINION_NONE)
+        return OPINION_RUN;
+    if (opinion->held)
+        wait_anew(opinion, now);
+    bool over = opinion->answers >= OPINION_ASKED_MAX || now.ms >= opinion->wait_until.ms;
+    return over ? OPINION_HALT : OPINION_ASK;
+}
+
+void opinion_hold(struct second_opinion *opinion) {
+    opinion->held = true;
+}
+
+void opinion_confirmed(struct second_opinion *opinion) {
+    if (opinion->stage == OPINION_CONFIRMING)
+        opinion->stage = OPINION_NONE;
+}
+
+bool opinion_is_proven(const struct second_opinion *opinion) {
+    return opinion->succeeded > opinion->refused_at;
+}
+
+bool opinion_receives(const struct second_opinion *opinion, struct mono now) {
+    return opinion->stage != OPINION_ASKING || now.ms < opinion->receive_until.ms;
+}
+
+bool opinion_died(struct second_opinion *opinion, struct mono now) {
+    if (opinion->death_count == OPINION_DEATHS_MAX) {
+        for (size_t i = 1; i < OPINION_DEATHS_MAX; i++)
+            opinion->deaths[i - 1] = opinion->deaths[i];
+        opinion->death_count--;
+    }
+    assert(opinion->death_count < OPINION_DEATHS_MAX);
+    opinion->deaths[opinion->death_count++] = now;
+    return opinion->death_count == OPINION_DEATHS_MAX &&
+           now.ms - opinion->deaths[0].ms < OPINION_DEATHS_MS;
+}
+
+void opinion_reset(struct second_opinion *opinion, uint64_t begun) {
+    *opinion = (struct second_opinion){.refused_at = begun};
+}
+
+struct mono opinion_next_wake(const struct second_opinion *opinion, struct mono now) {
+    if (opinion->stage != OPINION_ASKING || opinion->held)
+        return MONO_NEVER;
+    return now.ms < opinion->receive_until.ms ? opinion->receive_until : opinion->wait_until;
+}

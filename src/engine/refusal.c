@@ -1,0 +1,329 @@
+#include "engine/refusal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "engine/cap.h"
+#include "engine/fetch.h"
+#include "engine/intake.h"
+
+enum {
+    CANDIDATES_MAX = 4, /* messages that are looked at for one with another key */
+    SKIPPED_MAX = 64,   /* messages that are skipped in one turn, to find one that can be asked */
+};
+
+/* ---- the list of refused messages ---- */
+
+static void note(struct queue *queue, uint64_t seq) {
+    for (size_t i = 0; i < queue->refused_count; i++)
+        if (queue->refused[i] == seq)
+            return;
+    if (queue->refused_count == queue->refused_cap) {
+        queue->refused_cap = queue->refused_cap ? queue->refused_cap * 2 : 16;
+        queue->refused = memory_grow(queue->refused, queue->refused_cap * sizeof *queue->refused);
+    }
+    queue->refused[queue->refused_count++] = seq;
+}
+
+static uint64_t take_first(struct queue *queue) {
+    uint64_t seq = queue->refused[0];
+    queue->refused_count--;
+    memmove(queue->refused, queue->refused + 1, queue->refused_count * sizeof *queue->refused);
+    return seq;
+}
+
+/* NULL: there is none, or each has been buried, discarded or blocked by its key meanwhile. */
+static struct store_held *next_refused(struct queue *queue) {
+    struct store *store = queue->engine->store;
+    while (queue->refused_count > 0) {
+        struct store_held *held = store->vtable->take_one(store, queue->number, take_first(queue));
+        if (held)
+            return held;
+    }
+    return NULL;
+}
+
+bool refusal_sets_aside(struct queue *queue, struct store_held *held) {
+    if (!held->envelope.refused || held->envelope.to_origin)
+        return false;
+    note(queue, held->seq);
+    queue->engine->store->vtable->give_back(queue->engine->store, held, MONO_NEVER);
+    queue_visit(queue);
+    return true;
+}
+
+void refusal_settled(const struct flight *flight) {
+    const struct envelope *envelope = &flight->held->envelope;
+    bool waits = envelope->state == STATE_QUEUED || envelope->state == STATE_PENDING_RETRY ||
+                 envelope->state == STATE_REPLAYING;
+    if (envelope->refused && waits && !flight->duplicate && !flight->skipped)
+        note(flight->queue, flight->stored_as ? flight->stored_as : flight->held->seq);
+}
+
+/* ---- what a hand-over says ---- */
+
+void refusal_forget(const struct flight *flight) {
+    if (flight->queue->asked == flight)
+        flight->queue->asked = NULL;
+}
+
+/* A fallback's success says nothing about the first handler's credentials. */
+static enum opinion_answer answer_of(const struct flight *flight, const struct decision *decision) {
+    if (decision->action == ACTION_DONE)
+        return flight->handler == 0 ? OPINION_SUCCESS : OPINION_NOTHING;
+    if (decision->action == ACTION_HALT || decision->suspect)
+        return OPINION_FAILURE;
+    return flight->outcome.ending == ENDING_INTERRUPTED || decision->breaker_failure ||
+                   flight->handler > 0
+               ? OPINION_NOTHING
+               : OPINION_FAILURE;
+}
+
+void refusal_ended(struct flight *flight, const struct decision *decision) {
+    struct queue *queue = flight->queue;
+    struct mono now = queue->engine->now.mono;
+    queue->idle_since = now;
+    refusal_forget(flight);
+    if (flight->before) /* a compensation has a handler of its own */
+        return;
+    if (flight->confirming)
+        opinion_confirmed(&queue->opinion);
+    opinion_answered(&queue->opinion, flight->number, answer_of(flight, decision), now);
+}
+
+static void halt(struct queue *queue, const char *why) {
+    opinion_reset(&queue->opinion, queue->begun);
+    queue_halt(queue, why);
+}
+
+static void refuse(struct flight *flight, const struct decision *decision) {
+    struct queue *queue = flight->queue;
+    char memory[sizeof queue->refused_why * 2];
+    struct buf why;
+    buf_init_fixed(&why, memory, sizeof memory);
+    judge_why(flight, decision, &why);
+    if (!decision->suspect) {
+        halt(queue, buf_cstr(&why));
+        return;
+    }
+    bool check = queue->state == QUEUE_RUNNING && !queue->engine->stopping;
+    bool begins = check && queue->opinion.stage == OPINION_NONE;
+    opinion_refused(&queue->opinion, queue->begun, queue->engine->now.mono, check);
+    if (!begins)
+        return;
+    snprintf(queue->refused_why, sizeof queue->refused_why, "%s", buf_cstr(&why));
+    queue->refused_key = BYTES_NONE;
+    if (flight->held->envelope.key.len <= sizeof queue->refused_key_text) {
+        struct bytes key = flight->held->envelope.key;
+        memcpy(queue->refused_key_text, key.ptr ? key.ptr : "", key.len);
+        queue->refused_key = (struct bytes){key.ptr ? queue->refused_key_text : NULL, key.len};
+    }
+    log_about(LOG_WARN, QUEUE_ABOUT(queue), "refused, another message is tried before it halts: %s",
+              queue->refused_why);
+}
+
+static void count_death(struct flight *flight, const struct decision *decision) {
+    struct queue *queue = flight->queue;
+    char memory[sizeof queue->refused_why * 2];
+    struct buf why;
+    if (!opinion_died(&queue->opinion, queue->engine->now.mono))
+        return;
+    buf_init_fixed(&why, memory, sizeof memory);
+    buf_printf(&why, "%d messages were refused and dead-lettered within 10 minutes, the last: ",
+               OPINION_DEATHS_MAX);
+    judge_why(flight, decision, &why);
+    halt(queue, buf_cstr(&why));
+}
+
+void refusal_judged(struct flight *flight, const struct decision *decision) {
+    struct envelope *envelope = &flight->held->envelope;
+    bool interrupted = flight->outcome.ending == ENDING_INTERRUPTED;
+    envelope->refused = decision->action == ACTION_HALT || (envelope->refused && interrupted);
+    if (decision->action == ACTION_HALT)
+        refuse(flight, decision);
+    else if (decision->action == ACTION_DEAD && decision->suspect && flight->confirming)
+        count_death(flight, decision);
+}
+
+void refusal_resume(struct queue *queue) {
+    opinion_reset(&queue->opinion, queue->begun);
+    queue->idle_since = queue->engine->now.mono;
+}
+
+/* ---- handing over ---- */
+
+/* Slots that our own slow calls fill are no reason to halt; workers that do not come are. */
+static bool has_place(struct queue *queue) {
+    if (queue->running >= queue->rules.concurrency)
+        refusal_hold(queue);
+    return queue_has_slot(queue) && (!queue_leases(queue) || fetch_has_place(queue, true));
+}
+
+static bool has_other_key(const struct queue *queue, const struct store_held *held) {
+    return !queue->refused_key.ptr || !held->envelope.key.ptr ||
+           !bytes_eq(held->envelope.key, queue->refused_key);
+}
+
+/* From the far end of what waits: a message near the refused one may be like it. Those that are not
+ * chosen go back in the order in which they waited. */
+static struct store_held *take_far(struct queue *queue) {
+    struct engine *engine = queue->engine;
+    struct store *store = engine->store;
+    struct store_held *held[CANDIDATES_MAX];
+    size_t chosen = 0;
+    size_t got =
+        store->vtable->take(store, queue->number, TAKE_FAR, engine->now, 0, held, CANDIDATES_MAX);
+    while (chosen < got && (held[chosen]->envelope.refused || !has_other_key(queue, held[chosen])))
+        chosen++;
+    if (chosen == got)
+        chosen = 0;
+    for (size_t i = got; i-- > 0;)
+        if (i != chosen)
+            store->vtable->give_back(store, held[i], engine->now.mono);
+    return got > 0 ? held[chosen] : NULL;
+}
+
+/* One that may be handed over now; replaying letters only where nothing else waits. */
+static struct store_held *next_other(struct queue *queue) {
+    struct engine *engine = queue->engine;
+    struct store *store = engine->store;
+    struct store_held *held = NULL;
+    bool fresh = cap_has_room(queue);
+    if (fresh)
+        held = take_far(queue);
+    if (!held && fresh && intake_is_server(queue) &&
+        opinion_receives(&queue->opinion, engine->now.mono))
+        intake_receive(queue, 0, &held, 1);
+    if (!held)
+        store->vtable->take(store, queue->number, TAKE_DUE, engine->now, 0, &held, 1);
+    return held;
+}
+
+static void ask(struct queue *queue) {
+    if (!has_place(queue))
+        return;
+    for (int skipped = 0; skipped < SKIPPED_MAX; skipped++) {
+        struct store_held *held = next_other(queue);
+        if (!held)
+            return;
+        if (!refusal_sets_aside(queue, held) && queue_hand_over_alone(queue, held, false))
+            return;
+    }
+    queue_visit(queue);
+}
+
+/* What was refused first is durable first. */
+static void confirm(struct queue *queue) {
+    if (!has_place(queue))
+        return;
+    struct store_held *held = next_refused(queue);
+    if (held) {
+        queue_hand_over_alone(queue, held, true);
+    } else if (queue->settling == 0) {
+        opinion_confirmed(&queue->opinion);
+        queue_visit(queue);
+    }
+}
+
+void refusal_hold(struct queue *queue) {
+    opinion_hold(&queue->opinion);
+}
+
+bool refusal_feed(struct queue *queue) {
+    if (queue->opinion.stage == OPINION_NONE)
+        return true;
+    if (queue->asked)
+        return false;
+    bool closed = queue->breaker.state == BREAKER_CLOSED;
+    if (queue->breaker.state == BREAKER_OPEN || (!closed && queue->running > 0))
+        refusal_hold(queue);
+    switch (opinion_step(&queue->opinion, queue->engine->now.mono)) {
+    case OPINION_RUN:
+        return true;
+    case OPINION_HALT:
+        halt(queue, queue->refused_why);
+        return false;
+    case OPINION_ASK:
+        if (closed)
+            ask(queue);
+        break;
+    case OPINION_CONFIRM:
+        if (closed)
+            confirm(queue);
+        break;
+    }
+    if (!closed)
+        queue_feed_probes(queue);
+    return false;
+}
+
+void refusal_feed_proven(struct queue *queue) {
+    if (queue->refused_count == 0 || queue->asked || !opinion_is_proven(&queue->opinion) ||
+        !has_place(queue))
+        return;
+    struct store_held *held = next_refused(queue);
+    if (held)
+        queue_hand_over_alone(queue, held, true);
+}
+
+/* ---- where there is no other message ---- */
+
+/* A message that waits for its retry is one: if it succeeds, refused ones are confirmed. */
+static bool another_waits(struct queue *queue) {
+    struct store *store = queue->engine->store;
+    struct mono ready = store->vtable->next_ready(store, queue->number, TAKE_READY);
+    return ready.ms <= queue->engine->now.mono.ms ||
+           store->vtable->next_ready(store, queue->number, TAKE_DUE).ms != MONO_NEVER.ms;
+}
+
+/* A broker may have one on its way. */
+static struct mono quiet_from(const struct queue *queue) {
+    return mono_after(queue->idle_since, intake_is_server(queue) ? OPINION_RECEIVE_MS : 0);
+}
+
+static bool is_last(struct queue *queue) {
+    return queue->refused_count > 0 && !queue->asked && queue->running == 0 &&
+           queue->arriving == 0 && queue->settling == 0;
+}
+
+void refusal_feed_last(struct queue *queue) {
+    if (!is_last(queue) || opinion_is_proven(&queue->opinion) || another_waits(queue) ||
+        queue->engine->now.mono.ms < quiet_from(queue).ms || !has_place(queue))
+        return;
+    struct store_held *held = next_refused(queue);
+    if (held)
+        queue_hand_over_alone(queue, held, false);
+}
+
+/* Nothing else is there to probe with: a round that waits for more messages would never end. */
+void refusal_probe(struct queue *queue) {
+    bool proven = opinion_is_proven(&queue->opinion);
+    if (queue->asked || queue->opinion.stage == OPINION_ASKING || !has_place(queue) ||
+        (!proven && (!is_last(queue) || another_waits(queue))))
+        return;
+    struct store_held *held = next_refused(queue);
+    if (held)
+        queue_hand_over_alone(queue, held, proven);
+}
+
+/* ---- when to look again ---- */
+
+static struct mono later(struct mono at, struct mono now) {
+    return at.ms > now.ms ? at : MONO_NEVER;
+}
+
+struct mono refusal_next_wake(struct queue *queue) {
+    struct engine *engine = queue->engine;
+    struct store *store = engine->store;
+    struct mono now = engine->now.mono;
+    if (queue->opinion.stage == OPINION_NONE)
+        return is_last(queue) ? later(quiet_from(queue), now) : MONO_NEVER;
+    if (queue->opinion.stage == OPINION_CONFIRMING || queue->asked)
+        return MONO_NEVER;
+    struct mono at = opinion_next_wake(&queue->opinion, now);
+    at = mono_earlier(at, later(store->vtable->next_ready(store, queue->number, TAKE_DUE), now));
+    return mono_earlier(at, later(intake_next_wake(queue), now));
+}
