@@ -215,13 +215,20 @@ enum status client_fetch(struct client *client, const struct client_call *call, 
     return status;
 }
 
-uint64_t client_skipped(const struct client *client) {
+static uint64_t count_in(const struct client *client, const char *name) {
     struct curl_header *header;
     uint64_t count = 0;
-    if (curl_easy_header(client->curl, "Impound-Skipped", 0, CURLH_HEADER, -1, &header) ==
-        CURLHE_OK)
+    if (curl_easy_header(client->curl, name, 0, CURLH_HEADER, -1, &header) == CURLHE_OK)
         bytes_u64(bytes_of(header->value), &count);
     return count;
+}
+
+uint64_t client_skipped(const struct client *client) {
+    return count_in(client, "Impound-Skipped");
+}
+
+uint64_t client_damaged(const struct client *client) {
+    return count_in(client, "Impound-Damaged");
 }
 
 size_t client_refused_line(const struct client *client) {

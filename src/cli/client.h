@@ -34,6 +34,8 @@ enum status client_fetch(struct client *client, const struct client_call *call, 
                          struct progress *progress, struct err *err);
 /* Of the last answer: letters on which --where failed, and which it leaves out. */
 uint64_t client_skipped(const struct client *client);
+/* … and how many were left out because they are damaged. */
+uint64_t client_damaged(const struct client *client);
 /* The line of the request that the last refusal names, from 1; 0: none. */
 size_t client_refused_line(const struct client *client);
 

@@ -34,7 +34,7 @@ static void put_body(const struct options *options, bool compress, struct buf *b
 }
 
 static int fetch(const struct cli_env *env, const struct options *options, bool compress,
-                 FILE *into, bool quiet) {
+                 FILE *into, bool quiet, uint64_t *damaged) {
     struct client *client = client_new(env->url);
     struct progress progress;
     struct buf body;
@@ -48,6 +48,7 @@ static int fetch(const struct cli_env *env, const struct options *options, bool 
     uint64_t skipped = client_skipped(client);
     if (skipped > 0)
         fprintf(stderr, "--where failed on %llu and left them out.\n", (unsigned long long)skipped);
+    *damaged = client_damaged(client);
     buf_free(&body);
     client_free(client);
     return status == STATUS_OK ? 0 : command_fail(&err);
@@ -69,7 +70,9 @@ static int export_file(const struct cli_env *env, const struct options *options,
         free(part);
         return trouble(name);
     }
-    int code = fetch(env, options, bytes_ends(bytes_of(name), BYTES(".zst")), file, env->json);
+    uint64_t damaged;
+    int code =
+        fetch(env, options, bytes_ends(bytes_of(name), BYTES(".zst")), file, env->json, &damaged);
     bool safe = fflush(file) == 0 && fsync(fileno(file)) == 0;
     safe = fclose(file) == 0 && safe;
     if (code == 0 && (!safe || rename(part, name) != 0))
@@ -77,12 +80,15 @@ static int export_file(const struct cli_env *env, const struct options *options,
     if (code != 0)
         unlink(part);
     free(part);
-    return code;
+    return code == 0 && damaged > 0 ? command_damaged(damaged) : code;
 }
 
 static int export_output(const struct cli_env *env, const struct options *options) {
-    int code = fetch(env, options, false, stdout, true);
-    return code == 0 && fflush(stdout) != 0 ? trouble("standard output") : code;
+    uint64_t damaged;
+    int code = fetch(env, options, false, stdout, true, &damaged);
+    if (code == 0 && fflush(stdout) != 0)
+        code = trouble("standard output");
+    return code == 0 && damaged > 0 ? command_damaged(damaged) : code;
 }
 
 int cmd_export_run(const struct cli_env *env, int argc, char **argv) {

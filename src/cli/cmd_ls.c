@@ -57,6 +57,7 @@ struct walk {
     struct buf answer, out;
     struct arena arena; /* of one page */
     size_t rows;
+    uint64_t damaged; /* rows that the server could not read */
 };
 
 static bool all_pages(const struct walk *walk) {
@@ -140,6 +141,8 @@ static int walk_page(struct walk *walk, struct arena *cursors, const char **curs
     *cursor = next.len > 0 ? arena_cstr(cursors, next) : NULL;
     if (!walk->env->json)
         put_notes(walk, page, next);
+    for (struct json_walk w = json_walk(field_at(page, "damaged")); json_step(&w);)
+        walk->damaged++;
     arena_free(&walk->arena);
     int code = command_write(buf_view(&walk->out));
     buf_clear(&walk->out);
@@ -168,6 +171,8 @@ static int list(struct walk *walk) {
     int code = walk_pages(walk);
     if (document && code == 0)
         code = command_write(BYTES("],\"cursor\":null}\n"));
+    if (code == 0 && walk->damaged > 0)
+        code = command_damaged(walk->damaged);
     listing_free(&walk->listing);
     return code;
 }

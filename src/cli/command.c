@@ -46,6 +46,14 @@ int command_fail(const struct err *err) {
     return status_exit(err->status);
 }
 
+int command_damaged(uint64_t count) {
+    struct err err;
+    err_set(&err, STATUS_CORRUPT,
+            "%llu letter%s cannot be read and %s left out; impound doctor tells more",
+            (unsigned long long)count, count == 1 ? "" : "s", count == 1 ? "was" : "were");
+    return command_fail(&err);
+}
+
 int command_unfiltered(const char *verb) {
     struct err err;
     err_set(&err, STATUS_INVALID,

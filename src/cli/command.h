@@ -21,6 +21,9 @@ __attribute__((format(printf, 3, 4))) int command_usage(const struct cli_env *en
 int command_unfiltered(const char *verb);
 /* Prints "impound: …" on stderr and returns the exit code. */
 int command_fail(const struct err *err);
+/* So many letters could not be read and were left out of what was shown or written: says so on
+ * standard error, and returns the exit code. */
+int command_damaged(uint64_t count);
 /* Writes to stdout; returns the exit code. */
 int command_write(struct bytes text);
 

@@ -131,6 +131,7 @@ void replay_view_plan(const struct cli_env *env, struct json plan, struct arena 
     put_count(plan, "to_check", "to be checked before they are sent: stale ones are skipped", arena,
               out);
     put_count(plan, "over_replayed", "replayed too often: would be escalated", arena, out);
+    put_count(plan, "damaged", "left out besides: they cannot be read", arena, out);
     put_count(plan, "skipped", "left out besides: --where failed on them", arena, out);
     if (bytes_is(selected, "0"))
         return;

@@ -110,6 +110,10 @@ static void add_answer(struct sum *sum) {
     if (read_only > 0)
         fprintf(stderr, "%llu are read-only and were left alone: their broker still has them.\n",
                 (unsigned long long)read_only);
+    uint64_t damaged = number_at(answer, "damaged");
+    if (damaged > 0)
+        fprintf(stderr, "%llu cannot be read and were left alone; impound doctor tells more.\n",
+                (unsigned long long)damaged);
     uint64_t skipped = number_at(answer, "skipped");
     if (skipped > 0)
         fprintf(stderr, "--where failed on %llu and left them out.\n", (unsigned long long)skipped);

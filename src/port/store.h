@@ -199,7 +199,8 @@ struct store_query {
 
 struct store_row {
     uint64_t seq;
-    struct bytes envelope; /* as envelope_store writes it, its state as of now */
+    struct bytes envelope; /* as envelope_store writes it, its state as of now; ptr NULL: damaged */
+    struct bytes id;       /* where the envelope is damaged: of the letter, else of the message */
 };
 
 /* Newest first, unless the query says otherwise. Lives in the arena that was passed. */
@@ -313,7 +314,8 @@ struct store_vtable {
     enum status (*get_seq)(struct store *store, uint64_t seq, struct store_held **out,
                            struct err *err);
     /* Waits at most 2 s for the fold of what was committed before. MUST NOT be called on an engine
-     * thread. INVALID when the cursor or the search text is not understood. */
+     * thread. A row that cannot be read is in the list without its envelope. INVALID when the
+     * cursor or the search text is not understood. */
     enum status (*list)(struct store *store, const struct store_query *query, struct arena *arena,
                         struct store_page *out, struct err *err);
     /* How many letters a list of the query would show on all its pages, without reading any; of

@@ -110,6 +110,7 @@ static void export_answer(struct request *request, const struct order *order) {
     if (answer.file)
         fclose(answer.file);
     request->skipped = status == STATUS_OK ? result.walked.skipped : 0;
+    request->damaged = status == STATUS_OK ? result.walked.damaged : 0;
     if (status != STATUS_OK)
         request_problem(request, status, "%s", err.text);
     else if (fd < 0)

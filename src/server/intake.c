@@ -208,6 +208,14 @@ static bool may_stay(struct request *request) {
            !header(request, MHD_HTTP_HEADER_TRANSFER_ENCODING).ptr;
 }
 
+static void add_count(struct MHD_Response *response, const char *name, uint64_t count) {
+    char text[24];
+    if (count == 0)
+        return;
+    snprintf(text, sizeof text, "%llu", (unsigned long long)count);
+    MHD_add_response_header(response, name, text);
+}
+
 static void add_headers(struct request *request, struct MHD_Response *response) {
     MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, request->out_type);
     if (!request->out_asset)
@@ -215,11 +223,8 @@ static void add_headers(struct request *request, struct MHD_Response *response) 
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     if (request->allow[0])
         MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, request->allow);
-    if (request->skipped > 0) {
-        char skipped[24];
-        snprintf(skipped, sizeof skipped, "%llu", (unsigned long long)request->skipped);
-        MHD_add_response_header(response, "Impound-Skipped", skipped);
-    }
+    add_count(response, "Impound-Skipped", request->skipped);
+    add_count(response, "Impound-Damaged", request->damaged);
     if (!request->stays)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
 }

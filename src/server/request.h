@@ -63,6 +63,7 @@ struct request {
     char allow[64];   /* the Allow header; empty: none */
     size_t line;      /* of a problem in NDJSON; 0: none */
     uint64_t skipped; /* Impound-Skipped, for answers that are no JSON; 0: none */
+    uint64_t damaged; /* Impound-Damaged, the same */
 };
 
 /* NULL-safe. Counts it in and out of the server. */

@@ -67,6 +67,8 @@
 #define LISTED(plural)                                                                             \
     NEXT("behind", COUNT("changes that the list does not show yet"))                               \
     NEXT("read_only", COUNT(plural " that were passed over, because their broker has them"))       \
+    NEXT("damaged",                                                                                \
+         ANY(plural " that cannot be read and were left out: ids in a list, else a count"))        \
     NEXT("skipped", COUNT(plural " on which the where program failed"))                            \
     NEXT("skipped_why", TEXT("how it failed on the first of them"))                                \
     NEXT("looked_at", COUNT(plural " that the where program looked at; the cursor goes on"))
@@ -373,6 +375,7 @@ const struct schema schemas[] = {
         NEXT("over_replayed", COUNT("of a plan: those that would be escalated instead"))
         NEXT("to_check", COUNT("of a plan: those whose freshness is asked for before they are sent"))
         NEXT("read_only", COUNT("of a plan: those that were passed over, because their broker has them"))
+        NEXT("damaged", COUNT("of a plan: letters that cannot be read and were left out"))
         NEXT("until", TEXT("of a plan: a filter with this chooses the same, and nothing newer"))
         NEXT("groups", ARRAY(ANY("of a plan: fingerprint, count and sample")))
         NEXT("destinations", ARRAY(ANY("of a plan: queue, or origin, and count")))

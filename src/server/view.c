@@ -106,6 +106,8 @@ void view_walked(struct json_out *json, const struct selection_result *walked) {
         view_number(json, "behind", walked->behind);
     if (walked->read_only > 0)
         view_number(json, "read_only", walked->read_only);
+    if (walked->damaged > 0)
+        view_number(json, "damaged", walked->damaged);
     if (walked->skipped == 0)
         return;
     view_number(json, "skipped", walked->skipped);

@@ -125,7 +125,8 @@ static void fill(const struct scan *scan, struct arena *arena, struct store_page
     out->rows = arena_alloc(arena, (count + 1) * sizeof *out->rows);
     for (size_t i = 0; i < count; i++) {
         const struct entry *entry = scan->found[i].entry;
-        out->rows[i] = (struct store_row){entry->seq, row_envelope(scan->tables, entry, arena)};
+        out->rows[i] = (struct store_row){.seq = entry->seq,
+                                          .envelope = row_envelope(scan->tables, entry, arena)};
     }
     if (count > 0 && scan->count > count)
         out->cursor = page_cursor(scan->query, scan->found[count - 1].key, arena);

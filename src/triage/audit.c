@@ -48,7 +48,7 @@ static struct store_op keep_op(const struct audit_entry *entry, struct arena *ar
                              .keep = {.space = SPACE_AUDIT,
                                       .name = arena_dup(arena, bytes_of(entry->id)),
                                       .value = value,
-                                      .expires = WALL_NEVER}};
+                                      .expires = {entry->at.ms + AUDIT_KEPT_MS}}};
 }
 
 struct store_op audit_op(const struct audit_entry *entry, struct arena *arena) {

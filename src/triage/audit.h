@@ -6,6 +6,8 @@
 #include "triage/triage.h"
 
 enum { AUDIT_LIMIT_DEFAULT = 50, AUDIT_LIMIT_MAX = 1000 };
+/* How long an entry is kept: a year and some weeks, so that a year can be looked back upon. */
+#define AUDIT_KEPT_MS (INT64_C(400) * 24 * 3600 * 1000)
 
 /* Texts that do not apply are empty. */
 struct audit_entry {

@@ -1,5 +1,6 @@
 #include "triage/export.h"
 
+#include "base/log.h"
 #include "triage/letter_line.h"
 
 struct exporting {
@@ -7,7 +8,7 @@ struct exporting {
     export_line *put;
     void *arg;
     struct buf line;
-    uint64_t letters;
+    uint64_t letters, damaged;
     enum status status;
     struct err *err;
 };
@@ -35,6 +36,12 @@ static enum status put_letter(struct exporting *exporting, uint64_t seq) {
 static bool visit(void *arg, const struct selection_letter *letter) {
     struct exporting *exporting = arg;
     exporting->status = put_letter(exporting, letter->seq);
+    if (exporting->status == STATUS_CORRUPT) {
+        log_warn("letter %.*s is damaged and not exported: %s",
+                 BYTES_ARG(letter->envelope->letter_id), exporting->err->text);
+        exporting->damaged++;
+        exporting->status = STATUS_OK;
+    }
     return exporting->status == STATUS_OK;
 }
 
@@ -48,6 +55,7 @@ enum status export_run(struct triage *triage, const struct selection *selection,
     if (status == STATUS_OK)
         status = exporting.status;
     result->letters = exporting.letters;
+    result->walked.damaged += exporting.damaged;
     buf_free(&exporting.line);
     return status;
 }

@@ -12,7 +12,8 @@ struct export_result {
     struct selection_result walked;
 };
 
-/* Each letter as it is when its line is written; one that went meanwhile is left out. Waits. */
+/* Each letter as it is when its line is written; one that went meanwhile is left out, and so is one
+ * that is damaged, which is logged and counted in walked.damaged. Waits. */
 enum status export_run(struct triage *triage, const struct selection *selection, export_line *put,
                        void *arg, struct arena *arena, struct export_result *result,
                        struct err *err);

@@ -1,11 +1,15 @@
 #include "triage/query.h"
 
+#include <stdio.h>
+
 #include "base/suggest.h"
 #include "core/fingerprint.h"
 #include "triage/where.h"
 
 #define ENVELOPE_ARENA_CHUNK ((size_t)16 * 1024)
 #define COUNT(array)         (sizeof(array) / sizeof((array)[0]))
+
+enum { DAMAGED_MAX = 1 << 20, NUMBER_SIZE = 24 };
 
 /* ---- one word ---- */
 
@@ -196,9 +200,18 @@ void query_finish(struct query *query) {
 struct listing {
     const struct query *query;
     struct json_out out;
-    enum status status; /* the first row that could not be read */
-    struct err err;
+    struct buf damaged; /* ids of rows that cannot be read, as JSON texts with commas */
 };
+
+/* The id of a row that cannot be read, or its number where not even that can be. */
+static void put_damaged(struct buf *out, const struct store_row *row) {
+    char number[NUMBER_SIZE];
+    struct json_out json = json_out(out);
+    if (out->len > 0)
+        buf_char(out, ',');
+    snprintf(number, sizeof number, "%llu", (unsigned long long)row->seq);
+    json_put(&json, row->id.len > 0 ? row->id : bytes_of(number));
+}
 
 static void put_row(void *arg, const struct store_row *row) {
     struct listing *listing = arg;
@@ -207,14 +220,14 @@ static void put_row(void *arg, const struct store_row *row) {
     struct buf text;
     arena_init_heap(&arena, ENVELOPE_ARENA_CHUNK);
     buf_init_heap(&text, listing->out.buf->max);
-    enum status status = envelope_restore(row->envelope, &arena, &envelope, &listing->err);
-    if (status == STATUS_OK) {
+    if (row->envelope.ptr &&
+        envelope_restore(row->envelope, &arena, &envelope, NULL) == STATUS_OK) {
         if (listing->query->complete)
             listing->query->complete(listing->query->arg, &envelope);
         envelope_encode(&envelope, ENVELOPE_ROW, BYTES_NONE, &text);
         json_put_raw(&listing->out, buf_view(&text));
     } else {
-        listing->status = status;
+        put_damaged(&listing->damaged, row);
     }
     buf_free(&text);
     arena_free(&arena);
@@ -260,19 +273,24 @@ static enum status list_rows(struct store *store, struct jq *jq, const struct qu
                              : list_plain(store, query, arena, listing, &result, err);
     if (status != STATUS_OK)
         return status;
-    if (listing->status != STATUS_OK)
-        return err_set(err, listing->status, "%s", listing->err.text);
     json_close(&listing->out, ']');
     put_rest(&listing->out, &result);
+    if (listing->damaged.len > 0) {
+        json_key(&listing->out, "damaged");
+        json_open(&listing->out, '[');
+        buf_bytes(listing->out.buf, buf_view(&listing->damaged));
+        json_close(&listing->out, ']');
+    }
     return STATUS_OK;
 }
 
 enum status query_run(struct store *store, struct jq *jq, const struct query *query,
                       struct buf *out, struct err *err) {
     size_t before = out->len;
-    struct listing listing = {.query = query, .out = json_out(out), .status = STATUS_OK};
+    struct listing listing = {.query = query, .out = json_out(out)};
     struct arena arena;
     arena_init_heap(&arena, ENVELOPE_ARENA_CHUNK);
+    buf_init_heap(&listing.damaged, DAMAGED_MAX);
     json_open(&listing.out, '{');
     json_key(&listing.out, query->filter.letters ? "letters" : "messages");
     json_open(&listing.out, '[');
@@ -280,6 +298,7 @@ enum status query_run(struct store *store, struct jq *jq, const struct query *qu
     json_close(&listing.out, '}');
     if (status != STATUS_OK)
         out->len = before;
+    buf_free(&listing.damaged);
     arena_free(&arena);
     return status;
 }

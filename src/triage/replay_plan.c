@@ -199,7 +199,8 @@ static void put_plan(struct plan *plan, const struct selection_result *walked, s
     } numbers[] = {{"selected", plan->selected},     {"count", count},
                    {"stale", plan->stale},           {"over_replayed", plan->over_replayed},
                    {"to_check", plan->to_check},     {"behind", walked->behind},
-                   {"read_only", walked->read_only}, {"skipped", walked->skipped}};
+                   {"read_only", walked->read_only}, {"skipped", walked->skipped},
+                   {"damaged", walked->damaged}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         json_key(&json, numbers[i].key);
         json_put_i64(&json, (int64_t)numbers[i].number);

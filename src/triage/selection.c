@@ -2,12 +2,13 @@
 
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "triage/read_only.h"
 #include "triage/where.h"
 
 #define PAGE_ARENA_CHUNK ((size_t)64 * 1024)
-enum { LIST_WAIT_MS = 2000, LIST_TRIES = 30 };
+enum { LIST_WAIT_MS = 2000, LIST_TRIES = 30, ID_SHOWN_MAX = 255 };
 
 #define OPEN_STATES (1u << STATE_PENDING_REVIEW | 1u << STATE_REPLAYING)
 
@@ -89,7 +90,6 @@ struct walk {
     void *arg;
     struct selection_result *result;
     bool enough;
-    enum status status; /* of the first letter that could not be read */
     struct err *err;
 };
 
@@ -108,16 +108,23 @@ static void give(struct walk *walk, uint64_t seq, const struct envelope *envelop
         !walk->visit(walk->arg, &(struct selection_letter){seq, envelope}) || at_limit(walk);
 }
 
+static void note_damaged(struct walk *walk, const struct store_row *row) {
+    walk->result->damaged++;
+    log_warn("letter %.*s (number %llu) is damaged and left out; impound doctor tells more",
+             BYTES_ARG(bytes_clip(row->id, ID_SHOWN_MAX)), (unsigned long long)row->seq);
+}
+
 static void on_row(void *arg, const struct store_row *row) {
     struct walk *walk = arg;
     struct arena arena;
     struct envelope envelope;
-    if (walk->enough || walk->status != STATUS_OK)
+    if (walk->enough)
         return;
     arena_init_heap(&arena, PAGE_ARENA_CHUNK);
-    walk->status = envelope_restore(row->envelope, &arena, &envelope, walk->err);
-    if (walk->status == STATUS_OK)
+    if (row->envelope.ptr && envelope_restore(row->envelope, &arena, &envelope, NULL) == STATUS_OK)
         give(walk, row->seq, &envelope);
+    else
+        note_damaged(walk, row);
     arena_free(&arena);
 }
 
@@ -194,7 +201,6 @@ static enum status walk_page(struct walk *walk, struct query *query, struct aren
         walk->result->behind = listed.behind;
         note_skipped(walk->result, &listed);
         *looked_at += listed.looked_at;
-        status = walk->status;
     }
     arena_free(&page);
     return status;
@@ -314,7 +320,7 @@ static bool is_all_read_only(const struct selection *selection,
 enum status selection_walk(struct triage *triage, const struct selection *selection,
                            selection_visit *visit, void *arg, struct arena *arena,
                            struct selection_result *result, struct err *err) {
-    struct walk walk = {triage, selection, visit, arg, result, false, STATUS_OK, err};
+    struct walk walk = {triage, selection, visit, arg, result, false, err};
     *result = (struct selection_result){.visited = 0};
     enum status status = selection->id_count > 0 ? walk_ids(&walk) : walk_filter(&walk, arena);
     if (status == STATUS_OK && is_all_read_only(selection, result))

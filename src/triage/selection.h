@@ -60,6 +60,7 @@ struct selection_result {
     struct bytes cursor; /* behind the last visited, in the arena; ptr NULL: there are no more */
     uint64_t behind;     /* changes that the list did not show yet */
     uint64_t read_only;  /* letters that nobody may decide about: not visited, unless `reading` */
+    uint64_t damaged;    /* letters that cannot be read: not visited */
     uint64_t skipped;    /* letters on which the `where` failed … */
     struct err first_skipped; /* … and how the first did */
 };

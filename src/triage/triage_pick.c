@@ -151,7 +151,7 @@ static bool visit(void *arg, const struct selection_letter *letter) {
         take(picking, held);
     else
         store_held_free(held);
-    if (status != STATUS_NOT_FOUND)
+    if (status != STATUS_NOT_FOUND && status != STATUS_CORRUPT) /* a damaged one is left alone */
         picking->status = status;
     return !is_enough(picking);
 }

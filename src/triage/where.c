@@ -15,6 +15,7 @@ struct ask {
     enum status status;
     bool truthy;
     struct err err;
+    bool damaged; /* its envelope cannot be read */
 };
 
 /* The programs that run at once, and what they are waited for with. */
@@ -90,8 +91,9 @@ static void ask_about(struct scan *scan, struct ask *ask, const struct store_row
     struct store_held *held = NULL;
     *ask = (struct ask){0};
     buf_init_heap(&ask->input, ENVELOPE_TEXT_MAX);
-    ask->status = envelope_restore(row->envelope, scan->page, &listed, &ask->err);
-    if (ask->status != STATUS_OK)
+    ask->damaged = !row->envelope.ptr ||
+                   envelope_restore(row->envelope, scan->page, &listed, &ask->err) != STATUS_OK;
+    if (ask->damaged)
         return;
     struct bytes id = listed.letter_id.len ? listed.letter_id : listed.id;
     enum status found = scan->store->vtable->get(scan->store, listed.queue, id, &held, &ask->err);
@@ -128,9 +130,11 @@ static size_t judge(struct scan *scan, const struct store_row *rows, size_t coun
         if (scan->matched == scan->query->filter.limit)
             return i;
         scan->result->looked_at++;
-        if (ask->status != STATUS_OK)
+        if (ask->damaged)
+            row(arg, &rows[i]);
+        else if (ask->status != STATUS_OK)
             note_skipped(scan->result, ask);
-        if (ask->status == STATUS_OK && ask->truthy) {
+        else if (ask->truthy) {
             row(arg, &rows[i]);
             scan->matched++;
         }

@@ -20,9 +20,10 @@ struct where_result {
 
 typedef void where_row_fn(void *arg, const struct store_row *row);
 
-/* Calls `row` for each that matches, until filter.limit matched, QUERY_WHERE_SCAN_MAX were looked
- * at or QUERY_WHERE_MS have passed. INVALID when the program does not compile, BUSY when nobody
- * waits for the answer any more. Results live in the arena. May wait. */
+/* Calls `row` for each that matches, and for each whose envelope is damaged, until filter.limit
+ * matched, QUERY_WHERE_SCAN_MAX were looked at or QUERY_WHERE_MS have passed. INVALID when the
+ * program does not compile, BUSY when nobody waits for the answer any more. Results live in the
+ * arena. May wait. */
 enum status where_run(struct store *store, struct jq *jq, const struct query *query,
                       struct arena *arena, where_row_fn *row, void *arg, struct where_result *out,
                       struct err *err);

@@ -75,7 +75,7 @@ static struct bytes as_shown(struct bytes stored, const struct knowledge *known,
     const struct mark *mark = NULL;
     if (known->mark.ptr)
         mark = mark_recall(memo, known->mark, arena);
-    if ((!known->taken && !known->mark.ptr && !known->blocked_by.ptr) ||
+    if (!stored.ptr || (!known->taken && !known->mark.ptr && !known->blocked_by.ptr) ||
         (known->mark.ptr && !mark) || envelope_restore(stored, arena, &envelope, NULL) != STATUS_OK)
         return stored;
     if (mark)
@@ -135,13 +135,47 @@ static enum status read_rows(struct listing *listing, struct database *database,
     return status;
 }
 
+/* The id of a row whose envelope is damaged. */
+static enum status read_id(struct listing *listing, struct database *database,
+                           struct store_row *row, struct err *err) {
+    sqlite3_stmt *stmt = NULL;
+    enum status status = STATUS_OK;
+    if (sqlite3_prepare_v2(database->db,
+                           "SELECT coalesce(letter_id, id) FROM messages WHERE seq = ?1", -1, &stmt,
+                           NULL) != SQLITE_OK)
+        return database_trouble(database->db, "the id of a damaged letter", err);
+    sqlite3_bind_int64(stmt, 1, (sqlite3_int64)row->seq);
+    while (database_next(database, stmt, &status, err))
+        row->id = arena_dup(listing->arena, database_text(stmt, 0));
+    sqlite3_finalize(stmt);
+    return status;
+}
+
+/* One damaged record must not hide the others: each is read by itself. */
+static enum status read_each(struct listing *listing, struct database *database, struct err *err) {
+    for (size_t i = 0; i < listing->page->count; i++) {
+        struct packs_wish *wish = &listing->wishes[i];
+        if (wish->place.at == 0)
+            continue;
+        enum status status = packs_read_all(listing->packs, wish, 1, listing->arena, err);
+        if (status == STATUS_CORRUPT) {
+            *wish->bytes = BYTES_NONE;
+            status = read_id(listing, database,
+                             CONTAINER_OF(wish->bytes, struct store_row, envelope), err);
+        }
+        if (status != STATUS_OK)
+            return status;
+    }
+    return STATUS_OK;
+}
+
 static enum status run(struct listing *listing, struct database *database, sqlite3_stmt *stmt,
                        struct err *err) {
     enum status status = read_rows(listing, database, stmt, err);
     if (status == STATUS_OK)
         status = packs_read_all(listing->packs, listing->wishes, listing->page->count,
                                 listing->arena, err);
-    return status;
+    return status == STATUS_CORRUPT ? read_each(listing, database, err) : status;
 }
 
 /* A pack may go between our look at the rows and our look at the pack: then we look again. */

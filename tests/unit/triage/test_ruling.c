@@ -340,11 +340,28 @@ static void what_an_adopted_letter_s_convention_reads_goes_from_it_alone(void **
     assert_int_equal(strip_headers(&envelope, &arena, &left), 4);
 }
 
+static void an_entry_of_the_audit_is_kept_for_its_time(void **state) {
+    (void)state;
+    struct audit_entry entry = {.who = BYTES("ada"), .what = "queue.pause"};
+    struct bytes text;
+    audit_begin(&triage, &entry);
+    struct store_op op = audit_op(&entry, &arena);
+    assert_int_equal(triage_commit(&triage, &op, 1, &err), STATUS_OK);
+    struct wall last = {entry.at.ms + AUDIT_KEPT_MS - 1}, over = {entry.at.ms + AUDIT_KEPT_MS + 1};
+    assert_int_equal(
+        store->vtable->kept(store, 0, SPACE_AUDIT, bytes_of(entry.id), last, &arena, &text, &err),
+        STATUS_OK);
+    assert_int_equal(
+        store->vtable->kept(store, 0, SPACE_AUDIT, bytes_of(entry.id), over, &arena, &text, &err),
+        STATUS_NOT_FOUND);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(many_letters_are_one_entry_with_their_number),
+        TEST(an_entry_of_the_audit_is_kept_for_its_time),
         TEST(a_dry_run_counts_alike_and_leaves_no_trace),
         TEST(nobody_decides_about_what_its_broker_has),
         TEST(what_is_being_replayed_is_left_alone),

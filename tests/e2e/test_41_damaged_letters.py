@@ -1,0 +1,79 @@
+"""A letter that the disk damaged does not hide the others: lists, decisions and exports leave it out and say so."""
+import json
+import os
+
+import pytest
+
+from harness import eventually
+
+GOOD = [f"o-{number}" for number in range(9) if number != 4]
+
+
+def damage(folder, text):
+    """Changes a byte of `text` wherever a pack of the store has it."""
+    found = 0
+    for root, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(root, name)
+            with open(path, "rb") as file:
+                data = file.read()
+            if "pack" not in path or text not in data:
+                continue
+            with open(path, "r+b") as file:
+                file.seek(data.index(text) + 3)
+                file.write(b"#")
+            found += 1
+    assert found == 1, found
+
+
+@pytest.fixture(name="lot")
+def fixture_lot(serve, handler):
+    """Nine dead letters, each with a text of its own in its error and in its body."""
+    worker = handler(lambda call: (422, {}, json.dumps(
+        {"error": {"type": "Bad", "message": "unique-error-" + call.id}}).encode()))
+    server = serve({"orders": {"source": "builtin", "handler": {"http": worker.url}}})
+    for number in range(9):
+        server.push("orders", {"text": f"unique-body-o-{number}"}, id=f"o-{number}")
+    eventually(lambda: server.dlq("orders.dlq")["depth"] == 9, "nine letters")
+    assert len(server.letters("orders.dlq")) == 9
+    return server
+
+
+def restart_with(server, text):
+    server.stop()
+    damage(server.folder, text)
+    server.start()
+
+
+def test_a_damaged_envelope_is_named_and_the_others_are_listed(lot):
+    letter = lot.message("o-4")["id"]
+    restart_with(lot, b"unique-error-o-4")
+    page = lot.get("/v1/letters", limit=100)
+    assert page.status == 200, page.body
+    assert [one["message"]["id"] for one in page.json["letters"]] == GOOD[::-1]
+    assert page.json["damaged"] == [letter]
+    page = lot.get("/v1/letters", limit=100, where='.message.id != "o-1"').json
+    assert len(page["letters"]) == 7 and page["damaged"] == [letter]
+    said = lot.cli("ls", "orders.dlq", expect=1)
+    assert "o-5" in said and "1 letter cannot be read and was left out" in said
+    done = lot.post("/v1/letters/escalate", {"all": True, "why": "look"}).json
+    assert (done["count"], done["damaged"]) == (8, 1)
+    plan = lot.post("/v1/replays", {"all": True}).json
+    assert (plan["selected"], plan["damaged"]) == (8, 1)
+
+
+@pytest.mark.parametrize("text", [b"unique-error-o-4", b"unique-body-o-4"])
+def test_an_export_leaves_a_damaged_letter_out_and_says_so(lot, text):
+    restart_with(lot, text)
+    answer = lot.post("/v1/exports", {"all": True, "compress": "none"})
+    assert answer.status == 200, answer.body
+    assert answer.headers["Impound-Damaged"] == "1"
+    lines = [json.loads(line) for line in answer.body.splitlines()]
+    assert sorted(line["message"]["id"] for line in lines) == GOOD
+    assert "damaged" in lot.log()
+    said = lot.cli("export", "--all", expect=1)
+    assert "1 letter cannot be read and was left out" in said and said.count("\n{") == 7
+    path = os.path.join(lot.folder, "letters.ndjson")
+    lot.cli("export", "--all", "--output", path, expect=1)
+    with open(path, encoding="utf-8") as file:
+        assert len(file.readlines()) == 8
