@@ -55,6 +55,11 @@ static struct broker *take(void *arg, const struct adopt_entry *entry) {
 }
 
 /* A DLQ that a reload took away stays as it was. */
+static bool has_queue(void *arg, struct bytes name) {
+    struct adopt_plant *plant = arg;
+    return config_find_queue(plant->options.current->started, name) != NULL;
+}
+
 static struct adopt_dlq dlq(void *arg, struct bytes name, struct arena *arena) {
     struct config_current *current = ((struct adopt_plant *)arg)->options.current;
     const struct engine_dlq *found = config_find_dlq(config_current_borrow(current), name);
@@ -134,6 +139,7 @@ struct adopt_plant *adopt_plant_start(const struct adopt_plant_options *options)
                                                      .haul = haul,
                                                      .take = take,
                                                      .dlq = dlq,
+                                                     .queue = has_queue,
                                                      .news = news,
                                                      .arg = plant});
     start_hands(plant);

@@ -1,5 +1,6 @@
 #include "app/replay_plant.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,8 @@
 #include "app/origins.h"
 #include "base/memory.h"
 #include "base/thread.h"
+
+static_assert((int)REPLAY_VERSIONS_MAX == (int)VERSIONS_MAX, "as many as the engine knows");
 
 enum { USUAL_WINDOW_MS = 60 * 60 * 1000, SECONDS_PER_MINUTE = 60 };
 
@@ -65,6 +68,9 @@ static bool queue_is(void *arg, struct bytes name, struct replay_queue *out) {
     out->lag = view.lag;
     out->concurrency = view.concurrency;
     out->usual_per_second = (double)rates.in / SECONDS_PER_MINUTE;
+    out->version_count = view.version_count;
+    for (size_t i = 0; i < view.version_count; i++)
+        snprintf(out->versions[i], VERSION_TEXT_MAX, "%s", view.versions[i]);
     say_blocked(&view, out);
     say_cut_off(&view, out);
     return true;

@@ -240,6 +240,25 @@ static void add_header(struct entries *entries, const struct rule_header *header
         add_text_entry(entries, header->name, header->value);
 }
 
+#define CORRELATION_ID "correlation_id"
+
+/* Of a message whose properties were not kept, such as a mirrored letter: what it is correlated by
+ * stays the property that consumers look at. */
+static void name_correlation(const struct sink_item *item, amqp_basic_properties_t *out) {
+    for (size_t i = 0; i < item->header_count; i++) {
+        struct bytes value = item->headers[i].value;
+        if (!bytes_is(item->headers[i].name, CORRELATION_ID) || value.len > RABBIT_URL_NAME_MAX)
+            continue;
+        out->correlation_id = rabbit_bytes(value);
+        out->_flags |= AMQP_BASIC_CORRELATION_ID_FLAG;
+    }
+}
+
+static bool is_named(struct bytes name, bool named, const amqp_basic_properties_t *out) {
+    return named ? is_named_property(name)
+                 : is_set(out, AMQP_BASIC_CORRELATION_ID_FLAG) && bytes_is(name, CORRELATION_ID);
+}
+
 /* `named`: some of the headers stand for named properties, which are set already. */
 static void make_table(const struct sink_item *item, bool named, const amqp_table_t *kept,
                        amqp_pool_t *pool, amqp_basic_properties_t *out) {
@@ -248,7 +267,7 @@ static void make_table(const struct sink_item *item, bool named, const amqp_tabl
     if (!entries.out)
         abort();
     for (size_t i = 0; i < item->header_count; i++)
-        if (!named || !is_named_property(item->headers[i].name))
+        if (!is_named(item->headers[i].name, named, out))
             add_header(&entries, &item->headers[i], kept);
     if (item->key.ptr)
         add_text_entry(&entries, BYTES(RABBIT_PROPERTIES_KEY), item->key);
@@ -292,6 +311,8 @@ void rabbit_properties_make(const struct sink_item *item, struct bytes kept_byte
         out->content_type = rabbit_bytes(item->content_type);
         out->_flags |= AMQP_BASIC_CONTENT_TYPE_FLAG;
     }
+    if (!decoded)
+        name_correlation(item, out);
     amqp_table_t table = table_of(kept);
     make_table(item, decoded != NULL, &table, pool, out);
 }

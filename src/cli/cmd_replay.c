@@ -20,6 +20,7 @@ const struct options_row cmd_replay_options[] = {
     {"canary", "N,N…", "stages that must succeed first (default 1,10), or off", 0},
     {"ramp", "on|off", "start slowly (default on)", 0},
     {"stale", NULL, "send stale letters too", 0},
+    {"when-version", "RULE", "wait until the queue's consumers are of it, such as '>= 1.4'", 0},
     {"why", "TEXT", "for the audit", 0},
     {"apply", NULL, "do it; without this nothing is changed", 0},
     {"detach", NULL, "do not wait for its end", 0},
@@ -66,6 +67,10 @@ static void put_order(const struct options *options, struct buf *body) {
     put_text(&json, options, "to");
     put_text(&json, options, "rate");
     put_text(&json, options, "why");
+    if (options_get(options, "when-version")) {
+        json_key(&json, "when_version");
+        json_put_str(&json, options_get(options, "when-version"));
+    }
     put_canary(&json, options_get(options, "canary"));
     if (ramp) {
         json_key(&json, "ramp");

@@ -24,6 +24,7 @@ bool envelope_note(struct envelope *envelope, struct arena *arena,
 }
 
 void envelope_fail(struct envelope *envelope, const struct outcome *outcome, struct wall now) {
+    struct wall at = outcome->failed_at.ms > 0 ? outcome->failed_at : now;
     envelope->failed = true;
     envelope->kind = outcome->kind;
     envelope->status = outcome->status;
@@ -36,6 +37,6 @@ void envelope_fail(struct envelope *envelope, const struct outcome *outcome, str
     envelope->fingerprint =
         fingerprint_of(envelope->error_type, envelope->error_message, envelope->stack_trace);
     if (envelope->first_failure_at.ms == WALL_NEVER.ms)
-        envelope->first_failure_at = now;
-    envelope->last_failure_at = now;
+        envelope->first_failure_at = at;
+    envelope->last_failure_at = at;
 }

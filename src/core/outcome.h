@@ -2,6 +2,7 @@
 #ifndef CORE_OUTCOME_H
 #define CORE_OUTCOME_H
 
+#include "base/instant.h"
 #include "core/words.h"
 
 enum {
@@ -35,7 +36,9 @@ struct outcome {
     bool has_verdict;       /* the handler itself said what is to become of it */
     enum verdict verdict;
     struct bytes reason;              /* with has_verdict; may be empty */
-    struct bytes version;             /* of a failure: which release of the consumer had it */
+    struct bytes version;             /* which release of the consumer it was */
+    struct bytes instance;            /* which of its processes, as it names itself */
+    struct wall failed_at;            /* of a report: when; 0: now */
     struct bytes answer, answer_type; /* of ENDING_OK, where the call wanted it */
     /* The connection that the call used, numbered in the order of opening; 0: none is known. */
     uint64_t connection;

@@ -10,6 +10,7 @@
 #include "base/mailbox.h"
 #include "core/breaker.h"
 #include "core/policy.h"
+#include "engine/versions.h"
 #include "port/broker.h"
 #include "port/clock.h"
 #include "port/handler.h"
@@ -163,6 +164,7 @@ struct engine_request;
 struct engine_lease {
     uint32_t max;
     int64_t wait_ms, lease_ms;
+    struct bytes version;           /* of the worker; empty: it does not say */
     struct engine_leased *messages; /* out: room for max, the caller's */
     size_t count;                   /* out; 0: nothing came within wait_ms */
     /* Whoever asked has gone away, so that nothing may be given to it: asked from the engine's
@@ -271,6 +273,8 @@ struct engine_queue_view {
     struct engine_rates rates;                            /* of the last minute */
     uint64_t seconds_buckets[ENGINE_SECONDS_BUCKETS + 1]; /* not cumulative */
     double seconds_sum;
+    char versions[VERSIONS_MAX][VERSION_TEXT_MAX]; /* of its consumers, in use */
+    size_t version_count;
     char handler[16]; /* its first handler's kind, or "lease" */
     char source[16];  /* its broker's kind */
     bool source_connected;

@@ -35,6 +35,7 @@ void fetch_open(struct queue *queue, struct engine_request *request) {
         request->done(request, status);
         return;
     }
+    versions_note(&queue->versions, lease->version, engine->now.mono);
     struct fetch *fetch = memory_new(sizeof *fetch);
     fetch->queue = queue;
     fetch->request = request;

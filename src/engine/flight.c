@@ -65,6 +65,7 @@ void flight_ended(struct flight *flight, const struct outcome *outcome) {
     flight->outcome.stack_trace = keep(arena, outcome->stack_trace, outcome->stack_trace.len);
     flight->outcome.reason = keep(arena, outcome->reason, OUTCOME_TYPE_MAX);
     flight->outcome.version = keep(arena, outcome->version, OUTCOME_TYPE_MAX);
+    flight->outcome.instance = keep(arena, outcome->instance, OUTCOME_TYPE_MAX);
     flight->outcome.answer = keep(arena, outcome->answer, outcome->answer.len);
     flight->outcome.answer_type = keep(arena, outcome->answer_type, OUTCOME_TYPE_MAX);
 }

@@ -157,7 +157,7 @@ static struct bytes full_reason(struct flight *flight, const struct decision *de
     return arena_dup(&flight->held->arena, bytes_of(text));
 }
 
-/* Of whoever failed: its own word, else the configuration's; empty: nobody knows. */
+/* Of the consumer: its own word, else the configuration's; empty: nobody knows. */
 static struct bytes version_of(const struct flight *flight) {
     const struct queue *queue = flight->queue;
     if (flight->outcome.version.len > 0)
@@ -171,7 +171,8 @@ static void describe(struct flight *flight, const struct decision *decision) {
     envelope->category = decision->category;
     envelope->reason = full_reason(flight, decision);
     envelope->rule = decision->rule_name;
-    envelope->instance = queue->engine->options.instance;
+    envelope->instance = flight->outcome.instance.len > 0 ? flight->outcome.instance
+                                                          : queue->engine->options.instance;
     envelope->version = version_of(flight);
     if (flight->outcome.kind == KIND_EXPIRED)
         envelope->suspect = true; /* its worker may have died of it */
@@ -373,6 +374,7 @@ static void log_result(const struct flight *flight, enum attempt_result result) 
 }
 
 void judge_decide(struct flight *flight) {
+    versions_note(&flight->queue->versions, version_of(flight), flight->queue->engine->now.mono);
     struct decision decision = decision_on(flight);
     keep_dead(flight, &decision);
     if (bundle_sets_aside(flight, &decision))

@@ -107,6 +107,7 @@ struct queue {
     struct bytes group;
     const struct engine_handler *handlers;
     size_t handler_count;
+    struct versions versions; /* of its consumers */
     struct engine_reply lease_reply;
     const struct engine_handler *compensate;
     const struct engine_mirror *mirrors;

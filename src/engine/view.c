@@ -64,6 +64,16 @@ static void copy_source(const struct queue *queue, struct engine_queue_view *out
     out->lag = broker->vtable->lag(broker);
 }
 
+/* What the configuration says of a handler holds also while nothing is handed over. */
+static void copy_versions(struct queue *queue, struct mono now, struct engine_queue_view *out) {
+    const char *in_use[VERSIONS_MAX];
+    if (!queue_leases(queue))
+        versions_note(&queue->versions, queue->handlers[0].version, now);
+    out->version_count = versions_in_use(&queue->versions, now, in_use);
+    for (size_t i = 0; i < out->version_count; i++)
+        snprintf(out->versions[i], VERSION_TEXT_MAX, "%s", in_use[i]);
+}
+
 static void copy_queue(struct queue *queue, struct engine_queue_view *out) {
     struct engine *engine = queue->engine;
     struct instant now = clock_now(engine->options.clock);
@@ -81,6 +91,7 @@ static void copy_queue(struct queue *queue, struct engine_queue_view *out) {
     publish_describe(queue, out->sink_trouble, sizeof out->sink_trouble);
     copy_breaker(queue, now, out);
     copy_counters(queue, out);
+    copy_versions(queue, now.mono, out);
     out->budget_remaining_ratio =
         budget_remaining_ratio(&queue->budget, &queue->rules.policy->retry, now.mono);
     out->rates = rates_of(queue, now.mono, LAST_MINUTE_MS);

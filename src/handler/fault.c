@@ -54,6 +54,7 @@ bool fault_read(struct json object, struct arena *arena, struct outcome *out) {
         .error_message = bytes_clip(text_of(object, "error_message", arena), OUTCOME_MESSAGE_MAX),
         .stack_trace = trace_tail(text_of(object, "stack_trace", arena)),
         .version = bytes_clip(text_of(object, "version", arena), OUTCOME_TYPE_MAX),
+        .instance = bytes_clip(text_of(object, "consumer_instance", arena), OUTCOME_TYPE_MAX),
         .retry_after_ms = retry_after_ms(object, arena),
     };
     read_verdict(object, arena, out);

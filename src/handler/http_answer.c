@@ -148,11 +148,20 @@ static struct bytes own_words(int status, struct arena *arena) {
     return arena_dup(arena, bytes_of(text));
 }
 
+/* Which release of the consumer answered, and which of its processes. */
+static void read_consumer(CURL *easy, struct arena *arena, struct outcome *out) {
+    out->version =
+        bytes_clip(text_safe(header_of(easy, "Impound-Version"), arena), OUTCOME_TYPE_MAX);
+    out->instance =
+        bytes_clip(text_safe(header_of(easy, "Impound-Instance"), arena), OUTCOME_TYPE_MAX);
+}
+
 static void read_status(const struct http_answer *answer, CURL *easy, struct wall now,
                         struct arena *arena, struct outcome *out) {
     out->kind = KIND_STATUS;
     out->status = (int)number_of(easy, CURLINFO_RESPONSE_CODE);
     read_verdict(easy, arena, out);
+    read_consumer(easy, arena, out);
     if (out->status / 100 == 2 && !out->has_verdict) {
         out->ending = ENDING_OK;
         if (answer->keep == HTTP_ANSWER_WHOLE_MAX) {
@@ -162,8 +171,6 @@ static void read_status(const struct http_answer *answer, CURL *easy, struct wal
         return;
     }
     out->retry_after_ms = retry_after_ms(easy, now);
-    out->version =
-        bytes_clip(text_safe(header_of(easy, "Impound-Version"), arena), OUTCOME_TYPE_MAX);
     struct problem problem;
     problem_read(bytes_cut(buf_view(&answer->body), 0, HTTP_ANSWER_KEPT_MAX), arena, &problem);
     out->error_type = problem.error_type.len ? problem.error_type : header_type(easy, arena);

@@ -61,7 +61,7 @@ void call_lease(struct request *request) {
         return;
     struct engine_request *asked = arena_alloc(&request->arena, sizeof *asked);
     struct engine_lease *lease = arena_alloc(&request->arena, sizeof *lease);
-    if (leasing_parse_ask(object, lease, &err) != STATUS_OK) {
+    if (leasing_parse_ask(object, &request->arena, lease, &err) != STATUS_OK) {
         request_problem(request, STATUS_INVALID, "%s", err.text);
         return;
     }

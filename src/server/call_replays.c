@@ -98,6 +98,15 @@ static enum status set_stale(void *into, struct json value, struct arena *arena,
     return STATUS_OK;
 }
 
+/* What it means is checked with the plan. */
+static enum status set_when_version(void *into, struct json value, struct arena *arena,
+                                    struct err *err) {
+    if (value.type == JSON_NULL)
+        return STATUS_OK;
+    return member_text(value, 1, NAME_MAX_BYTES, arena,
+                       &((struct order *)into)->replay.when_version, err);
+}
+
 static enum status set_why(void *into, struct json value, struct arena *arena, struct err *err) {
     if (value.type == JSON_NULL)
         return STATUS_OK;
@@ -105,9 +114,11 @@ static enum status set_why(void *into, struct json value, struct arena *arena, s
 }
 
 static const struct member members[] = {
-    CHOICE_MEMBERS,       {"edit", set_edit},     {"to", set_to},
-    {"rate", set_rate},   {"canary", set_canary}, {"ramp", set_ramp},
-    {"stale", set_stale}, {"why", set_why},       {"dry_run", set_dry_run},
+    CHOICE_MEMBERS,           {"edit", set_edit},
+    {"to", set_to},           {"rate", set_rate},
+    {"canary", set_canary},   {"ramp", set_ramp},
+    {"stale", set_stale},     {"why", set_why},
+    {"dry_run", set_dry_run}, {"when_version", set_when_version},
 };
 
 /* False: the request has been answered. */

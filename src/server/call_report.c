@@ -22,6 +22,9 @@ static void put_judgement(struct json_out *json, const struct envelope *envelope
     } else {
         view_time(json, "next_attempt_at", envelope->next_attempt_at);
     }
+    view_number(json, "attempt_count", envelope->attempts);
+    view_number(json, "max_retries", envelope->max_attempts);
+    view_time(json, "last_attempted_at", envelope->last_failure_at);
     json_close(json, '}');
 }
 

@@ -30,16 +30,23 @@ static enum status set_first_lease_ms(void *into, struct json value, struct aren
                           err);
 }
 
+static enum status set_ask_version(void *into, struct json value, struct arena *arena,
+                                   struct err *err) {
+    return failure_text(value, arena, &((struct engine_lease *)into)->version, err);
+}
+
 static const struct member ask_members[] = {
     {"max", set_max},
     {"wait_ms", set_wait_ms},
     {"lease_ms", set_first_lease_ms},
+    {"version", set_ask_version},
 };
 
-enum status leasing_parse_ask(struct json object, struct engine_lease *out, struct err *err) {
+enum status leasing_parse_ask(struct json object, struct arena *arena, struct engine_lease *out,
+                              struct err *err) {
     *out = (struct engine_lease){
         .max = LEASING_MAX, .wait_ms = LEASING_WAIT_MS, .lease_ms = LEASING_LEASE_MS};
-    return member_read(ask_members, sizeof ask_members / sizeof *ask_members, object, out, NULL,
+    return member_read(ask_members, sizeof ask_members / sizeof *ask_members, object, out, arena,
                        err);
 }
 
@@ -87,6 +94,11 @@ static enum status set_version(void *into, struct json value, struct arena *aren
     return failure_text(value, arena, &outcome_of(into)->version, err);
 }
 
+static enum status set_instance(void *into, struct json value, struct arena *arena,
+                                struct err *err) {
+    return failure_text(value, arena, &outcome_of(into)->instance, err);
+}
+
 static enum status set_status(void *into, struct json value, struct arena *arena, struct err *err) {
     (void)arena;
     return failure_status(value, outcome_of(into), err);
@@ -123,6 +135,7 @@ static const struct member fail_members[] = {
     {"verdict", set_verdict},
     {"retry_after", set_retry_after},
     {"version", set_version},
+    {"consumer_instance", set_instance},
 };
 static const struct member extend_members[] = {
     {"lease", set_lease},

@@ -8,7 +8,8 @@
 enum { LEASING_MAX = 1, LEASING_WAIT_MS = 0, LEASING_LEASE_MS = 30 * 1000 }; /* unless given */
 
 /* {"max","wait_ms","lease_ms"}, all optional. INVALID: what is wrong. */
-enum status leasing_parse_ask(struct json object, struct engine_lease *out, struct err *err);
+enum status leasing_parse_ask(struct json object, struct arena *arena, struct engine_lease *out,
+                              struct err *err);
 
 /* The body of one ack, fail or extend; `lease` came with the path. Texts live in the arena or in
  * the object. INVALID. */

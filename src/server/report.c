@@ -36,6 +36,11 @@ static enum status set_version(void *into, struct json value, struct arena *aren
     return failure_text(value, arena, &((struct draft *)into)->outcome->version, err);
 }
 
+static enum status set_instance(void *into, struct json value, struct arena *arena,
+                                struct err *err) {
+    return failure_text(value, arena, &((struct draft *)into)->outcome->instance, err);
+}
+
 static enum status set_status(void *into, struct json value, struct arena *arena, struct err *err) {
     (void)arena;
     return failure_status(value, ((struct draft *)into)->outcome, err);
@@ -123,6 +128,21 @@ static enum status set_max_attempts(void *into, struct json value, struct arena 
                           err);
 }
 
+/* A clock that is ahead of ours does not put a failure into the future. */
+static enum status set_last_attempted_at(void *into, struct json value, struct arena *arena,
+                                         struct err *err) {
+    struct draft *draft = into;
+    struct bytes text;
+    struct wall at;
+    if (value.type == JSON_NULL)
+        return STATUS_OK;
+    if (!json_string(value, arena, &text) || !wall_parse(text, &at) || at.ms <= 0)
+        return err_set(err, STATUS_INVALID, "must be a time such as \"2026-01-31T12:00:00Z\"");
+    draft->outcome->failed_at = at.ms < draft->now.ms ? at : draft->now;
+    return STATUS_OK;
+}
+
+/* Some names have an alias, as other programs call the same. */
 static const struct member members[] = {
     {"task_id", set_task_id},
     {"task_type", set_task_type},
@@ -132,7 +152,11 @@ static const struct member members[] = {
     {"error_message", set_error_message},
     {"stack_trace", set_stack_trace},
     {"attempts", set_attempts},
+    {"attempt_count", set_attempts},
     {"max_attempts", set_max_attempts},
+    {"max_retries", set_max_attempts},
+    {"last_attempted_at", set_last_attempted_at},
+    {"consumer_instance", set_instance},
     {"context", set_context},
     {"status", set_status},
     {"retry_after", set_retry_after},

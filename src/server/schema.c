@@ -52,7 +52,8 @@
     NEXT("status", COUNT("the HTTP status of the failure"))                                        \
     NEXT("verdict", TEXT("retry, fallback, dlq, discard or halt: overrides the rules"))            \
     NEXT("retry_after", ANY("seconds, an HTTP date, or a duration such as 5m"))                    \
-    NEXT("version", TEXT("of the worker, as groups show it"))
+    NEXT("version", TEXT("of the worker, as groups show it"))                                      \
+    NEXT("consumer_instance", TEXT("which worker it was, for the letter"))
 #define LEASE_MS BETWEEN("1", "43200000", "from now on; as long as before unless given")
 
 /* How letters are chosen, and what those who chose are told of the choice. */
@@ -101,12 +102,16 @@ const struct schema schemas[] = {
         NEXT("error_message", STRING)
         NEXT("stack_trace", STRING)
         NEXT("attempts", COUNT("made so far, the failed one included; 1 unless given"))
+        NEXT("attempt_count", COUNT("the same as attempts"))
         NEXT("max_attempts", COUNT("instead of the policy's"))
+        NEXT("max_retries", COUNT("the same as max_attempts"))
+        NEXT("last_attempted_at", TEXT("when it failed, RFC 3339; now unless given"))
         NEXT("context", ANY("an object; shown in the envelope"))
         NEXT("status", COUNT("the HTTP status of the failure"))
         NEXT("retry_after", ANY("seconds, an HTTP date, or a duration such as 5m"))
         NEXT("verdict", TEXT("retry, fallback, dlq, discard or halt: overrides the rules"))
         NEXT("version", TEXT("of what failed, as groups show it"))
+        NEXT("consumer_instance", TEXT("which worker it was, for the letter"))
         NEXT("key", STRING)
         NEXT("headers", STRINGS))},
     {"Judgement", OBJECT(
@@ -115,11 +120,15 @@ const struct schema schemas[] = {
         NEXT("verdict", STRING)
         NEXT("reason", NULLABLE)
         NEXT("letter", TEXT("when it is dead"))
-        NEXT("next_attempt_at", TIME))},
+        NEXT("next_attempt_at", TIME)
+        NEXT("attempt_count", COUNT("attempts so far"))
+        NEXT("max_retries", COUNT("attempts that it has"))
+        NEXT("last_attempted_at", TIME))},
     {"LeaseAsk", ONLY("",
         FIRST("max", BETWEEN("1", "1000", "messages at most; 1 unless given"))
         NEXT("wait_ms", BETWEEN("0", "60000", "how long to wait for a message; 0 unless given"))
-        NEXT("lease_ms", BETWEEN("1", "43200000", "how long the lease runs; 30000 unless given")))},
+        NEXT("lease_ms", BETWEEN("1", "43200000", "how long the lease runs; 30000 unless given"))
+        NEXT("version", TEXT("of the worker: replays may wait for it")))},
     {"LeasedMessage", OBJECT(
         FIRST("id", STRING)
         NEXT("lease", TEXT("to answer with"))
@@ -179,6 +188,7 @@ const struct schema schemas[] = {
         NEXT("concurrency", "{\"type\":[\"integer\",\"null\"],\"description\":\"null: workers may lease any number\"}")
         NEXT("source", NULLABLE)
         NEXT("source_trouble", "{\"type\":[\"string\",\"null\"],\"description\":\"why nothing comes from it, in words\"}")
+        NEXT("versions", ARRAY(STRING))
         NEXT("handler", NULLABLE))},
     {"Queues", OBJECT(
         PAGE("queues", "Queue")
@@ -337,6 +347,7 @@ const struct schema schemas[] = {
         NEXT("canary", ANY("stages that must succeed first: [1, 10] unless given; false: none"))
         NEXT("ramp", BOOLEAN)
         NEXT("stale", ANY("send: stale letters too; skip unless given"))
+        NEXT("when_version", TEXT("such as >= 1.4: it waits until the consumers of the queue are of that version"))
         NEXT("why", STRING)
         NEXT("dry_run", ANY("true unless given: the plan alone")))},
     {"ReplayWhy", ONLY("",
@@ -364,6 +375,7 @@ const struct schema schemas[] = {
         NEXT("ramp", BOOLEAN)
         NEXT("abort", ANY("true: it aborts by itself when letters come back dead; false: of a triage rule"))
         NEXT("stale", ANY("skip or send; of a plan: how many would be skipped"))
+        NEXT("when_version", NULLABLE)
         NEXT("who", NULLABLE)
         NEXT("order_why", NULLABLE)
         NEXT("queues", ARRAY(STRING))

@@ -97,6 +97,11 @@ void view_queue(struct json_out *json, const struct engine_queue_view *queue) {
         json_put_i64(json, queue->concurrency);
     put_text_or_null(json, "source", bytes_of(queue->source));
     put_text_or_null(json, "source_trouble", bytes_of(queue->source_trouble));
+    json_key(json, "versions");
+    json_open(json, '[');
+    for (size_t i = 0; i < queue->version_count; i++)
+        json_put_str(json, queue->versions[i]);
+    json_close(json, ']');
     put_text_or_null(json, "handler", bytes_of(queue->handler));
     json_close(json, '}');
 }

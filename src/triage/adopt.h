@@ -7,7 +7,8 @@
  *          (envelope.read_only), and every call that would decide about one is refused.
  *   take   for as long as we live. Each is durable here first and settled at its broker second.
  *          One that was peeked before is the same letter, which people may decide about from now
- * on.
+ *          on. What its system had set for a later retry is no letter but a message that waits for
+ *          that time, where it has a queue (SEMANTICS 16).
  *
  * What was seen is remembered in the store (SPACE_ADOPTED), in the commit that makes the letter: by
  * its coordinates at the broker and a print of what stands there, else by a hash of all that was
@@ -57,6 +58,8 @@ struct adopt_options {
     struct broker *(*take)(void *arg, const struct adopt_entry *entry);
     /* What holds at this moment; texts in the arena, or as good as for ever. */
     struct adopt_dlq (*dlq)(void *arg, struct bytes name, struct arena *arena);
+    /* Whether there is such a queue. NULL: there is none. */
+    bool (*queue)(void *arg, struct bytes name);
     /* So many letters of the entry are new, or ours, since they were last told of; 0: its state is
      * another. From the entry's thread. NULL: nobody asks. */
     void (*news)(void *arg, const struct adopt_entry *entry, uint64_t letters);

@@ -14,7 +14,9 @@
 enum {
     BATCH_ARENA_CHUNK = 16 * 1024,
     COMMIT_BYTES_MAX = 8 * 1024 * 1024,
-    OPS_EACH = 3,     /* of a message, at most: its letter, and two names to remember it by */
+    /* Of a message, at most: its letter from before goes, it comes, and two names to remember it by
+     */
+    OPS_EACH = 4,
     LETTERS_EACH = 2, /* … that the ops are about: what it would be, and what it is */
 };
 
@@ -83,6 +85,14 @@ static struct bytes queue_of(const struct adopt_place *place, struct store_held 
     return home.len > 0 ? home : held->envelope.queue;
 }
 
+/* Whether it becomes a message that waits for its next attempt, and no letter. */
+static bool is_scheduled(const struct batch *batch, const struct envelope *envelope) {
+    const struct adopt_options *options = &batch->place->adopt->options;
+    return batch->place->entry->mode == ADOPT_TAKE &&
+           envelope->next_attempt_at.ms != WALL_NEVER.ms && options->queue &&
+           options->queue(options->arg, envelope->queue);
+}
+
 static void make_letter(struct batch *batch, struct store_held *held) {
     const struct adopt_entry *entry = batch->place->entry;
     const struct adopt_options *options = &batch->place->adopt->options;
@@ -98,6 +108,20 @@ static void make_letter(struct batch *batch, struct store_held *held) {
         envelope->created_at = batch->now.wall;
     envelope->read_only = entry->mode == ADOPT_PEEK;
     hash_body(held);
+    if (!is_scheduled(batch, envelope))
+        envelope->next_attempt_at = WALL_NEVER;
+}
+
+/* It waits for the time that its system had set. How often it may be tried is its queue's to say.
+ */
+static void make_message(const struct batch *batch, struct envelope *envelope) {
+    int64_t delay_ms = envelope->next_attempt_at.ms - batch->now.wall.ms;
+    envelope->state = STATE_PENDING_RETRY;
+    envelope->delay_ms = delay_ms > 0 ? delay_ms : 0;
+    envelope->letter_id = envelope->dlq = envelope->owner = BYTES_NONE;
+    envelope->dead_at = WALL_NEVER;
+    envelope->cause = (enum cause)0;
+    envelope->max_attempts = 0;
 }
 
 /* ---- what is to be done with one ---- */
@@ -126,6 +150,7 @@ static struct store_held *letter_new(struct batch *batch, const struct store_hel
     letter->envelope = held->envelope;
     letter->body = held->body;
     letter->nameless = held->nameless;
+    letter->delivery = held->delivery;
     make_letter(batch, letter);
     return letter;
 }
@@ -133,7 +158,7 @@ static struct store_held *letter_new(struct batch *batch, const struct store_hel
 static void remember_letter(struct batch *batch, struct adopt_seen *seen,
                             const struct envelope *envelope) {
     seen->as = envelope->read_only ? ADOPT_PEEKED : ADOPT_OURS;
-    seen->letter = envelope->letter_id;
+    seen->letter = envelope->letter_id.len > 0 ? envelope->letter_id : envelope->id;
     seen->queue = envelope->queue;
     remember(batch, seen);
     batch->adopted++;
@@ -142,8 +167,11 @@ static void remember_letter(struct batch *batch, struct adopt_seen *seen,
 static void put_letter(struct batch *batch, struct store_held *held, bool id_held,
                        struct adopt_seen *seen) {
     struct store *store = batch->triage->store;
+    bool scheduled = is_scheduled(batch, &held->envelope);
     if (id_held || is_id_in_commit(batch, &held->envelope))
         give_id(held);
+    if (scheduled)
+        make_message(batch, &held->envelope);
     batch->ops[batch->op_count++] =
         (struct store_op){.kind = STORE_PUT,
                           .queue = store->vtable->queue_number(store, held->envelope.queue),
@@ -151,7 +179,7 @@ static void put_letter(struct batch *batch, struct store_held *held, bool id_hel
                           .body = held->body};
     batch->bytes += held->body.len;
     remember_letter(batch, seen, &held->envelope);
-    batch->room--;
+    batch->room -= !scheduled;
 }
 
 /* It was sent to its origin: the same letter again, or a second copy of it. One that is not known
@@ -175,11 +203,11 @@ static enum status put_again(struct batch *batch, const struct adopt_comeback *c
 static enum status add_new(struct batch *batch, const struct store_held *message,
                            struct adopt_seen *seen) {
     struct adopt_comeback comeback;
-    if (batch->room == 0) {
+    struct store_held *came = keep(batch, letter_new(batch, message));
+    if (batch->room == 0 && !is_scheduled(batch, &came->envelope)) {
         batch->full = true;
         return STATUS_OK;
     }
-    struct store_held *came = keep(batch, letter_new(batch, message));
     enum status status =
         adopt_comeback_find(batch->triage->store, message, came, &comeback, batch->err);
     if (comeback.letter)
@@ -197,6 +225,23 @@ static bool is_decided(const struct envelope *letter) {
     return !letter->read_only && letter->state != STATE_PENDING_REVIEW;
 }
 
+/* What was looked at before, and was set for a later retry, is no letter any more: it waits. */
+static bool goes_on(struct batch *batch, const struct store_held *held,
+                    const struct store_held *letter, struct adopt_seen *seen) {
+    struct store *store = batch->triage->store;
+    struct store_held *came = keep(batch, letter_new(batch, held));
+    if (!is_scheduled(batch, &came->envelope))
+        return false;
+    came->envelope.id = letter->envelope.id;
+    batch->ops[batch->op_count++] =
+        (struct store_op){.kind = STORE_FORGET,
+                          .queue = store->vtable->queue_number(store, letter->envelope.queue),
+                          .seq = letter->seq,
+                          .from = 1u << STATE_PENDING_REVIEW};
+    put_letter(batch, came, false, seen);
+    return true;
+}
+
 /* One whose letter is not there is new. */
 static enum status add_taken(struct batch *batch, const struct store_held *held,
                              struct adopt_seen *seen) {
@@ -212,6 +257,8 @@ static enum status add_taken(struct batch *batch, const struct store_held *held,
         return add_new(batch, held, seen);
     }
     keep(batch, letter);
+    if (letter->envelope.read_only && goes_on(batch, held, letter, seen))
+        return STATUS_OK;
     if (letter->envelope.read_only)
         batch->ops[batch->op_count++] = adopt_seen_own_op(store, letter, BYTES_NONE);
     seen->as = ADOPT_OURS;

@@ -277,6 +277,7 @@ void convention_read(const struct convention *convention, struct bytes entry, st
     envelope->attempts = count_of(&facts, FACT_ATTEMPTS, FACT_RETRIES);
     envelope->max_attempts = count_of(&facts, FACT_ATTEMPTS_MAX, FACT_RETRIES_MAX);
     set_times(&facts, now, envelope);
+    envelope->next_attempt_at = time_of(&facts, FACT_RETRY_AT, WALL_NEVER);
     set_failure(&facts, envelope);
     set_names(&facts, entry, envelope);
     envelope->context = context_of(convention, entry, &facts);

@@ -27,6 +27,7 @@ bool convention_adds(const struct convention *convention, struct bytes header);
  *   failure           type (the cause's where one wraps another), message, trace, fingerprint
  *   attempts, max_attempts, first_failure_at, last_failure_at, dead_at, created_at
  *                     where the convention has them
+ *   next_attempt_at   when its system would have retried it, where it had set that; else never
  *   queue             the name of the origin, else `entry`
  *   source            the origin's coordinates, as a sink takes them in sink_item.origin; "kind"
  *                     alone where nothing names the origin

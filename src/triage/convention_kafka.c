@@ -98,10 +98,20 @@ static const struct convention_field spring_fields[] = {
     LAST("kafka_dlt-key-exception-stacktrace", FACT_TRACE, AS_TEXT),
     LAST("retry_topic-attempts", FACT_ATTEMPTS, AS_BINARY),
     LAST("kafka_deliveryAttempt", FACT_ATTEMPTS, AS_BINARY),
+    LAST("retry_topic-backoff-timestamp", FACT_RETRY_AT, AS_BINARY_MS),
     BESIDE("kafka_dlt-original-consumer-group", "group"),
     BESIDE("kafka_dlt-original-timestamp-type", "timestamp_type"),
     LAST_BESIDE("kafka_dlt-exception-fqcn", "exception"),
 };
+
+/* A record of a retry topic waits for its time; one in the dead-letter topic kept that header and
+ * waits for nothing. */
+static void read_spring(struct convention_facts *facts) {
+    const struct envelope *envelope = &facts->letter->held->envelope;
+    for (size_t i = 0; i < envelope->header_count; i++)
+        if (bytes_starts(envelope->headers[i].name, BYTES("kafka_dlt-")))
+            facts->facts[FACT_RETRY_AT].known = false;
+}
 
 /* ---- SmallRye (Quarkus), Watermill, Redpanda Connect ---- */
 
@@ -158,7 +168,8 @@ static const struct convention rows[] = {
      .read = read_share},
     {.name = "spring-kafka",
      .prefixes = {"kafka_dlt-", "kafka_exception-", "kafka_original-", "retry_topic-"},
-     CONVENTION_FIELDS(spring_fields)},
+     CONVENTION_FIELDS(spring_fields),
+     .read = read_spring},
     {.name = "smallrye", .members = {"dead-letter-reason"}, CONVENTION_FIELDS(smallrye_fields)},
     {.name = "watermill", .members = {"reason_poisoned"}, CONVENTION_FIELDS(watermill_fields)},
     {.name = "redpanda-connect", .members = {"fallback_error"}, CONVENTION_FIELDS(redpanda_fields)},

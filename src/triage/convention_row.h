@@ -31,6 +31,7 @@ enum convention_fact {
     FACT_FIRST_FAILURE_AT,
     FACT_LAST_FAILURE_AT,
     FACT_DEAD_AT,
+    FACT_RETRY_AT, /* its system had set it for a later retry */
     FACT_ID,
     FACT_KEY,
     FACT_BODY,

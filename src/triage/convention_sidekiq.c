@@ -8,6 +8,7 @@ enum {
     RETRIES_DEFAULT = 25, /* "retry": true */
     PLACE_MAX = 512,
 };
+#define SECONDS_MAX (UINT64_C(1) << 40) /* of a time; more is none */
 
 static const struct convention_field fields[] = {
     FIELD(".jid", FACT_ID, AS_TEXT),
@@ -35,6 +36,19 @@ static void place_list(struct convention_facts *facts, struct bytes queue) {
         convention_facts_text(facts, FACT_PLACE, arena_dup(facts->arena, buf_view(&place)));
 }
 
+/* The set `retry`, behind a namespace too, is sorted by the time of the next retry in seconds. */
+static void read_time(struct convention_facts *facts) {
+    struct json set;
+    struct bytes name, score = facts->letter->held->delivery;
+    uint64_t seconds;
+    if (!json_get(facts->letter->source, "zset", &set) || !json_string(set, facts->arena, &name) ||
+        (!bytes_is(name, "retry") && !bytes_ends(name, BYTES(":retry"))))
+        return;
+    if (bytes_u64(bytes_cut(score, 0, bytes_find(score, BYTES("."))), &seconds) && seconds > 0 &&
+        seconds < SECONDS_MAX)
+        convention_facts_time(facts, FACT_RETRY_AT, (int64_t)seconds * 1000);
+}
+
 /* A job goes back as it was before its first failure, or it would die of its next one. */
 static void read_sidekiq(struct convention_facts *facts) {
     static const char *const added[] = {
@@ -46,6 +60,7 @@ static void read_sidekiq(struct convention_facts *facts) {
         convention_facts_number(facts, FACT_RETRIES_MAX, RETRIES_DEFAULT);
     if (json_get(job, "error_backtrace", &member))
         convention_facts_text(facts, FACT_TRACE, convention_trace(member, facts->arena));
+    read_time(facts);
     place_list(facts, convention_facts_get(facts, FACT_QUEUE));
     convention_facts_text(facts, FACT_BODY, convention_without(job, added, facts->arena));
 }

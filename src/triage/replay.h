@@ -2,6 +2,7 @@
 #ifndef TRIAGE_REPLAY_H
 #define TRIAGE_REPLAY_H
 
+#include "core/version.h"
 #include "port/handler.h"
 #include "port/store.h"
 
@@ -47,7 +48,7 @@ struct replay_counts {
 uint64_t replay_sent(const struct replay_counts *counts);    /* handed to the engine, ever */
 uint64_t replay_skipped(const struct replay_counts *counts); /* never sent, and never will be */
 
-enum { REPLAY_ORIGIN_SIZE = 320 };
+enum { REPLAY_ORIGIN_SIZE = 320, REPLAY_VERSIONS_MAX = 8 };
 
 /* What the configuration says of letters of a DLQ. */
 struct replay_dlq {
@@ -62,7 +63,9 @@ struct replay_queue {
     char cut_off[128]; /* why nothing can be sent to its source now; empty: it can */
     uint64_t lag, max_lag;
     uint32_t concurrency;
-    double usual_per_second; /* its own traffic */
+    double usual_per_second;                              /* its own traffic */
+    char versions[REPLAY_VERSIONS_MAX][VERSION_TEXT_MAX]; /* of its consumers, in use */
+    size_t version_count;
 };
 
 /* What replays ask of the rest of the server. Called from replays' threads. */

@@ -60,6 +60,7 @@ void replay_doc_put_order(struct json_out *json, const struct replay_order *orde
     json_key(json, "abort");
     json_put_bool(json, order->guarded);
     json_member_text(json, "stale", order->send_stale ? BYTES("send") : BYTES("skip"));
+    json_member_text(json, "when_version", order->when_version);
     json_member_text(json, "who", order->who);
     json_member_text(json, "order_why", order->why);
 }
@@ -138,6 +139,7 @@ static bool read_order(const struct reading *reading, struct replay_order *order
         json_bool(value, &order->guarded);
     order->edit = text_at(reading, "edit");
     order->to = text_at(reading, "to");
+    order->when_version = text_at(reading, "when_version");
     order->who = text_at(reading, "who");
     order->why = text_at(reading, "order_why");
     order->send_stale = bytes_is(text_at(reading, "stale"), "send");

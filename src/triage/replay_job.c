@@ -48,6 +48,7 @@ void replay_set_order(struct replay *replay, const struct replay_order *order) {
     replay->order.selection.as_json = arena_dup(arena, order->selection.as_json);
     replay->order.edit = arena_dup(arena, order->edit);
     replay->order.to = arena_dup(arena, order->to);
+    replay->order.when_version = arena_dup(arena, order->when_version);
     replay->order.who = arena_dup(arena, order->who);
     replay->order.why = arena_dup(arena, order->why);
 }

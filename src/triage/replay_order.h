@@ -33,6 +33,8 @@ struct replay_order {
     bool guarded;
     bool ramp;
     bool send_stale; /* stale letters too */
+    /* It waits until the consumers of the letters' queue are of such a version; empty: of any. */
+    struct bytes when_version;
     struct bytes who, why;
     struct bytes id;        /* chosen by whoever orders it, a UUIDv7; empty: a new one */
     struct store_keep note; /* kept in the commit that makes the replay; no name: none */

@@ -232,9 +232,15 @@ bool replays_know(struct replays *replays, struct bytes queue) {
 enum status replay_plan_check(struct replays *replays, const struct replay_order *order,
                               struct err *err) {
     struct trial trial = {.status = STATUS_OK};
+    struct version_rule version;
     if (order->to.len > 0 && !replay_order_to_origin(order) && !replays_know(replays, order->to))
         return err_set(err, STATUS_INVALID, "to: there is no queue \"%.*s\"",
                        BYTES_ARG(bytes_clip(order->to, 255)));
+    if (order->when_version.len > 0 && !version_rule_parse(order->when_version, &version))
+        return err_set(
+            err, STATUS_INVALID,
+            "when_version: \"%.*s\" must be such as \">= 1.4\", \"> 1.4\" or \"= 1.4.2\"",
+            BYTES_ARG(bytes_clip(order->when_version, VERSION_TEXT_MAX)));
     if (order->edit.len == 0)
         return STATUS_OK;
     try_edit(replays->triage->jq, order->edit, BYTES_NONE, &trial);

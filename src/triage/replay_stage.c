@@ -126,6 +126,29 @@ static const char *why_blocked(const struct replay_queue *queue, bool to_origin,
     return text;
 }
 
+/* All consumers that were seen lately must be of the version, or a letter might be given to one
+ * that is not. Empty: they are. */
+static const char *why_version(const struct replay *replay, const struct replay_queue *queue,
+                               char text[REPLAY_WHY_MAX]) {
+    struct version_rule rule;
+    struct buf seen;
+    bool all = queue->version_count > 0;
+    if (replay->order.when_version.len == 0 ||
+        !version_rule_parse(replay->order.when_version, &rule))
+        return "";
+    buf_init_fixed(&seen, text, REPLAY_WHY_MAX - 1);
+    buf_printf(&seen, "it waits for consumers of version %.*s; seen: ",
+               BYTES_ARG(bytes_clip(replay->order.when_version, VERSION_TEXT_MAX)));
+    for (size_t i = 0; i < queue->version_count; i++) {
+        all = all && version_matches(&rule, bytes_of(queue->versions[i]));
+        buf_printf(&seen, "%s%.20s", i ? ", " : "", queue->versions[i]);
+    }
+    if (queue->version_count == 0)
+        buf_str(&seen, "none yet");
+    text[seen.len] = '\0';
+    return all ? "" : text;
+}
+
 /* Where the next letter goes. */
 static struct bytes next_queue(struct replay *replay) {
     uint32_t at;
@@ -152,6 +175,8 @@ static void look_at_queue(struct replay *replay) {
     else if (!to_origin)
         snprintf(replay->blocked, sizeof replay->blocked, "there is no queue \"%.*s\" any more",
                  BYTES_ARG(bytes_clip(name, 100)));
+    if (!replay->blocked[0])
+        snprintf(replay->blocked, sizeof replay->blocked, "%s", why_version(replay, &queue, text));
     replay->pace.target = target_of(replay, &queue);
     replay->under_way_max = (size_t)queue.concurrency * REPLAY_UNDER_WAY_TIMES;
     if (replay->under_way_max < REPLAY_UNDER_WAY_LEAST)

@@ -156,3 +156,19 @@ def test_many_reports_at_once_are_all_there_after_kill_9(serve, handler):
     assert server.dlq("orders.dlq")["depth"] == 50
     assert server.queue("orders")["pending_retry"] == 50
     eventually(lambda: len(server.letters("orders.dlq")) == 50, "and listed")
+
+
+def test_other_names_for_attempts_and_their_time_are_taken_and_shown(serve, handler):
+    server = serve({"tasks": {"handler": {"http": handler().url}, "retry": {"attempts": 5}}})
+    report = {"task_id": "t-1", "payload": {"n": 1}, "error_type": "TimeoutError", "attempt_count": 3, "max_retries": 3,
+              "last_attempted_at": "2026-01-31T12:00:00.250Z", "consumer_instance": "runner-2"}
+    answer = server.post("/v1/queues/tasks/failures", report)
+    assert answer.status == 200, answer.body
+    said = answer.json
+    assert (said["state"], said["attempt_count"], said["max_retries"]) == ("pending_review", 3, 3)
+    assert said["last_attempted_at"] == "2026-01-31T12:00:00.250Z"
+    letter = server.message("t-1")
+    assert (letter["attempts"], letter["max_attempts"], letter["cause"]) == (3, 3, "exhausted")
+    assert letter["last_failure_at"] == "2026-01-31T12:00:00.250Z" and letter["consumer"]["instance"] == "runner-2"
+    answer = server.post("/v1/queues/tasks/failures", {"task_id": "t-2", "last_attempted_at": "yesterday"})
+    problem(answer, 400, "last_attempted_at")

@@ -450,3 +450,40 @@ def test_replays_are_listed_newest_first_and_seen_as_they_happen(serve, handler)
     assert server.metric("impound_replay_letters_total", outcome="resolved") == 2
     detached = server.cli("replay", "--all", "--apply", "--detach")
     assert "0 of 0" in detached
+
+
+def test_a_replay_waits_until_the_consumers_are_of_a_version(serve, handler):
+    """An http handler says its version in every answer."""
+    version = ["1.3.2"]
+    worker = handler(lambda call: (422 if json.loads(call.body).get("bad") and version[0] < "1.4" else 200,
+                                   {"Impound-Version": version[0], "Impound-Instance": "web-3"}, b""))
+    server = serve({"orders": queue(worker.url)})
+    server.push("orders", {"bad": True}, id="o-1")
+    eventually(lambda: server.dlq("orders.dlq")["depth"] == 1, "it is dead")
+    assert server.message("o-1")["consumer"] == {"instance": "web-3", "version": "1.3.2"}
+    problem(order(server, 400, all=True, when_version="1.4"), 400, "when_version", ">= 1.4")
+    some_id = start(server, all=True, when_version=">= 1.4")
+    view = eventually(lambda: (one := replay(server, some_id))["state"] == "waiting" and one, "it waits")
+    assert view["why"] == "it waits for consumers of version >= 1.4; seen: 1.3.2" and view["when_version"] == ">= 1.4"
+    assert server.queue("orders")["versions"] == ["1.3.2"]
+    server.kill()
+    server.start()
+    version[0] = "1.4.0"
+    server.push("orders", {"bad": True}, id="o-2")
+    assert ended(server, some_id)["resolved"] == 1
+    assert server.queue("orders")["versions"] == ["1.4.0"]
+
+
+def test_a_worker_that_leases_says_its_version_with_every_request(serve):
+    server = serve({"orders": {"handler": "lease"}})
+    server.push("orders", {"n": 1}, id="o-1")
+    leased = server.post("/v1/queues/orders/lease", {"max": 1, "version": "1.3"}).json["messages"][0]["lease"]
+    assert server.post(f"/v1/leases/{leased}/fail", {"error_type": "KeyError", "version": "1.3",
+                                                     "consumer_instance": "worker-7"}).status == 200
+    eventually(lambda: server.dlq("orders.dlq")["depth"] == 1, "it is dead")
+    assert server.message("o-1")["consumer"] == {"instance": "worker-7", "version": "1.3"}
+    said = server.cli("replay", "--all", "--when-version", ">= 1.4", "--apply", "--detach", "--json")
+    some_id = json.loads(said)["id"]
+    eventually(lambda: replay(server, some_id)["state"] == "waiting", "it waits")
+    assert server.post("/v1/queues/orders/lease", {"max": 1, "version": "1.4"}).json["messages"] == []
+    eventually(lambda: replay(server, some_id)["why"].endswith("seen: 1.3, 1.4"), "the old one is in use for a minute more")

@@ -423,6 +423,7 @@ def test_a_letter_is_mirrored_with_what_is_known_of_it(serve, handler, rabbit):
     assert body == b'{"id": 1}'
     assert properties.headers["tenant"] == "t1" and properties.headers["dlq-reason"] == "bad_request"
     assert properties.headers["dlq-message-id"] == "m-1"
+    assert properties.correlation_id == "c-7" and "correlation_id" not in properties.headers
 
 
 @pytest.mark.parametrize("kind", TYPES)

@@ -1,10 +1,12 @@
 """Dead letters that others left in Redis, adopted from the real server: by looking, then by taking."""
 import base64
+import datetime
 import json
 import os
 import shutil
 import subprocess
 import sys
+import time
 import zlib
 
 import pytest
@@ -352,6 +354,9 @@ def test_who_may_not_look_is_told_so_and_looks_once_he_may(serve, tmp_path):
 
 # ---- Sidekiq ----
 
+FAILED_MEMBERS = {"error_message", "error_class", "failed_at", "retry_count", "retried_at", "error_backtrace"}
+
+
 def sidekiq_job(number, **more):
     """A job as Sidekiq's dead set has it: its backtrace deflated, in base64."""
     trace = [f"app/jobs/price.rb:{number}:in `perform'", "sidekiq/processor.rb:202:in `execute_job'"]
@@ -366,6 +371,50 @@ def bury_jobs(there, count):
     jobs = [json.dumps(sidekiq_job(number), separators=(",", ":")) for number in range(count)]
     there.zadd("dead", {job: 1700001000 + number for number, job in enumerate(jobs)})
     return jobs
+
+
+def queue_of_critical(worker):
+    """A queue that takes the jobs of Sidekiq's queue `critical`."""
+    return {"critical": {"source": "builtin", "handler": {"http": worker.url}}}
+
+
+@pytest.mark.parametrize("looked_at", [False, True])
+def test_what_sidekiq_had_set_for_a_later_retry_waits_for_that_time(serve, handler, redis, there, looked_at):
+    """Taken at once, or looked at before: it is retried when Sidekiq would have, and no letter meanwhile."""
+    worker = handler()
+    now = time.time()
+    later = sidekiq_job(1, retried_at=now)
+    there.zadd("retry", {json.dumps(later): round(now) + 3600, json.dumps(sidekiq_job(2)): now - 5})
+    source = redis.url("zset=retry")
+    server = serve(queue_of_critical(worker), adopt=adoption.entry(source, "peek" if looked_at else "take", queue="critical"))
+    if looked_at:
+        assert adoption.looked(server)["adopted"] == 2
+        assert server.dlq(adoption.DLQ)["depth"] == 2 and there.zcard("retry") == 2
+        server.stop()
+        server.configure(queue_of_critical(worker), adopt=adoption.entry(source, "take", queue="critical"))
+        server.start()
+    eventually(lambda: worker.count() == 1, "the one that is due is handed over")
+    eventually(lambda: there.zcard("retry") == 0, "Sidekiq's set is empty")
+    job = {name: value for name, value in sidekiq_job(2).items() if name not in FAILED_MEMBERS}
+    assert json.loads(worker.calls[0].body) == job and worker.calls[0].attempt == sidekiq_job(2)["retry_count"] + 2
+    waiting = server.message(later["jid"])
+    assert (waiting["state"], waiting["message"]["queue"]) == ("pending_retry", "critical")
+    at = datetime.datetime.fromisoformat(waiting["next_attempt_at"].replace("Z", "+00:00")).timestamp()
+    assert at == round(now) + 3600
+    assert waiting["failure"]["error_type"] == later["error_class"]
+    assert server.queue("critical")["pending_retry"] == 1
+    assert server.dlq(adoption.DLQ)["depth"] == 0
+    server.kill()
+    server.start()
+    assert server.message(later["jid"])["next_attempt_at"] == waiting["next_attempt_at"]
+
+
+def test_what_sidekiq_had_set_for_a_later_retry_is_a_letter_without_a_queue(serve, redis, there):
+    there.zadd("retry", {json.dumps(sidekiq_job(1)): time.time() + 3600})
+    server = serve(adoption.QUEUES, adopt=adoption.entry(redis.url("zset=retry"), "take"))
+    eventually(lambda: there.zcard("retry") == 0, "it is taken")
+    letter, = adoption.whole(server)
+    assert (letter["state"], letter["message"]["id"]) == ("pending_review", sidekiq_job(1)["jid"])
 
 
 def test_sidekiqs_dead_set_is_looked_at_then_taken(serve, redis, there):

@@ -20,10 +20,10 @@ static void try_bulk(struct json object, struct arena *arena) {
     }
 }
 
-static void try_ask(struct json object) {
+static void try_ask(struct json object, struct arena *arena) {
     struct engine_lease lease;
     struct err err = {STATUS_OK, ""};
-    enum status status = leasing_parse_ask(object, &lease, &err);
+    enum status status = leasing_parse_ask(object, arena, &lease, &err);
     FUZZ_CHECK(status == STATUS_OK || err.text[0]);
     if (status != STATUS_OK)
         return;
@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (json_parse(fuzz_text(data, size), &object, NULL) != STATUS_OK || object.type != JSON_OBJECT)
         return 0;
     arena_init_heap(&arena, 1024);
-    try_ask(object);
+    try_ask(object, &arena);
     for (int kind = RELEASE_ACK; kind <= RELEASE_EXTEND; kind++)
         try_one(object, (enum engine_release_kind)kind, &arena);
     try_bulk(object, &arena);

@@ -95,7 +95,9 @@ static void on_started(struct store_commit *commit, enum status status) {
 static struct replay_part *choose(struct world *world, struct replay *replay) {
     struct replay_part *part = replay_part_new(0);
     struct store *store = world->real_store;
-    for (size_t i = world->message_count; i-- > 0 && part->count < LETTERS_MAX;) {
+    bool oldest_first = selection_oldest_first(&replay->order.selection);
+    for (size_t n = 0; n < world->message_count && part->count < LETTERS_MAX; n++) {
+        size_t i = oldest_first ? n : world->message_count - 1 - n;
         struct store_held *held = NULL;
         struct err err;
         if (!is_open_letter(&world->messages[i]) ||
@@ -123,6 +125,9 @@ static struct replay *make(struct world *world) {
     replay_order_init(&order);
     order.rate.kind = rng_below(&world->rng, 2) ? REPLAY_RATE_UNLIMITED : REPLAY_RATE_FIXED;
     order.canary_count = rng_below(&world->rng, 3);
+    order.guarded = order.canary_count > 0; /* without a canary it is a triage rule's */
+    if (order.canary_count == 1)
+        order.selection.limit = LETTERS_MAX; /* which takes the oldest */
     triage_new_id(&self->triage, world->now.wall, id);
     struct replay *replay = replay_new(self->replays, id);
     replay_set_order(replay, &order);

@@ -3,6 +3,7 @@
 
 #include <amqp.h>
 
+#include "broker/rabbit_connection.h"
 #include "broker/rabbit_properties.h"
 #include "broker/rabbit_table.h"
 
@@ -167,6 +168,29 @@ static void what_never_was_rabbits_goes_with_texts(void **state) {
     empty_amqp_pool(&pool);
 }
 
+/* As in a mirrored letter. One that is too long for a property stays a header. */
+static void what_it_is_correlated_by_is_a_property(void **state) {
+    (void)state;
+    amqp_pool_t pool;
+    amqp_basic_properties_t out;
+    char text[300];
+    memset(text, 'c', sizeof text);
+    struct rule_header sent[] = {{BYTES("tenant"), BYTES("t1")},
+                                 {BYTES("correlation_id"), BYTES("c-7")}};
+    struct sink_item item = {.id = BYTES("m-1"), .headers = sent, .header_count = 2};
+    init_amqp_pool(&pool, 4096);
+    rabbit_properties_make(&item, BYTES_NONE, &pool, &out);
+    assert_true(out._flags & AMQP_BASIC_CORRELATION_ID_FLAG);
+    assert_bytes(rabbit_text(out.correlation_id), "c-7");
+    assert_int_equal(out.headers.num_entries, 1);
+    assert_null(find_out(&out, "correlation_id"));
+    sent[1].value = (struct bytes){text, sizeof text};
+    rabbit_properties_make(&item, BYTES_NONE, &pool, &out);
+    assert_false(out._flags & AMQP_BASIC_CORRELATION_ID_FLAG);
+    assert_non_null(find_out(&out, "correlation_id"));
+    empty_amqp_pool(&pool);
+}
+
 static void how_often_it_was_given_is_no_part_of_what_it_is(void **state) {
     (void)state;
     struct arena arena;
@@ -202,6 +226,7 @@ int main(void) {
         cmocka_unit_test(what_is_nested_too_deep_is_null),
         cmocka_unit_test(a_message_goes_back_with_the_types_that_it_came_with),
         cmocka_unit_test(what_never_was_rabbits_goes_with_texts),
+        cmocka_unit_test(what_it_is_correlated_by_is_a_property),
         cmocka_unit_test(how_often_it_was_given_is_no_part_of_what_it_is),
         cmocka_unit_test(a_frame_has_room_for_what_is_around_them),
     };

@@ -49,7 +49,7 @@ static void many_children_run_at_once_and_each_has_its_own_end(void **state) {
     struct exec_bench *bench = *state;
     struct caller *callers = memory_array(MANY, sizeof *callers);
     struct handler *handler = exec_bench_shell(bench, "read n; exit $n");
-    char bodies[MANY][8];
+    char bodies[MANY][16];
     for (int i = 0; i < MANY; i++) {
         caller_init(&callers[i]);
         snprintf(bodies[i], sizeof bodies[i], "%d\n", i);

@@ -12,7 +12,7 @@ static void a_tail_keeps_the_last_bytes_in_order(void **state) {
     arena_init_heap(&arena, 1024);
     assert_int_equal(tail_text(&tail, &arena).len, 0);
     for (int i = 0; i < 50000; i++) {
-        char line[8];
+        char line[16];
         snprintf(line, sizeof line, "%06d\n", i);
         tail_put(&tail, bytes_of(line));
     }

@@ -491,6 +491,57 @@ static void it_waits_while_its_queue_cannot_take_anything(void **state) {
     assert_bytes(text_at(run_to_end(id), "state"), "done");
 }
 
+static void letters_for_their_origin_wait_while_it_has_too_many(void **state) {
+    (void)state;
+    char id[UUID_TEXT_SIZE];
+    struct replay_order order = order_of(50);
+    order.to = BYTES("origin");
+    orders.lag = orders.max_lag + 1;
+    begin(&order, id);
+    run_for(5000);
+    assert_bytes(text_at(shown(id), "why"), "the queue's lag is 1001, above max_lag 1000");
+    assert_int_equal(handled, 0);
+    orders.lag = 0;
+    assert_int_equal(number_at(run_to_end(id), "resolved"), 50);
+}
+
+static void see_versions(const char *first, const char *second) {
+    orders.version_count = (first != NULL) + (second != NULL);
+    snprintf(orders.versions[0], VERSION_TEXT_MAX, "%s", first ? first : "");
+    snprintf(orders.versions[1], VERSION_TEXT_MAX, "%s", second ? second : "");
+}
+
+static void it_waits_for_the_version_of_its_consumers(void **state) {
+    (void)state;
+    char id[UUID_TEXT_SIZE];
+    struct replay_order order = order_of(50);
+    order.when_version = BYTES(">= 1.4");
+    begin(&order, id);
+    run_for(1000);
+    assert_bytes(text_at(shown(id), "state"), "waiting");
+    assert_bytes(text_at(shown(id), "why"),
+                 "it waits for consumers of version >= 1.4; seen: none yet");
+    see_versions("1.3.9", "1.4.0");
+    replays_free(replays); /* a new life waits for the same */
+    open_replays();
+    run_for(1000);
+    assert_bytes(text_at(shown(id), "when_version"), ">= 1.4");
+    assert_bytes(text_at(shown(id), "why"),
+                 "it waits for consumers of version >= 1.4; seen: 1.3.9, 1.4.0");
+    assert_int_equal(handled, 0);
+    see_versions("1.4.1", "1.4.0");
+    assert_int_equal(number_at(run_to_end(id), "resolved"), 50);
+}
+
+static void a_version_that_is_none_is_refused(void **state) {
+    (void)state;
+    char id[UUID_TEXT_SIZE];
+    struct replay_order order = order_of(1);
+    order.when_version = BYTES("1.4");
+    assert_int_equal(replays_start(replays, &order, id, &err), STATUS_INVALID);
+    assert_non_null(strstr(err.text, "when_version: \"1.4\" must be such as \">= 1.4\""));
+}
+
 static void a_share_of_the_usual_traffic_is_the_rate(void **state) {
     (void)state;
     char id[UUID_TEXT_SIZE];
@@ -1022,6 +1073,9 @@ int main(void) {
         TEST(a_new_life_knows_which_replays_stopped_themselves),
         TEST(a_death_in_the_second_stage_stops_it_at_eleven),
         TEST(it_waits_while_its_queue_cannot_take_anything),
+        TEST(letters_for_their_origin_wait_while_it_has_too_many),
+        TEST(it_waits_for_the_version_of_its_consumers),
+        TEST(a_version_that_is_none_is_refused),
         TEST(a_share_of_the_usual_traffic_is_the_rate),
         TEST(what_the_store_refuses_is_sent_later_and_once),
         TEST(the_same_failure_past_the_canary_aborts_it),
