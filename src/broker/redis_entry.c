@@ -38,8 +38,10 @@ static void add(struct redis_entry *entry, struct bytes word) {
 }
 
 static void add_field(struct redis_entry *entry, struct bytes name, struct bytes value) {
-    if (entry->count + 2 > REDIS_ENTRY_WORDS_MAX)
+    if (entry->count + 2 > REDIS_ENTRY_WORDS_MAX) {
+        entry->overflow = true;
         return;
+    }
     add(entry, name);
     add(entry, value.ptr ? value : BYTES(""));
 }
@@ -69,6 +71,7 @@ void redis_entry_push(struct redis_entry *entry, struct bytes list, const struct
                       struct arena *arena) {
     struct bytes mark = item->origin.len ? redis_mark_of(item, arena) : BYTES_NONE;
     entry->count = 0;
+    entry->overflow = false;
     if (mark.len == 0) {
         add(entry, BYTES("LPUSH"));
         add(entry, list);
@@ -97,12 +100,37 @@ static struct bytes key_of(struct bytes raw, struct arena *arena) {
     return text_of((struct json){JSON_STRING, {raw.ptr - 1, raw.len + 2}}, arena);
 }
 
+static struct bytes decoded(struct bytes text, struct arena *arena, struct bytes otherwise) {
+    struct buf data;
+    buf_init_heap(&data, RECORD_MAX);
+    struct bytes bytes = base64_decode(text, &data) ? arena_dup(arena, buf_view(&data)) : otherwise;
+    buf_free(&data);
+    return bytes;
+}
+
+/* A field's name and value as they were (redis_message.h). */
+static struct bytes name_of(struct bytes text, struct arena *arena) {
+    static const struct bytes prefix = {REDIS_MESSAGE_BASE64 ":", sizeof REDIS_MESSAGE_BASE64};
+    if (!bytes_starts(text, prefix))
+        return text;
+    return decoded(bytes_cut(text, prefix.len, text.len), arena, text);
+}
+
+static struct bytes value_of(struct json value, struct arena *arena) {
+    struct json inside;
+    struct bytes text;
+    if (value.type == JSON_OBJECT && json_get(value, REDIS_MESSAGE_BASE64, &inside) &&
+        json_string(inside, arena, &text))
+        return decoded(text, arena, value.text);
+    return text_of(value, arena);
+}
+
 static bool add_members(struct redis_entry *entry, struct bytes body, struct arena *arena) {
     struct json object;
     if (json_parse(body, &object, NULL) != STATUS_OK || object.type != JSON_OBJECT)
         return false;
     for (struct json_walk walk = json_walk(object); json_step(&walk);)
-        add_field(entry, key_of(walk.key, arena), text_of(walk.value, arena));
+        add_field(entry, name_of(key_of(walk.key, arena), arena), value_of(walk.value, arena));
     return true;
 }
 
@@ -120,12 +148,13 @@ void redis_entry_append(struct redis_entry *entry, struct bytes stream,
     struct json origin, member;
     bool back = item->origin.len && json_parse(item->origin, &origin, NULL) == STATUS_OK;
     entry->count = 0;
+    entry->overflow = false;
     add(entry, BYTES("XADD"));
     add(entry, stream);
     add(entry, BYTES("*"));
     bool made = false;
     if (back && json_get(origin, REDIS_MESSAGE_FIELD, &member)) {
-        add_field(entry, text_of(member, arena), item->body);
+        add_field(entry, name_of(text_of(member, arena), arena), item->body);
         made = true;
     } else if (back && json_get(origin, REDIS_MESSAGE_FIELDS, &member)) {
         made = add_members(entry, item->body, arena);
@@ -187,6 +216,7 @@ static bool enqueue_task(struct redis_entry *entry, struct json origin,
         return false;
     struct bytes name = text_of(queue, arena), number = text_of(id, arena);
     entry->count = 0;
+    entry->overflow = false;
     add(entry, BYTES("EVAL"));
     add(entry, BYTES(ENQUEUE_TASK));
     add(entry, BYTES("2"));
@@ -210,5 +240,8 @@ enum status redis_entry_return(struct redis_entry *entry, const struct sink_item
     else if (!known || !enqueue_task(entry, origin, item, arena))
         return err_set(err, STATUS_INVALID,
                        "redis: the message does not come from a list, a stream or asynq");
+    if (entry->overflow)
+        return err_set(err, STATUS_INVALID, "redis: the entry has more than %d fields",
+                       (REDIS_ENTRY_WORDS_MAX - 3) / 2);
     return STATUS_OK;
 }

@@ -5,11 +5,12 @@
 #include "base/arena.h"
 #include "port/sink.h"
 
-enum { REDIS_ENTRY_WORDS_MAX = 1024 }; /* of a command: fields beyond it are left out */
+enum { REDIS_ENTRY_WORDS_MAX = 1024 }; /* of a command */
 
 struct redis_entry {
     struct bytes words[REDIS_ENTRY_WORDS_MAX];
     size_t count;
+    bool overflow; /* it has more fields than words; what is here is not whole */
 };
 
 /* Behind what waits in a list, whose readers take from the right. What goes back to it leaves its
@@ -21,7 +22,7 @@ void redis_entry_append(struct redis_entry *entry, struct bytes stream,
                         const struct sink_item *item, struct arena *arena);
 /* Back to the list or stream that it came from, or to the queue of asynq: its source then is
  * {"kind":"redis","asynq":QUEUE,"id":ID,"task":the task's message without its payload, base64}.
- * INVALID: its source names none of them. */
+ * INVALID: its source names none of them, or it has too many fields for one command. */
 enum status redis_entry_return(struct redis_entry *entry, const struct sink_item *item,
                                struct arena *arena, struct err *err);
 

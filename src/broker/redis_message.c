@@ -1,5 +1,6 @@
 #include "broker/redis_message.h"
 
+#include "base/base64.h"
 #include "base/content.h"
 #include "base/json.h"
 #include "broker/redis_mark.h"
@@ -67,6 +68,41 @@ struct store_held *redis_message_of_element(struct bytes list, struct bytes tag,
 
 /* ---- streams ---- */
 
+static bool needs_base64(struct bytes name) {
+    return !bytes_is_utf8(name) || bytes_starts(name, BYTES(REDIS_MESSAGE_BASE64 ":"));
+}
+
+/* A field's name as a JSON text, which cannot hold bytes that are not UTF-8: those, and what would
+ * be taken for them, are `base64:…`. */
+static struct bytes name_text(struct bytes name, struct arena *arena) {
+    if (!needs_base64(name))
+        return name;
+    struct buf text;
+    buf_init_heap(&text, OBJECT_MAX);
+    buf_str(&text, REDIS_MESSAGE_BASE64 ":");
+    base64_encode(name, &text);
+    struct bytes encoded = arena_dup(arena, buf_view(&text));
+    buf_free(&text);
+    return encoded;
+}
+
+/* The same of a value, as `{"base64": "…"}`. A field's value is a text, so that no other one is an
+ * object. */
+static void put_value(struct json_out *json, struct bytes value) {
+    if (bytes_is_utf8(value)) {
+        json_put(json, value.ptr ? value : BYTES(""));
+        return;
+    }
+    struct buf text;
+    buf_init_heap(&text, OBJECT_MAX);
+    base64_encode(value, &text);
+    json_open(json, '{');
+    json_key(json, REDIS_MESSAGE_BASE64);
+    json_put(json, buf_view(&text));
+    json_close(json, '}');
+    buf_free(&text);
+}
+
 static struct bytes object_of(const struct redis_message_field *fields, size_t count,
                               struct arena *arena) {
     struct buf text;
@@ -74,8 +110,8 @@ static struct bytes object_of(const struct redis_message_field *fields, size_t c
     struct json_out json = json_out(&text);
     json_open(&json, '{');
     for (size_t i = 0; i < count; i++) {
-        json_key_bytes(&json, fields[i].name);
-        json_put(&json, fields[i].value.ptr ? fields[i].value : BYTES(""));
+        json_key_bytes(&json, name_text(fields[i].name, arena));
+        put_value(&json, fields[i].value);
     }
     json_close(&json, '}');
     struct bytes object = arena_dup(arena, buf_view(&text));
@@ -152,7 +188,7 @@ static struct bytes entry_source(struct bytes stream, struct bytes group, struct
     names[count] = "entry";
     values[count++] = entry;
     if (!beside && own == 1)
-        values[count] = fields[0].name;
+        values[count] = name_text(fields[0].name, arena);
     if (!beside)
         names[count++] = own == 1 ? REDIS_MESSAGE_FIELD : REDIS_MESSAGE_FIELDS;
     else if (find(fields, own, "content_type"))

@@ -9,6 +9,7 @@ enum { REDIS_MESSAGE_ID_MAX = 255 };
 
 /* Members of the source of what came from a stream: how its entry was made. */
 #define REDIS_MESSAGE_FIELD  "field"        /* the body was the value of this one, its only field */
+#define REDIS_MESSAGE_BASE64 "base64"       /* before a name, or around a value, not in UTF-8 */
 #define REDIS_MESSAGE_FIELDS "fields"       /* the body is an object of its fields */
 #define REDIS_MESSAGE_TYPED  "content_type" /* beside the body it had that field */
 

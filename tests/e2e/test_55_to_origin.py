@@ -288,6 +288,25 @@ def test_a_letter_goes_back_as_it_came_and_is_the_same_when_it_comes_again(serve
     assert server.dlq(DLQ)["depth"] == 0
 
 
+@pytest.mark.parametrize("fields", [
+    {b"job": b"\x80\x04\x95pickled\xff", b"n": b"7"},
+    {b"\xfename": b"\xc3(", b"base64:YQ==": b'{"base64":"YQ=="}'},
+    {b"\xffonly": b"\x00\xff"},
+], ids=["value", "name", "single"])
+def test_a_stream_entry_without_a_body_comes_back_byte_for_byte(serve, handler, nodes, fields):
+    pytest.importorskip("redis")
+    road = RedisStream(nodes("redis"))
+    worker = handler(lambda call: 400)
+    road.there.xadd(road.name, fields)
+    server = serve(queues(road.source, worker))
+    first = the_letter(server, state="pending_review", replays=0)
+    move(server, road.idle, worker)
+    server.cli("replay", first["id"], "--to", "origin", "--apply")
+    sent = the_letter(server, state="resolved", resolution="replayed", replays=1)
+    marks = {name.encode(): value.encode() for name, value in marks_of(sent).items()}
+    assert road.there.xrevrange(road.name, count=1)[0][1] == {**fields, **marks}
+
+
 def pile_up(serve, handler, road, count):
     """So many letters, and a worker that takes them by now."""
     healthy, bodies = [], [b'{"n":%d}' % n for n in range(count)]

@@ -89,6 +89,13 @@ static void an_entry_goes_back_in_the_form_that_it_had(void **state) {
          "body x content_type a/b " MARKS},
         {{{BYTES("payload"), BYTES("hello")}}, 1, "payload hello " MARKS},
         {{{BYTES("a\""), BYTES("1")}, {BYTES("b"), BYTES("two\n")}}, 2, "a\" 1 b two\n " MARKS},
+        {{{BYTES("a"), BYTES("\xff\xfe")}, {BYTES("\x80n"), BYTES("2")}},
+         2,
+         "a \xff\xfe \x80n 2 " MARKS},
+        {{{BYTES("base64:YQ=="), BYTES("{\"base64\":\"YQ==\"}")}, {BYTES("b"), BYTES("")}},
+         2,
+         "base64:YQ== {\"base64\":\"YQ==\"} b  " MARKS},
+        {{{BYTES("\xffp"), BYTES("\xc3(")}}, 1, "\xffp \xc3( " MARKS},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct store_held *held = redis_message_of_entry(BYTES("orders"), BYTES("g"), BYTES("1-0"),
@@ -115,6 +122,22 @@ static void an_edited_body_that_is_no_object_any_more_is_a_body(void **state) {
     held->body = BYTES("[7]");
     send_back(held);
     assert_string_equal(words(), "XADD orders * body [7] " MARKS);
+    store_held_free(held);
+}
+
+/* A part of an entry must not be taken for the whole. */
+static void an_entry_with_too_many_fields_is_refused(void **state) {
+    (void)state;
+    static struct redis_message_field fields[REDIS_ENTRY_WORDS_MAX / 2];
+    const size_t count = sizeof fields / sizeof *fields;
+    struct err err;
+    for (size_t i = 0; i < count; i++)
+        fields[i] = (struct redis_message_field){BYTES("f"), BYTES("v")};
+    struct store_held *held =
+        redis_message_of_entry(BYTES("orders"), BYTES("g"), BYTES("1-0"), fields, count);
+    struct sink_item item = {.body = held->body, .origin = held->envelope.source};
+    assert_int_equal(redis_entry_return(&entry, &item, &arena, &err), STATUS_INVALID);
+    assert_non_null(strstr(err.text, "more than 510 fields"));
     store_held_free(held);
 }
 
@@ -217,6 +240,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_entry_goes_back_in_the_form_that_it_had),
         cmocka_unit_test(an_edited_body_that_is_no_object_any_more_is_a_body),
+        cmocka_unit_test(an_entry_with_too_many_fields_is_refused),
         cmocka_unit_test(an_element_leaves_its_mark_beside_its_list),
         cmocka_unit_test(a_tag_with_a_mark_is_a_letter_that_came_back),
         cmocka_unit_test(what_does_not_go_back_leaves_no_mark),

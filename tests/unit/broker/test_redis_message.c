@@ -103,6 +103,17 @@ static void without_a_body_one_field_is_it_and_several_are_an_object(void **stat
     store_held_free(two);
 }
 
+static void bytes_that_are_not_utf8_are_base64_in_the_object(void **state) {
+    (void)state;
+    const struct redis_message_field fields[] = {{BYTES("a"), BYTES("\xff\x01")},
+                                                 {BYTES("\xfe"), BYTES("2")},
+                                                 {BYTES("base64:x"), BYTES("")}};
+    struct store_held *held = entry(fields, 3);
+    assert_bytes(held->body, "{\"a\":{\"base64\":\"/wE=\"},\"base64:/g==\":\"2\","
+                             "\"base64:YmFzZTY0Ong=\":\"\"}");
+    store_held_free(held);
+}
+
 static void a_letter_in_a_list_has_its_reason_beside_its_members(void **state) {
     (void)state;
     static const struct rule_header headers[] = {{BYTES("dlq-reason"), BYTES("a\"b")},
@@ -139,6 +150,7 @@ int main(void) {
         cmocka_unit_test(an_id_that_is_too_long_is_none),
         cmocka_unit_test(fields_beside_a_body_are_key_type_and_headers),
         cmocka_unit_test(without_a_body_one_field_is_it_and_several_are_an_object),
+        cmocka_unit_test(bytes_that_are_not_utf8_are_base64_in_the_object),
         cmocka_unit_test(a_letter_in_a_list_has_its_reason_beside_its_members),
     };
     return cmocka_run_group_tests_name("redis_message", tests, NULL, NULL);
