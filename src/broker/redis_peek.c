@@ -172,7 +172,18 @@ static enum status failed(const struct err *err) {
 }
 
 static enum status begin(struct peek *peek, struct err *err) {
-    return open_pass(self(peek), err) ? STATUS_OK : failed(err);
+    struct redis_peek *redis = self(peek);
+    if (!open_pass(redis, err))
+        return failed(err);
+    if (!redis->url.zset.len)
+        return STATUS_OK;
+    redis_set_add_range(redis->connection, &redis->url, 0, 0);
+    redisReply *reply = ask(redis, err);
+    if (!reply)
+        return failed(err);
+    enum status status = redis_set_check_ids(&redis->url, reply, err);
+    freeReplyObject(reply);
+    return status;
 }
 
 static enum status next(struct peek *peek, struct store_held **out, size_t max, size_t *count,
@@ -189,9 +200,11 @@ static enum status next(struct peek *peek, struct store_held **out, size_t max, 
     redisReply *reply = ask(redis, err);
     if (!reply)
         return failed(err);
-    *count = reading_of(redis)->take(redis, reply, out);
+    enum status status = redis_set_check_ids(&redis->url, reply, err);
+    if (status == STATUS_OK)
+        *count = reading_of(redis)->take(redis, reply, out);
     freeReplyObject(reply);
-    return STATUS_OK;
+    return status;
 }
 
 static void redis_free(struct peek *peek) {

@@ -7,7 +7,9 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "base/ascii.h"
 #include "broker/redis_message.h"
 #include "broker/redis_reply.h"
 #include "broker/redis_shape.h"
@@ -97,6 +99,34 @@ struct redis_set_member redis_set_at(const struct redis_url *url, const redisRep
     return (struct redis_set_member){tag, score, url->zset.len ? tag : redis_reply_text(words[2])};
 }
 
+/* One word of the characters that ids have, and no JSON but a number or a text. */
+static bool is_id(struct bytes member) {
+    enum { JOB_ID_MAX = 255 };
+    if (member.len == 0 || member.len > JOB_ID_MAX)
+        return false;
+    for (size_t i = 0; i < member.len; i++) {
+        char c = member.ptr[i];
+        if (!ascii_is_alnum(c) && (c == '\0' || !strchr("-_.:/@#\"", c)))
+            return false;
+    }
+    return true;
+}
+
+enum status redis_set_check_ids(const struct redis_url *url, const redisReply *reply,
+                                struct err *err) {
+    enum { SHOWN_MAX = 80 };
+    for (size_t i = 0; url->zset.len && i < redis_set_count(url, reply); i++) {
+        struct bytes member = redis_set_at(url, reply, i).tag;
+        if (is_id(member))
+            return err_set(err, STATUS_CONFLICT,
+                           "redis: sorted set \"%.*s\" holds ids of jobs, not messages: \"%.*s\"; "
+                           "taking one would leave its job behind",
+                           BYTES_ARG(bytes_clip(url->zset, SHOWN_MAX)),
+                           BYTES_ARG(bytes_clip(member, SHOWN_MAX)));
+    }
+    return STATUS_OK;
+}
+
 /* The score is when it died: should it be put there again, it is another. */
 struct store_held *redis_set_message(const struct redis_url *url,
                                      const struct redis_set_member *member) {
@@ -116,7 +146,16 @@ static bool present(struct redis_place *place, struct err *err) {
     struct key key;
     struct bytes name = set_key(place->url, &key);
     enum status status = redis_connection_is(place->work, name, "zset", "sorted set", err);
-    return status == STATUS_OK || status == STATUS_NOT_FOUND;
+    if (status != STATUS_OK)
+        return status == STATUS_NOT_FOUND;
+    redis_set_add_range(place->work, place->url, 0, 0);
+    redisReply *reply = redis_connection_send(place->work, err) == STATUS_OK
+                            ? redis_connection_read(place->work, REDIS_COMMAND_TIMEOUT_MS, err)
+                            : NULL;
+    bool messages = reply && (reply->type == REDIS_REPLY_ERROR ||
+                              redis_set_check_ids(place->url, reply, err) == STATUS_OK);
+    freeReplyObject(reply);
+    return messages;
 }
 
 /* Nothing is ours at the server. */
@@ -151,6 +190,8 @@ static bool take(struct redis_place *place, size_t which, const redisReply *repl
         redis_connection_refused(place->fetch, reply, err);
         return false;
     }
+    if (redis_set_check_ids(place->url, reply, err) != STATUS_OK)
+        return false;
     for (size_t i = 0; i < redis_set_count(place->url, reply); i++) {
         struct redis_set_member member = redis_set_at(place->url, reply, i);
         struct buf text;

@@ -22,6 +22,10 @@ struct redis_set_member {
 size_t redis_set_count(const struct redis_url *url, const redisReply *reply);
 struct redis_set_member redis_set_at(const struct redis_url *url, const redisReply *reply,
                                      size_t place);
+/* CONFLICT: a member in the answer to a range is the id of a job that stands elsewhere (BullMQ,
+ * RQ). Taking the id would leave the job where nothing leads to it. */
+enum status redis_set_check_ids(const struct redis_url *url, const redisReply *reply,
+                                struct err *err);
 struct store_held *redis_set_message(const struct redis_url *url,
                                      const struct redis_set_member *member);
 

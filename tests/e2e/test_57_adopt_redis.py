@@ -579,6 +579,20 @@ def archive_tasks(there, count, queue="mail"):
         there.zadd(f"asynq:{{{queue}}}:archived", {name: 1700000002 + number})
 
 
+@pytest.mark.parametrize("name, ids", [("bull:orders:failed", ["12", "13"]),
+                                       ("rq:failed:default", ["4f6c2d5e-9f0a-4c58-8f4b-0a8f5a3e7c11"])])
+@pytest.mark.parametrize("mode", ["peek", "take"])
+def test_a_set_of_ids_is_refused_and_left_as_it_is(serve, redis, there, name, ids, mode):
+    there.zadd(name, {one: number for number, one in enumerate(ids)})
+    before = there.zrange(name, 0, -1, withscores=True)
+    server = serve(adoption.QUEUES, adopt=adoption.entry(redis.url(f"zset={name}"), mode))
+    eventually(lambda: "holds ids of jobs, not messages" in (adoption.view(server)["trouble"] or ""), "it is told")
+    checked = impound("check", "-c", server.config_path, "--connect")
+    assert checked.returncode == 1 and name in checked.stderr and "holds ids of jobs" in checked.stderr
+    assert there.zrange(name, 0, -1, withscores=True) == before
+    assert server.letters("legacy.dlq", state="pending_review") == []
+
+
 def test_asynqs_archive_is_looked_at_then_taken(serve, redis, there):
     archive_tasks(there, 200)
     there.set("asynq:{mail}:unique:other", "somebody's")
