@@ -27,6 +27,7 @@ static struct store_held *give(const struct convention_case *row) {
     envelope->key = row->key;
     envelope->content_type = BYTES("application/x-given");
     envelope->created_at = at(row->written);
+    held->delivery = bytes_of(or (row->delivery, ""));
     held->body = row->body.ptr ? row->body : BYTES("the body");
     return held; /* without a size, which not every broker says */
 }
@@ -60,6 +61,7 @@ static void check_times(const struct convention_case *row, const struct envelope
     assert_int_equal(envelope->first_failure_at.ms, at(or (row->first, last)).ms);
     assert_int_equal(envelope->last_failure_at.ms, at(last).ms);
     assert_int_equal(envelope->dead_at.ms, at(or (row->dead, last)).ms);
+    assert_int_equal(envelope->next_attempt_at.ms, at(row->retry_at).ms);
 }
 
 static void check_message(const struct convention_case *row, const struct store_held *held) {

@@ -19,17 +19,19 @@ struct convention_case {
     const char *source;
     struct rule_header headers[CASE_HEADERS_MAX];
     struct bytes key, body;
-    const char *written; /* when the broker says that the letter was written; NULL: it does not */
+    const char *delivery; /* the broker's mark: a score; NULL: none */
+    const char *written;  /* when the broker says that the letter was written; NULL: it does not */
 
     const char *name, *queue;
     const char *origin; /* the source afterwards */
     const char *reason, *category, *type, *message, *trace;
     uint32_t attempts, max_attempts;
     const char *created, *first, *last, *dead; /* NULL: `written`, or as the one before */
-    const char *id;                            /* NULL: it stays the broker's */
-    struct bytes key_after, body_after;        /* ptr NULL: as before */
-    const char *content_type;                  /* NULL: it stays */
-    const char *added; /* the header that came with the body, "name=value" */
+    const char *retry_at; /* when its system would have retried it; NULL: it is dead */
+    const char *id;       /* NULL: it stays the broker's */
+    struct bytes key_after, body_after; /* ptr NULL: as before */
+    const char *content_type;           /* NULL: it stays */
+    const char *added;                  /* the header that came with the body, "name=value" */
     const char *task, *instance;
     const char *beside; /* the context's members but "adopted" */
     const char *why;

@@ -206,6 +206,7 @@ static const struct convention_case jobs[] = {
      JSON},
     {.source = "{\"kind\":\"redis\",\"zset\":\"dead\"}", /* version 8: milliseconds, lines as they
                                                             are; a job of ActiveJob's */
+     .delivery = "1763229387.25",                        /* when it died */
      .body =
          B("{\"class\":\"Wrapper\",\"wrapped\":\"MailJob\",\"jid\":\"j\",\"args\":[],\"retry\":3,"
            "\"error_class\":\"Net::ReadTimeout\",\"failed_at\":1763215787123,\"retry_count\":3,"
@@ -225,6 +226,25 @@ static const struct convention_case jobs[] = {
      .task = "j/MailJob",
      .body_after = B("{\"class\":\"Wrapper\",\"wrapped\":\"MailJob\",\"jid\":\"j\",\"args\":[],"
                      "\"retry\":3}"),
+     JSON},
+    {.source = "{\"kind\":\"redis\",\"zset\":\"app:retry\"}", /* it waits for its next retry */
+     .delivery = "1763229387.25",
+     .body = B("{\"class\":\"MailJob\",\"jid\":\"j\",\"args\":[],\"retry\":3,\"error_class\":"
+               "\"Net::ReadTimeout\",\"failed_at\":1763215787.123,\"retry_count\":1}"),
+     .name = "sidekiq",
+     .queue = CASE_ENTRY,
+     .origin = "{\"kind\":\"redis\"}",
+     .reason = "timeout",
+     .category = "timeout",
+     .type = "Net::ReadTimeout",
+     .attempts = 2,
+     .max_attempts = 4,
+     .first = "2025-11-15T14:09:47.123Z",
+     .last = "2025-11-15T14:09:47.123Z",
+     .retry_at = "2025-11-15T17:56:27.000Z",
+     .id = "j",
+     .task = "j/MailJob",
+     .body_after = B("{\"class\":\"MailJob\",\"jid\":\"j\",\"args\":[],\"retry\":3}"),
      JSON},
     {.source = "{\"kind\":\"redis\",\"asynq\":\"critical\"}",
      .body = B("\x0a\x0a"

@@ -218,6 +218,8 @@ static const struct convention_case spring[] = {
                  H("kafka_dlt-original-timestamp", "\0\0\x01\x9a\x87\xd9\xc4\x73"),
                  H("kafka_dlt-original-timestamp-type", "CreateTime"),
                  H("kafka_dlt-original-consumer-group", "pricing"),
+                 /* of the retry topics that it went by: it waits for nothing any more */
+                 H("retry_topic-backoff-timestamp", "\x01\x9a\x87\xd9\xc4\x73"),
                  H("kafka_dlt-exception-fqcn",
                    "org.springframework.kafka.listener.ListenerExecutionFailedException"),
                  H("kafka_dlt-exception-cause-fqcn", "java.util.concurrent.TimeoutException"),
@@ -255,7 +257,8 @@ static const struct convention_case spring[] = {
      .type = "a.Latest",
      .message = "again",
      .attempts = 4,
-     .created = "2025-11-15T14:09:47.123Z"},
+     .created = "2025-11-15T14:09:47.123Z",
+     .retry_at = "2025-11-15T14:09:47.123Z"},
     {.source = KAFKA, /* an old writer's single byte; a key that could not be read */
      .headers = {H("retry_topic-attempts", "\x02"),
                  H("kafka_dlt-key-exception-fqcn", "a.b.DeserializationException"),
