@@ -57,6 +57,7 @@ static void view_one(const struct cli_env *env, struct json answer, struct arena
     struct story story = {env, answer, arena, out};
     story_title(&story, "dlq", field_text(answer, "dlq", arena));
     story_lines(&story, lines, COMMAND_COUNT(lines));
+    story_members(&story, "by state", "by_state");
     story_members(&story, "by category", "by_category");
     story_members(&story, "by reason", "by_reason");
     story_members(&story, "by age", "age_histogram");
@@ -76,13 +77,24 @@ static int resume(const struct cli_env *env, const struct options *options) {
     return code;
 }
 
+static int show(const struct cli_env *env, const struct options *options) {
+    struct path path;
+    path_init(&path, "/v1/dlqs");
+    if (options->arg_count > 0) {
+        path_segment(&path, options->args[0]);
+        path_argument(&path, "by_state", "true");
+    }
+    int code = command_show(env, &(struct client_call){.path = path_text(&path)},
+                            options->arg_count > 0 ? view_one : view_all);
+    path_free(&path);
+    return code;
+}
+
 int cmd_dlqs_run(const struct cli_env *env, int argc, char **argv) {
     struct options options;
     if (!command_options(env, cmd_dlqs_options, argc, argv, 0, 1, &options))
         return status_exit(STATUS_USAGE);
-    int code = options_has(&options, "resume")
-                   ? resume(env, &options)
-                   : command_show_all_or_one(env, &options, "/v1/dlqs", view_all, view_one);
+    int code = options_has(&options, "resume") ? resume(env, &options) : show(env, &options);
     options_free(&options);
     return code;
 }

@@ -2,6 +2,7 @@
  * even when nothing ever died. */
 #include "server/call.h"
 
+#include "core/lifecycle.h"
 #include "server/member.h"
 #include "server/request.h"
 #include "server/view.h"
@@ -29,11 +30,28 @@ void call_dlqs_list(struct request *request) {
     request_answer(request, 200);
 }
 
+/* Resolved and discarded letters are in no counter: those of the DLQ are counted in its index. */
+static enum status count_states(struct request *request, struct view_dlq *dlq, struct err *err) {
+    struct store *store = request->server->options.store;
+    struct store_query query = {.dlq = dlq->name, .letters = true};
+    for (int state = 0; state < STATE_COUNT; state++)
+        if (lifecycle_is_letter((enum state)state))
+            query.states |= 1u << state;
+    dlq->has_states = true;
+    return store->vtable->sum(store, &query, &dlq->states, err);
+}
+
 void call_dlqs_show(struct request *request) {
     struct wall now = request_now(request);
     struct view_dlq dlq;
+    struct err err;
     if (!view_dlq_find(&request->server->options, request->params[0], now, &request->arena, &dlq)) {
         request_no_dlq(request, request->params[0]);
+        return;
+    }
+    if (bytes_is(request_arg(request, "by_state"), "true") &&
+        count_states(request, &dlq, &err) != STATUS_OK) {
+        request_problem(request, err.status, "%s", err.text);
         return;
     }
     struct json_out json = json_out(&request->out);
