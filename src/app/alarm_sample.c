@@ -85,7 +85,10 @@ static void add_cap(struct alarm_sampler *sampler, struct readings *readings,
     add(readings, METRIC_DLQ_CAP_RATIO, dlq->name, (double)dlq->depth / (double)config.cap,
         BYTES_NONE);
     uint64_t left = dlq->depth < config.cap ? config.cap - dlq->depth : 0;
-    if (dlq->arrivals_last_minute > 0)
+    bool full = left == 0 || engine_dlq_is_full(sampler->engine, dlq->name);
+    if (full) /* for as long as it is, whether or not anything arrives */
+        add(readings, METRIC_CAP_FORECAST, dlq->name, 0, BYTES("it is full"));
+    else if (dlq->arrivals_last_minute > 0)
         add(readings, METRIC_CAP_FORECAST, dlq->name,
             (double)left * 60 / (double)dlq->arrivals_last_minute, BYTES_NONE);
 }

@@ -11,6 +11,7 @@ static const struct story_line lines[] = {
     {"depth", "depth", NULL},
     {"in flight", "in_flight", NULL},
     {"pending retry", "pending_retry", NULL},
+    {"awaiting room", "awaiting_room", NULL},
     {"delayed", "delayed", NULL},
     {"lag", "lag", NULL},
     {"breaker", "breaker.state", NULL},

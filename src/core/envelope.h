@@ -126,6 +126,14 @@ enum status envelope_restore(struct bytes stored, struct arena *arena, struct en
 enum status envelope_restore_facts(struct bytes stored, struct arena *arena, struct envelope *out,
                                    struct err *err);
 
+/* True if the message was judged dead and its DLQ is full: it is stored as pending_retry with
+ * `dlq`, cause, category and reason set, is not handed over again, and becomes a letter once `dlq`
+ * has room (SEMANTICS 4.4). No other live message has a DLQ and no time of its next attempt. */
+static inline bool envelope_awaits_room(const struct envelope *envelope) {
+    return (envelope->state == STATE_PENDING_RETRY || envelope->state == STATE_RETRYING) &&
+           envelope->dlq.len > 0 && envelope->next_attempt_at.ms == WALL_NEVER.ms;
+}
+
 /* Hand-overs of its present round that were judged: of its compensation while it has one. */
 static inline uint32_t envelope_tries(const struct envelope *envelope) {
     return envelope->compensating ? envelope->compensating - 1 : envelope->attempts;

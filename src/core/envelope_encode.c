@@ -143,8 +143,8 @@ static void put_id(struct encoding *e, const void *at, const struct envelope_fie
 static void put_cause(struct encoding *e, const void *at, const struct envelope_field *field) {
     (void)field;
     const struct envelope *envelope = at;
-    json_put_str(&e->out,
-                 lifecycle_is_letter(envelope->state) ? cause_text(envelope->cause) : NULL);
+    bool judged = lifecycle_is_letter(envelope->state) || envelope_awaits_room(envelope);
+    json_put_str(&e->out, judged ? cause_text(envelope->cause) : NULL);
 }
 
 void envelope_put_headers(struct json_out *out, const struct rule_header *headers, size_t count) {

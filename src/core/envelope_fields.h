@@ -31,7 +31,7 @@ enum envelope_form {
     FORM_KIND,          /* enum kind */
     FORM_RESOLUTION,    /* enum resolution; none is null */
     FORM_ID,            /* the whole envelope: its letter id, else its message id. Not read back */
-    FORM_CAUSE,         /* the whole envelope: null when it is no letter */
+    FORM_CAUSE,         /* the whole envelope: null when it is no letter and awaits none */
     FORM_HEADERS,       /* the whole envelope */
     FORM_HISTORY,       /* the whole envelope */
     FORM_BODY,          /* not of the envelope at all: written from the caller's body */

@@ -140,7 +140,7 @@ static void store_resolution(struct buf *out, const void *at, const struct envel
 
 static void store_cause(struct buf *out, const void *at, const struct envelope_field *field) {
     const struct envelope *envelope = at;
-    if (lifecycle_is_letter(envelope->state))
+    if (lifecycle_is_letter(envelope->state) || envelope_awaits_room(envelope))
         put_text(out, field, bytes_of(cause_text(envelope->cause)));
 }
 

@@ -19,6 +19,7 @@
 #include "engine/queue_facts.h"
 #include "engine/publish.h"
 #include "engine/recorder.h"
+#include "engine/room.h"
 #include "engine/suspect.h"
 
 struct engine *engine_new(const struct engine_options *options) {
@@ -28,6 +29,7 @@ struct engine *engine_new(const struct engine_options *options) {
     engine->record_retry_ms = RECORD_RETRY_FIRST_MS;
     rng_seed(&engine->rng, options->seed);
     list_init(&engine->visiting);
+    list_init(&engine->full_dlqs);
     list_init(&engine->rousing);
     list_init(&engine->parked);
     list_init(&engine->deciding);
@@ -156,6 +158,7 @@ enum status engine_recover(struct engine *engine, struct err *err) {
     for (size_t i = 0; i < engine->queue_count; i++) {
         queue_facts_load(engine->queues[i]);
         lease_recover(engine->queues[i]);
+        room_recover(engine->queues[i]);
         intake_begin(engine->queues[i]);
         queue_visit(engine->queues[i]);
     }
@@ -189,6 +192,7 @@ static void ring_timers(struct engine *engine) {
 static void set_timer(struct queue *queue) {
     struct engine *engine = queue->engine;
     struct mono at = mono_earlier(queue_next_wake(queue), hearing_next_wake(queue));
+    at = mono_earlier(at, room_next_wake(queue));
     heap_remove(&engine->timers, &queue->timer);
     if (at.ms == MONO_NEVER.ms)
         return;
@@ -334,6 +338,7 @@ void engine_free(struct engine *engine) {
     for (size_t i = 0; i < engine->queue_count; i++)
         queue_free(engine->queues[i]);
     free_served(engine);
+    room_free(engine);
     heap_free(&engine->timers);
     heap_free(&engine->lease_deadlines);
     heap_free(&engine->fetch_deadlines);

@@ -256,7 +256,9 @@ struct engine_queue_view {
     char name[256];
     enum queue_state state;
     char why[256];
-    bool dlq_full; /* receiving is stopped by a full DLQ */
+    bool dlq_full;         /* one of its DLQs is full */
+    char full_dlqs[512];   /* their names, separated by commas; empty where they are too long */
+    bool receives_nothing; /* so many messages wait for room in them */
     bool checking; /* a message was refused: others are asked before the queue halts (why) */
     uint32_t concurrency;
     uint64_t in_flight;
@@ -284,6 +286,8 @@ struct engine_queue_view {
 const char *queue_state_text(enum queue_state state); /* "running" "paused" "halted" */
 /* False when there is no such queue. */
 bool engine_view(struct engine *engine, struct bytes queue, struct engine_queue_view *out);
+/* A DLQ with on_full: block that is full, until it is below 95 % of its cap. */
+bool engine_dlq_is_full(struct engine *engine, struct bytes dlq);
 size_t engine_queue_count(struct engine *engine);
 /* By place, in the order of the configuration. False behind the last. */
 bool engine_view_at(struct engine *engine, size_t place, struct engine_queue_view *out);

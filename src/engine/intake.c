@@ -9,6 +9,7 @@
 #include "core/pointer.h"
 #include "engine/hearing.h"
 #include "engine/origin.h"
+#include "engine/room.h"
 #include "engine/tracing.h"
 
 enum {
@@ -47,8 +48,9 @@ struct mono intake_probe_wake(const struct queue *queue) {
 }
 
 void intake_want(struct queue *queue) {
-    bool wants = queue->state == QUEUE_RUNNING && !queue->engine->stopping && !queue->dlq_full &&
-                 may_probe(queue) && opinion_receives(&queue->opinion, queue->engine->now.mono);
+    bool wants = queue->state == QUEUE_RUNNING && !queue->engine->stopping &&
+                 !room_stops_receiving(queue) && may_probe(queue) &&
+                 opinion_receives(&queue->opinion, queue->engine->now.mono);
     if (wants == queue->wants || !intake_is_server(queue))
         return;
     queue->wants = wants;

@@ -281,8 +281,8 @@ void judge_why(const struct flight *flight, const struct decision *decision, str
 /* Whether a letter is tried again is for people to say, not for a worker who was late. */
 static void keep_dead(const struct flight *flight, struct decision *decision) {
     const struct envelope *envelope = &flight->held->envelope;
-    if (!flight->late_letter || decision->action == ACTION_DONE ||
-        decision->action == ACTION_DISCARD)
+    bool dead = flight->late_letter || envelope_awaits_room(envelope);
+    if (!dead || decision->action == ACTION_DONE || decision->action == ACTION_DISCARD)
         return;
     decision->action = ACTION_DEAD;
     decision->cause = envelope->cause;

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "engine/cap.h"
 #include "engine/fetch.h"
 #include "engine/hearing.h"
 #include "engine/idempotency.h"
@@ -12,6 +11,7 @@
 #include "engine/origin.h"
 #include "engine/queue_facts.h"
 #include "engine/refusal.h"
+#include "engine/room.h"
 #include "engine/suspect.h"
 
 void queue_visit(struct queue *queue) {
@@ -196,7 +196,7 @@ static struct store_held *take_fewest(struct queue *queue) {
     struct store *store = engine->store;
     struct store_held *fresh = NULL, *due = NULL;
     uint64_t avoid = queue->last_probe;
-    if (!cap_is_full(queue))
+    if (!room_stops_receiving(queue))
         intake_receive(queue, avoid, &fresh, 1);
     if (fresh && (avoid == 0 || fresh->seq != avoid))
         return fresh;
@@ -250,7 +250,7 @@ static void feed(struct queue *queue) {
     feed_suspect(queue);
     feed_waited(queue);
     feed_due(queue);
-    if (!cap_has_room(queue))
+    if (room_stops_receiving(queue))
         return;
     order_feed(queue);
     feed_new(queue);
@@ -259,6 +259,7 @@ static void feed(struct queue *queue) {
 
 void queue_feed(struct queue *queue) {
     queue_facts_save_peak(queue);
+    room_feed(queue);
     intake_want(queue);
     feed(queue);
     intake_want(queue);
@@ -288,8 +289,8 @@ struct mono queue_next_wake(struct queue *queue) {
     if (queue->breaker.state == BREAKER_CLOSED && due.ms < queue->retry_hold.ms)
         due = queue->retry_hold;
     struct mono fresh = intake_next_wake(queue);
-    if (queue->dlq_full || queue->dlq_filling)
-        fresh = mono_after(engine->now.mono, QUEUE_FULL_POLL_MS);
+    if (room_stops_receiving(queue))
+        fresh = MONO_NEVER;
     struct mono next = mono_earlier(mono_earlier(due, fresh), refusal_next_wake(queue));
     /* Half open with its round started, what waits must not spin: the probes' answers wake us. */
     if (queue->breaker.state == BREAKER_HALF_OPEN && next.ms <= engine->now.mono.ms)

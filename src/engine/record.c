@@ -14,6 +14,7 @@
 #include "engine/queue_facts.h"
 #include "engine/refusal.h"
 #include "engine/release.h"
+#include "engine/room.h"
 #include "engine/spilling.h"
 #include "engine/tracing.h"
 
@@ -150,8 +151,23 @@ static bool leaves_nothing(const struct flight *flight) {
            !flight->returning;
 }
 
+static void refuse_for_room(struct flight *flight) {
+    struct err err;
+    room_refusal(flight, &err);
+    store_held_free(flight->held); /* it stays the reporter's */
+    flight->held = NULL;
+    record_abandon(flight, &err);
+}
+
 void record_decided(struct flight *flight) {
+    bool full = room_is_lacking(flight);
     flight->queue->settling++;
+    if (full && flight->report) {
+        refuse_for_room(flight);
+        return;
+    }
+    if (full)
+        room_await(flight);
     if (leaves_nothing(flight))
         settle(flight);
     else if (!mirror_publishes(flight))

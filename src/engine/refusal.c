@@ -6,9 +6,9 @@
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "engine/cap.h"
 #include "engine/fetch.h"
 #include "engine/intake.h"
+#include "engine/room.h"
 
 enum {
     CANDIDATES_MAX = 4, /* messages that are looked at for one with another key */
@@ -191,7 +191,7 @@ static struct store_held *next_other(struct queue *queue) {
     struct engine *engine = queue->engine;
     struct store *store = engine->store;
     struct store_held *held = NULL;
-    bool fresh = cap_has_room(queue);
+    bool fresh = !room_stops_receiving(queue);
     if (fresh)
         held = take_far(queue);
     if (!held && fresh && intake_is_server(queue) &&

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "engine/cap.h"
 #include "engine/facts.h"
 #include "engine/fetch.h"
 #include "engine/refusal.h"
@@ -19,12 +18,6 @@ static void refuse(struct engine_request *request, enum status status, const cha
 /* A report is judged like an attempt of ours that has just ended. Its own count of attempts
  * includes the one that failed, which is the one being judged. */
 static void open_report(struct queue *queue, struct engine_request *request) {
-    if (cap_refuses_reports(queue)) {
-        refuse(request, STATUS_BUSY,
-               "a DLQ of this queue is at its cap; resolve letters or raise dlq.cap, then report "
-               "again");
-        return;
-    }
     struct flight *flight = flight_new(queue, request->held_take);
     request->held_take = NULL;
     flight->report = request;

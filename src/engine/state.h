@@ -87,6 +87,7 @@ struct flight {
     uint64_t stored_as;         /* the seq that the store gave it; 0: none, or it had one */
     enum spill_stage spill;
     bool duplicate; /* a report, or a broker's message, whose id is held already */
+    bool has_room;  /* it waited for room in its DLQ, and there is room now */
     bool arriving;  /* put into the store before it is handed over; counted in queue->arriving */
     bool returns;   /* interrupted: back to its broker, with nothing recorded */
     bool postponed; /* a commit of it failed; counted in queue->postponed until one does not */
@@ -121,8 +122,7 @@ struct queue {
     struct list facts_changed; /* in engine->facts: what outlives us is not yet in a commit */
     uint32_t peak_saved;       /* the budget's peak as last written … */
     struct mono peak_at;       /* … and when */
-    bool dlq_full;
-    bool dlq_filling; /* it will be full if the letters on their way arrive */
+    uint64_t awaiting_room;    /* messages that wait for room in a DLQ, as last seen (room.h) */
     struct breaker breaker;
     struct connection_log *connections;        /* of recent successes, one for each handler */
     char breaker_why[ENGINE_BREAKER_WHY_SIZE]; /* the failure that last opened it */
@@ -224,8 +224,9 @@ struct engine {
     struct heap timers;
     struct heap publications; /* what a sink did not take, by when it is asked again */
     struct list visiting;
-    struct list rousing;  /* queues whose handlers are to be woken before the turn ends */
-    struct pool *flights; /* what they are made from */
+    struct list full_dlqs; /* struct full_dlq (room.c) */
+    struct list rousing;   /* queues whose handlers are to be woken before the turn ends */
+    struct pool *flights;  /* what they are made from */
     struct recorder *recorder;
     struct map leases;           /* by message */
     struct heap lease_deadlines; /* of those alive */

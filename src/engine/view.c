@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/publish.h"
+#include "engine/room.h"
 
 enum { LAST_MINUTE_MS = 60 * 1000 };
 
@@ -78,7 +79,6 @@ static void copy_queue(struct queue *queue, struct engine_queue_view *out) {
     struct engine *engine = queue->engine;
     struct instant now = clock_now(engine->options.clock);
     *out = (struct engine_queue_view){.state = queue->state,
-                                      .dlq_full = queue->dlq_full,
                                       .concurrency = queue->rules.concurrency,
                                       .in_flight = queue->running};
     snprintf(out->name, sizeof out->name, "%.*s", BYTES_ARG(queue->name));
@@ -87,6 +87,8 @@ static void copy_queue(struct queue *queue, struct engine_queue_view *out) {
     snprintf(out->handler, sizeof out->handler, "%s",
              queue_leases(queue) ? "lease" : queue->handlers[0].handler->vtable->kind);
     engine->store->vtable->counts(engine->store, queue->number, &out->counts);
+    out->dlq_full = room_describe(queue, out->full_dlqs, sizeof out->full_dlqs) > 0;
+    out->receives_nothing = room_stops_receiving(queue);
     copy_source(queue, out);
     publish_describe(queue, out->sink_trouble, sizeof out->sink_trouble);
     copy_breaker(queue, now, out);
@@ -104,6 +106,13 @@ bool engine_view(struct engine *engine, struct bytes name, struct engine_queue_v
         copy_queue(queue, out);
     pthread_mutex_unlock(&engine->mutex);
     return queue != NULL;
+}
+
+bool engine_dlq_is_full(struct engine *engine, struct bytes dlq) {
+    pthread_mutex_lock(&engine->mutex);
+    bool full = room_was_full(engine, dlq);
+    pthread_mutex_unlock(&engine->mutex);
+    return full;
 }
 
 size_t engine_queue_count(struct engine *engine) {

@@ -162,15 +162,16 @@ enum store_take {
 enum store_order {
     ORDER_NONE,
     /* Of the live messages with one key only the oldest can be taken, and none while an older
-     * letter closes the key (envelope.closes_key, in pending_review or replaying). Replaying
-     * letters of one key go oldest first, one at a time. */
+     * letter closes the key (envelope.closes_key, in pending_review or replaying, or waiting for
+     * room in its DLQ). Replaying letters of one key go oldest first, one at a time. */
     ORDER_KEY,
 };
 
 struct store_queue_counts {
     uint64_t queued;        /* waiting, delayed ones included */
     uint64_t delayed;       /* of those, not yet ready */
-    uint64_t pending_retry; /* waiting for their time */
+    uint64_t pending_retry; /* waiting for their time, or for room in a DLQ */
+    uint64_t awaiting_room; /* of those, judged dead and waiting for room in a full DLQ */
     uint64_t taken;         /* in the engine's hands: running and retrying */
 };
 
@@ -289,6 +290,13 @@ struct store_vtable {
      * youngest last; each with blocked_by. */
     size_t (*take_blocked)(struct store *store, uint32_t queue, size_t limit,
                            struct store_held **out, size_t max);
+    /* Messages that wait for room in this DLQ (envelope_awaits_room), oldest judgement first. No
+     * other take gives them. */
+    size_t (*take_for_room)(struct store *store, uint32_t queue, struct bytes dlq,
+                            struct store_held **out, size_t max);
+    /* The DLQs that messages of the queue wait for, and how many wait for each. */
+    size_t (*awaiting_room)(struct store *store, uint32_t queue, struct arena *arena,
+                            struct store_count **out);
     /* Before the first take. */
     void (*set_order)(struct store *store, uint32_t queue, enum store_order order);
     /* Back to where it was before it was taken, behind what waits there, not before `due`. Takes

@@ -141,7 +141,7 @@ static bool look_at_queue(struct request *request, struct bytes name,
         .why = bytes_of(view->why),
         .breaker = view->breaker,
         .breaker_until = view->breaker_until,
-        .dlq_full = view->dlq_full,
+        .dlq_full = view->receives_nothing,
     };
     return true;
 }

@@ -185,6 +185,7 @@ const struct schema schemas[] = {
         NEXT("lag", COUNT("at the source, not received yet"))
         NEXT("rates", REF("Rates"))
         NEXT("dlq_full", BOOLEAN)
+        NEXT("awaiting_room", COUNT("of pending_retry: judged dead, and their DLQ is full"))
         NEXT("concurrency", "{\"type\":[\"integer\",\"null\"],\"description\":\"null: workers may lease any number\"}")
         NEXT("source", NULLABLE)
         NEXT("source_trouble", "{\"type\":[\"string\",\"null\"],\"description\":\"why nothing comes from it, in words\"}")
@@ -557,7 +558,8 @@ const struct schema schemas[] = {
         NEXT("why", STRING))},
     {"Ready", OBJECT(
         FIRST("status", STRING)
-        NEXT("halted", ARRAY(REF("Halted"))))},
+        NEXT("halted", ARRAY(REF("Halted")))
+        NEXT("dlq_full", ARRAY(REF("Halted"))))},
 };
 /* clang-format on */
 const size_t schema_count = sizeof schemas / sizeof *schemas;

@@ -3,7 +3,7 @@
 #include "base/map.h"
 #include "core/lifecycle.h"
 
-enum { WHY_MAX = 512 };
+enum { WHY_MAX = 1024 };
 
 uint64_t view_depth(const struct engine_queue_view *queue) {
     return queue->counts.queued + queue->counts.pending_retry + queue->counts.taken;
@@ -44,6 +44,15 @@ void view_rates(struct json_out *json, const struct engine_rates *rates) {
     json_close(json, '}');
 }
 
+void view_put_full(const struct engine_queue_view *queue, struct buf *text) {
+    unsigned long long waiting = queue->counts.awaiting_room;
+    buf_printf(text, "dlq %s is full", queue->full_dlqs[0] ? queue->full_dlqs : "of this queue");
+    if (waiting > 0)
+        buf_printf(text, ": %llu message%s for room", waiting, waiting == 1 ? " waits" : "s wait");
+    if (queue->receives_nothing)
+        buf_str(text, "; nothing more is received");
+}
+
 /* A queue that runs and receives nothing has a reason too. */
 static struct bytes why_of(const struct engine_queue_view *queue, struct buf *text) {
     if (queue->state == QUEUE_RUNNING && queue->breaker != BREAKER_CLOSED) {
@@ -56,8 +65,10 @@ static struct bytes why_of(const struct engine_queue_view *queue, struct buf *te
                    queue->why);
         return buf_view(text);
     }
-    if (queue->state == QUEUE_RUNNING && queue->dlq_full)
-        return BYTES("a DLQ of this queue is at its cap: nothing more is received");
+    if (queue->state == QUEUE_RUNNING && (queue->dlq_full || queue->receives_nothing)) {
+        view_put_full(queue, text);
+        return buf_view(text);
+    }
     if (queue->state == QUEUE_RUNNING && !queue->source_connected)
         return bytes_of(queue->source_trouble);
     if (queue->state == QUEUE_RUNNING && queue->sink_trouble[0])
@@ -78,6 +89,7 @@ void view_queue(struct json_out *json, const struct engine_queue_view *queue) {
     view_number(json, "depth", view_depth(queue));
     view_number(json, "in_flight", queue->in_flight);
     view_number(json, "pending_retry", queue->counts.pending_retry);
+    view_number(json, "awaiting_room", queue->counts.awaiting_room);
     view_number(json, "delayed", queue->counts.delayed);
     json_key(json, "breaker");
     put_breaker(json, queue);

@@ -12,6 +12,8 @@ void view_time(struct json_out *json, const char *key, struct wall at); /* null 
 
 /* Messages that are held and not dead: queued, waiting for a retry, or in the engine's hands. */
 uint64_t view_depth(const struct engine_queue_view *queue);
+/* Why: "dlq a.dlq is full: 3 messages wait for room". */
+void view_put_full(const struct engine_queue_view *queue, struct buf *text);
 void view_queue(struct json_out *json, const struct engine_queue_view *queue);
 void view_rates(struct json_out *json, const struct engine_rates *rates);
 /* What a walk over letters could not see: "behind", "skipped" and "skipped_why", where they apply.

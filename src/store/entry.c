@@ -73,6 +73,16 @@ struct bytes entry_letter_id(const struct entry *entry) {
     return bytes_of(entry->facts.letter_id);
 }
 
+bool entry_awaits_room(const struct entry *entry) {
+    const struct facts *facts = &entry->facts;
+    return facts->state == STATE_PENDING_RETRY && facts->dlq &&
+           facts->next_attempt_at.ms == WALL_NEVER.ms && !facts->leased;
+}
+
+struct bytes entry_public_id(const struct entry *entry) {
+    return entry->facts.letter_id ? entry_letter_id(entry) : entry->id;
+}
+
 bool entry_stays(const struct entry *entry) {
     return (waiting_has_place(entry->facts.state) && !entry->parked) ||
            (entry->facts.closes_key && entry->facts.state == STATE_PENDING_REVIEW);

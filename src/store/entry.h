@@ -84,6 +84,10 @@ struct entry *entry_new(uint64_t seq, uint32_t queue, const struct envelope *env
 void entry_free(struct entry *entry);
 bool entry_same_content(const struct entry *entry, const char content_hash[65]);
 struct bytes entry_letter_id(const struct entry *entry);
+/* True if it was judged dead and waits for room in its DLQ (envelope_awaits_room). */
+bool entry_awaits_room(const struct entry *entry);
+/* The id that others name it by: of its letter, or of its message while it has no letter. */
+struct bytes entry_public_id(const struct entry *entry);
 /* Memory needs it: it waits, or closes its key. */
 bool entry_stays(const struct entry *entry);
 /* In the engine's hands, or it was when we last died. */

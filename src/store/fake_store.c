@@ -193,6 +193,21 @@ static size_t take_blocked(struct store *store, uint32_t queue, size_t limit,
     return count;
 }
 
+static size_t take_for_room(struct store *store, uint32_t queue, struct bytes dlq,
+                            struct store_held **out, size_t max) {
+    struct fake_store *self = fake(store);
+    struct entry *entries[TAKE_MAX];
+    pthread_mutex_lock(&self->front.mutex);
+    struct tables *tables = &self->front.tables;
+    size_t count = waiting_take_for_room(&tables_queue(tables, queue)->waiting,
+                                         names_find(&tables->names, dlq), entries,
+                                         max < TAKE_MAX ? max : TAKE_MAX);
+    for (size_t i = 0; i < count; i++)
+        out[i] = hold(tables, entries[i]);
+    pthread_mutex_unlock(&self->front.mutex);
+    return count;
+}
+
 /* ---- reading ---- */
 
 static enum status ambiguous(struct fake_store *self, struct entry **matches, size_t count,
@@ -333,6 +348,8 @@ static const struct store_vtable vtable = {
     .take = take,
     .take_one = take_one,
     .take_blocked = take_blocked,
+    .take_for_room = take_for_room,
+    .awaiting_room = front_awaiting_room,
     .set_order = front_set_order,
     .give_back = give_back,
     .next_ready = front_next_ready,

@@ -55,6 +55,13 @@ void front_counts(struct store *store, uint32_t queue, struct store_queue_counts
     leave(store);
 }
 
+size_t front_awaiting_room(struct store *store, uint32_t queue, struct arena *arena,
+                           struct store_count **out) {
+    size_t count = waiting_rooms(&tables_queue(enter(store), queue)->waiting, arena, out);
+    leave(store);
+    return count;
+}
+
 uint64_t front_next_seq(struct store *store) {
     uint64_t next = enter(store)->next_seq;
     leave(store);

@@ -22,6 +22,8 @@ uint32_t front_queue_number(struct store *store, struct bytes name);
 size_t front_queue_names(struct store *store, struct arena *arena, struct bytes **out);
 struct mono front_next_ready(struct store *store, uint32_t queue, enum store_take which);
 void front_counts(struct store *store, uint32_t queue, struct store_queue_counts *out);
+size_t front_awaiting_room(struct store *store, uint32_t queue, struct arena *arena,
+                           struct store_count **out);
 uint64_t front_next_seq(struct store *store);
 struct bytes front_queue_facts(struct store *store, uint32_t queue, struct arena *arena);
 uint64_t front_dlq_depth(struct store *store, struct bytes name);

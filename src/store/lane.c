@@ -15,9 +15,10 @@ enum lane_kind lane_of(enum state state, struct wall due) {
     return due.ms != 0 ? LANE_DELAYED : LANE_READY;
 }
 
-/* What was given back waits for a time that the file does not know. */
+/* What was given back waits for a time that the file does not know; what waits for room waits for
+ * no time. */
 enum lane_kind lane_of_entry(const struct entry *entry) {
-    if (entry->facts.leased || entry->given_back)
+    if (entry->facts.leased || entry->given_back || entry_awaits_room(entry))
         return LANE_COUNT;
     return lane_of(entry->facts.state, entry->facts.next_attempt_at);
 }

@@ -34,13 +34,15 @@ static struct entry *member(struct line *line, enum kind_of_member kind, size_t 
 }
 
 static enum kind_of_member kind_of(const struct entry *entry) {
-    return entry->facts.state == STATE_PENDING_REVIEW ? MEMBER_CLOSING
-           : entry->facts.state == STATE_REPLAYING    ? MEMBER_REPLAYING
-                                                      : MEMBER_LIVE;
+    bool closes = entry->facts.state == STATE_PENDING_REVIEW || entry_awaits_room(entry);
+    return closes                                  ? MEMBER_CLOSING
+           : entry->facts.state == STATE_REPLAYING ? MEMBER_REPLAYING
+                                                   : MEMBER_LIVE;
 }
 
 bool lines_has_place(const struct entry *entry) {
-    return entry->key.ptr && entry_stays(entry);
+    return entry->key.ptr && entry_stays(entry) &&
+           (!entry_awaits_room(entry) || entry->facts.closes_key);
 }
 
 /* ---- lines ---- */
@@ -200,7 +202,7 @@ void lines_add(struct lines *lines, struct waiting *waiting, struct entry *entry
     insert(&line->members[kind], entry);
     if (kind == MEMBER_LIVE && is_behind(line, entry))
         line->behind++;
-    if (entry->facts.leased)
+    if (entry->facts.leased || entry_awaits_room(entry))
         waiting_add(waiting, entry, now);
     else if (kind != MEMBER_CLOSING)
         block(waiting, entry);

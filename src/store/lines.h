@@ -2,7 +2,8 @@
  * which they were put.
  *
  * A line holds what has one key: the live ones, the letters that are replayed, and the letters that
- * close the key, each oldest first. At most one live message and one replayed letter of a line
+ * close the key, each oldest first. A message that was judged dead and waits for room in its DLQ
+ * closes the key as its letter will. At most one live message and one replayed letter of a line
  * stand where they can be taken (store/waiting.h); all others are blocked, which is nowhere.
  *
  *   a live one goes       when it is the oldest and no older letter closes the key

@@ -292,7 +292,7 @@ struct entry *tables_take_one(struct tables *tables, uint32_t queue, uint64_t se
 
 void tables_give_back(struct tables *tables, struct entry *entry, struct mono due) {
     struct queue *queue = tables_queue(tables, entry->queue);
-    if (entry->line)
+    if (entry->line && !entry_awaits_room(entry)) /* which keeps its place in its line */
         lines_give_back(&queue->lines, &queue->waiting, entry, due);
     else
         waiting_give_back(&queue->waiting, entry, due);
@@ -301,7 +301,7 @@ void tables_give_back(struct tables *tables, struct entry *entry, struct mono du
 struct bytes tables_blocked_by(const struct tables *tables, uint64_t seq, struct arena *arena) {
     const struct entry *entry = tables_find(tables, seq);
     const struct entry *letter = entry ? lines_blocked_by(entry) : NULL;
-    return letter ? arena_dup(arena, entry_letter_id(letter)) : BYTES_NONE;
+    return letter ? arena_dup(arena, entry_public_id(letter)) : BYTES_NONE;
 }
 
 struct order {

@@ -1,7 +1,9 @@
 #include "store/waiting.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
+#include "base/memory.h"
 #include "store/shed.h"
 
 /* Something can be taken at once, whatever the time is. */
@@ -19,6 +21,10 @@ void waiting_init(struct waiting *waiting, struct lane_bound *bound) {
 void waiting_free(struct waiting *waiting) {
     heap_free(&waiting->delayed);
     heap_free(&waiting->retry);
+    for (struct waiting_room *room = waiting->rooms, *next; room; room = next) {
+        next = room->next;
+        free(room);
+    }
 }
 
 void waiting_unbind(struct waiting *waiting) {
@@ -54,6 +60,47 @@ struct mono waiting_due(struct wall due, int64_t delay_ms, struct instant now) {
 static int64_t due_ms(const struct facts *facts, struct instant now) {
     return waiting_due(facts->next_attempt_at, facts->delay_ms, now).ms;
 }
+
+/* ---- waiting for room in a DLQ ---- */
+
+static struct waiting_room *find_room(const struct waiting *waiting, const struct name *dlq) {
+    struct waiting_room *room = waiting->rooms;
+    while (room && room->dlq != dlq)
+        room = room->next;
+    return room;
+}
+
+static void push_room(struct waiting *waiting, struct entry *entry) {
+    struct waiting_room *room = find_room(waiting, entry->facts.dlq);
+    if (!room) {
+        room = memory_new(sizeof *room);
+        *room = (struct waiting_room){.next = waiting->rooms, .dlq = entry->facts.dlq};
+        list_init(&room->entries);
+        waiting->rooms = room;
+    }
+    list_push_back(&room->entries, &entry->link);
+    room->count++;
+    waiting->room_count++;
+}
+
+static void pop_room(struct waiting *waiting, struct entry *entry) {
+    list_remove(&entry->link);
+    find_room(waiting, entry->facts.dlq)->count--;
+    waiting->room_count--;
+}
+
+size_t waiting_rooms(const struct waiting *waiting, struct arena *arena, struct store_count **out) {
+    size_t rooms = 0, count = 0;
+    for (const struct waiting_room *room = waiting->rooms; room; room = room->next)
+        rooms++;
+    *out = arena_alloc(arena, (rooms + 1) * sizeof **out);
+    for (const struct waiting_room *room = waiting->rooms; room; room = room->next)
+        if (room->count > 0)
+            (*out)[count++] = (struct store_count){arena_dup(arena, room->dlq->text), room->count};
+    return count;
+}
+
+/* ---- adding and removing ---- */
 
 static void count_in(struct waiting *waiting, int change) {
     if (waiting->bound)
@@ -118,6 +165,8 @@ void waiting_add(struct waiting *waiting, struct entry *entry, const struct inst
     if (entry->facts.leased) {
         list_push_back(&waiting->leased, &entry->link);
         waiting->leased_count++;
+    } else if (entry_awaits_room(entry)) {
+        push_room(waiting, entry);
     } else if (!park(waiting, entry, now)) {
         push(waiting, entry, now);
         keep_bound(waiting, lane_of_entry(entry));
@@ -133,6 +182,8 @@ void waiting_remove(struct waiting *waiting, struct entry *entry) {
         list_remove(&entry->link);
         entry->taken = false;
         waiting->taken_count--;
+    } else if (!list_empty(&entry->link) && entry_awaits_room(entry)) {
+        pop_room(waiting, entry);
     } else if (!list_empty(&entry->link)) {
         list_remove(&entry->link);
         --*(entry->facts.leased ? &waiting->leased_count : &waiting->ready_count);
@@ -256,6 +307,18 @@ size_t waiting_take(struct waiting *waiting, enum store_take which, struct insta
     return count;
 }
 
+size_t waiting_take_for_room(struct waiting *waiting, const struct name *dlq, struct entry **out,
+                             size_t max) {
+    struct waiting_room *room = find_room(waiting, dlq);
+    size_t count = 0;
+    while (room && count < max && !list_empty(&room->entries)) {
+        struct entry *entry = CONTAINER_OF(room->entries.next, struct entry, link);
+        take_one(waiting, entry);
+        out[count++] = entry;
+    }
+    return count;
+}
+
 bool waiting_take_one(struct waiting *waiting, struct entry *entry) {
     bool waits = entry->due.index != 0 || !list_empty(&entry->link);
     if (!waits || entry_is_taken(entry))
@@ -272,6 +335,10 @@ void waiting_give_back(struct waiting *waiting, struct entry *entry, struct mono
     assert(entry->taken);
     waiting_remove(waiting, entry);
     entry->facts.leased = false;
+    if (entry_awaits_room(entry)) {
+        push_room(waiting, entry);
+        return;
+    }
     entry->given_back = true;
     push_heap(waiting, entry, due.ms);
 }
@@ -310,7 +377,9 @@ void waiting_counts(const struct waiting *waiting, struct store_queue_counts *ou
         .queued =
             waiting->ready_count + lanes[LANE_READY].count + delayed + waiting->blocked_queued,
         .delayed = delayed,
-        .pending_retry = waiting->retry.count + lanes[LANE_RETRY].count + waiting->blocked_retry,
+        .pending_retry = waiting->retry.count + lanes[LANE_RETRY].count + waiting->blocked_retry +
+                         waiting->room_count,
+        .awaiting_room = waiting->room_count,
         .taken = waiting->taken_count + waiting->leased_count,
     };
 }

@@ -4,6 +4,7 @@
  *   pending_retry   →  retry (a heap by due time)
  *   replaying       →  retry
  *   taken           →  the taken list, until a change of it is durable or it is given back
+ *   judged dead, and its DLQ is full  →  the list of that DLQ in `room`
  *   leased          →  taken; or, when we died since, the leased list
  *   far from due    →  parked (store/lane.h), and perhaps not in memory at all
  *
@@ -15,10 +16,20 @@
 #include "port/store.h"
 #include "store/lane.h"
 
+/* The messages that wait for room in one DLQ, oldest judgement first. */
+struct waiting_room {
+    struct waiting_room *next;
+    const struct name *dlq;
+    struct list entries;
+    size_t count;
+};
+
 struct waiting {
     struct list ready, taken, leased;
     size_t ready_count, taken_count, leased_count;
     struct heap delayed, retry;
+    struct waiting_room *rooms;             /* one for each DLQ that ever was full */
+    size_t room_count;                      /* messages in all of them */
     uint64_t blocked_queued, blocked_retry; /* in no list: it is not their turn (store/lines.h) */
     uint64_t turn;                          /* breaks ties in the heaps: first come, first taken */
     struct lane lanes[LANE_COUNT];
@@ -41,9 +52,14 @@ size_t waiting_take(struct waiting *waiting, enum store_take which, struct insta
                     uint64_t avoid, struct entry **out, size_t max);
 /* This very one, to the taken list; false when it does not wait. */
 bool waiting_take_one(struct waiting *waiting, struct entry *entry);
+/* Up to `max` of those that wait for room in the DLQ, to the taken list. */
+size_t waiting_take_for_room(struct waiting *waiting, const struct name *dlq, struct entry **out,
+                             size_t max);
+/* The DLQs that some wait for. */
+size_t waiting_rooms(const struct waiting *waiting, struct arena *arena, struct store_count **out);
 /* One that is in no list, to the taken list. */
 void waiting_take_blocked(struct waiting *waiting, struct entry *entry);
-/* From the taken list back behind what waits, not before `due`. */
+/* From the taken list back behind what waits, not before `due`. What waits for room waits again. */
 void waiting_give_back(struct waiting *waiting, struct entry *entry, struct mono due);
 /* How many of a lane wait in memory. */
 size_t waiting_in_lane(const struct waiting *waiting, enum lane_kind kind);

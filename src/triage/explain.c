@@ -190,8 +190,9 @@ static bool put_hold(const struct envelope *envelope, const struct explain_queue
         buf_str(out, " The queue's breaker is half open: probes are under way, and if they succeed "
                      "everything goes on.");
     else if (queue->dlq_full && envelope->state == STATE_QUEUED)
-        buf_str(out, " A DLQ of the queue is at its cap: nothing new is handed over until letters "
-                     "leave it or the cap is raised.");
+        buf_str(out,
+                " A DLQ of the queue is full and too many messages wait for room in it: nothing "
+                "new is handed over until letters leave it or the cap is raised.");
     else
         return false;
     return true;
@@ -215,6 +216,13 @@ static void put_live(const struct envelope *envelope, const struct explain_queue
                 "handed over once more, and dead-lettered if it is refused again. ");
     if (envelope->suspect)
         buf_str(out, "Its worker may have died of it, so it is leased alone until one answers. ");
+    if (envelope_awaits_room(envelope)) {
+        buf_printf(out,
+                   "It was judged dead (%s), but DLQ %.*s is full: it waits for room there and is "
+                   "not handed over again. Resolve or discard letters, or raise the cap.",
+                   cause_text(envelope->cause), BYTES_ARG(envelope->dlq));
+        return;
+    }
     buf_str(out, live_words[envelope->state]);
     if (envelope->blocked_by.len)
         buf_printf(out, " It is blocked by %.*s: settle that letter to let it go on.",

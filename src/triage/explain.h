@@ -13,7 +13,7 @@ struct explain_queue {
     struct bytes why;    /* it is stopped; may be empty */
     enum breaker_state breaker;
     struct wall breaker_until; /* while open */
-    bool dlq_full;
+    bool dlq_full; /* it receives nothing: too many messages wait for room in a full DLQ */
 };
 
 /* Appends

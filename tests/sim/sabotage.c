@@ -109,6 +109,16 @@ static size_t take_blocked(struct store *store, uint32_t queue, size_t limit,
     return real(store)->vtable->take_blocked(real(store), queue, limit, out, max);
 }
 
+static size_t take_for_room(struct store *store, uint32_t queue, struct bytes dlq,
+                            struct store_held **out, size_t max) {
+    return real(store)->vtable->take_for_room(real(store), queue, dlq, out, max);
+}
+
+static size_t awaiting_room(struct store *store, uint32_t queue, struct arena *arena,
+                            struct store_count **out) {
+    return real(store)->vtable->awaiting_room(real(store), queue, arena, out);
+}
+
 static void set_order(struct store *store, uint32_t queue, enum store_order order) {
     bool lie = ((struct saboteur *)store)->how == SABOTAGE_NO_ORDER;
     real(store)->vtable->set_order(real(store), queue, lie ? ORDER_NONE : order);
@@ -187,6 +197,8 @@ static const struct store_vtable vtable = {
     .take = take,
     .take_one = take_one,
     .take_blocked = take_blocked,
+    .take_for_room = take_for_room,
+    .awaiting_room = awaiting_room,
     .set_order = set_order,
     .kept = kept,
     .kept_list = kept_list,

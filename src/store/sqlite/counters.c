@@ -58,12 +58,13 @@ static const char rebuild[] =
     " min(dead_ms), count(*) FROM messages"
     " WHERE dlq IS NOT NULL AND state IN ('pending_review', 'replaying') GROUP BY 1, 2;"
     "INSERT INTO counters SELECT dlq, 'total', '', '', count(*) FROM messages"
-    " WHERE dlq IS NOT NULL GROUP BY 1"
+    " WHERE dlq IS NOT NULL AND state <> 'pending_retry' GROUP BY 1"
     " ON CONFLICT DO UPDATE SET count = max(count, excluded.count);"
     "UPDATE groups SET count = 0;"
     "INSERT INTO groups SELECT dlq, fingerprint, sum(state IN ('pending_review', 'replaying')),"
     " count(*), min(dead_ms), max(dead_ms), max(seq) FROM messages WHERE dlq IS NOT NULL"
-    " AND fingerprint IS NOT NULL AND fingerprint <> '0000000000000000' GROUP BY 1, 2"
+    " AND state <> 'pending_retry' AND fingerprint IS NOT NULL AND fingerprint <> "
+    "'0000000000000000' GROUP BY 1, 2"
     " ON CONFLICT DO UPDATE SET count = excluded.count, total = max(total, excluded.total),"
     " first_ms = min(first_ms, excluded.first_ms), last_ms = max(last_ms, excluded.last_ms);";
 

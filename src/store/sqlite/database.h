@@ -63,6 +63,9 @@ enum { DATABASE_ROW_VALUES = 29, DATABASE_ROWS = 16 };
       " WHERE (lease_ms <> 0 OR content_mark IS NULL) AND " DATABASE_WAITS " ORDER BY seq")        \
     X(REPLAYING, "SELECT " DATABASE_FACTS " FROM messages INDEXED BY messages_waiting"             \
                  " WHERE queue = ?1 AND state = 'replaying' AND " DATABASE_WAITS " ORDER BY seq")  \
+    X(AWAITING_ROOM, "SELECT " DATABASE_FACTS " FROM messages INDEXED BY messages_waiting"         \
+                     " WHERE " DATABASE_WAITS " AND queue = ?1 AND state = 'pending_retry'"        \
+                     " AND due_ms = 0 AND dlq IS NOT NULL ORDER BY seq")                           \
     X(LANE_READY,                                                                                  \
       "SELECT " DATABASE_FACTS DATABASE_LANE("'queued'") " AND due_ms = ?2"                        \
                                                          " AND seq >= ?3 ORDER BY seq LIMIT ?4")   \

@@ -108,6 +108,27 @@ static enum status load_leased(struct sqlite_store *self, struct instant now, st
     return status;
 }
 
+/* What waits for room in a DLQ is never parked: its turn comes with no time. */
+static enum status load_awaiting_room(struct sqlite_store *self, uint32_t queue, struct instant now,
+                                      struct err *err) {
+    enum status status = STATUS_OK;
+    sqlite3_stmt *stmt = database_statement(self->fold_db, SQL_AWAITING_ROOM);
+    sqlite3_bind_int64(stmt, 1, queue);
+    while (status == STATUS_OK && database_next(self->fold_db, stmt, &status, err)) {
+        struct arena arena;
+        struct row_facts row;
+        arena_init_heap(&arena, 1024);
+        status = rows_facts(stmt, &arena, &row, err);
+        if (status == STATUS_OK && !tables_find(&self->front.tables, row.seq)) {
+            paging_note_back(self, &row);
+            changes_restore(self, &row, &now);
+        }
+        arena_free(&arena);
+    }
+    sqlite3_reset(stmt);
+    return status;
+}
+
 static void park_lanes(struct waiting *waiting, const struct waiting_count *one) {
     for (int has_due = 0; has_due < 2; has_due++) {
         struct lane *lane = &waiting->lanes[lane_of(one->state, (struct wall){has_due})];
@@ -131,6 +152,8 @@ static enum status park_all(struct sqlite_store *self, const struct waiting_coun
             status = load_replaying(self, counts[i].queue, now, err);
         else
             park_lanes(&tables_queue(&self->front.tables, counts[i].queue)->waiting, &counts[i]);
+        if (status == STATUS_OK && counts[i].state == STATE_PENDING_RETRY && counts[i].counts[0])
+            status = load_awaiting_room(self, counts[i].queue, now, err);
     }
     return status == STATUS_OK ? load_leased(self, now, err) : status;
 }

@@ -40,7 +40,7 @@ static void locate(const struct entry *entry, struct location *out) {
     };
     const struct entry *letter = lines_blocked_by(entry);
     if (letter)
-        out->blocked_by = blob_of(entry_letter_id(letter));
+        out->blocked_by = blob_of(entry_public_id(letter));
     if (entry->envelope.blob)
         blob_keep(&out->envelope, entry->envelope.blob, entry->envelope.bytes);
     if (entry->body.blob)
@@ -204,6 +204,22 @@ size_t reader_take_blocked(struct store *store, uint32_t queue, size_t limit,
     struct queue *from = tables_queue(&self->front.tables, queue);
     size_t count = lines_take_blocked(&from->lines, &from->waiting, limit, entries,
                                       max < TAKE_MAX ? max : TAKE_MAX);
+    for (size_t i = 0; i < count; i++)
+        locate(entries[i], &locations[i]);
+    pthread_mutex_unlock(&self->front.mutex);
+    return load_taken(self, locations, count, later(self), out);
+}
+
+size_t reader_take_for_room(struct store *store, uint32_t queue, struct bytes dlq,
+                            struct store_held **out, size_t max) {
+    struct sqlite_store *self = parts_of(store);
+    struct entry *entries[TAKE_MAX];
+    struct location locations[TAKE_MAX];
+    pthread_mutex_lock(&self->front.mutex);
+    struct tables *tables = &self->front.tables;
+    size_t count = waiting_take_for_room(&tables_queue(tables, queue)->waiting,
+                                         names_find(&tables->names, dlq), entries,
+                                         max < TAKE_MAX ? max : TAKE_MAX);
     for (size_t i = 0; i < count; i++)
         locate(entries[i], &locations[i]);
     pthread_mutex_unlock(&self->front.mutex);

@@ -10,6 +10,8 @@ size_t reader_take(struct store *store, uint32_t queue, enum store_take which, s
 struct store_held *reader_take_one(struct store *store, uint32_t queue, uint64_t seq);
 size_t reader_take_blocked(struct store *store, uint32_t queue, size_t limit,
                            struct store_held **out, size_t max);
+size_t reader_take_for_room(struct store *store, uint32_t queue, struct bytes dlq,
+                            struct store_held **out, size_t max);
 void reader_give_back(struct store *store, struct store_held *held_take, struct mono due);
 enum status reader_get(struct store *store, struct bytes queue, struct bytes id,
                        struct store_held **out, struct err *err);

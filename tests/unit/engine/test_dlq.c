@@ -158,126 +158,6 @@ static void a_reset_without_a_newer_success_is_no_crash(void **state) {
     rig_free(rig);
 }
 
-/* ---- block ---- */
-
-static void on_resolved(struct store_commit *commit, enum status status) {
-    (void)commit;
-    assert_int_equal(status, STATUS_OK);
-}
-
-static void resolve(struct rig *rig, const char *id) {
-    struct envelope letter = *rig_look(rig, id);
-    letter.state = STATE_RESOLVED;
-    letter.resolution = RESOLUTION_BY_HAND;
-    struct store_op op = {
-        .kind = STORE_UPDATE,
-        .queue = rig->store->vtable->queue_number(rig->store, BYTES("q")),
-        .seq = rig->looked_at->seq,
-        .envelope = &letter,
-    };
-    struct store_commit commit = {.ops = &op, .count = 1, .done = on_resolved};
-    rig->submit(rig->store, &commit);
-}
-
-enum { CAP = 20 };
-
-/* m1 … m20 are dead. */
-static struct rig *rig_full(struct rig_options options) {
-    struct rig *rig = rig_new(options);
-    rig->concurrency = CAP + 5;
-    rig->dlqs[0].cap = CAP;
-    rig_open(rig);
-    return rig;
-}
-
-static void fill(struct rig *rig) {
-    rig_push_many(rig, CAP);
-    rig_rest(rig);
-    for (size_t i = 1; i <= CAP; i++) {
-        char id[RIG_ID_SIZE];
-        snprintf(id, sizeof id, "m%zu", i);
-        rig_fail(rig, id, 400);
-    }
-}
-
-static void a_dlq_at_its_cap_stops_receiving_until_it_is_below_95_percent(void **state) {
-    (void)state;
-    struct rig *rig = rig_full((struct rig_options){0});
-    fill(rig);
-    assert_true(rig_view(rig).dlq_full);
-    rig_push(rig, "new");
-    rig_pass(rig, 60000);
-    assert_int_equal(rig_open_calls(rig), 0);
-    resolve(rig, "m1");
-    rig_pass(rig, QUEUE_FULL_POLL_MS);
-    assert_int_equal(rig_open_calls(rig), 0);
-    resolve(rig, "m2");
-    rig_pass(rig, QUEUE_FULL_POLL_MS);
-    assert_non_null(rig_call(rig, "new"));
-    assert_false(rig_view(rig).dlq_full);
-    rig_free(rig);
-}
-
-static void a_dlq_with_room_for_one_takes_another_when_it_is_empty_again(void **state) {
-    (void)state;
-    struct rig *rig = rig_new((struct rig_options){0});
-    rig->dlqs[0].cap = 1;
-    rig_open(rig);
-    push_and_fail(rig, "a", 400);
-    rig_push(rig, "b");
-    rig_pass(rig, QUEUE_FULL_POLL_MS);
-    assert_null(rig_call(rig, "b"));
-    resolve(rig, "a");
-    rig_pass(rig, QUEUE_FULL_POLL_MS);
-    assert_non_null(rig_call(rig, "b"));
-    rig_free(rig);
-}
-
-/* A fast handler on a slow disk overshoots by what it has in hand, no more. */
-static void letters_on_their_way_count_towards_the_cap(void **state) {
-    (void)state;
-    struct rig *rig = rig_new((struct rig_options){.deferred = true});
-    rig->concurrency = 2;
-    rig->dlqs[0].cap = 4;
-    rig_open(rig);
-    rig_push_many(rig, 8);
-    rig_rest(rig);
-    rig_fail_all(rig, 400);
-    assert_int_equal(rig_open_calls(rig), 2);
-    rig_fail_all(rig, 400);
-    assert_int_equal(rig_open_calls(rig), 0);
-    rig_store(rig);
-    rig_pass(rig, 60000);
-    assert_int_equal(rig->call_count, 4);
-    rig_free(rig);
-}
-
-static void retries_go_on_while_the_dlq_is_full_and_may_overshoot(void **state) {
-    (void)state;
-    struct rig *rig = rig_full((struct rig_options){0});
-    push_and_fail(rig, "old", 503);
-    fill(rig);
-    rig_push(rig, "new");
-    rig_pass(rig, 1000);
-    assert_null(rig_call(rig, "new"));
-    rig_fail(rig, "old", 400);
-    assert_int_equal(rig->store->vtable->dlq_depth(rig->store, BYTES("q.dlq")), CAP + 1);
-    rig_free(rig);
-}
-
-static void a_full_dlq_lets_no_new_message_probe(void **state) {
-    (void)state;
-    struct rig *rig = rig_full((struct rig_options){0});
-    rig_push_many(rig, CAP);
-    rig_break_down(rig);
-    rig_fail_all(rig, 400);
-    rig_push(rig, "new");
-    rig_pass(rig, BREAKER_FIRST_OPEN_MS);
-    assert_null(rig_call(rig, "new"));
-    assert_int_equal(rig_open_calls(rig), 1);
-    rig_free(rig);
-}
-
 /* ---- spill ---- */
 
 static struct rig *rig_spilling(void) {
@@ -417,11 +297,6 @@ int main(void) {
         cmocka_unit_test(a_discard_is_on_the_record_and_fills_nothing),
         cmocka_unit_test(the_third_crash_is_the_last),
         cmocka_unit_test(a_reset_without_a_newer_success_is_no_crash),
-        cmocka_unit_test(a_dlq_at_its_cap_stops_receiving_until_it_is_below_95_percent),
-        cmocka_unit_test(a_dlq_with_room_for_one_takes_another_when_it_is_empty_again),
-        cmocka_unit_test(letters_on_their_way_count_towards_the_cap),
-        cmocka_unit_test(retries_go_on_while_the_dlq_is_full_and_may_overshoot),
-        cmocka_unit_test(a_full_dlq_lets_no_new_message_probe),
         cmocka_unit_test(a_letter_is_safe_in_the_archive_before_it_is_forgotten),
         cmocka_unit_test(letters_of_one_turn_share_a_sync),
         cmocka_unit_test(an_archive_that_fails_holds_up_only_its_own),

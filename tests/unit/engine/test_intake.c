@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "broker/fake_broker.h"
+#include "core/cap.h"
 #include "engine/hearing.h"
 #include "lease_rig.h"
 
@@ -733,15 +734,25 @@ static void nothing_is_wanted_while_paused_and_after_a_restart(void **state) {
     rig_free(rig);
 }
 
-static void nothing_is_wanted_while_a_dlq_is_full(void **state) {
+static void nothing_is_wanted_while_too_many_wait_for_room_in_a_full_dlq(void **state) {
     (void)state;
     struct rig *rig = rig_of((struct rig_options){0});
     rig->dlqs[0].cap = 1;
     rig_open(rig);
-    push(rig, "a");
+    push(rig, "first");
     rig_rest(rig);
-    rig_fail(rig, "a", 400);
+    rig_fail(rig, "first", 400);
     assert_true(rig_view(rig).dlq_full);
+    assert_true(wanted(rig));
+    for (size_t i = 0; i < CAP_AWAITING_MAX; i++) {
+        char id[RIG_ID_SIZE];
+        snprintf(id, sizeof id, "w%zu", i);
+        push(rig, id);
+    }
+    rig_rest(rig);
+    while (rig_open_calls(rig) > 0)
+        rig_fail_all(rig, 400);
+    assert_int_equal(rig_view(rig).counts.awaiting_room, CAP_AWAITING_MAX);
     assert_false(wanted(rig));
     rig_free(rig);
 }
@@ -860,7 +871,7 @@ int main(void) {
         cmocka_unit_test(stopping_gives_back_what_does_not_finish),
         cmocka_unit_test(a_crash_is_remembered),
         cmocka_unit_test(nothing_is_wanted_while_paused_and_after_a_restart),
-        cmocka_unit_test(nothing_is_wanted_while_a_dlq_is_full),
+        cmocka_unit_test(nothing_is_wanted_while_too_many_wait_for_room_in_a_full_dlq),
         cmocka_unit_test(trouble_is_shown),
         cmocka_unit_test(with_order_it_is_put_into_the_store_first),
         cmocka_unit_test(a_worker_fetches_what_a_server_has),

@@ -382,9 +382,23 @@ static void a_full_dlq_holds_what_was_never_tried(void **state) {
     (void)state;
     struct envelope envelope = {.id = BYTES("m"), .queue = BYTES("orders"), .state = STATE_QUEUED};
     struct explain_queue queue = {.dlq_full = true};
-    assert_has(text_of(explained_in(&envelope, &policy, &queue), "summary"), "at its cap");
+    assert_has(text_of(explained_in(&envelope, &policy, &queue), "summary"),
+               "nothing new is handed over");
     envelope.state = STATE_PENDING_RETRY;
-    assert_lacks(text_of(explained_in(&envelope, &policy, &queue), "summary"), "at its cap");
+    assert_lacks(text_of(explained_in(&envelope, &policy, &queue), "summary"), "is full");
+}
+
+static void a_message_that_awaits_room_says_so(void **state) {
+    (void)state;
+    struct envelope envelope = {.id = BYTES("m"),
+                                .queue = BYTES("orders"),
+                                .state = STATE_PENDING_RETRY,
+                                .cause = CAUSE_TERMINAL,
+                                .dlq = BYTES("orders.dlq")};
+    struct explain_queue queue = {.dlq_full = true};
+    struct bytes summary = text_of(explained_in(&envelope, &policy, &queue), "summary");
+    assert_has(summary, "judged dead (terminal), but DLQ orders.dlq is full");
+    assert_has(summary, "not handed over again");
 }
 
 static void the_handlers_own_verdict_is_called_that(void **state) {
@@ -415,6 +429,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(what_is_alive_or_settled_needs_nobody, start, end),
         cmocka_unit_test_setup_teardown(what_waits_says_what_the_queue_waits_for, start, end),
         cmocka_unit_test_setup_teardown(a_full_dlq_holds_what_was_never_tried, start, end),
+        cmocka_unit_test_setup_teardown(a_message_that_awaits_room_says_so, start, end),
         cmocka_unit_test_setup_teardown(the_handlers_own_verdict_is_called_that, start, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

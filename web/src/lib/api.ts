@@ -14,6 +14,7 @@ export interface Queue {
   lag: number;
   rates: { in_per_minute: number; ok_per_minute: number; failed_per_minute: number };
   dlq_full: boolean;
+  awaiting_room: number;
   concurrency: number | null;
   source: string | null;
   handler: string | null;
