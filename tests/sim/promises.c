@@ -80,6 +80,17 @@ static bool another_succeeded(const struct world *world, const struct message *m
     return false;
 }
 
+/* Its verdict waits for room in a full DLQ: it is not handed over again. */
+static void check_not_judged(struct world *world, const struct message *message) {
+    struct store_held *held = NULL;
+    struct store *store = world->real_store;
+    if (store->vtable->get(store, world_queue_name(message->queue), bytes_of(message->id), &held,
+                           NULL) == STATUS_OK &&
+        envelope_awaits_room(&held->envelope))
+        world_break(world, "%s: handed over again while its verdict waits for room", message->id);
+    store_held_free(held);
+}
+
 /* What its broker gives again is not begun again while it is held. */
 static void check_not_doubled(struct world *world, struct message *message,
                               const struct call *call) {
@@ -104,6 +115,7 @@ void promises_on_start(struct world *world, struct world_queue *queue, struct me
         message->succeeded_replay > 0)
         world_break(world, "%s: sent again by a replay, though one resolved it in this life",
                     message->id);
+    check_not_judged(world, message);
     message->replay = call->replay;
     if (message->queue == WORLD_ORDERED_QUEUE)
         check_order(world, message);
@@ -237,7 +249,31 @@ static void check_one(struct world *world, struct message *message) {
         check_death(world, message);
 }
 
+static void check_caps(struct world *world) {
+    for (size_t i = 0; i < WORLD_QUEUES; i++) {
+        const struct engine_dlq *dlq = &world->queues[i].dlq;
+        uint64_t depth = world->real_store->vtable->dlq_depth(world->real_store, dlq->name);
+        if (depth > dlq->cap)
+            world_break(world, "%.*s: %llu letters, its cap is %llu", BYTES_ARG(dlq->name),
+                        (unsigned long long)depth, (unsigned long long)dlq->cap);
+    }
+}
+
+/* No full DLQ holds what would succeed, where nothing else does: order, idempotency, workers. */
+void promises_check_healthy(struct world *world) {
+    for (size_t i = 0; i < world->message_count && !world->broken[0]; i++) {
+        struct message *message = &world->messages[i];
+        bool plain = message->queue == WORLD_KEEPING_QUEUE || message->queue == WORLD_SINK_QUEUE;
+        if (!plain || message->script != SCRIPT_GOOD || message->open_calls > 0)
+            continue;
+        promises_look(world, message);
+        if (message->held && !is_dead(message->state) && !message->met_outage)
+            world_break(world, "%s: healthy, and held by a full DLQ", message->id);
+    }
+}
+
 void promises_check(struct world *world) {
+    check_caps(world);
     if (world->message_count > 0)
         check_one(world, &world->messages[rng_below(&world->rng, world->message_count)]);
 }

@@ -19,8 +19,9 @@ static struct store *real(struct store *store) {
 
 const char *sabotage_text(enum sabotage how) {
     static const char *const words[] = {
-        "none",       "early-ack", "lost-wake",     "forgotten-retry", "double-take",  "blame-all",
-        "lost-lease", "no-order",  "forgotten-key", "lost-answer",     "false-resolve"};
+        "none",          "early-ack",  "lost-wake", "forgotten-retry", "double-take",
+        "blame-all",     "lost-lease", "no-order",  "forgotten-key",   "lost-answer",
+        "false-resolve", "no-waiting", "no-room"};
     return words[how];
 }
 
@@ -97,6 +98,15 @@ static size_t take(struct store *store, uint32_t queue, enum store_take which, s
             STATUS_OK)
             out[got++] = twin;
     }
+    if (saboteur->how == SABOTAGE_NO_WAITING && which == TAKE_DUE && got < max) {
+        struct arena arena;
+        struct store_count *rooms;
+        arena_init_heap(&arena, 256);
+        if (real(store)->vtable->awaiting_room(real(store), queue, &arena, &rooms) > 0)
+            got +=
+                real(store)->vtable->take_for_room(real(store), queue, rooms[0].name, out + got, 1);
+        arena_free(&arena);
+    }
     return got;
 }
 
@@ -116,6 +126,8 @@ static size_t take_for_room(struct store *store, uint32_t queue, struct bytes dl
 
 static size_t awaiting_room(struct store *store, uint32_t queue, struct arena *arena,
                             struct store_count **out) {
+    if (((struct saboteur *)store)->how == SABOTAGE_NO_ROOM)
+        return 0;
     return real(store)->vtable->awaiting_room(real(store), queue, arena, out);
 }
 

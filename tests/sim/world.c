@@ -22,10 +22,11 @@
 enum {
     SETTLE_STEPS_MAX = 20000,
     SETTLE_ROUNDS_MAX = 1000,
-    HEALTHY_GAP_MS = 500,    /* when nothing is to happen for so long … */
-    HEALTHY_LATE_MS = 30000, /* … or so long after the last */
-    WAITING_MAX = 4,         /* in memory, in every other world */
-    DELIVERIES_MOST = 1000,  /* more than there are lives */
+    HEALTHY_GAP_MS = 500,     /* when nothing is to happen for so long … */
+    HEALTHY_LATE_MS = 30000,  /* … or so long after the last */
+    WAITING_MAX = 4,          /* in memory, in every other world */
+    DELIVERIES_MOST = 1000,   /* more than there are lives */
+    FULL_MS = 30 * 60 * 1000, /* in which healthy messages are done with although DLQs are full */
 };
 
 void world_break(struct world *world, const char *format, ...) {
@@ -107,7 +108,7 @@ static void add_queue(struct world *world, size_t i) {
                                                  .reply = reply_of(world, i)};
     policy_init(&queue->policy, name, bytes_of(dlqs[i]), classes[i]);
     queue->policy.poison.deliveries = DELIVERIES_MOST;
-    queue->dlq = (struct engine_dlq){.name = bytes_of(dlqs[i]), .cap = 100000};
+    queue->dlq = (struct engine_dlq){.name = bytes_of(dlqs[i]), .cap = world->cap};
     uint32_t number = world->store->vtable->queue_number(world->store, name);
     queue->broker = i == WORLD_SERVER_QUEUE ? fake_broker_new(world->server)
                                             : builtin_new(world->store, number);
@@ -375,6 +376,30 @@ static void run_to_rest(struct world *world) {
     world_break(world, "it never comes to rest");
 }
 
+/* With full DLQs there is no rest: they are looked at again and again. */
+static void run_while_full(struct world *world) {
+    struct mono until = mono_after(world->now.mono, FULL_MS);
+    for (size_t step = 0; step < SETTLE_STEPS_MAX && world->now.mono.ms < until.ms; step++) {
+        sqlite_store_step(world->real_store);
+        turn_if_wanted(world);
+        sqlite_store_step(world->real_store);
+        sim_replay_step(world);
+        complete_due(world);
+        if (world->killed)
+            crash(world);
+        if (world->broken[0] || at_rest(world))
+            return;
+        skip_to_next_event(world);
+    }
+}
+
+/* Engines read the caps as they are now. */
+static void make_room(struct world *world) {
+    world->cap = WORLD_CAP;
+    for (size_t i = 0; i < WORLD_QUEUES; i++)
+        world->queues[i].dlq.cap = WORLD_CAP;
+}
+
 /* What waits behind a letter waits for people. */
 static void run_to_end(struct world *world) {
     for (size_t round = 0; round < SETTLE_ROUNDS_MAX; round++) {
@@ -393,6 +418,11 @@ void world_settle(struct world *world) {
     sim_disk_fail_after(world->disk, 0, 0, EIO);
     for (size_t i = 0; i < WORLD_QUEUES; i++)
         ask(world, ENGINE_RESUME, i);
+    if (world->cap == WORLD_CAP_SMALL) {
+        run_while_full(world);
+        promises_check_healthy(world);
+        make_room(world);
+    }
     run_to_end(world);
     /* Whoever comes to a sleeping server wakes it. */
     for (size_t i = 0; i < WORLD_QUEUES; i++)
@@ -409,6 +439,7 @@ struct world *world_new(uint64_t seed, enum sabotage sabotage, bool verbose) {
     world->sabotage = sabotage;
     world->verbose = verbose;
     world->faults = true;
+    world->cap = seed % 3 == 0 ? WORLD_CAP_SMALL : WORLD_CAP;
     rng_seed(&world->rng, seed);
     arena_init_heap(&world->pushes, 64 << 10);
     world->clock.now = read_clock;

@@ -33,6 +33,8 @@ enum {
     WORLD_CALLS_MAX = 128,
     WORLD_CONCURRENCY = 4,
     WORLD_STARTS_MAX = 4096,
+    WORLD_CAP = 100000,
+    WORLD_CAP_SMALL = 2,
 };
 
 /* What a handler will make of a message. */
@@ -121,6 +123,8 @@ enum sabotage {
     SABOTAGE_FORGOTTEN_KEY,   /* that an idempotency key succeeded is forgotten */
     SABOTAGE_LOST_ANSWER,     /* an answer that is to be kept is not */
     SABOTAGE_FALSE_RESOLVE,   /* a letter that is to be replayed is resolved instead */
+    SABOTAGE_NO_WAITING,      /* what waits for room in a full DLQ is handed out */
+    SABOTAGE_NO_ROOM,         /* what waits for room in a full DLQ is never found again */
     SABOTAGE_COUNT
 };
 
@@ -152,7 +156,8 @@ struct world {
     bool outage;
     int outage_status; /* 503, 500, or 0: resets */
     bool outage_ever;
-    bool faults; /* may anything go wrong? */
+    uint64_t cap; /* of every DLQ; WORLD_CAP_SMALL in every third world, until all is to settle */
+    bool faults;  /* may anything go wrong? */
     uint32_t lives;
     uint64_t commits_ok;  /* pushes that were answered with OK */
     uint64_t firsts_peak; /* most first attempts of any 10 s, in any life, any queue */
@@ -208,8 +213,9 @@ bool sim_replay_has_mail(const struct world *world);
 bool sim_replay_is_over(const struct world *world); /* all of them */
 
 /* promises.c: DESIGN §1, as far as a simulation can see them. Sets world->broken. */
-void promises_check(struct world *world);     /* one message, any one: after each step */
-void promises_check_all(struct world *world); /* after each crash */
+void promises_check(struct world *world);         /* one message, any one: after each step */
+void promises_check_all(struct world *world);     /* after each crash */
+void promises_check_healthy(struct world *world); /* while DLQs are full */
 void promises_check_end(struct world *world);
 void promises_look(struct world *world, struct message *message); /* as the store has it now */
 void promises_on_start(struct world *world, struct world_queue *queue, struct message *message,
