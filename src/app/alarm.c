@@ -57,6 +57,7 @@ enum status alarm_start(const struct alarm_options *options, struct alarm **out,
                                             .replays = options->replays,
                                             .rules = options->rules,
                                             .dlq = options->dlq,
+                                            .about = options->about,
                                             .arg = options->arg};
     make_receivers(alarm, options);
     struct alerts_options wanted = {.store = options->store,
@@ -66,6 +67,7 @@ enum status alarm_start(const struct alarm_options *options, struct alarm **out,
                                     .receivers = alarm->receivers,
                                     .receiver_count = alarm->receiver_count,
                                     .sample = alarm_sample,
+                                    .about = alarm_about,
                                     .arg = &alarm->sampler,
                                     .seed = options->seed};
     enum status status = alerts_new(&wanted, &alarm->alerts, err);

@@ -23,6 +23,8 @@ struct alarm_options {
     uint64_t seed;
     /* What the configuration says of a DLQ, as of now. */
     bool (*dlq)(void *arg, struct bytes name, struct engine_dlq *out);
+    /* Whose a DLQ or a queue is, and its runbook. */
+    void (*about)(void *arg, bool dlq, struct bytes name, struct alert_about *out);
     void *arg;
 };
 

@@ -26,6 +26,7 @@ struct reason {
     uint64_t total;
     double last, usual; /* arrivals a minute */
     uint32_t minutes;
+    bool new; /* it first came while we watched, so that its usual rate is known */
 };
 
 /* Readings under construction. */
@@ -58,6 +59,18 @@ static void add_success(struct readings *readings, struct bytes name,
         add(readings, METRIC_SUCCESS_RATIO, name, (double)rates->ok / (double)attempts, BYTES_NONE);
 }
 
+/* "52 of 60 first attempts died of bad_request, consumer version v2; the queue is halted" */
+static void add_flood(struct readings *readings, const struct engine_flood *flood) {
+    struct buf subject, words;
+    buf_init_fixed(&subject, arena_alloc(readings->arena, SUBJECT_MAX), SUBJECT_MAX);
+    buf_init_fixed(&words, arena_alloc(readings->arena, SUBJECT_MAX), SUBJECT_MAX);
+    buf_printf(&subject, "%s/%016llx", flood->dlq, (unsigned long long)flood->fingerprint);
+    buf_printf(&words, "%u of %u first attempts died of %s, consumer version %s%s", flood->dead,
+               flood->of, flood->reason, flood->version[0] ? flood->version : "unknown",
+               flood->held ? "; the queue is halted" : "");
+    add(readings, METRIC_FLOOD, buf_view(&subject), 1, buf_view(&words));
+}
+
 static void add_queue(struct readings *readings, const struct engine_queue_view *view) {
     struct bytes name = arena_dup(readings->arena, bytes_of(view->name));
     struct bytes why = arena_dup(readings->arena, bytes_of(view->why));
@@ -65,6 +78,10 @@ static void add_queue(struct readings *readings, const struct engine_queue_view 
     add(readings, METRIC_BREAKER_OPEN, name, (double)view->breaker_open_ms / 1000, BYTES_NONE);
     add(readings, METRIC_QUEUE_HALTED, name, view->state == QUEUE_HALTED, why);
     add(readings, METRIC_BUDGET_EXHAUSTED, name, view->budget_remaining_ratio <= 0, BYTES_NONE);
+    add(readings, METRIC_UNREADABLE, name, (double)view->counts.unreadable,
+        arena_dup(readings->arena, bytes_of(view->counts.unreadable_why)));
+    if (view->flood.on)
+        add_flood(readings, &view->flood);
     add_success(readings, name, &view->rates);
 }
 
@@ -115,10 +132,12 @@ static struct reason *reason_of(struct alarm_sampler *sampler, struct bytes dlq,
     return reason;
 }
 
-/* A minute has passed: what is usual follows slowly. */
-static void count_minute(struct reason *reason, uint64_t total, double minutes) {
+/* A minute has passed: what is usual follows slowly. A reason that was not there when all were
+ * counted before is new: it usually does not arrive at all. */
+static void count_minute(struct reason *reason, uint64_t total, double minutes, bool new) {
     bool first = reason->minutes == 0;
-    reason->last = first ? 0 : (double)(total - reason->total) / minutes;
+    reason->new |= first &&new;
+    reason->last = first && !new ? 0 : (double)(total - reason->total) / minutes;
     reason->total = total;
     if (!first)
         reason->usual += (reason->last - reason->usual) / REASON_USUAL_MINUTES;
@@ -130,8 +149,9 @@ static void add_reason(struct alarm_sampler *sampler, struct readings *readings,
                        double minutes) {
     struct reason *reason = reason_of(sampler, dlq->name, arrived->name);
     if (minutes > 0)
-        count_minute(reason, arrived->count, minutes);
-    if (reason->minutes <= REASON_KNOWN_MINUTES || reason->last < REASON_LEAST)
+        count_minute(reason, arrived->count, minutes, sampler->counted);
+    bool known = reason->new || reason->minutes > REASON_KNOWN_MINUTES;
+    if (!known || reason->last < REASON_LEAST)
         return;
     size_t cut = bytes_find(arrived->name, BYTES("\0"));
     struct bytes words = bytes_cut(arrived->name, cut + 1, arrived->name.len);
@@ -173,6 +193,7 @@ static void add_dlqs(struct alarm_sampler *sampler, struct readings *readings, s
         if (store->vtable->dlq(store, names[i], now, readings->arena, &dlq) == STATUS_OK)
             add_dlq(sampler, readings, &dlq, now, minutes);
     }
+    sampler->counted |= minutes > 0;
 }
 
 /* ---- groups ---- */
@@ -230,6 +251,12 @@ size_t alarm_sample(void *arg, struct wall now, struct arena *arena, struct aler
     add_rules(sampler, &readings);
     *out = readings.list;
     return readings.count;
+}
+
+void alarm_about(void *arg, bool dlq, struct bytes name, struct alert_about *out) {
+    const struct alarm_sampler *sampler = arg;
+    if (sampler->about)
+        sampler->about(sampler->arg, dlq, name, out);
 }
 
 static void drop_reason(struct map_node *node) {

@@ -16,13 +16,16 @@ struct alarm_sampler {
     struct replays *replays;
     struct triage_rules *rules;
     bool (*dlq)(void *arg, struct bytes name, struct engine_dlq *out);
+    void (*about)(void *arg, bool dlq, struct bytes name, struct alert_about *out);
     void *arg;
     struct map reasons;      /* how often each reason usually arrives */
+    bool counted;            /* the reasons were counted once: one that comes later is new */
     struct wall read_before; /* when the reasons were last counted */
 };
 
 /* Everything that may be worth an alert, in the arena; struct alerts_options' sample. */
 size_t alarm_sample(void *arg, struct wall now, struct arena *arena, struct alert_sample **out);
+void alarm_about(void *arg, bool dlq, struct bytes name, struct alert_about *out);
 void alarm_sampler_free(struct alarm_sampler *sampler);
 
 #endif

@@ -92,6 +92,8 @@ struct config_queue {
     enum config_on_dead on_dead;
     uint32_t blocked_limit; /* 1000 */
     struct engine_idempotency idempotency;
+    struct flood_policy flood;
+    struct bytes runbook;    /* for alerts about it; empty: none */
     uint64_t replay_max_lag; /* replay.max_lag, 1000 */
     size_t line;             /* where it stands in the file */
 };

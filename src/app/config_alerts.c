@@ -147,6 +147,7 @@ static const struct config_field rule_fields[] = {
     CONFIG_NUMBER("repeat", config_value_duration, struct alert_rule, repeat_ms, REPEAT_LEAST_MS,
                   LONGEST_MS),
     CONFIG_WHOLE("to", read_to),
+    CONFIG_VALUE("runbook", config_value_text, struct alert_rule, runbook),
 };
 const struct config_table config_alert_rule_table = CONFIG_TABLE(rule_fields);
 

@@ -58,6 +58,30 @@ bool config_current_dlq(void *arg, struct bytes name, struct engine_dlq *out) {
     return dlq != NULL;
 }
 
+/* A queue has its own runbook, and what its default DLQ says. A DLQ that says nothing has the
+ * runbook of the first queue that sends to it. */
+static struct bytes runbook_of(const struct config *config, struct bytes dlq) {
+    for (size_t i = 0; i < config->queue_count; i++)
+        for (size_t d = 0; d < config->queues[i].dlq_count; d++)
+            if (bytes_eq(config->queues[i].dlqs[d].name, dlq) && config->queues[i].runbook.len > 0)
+                return config->queues[i].runbook;
+    return BYTES_NONE;
+}
+
+void config_current_about(void *arg, bool dlq, struct bytes name, struct alert_about *out) {
+    const struct config *config = config_current_borrow(arg);
+    const struct config_queue *queue = dlq ? NULL : config_find_queue(config, name);
+    const struct engine_dlq *lot = queue ? &queue->dlqs[0] : config_find_dlq(config, name);
+    *out = (struct alert_about){0};
+    if (lot)
+        *out = (struct alert_about){lot->owner, lot->runbook};
+    if (queue && queue->runbook.len > 0)
+        out->runbook = queue->runbook;
+    if (dlq && lot && out->runbook.len == 0)
+        out->runbook = runbook_of(config, name);
+    config_current_release(arg);
+}
+
 static size_t dlq_names(void *arg, struct arena *arena, struct bytes **out) {
     const struct config *config = config_current_borrow(arg);
     size_t count = config->dlq_count;

@@ -29,6 +29,8 @@ void config_current_replace(struct config_current *current, struct config *confi
 void config_current_refuse(struct config_current *current, struct config *config_take);
 
 /* What it says of a DLQ; `arg` is the config_current. */
+/* Whose a DLQ or a queue is, and its runbook; the texts live as long as `arg`. */
+void config_current_about(void *arg, bool dlq, struct bytes name, struct alert_about *out);
 bool config_current_dlq(void *arg, struct bytes name, struct engine_dlq *out);
 /* What the server may ask of it. */
 struct server_config_view config_current_view(struct config_current *current);

@@ -67,6 +67,7 @@ static const struct config_field dlq_fields[] = {
     CONFIG_NUMBER("cap", config_value_large, struct said, dlq.cap, 1, CAP_MOST),
     CONFIG_WORD("on_full", struct said, dlq.on_full, config_on_full_words),
     CONFIG_VALUE("owner", config_value_text, struct said, dlq.owner),
+    CONFIG_VALUE("runbook", config_value_text, struct said, dlq.runbook),
     CONFIG_VALUE("archive", read_archive, struct said, dlq.archive),
     CONFIG_NUMBER("max_replays", config_value_count, struct said, triage.max_replays, 0,
                   REPLAYS_MOST),
@@ -157,6 +158,8 @@ static void apply(struct override *override, struct engine_dlq *dlq) {
         dlq->on_full = override->dlq.on_full;
     if (config_tree_find(override->node, "owner"))
         dlq->owner = override->dlq.owner;
+    if (config_tree_find(override->node, "runbook"))
+        dlq->runbook = override->dlq.runbook;
     if (config_tree_find(override->node, "archive"))
         dlq->archive = override->dlq.archive;
     if (config_tree_find(override->node, "mirror"))
@@ -246,6 +249,8 @@ static const char *difference(const struct engine_dlq *a, const struct engine_dl
         return "on_full";
     if (!bytes_eq(a->owner, b->owner))
         return "owner";
+    if (!bytes_eq(a->runbook, b->runbook))
+        return "runbook";
     if (!bytes_eq(a->mirror, b->mirror))
         return "mirror";
     return bytes_eq(a->archive, b->archive) ? NULL : "archive";

@@ -14,6 +14,8 @@ enum {
     COUNT_MOST = 1000 * 1000,
     WINDOW_LEAST_MS = 100,
     OPEN_LEAST_MS = 1000,
+    FLOOD_SHARE_LEAST = 100, /* below 10 % many groups could flood a queue at once */
+    FLOOD_WINDOW_LEAST_MS = 1000,
 };
 
 const char *const config_jitter_words[] = {[JITTER_FULL] = "full",
@@ -99,6 +101,25 @@ bool config_policy_read_breaker(struct config_reader *reader, const struct confi
     if (!config_reader_is_mapping(reader, node, "off, or a mapping such as {failure_rate: 50%}"))
         return false;
     return config_reader_mapping(reader, node, &config_breaker_table, breaker);
+}
+
+const char *const config_flood_words[] = {
+    [FLOOD_OFF] = "off", [FLOOD_ALERT] = "alert", [FLOOD_HOLD] = "hold", NULL};
+
+static const struct config_field flood_fields[] = {
+    CONFIG_NUMBER("share", config_value_percent, struct flood_policy, share_permille,
+                  FLOOD_SHARE_LEAST, WHOLE_PERMILLE),
+    CONFIG_NUMBER("of", config_value_count, struct flood_policy, of, 1, COUNT_MOST),
+    CONFIG_NUMBER("window", config_value_duration, struct flood_policy, window_ms,
+                  FLOOD_WINDOW_LEAST_MS, FLOOD_WINDOW_MOST_MS),
+    CONFIG_WORD("then", struct flood_policy, then, config_flood_words),
+};
+const struct config_table config_flood_table = CONFIG_TABLE(flood_fields);
+
+bool config_policy_read_flood(struct config_reader *reader, const struct config_node *node,
+                              const struct config_field *field, void *out) {
+    (void)field;
+    return config_reader_mapping(reader, node, &config_flood_table, out);
 }
 
 static const struct config_field poison_fields[] = {

@@ -1,4 +1,4 @@
-/* config_policy: retry, breaker and poison. */
+/* config_policy: retry, breaker, poison and flood. */
 #ifndef APP_CONFIG_POLICY_H
 #define APP_CONFIG_POLICY_H
 
@@ -7,11 +7,14 @@
 extern const struct config_table config_retry_table;
 extern const struct config_table config_breaker_table;
 extern const struct config_table config_poison_table;
+extern const struct config_table config_flood_table;
+extern const char *const config_flood_words[];
 extern const char *const config_jitter_words[];
 extern const char *const config_backoff_words[];
 
 config_read config_policy_read_retry;   /* struct retry_policy */
 config_read config_policy_read_breaker; /* struct breaker_policy */
 config_read config_policy_read_poison;  /* struct poison_policy */
+config_read config_policy_read_flood;   /* struct flood_policy */
 
 #endif

@@ -200,6 +200,13 @@ static void put_source(struct config_printer *p, struct bytes source) {
     buf_char(p->out, '\n');
 }
 
+static void put_flood(struct config_printer *p, const struct flood_policy *flood) {
+    config_printer_decimal(p, "    flood:\n      share: ", flood->share_permille, 1, "%");
+    buf_printf(p->out, "\n      of: %u", flood->of);
+    config_printer_duration(p, "\n      window: ", flood->window_ms);
+    buf_printf(p->out, "\n      then: %s\n", config_flood_words[flood->then]);
+}
+
 static void put_queue(struct config_printer *p, const struct config_queue *queue) {
     buf_str(p->out, "  ");
     config_printer_key(p, queue->name, ":\n");
@@ -212,6 +219,12 @@ static void put_queue(struct config_printer *p, const struct config_queue *queue
     put_breaker(p, &queue->policy.breaker);
     buf_printf(p->out, "    poison:\n      crashes: %u\n      deliveries: %u\n",
                queue->policy.poison.crashes, queue->policy.poison.deliveries);
+    put_flood(p, &queue->flood);
+    if (queue->runbook.len > 0) {
+        buf_str(p->out, "    runbook: ");
+        config_printer_text(p, queue->runbook);
+        buf_char(p->out, '\n');
+    }
     put_order(p, queue);
     buf_printf(p->out, "    replay:\n      max_lag: %llu\n",
                (unsigned long long)queue->replay_max_lag);
@@ -251,6 +264,7 @@ static void put_dlq(struct config_printer *p, const struct engine_dlq *dlq,
     buf_printf(p->out, "{cap: %llu, on_full: %s", (unsigned long long)dlq->cap,
                config_on_full_words[dlq->on_full]);
     config_printer_optional(p, "owner", dlq->owner, &comma);
+    config_printer_optional(p, "runbook", dlq->runbook, &comma);
     config_printer_optional(p, "archive", dlq->archive, &comma);
     config_printer_optional(p, "mirror", dlq->mirror, &comma);
     buf_printf(p->out, ", max_replays: %u", triage->max_replays);

@@ -29,6 +29,7 @@ static void put_names(struct config_printer *p, const struct alert_rule *rule) {
 }
 
 static void put_rule(struct config_printer *p, const struct alert_rule *rule) {
+    bool comma = true;
     buf_str(p->out, "    - {name: ");
     config_printer_text(p, rule->name);
     buf_printf(p->out, ", metric: %s, %s: ", alert_metric_text(rule->metric),
@@ -39,6 +40,7 @@ static void put_rule(struct config_printer *p, const struct alert_rule *rule) {
     buf_printf(p->out, ", severity: %s", alert_severity_words[rule->severity]);
     config_printer_duration(p, ", repeat: ", rule->repeat_ms);
     put_names(p, rule);
+    config_printer_optional(p, "runbook", rule->runbook, &comma);
     buf_str(p->out, "}\n");
 }
 

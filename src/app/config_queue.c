@@ -103,6 +103,8 @@ static const struct config_field queue_fields[] = {
     CONFIG_VALUE("retry", config_policy_read_retry, struct config_queue, policy.retry),
     CONFIG_VALUE("breaker", config_policy_read_breaker, struct config_queue, policy.breaker),
     CONFIG_VALUE("poison", config_policy_read_poison, struct config_queue, policy.poison),
+    CONFIG_VALUE("flood", config_policy_read_flood, struct config_queue, flood),
+    CONFIG_VALUE("runbook", config_value_text, struct config_queue, runbook),
     CONFIG_WHOLE("dlq", config_dlq_read),
     CONFIG_WORD("order", struct config_queue, order, config_order_words),
     CONFIG_WORD("on_dead", struct config_queue, on_dead, config_on_dead_words),
@@ -137,6 +139,7 @@ static void init_queue(struct config_reader *reader, const struct config_node *n
     queue->line = node->key_at.line;
     queue->source = BYTES(SOURCES_BUILTIN);
     config_order_init(queue);
+    flood_policy_init(&queue->flood);
     queue->replay_max_lag = CONFIG_MAX_LAG;
     const struct config_node *fallback = child_of(node, "fallback");
     size_t handlers = 1 + (fallback ? fallback->count : 0);

@@ -16,5 +16,6 @@ struct engine_rules config_rules(const struct config_queue *queue) {
                                  .idempotency = queue->idempotency,
                                  .order = queue->order,
                                  .on_dead_continue = queue->on_dead == ON_DEAD_CONTINUE,
-                                 .blocked_limit = queue->blocked_limit};
+                                 .blocked_limit = queue->blocked_limit,
+                                 .flood = queue->flood};
 }

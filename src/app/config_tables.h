@@ -32,6 +32,7 @@ extern const struct config_table config_root_table;
     X("when", config_when_table)                                                                   \
     X("retry", config_retry_table)                                                                 \
     X("breaker", config_breaker_table)                                                             \
+    X("flood", config_flood_table)                                                                 \
     X("poison", config_poison_table)                                                               \
     X("dlq", config_dlq_table)                                                                     \
     X("fresh", config_fresh_table)                                                                 \

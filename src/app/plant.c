@@ -208,6 +208,7 @@ static enum status start_alarm(struct plant *plant, struct err *err) {
                                     .http = plant->http,
                                     .seed = random_seed(),
                                     .dlq = config_current_dlq,
+                                    .about = config_current_about,
                                     .arg = &plant->current};
     struct alarm *alarm;
     enum status status = alarm_start(&options, &alarm, err);

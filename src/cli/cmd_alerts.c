@@ -21,7 +21,8 @@ static void view_alerts(const struct cli_env *env, struct json answer, struct ar
     struct json alerts = field_at(answer, "alerts");
     struct json_walk walk = json_walk(alerts);
     if (json_step(&walk))
-        columns_print(&story, COLUMNS_ALERT, "SEVERITY,STATE,ALERT,SINCE,SUMMARY", alerts);
+        columns_print(&story, COLUMNS_ALERT, "SEVERITY,STATE,ALERT,SINCE,OWNER,RUNBOOK,SUMMARY",
+                      alerts);
     else
         buf_str(out, "Nothing fires.\n");
 }

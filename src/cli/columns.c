@@ -37,6 +37,7 @@ static const struct listing_column dlq[] = {
 static const struct listing_column alert[] = {
     {{"ALERT", false}, "alert", NULL},     {{"SEVERITY", false}, "severity", NULL},
     {{"STATE", false}, "state", NULL},     {{"SINCE", false}, "since", field_time},
+    {{"OWNER", false}, "owner", NULL},     {{"RUNBOOK", false}, "runbook", NULL},
     {{"SUMMARY", false}, "summary", NULL}, {{0}, NULL, NULL},
 };
 

@@ -9,6 +9,7 @@
 
 #include "base/mailbox.h"
 #include "core/breaker.h"
+#include "core/flood.h"
 #include "core/policy.h"
 #include "engine/versions.h"
 #include "port/broker.h"
@@ -32,6 +33,7 @@ struct engine_dlq {
     enum on_full on_full;
     struct bytes owner;
     struct bytes archive; /* for spill */
+    struct bytes runbook; /* where it says what to do; empty: nowhere. For alerts */
     struct bytes mirror;  /* a sink's URL, for whoever makes the mirrors; empty: none */
 };
 
@@ -70,6 +72,7 @@ struct engine_rules {
     enum store_order order;
     bool on_dead_continue;  /* a dead head does not close its key */
     uint32_t blocked_limit; /* 1000: waiting messages of one closed key */
+    struct flood_policy flood;
 };
 
 /* One handler of a queue. */
@@ -252,6 +255,16 @@ struct engine_rates {
 
 enum { ENGINE_BREAKER_WHY_SIZE = 192 };
 
+/* First attempts that die of one failure, while that is on (SEMANTICS 4.9). */
+struct engine_flood {
+    bool on;
+    bool held; /* its queue is halted for it */
+    uint64_t fingerprint;
+    uint32_t dead, of; /* first attempts within the window */
+    char dlq[256], reason[128];
+    char version[FLOOD_VERSION_MAX]; /* the consumer's that came with it; "": not known */
+};
+
 struct engine_queue_view {
     char name[256];
     enum queue_state state;
@@ -260,6 +273,7 @@ struct engine_queue_view {
     char full_dlqs[512];   /* their names, separated by commas; empty where they are too long */
     bool receives_nothing; /* so many messages wait for room in them */
     bool checking; /* a message was refused: others are asked before the queue halts (why) */
+    bool ordered;          /* order: key */
     uint32_t concurrency;
     uint64_t in_flight;
     struct store_queue_counts counts;
@@ -268,6 +282,7 @@ struct engine_queue_view {
     struct wall breaker_until;                 /* while open */
     int64_t breaker_open_ms;                   /* for how long it has not been closed */
     char breaker_why[ENGINE_BREAKER_WHY_SIZE]; /* the failure that last opened it */
+    struct engine_flood flood;
     double budget_remaining_ratio;
     uint64_t results[RESULT_COUNT];
     uint64_t retries, fallbacks, jq_errors;

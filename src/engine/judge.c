@@ -7,6 +7,7 @@
 #include "base/uuid.h"
 #include "engine/compensate.h"
 #include "engine/bundle.h"
+#include "engine/flood_guard.h"
 #include "engine/idempotency.h"
 #include "engine/intake.h"
 #include "engine/order.h"
@@ -398,6 +399,7 @@ void judge_decide(struct flight *flight) {
     write_down(flight, &decision);
     carry_out(flight, &decision);
     refusal_judged(flight, &decision);
+    flood_guard_judged(flight, &decision);
     tracing_judged(flight, result);
     bundle_leave(flight);
     if (flight->returns)

@@ -184,6 +184,7 @@ void lease_free(struct lease *lease) {
 static void leave_commit(struct flight *flight) {
     list_remove(&flight->recording);
     flight->queue->settling--;
+    flight->queue->engine->settling--;
     queue_visit(flight->queue);
 }
 

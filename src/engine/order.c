@@ -34,9 +34,14 @@ static void follow_all(struct queue *queue, struct store_held **held, size_t cou
     struct err err;
     enum status status =
         store->vtable->get(store, queue->name, held[0]->envelope.blocked_by, &head, &err);
-    if (status != STATUS_OK)
+    if (status != STATUS_OK) {
         log_about(LOG_WARN, QUEUE_ABOUT(queue), "the letter that closes a key cannot be read: %s",
                   err.text);
+        snprintf(queue->order_trouble, sizeof queue->order_trouble, "letter %.*s: %s",
+                 BYTES_ARG(bytes_clip(held[0]->envelope.blocked_by, 64)), err.text);
+    } else {
+        queue->order_trouble[0] = '\0';
+    }
     for (size_t i = 0; i < count; i++) {
         if (status == STATUS_OK)
             follow(queue, held[i], &head->envelope);

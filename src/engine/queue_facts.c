@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "engine/flood_guard.h"
 
 enum { PEAK_INTERVAL_MS = 10 * 1000 }; /* how often the budget's peak is written, at most */
 
@@ -12,14 +13,15 @@ void queue_facts_changed(struct queue *queue) {
 }
 
 void queue_facts_save_last(struct queue *queue) {
-    if (budget_peak(&queue->budget, queue->engine->now.mono) != queue->peak_saved)
+    if (budget_peak(&queue->budget, queue->engine->now.mono) != queue->peak_saved || queue->flood)
         queue_facts_changed(queue);
 }
 
 void queue_facts_save_peak(struct queue *queue) {
     struct mono now = queue->engine->now.mono;
-    if (!list_empty(&queue->flights) && now.ms - queue->peak_at.ms >= PEAK_INTERVAL_MS)
-        queue_facts_save_last(queue);
+    if (!list_empty(&queue->flights) && now.ms - queue->peak_at.ms >= PEAK_INTERVAL_MS &&
+        budget_peak(&queue->budget, now) != queue->peak_saved)
+        queue_facts_changed(queue);
 }
 
 void queue_facts_put(struct queue *queue, struct buf *out) {
@@ -35,6 +37,7 @@ void queue_facts_put(struct queue *queue, struct buf *out) {
     json_put_i64(&json, queue->peak_saved);
     json_key(&json, "heard_below");
     json_put_i64(&json, (int64_t)queue->heard_below);
+    flood_guard_put(queue, &json);
     json_close(&json, '}');
 }
 
@@ -67,6 +70,7 @@ void queue_facts_load(struct queue *queue) {
     struct bytes text = store->vtable->queue_facts(store, queue->number, &arena);
     if (text.len && json_parse(text, &facts, NULL) == STATUS_OK) {
         load_state(queue, facts, &arena);
+        flood_guard_load(queue, facts, &arena);
         budget_restore(&queue->budget, (uint32_t)load_number(facts, "budget_peak", UINT32_MAX),
                        queue->engine->now.mono);
         queue->heard_below = load_number(facts, "heard_below", queue->first_seq);

@@ -72,6 +72,7 @@ void queue_free(struct queue *queue) {
         flight_free(CONTAINER_OF(queue->flights.next, struct flight, link));
     map_free(&queue->by_id);
     map_drain(&queue->stood_in, free_node);
+    free(queue->flood);
     idempotency_free(queue->idempotency);
     free(queue->refused);
     facts_free(queue->facts);

@@ -1,6 +1,7 @@
 /* Durable first, acknowledge second: the decisions of a turn become one commit; when the store says
  * that it is safe, and only then, the source is settled and the flight let go. What succeeded and
  * leaves nothing behind waits for nobody. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,8 @@
 #include "engine/spilling.h"
 #include "engine/tracing.h"
 
-enum { FACTS_MAX = 2048 };
+enum { FACTS_MAX = 64 * 1024 }; /* with all the counts of a flood guard */
+enum { SCRATCH_BYTES = 4096 };
 
 void record_join(struct flight *flight) {
     list_remove(&flight->recording);
@@ -88,6 +90,7 @@ static void let_go(struct flight *flight) {
     if (flight->postponed)
         queue->postponed--;
     queue->settling--;
+    queue->engine->settling--;
     queue->arriving -= flight->arriving;
     queue_visit(queue);
     flight_free(flight);
@@ -162,6 +165,7 @@ static void refuse_for_room(struct flight *flight) {
 void record_decided(struct flight *flight) {
     bool full = room_is_lacking(flight);
     flight->queue->settling++;
+    flight->queue->engine->settling++;
     if (full && flight->report) {
         refuse_for_room(flight);
         return;
@@ -323,11 +327,14 @@ static void add_facts(struct engine *engine, struct batch *batch, struct arena *
     for (struct list *node; (node = list_pop_front(&engine->facts));) {
         struct queue *queue = CONTAINER_OF(node, struct queue, facts_changed);
         struct buf facts;
-        buf_init_fixed(&facts, arena_alloc(scratch, FACTS_MAX), FACTS_MAX);
+        buf_init_heap(&facts, FACTS_MAX);
         queue_facts_put(queue, &facts);
+        assert(!facts.overflow);
         add_op(engine, batch,
-               (struct store_op){
-                   .kind = STORE_QUEUE, .queue = queue->number, .queue_facts = buf_view(&facts)});
+               (struct store_op){.kind = STORE_QUEUE,
+                                 .queue = queue->number,
+                                 .queue_facts = arena_dup(scratch, buf_view(&facts))});
+        buf_free(&facts);
         batch->has_facts = true;
     }
 }
@@ -390,7 +397,7 @@ void record_commit(struct engine *engine) {
     if (spilling_decided(engine, &err) != STATUS_OK)
         postpone_spills(engine, &err);
     set_aside(engine, &waiting);
-    arena_init_heap(&scratch, FACTS_MAX);
+    arena_init_heap(&scratch, SCRATCH_BYTES);
     struct batch *batch = batch_new(engine);
     LIST_EACH_SAFE(node, &engine->deciding) {
         struct flight *flight = CONTAINER_OF(node, struct flight, recording);

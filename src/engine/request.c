@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "engine/facts.h"
 #include "engine/fetch.h"
+#include "engine/flood_guard.h"
 #include "engine/refusal.h"
 #include "engine/release.h"
 #include "engine/state.h"
@@ -83,6 +84,7 @@ void request_open(struct engine *engine, struct engine_post *post) {
         break;
     case ENGINE_RESUME:
         refusal_resume(queue);
+        flood_guard_resumed(queue);
         queue_set_state(queue, QUEUE_RUNNING, BYTES_NONE);
         record_answer(engine, request);
         break;

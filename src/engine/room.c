@@ -106,21 +106,14 @@ static uint64_t letters_arriving(const struct engine *engine, struct bytes dlq,
     return count;
 }
 
-static uint64_t settling_of(const struct engine *engine) {
-    uint64_t count = 0;
-    for (size_t i = 0; i < engine->queue_count; i++)
-        count += engine->queues[i]->settling;
-    return count;
-}
-
 /* `but` is not counted among those on their way. */
 static uint64_t room_in(const struct engine *engine, const struct engine_dlq *dlq,
                         const struct flight *but) {
     if (!blocks(dlq)) /* it spills, or is in no configuration any more */
         return UINT64_MAX;
-    uint64_t depth = depth_of(engine, dlq), settling = settling_of(engine);
-    if (depth + settling < dlq->cap) /* whatever is on its way fits */
-        return dlq->cap - depth - settling;
+    uint64_t depth = depth_of(engine, dlq);
+    if (depth + engine->settling < dlq->cap) /* whatever is on its way fits */
+        return dlq->cap - depth - engine->settling;
     return cap_left(depth, letters_arriving(engine, dlq->name, but), dlq->cap,
                     is_full(engine, dlq));
 }

@@ -29,6 +29,7 @@ enum {
 struct bundle;
 struct claim;
 struct facts;
+struct flood_guard;
 struct idempotency;
 struct lease;
 struct publication;
@@ -124,7 +125,9 @@ struct queue {
     struct mono peak_at;       /* … and when */
     uint64_t awaiting_room;    /* messages that wait for room in a DLQ, as last seen (room.h) */
     struct breaker breaker;
-    struct connection_log *connections;        /* of recent successes, one for each handler */
+    struct connection_log *connections; /* of recent successes, one for each handler */
+    char order_trouble[256];   /* why the letter that closes a key cannot be read; or empty */
+    struct flood_guard *flood; /* NULL: nothing was counted */
     char breaker_why[ENGINE_BREAKER_WHY_SIZE]; /* the failure that last opened it */
     struct budget budget;
     struct second_opinion opinion;
@@ -234,6 +237,7 @@ struct engine {
     struct flight *suspect;      /* the one whose turn it is; NULL: none runs */
     struct list parked;          /* suspects that wait for their turn */
 
+    uint64_t settling;    /* flights of all queues that wait for their commit */
     struct list deciding; /* flights decided and not in a commit yet */
     struct list answers;  /* requests to answer with this turn's commit */
     struct list facts;    /* queues whose facts go into it */

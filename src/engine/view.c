@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/flood_guard.h"
 #include "engine/publish.h"
 #include "engine/room.h"
 
@@ -75,6 +76,14 @@ static void copy_versions(struct queue *queue, struct mono now, struct engine_qu
         snprintf(out->versions[i], VERSION_TEXT_MAX, "%s", in_use[i]);
 }
 
+/* A letter that closes a key and cannot be read is told of as messages are. */
+static void copy_order_trouble(const struct queue *queue, struct store_queue_counts *out) {
+    if (!queue->order_trouble[0])
+        return;
+    out->unreadable++;
+    snprintf(out->unreadable_why, sizeof out->unreadable_why, "%s", queue->order_trouble);
+}
+
 static void copy_queue(struct queue *queue, struct engine_queue_view *out) {
     struct engine *engine = queue->engine;
     struct instant now = clock_now(engine->options.clock);
@@ -87,11 +96,14 @@ static void copy_queue(struct queue *queue, struct engine_queue_view *out) {
     snprintf(out->handler, sizeof out->handler, "%s",
              queue_leases(queue) ? "lease" : queue->handlers[0].handler->vtable->kind);
     engine->store->vtable->counts(engine->store, queue->number, &out->counts);
+    copy_order_trouble(queue, &out->counts);
     out->dlq_full = room_describe(queue, out->full_dlqs, sizeof out->full_dlqs) > 0;
     out->receives_nothing = room_stops_receiving(queue);
+    out->ordered = queue->rules.order == ORDER_KEY;
     copy_source(queue, out);
     publish_describe(queue, out->sink_trouble, sizeof out->sink_trouble);
     copy_breaker(queue, now, out);
+    flood_guard_view(queue, now.mono, &out->flood);
     copy_counters(queue, out);
     copy_versions(queue, now.mono, out);
     out->budget_remaining_ratio =

@@ -167,12 +167,16 @@ enum store_order {
     ORDER_KEY,
 };
 
+enum { STORE_UNREADABLE_WHY_SIZE = 256 };
+
 struct store_queue_counts {
     uint64_t queued;        /* waiting, delayed ones included */
     uint64_t delayed;       /* of those, not yet ready */
     uint64_t pending_retry; /* waiting for their time, or for room in a DLQ */
     uint64_t awaiting_room; /* of those, judged dead and waiting for room in a full DLQ */
     uint64_t taken;         /* in the engine's hands: running and retrying */
+    uint64_t unreadable; /* that wait and could not be read when they were last to be taken … */
+    char unreadable_why[STORE_UNREADABLE_WHY_SIZE]; /* … which, the last of them, and why */
 };
 
 /* ---- reading ---- */

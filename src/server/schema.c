@@ -410,7 +410,10 @@ const struct schema schemas[] = {
         NEXT("fired_at", TIME)
         NEXT("told_at", TIME)
         NEXT("owed", COUNT("notices that are yet to be taken by their receivers, or to be noted as taken"))
-        NEXT("summary", STRING))},
+        NEXT("summary", STRING)
+        NEXT("owner", NULLABLE)
+        NEXT("runbook", NULLABLE)
+        NEXT("inhibited_by", "{\"type\":[\"string\",\"null\"],\"description\":\"the rule of greater severity that fires for the same subject: meanwhile nothing is told of this one\"}"))},
     {"AlertRule", OBJECT(
         FIRST("alert", TEXT("its name"))
         NEXT("severity", TEXT("info, warning or critical"))
@@ -419,6 +422,8 @@ const struct schema schemas[] = {
         NEXT("above", NUMBER)
         NEXT("below", NUMBER)
         NEXT("for_seconds", NUMBER)
+        NEXT("runbook", NULLABLE)
+        NEXT("inhibited_by", NULLABLE)
         NEXT("to", ARRAY(TEXT("a receiver; none: all of them"))))},
     {"Adoption", OBJECT(
         FIRST("adopt", TEXT("the name of the entry"))

@@ -65,6 +65,13 @@ static struct bytes why_of(const struct engine_queue_view *queue, struct buf *te
                    queue->why);
         return buf_view(text);
     }
+    if (queue->state == QUEUE_RUNNING && queue->counts.unreadable > 0) {
+        buf_printf(
+            text, "%llu message%s cannot be read%s, the last is %s",
+            (unsigned long long)queue->counts.unreadable, queue->counts.unreadable == 1 ? "" : "s",
+            queue->ordered ? " and what has the same key waits" : "", queue->counts.unreadable_why);
+        return buf_view(text);
+    }
     if (queue->state == QUEUE_RUNNING && (queue->dlq_full || queue->receives_nothing)) {
         view_put_full(queue, text);
         return buf_view(text);

@@ -58,6 +58,7 @@ struct entry {
     bool parked;      /* it need not be in memory (store/lane.h) */
     bool blocked;     /* it is not its turn in its line: it is in no list of its queue */
     bool unscheduled; /* its due time is yet to be reckoned, when the time is next known */
+    bool unreadable;  /* its bytes could not be read when it was last to be taken */
     bool changed;     /* in the list of changes */
     bool in_file;     /* the SQLite file has a row of it */
     uint64_t ticket;  /* RESERVED: the commit that puts it */

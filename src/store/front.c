@@ -1,5 +1,7 @@
 #include "store/front.h"
 
+#include <string.h>
+
 static struct front *front_of(struct store *store) {
     return CONTAINER_OF(store, struct front, port);
 }
@@ -51,7 +53,11 @@ struct mono front_next_ready(struct store *store, uint32_t queue, enum store_tak
 }
 
 void front_counts(struct store *store, uint32_t queue, struct store_queue_counts *out) {
-    waiting_counts(&tables_queue(enter(store), queue)->waiting, out);
+    const struct queue *from = tables_queue(enter(store), queue);
+    waiting_counts(&from->waiting, out);
+    out->unreadable = from->unreadable;
+    if (from->unreadable > 0)
+        memcpy(out->unreadable_why, from->unreadable_why, sizeof out->unreadable_why);
     leave(store);
 }
 

@@ -1,6 +1,7 @@
 #include "store/tables.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -234,9 +235,21 @@ void tables_hold(struct tables *tables, struct entry *entry, const struct instan
     count(tables, NULL, &entry->facts, entry->seq);
 }
 
+void tables_note_unreadable(struct tables *tables, struct entry *entry, const char *why) {
+    struct queue *queue = tables_queue(tables, entry->queue);
+    if (entry->unreadable != (why != NULL))
+        queue->unreadable += why ? 1 : UINT64_MAX; /* one less */
+    entry->unreadable = why != NULL;
+    if (why)
+        snprintf(queue->unreadable_why, sizeof queue->unreadable_why, "message %.*s: %s",
+                 BYTES_ARG(bytes_clip(entry->id, 64)), why);
+}
+
 static void set_facts(struct tables *tables, struct entry *entry, struct facts *facts_take,
                       const struct instant *now) {
     assert(entry->stage == ENTRY_HELD);
+    tables_note_unreadable(tables, entry,
+                           NULL); /* whoever changes it has read it, or gives it up */
     count(tables, &entry->facts, facts_take, entry->seq);
     bool stays_taken = entry->taken && facts_take->leased;
     if (!stays_taken)
@@ -340,6 +353,7 @@ void tables_set_order(struct tables *tables, struct queue *queue, enum store_ord
 
 void tables_forget(struct tables *tables, struct entry *entry) {
     assert(entry->stage == ENTRY_HELD);
+    tables_note_unreadable(tables, entry, NULL);
     count(tables, &entry->facts, NULL, entry->seq);
     leave(tables, entry, NULL);
     blob_unkeep(&entry->envelope);

@@ -18,10 +18,12 @@ struct queue {
     const struct name *name;
     struct waiting waiting;
     enum store_order order;
-    struct lines lines; /* with ORDER_KEY */
-    struct bytes facts; /* owned JSON; ptr NULL: none */
-    bool durable;       /* its name is on disk */
-    bool changed;       /* since the fold last wrote it */
+    struct lines lines;  /* with ORDER_KEY */
+    struct bytes facts;  /* owned JSON; ptr NULL: none */
+    bool durable;        /* its name is on disk */
+    bool changed;        /* since the fold last wrote it */
+    uint64_t unreadable; /* entries that are */
+    char unreadable_why[STORE_UNREADABLE_WHY_SIZE];
 };
 
 struct tables {
@@ -84,6 +86,8 @@ void tables_change(struct tables *tables, struct entry *entry, struct facts *fac
 /* Its envelope stays, with this mark (JSON) on top of those before; false when it is no mark. */
 bool tables_mark(struct tables *tables, struct entry *entry, struct bytes mark,
                  const struct instant *now);
+/* Its bytes could not be read, and why; `why` NULL: they could. */
+void tables_note_unreadable(struct tables *tables, struct entry *entry, const char *why);
 /* HELD → FORGOTTEN. */
 void tables_forget(struct tables *tables, struct entry *entry);
 /* Out of all tables, freed, not counted: a reservation that failed, or one that only the file holds

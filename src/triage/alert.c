@@ -38,9 +38,13 @@ bool alert_metric_is_dlq(enum alert_metric metric) {
     }
 
 const struct alert_rule alert_defaults[] = {
-    RULE("DLQNotEmpty", DLQ_DEPTH, 0, 0, INFO),
-    RULE("DLQDepthHigh", DLQ_DEPTH, 100, MINUTES(5), WARNING),
-    RULE("DLQDepthCritical", DLQ_DEPTH, 1000, 0, CRITICAL),
+    {.name = {"DLQNotEmpty", sizeof "DLQNotEmpty" - 1},
+     .metric = METRIC_DLQ_DEPTH,
+     .subject = {"*", 1},
+     .repeat_ms = HOURS(4),
+     .severity = ALERT_WARNING,
+     .inhibited_by = {"DLQDepthHigh", sizeof "DLQDepthHigh" - 1}},
+    RULE("DLQDepthHigh", DLQ_DEPTH, 100, MINUTES(5), CRITICAL),
     RULE("DLQArrivalSpike", DLQ_ARRIVALS, 10, MINUTES(5), WARNING),
     RULE("DLQStaleMessages", DLQ_OLDEST, 24 * 3600, 0, WARNING),
     RULE("DLQReasonSpike", REASON_RATIO, 3, 0, WARNING),
@@ -53,7 +57,9 @@ const struct alert_rule alert_defaults[] = {
      .below = true,
      .repeat_ms = HOURS(4),
      .severity = ALERT_CRITICAL},
+    RULE("DLQFlood", FLOOD, 0, 0, CRITICAL),
     RULE("DLQSpilled", SPILLED, 0, 0, CRITICAL),
+    RULE("MessageUnreadable", UNREADABLE, 0, 0, CRITICAL),
     RULE("QueueHalted", QUEUE_HALTED, 0, 0, CRITICAL),
     RULE("BreakerOpen", BREAKER_OPEN, 300, 0, WARNING),
     RULE("RetryBudgetExhausted", BUDGET_EXHAUSTED, 0, MINUTES(1), WARNING),

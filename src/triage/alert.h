@@ -24,6 +24,8 @@
     /* ---- */                                                                                     \
     X(REASON_RATIO, "dlq_reason_times_usual", true)                                                \
     X(CAP_FORECAST, "dlq_cap_forecast_seconds", true)                                              \
+    X(FLOOD, "dlq_flood", true)                                                                    \
+    X(UNREADABLE, "queue_unreadable", false)                                                       \
     X(SPILLED, "dlq_spilled", true)                                                                \
     X(GROUP_NEW, "group_new", true)                                                                \
     X(GROUP_RETURNED, "group_returned", true)                                                      \
@@ -56,7 +58,10 @@ struct alert_rule {
     bool ticket;       /* somebody is to deal with it: nobody is told that it is over */
     bool named;        /* it is for those whom a sample names, and no alert without any */
     enum alert_severity severity;
-    const struct bytes *to; /* names of receivers; none: all of them */
+    struct bytes runbook;      /* what to do; empty: as its subject's configuration says */
+    struct bytes inhibited_by; /* a rule: while that one fires for the subject, and is of greater
+                                  severity, nothing is told of this one; empty: none */
+    const struct bytes *to;    /* names of receivers; none: all of them */
     size_t to_count;
 };
 
@@ -70,6 +75,11 @@ struct alert_sample {
      * says. They outlive the alerts. */
     const struct bytes *to;
     size_t to_count;
+};
+
+/* Whose a DLQ or a queue is, and where it says what to do; either may be empty. */
+struct alert_about {
+    struct bytes owner, runbook;
 };
 
 enum alert_receiver_kind {

@@ -24,6 +24,8 @@ static const struct {
     [METRIC_CAP_FORECAST] = {"at this rate its cap is reached in %s", UNIT_SECONDS},
     [METRIC_SPILLED] = {"letters spilled to the archive because the cap was reached: %s",
                         UNIT_COUNT},
+    [METRIC_FLOOD] = {"most first attempts die of one failure", UNIT_NONE},
+    [METRIC_UNREADABLE] = {"messages that cannot be read: %s", UNIT_COUNT},
     [METRIC_GROUP_NEW] = {"a failure that was not seen before", UNIT_NONE},
     [METRIC_GROUP_RETURNED] = {"a failure that was called resolved is back", UNIT_NONE},
     [METRIC_QUEUE_HALTED] = {"the queue is halted", UNIT_NONE},
@@ -61,6 +63,10 @@ static void put_phrase(const struct alert_notice *notice, struct buf *out) {
     buf_printf(out, " (%s ", notice->rule->below ? "below" : "above");
     put_value(out, unit, notice->rule->limit);
     buf_str(out, ")");
+}
+
+struct bytes alert_notice_runbook(const struct alert_notice *notice) {
+    return notice->rule->runbook.len > 0 ? notice->rule->runbook : notice->runbook;
 }
 
 void alert_notice_summary(const struct alert_notice *notice, struct buf *out) {
@@ -113,6 +119,14 @@ static void put_subject(struct json_out *json, const struct alert_notice *notice
         put_bytes(json, "of", bytes_cut(notice->subject, end + 1, notice->subject.len));
 }
 
+static void put_or_null(struct json_out *json, const char *key, struct bytes text) {
+    json_key(json, key);
+    if (text.len > 0)
+        json_put(json, text);
+    else
+        json_put_null(json);
+}
+
 static void put_facts(struct json_out *json, const struct alert_notice *notice) {
     put_bytes(json, "alert", notice->rule->name);
     put_text(json, "severity", severity_of(notice));
@@ -123,6 +137,19 @@ static void put_facts(struct json_out *json, const struct alert_notice *notice) 
     json_key(json, notice->rule->below ? "below" : "above");
     json_put_double(json, notice->rule->limit);
     put_time(json, "since", notice->since);
+    put_or_null(json, "owner", notice->owner);
+    put_or_null(json, "runbook", alert_notice_runbook(notice));
+}
+
+static void put_field(struct json_out *json, const char *title, struct bytes value) {
+    if (value.len == 0)
+        return;
+    json_open(json, '{');
+    put_text(json, "title", title);
+    put_bytes(json, "value", value);
+    json_key(json, "short");
+    json_put_bool(json, false);
+    json_close(json, '}');
 }
 
 static void put_webhook(const struct alert_notice *notice, const struct alert_receiver *receiver,
@@ -157,10 +184,28 @@ static void put_slack(const struct alert_notice *notice, const struct alert_rece
              notice->step == ALERT_RESOLVE ? "#2e8b57" : colors[notice->rule->severity]);
     put_summary(json, "text", notice);
     put_summary(json, "fallback", notice);
+    json_key(json, "fields");
+    json_open(json, '[');
+    put_field(json, "Owner", notice->owner);
+    put_field(json, "Runbook", alert_notice_runbook(notice));
+    json_close(json, ']');
     put_text(json, "footer", "impound");
     json_close(json, '}');
     json_close(json, ']');
     json_close(json, '}');
+}
+
+/* PagerDuty takes links alone that are URLs. */
+static void put_links(struct json_out *json, struct bytes runbook) {
+    if (!bytes_starts(runbook, BYTES("http://")) && !bytes_starts(runbook, BYTES("https://")))
+        return;
+    json_key(json, "links");
+    json_open(json, '[');
+    json_open(json, '{');
+    put_bytes(json, "href", runbook);
+    put_text(json, "text", "Runbook");
+    json_close(json, '}');
+    json_close(json, ']');
 }
 
 static void put_pagerduty(const struct alert_notice *notice, const struct alert_receiver *receiver,
@@ -188,6 +233,7 @@ static void put_pagerduty(const struct alert_notice *notice, const struct alert_
     put_facts(json, notice);
     json_close(json, '}');
     json_close(json, '}');
+    put_links(json, alert_notice_runbook(notice));
     json_close(json, '}');
 }
 
@@ -202,11 +248,15 @@ static void put_alertmanager(const struct alert_notice *notice,
     put_text(json, "severity", severity_of(notice));
     put_text(json, "metric", alert_metric_text(notice->rule->metric));
     put_subject(json, notice);
+    if (notice->owner.len > 0)
+        put_bytes(json, "owner", notice->owner);
     put_text(json, "source", "impound");
     json_close(json, '}');
     json_key(json, "annotations");
     json_open(json, '{');
     put_summary(json, "summary", notice);
+    if (alert_notice_runbook(notice).len > 0)
+        put_bytes(json, "runbook_url", alert_notice_runbook(notice));
     json_close(json, '}');
     put_time(json, "startsAt", notice->since);
     if (notice->step == ALERT_RESOLVE)

@@ -12,10 +12,12 @@ struct alert_notice {
     struct bytes subject;
     double value;
     struct bytes words;
+    struct bytes owner, runbook; /* of its subject; the rule's runbook goes before it */
     enum alert_step step;
     struct wall since, at;
 };
 
+struct bytes alert_notice_runbook(const struct alert_notice *notice);
 /* "orders.dlq: age of the oldest letter: 6 d 23 h (above 24 h)" */
 void alert_notice_summary(const struct alert_notice *notice, struct buf *out);
 /* The JSON that this kind of receiver takes. A firing and its resolve carry the same identity, so

@@ -41,22 +41,36 @@ void alerts_drop(struct alerts *alerts, struct alert *alert) {
     list_remove(&alert->link);
     free_text(alert->subject);
     free_text(alert->words);
+    free_text(alert->owner);
+    free_text(alert->runbook);
     free(alert);
 }
 
 /* ---- reading, and what follows from it ---- */
 
-static void set_words(struct alert *alert, struct bytes words) {
-    if (bytes_eq(alert->words, words))
+static void set_text(struct bytes *kept, struct bytes text) {
+    if (bytes_eq(*kept, text))
         return;
-    free_text(alert->words);
-    alert->words = (struct bytes){bytes_dup(words), words.len};
+    free_text(*kept);
+    *kept = (struct bytes){bytes_dup(text), text.len};
 }
 
 /* A group or a replay is named behind a slash; rules name the DLQ or the queue before it. */
+static struct bytes name_of(struct bytes subject) {
+    return bytes_cut(subject, 0, bytes_find(subject, BYTES("/")));
+}
+
+static void set_about(struct alerts *alerts, struct alert *alert) {
+    struct alert_about about = {0};
+    if (alerts->options.about)
+        alerts->options.about(alerts->options.arg, alert_metric_is_dlq(alert->rule->metric),
+                              name_of(alert->subject), &about);
+    set_text(&alert->owner, about.owner);
+    set_text(&alert->runbook, about.runbook);
+}
+
 static bool concerns(const struct alert_rule *rule, const struct alert_sample *sample) {
-    struct bytes name = bytes_cut(sample->subject, 0, bytes_find(sample->subject, BYTES("/")));
-    return rule->metric == sample->metric && bytes_glob(rule->subject, name) &&
+    return rule->metric == sample->metric && bytes_glob(rule->subject, name_of(sample->subject)) &&
            (!rule->named || sample->to_count > 0);
 }
 
@@ -71,13 +85,41 @@ static void apply(struct alerts *alerts, const struct alert_rule *rule,
     alert->value = sample->value;
     alert->to = sample->to;
     alert->to_count = sample->to_count;
-    set_words(alert, sample->words);
+    set_text(&alert->words, sample->words);
+    set_about(alerts, alert);
+}
+
+/* ---- the lesser gives way to the greater ---- */
+
+const struct alert *alerts_inhibitor(struct alerts *alerts, const struct alert *alert) {
+    if (alert->rule->inhibited_by.len == 0)
+        return NULL;
+    const struct alert *other = find(alerts, alert->rule->inhibited_by, alert->subject);
+    return other && other->state.stage == ALERT_FIRING &&
+                   other->rule->severity > alert->rule->severity
+               ? other
+               : NULL;
+}
+
+/* Nothing is told of what is inhibited but that it is over. What was not told yet goes on waiting:
+ * it is told when the greater one is over first. */
+static enum alert_step inhibited_step(struct alert *alert, struct wall now) {
+    struct alert_state next = alert->state;
+    enum alert_step told = alert_state_step(&next, alert->rule, alert->breached, now);
+    if (told == ALERT_REPEAT)
+        return ALERT_NOTHING;
+    if (told == ALERT_FIRE)
+        next = (struct alert_state){.stage = ALERT_PENDING, .since = next.since};
+    alert->state = next;
+    return told == ALERT_FIRE ? ALERT_NOTHING : told;
 }
 
 static void step(struct alerts *alerts, struct alert *alert, struct wall now) {
     enum alert_stage before = alert->state.stage;
     struct wall since = alert->state.since;
-    enum alert_step told = alert_state_step(&alert->state, alert->rule, alert->breached, now);
+    enum alert_step told = alerts_inhibitor(alerts, alert)
+                               ? inhibited_step(alert, now)
+                               : alert_state_step(&alert->state, alert->rule, alert->breached, now);
     alert->breached = false;
     alert->changed |= told != ALERT_NOTHING || alert->state.stage != before;
     if (told == ALERT_NOTHING)
@@ -97,8 +139,14 @@ static void read_samples(struct alerts *alerts, struct wall now) {
             if (concerns(&alerts->options.rules[r], &samples[i]))
                 apply(alerts, &alerts->options.rules[r], &samples[i]);
     arena_free(&arena);
-    LIST_EACH(node, &alerts->all)
-    step(alerts, CONTAINER_OF(node, struct alert, link), now);
+    /* Those that may inhibit others first, so that what fires in one turn tells once. */
+    for (int inhibited = 0; inhibited < 2; inhibited++) {
+        LIST_EACH(node, &alerts->all) {
+            struct alert *alert = CONTAINER_OF(node, struct alert, link);
+            if ((alert->rule->inhibited_by.len > 0) == inhibited)
+                step(alerts, alert, now);
+        }
+    }
 }
 
 /* ---- turns ---- */
@@ -113,12 +161,13 @@ static void read_mail(struct alerts *alerts) {
     }
 }
 
-static int64_t until_next_state(const struct alerts *alerts, struct wall now) {
+static int64_t until_next_state(struct alerts *alerts, struct wall now) {
     int64_t wait_ms = ALERTS_IDLE_MS;
     LIST_EACH(node, &alerts->all) {
         const struct alert *alert = CONTAINER_OF(node, struct alert, link);
         struct wall next = alert_state_next(&alert->state, alert->rule);
-        if (next.ms != WALL_NEVER.ms && next.ms - now.ms < wait_ms)
+        if (next.ms != WALL_NEVER.ms && next.ms - now.ms < wait_ms &&
+            !alerts_inhibitor(alerts, alert))
             wait_ms = next.ms > now.ms ? next.ms - now.ms : 0;
     }
     return wait_ms;
@@ -220,14 +269,25 @@ static void put_limit(struct json_out *json, const struct alert_rule *rule) {
     json_put_double(json, rule->limit);
 }
 
-static void put_alert(struct json_out *json, const struct alert *alert) {
+static void put_or_null(struct json_out *json, const char *key, struct bytes text) {
+    json_key(json, key);
+    if (text.len > 0)
+        json_put(json, text);
+    else
+        json_put_null(json);
+}
+
+static void put_alert(struct json_out *json, struct alerts *alerts, const struct alert *alert) {
     char memory[ALERT_SUMMARY_MAX];
     struct buf summary;
     struct alert_notice notice = {.rule = alert->rule,
                                   .subject = alert->subject,
                                   .value = alert->value,
                                   .words = alert->words,
+                                  .owner = alert->owner,
+                                  .runbook = alert->runbook,
                                   .step = ALERT_FIRE};
+    const struct alert *inhibitor = alerts_inhibitor(alerts, alert);
     buf_init_fixed(&summary, memory, sizeof memory);
     alert_notice_summary(&notice, &summary);
     json_open(json, '{');
@@ -251,6 +311,9 @@ static void put_alert(struct json_out *json, const struct alert *alert) {
     json_put_i64(json, (int64_t)(alert->owed + alert->unsaved));
     json_key(json, "summary");
     json_put(json, buf_view(&summary));
+    put_or_null(json, "owner", notice.owner);
+    put_or_null(json, "runbook", alert_notice_runbook(&notice));
+    put_or_null(json, "inhibited_by", inhibitor ? inhibitor->rule->name : BYTES_NONE);
     json_close(json, '}');
 }
 
@@ -267,6 +330,8 @@ static void put_rule(struct json_out *json, const struct alert_rule *rule) {
     put_limit(json, rule);
     json_key(json, "for_seconds");
     json_put_double(json, (double)rule->for_ms / 1000);
+    put_or_null(json, "runbook", rule->runbook);
+    put_or_null(json, "inhibited_by", rule->inhibited_by);
     json_key(json, "to");
     json_open(json, '[');
     for (size_t i = 0; i < rule->to_count; i++)
@@ -290,7 +355,7 @@ void alerts_json(struct alerts *alerts, struct buf *out) {
     json_key(&json, "alerts");
     json_open(&json, '[');
     for (size_t i = 0; i < count; i++)
-        put_alert(&json, sorted[i]);
+        put_alert(&json, alerts, sorted[i]);
     json_close(&json, ']');
     json_key(&json, "rules");
     json_open(&json, '[');

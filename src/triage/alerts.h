@@ -31,6 +31,8 @@ struct alerts_options {
     size_t receiver_count;
     /* Every reading of the moment, in the arena. */
     size_t (*sample)(void *arg, struct wall now, struct arena *arena, struct alert_sample **out);
+    /* Whose the DLQ or the queue is, and what to do; texts outlive the alerts. NULL: not known. */
+    void (*about)(void *arg, bool dlq, struct bytes name, struct alert_about *out);
     void *arg;
     uint64_t seed; /* of the jitter between tries */
 };

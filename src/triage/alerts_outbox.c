@@ -148,6 +148,8 @@ static void send(struct outbox *outbox, struct wall now) {
                                   .subject = owed->alert->subject,
                                   .value = owed->value,
                                   .words = owed->alert->words,
+                                  .owner = owed->alert->owner,
+                                  .runbook = owed->alert->runbook,
                                   .step = owed->step,
                                   .since = owed->since,
                                   .at = owed->at};
@@ -186,7 +188,8 @@ static void remind(struct alerts *alerts, struct outbox *outbox, struct wall now
                             .value = alert->value,
                             .since = alert->state.since,
                             .at = now};
-        if (alert->state.stage == ALERT_FIRING && hears_of(outbox->receiver, alert))
+        if (alert->state.stage == ALERT_FIRING && hears_of(outbox->receiver, alert) &&
+            !alerts_inhibitor(alerts, alert))
             owe(outbox, &owed);
     }
 }

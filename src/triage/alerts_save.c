@@ -63,6 +63,10 @@ static void put_alert(struct buf *out, const struct alerts *alerts, const struct
     json_put(&json, alert->subject);
     json_key(&json, "words");
     json_put(&json, alert->words);
+    json_key(&json, "owner");
+    json_put(&json, alert->owner);
+    json_key(&json, "runbook");
+    json_put(&json, alert->runbook);
     json_key(&json, "stage");
     json_put_str(&json, alert_stage_text(alert->state.stage));
     json_key(&json, "value");
@@ -168,10 +172,17 @@ static void restore_owed(struct alerts *alerts, struct alert *alert, struct json
     }
 }
 
+static void restore_text(struct json whole, const char *key, struct arena *arena,
+                         struct bytes *out) {
+    struct bytes text;
+    if (get_text(whole, key, arena, &text))
+        *out = (struct bytes){bytes_dup(text), text.len};
+}
+
 /* A rule that is gone from the configuration takes its alerts with it. */
 static void restore(struct alerts *alerts, const struct store_kept *kept, struct arena *arena) {
     struct json whole, owed;
-    struct bytes name, subject, words = BYTES_NONE, stage;
+    struct bytes name, subject, stage;
     if (json_parse(kept->value, &whole, NULL) != STATUS_OK ||
         !get_text(whole, "rule", arena, &name) || !get_text(whole, "subject", arena, &subject) ||
         !get_text(whole, "stage", arena, &stage))
@@ -180,8 +191,9 @@ static void restore(struct alerts *alerts, const struct store_kept *kept, struct
     if (!rule)
         return;
     struct alert *alert = alerts_add(alerts, rule, subject);
-    if (get_text(whole, "words", arena, &words))
-        alert->words = (struct bytes){bytes_dup(words), words.len};
+    restore_text(whole, "words", arena, &alert->words);
+    restore_text(whole, "owner", arena, &alert->owner);
+    restore_text(whole, "runbook", arena, &alert->runbook);
     alert_stage_parse(stage, &alert->state.stage);
     alert->state.since = get_time(whole, "since");
     alert->state.fired_at = get_time(whole, "fired_at");

@@ -25,7 +25,7 @@ struct alert {
     struct map_node node;
     struct list link; /* in alerts->all */
     const struct alert_rule *rule;
-    struct bytes subject, words; /* owned */
+    struct bytes subject, words, owner, runbook; /* owned */
     double value;
     const struct bytes *to; /* as in the sample */
     size_t to_count;
@@ -80,6 +80,8 @@ struct alerts {
 /* alerts.c */
 struct alert *alerts_add(struct alerts *alerts, const struct alert_rule *rule,
                          struct bytes subject);
+/* The rule's alert that keeps this one from being told; NULL: none. */
+const struct alert *alerts_inhibitor(struct alerts *alerts, const struct alert *alert);
 void alerts_drop(struct alerts *alerts, struct alert *alert); /* nobody is owed anything of it */
 
 /* alerts_outbox.c */

@@ -145,5 +145,8 @@ def test_the_rules_are_shown_with_their_limits(serve):
                                       "severity": "critical"}]})
     rules = {rule["alert"]: rule for rule in server.get("/v1/alerts").json["rules"]}
     assert rules["Deep"] == {"alert": "Deep", "severity": "critical", "metric": "dlq_depth", "subject": "orders.*",
-                             "above": 7.0, "for_seconds": 300.0, "to": []}
-    assert rules["DLQDepthHigh"]["above"] == 100, "the default rules are there too"
+                             "above": 7.0, "for_seconds": 300.0, "runbook": None, "inhibited_by": None, "to": []}
+    assert (rules["DLQDepthHigh"]["above"], rules["DLQDepthHigh"]["for_seconds"]) == (100, 300), "the default rules are there too"
+    assert rules["DLQDepthHigh"]["severity"] == "critical"
+    assert (rules["DLQNotEmpty"]["above"], rules["DLQNotEmpty"]["severity"]) == (0, "warning")
+    assert rules["DLQNotEmpty"]["inhibited_by"] == "DLQDepthHigh"

@@ -20,7 +20,8 @@ enum {
 /* Where they were when we looked. */
 struct location {
     uint64_t seq;
-    bool in_memory; /* then its state is: */
+    bool in_memory;  /* then its state is: */
+    bool unreadable; /* when it was last taken */
     enum state state;
     struct kept envelope, body;
     struct blob *mark;
@@ -34,6 +35,7 @@ static void locate(const struct entry *entry, struct location *out) {
         .seq = entry->seq,
         .in_memory = true,
         .state = entry_state(entry),
+        .unreadable = entry->unreadable,
         .mark = blob_share(entry->mark),
         .envelope_place = entry->envelope_place,
         .body_place = entry->body_place,
@@ -166,6 +168,16 @@ static size_t take_locations(struct sqlite_store *self, uint32_t queue, enum sto
     return count;
 }
 
+/* For the queue's view: what cannot be read is not handed over, and with `order: key` its key waits
+ * for it. */
+static void note_unreadable(struct sqlite_store *self, uint64_t seq, const char *why) {
+    pthread_mutex_lock(&self->front.mutex);
+    struct entry *entry = tables_find(&self->front.tables, seq);
+    if (entry && entry->stage == ENTRY_HELD)
+        tables_note_unreadable(&self->front.tables, entry, why);
+    pthread_mutex_unlock(&self->front.mutex);
+}
+
 /* What cannot be read goes back, and is tried again later. */
 static size_t load_taken(struct sqlite_store *self, struct location *locations, size_t count,
                          struct mono again, struct store_held **out) {
@@ -173,11 +185,15 @@ static size_t load_taken(struct sqlite_store *self, struct location *locations, 
     for (size_t i = 0; i < count; i++) {
         struct err err;
         uint64_t seq = locations[i].seq;
+        bool was_unreadable = locations[i].unreadable;
         if (load(self, &locations[i], &out[loaded], &err) == STATUS_OK) {
             loaded++;
+            if (was_unreadable)
+                note_unreadable(self, seq, NULL);
             continue;
         }
         log_error("message %llu cannot be read: %s", (unsigned long long)seq, err.text);
+        note_unreadable(self, seq, err.text);
         front_give_back(&self->front, seq, again);
     }
     return loaded;

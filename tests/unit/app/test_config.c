@@ -139,6 +139,9 @@ static void every_key_of_retry_breaker_and_poison_is_read(void **state) {
         "2d, budget: 12.5%, budget_floor: 0.5/s, retry_after_cap: 10m}\n"
         "    breaker: {failure_rate: 75%, window: 20s, min_attempts: 4, consecutive: 6, open: 1m}\n"
         "    poison: {crashes: 2, deliveries: 4}\n"
+        "    flood: {share: 90%, of: 7, window: 2m, then: hold}\n"
+        "    runbook: https://runbooks/a\n"
+        "    dlq: {runbook: https://runbooks/a.dlq}\n"
         "  b:\n"
         "    handler: {http: \"http://h\"}\n"
         "    retry: {delays: [0, 1s, 5s]}\n"
@@ -163,6 +166,14 @@ static void every_key_of_retry_breaker_and_poison_is_read(void **state) {
     assert_int_equal(a->breaker.open_ms, 60000);
     assert_int_equal(a->poison.crashes, 2);
     assert_int_equal(a->poison.deliveries, 4);
+    const struct flood_policy *flood = &config->queues[0].flood;
+    assert_int_equal(flood->share_permille, 900);
+    assert_int_equal(flood->of, 7);
+    assert_int_equal(flood->window_ms, 120000);
+    assert_int_equal(flood->then, FLOOD_HOLD);
+    assert_int_equal(config->queues[1].flood.then, FLOOD_ALERT);
+    assert_bytes(config->queues[0].runbook, "https://runbooks/a");
+    assert_bytes(config->queues[0].dlqs[0].runbook, "https://runbooks/a.dlq");
     assert_int_equal(b->retry.shape, BACKOFF_LIST);
     assert_int_equal(b->retry.delay_count, 3);
     assert_int_equal(b->retry.delays_ms[0], 0);

@@ -397,6 +397,9 @@ static const struct mistake_case policy_cases[] = {
     {Q("breaker: {min_attempts: ^0}"), "min_attempts: expected 1 to 1000000, got \"0\""},
     {Q("breaker: {^treshold: 5}"), "unknown key \"treshold\" in breaker of queue \"q\": expected "
                                    "failure_rate, window, min_attempts, consecutive or open"},
+    {Q("flood: {share: ^5%}"), "share: expected 10% to 100%, got \"5%\""},
+    {Q("flood: {window: ^1h}"), "window: expected 1s to 10m, got \"1h\""},
+    {Q("flood: {then: ^stop}"), "then: expected off, alert or hold, got \"stop\""},
     {Q("poison: {crashes: ^0}"), "crashes: expected 1 to 1000000, got \"0\""},
     {Q("poison: {^crash: 3}"),
      "unknown key \"crash\" in poison of queue \"q\". Did you mean \"crashes\"?"},

@@ -42,7 +42,65 @@ static void a_summary_has_units_and_no_exponents(void **state) {
     }
 }
 
+static struct bytes written(enum alert_receiver_kind kind, const struct alert_notice *notice,
+                            struct buf *out) {
+    struct alert_receiver receiver = {.kind = kind, .key = BYTES("k")};
+    buf_clear(out);
+    alert_notice_put(notice, &receiver, out);
+    return buf_view(out);
+}
+
+static void assert_says(struct bytes json, const char *part) {
+    if (bytes_find(json, bytes_of(part)) >= json.len)
+        fail_msg("%.*s lacks %s", BYTES_ARG(json), part);
+}
+
+static void owner_and_runbook_stand_in_every_form(void **state) {
+    (void)state;
+    char memory[ALERT_NOTICE_MAX];
+    struct buf out;
+    struct alert_rule rule = {.name = BYTES("R"), .metric = METRIC_DLQ_DEPTH};
+    struct alert_notice notice = {.rule = &rule,
+                                  .subject = BYTES("orders.dlq"),
+                                  .owner = BYTES("team-orders"),
+                                  .runbook = BYTES("https://runbooks/orders"),
+                                  .step = ALERT_FIRE};
+    buf_init_fixed(&out, memory, sizeof memory);
+    struct bytes hook = written(RECEIVER_WEBHOOK, &notice, &out);
+    assert_says(hook, "\"owner\":\"team-orders\",\"runbook\":\"https://runbooks/orders\"");
+    struct bytes slack = written(RECEIVER_SLACK, &notice, &out);
+    assert_says(slack, "\"title\":\"Owner\",\"value\":\"team-orders\"");
+    assert_says(slack, "\"title\":\"Runbook\",\"value\":\"https://runbooks/orders\"");
+    struct bytes pager = written(RECEIVER_PAGERDUTY, &notice, &out);
+    assert_says(pager, "\"links\":[{\"href\":\"https://runbooks/orders\",\"text\":\"Runbook\"}]");
+    assert_says(pager, "\"owner\":\"team-orders\"");
+    struct bytes manager = written(RECEIVER_ALERTMANAGER, &notice, &out);
+    assert_says(manager, "\"owner\":\"team-orders\"");
+    assert_says(manager, "\"runbook_url\":\"https://runbooks/orders\"");
+}
+
+static void a_rules_runbook_goes_before_and_none_is_null(void **state) {
+    (void)state;
+    char memory[ALERT_NOTICE_MAX];
+    struct buf out;
+    struct alert_rule rule = {
+        .name = BYTES("R"), .metric = METRIC_DLQ_DEPTH, .runbook = BYTES("ask Ada")};
+    struct alert_notice notice = {.rule = &rule,
+                                  .subject = BYTES("orders.dlq"),
+                                  .runbook = BYTES("https://runbooks/orders"),
+                                  .step = ALERT_FIRE};
+    buf_init_fixed(&out, memory, sizeof memory);
+    assert_says(written(RECEIVER_WEBHOOK, &notice, &out), "\"owner\":null,\"runbook\":\"ask Ada\"");
+    struct bytes pager = written(RECEIVER_PAGERDUTY, &notice, &out);
+    assert_true(bytes_find(pager, BYTES("\"links\"")) >= pager.len); /* it is no URL */
+    rule.runbook = notice.runbook = BYTES_NONE;
+    assert_says(written(RECEIVER_WEBHOOK, &notice, &out), "\"owner\":null,\"runbook\":null");
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_summary_has_units_and_no_exponents)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_summary_has_units_and_no_exponents),
+        cmocka_unit_test(owner_and_runbook_stand_in_every_form),
+        cmocka_unit_test(a_rules_runbook_goes_before_and_none_is_null)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,6 +49,18 @@ static const struct alert_rule rules[] = {
      .subject = {"*", 1},
      .ticket = true,
      .severity = ALERT_WARNING},
+    {.name = {"Lesser", 6},
+     .metric = METRIC_QUEUE_LAG,
+     .subject = {"*", 1},
+     .limit = 0,
+     .repeat_ms = 10 * MINUTE,
+     .severity = ALERT_WARNING,
+     .inhibited_by = {"Greater", 7}},
+    {.name = {"Greater", 7},
+     .metric = METRIC_QUEUE_LAG,
+     .subject = {"*", 1},
+     .limit = 100,
+     .severity = ALERT_CRITICAL},
 };
 
 static struct instant read_clock(struct clock *unused) {
@@ -61,6 +73,13 @@ static size_t sample(void *arg, struct wall at, struct arena *arena, struct aler
     *out = arena_alloc(arena, sizeof samples);
     memcpy(*out, samples, sizeof samples);
     return sample_count;
+}
+
+static void about(void *arg, bool dlq, struct bytes name, struct alert_about *out) {
+    (void)arg;
+    *out = (struct alert_about){.owner = dlq ? BYTES("team-letters") : BYTES("team-queues"),
+                                .runbook = bytes_is(name, "orders.dlq") ? BYTES("https://r/o")
+                                                                        : BYTES_NONE};
 }
 
 static void answer(struct catcher *catcher, struct call *call) {
@@ -99,6 +118,7 @@ static void open_alerts(void) {
                                      .receivers = receivers,
                                      .receiver_count = 2,
                                      .sample = sample,
+                                     .about = about,
                                      .seed = 1};
     struct err err;
     assert_int_equal(alerts_new(&options, &alerts, &err), STATUS_OK);
@@ -341,6 +361,63 @@ static void a_trial_tells_who_took_it(void **unused) {
     buf_free(&out);
 }
 
+/* ---- inhibition ---- */
+
+static void the_lesser_is_not_told_while_the_greater_fires(void **unused) {
+    (void)unused;
+    reads(METRIC_QUEUE_LAG, "orders", 5);
+    pass(MINUTE);
+    assert_int_equal(hook.count, 1);
+    assert_sent(&hook, 0, "\"alert\":\"Lesser\"");
+    reads(METRIC_QUEUE_LAG, "orders", 500);
+    pass(60 * MINUTE);
+    assert_int_equal(hook.count, 2); /* no repeat of the lesser within the hour */
+    assert_sent(&hook, 1, "\"alert\":\"Greater\"");
+    reads(METRIC_QUEUE_LAG, "orders", 5);
+    pass(20 * MINUTE);
+    assert_sent(&hook, 2, "\"status\":\"resolved\",\"alert\":\"Greater\"");
+    assert_sent(&hook, 3, "\"alert\":\"Lesser\"");
+    assert_sent(&hook, 3, "\"repeat\":true");
+    sample_count = 0;
+    pass(MINUTE);
+    assert_int_equal(hook.count, 5);
+    assert_sent(&hook, 4, "\"status\":\"resolved\",\"alert\":\"Lesser\"");
+}
+
+static void of_both_at_once_the_greater_alone_is_told(void **unused) {
+    (void)unused;
+    reads(METRIC_QUEUE_LAG, "orders", 500);
+    pass(MINUTE);
+    assert_int_equal(hook.count, 1);
+    assert_sent(&hook, 0, "\"alert\":\"Greater\"");
+    struct buf text;
+    buf_init_heap(&text, 1 << 16);
+    alerts_json(alerts, &text);
+    assert_non_null(strstr(buf_cstr(&text), "\"inhibited_by\":\"Greater\"}"));
+    buf_free(&text);
+    sample_count = 0;
+    pass(MINUTE);
+    assert_int_equal(hook.count, 2); /* what was never told is not over either */
+    assert_sent(&hook, 1, "\"status\":\"resolved\",\"alert\":\"Greater\"");
+}
+
+static void owner_and_runbook_are_told_and_outlive_a_restart(void **unused) {
+    (void)unused;
+    hook.status = 0;
+    reads(METRIC_DLQ_DEPTH, "orders.dlq", 11);
+    pass(2 * MINUTE);
+    pass(MINUTE);
+    alerts_stop(alerts);
+    alerts_run(alerts);
+    alerts_free(alerts);
+    sample_count = 0;
+    hook.count = 0;
+    hook.status = 200;
+    open_alerts();
+    pass(MINUTE);
+    assert_sent(&hook, 0, "\"owner\":\"team-letters\",\"runbook\":\"https://r/o\"");
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)
     const struct CMUnitTest tests[] = {
@@ -350,6 +427,9 @@ int main(void) {
         TEST(a_receiver_that_cannot_be_reached_loses_nothing),
         TEST(what_a_receiver_refuses_for_good_blocks_nothing),
         TEST(a_restart_tells_nothing_twice_and_forgets_nothing),
+        TEST(the_lesser_is_not_told_while_the_greater_fires),
+        TEST(of_both_at_once_the_greater_alone_is_told),
+        TEST(owner_and_runbook_are_told_and_outlive_a_restart),
         TEST(alertmanager_is_reminded_of_what_fires),
         TEST(a_ticket_goes_to_those_it_names_and_is_never_over),
         TEST(a_ticket_that_names_nobody_goes_to_all_who_hear_of_it),

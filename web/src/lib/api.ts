@@ -245,6 +245,9 @@ export interface Alert {
   told_at: string | null;
   owed: number;
   summary: string;
+  owner: string | null;
+  runbook: string | null;
+  inhibited_by: string | null;
 }
 
 export interface AlertRule {
@@ -255,6 +258,8 @@ export interface AlertRule {
   above?: number;
   below?: number;
   for_seconds: number;
+  runbook: string | null;
+  inhibited_by: string | null;
   to: string[];
 }
 
