@@ -5,6 +5,7 @@ import urllib.request
 
 import pytest
 
+from clocked import Clock
 from harness import PATIENCE_S, answers, eventually, free_port
 from watchers import tool
 
@@ -150,3 +151,48 @@ def test_the_rules_are_shown_with_their_limits(serve):
     assert rules["DLQDepthHigh"]["severity"] == "critical"
     assert (rules["DLQNotEmpty"]["above"], rules["DLQNotEmpty"]["severity"]) == (0, "warning")
     assert rules["DLQNotEmpty"]["inhibited_by"] == "DLQDepthHigh"
+
+
+def test_a_spike_of_a_new_reason_needs_no_history(serve, handler, tmp_path):
+    worker = handler(lambda call: 404 if call.id == "first" else 400)
+    clock = Clock(str(tmp_path))
+    clock.ahead(0)
+    server = serve({"orders": {"source": "builtin", "handler": {"http": worker.url}, "breaker": "off"}})
+    server.stop()
+    server.under = clock.under
+    server.start()
+
+    def firing():
+        return {one["alert"]: one for one in server.get("/v1/alerts").json["alerts"] if one["state"] == "firing"}
+    server.push("orders", {}, id="first")
+    eventually(lambda: "DLQNotEmpty" in firing(), "the reasons were counted once", 30)
+    server.push_many("orders", [{"id": f"m{n}", "body": {}} for n in range(30)])
+    server.drained("orders")
+    clock.ahead(61)  # a minute has passed
+    spike = eventually(lambda: firing().get("DLQReasonSpike"), "the new reason is a spike", 30)
+    assert spike["subject"] == "orders.dlq/bad_request"
+
+
+def test_the_lesser_depth_alert_is_inhibited_by_the_greater(serve, handler, tmp_path):
+    worker = handler(lambda call: 400)
+    clock = Clock(str(tmp_path))
+    clock.ahead(0)
+    server = serve({"orders": {"source": "builtin", "handler": {"http": worker.url}, "breaker": "off",
+                               "runbook": "https://runbooks/orders", "dlq": {"owner": "team-orders"}}})
+    server.stop()
+    server.under = clock.under
+    server.start()
+    server.push_many("orders", [{"id": f"m{n}", "body": {}} for n in range(120)])
+    server.drained("orders")
+
+    def alert(name, state):
+        return [one for one in server.get("/v1/alerts").json["alerts"] if (one["alert"], one["state"]) == (name, state)]
+    lesser = eventually(lambda: alert("DLQNotEmpty", "firing"), "the lesser fires at once", 30)[0]
+    assert lesser["severity"] == "warning" and lesser["inhibited_by"] is None
+    assert (lesser["owner"], lesser["runbook"]) == ("team-orders", "https://runbooks/orders")
+    eventually(lambda: alert("DLQDepthHigh", "pending"), "the greater waits for its five minutes", 30)
+    clock.ahead(301)
+    assert eventually(lambda: alert("DLQDepthHigh", "firing"), "and fires", 30)[0]["severity"] == "critical"
+    eventually(lambda: alert("DLQNotEmpty", "firing")[0]["inhibited_by"] == "DLQDepthHigh", "the lesser gives way")
+    said = server.cli("alerts")
+    assert "team-orders" in said and "https://runbooks/orders" in said
