@@ -14,7 +14,6 @@ enum {
     COUNT_MOST = 1000 * 1000,
     WINDOW_LEAST_MS = 100,
     OPEN_LEAST_MS = 1000,
-    FLOOD_SHARE_LEAST = 100, /* below 10 % many groups could flood a queue at once */
     FLOOD_WINDOW_LEAST_MS = 1000,
 };
 
@@ -107,8 +106,8 @@ const char *const config_flood_words[] = {
     [FLOOD_OFF] = "off", [FLOOD_ALERT] = "alert", [FLOOD_HOLD] = "hold", NULL};
 
 static const struct config_field flood_fields[] = {
-    CONFIG_NUMBER("share", config_value_percent, struct flood_policy, share_permille,
-                  FLOOD_SHARE_LEAST, WHOLE_PERMILLE),
+    CONFIG_NUMBER("share", config_value_percent, struct flood_policy, share_permille, 1,
+                  WHOLE_PERMILLE),
     CONFIG_NUMBER("of", config_value_count, struct flood_policy, of, 1, COUNT_MOST),
     CONFIG_NUMBER("window", config_value_duration, struct flood_policy, window_ms,
                   FLOOD_WINDOW_LEAST_MS, FLOOD_WINDOW_MOST_MS),

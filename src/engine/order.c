@@ -37,7 +37,7 @@ static void follow_all(struct queue *queue, struct store_held **held, size_t cou
     if (status != STATUS_OK) {
         log_about(LOG_WARN, QUEUE_ABOUT(queue), "the letter that closes a key cannot be read: %s",
                   err.text);
-        snprintf(queue->order_trouble, sizeof queue->order_trouble, "letter %.*s: %s",
+        snprintf(queue->order_trouble, sizeof queue->order_trouble, "letter %.*s: %.150s",
                  BYTES_ARG(bytes_clip(held[0]->envelope.blocked_by, 64)), err.text);
     } else {
         queue->order_trouble[0] = '\0';

@@ -241,7 +241,7 @@ void tables_note_unreadable(struct tables *tables, struct entry *entry, const ch
         queue->unreadable += why ? 1 : UINT64_MAX; /* one less */
     entry->unreadable = why != NULL;
     if (why)
-        snprintf(queue->unreadable_why, sizeof queue->unreadable_why, "message %.*s: %s",
+        snprintf(queue->unreadable_why, sizeof queue->unreadable_why, "message %.*s: %.150s",
                  BYTES_ARG(bytes_clip(entry->id, 64)), why);
 }
 

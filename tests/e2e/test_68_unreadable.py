@@ -15,7 +15,7 @@ def test_an_unreadable_ordered_head_is_an_alert_and_the_queues_why(serve, handle
     server.push("orders", {"text": "sound"}, id="b1", key="b")
     server.stop()
     damaged = 0
-    for path in glob.glob(os.path.join(server.folder, "impound.db.d", "*")):
+    for path in glob.glob(os.path.join(server.folder, "impound.db.d", "*.pack")):
         with open(path, "r+b") as file:
             bytes_ = file.read()
             at = bytes_.find(needle.encode())

@@ -397,7 +397,8 @@ static const struct mistake_case policy_cases[] = {
     {Q("breaker: {min_attempts: ^0}"), "min_attempts: expected 1 to 1000000, got \"0\""},
     {Q("breaker: {^treshold: 5}"), "unknown key \"treshold\" in breaker of queue \"q\": expected "
                                    "failure_rate, window, min_attempts, consecutive or open"},
-    {Q("flood: {share: ^5%}"), "share: expected 10% to 100%, got \"5%\""},
+    {Q("flood: {share: ^0%}"),
+     "share: expected a share above 0% and up to 100%, such as 50%, got \"0%\""},
     {Q("flood: {window: ^1h}"), "window: expected 1s to 10m, got \"1h\""},
     {Q("flood: {then: ^stop}"), "then: expected off, alert or hold, got \"stop\""},
     {Q("poison: {crashes: ^0}"), "crashes: expected 1 to 1000000, got \"0\""},
@@ -475,9 +476,9 @@ static const struct mistake_case dlq_cases[] = {
      "unknown key \"solved\" in retention of dlq of queue \"q\". Did you mean \"resolved\"?"},
     {Q("dlq: {^ownr: a}"), "unknown key \"ownr\" in dlq of queue \"q\". Did you mean \"owner\"?"},
     {TOP("dlqs: ^[q.dlq]"), "dlqs: expected a mapping of DLQs by name, got a list"},
-    {TOP("dlqs: {q.dlq: {^route: {a: b}}}"),
-     "unknown key \"route\" in DLQ \"q.dlq\": expected cap, on_full, owner, archive, max_replays, "
-     "mirror, fresh, retention or triage"},
+    {TOP("dlqs: {q.dlq: {^route: {a: b}}}"), "unknown key \"route\" in DLQ \"q.dlq\": expected "
+                                             "cap, on_full, owner, runbook, archive, max_replays, "
+                                             "mirror, fresh, retention or triage"},
     {TOP("dlqs: {^other.dlq: {cap: 3}}"), "neither a queue nor adopt sends to DLQ \"other.dlq\""},
     {TOP("dlqs: {q.dlq: {on_full: ^spill}}"),
      "on_full: spill needs an archive for DLQ \"q.dlq\", such as archive: \"file:archive/\""},

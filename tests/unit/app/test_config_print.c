@@ -74,6 +74,7 @@ static const char *const configs[] = {
     "    cap: 4\n"
     "    on_full: block\n"
     "    owner: b\n"
+    "    runbook: c\n"
     "    archive: \"file:y\"\n"
     "    triage:\n"
     "      - {when: {category: c d, reason: r, cause: exhausted, error_type: E, fingerprint: "
