@@ -16,11 +16,22 @@ enum {
 /* The error_type of an item that its batch's handler listed as failed without saying why. */
 #define OUTCOME_BATCH_ITEM "batch_item"
 
+/* The error_type of an answer (KIND_ANSWER) that is larger than what can be kept … */
+#define OUTCOME_TOO_LARGE    "answer_too_large"
+/* … and of answers that looked like success and are none (SEMANTICS §15): without a result, a
+ * stream without its end, a text that a filter held back, a model that refused. */
+#define OUTCOME_EMPTY_ANSWER "empty_answer"
+#define OUTCOME_CUT_STREAM   "cut_stream"
+#define OUTCOME_BLOCKED      "content_blocked"
+#define OUTCOME_REFUSAL      "refusal"
+
 enum ending {
     ENDING_OK,
     ENDING_FAILED,
     ENDING_INTERRUPTED, /* impound stopped it (drain, our own death): no attempt, no crash */
 };
+
+struct rule_header;
 
 /* Texts are borrowed; a field that does not apply is 0 or empty. */
 struct outcome {
@@ -39,7 +50,9 @@ struct outcome {
     struct bytes version;             /* which release of the consumer it was */
     struct bytes instance;            /* which of its processes, as it names itself */
     struct wall failed_at;            /* of a report: when; 0: now */
-    struct bytes answer, answer_type; /* of ENDING_OK, where the call wanted it */
+    struct bytes answer, answer_type; /* of ENDING_OK and KIND_ANSWER, where the call wanted it … */
+    const struct rule_header *answer_headers; /* … with its headers (http) */
+    size_t answer_header_count;
     /* The connection that the call used, numbered in the order of opening; 0: none is known. */
     uint64_t connection;
     int64_t duration_ms;

@@ -82,6 +82,8 @@ static bool numbers_match(const struct rule_when *when, const struct outcome *ou
 static bool texts_match(const struct rule_when *when, const struct outcome *outcome) {
     if (when->error_type.len && !type_matches(when->error_type, outcome->error_type))
         return false;
+    if (when->message_starts.len && !bytes_glob(when->message_starts, outcome->error_message))
+        return false;
     return when->message_has.len == 0 || message_has(outcome->error_message, when->message_has);
 }
 
@@ -92,6 +94,8 @@ bool rule_matches_inside(const struct rule_when *when, const struct rule_subject
     if (!is_any(when->attempts) && !in_range(when->attempts, subject->attempt))
         return false;
     if (when->header_name.len && !header_matches(when, subject))
+        return false;
+    if (when->says_when && outcome->retry_after_ms < 0)
         return false;
     return numbers_match(when, outcome) && texts_match(when, outcome);
 }

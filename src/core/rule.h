@@ -29,12 +29,15 @@ struct rule_when {
     struct rule_range attempts; /* 0..0: any */
     struct bytes
         error_type; /* glob, case ignored; empty: any. The part behind the last dot is tried too */
-    struct bytes message_has;  /* presets: substring of error_message, case ignored; a number only
-                                  where it stands alone ("503" is not in "15037") */
-    struct bytes header_name;  /* a header of the message; empty: any */
-    struct bytes header_value; /* glob; empty: the header need only exist */
-    struct bytes message;      /* user rules: PCRE2 source. Matched outside, see facts */
-    struct bytes jq;           /* user rules: jq source. Matched outside, see facts */
+    struct bytes message_has;    /* presets: substring of error_message, case ignored; a number only
+                                    where it stands alone ("503" is not in "15037") */
+    struct bytes message_starts; /* presets: glob on the whole error_message, case ignored; ends
+                                    with a star */
+    bool says_when;              /* presets: the failure says when to come back */
+    struct bytes header_name;    /* a header of the message; empty: any */
+    struct bytes header_value;   /* glob; empty: the header need only exist */
+    struct bytes message;        /* user rules: PCRE2 source. Matched outside, see facts */
+    struct bytes jq;             /* user rules: jq source. Matched outside, see facts */
 };
 
 struct rule {

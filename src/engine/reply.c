@@ -21,7 +21,7 @@ bool reply_wants_answer(const struct flight *flight) {
 static void refuse(struct flight *flight, struct bytes why) {
     flight->outcome.ending = ENDING_FAILED;
     flight->outcome.kind = KIND_ANSWER;
-    flight->outcome.error_type = BYTES("answer_too_large");
+    flight->outcome.error_type = BYTES(OUTCOME_TOO_LARGE);
     flight->outcome.error_message = why;
 }
 

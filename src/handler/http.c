@@ -101,7 +101,7 @@ static void transfer_put(struct http_pool *pool, struct transfer *transfer) {
     curl_slist_free_all(transfer->headers);
     transfer->headers = NULL;
     buf_free(&transfer->body);
-    http_answer_clear(&transfer->answer, HTTP_ANSWER_KEPT_MAX);
+    http_answer_clear(&transfer->answer, HTTP_ANSWER_KEPT_MAX, false);
     if (pool->idle_count >= HTTP_IDLE_TRANSFERS_MAX) {
         transfer_free(transfer);
         return;
@@ -181,14 +181,15 @@ static void set_options(struct transfer *transfer) {
 }
 
 static size_t keep_of(struct task task) {
-    if (task.group)
-        return HTTP_ANSWER_BATCH_MAX;
-    return task.call->wants_answer ? HTTP_ANSWER_WHOLE_MAX : HTTP_ANSWER_KEPT_MAX;
+    if (task_at(task, 0)->wants_answer)
+        return HTTP_ANSWER_WHOLE_MAX;
+    return task.group ? HTTP_ANSWER_BATCH_MAX : HTTP_ANSWER_KEPT_MAX;
 }
 
 /* Gives the transfer to libcurl, which knows nothing of the call's time. */
 static void transfer_go(struct http_pool *pool, struct transfer *transfer) {
-    http_answer_clear(&transfer->answer, keep_of(transfer->entry.task));
+    struct task task = transfer->entry.task;
+    http_answer_clear(&transfer->answer, keep_of(task), task_at(task, 0)->reads_ai);
     CURLMcode added = curl_multi_add_handle(pool->multi, transfer->easy);
     assert(added == CURLM_OK);
     (void)added;

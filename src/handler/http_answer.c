@@ -1,11 +1,7 @@
 #include "handler/http_answer.h"
 
-#include <stdio.h>
-
-#include "base/log.h"
 #include "handler/batch_answer.h"
-#include "handler/http_phrase.h"
-#include "handler/problem.h"
+#include "handler/response.h"
 #include "handler/text.h"
 
 /* What is in no row ended after a connection stood, without an answer that can be read: a reset. */
@@ -34,11 +30,12 @@ void http_answer_init(struct http_answer *answer) {
     buf_init_heap(&answer->body, HTTP_ANSWER_WHOLE_MAX);
 }
 
-void http_answer_clear(struct http_answer *answer, size_t keep) {
+void http_answer_clear(struct http_answer *answer, size_t keep, bool reads_ai) {
     if (answer->body.cap > HTTP_ANSWER_KEPT_MAX)
         buf_free(&answer->body);
     buf_clear(&answer->body);
     answer->keep = keep;
+    answer->reads_ai = reads_ai;
     answer->received = 0;
     answer->cut = false;
     answer->error[0] = '\0';
@@ -84,102 +81,56 @@ bool http_answer_stale(CURL *easy, CURLcode code) {
            number_of(easy, CURLINFO_HEADER_SIZE) == 0;
 }
 
-static struct bytes header_of(CURL *easy, const char *name) {
+/* All of them, as far as the arena's list goes. */
+static size_t collect_headers(CURL *easy, struct arena *arena, struct rule_header **out) {
+    struct rule_header *headers = arena_alloc(arena, RESPONSE_HEADERS_MAX * sizeof *headers);
+    size_t count = 0;
+    struct curl_header *header = NULL;
+    while (count < RESPONSE_HEADERS_MAX &&
+           (header = curl_easy_nextheader(easy, CURLH_HEADER, -1, header)))
+        headers[count++] = (struct rule_header){arena_dup(arena, bytes_of(header->name)),
+                                                arena_dup(arena, bytes_of(header->value))};
+    *out = headers;
+    return count;
+}
+
+static bool has_header(CURL *easy, const char *name) {
     struct curl_header *header;
-    if (curl_easy_header(easy, name, 0, CURLH_HEADER, -1, &header) != CURLHE_OK)
-        return BYTES_NONE;
-    return bytes_trim(bytes_of(header->value));
+    return curl_easy_header(easy, name, 0, CURLH_HEADER, -1, &header) == CURLHE_OK;
 }
 
-static int64_t whole_ms(struct bytes text, int64_t unit_ms) {
-    uint64_t count;
-    if (!bytes_u64(text, &count))
-        return -1;
-    return count < (uint64_t)(INT64_MAX / unit_ms) ? (int64_t)count * unit_ms : INT64_MAX;
+/* A 2xx of which nothing more is asked and that says nothing more: the common case. */
+static bool is_plain_success(const struct http_answer *answer, CURL *easy) {
+    return number_of(easy, CURLINFO_RESPONSE_CODE) / 100 == 2 &&
+           answer->keep != HTTP_ANSWER_WHOLE_MAX && !has_header(easy, "Impound-Verdict") &&
+           !has_header(easy, "Impound-Version") && !has_header(easy, "Impound-Instance");
 }
 
-/* Some providers give milliseconds, beside it or in its place: the finer word wins. */
-static int64_t retry_after_ms(CURL *easy, struct wall now) {
-    static const char *const fine[] = {"retry-after-ms", "x-ms-retry-after-ms"};
-    for (size_t i = 0; i < sizeof fine / sizeof *fine; i++) {
-        int64_t ms = whole_ms(header_of(easy, fine[i]), 1);
-        if (ms >= 0)
-            return ms;
-    }
-    struct bytes text = header_of(easy, "Retry-After");
-    int64_t ms = whole_ms(text, 1000);
-    if (ms >= 0)
-        return ms;
-    struct wall at;
-    if (!wall_parse_http(text, &at))
-        return -1;
-    return at.ms > now.ms ? at.ms - now.ms : 0;
-}
-
-static void read_verdict(CURL *easy, struct arena *arena, struct outcome *out) {
-    struct bytes word = header_of(easy, "Impound-Verdict");
-    if (word.len == 0)
-        return;
-    if (!verdict_parse(word, &out->verdict) || out->verdict == VERDICT_FALLBACK) {
-        log_warn("Impound-Verdict: %.*s is none of retry, dlq, discard, halt; the rules decide",
-                 BYTES_ARG(bytes_clip(word, OUTCOME_TYPE_MAX)));
+/* Where the whole of it is wanted, a 2xx brings itself along, also one that is no success. */
+static void read_response(const struct http_answer *answer, CURL *easy, struct wall now,
+                          struct arena *arena, struct outcome *out) {
+    struct rule_header *headers;
+    if (is_plain_success(answer, easy)) {
+        *out = (struct outcome){.ending = ENDING_OK,
+                                .kind = KIND_STATUS,
+                                .status = (int)number_of(easy, CURLINFO_RESPONSE_CODE),
+                                .retry_after_ms = -1};
         return;
     }
-    out->has_verdict = true;
-    out->reason = bytes_clip(text_safe(header_of(easy, "Impound-Reason"), arena), OUTCOME_TYPE_MAX);
-}
-
-/* Clouds name the type in a header, and only there: "ThrottlingException:http://…". */
-static struct bytes header_type(CURL *easy, struct arena *arena) {
-    static const char *const names[] = {"x-amzn-ErrorType", "x-ms-error-code"};
-    struct bytes type = BYTES_NONE;
-    for (size_t i = 0; i < sizeof names / sizeof *names && type.len == 0; i++)
-        type = header_of(easy, names[i]);
-    type = bytes_cut(type, 0, bytes_find(type, BYTES(":")));
-    return bytes_clip(text_safe(type, arena), OUTCOME_TYPE_MAX);
-}
-
-/* For an answer without words. Numbers are masked in a fingerprint: the phrase keeps a 503 and a
- * 400 apart. */
-static struct bytes own_words(int status, struct arena *arena) {
-    char text[64];
-    const char *phrase = http_phrase(status);
-    snprintf(text, sizeof text, "HTTP %d%s%s", status, phrase ? " " : "", phrase ? phrase : "");
-    return arena_dup(arena, bytes_of(text));
-}
-
-/* Which release of the consumer answered, and which of its processes. */
-static void read_consumer(CURL *easy, struct arena *arena, struct outcome *out) {
-    out->version =
-        bytes_clip(text_safe(header_of(easy, "Impound-Version"), arena), OUTCOME_TYPE_MAX);
-    out->instance =
-        bytes_clip(text_safe(header_of(easy, "Impound-Instance"), arena), OUTCOME_TYPE_MAX);
-}
-
-static void read_status(const struct http_answer *answer, CURL *easy, struct wall now,
-                        struct arena *arena, struct outcome *out) {
-    out->kind = KIND_STATUS;
-    out->status = (int)number_of(easy, CURLINFO_RESPONSE_CODE);
-    read_verdict(easy, arena, out);
-    read_consumer(easy, arena, out);
-    if (out->status / 100 == 2 && !out->has_verdict) {
-        out->ending = ENDING_OK;
-        if (answer->keep == HTTP_ANSWER_WHOLE_MAX) {
-            out->answer = buf_view(&answer->body);
-            out->answer_type = header_of(easy, "Content-Type");
-        }
+    size_t count = collect_headers(easy, arena, &headers);
+    struct response response = {.status = (int)number_of(easy, CURLINFO_RESPONSE_CODE),
+                                .headers = headers,
+                                .header_count = count,
+                                .body = buf_view(&answer->body),
+                                .cut = answer->received > OUTCOME_ANSWER_MAX,
+                                .reads_ai = answer->reads_ai};
+    response_outcome(&response, now, arena, out);
+    if (response.status / 100 != 2 || out->has_verdict || answer->keep != HTTP_ANSWER_WHOLE_MAX)
         return;
-    }
-    out->retry_after_ms = retry_after_ms(easy, now);
-    struct problem problem;
-    problem_read(bytes_cut(buf_view(&answer->body), 0, HTTP_ANSWER_KEPT_MAX), arena, &problem);
-    out->error_type = problem.error_type.len ? problem.error_type : header_type(easy, arena);
-    out->error_message = problem.error_message;
-    out->stack_trace = problem.stack_trace;
-    if (out->retry_after_ms < 0)
-        out->retry_after_ms = problem.retry_after_ms;
-    if (out->error_message.len == 0)
-        out->error_message = own_words(out->status, arena);
+    out->answer = response.body;
+    out->answer_type = response_header(&response, "Content-Type");
+    out->answer_headers = headers;
+    out->answer_header_count = count;
 }
 
 /* A refusal whose body broke off is still that refusal; a 2xx that broke off promises nothing. */
@@ -193,7 +144,7 @@ void http_answer_outcome(const struct http_answer *answer, CURL *easy, CURLcode 
                          struct wall now, struct arena *arena, struct outcome *out) {
     *out = (struct outcome){.ending = ENDING_FAILED, .retry_after_ms = -1};
     if (is_answered(answer, easy, code)) {
-        read_status(answer, easy, now, arena, out);
+        read_response(answer, easy, now, arena, out);
         return;
     }
     out->kind = kind_of(code);

@@ -19,7 +19,8 @@ enum {
 
 struct http_answer {
     struct buf body;
-    size_t keep; /* bytes of the body */
+    size_t keep;   /* bytes of the body */
+    bool reads_ai; /* a 200 is looked at as the answer of an AI provider */
     size_t received;
     bool cut; /* we stopped reading: not the answer's fault */
     char error[CURL_ERROR_SIZE];
@@ -28,7 +29,7 @@ struct http_answer {
 void http_answer_init(struct http_answer *answer);
 /* For the next call, of whose answer so many bytes are kept; keeps the memory, unless it is large.
  */
-void http_answer_clear(struct http_answer *answer, size_t keep);
+void http_answer_clear(struct http_answer *answer, size_t keep, bool reads_ai);
 void http_answer_free(struct http_answer *answer);
 /* Makes the transfer write into `answer`. */
 void http_answer_attach(struct http_answer *answer, CURL *easy);

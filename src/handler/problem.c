@@ -7,9 +7,11 @@
 #include "base/json.h"
 #include "core/outcome.h"
 #include "core/trace.h"
+#include "handler/retry_after.h"
 #include "handler/text.h"
 
-enum { PROBLEM_WRAPS_MAX = 4 }; /* wrappers that are opened, one inside another */
+enum { PROBLEM_WRAPS_MAX = 4 };                  /* wrappers that are opened, one inside another */
+#define DELAY_MAX_MS (INT64_C(1000) * INT32_MAX) /* a longer delay is a mistake */
 
 /* First match wins. "type" is not here: it may be a URI, see type_of. */
 static const char *const type_names[] = {"error_type", "errorType", "__type", "code",
@@ -69,8 +71,17 @@ static struct bytes clearer(struct json object, struct bytes type, struct arena 
     return type;
 }
 
+/* {"metadata":{"flagged_input":"…","reasons":[…]}}: OpenRouter says so beside a 403. */
+static bool is_moderated(struct json object) {
+    struct json metadata, flagged;
+    return json_get(object, "metadata", &metadata) && metadata.type == JSON_OBJECT &&
+           json_get(metadata, "flagged_input", &flagged);
+}
+
 static struct bytes type_of(struct json object, struct arena *arena) {
     struct bytes type = BYTES_NONE;
+    if (is_moderated(object))
+        return BYTES("moderation");
     if (string_member(object, "type", arena, &type))
         type = clearer(object, last_segment(type), arena);
     if (type.len == 0)
@@ -120,25 +131,17 @@ static bool unwrap(struct json value, struct json *out) {
     return false;
 }
 
-/* "34s", "34.07s": whole seconds, rounded up. */
-static int64_t seconds_ms(struct bytes text) {
-    uint64_t seconds;
-    size_t dot = bytes_find(text, BYTES("."));
-    struct bytes whole = bytes_cut(text, 0, dot < text.len ? dot : text.len - 1);
-    if (!bytes_ends(text, BYTES("s")) || !bytes_u64(whole, &seconds) || seconds > INT32_MAX)
-        return -1;
-    return ((int64_t)seconds + (dot < text.len)) * 1000;
-}
-
-/* {"details":[{"@type":"…/google.rpc.RetryInfo","retryDelay":"34s"}]} */
+/* {"details":[{"@type":"…/google.rpc.RetryInfo","retryDelay":"34.07s"}]}: rounded up to seconds. */
 static int64_t retry_after_ms(struct json object, struct arena *arena) {
     struct json details;
     struct bytes delay;
     if (!json_get(object, "details", &details))
         return -1;
     for (struct json_walk walk = json_walk(details); json_step(&walk);) {
-        if (string_member(walk.value, "retryDelay", arena, &delay))
-            return seconds_ms(delay);
+        int64_t ms;
+        if (string_member(walk.value, "retryDelay", arena, &delay) &&
+            retry_after_duration(delay, &ms))
+            return ms <= DELAY_MAX_MS ? (ms + 999) / 1000 * 1000 : -1;
     }
     return -1;
 }

@@ -16,9 +16,13 @@ struct call {
     uint32_t replay;   /* 0 before the first replay */
     uint32_t fallback; /* 0: the queue's handler itself; n: the nth fallback */
     struct wall first_attempt_at;
-    /* On success the outcome is to bring the handler's answer. One that is longer than
-     * OUTCOME_ANSWER_MAX will be refused: any OUTCOME_ANSWER_MAX + 1 bytes may stand for it. */
+    /* On success the outcome is to bring the handler's answer. For one that is longer than
+     * OUTCOME_ANSWER_MAX its first OUTCOME_ANSWER_MAX + 1 bytes stand. In a group all
+     * calls want it or none does, and the outcome of the whole brings it. */
     bool wants_answer;
+    /* http: a 200 is looked at as the answer of an AI provider, and one that is no success is a
+     * failure of KIND_ANSWER (SEMANTICS §15). Goes with wants_answer. */
+    bool reads_ai;
     bool own_connection; /* a suspect (SEMANTICS 4.10): it shares no connection with other calls */
     void *mark;          /* the handler's own */
 

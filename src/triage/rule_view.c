@@ -88,6 +88,7 @@ void rule_view_put_when(struct json_out *out, const struct rule_when *when) {
     put_optional_range(out, "attempt", when->attempts);
     put_text(out, "error_type", when->error_type);
     put_text(out, "message", when->message.len ? when->message : when->message_has);
+    put_text(out, "message_starts", when->message_starts);
     put_header(out, when);
     put_text(out, "jq", when->jq);
     json_close(out, '}');
