@@ -8,6 +8,7 @@ included. POST /admin changes its mood:
     {"failing": ["m1"]}           models that answer 500
     {"overloaded": 2}             the next two calls are answered with 529
     {"limited": 2}                the next two with 429 and Retry-After
+    {"empty": 2}                  the next two with 200 and an answer without content
     {"key": "sk-other"}           the only key that it takes
 """
 import http.server
@@ -17,12 +18,17 @@ import threading
 
 LONGEST = 4096
 
-mood = {"models": ["m1", "small"], "failing": [], "overloaded": 0, "limited": 0, "key": "sk-example"}
+mood = {"models": ["m1", "small"], "failing": [], "overloaded": 0, "limited": 0, "empty": 0,
+        "key": "sk-example"}
 lock = threading.Lock()
 
 
 def failure(status, kind, message, **headers):
     return status, {"type": "error", "error": {"type": kind, "message": message}}, headers
+
+
+def message(model, content, stop_reason="end_turn"):
+    return 200, {"type": "message", "model": model, "content": content, "stop_reason": stop_reason}, {}
 
 
 def take(name):
@@ -50,7 +56,11 @@ def answer(key, ask):
         return failure(400, "invalid_request_error", f"max_tokens: {ask['max_tokens']} > {LONGEST}")
     if "forbidden" in prompt:
         return failure(400, "invalid_request_error", "Output blocked by content filtering policy")
-    return 200, {"model": ask["model"], "content": [{"type": "text", "text": f"{ask['model']} says: {prompt}"}]}, {}
+    if take("empty"):
+        return message(ask["model"], [])
+    if "unthinkable" in prompt:
+        return message(ask["model"], [{"type": "text", "text": "I will not."}], "refusal")
+    return message(ask["model"], [{"type": "text", "text": f"{ask['model']} says: {prompt}"}])
 
 
 class Provider(http.server.BaseHTTPRequestHandler):

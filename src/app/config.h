@@ -75,6 +75,7 @@ struct config_triage {
     uint32_t max_replays;         /* 3 */
     int64_t fresh_ms;             /* fresh.within; 0: letters do not go stale by age */
     struct config_handler *check; /* fresh.check; NULL: none */
+    struct bytes fresh_hash;      /* fresh.hash: a path into the body; empty: none */
 };
 
 struct config_queue {

@@ -22,12 +22,21 @@ static const struct config_field rule_fields[] = {
 };
 const struct config_table config_rule_table = CONFIG_TABLE(rule_fields);
 
+static const struct config_field answer_fields[] = {
+    CONFIG_VALUE("when", config_when_read_answer, struct rule, when),
+    CONFIG_VALUE("do", read_verdict, struct rule, verdict),
+    CONFIG_VALUE("category", config_value_text, struct rule, category),
+    CONFIG_VALUE("reason", config_value_text, struct rule, reason),
+    CONFIG_VALUE("dlq", config_value_dlq, struct rule, dlq),
+};
+const struct config_table config_answer_table = CONFIG_TABLE(answer_fields);
+
 static void check_rule(struct config_reader *reader, const struct config_node *node,
-                       const struct rule *rule) {
+                       const struct rule *rule, const char *subject) {
     if (!config_tree_find(node, "when"))
         config_mistake_add(&reader->mistakes, node->at,
-                           "rule %.*s has no \"when\". Write when: {} to match every failure",
-                           BYTES_ARG(rule->name));
+                           "rule %.*s has no \"when\". Write when: {} to match every %s",
+                           BYTES_ARG(rule->name), subject);
     if (!config_tree_find(node, "do"))
         config_mistake_add(
             &reader->mistakes, node->at,
@@ -43,31 +52,53 @@ static void complete_rule(struct rule *rule) {
         rule->reason = rule->category;
 }
 
+/* Rules of one of the two lists. */
+struct rule_list {
+    const char *key;     /* in the rules' names: "rules", "answers" */
+    const char *subject; /* what they match */
+    const struct config_table *table;
+};
+
 static void read_rule(struct config_reader *reader, const struct config_node *node,
-                      struct rule *rule) {
+                      const struct rule_list *list, struct rule *rule) {
     struct bytes label = config_reader_text(reader, "rule %.*s", BYTES_ARG(rule->name));
-    if (!config_reader_named(reader, node, &config_rule_table, rule, label))
+    if (!config_reader_named(reader, node, list->table, rule, label))
         return;
-    check_rule(reader, node, rule);
+    check_rule(reader, node, rule, list->subject);
     complete_rule(rule);
+}
+
+static bool read_list(struct config_reader *reader, const struct config_node *node,
+                      const struct rule_list *list, struct bytes queue, struct rule **rules,
+                      size_t *count) {
+    if (node->kind != CONFIG_LIST || node->count > RULES_MAX)
+        return config_reader_expected(reader, node, "a list of at most 128 rules");
+    *rules = arena_alloc(reader->arena, node->count * sizeof **rules);
+    *count = 0;
+    for (const struct config_node *item = node->first; item; item = item->next) {
+        struct rule *rule = &(*rules)[*count];
+        rule->name =
+            config_reader_text(reader, "%.*s.%s[%zu]", BYTES_ARG(queue), list->key, (*count)++);
+        read_rule(reader, item, list, rule);
+    }
+    return true;
 }
 
 /* `out` is the whole policy. */
 static bool read_rules(struct config_reader *reader, const struct config_node *node,
                        const struct config_field *field, void *out) {
+    static const struct rule_list list = {"rules", "failure", &config_rule_table};
     (void)field;
     struct policy *policy = out;
-    if (node->kind != CONFIG_LIST || node->count > RULES_MAX)
-        return config_reader_expected(reader, node, "a list of at most 128 rules");
-    policy->rules = arena_alloc(reader->arena, node->count * sizeof *policy->rules);
-    policy->rule_count = 0;
-    for (const struct config_node *item = node->first; item; item = item->next) {
-        struct rule *rule = &policy->rules[policy->rule_count];
-        rule->name = config_reader_text(reader, "%.*s.rules[%zu]", BYTES_ARG(policy->queue),
-                                        policy->rule_count++);
-        read_rule(reader, item, rule);
-    }
-    return true;
+    return read_list(reader, node, &list, policy->queue, &policy->rules, &policy->rule_count);
+}
+
+static bool read_answers(struct config_reader *reader, const struct config_node *node,
+                         const struct config_field *field, void *out) {
+    static const struct rule_list list = {"answers", "answer", &config_answer_table};
+    (void)field;
+    struct policy *policy = out;
+    return read_list(reader, node, &list, policy->queue, &policy->answers, &policy->answer_count);
 }
 
 static bool add_preset(struct config_reader *reader, const struct config_node *node,
@@ -103,6 +134,7 @@ static bool read_presets(struct config_reader *reader, const struct config_node 
 static const struct config_field classify_fields[] = {
     CONFIG_WHOLE("presets", read_presets),
     CONFIG_WHOLE("rules", read_rules),
+    CONFIG_WHOLE("answers", read_answers),
 };
 const struct config_table config_classify_table = CONFIG_TABLE(classify_fields);
 

@@ -6,6 +6,7 @@
 
 extern const struct config_table config_classify_table;
 extern const struct config_table config_rule_table;
+extern const struct config_table config_answer_table;
 
 /* `out` is a struct policy that has its queue's name. */
 config_read config_classify_read;

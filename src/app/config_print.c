@@ -241,6 +241,10 @@ static void put_fresh(struct config_printer *p, const struct config_triage *tria
         buf_str(p->out, triage->fresh_ms > 0 ? ", check: " : "check: ");
         put_handler(p, triage->check);
     }
+    if (triage->fresh_hash.len) {
+        buf_str(p->out, ", hash: ");
+        config_printer_text(p, triage->fresh_hash);
+    }
     buf_char(p->out, '}');
 }
 

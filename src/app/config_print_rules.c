@@ -88,7 +88,12 @@ static void put_when(struct config_printer *p, const struct rule_when *when) {
     put_signal(p, when, &comma);
     put_attempts(p, when, &comma);
     put_header(p, when, &comma);
+    config_printer_optional(p, "body", when->body, &comma);
     config_printer_optional(p, "jq", when->jq, &comma);
+    if (when->empty != RULE_EMPTY_ANY) {
+        config_printer_begin(p, &comma, "empty");
+        buf_str(p->out, when->empty == RULE_EMPTY_YES ? "true" : "false");
+    }
     buf_char(p->out, '}');
 }
 
@@ -113,4 +118,8 @@ void config_print_rules(struct config_printer *p, const struct policy *policy) {
         buf_str(p->out, "      rules: # tried before the presets; the first that matches wins\n");
     for (size_t i = 0; i < policy->rule_count; i++)
         put_rule(p, &policy->rules[i]);
+    if (policy->answer_count)
+        buf_str(p->out, "      answers: # of answers that look like success; the first wins\n");
+    for (size_t i = 0; i < policy->answer_count; i++)
+        put_rule(p, &policy->answers[i]);
 }

@@ -30,6 +30,8 @@ extern const struct config_table config_root_table;
     X("classify", config_classify_table)                                                           \
     X("rule", config_rule_table)                                                                   \
     X("when", config_when_table)                                                                   \
+    X("answer rule", config_answer_table)                                                          \
+    X("when of an answer rule", config_answer_when_table)                                          \
     X("retry", config_retry_table)                                                                 \
     X("breaker", config_breaker_table)                                                             \
     X("flood", config_flood_table)                                                                 \

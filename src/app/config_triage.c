@@ -6,6 +6,7 @@
 #include "app/config_same.h"
 #include "app/config_triage_rules.h"
 #include "app/config_value.h"
+#include "base/json_path.h"
 
 #define FRESH_MOST_MS (3650LL * 24 * 3600 * 1000)
 #define LAG_MOST      1000000000000LL
@@ -23,17 +24,39 @@ static bool read_check(struct config_reader *reader, const struct config_node *n
     return true;
 }
 
+static bool read_hash(struct config_reader *reader, const struct config_node *node,
+                      const struct config_field *field, void *out) {
+    struct bytes path;
+    struct err err;
+    (void)field;
+    if (!config_value_string(reader, node, "a path into the body such as .content_hash", &path))
+        return false;
+    if (json_path_check(path, &err) != STATUS_OK) {
+        config_mistake_add(&reader->mistakes, node->at, "hash: %s", err.text);
+        return false;
+    }
+    *(struct bytes *)out = path;
+    return true;
+}
+
 static const struct config_field fresh_fields[] = {
     CONFIG_NUMBER("within", config_value_duration, struct config_triage, fresh_ms, 1,
                   FRESH_MOST_MS),
     CONFIG_WHOLE("check", read_check),
+    CONFIG_VALUE("hash", read_hash, struct config_triage, fresh_hash),
 };
 const struct config_table config_fresh_table = CONFIG_TABLE(fresh_fields);
 
 bool config_triage_read_fresh(struct config_reader *reader, const struct config_node *node,
                               const struct config_field *field, void *out) {
     (void)field;
-    return config_reader_mapping(reader, node, &config_fresh_table, out);
+    if (!config_reader_mapping(reader, node, &config_fresh_table, out))
+        return false;
+    if (config_tree_find(node, "hash") && !config_tree_find(node, "check"))
+        config_mistake_add(&reader->mistakes, node->at,
+                           "fresh: hash says where the body has the hash of its content, but not "
+                           "what to compare it with. Add a check");
+    return true;
 }
 
 static const struct config_field replay_fields[] = {
@@ -57,6 +80,7 @@ void config_triage_apply(const struct config_node *entry, const struct config_tr
     if (config_tree_find(entry, "fresh")) {
         into->fresh_ms = said->fresh_ms;
         into->check = said->check;
+        into->fresh_hash = said->fresh_hash;
     }
 }
 
@@ -67,5 +91,7 @@ const char *config_triage_difference(const struct config_triage *a, const struct
         return "retention";
     if (!config_triage_rules_same(&a->rules, &b->rules))
         return "triage";
-    return a->fresh_ms == b->fresh_ms && config_same_handler(a->check, b->check) ? NULL : "fresh";
+    bool same = a->fresh_ms == b->fresh_ms && bytes_eq(a->fresh_hash, b->fresh_hash) &&
+                config_same_handler(a->check, b->check);
+    return same ? NULL : "fresh";
 }

@@ -209,3 +209,30 @@ bool config_when_read(struct config_reader *reader, const struct config_node *no
     (void)field;
     return config_reader_mapping(reader, node, &config_when_table, out);
 }
+
+static bool read_empty(struct config_reader *reader, const struct config_node *node,
+                       const struct config_field *field, void *out) {
+    (void)field;
+    if (config_value_is(node, "true") || config_value_is(node, "on"))
+        *(enum rule_emptiness *)out = RULE_EMPTY_YES;
+    else if (config_value_is(node, "false") || config_value_is(node, "off"))
+        *(enum rule_emptiness *)out = RULE_EMPTY_NO;
+    else
+        return config_reader_expected(reader, node, "true or false");
+    return true;
+}
+
+static const struct config_field answer_when_fields[] = {
+    CONFIG_WHOLE("status", read_status),
+    CONFIG_WHOLE("header", read_header),
+    CONFIG_VALUE("body", read_pattern, struct rule_when, body),
+    CONFIG_VALUE("jq", config_value_jq, struct rule_when, jq),
+    CONFIG_VALUE("empty", read_empty, struct rule_when, empty),
+};
+const struct config_table config_answer_when_table = CONFIG_TABLE(answer_when_fields);
+
+bool config_when_read_answer(struct config_reader *reader, const struct config_node *node,
+                             const struct config_field *field, void *out) {
+    (void)field;
+    return config_reader_mapping(reader, node, &config_answer_when_table, out);
+}

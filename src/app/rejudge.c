@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "app/config_find.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "engine/facts.h"
 #include "jq/jq_pool.h"
@@ -98,6 +99,32 @@ static enum status gather(struct rejudge *rejudge, size_t queue, const struct en
     return STATUS_OK;
 }
 
+/* The answer itself is gone; its beginning is the letter's message. Rules that ask for a header do
+ * not match. */
+static bool matches_answer(struct rejudge *rejudge, size_t queue, const struct envelope *envelope,
+                           struct rule_facts *facts) {
+    const struct policy *policy = &rejudge->config->queues[queue].policy;
+    bool was_empty = bytes_is(envelope->error_message, OUTCOME_ANSWER_EMPTY);
+    struct rule_answer answer = {.status = envelope->status,
+                                 .text = was_empty ? BYTES_NONE : envelope->error_message};
+    struct json value;
+    for (size_t i = 0; i < policy->answer_count; i++) {
+        struct bytes program = policy->answers[i].when.jq;
+        if (!facts_answer_matches(rejudge->facts[queue], policy, i, &answer))
+            continue;
+        if (program.len && (json_parse(answer.text, &value, NULL) != STATUS_OK ||
+                            !ask(rejudge, program, answer.text)))
+            continue;
+        rule_facts_set_answer(facts, i);
+        return true;
+    }
+    return false;
+}
+
+static bool is_judged_answer(const struct envelope *envelope) {
+    return envelope->kind == KIND_ANSWER && bytes_is(envelope->error_type, OUTCOME_ANSWER);
+}
+
 /* ---- judgement ---- */
 
 /* A letter does not keep that its handler had the last word, but its rule does. */
@@ -161,6 +188,11 @@ enum status rejudge_letter(struct rejudge *rejudge, const struct envelope *envel
     if (gather(rejudge, (size_t)(queue - config->queues), envelope, &seen, &facts, err) !=
         STATUS_OK)
         return err->status;
+    if (is_judged_answer(envelope) &&
+        !matches_answer(rejudge, (size_t)(queue - config->queues), envelope, &facts)) {
+        *kind = REJUDGE_NO_FAILURE;
+        return STATUS_OK;
+    }
     struct circumstance around = {.now = envelope->last_failure_at,
                                   .reset_is_crash = envelope->cause == CAUSE_CRASH,
                                   .alone = envelope->suspect};

@@ -82,7 +82,8 @@ static void dlq_says(void *arg, struct bytes name, struct replay_dlq *out) {
     const struct config_triage *triage =
         config_find_triage(config_current_borrow(options->current), name);
     *out = (struct replay_dlq){.max_replays = triage ? triage->max_replays : CONFIG_MAX_REPLAYS,
-                               .fresh_ms = triage ? triage->fresh_ms : 0};
+                               .fresh_ms = triage ? triage->fresh_ms : 0,
+                               .hash = triage ? triage->fresh_hash : BYTES_NONE};
     config_current_release(options->current);
     for (const struct check *check = plant->checks; check; check = check->next)
         if (bytes_eq(check->dlq, name))

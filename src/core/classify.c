@@ -44,7 +44,17 @@ static const struct rule *find(const struct policy *policy, const struct rule_su
 }
 
 static bool is_own(const struct policy *policy, const struct rule *rule) {
-    return rule >= policy->rules && rule < policy->rules + policy->rule_count;
+    return (rule >= policy->rules && rule < policy->rules + policy->rule_count) ||
+           (rule >= policy->answers && rule < policy->answers + policy->answer_count);
+}
+
+/* An answer of which a rule of the queue says that it is no success. */
+static const struct rule *find_answer(const struct policy *policy, const struct outcome *outcome,
+                                      const struct rule_facts *facts) {
+    if (outcome->kind != KIND_ANSWER || !facts)
+        return NULL;
+    size_t index = rule_facts_answer(facts);
+    return index < policy->answer_count ? &policy->answers[index] : NULL;
 }
 
 /* A worker that says nothing may be dead, or slow: whatever the presets, it is tried again, alone
@@ -96,7 +106,9 @@ static struct classification by_handler(const struct rule *rule, const struct ou
 
 struct classification classify(const struct policy *policy, const struct rule_subject *subject,
                                const struct rule_facts *facts) {
-    const struct rule *rule = find(policy, subject, facts);
+    const struct rule *rule = find_answer(policy, subject->outcome, facts);
+    if (!rule)
+        rule = find(policy, subject, facts);
     if (!rule && subject->outcome->kind == KIND_EXPIRED)
         rule = &expired_rule;
     if (subject->outcome->has_verdict)

@@ -14,8 +14,8 @@ struct classification {
     bool from_preset;       /* a preset's rule matched, and the handler gave no verdict */
 };
 
-/* The handler's own verdict (Impound-Verdict) first, then the queue's rules, then its presets; an
- * expired lease that none of them knows is retried. */
+/* An answer rule that matched first; else the handler's own verdict (Impound-Verdict), then the
+ * queue's rules, then its presets; an expired lease that none of them knows is retried. */
 struct classification classify(const struct policy *policy, const struct rule_subject *subject,
                                const struct rule_facts *facts);
 

@@ -34,6 +34,22 @@ static bool is_suspect(const struct classification *class) {
            !bytes_is(class->category, "config");
 }
 
+/* Of a hand-over that was answered, and whose answer is no success, its category speaks (SEMANTICS
+ * §15). */
+static bool answer_is_sick(struct bytes category) {
+    return bytes_is(category, "transient") || bytes_is(category, "rate_limit") ||
+           bytes_is(category, "timeout");
+}
+
+static bool is_sick(const struct judgement *j, const struct classification *class,
+                    enum verdict verdict) {
+    const struct outcome *outcome = j->outcome;
+    if (outcome->kind == KIND_ANSWER ||
+        (outcome->kind == KIND_STATUS && outcome->status / 100 == 2))
+        return answer_is_sick(class->category);
+    return breaker_is_failure(j->policy->handler, outcome, verdict);
+}
+
 static struct decision begin(const struct judgement *j, const struct classification *class) {
     enum verdict verdict = effective_verdict(class, j->around);
     return (struct decision){
@@ -42,7 +58,7 @@ static struct decision begin(const struct judgement *j, const struct classificat
         .reason = class->reason,
         .dlq = class->dlq.len ? class->dlq : policy_dlq(j->policy, class->category),
         .rule_name = class->rule_name,
-        .breaker_failure = breaker_is_failure(j->policy->handler, j->outcome, verdict),
+        .breaker_failure = is_sick(j, class, verdict),
     };
 }
 

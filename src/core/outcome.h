@@ -16,7 +16,10 @@ enum {
 /* The error_type of an item that its batch's handler listed as failed without saying why. */
 #define OUTCOME_BATCH_ITEM "batch_item"
 
-/* The error_type of an answer (KIND_ANSWER) that is larger than what can be kept … */
+/* The error_type of an answer (KIND_ANSWER) that a rule of the queue matched … */
+#define OUTCOME_ANSWER       "answer"
+#define OUTCOME_ANSWER_EMPTY "the answer is empty" /* its message, in place of the beginning */
+/* … of one that is larger than what can be kept … */
 #define OUTCOME_TOO_LARGE    "answer_too_large"
 /* … and of answers that looked like success and are none (SEMANTICS §15): without a result, a
  * stream without its end, a text that a filter held back, a model that refused. */
@@ -53,6 +56,7 @@ struct outcome {
     struct bytes answer, answer_type; /* of ENDING_OK and KIND_ANSWER, where the call wanted it … */
     const struct rule_header *answer_headers; /* … with its headers (http) */
     size_t answer_header_count;
+    int answer_status; /* … and its status (http) */
     /* The connection that the call used, numbered in the order of opening; 0: none is known. */
     uint64_t connection;
     int64_t duration_ms;

@@ -54,6 +54,8 @@ struct policy {
     enum handler_class handler;
     struct rule *rules; /* the queue's own, tried first */
     size_t rule_count;
+    struct rule *answers; /* the queue's own, on answers that look like success (SEMANTICS §15) */
+    size_t answer_count;
     enum preset presets[POLICY_PRESETS_MAX];
     size_t preset_count;
     bool presets_named; /* by the configuration: then they are for reports too */

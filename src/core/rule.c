@@ -9,6 +9,18 @@ void rule_facts_set(struct rule_facts *facts, size_t rule_index) {
     facts->bits[rule_index / 64] |= UINT64_C(1) << (rule_index % 64);
 }
 
+void rule_facts_set_answer(struct rule_facts *facts, size_t rule_index) {
+    assert(rule_index < RULES_MAX);
+    facts->answers[rule_index / 64] |= UINT64_C(1) << (rule_index % 64);
+}
+
+size_t rule_facts_answer(const struct rule_facts *facts) {
+    for (size_t i = 0; i < RULES_MAX; i++)
+        if ((facts->answers[i / 64] >> (i % 64)) & 1u)
+            return i;
+    return RULES_MAX;
+}
+
 bool rule_needs_facts(const struct rule *rule) {
     return rule->when.message.len > 0 || rule->when.jq.len > 0;
 }
@@ -56,9 +68,10 @@ static bool type_matches(struct bytes pattern, struct bytes type) {
 }
 
 /* A name may stand several times; one that fits is enough. */
-static bool header_matches(const struct rule_when *when, const struct rule_subject *subject) {
-    for (size_t i = 0; i < subject->header_count; i++) {
-        const struct rule_header *header = &subject->headers[i];
+static bool header_matches(const struct rule_when *when, const struct rule_header *headers,
+                           size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const struct rule_header *header = &headers[i];
         if (bytes_eq_nocase(header->name, when->header_name) &&
             (when->header_value.len == 0 || bytes_glob(when->header_value, header->value)))
             return true;
@@ -93,9 +106,23 @@ bool rule_matches_inside(const struct rule_when *when, const struct rule_subject
         return false;
     if (!is_any(when->attempts) && !in_range(when->attempts, subject->attempt))
         return false;
-    if (when->header_name.len && !header_matches(when, subject))
+    if (when->header_name.len && !header_matches(when, subject->headers, subject->header_count))
         return false;
     if (when->says_when && outcome->retry_after_ms < 0)
         return false;
     return numbers_match(when, outcome) && texts_match(when, outcome);
+}
+
+static bool is_empty(struct bytes text) {
+    text = bytes_trim(text);
+    return text.len == 0 || bytes_is(text, "null");
+}
+
+bool rule_matches_answer(const struct rule_when *when, const struct rule_answer *answer) {
+    if (when->status_count && !in_ranges(when->statuses, when->status_count, answer->status))
+        return false;
+    if (when->header_name.len && !header_matches(when, answer->headers, answer->header_count))
+        return false;
+    return when->empty == RULE_EMPTY_ANY ||
+           (when->empty == RULE_EMPTY_YES) == is_empty(answer->text);
 }

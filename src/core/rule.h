@@ -19,6 +19,8 @@ struct rule_range {
     int from, to; /* both included */
 };
 
+enum rule_emptiness { RULE_EMPTY_ANY, RULE_EMPTY_YES, RULE_EMPTY_NO };
+
 struct rule_when {
     struct rule_range statuses[RULE_STATUS_RANGES_MAX]; /* 429 → 429..429, 5xx → 500..599 */
     size_t status_count;
@@ -38,6 +40,8 @@ struct rule_when {
     struct bytes header_value;   /* glob; empty: the header need only exist */
     struct bytes message;        /* user rules: PCRE2 source. Matched outside, see facts */
     struct bytes jq;             /* user rules: jq source. Matched outside, see facts */
+    struct bytes body;           /* answer rules: PCRE2 source on the answer. Matched outside */
+    enum rule_emptiness empty;   /* answer rules */
 };
 
 struct rule {
@@ -65,10 +69,24 @@ struct rule_subject {
  * has none is matched without looking here. */
 struct rule_facts {
     uint64_t bits[RULES_MAX / 64];
+    uint64_t answers[RULES_MAX / 64]; /* bit i: the queue's own answer rule i matched the answer */
 };
 void rule_facts_set(struct rule_facts *facts, size_t rule_index);
+void rule_facts_set_answer(struct rule_facts *facts, size_t rule_index);
+/* The first answer rule that matched; RULES_MAX: none did. */
+size_t rule_facts_answer(const struct rule_facts *facts);
 
 bool rule_needs_facts(const struct rule *rule);
+/* What an answer rule may look at (SEMANTICS §15). */
+struct rule_answer {
+    int status; /* 0: the handler has none */
+    struct bytes text;
+    const struct rule_header *headers;
+    size_t header_count;
+};
+/* Everything but body and jq. An answer is empty without a text, with white space alone, and as the
+ * JSON null. */
+bool rule_matches_answer(const struct rule_when *when, const struct rule_answer *answer);
 /* Everything but message and jq. */
 bool rule_matches_inside(const struct rule_when *when, const struct rule_subject *subject);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "engine/answer.h"
 
 /* Bytes of bodies in one hand-over of more than one message. */
 enum { BUNDLE_BODIES_MAX = 8 << 20 };
@@ -18,6 +19,7 @@ struct bundle {
     bool opening;         /* its members are being judged one after another */
     bool failed;          /* as a whole */
     bool told;            /* the breaker has heard of it */
+    struct outcome whole; /* where its answer is judged; texts in the first member's arena */
     struct call_group group;
     struct call *calls[];
 };
@@ -52,10 +54,7 @@ static void finish(struct bundle *bundle) {
     bundle_free(bundle);
 }
 
-static void open_bundle(struct engine *engine, struct engine_post *post) {
-    struct bundle *bundle = CONTAINER_OF(post, struct bundle, post);
-    (void)engine;
-    bundle->calling = false;
+static void judge_members(struct bundle *bundle) {
     bundle->opening = true;
     LIST_EACH_SAFE(node, &bundle->members) {
         question_outcome(flight_at(node));
@@ -64,14 +63,54 @@ static void open_bundle(struct engine *engine, struct engine_post *post) {
     finish(bundle);
 }
 
+/* The first member stood for all of them: an answer that is no success fails each. */
+static void on_judged(struct flight *lead) {
+    struct bundle *bundle = lead->bundle;
+    struct outcome whole = bundle->whole;
+    whole.answer = BYTES_NONE;
+    whole.answer_header_count = 0;
+    if (rule_facts_answer(&lead->facts) < RULES_MAX) {
+        bundle->failed = true;
+        LIST_EACH(node, &bundle->members) {
+            struct flight *flight = flight_at(node);
+            flight_ended(flight, &whole);
+            flight->facts = lead->facts;
+            flight->policy = lead->policy;
+        }
+    }
+    judge_members(bundle);
+}
+
+static void open_bundle(struct engine *engine, struct engine_post *post) {
+    struct bundle *bundle = CONTAINER_OF(post, struct bundle, post);
+    struct flight *lead = flight_at(bundle->members.next);
+    (void)engine;
+    bundle->calling = false;
+    if (answer_waits(lead, &bundle->whole))
+        answer_judge(lead, &bundle->whole, on_judged);
+    else
+        judge_members(bundle);
+}
+
+/* The whole's outcome in the first member's arena, as flight_ended copies it. */
+static void keep_whole(struct bundle *bundle, const struct outcome *whole) {
+    struct flight *lead = CONTAINER_OF(bundle->group.calls[0], struct flight, call);
+    flight_ended(lead, whole);
+    bundle->whole = lead->outcome;
+}
+
 /* From the handler's thread, as with a single call. */
 static void on_done(struct call_group *group, const struct outcome *whole,
                     const struct outcome *items) {
     struct bundle *bundle = CONTAINER_OF(group, struct bundle, group);
+    struct outcome bare = *whole; /* members have no answer of their own */
+    bare.answer = BYTES_NONE;
+    bare.answer_header_count = 0;
     bundle->failed = whole->ending == ENDING_FAILED;
+    keep_whole(bundle, whole);
     for (size_t i = 0; i < group->count; i++) {
         struct flight *flight = CONTAINER_OF(group->calls[i], struct flight, call);
-        flight_ended(flight, whole->ending == ENDING_OK ? &items[i] : whole);
+        flight_ended(flight, whole->ending == ENDING_OK ? &items[i] : &bare);
         flight->outcome.duration_ms = whole->duration_ms;
         flight->outcome.connection = whole->connection;
     }
@@ -149,6 +188,7 @@ static void join(struct bundle *bundle, struct flight *flight) {
     list_remove(&flight->bundling);
     list_push_back(&bundle->members, &flight->bundling);
     flight->bundle = bundle;
+    answer_ask(flight); /* forgets the answer to the batch that this one is a half of */
     bundle->calls[bundle->group.count++] = &flight->call;
 }
 

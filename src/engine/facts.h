@@ -6,7 +6,11 @@
 #include "core/policy.h"
 #include "base/status.h"
 
-enum { FACTS_MATCH_LIMIT = 100000, FACTS_DEPTH_LIMIT = 1000 };
+enum {
+    FACTS_MATCH_LIMIT = 100000,
+    FACTS_DEPTH_LIMIT = 1000,
+    FACTS_BODY_MATCH_LIMIT = 1000000, /* of a pattern on an answer, which may have megabytes */
+};
 
 struct facts;
 
@@ -20,5 +24,9 @@ bool facts_message_matches(const struct facts *facts, size_t index, struct bytes
  * left to ask of jq, if anything, decides whether rule_facts_set is called for it. */
 bool facts_could_match(const struct facts *facts, const struct policy *policy, size_t index,
                        const struct rule_subject *subject);
+
+/* True when everything that answer rule `index` asks for holds, but for its jq. */
+bool facts_answer_matches(const struct facts *facts, const struct policy *policy, size_t index,
+                          const struct rule_answer *answer);
 
 #endif

@@ -1,6 +1,7 @@
 /* One message in the engine's hands: called, answered, and let go. */
 #include <string.h>
 
+#include "engine/answer.h"
 #include "engine/compensate.h"
 #include "engine/bundle.h"
 #include "engine/edit.h"
@@ -57,6 +58,22 @@ static struct bytes keep(struct arena *arena, struct bytes text, size_t max) {
     return text.len ? arena_dup(arena, bytes_clip(text, max)) : BYTES_NONE;
 }
 
+/* A worker's answer to a lease is always kept: who wanted it is known only later. */
+static void keep_answer(struct flight *flight, const struct outcome *outcome) {
+    struct arena *arena = &flight->held->arena;
+    bool wanted = flight->keeps_answer || queue_leases(flight->queue);
+    size_t count = wanted ? outcome->answer_header_count : 0;
+    struct rule_header *headers = count ? arena_alloc(arena, count * sizeof *headers) : NULL;
+    for (size_t i = 0; i < count; i++) {
+        headers[i].name = arena_dup(arena, outcome->answer_headers[i].name);
+        headers[i].value = arena_dup(arena, outcome->answer_headers[i].value);
+    }
+    flight->outcome.answer =
+        wanted ? keep(arena, outcome->answer, outcome->answer.len) : BYTES_NONE;
+    flight->outcome.answer_headers = headers;
+    flight->outcome.answer_header_count = count;
+}
+
 void flight_ended(struct flight *flight, const struct outcome *outcome) {
     struct arena *arena = &flight->held->arena;
     flight->outcome = *outcome;
@@ -66,7 +83,7 @@ void flight_ended(struct flight *flight, const struct outcome *outcome) {
     flight->outcome.reason = keep(arena, outcome->reason, OUTCOME_TYPE_MAX);
     flight->outcome.version = keep(arena, outcome->version, OUTCOME_TYPE_MAX);
     flight->outcome.instance = keep(arena, outcome->instance, OUTCOME_TYPE_MAX);
-    flight->outcome.answer = keep(arena, outcome->answer, outcome->answer.len);
+    keep_answer(flight, outcome);
     flight->outcome.answer_type = keep(arena, outcome->answer_type, OUTCOME_TYPE_MAX);
 }
 
@@ -96,9 +113,9 @@ static void fill_call(struct flight *flight) {
         .replay = envelope->replays,
         .fallback = flight->handler,
         .first_attempt_at = envelope->first_attempt_at,
-        .wants_answer = reply_wants_answer(flight),
         .done = on_done,
     };
+    answer_ask(flight);
     tracing_headers(flight, &flight->call.headers, &flight->call.header_count);
 }
 

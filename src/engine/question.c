@@ -2,8 +2,10 @@
  * the rules that ask it (SEMANTICS 10.3). jq answers from another process, so the flight may wait
  * here. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
+#include "engine/answer.h"
 #include "engine/facts.h"
 #include "engine/reply.h"
 #include "engine/tracing.h"
@@ -79,7 +81,7 @@ static void gather_facts(struct flight *flight) {
     struct queue *queue = flight->queue;
     const struct policy *policy = flight->policy;
     struct rule_subject subject = subject_of(flight);
-    flight->facts = (struct rule_facts){0};
+    memset(flight->facts.bits, 0, sizeof flight->facts.bits);
     flight->jq_pending = 1; /* keeps an early answer from deciding before all were asked */
     for (size_t i = 0; i < policy->rule_count; i++) {
         const struct rule *rule = &policy->rules[i];
@@ -96,13 +98,19 @@ static void gather_facts(struct flight *flight) {
 /* A reload in between changes nothing for what is being judged: the rules that jq was asked about
  * are the rules that decide. */
 void question_outcome(struct flight *flight) {
+    if (!flight->bundle && answer_waits(flight, &flight->outcome)) {
+        answer_judge(flight, &flight->outcome, question_outcome);
+        return;
+    }
     if (reply_publishes(flight))
         return;
-    flight->policy = flight->queue->rules.policy;
-    if (flight->outcome.ending == ENDING_FAILED) {
+    bool by_answer = rule_facts_answer(&flight->facts) < RULES_MAX;
+    if (!by_answer)
+        flight->policy = flight->queue->rules.policy;
+    if (flight->outcome.ending == ENDING_FAILED)
         envelope_fail(&flight->held->envelope, &flight->outcome, flight->queue->engine->now.wall);
+    if (flight->outcome.ending == ENDING_FAILED && !by_answer)
         gather_facts(flight);
-    }
     if (flight->jq_pending == 0)
         judge_decide(flight);
 }

@@ -112,7 +112,7 @@ bool reply_publishes(struct flight *flight) {
     struct sink *sink = reply_of(flight)->sink;
     if (flight->outcome.ending != ENDING_OK || flight->published)
         return false;
-    if (flight->outcome.answer.len > OUTCOME_ANSWER_MAX)
+    if (reply_wants_answer(flight) && flight->outcome.answer.len > OUTCOME_ANSWER_MAX)
         refuse(flight, BYTES("the answer is larger than the 4MiB that can be kept"));
     return sink && flight->outcome.ending == ENDING_OK && publish_first(flight, sink);
 }

@@ -26,6 +26,7 @@ enum {
     RECORD_RETRY_LAST_MS = 5000, /* … up to this */
 };
 
+struct answering;
 struct bundle;
 struct claim;
 struct facts;
@@ -69,6 +70,9 @@ struct flight {
     const struct policy *policy; /* that judges it: a reload meanwhile is for the next one */
     struct rule_facts facts;     /* about that policy's rules */
     size_t jq_pending;
+    struct answering *answering;     /* its answer is being judged; NULL: it is not … */
+    bool answer_judged;              /* … as it was, or need not be */
+    bool keeps_answer;               /* its answer is needed once the call is over */
     struct jq_job *edit;             /* its body is being edited; NULL: it is not */
     struct publication *publication; /* something of it is on its way to a sink; NULL: nothing */
     bool published;                  /* its answer is there … */

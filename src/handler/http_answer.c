@@ -131,6 +131,7 @@ static void read_response(const struct http_answer *answer, CURL *easy, struct w
     out->answer_type = response_header(&response, "Content-Type");
     out->answer_headers = headers;
     out->answer_header_count = count;
+    out->answer_status = response.status;
 }
 
 /* A refusal whose body broke off is still that refusal; a 2xx that broke off promises nothing. */

@@ -42,8 +42,10 @@ static bool is_about_batch(struct json answer, uint64_t batch) {
 static void succeed(struct json answer, struct task task, struct outcome *whole) {
     struct json result;
     *whole = (struct outcome){.ending = ENDING_OK, .retry_after_ms = -1};
-    if (task.call && task.call->wants_answer && json_get(answer, "result", &result)) {
-        whole->answer = result.text;
+    if (!task_at(task, 0)->wants_answer)
+        return;
+    if (task.group || json_get(answer, "result", &result)) {
+        whole->answer = task.group ? answer.text : result.text;
         whole->answer_type = BYTES("application/json");
     }
 }

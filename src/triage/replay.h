@@ -55,6 +55,7 @@ struct replay_dlq {
     uint32_t max_replays;  /* 3 */
     int64_t fresh_ms;      /* `fresh: {within}`: older ones are stale; 0: none is */
     struct handler *check; /* `fresh: {check}`: answers with the current content hash; NULL: none */
+    struct bytes hash;     /* `fresh: {hash}`: where the body has the hash to compare it with */
 };
 
 /* How a queue is. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/json_path.h"
 #include "base/memory.h"
 #include "core/pointer.h"
 #include "triage/replay_state.h"
@@ -93,6 +94,12 @@ static void check_answered(struct replays *replays, struct replay_mail *mail) {
         go_on(sending);
 }
 
+static struct bytes bare(struct bytes hash) {
+    if (bytes_starts(hash, BYTES("sha256:")))
+        return bytes_cut(hash, sizeof "sha256:" - 1, hash.len);
+    return hash;
+}
+
 /* "sha256:…", bare hex, or {"content_hash": either}. */
 static struct bytes hash_of(struct bytes answer, struct arena *arena) {
     struct json json, member;
@@ -102,21 +109,30 @@ static struct bytes hash_of(struct bytes answer, struct arena *arena) {
             json = member;
         json_string(json, arena, &text);
     }
-    if (bytes_starts(text, BYTES("sha256:")))
-        text = bytes_cut(text, sizeof "sha256:" - 1, text.len);
-    return text;
+    return bare(text);
+}
+
+/* The hash that the letter was made with: the body's own member where `fresh.hash` names one that
+ * is there, else that of the body. */
+static struct bytes known_hash(struct sending *sending) {
+    struct json body, member;
+    struct bytes text;
+    if (sending->hash.len > 0 && json_parse(sending->held->body, &body, NULL) == STATUS_OK &&
+        json_path_get(body, sending->hash, &member) &&
+        json_string(member, &sending->held->arena, &text))
+        return bare(bytes_trim(text));
+    return bytes_of(sending->held->envelope.content_hash);
 }
 
 /* On the handler's thread. */
 static void on_checked(struct call *call, const struct outcome *outcome) {
     struct sending *sending = CONTAINER_OF(call, struct sending, call);
-    const struct envelope *envelope = &sending->held->envelope;
     struct bytes hash = hash_of(outcome->answer, &sending->held->arena);
     if (outcome->ending != ENDING_OK) {
         sending->outcome = REPLAYED_UNCHECKED;
         snprintf(sending->why, sizeof sending->why, "the freshness check failed: %.*s",
                  BYTES_ARG(bytes_clip(outcome->error_message, 150)));
-    } else if (!bytes_eq_nocase(hash, bytes_of(envelope->content_hash))) {
+    } else if (!bytes_eq_nocase(hash, known_hash(sending))) {
         sending->outcome = REPLAYED_STALE;
         snprintf(sending->why, sizeof sending->why, "its content hash is %.*s now",
                  BYTES_ARG(bytes_clip(hash, 80)));
@@ -188,6 +204,7 @@ static void look_at(struct sending *sending) {
         give_up(sending, REPLAYED_STALE, BYTES("it is older than fresh.within"));
     } else {
         sending->check = sending->replay->order.send_stale ? NULL : dlq.check;
+        sending->hash = dlq.hash;
         go_on(sending);
     }
 }

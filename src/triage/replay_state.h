@@ -54,7 +54,8 @@ struct sending {
     struct jq_job job;
     struct call call;
     struct handler *check;
-    bool moved; /* to another queue, in two commits: it is claimed in its own already */
+    struct bytes hash; /* a path into the body, with the check */
+    bool moved;        /* to another queue, in two commits: it is claimed in its own already */
     /* Its original body and its update were too large for one commit: the original is committed
      * first; it has been. */
     bool split, original_kept;

@@ -9,6 +9,8 @@ static const struct rule *find_in(const struct rule *rules, size_t count, struct
 
 const struct rule *rule_view_find(const struct policy *policy, struct bytes name) {
     const struct rule *found = policy ? find_in(policy->rules, policy->rule_count, name) : NULL;
+    if (policy && !found)
+        found = find_in(policy->answers, policy->answer_count, name);
     for (int preset = 0; !found && preset < PRESET_COUNT; preset++) {
         size_t count;
         const struct rule *rules = preset_rules((enum preset)preset, &count);
@@ -90,6 +92,11 @@ void rule_view_put_when(struct json_out *out, const struct rule_when *when) {
     put_text(out, "message", when->message.len ? when->message : when->message_has);
     put_text(out, "message_starts", when->message_starts);
     put_header(out, when);
+    put_text(out, "body", when->body);
     put_text(out, "jq", when->jq);
+    if (when->empty != RULE_EMPTY_ANY) {
+        json_key(out, "empty");
+        json_put_bool(out, when->empty == RULE_EMPTY_YES);
+    }
     json_close(out, '}');
 }

@@ -375,6 +375,21 @@ def test_freshness_is_asked_of_a_check(serve, handler):
     assert [call.id for call in worker.replayed()] == ["o-0"]
 
 
+def test_a_check_is_compared_with_the_hash_that_the_body_has(serve, handler):
+    worker = Worker(handler)
+    checker = handler(lambda call: (200, {}, json.dumps({"content_hash": "sha256:V2"}).encode()))
+    fresh = {"check": {"http": checker.url}, "hash": ".source.content_hash"}
+    server = serve({"orders": queue(worker.url, dlq={"fresh": fresh})})
+    for name, known in (("current", "v2"), ("prefixed", "sha256:v2"), ("stale", "v1")):
+        server.push("orders", {"model": "m1", "source": {"content_hash": known}}, id=name)
+    server.push("orders", {"model": "m1"}, id="without")
+    eventually(lambda: server.dlq("orders.dlq")["depth"] == 4, "all are dead")
+    worker.good = lambda body, call: True
+    view = ended(server, start(server, all=True))
+    assert view["outcomes"] == {"resolved": 2, "skipped stale": 2}
+    assert sorted(call.id for call in worker.replayed()) == ["current", "prefixed"]
+
+
 def test_an_edit_that_fails_on_a_letter_skips_it_and_says_so(serve, handler):
     worker = Worker(handler)
     server = serve({"orders": queue(worker.url)})
