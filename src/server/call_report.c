@@ -5,8 +5,20 @@
 #include "server/request.h"
 #include "server/view.h"
 
+struct reporting {
+    struct engine_request asked;
+    bool by_alias; /* it spoke of attempt_count, max_retries or last_attempted_at */
+};
+
+/* In the words of whoever uses them. */
+static void put_aliases(struct json_out *json, const struct envelope *envelope) {
+    view_number(json, "attempt_count", envelope->attempts);
+    view_number(json, "max_retries", envelope->max_attempts);
+    view_time(json, "last_attempted_at", envelope->last_failure_at);
+}
+
 static void put_judgement(struct json_out *json, const struct envelope *envelope,
-                          enum verdict verdict) {
+                          enum verdict verdict, bool by_alias) {
     json_open(json, '{');
     json_key(json, "id");
     json_put(json, envelope->id);
@@ -22,9 +34,8 @@ static void put_judgement(struct json_out *json, const struct envelope *envelope
     } else {
         view_time(json, "next_attempt_at", envelope->next_attempt_at);
     }
-    view_number(json, "attempt_count", envelope->attempts);
-    view_number(json, "max_retries", envelope->max_attempts);
-    view_time(json, "last_attempted_at", envelope->last_failure_at);
+    if (by_alias)
+        put_aliases(json, envelope);
     json_close(json, '}');
 }
 
@@ -34,7 +45,8 @@ static void judged(struct engine_request *asked, enum status status) {
     struct store_held *held = asked->held_take;
     if (status == STATUS_OK) {
         struct json_out json = json_out(&request->out);
-        put_judgement(&json, &held->envelope, asked->verdict);
+        put_judgement(&json, &held->envelope, asked->verdict,
+                      CONTAINER_OF(asked, struct reporting, asked)->by_alias);
         request_answer(request, 200);
     } else if (status == STATUS_NOT_FOUND) {
         request_no_queue(request, asked->queue);
@@ -48,7 +60,8 @@ void call_report(struct request *request) {
     struct json object;
     if (!request_json(request, false, &object))
         return;
-    struct engine_request *asked = arena_alloc(&request->arena, sizeof *asked);
+    struct reporting *reporting = arena_alloc(&request->arena, sizeof *reporting);
+    struct engine_request *asked = &reporting->asked;
     struct store_held *held = store_held_new();
     struct err err;
     if (report_parse(object, request->params[0], request_now(request), held, &asked->outcome,
@@ -57,6 +70,10 @@ void call_report(struct request *request) {
         request_problem(request, STATUS_INVALID, "the report: %s", err.text);
         return;
     }
+    struct json alias;
+    reporting->by_alias = json_get(object, "attempt_count", &alias) ||
+                          json_get(object, "max_retries", &alias) ||
+                          json_get(object, "last_attempted_at", &alias);
     asked->kind = ENGINE_REPORT;
     asked->queue = request->params[0];
     asked->done = judged;

@@ -121,7 +121,7 @@ const struct schema schemas[] = {
         NEXT("reason", NULLABLE)
         NEXT("letter", TEXT("when it is dead"))
         NEXT("next_attempt_at", TIME)
-        NEXT("attempt_count", COUNT("attempts so far"))
+        NEXT("attempt_count", COUNT("attempts so far; this and what follows to reports that use such a name"))
         NEXT("max_retries", COUNT("attempts that it has"))
         NEXT("last_attempted_at", TIME))},
     {"LeaseAsk", ONLY("",
