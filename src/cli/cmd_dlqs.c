@@ -8,6 +8,7 @@
 #include "cli/path.h"
 
 const struct options_row cmd_dlqs_options[] = {
+    {"states", NULL, "how many letters of it are in which state", 0},
     {"resume", NULL, "start its triage rules again that stopped themselves", 0},
     {"why", "TEXT", "for the audit", 0},
     {0},
@@ -57,12 +58,30 @@ static void view_one(const struct cli_env *env, struct json answer, struct arena
     struct story story = {env, answer, arena, out};
     story_title(&story, "dlq", field_text(answer, "dlq", arena));
     story_lines(&story, lines, COMMAND_COUNT(lines));
-    story_members(&story, "by state", "by_state");
     story_members(&story, "by category", "by_category");
     story_members(&story, "by reason", "by_reason");
     story_members(&story, "by age", "age_histogram");
     view_rules(&story, field_at(answer, "triage"));
     columns_adoptions(&story, answer);
+}
+
+static void view_states(const struct cli_env *env, struct json answer, struct arena *arena,
+                        struct buf *out) {
+    struct story story = {env, answer, arena, out};
+    story_title(&story, "dlq", field_text(answer, "dlq", arena));
+    story_members(&story, "by state", "by_state");
+}
+
+static int states(const struct cli_env *env, const struct options *options) {
+    struct path path;
+    if (options->arg_count == 0)
+        return command_usage(env, "dlqs", "--states of which one?");
+    path_init(&path, "/v1/dlqs");
+    path_segment(&path, options->args[0]);
+    path_segment(&path, "states");
+    int code = command_show(env, &(struct client_call){.path = path_text(&path)}, view_states);
+    path_free(&path);
+    return code;
 }
 
 static int resume(const struct cli_env *env, const struct options *options) {
@@ -77,24 +96,14 @@ static int resume(const struct cli_env *env, const struct options *options) {
     return code;
 }
 
-static int show(const struct cli_env *env, const struct options *options) {
-    struct path path;
-    path_init(&path, "/v1/dlqs");
-    if (options->arg_count > 0) {
-        path_segment(&path, options->args[0]);
-        path_argument(&path, "by_state", "true");
-    }
-    int code = command_show(env, &(struct client_call){.path = path_text(&path)},
-                            options->arg_count > 0 ? view_one : view_all);
-    path_free(&path);
-    return code;
-}
-
 int cmd_dlqs_run(const struct cli_env *env, int argc, char **argv) {
     struct options options;
     if (!command_options(env, cmd_dlqs_options, argc, argv, 0, 1, &options))
         return status_exit(STATUS_USAGE);
-    int code = options_has(&options, "resume") ? resume(env, &options) : show(env, &options);
+    int code = options_has(&options, "resume") ? resume(env, &options)
+               : options_has(&options, "states")
+                   ? states(env, &options)
+                   : command_show_all_or_one(env, &options, "/v1/dlqs", view_all, view_one);
     options_free(&options);
     return code;
 }

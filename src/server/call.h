@@ -20,6 +20,7 @@ void call_queues_resume(struct request *request);
 
 void call_dlqs_list(struct request *request);
 void call_dlqs_show(struct request *request);
+void call_dlqs_states(struct request *request);
 void call_dlqs_resume(struct request *request);
 
 void call_messages_list(struct request *request);

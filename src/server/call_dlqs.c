@@ -30,33 +30,56 @@ void call_dlqs_list(struct request *request) {
     request_answer(request, 200);
 }
 
-/* Resolved and discarded letters are in no counter: those of the DLQ are counted in its index. */
-static enum status count_states(struct request *request, struct view_dlq *dlq, struct err *err) {
-    struct store *store = request->server->options.store;
-    struct store_query query = {.dlq = dlq->name, .letters = true};
-    for (int state = 0; state < STATE_COUNT; state++)
-        if (lifecycle_is_letter((enum state)state))
-            query.states |= 1u << state;
-    dlq->has_states = true;
-    return store->vtable->sum(store, &query, &dlq->states, err);
-}
-
 void call_dlqs_show(struct request *request) {
     struct wall now = request_now(request);
     struct view_dlq dlq;
-    struct err err;
     if (!view_dlq_find(&request->server->options, request->params[0], now, &request->arena, &dlq)) {
         request_no_dlq(request, request->params[0]);
-        return;
-    }
-    if (bytes_is(request_arg(request, "by_state"), "true") &&
-        count_states(request, &dlq, &err) != STATUS_OK) {
-        request_problem(request, err.status, "%s", err.text);
         return;
     }
     struct json_out json = json_out(&request->out);
     view_dlq(&json, &request->server->options, &dlq, now);
     request_answer(request, 200);
+}
+
+/* Resolved and discarded letters are in no counter: those of the DLQ are counted in its index.
+ * Apart from its view, which is polled and must not wait for the lists. */
+static enum status count_states(struct request *request, struct store_sum *out, struct err *err) {
+    struct store *store = request->server->options.store;
+    struct store_query query = {.dlq = request->params[0], .letters = true};
+    for (int state = 0; state < STATE_COUNT; state++)
+        if (lifecycle_is_letter((enum state)state))
+            query.states |= 1u << state;
+    return store->vtable->sum(store, &query, out, err);
+}
+
+static void put_states(struct request *request, const struct store_sum *sum) {
+    struct json_out json = json_out(&request->out);
+    json_open(&json, '{');
+    json_key(&json, "dlq");
+    json_put(&json, request->params[0]);
+    json_key(&json, "by_state");
+    json_open(&json, '{');
+    for (int state = 0; state < STATE_COUNT; state++)
+        if (lifecycle_is_letter((enum state)state))
+            view_number(&json, state_text((enum state)state), sum->count[state]);
+    json_close(&json, '}');
+    view_number(&json, "behind", sum->behind);
+    json_close(&json, '}');
+    request_answer(request, 200);
+}
+
+void call_dlqs_states(struct request *request) {
+    struct view_dlq dlq;
+    struct store_sum sum;
+    struct err err;
+    if (!view_dlq_find(&request->server->options, request->params[0], request_now(request),
+                       &request->arena, &dlq))
+        request_no_dlq(request, request->params[0]);
+    else if (count_states(request, &sum, &err) != STATUS_OK)
+        request_problem(request, err.status, "%s", err.text);
+    else
+        put_states(request, &sum);
 }
 
 static enum status set_why(void *into, struct json value, struct arena *arena, struct err *err) {

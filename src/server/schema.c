@@ -205,12 +205,15 @@ const struct schema schemas[] = {
         NEXT("by_category", COUNTS)
         NEXT("by_reason", COUNTS)
         NEXT("age_histogram", COUNTS)
-        NEXT("by_state", COUNTS)
         NEXT("owner", NULLABLE)
         NEXT("auto_fixed_percent", MAYBE_NUMBER)
         NEXT("escalated_percent", MAYBE_NUMBER)
         NEXT("triage", ARRAY(REF("TriageRule")))
         NEXT("adoptions", ARRAY(REF("Adoption"))))},
+    {"DlqStates", OBJECT(
+        FIRST("dlq", STRING)
+        NEXT("by_state", COUNTS)
+        NEXT("behind", COUNT("changes that are not counted yet")))},
     {"TriageRule", OBJECT(
         FIRST("rule", TEXT("the DLQ and the place of the rule: orders.dlq[0]"))
         NEXT("when", ANY("which letters, in the words of the configuration"))
@@ -588,7 +591,6 @@ const struct schema_parameter schema_parameters[] = {
     {"limit", "integer", "rows of a page, at most 1000"},
     {"cursor", "string", "from the page before"},
     {"window", "string", "how far back: from 1m to 1h; of arrivals 1h, 24h or 7d"},
-    {"by_state", "boolean", "count the letters of a DLQ by state, resolved and discarded ones too"},
     {"do", "string", "the verdict of the rule: retry, fallback, dlq, discard or halt"},
 };
 const size_t schema_parameter_count = sizeof schema_parameters / sizeof *schema_parameters;

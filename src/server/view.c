@@ -1,7 +1,6 @@
 #include "server/view.h"
 
 #include "base/map.h"
-#include "core/lifecycle.h"
 
 enum { WHY_MAX = 1024 };
 
@@ -222,15 +221,6 @@ static void put_ages(struct json_out *json, const struct view_dlq *dlq) {
     json_close(json, '}');
 }
 
-static void put_states(struct json_out *json, const struct store_sum *states) {
-    json_key(json, "by_state");
-    json_open(json, '{');
-    for (int state = 0; state < STATE_COUNT; state++)
-        if (lifecycle_is_letter((enum state)state))
-            view_number(json, state_text((enum state)state), states->count[state]);
-    json_close(json, '}');
-}
-
 static void put_share(struct json_out *json, const char *key, uint64_t part, uint64_t whole) {
     json_key(json, key);
     if (whole == 0)
@@ -270,8 +260,6 @@ void view_dlq(struct json_out *json, const struct server_options *options,
     put_counts(json, "by_category", store->by_category, store->category_count);
     put_counts(json, "by_reason", store->by_reason, store->reason_count);
     put_ages(json, dlq);
-    if (dlq->has_states)
-        put_states(json, &dlq->states);
     put_text_or_null(json, "owner", dlq->configured ? dlq->config.owner : BYTES_NONE);
     view_triage_shares(json, &dlq->triage, store->total);
     json_key(json, "triage");

@@ -27,9 +27,6 @@ struct view_dlq {
     struct engine_dlq config; /* while configured */
     struct store_dlq store;   /* zero until it was used */
     struct triage_rules_totals triage;
-    bool has_states; /* `states` is known; it is not read with the rest, since it has to be counted
-                      */
-    struct store_sum states;
 };
 
 /* False when there is no such DLQ. Lives in the arena. */

@@ -153,10 +153,10 @@ def test_the_oldest_few_are_chosen_by_a_limit_and_the_rest_by_its_cursor(lot):
 def test_letters_are_counted_by_state(lot):
     decide(lot, "discard", {"all": True, "limit": 4, "why": "x"})
     decide(lot, "resolve", {"all": True, "limit": 2, "why": "x"})
-    eventually(lambda: lot.get("/v1/dlqs/orders.dlq", by_state="true").json["by_state"] == {
-        "pending_review": 3, "replaying": 0, "resolved": 2, "discarded": 4}, "all are counted")
-    assert "by_state" not in lot.dlq("orders.dlq")
-    assert "discarded" in lot.cli("dlqs", "orders.dlq")
+    eventually(lambda: lot.get("/v1/dlqs/orders.dlq/states").json == {"dlq": "orders.dlq", "behind": 0, "by_state": {
+        "pending_review": 3, "replaying": 0, "resolved": 2, "discarded": 4}}, "all are counted")
+    assert "discarded" in lot.cli("dlqs", "orders.dlq", "--states")
+    problem(lot.get("/v1/dlqs/nobody/states"), 404, "nobody")
 
 
 def test_the_newest_few_are_chosen_where_that_is_said(lot):

@@ -166,7 +166,7 @@ class Verbs(unittest.TestCase):
 
     def test_dlqs_are_a_table_and_one_is_a_story(self):
         self.answer("GET /v1/dlqs", {"dlqs": [DLQ], "cursor": None})
-        self.answer("GET /v1/dlqs/orders.dlq?by_state=true", DLQ)
+        self.answer("GET /v1/dlqs/orders.dlq", DLQ)
         self.expect(self.impound("dlqs"), 0, "orders.dlq", "2h", "team-orders")
         self.expect(self.impound("dlqs", "orders.dlq"), 0, "by reason", "missing_key")
 
