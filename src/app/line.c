@@ -72,6 +72,7 @@ enum status line_add(struct line *line, const struct line_parts *parts,
         line->handlers[line->handler_count++] =
             (struct engine_handler){.handler = line_handler(parts, &queue->handlers[i]),
                                     .batch = queue->handlers[i].batch,
+                                    .timeout_ms = queue->handlers[i].timeout_ms,
                                     .edit = queue->handlers[i].edit,
                                     .version = queue->handlers[i].version,
                                     .reply = reply_of(parts, &queue->handlers[i].reply)};

@@ -1,11 +1,15 @@
-/* impound discard: letters that nobody needs any more; their bodies are kept. */
+/* impound discard: letters, or waiting messages, that nobody needs any more; their bodies are kept.
+ */
 #include "cli/cmd.h"
 
 #include "cli/ruling.h"
 
-const struct options_row cmd_discard_options[] = {RULING_OPTIONS, {0}};
+const struct options_row cmd_discard_options[] = {RULING_OPTIONS, FILTER_STATE, {0}};
 
 int cmd_discard_run(const struct cli_env *env, int argc, char **argv) {
-    static const struct ruling_verb verb = {"discard", "discarded", cmd_discard_options, false};
+    static const struct ruling_verb verb = {.name = "discard",
+                                            .done = "discarded",
+                                            .options = cmd_discard_options,
+                                            .may_be_messages = true};
     return ruling_run(env, &verb, argc, argv);
 }

@@ -6,6 +6,7 @@
 const struct options_row cmd_resolve_options[] = {RULING_OPTIONS, {0}};
 
 int cmd_resolve_run(const struct cli_env *env, int argc, char **argv) {
-    static const struct ruling_verb verb = {"resolve", "resolved", cmd_resolve_options, true};
+    static const struct ruling_verb verb = {
+        .name = "resolve", .done = "resolved", .options = cmd_resolve_options, .one_acts = true};
     return ruling_run(env, &verb, argc, argv);
 }

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Only verbs that change nothing have a --state. */
+/* Verbs that act on letters alone have no --state. */
 static const struct options_row action_rows[] = {FILTER_ACTION, FILTER_STATE, {0}};
 
 void filter_word(const char *option, char name[32]) {

@@ -28,6 +28,19 @@ struct order {
     struct sum sum;
 };
 
+/* Letters have states of their own: queued, pending_retry, running and retrying are waiting
+ * messages'. */
+static bool is_of_messages(const struct order *order) {
+    const char *state = options_get(order->options, "state");
+    bool waiting =
+        state && (strstr(state, "queued") || strstr(state, "retry") || strstr(state, "running"));
+    return order->verb->messages || (order->verb->may_be_messages && waiting);
+}
+
+static const char *noun_of(const struct order *order) {
+    return is_of_messages(order) ? "message" : "letter";
+}
+
 /* ---- one letter ---- */
 
 static void view_one(const struct cli_env *env, struct json answer, struct arena *arena,
@@ -52,7 +65,8 @@ static int run_one(const struct order *order) {
     json_key(&json, "why");
     json_put_str(&json, options_get(order->options, "why"));
     json_close(&json, '}');
-    path_init(&path, "/v1/letters");
+    bool message = order->verb->messages || order->verb->may_be_messages;
+    path_init(&path, message ? "/v1/messages" : "/v1/letters");
     path_segment(&path, order->options->args[0]);
     path_segment(&path, order->verb->name);
     path_argument(&path, "queue", options_get(order->options, "queue"));
@@ -125,7 +139,7 @@ static int ask(struct order *order, bool dry_run, uint64_t limit) {
     struct err err;
     buf_init_heap(&body, BODY_MAX);
     put_body(order, dry_run, limit, &body);
-    path_init(&path, "/v1/letters");
+    path_init(&path, is_of_messages(order) ? "/v1/messages" : "/v1/letters");
     path_segment(&path, order->verb->name);
     struct client_call call = {path_text(&path), "application/json", buf_view(&body)};
     enum status status = client_send(order->client, &call, &order->sum.answer, &err);
@@ -149,7 +163,7 @@ static int run_dry(struct order *order) {
     int code = look(order);
     if (code != 0 || order->env->json)
         return code;
-    printf("%llu letter%s would be %s%s\n", (unsigned long long)order->sum.count,
+    printf("%llu %s%s would be %s%s\n", (unsigned long long)order->sum.count, noun_of(order),
            order->sum.count == 1 ? "" : "s", order->verb->done,
            order->sum.count > 0 ? "; --apply does it" : "");
     if (order->sum.count > 0 && order->sum.until)
@@ -172,7 +186,7 @@ static int run_wet(struct order *order) {
     } while (code == 0 && order->sum.cursor && !options_has(order->options, "limit"));
     progress_end(&progress);
     if (code == 0 && !order->env->json)
-        printf("%llu letter%s %s\n", (unsigned long long)order->sum.count,
+        printf("%llu %s%s %s\n", (unsigned long long)order->sum.count, noun_of(order),
                order->sum.count == 1 ? "" : "s", order->verb->done);
     return code;
 }
@@ -199,8 +213,9 @@ static int run_many(struct order *order, bool apply) {
     if (code == 0 && order->env->json)
         print_sum(order, !apply);
     if (code == 0 && order->sum.busy > 0 && !order->env->json)
-        fprintf(stderr, "%llu are being replayed, or were decided meanwhile: left alone.\n",
-                (unsigned long long)order->sum.busy);
+        fprintf(stderr, "%llu are being %s, or were decided meanwhile: left alone.\n",
+                (unsigned long long)order->sum.busy,
+                is_of_messages(order) ? "handled" : "replayed");
     if (code == 0 && order->sum.unable > 0 && !order->env->json)
         fprintf(stderr, "%llu are of queues that have no compensate handler: left alone.\n",
                 (unsigned long long)order->sum.unable);

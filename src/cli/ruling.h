@@ -1,4 +1,5 @@
-/* ruling: the verbs resolve, discard, escalate and compensate, which differ in their words alone.
+/* ruling: the verbs resolve, discard, escalate, compensate and bury, which differ in their words
+ * alone.
  */
 #ifndef CLI_RULING_H
 #define CLI_RULING_H
@@ -15,7 +16,9 @@ struct ruling_verb {
     const char *name; /* "discard": also the call's */
     const char *done; /* "discarded" */
     const struct options_row *options;
-    bool one_acts; /* one id and a why are enough, without --apply */
+    bool one_acts;        /* one id and a why are enough, without --apply */
+    bool messages;        /* it acts on messages that wait … */
+    bool may_be_messages; /* … or does with one id, and with a --state that letters are not in */
 };
 
 int ruling_run(const struct cli_env *env, const struct ruling_verb *verb, int argc, char **argv);

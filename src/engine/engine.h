@@ -80,6 +80,7 @@ struct engine_handler {
     struct handler *handler;
     struct bytes edit;    /* a jq program that makes the body that this one sees; empty: as it is */
     uint32_t batch;       /* > 1: up to so many messages in one hand-over */
+    int64_t timeout_ms;   /* of one hand-over, for people; 0: not known */
     struct bytes version; /* of what it runs, where it does not say itself; empty: not known */
     struct engine_reply reply;
 };
@@ -186,6 +187,15 @@ struct engine_release {
     struct err err;
 };
 
+/* One message that is buried or discarded, and what became of it. */
+struct engine_removal {
+    uint64_t seq;       /* the store's number for it */
+    enum status status; /* out: OK, its change is durable; CONFLICT: it is running, or a letter that
+                         * is replayed; NOT_FOUND: it does not wait any more; BUSY: its DLQ is full,
+                         * or the store cannot commit now */
+    struct err err;
+};
+
 /* ---- requests, answered from the engine's thread ---- */
 
 /* Mail to the engine: `open` is called on its thread. */
@@ -203,6 +213,8 @@ struct engine_request {
         ENGINE_RELOAD,
         ENGINE_LEASE,   /* messages for a worker */
         ENGINE_RELEASE, /* a worker's answers; `queue` is not used */
+        ENGINE_BURY,    /* waiting messages, into their DLQ … */
+        ENGINE_DISCARD, /* … or out of the way, on the record */
     } kind;
     struct bytes queue;
     /* Called exactly once, after what it changed is durable. MUST NOT block. */
@@ -216,13 +228,16 @@ struct engine_request {
     struct outcome outcome; /* texts in held's arena */
     enum verdict verdict;   /* out */
 
-    struct bytes why;                 /* PAUSE: may be empty */
-    const struct store_keep *keep;    /* PAUSE, RESUME: kept in the same commit; NULL: nothing */
+    struct bytes why;                 /* PAUSE: may be empty. BURY, DISCARD */
+    const struct store_keep *keep;    /* PAUSE, RESUME, BURY, DISCARD: kept in the same commit, of
+                                       * the first message that is changed; NULL: nothing */
     const struct engine_rules *rules; /* RELOAD */
 
     struct engine_lease *lease;     /* LEASE */
     struct engine_release *release; /* RELEASE: the answers … */
     size_t release_count;           /* … how many */
+    struct engine_removal *removal; /* BURY, DISCARD: the messages, all of `queue` … */
+    size_t removal_count;           /* … how many */
 
     struct engine_post post; /* the engine's, until done */
 };

@@ -141,6 +141,15 @@ void lease_end(struct lease *lease, const struct outcome *outcome) {
     question_outcome(flight);
 }
 
+void lease_revoke(struct lease *lease) {
+    struct envelope *envelope = &lease->flight->held->envelope;
+    assert(lease->stage == LEASE_ALIVE);
+    heap_remove(&lease->flight->queue->engine->lease_deadlines, &lease->deadline);
+    lease->stage = LEASE_ENDED;
+    envelope->lease = 0;
+    envelope->lease_ms = 0;
+}
+
 /* No number in the words: rules look for some. */
 static void expire(struct lease *lease) {
     static const struct outcome expired = {

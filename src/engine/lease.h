@@ -36,6 +36,8 @@ struct lease *lease_grant(struct flight *flight, struct fetch *fetch, int64_t le
 struct lease *lease_late(struct flight *flight);
 /* NULL: that message is not leased. */
 struct lease *lease_find(const struct engine *engine, uint64_t message);
+/* Ends a lease that is alive without an outcome; an answer to it is a CONFLICT from now on. */
+void lease_revoke(struct lease *lease);
 bool lease_is_alive(const struct lease *lease); /* NULL: no */
 /* It runs for so long from now on. When the store knows a shorter time, EXTENDING: true. */
 bool lease_extend(struct lease *lease, int64_t lease_ms);

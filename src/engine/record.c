@@ -15,6 +15,7 @@
 #include "engine/queue_facts.h"
 #include "engine/refusal.h"
 #include "engine/release.h"
+#include "engine/removal.h"
 #include "engine/room.h"
 #include "engine/spilling.h"
 #include "engine/tracing.h"
@@ -39,6 +40,7 @@ void record_answer(struct engine *engine, struct engine_request *request) {
  * receives nothing before it is durable. */
 static void postpone_one(struct engine *engine, struct flight *flight, const struct err *err) {
     release_refuse(flight->lease, err);
+    removal_postponed(flight, err);
     list_remove(&flight->recording);
     list_push_back(&engine->unrecorded, &flight->recording);
     if (!flight->postponed)
@@ -135,6 +137,7 @@ static void settle(struct flight *flight) {
     if (has_news(flight))
         notice_letter(flight);
     refusal_settled(flight);
+    removal_settled(flight);
     tracing_settled(flight);
     if (flight->duplicate && !flight->report)
         queue->results[RESULT_DUPLICATE]++;
@@ -188,6 +191,7 @@ static void refuse_report(struct flight *flight, const struct batch *batch) {
 /* It is in no list: nothing of it is submitted any more. */
 void record_abandon(struct flight *flight, const struct err *err) {
     release_refuse(flight->lease, err);
+    removal_postponed(flight, err);
     if (flight->report) {
         flight->report->err = *err;
         request_settle_report(flight, STATUS_BUSY);
@@ -308,6 +312,8 @@ static void add_flight(struct engine *engine, struct batch *batch, struct flight
     list_push_back(&batch->flights, &flight->recording);
     add_keep(engine, batch, flight, &flight->result);
     add_keep(engine, batch, flight, &flight->key_done);
+    if (flight->audit)
+        add_op(engine, batch, (struct store_op){.kind = STORE_KEEP, .keep = *flight->audit});
     if (!held && forget && !spilled)
         return;
     if (!held && !forget)

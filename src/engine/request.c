@@ -7,6 +7,7 @@
 #include "engine/flood_guard.h"
 #include "engine/refusal.h"
 #include "engine/release.h"
+#include "engine/removal.h"
 #include "engine/state.h"
 
 static void refuse(struct engine_request *request, enum status status, const char *why) {
@@ -93,6 +94,10 @@ void request_open(struct engine *engine, struct engine_post *post) {
         break;
     case ENGINE_LEASE:
         fetch_open(queue, request);
+        break;
+    case ENGINE_BURY:
+    case ENGINE_DISCARD:
+        removal_open(queue, request);
         break;
     case ENGINE_RELEASE:
         break;

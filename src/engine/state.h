@@ -35,6 +35,7 @@ struct idempotency;
 struct lease;
 struct publication;
 struct recorder;
+struct removing;
 struct returning;
 struct queue;
 struct tracing;
@@ -84,6 +85,10 @@ struct flight {
     bool skipped;     /* late_letter: somebody else changed it first */
     struct claim *claim;     /* its idempotency key, while it has it; NULL: none */
     struct tracing *tracing; /* in held->arena; NULL: nobody traces it, or nothing was told yet */
+
+    struct removing *removing;      /* a person removes it (removal.h); NULL: nobody … */
+    struct engine_removal *removal; /* … and is answered here */
+    const struct store_keep *audit; /* for the same commit; NULL: none */
 
     /* What was decided, for the commit and for what follows it. */
     enum store_op_kind op;

@@ -290,6 +290,8 @@ struct store_vtable {
                    uint64_t avoid, struct store_held **out, size_t max);
     /* This very one, if it waits (due or not); NULL otherwise. */
     struct store_held *(*take_one)(struct store *store, uint32_t queue, uint64_t seq);
+    /* The same, also when its key's order holds it back. */
+    struct store_held *(*take_any)(struct store *store, uint32_t queue, uint64_t seq);
     /* With ORDER_KEY: live messages behind one closed key, beyond the first `limit` of that key,
      * youngest last; each with blocked_by. */
     size_t (*take_blocked)(struct store *store, uint32_t queue, size_t limit,

@@ -24,6 +24,10 @@ void call_dlqs_states(struct request *request);
 void call_dlqs_resume(struct request *request);
 
 void call_messages_list(struct request *request);
+void call_message_bury(struct request *request);
+void call_message_discard(struct request *request);
+void call_messages_bury(struct request *request);
+void call_messages_discard(struct request *request);
 void call_messages_show(struct request *request);
 void call_results(struct request *request);
 

@@ -334,8 +334,13 @@ const struct schema schemas[] = {
         CHOICE_AGAIN
         NEXT("why", TEXT("for the letters and the audit; a dry run needs none"))
         NEXT("dry_run", BOOLEAN))},
+    {"RemovalMany", ONLY("\"why\"",
+        CHOICE
+        CHOICE_AGAIN
+        NEXT("why", TEXT("for the messages and the audit; a dry run needs none"))
+        NEXT("dry_run", BOOLEAN))},
     {"Ruled", OBJECT(
-        FIRST("action", TEXT("resolve, discard, escalate or compensate"))
+        FIRST("action", TEXT("resolve, discard, escalate, compensate or bury"))
         NEXT("dry_run", BOOLEAN)
         NEXT("matched", COUNT("letters that were chosen"))
         NEXT("count", COUNT("of those, the ones that were changed, or would be"))

@@ -179,6 +179,15 @@ static struct store_held *take_one(struct store *store, uint32_t queue, uint64_t
     return held;
 }
 
+static struct store_held *take_any(struct store *store, uint32_t queue, uint64_t seq) {
+    struct fake_store *self = fake(store);
+    pthread_mutex_lock(&self->front.mutex);
+    struct entry *entry = tables_take_any(&self->front.tables, queue, seq);
+    struct store_held *held = entry ? hold(&self->front.tables, entry) : NULL;
+    pthread_mutex_unlock(&self->front.mutex);
+    return held;
+}
+
 static size_t take_blocked(struct store *store, uint32_t queue, size_t limit,
                            struct store_held **out, size_t max) {
     struct fake_store *self = fake(store);
@@ -347,6 +356,7 @@ static const struct store_vtable vtable = {
     .submit = submit,
     .take = take,
     .take_one = take_one,
+    .take_any = take_any,
     .take_blocked = take_blocked,
     .take_for_room = take_for_room,
     .awaiting_room = front_awaiting_room,

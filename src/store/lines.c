@@ -233,6 +233,12 @@ void lines_give_back(struct lines *lines, struct waiting *waiting, struct entry 
     take_turns(lines, waiting, line, NULL);
 }
 
+void lines_take_one(struct waiting *waiting, struct entry *entry) {
+    assert(entry->blocked);
+    unblock(waiting, entry);
+    waiting_take_blocked(waiting, entry);
+}
+
 size_t lines_take_blocked(struct lines *lines, struct waiting *waiting, size_t limit,
                           struct entry **out, size_t max) {
     struct heap_node *first = heap_first(&lines->closed);
@@ -246,8 +252,7 @@ size_t lines_take_blocked(struct lines *lines, struct waiting *waiting, size_t l
             continue;
         if (count == max)
             break;
-        unblock(waiting, entry);
-        waiting_take_blocked(waiting, entry);
+        lines_take_one(waiting, entry);
         out[count++] = entry;
     }
     return count;

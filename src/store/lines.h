@@ -36,6 +36,8 @@ void lines_give_back(struct lines *lines, struct waiting *waiting, struct entry 
                      struct mono due);
 /* The letter that it waits for; NULL: none. */
 const struct entry *lines_blocked_by(const struct entry *entry);
+/* Takes one that its line holds back. */
+void lines_take_one(struct waiting *waiting, struct entry *entry);
 /* Takes what is behind a letter beyond the first `limit` of its line, youngest last. */
 size_t lines_take_blocked(struct lines *lines, struct waiting *waiting, size_t limit,
                           struct entry **out, size_t max);

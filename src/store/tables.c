@@ -303,6 +303,16 @@ struct entry *tables_take_one(struct tables *tables, uint32_t queue, uint64_t se
     return here && waiting_take_one(waiting_of(tables, entry), entry) ? entry : NULL;
 }
 
+struct entry *tables_take_any(struct tables *tables, uint32_t queue, uint64_t seq) {
+    struct entry *entry = tables_find(tables, seq);
+    bool held_back = entry && entry->stage == ENTRY_HELD && entry->queue == queue &&
+                     entry->blocked && !entry_is_taken(entry);
+    if (!held_back)
+        return tables_take_one(tables, queue, seq);
+    lines_take_one(waiting_of(tables, entry), entry);
+    return entry;
+}
+
 void tables_give_back(struct tables *tables, struct entry *entry, struct mono due) {
     struct queue *queue = tables_queue(tables, entry->queue);
     if (entry->line && !entry_awaits_room(entry)) /* which keeps its place in its line */

@@ -72,6 +72,8 @@ enum status tables_ambiguous(const struct tables *tables, const uint32_t *queues
 void tables_reserve(struct tables *tables, struct entry *entry);
 /* This very one from where it waits; NULL when it does not. */
 struct entry *tables_take_one(struct tables *tables, uint32_t queue, uint64_t seq);
+/* The same, also when its line holds it back. */
+struct entry *tables_take_any(struct tables *tables, uint32_t queue, uint64_t seq);
 /* From the taken list back to where it waits, not before `due`. */
 void tables_give_back(struct tables *tables, struct entry *entry, struct mono due);
 /* The id of the letter that a message waits for, in the arena; ptr NULL: none. */

@@ -131,6 +131,24 @@ static void a_blocked_one_cannot_be_taken_by_its_number(void **state) {
     subject_free(subject);
 }
 
+static void a_blocked_one_can_be_taken_by_whoever_means_it(void **state) {
+    struct subject *subject = begin(state);
+    put(subject, "a1", "a");
+    uint64_t second = put(subject, "a2", "a");
+    put(subject, "a3", "a");
+    const struct store_vtable *vtable = subject->store->vtable;
+    struct store_held *held = vtable->take_any(subject->store, subject->queue, second);
+    assert_non_null(held);
+    assert_null(vtable->take_any(subject->store, subject->queue, second));
+    assert_string_equal(take_all(subject, TAKE_READY), "a1");
+    vtable->give_back(subject->store, held, subject_now(subject).mono);
+    assert_string_equal(take_all(subject, TAKE_READY), "");
+    held = vtable->take_any(subject->store, subject->queue, second);
+    assert_non_null(held);
+    vtable->give_back(subject->store, held, subject_now(subject).mono);
+    subject_free(subject);
+}
+
 /* ---- closed keys ---- */
 
 static void a_dead_head_closes_its_key_until_it_is_decided(void **state) {
@@ -398,6 +416,7 @@ static void letters_are_grouped_by_fingerprint(void **state) {
     X(a_head_that_waits_for_its_retry_keeps_its_place)                                             \
     X(what_is_given_back_is_still_first)                                                           \
     X(a_blocked_one_cannot_be_taken_by_its_number)                                                 \
+    X(a_blocked_one_can_be_taken_by_whoever_means_it)                                              \
     X(a_dead_head_closes_its_key_until_it_is_decided)                                              \
     X(a_list_tells_what_blocks)                                                                    \
     X(letters_that_do_not_close_let_the_key_go_on)                                                 \

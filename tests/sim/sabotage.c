@@ -114,6 +114,10 @@ static struct store_held *take_one(struct store *store, uint32_t queue, uint64_t
     return real(store)->vtable->take_one(real(store), queue, seq);
 }
 
+static struct store_held *take_any(struct store *store, uint32_t queue, uint64_t seq) {
+    return real(store)->vtable->take_any(real(store), queue, seq);
+}
+
 static size_t take_blocked(struct store *store, uint32_t queue, size_t limit,
                            struct store_held **out, size_t max) {
     return real(store)->vtable->take_blocked(real(store), queue, limit, out, max);
@@ -208,6 +212,7 @@ static const struct store_vtable vtable = {
     .submit = submit,
     .take = take,
     .take_one = take_one,
+    .take_any = take_any,
     .take_blocked = take_blocked,
     .take_for_room = take_for_room,
     .awaiting_room = awaiting_room,

@@ -242,17 +242,28 @@ size_t reader_take_for_room(struct store *store, uint32_t queue, struct bytes dl
     return load_taken(self, locations, count, later(self), out);
 }
 
-struct store_held *reader_take_one(struct store *store, uint32_t queue, uint64_t seq) {
+/* What a line holds back is always in memory. */
+static struct store_held *take_named(struct store *store, uint32_t queue, uint64_t seq, bool any) {
     struct sqlite_store *self = parts_of(store);
     struct location at;
     pthread_mutex_lock(&self->front.mutex);
-    struct entry *entry = paging_take_one(self, queue, seq);
+    struct entry *entry = any ? tables_take_any(&self->front.tables, queue, seq) : NULL;
+    if (!entry)
+        entry = paging_take_one(self, queue, seq);
     if (entry)
         locate(entry, &at);
     pthread_mutex_unlock(&self->front.mutex);
     struct store_held *held = NULL;
     size_t loaded = entry ? load_taken(self, &at, 1, later(self), &held) : 0;
     return loaded ? held : NULL;
+}
+
+struct store_held *reader_take_one(struct store *store, uint32_t queue, uint64_t seq) {
+    return take_named(store, queue, seq, false);
+}
+
+struct store_held *reader_take_any(struct store *store, uint32_t queue, uint64_t seq) {
+    return take_named(store, queue, seq, true);
 }
 
 void reader_give_back(struct store *store, struct store_held *held_take, struct mono due) {

@@ -72,6 +72,7 @@ static const struct store_vtable vtable = {
     .submit = writer_submit,
     .take = reader_take,
     .take_one = reader_take_one,
+    .take_any = reader_take_any,
     .take_blocked = reader_take_blocked,
     .take_for_room = reader_take_for_room,
     .awaiting_room = front_awaiting_room,

@@ -1,0 +1,178 @@
+#include "engine/removal.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "engine/lease.h"
+#include "engine/refusal.h"
+#include "engine/room.h"
+#include "engine/tracing.h"
+
+/* A request some of whose messages are not durable yet. */
+struct removing {
+    struct engine_request *request;
+    size_t pending;
+    bool audited; /* a message has the audit's text in its commit */
+};
+
+/* ---- answering ---- */
+
+static void leave(struct removing *all) {
+    struct engine_request *request = all->request;
+    if (--all->pending > 0)
+        return;
+    free(all);
+    request->done(request, STATUS_OK);
+}
+
+static void answer(struct flight *flight) {
+    struct removing *all = flight->removing;
+    flight->removing = NULL;
+    flight->removal = NULL;
+    flight->audit = NULL;
+    leave(all);
+}
+
+void removal_settled(struct flight *flight) {
+    if (flight->removing)
+        answer(flight);
+}
+
+void removal_postponed(struct flight *flight, const struct err *err) {
+    if (!flight->removing)
+        return;
+    err_set(&flight->removal->err, STATUS_BUSY,
+            "the store cannot commit: %s; it is done as soon as it can", err->text);
+    flight->removal->status = STATUS_BUSY;
+    answer(flight);
+}
+
+static void refuse(struct removing *all, struct engine_removal *removal, enum status status,
+                   const char *why) {
+    removal->status = err_set(&removal->err, status, "%s", why);
+    leave(all);
+}
+
+/* ---- one message ---- */
+
+/* What never failed has neither category nor reason. */
+static void make_letter(struct removing *all, struct flight *flight,
+                        struct engine_removal *removal) {
+    struct queue *queue = flight->queue;
+    struct envelope *envelope = &flight->held->envelope;
+    bool bury = all->request->kind == ENGINE_BURY;
+    envelope->why = arena_dup(&flight->held->arena, all->request->why);
+    if (envelope->category.len == 0)
+        envelope->category = BYTES("unknown");
+    if (envelope->reason.len == 0)
+        envelope->reason = BYTES("operator");
+    envelope->instance = queue->engine->options.instance;
+    envelope->blocked_by = BYTES_NONE;
+    envelope->refused = false;
+    envelope->suspect = false;
+    judge_bury(flight, policy_dlq(queue->rules.policy, envelope->category), CAUSE_OPERATOR,
+               bury ? STATE_PENDING_REVIEW : STATE_DISCARDED);
+    flight->removing = all;
+    flight->removal = removal;
+    if (!all->audited)
+        flight->audit = all->request->keep;
+    all->audited = true;
+    removal->status = STATUS_OK;
+    tracing_judged(flight, bury ? RESULT_DLQ : RESULT_DISCARD);
+    record_decided(flight);
+}
+
+static void end_lease(struct removing *all, struct lease *lease, struct engine_removal *removal) {
+    struct flight *flight = lease->flight;
+    struct queue *queue = flight->queue;
+    if (flight->replay) {
+        refuse(all, removal, STATUS_CONFLICT, "the letter is being replayed; wait for it");
+        return;
+    }
+    if (!lease_is_alive(lease)) {
+        refuse(all, removal, STATUS_CONFLICT, "its lease is being recorded; ask again");
+        return;
+    }
+    lease_revoke(lease);
+    queue->running--;
+    if (flight->probe)
+        breaker_probe_withdrawn(&queue->breaker);
+    refusal_forget(flight);
+    queue_visit(queue);
+    make_letter(all, flight, removal);
+}
+
+static struct flight *find_flight(const struct queue *queue, uint64_t seq) {
+    LIST_EACH(node, &queue->flights) {
+        struct flight *flight = CONTAINER_OF(node, struct flight, link);
+        if (flight->held && flight->held->seq == seq)
+            return flight;
+    }
+    return NULL;
+}
+
+static void refuse_running(struct removing *all, const struct flight *flight,
+                           struct engine_removal *removal) {
+    const struct queue *queue = flight->queue;
+    int64_t timeout_ms = queue_leases(queue) ? 0 : flight_handler(flight)->timeout_ms;
+    int64_t left_ms = flight->started.mono.ms + timeout_ms - queue->engine->now.mono.ms;
+    char memory[64];
+    struct buf left;
+    buf_init_fixed(&left, memory, sizeof memory);
+    duration_put(&left, left_ms > 0 ? left_ms : 0);
+    if (timeout_ms > 0 && left_ms > 0)
+        err_set(&removal->err, STATUS_CONFLICT,
+                "it is running; its handler has %s left, then ask again", buf_cstr(&left));
+    else
+        err_set(&removal->err, STATUS_CONFLICT, "it is running or being recorded; ask again");
+    removal->status = STATUS_CONFLICT;
+    leave(all);
+}
+
+static void take_waiting(struct removing *all, struct queue *queue,
+                         struct engine_removal *removal) {
+    struct store *store = queue->engine->store;
+    struct store_held *held = store->vtable->take_any(store, queue->number, removal->seq);
+    if (held && held->envelope.letter_id.len > 0) {
+        queue_give_back(queue, held, queue->engine->now.mono);
+        refuse(all, removal, STATUS_CONFLICT, "the letter is being replayed; wait for it");
+        return;
+    }
+    const struct flight *flight = held ? NULL : find_flight(queue, removal->seq);
+    if (held)
+        make_letter(all, flight_new(queue, held), removal);
+    else if (flight)
+        refuse_running(all, flight, removal);
+    else
+        refuse(all, removal, STATUS_NOT_FOUND, "it does not wait any more");
+}
+
+static void open_one(struct removing *all, struct queue *queue, struct engine_removal *removal) {
+    struct lease *lease = lease_find(queue->engine, removal->seq);
+    if (lease && lease->stage != LEASE_ENDED)
+        end_lease(all, lease, removal);
+    else
+        take_waiting(all, queue, removal);
+}
+
+static bool is_full(const struct queue *queue) {
+    for (size_t i = 0; i < queue->rules.dlq_count; i++)
+        if (room_was_full(queue->engine, queue->rules.dlqs[i].name))
+            return true;
+    return false;
+}
+
+void removal_open(struct queue *queue, struct engine_request *request) {
+    struct removing *all = memory_new(sizeof *all);
+    bool full = request->kind == ENGINE_BURY && is_full(queue);
+    all->request = request;
+    all->pending = request->removal_count + 1; /* ours, so that it is answered once */
+    for (size_t i = 0; i < request->removal_count; i++) {
+        if (full)
+            refuse(all, &request->removal[i], STATUS_BUSY,
+                   "a DLQ of this queue is at its cap; resolve letters or raise dlq.cap first");
+        else
+            open_one(all, queue, &request->removal[i]);
+    }
+    leave(all);
+}

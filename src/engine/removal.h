@@ -1,0 +1,19 @@
+/* removal: a person buries or discards a message that waits or is leased (SEMANTICS 4.8).
+ *
+ *   queued, pending_retry, blocked by its key ──▶ taken from the store ──┐
+ *   leased ──▶ the lease is revoked: a later answer to it is a CONFLICT ─┴─▶ a letter, recorded as
+ *                                                                            any other
+ *   at its handler ──▶ refused, with its time left
+ */
+#ifndef ENGINE_REMOVAL_H
+#define ENGINE_REMOVAL_H
+
+#include "engine/state.h"
+
+void removal_open(struct queue *queue, struct engine_request *request);
+/* Its commit is durable. */
+void removal_settled(struct flight *flight);
+/* Its commit failed, or waits: it is submitted again, and whoever asked is told so now. */
+void removal_postponed(struct flight *flight, const struct err *err);
+
+#endif

@@ -1,0 +1,374 @@
+/* POST /v1/messages/{id}/bury and /discard, and the same in bulk: messages that wait or are leased
+ * (SEMANTICS 4.8). The engine takes them out of its queues; this file chooses them. */
+#include "server/call.h"
+
+#include <pthread.h>
+
+#include "base/json_member.h"
+#include "server/choice.h"
+#include "server/view.h"
+#include "triage/audit.h"
+
+enum { WHY_MAX = 1024, AT_ONCE = 500, PER_CALL_MAX = 10000 };
+
+#define WAITING_STATES                                                                             \
+    (1u << STATE_QUEUED | 1u << STATE_PENDING_RETRY | 1u << STATE_RUNNING | 1u << STATE_RETRYING)
+
+struct order {
+    struct choice choice;
+    struct selection selection;
+    struct bytes why;
+    bool dry_run;
+};
+
+static const char *action_of(enum engine_request_kind kind) {
+    return kind == ENGINE_BURY ? "bury" : "discard";
+}
+
+static enum status set_why(void *into, struct json value, struct arena *arena, struct err *err) {
+    return member_text(value, 1, WHY_MAX, arena, &((struct order *)into)->why, err);
+}
+
+static enum status set_dry_run(void *into, struct json value, struct arena *arena,
+                               struct err *err) {
+    (void)arena;
+    if (!json_bool(value, &((struct order *)into)->dry_run))
+        return err_set(err, STATUS_INVALID, "must be true or false");
+    return STATUS_OK;
+}
+
+static const struct member one_members[] = {{"why", set_why}};
+static const struct member many_members[] = {
+    CHOICE_MEMBERS,
+    {"cursor", choice_cursor},
+    {"why", set_why},
+    {"dry_run", set_dry_run},
+};
+
+/* False: the request has been answered. */
+static bool read_order(struct request *request, const struct member *members, size_t count,
+                       struct order *order) {
+    struct json object;
+    struct err err;
+    *order = (struct order){.dry_run = false};
+    choice_init(&order->choice, &order->selection, request);
+    query_init(&order->selection.query, QUERY_MESSAGES);
+    if (!request_json(request, false, &object))
+        return false;
+    if (member_read(members, count, object, order, &request->arena, &err) != STATUS_OK) {
+        request_problem(request, STATUS_INVALID, "%s", err.text);
+        return false;
+    }
+    if (order->why.len == 0 && !order->dry_run) {
+        request_problem(request, STATUS_INVALID, "\"why\" is missing: say why, for the audit");
+        return false;
+    }
+    return true;
+}
+
+static struct audit_entry audit_of(struct request *request, enum engine_request_kind kind,
+                                   struct bytes why) {
+    bool bury = kind == ENGINE_BURY;
+    struct audit_entry entry = {.who = request->actor,
+                                .what = bury ? "message.bury" : "message.discard",
+                                .why = why,
+                                .after = bury ? BYTES("{\"state\":\"pending_review\"}")
+                                              : BYTES("{\"state\":\"discarded\"}")};
+    audit_begin(request->server->options.triage, &entry);
+    return entry;
+}
+
+static const struct store_keep *keep_of(const struct audit_entry *entry, struct arena *arena) {
+    struct store_op *op = arena_alloc(arena, sizeof *op);
+    *op = audit_op(entry, arena);
+    return &op->keep;
+}
+
+/* ---- one ---- */
+
+/* From the engine's thread; a worker reads the store. */
+static void removed(struct engine_request *asked, enum status status) {
+    struct request *request = asked->arg;
+    const struct engine_removal *removal = asked->removal;
+    if (status == STATUS_OK && removal->status == STATUS_OK) {
+        request->work = call_messages_show;
+        workers_pass(request->server->workers, request);
+    } else if (status == STATUS_OK) {
+        request_problem(request, removal->status, "message \"%.*s\": %s",
+                        BYTES_ARG(bytes_clip(request->params[0], REQUEST_QUOTE_MAX)),
+                        removal->err.text);
+    } else {
+        request_problem(request, status, "%s", asked->err.text);
+    }
+}
+
+static struct bytes state_json(enum state state, struct arena *arena) {
+    enum { SIZE = 64 };
+    struct buf text;
+    buf_init_fixed(&text, arena_alloc(arena, SIZE), SIZE);
+    buf_printf(&text, "{\"state\":\"%s\"}", state_text(state));
+    return buf_view(&text);
+}
+
+static void ask_one(struct request *request, enum engine_request_kind kind,
+                    const struct store_held *held, struct bytes why) {
+    struct arena *arena = &request->arena;
+    struct engine_request *asked = arena_alloc(arena, sizeof *asked);
+    struct engine_removal *removal = arena_alloc(arena, sizeof *removal);
+    struct audit_entry entry = audit_of(request, kind, why);
+    entry.subject = held->envelope.id;
+    entry.count = 1;
+    entry.before = state_json(held->envelope.state, arena);
+    *removal = (struct engine_removal){.seq = held->seq};
+    *asked = (struct engine_request){.kind = kind,
+                                     .queue = arena_dup(arena, held->envelope.queue),
+                                     .why = why,
+                                     .keep = keep_of(&entry, arena),
+                                     .removal = removal,
+                                     .removal_count = 1,
+                                     .done = removed,
+                                     .arg = request};
+    engine_ask(request->server->options.engine, asked);
+}
+
+static void refuse_letter(struct request *request, const struct envelope *envelope) {
+    request_problem(request, STATUS_CONFLICT, "\"%.*s\" is a letter already (%s)",
+                    BYTES_ARG(bytes_clip(request->params[0], REQUEST_QUOTE_MAX)),
+                    state_text(envelope->state));
+}
+
+static void remove_one(struct request *request, enum engine_request_kind kind) {
+    struct store *store = request->server->options.store;
+    struct store_held *held = NULL;
+    struct order order;
+    struct err err;
+    enum status status =
+        store->vtable->get(store, request_arg(request, "queue"), request->params[0], &held, &err);
+    if (status == STATUS_NOT_FOUND)
+        request_problem(request, status,
+                        "impound holds no message \"%.*s\"; what lies at its broker, succeeded or "
+                        "was spilled is not here",
+                        BYTES_ARG(bytes_clip(request->params[0], REQUEST_QUOTE_MAX)));
+    else if (status != STATUS_OK)
+        request_problem(request, status, "%s", err.text);
+    else if (held->envelope.letter_id.len > 0 && kind == ENGINE_DISCARD)
+        call_letter_discard(request);
+    else if (held->envelope.letter_id.len > 0)
+        refuse_letter(request, &held->envelope);
+    else if (read_order(request, one_members, 1, &order))
+        ask_one(request, kind, held, order.why);
+    store_held_free(held);
+}
+
+void call_message_bury(struct request *request) {
+    remove_one(request, ENGINE_BURY);
+}
+
+void call_message_discard(struct request *request) {
+    remove_one(request, ENGINE_DISCARD);
+}
+
+/* ---- many ---- */
+
+struct bulk {
+    struct request *request;
+    enum engine_request_kind kind;
+    struct order *order;
+    struct audit_entry entry;
+    struct engine_removal removals[AT_ONCE]; /* of one queue */
+    size_t count;
+    struct bytes queue; /* in the request's arena */
+    uint64_t matched, changed, busy;
+    bool audited;
+    enum status status;
+    struct err *err;
+    pthread_mutex_t mutex;
+    pthread_cond_t cond;
+    bool answered; /* under the mutex */
+};
+
+static void on_answer(struct engine_request *asked, enum status status) {
+    struct bulk *bulk = asked->arg;
+    pthread_mutex_lock(&bulk->mutex);
+    bulk->status = status;
+    bulk->answered = true;
+    pthread_cond_signal(&bulk->cond);
+    pthread_mutex_unlock(&bulk->mutex);
+}
+
+static void await(struct bulk *bulk) {
+    pthread_mutex_lock(&bulk->mutex);
+    while (!bulk->answered)
+        pthread_cond_wait(&bulk->cond, &bulk->mutex);
+    pthread_mutex_unlock(&bulk->mutex);
+}
+
+/* The audit's count is what was asked for; where the engine left some alone, finish puts it right.
+ */
+static void flush(struct bulk *bulk) {
+    struct arena arena;
+    if (bulk->count == 0)
+        return;
+    arena_init_heap(&arena, 4096);
+    bulk->entry.count = bulk->changed + bulk->count;
+    struct engine_request asked = {.kind = bulk->kind,
+                                   .queue = bulk->queue,
+                                   .why = bulk->order->why,
+                                   .keep = keep_of(&bulk->entry, &arena),
+                                   .removal = bulk->removals,
+                                   .removal_count = bulk->count,
+                                   .done = on_answer,
+                                   .arg = bulk};
+    bulk->answered = false;
+    engine_ask(bulk->request->server->options.engine, &asked);
+    await(bulk);
+    if (bulk->status != STATUS_OK)
+        *bulk->err = asked.err;
+    for (size_t i = 0; i < bulk->count && bulk->status == STATUS_OK; i++) {
+        bulk->changed += bulk->removals[i].status == STATUS_OK;
+        bulk->busy += bulk->removals[i].status != STATUS_OK;
+    }
+    bulk->audited = true;
+    bulk->count = 0;
+    arena_free(&arena);
+}
+
+static bool add(struct bulk *bulk, uint64_t seq, struct bytes queue) {
+    bulk->matched++;
+    if (bulk->order->dry_run) {
+        bulk->changed++;
+        return true;
+    }
+    if (bulk->count == AT_ONCE || !bytes_eq(bulk->queue, queue))
+        flush(bulk);
+    if (!bytes_eq(bulk->queue, queue))
+        bulk->queue = arena_dup(&bulk->request->arena, queue);
+    bulk->removals[bulk->count++] = (struct engine_removal){.seq = seq};
+    return bulk->status == STATUS_OK;
+}
+
+static bool visit(void *arg, const struct selection_letter *message) {
+    return add(arg, message->seq, message->envelope->queue);
+}
+
+/* ---- by id ---- */
+
+struct named {
+    uint64_t seq;
+    struct bytes queue;
+};
+
+static enum status find(struct bulk *bulk, struct bytes id, struct named *out) {
+    struct store *store = bulk->request->server->options.store;
+    struct store_held *held = NULL;
+    enum status status = store->vtable->get(store, BYTES_NONE, id, &held, bulk->err);
+    if (status == STATUS_NOT_FOUND)
+        status = err_set(bulk->err, status, "impound holds no message \"%.*s\"", BYTES_ARG(id));
+    if (status == STATUS_OK && held->envelope.letter_id.len > 0)
+        status = err_set(bulk->err, STATUS_CONFLICT, "\"%.*s\" is a letter (%s)", BYTES_ARG(id),
+                         state_text(held->envelope.state));
+    if (status == STATUS_OK)
+        *out = (struct named){held->seq, arena_dup(&bulk->request->arena, held->envelope.queue)};
+    store_held_free(held);
+    return status;
+}
+
+/* All are looked up before the first is changed. */
+static enum status walk_ids(struct bulk *bulk) {
+    const struct selection *selection = &bulk->order->selection;
+    struct named *named = arena_alloc(&bulk->request->arena, selection->id_count * sizeof *named);
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < selection->id_count && status == STATUS_OK; i++)
+        status = find(bulk, selection->ids[i], &named[i]);
+    for (size_t i = 0; i < selection->id_count && status == STATUS_OK; i++)
+        if (!add(bulk, named[i].seq, named[i].queue))
+            break;
+    return status;
+}
+
+static enum status finish(struct bulk *bulk) {
+    struct triage *triage = bulk->request->server->options.triage;
+    if (bulk->status == STATUS_OK)
+        flush(bulk);
+    if (bulk->status != STATUS_OK || !bulk->audited || bulk->entry.count == bulk->changed)
+        return bulk->status;
+    bulk->entry.count = bulk->changed;
+    struct store_op op = bulk->changed > 0 ? audit_op(&bulk->entry, &bulk->request->arena)
+                                           : audit_drop(&bulk->entry, &bulk->request->arena);
+    return triage_commit(triage, &op, 1, bulk->err);
+}
+
+static void put_result(const struct bulk *bulk, const struct selection_result *walked) {
+    struct request *request = bulk->request;
+    struct json_out json = json_out(&request->out);
+    json_open(&json, '{');
+    json_key(&json, "action");
+    json_put_str(&json, action_of(bulk->kind));
+    json_key(&json, "dry_run");
+    json_put_bool(&json, bulk->order->dry_run);
+    view_number(&json, "matched", bulk->matched);
+    view_number(&json, "count", bulk->changed);
+    view_number(&json, "busy", bulk->busy);
+    json_key(&json, "cursor");
+    json_put(&json, walked->cursor);
+    view_walked(&json, walked);
+    json_close(&json, '}');
+    request_answer(request, 200);
+}
+
+/* Letters are decided about by /v1/letters. */
+static enum status choose(struct selection *selection, struct err *err) {
+    selection->reading = true;
+    selection->in_parts = true;
+    enum status status = selection_finish(selection, err);
+    uint32_t *states = &selection->query.filter.states;
+    if (status != STATUS_OK)
+        return status;
+    if (*states != 0 && (*states & ~WAITING_STATES) != 0)
+        return err_set(err, STATUS_INVALID,
+                       "state: must be queued, pending_retry, running or retrying; letters are "
+                       "decided about with /v1/letters");
+    if (*states == 0)
+        *states = WAITING_STATES;
+    if (selection->limit == 0 || selection->limit > PER_CALL_MAX)
+        selection->limit = PER_CALL_MAX;
+    return STATUS_OK;
+}
+
+static void remove_many(struct request *request, enum engine_request_kind kind) {
+    struct order order;
+    struct selection_result walked = {.visited = 0};
+    struct err err;
+    if (!read_order(request, many_members, sizeof many_members / sizeof *many_members, &order))
+        return;
+    struct bulk bulk = {.request = request, .kind = kind, .order = &order, .err = &err};
+    pthread_mutex_init(&bulk.mutex, NULL);
+    pthread_cond_init(&bulk.cond, NULL);
+    if (order.dry_run)
+        choice_may_leave(&order.choice, request);
+    enum status status = choose(&order.selection, &err);
+    if (status == STATUS_OK) {
+        bulk.entry = audit_of(request, kind, order.why);
+        bulk.entry.filter = order.selection.as_json;
+        status = order.selection.id_count > 0
+                     ? walk_ids(&bulk)
+                     : selection_walk(request->server->options.triage, &order.selection, visit,
+                                      &bulk, &request->arena, &walked, &err);
+    }
+    if (status == STATUS_OK)
+        status = finish(&bulk);
+    if (status == STATUS_OK)
+        put_result(&bulk, &walked);
+    else
+        request_problem(request, status, "%s", err.text);
+    pthread_cond_destroy(&bulk.cond);
+    pthread_mutex_destroy(&bulk.mutex);
+}
+
+void call_messages_bury(struct request *request) {
+    remove_many(request, ENGINE_BURY);
+}
+
+void call_messages_discard(struct request *request) {
+    remove_many(request, ENGINE_DISCARD);
+}
