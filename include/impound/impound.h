@@ -243,9 +243,13 @@ struct impound_attempt {
     int fallback_left;                    /* another handler stands behind the one that failed */
     const struct impound_header *headers; /* the message's, for rules that look at them */
     size_t header_count;
+    /* Where `size` ends before these three, a failed probe is uncounted without any bound. */
+    uint32_t probes;      /* of the message that failed before: the sum of decisions' `probed` */
+    int others_succeeded; /* another message succeeded since this one's own last failure */
+    int outage;           /* a probe: impound_breaker_outage, asked before the breaker is told */
 };
 #define IMPOUND_ATTEMPT_INIT                                                                       \
-    { sizeof(struct impound_attempt), 1, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0 }
+    { sizeof(struct impound_attempt), 1, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0 }
 
 struct impound_decision {
     size_t size;
@@ -265,11 +269,12 @@ struct impound_decision {
      * succeeds, stop; if one succeeds, hand this message over once more, and dead-letter it if it
      * is refused again. 0: stop at once. */
     int suspect;
+    int probed; /* probes + 1: a probe that failed without evidence of an outage */
 };
 #define IMPOUND_DECISION_INIT                                                                      \
     {                                                                                              \
         sizeof(struct impound_decision), IMPOUND_ACTION_DONE, IMPOUND_VERDICT_RETRY,               \
-            IMPOUND_CAUSE_NONE, 0, 0, 0, 0, "", "", "", "", 0                                      \
+            IMPOUND_CAUSE_NONE, 0, 0, 0, 0, "", "", "", "", 0, 0                                   \
     }
 
 /* Both are pure but for the rng: the same arguments give the same answer. INVALID: a size is not
@@ -311,8 +316,9 @@ struct impound_breaker;
 
 struct impound_breaker *impound_breaker_new(void); /* closed */
 void impound_breaker_free(struct impound_breaker *breaker);
-/* An ordinary attempt ended. `message` is any number that tells messages apart; `failed` is the
- * decision's breaker_failure, retry_after_ms the outcome's (−1: none). Returns the new state. */
+/* An ordinary attempt ended, whatever the breaker's state. `message` is any number that tells
+ * messages apart; `failed` is the decision's breaker_failure, retry_after_ms the outcome's (−1:
+ * none). Returns the new state. */
 enum impound_breaker_state impound_breaker_note(struct impound_breaker *breaker,
                                                 const struct impound_policy *policy, int64_t now_ms,
                                                 uint64_t message, int failed,
@@ -323,7 +329,14 @@ uint32_t impound_breaker_probes(struct impound_breaker *breaker,
 void impound_breaker_probe_started(struct impound_breaker *breaker);
 /* A probe that was interrupted: its place is free again. */
 void impound_breaker_probe_withdrawn(struct impound_breaker *breaker);
-/* `concurrency` is how many attempts you make at once. Returns the new state. */
+/* A probe of that message ended; `concurrency` is how many attempts you make at once. Returns the
+ * new state. */
+enum impound_breaker_state impound_breaker_probe_ended_for(struct impound_breaker *breaker,
+                                                           const struct impound_policy *policy,
+                                                           int64_t now_ms, uint32_t concurrency,
+                                                           uint64_t message, int failed,
+                                                           int64_t retry_after_ms);
+/* The same without saying which message it was: each is taken for one that was not seen before. */
 enum impound_breaker_state impound_breaker_probe_ended(struct impound_breaker *breaker,
                                                        const struct impound_policy *policy,
                                                        int64_t now_ms, uint32_t concurrency,
@@ -331,6 +344,15 @@ enum impound_breaker_state impound_breaker_probe_ended(struct impound_breaker *b
 enum impound_breaker_state impound_breaker_state(const struct impound_breaker *breaker);
 /* While open: when probing may begin. */
 int64_t impound_breaker_until(const struct impound_breaker *breaker);
+/* 1: there is evidence of an outage, now that `message` has failed as well: 5 distinct messages
+ * have failed since the last success. */
+int impound_breaker_outage(const struct impound_breaker *breaker, uint64_t message);
+/* A message that was never attempted waits. While open without evidence of an outage that ends the
+ * wait, at most once a second and not before a Retry-After: 1, and impound_breaker_probes says so.
+ * 0: it changes nothing. */
+int impound_breaker_arrived(struct impound_breaker *breaker, int64_t now_ms);
+/* A person wants it to be tried: an open breaker may be probed now. */
+void impound_breaker_resume(struct impound_breaker *breaker, int64_t now_ms);
 
 /* ==== worker ===================================================================================*/
 

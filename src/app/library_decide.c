@@ -29,7 +29,8 @@ static void take_headers(const struct impound_attempt *attempt, struct rule_head
                                       bytes_of(attempt->headers[i].value)};
 }
 
-/* Members that a caller of an older header does not know are as IMPOUND_ATTEMPT_INIT has them. */
+/* Members that a caller of an older header does not know are as IMPOUND_ATTEMPT_INIT has them; one
+ * that counts no probes is judged as such callers were: a failed probe is the outage's. */
 static bool take_attempt(const struct impound_attempt *given, struct impound_attempt *out,
                          struct impound_error *error) {
     static const struct impound_attempt init = IMPOUND_ATTEMPT_INIT;
@@ -39,6 +40,8 @@ static bool take_attempt(const struct impound_attempt *given, struct impound_att
         return false;
     }
     memcpy(out, given, given->size < sizeof *out ? given->size : sizeof *out);
+    if (given->size < offsetof(struct impound_attempt, probes) + sizeof given->probes)
+        out->outage = 1;
     if (out->attempt == 0 || out->header_count > ENVELOPE_HEADERS_MAX) {
         library_fail(error, STATUS_INVALID,
                      "attempt: its number counts from 1, and it has at most %d headers",
@@ -86,12 +89,15 @@ static struct decision judge(const struct impound_policy *policy, const struct o
     struct subject subject = {.attempt = known->attempt,
                               .max_attempts = known->max_attempts,
                               .crashes = known->crashes,
+                              .probes = known->probes,
                               .first_failure_at = {known->first_failure_ms},
                               .previous_delay_ms = known->previous_delay_ms,
                               .headers = headers,
                               .header_count = known->header_count};
     struct circumstance around = {.now = {known->now_ms},
                                   .probe = known->probe != 0,
+                                  .outage = known->outage != 0,
+                                  .others_succeeded = known->others_succeeded != 0,
                                   .reset_is_crash = !known->breaker_open,
                                   .fallback_left = known->fallback_left != 0};
     return decide(library_policy(policy), &subject, outcome, &facts, &around, rng);
@@ -110,6 +116,7 @@ static void tell_decision(const struct decision *decision, struct impound_decisi
         .counted = decision->counted,
         .crashed = decision->crashed,
         .breaker_failure = decision->breaker_failure,
+        .probed = decision->probed,
         .delay_ms = decision->delay_ms,
         .suspect = decision->action == ACTION_HALT && decision->suspect,
     };

@@ -58,9 +58,8 @@ enum impound_breaker_state impound_breaker_note(struct impound_breaker *breaker,
                                                 const struct impound_policy *policy, int64_t now_ms,
                                                 uint64_t message, int failed,
                                                 int64_t retry_after_ms) {
-    if (breaker->breaker.state == BREAKER_CLOSED)
-        breaker_note(&breaker->breaker, &library_policy(policy)->breaker, (struct mono){now_ms},
-                     (struct breaker_answer){message, failed != 0, retry_after_ms});
+    breaker_note(&breaker->breaker, &library_policy(policy)->breaker, (struct mono){now_ms},
+                 (struct breaker_answer){message, failed != 0, retry_after_ms});
     return impound_breaker_state(breaker);
 }
 
@@ -80,15 +79,22 @@ void impound_breaker_probe_withdrawn(struct impound_breaker *breaker) {
     breaker_probe_withdrawn(&breaker->breaker);
 }
 
+enum impound_breaker_state impound_breaker_probe_ended_for(struct impound_breaker *breaker,
+                                                           const struct impound_policy *policy,
+                                                           int64_t now_ms, uint32_t concurrency,
+                                                           uint64_t message, int failed,
+                                                           int64_t retry_after_ms) {
+    breaker_probe_ended(&breaker->breaker, &library_policy(policy)->breaker, (struct mono){now_ms},
+                        concurrency, (struct breaker_answer){message, failed != 0, retry_after_ms});
+    return impound_breaker_state(breaker);
+}
+
 enum impound_breaker_state impound_breaker_probe_ended(struct impound_breaker *breaker,
                                                        const struct impound_policy *policy,
                                                        int64_t now_ms, uint32_t concurrency,
                                                        int failed, int64_t retry_after_ms) {
-    /* Which message it was is not told: each is taken for one that was not seen before. */
-    struct breaker_answer answer = {UINT64_MAX - breaker->probes++, failed != 0, retry_after_ms};
-    breaker_probe_ended(&breaker->breaker, &library_policy(policy)->breaker, (struct mono){now_ms},
-                        concurrency, answer);
-    return impound_breaker_state(breaker);
+    return impound_breaker_probe_ended_for(breaker, policy, now_ms, concurrency,
+                                           UINT64_MAX - breaker->probes++, failed, retry_after_ms);
 }
 
 enum impound_breaker_state impound_breaker_state(const struct impound_breaker *breaker) {
@@ -97,4 +103,19 @@ enum impound_breaker_state impound_breaker_state(const struct impound_breaker *b
 
 int64_t impound_breaker_until(const struct impound_breaker *breaker) {
     return breaker->breaker.until.ms;
+}
+
+int impound_breaker_outage(const struct impound_breaker *breaker, uint64_t message) {
+    return breaker_is_outage(&breaker->breaker, message);
+}
+
+int impound_breaker_arrived(struct impound_breaker *breaker, int64_t now_ms) {
+    if (breaker_arrival_from(&breaker->breaker).ms > now_ms)
+        return 0;
+    breaker_arrived(&breaker->breaker, (struct mono){now_ms});
+    return 1;
+}
+
+void impound_breaker_resume(struct impound_breaker *breaker, int64_t now_ms) {
+    breaker_resume(&breaker->breaker, (struct mono){now_ms});
 }

@@ -156,12 +156,23 @@ static struct outcome outcome_of(const struct envelope *envelope) {
     return outcome;
 }
 
+/* Its last hand-over was a probe that failed without evidence of an outage. */
+static bool died_as_probe(const struct envelope *envelope) {
+    bool bounded = envelope->cause == CAUSE_EXHAUSTED || envelope->cause == CAUSE_EXPIRED;
+    return bounded && envelope->probes > 0 && envelope->history_count > 0 &&
+           !envelope->history[envelope->history_count - 1].counted;
+}
+
 /* As it stood before its last attempt. The file's own limit of attempts counts, for the letter's is
  * the one of the rules it died under; a report may have brought its own. */
 static struct subject subject_of(const struct envelope *envelope) {
     bool died_of_it = envelope->cause == CAUSE_CRASH && envelope->crashes > 0;
+    bool probe = died_as_probe(envelope);
     return (struct subject){
-        .attempt = envelope->attempts ? envelope->attempts : 1,
+        .attempt = probe                ? envelope->attempts + 1
+                   : envelope->attempts ? envelope->attempts
+                                        : 1,
+        .probes = envelope->probes - probe,
         .max_attempts = envelope->kind == KIND_REPORTED ? envelope->max_attempts : 0,
         .crashes = envelope->crashes - died_of_it,
         .first_failure_at = envelope->replays ? envelope->replayed_at : envelope->first_failure_at,
@@ -193,7 +204,9 @@ enum status rejudge_letter(struct rejudge *rejudge, const struct envelope *envel
         *kind = REJUDGE_NO_FAILURE;
         return STATUS_OK;
     }
+    bool probe = died_as_probe(envelope);
     struct circumstance around = {.now = envelope->last_failure_at,
+                                  .probe = probe,
                                   .reset_is_crash = envelope->cause == CAUSE_CRASH,
                                   .alone = envelope->suspect};
     *kind = REJUDGED;

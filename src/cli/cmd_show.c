@@ -29,6 +29,7 @@ static const struct story_line what[] = {
     {"attempts", "attempts", NULL},
     {"max attempts", "max_attempts", NULL},
     {"crashes", "crashes", NULL},
+    {"probes", "probes", NULL},
     {"replays", "replays", NULL},
     {"owner", "owner", NULL},
     {"created", "created_at", field_time},

@@ -86,15 +86,20 @@ static void count_in_window(struct breaker *breaker, bool failed) {
         breaker->slot_failures[breaker->slot % BREAKER_SLOTS]++;
 }
 
-static void count_failing(struct breaker *breaker, uint64_t message) {
-    if (breaker->failing_count > BREAKER_FEW)
-        return;
+static bool is_failing(const struct breaker *breaker, uint64_t message) {
     for (uint32_t i = 0; i < breaker->failing_count; i++)
         if (breaker->failing[i] == message)
-            return;
-    if (breaker->failing_count < BREAKER_FEW)
-        breaker->failing[breaker->failing_count] = message;
-    breaker->failing_count++;
+            return true;
+    return false;
+}
+
+static void count_failing(struct breaker *breaker, uint64_t message) {
+    if (breaker->failing_count < BREAKER_EVIDENCE && !is_failing(breaker, message))
+        breaker->failing[breaker->failing_count++] = message;
+}
+
+static bool has_evidence(const struct breaker *breaker) {
+    return breaker->failing_count >= BREAKER_EVIDENCE;
 }
 
 static struct mono asked_for(struct mono now, struct breaker_answer answer) {
@@ -126,6 +131,8 @@ static bool window_is_bad(const struct breaker *breaker, const struct breaker_po
 
 static void open_for(struct breaker *breaker, struct mono now, int64_t open_ms, struct mono asked) {
     breaker->state = BREAKER_OPEN;
+    breaker->began = now;
+    breaker->asked = asked;
     breaker->open_ms = open_ms;
     breaker->until = later(mono_after(now, open_ms), asked);
     breaker->round = 0;
@@ -140,13 +147,15 @@ static void open_first(struct breaker *breaker, const struct breaker_policy *pol
 
 /* A round that went well before this one speaks for the downstream: waiting starts again at its
  * shortest. Otherwise a poison message or two among healthy ones would hold those up for longer and
- * longer; and so they would where nobody else has been tried yet. */
+ * longer. */
 static void open_again(struct breaker *breaker, const struct breaker_policy *policy,
                        struct mono now, struct mono asked) {
-    bool shortest = breaker->round > 1 || breaker->failing_count <= BREAKER_FEW;
-    int64_t next = shortest ? BREAKER_FIRST_OPEN_MS : breaker->open_ms * 2;
+    int64_t first = within(BREAKER_FIRST_OPEN_MS, policy->open_ms);
+    int64_t longest = has_evidence(breaker) ? policy->open_ms : BREAKER_DOUBT_MAX_MS;
+    bool anew = breaker->round > 1 || breaker->open_ms == 0;
+    int64_t next = anew ? first : within(breaker->open_ms * 2, longest);
     breaker->round_started -= breaker->round_ok;
-    open_for(breaker, now, within(next, policy->open_ms), asked);
+    open_for(breaker, now, next, asked);
 }
 
 static void close_it(struct breaker *breaker) {
@@ -170,10 +179,23 @@ static void end_round(struct breaker *breaker, uint32_t concurrency) {
 
 /* ---- what callers tell ---- */
 
+/* A call that was under way when the breaker opened says nothing of the time since; its message is
+ * one that failed, or that succeeded, all the same. */
+static void note_late(struct breaker *breaker, struct breaker_answer answer) {
+    if (answer.failed)
+        count_failing(breaker, answer.message);
+    else
+        breaker->failing_count = 0;
+}
+
 bool breaker_note(struct breaker *breaker, const struct breaker_policy *policy, struct mono now,
                   struct breaker_answer answer) {
-    if (policy->off || breaker->state != BREAKER_CLOSED)
+    if (policy->off)
         return false;
+    if (breaker->state != BREAKER_CLOSED) {
+        note_late(breaker, answer);
+        return false;
+    }
     advance_window(breaker, policy, now);
     count_in_window(breaker, answer.failed);
     if (!answer.failed) {
@@ -181,13 +203,38 @@ bool breaker_note(struct breaker *breaker, const struct breaker_policy *policy, 
         return false;
     }
     count_in_row(breaker, now, answer);
-    bool bad = window_is_bad(breaker, policy);
-    if (!row_is_long(breaker, policy) && !bad)
+    if (!row_is_long(breaker, policy) && !window_is_bad(breaker, policy))
         return false;
-    if (bad) /* so many attempts are not the doing of two */
-        breaker->failing_count = BREAKER_FEW + 1;
     open_first(breaker, policy, now);
     return true;
+}
+
+void breaker_failed_too(struct breaker *breaker, uint64_t message) {
+    count_failing(breaker, message);
+}
+
+bool breaker_is_outage(const struct breaker *breaker, uint64_t message) {
+    return breaker->failing_count + !is_failing(breaker, message) >= BREAKER_EVIDENCE;
+}
+
+struct mono breaker_arrival_from(const struct breaker *breaker) {
+    if (breaker->state != BREAKER_OPEN || has_evidence(breaker))
+        return MONO_NEVER;
+    return later(mono_after(breaker->began, BREAKER_ARRIVAL_GAP_MS), breaker->asked);
+}
+
+void breaker_arrived(struct breaker *breaker, struct mono now) {
+    assert(breaker_arrival_from(breaker).ms <= now.ms);
+    if (breaker->until.ms > now.ms)
+        breaker->until = now;
+}
+
+void breaker_resume(struct breaker *breaker, struct mono now) {
+    if (breaker->state != BREAKER_OPEN)
+        return;
+    breaker->until = now;
+    breaker->asked = now;
+    breaker->open_ms = 0;
 }
 
 /* Probes of a broken round that are still under way are waited for: an answer that comes while OPEN
@@ -219,12 +266,15 @@ enum breaker_state breaker_probe_ended(struct breaker *breaker, const struct bre
                                        struct breaker_answer answer) {
     if (breaker->state != BREAKER_HALF_OPEN) {
         breaker_probe_withdrawn(breaker);
+        note_late(breaker, answer);
     } else if (answer.failed) {
         breaker_probe_withdrawn(breaker);
         count_failing(breaker, answer.message);
         open_again(breaker, policy, now, asked_for(now, answer));
-    } else if (++breaker->round_ok == breaker->round) {
-        end_round(breaker, concurrency);
+    } else {
+        breaker->failing_count = 0;
+        if (++breaker->round_ok == breaker->round)
+            end_round(breaker, concurrency);
     }
     return breaker->state;
 }

@@ -4,12 +4,14 @@
  *              `consecutive` in a row from ≥ 2 messages
  *     CLOSED ────────────────────────────────────────────▶ OPEN ◀─────────────┐
  *        ▲                                                   │ 1 s, doubling   │ a probe failed
- *        │ a round of min(concurrency, 32) succeeded         │ up to open_ms   │
+ *        │ a round of min(concurrency, 32) succeeded         │                 │
  *        └───────────────────────── HALF_OPEN ◀──────────────┘                 │
  *                                   rounds of 1, 2, 4 … ───────────────────────┘
  *
- * While only two messages have failed, they may as well be poison as an outage: then the opening is
- * not doubled, and a healthy message that comes to a quiet queue is probed within a second.
+ * Evidence of an outage is that BREAKER_EVIDENCE distinct messages have failed since the last
+ * success (SEMANTICS 4.2). With evidence an opening doubles up to the policy's open_ms. Without it,
+ * the few messages that fail may as well be poison: the opening doubles up to BREAKER_DOUBT_MAX_MS,
+ * and the arrival of a message that was never attempted ends it, at most once a second.
  *
  * Pure: time comes in, nothing goes out. The caller knows which calls were probes; a new round
  * waits until every probe of a broken one has ended, so that no late answer is taken for one of
@@ -27,7 +29,9 @@ enum {
     BREAKER_FIRST_OPEN_MS = 1000,
     BREAKER_ROUND_MAX = 32,
     BREAKER_SLOTS = 20,
-    BREAKER_FEW = 2, /* messages that fail side by side without being an outage for sure */
+    BREAKER_EVIDENCE = 5,             /* distinct messages that failed: an outage */
+    BREAKER_DOUBT_MAX_MS = 60 * 1000, /* the longest opening without that evidence */
+    BREAKER_ARRIVAL_GAP_MS = 1000,    /* between probes that arrivals cause */
 };
 
 /* How an attempt ended, as far as the breaker cares. */
@@ -41,14 +45,16 @@ struct breaker {
     enum breaker_state state;
     struct mono until;     /* OPEN: when probing may begin */
     struct mono opened_at; /* of the first opening since it was last closed */
-    int64_t open_ms;       /* how long the present opening lasts */
+    struct mono began;     /* OPEN: when the present opening began … */
+    struct mono asked;     /* … and the time that a Retry-After asked for */
+    int64_t open_ms;       /* how long the present opening lasts; 0: a person ended it */
     uint32_t round;        /* HALF_OPEN: size of this round … */
     uint32_t round_started; /* … probes handed over (OPEN: of the broken round, not yet ended) … */
     uint32_t round_ok;      /* … and answered well */
     uint32_t row;           /* failures in a row while closed */
-    struct mono row_until;         /* the latest time that a Retry-After of the row asked for */
-    uint64_t failing[BREAKER_FEW]; /* the first messages of the row, and of failed probes since … */
-    uint32_t failing_count; /* … and how many there are; more than a few: BREAKER_FEW + 1 */
+    struct mono row_until; /* the latest time that a Retry-After of the row asked for */
+    uint64_t failing[BREAKER_EVIDENCE]; /* distinct messages that failed since the last success … */
+    uint32_t failing_count;             /* … at most BREAKER_EVIDENCE of them */
     uint32_t slot_attempts[BREAKER_SLOTS]; /* the window, in BREAKER_SLOTS parts */
     uint32_t slot_failures[BREAKER_SLOTS];
     int64_t slot;
@@ -60,9 +66,22 @@ struct breaker {
 bool breaker_is_failure(enum handler_class handler, const struct outcome *outcome,
                         enum verdict verdict);
 
-/* An ordinary attempt ended while CLOSED. Returns true when this opened it. */
+/* An ordinary attempt ended. While CLOSED it counts for the row and the window; otherwise it was
+ * under way when the breaker opened, and is evidence alone. Returns true when this opened it. */
 bool breaker_note(struct breaker *breaker, const struct breaker_policy *policy, struct mono now,
                   struct breaker_answer answer);
+/* A message failed of which breaker_note and breaker_probe_ended are not told: another of its batch
+ * is. It is evidence alone. */
+void breaker_failed_too(struct breaker *breaker, uint64_t message);
+/* Whether there is evidence of an outage, now that `message` has failed as well. */
+bool breaker_is_outage(const struct breaker *breaker, uint64_t message);
+/* From when on the arrival of a message that was never attempted ends an opening: OPEN without
+ * evidence, when a Retry-After allows it; MONO_NEVER: arrivals change nothing. */
+struct mono breaker_arrival_from(const struct breaker *breaker);
+/* Such a message is there, and that time has come. */
+void breaker_arrived(struct breaker *breaker, struct mono now);
+/* A person wants it to be tried: the present opening ends, and doubling begins again. */
+void breaker_resume(struct breaker *breaker, struct mono now);
 /* How many probes may be handed over now (0 while CLOSED or before `until`). OPEN becomes HALF_OPEN
  * when its time has come. */
 uint32_t breaker_probes_wanted(struct breaker *breaker, const struct breaker_policy *policy,

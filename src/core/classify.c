@@ -114,6 +114,7 @@ struct classification classify(const struct policy *policy, const struct rule_su
     if (subject->outcome->has_verdict)
         return by_handler(rule, subject->outcome);
     struct classification class = rule ? by_rule(rule) : by_nothing();
-    class.from_preset = rule && !is_own(policy, rule);
+    class.own_rule = rule && is_own(policy, rule);
+    class.from_preset = rule && !class.own_rule;
     return class;
 }

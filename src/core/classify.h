@@ -12,6 +12,7 @@ struct classification {
     struct bytes rule_name; /* empty when nothing matched */
     bool unclassified;      /* no rule matched: verdict dlq, category unknown */
     bool from_preset;       /* a preset's rule matched, and the handler gave no verdict */
+    bool own_rule;          /* a rule of the queue's own matched, not one of a preset */
 };
 
 /* An answer rule that matched first; else the handler's own verdict (Impound-Verdict), then the

@@ -12,6 +12,12 @@ struct judgement {
     struct rng *rng;
 };
 
+static void die(struct decision *decision, enum cause cause) {
+    decision->action = ACTION_DEAD;
+    decision->cause = cause;
+    decision->exhausted = cause == CAUSE_EXHAUSTED;
+}
+
 static void stop(struct decision *decision, enum action action, enum cause cause) {
     decision->action = action;
     decision->cause = cause;
@@ -62,11 +68,15 @@ static struct decision begin(const struct judgement *j, const struct classificat
     };
 }
 
+static bool is_in_outage(const struct circumstance *around) {
+    return around->probe && around->outage && !around->others_succeeded;
+}
+
 static bool is_crash(const struct judgement *j) {
     if (j->outcome->kind == KIND_SIGNAL)
         return true;
     if (j->outcome->kind == KIND_EXPIRED)
-        return j->around->alone;
+        return j->around->alone && !is_in_outage(j->around);
     return j->outcome->kind == KIND_RESET && j->around->reset_is_crash && !j->around->probe;
 }
 
@@ -80,12 +90,15 @@ static void name_crash(const struct judgement *j, struct decision *decision) {
     decision->dlq = policy_dlq(j->policy, crash);
 }
 
-/* Only the handler's own word can end a message that failed as a probe. */
-static bool is_failed_probe(const struct judgement *j, const struct decision *decision) {
-    if (!j->around->probe || !decision->breaker_failure)
+/* A terminal verdict of the handler or of the user's own rule is about this message, whatever the
+ * downstream's state; a preset's row cannot tell the message from the outage. */
+static bool is_failed_probe(const struct judgement *j, const struct classification *class,
+                            const struct decision *decision) {
+    if (!j->around->probe || !decision->breaker_failure || j->outcome->kind == KIND_SIGNAL)
         return false;
     bool would_stop = decision->verdict == VERDICT_DLQ || decision->verdict == VERDICT_DISCARD;
-    return decision->verdict == VERDICT_RETRY || (would_stop && !j->outcome->has_verdict);
+    bool meant = j->outcome->has_verdict || class->own_rule;
+    return decision->verdict == VERDICT_RETRY || (would_stop && !meant);
 }
 
 static bool is_expired(const struct judgement *j) {
@@ -98,20 +111,34 @@ static bool is_exhausted(const struct judgement *j) {
 }
 
 static void retry_or_stop(const struct judgement *j, struct decision *decision) {
+    decision->counted = true;
     if (is_exhausted(j)) {
-        decision->exhausted = true;
-        stop(decision, ACTION_DEAD, CAUSE_EXHAUSTED);
+        die(decision, CAUSE_EXHAUSTED);
         return;
     }
     if (is_expired(j)) {
-        stop(decision, ACTION_DEAD, CAUSE_EXPIRED);
+        die(decision, CAUSE_EXPIRED);
         return;
     }
     decision->action = ACTION_RETRY;
-    decision->counted = true;
     decision->delay_ms =
         backoff_delay_ms(&j->policy->retry, j->subject->attempt, j->subject->previous_delay_ms,
                          j->outcome->retry_after_ms, j->rng);
+}
+
+/* Without evidence of an outage the message may be poison: what it costs is bounded. */
+static void judge_failed_probe(const struct judgement *j, struct decision *decision) {
+    const struct subject *subject = j->subject;
+    uint32_t limit = policy_attempts(j->policy, subject->max_attempts);
+    uint64_t calls = (uint64_t)subject->attempt + subject->probes; /* this one included */
+    decision->action = ACTION_HAND_BACK;
+    if (j->around->outage)
+        return;
+    decision->probed = true;
+    if (calls >= (uint64_t)limit + DECIDE_PROBES_MAX)
+        die(decision, CAUSE_EXHAUSTED);
+    else if (is_expired(j))
+        die(decision, CAUSE_EXPIRED);
 }
 
 /* What the verdict asks for, once nothing stronger has spoken. */
@@ -147,8 +174,10 @@ static struct decision judge_failure(const struct judgement *j,
     if (decision.crashed && j->subject->crashes + 1 >= j->policy->poison.crashes) {
         name_crash(j, &decision);
         stop(&decision, ACTION_DEAD, CAUSE_CRASH);
-    } else if (is_failed_probe(j, &decision))
-        decision.action = ACTION_HAND_BACK;
+    } else if (is_failed_probe(j, class, &decision) && j->around->others_succeeded)
+        retry_or_stop(j, &decision);
+    else if (is_failed_probe(j, class, &decision))
+        judge_failed_probe(j, &decision);
     else
         carry_out(j, &decision, class);
     return decision;

@@ -11,6 +11,7 @@ struct subject {
     uint32_t attempt; /* the number of the attempt that has just ended, from 1 (counted ones) */
     uint32_t max_attempts;        /* 0: the policy's (a report may bring its own) */
     uint32_t crashes;             /* before this attempt */
+    uint32_t probes;              /* failed without evidence of an outage, before this one */
     struct wall first_failure_at; /* of this round; WALL_NEVER: this is the first failure */
     int64_t previous_delay_ms;
     const struct rule_header *headers;
@@ -19,8 +20,11 @@ struct subject {
 
 /* The state of the world around the attempt. */
 struct circumstance {
-    struct wall now;     /* ages are told by it alone */
-    bool probe;          /* it was a breaker's probe */
+    struct wall now; /* ages are told by it alone */
+    bool probe;      /* it was a breaker's probe */
+    bool outage;     /* a probe: there is evidence of an outage (SEMANTICS 4.2) */
+    /* Another message of the queue has succeeded since this one's own last failure. */
+    bool others_succeeded;
     bool reset_is_crash; /* a reset speaks against the message (SEMANTICS 4.10) */
     bool fallback_left;  /* another handler stands behind this one */
     bool alone;          /* it ran alone as a suspect: an expired lease is then its own doing */
@@ -38,6 +42,10 @@ enum action {
     ACTION_HAND_BACK, /* back, uncounted: interrupted, or a probe that failed */
 };
 
+/* A message whose probes fail without evidence of an outage gets this many calls beyond its
+ * attempts. */
+enum { DECIDE_PROBES_MAX = 8 };
+
 /* Before the reason of a message whose attempts are used up. */
 #define DECIDE_EXHAUSTED "max_attempts:"
 
@@ -45,6 +53,7 @@ struct decision {
     enum action action;
     bool counted;         /* attempts + 1 */
     bool crashed;         /* crashes + 1 */
+    bool probed;          /* probes + 1 */
     enum verdict verdict; /* as classified: for the history */
     enum cause cause;     /* with DEAD and DISCARD */
     struct bytes category;
@@ -62,9 +71,15 @@ struct decision {
 /* Rules, in order: interrupted → HAND_BACK uncounted. ok → DONE. Then classify. halt → HALT
  * uncounted; of a fallback it is retry; of a preset, while `confirming`, it is DEAD with cause
  * terminal. A crash (signal always; reset only if reset_is_crash; expired when alone) adds 1; at
- * poison.crashes the message is dead with cause crash. A failed probe (breaker_failure) → HAND_BACK
- * uncounted, also where a rule would have it dead: an outage kills nothing once it is known. A
- * probe that got any other answer, or the handler's own verdict, is judged like any attempt.
+ * poison.crashes the message is dead with cause crash.
+ *
+ * A failed probe is one whose failure counts for the breaker and that is to be retried, or that
+ * only a preset has dead; a signal is never one. With others_succeeded it is a counted attempt and
+ * retried. Otherwise it is uncounted: HAND_BACK, and without evidence of an outage `probed`, until
+ * attempts + probes reach the limit of attempts + DECIDE_PROBES_MAX (exhausted) or max_age is over
+ * (expired). A probe with any other answer, or whose terminal verdict is the handler's own or of
+ * the queue's own rule, is judged like any attempt.
+ *
  * Counted failures then meet attempts (exhausted) and max_age (expired). fallback with no handler
  * left is retry. */
 struct decision decide(const struct policy *policy, const struct subject *subject,

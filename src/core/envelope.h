@@ -60,6 +60,7 @@ struct envelope {
     int64_t retry_after_ms; /* -1: none */
 
     uint32_t attempts, max_attempts, crashes, replays;
+    uint32_t probes; /* of this round that failed without evidence of an outage (SEMANTICS 4.2) */
     struct envelope_note *history; /* oldest first; in the arena that was given to envelope_note */
     size_t history_count;
 

@@ -55,6 +55,7 @@ static const struct envelope_field top_fields[] = {
     {"attempts", 10, FORM_U32, IN_ALL, AT(attempts)},
     {"max_attempts", 11, FORM_U32, IN_ALL, AT(max_attempts)},
     {"crashes", 12, FORM_U32, IN_ALL, AT(crashes)},
+    {"probes", 44, FORM_U32, IN_ALL, AT(probes)},
     {"replays", 13, FORM_U32, IN_ALL, AT(replays)},
     {"history", 14, FORM_HISTORY, IN_STORED | IN_BODY | IN_LINE, WHOLE},
     {"created_at", 15, FORM_TIME, IN_ALL, AT(created_at)},

@@ -31,20 +31,28 @@ bool intake_is_fresh(const struct flight *flight) {
 
 /* ---- is anything wanted? ---- */
 
+/* When the first message that was never attempted may be a probe. */
+static struct mono probe_from(const struct queue *queue) {
+    return mono_earlier(queue->breaker.until, breaker_arrival_from(&queue->breaker));
+}
+
 /* A while before the breaker may be probed: by then something that was never attempted is at hand,
  * which is a better probe than what has failed before. */
 static bool may_probe(const struct queue *queue) {
-    const struct breaker *breaker = &queue->breaker;
-    return breaker->state != BREAKER_OPEN ||
-           breaker->until.ms - INTAKE_AHEAD_MS <= queue->engine->now.mono.ms;
+    return queue->breaker.state != BREAKER_OPEN ||
+           probe_from(queue).ms - INTAKE_AHEAD_MS <= queue->engine->now.mono.ms;
 }
 
-struct mono intake_probe_wake(const struct queue *queue) {
-    struct mono until = queue->breaker.until, now = queue->engine->now.mono;
+/* Past its time, an opening waits for the answers to old probes. */
+struct mono intake_probe_wake(struct queue *queue, bool may_take) {
+    struct mono until = queue->breaker.until, from = probe_from(queue),
+                now = queue->engine->now.mono;
     int64_t ahead_ms = intake_is_server(queue) ? INTAKE_AHEAD_MS : 0;
     if (until.ms <= now.ms)
         return MONO_NEVER;
-    return until.ms - ahead_ms > now.ms ? (struct mono){until.ms - ahead_ms} : until;
+    if (from.ms <= now.ms)
+        return may_take ? mono_earlier(until, intake_next_wake(queue)) : until;
+    return from.ms - ahead_ms > now.ms ? (struct mono){from.ms - ahead_ms} : from;
 }
 
 void intake_want(struct queue *queue) {

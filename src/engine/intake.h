@@ -21,8 +21,9 @@ void intake_begin(struct queue *queue);
  * waits. */
 size_t intake_receive(struct queue *queue, uint64_t avoid, struct store_held **out, size_t max);
 struct mono intake_next_wake(struct queue *queue);
-/* While the breaker is open. Past its time it waits for the last probes' answers. */
-struct mono intake_probe_wake(const struct queue *queue);
+/* While the breaker is open: when it may be probed, or fetching for that may begin. `may_take`: a
+ * message that was never attempted could be handed over, were there one. */
+struct mono intake_probe_wake(struct queue *queue, bool may_take);
 /* Tells the broker whether messages are wanted, when that has changed. */
 void intake_want(struct queue *queue);
 /* It is not in the store, which it came from a broker without, or is there as an old letter. */

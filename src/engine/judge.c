@@ -88,8 +88,8 @@ static void say_breaker(const struct flight *flight, enum breaker_state before,
     }
 }
 
-/* The breaker hears of attempts that were made while it was closed, and of its probes; what was
- * under way when it opened tells it nothing new. */
+/* The breaker is told of attempts that were made while it was closed, and of its probes; what was
+ * under way when it opened is evidence alone. */
 static void tell_breaker(struct flight *flight, const struct decision *decision) {
     struct queue *queue = flight->queue;
     const struct breaker_policy *policy = &queue->rules.policy->breaker;
@@ -100,14 +100,17 @@ static void tell_breaker(struct flight *flight, const struct decision *decision)
     struct breaker_answer answer = {.message = flight->by_id.hash,
                                     .failed = decision->breaker_failure,
                                     .retry_after_ms = flight->outcome.retry_after_ms};
-    if (!bundle_speaks(flight, decision))
-        return;
     bool silent = flight->outcome.ending == ENDING_INTERRUPTED || compensate_is(flight);
+    if (!bundle_speaks(flight, decision)) {
+        if (answer.failed && !silent)
+            breaker_failed_too(&queue->breaker, answer.message);
+        return;
+    }
     if (flight->probe && silent)
         breaker_probe_withdrawn(&queue->breaker);
     else if (flight->probe)
         breaker_probe_ended(&queue->breaker, policy, now, queue->rules.concurrency, answer);
-    else if (before == BREAKER_CLOSED && !silent)
+    else if (!silent)
         breaker_note(&queue->breaker, policy, now, answer);
     if (queue->breaker.state == before)
         return;
@@ -117,6 +120,8 @@ static void tell_breaker(struct flight *flight, const struct decision *decision)
 
 static void end_attempt(struct flight *flight, const struct decision *decision) {
     flight->queue->running--;
+    if (decision->action == ACTION_DONE && !compensate_is(flight))
+        flight->queue->succeeded_at = flight->queue->engine->now.mono;
     queue_visit(flight->queue);
     count(flight, decision);
     if (decision->action == ACTION_DONE && flight->outcome.connection && !compensate_is(flight))
@@ -179,6 +184,8 @@ static void describe(struct flight *flight, const struct decision *decision) {
         envelope->suspect = true; /* its worker may have died of it */
     if (decision->crashed)
         envelope->crashes++;
+    if (decision->probed && !flight->probed_before)
+        envelope->probes++;
 }
 
 static void count_attempt(struct flight *flight, const struct decision *decision) {
@@ -196,7 +203,8 @@ static void write_down(struct flight *flight, const struct decision *decision) {
         describe(flight, decision);
     if (outcome->ending != ENDING_INTERRUPTED)
         count_attempt(flight, decision);
-    if (!decision->counted) /* max_age runs from a counted one */
+    if (!decision->counted &&
+        !decision->probed) /* max_age runs from neither an outage nor a halt */
         flight->held->envelope.first_failure_at = flight->first_failure_at;
 }
 
@@ -326,8 +334,22 @@ static bool newer_succeeded(const struct flight *flight) {
                                     reset);
 }
 
-/* A failure that arrives while the breaker is not closed belongs to the outage, whether or not the
- * call was a probe: it burns no attempt. */
+/* In this round: what a letter failed of before its replay says nothing about the time since. */
+static bool others_succeeded(const struct flight *flight) {
+    const struct engine *engine = flight->queue->engine;
+    struct mono succeeded_at = flight->queue->succeeded_at;
+    struct wall failed_at = flight->last_failure_at;
+    bool failed_before = failed_at.ms != WALL_NEVER.ms &&
+                         (!flight->replay || failed_at.ms > flight->held->envelope.replayed_at.ms);
+    if (!failed_before || succeeded_at.ms == 0)
+        return false;
+    int64_t failed_ms_ago =
+        leaps_evenly(&engine->leaps, failed_at, engine->now.wall).ms - failed_at.ms;
+    return engine->now.mono.ms - succeeded_at.ms < failed_ms_ago;
+}
+
+/* A failure that arrives while the breaker is not closed is judged like a probe's, whether or not
+ * the call was one: it was under way when the breaker opened. */
 static struct decision decision_on(struct flight *flight) {
     struct queue *queue = flight->queue;
     const struct envelope *envelope = &flight->held->envelope;
@@ -337,6 +359,7 @@ static struct decision decision_on(struct flight *flight) {
     struct subject subject = {.attempt = envelope->attempts + !flight->counted_before,
                               .max_attempts = envelope->max_attempts,
                               .crashes = envelope->crashes,
+                              .probes = envelope->probes,
                               .first_failure_at = flight->replay ? envelope->replayed_at
                                                                  : envelope->first_failure_at,
                               .previous_delay_ms = envelope->attempts ? envelope->delay_ms : 0,
@@ -347,6 +370,8 @@ static struct decision decision_on(struct flight *flight) {
             leaps_evenly(&queue->engine->leaps, subject.first_failure_at, queue->engine->now.wall),
         .probe = !flight->report && !flight->killed_us && (flight->probe || !closed),
         .reset_is_crash = closed && newer_succeeded(flight),
+        .outage = breaker_is_outage(&queue->breaker, flight->by_id.hash),
+        .others_succeeded = others_succeeded(flight),
         .alone = envelope->suspect,
         .on_fallback = flight->handler > 0,
         .confirming = flight->confirming,

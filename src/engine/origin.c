@@ -132,6 +132,7 @@ static struct envelope next_round(const struct envelope *letter, const struct st
     envelope.attempts = 0;
     envelope.max_attempts = 0;
     envelope.crashes = 0;
+    envelope.probes = 0;
     envelope.replayed_at = now;
     envelope.next_attempt_at = now;
     envelope.delay_ms = 0;

@@ -189,33 +189,56 @@ static void feed_new(struct queue *queue) {
     }
 }
 
-/* Never-attempted messages come first, then those with the fewest attempts, and not the same one
- * twice in a row while another waits. */
-static struct store_held *take_fewest(struct queue *queue) {
-    struct engine *engine = queue->engine;
-    struct store *store = engine->store;
-    struct store_held *fresh = NULL, *due = NULL;
-    uint64_t avoid = queue->last_probe;
+/* ---- probes ---- */
+
+static struct store_held *take_never_attempted(struct queue *queue) {
+    struct store_held *held = NULL;
     if (!room_stops_receiving(queue))
-        intake_receive(queue, avoid, &fresh, 1);
-    if (fresh && (avoid == 0 || fresh->seq != avoid))
-        return fresh;
-    store->vtable->take(store, queue->number, TAKE_DUE_FEWEST, engine->now, avoid, &due, 1);
-    if (fresh && due)
-        queue_give_back(queue, fresh, engine->now.mono);
-    return due ? due : fresh;
+        intake_receive(queue, 0, &held, 1);
+    return held;
 }
 
+static struct store_held *take_longest_waiting(struct queue *queue) {
+    struct engine *engine = queue->engine;
+    struct store *store = engine->store;
+    struct store_held *held = NULL;
+    store->vtable->take(store, queue->number, TAKE_DUE_LONGEST, engine->now, 0, &held, 1);
+    return held;
+}
+
+/* Every waiting message gets its turn. Suspects and those that waited for an idempotency key are
+ * in no list of the store, and leave theirs here with their first hand-over. */
 static struct store_held *next_probe(struct queue *queue) {
     struct store_held *held = suspect_next(queue);
     if (!held)
         held = idempotency_next(queue);
-    return held ? held : take_fewest(queue);
+    if (!held)
+        held = take_never_attempted(queue);
+    return held ? held : take_longest_waiting(queue);
+}
+
+/* Without evidence of an outage the arrival of a message that was never attempted ends the wait
+ * (SEMANTICS 4.2). False: nothing was handed over. */
+static bool feed_arrival(struct queue *queue) {
+    struct breaker *breaker = &queue->breaker;
+    struct mono now = queue->engine->now.mono;
+    if (breaker->round_started > 0 || breaker_arrival_from(breaker).ms > now.ms ||
+        !free_slots(queue))
+        return false;
+    struct store_held *held = take_never_attempted(queue);
+    if (!held || refusal_sets_aside(queue, held) || finds_no_worker(queue, held))
+        return false;
+    breaker_arrived(breaker, now);
+    uint32_t wanted = breaker_probes_wanted(breaker, &queue->rules.policy->breaker, now);
+    hand_over(queue, held, wanted > 0);
+    return true;
 }
 
 void queue_feed_probes(struct queue *queue) {
     uint32_t wanted = breaker_probes_wanted(&queue->breaker, &queue->rules.policy->breaker,
                                             queue->engine->now.mono);
+    if (wanted == 0 && feed_arrival(queue))
+        return;
     while (wanted-- > 0 && free_slots(queue)) {
         struct store_held *held = next_probe(queue);
         if (!held) {
@@ -226,7 +249,6 @@ void queue_feed_probes(struct queue *queue) {
             continue;
         if (finds_no_worker(queue, held))
             return;
-        queue->last_probe = held->seq;
         hand_over(queue, held, true);
     }
 }
@@ -277,8 +299,10 @@ struct mono queue_next_wake(struct queue *queue) {
         return MONO_NEVER;
     if (queue->foreign)
         return origin_next_wake(queue);
+    bool no_room = room_stops_receiving(queue);
     if (queue->breaker.state == BREAKER_OPEN)
-        return intake_probe_wake(queue);
+        return intake_probe_wake(queue, free_slots(queue) && !no_room &&
+                                            queue->breaker.round_started == 0);
     if (queue->opinion.stage != OPINION_NONE)
         return refusal_next_wake(queue);
     if (!free_slots(queue))
@@ -289,11 +313,13 @@ struct mono queue_next_wake(struct queue *queue) {
     if (queue->breaker.state == BREAKER_CLOSED && due.ms < queue->retry_hold.ms)
         due = queue->retry_hold;
     struct mono fresh = intake_next_wake(queue);
-    if (room_stops_receiving(queue))
+    if (no_room)
         fresh = MONO_NEVER;
     struct mono next = mono_earlier(mono_earlier(due, fresh), refusal_next_wake(queue));
     /* Half open with its round started, what waits must not spin: the probes' answers wake us. */
-    if (queue->breaker.state == BREAKER_HALF_OPEN && next.ms <= engine->now.mono.ms)
+    const struct breaker *breaker = &queue->breaker;
+    if (breaker->state == BREAKER_HALF_OPEN && breaker->round_started == breaker->round &&
+        next.ms <= engine->now.mono.ms)
         return MONO_NEVER;
     return next;
 }

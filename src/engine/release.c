@@ -144,6 +144,8 @@ static void end_late(struct queue *queue, struct store_held *held, struct releas
     if (envelope->history_count > 0 && envelope->history[envelope->history_count - 1].counted) {
         flight->counted_before = true;
         flight->call.attempt = envelope->attempts;
+    } else {
+        flight->probed_before = true;
     }
     queue->running++;
     end(lease_late(flight), release);

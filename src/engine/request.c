@@ -86,6 +86,7 @@ void request_open(struct engine *engine, struct engine_post *post) {
     case ENGINE_RESUME:
         refusal_resume(queue);
         flood_guard_resumed(queue);
+        breaker_resume(&queue->breaker, engine->now.mono);
         queue_set_state(queue, QUEUE_RUNNING, BYTES_NONE);
         record_answer(engine, request);
         break;

@@ -81,6 +81,7 @@ struct flight {
     struct engine_request *report;   /* it came as a report; answered when settled */
     struct lease *lease;             /* a worker has it, or had it; NULL: none */
     bool counted_before; /* the late answer to a lease whose expiry was counted as this attempt */
+    bool probed_before;  /* the same, where its expiry was an uncounted failure */
     bool late_letter; /* … and the message has become a letter since, which is in nobody's hands */
     bool skipped;     /* late_letter: somebody else changed it first */
     struct claim *claim;     /* its idempotency key, while it has it; NULL: none */
@@ -138,6 +139,7 @@ struct queue {
     char order_trouble[256];   /* why the letter that closes a key cannot be read; or empty */
     struct flood_guard *flood; /* NULL: nothing was counted */
     char breaker_why[ENGINE_BREAKER_WHY_SIZE]; /* the failure that last opened it */
+    struct mono succeeded_at; /* when one of its messages last succeeded; 0: not in this life */
     struct budget budget;
     struct second_opinion opinion;
     /* See refusal.h. */
@@ -152,7 +154,6 @@ struct queue {
     struct mono retry_hold;     /* over budget: no retry before this */
     struct mono origin_hold;    /* letters that their origin did not take wait until this … */
     int64_t origin_hold_ms;     /* … which was so long; 0: it takes them */
-    uint64_t last_probe;        /* seq of the last message that probed */
 
     struct list fetches; /* workers' requests that wait for messages, oldest first … */
     uint32_t wanted;     /* … how many they want … */

@@ -151,9 +151,11 @@ struct store_commit {
 /* ---- taking ---- */
 
 enum store_take {
-    TAKE_READY,      /* queued, its delay over; oldest first */
-    TAKE_DUE,        /* pending_retry and replaying, due; by due time */
-    TAKE_DUE_FEWEST, /* the same, fewest attempts first: for probes */
+    TAKE_READY, /* queued, its delay over; oldest first */
+    TAKE_DUE,   /* pending_retry and replaying, due; by due time */
+    /* The same, the one that was handed over longest ago first: for probes. What was not handed
+     * over since the store was opened comes before all others, by due time. */
+    TAKE_DUE_LONGEST,
     TAKE_FAR,    /* queued, its delay over, youngest first; then pending_retry, due, latest first */
     TAKE_LEASED, /* leased when we last died: once, after the store was opened */
 };

@@ -297,6 +297,7 @@ const struct schema schemas[] = {
         NEXT("attempts", INTEGER)
         NEXT("max_attempts", INTEGER)
         NEXT("crashes", INTEGER)
+        NEXT("probes", INTEGER)
         NEXT("replays", INTEGER)
         NEXT("history", ARRAY(REF("Attempt")))
         NEXT("created_at", TIME)

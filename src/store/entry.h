@@ -62,6 +62,7 @@ struct entry {
     bool changed;     /* in the list of changes */
     bool in_file;     /* the SQLite file has a row of it */
     uint64_t ticket;  /* RESERVED: the commit that puts it */
+    uint64_t tried; /* grows with every hand-over of its queue that ended; 0: none since opening */
 
     struct facts facts;
     char content_mark[CONTENT_MARK_SIZE];

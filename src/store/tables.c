@@ -252,6 +252,8 @@ static void set_facts(struct tables *tables, struct entry *entry, struct facts *
                            NULL); /* whoever changes it has read it, or gives it up */
     count(tables, &entry->facts, facts_take, entry->seq);
     bool stays_taken = entry->taken && facts_take->leased;
+    if (entry->taken && !stays_taken)
+        waiting_tried(waiting_of(tables, entry), entry);
     if (!stays_taken)
         leave(tables, entry, now);
     unindex_letter(tables, entry);

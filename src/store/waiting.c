@@ -235,19 +235,20 @@ static struct entry *next_due(struct waiting *waiting, struct instant now, uint6
     return second && second->due.at <= now.mono.ms ? second : NULL;
 }
 
-static bool fewer(const struct entry *a, const struct entry *b) {
-    if (a->facts.attempts != b->facts.attempts)
-        return a->facts.attempts < b->facts.attempts;
+static bool waits_longer(const struct entry *a, const struct entry *b) {
+    if (a->tried != b->tried)
+        return a->tried < b->tried;
     return a->due.at != b->due.at ? a->due.at < b->due.at : a->due.tie < b->due.tie;
 }
 
 /* Looks at all that wait: only probes ask this, one at a time. */
-static struct entry *next_fewest(struct waiting *waiting, struct instant now, uint64_t avoid) {
+static struct entry *next_longest(struct waiting *waiting, struct instant now, uint64_t avoid) {
     first_of(waiting, &waiting->retry, now);
     struct entry *best = NULL;
     for (size_t i = 0; i < waiting->retry.count; i++) {
         struct entry *entry = of_due(waiting->retry.nodes[i]);
-        if (entry->seq != avoid && entry->due.at <= now.mono.ms && (!best || fewer(entry, best)))
+        if (entry->seq != avoid && entry->due.at <= now.mono.ms &&
+            (!best || waits_longer(entry, best)))
             best = entry;
     }
     return best;
@@ -279,7 +280,7 @@ static struct entry *next_leased(struct waiting *waiting, struct instant now, ui
 static struct entry *next_of(struct waiting *waiting, enum store_take which, struct instant now,
                              uint64_t avoid) {
     static struct entry *(*const choose[])(struct waiting *, struct instant, uint64_t) = {
-        [TAKE_READY] = next_ready, [TAKE_DUE] = next_due,       [TAKE_DUE_FEWEST] = next_fewest,
+        [TAKE_READY] = next_ready, [TAKE_DUE] = next_due,       [TAKE_DUE_LONGEST] = next_longest,
         [TAKE_FAR] = next_far,     [TAKE_LEASED] = next_leased,
     };
     return choose[which](waiting, now, avoid);
@@ -329,6 +330,11 @@ bool waiting_take_one(struct waiting *waiting, struct entry *entry) {
 
 void waiting_take_blocked(struct waiting *waiting, struct entry *entry) {
     take_one(waiting, entry);
+}
+
+void waiting_tried(struct waiting *waiting, struct entry *entry) {
+    assert(entry->taken);
+    entry->tried = ++waiting->turn;
 }
 
 void waiting_give_back(struct waiting *waiting, struct entry *entry, struct mono due) {

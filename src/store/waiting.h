@@ -59,6 +59,8 @@ size_t waiting_take_for_room(struct waiting *waiting, const struct name *dlq, st
 size_t waiting_rooms(const struct waiting *waiting, struct arena *arena, struct store_count **out);
 /* One that is in no list, to the taken list. */
 void waiting_take_blocked(struct waiting *waiting, struct entry *entry);
+/* A hand-over of a taken entry has ended: others that wait are now longer not handed over. */
+void waiting_tried(struct waiting *waiting, struct entry *entry);
 /* From the taken list back behind what waits, not before `due`. What waits for room waits again. */
 void waiting_give_back(struct waiting *waiting, struct entry *entry, struct mono due);
 /* How many of a lane wait in memory. */

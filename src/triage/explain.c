@@ -130,6 +130,15 @@ static void put_crashes(const struct envelope *envelope, const struct policy *po
         buf_str(out, "Its lease ran out again while it was leased alone. ");
 }
 
+/* Dead of its probes, a message may have attempts left: the sentence says what used them up. */
+static void put_probes(const struct envelope *envelope, struct buf *out) {
+    if (envelope->probes > 0 && envelope->cause == CAUSE_EXHAUSTED)
+        buf_printf(out,
+                   "It failed %u more times as a probe of the open breaker, while too few other "
+                   "messages failed for an outage. ",
+                   envelope->probes);
+}
+
 static void put_why(const struct envelope *envelope, struct buf *out) {
     if (envelope->why.len)
         buf_printf(out, ": %.*s", BYTES_ARG(bytes_clip(envelope->why, EXPLAIN_MESSAGE_MAX)));
@@ -152,6 +161,7 @@ static void put_dead(const struct envelope *envelope, const struct policy *polic
                      struct buf *out) {
     const struct ending_words *words = &ending_words[envelope->cause];
     put_crashes(envelope, policy, out);
+    put_probes(envelope, out);
     buf_str(out, words->why);
     if (envelope->state == STATE_REPLAYING)
         buf_printf(out, " It is being %s now: wait for the outcome.",
@@ -305,6 +315,7 @@ static void put_limits(const struct envelope *envelope, const struct policy *pol
     json_member_number(out, "attempts", envelope->attempts);
     json_member_number(out, "max_attempts", policy_attempts(policy, envelope->max_attempts));
     json_member_number(out, "crashes", envelope->crashes);
+    json_member_number(out, "probes", envelope->probes);
     json_member_number(out, "replays", envelope->replays);
     if (policy) {
         json_member_number(out, "poison_crashes", policy->poison.crashes);

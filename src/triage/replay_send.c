@@ -57,6 +57,7 @@ static void begin_round(struct sending *sending, struct envelope *envelope) {
         envelope->attempts = 0;
         envelope->max_attempts = 0;
         envelope->crashes = 0;
+        envelope->probes = 0;
     }
     envelope->replays++;
     envelope->replay = bytes_of(sending->replay->id);

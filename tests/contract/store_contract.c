@@ -396,15 +396,43 @@ static void retries_come_in_the_order_of_their_due_times(void **state) {
     subject_free(subject);
 }
 
-static void probes_get_the_fewest_attempts_first(void **state) {
+/* Takes the next probe, which fails: it is due again at once. */
+static void fail_probe(struct subject *subject, const char *id) {
+    struct store_held *held = subject_take(subject, TAKE_DUE_LONGEST);
+    assert_non_null(held);
+    assert_bytes(held->envelope.id, id);
+    held->envelope.state = STATE_PENDING_RETRY;
+    held->envelope.delay_ms = 0;
+    held->envelope.next_attempt_at = subject_now(subject).wall;
+    assert_int_equal(subject_update(subject, held->seq, &held->envelope), STATUS_OK);
+    store_held_free(held);
+}
+
+static void probes_get_what_was_handed_over_longest_ago(void **state) {
     struct subject *subject = begin(state);
-    put_due(subject, "three", STATE_PENDING_RETRY, 100, 3);
-    put_due(subject, "one", STATE_PENDING_RETRY, 200, 1);
-    put_due(subject, "none yet due", STATE_PENDING_RETRY, 900, 0);
+    put_due(subject, "a", STATE_PENDING_RETRY, 100, 3);
+    put_due(subject, "b", STATE_PENDING_RETRY, 200, 1);
+    put_due(subject, "not due", STATE_PENDING_RETRY, 900 * 1000, 0);
     subject_pass(subject, 300);
-    assert_taken(subject_take(subject, TAKE_DUE_FEWEST), "one");
-    assert_taken(subject_take(subject, TAKE_DUE_FEWEST), "three");
-    assert_null(subject_take(subject, TAKE_DUE_FEWEST));
+    for (size_t round = 0; round < 3; round++) {
+        fail_probe(subject, "a");
+        subject_pass(subject, 10);
+        fail_probe(subject, "b");
+        subject_pass(subject, 10);
+    }
+    subject_free(subject);
+}
+
+static void probes_keep_their_order_when_the_clock_jumps_back(void **state) {
+    struct subject *subject = begin(state);
+    put_due(subject, "a", STATE_PENDING_RETRY, 100, 1);
+    put_due(subject, "b", STATE_PENDING_RETRY, 200, 1);
+    subject_pass(subject, 300);
+    fail_probe(subject, "a");
+    subject_jump(subject, -24 * 3600 * 1000);
+    fail_probe(subject, "b");
+    fail_probe(subject, "a");
+    fail_probe(subject, "b");
     subject_free(subject);
 }
 
@@ -561,7 +589,8 @@ static void everything_survives_closing(void **state) {
     X(an_id_in_several_queues_is_ambiguous)                                                        \
     X(a_delayed_message_is_ready_after_its_delay)                                                  \
     X(retries_come_in_the_order_of_their_due_times)                                                \
-    X(probes_get_the_fewest_attempts_first)                                                        \
+    X(probes_get_what_was_handed_over_longest_ago)                                                 \
+    X(probes_keep_their_order_when_the_clock_jumps_back)                                           \
     X(the_avoided_one_is_given_only_when_no_other_waits)                                           \
     X(what_is_given_back_waits_behind_the_others)                                                  \
     X(a_replaying_letter_is_due_and_stays_in_the_depth)                                            \

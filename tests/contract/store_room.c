@@ -45,7 +45,7 @@ static void only_take_for_room_gives_them_by_dlq_and_in_order(void **state) {
     put_judged(subject, "b", "two.dlq");
     put_judged(subject, "c", "one.dlq");
     assert_null(subject_take(subject, TAKE_DUE));
-    assert_null(subject_take(subject, TAKE_DUE_FEWEST));
+    assert_null(subject_take(subject, TAKE_DUE_LONGEST));
     assert_null(subject_take(subject, TAKE_READY));
     assert_int_equal(
         subject->store->vtable->next_ready(subject->store, subject->queue, TAKE_DUE).ms,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "broker/fake_broker.h"
+#include "engine/state.h"
 #include "sim_disk.h"
 #include "world.h"
 
@@ -123,11 +124,13 @@ void producers_push_again(struct world *world) {
         submit_push(world, message);
 }
 
-/* With nothing but failures to look at, poison and an outage are the same; healthy traffic tells
- * them apart. */
+/* With nothing but failures of many messages to look at, poison and an outage are the same; healthy
+ * traffic tells them apart. A few that fail come to their end by themselves. */
 void producers_go_on(struct world *world) {
-    for (size_t i = 0; i < WORLD_QUEUES; i++)
-        for (size_t n = 0; n < 2 * WORLD_CONCURRENCY && world->queues[i].breaker != BREAKER_CLOSED;
-             n++)
+    for (size_t i = 0; i < WORLD_QUEUES; i++) {
+        const struct breaker *breaker = &world->engine->queues[i]->breaker;
+        bool outage = breaker->state != BREAKER_CLOSED && breaker_is_outage(breaker, 0);
+        for (size_t n = 0; n < 2 * WORLD_CONCURRENCY && outage; n++)
             producers_push(world, i, SCRIPT_GOOD);
+    }
 }

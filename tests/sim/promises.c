@@ -6,7 +6,13 @@
 #include "broker/fake_broker.h"
 #include "world.h"
 
-enum { ATTEMPTS_MAX = 5, RETRY_WINDOW_MS = 10000, RETRY_FLOOR = 30 };
+enum {
+    ATTEMPTS_MAX = 5,
+    PROBES_MAX = 8, /* calls beyond the attempts, without evidence of an outage */
+    RETRY_WINDOW_MS = 10000,
+    RETRY_FLOOR = 30,
+    SURELY_DUE_MS = 60 * 1000, /* after a hand-over: no backoff is so long */
+};
 
 static bool is_dead(enum state state) {
     return state == STATE_PENDING_REVIEW || state == STATE_DISCARDED || state == STATE_RESOLVED;
@@ -99,6 +105,55 @@ static void check_not_doubled(struct world *world, struct message *message,
         world_break(world, "%s: a letter, and yet it begins again", message->id);
 }
 
+/* ---- while the breaker is not closed, every waiting message gets its turn ---- */
+
+/* What awaits room in a full DLQ has its verdict, and is not handed over again. */
+static bool is_waiting(struct world *world, const struct message *message) {
+    struct store_held *held = NULL;
+    struct store *store = world->real_store;
+    store->vtable->get(store, world_queue_name(message->queue), bytes_of(message->id), &held, NULL);
+    bool waits = held && held->envelope.state == STATE_PENDING_RETRY &&
+                 !envelope_awaits_room(&held->envelope) && !held->envelope.refused;
+    store_held_free(held);
+    return waits;
+}
+
+/* `message` is a probe that was one before. Each of the others may come first once, and no more. */
+static void check_turns(struct world *world, const struct message *message) {
+    struct mono now = world->now.mono;
+    uint32_t others = 0;
+    for (size_t i = 0; i < world->message_count; i++)
+        others += world->messages[i].queue == message->queue && world->messages[i].tried_at.ms > 0;
+    for (size_t i = 0; i < world->message_count; i++) {
+        struct message *other = &world->messages[i];
+        if (other == message || other->queue != message->queue || other->tried_at.ms == 0 ||
+            other->open_calls > 0 || now.ms - other->tried_at.ms < SURELY_DUE_MS ||
+            !is_waiting(world, other))
+            continue;
+        if (++other->passed_over > others)
+            world_break(world, "%s: waits while %s is probed again", other->id, message->id);
+    }
+}
+
+/* A few that fail come to their end. What a crash made us forget is not counted; of a batch, parts
+ * are handed over again within one attempt. */
+static void check_calls(struct world *world, struct message *message, const struct call *call) {
+    if (call->replay != message->replay)
+        message->doubted = 0;
+    if (message->queue != WORLD_BATCH_QUEUE &&
+        message->doubted >= ATTEMPTS_MAX + PROBES_MAX + world->lives)
+        world_break(world, "%s: has failed %u times, and comes again", message->id,
+                    message->doubted);
+}
+
+static void note_turn(struct world *world, struct world_queue *queue, struct message *message) {
+    bool blocked = message->queue == WORLD_ORDERED_QUEUE || message->queue == WORLD_ONCE_QUEUE;
+    if (queue->breaker != BREAKER_CLOSED && message->tried_at.ms > 0 && !blocked)
+        check_turns(world, message);
+    message->tried_at = world->now.mono;
+    message->passed_over = 0;
+}
+
 void promises_on_start(struct world *world, struct world_queue *queue, struct message *message,
                        const struct call *call) {
     if (!message || message->submissions == 0) {
@@ -116,6 +171,7 @@ void promises_on_start(struct world *world, struct world_queue *queue, struct me
         world_break(world, "%s: sent again by a replay, though one resolved it in this life",
                     message->id);
     check_not_judged(world, message);
+    check_calls(world, message, call);
     message->replay = call->replay;
     if (message->queue == WORLD_ORDERED_QUEUE)
         check_order(world, message);
@@ -123,6 +179,7 @@ void promises_on_start(struct world *world, struct world_queue *queue, struct me
         check_once(world, message);
     if (message->queue == WORLD_SERVER_QUEUE)
         check_not_doubled(world, message, call);
+    note_turn(world, queue, message);
     bool again = message->split && call->attempt == message->attempts_seen;
     if (queue->breaker == BREAKER_CLOSED && !again)
         check_budget(world, queue, call->attempt > 1);
@@ -150,6 +207,9 @@ void promises_look(struct world *world, struct message *message) {
         message->cause = held->envelope.cause;
         if (held->envelope.attempts > ATTEMPTS_MAX)
             world_break(world, "%s: %u attempts counted", message->id, held->envelope.attempts);
+        if (held->envelope.attempts + held->envelope.probes > ATTEMPTS_MAX + PROBES_MAX)
+            world_break(world, "%s: %u attempts and %u probes", message->id,
+                        held->envelope.attempts, held->envelope.probes);
         if (message->queue == WORLD_CALLBACK_QUEUE && message->script != SCRIPT_KILLER &&
             held->envelope.crashes > 0)
             world_break(world, "%s: blamed for a death that another one caused", message->id);
@@ -200,8 +260,8 @@ static bool may_die_of(const struct message *message, enum cause cause) {
 }
 
 static void check_death(struct world *world, const struct message *message) {
-    if (message->last_call_in_outage_while_open)
-        world_break(world, "%s: dead (%s) by an outage that the breaker knew of", message->id,
+    if (message->spared)
+        world_break(world, "%s: dead (%s) with evidence of an outage", message->id,
                     cause_text(message->cause));
     if (!message->met_outage && message->cause != CAUSE_EXPIRED &&
         !may_die_of(message, message->cause))

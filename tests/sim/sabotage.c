@@ -1,4 +1,5 @@
 /* A store that lies, to show that the simulation would see it. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@ struct saboteur {
     struct store *real;
     enum sabotage how;
     struct arena echoes;
+    uint64_t last_probe[WORLD_QUEUES + 1]; /* by the queue's number */
 };
 
 static struct store *real(struct store *store) {
@@ -19,9 +21,10 @@ static struct store *real(struct store *store) {
 
 const char *sabotage_text(enum sabotage how) {
     static const char *const words[] = {
-        "none",          "early-ack",  "lost-wake", "forgotten-retry", "double-take",
-        "blame-all",     "lost-lease", "no-order",  "forgotten-key",   "lost-answer",
-        "false-resolve", "no-waiting", "no-room"};
+        "none",          "early-ack",   "lost-wake",     "forgotten-retry",
+        "double-take",   "blame-all",   "lost-lease",    "no-order",
+        "forgotten-key", "lost-answer", "false-resolve", "no-waiting",
+        "no-room",       "lost-probes", "hasty-death",   "one-probe"};
     return words[how];
 }
 
@@ -61,6 +64,38 @@ static const struct envelope *resolved(struct saboteur *saboteur, const struct e
     return copy;
 }
 
+static const struct envelope *without_probes(struct saboteur *saboteur,
+                                             const struct envelope *envelope) {
+    struct envelope *copy = arena_alloc(&saboteur->echoes, sizeof *copy);
+    *copy = *envelope;
+    copy->probes = 0;
+    return copy;
+}
+
+static bool failed_uncounted(const struct store_op *op) {
+    const struct envelope *envelope = op->envelope;
+    const struct envelope_note *last = envelope && envelope->history_count
+                                           ? &envelope->history[envelope->history_count - 1]
+                                           : NULL;
+    return op->kind == STORE_UPDATE && envelope->state == STATE_PENDING_RETRY && last &&
+           !last->counted && !last->interrupted;
+}
+
+static const struct envelope *dead(struct saboteur *saboteur, const struct envelope *envelope,
+                                   uint64_t seq) {
+    struct envelope *copy = arena_alloc(&saboteur->echoes, sizeof *copy);
+    char *letter_id = arena_alloc(&saboteur->echoes, 64), *dlq = arena_alloc(&saboteur->echoes, 64);
+    snprintf(letter_id, 64, "00000000-0000-7000-8000-%012llu", (unsigned long long)seq);
+    snprintf(dlq, 64, "%.*s.dlq", BYTES_ARG(envelope->queue));
+    *copy = *envelope;
+    copy->letter_id = bytes_of(letter_id);
+    copy->dlq = bytes_of(dlq);
+    copy->state = STATE_PENDING_REVIEW;
+    copy->cause = CAUSE_EXHAUSTED;
+    copy->next_attempt_at = WALL_NEVER;
+    return copy;
+}
+
 static void submit(struct store *store, struct store_commit *commit) {
     struct saboteur *saboteur = (struct saboteur *)store;
     for (size_t i = 0; i < commit->count; i++) {
@@ -71,6 +106,10 @@ static void submit(struct store *store, struct store_commit *commit) {
         if (saboteur->how == SABOTAGE_FALSE_RESOLVE && op->kind == STORE_UPDATE &&
             op->envelope->state == STATE_REPLAYING)
             op->envelope = resolved(saboteur, op->envelope);
+        if (saboteur->how == SABOTAGE_LOST_PROBES && op->envelope && op->envelope->probes > 0)
+            op->envelope = without_probes(saboteur, op->envelope);
+        if (saboteur->how == SABOTAGE_HASTY_DEATH && failed_uncounted(op))
+            op->envelope = dead(saboteur, op->envelope, op->seq);
         if (saboteur->how == SABOTAGE_LOST_ANSWER && op->kind == STORE_KEEP)
             op->keep.value = BYTES_NONE;
         if (saboteur->how == SABOTAGE_LOST_LEASE && op->envelope && op->envelope->lease_ms > 0)
@@ -90,7 +129,13 @@ static void submit(struct store *store, struct store_commit *commit) {
 static size_t take(struct store *store, uint32_t queue, enum store_take which, struct instant now,
                    uint64_t avoid, struct store_held **out, size_t max) {
     struct saboteur *saboteur = (struct saboteur *)store;
+    bool one = saboteur->how == SABOTAGE_ONE_PROBE && which == TAKE_DUE_LONGEST;
+    if (one && (out[0] = real(store)->vtable->take_one(real(store), queue,
+                                                       saboteur->last_probe[queue])) != NULL)
+        return 1;
     size_t got = real(store)->vtable->take(real(store), queue, which, now, avoid, out, max);
+    if (one && got > 0)
+        saboteur->last_probe[queue] = out[0]->seq;
     if (saboteur->how == SABOTAGE_DOUBLE_TAKE && got > 0 && got < max) {
         struct store_held *twin = NULL;
         struct envelope *envelope = &out[0]->envelope;

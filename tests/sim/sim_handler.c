@@ -116,11 +116,58 @@ static struct outcome outcome_of(struct world *world, const struct sim_call *cal
     return was_reset();
 }
 
-static void see_end(struct world *world, struct message *message, const struct outcome *outcome) {
+/* What of the answers counts for the breaker (SEMANTICS 4.1), as far as scripts give it. */
+static bool is_sick(const struct message *message, const struct outcome *outcome) {
+    if (outcome->ending != ENDING_FAILED)
+        return false;
+    if (message->queue == WORLD_CALLBACK_QUEUE) /* what is judged retry */
+        return outcome->status == 503;
+    return outcome->kind == KIND_RESET || outcome->status >= 500;
+}
+
+static bool is_among(const struct world_queue *queue, const struct message *message) {
+    for (size_t i = 0; i < queue->failing_count; i++)
+        if (queue->failing[i] == message)
+            return true;
+    return false;
+}
+
+/* Of a failure before this life it is not known here whether a success came since. */
+static bool others_succeeded(const struct world *world, const struct message *message) {
+    const struct world_queue *queue = &world->queues[message->queue];
+    if (message->failed_after == 0)
+        return false;
+    return queue->successes > 0 &&
+           (message->failed_life != world->lives || queue->successes > message->failed_after - 1);
+}
+
+/* With evidence of an outage a failure while the breaker is not closed must not be its end. Of a
+ * batch only what failed alone is evidence here: the engine may look at the others again first. */
+static void see_health(struct world *world, struct message *message, const struct outcome *outcome,
+                       bool alone) {
+    struct world_queue *queue = &world->queues[message->queue];
+    bool sick = is_sick(message, outcome), known = is_among(queue, message);
+    message->spared = world->outage && sick && queue->breaker != BREAKER_CLOSED &&
+                      queue->failing_count + !known >= BREAKER_EVIDENCE &&
+                      !others_succeeded(world, message);
+    message->doubted += sick && queue->failing_count + !known < BREAKER_EVIDENCE;
+    if (sick && alone && !known && queue->failing_count < BREAKER_EVIDENCE)
+        queue->failing[queue->failing_count++] = message;
+    if (!sick && outcome->ending != ENDING_INTERRUPTED)
+        queue->failing_count = 0;
+    if (outcome->ending == ENDING_OK)
+        queue->successes++;
+    if (outcome->ending == ENDING_FAILED) {
+        message->failed_after = queue->successes + 1;
+        message->failed_life = world->lives;
+    }
+}
+
+static void see_end(struct world *world, struct message *message, const struct outcome *outcome,
+                    bool alone) {
     message->open_calls--;
     message->met_outage |= world->outage;
-    message->last_call_in_outage_while_open =
-        world->outage && world->queues[message->queue].breaker != BREAKER_CLOSED;
+    see_health(world, message, outcome, alone);
     if (outcome->ending == ENDING_OK) {
         message->succeeded++;
         message->succeeded_life = world->lives;
@@ -161,7 +208,8 @@ static void complete_group(struct world *world, struct call_group *group) {
     }
     for (size_t i = 0; i < group->count; i++) {
         messages[i]->split = whole.ending == ENDING_FAILED && group->count > 1;
-        see_end(world, messages[i], whole.ending == ENDING_OK ? &items[i] : &whole);
+        see_end(world, messages[i], whole.ending == ENDING_OK ? &items[i] : &whole,
+                group->count == 1);
     }
     group->done(group, &whole, whole.ending == ENDING_OK ? items : NULL);
 }
@@ -178,7 +226,7 @@ void sim_handler_complete(struct world *world, size_t index) {
     }
     struct outcome outcome = outcome_of(world, &done);
     world->calls[index] = world->calls[--world->call_count];
-    see_end(world, done.message, &outcome);
+    see_end(world, done.message, &outcome, true);
     if (outcome.ending == ENDING_OK && done.call->wants_answer)
         outcome.answer = bytes_of(done.message->id);
     done.call->done(done.call, &outcome);

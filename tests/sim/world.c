@@ -102,6 +102,8 @@ static void add_queue(struct world *world, size_t i) {
     queue->world = world;
     queue->start_count = 0;
     queue->breaker = BREAKER_CLOSED;
+    queue->successes = 0;
+    queue->failing_count = 0;
     queue->handler.vtable = inside ? &sim_handler_inside_vtable : &sim_handler_vtable;
     queue->handlers[0] = (struct engine_handler){.handler = &queue->handler,
                                                  .batch = i == WORLD_BATCH_QUEUE ? WORLD_BATCH : 1,
@@ -164,6 +166,10 @@ static bool open_life(struct world *world) {
     if (engine_recover(world->engine, NULL) != STATUS_OK)
         abort();
     sim_replay_open(world);
+    for (size_t i = 0; i < world->message_count; i++) {
+        world->messages[i].tried_at = (struct mono){0};
+        world->messages[i].passed_over = 0;
+    }
     world->next_turn = world->now.mono;
     world->lives++;
     return true;

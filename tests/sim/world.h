@@ -68,8 +68,13 @@ struct message {
     uint32_t succeeded_replay, succeeded_life; /* in which replay of it, and in which life, last */
     uint32_t open_calls;                       /* in this life */
     uint32_t attempts_seen;                    /* the highest attempt number a handler saw */
-    bool last_call_in_outage_while_open; /* its last call met the outage, the breaker being not
-                                            closed */
+    bool spared; /* its last call met the outage while the breaker was not closed, with evidence of
+                    an outage, and nothing has succeeded since its failure before */
+    uint64_t failed_after; /* 1 + how many of its queue had succeeded when it last failed … */
+    uint32_t failed_life;  /* … and in which life */
+    uint32_t doubted;      /* failures in this round without evidence of an outage */
+    struct mono tried_at;  /* when it was last handed over in this life; 0: not yet */
+    uint32_t passed_over;  /* probes of others that had been tried before, while it was due */
     bool met_outage;
     bool published;   /* the sink has its answer */
     bool split;       /* its last call failed beside others: it may come again within the attempt */
@@ -109,6 +114,10 @@ struct world_queue {
     struct broker *broker;
     struct engine_handler handlers[1];
     enum breaker_state breaker; /* as the engine last announced */
+    /* Of this life, as the handler saw it: */
+    uint64_t successes;
+    const struct message *failing[BREAKER_EVIDENCE]; /* since the last success, distinct */
+    size_t failing_count;
 };
 
 enum sabotage {
@@ -125,6 +134,9 @@ enum sabotage {
     SABOTAGE_FALSE_RESOLVE,   /* a letter that is to be replayed is resolved instead */
     SABOTAGE_NO_WAITING,      /* what waits for room in a full DLQ is handed out */
     SABOTAGE_NO_ROOM,         /* what waits for room in a full DLQ is never found again */
+    SABOTAGE_LOST_PROBES,     /* that a probe failed is not stored */
+    SABOTAGE_HASTY_DEATH,     /* what failed uncounted is a letter at once */
+    SABOTAGE_ONE_PROBE,       /* the message that probed last probes again while others wait */
     SABOTAGE_COUNT
 };
 
@@ -225,7 +237,8 @@ void promises_on_start(struct world *world, struct world_queue *queue, struct me
 void producers_push(struct world *world, size_t queue, enum script script);
 void producers_push_new(struct world *world);   /* any kind, to any queue */
 void producers_push_again(struct world *world); /* what was not answered */
-void producers_go_on(struct world *world);      /* healthy ones, where the breaker needs them */
+/* Healthy ones, where the breaker takes what fails for an outage. */
+void producers_go_on(struct world *world);
 
 /* people.c */
 void people_decide(struct world *world);      /* about one letter, if that one waits for them */

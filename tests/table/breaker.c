@@ -7,7 +7,11 @@
  *     P.  P!  P!60s   a probe, of a message that was never seen, ended well, or failed
  *     A.  A!          a probe of message a did
  *     W               a probe was interrupted
- * Wanted: the state; while open how long from now, while half open how many probes are wanted. */
+ *     N               a message that was never attempted arrives
+ *     R               a person resumes the queue
+ * Wanted: the state; while open how long from now, while half open how many probes are wanted;
+ * then, where one of them is asked for, `outage` or `doubt`: whether there is evidence of an
+ * outage. */
 #include "table.h"
 
 #include <stdlib.h>
@@ -73,6 +77,11 @@ static void answer_many(struct story *s, struct bytes word) {
         answer_one(s, word.ptr[0], word.ptr[1] == '!', retry_after_ms);
 }
 
+static void arrive(struct story *s) {
+    if (breaker_arrival_from(&s->breaker).ms <= s->now.ms)
+        breaker_arrived(&s->breaker, s->now);
+}
+
 static void step(struct story *s, struct bytes word) {
     if (word.ptr[0] == '+')
         s->now = mono_after(s->now, table_duration(bytes_cut(word, 1, word.len)));
@@ -80,6 +89,10 @@ static void step(struct story *s, struct bytes word) {
         hand_over_probes(s);
     else if (bytes_is(word, "W"))
         breaker_probe_withdrawn(&s->breaker);
+    else if (bytes_is(word, "N"))
+        arrive(s);
+    else if (bytes_is(word, "R"))
+        breaker_resume(&s->breaker, s->now);
     else
         answer_many(s, word);
 }
@@ -100,6 +113,10 @@ static void answer(const struct table_case *c, struct buf *actual) {
         int64_t left = s.breaker.until.ms - s.now.ms;
         duration_put(actual, left > 0 ? left : 0);
     }
+    bool outage = s.breaker.failing_count == BREAKER_EVIDENCE;
+    for (rest = c->wanted; table_word(&rest, &key, &value);)
+        if (bytes_is(key, "outage") || bytes_is(key, "doubt"))
+            buf_str(actual, outage ? " outage" : " doubt");
 }
 
 int main(int argc, char **argv) {

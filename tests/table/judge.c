@@ -129,6 +129,20 @@ static void set_header(struct situation *s, struct bytes value) {
     s->subject.header_count = 1;
 }
 
+static void set_probes(struct situation *s, struct bytes value) {
+    s->subject.probes = (uint32_t)table_number(value);
+}
+
+static void set_outage(struct situation *s, struct bytes value) {
+    (void)value;
+    s->around.outage = true;
+}
+
+static void set_others(struct situation *s, struct bytes value) {
+    (void)value;
+    s->around.others_succeeded = true;
+}
+
 static void set_alone(struct situation *s, struct bytes value) {
     (void)value;
     s->around.alone = true;
@@ -262,6 +276,9 @@ static const struct {
     {"age", set_age},
     {"header", set_header},
     {"probe", set_probe},
+    {"probes", set_probes},
+    {"outage", set_outage},
+    {"others_succeeded", set_others},
     {"alone", set_alone},
     {"newer", set_newer},
     {"left", set_left},
@@ -324,6 +341,7 @@ static void put_decision(struct buf *out, const struct decision *d) {
                    BYTES_ARG(d->reason));
     put_flag(out, d->counted, "counted");
     put_flag(out, d->crashed, "crashed");
+    put_flag(out, d->probed, "probed");
     put_flag(out, d->breaker_failure, "sick");
 }
 

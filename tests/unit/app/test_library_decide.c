@@ -302,6 +302,104 @@ static void the_breaker_opens_probes_and_closes(void **state) {
     impound_policy_free(policy);
 }
 
+static struct impound_decision judge_probe(const struct impound_policy *policy,
+                                           const struct impound_attempt *attempt) {
+    struct impound_outcome *outcome = impound_outcome_new();
+    struct impound_decision decision = IMPOUND_DECISION_INIT;
+    struct impound_rng rng;
+    impound_rng_seed(&rng, 1);
+    impound_outcome_fail(outcome, NULL, "busy");
+    impound_outcome_set_status(outcome, 503);
+    assert_int_equal(impound_decide(policy, outcome, attempt, &rng, &decision, NULL), IMPOUND_OK);
+    impound_outcome_free(outcome);
+    return decision;
+}
+
+static void failed_probes_are_bounded_without_evidence_of_an_outage(void **state) {
+    (void)state;
+    struct impound_policy *policy = policy_of("retry: {attempts: 4}");
+    struct impound_attempt attempt = IMPOUND_ATTEMPT_INIT;
+    attempt.attempt = 4;
+    attempt.probe = attempt.breaker_open = 1;
+    attempt.probes = 7;
+    struct impound_decision decision = judge_probe(policy, &attempt);
+    assert_int_equal(decision.action, IMPOUND_ACTION_HAND_BACK);
+    assert_true(decision.probed && !decision.counted && decision.breaker_failure);
+    attempt.probes = 8;
+    decision = judge_probe(policy, &attempt);
+    assert_int_equal(decision.action, IMPOUND_ACTION_DEAD);
+    assert_int_equal(decision.cause, IMPOUND_CAUSE_EXHAUSTED);
+    attempt.outage = 1;
+    decision = judge_probe(policy, &attempt);
+    assert_int_equal(decision.action, IMPOUND_ACTION_HAND_BACK);
+    assert_false(decision.probed);
+    impound_policy_free(policy);
+}
+
+static void a_failure_after_others_succeeded_is_an_attempt(void **state) {
+    (void)state;
+    struct impound_policy *policy = policy_of("retry: {attempts: 4}");
+    struct impound_attempt attempt = IMPOUND_ATTEMPT_INIT;
+    attempt.attempt = 2;
+    attempt.probe = attempt.breaker_open = attempt.outage = 1;
+    attempt.others_succeeded = 1;
+    struct impound_decision decision = judge_probe(policy, &attempt);
+    assert_int_equal(decision.action, IMPOUND_ACTION_RETRY);
+    assert_true(decision.counted);
+    impound_policy_free(policy);
+}
+
+static void a_caller_of_an_older_header_has_no_bound(void **state) {
+    (void)state;
+    struct impound_policy *policy = policy_of("retry: {attempts: 4, max_age: 1h}");
+    struct impound_attempt attempt = IMPOUND_ATTEMPT_INIT;
+    attempt.size = offsetof(struct impound_attempt, probes);
+    attempt.attempt = 4;
+    attempt.probe = attempt.breaker_open = 1;
+    attempt.probes = 100; /* not read */
+    attempt.first_failure_ms = 1;
+    attempt.now_ms = 1 + 48 * 3600 * 1000;
+    assert_int_equal(judge_probe(policy, &attempt).action, IMPOUND_ACTION_HAND_BACK);
+    attempt.size = sizeof attempt;
+    attempt.probes = 0;
+    assert_int_equal(judge_probe(policy, &attempt).cause, IMPOUND_CAUSE_EXPIRED);
+    impound_policy_free(policy);
+}
+
+/* Two messages fail in turn, then others. */
+static void evidence_of_an_outage_is_five_distinct_messages(void **state) {
+    (void)state;
+    struct impound_policy *policy = policy_of("breaker: {consecutive: 3}");
+    struct impound_breaker *breaker = impound_breaker_new();
+    for (uint64_t i = 0; i < 3; i++)
+        impound_breaker_note(breaker, policy, 1000, 1 + i % 2, 1, -1);
+    assert_int_equal(impound_breaker_state(breaker), IMPOUND_BREAKER_OPEN);
+    int64_t now = 1000;
+    for (int i = 0; i < 4; i++) {
+        now = impound_breaker_until(breaker);
+        assert_int_equal(impound_breaker_probes(breaker, policy, now), 1);
+        impound_breaker_probe_started(breaker);
+        assert_int_equal(impound_breaker_outage(breaker, 1), 0);
+        impound_breaker_probe_ended_for(breaker, policy, now, 4, 1, 1, -1);
+    }
+    assert_int_equal(impound_breaker_until(breaker), now + 16000);
+    assert_int_equal(impound_breaker_arrived(breaker, now + 999), 0);
+    assert_int_equal(impound_breaker_arrived(breaker, now + 1000), 1);
+    assert_int_equal(impound_breaker_probes(breaker, policy, now + 1000), 1);
+    impound_breaker_probe_started(breaker);
+    for (uint64_t message = 3; message <= 4; message++)
+        impound_breaker_note(breaker, policy, now, message, 1, -1); /* was under way */
+    assert_int_equal(impound_breaker_outage(breaker, 4), 0);
+    assert_int_equal(impound_breaker_outage(breaker, 5), 1);
+    impound_breaker_probe_ended_for(breaker, policy, now + 1000, 4, 5, 1, -1);
+    assert_int_equal(impound_breaker_outage(breaker, 1), 1);
+    assert_int_equal(impound_breaker_arrived(breaker, now + 3000), 0);
+    impound_breaker_resume(breaker, now + 3000);
+    assert_int_equal(impound_breaker_probes(breaker, policy, now + 3000), 1);
+    impound_breaker_free(breaker);
+    impound_policy_free(policy);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_version_is_the_headers),
@@ -317,6 +415,10 @@ int main(void) {
         cmocka_unit_test(a_struct_is_filled_as_far_as_its_size_reaches),
         cmocka_unit_test(the_budget_bounds_retries),
         cmocka_unit_test(the_breaker_opens_probes_and_closes),
+        cmocka_unit_test(failed_probes_are_bounded_without_evidence_of_an_outage),
+        cmocka_unit_test(a_failure_after_others_succeeded_is_an_attempt),
+        cmocka_unit_test(a_caller_of_an_older_header_has_no_bound),
+        cmocka_unit_test(evidence_of_an_outage_is_five_distinct_messages),
     };
     return cmocka_run_group_tests_name("library decide", tests, NULL, NULL);
 }

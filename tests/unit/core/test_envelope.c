@@ -88,7 +88,7 @@ static void a_live_message_reads_as_the_contract_says(void **state) {
         "\"content_type\":\"application/json\",\"body\":{\"b\":1.0, \"a\":12345678901234567890},"
         "\"content_hash\":\"sha256:" HASH "\",\"size\":7},"
         "\"source\":{\"kind\":\"builtin\"},\"failure\":null,"
-        "\"attempts\":0,\"max_attempts\":5,\"crashes\":0,\"replays\":0,\"history\":[],"
+        "\"attempts\":0,\"max_attempts\":5,\"crashes\":0,\"probes\":0,\"replays\":0,\"history\":[],"
         "\"created_at\":\"1970-01-01T00:00:01.000Z\",\"first_failure_at\":null,"
         "\"last_failure_at\":null,\"dead_at\":null,\"resolved_at\":null,\"resolution\":null,"
         "\"consumer\":{\"instance\":null,\"version\":null},\"task\":null,\"context\":{},"

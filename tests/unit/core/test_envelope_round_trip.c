@@ -104,6 +104,7 @@ static struct envelope some_envelope(struct arena *arena, struct rng *rng) {
         e.cause = (enum cause)rng_below(rng, CAUSE_COUNT);
     e.resolution = (enum resolution)rng_below(rng, RESOLUTION_COUNT);
     e.attempts = (uint32_t)rng_next(rng);
+    e.probes = (uint32_t)rng_below(rng, 12);
     e.size = rng_below(rng, INT64_MAX);
     e.delay_ms = (int64_t)rng_below(rng, 1u << 30);
     some_headers(arena, rng, &e);
@@ -172,6 +173,7 @@ static void assert_same(const struct envelope *a, const struct envelope *b) {
     assert_true(a->fingerprint == b->fingerprint && a->retry_after_ms == b->retry_after_ms);
     assert_true(a->attempts == b->attempts && a->max_attempts == b->max_attempts);
     assert_true(a->crashes == b->crashes && a->replays == b->replays);
+    assert_int_equal(a->probes, b->probes);
     assert_true(a->created_at.ms == b->created_at.ms && a->dead_at.ms == b->dead_at.ms);
     assert_true(a->first_attempt_at.ms == b->first_attempt_at.ms);
     assert_true(a->first_failure_at.ms == b->first_failure_at.ms);

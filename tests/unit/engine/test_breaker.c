@@ -1,4 +1,7 @@
 /* An outage: everything is held, a few are sent ahead, and nobody pays for it with an attempt. */
+#include <stdio.h>
+#include <string.h>
+
 #include "rig.h"
 
 enum { FIRST_OPEN_MS = BREAKER_FIRST_OPEN_MS };
@@ -80,39 +83,170 @@ static void a_failed_probe_is_in_the_history_and_counts_nowhere(void **state) {
     rig_free(rig);
 }
 
-static void no_message_probes_twice_in_a_row_while_another_waits(void **state) {
+/* Fails one probe after another; each must be of the message that is named. */
+static void fail_probes(struct rig *rig, const char *const *ids, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        rig_pass(rig, rig_view(rig).breaker_until.ms - rig->now.wall.ms);
+        assert_int_equal(rig_open_calls(rig), 1);
+        assert_non_null(rig_call(rig, ids[i]));
+        rig_fail(rig, ids[i], 503);
+    }
+}
+
+static void probes_are_new_messages_first_then_what_was_handed_over_longest_ago(void **state) {
     (void)state;
-    static const char *const probes[] = {"n1", "n2", "n1", "n2"};
+    static const char *const probes[] = {"n1", "n2", "f1", "f2", "f3", "f4", "f5",
+                                         "n1", "n2", "f1", "f2", "f3", "f4", "f5"};
     struct rig *rig = rig_of(5);
     rig->policy.breaker.open_ms = FIRST_OPEN_MS;
     rig_break_down(rig);
     rig_push(rig, "n1");
     rig_push(rig, "n2");
     rig_rest(rig);
-    for (size_t i = 0; i < 4; i++) {
-        rig_pass(rig, FIRST_OPEN_MS);
-        assert_int_equal(rig_open_calls(rig), 1);
-        assert_non_null(rig_call(rig, probes[i]));
-        rig_fail(rig, probes[i], 503);
+    fail_probes(rig, probes, sizeof probes / sizeof *probes);
+    assert_int_equal(rig_look(rig, "f1")->attempts, 1);
+    assert_int_equal(rig_look(rig, "f1")->probes, 0);
+    rig_free(rig);
+}
+
+/* p1 and p2 fail for ever, alone: five failures open the breaker, and after that every call of them
+ * is a probe without evidence of an outage. */
+static struct rig *two_that_always_fail(void) {
+    struct rig *rig = rig_of(5);
+    rig->policy.retry.attempts = 4;
+    rig_push(rig, "p1");
+    rig_push(rig, "p2");
+    rig_rest(rig);
+    while (rig_view(rig).breaker == BREAKER_CLOSED) {
+        rig_fail_all(rig, 503);
+        rig_pass(rig, 1000);
+    }
+    return rig;
+}
+
+static size_t calls_of(const struct rig *rig, const char *id) {
+    size_t count = 0;
+    for (size_t i = 0; i < rig->call_count; i++)
+        count += strcmp(rig->calls[i].id, id) == 0;
+    return count;
+}
+
+static void two_that_always_fail_are_dead_after_a_bounded_number_of_calls(void **state) {
+    (void)state;
+    struct rig *rig = two_that_always_fail();
+    for (size_t i = 0; i < 3600 && rig->store->vtable->dlq_depth(rig->store, BYTES("q.dlq")) < 2;
+         i++) {
+        rig_fail_all(rig, 503);
+        rig_pass(rig, 1000);
+    }
+    static const char *const ids[] = {"p1", "p2"};
+    for (size_t i = 0; i < 2; i++) {
+        const struct envelope *letter = rig_look(rig, ids[i]);
+        assert_int_equal(letter->state, STATE_PENDING_REVIEW);
+        assert_int_equal(letter->cause, CAUSE_EXHAUSTED);
+        assert_true(bytes_is(letter->reason, "max_attempts:upstream_busy"));
+        assert_int_equal(letter->attempts + letter->probes, 4 + 8);
+        assert_true(letter->attempts <= 4 && letter->probes >= 8);
+        assert_int_equal(calls_of(rig, ids[i]), 4 + 8);
+        assert_false(letter->history[letter->history_count - 1].counted);
     }
     rig_free(rig);
 }
 
-static void a_lone_new_message_takes_turns_with_those_that_wait_for_a_retry(void **state) {
+static void without_evidence_max_age_ends_it(void **state) {
     (void)state;
-    static const char *const probes[] = {"new", "f1", "new", "f2"};
-    struct rig *rig = rig_of(5);
-    rig->policy.breaker.open_ms = FIRST_OPEN_MS;
-    rig_break_down(rig);
-    rig_push(rig, "new");
-    rig_rest(rig);
-    for (size_t i = 0; i < 4; i++) {
-        rig_pass(rig, FIRST_OPEN_MS);
-        assert_int_equal(rig_open_calls(rig), 1);
-        assert_non_null(rig_call(rig, probes[i]));
-        rig_fail(rig, probes[i], 503);
+    struct rig *rig = two_that_always_fail();
+    rig->policy.retry.max_age_ms = 10 * 1000;
+    for (size_t i = 0; i < 60; i++) {
+        rig_fail_all(rig, 503);
+        rig_pass(rig, 1000);
     }
-    assert_int_equal(rig_look(rig, "f1")->attempts, 1);
+    assert_int_equal(rig_state(rig, "p1"), STATE_PENDING_REVIEW);
+    assert_int_equal(rig_look(rig, "p1")->cause, CAUSE_EXPIRED);
+    assert_int_equal(rig_look(rig, "p2")->cause, CAUSE_EXPIRED);
+    rig_free(rig);
+}
+
+static void a_probe_that_fails_first_of_all_starts_max_age_unless_it_is_an_outage(void **state) {
+    (void)state;
+    struct rig *rig = two_that_always_fail();
+    rig_fail_all(rig, 503);
+    rig_push(rig, "new");
+    rig_pass(rig, FIRST_OPEN_MS);
+    rig_fail(rig, "new", 503);
+    assert_int_equal(rig_look(rig, "new")->first_failure_at.ms, rig->now.wall.ms);
+    assert_int_equal(rig_look(rig, "new")->probes, 1);
+    rig_free(rig);
+}
+
+static void an_outage_that_lasts_kills_nothing(void **state) {
+    (void)state;
+    struct rig *rig = rig_of(5);
+    rig->policy.retry.attempts = 2;
+    rig->policy.retry.max_age_ms = 3600 * 1000;
+    rig_break_down(rig);
+    for (size_t i = 0; i < 2 * 3600; i++) {
+        rig_fail_all(rig, 503);
+        rig_pass(rig, 1000);
+    }
+    assert_int_equal(rig->store->vtable->dlq_depth(rig->store, BYTES("q.dlq")), 0);
+    assert_int_equal(rig_look(rig, "f3")->attempts, 1);
+    assert_int_equal(rig_look(rig, "f3")->probes, 0);
+    rig_free(rig);
+}
+
+/* The downstream was alive in between: f1 cannot blame the outage. */
+static void a_failure_after_another_message_succeeded_counts_as_an_attempt(void **state) {
+    (void)state;
+    struct rig *rig = rig_of(5);
+    rig_break_down(rig);
+    rig_push(rig, "healthy");
+    rig_pass(rig, FIRST_OPEN_MS);
+    rig_succeed(rig, "healthy");
+    assert_int_equal(rig_view(rig).breaker, BREAKER_HALF_OPEN);
+    assert_non_null(rig_call(rig, "f1"));
+    rig_fail(rig, "f1", 503);
+    assert_int_equal(rig_view(rig).breaker, BREAKER_OPEN);
+    const struct envelope *envelope = rig_look(rig, "f1");
+    assert_int_equal(envelope->attempts, 2);
+    assert_int_equal(envelope->probes, 0);
+    assert_true(envelope->history[1].counted && envelope->history[1].probe);
+    rig_free(rig);
+}
+
+static void a_users_rule_that_says_dlq_is_carried_out_on_a_probe(void **state) {
+    (void)state;
+    struct rule rule = {.when = {.statuses = {{503, 503}}, .status_count = 1, .attempts = {2, 99}},
+                        .verdict = VERDICT_DLQ,
+                        .category = BYTES("mine"),
+                        .reason = BYTES("enough"),
+                        .name = BYTES("q.rules[0]")};
+    struct rig *rig = rig_new((struct rig_options){0});
+    rig->concurrency = 5;
+    rig->policy.rules = &rule;
+    rig->policy.rule_count = 1;
+    rig_open(rig);
+    rig_break_down(rig);
+    rig_pass(rig, FIRST_OPEN_MS);
+    rig_fail(rig, "f1", 503);
+    assert_int_equal(rig_state(rig, "f1"), STATE_PENDING_REVIEW);
+    assert_true(bytes_is(rig_look(rig, "f1")->reason, "enough"));
+    rig_free(rig);
+}
+
+static void resume_ends_the_wait_of_an_open_breaker(void **state) {
+    (void)state;
+    static const char *const probes[] = {"f1", "f2", "f3"};
+    struct rig *rig = rig_of(5);
+    rig_break_down(rig);
+    fail_probes(rig, probes, 3);
+    assert_int_equal(rig_view(rig).breaker_until.ms, rig->now.wall.ms + 8 * FIRST_OPEN_MS);
+    rig_ask(rig, ENGINE_RESUME, NULL);
+    rig_rest(rig);
+    assert_int_equal(rig_open_calls(rig), 1);
+    assert_non_null(rig_call(rig, "f4"));
+    rig_fail(rig, "f4", 503);
+    assert_int_equal(rig_view(rig).breaker_until.ms, rig->now.wall.ms + FIRST_OPEN_MS);
     rig_free(rig);
 }
 
@@ -135,25 +269,65 @@ static void a_message_that_is_alone_probes_again_and_again(void **state) {
     rig_free(rig);
 }
 
-/* Nobody else came for a minute: the two may be poison, and whoever comes then shall not wait. */
 static void beside_two_that_fail_a_healthy_one_is_tried_within_a_second(void **state) {
     (void)state;
-    static const char *const poison[] = {"p1", "p2"};
-    struct rig *rig = rig_of(5);
-    rig_push(rig, "p1");
-    rig_push(rig, "p2");
-    rig_rest(rig);
-    for (size_t i = 0; i < 120; i++) {
-        rig_pass(rig, FIRST_OPEN_MS / 2);
-        for (size_t p = 0; p < 2; p++)
-            if (rig_call(rig, poison[p]))
-                rig_fail(rig, poison[p], 503);
+    struct rig *rig = two_that_always_fail();
+    for (size_t i = 0; i < 15; i++) {
+        rig_fail_all(rig, 503);
+        rig_pass(rig, FIRST_OPEN_MS);
     }
     assert_int_equal(rig_view(rig).breaker, BREAKER_OPEN);
+    assert_true(rig_view(rig).breaker_until.ms > rig->now.wall.ms + 2 * FIRST_OPEN_MS);
     rig_push(rig, "healthy");
-    rig_pass(rig, FIRST_OPEN_MS);
+    rig_rest(rig);
     rig_succeed(rig, "healthy");
     rig_assert_gone(rig, "healthy");
+    rig_free(rig);
+}
+
+/* Each of them is probed, a second after the one before. */
+static void arrivals_are_probed_at_most_once_a_second(void **state) {
+    (void)state;
+    struct rig *rig = two_that_always_fail();
+    for (size_t i = 0; i < 15; i++) {
+        rig_fail_all(rig, 503);
+        rig_pass(rig, FIRST_OPEN_MS);
+    }
+    rig_push(rig, "n1");
+    rig_push(rig, "n2");
+    rig_rest(rig);
+    assert_int_equal(rig_open_calls(rig), 1);
+    rig_fail(rig, "n1", 503);
+    rig_pass(rig, FIRST_OPEN_MS - 1);
+    assert_int_equal(rig_open_calls(rig), 0);
+    rig_pass(rig, 1);
+    assert_non_null(rig_call(rig, "n2"));
+    rig_free(rig);
+}
+
+static void a_delayed_message_ends_the_wait_when_its_delay_is_over(void **state) {
+    (void)state;
+    struct rig *rig = two_that_always_fail();
+    for (size_t i = 0; i < 15; i++) {
+        rig_fail_all(rig, 503);
+        rig_pass(rig, FIRST_OPEN_MS);
+    }
+    struct envelope delayed = {.id = BYTES("later"),
+                               .queue = BYTES("q"),
+                               .state = STATE_QUEUED,
+                               .source = BYTES("{\"kind\":\"builtin\"}"),
+                               .content_type = BYTES("application/json"),
+                               .created_at = rig->now.wall,
+                               .delay_ms = 3000,
+                               .next_attempt_at = {rig->now.wall.ms + 3000},
+                               .retry_after_ms = -1};
+    struct store_op op = {.kind = STORE_PUT, .queue = 1, .envelope = &delayed, .body = BYTES("{}")};
+    rig_commit(rig, &op);
+    snprintf(rig->ids[op.seq], RIG_ID_SIZE, "later");
+    rig_rest(rig);
+    assert_int_equal(rig->next.ms, rig->now.mono.ms + 3000);
+    rig_pass(rig, 3000);
+    assert_non_null(rig_call(rig, "later"));
     rig_free(rig);
 }
 
@@ -297,10 +471,18 @@ int main(void) {
         cmocka_unit_test(a_downstream_that_names_a_time_is_left_alone_until_then),
         cmocka_unit_test(the_first_probe_is_one_that_was_never_attempted),
         cmocka_unit_test(a_failed_probe_is_in_the_history_and_counts_nowhere),
-        cmocka_unit_test(no_message_probes_twice_in_a_row_while_another_waits),
-        cmocka_unit_test(a_lone_new_message_takes_turns_with_those_that_wait_for_a_retry),
+        cmocka_unit_test(probes_are_new_messages_first_then_what_was_handed_over_longest_ago),
+        cmocka_unit_test(two_that_always_fail_are_dead_after_a_bounded_number_of_calls),
+        cmocka_unit_test(without_evidence_max_age_ends_it),
+        cmocka_unit_test(a_probe_that_fails_first_of_all_starts_max_age_unless_it_is_an_outage),
+        cmocka_unit_test(an_outage_that_lasts_kills_nothing),
+        cmocka_unit_test(a_failure_after_another_message_succeeded_counts_as_an_attempt),
+        cmocka_unit_test(a_users_rule_that_says_dlq_is_carried_out_on_a_probe),
+        cmocka_unit_test(resume_ends_the_wait_of_an_open_breaker),
         cmocka_unit_test(a_message_that_is_alone_probes_again_and_again),
         cmocka_unit_test(beside_two_that_fail_a_healthy_one_is_tried_within_a_second),
+        cmocka_unit_test(arrivals_are_probed_at_most_once_a_second),
+        cmocka_unit_test(a_delayed_message_ends_the_wait_when_its_delay_is_over),
         cmocka_unit_test(what_was_under_way_when_it_opened_burns_no_attempt),
         cmocka_unit_test(those_that_opened_it_were_counted),
         cmocka_unit_test(rounds_double_until_it_closes_and_traffic_flows),

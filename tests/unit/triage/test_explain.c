@@ -229,9 +229,10 @@ static void limits_are_there_as_data(void **state) {
     struct envelope_note notes[2];
     struct envelope envelope = exhausted_letter(notes);
     struct json limits = member(explained(&envelope, &policy), "limits");
-    assert_bytes(limits.text, "{\"attempts\":2,\"max_attempts\":2,\"crashes\":0,\"replays\":0,"
-                              "\"poison_crashes\":3,\"base\":\"200ms\",\"cap\":\"30s\","
-                              "\"max_age\":\"24h\",\"retry_after_cap\":\"1h\"}");
+    assert_bytes(limits.text,
+                 "{\"attempts\":2,\"max_attempts\":2,\"crashes\":0,\"probes\":0,\"replays\":0,"
+                 "\"poison_crashes\":3,\"base\":\"200ms\",\"cap\":\"30s\","
+                 "\"max_age\":\"24h\",\"retry_after_cap\":\"1h\"}");
 }
 
 static void a_queue_that_is_gone_is_named(void **state) {
@@ -241,7 +242,7 @@ static void a_queue_that_is_gone_is_named(void **state) {
     struct json whole = explained(&envelope, NULL);
     assert_has(text_of(whole, "summary"), "Queue orders is no longer configured.");
     assert_bytes(member(whole, "limits").text,
-                 "{\"attempts\":2,\"max_attempts\":2,\"crashes\":0,\"replays\":0}");
+                 "{\"attempts\":2,\"max_attempts\":2,\"crashes\":0,\"probes\":0,\"replays\":0}");
 }
 
 static void a_lease_that_ran_out_is_told(void **state) {

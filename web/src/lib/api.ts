@@ -104,6 +104,7 @@ export interface Letter {
   attempts: number;
   max_attempts: number;
   crashes: number;
+  probes?: number;
   replays: number;
   history?: Attempt[];
   created_at: string;
