@@ -106,8 +106,16 @@ static bool is_expired(const struct judgement *j) {
     return first_ms != WALL_NEVER.ms && j->around->now.ms - first_ms >= j->policy->retry.max_age_ms;
 }
 
+/* Calls that failed, this one included, are bounded whether they were attempts or probes. */
+static bool is_over_calls(const struct judgement *j) {
+    uint32_t limit = policy_attempts(j->policy, j->subject->max_attempts);
+    uint64_t calls = (uint64_t)j->subject->attempt + j->subject->probes;
+    return calls >= (uint64_t)limit + DECIDE_PROBES_MAX;
+}
+
 static bool is_exhausted(const struct judgement *j) {
-    return j->subject->attempt >= policy_attempts(j->policy, j->subject->max_attempts);
+    return j->subject->attempt >= policy_attempts(j->policy, j->subject->max_attempts) ||
+           is_over_calls(j);
 }
 
 static void retry_or_stop(const struct judgement *j, struct decision *decision) {
@@ -128,14 +136,11 @@ static void retry_or_stop(const struct judgement *j, struct decision *decision) 
 
 /* Without evidence of an outage the message may be poison: what it costs is bounded. */
 static void judge_failed_probe(const struct judgement *j, struct decision *decision) {
-    const struct subject *subject = j->subject;
-    uint32_t limit = policy_attempts(j->policy, subject->max_attempts);
-    uint64_t calls = (uint64_t)subject->attempt + subject->probes; /* this one included */
     decision->action = ACTION_HAND_BACK;
     if (j->around->outage)
         return;
     decision->probed = true;
-    if (calls >= (uint64_t)limit + DECIDE_PROBES_MAX)
+    if (is_over_calls(j))
         die(decision, CAUSE_EXHAUSTED);
     else if (is_expired(j))
         die(decision, CAUSE_EXPIRED);
