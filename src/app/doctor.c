@@ -18,7 +18,7 @@ enum { TEXT_MAX = 16 << 20 };
 const struct options_row doctor_options[] = {
     {"config", "FILE", "the configuration that names the store (default impound.yaml)", 'c'},
     {"store", "FILE", "the store itself, such as impound.db", 0},
-    {"repair", NULL, "salvage every whole record and rebuild what can be rebuilt", 0},
+    {"repair", NULL, "take everything that any file still holds, and mend the rest", 0},
     {0},
 };
 

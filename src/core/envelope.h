@@ -49,6 +49,7 @@ struct envelope {
     struct bytes content_type;
     char content_hash[65]; /* hex of SHA-256, or "" */
     uint64_t size;         /* of the body */
+    bool body_damaged; /* the store lost the body: it is empty, hash and size are of the old one */
 
     struct bytes source; /* JSON object: {"kind":"builtin"} */
 

@@ -14,6 +14,7 @@ static const struct envelope_field message_fields[] = {
     {"body", 6, FORM_BODY, IN_BODY | IN_LINE, WHOLE},
     {"content_hash", 7, FORM_HASH, IN_ALL, AT(content_hash)},
     {"size", 8, FORM_SIZE, IN_ALL, AT(size)},
+    {"body_damaged", 9, FORM_FLAG, IN_ALL, AT(body_damaged)},
 };
 static const struct envelope_section message_section = SECTION(message_fields);
 

@@ -253,6 +253,7 @@ const struct schema schemas[] = {
         NEXT("body", ANY("as JSON or text"))
         NEXT("body_base64", TEXT("when the body is not UTF-8"))
         NEXT("content_hash", TEXT("sha256: and hex, over the body's bytes"))
+        NEXT("body_damaged", BOOLEAN)
         NEXT("size", INTEGER))},
     {"Result", OBJECT(
         FIRST("id", STRING)

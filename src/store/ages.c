@@ -1,6 +1,5 @@
 #include "store/ages.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,12 +94,15 @@ static void count_in(struct ages_span *span, int64_t dead_ms, uint64_t count) {
     span->changed = true;
 }
 
-void ages_restore(struct ages *ages, int64_t start_ms, int64_t end_ms, int64_t oldest_ms,
-                  uint64_t count) {
-    size_t place = place_of(ages, start_ms);
-    insert_span(ages, place, start_ms, end_ms);
-    count_in(&ages->spans[place], oldest_ms, count);
+bool ages_restore(struct ages *ages, const struct ages_span *span) {
+    size_t place = ages->count;
+    if (span->end_ms <= span->start_ms ||
+        (place > 0 && ages->spans[place - 1].end_ms > span->start_ms))
+        return false;
+    insert_span(ages, place, span->start_ms, span->end_ms);
+    count_in(&ages->spans[place], span->oldest_ms, span->count);
     ages->spans[place].changed = false;
+    return true;
 }
 
 /* Spans begin and end on whole seconds, so none cuts through another. */
@@ -117,11 +119,13 @@ void ages_add(struct ages *ages, int64_t dead_ms) {
     count_in(&ages->spans[place], dead_ms, 1);
 }
 
-void ages_remove(struct ages *ages, int64_t dead_ms) {
+bool ages_remove(struct ages *ages, int64_t dead_ms) {
     size_t place = place_of(ages, dead_ms);
-    assert(holds(ages, place, dead_ms) && ages->spans[place].count > 0);
+    if (!holds(ages, place, dead_ms) || ages->spans[place].count == 0)
+        return false;
     ages->spans[place].count--;
     ages->spans[place].changed = true;
+    return true;
 }
 
 struct wall ages_oldest(const struct ages *ages) {

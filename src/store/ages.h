@@ -36,11 +36,11 @@ struct ages {
 
 void ages_free(struct ages *ages);
 void ages_add(struct ages *ages, int64_t dead_ms);
-/* A whole span, when a store is opened. */
-void ages_restore(struct ages *ages, int64_t start_ms, int64_t end_ms, int64_t oldest_ms,
-                  uint64_t count);
-/* Of one that was added. */
-void ages_remove(struct ages *ages, int64_t dead_ms);
+/* A whole span, when a store is opened, behind those before. False: it is empty or overlaps the one
+ * before, and was not added. */
+bool ages_restore(struct ages *ages, const struct ages_span *span);
+/* False: no letter that died then is counted. */
+bool ages_remove(struct ages *ages, int64_t dead_ms);
 /* WALL_NEVER when it is empty. Exact to the span that it died in. */
 struct wall ages_oldest(const struct ages *ages);
 /* Those that died after `since`. */

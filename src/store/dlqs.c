@@ -1,9 +1,9 @@
 #include "store/dlqs.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "core/lifecycle.h"
 
@@ -83,17 +83,29 @@ void dlqs_free(struct dlqs *dlqs) {
     map_drain(&dlqs->map, free_dlq);
 }
 
-static void decrease(uint64_t *count) {
-    assert(*count > 0);
-    --*count;
+/* The counters were read from a file. Where they do not match its letters they stay at zero:
+ * letters are more than their counts. */
+static void decrease(struct dlqs *dlqs, uint64_t *count) {
+    if (*count > 0)
+        --*count;
+    else
+        dlqs_note_inexact(dlqs);
+}
+
+void dlqs_note_inexact(struct dlqs *dlqs) {
+    if (!dlqs->inexact)
+        log_error("the counters of DLQs in the store do not match its letters; depths may be wrong "
+                  "until `impound doctor --repair` counts anew");
+    dlqs->inexact = true;
 }
 
 static void leave(struct dlqs *dlqs, const struct facts *facts) {
     struct dlq *dlq = dlqs_get(dlqs, facts->dlq);
-    decrease(&dlq->depth);
-    decrease(dlqs_count(dlq, COUNT_CATEGORY, facts->category, NULL));
-    decrease(dlqs_count(dlq, COUNT_REASON, NULL, facts->reason));
-    ages_remove(&dlq->ages, facts->dead_at.ms);
+    decrease(dlqs, &dlq->depth);
+    decrease(dlqs, dlqs_count(dlq, COUNT_CATEGORY, facts->category, NULL));
+    decrease(dlqs, dlqs_count(dlq, COUNT_REASON, NULL, facts->reason));
+    if (!ages_remove(&dlq->ages, facts->dead_at.ms))
+        dlqs_note_inexact(dlqs);
     dlq->changed = true;
 }
 
@@ -154,6 +166,15 @@ uint64_t dlqs_depth(const struct dlqs *dlqs, const struct name *name) {
     return dlq ? dlq->depth : 0;
 }
 
+struct dlqs_sums dlqs_sums(const struct dlq *dlq) {
+    struct dlqs_sums sums = {0};
+    for (const struct dlq_count *count = dlq->counts; count; count = count->next)
+        sums.by_reason += count->kind == COUNT_REASON ? count->count : 0;
+    for (size_t i = 0; i < dlq->ages.count; i++)
+        sums.by_age += dlq->ages.spans[i].count;
+    return sums;
+}
+
 /* ---- reading ---- */
 
 static uint64_t last_minute(const struct dlq *dlq, struct wall now) {
@@ -175,7 +196,7 @@ static void read_ages(const struct dlq *dlq, struct wall now, uint64_t out[STORE
         out[i] = within - younger;
         younger = within;
     }
-    out[STORE_AGE_BUCKETS - 1] = dlq->depth - younger;
+    out[STORE_AGE_BUCKETS - 1] = dlq->depth > younger ? dlq->depth - younger : 0;
 }
 
 static struct bytes text_of(const struct name *name) {

@@ -38,6 +38,7 @@ struct dlq {
     struct dlq_count *counts;
     struct map by_key;
     struct ages ages;
+    uint64_t grouped; /* when the counters were loaded: letters of its depth in groups */
     struct dlq_arrivals {
         int64_t second;
         uint64_t count;
@@ -47,6 +48,12 @@ struct dlq {
 
 struct dlqs {
     struct map map;
+    bool inexact; /* a letter left that was not counted: the counters in the file were wrong */
+};
+
+/* Its depth, counted in two other ways. */
+struct dlqs_sums {
+    uint64_t by_reason, by_age;
 };
 
 void dlqs_free(struct dlqs *dlqs);
@@ -57,6 +64,8 @@ bool dlqs_counts(const struct facts *facts);
 /* True when the change brings it there anew: it died, died again, or was moved. What a verdict
  * discards never waits for people, and is no arrival. */
 bool dlqs_arrived(const struct facts *before, const struct facts *after);
+/* Counters of groups do not match either. */
+void dlqs_note_inexact(struct dlqs *dlqs);
 void dlqs_spilled(struct dlqs *dlqs, const struct name *dlq);
 uint64_t dlqs_depth(const struct dlqs *dlqs, const struct name *dlq);
 enum status dlqs_read(const struct dlqs *dlqs, const struct name *dlq, struct wall now,
@@ -70,6 +79,7 @@ size_t dlqs_names(const struct dlqs *dlqs, struct arena *arena, struct bytes **o
 struct dlq *dlqs_get(struct dlqs *dlqs, const struct name *name);
 uint64_t *dlqs_count(struct dlq *dlq, enum count_kind kind, const struct name *category,
                      const struct name *reason);
+struct dlqs_sums dlqs_sums(const struct dlq *dlq);
 const char *dlqs_kind_text(enum count_kind kind);
 bool dlqs_kind_parse(struct bytes text, enum count_kind *out);
 

@@ -1,6 +1,5 @@
 #include "store/groups.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -79,8 +78,10 @@ void groups_change(struct groups *groups, const struct facts *before, const stru
                    uint64_t seq) {
     if (has_group(before) && dlqs_counts(before)) {
         struct dlq_group *group = change(groups, before);
-        assert(group->count > 0);
-        group->count--;
+        if (group->count > 0)
+            group->count--;
+        else
+            groups->inexact = true;
     }
     if (has_group(after) && dlqs_counts(after))
         change(groups, after)->count++;

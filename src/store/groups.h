@@ -21,6 +21,7 @@ struct groups {
     struct map map;
     struct list changes;
     size_t change_count;
+    bool inexact; /* a letter left a group that did not count it */
 };
 
 void groups_init(struct groups *groups);

@@ -44,11 +44,17 @@ void lane_park(struct lane *lane, struct entry *entry, struct mono due) {
         lane->next = due;
 }
 
+/* The count was read from a file, whose index may have counted less. */
+void lane_count_down(struct lane *lane) {
+    if (lane->count > 0)
+        lane->count--;
+}
+
 void lane_unpark(struct lane *lane, struct entry *entry) {
-    assert(entry->parked && lane->count > 0);
+    assert(entry->parked);
     list_remove(&entry->link);
     entry->parked = false;
-    lane->count--;
+    lane_count_down(lane);
 }
 
 void lane_let_go(struct entry *entry) {

@@ -52,6 +52,8 @@ bool lane_parks(const struct lane *lane, const struct entry *entry);
 void lane_park(struct lane *lane, struct entry *entry, struct mono due);
 /* It is not parked any more. */
 void lane_unpark(struct lane *lane, struct entry *entry);
+/* One less of those that only the file has. */
+void lane_count_down(struct lane *lane);
 /* A parked one leaves memory, and stays parked. */
 void lane_let_go(struct entry *entry);
 /* At start: so many are in the file, and none in memory. */

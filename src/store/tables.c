@@ -213,6 +213,8 @@ static void count(struct tables *tables, const struct facts *before, const struc
                   uint64_t seq) {
     dlqs_change(&tables->dlqs, before, after);
     groups_change(&tables->groups, before, after, seq);
+    if (tables->groups.inexact)
+        dlqs_note_inexact(&tables->dlqs);
 }
 
 void tables_reserve(struct tables *tables, struct entry *entry) {

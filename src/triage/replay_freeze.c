@@ -68,6 +68,13 @@ enum status replay_check_way(struct replays *replays, const struct replay_order 
                              const struct envelope *letter, char origin[REPLAY_ORIGIN_SIZE],
                              struct err *err) {
     const struct replay_around *around = &replays->around;
+    if (order->edit.len == 0 && letter->body_damaged)
+        return err_set(
+            err, STATUS_INVALID,
+            "the body of letter %.*s is damaged (its content_hash says what it was), so "
+            "that there is nothing to hand over; give it a new body with `edit`, discard "
+            "the letter, or leave it out (where: .message.body_damaged | not)",
+            BYTES_ARG(letter->letter_id));
     if (replay_order_to_origin(order)) {
         enum status status = around->origin(around->arg, letter, origin, err);
         return status == STATUS_OK ? check_doubt(order, letter, err) : status;

@@ -63,7 +63,8 @@ static void on_edited(struct jq_job *job, enum status status, bool truthy, struc
 }
 
 struct bytes replay_editable(const struct store_held *held) {
-    return pointer_is_empty(&held->envelope) ? BYTES("null") : held->body;
+    return pointer_is_empty(&held->envelope) || held->envelope.body_damaged ? BYTES("null")
+                                                                            : held->body;
 }
 
 static void start_edit(struct sending *sending) {
@@ -197,6 +198,9 @@ static void look_at(struct sending *sending) {
     } else if (envelope->state != STATE_PENDING_REVIEW) {
         snprintf(why, sizeof why, "it is %s", state_text(envelope->state));
         give_up(sending, REPLAYED_CHANGED, bytes_of(why));
+    } else if (envelope->body_damaged && sending->replay->order.edit.len == 0) {
+        give_up(sending, REPLAYED_UNEDITED,
+                BYTES("its body is damaged: it needs a new one from an edit"));
     } else if (envelope->replays >= dlq.max_replays) {
         snprintf(why, sizeof why, "it was replayed %u times", (unsigned)envelope->replays);
         give_up(sending, REPLAYED_ESCALATED, bytes_of(why));

@@ -84,7 +84,8 @@ static void add_original(struct building *building, const struct sending *sendin
 
 static bool keeps_original(const struct sending *sending) {
     return sending->step == SENDING_READY && !sending->moved && sending->body.ptr &&
-           !sending->held->envelope.edited && !sending->original_kept;
+           !sending->held->envelope.edited && !sending->held->envelope.body_damaged &&
+           !sending->original_kept;
 }
 
 static void edit(struct building *building, struct sending *sending, struct envelope *envelope) {
@@ -92,6 +93,7 @@ static void edit(struct building *building, struct sending *sending, struct enve
     if (keeps_original(sending))
         add_original(building, sending);
     envelope->edited = true;
+    envelope->body_damaged = false;
     if (held->body.len == 0) /* of a pointer: it had no form either */
         envelope->content_type = BYTES("application/json");
     envelope->size = sending->body.len;

@@ -125,6 +125,10 @@ enum status ruling_one(struct triage *triage, const struct ruling *ruling, struc
     else if (!is_able(ruling, held->envelope.queue))
         status = err_set(err, STATUS_CONFLICT, "queue \"%.*s\" has no compensate handler",
                          BYTES_ARG(held->envelope.queue));
+    else if (ruling->kind == RULING_COMPENSATE && held->envelope.body_damaged)
+        status = err_set(err, STATUS_CONFLICT,
+                         "the body of \"%.*s\" is damaged: there is nothing to hand over",
+                         BYTES_ARG(id));
     else
         status = mark_one(triage, ruling, held, &skipped, err);
     struct bytes letter = held->envelope.letter_id, home = held->envelope.queue;
@@ -188,6 +192,8 @@ static void add_compensation(struct bulk *bulk, const struct envelope *listed, u
         bulk->result->busy++;
     else if (status != STATUS_OK)
         bulk->status = status;
+    else if ((*held)->envelope.body_damaged)
+        store_held_free(*held);
     else
         bulk->ops[bulk->count++] = compensate_op(*held, queue, bulk->ruling->why, bulk->entry.at);
     if (bulk->count == RULING_COMPENSATIONS_MAX)

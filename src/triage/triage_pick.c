@@ -76,6 +76,8 @@ static bool matches(const struct triage_pick *pick, const struct envelope *lette
 /* A replay of such a letter is refused, and the rule's others with it: there is nothing to send; or
  * what there is may be another's, and somebody is to look at it before it goes to its origin. */
 static bool is_refused(const struct triage_rule *rule, const struct envelope *letter) {
+    if (rule->edit.len == 0 && letter->body_damaged)
+        return true;
     if (bytes_is(rule->to, COMEBACK_ORIGIN))
         return pointer_is_gone(letter->source) || pointer_is_doubtful(letter->source);
     return rule->edit.len == 0 && pointer_is_empty(letter);

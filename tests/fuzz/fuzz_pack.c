@@ -21,10 +21,9 @@ static int read_shelf(struct disk *disk, struct disk_file *file, uint64_t at, vo
                       size_t len) {
     (void)file;
     const struct shelf *shelf = (const struct shelf *)(const void *)disk;
-    FUZZ_CHECK(at == 0 && len == PACK_BLOCK + shelf->bytes.len);
-    memset(to, 0, PACK_BLOCK);
+    FUZZ_CHECK(at == PACK_BLOCK && len == shelf->bytes.len);
     if (shelf->bytes.len > 0)
-        memcpy((char *)to + PACK_BLOCK, shelf->bytes.ptr, shelf->bytes.len);
+        memcpy(to, shelf->bytes.ptr, shelf->bytes.len);
     return 0;
 }
 
@@ -71,7 +70,7 @@ static enum status salvage(struct shelf *shelf,
     uint64_t lost = 0;
     struct pack pack = {
         .disk = &shelf->disk, .number = NUMBER, .end = PACK_BLOCK + shelf->bytes.len};
-    return pack_salvage(&pack, visit, shelf, &lost, NULL);
+    return pack_salvage(&pack, PACK_BLOCK, pack.end, visit, shelf, &lost, NULL);
 }
 
 static void check_flip(struct shelf *shelf, const uint8_t *data, size_t size) {

@@ -1,5 +1,6 @@
 #include "store/sqlite/changes.h"
 
+#include "store/sqlite/load_tables.h"
 #include "store/sqlite/paging.h"
 #include "store/sqlite/rows.h"
 
@@ -92,6 +93,8 @@ static enum status find_seq(struct sqlite_store *self, uint64_t seq, struct entr
     struct row_facts row;
     bool found = false;
     enum status status = rows_by_seq(self->lookup_db, seq, &arena, &row, &found, err);
+    if (status == STATUS_OK && found)
+        status = load_tables_check_queue(&self->front.tables, row.seq, row.queue, err);
     *out = status == STATUS_OK && found ? restore_row(self, &row) : NULL;
     arena_free(&arena);
     return status;
@@ -105,6 +108,8 @@ static enum status find_id(struct sqlite_store *self, uint32_t queue, struct byt
     struct row_facts row;
     bool found = false;
     enum status status = rows_by_id(self->lookup_db, queue, id, &arena, &row, &found, err);
+    if (status == STATUS_OK && found)
+        status = load_tables_check_queue(&self->front.tables, row.seq, row.queue, err);
     *out = status == STATUS_OK && found ? restore_row(self, &row) : NULL;
     arena_free(&arena);
     return status;

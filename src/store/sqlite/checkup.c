@@ -1,10 +1,11 @@
 #include "store/sqlite/checkup.h"
 
-#include "base/memory.h"
 #include "store/record.h"
 #include "store/sqlite/counters.h"
-#include "store/sqlite/packs_check.h"
+#include "store/sqlite/mend_tables.h"
+#include "store/sqlite/packs.h"
 #include "store/sqlite/rebuild.h"
+#include "store/sqlite/rows_verify.h"
 
 static void count_record(void *arg, uint64_t position, struct bytes bytes) {
     struct doctor *doctor = arg;
@@ -47,9 +48,7 @@ static enum status look_at_pages(struct doctor *doctor, struct err *err) {
 static void note_unreadable(void *arg, uint64_t seq, const char *why) {
     struct doctor *doctor = arg;
     buf_printf(doctor->report, "message %llu: %s\n", (unsigned long long)seq, why);
-    doctor->unreadable = memory_grow(doctor->unreadable,
-                                     (doctor->unreadable_count + 1) * sizeof *doctor->unreadable);
-    doctor->unreadable[doctor->unreadable_count++] = seq;
+    doctor_note_unreadable(doctor, seq);
     doctor->wrong = true;
 }
 
@@ -60,10 +59,18 @@ static enum status look_at_packs(struct doctor *doctor, struct err *err) {
                                     .pack_bytes = doctor->options->pack_bytes,
                                     .report = doctor->report};
     enum status status = packs_open(&options, &doctor->file, &doctor->packs, err);
+    bool wrong = doctor->report->len != told;
+    if (status == STATUS_OK && wrong && doctor->repair) {
+        packs_free(doctor->packs);
+        doctor->packs = NULL;
+        status = mend_tables_packs(doctor, err);
+        if (status == STATUS_OK)
+            status = packs_open(&options, &doctor->file, &doctor->packs, err);
+    }
     doctor->file.packs = doctor->packs;
-    doctor->wrong |= doctor->report->len != told;
+    doctor->wrong |= wrong;
     if (status == STATUS_OK)
-        status = packs_check(doctor->packs, &doctor->file, note_unreadable, doctor, err);
+        status = rows_verify(&doctor->file, note_unreadable, doctor, err);
     return status;
 }
 
@@ -73,15 +80,16 @@ static enum status look_whether_lost(struct doctor *doctor, struct err *err) {
     uint64_t next_seq = 0;
     enum status status = database_meta(&doctor->file, "next_seq", &next_seq, err);
     if (status == STATUS_OK)
-        status = rebuild_find(doctor, err);
-    doctor->gone =
-        next_seq == 0 && doctor->pack_count > 0 && (doctor->replaced || !doctor->from_birth);
+        status = lost_list(doctor->options->disk, doctor->journal.dir, &doctor->files, err);
+    doctor->gone = doctor->replaced || lost_is(&doctor->files, next_seq);
     if (status != STATUS_OK || !doctor->gone)
         return status;
-    buf_printf(doctor->report, "SQLite file: it knows nothing of the %zu packs beside it\n",
-               doctor->pack_count);
+    buf_printf(
+        doctor->report,
+        "SQLite file: it knows nothing of the %zu packs and %zu journal segments beside it\n",
+        doctor->files.pack_count, doctor->files.segment_count);
     doctor->wrong = true;
-    return doctor->repair ? rebuild_register(doctor, err) : STATUS_OK;
+    return doctor->repair ? mend_tables_packs(doctor, err) : STATUS_OK;
 }
 
 static enum status look_at_rows(struct doctor *doctor, struct err *err) {
@@ -105,30 +113,4 @@ enum status checkup_file(struct doctor *doctor, struct err *err) {
         status = look_at_rows(doctor, err);
     doctor->malformed |= status == STATUS_CORRUPT;
     return doctor->malformed ? STATUS_CORRUPT : status;
-}
-
-/* A journal whose records all stand before the file's position, or that is empty, is fine; one that
- * recovery cannot find its place in is not, and only opening it tells. */
-static enum status replay_nothing(void *arg, uint64_t position, struct bytes record) {
-    (void)arg;
-    (void)position;
-    (void)record;
-    return STATUS_OK;
-}
-
-enum status checkup_position(struct doctor *doctor) {
-    if (doctor->wrong)
-        return STATUS_OK;
-    struct journal *journal = NULL;
-    struct err err;
-    enum status status =
-        journal_open(&doctor->journal, doctor->position, replay_nothing, NULL, &journal, &err);
-    if (status == STATUS_OK) {
-        journal_close(journal);
-    } else {
-        buf_printf(doctor->report, "journal position %llu: %s\n",
-                   (unsigned long long)doctor->position, err.text);
-        doctor->wrong = doctor->holes = true;
-    }
-    return STATUS_OK;
 }

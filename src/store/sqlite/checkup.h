@@ -9,7 +9,5 @@
 /* CORRUPT: its pages are malformed. */
 enum status checkup_file(struct doctor *doctor, struct err *err);
 enum status checkup_journal(struct doctor *doctor, struct err *err);
-/* Whether recovery would find its place in the journal. */
-enum status checkup_position(struct doctor *doctor);
 
 #endif

@@ -18,6 +18,7 @@ static const char *const sql_texts[SQL_COUNT] = {
 static const char pragmas[] = "PRAGMA page_size = 8192;"
                               "PRAGMA journal_mode = WAL;"
                               "PRAGMA synchronous = FULL;"
+                              "PRAGMA cell_size_check = ON;"
                               "PRAGMA temp_store = MEMORY;";
 
 enum status database_trouble(sqlite3 *db, const char *what, struct err *err) {
@@ -136,6 +137,15 @@ sqlite3_stmt *database_statement(struct database *database, enum database_sql wh
     if (stmt)
         sqlite3_clear_bindings(stmt);
     return stmt;
+}
+
+enum status database_prepare_all(struct database *database, struct err *err) {
+    for (int which = 0; which < SQL_COUNT; which++) {
+        if (!database_statement(database, (enum database_sql)which))
+            return err_set(err, STATUS_CORRUPT, "the SQLite file's schema: %s",
+                           sqlite3_errmsg(database->db));
+    }
+    return STATUS_OK;
 }
 
 bool database_next(struct database *database, sqlite3_stmt *stmt, enum status *status,

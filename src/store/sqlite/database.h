@@ -41,15 +41,22 @@ enum { DATABASE_ROW_VALUES = 29, DATABASE_ROWS = 16 };
 #define DATABASE_SQL(X)                                                                            \
     X(BEGIN, "BEGIN")                                                                              \
     X(END, "END")                                                                                  \
+    X(CHECK_META, "PRAGMA quick_check(meta)")                                                      \
+    X(CHECK_QUEUES, "PRAGMA quick_check(queues)")                                                  \
+    X(CHECK_COUNTERS, "PRAGMA quick_check(counters)")                                              \
+    X(CHECK_AGES, "PRAGMA quick_check(ages)")                                                      \
+    X(CHECK_GROUPS, "PRAGMA quick_check(groups)")                                                  \
+    X(CHECK_PACKS, "PRAGMA quick_check(packs)")                                                    \
     X(META_GET, "SELECT value FROM meta WHERE name = ?1")                                          \
     X(META_SET, "INSERT OR REPLACE INTO meta VALUES (?1, ?2)")                                     \
     X(QUEUES, "SELECT number, name, facts FROM queues")                                            \
     X(QUEUE_SET, "INSERT OR REPLACE INTO queues VALUES (?1, ?2, ?3)")                              \
     X(QUEUE_NAME, "INSERT INTO queues VALUES (?1, ?2, NULL) ON CONFLICT DO UPDATE SET name = ?2")  \
+    X(QUEUE_NAMED, "SELECT name FROM queues WHERE number = ?1")                                    \
     X(QUEUE_NUMBER, "SELECT number FROM queues WHERE name = ?1")                                   \
     X(COUNTERS, "SELECT dlq, kind, category, reason, count FROM counters")                         \
     X(COUNTER_SET, "INSERT OR REPLACE INTO counters VALUES (?1, ?2, ?3, ?4, ?5)")                  \
-    X(AGES, "SELECT dlq, start_ms, end_ms, oldest_ms, count FROM ages")                            \
+    X(AGES, "SELECT dlq, start_ms, end_ms, oldest_ms, count FROM ages ORDER BY dlq, start_ms")     \
     X(AGE_SET, "INSERT OR REPLACE INTO ages VALUES (?1, ?2, ?3, ?4, ?5)")                          \
     X(AGES_DELETE, "DELETE FROM ages WHERE dlq = ?1")                                              \
     /* left alone, the planner walks all letters to save a sort */                                 \
@@ -75,6 +82,7 @@ enum { DATABASE_ROW_VALUES = 29, DATABASE_ROWS = 16 };
                " WHERE closes_key <> 0 AND state = 'pending_review' ORDER BY seq")                 \
     X(GROUPS, "SELECT dlq, fingerprint, count, total, first_ms, last_ms, sample FROM groups")      \
     X(GROUP_SET, "INSERT OR REPLACE INTO groups VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")              \
+    X(SEQ_MAX, "SELECT max(seq) FROM messages")                                                    \
     X(BY_SEQ, "SELECT " DATABASE_FACTS " FROM messages WHERE seq = ?1")                            \
     X(BY_ID, "SELECT " DATABASE_FACTS " FROM messages WHERE id = ?1 AND queue = ?2")               \
     X(WHOLE, "SELECT mark, envelope, envelope_at, envelope_len, body_at, body_len,"                \
@@ -85,6 +93,8 @@ enum { DATABASE_ROW_VALUES = 29, DATABASE_ROWS = 16 };
     X(TRAITS, "SELECT traits, dead_ms FROM messages INDEXED BY messages_by_death"                  \
               " WHERE dlq IS NOT NULL")                                                            \
     X(ROW_TRAITS, "SELECT traits, dead_ms FROM messages WHERE seq = ?1")                           \
+    X(ROWS_IN_PACK, "SELECT seq FROM messages WHERE envelope_at BETWEEN ?1 AND ?2"                 \
+                    " OR body_at BETWEEN ?1 AND ?2 LIMIT 1")                                       \
     X(HAVE_IDS, "SELECT asked.key, seq FROM json_each(?1) AS asked CROSS JOIN messages"            \
                 " ON messages.id = asked.value AND queue = ?2")                                    \
     X(HAVE_BETWEEN, "SELECT 1 FROM messages WHERE id BETWEEN ?1 AND ?2 LIMIT 1")                   \
@@ -108,6 +118,14 @@ enum { DATABASE_ROW_VALUES = 29, DATABASE_ROWS = 16 };
     X(ROWS_DELETE,                                                                                 \
       "DELETE FROM messages WHERE seq IN (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"         \
       " RETURNING " DATABASE_PLACES ", seq")                                                       \
+    X(ROW_COLUMNS,                                                                                 \
+      "SELECT messages.queue, id, letter_id, dlq, state, cause, category, reason, error_type,"     \
+      " fingerprint, key, attempts, created_ms, dead_ms, due_ms, escalated_ms, closes_key, mark,"  \
+      " errors.text, queues.name FROM messages LEFT JOIN errors USING (error_id)"                  \
+      " LEFT JOIN queues ON queues.number = messages.queue WHERE seq = ?1")                        \
+    X(BODILESS, "SELECT seq FROM messages WHERE body_at = 0 AND seq NOT IN"                        \
+                " (SELECT seq FROM bodies) ORDER BY seq")                                          \
+    X(ROW_MARKED, "SELECT mark FROM messages WHERE seq = ?1")                                      \
     X(BODY_DELETE, "DELETE FROM bodies WHERE seq = ?1")                                            \
     X(ROW_PLACES, "SELECT " DATABASE_PLACES " FROM messages WHERE seq = ?1")                       \
     X(ROW_ENVELOPE_AT, "UPDATE messages SET envelope_at = ?2 WHERE seq = ?1")                      \
@@ -173,6 +191,8 @@ void database_abandon(struct database *database);
 void database_lock(struct database *database);
 void database_unlock(struct database *database);
 
+/* CORRUPT: the schema is not the one that our statements are for. */
+enum status database_prepare_all(struct database *database, struct err *err);
 /* Reset and unbound; borrowed until it is asked for again. */
 sqlite3_stmt *database_statement(struct database *database, enum database_sql which);
 /* The same with what was bound before: for who binds every value. */

@@ -42,7 +42,7 @@ static enum status transact(struct sqlite_store *self,
             wal_doubt(self->wal);
             database_run(db, "ROLLBACK", NULL);
         }
-        packs_settle(self->packs, outcome);
+        packs_settle(self->packs, self->fold_db, outcome);
     }
     database_unlock(self->fold_db);
     return status;

@@ -105,7 +105,8 @@ enum status journal_open(const struct journal_options *options, uint64_t from,
     journal->options.dir = journal->dir;
     pthread_mutex_init(&journal->lock, NULL);
     enum status status = check_options(&journal->options, err);
-    struct journal_recover task = {.from = from, .replay = replay, .arg = arg};
+    struct journal_recover task = {
+        .from = from, .between_groups = options->between_groups, .replay = replay, .arg = arg};
     if (!status)
         status = recover(journal, &task, err);
     if (status) {

@@ -25,6 +25,7 @@ struct journal_options {
     uint64_t max_bytes;     /* of all segments together; 0: no bound */
     uint64_t salt;          /* what strangers cannot know: segments' salts come from it */
     uint64_t keep_bytes;    /* of folded segments, to be used again; 0: all */
+    bool between_groups;    /* journal_open: a position inside a group is CORRUPT */
 };
 
 /* Creates or opens. Every whole record at or behind `from` is given to `replay` in order (0: from

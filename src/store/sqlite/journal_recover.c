@@ -29,10 +29,13 @@ static enum status replay_segment(struct journal_recover *recover,
         status = journal_segment_group(segment, *end, bytes, &group, err);
         if (status || group.sequence != sequence)
             break;
+        uint64_t next = *end + journal_format_group_size(group.payload);
+        if (recover->between_groups && recover->from > *end && recover->from < next)
+            return damaged(segment, *end, "the position asked for is inside a group", err);
         status = journal_segment_records(*end, bytes, &group, replay_wanted, recover);
         if (status)
             return status;
-        *end += journal_format_group_size(group.payload);
+        *end = next;
         recover->next_sequence = ++sequence;
         recover->durable_end = group.durable_end;
     }

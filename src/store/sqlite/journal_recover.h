@@ -6,6 +6,7 @@
 
 struct journal_recover {
     uint64_t from;
+    bool between_groups; /* `from` inside a group is damage */
     enum status (*replay)(void *arg, uint64_t position, struct bytes record);
     void *arg;
     uint64_t next_sequence; /* set: of the next group */

@@ -107,6 +107,7 @@ static void add_row(struct listing *listing, sqlite3_stmt *stmt) {
     struct packs_wish *wish = &listing->wishes[page->count];
     *wish = (struct packs_wish){.place = {(uint64_t)sqlite3_column_int64(stmt, LIST_AT),
                                           (uint64_t)sqlite3_column_int64(stmt, LIST_LEN)},
+                                .owner = {row->seq, PACK_ENVELOPE},
                                 .bytes = &row->envelope};
     if (wish->place.at == 0) /* from before there were packs */
         row->envelope = arena_dup(listing->arena, database_text(stmt, LIST_ENVELOPE));
@@ -188,6 +189,8 @@ static enum status run_again(struct listing *listing, struct database *database,
     for (int tries = 1; status == STATUS_NOT_FOUND && tries < LIST_TRIES; tries++)
         status = run(listing, database, stmt, err);
     sqlite3_finalize(stmt);
+    if (status == STATUS_NOT_FOUND)
+        status = err_set(err, STATUS_CORRUPT, "a pack that holds letters of the list is missing");
     return status;
 }
 

@@ -15,7 +15,7 @@ enum {
     HEADER_VERSION_AT = 8,
     HEADER_NUMBER_AT = 16,
     HEADER_CHECKSUM_AT = 24,
-    OFFSET_BITS = 32,
+    OFFSET_BITS = 32, /* PACK_OFFSET_MAX */
     NUMBER_DIGITS = 16,
     PATH_SIZE = 4096,
 };
@@ -32,11 +32,11 @@ static bool path_of(const char *dir, uint64_t number, char path[PATH_SIZE]) {
 
 bool pack_number(const char *name, uint64_t *out) {
     struct bytes text = bytes_of(name);
-    if (text.len != NUMBER_DIGITS + sizeof ending - 1 || !bytes_ends(text, bytes_of(ending)))
+    if (text.len != NUMBER_DIGITS + sizeof ending - 1 || !bytes_ends(text, bytes_of(ending)) ||
+        strspn(name, "0123456789abcdef") != NUMBER_DIGITS)
         return false;
-    char *rest;
-    *out = strtoull(name, &rest, 16);
-    return strcmp(rest, ending) == 0;
+    *out = strtoull(name, NULL, 16);
+    return *out > 0 && *out <= PACK_NUMBER_MAX;
 }
 
 uint64_t pack_at(uint64_t number, uint64_t offset) {
@@ -53,6 +53,12 @@ static uint64_t offset_of(uint64_t at) {
 
 uint64_t pack_record_size(uint64_t len) {
     return PACK_RECORD_BYTES + len;
+}
+
+bool pack_holds(const struct pack *pack, struct pack_place place) {
+    uint64_t offset = offset_of(place.at);
+    return offset >= PACK_BLOCK && offset <= pack->end && place.len < PACK_OFFSET_MAX &&
+           pack_record_size(place.len) <= pack->end - offset;
 }
 
 static enum status trouble(int error, const char *doing, uint64_t number, struct err *err) {
@@ -156,21 +162,48 @@ enum status pack_read_run(const struct pack *pack, uint64_t at, uint8_t *to, uin
     return error ? trouble(error, "reading", pack->number, err) : STATUS_OK;
 }
 
-enum status pack_record(const uint8_t *record, struct pack_place place, struct bytes *out,
-                        struct err *err) {
+static struct pack_owner owner_of(const uint8_t *record) {
+    return (struct pack_owner){journal_format_get64(record + PACK_HEAD_BYTES),
+                               record[PACK_RECORD_BYTES - 1]};
+}
+
+enum status pack_size(const struct pack *pack, uint64_t *out, struct err *err) {
+    int error = pack->disk->vtable->size(pack->disk, pack->file, out);
+    *out = error ? 0 : *out / PACK_BLOCK * PACK_BLOCK;
+    return error ? trouble(error, "asking for the size of", pack->number, err) : STATUS_OK;
+}
+
+enum status pack_within(const struct pack *pack, uint64_t at, uint64_t len, struct err *err) {
+    uint64_t size;
+    enum status status = pack_size(pack, &size, err);
+    if (status == STATUS_OK &&
+        (offset_of(at) < PACK_BLOCK || offset_of(at) > size || len > size - offset_of(at)))
+        status = not_whole(at, err);
+    return status;
+}
+
+enum status pack_record(const uint8_t *record, struct pack_place place, struct pack_owner owner,
+                        struct bytes *out, struct err *err) {
+    struct pack_owner found = owner_of(record);
     if (journal_format_record_len(record) != PACK_MARK_BYTES + place.len ||
-        !journal_format_record_whole(record, place.at))
+        !journal_format_record_whole(record, place.at) || found.seq != owner.seq ||
+        found.part != owner.part)
         return not_whole(place.at, err);
     *out = (struct bytes){(const char *)record + PACK_RECORD_BYTES, (size_t)place.len};
     return STATUS_OK;
 }
 
-enum status pack_read(const struct pack *pack, struct pack_place place, struct arena *arena,
-                      struct bytes *out, struct err *err) {
+enum status pack_read(const struct pack *pack, struct pack_place place, struct pack_owner owner,
+                      struct arena *arena, struct bytes *out, struct err *err) {
+    if (place.len >= PACK_OFFSET_MAX)
+        return not_whole(place.at, err);
     uint64_t size = pack_record_size(place.len);
+    enum status status = pack_within(pack, place.at, size, err);
+    if (status != STATUS_OK)
+        return status;
     uint8_t *record = arena_alloc(arena, (size_t)size);
-    enum status status = pack_read_run(pack, place.at, record, size, err);
-    return status == STATUS_OK ? pack_record(record, place, out, err) : status;
+    status = pack_read_run(pack, place.at, record, size, err);
+    return status == STATUS_OK ? pack_record(record, place, owner, out, err) : status;
 }
 
 /* ---- all of them ---- */
@@ -199,7 +232,7 @@ static enum status read_any(const struct pack *pack, uint64_t offset, struct are
     *out = (struct pack_record){.place = {at, len - PACK_MARK_BYTES},
                                 .seq = journal_format_get64(head + PACK_HEAD_BYTES),
                                 .part = head[PACK_RECORD_BYTES - 1]};
-    return pack_read(pack, out->place, arena, &out->bytes, err);
+    return pack_read(pack, out->place, owner_of(head), arena, &out->bytes, err);
 }
 
 enum status pack_walk(const struct pack *pack,
@@ -253,20 +286,21 @@ static bool is_zero(const uint8_t *bytes, uint64_t len) {
 }
 
 /* In step, zeroes to the end of a block mean the next one; out of step, every byte may begin a
- * record. */
-static enum status salvage(const struct pack *pack, const uint8_t *bytes,
+ * record. `bytes` are those from offset `from` on. */
+static enum status salvage(const struct pack *pack, const uint8_t *bytes, uint64_t from,
+                           uint64_t to,
                            enum status (*visit)(void *arg, const struct pack_record *record),
                            void *arg, uint64_t *lost) {
     enum status status = STATUS_OK;
     bool in_step = true;
-    for (uint64_t at = PACK_BLOCK, next; status == STATUS_OK && at + PACK_RECORD_BYTES <= pack->end;
-         at = next) {
+    for (uint64_t at = from, next; status == STATUS_OK && at + PACK_RECORD_BYTES <= to; at = next) {
+        const uint8_t *here = bytes + (at - from);
         uint64_t left = PACK_BLOCK - at % PACK_BLOCK;
         next = at + 1;
-        if (in_step && is_zero(bytes + at, left)) {
+        if (in_step && is_zero(here, left)) {
             next = at + left;
-        } else if (is_whole(bytes + at, pack->end - at, pack_at(pack->number, at))) {
-            status = give(pack, bytes + at, at, visit, arg, &next);
+        } else if (is_whole(here, to - at, pack_at(pack->number, at))) {
+            status = give(pack, here, at, visit, arg, &next);
             in_step = true;
         } else {
             in_step = false;
@@ -276,13 +310,72 @@ static enum status salvage(const struct pack *pack, const uint8_t *bytes,
     return status;
 }
 
-enum status pack_salvage(const struct pack *pack,
+enum status pack_salvage(const struct pack *pack, uint64_t from, uint64_t to,
                          enum status (*visit)(void *arg, const struct pack_record *record),
                          void *arg, uint64_t *lost, struct err *err) {
-    uint8_t *bytes = memory_grow(NULL, pack->end + 1);
-    enum status status = pack_read_run(pack, pack_at(pack->number, 0), bytes, pack->end, err);
+    if (to <= from)
+        return STATUS_OK;
+    uint8_t *bytes = memory_grow(NULL, to - from);
+    enum status status = pack_read_run(pack, pack_at(pack->number, from), bytes, to - from, err);
     if (status == STATUS_OK)
-        status = salvage(pack, bytes, visit, arg, lost);
+        status = salvage(pack, bytes, from, to, visit, arg, lost);
     free(bytes);
+    return status;
+}
+
+/* A record's checksum has the number of its pack in it. */
+static enum status note_one(void *arg, const struct pack_record *record) {
+    (void)record;
+    *(bool *)arg = true;
+    return STATUS_OK;
+}
+
+enum status pack_mend(struct disk *disk, const char *dir, uint64_t number) {
+    char path[PATH_SIZE];
+    struct pack pack = {.disk = disk, .number = number};
+    bool found = false;
+    uint64_t size = 0, lost = 0;
+    if (!path_of(dir, number, path) || disk->vtable->open(disk, path, 0, &pack.file) != 0)
+        return STATUS_IO;
+    enum status status = pack_size(&pack, &size, NULL);
+    if (status == STATUS_OK)
+        status = pack_salvage(&pack, PACK_BLOCK, size, note_one, &found, &lost, NULL);
+    if (status == STATUS_OK)
+        status = found ? make_header(&pack, NULL) : STATUS_CORRUPT;
+    if (status == STATUS_OK && disk->vtable->sync(disk, pack.file) != 0)
+        status = STATUS_IO;
+    disk->vtable->close(disk, pack.file);
+    return status;
+}
+
+/* ---- who owns them ---- */
+
+enum status pack_heads(const struct pack *pack, uint64_t to,
+                       enum status (*visit)(void *arg, const struct pack_record *record), void *arg,
+                       struct err *err) {
+    struct disk *disk = pack->disk;
+    enum status status = STATUS_OK;
+    for (uint64_t at = PACK_BLOCK, next; status == STATUS_OK && at + PACK_RECORD_BYTES <= to;
+         at = next) {
+        uint8_t head[PACK_RECORD_BYTES];
+        uint64_t left = PACK_BLOCK - at % PACK_BLOCK;
+        next = at + left;
+        if (left < PACK_HEAD_BYTES)
+            continue;
+        int error = disk->vtable->read(disk, pack->file, at, head, sizeof head);
+        if (error)
+            return trouble(error, "reading", pack->number, err);
+        uint64_t len = journal_format_record_len(head);
+        if (len == 0)
+            continue;
+        if (len < PACK_MARK_BYTES || len > to - at - PACK_HEAD_BYTES)
+            return not_whole(pack_at(pack->number, at), err);
+        struct pack_owner owner = owner_of(head);
+        struct pack_record record = {.place = {pack_at(pack->number, at), len - PACK_MARK_BYTES},
+                                     .seq = owner.seq,
+                                     .part = owner.part};
+        next = at + PACK_HEAD_BYTES + len;
+        status = visit(arg, &record);
+    }
     return status;
 }

@@ -4,6 +4,8 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "store/sqlite/bounds.h"
+#include "store/sqlite/packs_refer.h"
 #include "store/sqlite/packs_table.h"
 
 enum {
@@ -22,28 +24,59 @@ static void add_gone(struct packs *packs, uint64_t number) {
     packs_table_add(packs, pack);
 }
 
-static enum status load_one(struct packs *packs, sqlite3_stmt *stmt, struct err *err) {
+/* What the SQLite file says of a pack. */
+struct claim {
+    uint64_t number, bytes, live;
+};
+
+/* A file is at least as long as what counts in it. Where a doctor asks, it is taken as it is. */
+static enum status check_claim(const struct packs *packs, struct pack *pack,
+                               const struct claim *claim, struct err *err) {
+    uint64_t size;
+    enum status status = pack_size(pack, &size, err);
+    if (status != STATUS_OK)
+        return status;
+    pack->end = claim->bytes;
+    pack->live = claim->live;
+    if (claim->bytes % PACK_BLOCK == 0 && claim->bytes >= PACK_BLOCK && claim->bytes <= size &&
+        claim->live <= claim->bytes)
+        return STATUS_OK;
+    struct err trouble;
+    err_set(&trouble, STATUS_CORRUPT,
+            "the SQLite file, table packs: pack %016llx is said to end at %llu with %llu bytes in "
+            "use, and has %llu",
+            (unsigned long long)claim->number, (unsigned long long)claim->bytes,
+            (unsigned long long)claim->live, (unsigned long long)size);
+    if (!packs->options.report)
+        return err_set(err, STATUS_CORRUPT, "%s", trouble.text);
+    buf_printf(packs->options.report, "%s\n", trouble.text);
+    pack->end = size;
+    pack->live = claim->live <= size ? claim->live : size;
+    pack->unsaved = true;
+    return STATUS_OK;
+}
+
+static enum status open_claimed(struct packs *packs, const struct claim *claim, struct pack **out,
+                                struct err *err) {
+    enum status status = pack_open(packs->options.disk, packs->dir, claim->number, false, out, err);
+    if (status != STATUS_OK)
+        return status;
+    status = check_claim(packs, *out, claim, err);
+    if (status != STATUS_OK)
+        pack_free(*out);
+    return status;
+}
+
+static enum status load_one(struct packs *packs, const struct claim *claim, struct err *err) {
     struct pack *pack = NULL;
     struct err trouble;
-    uint64_t number = (uint64_t)sqlite3_column_int64(stmt, 0);
-    uint64_t live = (uint64_t)sqlite3_column_int64(stmt, 2);
-    enum status status = pack_open(packs->options.disk, packs->dir, number, false, &pack, &trouble);
+    enum status status = open_claimed(packs, claim, &pack, &trouble);
     bool is_unknown = status == STATUS_IO; /* another time it may be there */
-    packs->last = number;
+    packs->last = claim->number;
     if (status == STATUS_OK) {
-        pack->end = (uint64_t)sqlite3_column_int64(stmt, 1);
-        if (pack->end % PACK_BLOCK != 0) {
-            pack_free(pack);
-            status =
-                err_set(&trouble, STATUS_CORRUPT, "pack %016llx: it is said to end inside a block",
-                        (unsigned long long)number);
-        }
-    }
-    if (status == STATUS_OK) {
-        pack->live = live;
         packs_table_add(packs, pack);
-    } else if (live == 0 && !(is_unknown && packs->options.report)) {
-        add_gone(packs, number);
+    } else if (claim->live == 0 && !(is_unknown && packs->options.report)) {
+        add_gone(packs, claim->number);
     } else if (is_unknown) {
         return err_set(err, status, "%s", trouble.text);
     } else if (packs->options.report) {
@@ -54,11 +87,25 @@ static enum status load_one(struct packs *packs, sqlite3_stmt *stmt, struct err 
     return STATUS_OK;
 }
 
+/* A doctor's way with a row that no pack can have. */
+static enum status pass_over(struct packs *packs, const struct bounds *row) {
+    buf_printf(packs->options.report, "%s\n", row->err->text);
+    return STATUS_OK;
+}
+
 static enum status load(struct packs *packs, struct database *database, struct err *err) {
     enum status status = STATUS_OK;
     sqlite3_stmt *stmt = database_statement(database, SQL_PACKS);
     while (database_next(database, stmt, &status, err)) {
-        status = load_one(packs, stmt, err);
+        struct bounds row = {.stmt = stmt, .table = "packs", .err = err};
+        struct claim claim = {.number = (uint64_t)bounds_int(&row, 0, 1, PACK_NUMBER_MAX),
+                              .bytes = bounds_count(&row, 1),
+                              .live = bounds_count(&row, 2)};
+        status = row.status;
+        if (status == STATUS_OK)
+            status = load_one(packs, &claim, err);
+        else if (packs->options.report)
+            status = pass_over(packs, &row);
         if (status != STATUS_OK) {
             sqlite3_reset(stmt);
             return status;
@@ -89,6 +136,31 @@ static void remove_if_unknown(void *arg, const char *name) {
         log_warn("%s", err.text);
 }
 
+/* What stands behind the end of the last pack is written over by the next fold. A row that refers
+ * to it says that the end is wrong. */
+static enum status check_tail(struct packs *packs, struct database *database, struct err *err) {
+    struct pack *pack = packs->current;
+    struct packs_reference found = {0};
+    uint64_t size = 0;
+    enum status status = pack_size(pack, &size, err);
+    if (status == STATUS_OK)
+        status = packs_refer_behind(pack, pack->end, size, database, &found, err);
+    if (status != STATUS_OK || !found.is)
+        return status;
+    struct err trouble;
+    err_set(&trouble, STATUS_CORRUPT,
+            "the SQLite file, table packs: pack %016llx is said to end at %llu, but message %llu "
+            "refers to a place behind that",
+            (unsigned long long)pack->number, (unsigned long long)pack->end,
+            (unsigned long long)found.seq);
+    if (!packs->options.report)
+        return err_set(err, STATUS_CORRUPT, "%s", trouble.text);
+    buf_printf(packs->options.report, "%s\n", trouble.text);
+    pack->end = size;
+    pack->unsaved = true;
+    return STATUS_OK;
+}
+
 enum status packs_open(const struct packs_options *options, struct database *database,
                        struct packs **out, struct err *err) {
     struct packs *packs = memory_new(sizeof *packs);
@@ -106,6 +178,11 @@ enum status packs_open(const struct packs_options *options, struct database *dat
     if (highest && highest->number == packs->last && !highest->gone)
         packs->current = highest;
     packs->settled = packs->last;
+    status = packs->current ? check_tail(packs, database, err) : STATUS_OK;
+    if (status != STATUS_OK) {
+        packs_free(packs);
+        return status;
+    }
     packs_table_settle(packs);
     *out = packs;
     return STATUS_OK;
@@ -150,12 +227,12 @@ static void give_back(struct packs *packs, struct pack *pack) {
         pack_free(pack);
 }
 
-enum status packs_read(struct packs *packs, struct pack_place place, struct arena *arena,
-                       struct bytes *out, struct err *err) {
+enum status packs_read(struct packs *packs, struct pack_place place, struct pack_owner owner,
+                       struct arena *arena, struct bytes *out, struct err *err) {
     struct pack *pack = borrow(packs, pack_number_of(place.at));
     if (!pack)
         return err_set(err, STATUS_NOT_FOUND, "its pack is gone");
-    enum status status = pack_read(pack, place, arena, out, err);
+    enum status status = pack_read(pack, place, owner, arena, out, err);
     give_back(packs, pack);
     return status;
 }
@@ -166,8 +243,17 @@ static int by_place(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
+/* A length that no pack can hold is cut to one that pack_within refuses. */
 static uint64_t behind(struct pack_place place) {
-    return place.at + pack_record_size(place.len);
+    return place.at + pack_record_size(place.len < PACK_OFFSET_MAX ? place.len : PACK_OFFSET_MAX);
+}
+
+/* Two rows of a damaged file may refer to one place. */
+static uint64_t run_bytes(const struct packs_wish *wishes, size_t count) {
+    uint64_t end = 0;
+    for (size_t i = 0; i < count; i++)
+        end = behind(wishes[i].place) > end ? behind(wishes[i].place) : end;
+    return end - wishes[0].place.at;
 }
 
 /* How many of the first wishes are near enough to be read with the first. */
@@ -187,13 +273,15 @@ static enum status read_run(struct packs *packs, struct packs_wish *wishes, size
     struct pack *pack = borrow(packs, pack_number_of(wishes[0].place.at));
     if (!pack)
         return err_set(err, STATUS_NOT_FOUND, "its pack is gone");
-    uint64_t len = behind(wishes[count - 1].place) - wishes[0].place.at;
-    uint8_t *run = memory_grow(NULL, len);
-    enum status status = pack_read_run(pack, wishes[0].place.at, run, len, err);
+    uint64_t len = run_bytes(wishes, count);
+    enum status status = pack_within(pack, wishes[0].place.at, len, err);
+    uint8_t *run = status == STATUS_OK ? memory_grow(NULL, len) : NULL;
+    if (status == STATUS_OK)
+        status = pack_read_run(pack, wishes[0].place.at, run, len, err);
     for (size_t i = 0; status == STATUS_OK && i < count; i++) {
         struct bytes bytes;
         status = pack_record(run + (wishes[i].place.at - wishes[0].place.at), wishes[i].place,
-                             &bytes, err);
+                             wishes[i].owner, &bytes, err);
         if (status == STATUS_OK)
             *wishes[i].bytes = arena_dup(arena, bytes);
     }

@@ -41,17 +41,18 @@ void packs_drop(struct packs *packs, struct pack_place place); /* nowhere: nothi
 enum status packs_flush(struct packs *packs, struct database *database, struct err *err);
 /* Not committed: COMMIT was never tried. In doubt: it was, and failed. */
 enum packs_outcome { PACKS_COMMITTED, PACKS_NOT_COMMITTED, PACKS_IN_DOUBT };
-void packs_settle(struct packs *packs, enum packs_outcome outcome);
+void packs_settle(struct packs *packs, struct database *database, enum packs_outcome outcome);
 
 /* A place whose bytes are wanted. */
 struct packs_wish {
     struct pack_place place; /* nowhere: not wanted */
-    struct bytes *bytes;     /* out; in the arena */
+    struct pack_owner owner;
+    struct bytes *bytes; /* out; in the arena */
 };
 
 /* NOT_FOUND: what referred to it is not so any more; look again. The bytes live in the arena. */
-enum status packs_read(struct packs *packs, struct pack_place place, struct arena *arena,
-                       struct bytes *out, struct err *err);
+enum status packs_read(struct packs *packs, struct pack_place place, struct pack_owner owner,
+                       struct arena *arena, struct bytes *out, struct err *err);
 /* Many at once: neighbours are read together. Sorts the wishes. */
 enum status packs_read_all(struct packs *packs, struct packs_wish *wishes, size_t count,
                            struct arena *arena, struct err *err);

@@ -1,5 +1,6 @@
 #include "store/sqlite/packs_compact.h"
 
+#include "store/sqlite/packs_refer.h"
 #include "store/sqlite/packs_table.h"
 
 struct moving {
@@ -9,21 +10,9 @@ struct moving {
     struct err *err;
 };
 
-static enum status is_referred_to(const struct moving *moving, const struct pack_record *record,
-                                  bool *out) {
-    sqlite3_stmt *stmt = database_statement(moving->database, SQL_ROW_PLACES);
-    sqlite3_bind_int64(stmt, 1, (sqlite3_int64)record->seq);
-    int column = record->part == PACK_ENVELOPE ? 1 : 3; /* of DATABASE_PLACES */
-    enum status status = STATUS_OK;
-    *out = false;
-    while (database_next(moving->database, stmt, &status, moving->err))
-        *out = (uint64_t)sqlite3_column_int64(stmt, column) == record->place.at;
-    return status;
-}
-
 static enum status move(struct moving *moving, const struct pack_record *record) {
     bool wanted;
-    enum status status = is_referred_to(moving, record, &wanted);
+    enum status status = packs_refer(moving->database, record, &wanted, moving->err);
     if (status != STATUS_OK || !wanted)
         return status;
     struct pack_place place = packs_put(moving->packs, record->seq, record->part, record->bytes);

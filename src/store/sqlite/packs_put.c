@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "store/sqlite/packs_refer.h"
 #include "store/sqlite/packs_table.h"
 
 enum {
@@ -126,7 +127,7 @@ struct pack_place packs_put(struct packs *packs, uint64_t seq, enum pack_part pa
 
 void packs_drop(struct packs *packs, struct pack_place place) {
     struct pack *pack = place.at ? packs_table_find(packs, pack_number_of(place.at)) : NULL;
-    if (!pack)
+    if (!pack || !pack_holds(pack, place)) /* a row that says so is damaged */
         return;
     pack->added -= (int64_t)pack_record_size(place.len);
     pack->unsaved = true;
@@ -134,8 +135,14 @@ void packs_drop(struct packs *packs, struct pack_place place) {
 
 /* ---- the transaction's end ---- */
 
+/* Never below zero: a row may have named a length that its record does not have. */
+static uint64_t live_after(const struct pack *pack) {
+    int64_t live = (int64_t)pack->live + pack->added;
+    return live > 0 ? (uint64_t)live : 0;
+}
+
 static bool is_dead(const struct packs *packs, const struct pack *pack) {
-    return pack != packs->current && (int64_t)pack->live + pack->added <= 0;
+    return pack != packs->current && live_after(pack) == 0;
 }
 
 /* A dead one's row stays until its file is removed. */
@@ -144,7 +151,7 @@ static enum status save(const struct pack *pack, struct database *database, stru
     sqlite3_bind_int64(stmt, 1, (sqlite3_int64)pack->number);
     if (!pack->gone) {
         sqlite3_bind_int64(stmt, 2, (sqlite3_int64)pack->end);
-        sqlite3_bind_int64(stmt, 3, (sqlite3_int64)pack->live + pack->added);
+        sqlite3_bind_int64(stmt, 3, (sqlite3_int64)live_after(pack));
     }
     return database_step(database, stmt, err);
 }
@@ -182,8 +189,23 @@ static bool remove_file(const struct packs *packs, const struct pack *pack) {
     return status == STATUS_OK || status == STATUS_NOT_FOUND;
 }
 
-static void bury(struct packs *packs, struct pack *pack) {
-    pack->lingers = !remove_file(packs, pack);
+/* By its records, and not by a count alone: a pack that is removed is gone for good. */
+static bool is_unused(const struct pack *pack, struct database *database) {
+    struct packs_reference found;
+    struct err err;
+    enum status status = packs_refer_any(pack, database, &found, &err);
+    if (status == STATUS_OK && found.is)
+        log_error("pack %016llx is counted as unused, but message %llu refers to it: it stays; "
+                  "`impound doctor --repair` counts anew",
+                  (unsigned long long)pack->number, (unsigned long long)found.seq);
+    else if (status != STATUS_OK)
+        log_error("pack %016llx stays, because its rows cannot be read: %s",
+                  (unsigned long long)pack->number, err.text);
+    return status == STATUS_OK && !found.is;
+}
+
+static void bury(struct packs *packs, struct pack *pack, struct database *database) {
+    pack->lingers = !is_unused(pack, database) || !remove_file(packs, pack);
     if (pack->lingers)
         return;
     pthread_mutex_lock(&packs->lock);
@@ -193,18 +215,18 @@ static void bury(struct packs *packs, struct pack *pack) {
 
 /* One may have died while it was current, so those that this transaction left alone are judged too.
  * But doctor has counted anew what rows refer to: there nothing is judged before the next start. */
-static void keep(struct packs *packs) {
+static void keep(struct packs *packs, struct database *database) {
     bool judging = !packs->options.report;
     for (size_t i = packs->count; i-- > 0;) {
         struct pack *pack = packs->all[i];
         bool saved = pack->unsaved, dead = judging && is_dead(packs, pack);
-        pack->live = (uint64_t)((int64_t)pack->live + pack->added);
+        pack->live = live_after(pack);
         pack->added = 0;
         pack->unsaved = pack->doubted = false;
         if (saved && pack->gone)
             packs_table_leave(packs, i);
         else if (dead && !pack->gone && !pack->lingers)
-            bury(packs, pack);
+            bury(packs, pack, database);
     }
     packs_table_settle(packs);
 }
@@ -229,9 +251,9 @@ static void undo(struct packs *packs, bool in_doubt) {
     packs->current = NULL;
 }
 
-void packs_settle(struct packs *packs, enum packs_outcome outcome) {
+void packs_settle(struct packs *packs, struct database *database, enum packs_outcome outcome) {
     if (outcome == PACKS_COMMITTED)
-        keep(packs);
+        keep(packs, database);
     else
         undo(packs, outcome == PACKS_IN_DOUBT);
     buf_clear(&packs->pending);

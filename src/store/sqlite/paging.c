@@ -1,11 +1,12 @@
 #include "store/sqlite/paging.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "store/sqlite/bounds.h"
 #include "store/sqlite/changes.h"
+#include "store/sqlite/load_tables.h"
 #include "store/sqlite/rows.h"
 
 enum {
@@ -27,6 +28,15 @@ void paging_init(struct sqlite_store *self, size_t most) {
     bound->least = bound->most / WAITING_SHARE + LANE_MIN;
 }
 
+/* Of a statement that selects DATABASE_FACTS and stands on a row. */
+static enum status read_row(struct sqlite_store *self, sqlite3_stmt *stmt, struct arena *arena,
+                            struct row_facts *out, struct err *err) {
+    enum status status = rows_facts(stmt, arena, out, err);
+    if (status == STATUS_OK)
+        status = load_tables_check_queue(&self->front.tables, out->seq, out->queue, err);
+    return status;
+}
+
 static struct lane *lane_of_row(struct sqlite_store *self, const struct row_facts *row) {
     enum lane_kind kind = lane_of(row->envelope.state, row->envelope.next_attempt_at);
     struct queue *queue = tables_queue(&self->front.tables, row->queue);
@@ -35,10 +45,8 @@ static struct lane *lane_of_row(struct sqlite_store *self, const struct row_fact
 
 void paging_note_back(struct sqlite_store *self, const struct row_facts *row) {
     struct lane *lane = lane_of_row(self, row);
-    if (!lane || row->envelope.lease_ms > 0)
-        return;
-    assert(lane->count > 0);
-    lane->count--;
+    if (lane && row->envelope.lease_ms == 0)
+        lane_count_down(lane);
 }
 
 /* ---- start ---- */
@@ -50,7 +58,7 @@ enum status paging_restore(struct sqlite_store *self, sqlite3_stmt *stmt, struct
         struct arena arena;
         struct row_facts row;
         arena_init_heap(&arena, 1024);
-        enum status one = rows_facts(stmt, &arena, &row, err);
+        enum status one = read_row(self, stmt, &arena, &row, err);
         if (one == STATUS_OK && !tables_find(&self->front.tables, row.seq))
             changes_restore(self, &row, &now);
         arena_free(&arena);
@@ -75,9 +83,16 @@ static enum status count_waiting(struct sqlite_store *self, struct waiting_count
     while (database_next(self->fold_db, stmt, &status, err)) {
         *counts = memory_grow(*counts, (*count + 1) * sizeof **counts);
         struct waiting_count *one = &(*counts)[*count];
-        *one = (struct waiting_count){.queue = (uint32_t)sqlite3_column_int64(stmt, 0),
-                                      .counts = {(uint64_t)sqlite3_column_int64(stmt, 2),
-                                                 (uint64_t)sqlite3_column_int64(stmt, 3)}};
+        struct bounds row = {.stmt = stmt, .table = "messages", .err = err};
+        *one = (struct waiting_count){.queue = (uint32_t)bounds_int(&row, 0, 1, BOUNDS_QUEUES_MAX),
+                                      .counts = {bounds_count(&row, 2), bounds_count(&row, 3)}};
+        status = row.status;
+        if (status == STATUS_OK)
+            status = load_tables_check_queue(&self->front.tables, 0, one->queue, err);
+        if (status != STATUS_OK) {
+            sqlite3_reset(stmt);
+            return status;
+        }
         *count += state_parse(database_text(stmt, 1), &one->state);
         *total += one->counts[0] + one->counts[1];
     }
@@ -92,12 +107,12 @@ static enum status load_leased(struct sqlite_store *self, struct instant now, st
         struct arena arena;
         struct row_facts row;
         arena_init_heap(&arena, 1024);
-        status = rows_facts(stmt, &arena, &row, err);
+        status = read_row(self, stmt, &arena, &row, err);
         bool leased = status == STATUS_OK && row.envelope.lease_ms > 0;
         if (leased && !tables_find(&self->front.tables, row.seq)) {
             struct lane *lane = lane_of_row(self, &row);
             if (lane)
-                lane->count--;
+                lane_count_down(lane);
             changes_restore(self, &row, &now);
         }
         arena_free(&arena);
@@ -196,7 +211,7 @@ static enum status read_part(struct sqlite_store *self, const struct queue *queu
     sqlite3_bind_int64(stmt, 3, (sqlite3_int64)from.seq);
     sqlite3_bind_int64(stmt, 4, (sqlite3_int64)part->max);
     while (status == STATUS_OK && database_next(self->lookup_db, stmt, &status, err))
-        status = rows_facts(stmt, &part->arena, &part->rows[part->count++], err);
+        status = read_row(self, stmt, &part->arena, &part->rows[part->count++], err);
     sqlite3_reset(stmt);
     database_unlock(self->lookup_db);
     return status;
@@ -259,7 +274,8 @@ static enum status bring_part(struct sqlite_store *self, struct queue *queue, en
         for (size_t i = 0; i < part.count && i < rows; i++)
             bring_row(self, queue, kind, &part.rows[i], now);
         bring_here(queue, kind, now);
-        assert(queue->waiting.lanes[kind].open || queue->waiting.lanes[kind].count == 0);
+        if (!queue->waiting.lanes[kind].open)
+            queue->waiting.lanes[kind].count = 0; /* an index of the file may have counted more */
     }
     free(part.rows);
     arena_free(&part.arena);

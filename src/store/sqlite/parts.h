@@ -50,6 +50,7 @@ struct sqlite_store {
     struct sqlite_store_options options; /* its texts are our own copies */
     char *dir;
     int lock_file; /* -1: none */
+    bool on_trial; /* opened to see whether it opens: nothing is removed */
 
     pthread_cond_t submitted;  /* for the writer */
     pthread_cond_t fold_asked; /* for the fold thread */

@@ -152,6 +152,33 @@ static enum status load(struct sqlite_store *self, struct location *at, struct s
     return status;
 }
 
+/* For people: a message whose body is damaged is shown with what is left of it. */
+static enum status load_what_is_left(struct sqlite_store *self, struct location *at,
+                                     struct store_held **out, struct err *err) {
+    uint64_t seq = at->seq;
+    enum status status = load(self, at, out, err);
+    if (status != STATUS_CORRUPT)
+        return status;
+    struct arena arena;
+    struct rows_halves halves;
+    struct row row = {0};
+    bool found = false;
+    arena_init_heap(&arena, 4096);
+    database_lock(self->lookup_db);
+    rows_read_halves(self->lookup_db, seq, &arena, &halves);
+    if (halves.envelope.ptr && !halves.body.ptr)
+        found = rows_read_mark(self->lookup_db, seq, &arena, &row.mark) == STATUS_OK;
+    database_unlock(self->lookup_db);
+    struct held_parts parts = {
+        .seq = seq, .envelope = halves.envelope, .body = BYTES(""), .mark = row.mark};
+    if (found && held_new(&parts, out, NULL) == STATUS_OK) {
+        (*out)->envelope.body_damaged = true;
+        status = STATUS_OK;
+    }
+    arena_free(&arena);
+    return status;
+}
+
 /* ---- taking ---- */
 
 static size_t take_locations(struct sqlite_store *self, uint32_t queue, enum store_take which,
@@ -332,7 +359,7 @@ enum status reader_get(struct store *store, struct bytes queue, struct bytes id,
     pthread_mutex_lock(&self->front.mutex);
     enum status status = find(self, queue, id, &found, err);
     pthread_mutex_unlock(&self->front.mutex);
-    return status == STATUS_OK ? load(self, &found.at, out, err) : status;
+    return status == STATUS_OK ? load_what_is_left(self, &found.at, out, err) : status;
 }
 
 /* As a JSON array: an id is UTF-8, so that it is the same text again in SQLite. */
@@ -421,5 +448,5 @@ enum status reader_get_seq(struct store *store, uint64_t seq, struct store_held 
     if (!may_be_held)
         return err_set(err, STATUS_NOT_FOUND, "message %llu is not held any more",
                        (unsigned long long)seq);
-    return load(self, &at, out, err);
+    return load_what_is_left(self, &at, out, err);
 }

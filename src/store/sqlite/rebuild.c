@@ -1,44 +1,16 @@
 #include "store/sqlite/rebuild.h"
 
-#include <errno.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "core/lifecycle.h"
 #include "port/clock.h"
 #include "store/record.h"
-#include "store/sqlite/journal_segment.h"
 #include "store/sqlite/packs.h"
 #include "store/sqlite/rows.h"
 
 enum { SCRATCH_BYTES = 4096, ENVELOPE_MAX = 64 << 20 };
 
 /* ---- which packs ---- */
-
-static void note_file(void *arg, const char *name) {
-    struct doctor *doctor = arg;
-    uint64_t number;
-    if (journal_segment_number(name, &number) && number == 1)
-        doctor->from_birth = true;
-    if (!pack_number(name, &number))
-        return;
-    doctor->pack_numbers =
-        memory_grow(doctor->pack_numbers, (doctor->pack_count + 1) * sizeof *doctor->pack_numbers);
-    size_t at = doctor->pack_count++;
-    for (; at > 0 && doctor->pack_numbers[at - 1] > number; at--)
-        doctor->pack_numbers[at] = doctor->pack_numbers[at - 1];
-    doctor->pack_numbers[at] = number;
-}
-
-enum status rebuild_find(struct doctor *doctor, struct err *err) {
-    struct disk *disk = doctor->options->disk;
-    doctor->pack_count = 0;
-    doctor->from_birth = false;
-    int error = disk->vtable->list(disk, doctor->journal.dir, note_file, doctor);
-    if (error && error != ENOENT)
-        return err_set(err, STATUS_IO, "%s: %s", doctor->journal.dir, strerror(error));
-    return STATUS_OK;
-}
 
 static enum status open_pack(struct doctor *doctor, uint64_t number, struct pack **out,
                              struct err *err) {
@@ -60,6 +32,9 @@ static enum status register_pack(struct doctor *doctor, uint64_t number, struct 
     struct pack *pack;
     struct err trouble;
     enum status status = open_pack(doctor, number, &pack, &trouble);
+    if (status == STATUS_CORRUPT &&
+        pack_mend(doctor->options->disk, doctor->journal.dir, number) == STATUS_OK)
+        status = open_pack(doctor, number, &pack, &trouble);
     if (status == STATUS_IO)
         return err_set(err, status, "%s", trouble.text);
     if (status != STATUS_OK) {
@@ -76,8 +51,8 @@ static enum status register_pack(struct doctor *doctor, uint64_t number, struct 
 
 enum status rebuild_register(struct doctor *doctor, struct err *err) {
     enum status status = STATUS_OK;
-    for (size_t i = 0; status == STATUS_OK && i < doctor->pack_count; i++)
-        status = register_pack(doctor, doctor->pack_numbers[i], err);
+    for (size_t i = 0; status == STATUS_OK && i < doctor->files.pack_count; i++)
+        status = register_pack(doctor, doctor->files.packs[i], err);
     return status;
 }
 
@@ -143,26 +118,30 @@ static enum status queue_number(struct rebuilding *rebuilding, struct bytes name
 
 /* ---- envelopes ---- */
 
+struct bytes rebuild_dlq(struct bytes queue, struct arena *arena) {
+    static const char ending[] = ".dlq";
+    char *text = arena_alloc(arena, queue.len + sizeof ending);
+    if (queue.len > 0)
+        memcpy(text, queue.ptr, queue.len);
+    memcpy(text + queue.len, ending, sizeof ending);
+    return (struct bytes){text, queue.len + sizeof ending - 1};
+}
+
 /* Nobody knows any more whether it was done. */
-static void put_before_people(struct envelope *envelope, struct wall now, struct arena *arena) {
-    if (envelope->state == STATE_REPLAYING) {
-        envelope->state = STATE_PENDING_REVIEW;
-        return;
-    }
-    struct buf dlq;
-    buf_init_heap(&dlq, SCRATCH_BYTES);
-    buf_bytes(&dlq, envelope->queue);
-    buf_str(&dlq, ".dlq");
+void rebuild_for_people(struct envelope *envelope, struct wall now, const char *reason,
+                        struct arena *arena) {
+    bool dead_before = envelope->state == STATE_REPLAYING;
     envelope->state = STATE_PENDING_REVIEW;
-    envelope->dlq = arena_dup(arena, buf_view(&dlq));
+    if (dead_before)
+        return;
+    envelope->dlq = rebuild_dlq(envelope->queue, arena);
     envelope->letter_id = envelope->letter_id.len > 0 ? envelope->letter_id : envelope->id;
     envelope->cause = CAUSE_OPERATOR;
     envelope->category = BYTES("unknown");
-    envelope->reason = BYTES("salvaged");
+    envelope->reason = bytes_of(reason);
     envelope->dead_at = now;
     envelope->next_attempt_at = (struct wall){0};
     envelope->delay_ms = envelope->lease_ms = 0;
-    buf_free(&dlq);
 }
 
 static enum status write_envelope(struct rebuilding *rebuilding, const struct pack_record *record,
@@ -174,7 +153,7 @@ static enum status write_envelope(struct rebuilding *rebuilding, const struct pa
         return status;
     if (!lifecycle_is_live(envelope->state) && envelope->state != STATE_REPLAYING)
         return rows_adopt(&doctor->file, &doctor->texts, &row, record->place, rebuilding->err);
-    put_before_people(envelope, clock_now(doctor->options->clock).wall, arena);
+    rebuild_for_people(envelope, clock_now(doctor->options->clock).wall, "salvaged", arena);
     struct buf text;
     buf_init_heap(&text, ENVELOPE_MAX);
     envelope_store(envelope, &text);
@@ -210,7 +189,7 @@ static enum status adopt_body(struct rebuilding *rebuilding, const struct pack_r
 
 /* ---- passes ---- */
 
-static enum status visit(void *arg, const struct pack_record *record) {
+static enum status adopt(void *arg, const struct pack_record *record) {
     struct rebuilding *rebuilding = arg;
     if (record->part != rebuilding->part)
         return STATUS_OK;
@@ -218,45 +197,43 @@ static enum status visit(void *arg, const struct pack_record *record) {
                                          : adopt_body(rebuilding, record);
 }
 
-/* Places grow, so of several the last is the newest. A body may stand before its envelope. */
-static enum status pass(struct rebuilding *rebuilding, enum pack_part part) {
-    struct doctor *doctor = rebuilding->doctor;
+enum status rebuild_visit(struct doctor *doctor,
+                          enum status (*visit)(void *arg, const struct pack_record *record),
+                          void *arg, struct err *err) {
     enum status status = STATUS_OK;
-    rebuilding->part = part;
-    for (size_t i = 0; status == STATUS_OK && i < doctor->pack_count; i++) {
+    for (size_t i = 0; status == STATUS_OK && i < doctor->files.pack_count; i++) {
         struct pack *pack;
         uint64_t lost = 0;
-        status = open_pack(doctor, doctor->pack_numbers[i], &pack, rebuilding->err);
+        status = open_pack(doctor, doctor->files.packs[i], &pack, err);
         if (status == STATUS_IO)
             return status;
         if (status != STATUS_OK) { /* it was reported */
             status = STATUS_OK;
             continue;
         }
-        status = pack_salvage(pack, visit, rebuilding, &lost, rebuilding->err);
+        status = pack_salvage(pack, PACK_BLOCK, pack->end, visit, arg, &lost, err);
         pack_free(pack);
-        if (lost > 0 && part == PACK_ENVELOPE)
+        if (lost > 0 && !doctor->packs_told)
             buf_printf(doctor->report, "pack %016llx: %llu bytes are of no whole record\n",
-                       (unsigned long long)doctor->pack_numbers[i], (unsigned long long)lost);
+                       (unsigned long long)doctor->files.packs[i], (unsigned long long)lost);
     }
+    doctor->packs_told = true;
     return status;
 }
 
-static enum status drop_bodiless(struct rebuilding *rebuilding) {
+/* Places grow, so of several the last is the newest. A body may stand before its envelope. */
+static enum status pass(struct rebuilding *rebuilding, enum pack_part part) {
+    rebuilding->part = part;
+    return rebuild_visit(rebuilding->doctor, adopt, rebuilding, rebuilding->err);
+}
+
+/* Unless the journal has their bodies. */
+static enum status note_bodiless(struct rebuilding *rebuilding) {
     struct doctor *doctor = rebuilding->doctor;
-    uint64_t seq = 0;
+    sqlite3_stmt *stmt = database_statement(&doctor->file, SQL_BODILESS);
     enum status status = STATUS_OK;
-    do {
-        seq = 0;
-        status = doctor_ask(doctor, "SELECT seq FROM messages WHERE body_at = 0 LIMIT 1", &seq,
-                            rebuilding->err);
-        if (status != STATUS_OK || seq == 0)
-            break;
-        buf_printf(doctor->report, "message %llu: an envelope without its body; lost\n",
-                   (unsigned long long)seq);
-        doctor->lost++;
-        status = rows_delete(&doctor->file, &doctor->texts, &seq, 1, rebuilding->err);
-    } while (status == STATUS_OK);
+    while (database_next(&doctor->file, stmt, &status, rebuilding->err))
+        doctor_note_unreadable(doctor, (uint64_t)sqlite3_column_int64(stmt, 0));
     return status;
 }
 
@@ -269,7 +246,7 @@ enum status rebuild_rows(struct doctor *doctor, struct err *err) {
     if (status == STATUS_OK)
         status = pass(&rebuilding, PACK_BODY);
     if (status == STATUS_OK)
-        status = drop_bodiless(&rebuilding);
+        status = note_bodiless(&rebuilding);
     if (status == STATUS_OK)
         status = doctor_ask(doctor, "SELECT count(*) FROM messages", &messages, err);
     if (status == STATUS_OK)
@@ -281,6 +258,7 @@ enum status rebuild_rows(struct doctor *doctor, struct err *err) {
                    "letters with reason \"salvaged\" unless the journal knows better; what was "
                    "decided of letters, and texts kept beside them, is lost where the journal does "
                    "not have it\n",
-                   (unsigned long long)messages, doctor->pack_count, (unsigned long long)waited);
+                   (unsigned long long)messages, doctor->files.pack_count,
+                   (unsigned long long)waited);
     return status;
 }

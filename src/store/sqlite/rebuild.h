@@ -6,12 +6,20 @@
 #ifndef STORE_REBUILD_H
 #define STORE_REBUILD_H
 
+#include "core/envelope.h"
 #include "store/sqlite/doctor.h"
+#include "store/sqlite/pack.h"
 
-/* Which packs are there, and whether the journal reaches back to the beginning. */
-enum status rebuild_find(struct doctor *doctor, struct err *err);
 /* The file hears of them, so that they can be opened. */
 enum status rebuild_register(struct doctor *doctor, struct err *err);
+/* Calls `visit` with every whole record of every pack, in the order of their places. */
+enum status rebuild_visit(struct doctor *doctor,
+                          enum status (*visit)(void *arg, const struct pack_record *record),
+                          void *arg, struct err *err);
+/* A message that would run again by itself becomes a letter with that reason. */
+void rebuild_for_people(struct envelope *envelope, struct wall now, const char *reason,
+                        struct arena *arena);
+struct bytes rebuild_dlq(struct bytes queue, struct arena *arena);
 /* Inside a transaction of the file, and before the journal is salvaged. */
 enum status rebuild_rows(struct doctor *doctor, struct err *err);
 

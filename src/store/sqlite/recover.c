@@ -1,96 +1,52 @@
 #include "store/sqlite/recover.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/random.h>
 
 #include "base/log.h"
+#include "store/sqlite/bounds.h"
 #include "store/sqlite/changes.h"
+#include "store/sqlite/load_tables.h"
+#include "store/sqlite/lost.h"
 #include "store/sqlite/paging.h"
 #include "store/sqlite/rows.h"
 
 /* ---- the file ---- */
 
-static enum status load_queues(struct sqlite_store *self, struct err *err) {
+/* A new message would get the number of one that is held. */
+static enum status check_next_seq(struct sqlite_store *self, uint64_t next_seq, struct err *err) {
+    sqlite3_stmt *stmt = database_statement(self->fold_db, SQL_SEQ_MAX);
     enum status status = STATUS_OK;
-    sqlite3_stmt *stmt = database_statement(self->fold_db, SQL_QUEUES);
-    while (database_next(self->fold_db, stmt, &status, err)) {
-        struct queue *queue = tables_queue_restore(
-            &self->front.tables, (uint32_t)sqlite3_column_int64(stmt, 0), database_text(stmt, 1));
-        if (sqlite3_column_type(stmt, 2) != SQLITE_NULL)
-            tables_queue_facts(queue, database_text(stmt, 2));
-        queue->changed = false;
-    }
-    return status;
-}
-
-static enum status load_counters(struct sqlite_store *self, struct err *err) {
-    struct names *names = &self->front.tables.names;
-    enum status status = STATUS_OK;
-    sqlite3_stmt *stmt = database_statement(self->fold_db, SQL_COUNTERS);
-    while (database_next(self->fold_db, stmt, &status, err)) {
-        enum count_kind kind;
-        if (!dlqs_kind_parse(database_text(stmt, 1), &kind))
-            continue;
-        struct dlq *dlq =
-            dlqs_get(&self->front.tables.dlqs, names_get(names, database_text(stmt, 0)));
-        uint64_t count = (uint64_t)sqlite3_column_int64(stmt, 4);
-        *dlqs_count(dlq, kind, names_get(names, database_text(stmt, 2)),
-                    names_get(names, database_text(stmt, 3))) = count;
-        if (kind == COUNT_CATEGORY)
-            dlq->depth += count;
-    }
-    return status;
-}
-
-static enum status load_ages(struct sqlite_store *self, struct err *err) {
-    enum status status = STATUS_OK;
-    sqlite3_stmt *stmt = database_statement(self->fold_db, SQL_AGES);
-    while (database_next(self->fold_db, stmt, &status, err)) {
-        struct dlq *dlq = dlqs_get(&self->front.tables.dlqs,
-                                   names_get(&self->front.tables.names, database_text(stmt, 0)));
-        ages_restore(&dlq->ages, sqlite3_column_int64(stmt, 1), sqlite3_column_int64(stmt, 2),
-                     sqlite3_column_int64(stmt, 3), (uint64_t)sqlite3_column_int64(stmt, 4));
-    }
-    return status;
-}
-
-static enum status load_groups(struct sqlite_store *self, struct err *err) {
-    struct tables *tables = &self->front.tables;
-    enum status status = STATUS_OK;
-    sqlite3_stmt *stmt = database_statement(self->fold_db, SQL_GROUPS);
-    while (database_next(self->fold_db, stmt, &status, err)) {
-        char fingerprint[DATABASE_FINGERPRINT_SIZE];
-        snprintf(fingerprint, sizeof fingerprint, "%.*s", BYTES_ARG(database_text(stmt, 1)));
-        struct store_group group = {
-            .fingerprint = strtoull(fingerprint, NULL, 16),
-            .count = (uint64_t)sqlite3_column_int64(stmt, 2),
-            .total = (uint64_t)sqlite3_column_int64(stmt, 3),
-            .first_seen = {sqlite3_column_int64(stmt, 4)},
-            .last_seen = {sqlite3_column_int64(stmt, 5)},
-            .sample = (uint64_t)sqlite3_column_int64(stmt, 6),
-        };
-        groups_restore(&tables->groups, names_get(&tables->names, database_text(stmt, 0)), &group);
-    }
-    return status;
+    int64_t highest = 0;
+    while (database_next(self->fold_db, stmt, &status, err))
+        highest = sqlite3_column_int64(stmt, 0);
+    if (status != STATUS_OK)
+        return status;
+    if (next_seq > BOUNDS_SEQ_MAX || highest < 0 || (uint64_t)highest >= BOUNDS_SEQ_MAX ||
+        (highest > 0 && next_seq <= (uint64_t)highest))
+        return err_set(
+            err, STATUS_CORRUPT,
+            "the SQLite file, table meta, row \"next_seq\": %llu, but message %lld is held",
+            (unsigned long long)next_seq, (long long)highest);
+    return STATUS_OK;
 }
 
 enum status recover_file(struct sqlite_store *self, uint64_t *position, struct err *err) {
     struct instant now = clock_now(self->options.clock);
     uint64_t next_seq = 0;
-    enum status status = database_meta(self->fold_db, "journal_position", position, err);
+    enum status status = database_prepare_all(self->fold_db, err);
+    if (status == STATUS_OK)
+        status = database_meta(self->fold_db, "journal_position", position, err);
     if (status == STATUS_OK)
         status = database_meta(self->fold_db, "next_seq", &next_seq, err);
+    if (status == STATUS_OK)
+        status = check_next_seq(self, next_seq, err);
+    if (status == STATUS_OK)
+        status = lost_check(self->options.disk, self->dir, next_seq, err);
+    if (status != STATUS_OK)
+        return status;
     if (next_seq > self->front.tables.next_seq)
         self->front.tables.next_seq = next_seq;
-    if (status == STATUS_OK)
-        status = load_queues(self, err);
-    if (status == STATUS_OK)
-        status = load_counters(self, err);
-    if (status == STATUS_OK)
-        status = load_ages(self, err);
-    if (status == STATUS_OK)
-        status = load_groups(self, err);
+    status = load_tables(self, err);
     if (status == STATUS_OK)
         status = paging_load(self, now, err);
     if (status == STATUS_OK)
@@ -174,9 +130,11 @@ static enum status replay_queue_facts(struct replayed *replayed) {
 }
 
 static enum status replay_queue_name(struct replayed *replayed) {
-    tables_queue_restore(&replayed->self->front.tables, replayed->record->queue,
-                         replayed->record->text)
-        ->changed = true;
+    const struct record *record = replayed->record;
+    if (record->queue > BOUNDS_QUEUES_MAX || record->text.len == 0)
+        return not_ours(replayed->position, replayed->err);
+    tables_queue_restore(&replayed->self->front.tables, record->queue, record->text)->changed =
+        true;
     return STATUS_OK;
 }
 
@@ -204,6 +162,19 @@ static enum status replay_keep(struct replayed *replayed) {
     return STATUS_OK;
 }
 
+/* Its queue is known, and its number can be a message's. Of a keep that number is a time. */
+static bool is_plausible(const struct sqlite_store *self, const struct record *record) {
+    const struct tables *tables = &self->front.tables;
+    if (record->kind == RECORD_QUEUE_NAME)
+        return record->queue > 0;
+    if (record->queue > tables->queue_count)
+        return false;
+    if (record->kind == RECORD_KEEP)
+        return true;
+    return record->queue > 0 && tables->queues[record->queue - 1]->name &&
+           record->seq < BOUNDS_SEQ_MAX;
+}
+
 enum status recover_record(struct sqlite_store *self, uint64_t position, struct bytes bytes,
                            struct err *err) {
     static enum status (*const replay[])(struct replayed *) = {
@@ -216,8 +187,7 @@ enum status recover_record(struct sqlite_store *self, uint64_t position, struct 
         [RECORD_MARK] = replay_mark,
     };
     struct record record;
-    if (!record_decode(bytes, &record) || (record.queue == 0 && record.kind != RECORD_KEEP) ||
-        (record.kind != RECORD_QUEUE_NAME && record.queue > self->front.tables.queue_count))
+    if (!record_decode(bytes, &record) || !is_plausible(self, &record))
         return not_ours(position, err);
     struct replayed replayed = {.self = self,
                                 .position = position,
@@ -246,12 +216,13 @@ enum status recover_all(struct sqlite_store *self, struct err *err) {
         .disk = self->options.disk,
         .dir = self->dir,
         .segment_bytes = self->options.journal_segment_bytes,
+        .between_groups = true, /* a fold is of whole groups */
         .max_bytes = self->options.journal_max_bytes ? self->options.journal_max_bytes
                                                      : JOURNAL_BYTES_DEFAULT,
     };
     if (self->options.threads && getrandom(&options.salt, sizeof options.salt, 0) < 0)
         return err_set(err, STATUS_IO, "the system has no randomness");
-    options.keep_bytes = options.max_bytes / JOURNAL_KEEP_SHARE;
+    options.keep_bytes = self->on_trial ? 0 : options.max_bytes / JOURNAL_KEEP_SHARE;
     struct replay_state state = {.self = self, .err = err};
     status = journal_open(&options, position, replay_one, &state, &self->journal, err);
     if (status == STATUS_OK) /* what an earlier life folded and did not live to use again */

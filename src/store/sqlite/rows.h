@@ -50,6 +50,17 @@ enum status rows_delete(struct database *database, struct error_texts *texts, co
 enum status rows_read(struct database *database, uint64_t seq, struct arena *arena, struct row *out,
                       bool *found, struct err *err);
 
+/* For doctor: whichever of the two is whole; ptr NULL: it is not. In the arena. */
+struct rows_halves {
+    struct bytes envelope, body;
+};
+void rows_read_halves(struct database *database, uint64_t seq, struct arena *arena,
+                      struct rows_halves *out);
+
+/* ptr NULL: none. */
+enum status rows_read_mark(struct database *database, uint64_t seq, struct arena *arena,
+                           struct bytes *out);
+
 /* What the tables in memory need of a row, from its columns alone. */
 struct row_facts {
     uint64_t seq;

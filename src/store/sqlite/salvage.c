@@ -8,9 +8,12 @@
 #include "store/keeps.h"
 #include "store/mark.h"
 #include "store/record.h"
+#include "store/sqlite/bounds.h"
 #include "store/sqlite/counters.h"
 #include "store/sqlite/folder.h"
 #include "store/sqlite/keep_rows.h"
+#include "store/sqlite/mend.h"
+#include "store/sqlite/mend_tables.h"
 #include "store/sqlite/packs.h"
 #include "store/sqlite/rebuild.h"
 #include "store/sqlite/rows.h"
@@ -44,13 +47,27 @@ static void report_missing(struct doctor *doctor) {
     doctor->lost += doctor->missing_count;
 }
 
+/* Whether there is such a row, and what was decided about it: from one column alone, because others
+ * may be damaged. */
+static enum status look_up(struct doctor *doctor, uint64_t seq, struct arena *arena, bool *found,
+                           struct bytes *mark) {
+    sqlite3_stmt *stmt = database_statement(&doctor->file, SQL_ROW_MARKED);
+    sqlite3_bind_int64(stmt, 1, (sqlite3_int64)seq);
+    enum status status = STATUS_OK;
+    *mark = BYTES_NONE;
+    *found = database_next(&doctor->file, stmt, &status, &doctor->err);
+    if (*found && sqlite3_column_type(stmt, 0) != SQLITE_NULL)
+        *mark = arena_dup(arena, database_text(stmt, 0));
+    sqlite3_reset(stmt);
+    return status;
+}
+
 static enum status salvage_message(struct doctor *doctor, const struct record *record) {
     struct arena arena;
-    arena_init_heap(&arena, 4096);
-    struct row_facts old;
+    struct bytes mark;
     bool found = false;
-    enum status status =
-        rows_by_seq(&doctor->file, record->seq, &arena, &old, &found, &doctor->err);
+    arena_init_heap(&arena, 256);
+    enum status status = look_up(doctor, record->seq, &arena, &found, &mark);
     arena_free(&arena);
     if (status != STATUS_OK)
         return status;
@@ -84,13 +101,12 @@ static enum status salvage_queue(struct doctor *doctor, const struct record *rec
 static enum status salvage_mark(struct doctor *doctor, const struct record *record) {
     struct arena arena;
     arena_init_heap(&arena, 4096);
-    struct row_facts old;
+    struct bytes old;
     struct mark before, mark;
     bool found = false;
-    enum status status =
-        rows_by_seq(&doctor->file, record->seq, &arena, &old, &found, &doctor->err);
+    enum status status = look_up(doctor, record->seq, &arena, &found, &old);
     if (status == STATUS_OK && found && mark_decode(record->text, &arena, &mark)) {
-        if (old.mark.ptr && mark_decode(old.mark, &arena, &before))
+        if (old.ptr && mark_decode(old, &arena, &before))
             mark = mark_merge(&before, &mark);
         struct blob *text = mark_encode(&mark);
         status = rows_mark(&doctor->file, record->seq, &mark, (struct bytes){text->data, text->len},
@@ -116,6 +132,28 @@ static enum status salvage_forget(struct doctor *doctor, const struct record *re
     return rows_delete(&doctor->file, &doctor->texts, &record->seq, 1, &doctor->err);
 }
 
+static int by_number(const void *a, const void *b) {
+    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* What the file has of this message is damaged: every change of it that the journal still holds,
+ * folded or not, is made again. So is the name of a queue that the file has lost. */
+static bool is_wanted_again(struct doctor *doctor, const struct record *record) {
+    if (record->kind == RECORD_QUEUE_NAME) {
+        uint32_t number;
+        if (record->text.len > 0 && record->queue > 0)
+            doctor->status =
+                mend_tables_queue(doctor, record->text, record->queue, &number, &doctor->err);
+        return false;
+    }
+    if (record->kind == RECORD_KEEP || record->kind == RECORD_QUEUE_FACTS)
+        return false;
+    return doctor->unreadable_count > 0 &&
+           bsearch(&record->seq, doctor->unreadable, doctor->unreadable_count,
+                   sizeof *doctor->unreadable, by_number) != NULL;
+}
+
 static void salvage_record(void *arg, uint64_t position, struct bytes bytes) {
     static enum status (*const one[])(struct doctor *, const struct record *) = {
         [RECORD_PUT] = salvage_message,      [RECORD_UPDATE] = salvage_message,
@@ -125,12 +163,17 @@ static void salvage_record(void *arg, uint64_t position, struct bytes bytes) {
     };
     struct doctor *doctor = arg;
     struct record record;
-    if (doctor->status != STATUS_OK || position < doctor->position)
+    if (doctor->status != STATUS_OK)
         return;
     if (!record_decode(bytes, &record)) {
-        doctor->lost++;
+        doctor->lost += position >= doctor->position;
         return;
     }
+    if (position < doctor->position && !is_wanted_again(doctor, &record))
+        return;
+    if (record.kind != RECORD_KEEP && record.seq < BOUNDS_SEQ_MAX &&
+        record.seq > doctor->highest_seq)
+        doctor->highest_seq = record.seq;
     doctor->status = one[record.kind](doctor, &record);
     doctor->salvaged++;
 }
@@ -141,24 +184,7 @@ static enum status next_seq(struct doctor *doctor, uint64_t *out, struct err *er
     if (status == STATUS_OK)
         status = doctor_ask(doctor, "SELECT ifnull(max(seq), 0) + 1 FROM messages", &seen, err);
     *out = seen > *out ? seen : *out;
-    return status;
-}
-
-/* Those that the journal has not brought back by now. A pack that is gone is nobody's any more. */
-static enum status forget_unreadable(struct doctor *doctor, struct err *err) {
-    enum status status = STATUS_OK;
-    for (size_t i = 0; status == STATUS_OK && i < doctor->unreadable_count; i++) {
-        struct arena arena;
-        struct row row;
-        bool found;
-        arena_init_heap(&arena, 4096);
-        if (rows_read(&doctor->file, doctor->unreadable[i], &arena, &row, &found, NULL) !=
-            STATUS_OK) {
-            status = rows_delete(&doctor->file, &doctor->texts, &doctor->unreadable[i], 1, err);
-            doctor->lost++;
-        }
-        arena_free(&arena);
-    }
+    *out = doctor->highest_seq >= *out ? doctor->highest_seq + 1 : *out;
     return status;
 }
 
@@ -174,7 +200,7 @@ static enum status salvage_journal(struct doctor *doctor, struct err *err) {
     }
     uint64_t next = 0;
     report_missing(doctor);
-    status = forget_unreadable(doctor, err);
+    status = mend_rows(doctor, err);
     if (status == STATUS_OK)
         status = error_texts_flush(&doctor->texts, &doctor->file, err);
     if (status == STATUS_OK)
@@ -194,7 +220,8 @@ static enum status at_once(struct doctor *doctor, struct err *err) {
     enum status status = database_run(doctor->file.db, "BEGIN IMMEDIATE", err);
     if (status != STATUS_OK)
         return status;
-    if (doctor->gone)
+    status = mend_tables(doctor, err);
+    if (status == STATUS_OK && doctor->gone)
         status = rebuild_rows(doctor, err);
     if (status == STATUS_OK)
         status = salvage_journal(doctor, err);
@@ -202,7 +229,8 @@ static enum status at_once(struct doctor *doctor, struct err *err) {
         status = database_run(doctor->file.db, "COMMIT", err);
     if (status != STATUS_OK)
         database_run(doctor->file.db, "ROLLBACK", NULL);
-    packs_settle(doctor->packs, status == STATUS_OK ? PACKS_COMMITTED : PACKS_IN_DOUBT);
+    packs_settle(doctor->packs, &doctor->file,
+                 status == STATUS_OK ? PACKS_COMMITTED : PACKS_IN_DOUBT);
     return status;
 }
 
@@ -258,10 +286,13 @@ enum status salvage_all(struct doctor *doctor, struct err *err) {
         status = set_aside(doctor, err);
     if (status == STATUS_OK)
         buf_printf(doctor->report,
-                   "repaired: %llu changes salvaged, %llu lost%s; the old journal stays beside the "
+                   "repaired: %llu changes salvaged, %llu lost%s; %llu messages are kept without "
+                   "their bodies, %llu with envelopes made again; the old journal stays beside the "
                    "new one as *.damaged\n",
                    (unsigned long long)doctor->salvaged, (unsigned long long)doctor->lost,
-                   doctor->holes ? ", and whatever stood where the journal cannot be read" : "");
+                   doctor->holes ? ", and whatever stood where the journal cannot be read" : "",
+                   (unsigned long long)doctor->bodies_lost,
+                   (unsigned long long)doctor->envelopes_lost);
     return status;
 }
 

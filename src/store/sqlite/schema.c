@@ -153,3 +153,43 @@ enum status schema_prepare(sqlite3 *db, struct err *err) {
         return status;
     return take_steps(db, version, err);
 }
+
+/* ---- mending ---- */
+
+static bool has(sqlite3 *db, const char *name) {
+    sqlite3_stmt *stmt = NULL;
+    bool found = sqlite3_prepare_v2(db, "SELECT 1 FROM sqlite_master WHERE name = ?1", -1, &stmt,
+                                    NULL) == SQLITE_OK &&
+                 sqlite3_bind_text(stmt, 1, name, -1, SQLITE_STATIC) == SQLITE_OK &&
+                 sqlite3_step(stmt) == SQLITE_ROW;
+    sqlite3_finalize(stmt);
+    return found;
+}
+
+static enum status add_missing(sqlite3 *db, sqlite3 *model, struct err *err) {
+    static const char all[] = "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
+                              " AND name NOT GLOB 'errors_text_*' ORDER BY rowid";
+    sqlite3_stmt *stmt = NULL;
+    enum status status = STATUS_OK;
+    if (sqlite3_prepare_v2(model, all, -1, &stmt, NULL) != SQLITE_OK)
+        return database_trouble(model, all, err);
+    while (status == STATUS_OK && sqlite3_step(stmt) == SQLITE_ROW) {
+        if (!has(db, (const char *)sqlite3_column_text(stmt, 0)))
+            status = database_run(db, (const char *)sqlite3_column_text(stmt, 1), err);
+    }
+    sqlite3_finalize(stmt);
+    return status;
+}
+
+enum status schema_mend(sqlite3 *db, struct err *err) {
+    sqlite3 *model = NULL;
+    enum status status = STATUS_OK;
+    if (sqlite3_open(":memory:", &model) != SQLITE_OK)
+        status = database_trouble(model, "a model of the schema", err);
+    if (status == STATUS_OK)
+        status = schema_prepare(model, err);
+    if (status == STATUS_OK)
+        status = add_missing(db, model, err);
+    sqlite3_close(model);
+    return status;
+}

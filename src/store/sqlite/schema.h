@@ -16,4 +16,7 @@ enum status schema_check(sqlite3 *db, struct err *err);
 /* Creates the tables or brings them up to date. */
 enum status schema_prepare(sqlite3 *db, struct err *err);
 
+/* For doctor: tables, indexes and views that are missing are made again, empty. */
+enum status schema_mend(sqlite3 *db, struct err *err);
+
 #endif

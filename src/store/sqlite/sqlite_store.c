@@ -240,7 +240,8 @@ static enum status recover(struct sqlite_store *self, struct err *err) {
     enum status status = open_packs(self, &trouble);
     if (status == STATUS_OK)
         status = recover_all(self, &trouble);
-    if (status == STATUS_OK) /* an old copy of the file does not fit its journal */
+    if (status == STATUS_OK &&
+        !self->on_trial) /* an old copy of the file does not fit its journal */
         packs_remove_unknown(self->packs);
     if (status == STATUS_CORRUPT)
         return err_set(err, status,
@@ -266,6 +267,18 @@ enum status sqlite_store_open(const struct sqlite_store_options *options, struct
     start_threads(self);
     *out = &self->front.port;
     return STATUS_OK;
+}
+
+enum status sqlite_store_try(const struct sqlite_store_options *options, struct err *err) {
+    struct sqlite_store_options alone = *options;
+    alone.threads = false;
+    struct sqlite_store *self = store_new(&alone);
+    self->on_trial = true;
+    enum status status = open_connections(self, err);
+    if (status == STATUS_OK)
+        status = recover(self, err);
+    store_free(self);
+    return status;
 }
 
 static void close_store(struct store *store) {

@@ -33,6 +33,10 @@ void sqlite_store_fold(struct store *store);
  * Commits under way are dropped without an answer. */
 void sqlite_store_crash(struct store *store);
 
+/* Recovers as sqlite_store_open does, and closes again without a fold: whether a server would
+ * start. The caller has the lock, and no connection is open. */
+enum status sqlite_store_try(const struct sqlite_store_options *options, struct err *err);
+
 /* What `impound doctor` prints: checksums, counters against rows, positions. One line a finding to
  * `report`; returns CORRUPT when something is wrong, and in *err what can be done. With
  * `repair`, salvages every whole record, also into a file that is gone. */

@@ -3,10 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "store/sqlite/checkup.h"
 #include "store/sqlite/lock.h"
 #include "store/sqlite/packs.h"
 #include "store/sqlite/salvage.h"
+#include "store/sqlite/schema.h"
+
+void doctor_note_unreadable(struct doctor *doctor, uint64_t seq) {
+    doctor->unreadable = memory_grow(doctor->unreadable,
+                                     (doctor->unreadable_count + 1) * sizeof *doctor->unreadable);
+    doctor->unreadable[doctor->unreadable_count++] = seq;
+}
 
 enum status doctor_ask(struct doctor *doctor, const char *sql, uint64_t *out, struct err *err) {
     sqlite3_stmt *stmt = NULL;
@@ -21,6 +29,16 @@ enum status doctor_ask(struct doctor *doctor, const char *sql, uint64_t *out, st
 
 /* ---- the file ---- */
 
+static enum status check_schema(struct doctor *doctor, struct err *err) {
+    enum status status = database_prepare_all(&doctor->file, err);
+    if (status != STATUS_CORRUPT || !doctor->repair)
+        return status;
+    buf_printf(doctor->report, "%s; made again\n", err->text);
+    doctor->wrong = true;
+    status = schema_mend(doctor->file.db, err);
+    return status == STATUS_OK ? database_prepare_all(&doctor->file, err) : STATUS_CORRUPT;
+}
+
 static enum status open_file(struct doctor *doctor, struct err *err) {
     struct database_options options = {.path = doctor->options->path,
                                        .vfs = doctor->options->vfs,
@@ -28,6 +46,8 @@ static enum status open_file(struct doctor *doctor, struct err *err) {
                                        .checkpoint = true};
     struct err trouble = {0};
     enum status status = database_open(&options, &doctor->file, &trouble);
+    if (status == STATUS_OK)
+        status = check_schema(doctor, &trouble);
     if (status == STATUS_OK)
         return checkup_file(doctor, err);
     buf_printf(doctor->report, "SQLite file: %s\n", trouble.text);
@@ -62,43 +82,106 @@ static enum status replace_file(struct doctor *doctor, struct err *err) {
 
 /* ---- all of it ---- */
 
-static enum status conclude(struct doctor *doctor, struct err *err) {
-    if (doctor->wrong && doctor->repair)
-        return salvage_all(doctor, err);
-    if (doctor->wrong)
-        return err_set(err, STATUS_CORRUPT,
-                       "the store %s is damaged; `impound doctor --repair` salvages every whole "
-                       "record of the journal and the packs and counts anew",
-                       doctor->options->path);
-    buf_printf(doctor->report,
-               "the store is sound; %llu changes wait in the journal; %llu texts are kept "
-               "beside the messages\n",
-               (unsigned long long)doctor->records, (unsigned long long)doctor->kept);
-    return STATUS_OK;
-}
-
-static enum status examine(struct doctor *doctor, struct err *err) {
-    enum status status = open_file(doctor, err);
-    if (doctor->malformed)
-        status = doctor->repair ? replace_file(doctor, err) : malformed(doctor, err);
-    if (status == STATUS_OK)
-        status = checkup_journal(doctor, err);
-    if (status == STATUS_OK)
-        status = checkup_position(doctor);
-    if (status == STATUS_OK)
-        status = conclude(doctor, err);
+static void forget_findings(struct doctor *doctor) {
     error_texts_free(&doctor->texts);
     free(doctor->unreadable);
     free(doctor->missing);
-    free(doctor->pack_numbers);
+    free(doctor->files.packs);
     close_file(doctor);
+    *doctor = (struct doctor){.options = doctor->options,
+                              .report = doctor->report,
+                              .repair = doctor->repair,
+                              .lock_file = doctor->lock_file,
+                              .dir = doctor->dir,
+                              .journal = doctor->journal};
+}
+
+struct findings {
+    bool wrong;       /* something is damaged, or was */
+    uint64_t records; /* of the journal, that are not folded yet */
+    uint64_t kept;    /* texts beside the messages */
+};
+
+/* Looks, and with `repair` mends: also what only a server found (`forced`). */
+static enum status examine(struct doctor *doctor, bool forced, struct findings *out,
+                           struct err *err) {
+    enum status status = open_file(doctor, err);
+    bool is_malformed = doctor->malformed;
+    if (is_malformed && doctor->repair)
+        status = replace_file(doctor, err);
+    else if (is_malformed)
+        status = STATUS_OK;
+    if (status == STATUS_OK)
+        status = checkup_journal(doctor, err);
+    doctor->wrong |= is_malformed || forced;
+    *out = (struct findings){doctor->wrong, doctor->records, doctor->kept};
+    if (status == STATUS_OK && doctor->wrong && doctor->repair)
+        status = salvage_all(doctor, err);
+    if (status == STATUS_OK && is_malformed && !doctor->repair)
+        status = malformed(doctor, err);
+    forget_findings(doctor);
     return status;
 }
 
-enum status sqlite_store_doctor(const struct sqlite_store_options *options, bool repair,
+static enum status damaged(const struct doctor *doctor, struct err *err) {
+    return err_set(err, STATUS_CORRUPT,
+                   "the store %s is damaged; `impound doctor --repair` salvages every whole record "
+                   "of the journal and the packs and counts anew",
+                   doctor->options->path);
+}
+
+/* Only what a server does when it starts says whether one starts. */
+static bool serves(struct doctor *doctor, bool wrong) {
+    struct err refusal;
+    enum status status = sqlite_store_try(doctor->options, &refusal);
+    if (status != STATUS_OK)
+        buf_printf(doctor->report, "serve refuses to start: %s\n", refusal.text);
+    else if (wrong)
+        buf_printf(doctor->report, "serve starts with this damage\n");
+    return status == STATUS_OK;
+}
+
+static void say_sound(struct doctor *doctor, const struct findings *findings) {
+    if (findings->wrong)
+        buf_printf(doctor->report, "the store is sound now\n");
+    else
+        buf_printf(doctor->report,
+                   "the store is sound; %llu changes wait in the journal; %llu texts are kept "
+                   "beside the messages\n",
+                   (unsigned long long)findings->records, (unsigned long long)findings->kept);
+}
+
+static enum status look(struct doctor *doctor, struct err *err) {
+    struct findings findings = {0};
+    enum status status = examine(doctor, false, &findings, err);
+    if (status != STATUS_OK && status != STATUS_CORRUPT)
+        return status;
+    if (!serves(doctor, findings.wrong) || findings.wrong)
+        return status == STATUS_OK ? damaged(doctor, err) : status;
+    say_sound(doctor, &findings);
+    return STATUS_OK;
+}
+
+static enum status repair(struct doctor *doctor, struct err *err) {
+    struct findings findings = {0};
+    enum status status = examine(doctor, false, &findings, err);
+    if (status == STATUS_OK && !findings.wrong && !serves(doctor, false))
+        status = examine(doctor, true, &findings, err);
+    if (status != STATUS_OK)
+        return status;
+    if (findings.wrong && !serves(doctor, false))
+        return err_set(
+            err, STATUS_CORRUPT,
+            "the store %s could not be repaired: a server still refuses to start with it",
+            doctor->options->path);
+    say_sound(doctor, &findings);
+    return STATUS_OK;
+}
+
+enum status sqlite_store_doctor(const struct sqlite_store_options *options, bool repair_it,
                                 struct buf *report, struct err *err) {
     struct doctor doctor = {
-        .options = options, .report = report, .repair = repair, .lock_file = -1};
+        .options = options, .report = report, .repair = repair_it, .lock_file = -1};
     buf_init_heap(&doctor.dir, strlen(options->path) + sizeof ".d");
     buf_printf(&doctor.dir, "%s.d", options->path);
     doctor.journal = (struct journal_options){.disk = options->disk,
@@ -108,7 +191,7 @@ enum status sqlite_store_doctor(const struct sqlite_store_options *options, bool
     if (options->threads)
         status = lock_take(options->disk, doctor.journal.dir, &doctor.lock_file, err);
     if (status == STATUS_OK)
-        status = examine(&doctor, err);
+        status = repair_it ? repair(&doctor, err) : look(&doctor, err);
     lock_release(&doctor.lock_file);
     buf_free(&doctor.dir);
     return status;

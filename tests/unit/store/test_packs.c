@@ -341,7 +341,7 @@ static void doctor_removes_no_pack_for_a_count_that_lies(void **state) {
     buf_free(&report);
 }
 
-static void doctor_gives_up_what_is_damaged_and_nothing_else(void **state) {
+static void doctor_takes_what_is_damaged_from_the_journal(void **state) {
     struct lab *lab = *state;
     struct buf report;
     struct err err;
@@ -355,7 +355,7 @@ static void doctor_gives_up_what_is_damaged_and_nothing_else(void **state) {
     assert_int_equal(examine(lab, true, &report), STATUS_OK);
     assert_int_equal(examine(lab, false, &report), STATUS_OK);
     assert_int_equal(open_store(lab, &err), STATUS_OK);
-    assert_int_equal(readable(lab), MESSAGES - 1);
+    assert_int_equal(readable(lab), MESSAGES);
     buf_free(&report);
 }
 
@@ -372,8 +372,7 @@ static void a_missing_pack_refuses_the_start_until_it_is_repaired(void **state) 
     assert_non_null(strstr(err.text, "0000000000000002"));
     assert_int_equal(examine(lab, true, &report), STATUS_OK);
     assert_int_equal(open_store(lab, &err), STATUS_OK);
-    size_t left = readable(lab);
-    assert_true(left > MESSAGES / 2 && left < MESSAGES);
+    assert_int_equal(readable(lab), MESSAGES); /* the journal still has them */
     buf_free(&report);
 }
 
@@ -460,7 +459,7 @@ int main(void) {
         IN_LAB(what_little_is_left_moves_together),
         IN_LAB(a_pack_that_cannot_be_emptied_keeps_no_other_from_it),
         IN_LAB(doctor_removes_no_pack_for_a_count_that_lies),
-        IN_LAB(doctor_gives_up_what_is_damaged_and_nothing_else),
+        IN_LAB(doctor_takes_what_is_damaged_from_the_journal),
         IN_LAB(a_pack_that_cannot_be_opened_now_costs_no_message),
         IN_LAB(a_file_that_does_not_fit_its_journal_costs_no_pack),
         IN_LAB(a_missing_pack_refuses_the_start_until_it_is_repaired),
