@@ -85,6 +85,7 @@ part "simulator, 200 seeds, ThreadSanitizer" build-tsan/tests/sim/sim --seeds 20
 part "end-to-end scenarios, ThreadSanitizer" scenarios build-tsan -k "$racing"
 part "unit and contract tests, valgrind" under_valgrind
 part "end-to-end scenarios, the server under valgrind" server_under_valgrind
+part "damaged stores from seed $seed" build/tests/fuzz/fuzz_store tests/fuzz/corpus/store 3000 "$seed"
 part "simulator from seed $seed, $seconds s" build/tests/sim/sim --seconds "$seconds" --from "$seed"
 
 echo

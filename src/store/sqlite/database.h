@@ -41,6 +41,10 @@ enum { DATABASE_ROW_VALUES = 29, DATABASE_ROWS = 16 };
 #define DATABASE_SQL(X)                                                                            \
     X(BEGIN, "BEGIN")                                                                              \
     X(END, "END")                                                                                  \
+    X(CHECK_MESSAGES, "SELECT 'ok' FROM messages LIMIT 1")                                         \
+    X(CHECK_BODIES, "SELECT 'ok' FROM bodies LIMIT 1")                                             \
+    X(CHECK_KEPT, "SELECT 'ok' FROM kept LIMIT 1")                                                 \
+    X(CHECK_ERRORS, "SELECT 'ok' FROM errors LIMIT 1")                                             \
     X(CHECK_META, "PRAGMA quick_check(meta)")                                                      \
     X(CHECK_QUEUES, "PRAGMA quick_check(queues)")                                                  \
     X(CHECK_COUNTERS, "PRAGMA quick_check(counters)")                                              \

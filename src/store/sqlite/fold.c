@@ -8,6 +8,7 @@
 #include "store/sqlite/drafter.h"
 #include "store/sqlite/keep_rows.h"
 #include "store/sqlite/packs_compact.h"
+#include "store/sqlite/reserve.h"
 #include "store/sqlite/snapshot.h"
 #include "store/sqlite/wal.h"
 
@@ -138,6 +139,13 @@ static void note_failure(struct sqlite_store *self, struct snapshot *snapshot) {
     tell_ended(self);
 }
 
+/* On a full disk folded segments are not kept for later. */
+static void shrink(struct sqlite_store *self) {
+    pthread_mutex_lock(&self->journal_mutex);
+    journal_shrink(self->journal);
+    pthread_mutex_unlock(&self->journal_mutex);
+}
+
 static enum status fold_one(struct sqlite_store *self, struct err *err) {
     pthread_mutex_lock(&self->front.mutex);
     struct snapshot *snapshot = next_snapshot(self);
@@ -146,6 +154,12 @@ static enum status fold_one(struct sqlite_store *self, struct err *err) {
         return STATUS_OK;
     enum status status = transact(self, write_snapshot, snapshot, err);
     drafter_finish(self->drafter);
+    if (status == STATUS_FULL && reserve_give_up(self)) {
+        snapshot->tried = true;
+        shrink(self);
+        status = transact(self, write_snapshot, snapshot, err);
+        drafter_finish(self->drafter);
+    }
     if (status == STATUS_OK)
         finish(self, snapshot);
     else
@@ -164,6 +178,7 @@ enum status fold_all(struct sqlite_store *self, struct err *err) {
     enum status status = STATUS_OK;
     while (status == STATUS_OK && is_behind(self))
         status = fold_one(self, err);
+    reserve_take_back(self);
     return status;
 }
 
@@ -192,7 +207,8 @@ void fold_abandon(struct sqlite_store *self) {
 /* ---- when ---- */
 
 static size_t most_changes(const struct sqlite_store *self) {
-    return self->options.fold_changes ? self->options.fold_changes : FOLD_CHANGES;
+    size_t most = self->options.fold_changes ? self->options.fold_changes : FOLD_CHANGES;
+    return self->disk_full && most > FULL_FOLD_CHANGES ? FULL_FOLD_CHANGES : most;
 }
 
 static bool is_fold_full(const struct sqlite_store *self) {
@@ -267,13 +283,18 @@ static struct timespec deadline_after(int64_t ms) {
 /* With the mutex: until a fold is wanted or due, or the store stops. */
 static void wait_for_work(struct sqlite_store *self) {
     while (!self->fold_stopping && !self->fold_wanted && !self->sealed_first) {
+        int64_t left = self->fold_due.ms - clock_now(self->options.clock).mono.ms;
+        if (left <= 0)
+            return;
+        if (self->disk_full) { /* somebody may make room on the disk */
+            struct timespec soon = deadline_after(left < FOLD_RETRY_MS ? left : FOLD_RETRY_MS);
+            pthread_cond_timedwait(&self->fold_asked, &self->front.mutex, &soon);
+            return;
+        }
         if (self->fold_due.ms == MONO_NEVER.ms) {
             pthread_cond_wait(&self->fold_asked, &self->front.mutex);
             continue;
         }
-        int64_t left = self->fold_due.ms - clock_now(self->options.clock).mono.ms;
-        if (left <= 0)
-            return;
         struct timespec until = deadline_after(left);
         pthread_cond_timedwait(&self->fold_asked, &self->front.mutex, &until);
     }
@@ -309,10 +330,18 @@ static bool is_idle(struct sqlite_store *self) {
     return idle;
 }
 
+static bool is_disk_full(struct sqlite_store *self) {
+    pthread_mutex_lock(&self->front.mutex);
+    bool full = self->disk_full;
+    pthread_mutex_unlock(&self->front.mutex);
+    return full;
+}
+
 /* Nothing waits: a failure here costs speed or room, and is met again. */
 static void use_idle_time(struct sqlite_store *self) {
     struct err err;
-    if (is_idle(self) && journal_prepare(self->journal, &err) != STATUS_OK)
+    reserve_take_back(self);
+    if (is_idle(self) && !is_disk_full(self) && journal_prepare(self->journal, &err) != STATUS_OK)
         log_warn("%s", err.text);
     while (is_idle(self) && fold_compact(self))
         ;

@@ -59,6 +59,8 @@ enum status journal_read(struct journal *journal, uint64_t position, struct jour
 void journal_window_free(struct journal_window *window);
 /* Segments that lie wholly before `position` may be used again. */
 enum status journal_recycle(struct journal *journal, uint64_t position, struct err *err);
+/* Of the segments that may be used again all but one are removed: the disk is full. */
+void journal_shrink(struct journal *journal);
 /* In quiet times: what the next segment will be made of. One thread at a time; appends may go on.
  */
 enum status journal_prepare(struct journal *journal, struct err *err);

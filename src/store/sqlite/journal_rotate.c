@@ -147,10 +147,9 @@ static uint64_t reusable_bytes(struct journal *journal) {
 
 /* The lowest number goes first, so the links stay whole. Whether the name is gone after a crash
  * does not matter: nothing in the file is needed. */
-void journal_rotate_trim(struct journal *journal) {
+static void trim_to(struct journal *journal, uint64_t keep) {
     struct disk *disk = journal->options.disk;
-    uint64_t keep = journal->options.keep_bytes;
-    while (keep && reusable_bytes(journal) > keep) {
+    while (reusable_bytes(journal) > keep) {
         struct journal_segment *old = take_reusable(journal);
         char path[JOURNAL_PATH_MAX];
         if (!old)
@@ -159,6 +158,16 @@ void journal_rotate_trim(struct journal *journal) {
             (void)disk->vtable->remove(disk, path);
         journal_segment_free(old);
     }
+}
+
+void journal_rotate_trim(struct journal *journal) {
+    if (journal->options.keep_bytes)
+        trim_to(journal, journal->options.keep_bytes);
+}
+
+void journal_shrink(struct journal *journal) {
+    trim_to(journal, journal->options.segment_bytes);
+    journal_rotate_count(journal);
 }
 
 static struct journal_header next_header(const struct journal *journal) {

@@ -146,8 +146,8 @@ static enum status compare_counters(struct sqlite_store *self, struct err *err) 
     return comparing.status;
 }
 
-/* The pages of the small tables. Those of the messages are many: SQLite looks at each when it is
- * read, and `impound doctor` at all. */
+/* All pages of the small tables, the first ones of others. Those of the messages are many: SQLite
+ * looks at each when it is read, and `impound doctor` at all. */
 static enum status check_pages(struct sqlite_store *self, enum database_sql which,
                                const char *table, struct err *err) {
     enum status status = STATUS_OK, found = STATUS_OK;
@@ -165,12 +165,14 @@ enum status load_tables(struct sqlite_store *self, struct err *err) {
     static const struct {
         enum database_sql sql;
         const char *table;
-    } small[] = {{SQL_CHECK_QUEUES, "queues"}, {SQL_CHECK_COUNTERS, "counters"},
-                 {SQL_CHECK_AGES, "ages"},     {SQL_CHECK_GROUPS, "groups"},
-                 {SQL_CHECK_PACKS, "packs"},   {SQL_CHECK_META, "meta"}};
+    } checks[] = {{SQL_CHECK_QUEUES, "queues"},     {SQL_CHECK_COUNTERS, "counters"},
+                  {SQL_CHECK_AGES, "ages"},         {SQL_CHECK_GROUPS, "groups"},
+                  {SQL_CHECK_PACKS, "packs"},       {SQL_CHECK_META, "meta"},
+                  {SQL_CHECK_MESSAGES, "messages"}, {SQL_CHECK_BODIES, "bodies"},
+                  {SQL_CHECK_KEPT, "kept"},         {SQL_CHECK_ERRORS, "errors"}};
     enum status status = STATUS_OK;
-    for (size_t i = 0; status == STATUS_OK && i < sizeof small / sizeof small[0]; i++)
-        status = check_pages(self, small[i].sql, small[i].table, err);
+    for (size_t i = 0; status == STATUS_OK && i < sizeof checks / sizeof checks[0]; i++)
+        status = check_pages(self, checks[i].sql, checks[i].table, err);
     if (status == STATUS_OK)
         status = load_queues(self, err);
     if (status == STATUS_OK)

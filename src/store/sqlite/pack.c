@@ -62,8 +62,12 @@ bool pack_holds(const struct pack *pack, struct pack_place place) {
 }
 
 static enum status trouble(int error, const char *doing, uint64_t number, struct err *err) {
-    return err_set(err, error == ENOENT ? STATUS_NOT_FOUND : STATUS_IO, "%s pack %0*" PRIx64 ": %s",
-                   doing, NUMBER_DIGITS, number, strerror(error));
+    bool full = error == ENOSPC || error == EDQUOT;
+    return err_set(err,
+                   error == ENOENT ? STATUS_NOT_FOUND
+                   : full          ? STATUS_FULL
+                                   : STATUS_IO,
+                   "%s pack %0*" PRIx64 ": %s", doing, NUMBER_DIGITS, number, strerror(error));
 }
 
 /* ---- files ---- */

@@ -17,8 +17,8 @@ enum {
 
 static enum status io_trouble(const struct packs *packs, int error, const char *doing,
                               struct err *err) {
-    return err_set(err, error == ENOSPC ? STATUS_FULL : STATUS_IO, "%s a pack in %s: %s", doing,
-                   packs->dir, strerror(error));
+    return err_set(err, error == ENOSPC || error == EDQUOT ? STATUS_FULL : STATUS_IO,
+                   "%s a pack in %s: %s", doing, packs->dir, strerror(error));
 }
 
 /* Whole blocks; what is left begins the next one. */

@@ -22,6 +22,7 @@
 enum {
     FOLD_DELAY_MS = 500,         /* a commit is folded at the latest this long after it */
     FOLD_CHANGES = 32768,        /* of one fold: so many are sealed and stand in line */
+    FULL_FOLD_CHANGES = 1024,    /* the same on a full disk, so that SQLite's log stays small */
     BEHIND_MAX = 1 << 20,        /* changes that wait for folds; then commits wait for them too */
     FOLD_CACHE_KIB = 64 << 10,   /* holds the pages that one fold changes */
     FOLD_RETRY_MS = 1000,        /* after a fold that failed */
@@ -38,6 +39,11 @@ enum {
 };
 enum { JOURNAL_KEEP_SHARE = 4 }; /* of the journal's bound stays on disk when all is folded */
 #define JOURNAL_BYTES_DEFAULT (UINT64_C(4) << 30)
+
+static const char parts_full_text[] =
+    "the disk is full, and the reserve is given up: discard letters, shorten retention or make "
+    "room "
+    "on the disk; until then only commits that free space are taken";
 
 struct drafter;
 struct packs;
@@ -86,6 +92,7 @@ struct sqlite_store {
     struct mono sweep_due;    /* the fold's own: when it next looks for texts that expired */
 
     struct store_health health;
+    bool disk_full; /* the reserve is given up: only commits that free space are taken */
 
     struct journal *journal;
     pthread_mutex_t journal_mutex;

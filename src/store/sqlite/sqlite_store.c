@@ -18,6 +18,7 @@
 #include "store/sqlite/parts.h"
 #include "store/sqlite/reader.h"
 #include "store/sqlite/recover.h"
+#include "store/sqlite/reserve.h"
 #include "store/sqlite/spread.h"
 #include "store/sqlite/wal.h"
 #include "store/sqlite/writer.h"
@@ -38,6 +39,10 @@ static void health(struct store *store, struct store_health *out) {
     struct sqlite_store *self = parts_of(store);
     pthread_mutex_lock(&self->front.mutex);
     *out = self->health;
+    if (self->disk_full) {
+        out->writable = false;
+        err_set(&out->trouble, STATUS_FULL, "%s", parts_full_text);
+    }
     out->fold_behind = parts_behind(self);
     pthread_mutex_unlock(&self->front.mutex);
     pthread_mutex_lock(&self->journal_mutex);
@@ -250,8 +255,9 @@ static enum status recover(struct sqlite_store *self, struct err *err) {
     return status == STATUS_OK ? status : err_set(err, status, "%s", trouble.text);
 }
 
-enum status sqlite_store_open(const struct sqlite_store_options *options, struct store **out,
-                              struct err *err) {
+/* Everything but the threads. On trouble nothing is left open. */
+static enum status open_once(const struct sqlite_store_options *options, struct sqlite_store **out,
+                             struct err *err) {
     struct sqlite_store *self = store_new(options);
     enum status status = lock(self, err);
     if (status == STATUS_OK) {
@@ -260,10 +266,30 @@ enum status sqlite_store_open(const struct sqlite_store_options *options, struct
     }
     if (status == STATUS_OK)
         status = recover(self, err);
-    if (status != STATUS_OK) {
+    if (status == STATUS_OK)
+        *out = self;
+    else
         store_free(self);
+    return status;
+}
+
+/* On a full disk even opening may want some room. */
+static bool make_room_to_open(const struct sqlite_store_options *options) {
+    char *dir = journal_dir(options->path);
+    bool made = reserve_remove(options->disk, dir);
+    free(dir);
+    return made;
+}
+
+enum status sqlite_store_open(const struct sqlite_store_options *options, struct store **out,
+                              struct err *err) {
+    struct sqlite_store *self = NULL;
+    enum status status = open_once(options, &self, err);
+    if (status == STATUS_FULL && make_room_to_open(options))
+        status = open_once(options, &self, err);
+    if (status != STATUS_OK)
         return status;
-    }
+    reserve_open(self);
     start_threads(self);
     *out = &self->front.port;
     return STATUS_OK;

@@ -9,6 +9,7 @@
 #include "store/sqlite/changes.h"
 #include "store/sqlite/fold.h"
 #include "store/sqlite/paging.h"
+#include "store/sqlite/reserve.h"
 
 /* ---- one group ---- */
 
@@ -91,7 +92,8 @@ static void write_group(struct sqlite_store *self, struct group *group, double *
         double begun = seconds_now();
         group->status = append(self, group);
         *seconds = seconds_now() - begun;
-    } while (group->status == STATUS_FULL && fold_make_room(self, folded));
+    } while (group->status == STATUS_FULL &&
+             (fold_make_room(self, folded) || reserve_give_up(self)));
 }
 
 /* ---- after the sync ---- */
@@ -241,9 +243,21 @@ static void enqueue(struct sqlite_store *self, struct batch *batch) {
         pthread_cond_signal(&self->submitted);
 }
 
+/* What is left of the disk is for freeing room. */
+static bool is_refused(struct sqlite_store *self, const struct store_commit *commit) {
+    pthread_mutex_lock(&self->front.mutex);
+    bool full = self->disk_full;
+    pthread_mutex_unlock(&self->front.mutex);
+    return full && !reserve_is_for(commit);
+}
+
 void writer_submit(struct store *store, struct store_commit *commit) {
     struct sqlite_store *self = parts_of(store);
     struct batch_hooks hooks = changes_hooks(self);
+    if (is_refused(self, commit)) {
+        commit->done(commit, err_set(&commit->err, STATUS_FULL, "%s", parts_full_text));
+        return;
+    }
     struct batch *batch = batch_new(commit);
     pthread_mutex_lock(&self->front.mutex);
     enum status status = batch_stage(batch, ++self->tickets, &self->front.tables, &hooks);
