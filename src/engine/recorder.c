@@ -29,7 +29,7 @@ struct slot {
     uint32_t state;
 };
 
-enum { FIRST_SLOTS = 1024 };
+enum { FIRST_SLOTS = 1024, SLOTS_MAX = 1 << 20 };
 static const char magic[8] = "IMPFLY2";
 
 struct interrupted {
@@ -86,6 +86,9 @@ static void free_from(struct recorder *recorder, uint32_t first) {
 static bool map_slots(struct recorder *recorder, uint32_t count) {
     size_t size = count * sizeof(struct slot);
     if (recorder->fd >= 0 && ftruncate(recorder->fd, (off_t)size) != 0)
+        return false;
+    /* A page without room on the disk would end the process when it is written to. */
+    if (recorder->fd >= 0 && (errno = posix_fallocate(recorder->fd, 0, (off_t)size)) != 0)
         return false;
     void *mapped;
     if (recorder->slots)
@@ -189,6 +192,8 @@ enum status recorder_open(struct recorder *recorder, const char *path, struct er
     if (recorder->fd < 0 || fstat(recorder->fd, &stat) != 0)
         return err_set(err, STATUS_IO, "%s: %s", path, strerror(errno));
     uint64_t whole = (uint64_t)stat.st_size / sizeof(struct slot);
+    if (whole > SLOTS_MAX) /* it is not one of ours: too long for any number of attempts */
+        whole = 0;
     uint32_t count = whole < FIRST_SLOTS ? FIRST_SLOTS : (uint32_t)whole;
     if (!map_slots(recorder, count))
         return err_set(err, STATUS_IO, "%s: %s", path, strerror(errno));
@@ -199,7 +204,7 @@ enum status recorder_open(struct recorder *recorder, const char *path, struct er
 
 static bool grow(struct recorder *recorder) {
     uint32_t before = recorder->count;
-    if (!map_slots(recorder, before ? before * 2 : FIRST_SLOTS))
+    if (before >= SLOTS_MAX || !map_slots(recorder, before ? before * 2 : FIRST_SLOTS))
         return false;
     free_from(recorder, before ? before : 1);
     return true;
