@@ -1,7 +1,8 @@
 #!/bin/sh
 # Fetches what the tests need and Debian does not have, once, into build-parts/: Apache Kafka and Kafka Connect
-# as jars, by Maven; Python clients of brokers and the official messages of OTLP, by pip. With CI=true it is a
-# failure when one cannot be had; elsewhere it is said loudly and what needs it is skipped.
+# as jars, by Maven; Python clients of brokers and the official messages of OTLP, by pip; client libraries whose
+# exceptions tests/clients raises (tools/clients), by pip and npm. With CI=true it is a failure when one
+# cannot be had; elsewhere it is said loudly and what needs it is skipped.
 set -eu
 cd "$(dirname "$0")/.."
 python=${PYTHON:-/usr/bin/python3}
@@ -37,9 +38,26 @@ client() {
     $python -m pip install --quiet --disable-pip-version-check --no-deps --target "$2" "$1"
 }
 
+# What tools/clients names, under a name that changes with it.
+python_clients() {
+    $python -m pip install --quiet --disable-pip-version-check --no-deps --target "$1" \
+        --requirement tools/clients/requirements.txt
+}
+
+node_clients() {
+    mkdir -p "$1" && cp tools/clients/package.json tools/clients/package-lock.json "$1" &&
+        (cd "$1" && npm ci --no-audit --no-fund --ignore-scripts --loglevel=error)
+}
+
+sum_of() {
+    cat "$@" | sha256sum | cut -c1-12
+}
+
 have "kafka-$kafka" jars pom.xml
 have "connect-$kafka" jars connect.xml
 have "confluent-kafka-$confluent_kafka" client "confluent-kafka==$confluent_kafka"
 have "nats-py-$nats_py" client "nats-py==$nats_py"
 have "opentelemetry-proto-$opentelemetry_proto" client "opentelemetry-proto==$opentelemetry_proto"
 have "protobuf-$protobuf" client "protobuf==$protobuf"
+have "python-clients-$(sum_of tools/clients/requirements.txt)" python_clients
+have "node-clients-$(sum_of tools/clients/package-lock.json)" node_clients

@@ -73,7 +73,9 @@ enum impound_status impound_classify(const struct impound_policy *policy,
                                            .unclassified = class.unclassified};
     struct bytes dlq = class.dlq.len ? class.dlq : library_policy(policy)->dlq;
     library_text(given.category, sizeof given.category, class.category);
-    library_text(given.reason, sizeof given.reason, class.reason);
+    struct decision told = {.reason = class.reason, .reason_type = class.reason_type};
+    char reason[DECIDE_REASON_MAX];
+    library_text(given.reason, sizeof given.reason, decide_reason(&told, reason));
     library_text(given.dlq, sizeof given.dlq, dlq);
     library_text(given.rule, sizeof given.rule, class.rule_name);
     library_give(out, out->size, &given, sizeof given);
@@ -108,7 +110,7 @@ static bool stops(const struct decision *decision) {
 }
 
 static void tell_decision(const struct decision *decision, struct impound_decision *out) {
-    size_t prefix = decision->exhausted ? sizeof DECIDE_EXHAUSTED - 1 : 0;
+    char reason[DECIDE_REASON_MAX];
     *out = (struct impound_decision){
         .action = (enum impound_action)decision->action,
         .verdict = (enum impound_verdict)decision->verdict,
@@ -120,8 +122,7 @@ static void tell_decision(const struct decision *decision, struct impound_decisi
         .delay_ms = decision->delay_ms,
         .suspect = decision->action == ACTION_HALT && decision->suspect,
     };
-    memcpy(out->reason, DECIDE_EXHAUSTED, prefix);
-    library_text(out->reason + prefix, sizeof out->reason - prefix, decision->reason);
+    library_text(out->reason, sizeof out->reason, decide_reason(decision, reason));
     library_text(out->category, sizeof out->category, decision->category);
     library_text(out->dlq, sizeof out->dlq, stops(decision) ? decision->dlq : BYTES_NONE);
     library_text(out->rule, sizeof out->rule, decision->rule_name);

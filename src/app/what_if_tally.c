@@ -41,20 +41,14 @@ static struct what_if_fate fate_was(const struct envelope *envelope) {
 
 /* A retry whose attempts are used up is a letter; one with attempts left is not. */
 static struct what_if_fate fate_would(const struct decision *decision, struct arena *arena) {
-    struct what_if_fate fate = {
-        .verdict = decision->verdict, .category = decision->category, .reason = decision->reason};
+    char memory[DECIDE_REASON_MAX];
+    struct what_if_fate fate = {.verdict = decision->verdict,
+                                .category = decision->category,
+                                .reason = arena_dup(arena, decide_reason(decision, memory))};
     if (decision->action == ACTION_DEAD || decision->action == ACTION_DISCARD)
         fate.dlq = decision->dlq;
     if (decision->action == ACTION_DEAD)
         fate.verdict = VERDICT_DLQ;
-    if (decision->exhausted) {
-        char memory[TEXT_MAX];
-        struct buf text;
-        buf_init_fixed(&text, memory, sizeof memory);
-        buf_str(&text, DECIDE_EXHAUSTED);
-        buf_bytes(&text, decision->reason);
-        fate.reason = arena_dup(arena, buf_view(&text));
-    }
     return fate;
 }
 

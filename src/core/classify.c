@@ -78,14 +78,16 @@ static struct classification by_rule(const struct rule *rule) {
         .reason = or_else(rule->reason, bytes_of(verdict_text(rule->verdict))),
         .dlq = rule->dlq,
         .rule_name = rule->name,
+        .downstream = rule->downstream,
     };
 }
 
-static struct classification by_nothing(void) {
+static struct classification by_nothing(const struct outcome *outcome) {
     return (struct classification){
         .verdict = VERDICT_DLQ,
         .category = BYTES("unknown"),
-        .reason = BYTES("unclassified"),
+        .reason = BYTES(CLASSIFY_UNKNOWN),
+        .reason_type = bytes_clip(outcome->error_type, CLASSIFY_TYPE_MAX),
         .unclassified = true,
     };
 }
@@ -113,7 +115,7 @@ struct classification classify(const struct policy *policy, const struct rule_su
         rule = &expired_rule;
     if (subject->outcome->has_verdict)
         return by_handler(rule, subject->outcome);
-    struct classification class = rule ? by_rule(rule) : by_nothing();
+    struct classification class = rule ? by_rule(rule) : by_nothing(subject->outcome);
     class.own_rule = rule && is_own(policy, rule);
     class.from_preset = rule && !class.own_rule;
     return class;

@@ -1,7 +1,10 @@
 #include "core/decide.h"
 
+#include "base/buf.h"
 #include "core/backoff.h"
 #include "core/breaker.h"
+
+enum { REASON_MAX = DECIDE_REASON_MAX - CLASSIFY_TYPE_MAX - 16 };
 
 /* Everything that one judgement looks at, so that its steps need not pass it on one by one. */
 struct judgement {
@@ -53,6 +56,8 @@ static bool is_sick(const struct judgement *j, const struct classification *clas
     if (outcome->kind == KIND_ANSWER ||
         (outcome->kind == KIND_STATUS && outcome->status / 100 == 2))
         return answer_is_sick(class->category);
+    if (class->downstream && verdict == VERDICT_RETRY && outcome->kind == KIND_EXIT)
+        return true; /* a worker's uncaught exception that speaks of the downstream */
     return breaker_is_failure(j->policy->handler, outcome, verdict);
 }
 
@@ -62,6 +67,7 @@ static struct decision begin(const struct judgement *j, const struct classificat
         .verdict = verdict,
         .category = class->category,
         .reason = class->reason,
+        .reason_type = class->reason_type,
         .dlq = class->dlq.len ? class->dlq : policy_dlq(j->policy, class->category),
         .rule_name = class->rule_name,
         .breaker_failure = is_sick(j, class, verdict),
@@ -214,4 +220,19 @@ struct decision decide_crash(const struct policy *policy, const struct subject *
         .verdict = VERDICT_RETRY, .category = {"crash", 5}, .reason = {"signal", 6}};
     struct judgement j = {policy, subject, outcome, around, rng};
     return judge_failure(&j, &crash);
+}
+
+struct bytes decide_reason(const struct decision *decision, char memory[DECIDE_REASON_MAX]) {
+    if (!decision->exhausted && decision->reason_type.len == 0)
+        return decision->reason;
+    struct buf text;
+    buf_init_fixed(&text, memory, DECIDE_REASON_MAX);
+    if (decision->exhausted)
+        buf_str(&text, DECIDE_EXHAUSTED);
+    buf_bytes(&text, bytes_clip(decision->reason, REASON_MAX));
+    if (decision->reason_type.len > 0) {
+        buf_char(&text, ':');
+        buf_bytes(&text, decision->reason_type);
+    }
+    return buf_view(&text);
 }

@@ -57,9 +57,10 @@ struct decision {
     enum verdict verdict; /* as classified: for the history */
     enum cause cause;     /* with DEAD and DISCARD */
     struct bytes category;
-    struct bytes reason; /* without the prefix … */
-    bool exhausted;      /* … DECIDE_EXHAUSTED, which is put before it when this is set */
-    struct bytes dlq;    /* with DEAD and DISCARD */
+    struct bytes reason;      /* without what decide_reason puts before and behind it */
+    bool exhausted;           /* DECIDE_EXHAUSTED is put before it */
+    struct bytes reason_type; /* ":" and this is put behind it; empty: nothing */
+    struct bytes dlq;         /* with DEAD and DISCARD */
     struct bytes rule_name;
     int64_t delay_ms;     /* with RETRY */
     bool breaker_failure; /* the outcome speaks against the downstream's health */
@@ -85,6 +86,11 @@ struct decision {
 struct decision decide(const struct policy *policy, const struct subject *subject,
                        const struct outcome *outcome, const struct rule_facts *facts,
                        const struct circumstance *around, struct rng *rng);
+
+/* The whole reason, as it stands in envelopes: "max_attempts:timeout", "unclassified:OrderError".
+ * A slice of the decision, or of `memory`. */
+enum { DECIDE_REASON_MAX = 512 };
+struct bytes decide_reason(const struct decision *decision, char memory[DECIDE_REASON_MAX]);
 
 /* The judgement on a message that took our own process with it (SEMANTICS 5.1): a counted attempt
  * and a crash, retried until poison.crashes. */

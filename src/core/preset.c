@@ -21,32 +21,6 @@ static const struct rule exec_rules[] = {
     ROW("exec", 5, RETRY, "crash", "signal", KIND(SIGNAL)),
 };
 
-/* The type is looked at first, all of it, and only then the message: a ValueError that quotes a
- * "503" is still a bug. */
-static const struct rule errors_rules[] = {
-    ROW("errors", 0, RETRY, "timeout", "timeout", TYPE("*Timeout*")),
-    ROW("errors", 1, RETRY, "transient", "connection", TYPE("Connection*")),
-    ROW("errors", 2, RETRY, "transient", "blocked_io", TYPE("BlockingIOError")),
-    ROW("errors", 3, RETRY, "transient", "deadlock", TYPE("*deadlock*")),
-    ROW("errors", 4, DLQ, "bug", "key_error", TYPE("KeyError")),
-    ROW("errors", 5, DLQ, "bug", "type_error", TYPE("TypeError")),
-    ROW("errors", 6, DLQ, "bug", "value_error", TYPE("ValueError")),
-    ROW("errors", 7, DLQ, "bug", "index_error", TYPE("IndexError")),
-    ROW("errors", 8, DLQ, "bug", "attribute_error", TYPE("AttributeError")),
-    ROW("errors", 9, DLQ, "bug", "null_pointer", TYPE("NullPointer*")),
-    ROW("errors", 10, DLQ, "bug", "parse_error", TYPE("*Parse*")),
-    ROW("errors", 11, DLQ, "validation", "validation", TYPE("*validation*")),
-    ROW("errors", 12, DLQ, "validation", "foreign_key", TYPE("*foreign*key*")),
-    ROW("errors", 13, RETRY, "transient", "deadlock", MESSAGE("deadlock")),
-    ROW("errors", 14, RETRY, "transient", "upstream_busy", MESSAGE("503")),
-    ROW("errors", 15, RETRY, "rate_limit", "rate_limit", MESSAGE("429")),
-    ROW("errors", 16, RETRY, "transient", "connection_reset", MESSAGE("connection reset")),
-    ROW("errors", 17, DLQ, "validation", "validation", MESSAGE("validation")),
-    ROW("errors", 18, DLQ, "validation", "foreign_key", MESSAGE("foreign key")),
-    ROW("errors", 19, DLQ, "validation", "bad_request", MESSAGE("400")),
-    ROW("errors", 20, DLQ, "validation", "not_found", MESSAGE("404")),
-};
-
 static const struct rule ours_rules[] = {
     ROW("ours", 0, DLQ, "bug", "edit_failed", KIND(EDIT)),
     ROW("ours", 1, DLQ, "external", "answer_too_large", KIND(ANSWER), TYPE(OUTCOME_TOO_LARGE)),
@@ -64,7 +38,7 @@ static const struct {
 } presets[PRESET_COUNT] = {
     [PRESET_HTTP] = TABLE("http", http_rules),
     [PRESET_EXEC] = TABLE("exec", exec_rules),
-    [PRESET_ERRORS] = TABLE("errors", errors_rules),
+    [PRESET_ERRORS] = {"errors", NULL, 0}, /* preset_errors.c */
     [PRESET_AI_API] = {"ai-api", NULL, 0}, /* preset_ai.c */
 };
 
@@ -77,6 +51,8 @@ const struct rule *preset_rules(enum preset preset, size_t *count) {
     assert((unsigned)preset < PRESET_COUNT);
     if (preset == PRESET_AI_API)
         return preset_ai(count);
+    if (preset == PRESET_ERRORS)
+        return preset_errors(count);
     *count = presets[preset].count;
     return presets[preset].rules;
 }

@@ -1,6 +1,7 @@
 #include "core/rule.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "base/ascii.h"
 
@@ -57,14 +58,121 @@ static bool message_has(struct bytes text, struct bytes what) {
     return false;
 }
 
-/* "KeyError" also finds "builtins.KeyError". */
-static bool type_matches(struct bytes pattern, struct bytes type) {
-    if (bytes_glob(pattern, type))
-        return true;
+/* "KeyError" also finds "builtins.KeyError", "ReadTimeout" also "Net::ReadTimeout". */
+static struct bytes last_name(struct bytes type) {
     size_t from = type.len;
-    while (from > 0 && type.ptr[from - 1] != '.')
+    while (from > 0 && !memchr(".:$+", type.ptr[from - 1], 4))
         from--;
-    return from > 0 && bytes_glob(pattern, bytes_cut(type, from, type.len));
+    return bytes_cut(type, from, type.len);
+}
+
+static bool type_matches(struct bytes pattern, struct bytes type) {
+    return bytes_glob(pattern, type) || bytes_glob(pattern, last_name(type));
+}
+
+static struct bytes without_suffix(struct bytes type) {
+    static const struct bytes suffixes[] = {BYTES("_error"), BYTES("Error"), BYTES("Exception")};
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        size_t stem = type.len > suffixes[i].len ? type.len - suffixes[i].len : 0;
+        if (stem > 0 && bytes_eq_nocase(bytes_cut(type, stem, type.len), suffixes[i]))
+            return bytes_cut(type, 0, stem);
+    }
+    return type;
+}
+
+static bool types_match(struct rule_globs types, struct bytes type) {
+    struct bytes last = last_name(type);
+    struct bytes stem = without_suffix(last);
+    for (size_t i = 0; i < types.count; i++)
+        if (bytes_glob(types.list[i], type) || bytes_glob(types.list[i], last) ||
+            bytes_glob(types.list[i], stem))
+            return true;
+    return false;
+}
+
+static bool messages_match(struct rule_globs messages, struct bytes message) {
+    for (size_t i = 0; i < messages.count; i++)
+        if (bytes_glob(messages.list[i], message))
+            return true;
+    return false;
+}
+
+/* ---- a status at the beginning of a message ---- */
+
+static bool is_one_of(struct bytes word, const struct bytes *words, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (bytes_eq_nocase(word, words[i]))
+            return true;
+    return false;
+}
+
+/* Cuts the next word off: letters, or digits. Whatever else stands before it is passed over. */
+static struct bytes next_word(struct bytes *rest) {
+    size_t from = 0;
+    while (from < rest->len && !ascii_is_alnum(rest->ptr[from]))
+        from++;
+    bool digits = from < rest->len && ascii_is_digit(rest->ptr[from]);
+    size_t to = from;
+    while (to < rest->len && ascii_is_alnum(rest->ptr[to]) &&
+           ascii_is_digit(rest->ptr[to]) == digits)
+        to++;
+    struct bytes word = bytes_cut(*rest, from, to);
+    *rest = bytes_cut(*rest, to, rest->len);
+    return word;
+}
+
+static int status_of(struct bytes word, struct bytes behind) {
+    if (word.len != 3 || word.ptr[0] < '4' || word.ptr[0] > '5' ||
+        (behind.len && ascii_is_alnum(behind.ptr[0])))
+        return 0;
+    int status = 0;
+    for (size_t i = 0; i < word.len; i++) {
+        if (!ascii_is_digit(word.ptr[i]))
+            return 0;
+        status = status * 10 + (word.ptr[i] - '0');
+    }
+    return status;
+}
+
+/* What may follow a status that nothing introduces: its phrase, punctuation, or nothing. */
+static bool is_told(struct bytes behind) {
+    static const struct bytes phrases[] = {
+        BYTES("Client"),        BYTES("Server"),    BYTES("Bad"),      BYTES("Unauthorized"),
+        BYTES("Payment"),       BYTES("Forbidden"), BYTES("Not"),      BYTES("Proxy"),
+        BYTES("Request"),       BYTES("Conflict"),  BYTES("Gone"),     BYTES("Payload"),
+        BYTES("Unsupported"),   BYTES("Content"),   BYTES("Too"),      BYTES("Internal"),
+        BYTES("Unprocessable"), BYTES("Service"),   BYTES("Gateway"),  BYTES("Overloaded"),
+        BYTES("Site"),          BYTES("Error"),     BYTES("Response"), BYTES("status"),
+    };
+    if (behind.len == 0 || behind.ptr[0] != ' ')
+        return true;
+    struct bytes word = next_word(&behind);
+    return word.len == 0 || is_one_of(word, phrases, sizeof phrases / sizeof *phrases);
+}
+
+int rule_message_status(struct bytes message) {
+    static const struct bytes openings[] = {
+        BYTES("http"),     BYTES("https"),    BYTES("HttpError"),  BYTES("status"),
+        BYTES("code"),     BYTES("error"),    BYTES("response"),   BYTES("request"),
+        BYTES("server"),   BYTES("client"),   BYTES("upstream"),   BYTES("remote"),
+        BYTES("failed"),   BYTES("answered"), BYTES("returned"),   BYTES("responded"),
+        BYTES("received"), BYTES("got"),      BYTES("with"),       BYTES("the"),
+        BYTES("an"),       BYTES("a"),        BYTES("does"),       BYTES("not"),
+        BYTES("indicate"), BYTES("success"),  BYTES("unexpected"),
+    };
+    struct bytes rest = message;
+    bool first = true;
+    for (;; first = false) {
+        struct bytes word = next_word(&rest);
+        int status = status_of(word, rest);
+        if (status)
+            return !first || is_told(rest) ? status : 0;
+        /* "HTTP/1.1 503": the version is no status and no other word. */
+        bool version = word.len == 1 && ascii_is_digit(word.ptr[0]);
+        if (word.len == 0 ||
+            !(version || is_one_of(word, openings, sizeof openings / sizeof *openings)))
+            return 0;
+    }
 }
 
 /* A name may stand several times; one that fits is enough. */
@@ -96,6 +204,13 @@ static bool texts_match(const struct rule_when *when, const struct outcome *outc
     if (when->error_type.len && !type_matches(when->error_type, outcome->error_type))
         return false;
     if (when->message_starts.len && !bytes_glob(when->message_starts, outcome->error_message))
+        return false;
+    if (when->types.count && !types_match(when->types, outcome->error_type))
+        return false;
+    if (when->messages.count && !messages_match(when->messages, outcome->error_message))
+        return false;
+    if (!is_any(when->message_status) &&
+        !in_range(when->message_status, rule_message_status(outcome->error_message)))
         return false;
     return when->message_has.len == 0 || message_has(outcome->error_message, when->message_has);
 }

@@ -20,6 +20,11 @@ struct rule_range {
 };
 
 enum rule_emptiness { RULE_EMPTY_ANY, RULE_EMPTY_YES, RULE_EMPTY_NO };
+/* A list of globs in static memory; empty: any text. */
+struct rule_globs {
+    const struct bytes *list;
+    size_t count;
+};
 
 struct rule_when {
     struct rule_range statuses[RULE_STATUS_RANGES_MAX]; /* 429 → 429..429, 5xx → 500..599 */
@@ -29,8 +34,13 @@ struct rule_when {
     size_t exit_code_count;
     struct rule_range signals;  /* 0..0: any */
     struct rule_range attempts; /* 0..0: any */
-    struct bytes
-        error_type; /* glob, case ignored; empty: any. The part behind the last dot is tried too */
+    struct bytes error_type;    /* glob, case ignored; empty: any. The last part of a name is tried
+                                   too, behind ".", "::", "$" or "+" */
+    struct rule_globs types;    /* presets: one of them must match error_type, as above or without
+                                   "Error", "_error" or "Exception" at its end */
+    struct rule_globs messages; /* presets: one of them must match the whole error_message */
+    struct rule_range message_status; /* presets: an HTTP status that the error_message begins with
+                                         (rule_message_status); 0..0: any */
     struct bytes message_has;    /* presets: substring of error_message, case ignored; a number only
                                     where it stands alone ("503" is not in "15037") */
     struct bytes message_starts; /* presets: glob on the whole error_message, case ignored; ends
@@ -51,6 +61,8 @@ struct rule {
     struct bytes reason;
     struct bytes dlq;  /* empty: the queue's routing decides */
     struct bytes name; /* "orders.rules[1]", "preset:http[3]": stands in the envelope as `rule` */
+    bool downstream;   /* presets: the failure speaks against the downstream's health, also where a
+                          worker's exit code says nothing of it (SEMANTICS 4.1) */
 };
 
 struct rule_header {
@@ -77,6 +89,11 @@ void rule_facts_set_answer(struct rule_facts *facts, size_t rule_index);
 size_t rule_facts_answer(const struct rule_facts *facts);
 
 bool rule_needs_facts(const struct rule *rule);
+/* The HTTP status that a message begins with, 0 when it does not. Words that clients put before it
+ * may stand in front ("Error code: 429 - …", "Request failed with status code 503", "Client error
+ * '401 …"); where nothing does, its own phrase or punctuation must follow ("503 Service
+ * Unavailable"): "503 orders were skipped" is no status. */
+int rule_message_status(struct bytes message);
 /* What an answer rule may look at (SEMANTICS §15). */
 struct rule_answer {
     int status; /* 0: the handler has none */

@@ -45,12 +45,19 @@ bool trace_headline(struct bytes line, struct bytes *type, struct bytes *message
     struct bytes name = bytes_cut(line, 0, colon);
     struct bytes rest = bytes_cut(line, colon + 1, line.len);
     size_t code = bytes_find(name, BYTES(" ["));
-    if (code < name.len && name.ptr[name.len - 1] == ']')
+    struct bytes bracketed = BYTES_NONE;
+    if (code < name.len && name.ptr[name.len - 1] == ']') {
+        bracketed = bytes_cut(name, code + 2, name.len - 1);
         name.len = code;
+    }
     if (!is_name(name) || (rest.len && rest.ptr[0] != ' '))
         return false;
     *type = name;
     *message = bytes_trim(rest);
+    if (message->len == 0) /* "AggregateError [ECONNREFUSED]:" */
+        *message = bracketed;
+    if (bytes_is(name, "DOMException") && is_name(bracketed)) /* "DOMException [TimeoutError]: …" */
+        *type = bracketed;
     return true;
 }
 

@@ -78,12 +78,22 @@ static void read_frames(struct python *p, struct bytes whole) {
     p->reading = READING_MESSAGE;
 }
 
+/* A gRPC error says "<… of RPC that terminated with:" and its status in the line below. */
+static void extend_message(struct trace *out, struct bytes line) {
+    struct bytes *message = &out->error_message;
+    if (bytes_ends(*message, BYTES("RPC that terminated with:")) &&
+        bytes_starts(line, BYTES("\tstatus = StatusCode.")))
+        message->len = (size_t)(line.ptr + line.len - message->ptr);
+}
+
 /* What follows the exception up to an empty line is more of its message (or of its group). */
 static void read_message(struct python *p, struct bytes line) {
-    if (line.len == 0)
+    if (line.len == 0) {
         p->reading = READING_NONE;
-    else
-        trace_span(p->out, p->first, line);
+        return;
+    }
+    extend_message(p->out, line);
+    trace_span(p->out, p->first, line);
 }
 
 static bool python_find(struct bytes text, struct trace *out) {

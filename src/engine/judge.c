@@ -156,11 +156,8 @@ static void note_attempt(struct flight *flight, const struct decision *decision)
 }
 
 static struct bytes full_reason(struct flight *flight, const struct decision *decision) {
-    char text[512];
-    if (!decision->exhausted)
-        return arena_dup(&flight->held->arena, decision->reason);
-    snprintf(text, sizeof text, DECIDE_EXHAUSTED "%.*s", BYTES_ARG(decision->reason));
-    return arena_dup(&flight->held->arena, bytes_of(text));
+    char text[DECIDE_REASON_MAX];
+    return arena_dup(&flight->held->arena, decide_reason(decision, text));
 }
 
 /* Of the consumer: its own word, else the configuration's; empty: nobody knows. */

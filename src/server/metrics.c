@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "core/classify.h"
 #include "server/exposition.h"
 #include "server/view.h"
 
@@ -143,7 +144,14 @@ void metrics_reasons_free(struct metrics_reasons *reasons) {
     free(reasons);
 }
 
-static struct bytes fold_reason(struct metrics_reasons *reasons, struct bytes reason) {
+/* The type of an unclassified failure is no label: types are many, and groups tell them apart. */
+static struct bytes without_type(struct bytes reason) {
+    static const struct bytes unclassified = BYTES(CLASSIFY_UNKNOWN ":");
+    return bytes_starts(reason, unclassified) ? bytes_cut(reason, 0, unclassified.len - 1) : reason;
+}
+
+static struct bytes fold_reason(struct metrics_reasons *reasons, struct bytes whole) {
+    struct bytes reason = without_type(whole);
     struct bytes folded = BYTES("other");
     pthread_mutex_lock(&reasons->mutex);
     size_t i = 0;

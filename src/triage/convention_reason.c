@@ -130,6 +130,17 @@ static bool is_reason(struct bytes text) {
     return text.len > 0 && text.len <= REASON_MAX && bytes_is_printable(text);
 }
 
+/* A family of many types has one reason; of an adopted letter the type itself says more. */
+static bool says_less(const struct rule *rule, struct bytes type) {
+    static const char *const reasons[] = {"bug",       "value_error", "type_error",
+                                          "key_error", "index_error", "attribute_error",
+                                          "query",     "validation"};
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (bytes_is(rule->reason, reasons[i]))
+            return type.len > 0 && !bytes_glob(BYTES("*validation*"), type);
+    return false;
+}
+
 void convention_reason_find(const struct convention_facts *facts, struct bytes *reason,
                             struct bytes *category) {
     const struct rule *rule = rule_of(facts);
@@ -140,7 +151,7 @@ void convention_reason_find(const struct convention_facts *facts, struct bytes *
         *category = category_of_reason(*reason);
     if (category->len == 0)
         *category = category_of_error(facts, rule);
-    if (!is_reason(*reason) && rule)
+    if (!is_reason(*reason) && rule && !says_less(rule, type))
         *reason = rule->reason;
     else if (!is_reason(*reason))
         *reason = reason_of_type(type, facts->arena);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "core/classify.h"
 #include "core/fingerprint.h"
 #include "triage/group.h"
 
@@ -91,7 +92,8 @@ static void put_rest(const struct envelope *sample, enum verdict verdict, struct
     buf_printf(out, "  do: %s\n", verdict_text(verdict));
     if (bytes_starts(reason, exhausted))
         reason = bytes_cut(reason, exhausted.len, reason.len);
-    if (bytes_is(reason, "unclassified") || reason.len == 0)
+    if (bytes_is(reason, CLASSIFY_UNKNOWN) || bytes_starts(reason, BYTES(CLASSIFY_UNKNOWN ":")) ||
+        reason.len == 0)
         return;
     put_quoted(out, "  category: ", sample->category);
     put_quoted(out, "\n  reason: ", reason);

@@ -81,6 +81,17 @@ static void put_header(struct json_out *out, const struct rule_when *when) {
     json_close(out, '}');
 }
 
+/* A list of a preset; one rule of a user has one glob. */
+static void put_globs(struct json_out *out, const char *key, struct rule_globs globs) {
+    if (globs.count == 0)
+        return;
+    json_key(out, key);
+    json_open(out, '[');
+    for (size_t i = 0; i < globs.count; i++)
+        json_put(out, globs.list[i]);
+    json_close(out, ']');
+}
+
 void rule_view_put_when(struct json_out *out, const struct rule_when *when) {
     json_open(out, '{');
     put_ranges(out, "status", when->statuses, when->status_count);
@@ -89,8 +100,11 @@ void rule_view_put_when(struct json_out *out, const struct rule_when *when) {
     put_optional_range(out, "signal", when->signals);
     put_optional_range(out, "attempt", when->attempts);
     put_text(out, "error_type", when->error_type);
+    put_globs(out, "error_type", when->types);
     put_text(out, "message", when->message.len ? when->message : when->message_has);
     put_text(out, "message_starts", when->message_starts);
+    put_globs(out, "message", when->messages);
+    put_optional_range(out, "message_status", when->message_status);
     put_header(out, when);
     put_text(out, "body", when->body);
     put_text(out, "jq", when->jq);

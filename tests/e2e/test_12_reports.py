@@ -45,7 +45,10 @@ def test_what_cannot_is_a_letter_at_once(serve, handler):
     assert letter["source"]["kind"] == "report"
     assert worker.count() == 0
     unknown = report(server, task_id="t-3", error_type="Odd", error_message="odd").json
-    assert unknown["reason"] == "unclassified"
+    assert unknown["reason"] == "unclassified:Odd"
+    assert server.metric("impound_dlq_letters_total", reason="unclassified", category="unknown") == 1
+    assert server.metric("impound_dlq_letters_total", reason="unclassified:Odd") == 0
+    assert [letter["message"]["id"] for letter in server.letters("orders.dlq", reason="unclassified")] == ["t-3"]
     assert server.message("t-3")["cause"] == "unclassified"
     server.kill()
     server.start()

@@ -1,7 +1,8 @@
 /* Drives decide() from judge.txt. Given: the handler's answer, the message and the world around it;
  * `when.…` and `do` make one rule of the queue's own. Wanted: action, cause, category/reason and
- * flags; `rule=`, `dlq=`, `verdict=`, `suspect=` and `delay=FROM..TO` (any seed) are looked at
- * where they stand. */
+ * flags; `says: TEXT`, which ends the line, is an error message with quotes in it (\n and \t are
+ * its control characters). Looked at where they stand: `rule=`, `dlq=`, `verdict=`, `suspect=`,
+ * `delay=FROM..TO` (any seed). */
 #include "table.h"
 
 #include <stdio.h>
@@ -19,6 +20,7 @@ struct situation {
     struct subject subject;
     struct rule_header header;
     struct circumstance around;
+    char said[OUTCOME_MESSAGE_MAX];
 };
 
 typedef void setter(struct situation *s, struct bytes value);
@@ -307,7 +309,24 @@ static void set(struct situation *s, struct bytes key, struct bytes value) {
     table_bad("a key", key);
 }
 
+static struct bytes unescaped(struct bytes text, char *memory, size_t size) {
+    struct buf out;
+    buf_init_fixed(&out, memory, size);
+    for (size_t i = 0; i < text.len; i++) {
+        bool pair = text.ptr[i] == '\\' && i + 1 < text.len;
+        char c = pair ? text.ptr[++i] : text.ptr[i];
+        buf_char(&out, pair && c == 'n' ? '\n' : pair && c == 't' ? '\t' : c);
+    }
+    if (out.overflow)
+        table_bad("a message", text);
+    return buf_view(&out);
+}
+
 static void read_situation(struct situation *s, struct bytes given) {
+    static const struct bytes says = BYTES(" says: ");
+    size_t at = bytes_find(given, says);
+    struct bytes said = bytes_cut(given, at + says.len, given.len);
+    given = bytes_cut(given, 0, at);
     memset(s, 0, sizeof *s);
     set_handler(s, BYTES("http"));
     s->outcome =
@@ -317,6 +336,8 @@ static void read_situation(struct situation *s, struct bytes given) {
     struct bytes key, value;
     while (table_word(&given, &key, &value))
         set(s, key, value);
+    if (said.len)
+        s->outcome.error_message = unescaped(said, s->said, sizeof s->said);
 }
 
 static struct decision judge(const struct situation *s, uint64_t seed) {
@@ -331,14 +352,14 @@ static void put_flag(struct buf *out, bool flag, const char *text) {
 }
 
 static void put_decision(struct buf *out, const struct decision *d) {
+    char reason[DECIDE_REASON_MAX];
     static const char *const actions[] = {"done",    "retry", "fallback", "dead",
                                           "discard", "halt",  "hand_back"};
     buf_str(out, actions[d->action]);
     if (d->action == ACTION_DEAD || d->action == ACTION_DISCARD)
         buf_printf(out, " %s", cause_text(d->cause));
     if (d->category.len)
-        buf_printf(out, " %.*s/%s%.*s", BYTES_ARG(d->category), d->exhausted ? "max_attempts:" : "",
-                   BYTES_ARG(d->reason));
+        buf_printf(out, " %.*s/%.*s", BYTES_ARG(d->category), BYTES_ARG(decide_reason(d, reason)));
     put_flag(out, d->counted, "counted");
     put_flag(out, d->crashed, "crashed");
     put_flag(out, d->probed, "probed");
@@ -381,5 +402,5 @@ static void answer(const struct table_case *c, struct buf *actual) {
 }
 
 int main(int argc, char **argv) {
-    return argc == 2 ? table_run(argv[1], 150, answer) : 2;
+    return argc == 3 ? table_run(argv[1], (size_t)table_number(bytes_of(argv[2])), answer) : 2;
 }

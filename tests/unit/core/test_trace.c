@@ -19,6 +19,14 @@ static const struct {
      "Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
      "!raw_decode@/usr/lib/python3.11/json/decoder.py !decode@/usr/lib/python3.11/json/decoder.py "
      "!loads@/usr/lib/python3.11/json/__init__.py <module>@/srv/app/a.py"},
+    {"python_grpc", "grpc._channel._InactiveRpcError",
+     "<_InactiveRpcError of RPC that terminated with:\n\tstatus = StatusCode.UNAVAILABLE",
+     "!__call__@/srv/app/venv/lib/python3.11/site-packages/grpc/_channel.py "
+     "<module>@/srv/app/a.py"},
+    {"node_dom_exception", "TimeoutError", "The operation was aborted due to timeout",
+     "!new DOMException@node:internal/per_context/domexception price@/srv/app/a.mjs"},
+    {"node_aggregate", "AggregateError", "ECONNREFUSED",
+     "!internalConnectMultiple@node:net !afterConnectMultiple@node:net"},
     {"python_group", "ExceptionGroup", "many (2 sub-exceptions)", "<module>@/srv/app/a.py"},
     {"python_bare", "ValueError", "", "<module>@/srv/app/a.py"},
     {"python_context", "ValueError", "multi", "<module>@/srv/app/a.py"},

@@ -63,7 +63,7 @@ static void what_no_rule_knows_is_unclassified(void **state) {
     const struct envelope *letter = rig_look(rig, "a");
     assert_int_equal(letter->cause, CAUSE_UNCLASSIFIED);
     assert_bytes(letter->category, "unknown");
-    assert_bytes(letter->reason, "unclassified");
+    assert_bytes(letter->reason, "unclassified:Upstream");
     rig_free(rig);
 }
 
