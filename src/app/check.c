@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "app/behaviour.h"
 #include "app/config_json.h"
 #include "app/sinks.h"
 #include "app/sources.h"
@@ -155,6 +156,15 @@ static enum status connect_all(const struct config *config, struct buf *text) {
     return status;
 }
 
+/* Beside the configuration, so that what is printed stays a configuration. */
+static void put_changes(const struct config *config) {
+    struct buf text;
+    buf_init_heap(&text, SHOWN_MAX);
+    behaviour_put(config, 0, &text);
+    fputs(buf_cstr(&text), stderr);
+    buf_free(&text);
+}
+
 static enum status check(const char *path, bool connect, bool json, struct buf *text) {
     struct config *config = NULL;
     enum status status = verbs_load(path, &config, text);
@@ -164,6 +174,8 @@ static enum status check(const char *path, bool connect, bool json, struct buf *
         status = connect_all(config, text);
     else if (status == STATUS_OK)
         (json ? config_json_print : config_print)(config, text);
+    if (status == STATUS_OK)
+        put_changes(config);
     config_free(config);
     return status;
 }

@@ -13,7 +13,7 @@ static void tell(struct store *store, uint32_t number, struct bytes name) {
     uint64_t held = counts.queued + counts.pending_retry;
     if (held > 0)
         log_warn("queue %.*s is not in the configuration; messages that wait in it: %" PRIu64
-                 ". They go on when it is there again",
+                 ". They go on when it is there again, or as another queue: impound queues rename",
                  BYTES_ARG(name), held);
 }
 

@@ -6,6 +6,7 @@
 
 #include "app/adopt_plant.h"
 #include "app/alarm.h"
+#include "app/behaviour.h"
 #include "app/config_current.h"
 #include "app/config_find.h"
 #include "app/instance.h"
@@ -281,6 +282,7 @@ enum status plant_start(struct config *config, struct plant **out, struct err *e
         return status;
     }
     orphans_tell(plant->store, config);
+    behaviour_started(&plant->triage, config);
     *out = plant;
     return STATUS_OK;
 }

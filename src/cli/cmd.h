@@ -44,6 +44,7 @@ extern const struct options_row cmd_export_options[];
 extern const struct options_row cmd_groups_options[];
 extern const struct options_row cmd_ls_options[];
 extern const struct options_row cmd_pause_options[];
+extern const struct options_row cmd_queues_options[];
 extern const struct options_row cmd_push_options[];
 extern const struct options_row cmd_replay_options[];
 extern const struct options_row cmd_replays_options[];

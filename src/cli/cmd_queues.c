@@ -1,9 +1,12 @@
-/* impound queues: how the queues are. */
+/* impound queues: how the queues are; rename and remove. */
 #include "cli/cmd.h"
+
+#include <string.h>
 
 #include "cli/columns.h"
 #include "cli/command.h"
 #include "cli/field.h"
+#include "cli/queue_names.h"
 
 static const struct story_line lines[] = {
     {"state", "state", NULL},
@@ -43,11 +46,27 @@ static void view_one(const struct cli_env *env, struct json answer, struct arena
     story_lines(&story, lines, COMMAND_COUNT(lines));
 }
 
+const struct options_row cmd_queues_options[] = {
+    {"apply", NULL, "remove: do it; without this nothing is changed", 0},
+    {"why", "TEXT", "rename, remove: for the audit", 0},
+    {0},
+};
+
+static int run(const struct cli_env *env, const struct options *options) {
+    if (options->arg_count == 3 && strcmp(options->args[0], "rename") == 0)
+        return queue_names_rename(env, options);
+    if (options->arg_count == 2 && strcmp(options->args[0], "remove") == 0)
+        return queue_names_remove(env, options);
+    if (options->arg_count > 1)
+        return command_usage(env, "queues", "rename takes two names, remove one");
+    return command_show_all_or_one(env, options, "/v1/queues", view_all, view_one);
+}
+
 int cmd_queues_run(const struct cli_env *env, int argc, char **argv) {
     struct options options;
-    if (!command_options(env, NULL, argc, argv, 0, 1, &options))
+    if (!command_options(env, cmd_queues_options, argc, argv, 0, 3, &options))
         return status_exit(STATUS_USAGE);
-    int code = command_show_all_or_one(env, &options, "/v1/queues", view_all, view_one);
+    int code = run(env, &options);
     options_free(&options);
     return code;
 }

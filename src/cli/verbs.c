@@ -16,10 +16,13 @@ static const struct cli_verb own[] = {
      "  impound push orders '{\"order\": 1}' --key k1 --header a=b\n"
      "  impound push orders --ndjson orders.ndjson",
      cmd_push_run, cmd_push_options},
-    {"queues", "queues [NAME]", "how the queues are: depth, state, breaker, rates",
+    {"queues", "queues [NAME] | rename OLD NEW | remove NAME",
+     "how the queues are: depth, state, breaker, rates; or another name for one, or none",
      "  impound queues\n"
-     "  impound queues orders",
-     cmd_queues_run, NULL},
+     "  impound queues orders\n"
+     "  impound queues rename orders prices --why 'one team, one name'\n"
+     "  impound queues remove orders --apply",
+     cmd_queues_run, cmd_queues_options},
     {"dlqs", "dlqs [NAME]", "how the dead-letter queues are: depth, age, reasons, triage rules",
      "With --resume, triage rules of the one that is named go on after they stopped themselves.\n\n"
      "  impound dlqs\n"

@@ -90,6 +90,7 @@ enum store_space {
     SPACE_TRIAGE,   /* by DLQ and rule: when a triage rule last ran, and with what success */
     SPACE_ARRIVALS, /* one text: how many letters came when */
     SPACE_ADOPTED,  /* by entry and identity: which letter a dead letter of another system is */
+    SPACE_VERSION,  /* one text: which version last started on the store */
     SPACE_COUNT
 };
 

@@ -17,6 +17,8 @@ void call_queues_list(struct request *request);
 void call_queues_show(struct request *request);
 void call_queues_pause(struct request *request);
 void call_queues_resume(struct request *request);
+void call_queue_rename(struct request *request);
+void call_queue_remove(struct request *request);
 
 void call_dlqs_list(struct request *request);
 void call_dlqs_show(struct request *request);

@@ -35,6 +35,13 @@ const struct route routes[] = {
      "Stop receiving and handing over; survives a restart.", NULL, "Why", NULL, "Queue"},
     {"POST", "/v1/queues/{queue}/resume", ROUTE_WORKER, call_queues_resume, "resumeQueue",
      "Go on after a pause or a halt.", NULL, "Why", NULL, "Queue"},
+    {"POST", "/v1/queues/{queue}/rename", ROUTE_WORKER, call_queue_rename, "renameQueue",
+     "Move all messages and letters of a paused queue, or of one that the configuration does not "
+     "name any more, to another queue.",
+     NULL, "QueueRename", NULL, "QueueRenamed"},
+    {"POST", "/v1/queues/{queue}/remove", ROUTE_WORKER, call_queue_remove, "removeQueue",
+     "Forget a paused queue that holds nothing, or say what it holds (dry_run).", NULL,
+     "QueueRemove", NULL, "QueueRemoved"},
     {"GET", "/v1/messages", ROUTE_WORKER, call_messages_list, "listMessages",
      "Messages that impound holds, in any state, newest first.", FILTERS, NULL, NULL, "Messages"},
     {"GET", "/v1/messages/{id}", ROUTE_WORKER, call_messages_show, "showMessage",

@@ -163,6 +163,25 @@ const struct schema schemas[] = {
         FIRST("results", ARRAY(REF("LeaseResult"))))},
     {"Why", ONLY("",
         FIRST("why", TEXT("shown with the queue while it is paused")))},
+    {"QueueRename", ONLY("\"to\"",
+        FIRST("to", TEXT("a queue of the configuration"))
+        NEXT("why", TEXT("for the audit")))},
+    {"QueueRenamed", OBJECT(
+        FIRST("queue", TEXT("the new name"))
+        NEXT("renamed_from", STRING)
+        NEXT("messages", COUNT("that were moved: queued and pending_retry"))
+        NEXT("letters", COUNT("that were moved, in any state"))
+        NEXT("configured", BOOLEAN))},
+    {"QueueRemove", ONLY("",
+        FIRST("dry_run", BOOLEAN)
+        NEXT("why", TEXT("for the audit")))},
+    {"QueueRemoved", OBJECT(
+        FIRST("queue", STRING)
+        NEXT("removed", BOOLEAN)
+        NEXT("messages", COUNT("that wait in it"))
+        NEXT("letters", COUNT("of it that are unresolved"))
+        NEXT("configured", BOOLEAN)
+        NEXT("why", NULLABLE))},
     {"Breaker", OBJECT(
         FIRST("state", TEXT("closed, open or half_open"))
         NEXT("until", TIME))},

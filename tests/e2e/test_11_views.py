@@ -254,7 +254,7 @@ def test_the_view_of_a_dlq(lot):
     assert view["depth"] == view["arrivals_per_minute"] == len(inside)
     assert view["by_category"] == {"validation": 3, "unknown": 2, "transient": 1, "rate_limit": 1}
     assert view["by_reason"] == {"bad_request": 3, "upstream_5xx": 1, "max_attempts:upstream_busy": 1,
-                                 "max_attempts:rate_limit": 1, "unclassified": 1}
+                                 "max_attempts:rate_limit": 1, "unclassified:Strange": 1}
     assert sum(view["age_histogram"].values()) == len(inside)
     assert 0 <= view["oldest_age_seconds"] < 3600
     assert (view["cap"], view["spilled"], view["owner"]) == (100000, 0, "team-orders")

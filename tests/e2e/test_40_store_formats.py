@@ -50,6 +50,14 @@ def test_a_store_of_the_first_format_opens_with_all_that_it_held(old):
     expect_everything(old)
 
 
+def test_the_first_start_on_a_store_of_an_earlier_version_names_what_changed(old):
+    named = "classify.presets: errors (queue orders)"
+    assert old.log().count(named) == 1
+    old.stop()
+    old.start()
+    assert old.log().count(named) == 1, "the second start of a version names nothing"
+
+
 def test_what_an_old_store_held_can_be_decided_and_handed_over(old):
     resolved = letter(old, 2)["id"]
     assert old.post(f"/v1/letters/{resolved}/resolve", {"why": "paid by hand"}).status == 200

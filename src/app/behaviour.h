@@ -1,0 +1,17 @@
+/* behaviour: settings whose meaning changed between versions, in one table. `check` and the first
+ * start on a store of an earlier version name those that a configuration uses (SEMANTICS 17);
+ * CHANGELOG.md has them under "Behaviour". */
+#ifndef APP_BEHAVIOUR_H
+#define APP_BEHAVIOUR_H
+
+#include "app/config.h"
+#include "triage/triage.h"
+
+/* Appends a line for each change that concerns the configuration, beginning with table row `from`.
+ */
+void behaviour_put(const struct config *config, size_t from, struct buf *out);
+/* Logs the changes since the version that last started on the store, and notes this one there. A
+ * store that never held anything has nothing to be told. */
+void behaviour_started(struct triage *triage, const struct config *config);
+
+#endif

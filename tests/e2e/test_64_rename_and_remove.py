@@ -1,0 +1,109 @@
+"""A queue gets another name, or goes; and what means something else since an upgrade is named."""
+from harness import impound, problem
+
+FAILS = {"exec": ["/bin/sh", "-c", 'echo "OrderError: no" >&2; exit 65']}
+
+
+def paused_with(serve, handler_of_old, pushes, **more):
+    """Queue `orders`, paused, with messages; queue `prices` beside it."""
+    server = serve({"orders": {"handler": handler_of_old, **more}, "prices": {"handler": "lease"}})
+    server.post("/v1/queues/orders/pause", {"why": "another name"})
+    server.push_many("orders", pushes)
+    return server
+
+
+def lease_all(server, queue):
+    leased = server.post(f"/v1/queues/{queue}/lease", {"max": 100, "wait_ms": 0}).json["messages"]
+    return [(one["id"], one["body"]) for one in leased]
+
+
+def test_a_paused_queue_moves_with_its_messages_and_letters(serve):
+    server = serve({"orders": {"handler": FAILS, "dlq": {"route": {"validation": "orders.dlq.validation"}}},
+                    "prices": {"handler": "lease"}})
+    dead = [server.push("orders", {"dead": n}, id=f"dead-{n}") for n in range(3)]
+    server.drained("orders")
+    server.post("/v1/queues/orders/pause", {})
+    server.push_many("orders", [{"id": f"m{n}", "body": {"n": n}, "key": "k"} for n in range(300)])
+    before = {letter["message"]["id"]: letter for letter in server.letters("orders.dlq.validation")}
+    said = server.cli("queues", "rename", "orders", "prices", "--why", "one name")
+    assert "300 messages and 3 letters moved" in said and "still names orders" in said
+    assert server.queue("orders")["depth"] == 0
+    assert server.letters("orders.dlq.validation") == []
+    after = {letter["message"]["id"]: letter for letter in server.letters("prices.dlq.validation")}
+    assert set(after) == set(dead)
+    for some_id, letter in after.items():
+        assert (letter["id"], letter["message"]["queue"]) == (before[some_id]["id"], "prices")
+        assert server.message(letter["id"])["message"]["body"] == {"dead": int(some_id[5:])}
+    assert [some_id for some_id, _ in lease_all(server, "prices")] == [f"m{n}" for n in range(100)]
+    entry = server.get("/v1/audit").json["audit"][0]
+    assert (entry["what"], entry["subject"], entry["why"], entry["count"]) == ("queue.rename", "orders", "one name", 303)
+    server.kill()
+    server.start()
+    assert server.queue("prices")["depth"] == 300 and server.queue("orders")["depth"] == 0
+
+
+def test_a_queue_that_left_the_configuration_can_be_renamed(serve):
+    server = paused_with(serve, FAILS, [{"id": "a", "body": 1}])
+    server.stop()
+    server.configure({"prices": {"handler": "lease"}})
+    server.start()
+    assert server.post("/v1/queues/orders/rename", {"to": "prices"}).json == {
+        "queue": "prices", "renamed_from": "orders", "messages": 1, "letters": 0, "configured": False}
+    assert lease_all(server, "prices") == [("a", 1)]
+
+
+def test_what_cannot_be_renamed_is_refused_and_stays(serve):
+    server = paused_with(serve, FAILS, [{"id": "a", "body": 1}])
+    problem(server.post("/v1/queues/orders/rename", {"to": "nowhere"}), 409, "nowhere is not in the configuration")
+    problem(server.post("/v1/queues/orders/rename", {"to": "orders"}), 400, "name already")
+    problem(server.post("/v1/queues/orders/rename", {}), 400, "to")
+    problem(server.post("/v1/queues/nobody/rename", {"to": "prices"}), 404, "nobody")
+    problem(server.post("/v1/queues/prices/rename", {"to": "orders"}), 409, "pause it first")
+    server.push("prices", 2, id="a")
+    problem(server.post("/v1/queues/orders/rename", {"to": "prices"}), 409, '"a" is held')
+    assert server.message("a", "orders")["state"] == "queued"
+
+
+def test_an_empty_paused_queue_is_removed_and_another_is_not(serve):
+    server = paused_with(serve, FAILS, [{"id": "a", "body": 1}])
+    problem(server.post("/v1/queues/prices/remove", {}), 409, "pause it first")
+    problem(server.post("/v1/queues/nobody/remove", {}), 404, "nobody")
+    assert "cannot be removed: it holds 1 waiting messages" in server.cli("queues", "remove", "orders")
+    problem(server.post("/v1/queues/orders/remove", {}), 409, "not empty", "rename")
+    server.post("/v1/queues/orders/rename", {"to": "prices"})
+    assert "would be removed; --apply does it" in server.cli("queues", "remove", "orders")
+    assert [entry["what"] for entry in server.get("/v1/audit").json["audit"]][0] == "queue.rename"
+    assert "orders is removed" in server.cli("queues", "remove", "orders", "--apply", "--why", "gone")
+    entry = server.get("/v1/audit").json["audit"][0]
+    assert (entry["what"], entry["subject"], entry["why"]) == ("queue.remove", "orders", "gone")
+
+
+def test_a_queue_with_letters_is_not_removed(serve):
+    server = serve({"orders": {"handler": FAILS}})
+    server.push("orders", 1)
+    server.drained("orders")
+    server.post("/v1/queues/orders/pause", {})
+    problem(server.post("/v1/queues/orders/remove", {}), 409, "1 unresolved letters")
+
+
+QUEUES = {"orders": {"handler": FAILS}, "prices": {"handler": {"http": "http://127.0.0.1:9/"},
+                                                   "classify": {"presets": ["http"]}}}
+
+
+def test_check_names_settings_whose_meaning_changed(serve):
+    server = serve(QUEUES)
+    done = impound("check", "-c", server.config_path)
+    assert done.returncode == 0
+    assert "classify.presets: errors (queue orders)" in done.stderr
+    assert "poison.crashes (queue prices)" in done.stderr and "dlq.triage" not in done.stderr
+    assert "changed in" not in done.stdout
+
+
+def test_a_store_that_this_version_made_has_nothing_to_be_told(serve):
+    server = serve(QUEUES)
+    assert "changed in" not in server.log()
+    server.push("orders", 1)
+    server.drained("orders")
+    server.stop()
+    server.start()
+    assert "changed in" not in server.log()
