@@ -1,7 +1,7 @@
 #!/bin/sh
 # Fetches what the tests need and Debian does not have, once, into build-parts/: Apache Kafka and Kafka Connect
 # as jars, by Maven; Python clients of brokers and the official messages of OTLP, by pip; client libraries whose
-# exceptions tests/clients raises (tools/clients), by pip and npm. With CI=true it is a failure when one
+# exceptions tests/clients raises (tools/clients), by pip, npm, Maven and go. With CI=true it is a failure when one
 # cannot be had; elsewhere it is said loudly and what needs it is skipped.
 set -eu
 cd "$(dirname "$0")/.."
@@ -49,6 +49,15 @@ node_clients() {
         (cd "$1" && npm ci --no-audit --no-fund --ignore-scripts --loglevel=error)
 }
 
+java_clients() {
+    mvn --batch-mode --quiet --file tools/clients/pom.xml dependency:copy-dependencies -DincludeScope=runtime \
+        "-DoutputDirectory=$PWD/$1"
+}
+
+go_clients() {
+    mkdir -p "$1" && (cd tests/clients/go && CGO_ENABLED=0 go build -o "$OLDPWD/$1/raise_go" .)
+}
+
 sum_of() {
     cat "$@" | sha256sum | cut -c1-12
 }
@@ -61,3 +70,5 @@ have "opentelemetry-proto-$opentelemetry_proto" client "opentelemetry-proto==$op
 have "protobuf-$protobuf" client "protobuf==$protobuf"
 have "python-clients-$(sum_of tools/clients/requirements.txt)" python_clients
 have "node-clients-$(sum_of tools/clients/package-lock.json)" node_clients
+have "java-clients-$(sum_of tools/clients/pom.xml)" java_clients
+have "go-clients-$(cd tests/clients/go && sum_of go.mod go.sum main.go)" go_clients

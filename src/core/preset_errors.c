@@ -35,7 +35,7 @@
 static const struct bytes http_types[] = {
     TEXT("HTTP"), TEXT("HTTPStatus"), TEXT("ClientResponse"), TEXT("Axios"), TEXT("HttpRequest"), TEXT("Web"),
     TEXT("HttpClient"), TEXT("HttpClientError"), TEXT("HttpServerError"), TEXT("WebClientResponse"),
-    TEXT("RestClientResponse"), TEXT("Feign"), TEXT("HTTPFatal"), TEXT("APIStatus"), TEXT("API"), TEXT("HttpResponse"),
+    TEXT("RestClientResponse"), TEXT("Feign"), TEXT("HTTPFatal"), TEXT("HTTPServer"), TEXT("APIStatus"), TEXT("API"), TEXT("HttpResponse"),
     TEXT("Response"), TEXT("Transport"), TEXT("Request"),
 };
 
@@ -92,7 +92,7 @@ static const struct bytes rpc_not_found[] = {RPC("NOT_FOUND", "NotFound", "5")};
 static const struct bytes database_types[] = {
     TEXT("Operational"), TEXT("PSQL"), TEXT("*pgconn.ConnectError"), TEXT("*pgconn.PgError"), TEXT("Database"), TEXT("error"),
     TEXT("ConnectionBad"), TEXT("SQLInvalidAuthorizationSpec"), TEXT("Postgres"), TEXT("MySQL*"), TEXT("Mysql2::Error*"),
-    TEXT("OperationFailure"), TEXT("SQL"),
+    TEXT("OperationFailure"), TEXT("SQL"), TEXT("panic"),
 };
 #define LIBPQ(text)                                                                                \
     TEXT("connection to server at *, port * failed: FATAL:  " text "*"),                           \
@@ -100,7 +100,7 @@ static const struct bytes database_types[] = {
     TEXT("(*OperationalError) connection to server at *, port * failed: FATAL:  " text "*"),       \
     TEXT("(*OperationalError) connection failed: connection to server at *, port * failed: FATAL:  " text "*"), \
     TEXT("FATAL:  " text "*"), TEXT("FATAL: " text "*"),                                           \
-    TEXT("failed to connect to *: FATAL: " text "*")
+    TEXT("failed to connect to *: FATAL: " text "*"), TEXT("failed to connect to *: server error (FATAL: " text "*")
 static const struct bytes database_refused[] = {
     LIBPQ("password authentication failed for user"), LIBPQ("no pg_hba.conf entry for host"),
     TEXT("password authentication failed for user \"*\""), TEXT("28P01: *"), TEXT("(1045, *"),
@@ -133,10 +133,11 @@ static const struct bytes database_busy[] = {
     TEXT("the database system is *"), TEXT("FATAL: the database system is *"), TEXT("sorry, too many clients already"),
     TEXT("FATAL: sorry, too many clients already"), TEXT("remaining connection slots are reserved *"),
     TEXT("FATAL: remaining connection slots are reserved *"), TEXT("terminating connection due to *"), TEXT("57P03: *"), TEXT("53300: *"),
-    TEXT("failed to connect to *: FATAL: the database system is *"), TEXT("failed to connect to *: FATAL: sorry, too many clients already *"),
+    TEXT("failed to connect to *: FATAL: the database system is *"),
+    TEXT("failed to connect to *: server error (FATAL: the database system is *"), TEXT("failed to connect to *: FATAL: sorry, too many clients already *"),
 };
 static const struct bytes redis_types[] = {TEXT("Reply"), TEXT("*proto.RedisError"), TEXT("RedisServer"), TEXT("JedisData"), TEXT("JedisAccessControl"),
-                                           TEXT("RedisCommandExecution"), TEXT("CommandError"), TEXT("redis.exceptions.ResponseError")};
+                                           TEXT("RedisCommandExecution"), TEXT("CommandError"), TEXT("redis.exceptions.ResponseError"), TEXT("panic")};
 static const struct bytes redis_refused[] = {TEXT("WRONGPASS *"), TEXT("NOAUTH *"), TEXT("NOPERM *")};
 static const struct bytes redis_busy[] = {TEXT("LOADING *"), TEXT("BUSY *"), TEXT("CLUSTERDOWN *"), TEXT("TRYAGAIN *"), TEXT("MASTERDOWN *"),
                                           TEXT("READONLY *")};
@@ -281,7 +282,7 @@ static const struct bytes refused_messages[] = {
     TEXT("[Errno 101] *"), TEXT("[Errno 32] *"), TEXT("Connection closed"), TEXT("HTTP/1.1 header parser received no bytes"),
     TEXT("unexpected end of stream on http*"), TEXT("Broken pipe"), TEXT("end of file reached"), TEXT("Connection to * refused. Check that *"),
     TEXT("The connection attempt failed."), TEXT("This connection has been closed."), TEXT("An I/O error occurred while sending to the backend."),
-    TEXT("connection already closed"), TEXT("the connection is closed"), TEXT("driver: bad connection"),
+    TEXT("connection already closed"), TEXT("the connection is closed"), TEXT("driver: bad connection"), TEXT("failed to connect to `*`: dial error *"),
     TEXT("dial tcp *: connect: connection refused"), TEXT("*: dial tcp *: connect: connection refused"), TEXT("dial tcp *: connect: no route to host"),
     TEXT("*: dial tcp *: connect: no route to host"), TEXT("*: dial tcp *: connect: network is unreachable"), TEXT("Post \"http*\": EOF"),
     TEXT("Get \"http*\": EOF"), TEXT("*: Post \"http*\": EOF"), TEXT("*: Get \"http*\": EOF"),
@@ -303,7 +304,7 @@ static const struct bytes timeout_messages[] = {
     TEXT("context deadline exceeded"), TEXT("*: context deadline exceeded"), TEXT("*: context deadline exceeded (Client.Timeout exceeded *)"),
     TEXT("dial tcp *: i/o timeout"), TEXT("*: dial tcp *: i/o timeout"), TEXT("read tcp *: i/o timeout"), TEXT("*: read tcp *: i/o timeout"),
     TEXT("* (Client.Timeout exceeded while awaiting headers)"), TEXT("net/http: TLS handshake timeout"), TEXT("*: net/http: TLS handshake timeout"),
-    TEXT("*: net/http: timeout awaiting response headers"), TEXT("Request timed out."), TEXT("execution expired"),
+    TEXT("*: net/http: timeout awaiting response headers"), TEXT("Request timed out."), TEXT("execution expired"), TEXT("failed to connect to `*`: failed to receive message (timeout: *"),
 };
 static const struct bytes foreign_key_messages[] = {
     TEXT("violates foreign key constraint*"), TEXT("insert or update on table * violates foreign key constraint *"),

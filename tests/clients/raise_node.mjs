@@ -12,7 +12,7 @@ const load = async (name) => {
   const module = await import(pathToFileURL(require.resolve(name)).href);
   return module;
 };
-const WAIT = 300;
+const waitFor = (where) => (where === "slow" || where === "silent" ? 300 : 30000);
 const at = (where) => (where === "closed" ? `http://127.0.0.1:${ports.closed}` : `http://127.0.0.1:${ports.http}/${where}`);
 const cases = {};
 const STATUSES = ["429", "503", "500", "401", "400"];
@@ -20,33 +20,33 @@ const add = (library, wheres, run) => {
   for (const where of wheres) cases[`${library} ${where}`] = () => run(where);
 };
 
-add("fetch", ["closed", "slow"], (where) => fetch(at(where), {method: "POST", signal: AbortSignal.timeout(WAIT)}));
-add("axios", ["closed", "slow", ...STATUSES], async (where) => (await load("axios")).default.post(at(where), {}, {timeout: WAIT}));
+add("fetch", ["closed", "slow"], (where) => fetch(at(where), {method: "POST", signal: AbortSignal.timeout(waitFor(where))}));
+add("axios", ["closed", "slow", ...STATUSES], async (where) => (await load("axios")).default.post(at(where), {}, {timeout: waitFor(where)}));
 add("got", ["closed", "slow", ...STATUSES], async (where) =>
-  (await load("got")).default.post(at(where), {timeout: {request: WAIT}, retry: {limit: 0}}));
+  (await load("got")).default.post(at(where), {timeout: {request: waitFor(where)}, retry: {limit: 0}}));
 add("node-fetch", ["closed"], async (where) => (await load("node-fetch")).default(at(where), {method: "POST"}));
 add("undici", ["closed", "slow"], async (where) =>
-  (await load("undici")).request(at(where), {method: "POST", headersTimeout: WAIT}));
+  (await load("undici")).request(at(where), {method: "POST", headersTimeout: waitFor(where)}));
 add("openai", ["closed", "slow", ...STATUSES, "403", "404"], async (where) => {
   const OpenAI = (await load("openai")).default;
-  const client = new OpenAI({apiKey: "k", baseURL: at(where), timeout: WAIT, maxRetries: 0});
+  const client = new OpenAI({apiKey: "k", baseURL: at(where), timeout: waitFor(where), maxRetries: 0});
   await client.chat.completions.create({model: "m", messages: [{role: "user", content: "hello"}]});
 });
 add("anthropic", ["closed", "slow", ...STATUSES, "529"], async (where) => {
   const Anthropic = (await load("@anthropic-ai/sdk")).default;
-  const client = new Anthropic({apiKey: "k", baseURL: at(where), timeout: WAIT, maxRetries: 0});
+  const client = new Anthropic({apiKey: "k", baseURL: at(where), timeout: waitFor(where), maxRetries: 0});
   await client.messages.create({model: "m", max_tokens: 10, messages: [{role: "user", content: "hello"}]});
 });
 add("pg", ["closed", "silent", "pg_auth", "pg_starting", "pg_full"], async (where) => {
   const {default: pg} = await load("pg");
   const client = new pg.Client({host: "127.0.0.1", port: ports[where], user: "worker", password: "p", database: "d",
-    connectionTimeoutMillis: WAIT});
+    connectionTimeoutMillis: waitFor(where)});
   client.on("error", () => {});
   await client.connect();
 });
 add("ioredis", ["closed", "silent", "redis_auth"], async (where) => {
   const {default: Redis} = await load("ioredis");
-  const client = new Redis({port: ports[where], password: where === "redis_auth" ? "p" : undefined, commandTimeout: WAIT,
+  const client = new Redis({port: ports[where], password: where === "redis_auth" ? "p" : undefined, commandTimeout: waitFor(where),
     maxRetriesPerRequest: 0, retryStrategy: () => 50, enableReadyCheck: false});
   client.on("error", () => {});
   try {

@@ -1,6 +1,7 @@
 """What client libraries raise is judged for what it is: an outage behind a worker opens the breaker and buries nothing.
 
 tests/table/exceptions.txt has recordings of real libraries; here the libraries raise their exceptions anew (tests/clients)."""
+import hashlib
 import json
 import os
 import pathlib
@@ -23,16 +24,26 @@ PYTHON = "/usr/bin/python3"
 NOT_AS_REPORTED = {  # an uncaught error shows its innermost cause, which a report of the outer one does not
     "node dns": ("retry", "transient/dns"),
     "node business error with a refused connection as its cause": ("retry", "transient/connection"),
+    "java postgresql silent": ("retry", "timeout/timeout"),
+    "java business error with a bug as its cause": ("dead", "bug/null_pointer"),
+    "go pgx silent": ("retry", "timeout/timeout"),  # a panic prints the message without its type
+    "go json type": ("dead", "unknown/unclassified:panic"),
 }
 
 
+FETCHED = {"python": ["tools/clients/requirements.txt"], "node": ["tools/clients/package-lock.json"],
+           "java": ["tools/clients/pom.xml"], "go": [f"tests/clients/go/{name}" for name in ("go.mod", "go.sum", "main.go")]}
+
+
 def fetched(name):
-    folders = sorted(PARTS.glob(name + "-clients-*[0-9a-f]"))
-    if not folders:
+    """The folder that tools/fetch.sh made for what these files say."""
+    content = b"".join((TESTS.parent / path).read_bytes() for path in FETCHED[name])
+    folder = PARTS / f"{name}-clients-{hashlib.sha256(content).hexdigest()[:12]}"
+    if not folder.is_dir():
         if os.environ.get("CI") == "true":
             pytest.fail(f"tools/fetch.sh did not fetch the client libraries of {name}")
         pytest.skip(f"tools/fetch.sh did not fetch the client libraries of {name}")
-    return folders[-1]
+    return folder
 
 
 def python_command():
@@ -43,7 +54,20 @@ def node_command():
     return ["node", str(CLIENTS / "raise_node.mjs")], {"NODE_PATH": str(fetched("node") / "node_modules")}
 
 
-LANGUAGES = {"python": python_command, "node": node_command}
+def go_command():
+    return [str(fetched("go") / "raise_go")], {}
+
+
+def java_command():
+    return ["java", "-cp", str(fetched("java") / "*"), str(CLIENTS / "Raise.java")], {}
+
+
+def ruby_command():
+    return ["ruby", str(CLIENTS / "raise_ruby.rb")], {}  # its libraries are Debian packages
+
+
+LANGUAGES = {"python": python_command, "node": node_command, "go": go_command, "java": java_command,
+             "ruby": ruby_command}
 
 
 @pytest.fixture(scope="module", name="raised")
