@@ -252,7 +252,7 @@ static const struct bytes operational_types[] = {
     TEXT("NotLeaderOrFollower"), TEXT("LeaderNotAvailable"), TEXT("BrokerNotAvailable"), TEXT("NodeNotReady"), TEXT("BusyLoading"),
     TEXT("ClusterDown"), TEXT("MasterDown"), TEXT("TryAgain"), TEXT("redis.exceptions.ReadOnlyError"),
 };
-static const struct bytes blocked_types[] = {TEXT("BlockingIOError"), TEXT("EAGAIN"), TEXT("EWOULDBLOCK")};
+static const struct bytes blocked_types[] = {TEXT("BlockingIOError"), TEXT("EAGAIN"), TEXT("EWOULDBLOCK"), TEXT("*WaitReadable"), TEXT("*WaitWritable")};
 static const struct bytes deadlock_types[] = {
     TEXT("*Deadlock"), TEXT("*DeadlockDetected"), TEXT("*Deadlocked"), TEXT("DeadlockLoserDataAccess"), TEXT("SerializationFailure"),
     TEXT("LockNotAvailable"), TEXT("CannotAcquireLock"), TEXT("CannotSerializeTransaction"), TEXT("LockAcquisition"),
@@ -290,7 +290,8 @@ static const struct bytes refused_messages[] = {
 static const struct bytes reset_messages[] = {
     TEXT("Connection reset"), TEXT("Connection reset by peer"), TEXT("Connection reset by *"), TEXT("Connection reset *"), TEXT("read: Connection reset *"),
     TEXT("read ECONNRESET*"), TEXT("write ECONNRESET*"), TEXT("[Errno 104] *"), TEXT("*: read tcp *: read: connection reset by peer"),
-    TEXT("read tcp *: read: connection reset by peer"),
+    TEXT("read tcp *: read: connection reset by peer"), TEXT("dial tcp*: connection reset by peer"),
+    TEXT("*: dial tcp *: connection reset by peer"),
 };
 static const struct bytes dns_messages[] = {
     TEXT("getaddrinfo ENOTFOUND *"), TEXT("getaddrinfo EAI_AGAIN *"), TEXT("dial tcp: lookup *"), TEXT("*: dial tcp: lookup *: no such host"),
@@ -298,7 +299,7 @@ static const struct bytes dns_messages[] = {
     TEXT("[Errno -2] *"), TEXT("[Errno -3] *"),
 };
 static const struct bytes timeout_messages[] = {
-    TEXT("connect ETIMEDOUT *"), TEXT("read ETIMEDOUT*"), TEXT("ETIMEDOUT"), TEXT("timeout of *ms exceeded"), TEXT("network timeout at: *"),
+    TEXT("connect ETIMEDOUT *"), TEXT("read ETIMEDOUT*"), TEXT("ETIMEDOUT"), TEXT("timeout of *ms exceeded"), TEXT("network timeout at: *"), TEXT("Timeout awaiting '*' for *ms"),
     TEXT("Connection terminated due to connection timeout"), TEXT("timeout expired"), TEXT("timeout exceeded when trying to connect"),
     TEXT("Query read timeout"), TEXT("Command timed out"), TEXT("[Errno 110] *"), TEXT("timed out"), TEXT("Read timed out"), TEXT("connect timed out"),
     TEXT("context deadline exceeded"), TEXT("*: context deadline exceeded"), TEXT("*: context deadline exceeded (Client.Timeout exceeded *)"),

@@ -20,7 +20,10 @@ static bool ends_like_an_exception(struct bytes type) {
     return bytes_ends(type, BYTES("Error")) || bytes_ends(type, BYTES("Exception"));
 }
 
-static bool has_capital(struct bytes type) {
+/* PostgreSQL's client for Node calls its class "error". */
+static bool is_class(struct bytes type) {
+    if (bytes_is(type, "error"))
+        return true;
     size_t last = type.len;
     while (last > 0 && type.ptr[last - 1] != '.')
         last--;
@@ -51,7 +54,7 @@ static bool read_headline(const struct trace_at *language, struct bytes line,
         rest = bytes_trim(bytes_cut(rest, language->cause.len, rest.len));
     else
         rest = after_opening(language, line, &opened);
-    if (!trace_headline(rest, &out->type, &out->message) || !has_capital(out->type))
+    if (!trace_headline(rest, &out->type, &out->message) || !is_class(out->type))
         return false;
     out->strong = opened || ends_like_an_exception(out->type);
     bool bare = out->type.ptr + out->type.len == rest.ptr + rest.len;

@@ -44,7 +44,7 @@ static bool node_frame(struct bytes line, struct trace_frame *out) {
 }
 
 static const struct bytes openings[] = {BYTES("Uncaught "), BYTES("(in promise) "),
-                                        BYTES("Unhandled rejection ")};
+                                        BYTES("Unhandled rejection "), BYTES("<ref *1> ")};
 
 static bool node_find(struct bytes text, struct trace *out) {
     static const struct trace_at node = {node_frame, BYTES("[cause]:"), true, openings,

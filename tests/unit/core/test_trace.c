@@ -25,6 +25,11 @@ static const struct {
      "<module>@/srv/app/a.py"},
     {"node_dom_exception", "TimeoutError", "The operation was aborted due to timeout",
      "!new DOMException@node:internal/per_context/domexception price@/srv/app/a.mjs"},
+    {"node_ref", "AxiosError", "timeout of 300ms exceeded",
+     "!createTimeoutError@/srv/app/node_modules/axios/dist/node/axios.cjs price@/srv/app/a.mjs"},
+    {"node_small_letters", "error", "password authentication failed for user \"worker\"",
+     "!Parser.parseErrorMessage@/srv/app/node_modules/pg-protocol/dist/parser.js "
+     "price@/srv/app/a.js"},
     {"node_aggregate", "AggregateError", "ECONNREFUSED",
      "!internalConnectMultiple@node:net !afterConnectMultiple@node:net"},
     {"python_group", "ExceptionGroup", "many (2 sub-exceptions)", "<module>@/srv/app/a.py"},
