@@ -44,6 +44,8 @@ static const struct cli_verb local_verbs[] = {
 };
 
 int main(int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], "serve") == 0)
+        serve_hold_hangup();
     log_set_level(LOG_INFO);
 #ifdef IMPOUND_OPENSSL
     openssl_exit_as_it_is();

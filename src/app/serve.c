@@ -95,6 +95,14 @@ static void watched_signals(sigset_t *set) {
     sigaddset(set, SIGTERM);
 }
 
+/* A SIGHUP of any moment of the start is a reload once the server runs. */
+void serve_hold_hangup(void) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
 static void wait_for_stop(struct plant *plant, const char *path, const struct config *started) {
     sigset_t set;
     int got;
@@ -110,6 +118,7 @@ static void wait_for_stop(struct plant *plant, const char *path, const struct co
              strsignal(got));
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
+    sigdelset(&set, SIGHUP); /* nothing is reloaded any more */
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 

@@ -7,6 +7,8 @@
 
 struct config;
 
+/* Keeps SIGHUP from ending the process; before anything else in it. */
+void serve_hold_hangup(void);
 int serve_run(const struct cli_env *env, int argc, char **argv);
 int check_run(const struct cli_env *env, int argc, char **argv);
 int bench_run(const struct cli_env *env, int argc, char **argv);

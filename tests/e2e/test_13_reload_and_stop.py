@@ -5,6 +5,7 @@ import http.client
 import json
 import os
 import re
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -170,6 +171,46 @@ def test_messages_of_a_queue_that_is_gone_from_the_file_wait_and_the_log_says_so
 
 
 # ---- stopping ----
+
+def test_a_hangup_while_it_starts_is_a_reload_once_it_runs(tmp_path, handler):
+    """The start is held at its first step, reading the configuration, by a pipe that nobody has written to yet."""
+    quick = handler()
+    server = Server(tmp_path, {"orders": {"handler": {"http": quick.url}}})
+    with open(server.config_path, "rb") as file:
+        config = file.read()
+    os.unlink(server.config_path)
+    os.mkfifo(server.config_path)
+    server.launch()
+    with open(server.config_path, "wb", buffering=0) as pipe:  # returns once the server reads
+        for _ in range(3):
+            server.reload()
+        os.unlink(server.config_path)
+        with open(server.config_path, "wb") as file:  # for the reload
+            file.write(config)
+        pipe.write(config)
+    eventually(lambda: f"{server.config_path} is in force" in server.log(), "it reloads")
+    assert server.process.poll() is None
+    server.stop()
+
+
+def test_a_hangup_while_it_drains_changes_nothing(serve, handler):
+    release = threading.Event()
+
+    def held(_call):
+        release.wait()
+        return 200
+    slow = handler(held)
+    server = serve({"orders": {"handler": {"http": slow.url, "timeout": "10m"}}}, server={"drain": "10m"})
+    server.push("orders", 1)
+    eventually(lambda: slow.calls, "it is under way")
+    server.process.send_signal(signal.SIGTERM)
+    eventually(lambda: "stopping; what is under way" in server.log(), "it drains")
+    for _ in range(3):
+        server.reload()
+    release.set()
+    assert server.process.wait(timeout=PATIENCE_S) == 0, server.log()[-2000:]
+    assert "stopped" in server.log() and "in force" not in server.log()
+
 
 def test_a_graceful_stop_waits_for_what_is_under_way(serve, handler):
     gate = Gate()
