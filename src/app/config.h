@@ -151,6 +151,7 @@ struct config {
     uint16_t listen_port;     /* 7070 */
     bool auth_none;           /* server.auth: none was written out */
     uint64_t max_body;        /* 4 MiB */
+    uint64_t body_memory;     /* 256 MiB; of all bodies in memory together */
     int64_t drain_ms;         /* 10 s */
     int64_t jq_timeout_ms;    /* 1 s */
     enum config_payloads { PAYLOADS_SHOWN, PAYLOADS_HIDDEN } payloads; /* on the dashboard */

@@ -24,6 +24,8 @@ static void put_server(struct config_printer *p) {
         buf_str(p->out, "  auth: none\n");
     buf_str(p->out, "  max_body: ");
     size_put(p->out, config->max_body);
+    buf_str(p->out, "\n  body_memory: ");
+    size_put(p->out, config->body_memory);
     config_printer_duration(p, "\n  drain: ", config->drain_ms);
     config_printer_duration(p, "\n  jq_timeout: ", config->jq_timeout_ms);
     buf_printf(p->out, "\n  payloads: %s\n  log: %s\n  log_level: %s\n",

@@ -99,6 +99,8 @@ void config_restart_needed(const struct config *old, const struct config *new, s
         note(out, "server.listen");
     if (old->max_body != new->max_body)
         note(out, "server.max_body");
+    if (old->body_memory != new->body_memory)
+        note(out, "server.body_memory");
     if (old->jq_timeout_ms != new->jq_timeout_ms)
         note(out, "server.jq_timeout");
     if (old->payloads != new->payloads)

@@ -10,11 +10,15 @@ enum {
     AUTH_SHOWN_MAX = 64,
     MAX_BODY = 4 << 20,
     MAX_BODY_MOST = 1 << 30,
+    BODY_MEMORY = 256 << 20,
+    BODY_MEMORY_LEAST = 1 << 20,
     DRAIN_MS = 10 * 1000,
     DRAIN_MOST_MS = 3600 * 1000,
     JQ_TIMEOUT_MS = 1000,
     JQ_TIMEOUT_MOST_MS = 60 * 1000,
 };
+
+#define BODY_MEMORY_MOST (INT64_C(1) << 40)
 
 const char *const config_payloads_words[] = {
     [PAYLOADS_SHOWN] = "shown", [PAYLOADS_HIDDEN] = "hidden", NULL};
@@ -26,6 +30,7 @@ void config_server_init(struct config *config) {
     config->listen_host = BYTES("127.0.0.1");
     config->listen_port = LISTEN_PORT;
     config->max_body = MAX_BODY;
+    config->body_memory = BODY_MEMORY;
     config->drain_ms = DRAIN_MS;
     config->jq_timeout_ms = JQ_TIMEOUT_MS;
     config->log_level = LOG_INFO;
@@ -68,6 +73,8 @@ static const struct config_field server_fields[] = {
     CONFIG_WHOLE("listen", read_listen),
     CONFIG_VALUE("auth", read_auth, struct config, auth_none),
     CONFIG_NUMBER("max_body", config_value_size, struct config, max_body, 1, MAX_BODY_MOST),
+    CONFIG_NUMBER("body_memory", config_value_size, struct config, body_memory, BODY_MEMORY_LEAST,
+                  BODY_MEMORY_MOST),
     CONFIG_NUMBER("drain", config_value_duration, struct config, drain_ms, 0, DRAIN_MOST_MS),
     CONFIG_NUMBER("jq_timeout", config_value_duration, struct config, jq_timeout_ms, 1,
                   JQ_TIMEOUT_MOST_MS),

@@ -127,9 +127,11 @@ static enum status open_store(struct impound_worker *worker, const char *store, 
     if (store)
         config->store_path = config_path_from(
             config, arena_dup(&config->arena, bytes_of(store + sizeof scheme - 1)));
+    worker->memory = body_memory_new(config->body_memory);
     struct sqlite_store_options options = {.path = config->store_path.ptr,
                                            .disk = &disk_posix,
                                            .clock = &clock_system,
+                                           .memory = worker->memory,
                                            .threads = true};
     return sqlite_store_open(&options, &worker->store, err);
 }
@@ -215,6 +217,7 @@ static enum status make_engine(struct impound_worker *worker, struct err *err) {
                                      .clock = &clock_system,
                                      .jq = worker->jq,
                                      .spill = worker->spill,
+                                     .memory = worker->memory,
                                      .seed = random_seed(),
                                      .flight_path = flight_path,
                                      .instance = bytes_of(worker->instance)};
@@ -299,5 +302,6 @@ void impound_worker_free(struct impound_worker *worker) {
         worker->spill->vtable->free(worker->spill);
     pthread_mutex_destroy(&worker->mutex);
     config_free(worker->config);
+    body_memory_free(worker->memory);
     free(worker);
 }

@@ -26,6 +26,7 @@ enum library_stage { LIBRARY_OPEN, LIBRARY_RUNNING, LIBRARY_STOPPED };
 
 struct impound_worker {
     struct config *config;
+    struct body_memory *memory;
     struct store *store;
     struct jq *jq; /* NULL: no rule has any */
     struct spill *spill;

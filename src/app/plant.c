@@ -35,6 +35,7 @@ enum { JQ_HELPERS = 2 };
 struct plant {
     struct config_current current;
     struct config *started; /* the one it was made from: its queues are those that run */
+    struct body_memory *memory;
     struct store *store;
     struct http_pool *http;
     struct exec_pool *exec;
@@ -107,6 +108,7 @@ static enum status open_store(struct plant *plant, struct err *err) {
     struct sqlite_store_options options = {.path = plant->started->store_path.ptr,
                                            .disk = &disk_posix,
                                            .clock = &clock_system,
+                                           .memory = plant->memory,
                                            .threads = true};
     enum status status = sqlite_store_open(&options, &plant->store, err);
     return status == STATUS_OK ? instance_consumer(options.path, plant->consumer, err) : status;
@@ -131,6 +133,7 @@ static enum status make_engine(struct plant *plant, struct err *err) {
                                      .jq = plant->jq,
                                      .spill = plant->spill,
                                      .spans = telemetry_spans(plant->telemetry),
+                                     .memory = plant->memory,
                                      .seed = random_seed(),
                                      .flight_path = flight_path,
                                      .instance = bytes_of(plant->instance),
@@ -225,6 +228,7 @@ static enum status open_port(struct plant *plant, struct err *err) {
     struct server_options options = {.host = plant->started->listen_host.ptr,
                                      .port = plant->started->listen_port,
                                      .max_body = plant->started->max_body,
+                                     .memory = plant->memory,
                                      .engine = plant->engine,
                                      .store = plant->store,
                                      .clock = &clock_system,
@@ -257,6 +261,7 @@ enum status plant_start(struct config *config, struct plant **out, struct err *e
     plant->started = config;
     pthread_mutex_init(&plant->server_lock, NULL);
     instance_name(plant->instance);
+    plant->memory = body_memory_new(config->body_memory);
     triage_init(&plant->triage, &clock_system, random_seed());
     enum status status = open_store(plant, err);
     if (status == STATUS_OK)
@@ -370,5 +375,6 @@ void plant_stop(struct plant *plant) {
     triage_free(&plant->triage);
     pthread_mutex_destroy(&plant->server_lock);
     config_current_free(&plant->current);
+    body_memory_free(plant->memory);
     free(plant);
 }

@@ -32,9 +32,8 @@ void arena_free(struct arena *a) {
     *a = (struct arena){.chunk_size = a->chunk_size};
 }
 
-static void add_chunk(struct arena *a, size_t size) {
-    size_t want = size > a->chunk_size ? size : a->chunk_size;
-    struct arena_chunk *chunk = memory_grow(NULL, sizeof *chunk + want); /* zeroed piecemeal */
+/* Zeroed piecemeal. */
+static void add_chunk(struct arena *a, struct arena_chunk *chunk, size_t want) {
     chunk->next = a->chunks;
     a->chunks = chunk;
     a->ptr = chunk->data;
@@ -56,7 +55,8 @@ static void *take(struct arena *a, size_t size) {
     if (!a->ptr || pad > a->size - a->used || size > a->size - a->used - pad) {
         if (a->chunk_size == 0)
             return NULL;
-        add_chunk(a, size);
+        size_t want = size > a->chunk_size ? size : a->chunk_size;
+        add_chunk(a, memory_grow(NULL, sizeof(struct arena_chunk) + want), want);
         pad = 0;
     }
     char *room = a->ptr + a->used + pad;
@@ -67,6 +67,17 @@ static void *take(struct arena *a, size_t size) {
 void *arena_alloc(struct arena *a, size_t size) {
     void *room = take(a, size);
     return room ? memset(room, 0, size ? size : 1) : NULL;
+}
+
+void *arena_try(struct arena *a, size_t size) {
+    if (a->chunk_size == 0 || size <= a->chunk_size)
+        return take(a, size);
+    struct arena_chunk *chunk = memory_try(NULL, sizeof *chunk + size);
+    if (!chunk)
+        return NULL;
+    add_chunk(a, chunk, size);
+    a->used = size;
+    return chunk->data;
 }
 
 char *arena_cstr(struct arena *a, struct bytes text) {

@@ -24,6 +24,8 @@ void arena_init_heap(struct arena *a, size_t chunk_size);
 void arena_init_heap_in(struct arena *a, void *memory, size_t size, size_t chunk_size);
 void arena_free(struct arena *a);
 void *arena_alloc(struct arena *a, size_t size);
+/* The same for what may be large; not zeroed. NULL when there is no memory. */
+void *arena_try(struct arena *a, size_t size);
 /* A copy with a NUL behind it; BYTES_NONE when a fixed arena is used up. */
 struct bytes arena_dup(struct arena *a, struct bytes text);
 /* The same of several, one behind the other. */

@@ -8,6 +8,8 @@
 
 #include "base/memory.h"
 
+enum { BUF_LARGE = 1 << 20 }; /* bytes; less than this must be there */
+
 void buf_init_fixed(struct buf *b, void *memory, size_t size) {
     *b = (struct buf){.ptr = memory, .cap = size, .max = size};
 }
@@ -24,7 +26,7 @@ void buf_free(struct buf *b) {
 
 void buf_clear(struct buf *b) {
     b->len = 0;
-    b->overflow = false;
+    b->overflow = b->no_memory = false;
 }
 
 static bool reserve(struct buf *b, size_t more) {
@@ -40,7 +42,11 @@ static bool reserve(struct buf *b, size_t more) {
     while (want - b->len < more)
         want = want > b->max / 2 ? b->max : want * 2;
     /* One byte more than the maximum leaves room for the NUL of buf_cstr and buf_take. */
-    b->ptr = memory_grow(b->ptr, want + 1);
+    char *grown = want < BUF_LARGE ? memory_grow(b->ptr, want + 1) : memory_try(b->ptr, want + 1);
+    b->overflow = b->no_memory = !grown;
+    if (!grown)
+        return false;
+    b->ptr = grown;
     b->cap = want;
     return true;
 }

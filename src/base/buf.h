@@ -3,7 +3,8 @@
  * Two kinds, one interface. buf_init_fixed writes into the caller's memory and never allocates (so
  * core may write through it); buf_init_heap grows up to its maximum. Overflow is sticky: the first
  * append that does not fit appends nothing, sets `overflow`, and so does every later one; check it
- * once at the end. A zeroed buf is a fixed buf of size 0. */
+ * once at the end. A heap buf that is large also overflows when there is no memory. A zeroed buf is
+ * a fixed buf of size 0. */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
 
@@ -16,6 +17,7 @@ struct buf {
     size_t max;
     bool heap;
     bool overflow;
+    bool no_memory; /* with overflow: it is not its maximum that is in the way */
 };
 
 void buf_init_fixed(struct buf *b, void *memory, size_t size);

@@ -244,6 +244,15 @@ bool bytes_u64(struct bytes text, uint64_t *out) {
     return true;
 }
 
+char *bytes_try_dup(struct bytes text) {
+    char *copy = memory_try(NULL, text.len + 1);
+    if (copy && text.len)
+        memcpy(copy, text.ptr, text.len);
+    if (copy)
+        copy[text.len] = '\0';
+    return copy;
+}
+
 char *bytes_dup(struct bytes text) {
     char *copy = memory_new(text.len + 1);
     if (text.len)

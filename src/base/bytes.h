@@ -50,5 +50,6 @@ uint64_t bytes_print(struct bytes text);
 bool bytes_u64(struct bytes text, uint64_t *out);
 /* malloc'ed copy with a NUL behind it; the caller frees. Never NULL (aborts when memory is out). */
 char *bytes_dup(struct bytes text);
+char *bytes_try_dup(struct bytes text); /* NULL when there is no memory */
 
 #endif

@@ -26,8 +26,16 @@ void *memory_grow(void *old, size_t size) {
     return or_abort(realloc(old, size ? size : 1), size);
 }
 
+void *memory_try(void *old, size_t size) {
+    return realloc(old, size ? size : 1);
+}
+
+void *memory_try_pages(size_t size) {
+    return aligned_alloc(MEMORY_PAGE, size);
+}
+
 void *memory_pages(size_t size) {
-    return or_abort(aligned_alloc(MEMORY_PAGE, size), size);
+    return or_abort(memory_try_pages(size), size);
 }
 
 void memory_trim(void) {

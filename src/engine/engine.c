@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "engine/body_room.h"
 #include "engine/bundle.h"
 #include "engine/fetch.h"
 #include "engine/hearing.h"
@@ -41,6 +42,7 @@ struct engine *engine_new(const struct engine_options *options) {
     list_init(&engine->served);
     list_init(&engine->asked);
     mailbox_init(&engine->mailbox);
+    body_room_begin(engine);
     pthread_mutex_init(&engine->mutex, NULL);
     pthread_mutex_init(&engine->wake_mutex, NULL);
     engine->flights = pool_new();
@@ -234,6 +236,8 @@ static struct mono next_turn(struct engine *engine) {
     if (record_waits(engine))
         at = mono_earlier(at, engine->record_again);
     at = mono_earlier(at, publish_next(engine));
+    if (body_room_waits(engine))
+        at = engine->now.mono;
     if (engine->stopping && !engine->cancelled)
         at = mono_earlier(at, engine->drain_until);
     return at;
@@ -266,6 +270,7 @@ struct mono engine_turn(struct engine *engine, struct instant now) {
     drain(engine);
     publish_again(engine);
     record_again(engine);
+    body_room_serve(engine);
     feed_queues(engine);
     fetch_ring(engine);
     flight_rouse(engine);
@@ -332,6 +337,7 @@ static void free_served(struct engine *engine) {
 void engine_free(struct engine *engine) {
     if (!engine)
         return;
+    body_room_end(engine);
     record_drop(engine);
     suspect_drop_all(engine);
     mailbox_take(&engine->mailbox);

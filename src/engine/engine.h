@@ -108,11 +108,12 @@ struct engine_event {
 struct engine_options {
     struct store *store;
     struct clock *clock;
-    struct jq *jq;           /* NULL: no rule has one */
-    struct spill *spill;     /* NULL: no DLQ spills */
-    struct spans *spans;     /* NULL: nobody traces */
-    uint64_t seed;           /* of jitter and ids */
-    const char *flight_path; /* the flight recorder's file; NULL: none (simulation) */
+    struct jq *jq;              /* NULL: no rule has one */
+    struct spill *spill;        /* NULL: no DLQ spills */
+    struct spans *spans;        /* NULL: nobody traces */
+    struct body_memory *memory; /* NULL: bodies have no limit together */
+    uint64_t seed;              /* of jitter and ids */
+    const char *flight_path;    /* the flight recorder's file; NULL: none (simulation) */
     struct bytes instance;
     void (*event)(void *arg,
                   const struct engine_event *event); /* from the engine's thread; may be NULL */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "engine/body_room.h"
 #include "engine/lease.h"
 #include "engine/tracing.h"
 
@@ -12,8 +13,9 @@ struct fetch {
     struct heap_node deadline; /* in engine->fetch_deadlines, while it waits */
     struct queue *queue;
     struct engine_request *request;
-    size_t granting; /* leases of it that are not durable yet */
-    size_t bytes;    /* of their bodies */
+    struct list leases; /* their flights keep their bodies until it is answered */
+    size_t granting;    /* leases of it that are not durable yet */
+    size_t bytes;       /* of their bodies */
 };
 
 static struct engine_lease *asked(const struct fetch *fetch) {
@@ -39,6 +41,7 @@ void fetch_open(struct queue *queue, struct engine_request *request) {
     struct fetch *fetch = memory_new(sizeof *fetch);
     fetch->queue = queue;
     fetch->request = request;
+    list_init(&fetch->leases);
     fetch->deadline.at = mono_after(engine->now.mono, lease->wait_ms).ms;
     heap_insert(&engine->fetch_deadlines, &fetch->deadline);
     list_push_back(&queue->fetches, &fetch->link);
@@ -57,11 +60,18 @@ static void stop_waiting(struct fetch *fetch) {
     fetch->queue->wanted -= asked(fetch)->max - (uint32_t)asked(fetch)->count;
 }
 
+/* The answer has the bodies: leases may last for long, and keep none. */
+static void drop_bodies(struct list *leases) {
+    for (struct list *node; (node = list_pop_front(leases));)
+        body_room_drop(CONTAINER_OF(node, struct lease, in_fetch)->flight);
+}
+
 static void answer(struct fetch *fetch, enum status status) {
     struct engine_request *request = fetch->request;
     stop_waiting(fetch);
-    free(fetch);
     request->done(request, status);
+    drop_bodies(&fetch->leases);
+    free(fetch);
 }
 
 /* Whoever has gone away leaves before it is given anything. */
@@ -106,7 +116,8 @@ void fetch_give(struct flight *flight) {
     bool alone = flight->probe || flight->alone || flight->held->envelope.suspect;
     struct fetch *fetch = find_place(queue, alone);
     assert(fetch);
-    lease_grant(flight, fetch, asked(fetch)->lease_ms);
+    struct lease *lease = lease_grant(flight, fetch, asked(fetch)->lease_ms);
+    list_push_back(&fetch->leases, &lease->in_fetch);
     tracing_begin(flight);
     add_message(fetch, flight);
     if (alone || asked(fetch)->count == asked(fetch)->max || fetch->bytes >= FETCH_BYTES_MAX)
@@ -134,8 +145,10 @@ void fetch_refused(struct fetch *fetch, enum status status, const struct err *er
 }
 
 void fetch_forsake(struct fetch *fetch) {
-    if (fetch && --fetch->granting == 0)
-        free(fetch);
+    if (!fetch || --fetch->granting > 0)
+        return;
+    list_clear(&fetch->leases);
+    free(fetch);
 }
 
 /* ---- the end of waiting ---- */
@@ -159,6 +172,7 @@ void fetch_drop(struct queue *queue) {
     for (struct list *node; (node = list_pop_front(&queue->fetches));) {
         struct fetch *fetch = CONTAINER_OF(node, struct fetch, link);
         heap_remove(&queue->engine->fetch_deadlines, &fetch->deadline);
+        list_clear(&fetch->leases);
         free(fetch);
     }
 }

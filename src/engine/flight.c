@@ -3,6 +3,7 @@
 
 #include "engine/answer.h"
 #include "engine/compensate.h"
+#include "engine/body_room.h"
 #include "engine/bundle.h"
 #include "engine/edit.h"
 #include "engine/fetch.h"
@@ -28,6 +29,7 @@ struct flight *flight_new(struct queue *queue, struct store_held *held) {
     list_init(&flight->bundling);
     list_push_back(&queue->flights, &flight->link);
     map_insert(&queue->by_id, &flight->by_id, bytes_print(held->envelope.id));
+    body_room_enter(flight);
     return flight;
 }
 
@@ -39,6 +41,7 @@ void flight_free(struct flight *flight) {
     refusal_forget(flight);
     flight->queue->replays -= flight->replay;
     flight->queue->going -= flight->going;
+    body_room_leave(flight);
     list_remove(&flight->link);
     map_remove(&flight->queue->by_id, &flight->by_id);
     list_remove(&flight->recording);

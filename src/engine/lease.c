@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "engine/body_room.h"
 #include "engine/fetch.h"
 #include "engine/idempotency.h"
 #include "engine/tracing.h"
@@ -55,6 +56,7 @@ static struct lease *lease_new(struct flight *flight, enum lease_stage stage) {
     struct lease *lease = memory_new(sizeof *lease);
     lease->flight = flight;
     lease->stage = stage;
+    list_init(&lease->in_fetch);
     flight->lease = lease;
     map_insert(&flight->queue->engine->leases, &lease->by_message, hash(flight->held->seq));
     return lease;
@@ -183,6 +185,7 @@ void lease_free(struct lease *lease) {
     struct engine *engine = lease->flight->queue->engine;
     heap_remove(&engine->lease_deadlines, &lease->deadline);
     map_remove(&engine->leases, &lease->by_message);
+    list_remove(&lease->in_fetch);
     fetch_forsake(lease->fetch);
     release_forsake(lease);
     free(lease);
@@ -265,6 +268,7 @@ static void recover_one(struct queue *queue, struct store_held *held) {
     idempotency_claim(flight);
     queue->running++;
     run_for(lease, held->envelope.lease_ms);
+    body_room_drop(flight);
 }
 
 void lease_recover(struct queue *queue) {
@@ -277,5 +281,5 @@ void lease_recover(struct queue *queue) {
                                   RECOVER_AT_ONCE);
         for (size_t i = 0; i < got; i++)
             recover_one(queue, held[i]);
-    } while (got == RECOVER_AT_ONCE);
+    } while (got > 0);
 }

@@ -22,6 +22,7 @@ struct lease {
     struct map_node by_message; /* in engine->leases */
     struct heap_node deadline;  /* in engine->lease_deadlines, while ALIVE or EXTENDING */
     struct fetch *fetch;        /* GRANTING: whom it is for */
+    struct list in_fetch;       /* … and in that one's list, until it is answered */
     int64_t stored_ms;          /* EXTENDING: as long as the store knows */
     struct release answer;      /* who waits for the commit that this lease is in */
     struct release parked;      /* an ack or fail that came while EXTENDING, or after it expired */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/pointer.h"
+#include "engine/body_room.h"
 #include "engine/publish.h"
 
 enum {
@@ -123,6 +124,9 @@ bool mirror_publishes(struct flight *flight) {
         return false;
     struct sink *sink = mirror_of(flight);
     if (!sink)
+        return false;
+    flight->mirrored = body_room_reload(flight, &flight->queue->unmirrored) != STATUS_OK;
+    if (flight->mirrored)
         return false;
     struct headers headers = headers_of(flight);
     struct sink_item item = {.id = envelope->id,

@@ -4,6 +4,7 @@
 
 #include "core/comeback.h"
 #include "core/pointer.h"
+#include "engine/body_room.h"
 #include "engine/intake.h"
 #include "engine/publish.h"
 
@@ -218,7 +219,7 @@ void origin_feed(struct queue *queue) {
     struct engine *engine = queue->engine;
     struct store *store = engine->store;
     struct store_held *held;
-    while (queue->going < queue->rules.concurrency &&
+    while (queue->going < queue->rules.concurrency && body_room(queue) &&
            store->vtable->take(store, queue->number, TAKE_DUE, engine->now, 0, &held, 1)) {
         if (held->envelope.to_origin)
             origin_send(queue, held);

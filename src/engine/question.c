@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "engine/answer.h"
+#include "engine/body_room.h"
 #include "engine/facts.h"
 #include "engine/reply.h"
 #include "engine/tracing.h"
@@ -53,7 +55,14 @@ static void on_done(struct jq_job *job, enum status status, bool truthy, struct 
 }
 
 static void ask(struct flight *flight, size_t rule) {
-    struct jq *jq = flight->queue->engine->options.jq;
+    struct queue *queue = flight->queue;
+    struct jq *jq = queue->engine->options.jq;
+    struct err err;
+    if (body_room_reload(flight, &err) != STATUS_OK) {
+        queue->jq_errors++;
+        log_about(LOG_WARN, QUEUE_ABOUT(queue), "a jq rule was passed over: %s", err.text);
+        return;
+    }
     struct question *question = memory_new(sizeof *question);
     question->flight = flight;
     question->rule = rule;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "engine/body_room.h"
 #include "engine/fetch.h"
 #include "engine/hearing.h"
 #include "engine/idempotency.h"
@@ -37,7 +38,7 @@ bool queue_leases(const struct queue *queue) {
     return queue->handler_count == 0;
 }
 
-static size_t free_slots(const struct queue *queue) {
+static size_t slots_of(const struct queue *queue) {
     uint32_t concurrency = queue->rules.concurrency;
     uint32_t free = queue->running < concurrency ? concurrency - queue->running : 0;
     if (queue->settling >= QUEUE_SETTLING_MAX)
@@ -45,8 +46,14 @@ static size_t free_slots(const struct queue *queue) {
     return queue_leases(queue) && queue->wanted < free ? queue->wanted : free;
 }
 
+/* … as far as there is memory for bodies. */
+static size_t free_slots(struct queue *queue) {
+    size_t free = slots_of(queue), room = free > 0 ? body_room(queue) : 0;
+    return free < room ? free : room;
+}
+
 bool queue_has_slot(const struct queue *queue) {
-    return free_slots(queue) > 0;
+    return slots_of(queue) > 0;
 }
 
 /* What the broker never gave away before goes back there. */
@@ -274,7 +281,8 @@ static void feed(struct queue *queue) {
     feed_due(queue);
     if (room_stops_receiving(queue))
         return;
-    order_feed(queue);
+    if (body_room(queue))
+        order_feed(queue);
     feed_new(queue);
     refusal_feed_last(queue);
 }
@@ -287,6 +295,7 @@ void queue_feed(struct queue *queue) {
     intake_want(queue);
     hearing_note(queue);
     fetch_send(queue);
+    body_room_fed(queue);
 }
 
 /* ---- when to look again ---- */

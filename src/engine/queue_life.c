@@ -17,6 +17,7 @@ static void init_lists(struct queue *queue) {
     list_init(&queue->woken);
     list_init(&queue->serving);
     list_init(&queue->rousing);
+    list_init(&queue->in_room_line);
     list_init(&queue->facts_changed);
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "engine/body_room.h"
 #include "engine/idempotency.h"
 #include "engine/lease.h"
 
@@ -148,6 +149,7 @@ static void end_late(struct queue *queue, struct store_held *held, struct releas
         flight->probed_before = true;
     }
     queue->running++;
+    body_room_drop(flight);
     end(lease_late(flight), release);
 }
 

@@ -1,3 +1,4 @@
+#include "engine/body_room.h"
 #include "engine/compensate.h"
 #include "engine/spilling.h"
 
@@ -63,11 +64,16 @@ static enum status append(struct flight *flight, const struct engine_dlq *dlq, s
     struct engine *engine = flight->queue->engine;
     struct spill *spill = engine->options.spill;
     struct buf line;
+    bool dropped = flight->held->body_dropped;
+    if (body_room_reload(flight, err) != STATUS_OK)
+        return err->status;
     buf_init_heap(&line, SPILL_LINE_MAX);
     envelope_encode(&flight->held->envelope, ENVELOPE_LINE, flight->held->body, &line);
     enum status status = spill->vtable->append(spill, dlq->archive, dlq->name, engine->now.wall,
                                                buf_view(&line), err);
     buf_free(&line);
+    if (dropped)
+        body_room_drop(flight);
     return status;
 }
 

@@ -101,6 +101,7 @@ struct flight {
     bool has_room;  /* it waited for room in its DLQ, and there is room now */
     bool arriving;  /* put into the store before it is handed over; counted in queue->arriving */
     bool returns;   /* interrupted: back to its broker, with nothing recorded */
+    bool has_body;  /* counted in queue->bodies */
     bool postponed; /* a commit of it failed; counted in queue->postponed until one does not */
     bool killed_us; /* our last life ended in this attempt */
     struct returning
@@ -180,7 +181,10 @@ struct queue {
     uint32_t replays;     /* flights of letters, until they are settled … */
     uint32_t going;       /* … of those, the ones on their way to their origin */
     uint32_t arriving;    /* flights on their way into the store before they are handed over */
-    bool wants;           /* what its broker was told last */
+    uint32_t bodies;      /* flights whose body is in memory; see body_room.h: */
+    struct list in_room_line;
+    bool room_turn, room_refused;
+    bool wants; /* what its broker was told last */
     struct heap_node timer;
     struct list visiting; /* in engine->visiting: look at it this turn */
     struct list woken;    /* in engine->woken: the store said so (under wake_mutex) */
@@ -248,6 +252,7 @@ struct engine {
     struct list parked;          /* suspects that wait for their turn */
 
     uint64_t settling;    /* flights of all queues that wait for their commit */
+    struct list room_line; /* queues that wait for room for bodies (body_room.h) */
     struct list deciding; /* flights decided and not in a commit yet */
     struct list answers;  /* requests to answer with this turn's commit */
     struct list facts;    /* queues whose facts go into it */

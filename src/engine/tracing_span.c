@@ -100,7 +100,7 @@ static void put_message(struct draft *draft) {
     const struct store_held *held = draft->flight->held;
     put_source(draft);
     put_text(draft, "messaging.message.id", held->envelope.id);
-    put_number(draft, "messaging.message.body.size", (int64_t)held->body.len);
+    put_number(draft, "messaging.message.body.size", (int64_t)held->envelope.size);
     put_text(draft, "impound.queue", draft->flight->queue->name);
 }
 

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/body_memory.h"
 #include "base/instant.h"
 #include "base/pool.h"
 #include "base/status.h"
@@ -37,9 +38,16 @@ struct store_held {
     bool redelivered;    /* its broker may have given it before */
     bool nameless;       /* its id is a hash of what it is: equal messages have one */
     uint32_t deliveries; /* how often its broker gave it, this time included; 0: not counted */
+    char *apart;         /* memory of a large body, outside the arena; NULL: it is in the arena */
+    bool body_dropped;   /* its body was given up to save memory; the store still has it */
+    struct body_memory *memory; /* where its body is counted, with … */
+    size_t counted;             /* … so many bytes; NULL: nowhere */
 };
 
-enum { STORE_HELD_ROOM = 1024 };
+enum {
+    STORE_HELD_ROOM = 1024,
+    STORE_BODY_APART = 64 << 10, /* a body of so many bytes has memory of its own */
+};
 
 /* So much of what it points at is in one piece with it; more is added as it is needed. */
 static inline struct store_held *store_held_new_in(struct pool *pool, size_t room) {
@@ -56,9 +64,48 @@ static inline struct store_held *store_held_new(void) {
     return store_held_new_in(NULL, STORE_HELD_ROOM);
 }
 
+/* Copies the body. False: there is no memory for it. */
+static inline bool store_held_set_body(struct store_held *held, struct bytes body) {
+    if (body.len < STORE_BODY_APART) {
+        held->body = arena_dup(&held->arena, body);
+        return true;
+    }
+    held->apart = bytes_try_dup(body);
+    held->body = (struct bytes){held->apart, held->apart ? body.len : 0};
+    return held->apart != NULL;
+}
+
+/* Counts its body until it is freed or dropped; once. */
+static inline void store_held_count(struct store_held *held, struct body_memory *memory) {
+    if (held->memory || !memory)
+        return;
+    held->memory = memory;
+    held->counted = held->body.len;
+    body_memory_add(memory, BODY_MEMORY_MESSAGES, held->counted);
+}
+
+static inline void store_held_uncount(struct store_held *held) {
+    body_memory_sub(held->memory, BODY_MEMORY_MESSAGES, held->counted);
+    held->memory = NULL;
+    held->counted = 0;
+}
+
+/* Gives up a large body that the store has too. */
+static inline void store_held_drop_body(struct store_held *held) {
+    if (!held->apart)
+        return;
+    store_held_uncount(held);
+    free(held->apart);
+    held->apart = NULL;
+    held->body = BYTES_NONE;
+    held->body_dropped = true;
+}
+
 static inline void store_held_free(struct store_held *held) {
     if (!held)
         return;
+    store_held_uncount(held);
+    free(held->apart);
     arena_free(&held->arena);
     if (held->pool)
         pool_put(held);
@@ -171,6 +218,9 @@ enum store_order {
 };
 
 enum { STORE_UNREADABLE_WHY_SIZE = 256 };
+
+/* Bodies that one take or take_blocked reads, in bytes; one message that is larger comes alone. */
+enum { STORE_TAKE_BYTES_MAX = 16 << 20 };
 
 struct store_queue_counts {
     uint64_t queued;        /* waiting, delayed ones included */
@@ -287,8 +337,9 @@ struct store_vtable {
     size_t (*queue_names)(struct store *store, struct arena *arena, struct bytes **out);
     void (*submit)(struct store *store, struct store_commit *commit);
 
-    /* Up to `max` messages; theirs who takes, until an UPDATE or FORGET of them is durable or they
-     * are given back. MUST NOT give `avoid` (0: none) while another waits. */
+    /* Up to `max` messages, within STORE_TAKE_BYTES_MAX; theirs who takes, until an UPDATE or
+     * FORGET of them is durable or they are given back. MUST NOT give `avoid` (0: none) while
+     * another waits. */
     size_t (*take)(struct store *store, uint32_t queue, enum store_take which, struct instant now,
                    uint64_t avoid, struct store_held **out, size_t max);
     /* This very one, if it waits (due or not); NULL otherwise. */

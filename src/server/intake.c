@@ -188,12 +188,15 @@ static enum MHD_Result take_in(struct request *request, const char *data, size_t
         return MHD_YES;
     size_t before = request->body.len;
     buf_put(&request->body, data, size);
-    size_t held = atomic_fetch_add(&server->held_bytes, request->body.len - before);
-    if (request->body.overflow)
+    bool room = request_count_body(request, request->body.len - before);
+    if (request->body.overflow && !request->body.no_memory)
         too_large(request);
-    else if (held > INTAKE_HELD_MAX)
+    else if (request->body.overflow)
+        request_problem(request, STATUS_BUSY, "there is no memory for the body; try again later");
+    else if (!room)
         request_problem(request, STATUS_BUSY,
-                        "too many large requests are under way; try again later");
+                        "too many large requests are under way (server.body_memory); try again "
+                        "later");
     if (request->answered)
         request_drop_body(request);
     return MHD_YES;
@@ -225,6 +228,8 @@ static void add_headers(struct request *request, struct MHD_Response *response) 
         MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, request->allow);
     add_count(response, "Impound-Skipped", request->skipped);
     add_count(response, "Impound-Damaged", request->damaged);
+    if (request->status == (unsigned)status_http(STATUS_BUSY))
+        MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, INTAKE_RETRY_AFTER_S);
     if (!request->stays)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
 }

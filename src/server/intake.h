@@ -7,12 +7,14 @@
 
 struct visit;
 
+/* Of every 503. */
+#define INTAKE_RETRY_AFTER_S "1"
+
 enum {
     /* A body that will be refused is still read, so that the client gets to see the answer, but not
      * without end. */
     INTAKE_SWALLOW_MAX = 256 * 1024 * 1024,
-    INTAKE_HELD_MAX = 256 * 1024 * 1024, /* bytes of request bodies in memory, of all requests */
-    INTAKE_RECEIVE_MAX_MS = 120 * 1000,  /* a request that takes longer to arrive is refused */
+    INTAKE_RECEIVE_MAX_MS = 120 * 1000, /* a request that takes longer to arrive is refused */
 };
 
 /* MHD_AccessHandlerCallback, MHD_RequestCompletedCallback and MHD_OPTION_UNESCAPE_CALLBACK, with

@@ -278,6 +278,19 @@ static void put_store(struct store *store, struct buf *out) {
                          health.commit_seconds);
 }
 
+/* ---- memory ---- */
+
+static void put_memory(const struct body_memory *memory, struct buf *out) {
+    exposition_head(out, "impound_body_memory_bytes", "gauge", "Message bodies in memory, by use.");
+    exposition_sample(out, "impound_body_memory_bytes", "side", BYTES("requests"),
+                      (double)body_memory_used(memory, BODY_MEMORY_REQUESTS));
+    exposition_sample(out, "impound_body_memory_bytes", "side", BYTES("messages"),
+                      (double)body_memory_used(memory, BODY_MEMORY_MESSAGES));
+    exposition_gauge(out, "impound_body_memory_limit_bytes",
+                     "server.body_memory: at half of it, nothing more of that side is begun.",
+                     (double)body_memory_limit(memory));
+}
+
 /* ---- replays ---- */
 
 static void put_replays(struct replays *replays, struct buf *out) {
@@ -367,5 +380,6 @@ void metrics_write(const struct server_options *options, struct metrics_reasons 
     put_adoptions(options->adopt, out);
     put_triage(options->rules, out);
     put_store(options->store, out);
+    put_memory(options->memory, out);
     put_spans(options->spans, out);
 }

@@ -36,8 +36,16 @@ struct request *request_new(struct server *server, struct MHD_Connection *connec
     return request;
 }
 
+/* One that is alone is always let in. */
+bool request_count_body(struct request *request, size_t bytes) {
+    struct body_memory *memory = request->server->options.memory;
+    body_memory_add(memory, BODY_MEMORY_REQUESTS, bytes);
+    return body_memory_has_room(memory, BODY_MEMORY_REQUESTS) ||
+           body_memory_used(memory, BODY_MEMORY_REQUESTS) <= request->body.len;
+}
+
 void request_drop_body(struct request *request) {
-    atomic_fetch_sub(&request->server->held_bytes, request->body.len);
+    body_memory_sub(request->server->options.memory, BODY_MEMORY_REQUESTS, request->body.len);
     buf_free(&request->body);
 }
 
@@ -47,6 +55,7 @@ void request_free(struct request *request) {
     struct server *server = request->server;
     events_leave(server->events, request->listener);
     request_drop_body(request);
+    body_memory_sub(server->options.memory, BODY_MEMORY_MESSAGES, request->out_counted);
     buf_free(&request->out);
     if (request->out_file >= 0)
         close(request->out_file);
@@ -139,8 +148,20 @@ static void resume(struct request *request) {
     pthread_mutex_unlock(&server->mutex);
 }
 
+/* It is in memory until the client has read it. */
+static void count_answer(struct request *request) {
+    size_t bytes = request->out.len < BODY_MEMORY_SMALL ? 0 : request->out.len;
+    request->out_counted = bytes;
+    body_memory_add(request->server->options.memory, BODY_MEMORY_MESSAGES, bytes);
+}
+
 void request_answer_as(struct request *request, unsigned status, const char *type) {
     assert(!request->answered);
+    if (request->out.overflow && request->out.no_memory) {
+        buf_free(&request->out);
+        request_problem(request, STATUS_BUSY, "there is no memory for the answer; try again later");
+        return;
+    }
     if (request->out.overflow) {
         buf_clear(&request->out);
         request_problem(
@@ -148,6 +169,7 @@ void request_answer_as(struct request *request, unsigned status, const char *typ
             "the answer is larger than %d bytes; ask for fewer with limit=", REQUEST_ANSWER_MAX);
         return;
     }
+    count_answer(request);
     request->status = status;
     request->out_type = type;
     request->answered = true;

@@ -56,6 +56,7 @@ struct request {
     bool answered;
     unsigned status;
     struct buf out;
+    size_t out_counted;            /* bytes of the answer in server.options.memory */
     int out_file;                  /* the answer instead of `out`; -1: none */
     const struct asset *out_asset; /* … or this; NULL: none */
     struct asset_wish wish;
@@ -70,6 +71,8 @@ struct request {
 struct request *request_new(struct server *server, struct MHD_Connection *connection,
                             const char *method, const char *path);
 void request_free(struct request *request);
+/* It has grown by so many bytes, which are counted. False: other requests have no room for it. */
+bool request_count_body(struct request *request, size_t bytes);
 /* Nobody will read it: its memory is given back. */
 void request_drop_body(struct request *request);
 

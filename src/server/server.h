@@ -32,6 +32,7 @@ struct server_options {
     const char *host;
     uint16_t port; /* 0: any free one */
     uint64_t max_body;
+    struct body_memory *memory; /* of bodies of requests and answers; NULL: no limit */
     int64_t idle_ms; /* a head that takes longer, a connection on which nothing moves for so long,
                         is at its end; 0: 30 s */
     struct engine *engine;

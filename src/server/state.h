@@ -44,7 +44,6 @@ struct server {
     struct rng rng;
 
     atomic_size_t connections; /* that libmicrohttpd has */
-    atomic_size_t held_bytes;  /* of request bodies in memory */
     atomic_bool trying;        /* a commit of trial.c is under way */
 };
 

@@ -18,6 +18,13 @@ struct batch *batch_new(struct store_commit *commit) {
     for (size_t i = 0; i < commit->count; i++) {
         batch->ops[i].kind = commit->ops[i].kind;
         batch->ops[i].record = op_record(&commit->ops[i], &scratch);
+        if (!batch->ops[i].record) {
+            batch->count = i;
+            batch_free(batch);
+            batch = NULL;
+            err_set(&commit->err, STATUS_BUSY, "there is no memory for the commit");
+            break;
+        }
     }
     buf_free(&scratch);
     return batch;

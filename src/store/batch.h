@@ -53,6 +53,7 @@ struct batch {
 
 /* True when something of its queue may be ready after it. */
 bool batch_op_wakes(const struct batch_op *op);
+/* NULL when there is no memory, which commit->err then says. */
 struct batch *batch_new(struct store_commit *commit);
 void batch_free(struct batch *batch);
 /* Sets seq, duplicate and skipped of the commit's ops. On trouble the commit's err and refused are

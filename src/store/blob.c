@@ -6,7 +6,10 @@
 #include "base/memory.h"
 
 struct blob *blob_new(size_t len) {
-    struct blob *blob = memory_grow(NULL, sizeof *blob + len);
+    size_t size = sizeof(struct blob) + len;
+    struct blob *blob = len < BLOB_LARGE ? memory_grow(NULL, size) : memory_try(NULL, size);
+    if (!blob)
+        return NULL;
     atomic_init(&blob->owners, 1);
     blob->len = len;
     return blob;
@@ -14,7 +17,7 @@ struct blob *blob_new(size_t len) {
 
 struct blob *blob_of(struct bytes bytes) {
     struct blob *blob = blob_new(bytes.len);
-    if (bytes.len > 0)
+    if (blob && bytes.len > 0)
         memcpy(blob->data, bytes.ptr, bytes.len);
     return blob;
 }

@@ -12,7 +12,9 @@ struct blob {
     char data[];
 };
 
-/* One owner: the caller. Contents are not set. */
+/* One owner: the caller. Contents are not set. NULL when it is large (BLOB_LARGE) and there is no
+ * memory. */
+enum { BLOB_LARGE = 1 << 20 };
 struct blob *blob_new(size_t len);
 struct blob *blob_of(struct bytes bytes);   /* a copy */
 struct blob *blob_share(struct blob *blob); /* one owner more; NULL stays NULL */

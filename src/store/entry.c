@@ -17,6 +17,7 @@ void entry_facts(const struct envelope *envelope, struct names *names, struct fa
         .category = names_get(names, envelope->category),
         .reason = names_get(names, envelope->reason),
         .fingerprint = envelope->failed ? envelope->fingerprint : 0,
+        .size = envelope->size,
         .leased = envelope->lease_ms > 0,
         .closes_key = envelope->closes_key,
         .letter_id = envelope->letter_id.len ? bytes_dup(envelope->letter_id) : NULL,

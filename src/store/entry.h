@@ -21,6 +21,7 @@ struct facts {
     struct wall dead_at;
     const struct name *dlq, *category, *reason;
     uint64_t fingerprint; /* of its failure; 0: none */
+    uint64_t size;        /* of its body, in bytes */
     bool leased;
     bool closes_key; /* with a letter id */
     char *letter_id; /* owned; NULL: it never died */

@@ -114,6 +114,10 @@ static void submit(struct store *store, struct store_commit *commit) {
     struct fake_store *self = fake(store);
     struct batch_hooks mine = hooks(self);
     struct batch *batch = batch_new(commit);
+    if (!batch) {
+        commit->done(commit, STATUS_BUSY);
+        return;
+    }
     pthread_mutex_lock(&self->front.mutex);
     enum status status = batch_stage(batch, ++self->tickets, &self->front.tables, &mine);
     if (status == STATUS_OK) {

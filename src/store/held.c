@@ -10,7 +10,12 @@ enum status held_new(const struct held_parts *parts, struct store_held **out, st
     struct store_held *held = store_held_new();
     struct arena *arena = &held->arena;
     held->seq = parts->seq;
-    held->body = arena_dup(arena, parts->body);
+    if (!store_held_set_body(held, parts->body)) {
+        store_held_free(held);
+        return err_set(err, STATUS_BUSY, "there is no memory for a body of %zu bytes",
+                       parts->body.len);
+    }
+    store_held_count(held, parts->memory);
     enum status status =
         envelope_restore(arena_dup(arena, parts->envelope), arena, &held->envelope, err);
     if (status == STATUS_OK)

@@ -8,11 +8,13 @@
 struct held_parts {
     uint64_t seq;
     struct bytes envelope, body;
-    struct bytes mark;       /* ptr NULL: none */
-    const enum state *state; /* the envelope's, whatever it says; NULL: as it says */
+    struct bytes mark;          /* ptr NULL: none */
+    const enum state *state;    /* the envelope's, whatever it says; NULL: as it says */
+    struct body_memory *memory; /* where its body is counted; NULL: nowhere */
 };
 
-/* Copies all. CORRUPT when the envelope cannot be read. */
+/* Copies all. CORRUPT when the envelope cannot be read; BUSY when there is no memory for the body.
+ */
 enum status held_new(const struct held_parts *parts, struct store_held **out, struct err *err);
 
 #endif

@@ -246,11 +246,12 @@ size_t lines_take_blocked(struct lines *lines, struct waiting *waiting, size_t l
     if (!line || line->behind <= limit)
         return 0;
     size_t count = 0, place = 0;
+    uint64_t bytes = 0;
     LIST_EACH(node, &line->members[MEMBER_LIVE]) {
         struct entry *entry = of_member(node);
         if (!is_behind(line, entry) || place++ < limit || !entry->blocked)
             continue;
-        if (count == max)
+        if (count == max || !waiting_fits(entry, count, &bytes))
             break;
         lines_take_one(waiting, entry);
         out[count++] = entry;

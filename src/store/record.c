@@ -27,6 +27,8 @@ static uint64_t get_number(const char *at, size_t bytes) {
 struct blob *record_encode(const struct record *record) {
     assert(record->text.len <= UINT32_MAX);
     struct blob *blob = blob_new(PREFIX_BYTES + record->text.len + record->body.len);
+    if (!blob)
+        return NULL;
     memset(blob->data, 0, PREFIX_BYTES);
     blob->data[AT_KIND] = (char)record->kind;
     blob->data[AT_HAS_BODY] = record->body.ptr != NULL;

@@ -293,14 +293,23 @@ static void take_one(struct waiting *waiting, struct entry *entry) {
     waiting->taken_count++;
 }
 
+bool waiting_fits(const struct entry *entry, size_t taken, uint64_t *bytes) {
+    uint64_t room = STORE_TAKE_BYTES_MAX - *bytes;
+    if (taken > 0 && entry->facts.size > room)
+        return false;
+    *bytes += entry->facts.size < room ? entry->facts.size : room;
+    return true;
+}
+
 size_t waiting_take(struct waiting *waiting, enum store_take which, struct instant now,
                     uint64_t avoid, struct entry **out, size_t max) {
     size_t count = 0;
+    uint64_t bytes = 0;
     while (count < max) {
         struct entry *entry = next_of(waiting, which, now, avoid);
         if (!entry && count == 0 && avoid != 0)
             entry = next_of(waiting, which, now, 0);
-        if (!entry)
+        if (!entry || !waiting_fits(entry, count, &bytes))
             break;
         take_one(waiting, entry);
         out[count++] = entry;

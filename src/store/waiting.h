@@ -47,6 +47,9 @@ bool waiting_has_place(enum state state);
 void waiting_add(struct waiting *waiting, struct entry *entry, const struct instant *now);
 /* From wherever it is; harmless when it is nowhere. */
 void waiting_remove(struct waiting *waiting, struct entry *entry);
+/* Whether the entry's body is read in one take with the `taken` ones before it, whose bodies have
+ * *bytes; adds its own. */
+bool waiting_fits(const struct entry *entry, size_t taken, uint64_t *bytes);
 /* Moves up to `max` entries to the taken list, as store_vtable's take says. */
 size_t waiting_take(struct waiting *waiting, enum store_take which, struct instant now,
                     uint64_t avoid, struct entry **out, size_t max);

@@ -25,7 +25,7 @@ enum { DATABASE_ROW_VALUES = 29, DATABASE_ROWS = 16 };
 #define DATABASE_FACTS                                                                             \
     "seq, queue, id, letter_id, dlq, state, category, reason, fingerprint, key, attempts,"         \
     " created_ms, dead_ms, due_ms, escalated_ms, delay_ms, lease_ms, closes_key, content_mark,"    \
-    " mark, envelope"
+    " mark, envelope, body_len"
 /* What a row refers to. */
 #define DATABASE_PLACES "error_id, envelope_at, envelope_len, body_at, body_len"
 

@@ -157,14 +157,20 @@ static enum status measure(const struct journal *journal, const struct bytes *re
     return STATUS_OK;
 }
 
+static enum status make_room(struct journal *journal, uint64_t size, struct err *err) {
+    if (size <= journal->group_cap)
+        return STATUS_OK;
+    free(journal->group);
+    journal->group = memory_try_pages(size);
+    journal->group_cap = journal->group ? size : 0;
+    return journal->group ? STATUS_OK
+                          : err_set(err, STATUS_BUSY,
+                                    "there is no memory for a group of %" PRIu64 " bytes", size);
+}
+
 static void fill_group(struct journal *journal, const struct bytes *records, size_t count,
                        uint64_t payload, uint64_t *positions) {
     uint64_t size = journal_format_group_size(payload);
-    if (size > journal->group_cap) {
-        free(journal->group);
-        journal->group = memory_pages(size);
-        journal->group_cap = size;
-    }
     uint64_t start = journal->current->end;
     size_t at = JOURNAL_GROUP_BYTES;
     for (size_t i = 0; i < count; i++) {
@@ -191,7 +197,9 @@ enum status journal_append(struct journal *journal, const struct bytes *records,
     if (status)
         return status;
     uint64_t size = journal_format_group_size(payload);
-    status = journal_rotate_for(journal, size, err);
+    status = make_room(journal, size, err);
+    if (!status)
+        status = journal_rotate_for(journal, size, err);
     if (status)
         return status;
     fill_group(journal, records, count, payload, positions);

@@ -50,7 +50,10 @@ static enum status fill(struct journal_window *window, const struct journal_segm
     if (bytes > end - position)
         return not_a_record(segment, offset, err);
     if (len > window->cap) {
-        window->bytes = memory_grow(window->bytes, len);
+        uint8_t *grown = memory_try(window->bytes, len);
+        if (!grown)
+            return err_set(err, STATUS_BUSY, "there is no memory to read %" PRIu64 " bytes", len);
+        window->bytes = grown;
         window->cap = len;
     }
     int error = segment->disk->vtable->read(segment->disk, segment->file, offset, window->bytes,

@@ -205,7 +205,10 @@ enum status pack_read(const struct pack *pack, struct pack_place place, struct p
     enum status status = pack_within(pack, place.at, size, err);
     if (status != STATUS_OK)
         return status;
-    uint8_t *record = arena_alloc(arena, (size_t)size);
+    uint8_t *record = arena_try(arena, (size_t)size);
+    if (!record)
+        return err_set(err, STATUS_BUSY, "there is no memory for a record of %llu bytes",
+                       (unsigned long long)size);
     status = pack_read_run(pack, place.at, record, size, err);
     return status == STATUS_OK ? pack_record(record, place, owner, out, err) : status;
 }

@@ -1,6 +1,7 @@
 #include "store/sqlite/reader.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "base/log.h"
@@ -61,7 +62,13 @@ static enum status read_journal(struct sqlite_store *self, uint64_t place, struc
     struct journal_window window = {0};
     struct bytes bytes;
     enum status status = journal_read(self->journal, place, &window, &bytes, err);
-    if (status == STATUS_OK && !record_decode(arena_dup(arena, bytes), out))
+    char *copy = status == STATUS_OK ? arena_try(arena, bytes.len) : NULL;
+    if (status == STATUS_OK && !copy)
+        status =
+            err_set(err, STATUS_BUSY, "there is no memory for a record of %zu bytes", bytes.len);
+    if (status == STATUS_OK && bytes.len > 0)
+        memcpy(copy, bytes.ptr, bytes.len);
+    if (status == STATUS_OK && !record_decode((struct bytes){copy, bytes.len}, out))
         status = err_set(err, STATUS_CORRUPT, "the journal's record at %llu is not one of ours",
                          (unsigned long long)place);
     journal_window_free(&window);
@@ -113,6 +120,7 @@ static enum status load_once(struct sqlite_store *self, const struct location *a
                                .envelope = row.envelope,
                                .body = row.body,
                                .mark = row.mark,
+                               .memory = self->options.memory,
                                .state = at->in_memory ? &at->state : NULL};
     if (at->in_memory) /* which knows better */
         parts.mark = at->mark ? (struct bytes){at->mark->data, at->mark->len} : BYTES_NONE;

@@ -121,6 +121,7 @@ enum {
     FACT_CONTENT,
     FACT_MARK,
     FACT_ENVELOPE,
+    FACT_BODY_LEN,
 };
 
 static struct wall time_of(struct bounds *row, int column) {
@@ -141,6 +142,7 @@ static void from_columns(struct bounds *row, struct arena *arena, struct envelop
         .dead_at = time_of(row, FACT_DEAD),
         .next_attempt_at = time_of(row, FACT_DUE),
         .escalated_at = time_of(row, FACT_ESCALATED),
+        .size = bounds_count(row, FACT_BODY_LEN),
         .delay_ms = (int64_t)bounds_count(row, FACT_DELAY),
         .lease_ms = (int64_t)bounds_count(row, FACT_LEASE),
         .closes_key = sqlite3_column_int(stmt, FACT_CLOSES_KEY) != 0,

@@ -17,7 +17,7 @@ enum { ROWS_AT_ONCE = 512, PLACES_A_ROW = 2, ARENA_CHUNK = 1 << 20 };
     "SELECT " DATABASE_FACTS ", envelope_at, envelope_len, body_at, body_len,"                     \
     " EXISTS (SELECT 1 FROM bodies WHERE bodies.seq = messages.seq),"                              \
     " queue IN (SELECT number FROM queues) FROM messages"
-enum { ENVELOPE_COLUMN = 20, PLACES_COLUMN = 21, HAS_BODY_COLUMN = 25, KNOWN_COLUMN = 26 };
+enum { ENVELOPE_COLUMN = 20, PLACES_COLUMN = 22, HAS_BODY_COLUMN = 26, KNOWN_COLUMN = 27 };
 
 struct checked {
     uint64_t seq;

@@ -11,6 +11,7 @@ struct sqlite_store_options {
     struct disk *disk; /* for the journal */
     const char *vfs;   /* SQLite VFS name; NULL: the default. A simulation brings its own */
     struct clock *clock;
+    struct body_memory *memory;     /* where bodies that are read are counted; NULL: nowhere */
     bool threads;                   /* false: a simulation drives it with sqlite_store_step */
     uint64_t journal_max_bytes;     /* 0: 4 GiB; when full, callers wait */
     uint64_t journal_segment_bytes; /* 0: 64 MiB; a simulation wants small ones */

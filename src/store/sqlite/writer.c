@@ -259,6 +259,10 @@ void writer_submit(struct store *store, struct store_commit *commit) {
         return;
     }
     struct batch *batch = batch_new(commit);
+    if (!batch) {
+        commit->done(commit, STATUS_BUSY);
+        return;
+    }
     pthread_mutex_lock(&self->front.mutex);
     enum status status = batch_stage(batch, ++self->tickets, &self->front.tables, &hooks);
     changes_end_view(self);

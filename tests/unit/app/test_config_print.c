@@ -180,6 +180,7 @@ static void every_default_is_printed(void **state) {
     assert_string_equal(buf_cstr(&out), "server:\n"
                                         "  listen: \"127.0.0.1:7070\"\n"
                                         "  max_body: 4MiB\n"
+                                        "  body_memory: 256MiB\n"
                                         "  drain: 10s\n"
                                         "  jq_timeout: 1s\n"
                                         "  payloads: shown\n"
