@@ -4,11 +4,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "base/memory.h"
 
 enum {
     EXEC_RUN_CHUNK = 16 * 1024,    /* bytes read at once */
@@ -134,6 +138,8 @@ static size_t count_unread(const struct exec_run *run) {
 static void bury(struct exec_run *run) {
     /* While it is not reaped its number is its own, so this cannot hit a stranger's group. */
     kill(-run->pid, SIGKILL);
+    if (run->end.stop != EXEC_STOP_NONE)
+        exec_strays_kill(run->mark);
     run->ended = true;
     run->unread = count_unread(run);
     read_last(run, &run->listen);
@@ -161,6 +167,7 @@ void exec_run_stop(struct exec_run *run, enum exec_stop why) {
         return;
     run->end.stop = why;
     kill(-run->pid, SIGKILL);
+    exec_strays_kill(run->mark);
 }
 
 void exec_run_free(struct exec_run *run) {
@@ -201,10 +208,26 @@ static void close_childs(const struct exec_run *run, const struct exec_child *ch
             close(fds[i]);
 }
 
+/* With the run's mark in its environment. */
+static int spawn_marked(struct exec_run *run, const struct exec_child *child) {
+    size_t count = 0;
+    while (child->env[count])
+        count++;
+    char **env = memory_array(count + 2, sizeof *env);
+    exec_strays_mark(run->mark);
+    env[0] = run->mark;
+    memcpy(env + 1, child->env, count * sizeof *env);
+    struct exec_child marked = *child;
+    marked.env = env;
+    int trouble = exec_child_spawn(&marked, &run->pid);
+    free(env);
+    return trouble;
+}
+
 static int spawn(struct exec_run *run, struct exec_child *child) {
     int trouble = open_pipes(run, child);
     if (trouble == 0)
-        trouble = exec_child_spawn(child, &run->pid);
+        trouble = spawn_marked(run, child);
     close_childs(run, child);
     if (trouble != 0)
         return trouble;

@@ -9,6 +9,7 @@
 #include "base/list.h"
 #include "handler/exec_child.h"
 #include "handler/exec_report.h"
+#include "handler/exec_strays.h"
 #include "handler/tail.h"
 
 struct exec_run;
@@ -30,8 +31,9 @@ struct exec_run {
     struct list ending; /* its owner's, once it ended */
     int epoll;
     pid_t pid;
-    struct bytes rest; /* of what it is fed, still to be written */
-    struct tail said;  /* on stderr */
+    char mark[EXEC_STRAYS_MARK_SIZE]; /* in its environment */
+    struct bytes rest;                /* of what it is fed, still to be written */
+    struct tail said;                 /* on stderr */
     struct exec_watch feed, hear, listen, life;
     struct exec_end end;
     bool ended;    /* it lives no more; when `over` is called all below and above is final */
@@ -50,8 +52,9 @@ void exec_run_hush(struct exec_run *run);
 void exec_run_ready(struct exec_watch *watch);
 /* Reads what it has written to its stdout by now. */
 void exec_run_hear(struct exec_run *run);
-/* Kills the whole group; the end follows when it is reaped. The first reason counts. One that has
- * ended by itself is not stopped for its time: it is we who are late. */
+/* Kills the whole group, and what has left it (exec_strays.h); the end follows when it is reaped.
+ * The first reason counts. One that has ended by itself is not stopped for its time: it is we who
+ * are late. */
 void exec_run_stop(struct exec_run *run, enum exec_stop why);
 /* Frees what a run that ended, or did not begin, holds. */
 void exec_run_free(struct exec_run *run);

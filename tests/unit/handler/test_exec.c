@@ -188,6 +188,27 @@ static void what_outlives_its_timeout_is_killed_with_its_group(void **state) {
     caller_free(&caller);
 }
 
+static void what_left_its_group_is_killed_at_its_timeout_too(void **state) {
+    struct exec_bench *bench = *state;
+    char path[64], left;
+    snprintf(path, sizeof path, "%s/strays", bench->dir);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    int fifo = open(path, O_RDONLY | O_NONBLOCK);
+    assert_int_equal(fcntl(fifo, F_SETFL, 0), 0);
+    struct caller caller;
+    caller_init(&caller);
+    /* One in a session of its own, and one whose parent has ended as well. */
+    exec_bench_run(&caller, exec_bench_program(bench, "sh", "-c",
+                                               "setsid sleep 1000 3>strays & "
+                                               "setsid sh -c 'sleep 1000 4>strays & exit 0' & "
+                                               "exec sleep 1000 5>strays",
+                                               500));
+    assert_int_equal(caller.outcome.kind, KIND_TIMEOUT);
+    assert_int_equal(read(fifo, &left, 1), 0); /* nobody holds it open any more */
+    close(fifo);
+    caller_free(&caller);
+}
+
 static void what_ended_before_we_saw_that_its_time_is_over_was_in_time(void **state) {
     static const struct {
         const char *code;
@@ -308,6 +329,7 @@ int main(void) {
         cmocka_unit_test(a_python_exception_gives_type_message_and_trace),
         cmocka_unit_test(a_signal_is_a_crash_with_its_number),
         cmocka_unit_test(what_outlives_its_timeout_is_killed_with_its_group),
+        cmocka_unit_test(what_left_its_group_is_killed_at_its_timeout_too),
         cmocka_unit_test(what_ended_before_we_saw_that_its_time_is_over_was_in_time),
         cmocka_unit_test(a_cancelled_call_is_interrupted),
         cmocka_unit_test(a_grandchild_that_keeps_the_pipes_does_not_hang_the_call),
