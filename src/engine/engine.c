@@ -156,7 +156,7 @@ void engine_serve(struct engine *engine, struct bytes name) {
 }
 
 enum status engine_recover(struct engine *engine, struct err *err) {
-    engine->now = clock_now(engine->options.clock);
+    engine->began = engine->now = clock_now(engine->options.clock);
     for (size_t i = 0; i < engine->queue_count; i++) {
         queue_facts_load(engine->queues[i]);
         lease_recover(engine->queues[i]);

@@ -6,6 +6,7 @@
 
 #include "base/json_path.h"
 #include "base/memory.h"
+#include "base/steady.h"
 #include "engine/reply.h"
 #include "engine/tracing.h"
 
@@ -240,9 +241,9 @@ bool idempotency_admit(struct flight *flight) {
         return false;
     }
     struct err err;
-    enum status status =
-        engine->store->vtable->kept(engine->store, queue->number, SPACE_DONE, key, engine->now.wall,
-                                    &flight->held->arena, &done, &err);
+    enum status status = engine->store->vtable->kept(engine->store, queue->number, SPACE_DONE, key,
+                                                     steady_wall(engine->began, engine->now),
+                                                     &flight->held->arena, &done, &err);
     if (status == STATUS_NOT_FOUND) {
         claim_key(flight, key);
         return true;

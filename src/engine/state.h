@@ -230,7 +230,8 @@ struct engine {
     struct engine_options options;
     struct store *store;
     struct rng rng;
-    struct instant now; /* of this turn */
+    struct instant now;   /* of this turn */
+    struct instant began; /* for steady_wall */
     struct leaps leaps;
     struct queue **queues;
     size_t queue_count;

@@ -12,8 +12,9 @@ void call_results(struct request *request) {
         request_no_queue(request, queue);
         return;
     }
-    enum status status = store->vtable->kept(store, number, SPACE_RESULT, id, request_now(request),
-                                             &request->arena, &value, &err);
+    enum status status =
+        store->vtable->kept(store, number, SPACE_RESULT, id, request_steady_now(request),
+                            &request->arena, &value, &err);
     if (status == STATUS_NOT_FOUND) {
         request_problem(request, status,
                         "no answer is kept for \"%.*s\": it has not succeeded yet, its time is "

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/steady.h"
 #include "base/suggest.h"
 #include "server/loop.h"
 #include "server/problem.h"
@@ -102,6 +103,11 @@ bool request_gone(const void *arg) {
 
 struct wall request_now(const struct request *request) {
     return clock_now(request->server->options.clock).wall;
+}
+
+struct wall request_steady_now(const struct request *request) {
+    const struct server *server = request->server;
+    return steady_wall(server->began, clock_now(server->options.clock));
 }
 
 /* The form type is what curl -d and many a library send when they are told nothing. No form of

@@ -85,6 +85,8 @@ bool request_limit(struct request *request, size_t usual, size_t most, size_t *o
 bool request_gone(const void *request);
 /* The time, by the server's clock. */
 struct wall request_now(const struct request *request);
+/* … as far as it can be believed (base/steady.h): for what expires. */
+struct wall request_steady_now(const struct request *request);
 /* The body is to be read as JSON: its type says so, or nobody chose one. */
 bool request_means_json(const struct request *request);
 /* The body as one JSON object, of a type that means JSON. An empty body

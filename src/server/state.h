@@ -28,6 +28,7 @@ struct server {
     struct server_options options;
     char *host; /* as configured; options.host points here */
     uint16_t port;
+    struct instant began;
     struct loop *loops[SERVER_THREADS];
     size_t next_loop; /* the front's: whose turn it is to take a connection */
     struct front *front;

@@ -197,7 +197,7 @@ enum status retention_sweep(struct triage *triage, struct bytes base_dir,
     sweep->now = triage_now(triage).wall;
     for (size_t kind = 0; kind < RETENTION_COUNT && status == STATUS_OK; kind++) {
         bool archived = kind != RETENTION_UNRESOLVED || rule->archive.len > 0;
-        int64_t limit_ms = sweep->now.ms - rule->keep_ms[kind];
+        int64_t limit_ms = triage_steady_now(triage).ms - rule->keep_ms[kind];
         if (rule->keep_ms[kind] == RETENTION_NEVER || limit_ms <= 0 || !archived)
             continue;
         sweep->kind = (enum retention_of)kind;

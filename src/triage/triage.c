@@ -2,8 +2,10 @@
 
 #include <semaphore.h>
 
+#include "base/steady.h"
+
 void triage_init(struct triage *triage, struct clock *clock, uint64_t seed) {
-    *triage = (struct triage){.clock = clock};
+    *triage = (struct triage){.clock = clock, .began = clock_now(clock)};
     pthread_mutex_init(&triage->mutex, NULL);
     pthread_mutex_init(&triage->notes, NULL);
     rng_seed(&triage->rng, seed);
@@ -12,6 +14,10 @@ void triage_init(struct triage *triage, struct clock *clock, uint64_t seed) {
 void triage_free(struct triage *triage) {
     pthread_mutex_destroy(&triage->notes);
     pthread_mutex_destroy(&triage->mutex);
+}
+
+struct wall triage_steady_now(struct triage *triage) {
+    return steady_wall(triage->began, clock_now(triage->clock));
 }
 
 struct instant triage_now(struct triage *triage) {

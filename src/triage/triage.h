@@ -17,6 +17,7 @@ struct triage {
     struct store *store;
     struct jq *jq; /* NULL: no program can be run */
     struct clock *clock;
+    struct instant began;
     struct arrivals *arrivals; /* NULL: nobody counts them */
     pthread_mutex_t mutex;     /* of the rng */
     struct rng rng;
@@ -28,6 +29,8 @@ void triage_init(struct triage *triage, struct clock *clock, uint64_t seed);
 void triage_free(struct triage *triage);
 
 struct instant triage_now(struct triage *triage);
+/* The wall time as far as it can be believed (base/steady.h): for what expires. */
+struct wall triage_steady_now(struct triage *triage);
 void triage_new_id(struct triage *triage, struct wall now, char text[UUID_TEXT_SIZE]);
 /* Submits and waits until it is durable or refused: not on the engine's, an HTTP or a store's
  * thread. */

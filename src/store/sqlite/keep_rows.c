@@ -1,5 +1,7 @@
 #include "store/sqlite/keep_rows.h"
 
+#include "base/steady.h"
+
 enum { SWEEP_MIN = 1024 }; /* deleted at a time, at least: a fold stays short */
 
 /* ---- one ---- */
@@ -141,7 +143,7 @@ enum status keep_rows_sweep(struct sqlite_store *self, size_t written, struct er
         return STATUS_OK;
     size_t limit = 2 * written > SWEEP_MIN ? 2 * written : SWEEP_MIN;
     sqlite3_stmt *stmt = database_statement(self->fold_db, SQL_KEEP_SWEEP);
-    sqlite3_bind_int64(stmt, 1, now.wall.ms);
+    sqlite3_bind_int64(stmt, 1, steady_wall(self->opened, now).ms);
     sqlite3_bind_int64(stmt, 2, (sqlite3_int64)limit);
     enum status status = database_step(self->fold_db, stmt, err);
     bool more = status == STATUS_OK && (size_t)sqlite3_changes(self->fold_db->db) >= limit;

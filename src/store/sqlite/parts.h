@@ -89,6 +89,7 @@ struct sqlite_store {
     uint64_t pace_from;       /* where the journal ended then */
     struct mono behind_since; /* since when the file has not been up to date */
     int64_t fold_worked_us;   /* when the fold last rested, by the machine's clock */
+    struct instant opened;    /* for steady_wall */
     struct mono sweep_due;    /* the fold's own: when it next looks for texts that expired */
 
     struct store_health health;
