@@ -45,9 +45,10 @@ static void put_full(struct json_out *json, struct engine *engine) {
     json_close(json, ']');
 }
 
-static void answer(struct request *request) {
+void call_ready(struct request *request) {
     const struct server_options *options = &request->server->options;
     struct store_health health;
+    trial_begin(request->server);
     options->store->vtable->health(options->store, &health);
     if (!health.writable) {
         request_problem(request, STATUS_BUSY, "the store cannot commit: %s", health.trouble.text);
@@ -61,8 +62,4 @@ static void answer(struct request *request) {
     put_full(&json, options->engine);
     json_close(&json, '}');
     request_answer(request, 200);
-}
-
-void call_ready(struct request *request) {
-    trial_before(request, answer);
 }

@@ -1,6 +1,7 @@
 /* What watches the server asks: /healthz, /metrics, /v1/events; call_ready.c has /readyz. */
 #include "server/call.h"
 
+#include "server/exposition.h"
 #include "server/metrics.h"
 #include "server/request.h"
 #include "server/trial.h"
@@ -18,16 +19,30 @@ void call_health(struct request *request) {
     request_answer(request, 200);
 }
 
-static void put_metrics(struct request *request) {
-    struct server *server = request->server;
-    metrics_write(&server->options, server->reasons, request_now(request), &request->arena,
-                  &request->out);
-    request_answer_as(request, 200, "text/plain; version=0.0.4; charset=utf-8");
+static void put_lanes(struct workers *workers, struct buf *out) {
+    size_t waiting[WORKERS_LANES], running[WORKERS_LANES];
+    for (size_t i = 0; i < WORKERS_LANES; i++)
+        workers_counts(workers, (enum workers_lane)i, &waiting[i], &running[i]);
+    exposition_head(out, "impound_http_waiting", "gauge",
+                    "Requests that wait for a thread of their lane.");
+    for (size_t i = 0; i < WORKERS_LANES; i++)
+        exposition_sample(out, "impound_http_waiting", "lane",
+                          bytes_of(workers_lane_text((enum workers_lane)i)), (double)waiting[i]);
+    exposition_head(out, "impound_http_running", "gauge",
+                    "Requests that a thread of their lane works on.");
+    for (size_t i = 0; i < WORKERS_LANES; i++)
+        exposition_sample(out, "impound_http_running", "lane",
+                          bytes_of(workers_lane_text((enum workers_lane)i)), (double)running[i]);
 }
 
 /* impound_store_writable must not stay 0 because nobody has tried since. */
 void call_metrics(struct request *request) {
-    trial_before(request, put_metrics);
+    struct server *server = request->server;
+    trial_begin(server);
+    metrics_write(&server->options, server->reasons, request_now(request), &request->arena,
+                  &request->out);
+    put_lanes(server->workers, &request->out);
+    request_answer_as(request, 200, "text/plain; version=0.0.4; charset=utf-8");
 }
 
 void call_events(struct request *request) {

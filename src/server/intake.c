@@ -303,8 +303,9 @@ static bool dispatch(struct request *request) {
     if (route->how == ROUTE_AWAITS)
         route->call(request);
     else if (!workers_give(request->server->workers, request))
-        request_problem(request, STATUS_BUSY, "%d requests wait already; try again later",
-                        WORKERS_WAITING_MAX);
+        request_problem(request, STATUS_BUSY,
+                        "%zu requests of this kind wait already; try again later",
+                        workers_waiting_max(request));
     return false;
 }
 

@@ -13,8 +13,10 @@ enum { ROUTE_PARAMS_MAX = 2, ROUTE_SEGMENTS_MAX = 8 };
 
 enum route_how {
     ROUTE_AT_ONCE, /* answers from memory, on the HTTP thread */
+    ROUTE_HEALTH,  /* suspended, and run by the thread that answers health and metrics alone */
     ROUTE_WORKER,  /* may wait: suspended, and run by a worker */
-    ROUTE_BULK,    /* the same, with a body of up to REQUEST_BULK_MAX */
+    ROUTE_SLOW,    /* may wait for long: the same, by workers of their own (workers.h) */
+    ROUTE_BULK,    /* ROUTE_SLOW, with a body of up to REQUEST_BULK_MAX */
     ROUTE_AWAITS,  /* suspended, then started on the HTTP thread; its answer comes from elsewhere */
 };
 

@@ -1,15 +1,16 @@
 /* trial: whether the store can commit, for those who ask.
  *
  * What the store knows of that is how its last commit went. Where nobody sends anything to a server
- * that cannot store it there is no next one, so whoever asks after a failure has the store try: one
- * commit, as large as a large message, that changes nothing. */
+ * that cannot store it there is no next one, so a question after a failure has the store try: one
+ * commit, as large as a large message, that changes nothing. Nobody waits for it: on a full disk it
+ * may take a minute, and health is told at once. Its result is in the answer to a later question.
+ */
 #ifndef SERVER_TRIAL_H
 #define SERVER_TRIAL_H
 
-struct request;
+struct server;
 
-/* Calls `answer` when the store's health is as it is now: at once, or on a worker when a trial is
- * over. From a worker, which is not kept waiting. */
-void trial_before(struct request *request, void (*answer)(struct request *request));
+/* Has the store try, if its last commit failed and no trial is under way. */
+void trial_begin(struct server *server);
 
 #endif

@@ -1,22 +1,43 @@
-/* workers: a few threads for requests that may wait (lists, reads of SQLite, explain). */
+/* workers: threads for requests that may wait, in lanes, so that none of one kind waits behind
+ * another kind: health and metrics never wait for lists, and single messages never for exports. */
 #ifndef SERVER_WORKERS_H
 #define SERVER_WORKERS_H
 
 #include <stdbool.h>
+#include <stddef.h>
+
+enum workers_lane {
+    WORKERS_HEALTH, /* /readyz and /metrics: memory alone */
+    WORKERS_QUICK,  /* one message, counters, decisions about one letter */
+    WORKERS_SLOW,   /* lists, searches, exports, imports, decisions about many letters */
+    WORKERS_LANES
+};
 
 enum {
-    WORKERS_THREADS = 2,
-    WORKERS_WAITING_MAX = 256, /* requests that wait for a worker; more are refused */
+    WORKERS_HEALTH_THREADS = 1,
+    WORKERS_QUICK_THREADS = 2,
+    WORKERS_SLOW_THREADS = 2,
+    WORKERS_THREADS_MAX = 2,
+    /* Requests of a lane that wait for one of its threads; more are refused with 503. */
+    WORKERS_HEALTH_WAITING_MAX = 256,
+    WORKERS_QUICK_WAITING_MAX = 256,
+    WORKERS_SLOW_WAITING_MAX = 64,
 };
 
 struct request;
 struct workers;
 
 struct workers *workers_new(void);
-/* Has request->work done. False when too many wait already; the request is untouched then. */
+/* Has request->work done by the lane of its route. False when too many wait there already; the
+ * request is untouched then. */
 bool workers_give(struct workers *workers, struct request *request);
 /* The same for a request that was let in before: it is never refused. */
 void workers_pass(struct workers *workers, struct request *request);
+const char *workers_lane_text(enum workers_lane lane);
+size_t workers_waiting_max(const struct request *request); /* of its lane */
+/* Requests of the lane that wait, and those that are being worked on. */
+void workers_counts(struct workers *workers, enum workers_lane lane, size_t *waiting,
+                    size_t *running);
 /* Nothing waits any more. */
 void workers_free(struct workers *workers);
 
