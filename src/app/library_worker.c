@@ -132,6 +132,7 @@ static enum status open_store(struct impound_worker *worker, const char *store, 
                                            .disk = &disk_posix,
                                            .clock = &clock_system,
                                            .memory = worker->memory,
+                                           .large_bytes = config->max_body,
                                            .threads = true};
     return sqlite_store_open(&options, &worker->store, err);
 }

@@ -109,6 +109,7 @@ static enum status open_store(struct plant *plant, struct err *err) {
                                            .disk = &disk_posix,
                                            .clock = &clock_system,
                                            .memory = plant->memory,
+                                           .large_bytes = plant->started->max_body,
                                            .threads = true};
     enum status status = sqlite_store_open(&options, &plant->store, err);
     return status == STATUS_OK ? instance_consumer(options.path, plant->consumer, err) : status;

@@ -281,15 +281,18 @@ struct engine_flood {
     char version[FLOOD_VERSION_MAX]; /* the consumer's that came with it; "": not known */
 };
 
+enum { ENGINE_WHY_SIZE = 256 };
+
 struct engine_queue_view {
     char name[256];
     enum queue_state state;
-    char why[256];
+    char why[ENGINE_WHY_SIZE];
+    bool stuck;            /* what was decided is not stored: commits of it fail; `why` says how */
     bool dlq_full;         /* one of its DLQs is full */
     char full_dlqs[512];   /* their names, separated by commas; empty where they are too long */
     bool receives_nothing; /* so many messages wait for room in them */
     bool checking; /* a message was refused: others are asked before the queue halts (why) */
-    bool ordered;          /* order: key */
+    bool ordered;  /* order: key */
     uint32_t concurrency;
     uint64_t in_flight;
     struct store_queue_counts counts;

@@ -2,6 +2,7 @@
  * that it is safe, and only then, the source is settled and the flight let go. What succeeded and
  * leaves nothing behind waits for nobody. */
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +47,9 @@ static void postpone_one(struct engine *engine, struct flight *flight, const str
     if (!flight->postponed)
         flight->queue->postponed++;
     flight->postponed = true;
+    flight->too_large = err->status == STATUS_TOO_LARGE;
+    snprintf(flight->queue->postponed_why, sizeof flight->queue->postponed_why,
+             "what was decided cannot be stored: %.200s", err->text);
 }
 
 static void try_later(struct engine *engine, const struct err *err) {
@@ -368,7 +372,7 @@ static void submit(struct engine *engine, struct batch *batch) {
  * been changed by somebody else: a commit of its own. */
 static bool goes_alone(const struct flight *flight) {
     bool put = flight->held->seq == 0 && flight->op != STORE_FORGET;
-    return put || flight->report || flight->late_letter || flight->returning;
+    return put || flight->too_large || flight->report || flight->late_letter || flight->returning;
 }
 
 static void submit_alone(struct engine *engine, struct flight *flight) {

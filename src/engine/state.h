@@ -102,6 +102,7 @@ struct flight {
     bool arriving;  /* put into the store before it is handed over; counted in queue->arriving */
     bool returns;   /* interrupted: back to its broker, with nothing recorded */
     bool has_body;  /* counted in queue->bodies */
+    bool too_large; /* the commit that it was in did not fit: the next is its own */
     bool postponed; /* a commit of it failed; counted in queue->postponed until one does not */
     bool killed_us; /* our last life ended in this attempt */
     struct returning
@@ -177,11 +178,12 @@ struct queue {
     struct list bundles;  /* … and the bundles that were handed over */
     uint32_t running;     /* handed over and not yet judged: each has a slot of the concurrency */
     uint32_t settling;    /* flights that wait for their commit */
-    uint32_t postponed;   /* of those, the ones that a commit failed for */
-    uint32_t replays;     /* flights of letters, until they are settled … */
-    uint32_t going;       /* … of those, the ones on their way to their origin */
-    uint32_t arriving;    /* flights on their way into the store before they are handed over */
-    uint32_t bodies;      /* flights whose body is in memory; see body_room.h: */
+    uint32_t postponed;   /* of those, the ones that a commit failed for … */
+    char postponed_why[ENGINE_WHY_SIZE]; /* … and the last why */
+    uint32_t replays;                    /* flights of letters, until they are settled … */
+    uint32_t going;                      /* … of those, the ones on their way to their origin */
+    uint32_t arriving; /* flights on their way into the store before they are handed over */
+    uint32_t bodies;   /* flights whose body is in memory; see body_room.h: */
     struct list in_room_line;
     bool room_turn, room_refused;
     bool wants; /* what its broker was told last */
@@ -252,12 +254,12 @@ struct engine {
     struct flight *suspect;      /* the one whose turn it is; NULL: none runs */
     struct list parked;          /* suspects that wait for their turn */
 
-    uint64_t settling;    /* flights of all queues that wait for their commit */
+    uint64_t settling;     /* flights of all queues that wait for their commit */
     struct list room_line; /* queues that wait for room for bodies (body_room.h) */
-    struct list deciding; /* flights decided and not in a commit yet */
-    struct list answers;  /* requests to answer with this turn's commit */
-    struct list facts;    /* queues whose facts go into it */
-    struct store_op *ops; /* scratch for building a commit */
+    struct list deciding;  /* flights decided and not in a commit yet */
+    struct list answers;   /* requests to answer with this turn's commit */
+    struct list facts;     /* queues whose facts go into it */
+    struct store_op *ops;  /* scratch for building a commit */
     size_t ops_cap;
     struct list unrecorded; /* flights whose commit failed */
     bool facts_lost;        /* queues' facts were in a commit that failed */

@@ -92,7 +92,9 @@ static void copy_queue(struct queue *queue, struct engine_queue_view *out) {
                                       .in_flight = queue->running};
     snprintf(out->name, sizeof out->name, "%.*s", BYTES_ARG(queue->name));
     out->checking = queue->state == QUEUE_RUNNING && queue->opinion.stage == OPINION_ASKING;
-    snprintf(out->why, sizeof out->why, "%s", out->checking ? queue->refused_why : queue->why);
+    out->stuck = queue->postponed > 0;
+    const char *why = out->checking ? queue->refused_why : queue->why;
+    snprintf(out->why, sizeof out->why, "%s", out->stuck && !why[0] ? queue->postponed_why : why);
     snprintf(out->handler, sizeof out->handler, "%s",
              queue_leases(queue) ? "lease" : queue->handlers[0].handler->vtable->kind);
     engine->store->vtable->counts(engine->store, queue->number, &out->counts);

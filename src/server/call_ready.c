@@ -7,12 +7,21 @@
 
 enum { WHY_MAX = 1024 };
 
-static void put_halted(struct json_out *json, struct engine *engine) {
+static bool is_halted(const struct engine_queue_view *view) {
+    return view->state == QUEUE_HALTED;
+}
+
+static bool is_stuck(const struct engine_queue_view *view) {
+    return view->stuck;
+}
+
+static void put_queues(struct json_out *json, struct engine *engine, const char *key,
+                       bool (*chosen)(const struct engine_queue_view *view)) {
     struct engine_queue_view view;
-    json_key(json, "halted");
+    json_key(json, key);
     json_open(json, '[');
     for (size_t i = 0; engine_view_at(engine, i, &view); i++) {
-        if (view.state != QUEUE_HALTED)
+        if (!chosen(&view))
             continue;
         json_open(json, '{');
         json_key(json, "queue");
@@ -45,6 +54,14 @@ static void put_full(struct json_out *json, struct engine *engine) {
     json_close(json, ']');
 }
 
+static bool any_stuck(struct engine *engine) {
+    struct engine_queue_view view;
+    bool any = false;
+    for (size_t i = 0; !any && engine_view_at(engine, i, &view); i++)
+        any = is_stuck(&view);
+    return any;
+}
+
 void call_ready(struct request *request) {
     const struct server_options *options = &request->server->options;
     struct store_health health;
@@ -58,8 +75,10 @@ void call_ready(struct request *request) {
     json_open(&json, '{');
     json_key(&json, "status");
     json_put_str(&json, "ready");
-    put_halted(&json, options->engine);
+    put_queues(&json, options->engine, "halted", is_halted);
     put_full(&json, options->engine);
+    if (any_stuck(options->engine))
+        put_queues(&json, options->engine, "stuck", is_stuck);
     json_close(&json, '}');
     request_answer(request, 200);
 }

@@ -593,7 +593,8 @@ const struct schema schemas[] = {
     {"Ready", OBJECT(
         FIRST("status", STRING)
         NEXT("halted", ARRAY(REF("Halted")))
-        NEXT("dlq_full", ARRAY(REF("Halted"))))},
+        NEXT("dlq_full", ARRAY(REF("Halted")))
+        NEXT("stuck", ARRAY(REF("Halted"))))},
 };
 /* clang-format on */
 const size_t schema_count = sizeof schemas / sizeof *schemas;

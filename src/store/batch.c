@@ -38,6 +38,7 @@ void batch_free(struct batch *batch) {
     for (size_t i = 0; i < batch->name_count; i++)
         blob_free(batch->names[i]);
     free(batch->names);
+    free(batch->large);
     free(batch);
 }
 

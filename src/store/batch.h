@@ -38,6 +38,12 @@ struct batch_op {
     const struct name *spilled; /* FORGET */
 };
 
+/* The large body of a message that op `place` forgets. */
+struct batch_large {
+    size_t place;
+    char name[40];
+};
+
 struct batch {
     struct batch *next;
     struct store_commit *commit;
@@ -46,7 +52,10 @@ struct batch {
     uint64_t leans_first, leans_last; /* tickets of commits whose ids it duplicates; 0: none */
     struct blob **names;              /* records of queue names that are not on disk yet */
     size_t name_count;
-    size_t records, bytes; /* of names and ops together */
+    size_t records, bytes;     /* of names and ops together */
+    struct batch_large *large; /* files that its FORGETs leave without a message … */
+    size_t large_count;
+    uint64_t large_writes; /* … as of when so many had been written */
     size_t count;
     struct batch_op ops[];
 };

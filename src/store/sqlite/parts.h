@@ -92,6 +92,7 @@ struct sqlite_store {
     struct instant opened;    /* for steady_wall */
     struct mono sweep_due;    /* the fold's own: when it next looks for texts that expired */
 
+    struct large *large;
     struct store_health health;
     bool disk_full; /* the reserve is given up: only commits that free space are taken */
 

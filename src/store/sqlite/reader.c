@@ -6,13 +6,15 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "store/held.h"
+#include "store/sqlite/large.h"
 #include "store/sqlite/paging.h"
 #include "store/sqlite/rows.h"
 
 enum {
     MATCHES_MAX = 64,
     TAKE_MAX = 256,
-    LOAD_TRIES = 8,            /* bytes may move while we look for them */
+    LOAD_BYTES_MAX = 2 * STORE_TAKE_BYTES_MAX, /* of bodies in one take, but for the last */
+    LOAD_TRIES = 8,                            /* bytes may move while we look for them */
     UNREADABLE_WAIT_MS = 1000, /* before a message that could not be read is tried again */
 };
 
@@ -126,6 +128,15 @@ static enum status load_once(struct sqlite_store *self, const struct location *a
         parts.mark = at->mark ? (struct bytes){at->mark->data, at->mark->len} : BYTES_NONE;
     if (status == STATUS_OK)
         status = held_new(&parts, out, err);
+    char name[LARGE_NAME_SIZE];
+    if (status == STATUS_OK && large_is_stub((*out)->body, (*out)->envelope.size, name)) {
+        store_held_uncount(*out);
+        status = large_read(self->large, name, *out, err);
+        if (status == STATUS_OK)
+            store_held_count(*out, self->options.memory);
+        else
+            store_held_free(*out);
+    }
     if (status == STATUS_OK && at->blocked_by)
         (*out)->envelope.blocked_by =
             arena_dup(&(*out)->arena, (struct bytes){at->blocked_by->data, at->blocked_by->len});
@@ -187,6 +198,35 @@ static enum status load_what_is_left(struct sqlite_store *self, struct location 
     return status;
 }
 
+/* What is known to be small in memory is not read. */
+enum status reader_large_name(struct sqlite_store *self, uint64_t seq, char *name,
+                              struct err *err) {
+    struct location at = {.seq = seq, .envelope_place = PLACE_FILE, .body_place = PLACE_FILE};
+    name[0] = '\0';
+    pthread_mutex_lock(&self->front.mutex);
+    const struct entry *entry = tables_find(&self->front.tables, seq);
+    bool small = entry && entry->facts.size != LARGE_STUB_LEN &&
+                 entry->facts.size <= self->options.large_bytes;
+    if (entry && !small)
+        locate(entry, &at);
+    pthread_mutex_unlock(&self->front.mutex);
+    if (small)
+        return STATUS_OK;
+    struct arena arena;
+    struct row row;
+    struct envelope envelope;
+    arena_init_heap(&arena, 4096);
+    enum status status = read_location(self, &at, &arena, &row, err);
+    if (status == STATUS_OK && row.body.len == LARGE_STUB_LEN) {
+        status = envelope_restore(arena_dup(&arena, row.envelope), &arena, &envelope, err);
+        if (status == STATUS_OK && !large_is_stub(row.body, envelope.size, name))
+            name[0] = '\0';
+    }
+    location_drop(&at);
+    arena_free(&arena);
+    return status;
+}
+
 /* ---- taking ---- */
 
 static size_t take_locations(struct sqlite_store *self, uint32_t queue, enum store_take which,
@@ -213,16 +253,22 @@ static void note_unreadable(struct sqlite_store *self, uint64_t seq, const char 
     pthread_mutex_unlock(&self->front.mutex);
 }
 
-/* What cannot be read goes back, and is tried again later. */
+/* What cannot be read goes back, and is tried again later. So does what follows large bodies, whose
+ * size the tables do not know: their stubs are small. */
 static size_t load_taken(struct sqlite_store *self, struct location *locations, size_t count,
-                         struct mono again, struct store_held **out) {
-    size_t loaded = 0;
+                         struct mono again, size_t bytes_max, struct store_held **out) {
+    size_t loaded = 0, bytes = 0;
     for (size_t i = 0; i < count; i++) {
         struct err err;
         uint64_t seq = locations[i].seq;
         bool was_unreadable = locations[i].unreadable;
+        if (bytes > bytes_max) {
+            location_drop(&locations[i]);
+            front_give_back(&self->front, seq, again);
+            continue;
+        }
         if (load(self, &locations[i], &out[loaded], &err) == STATUS_OK) {
-            loaded++;
+            bytes += out[loaded++]->body.len;
             if (was_unreadable)
                 note_unreadable(self, seq, NULL);
             continue;
@@ -243,7 +289,9 @@ size_t reader_take(struct store *store, uint32_t queue, enum store_take which, s
     struct sqlite_store *self = parts_of(store);
     struct location locations[TAKE_MAX];
     size_t count = take_locations(self, queue, which, now, avoid, locations, max);
-    return load_taken(self, locations, count, mono_after(now.mono, UNREADABLE_WAIT_MS), out);
+    size_t most =
+        which == TAKE_LEASED ? SIZE_MAX : LOAD_BYTES_MAX; /* a lease is never given back */
+    return load_taken(self, locations, count, mono_after(now.mono, UNREADABLE_WAIT_MS), most, out);
 }
 
 size_t reader_take_blocked(struct store *store, uint32_t queue, size_t limit,
@@ -258,7 +306,7 @@ size_t reader_take_blocked(struct store *store, uint32_t queue, size_t limit,
     for (size_t i = 0; i < count; i++)
         locate(entries[i], &locations[i]);
     pthread_mutex_unlock(&self->front.mutex);
-    return load_taken(self, locations, count, later(self), out);
+    return load_taken(self, locations, count, later(self), LOAD_BYTES_MAX, out);
 }
 
 size_t reader_take_for_room(struct store *store, uint32_t queue, struct bytes dlq,
@@ -274,7 +322,7 @@ size_t reader_take_for_room(struct store *store, uint32_t queue, struct bytes dl
     for (size_t i = 0; i < count; i++)
         locate(entries[i], &locations[i]);
     pthread_mutex_unlock(&self->front.mutex);
-    return load_taken(self, locations, count, later(self), out);
+    return load_taken(self, locations, count, later(self), LOAD_BYTES_MAX, out);
 }
 
 /* What a line holds back is always in memory. */
@@ -289,7 +337,7 @@ static struct store_held *take_named(struct store *store, uint32_t queue, uint64
         locate(entry, &at);
     pthread_mutex_unlock(&self->front.mutex);
     struct store_held *held = NULL;
-    size_t loaded = entry ? load_taken(self, &at, 1, later(self), &held) : 0;
+    size_t loaded = entry ? load_taken(self, &at, 1, later(self), LOAD_BYTES_MAX, &held) : 0;
     return loaded ? held : NULL;
 }
 

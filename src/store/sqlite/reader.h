@@ -21,4 +21,7 @@ enum status reader_holds(struct store *store, uint32_t queue, const struct bytes
 enum status reader_get_seq(struct store *store, uint64_t seq, struct store_held **out,
                            struct err *err);
 
+/* The file that a message's stored body names, being a stub of a large one (large.h); "": none. */
+enum status reader_large_name(struct sqlite_store *self, uint64_t seq, char *name, struct err *err);
+
 #endif

@@ -11,6 +11,7 @@
 #include "store/sqlite/drafter.h"
 #include "store/sqlite/fold.h"
 #include "store/sqlite/keep_rows.h"
+#include "store/sqlite/large_rows.h"
 #include "store/sqlite/list.h"
 #include "store/sqlite/lock.h"
 #include "store/sqlite/packs.h"
@@ -101,6 +102,14 @@ static const struct store_vtable vtable = {
     .close = close_store,
 };
 
+/* A commit of one message must fit into a segment of the journal, with room for its envelope. */
+static uint64_t large_above(const struct sqlite_store_options *options) {
+    uint64_t segment =
+        options->journal_segment_bytes ? options->journal_segment_bytes : JOURNAL_SEGMENT_BYTES;
+    uint64_t most = segment / 2;
+    return options->large_bytes < most ? options->large_bytes : most;
+}
+
 static struct sqlite_store *store_new(const struct sqlite_store_options *options) {
     struct sqlite_store *self = memory_new(sizeof *self);
     front_init(&self->front, &vtable);
@@ -110,6 +119,8 @@ static struct sqlite_store *store_new(const struct sqlite_store_options *options
     self->options.path = bytes_dup(bytes_of(options->path));
     self->options.vfs = options->vfs ? bytes_dup(bytes_of(options->vfs)) : NULL;
     self->dir = journal_dir(options->path);
+    self->options.large_bytes = large_above(options);
+    self->large = large_new(options->disk, options->path, self->options.large_bytes);
     self->lock_file = -1;
     self->last = &self->first;
     self->sealed_last = &self->sealed_first;
@@ -139,6 +150,7 @@ static void store_free(struct sqlite_store *self) {
     wal_close(self->wal);
     packs_free(self->packs);
     spread_free(self->spread);
+    large_free(self->large);
     lock_release(&self->lock_file);
     pthread_cond_destroy(&self->submitted);
     pthread_cond_destroy(&self->fold_asked);
@@ -254,6 +266,42 @@ static enum status recover(struct sqlite_store *self, struct err *err) {
     return status == STATUS_OK ? status : err_set(err, status, "%s", trouble.text);
 }
 
+struct named {
+    char (*names)[LARGE_NAME_SIZE];
+    size_t count;
+};
+
+static void add_name(void *arg, uint64_t seq, const char *name, uint64_t size) {
+    struct named *named = arg;
+    (void)seq, (void)size;
+    named->names = memory_grow(named->names, (named->count + 1) * sizeof *named->names);
+    memcpy(named->names[named->count++], name, LARGE_NAME_SIZE);
+}
+
+/* Files that no message names, in the file or in the journal, are of commits that were never made
+ * or of messages that are gone. Where not all could be read, all stay. */
+static void sweep_large(struct sqlite_store *self) {
+    struct named named = {0};
+    struct err err;
+    char name[LARGE_NAME_SIZE];
+    if (!large_any(self->large))
+        return;
+    enum status status = large_rows_each(self->fold_db, add_name, &named, &err);
+    LIST_EACH(node, &self->changes) {
+        const struct entry *entry = CONTAINER_OF(node, struct entry, change);
+        if (status == STATUS_OK && entry->stage == ENTRY_HELD)
+            status = reader_large_name(self, entry->seq, name, &err);
+        if (status == STATUS_OK && entry->stage == ENTRY_HELD && name[0])
+            add_name(&named, entry->seq, name, 0);
+    }
+    if (status == STATUS_OK)
+        large_sweep(self->large, named.names, named.count);
+    else
+        log_warn("files in %s.large are kept, whether they are used or not: %s", self->options.path,
+                 err.text);
+    free(named.names);
+}
+
 /* Everything but the threads. On trouble nothing is left open. */
 static enum status open_once(const struct sqlite_store_options *options, struct sqlite_store **out,
                              struct err *err) {
@@ -289,6 +337,7 @@ enum status sqlite_store_open(const struct sqlite_store_options *options, struct
     if (status != STATUS_OK)
         return status;
     reserve_open(self);
+    sweep_large(self);
     start_threads(self);
     *out = &self->front.port;
     return STATUS_OK;

@@ -18,7 +18,9 @@ struct sqlite_store_options {
     uint64_t pack_bytes;            /* 0: PACKS_BYTES; a simulation wants small ones */
     size_t fold_changes;            /* of one fold; 0: FOLD_CHANGES; a simulation wants few */
     size_t waiting_max; /* messages that wait in memory; 0: WAITING_MAX; a simulation wants few */
-    size_t wal_pages;   /* of SQLite's log, that make a checkpoint due; 0: WAL_PAGES */
+    /* A body above so many bytes goes into a file of its own, <path>.large/<letter id>; 0: none */
+    uint64_t large_bytes;
+    size_t wal_pages; /* of SQLite's log, that make a checkpoint due; 0: WAL_PAGES */
 };
 
 /* Opens, creates and recovers. CORRUPT: what is damaged and that `impound doctor` tells more; BUSY:

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "store/sqlite/checkup.h"
+#include "store/sqlite/large_rows.h"
 #include "store/sqlite/lock.h"
 #include "store/sqlite/packs.h"
 #include "store/sqlite/salvage.h"
@@ -80,6 +81,40 @@ static enum status replace_file(struct doctor *doctor, struct err *err) {
     return status == STATUS_OK ? open_file(doctor, err) : status;
 }
 
+/* ---- large bodies ---- */
+
+struct large_checkup {
+    struct doctor *doctor;
+    struct large *large;
+    uint64_t count, missing;
+};
+
+static void check_large(void *arg, uint64_t seq, const char *name, uint64_t size) {
+    struct large_checkup *checkup = arg;
+    struct err err;
+    checkup->count++;
+    if (large_check(checkup->large, name, size, &err) == STATUS_OK)
+        return;
+    checkup->missing++;
+    buf_printf(checkup->doctor->report, "message %llu: %s\n", (unsigned long long)seq, err.text);
+}
+
+/* Nothing can bring them back but a copy: it is said, and the messages stay. */
+static enum status checkup_large(struct doctor *doctor, struct err *err) {
+    const struct sqlite_store_options *options = doctor->options;
+    struct large_checkup checkup = {.doctor = doctor,
+                                    .large = large_new(options->disk, options->path, 0)};
+    enum status status = large_rows_each(&doctor->file, check_large, &checkup, err);
+    large_free(checkup.large);
+    if (status == STATUS_OK && checkup.missing > 0)
+        status = err_set(err, STATUS_CORRUPT,
+                         "%llu of %llu large bodies in %s.large are missing or damaged: put a copy "
+                         "of them back",
+                         (unsigned long long)checkup.missing, (unsigned long long)checkup.count,
+                         options->path);
+    return status;
+}
+
 /* ---- all of it ---- */
 
 static void forget_findings(struct doctor *doctor) {
@@ -119,6 +154,8 @@ static enum status examine(struct doctor *doctor, bool forced, struct findings *
         status = salvage_all(doctor, err);
     if (status == STATUS_OK && is_malformed && !doctor->repair)
         status = malformed(doctor, err);
+    if (status == STATUS_OK)
+        status = checkup_large(doctor, err);
     forget_findings(doctor);
     return status;
 }
@@ -156,7 +193,8 @@ static enum status look(struct doctor *doctor, struct err *err) {
     enum status status = examine(doctor, false, &findings, err);
     if (status != STATUS_OK && status != STATUS_CORRUPT)
         return status;
-    if (!serves(doctor, findings.wrong) || findings.wrong)
+    bool wrong = findings.wrong || status != STATUS_OK;
+    if (!serves(doctor, wrong) || wrong)
         return status == STATUS_OK ? damaged(doctor, err) : status;
     say_sound(doctor, &findings);
     return STATUS_OK;

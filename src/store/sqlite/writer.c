@@ -8,7 +8,9 @@
 #include "store/health.h"
 #include "store/sqlite/changes.h"
 #include "store/sqlite/fold.h"
+#include "store/sqlite/large.h"
 #include "store/sqlite/paging.h"
+#include "store/sqlite/reader.h"
 #include "store/sqlite/reserve.h"
 
 /* ---- one group ---- */
@@ -182,9 +184,17 @@ static void tell_ready(struct sqlite_store *self, const struct group *group) {
     }
 }
 
-static void answer(struct group *group) {
+/* What was forgotten for good needs its file no longer. */
+static void remove_large(struct sqlite_store *self, const struct batch *batch) {
+    for (size_t i = 0; batch->status == STATUS_OK && i < batch->large_count; i++)
+        if (batch->ops[batch->large[i].place].record)
+            large_remove(self->large, batch->large[i].name, batch->large_writes);
+}
+
+static void answer(struct sqlite_store *self, struct group *group) {
     for (struct batch *batch = group->batches, *next; batch; batch = next) {
         next = batch->next;
+        remove_large(self, batch);
         batch->commit->done(batch->commit, batch->status);
         batch_free(batch);
     }
@@ -204,7 +214,7 @@ static void write_batches(struct sqlite_store *self, struct batch *batches) {
     note_health(self, &group, seconds);
     pthread_mutex_unlock(&self->front.mutex);
     tell_ready(self, &group);
-    answer(&group);
+    answer(self, &group);
     free(group.records);
     free(group.positions);
     free(group.ready);
@@ -251,6 +261,72 @@ static bool is_refused(struct sqlite_store *self, const struct store_commit *com
     return full && !reserve_is_for(commit);
 }
 
+/* ---- large bodies ---- */
+
+/* One whose stub stands in its op's place while the record is made. */
+struct aside {
+    struct store_op *op;
+    struct bytes body;
+    char stub[LARGE_STUB_LEN + 1];
+    struct aside *next;
+};
+
+static enum status write_aside(struct sqlite_store *self, struct store_commit *commit,
+                               struct aside **asides) {
+    for (size_t i = 0; i < commit->count; i++) {
+        struct store_op *op = &commit->ops[i];
+        bool has_body = op->kind == STORE_PUT || op->kind == STORE_UPDATE;
+        if (!has_body || !large_takes(self->large, op->body))
+            continue;
+        struct aside *aside = memory_new(sizeof *aside);
+        *aside = (struct aside){.op = op, .body = op->body, .next = *asides};
+        *asides = aside;
+        enum status status = large_write(self->large, op, aside->stub, &commit->err);
+        if (status != STATUS_OK)
+            return status;
+        op->body = (struct bytes){aside->stub, LARGE_STUB_LEN};
+    }
+    return STATUS_OK;
+}
+
+static void take_back(struct aside *asides) {
+    for (struct aside *next; asides; asides = next) {
+        next = asides->next;
+        asides->op->body = asides->body;
+        free(asides);
+    }
+}
+
+static void note_large(struct sqlite_store *self, struct batch *batch) {
+    if (!large_any(self->large))
+        return;
+    batch->large_writes = large_writes(self->large);
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct store_op *op = &batch->commit->ops[i];
+        struct batch_large found = {.place = i};
+        if (op->kind != STORE_FORGET || op->seq == 0 ||
+            reader_large_name(self, op->seq, found.name, NULL) != STATUS_OK || !found.name[0])
+            continue; /* what cannot be read is removed at the next start, if it may be */
+        batch->large = memory_grow(batch->large, (batch->large_count + 1) * sizeof *batch->large);
+        batch->large[batch->large_count++] = found;
+    }
+}
+
+static struct batch *make_batch(struct sqlite_store *self, struct store_commit *commit,
+                                enum status *status) {
+    struct aside *asides = NULL;
+    struct batch *batch = NULL;
+    *status = write_aside(self, commit, &asides);
+    if (*status == STATUS_OK)
+        batch = batch_new(commit);
+    take_back(asides);
+    if (*status == STATUS_OK && !batch)
+        *status = STATUS_BUSY;
+    if (batch)
+        note_large(self, batch);
+    return batch;
+}
+
 void writer_submit(struct store *store, struct store_commit *commit) {
     struct sqlite_store *self = parts_of(store);
     struct batch_hooks hooks = changes_hooks(self);
@@ -258,9 +334,10 @@ void writer_submit(struct store *store, struct store_commit *commit) {
         commit->done(commit, err_set(&commit->err, STATUS_FULL, "%s", parts_full_text));
         return;
     }
-    struct batch *batch = batch_new(commit);
+    enum status made;
+    struct batch *batch = make_batch(self, commit, &made);
     if (!batch) {
-        commit->done(commit, STATUS_BUSY);
+        commit->done(commit, made);
         return;
     }
     pthread_mutex_lock(&self->front.mutex);

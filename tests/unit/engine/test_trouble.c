@@ -1,6 +1,8 @@
 /* A store that refuses: nothing is lost, nothing is doubled, and nobody runs hot meanwhile. */
 #include "rig.h"
 
+#include <string.h>
+
 #include "store/fake_store.h"
 
 static const enum status troubles[] = {STATUS_IO, STATUS_FULL};
@@ -159,6 +161,22 @@ static void a_halt_is_written_when_the_store_takes_it(void **state) {
     rig_free(rig);
 }
 
+static void what_can_never_be_stored_is_told_as_why(void **state) {
+    (void)state;
+    struct rig *rig = rig_in_trouble(STATUS_TOO_LARGE, 4);
+    assert_true(rig_view(rig).stuck);
+    assert_non_null(strstr(rig_view(rig).why, "what was decided cannot be stored"));
+    rig_clear_log(rig);
+    rig_pass(rig, 60000); /* each in a commit of its own from now on */
+    rig_assert_log(rig, "submit:forget(a) submit:forget(b)");
+    rig_pass(rig, 60000);
+    rig_assert_gone(rig, "a");
+    rig_assert_gone(rig, "b");
+    assert_false(rig_view(rig).stuck);
+    assert_string_equal(rig_view(rig).why, "");
+    rig_free(rig);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_refused_is_submitted_again_and_settled_once),
@@ -169,6 +187,7 @@ int main(void) {
         cmocka_unit_test(other_queues_go_on),
         cmocka_unit_test(a_pause_that_is_refused_says_so_and_is_written_later),
         cmocka_unit_test(a_halt_is_written_when_the_store_takes_it),
+        cmocka_unit_test(what_can_never_be_stored_is_told_as_why),
     };
     return cmocka_run_group_tests_name("trouble", tests, NULL, NULL);
 }
