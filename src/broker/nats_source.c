@@ -17,6 +17,7 @@
 #include "broker/nats_inbox.h"
 #include "broker/nats_message.h"
 #include "broker/nats_pointer.h"
+#include "broker/returns.h"
 #include "broker/station.h"
 
 enum {
@@ -36,6 +37,7 @@ struct nats_source {
     struct station station;
     struct nats_url url;
     struct shelf shelf;
+    struct returns returns; /* what went back: its deliveries are not held against it */
 
     /* Shared with the library's thread. */
     _Atomic int64_t asked; /* messages that pulls may still bring */
@@ -78,6 +80,7 @@ static void take_status(struct nats_source *nats, natsMsg *message, const char *
 /* An advisory that cannot be followed now comes again: nobody acknowledges it. */
 static void put(struct nats_source *nats, const char *subject, struct parcel *parcel) {
     struct err err;
+    returns_deduct(&nats->returns, parcel->held);
     if (!nats_pointer_follow(&nats->connection, bytes_of(subject), parcel->held, &err))
         parcel_free(parcel);
     else if (shelf_put(&nats->shelf, parcel, true, true) && !atomic_exchange(&nats->told, true))
@@ -248,6 +251,7 @@ static bool return_unwanted(struct nats_source *nats, struct mono now, struct er
         buf_init_fixed(&text, words, sizeof words);
         buf_printf(&text, "-NAK {\"delay\": %" PRId64 "}", left * NATS_NS_PER_MS);
         well = say(nats, parcel->reply, buf_cstr(&text), err);
+        returns_note(&nats->returns, parcel->id);
         parcel_free(parcel);
     }
     return well;
@@ -353,6 +357,7 @@ static size_t receive(struct broker *broker, struct instant now, uint64_t avoid,
 
 static void nats_free(struct broker *broker) {
     station_free(&self(broker)->station);
+    returns_free(&self(broker)->returns);
     free(self(broker));
 }
 
@@ -372,6 +377,7 @@ enum status nats_source_check(struct bytes url, struct err *err) {
 struct broker *nats_source_new(const struct broker_options *options) {
     struct nats_source *nats = memory_new(sizeof *nats);
     station_init(&nats->station, &vtable, &duty, &nats->shelf, options);
+    returns_init(&nats->returns);
     enum status status = nats_url_source(options->url, &nats->station.arena, &nats->url, NULL);
     assert(status == STATUS_OK);
     (void)status;

@@ -1,0 +1,32 @@
+/* returns: how often this process gave a message back to its source.
+ *
+ * A source that counts deliveries counts what comes again after that, too. Those deliveries say
+ * nothing against the message, so they are taken off before `poison.deliveries` is judged
+ * (SEMANTICS 4.11). Known by the message's id, which is made of its coordinates; at most
+ * RETURNS_MAX messages, the oldest are forgotten. It may be used by several threads at once. */
+#ifndef BROKER_RETURNS_H
+#define BROKER_RETURNS_H
+
+#include <pthread.h>
+
+#include "base/list.h"
+#include "base/map.h"
+#include "port/store.h"
+
+enum { RETURNS_MAX = 16384 };
+
+struct returns {
+    pthread_mutex_t mutex;
+    struct map by_id;
+    struct list oldest; /* first */
+    size_t count;
+};
+
+void returns_init(struct returns *returns);
+void returns_free(struct returns *returns);
+/* It goes back to its source. */
+void returns_note(struct returns *returns, struct bytes id);
+/* It was given: takes off of `deliveries` what going back has caused. */
+void returns_deduct(struct returns *returns, struct store_held *held);
+
+#endif
