@@ -31,7 +31,7 @@ def fixture_lot(serve, handler):
     """Nine dead letters, each with a text of its own in its error and in its body."""
     worker = handler(lambda call: (422, {}, json.dumps(
         {"error": {"type": "Bad", "message": "unique-error-" + call.id}}).encode()))
-    server = serve({"orders": {"source": "builtin", "handler": {"http": worker.url}}})
+    server = serve({"orders": {"source": "builtin", "handler": {"http": worker.url}, "concurrency": 1}})  # they die in order
     for number in range(9):
         server.push("orders", {"text": f"unique-body-o-{number}"}, id=f"o-{number}")
     eventually(lambda: server.dlq("orders.dlq")["depth"] == 9, "nine letters")

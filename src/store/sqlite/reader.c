@@ -171,7 +171,8 @@ static enum status load(struct sqlite_store *self, struct location *at, struct s
     return status;
 }
 
-/* For people: a message whose body is damaged is shown with what is left of it. */
+/* For people who look at one: a message whose body is damaged is shown with what is left of it.
+ * Exports and archives do not take it so: a repair may still find the body. */
 static enum status load_what_is_left(struct sqlite_store *self, struct location *at,
                                      struct store_held **out, struct err *err) {
     uint64_t seq = at->seq;
@@ -504,5 +505,5 @@ enum status reader_get_seq(struct store *store, uint64_t seq, struct store_held 
     if (!may_be_held)
         return err_set(err, STATUS_NOT_FOUND, "message %llu is not held any more",
                        (unsigned long long)seq);
-    return load_what_is_left(self, &at, out, err);
+    return load(self, &at, out, err);
 }
