@@ -422,6 +422,7 @@ void world_settle(struct world *world) {
     fake_server_set_trouble(world->server, NULL);
     sim_disk_crash_at(world->disk, 0);
     sim_disk_fail_after(world->disk, 0, 0, EIO);
+    sqlite_store_fold(world->real_store); /* as its thread does, and notices room on a full disk */
     for (size_t i = 0; i < WORLD_QUEUES; i++)
         ask(world, ENGINE_RESUME, i);
     if (world->cap == WORLD_CAP_SMALL) {
