@@ -156,12 +156,16 @@ static enum status connect_all(const struct config *config, struct buf *text) {
     return status;
 }
 
-/* Beside the configuration, so that what is printed stays a configuration. */
-static void put_changes(const struct config *config) {
+/* As comments, so that what is printed stays a configuration. */
+static void put_changes(const struct config *config, struct buf *out) {
     struct buf text;
     buf_init_heap(&text, SHOWN_MAX);
     behaviour_put(config, 0, &text);
-    fputs(buf_cstr(&text), stderr);
+    for (struct bytes rest = buf_view(&text); rest.len;) {
+        size_t end = bytes_find(rest, BYTES("\n"));
+        buf_printf(out, "# %.*s\n", BYTES_ARG(bytes_cut(rest, 0, end)));
+        rest = bytes_cut(rest, end + 1, rest.len);
+    }
     buf_free(&text);
 }
 
@@ -174,8 +178,8 @@ static enum status check(const char *path, bool connect, bool json, struct buf *
         status = connect_all(config, text);
     else if (status == STATUS_OK)
         (json ? config_json_print : config_print)(config, text);
-    if (status == STATUS_OK)
-        put_changes(config);
+    if (status == STATUS_OK && !connect && !json)
+        put_changes(config, text);
     config_free(config);
     return status;
 }

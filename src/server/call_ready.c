@@ -15,6 +15,10 @@ static bool is_stuck(const struct engine_queue_view *view) {
     return view->stuck;
 }
 
+static bool is_full(const struct engine_queue_view *view) {
+    return view->dlq_full;
+}
+
 static void put_queues(struct json_out *json, struct engine *engine, const char *key,
                        bool (*chosen)(const struct engine_queue_view *view)) {
     struct engine_queue_view view;
@@ -40,7 +44,7 @@ static void put_full(struct json_out *json, struct engine *engine) {
     json_key(json, "dlq_full");
     json_open(json, '[');
     for (size_t i = 0; engine_view_at(engine, i, &view); i++) {
-        if (!view.dlq_full)
+        if (!is_full(&view))
             continue;
         json_open(json, '{');
         json_key(json, "queue");
@@ -54,12 +58,12 @@ static void put_full(struct json_out *json, struct engine *engine) {
     json_close(json, ']');
 }
 
-static bool any_stuck(struct engine *engine) {
+static bool any(struct engine *engine, bool (*chosen)(const struct engine_queue_view *view)) {
     struct engine_queue_view view;
-    bool any = false;
-    for (size_t i = 0; !any && engine_view_at(engine, i, &view); i++)
-        any = is_stuck(&view);
-    return any;
+    bool found = false;
+    for (size_t i = 0; !found && engine_view_at(engine, i, &view); i++)
+        found = chosen(&view);
+    return found;
 }
 
 void call_ready(struct request *request) {
@@ -76,8 +80,9 @@ void call_ready(struct request *request) {
     json_key(&json, "status");
     json_put_str(&json, "ready");
     put_queues(&json, options->engine, "halted", is_halted);
-    put_full(&json, options->engine);
-    if (any_stuck(options->engine))
+    if (any(options->engine, is_full))
+        put_full(&json, options->engine);
+    if (any(options->engine, is_stuck))
         put_queues(&json, options->engine, "stuck", is_stuck);
     json_close(&json, '}');
     request_answer(request, 200);

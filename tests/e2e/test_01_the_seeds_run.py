@@ -41,6 +41,7 @@ def test_the_delays_are_jittered_within_the_seeds_bounds(serve, tmp_path):
     """o-2 fails a third time here, so that its history can be read."""
     policy = queues()
     policy["orders"]["retry"] = {"attempts": 3, "base": "200ms", "cap": "30s", "jitter": "full"}
+    policy["orders"]["breaker"] = "off"  # six that time out are an outage
     server = serve(policy)
     ids = [server.push("orders", {"pin": "560001", "trip": 9}, id=f"slow-{n}") for n in range(6)]
     letters = eventually(

@@ -122,7 +122,7 @@ def test_a_replay_probes_a_breaker_that_nobody_else_can_close(serve, handler):
     eventually(lambda: server.dlq("orders.dlq")["depth"] == 8, "all eight are dead")
     assert server.queue("orders")["breaker"]["state"] == "half_open"
     fixed.set()
-    view = ended(server, start(server, filter={"reason": "not_found"}))
+    view = ended(server, start(server, filter={"reason": "model_gone"}))
     assert view["resolved"] == 8
 
 
