@@ -312,6 +312,8 @@ static void put_result(const struct bulk *bulk, const struct selection_result *w
     json_key(&json, "cursor");
     json_put(&json, walked->cursor);
     view_walked(&json, walked);
+    if (bulk->order->dry_run && bulk->order->selection.id_count == 0)
+        json_member_time(&json, "until", walked->until);
     json_close(&json, '}');
     request_answer(request, 200);
 }

@@ -102,8 +102,10 @@ static void give(struct walk *walk, uint64_t seq, const struct envelope *envelop
         walk->result->read_only++;
         return;
     }
-    if (walk->result->visited++ == 0 || envelope->dead_at.ms >= walk->result->until.ms)
-        walk->result->until.ms = envelope->dead_at.ms + 1;
+    /* The time that `until` looks at: of a message that is not dead, when it arrived. */
+    int64_t at = envelope->dead_at.ms ? envelope->dead_at.ms : envelope->created_at.ms;
+    if (walk->result->visited++ == 0 || at >= walk->result->until.ms)
+        walk->result->until.ms = at + 1;
     walk->enough =
         !walk->visit(walk->arg, &(struct selection_letter){seq, envelope}) || at_limit(walk);
 }

@@ -54,7 +54,8 @@ struct selection_letter {
 
 struct selection_result {
     uint64_t visited;
-    /* By a filter: behind the death of the newest that was visited, or of now. The same filter with
+    /* By a filter: behind the death (of a message that is not dead, the arrival) of the newest
+     * that was visited, or of now. The same filter with
      * this `until` chooses these, and nothing that came since. */
     struct wall until;
     struct bytes cursor; /* behind the last visited, in the arena; ptr NULL: there are no more */

@@ -96,6 +96,20 @@ def test_many_are_chosen_by_a_filter_and_counted_first(waiting):
     assert server.post("/v1/messages/discard", {"filter": {"state": "resolved"}, "why": "letters"}).status == 400
 
 
+def test_a_dry_run_says_until_when_it_saw(waiting):
+    server, ids = waiting
+    order = {"filter": {"queue": "orders", "state": "queued"}}
+    seen = server.post("/v1/messages/discard", {**order, "dry_run": True}).json
+    assert seen["count"] == 6
+    newest = server.message(ids[-1])["created_at"]
+    assert seen["until"] > newest, "it is behind the newest"
+    eventually(lambda: server.message(server.push("orders", {"n": 6}))["created_at"] > seen["until"], "some came since")
+    order["filter"]["until"] = seen["until"]
+    said = server.post("/v1/messages/discard", {**order, "why": "test traffic"})
+    assert {server.message(one)["state"] for one in ids} == {"discarded"}, said.json
+    assert server.queue("orders")["depth"] > 0, "what came since waits"
+
+
 def test_ordered_heads_close_and_open_their_key(serve):
     server = serve(queues("lease", order="key"))
     ids = [server.push("orders", {"n": n}, key="k") for n in range(4)]

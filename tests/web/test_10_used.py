@@ -44,6 +44,7 @@ def use(server):
         assert answer.status == 200, answer.body
     assert server.request("PATCH", f"/v1/groups/{letter['failure']['fingerprint']}",
                           {"note": "see ticket 42", "owner": "team-orders"}).status == 200
+    world.push(server, "payments", "card", 3, start=500)  # they wait: it is paused
     world.push(server, "prompts", "key", 1)
     eventually(lambda: {"QueueHalted", "ReplayAborted", "DLQNotEmpty"} <= {one["alert"] for one in server.get("/v1/alerts").json["alerts"]},
                "alerts of every severity")
@@ -63,6 +64,8 @@ USED = {
     "used-replay-aborted": (lambda server: f"replays/{replay_in(server, 'aborted')}", "What was not sent is untouched"),
     "used-replay-held": (lambda server: f"replays/{replay_in(server, 'waiting', 'canary')}", "not sent"),
     "used-queues": ("queues", "deploying the fix"),
+    "used-waiting": ("queues/payments", "payments-card-500"),
+    "used-message": ("letters/payments-card-500?queue=payments", "It waits in the queue"),
     "used-alerts": ("alerts", "QueueHalted"),
     "used-audit": ("audit", "mended by hand"),
 }
@@ -75,6 +78,14 @@ def open_letter(page, server):
 def open_many(page, server):
     page.goto(f"{server.url}/#/letters?error_type=CardExpired")
     page.get_by_label("Choose all on this page").check()
+
+
+def open_waiting(page, server):
+    page.goto(f"{server.url}/#/queues/payments")
+
+
+def open_message(page, server):
+    page.goto(f"{server.url}/#/letters/payments-card-500?queue=payments")
 
 
 def open_replay(page, server):
@@ -90,6 +101,9 @@ DIALOGS = {
     "discard": (open_letter, "Discard…", "Discard this letter"),
     "resolve-many": (open_many, "Resolve…", re.compile(r"Resolve \d+ letters")),
     "discard-many": (open_many, "Discard…", re.compile(r"Discard \d+ letters")),
+    "bury": (open_message, "Bury…", "Bury this message"),
+    "bury-many": (open_waiting, "Bury all…", "Bury 3 messages"),
+    "discard-waiting": (open_waiting, "Discard all…", "Discard 3 messages"),
     "export": (open_many, "Export", re.compile(r"Export \d+ letters")),
     "pause-queue": (lambda page, server: page.goto(f"{server.url}/#/queues"), "Pause orders", "Pause orders"),
     "resume-queue": (lambda page, server: page.goto(f"{server.url}/#/queues"), "Resume payments", "Resume payments"),

@@ -91,6 +91,7 @@ export interface Message {
   size: number;
 }
 
+/* A letter, or a message that is none yet: that has neither an id of its own nor a DLQ. */
 export interface Letter {
   id: string;
   dlq: string;
@@ -103,8 +104,8 @@ export interface Letter {
   failure: Failure | null;
   attempts: number;
   max_attempts: number;
-  crashes: number;
   probes?: number;
+  crashes: number;
   replays: number;
   history?: Attempt[];
   created_at: string;
@@ -117,6 +118,7 @@ export interface Letter {
   context: Record<string, unknown> | null;
   owner: string | null;
   rule: string | null;
+  next_attempt_at: string | null;
   escalated_at: string | null;
   why: string | null;
   blocked_by: string | null;
@@ -126,13 +128,22 @@ export interface Letter {
   original?: { body: unknown };
 }
 
-export interface Letters {
-  letters: Letter[];
+/* What a list leaves out, or does not show yet. */
+interface Listed {
   cursor: string | null;
   behind?: number;
+  damaged?: string[]; /* ids */
   skipped?: number;
   skipped_why?: string;
   looked_at?: number;
+}
+
+export interface Letters extends Listed {
+  letters: Letter[];
+}
+
+export interface Messages extends Listed {
+  messages: Letter[];
 }
 
 export interface Explanation {
@@ -209,6 +220,7 @@ export interface Plan {
   over_replayed: number;
   to_check: number;
   read_only: number;
+  damaged?: number;
   until?: string;
   skipped: number;
   skipped_why?: string;
@@ -228,6 +240,7 @@ export interface Ruled {
   cursor: string | null;
   until?: string;
   read_only?: number;
+  damaged?: number;
   skipped?: number;
   skipped_why?: string;
 }
@@ -363,6 +376,7 @@ export function withQuery(path: string, query: Record<string, string | number | 
 }
 
 export const letterPath = (id: string) => `/v1/letters/${encodeURIComponent(id)}`;
+export const messagePath = (id: string) => `/v1/messages/${encodeURIComponent(id)}`;
 export const replayPath = (id: string) => `/v1/replays/${encodeURIComponent(id)}`;
 export const groupPath = (fingerprint: string) => `/v1/groups/${encodeURIComponent(fingerprint)}`;
 export const queuePath = (name: string) => `/v1/queues/${encodeURIComponent(name)}`;
