@@ -19,9 +19,11 @@ static const struct cli_verb local_verbs[] = {
      "  impound check --connect",
      check_run, check_options},
     {"doctor", "doctor", "check that the store is whole",
-     "The server must not be running on the same store. Exits 0 when the store is sound and `impound\n"
+     "The server must not be running on the same store. Exits 0 when the store is sound and "
+     "`impound\n"
      "serve` starts with it, 1 when something is damaged; the report says whether serve starts.\n"
-     "--repair takes everything that the journal, the packs and the SQLite file still hold. A message\n"
+     "--repair takes everything that the journal, the packs and the SQLite file still hold. A "
+     "message\n"
      "whose body is lost is kept, marked body_damaged.\n\n"
      "  impound doctor --store impound.db\n"
      "  impound doctor --store impound.db --repair",

@@ -26,7 +26,7 @@ def test_the_overview_says_what_the_server_says(full, tab):
         row = page.get_by_role("row").filter(has=page.get_by_role("link", name=dlq["dlq"], exact=True))
         expect(row).to_contain_text(str(dlq["depth"]))
         expect(row.get_by_role("img")).to_have_attribute("aria-label", f"{dlq['depth']:,} of {dlq['cap']:,}, the cap; alerts above "
-                                                         "0 (info), 100 (warning), 1,000 (critical)")
+                                                         "0 (warning), 100 (critical)")
     arrivals = full.get("/v1/arrivals", window="24h").json
     page.get_by_role("button", name="24h").click()
     chart = page.get_by_role("img", name=f"{sum(map(sum, arrivals['categories'].values()))} letters arrived in 24h")

@@ -240,7 +240,7 @@ def test_a_test_notice_says_who_took_it(lot, tab, shop):
     said = page.get_by_role("status", name="Test notice").get_by_role("paragraph")
     expect(said).to_have_text([re.compile("^hook took it$"), re.compile("^nobody .*connect")])
     assert [json.loads(call.body)["alert"] for call in shop.handler.calls[calls:]] == ["Test"]
-    expect(page.get_by_role("row", name="DLQDepthHigh")).to_contain_text("dlq depth > 100 for 5 min")
+    expect(page.get_by_role("row", name="DLQDepthHigh critical")).to_contain_text("dlq depth > 100 for 5 min")
 
 
 def test_an_empty_lot_says_what_to_do(lot, tab):

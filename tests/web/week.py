@@ -49,7 +49,9 @@ class WeekServer(Server):
     """A server whose wall clock is set from here; `now` is when its week is over."""
 
     def __init__(self, folder, shop, now):
-        super().__init__(folder, world.queues(shop))
+        # A week in seconds is a flood or none, as fast as the machine is: the guard is off.
+        super().__init__(folder, {name: {**queue, "flood": {"then": "off"}}
+                                  for name, queue in world.queues(shop).items()})
         self.shop, self.now, self.clock = shop, now, Clock(self.folder)
         self.under = self.clock.under
 
