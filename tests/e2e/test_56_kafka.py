@@ -191,12 +191,13 @@ def test_refused_credentials_halt_and_the_broker_keeps_the_rest(serve, handler, 
     eventually(lambda: server.queue("orders")["lag"] + server.queue("orders")["depth"] == total,
                "what is not done is lag, or held")
     calls = worker.count()
-    # Four were under way, and up to three others were asked before it halted.
-    assert calls <= 7 and kafka.lag(topic, topic) + server.queue("orders")["depth"] == total
+    # Four were under way, and up to three others were asked before it halted. An offset is committed once everything
+    # before it is settled, so that what the server calls lag may hold some that are stored.
+    assert calls <= 7
+    assert total - calls <= kafka.lag(topic, topic) <= total
     server.stop()
     server.start()
-    eventually(lambda: server.queue("orders")["lag"] + server.queue("orders")["depth"] == total,
-               "lag is known without joining the group")
+    eventually(lambda: total - calls <= server.queue("orders")["lag"] <= total, "lag is known without joining the group")
     assert server.queue("orders")["state"] == "halted" and worker.count() == calls
     refuse.clear()
     assert server.post("/v1/queues/orders/resume").status == 200
