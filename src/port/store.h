@@ -321,6 +321,7 @@ struct store_health {
     struct err trouble;   /* why not */
     uint64_t fold_behind; /* changes committed but not yet in the file that people query */
     uint64_t journal_bytes, wal_bytes;
+    uint64_t reserve_bytes; /* of the disk, kept for freeing room; 0: given up, or there is none */
     uint64_t commit_buckets[STORE_COMMIT_BUCKETS + 1]; /* not cumulative; the last is +Inf */
     double commit_seconds;                             /* sum */
 };

@@ -271,6 +271,9 @@ static void put_store(struct store *store, struct buf *out) {
                      (double)health.journal_bytes);
     exposition_gauge(out, "impound_store_wal_bytes", "Size of SQLite's write-ahead log.",
                      (double)health.wal_bytes);
+    exposition_gauge(out, "impound_store_reserve_bytes",
+                     "Room on the disk that is kept for freeing room; 0 while it is given up.",
+                     (double)health.reserve_bytes);
     exposition_head(out, "impound_store_commit_seconds", "histogram",
                     "How long group commits took.");
     exposition_histogram(out, "impound_store_commit_seconds", BYTES_NONE,

@@ -133,6 +133,7 @@ def small_disk(tmp_path):
 def test_a_disk_that_impound_filled_is_freed_through_it(small_disk, handler):
     worker = handler(lambda call: 422)
     server = Server(small_disk, queues(worker.url, dlq={"retention": {"discarded": "1s", "resolved": "1s"}})).start()
+    assert server.metric("impound_store_reserve_bytes") == 64 << 20
     body = "x" * (1 << 20)
     status = 200
     for number in range(1000):
@@ -142,7 +143,7 @@ def test_a_disk_that_impound_filled_is_freed_through_it(small_disk, handler):
     assert status == 503
     eventually(lambda: server.get("/readyz").status == 503, "readyz says that it cannot commit")
     assert b"the disk is full" in server.get("/readyz").body
-    assert server.metric("impound_store_writable") == 0
+    assert server.metric("impound_store_writable") == 0 and server.metric("impound_store_reserve_bytes") == 0
     ids = [letter["id"] for letter in server.letters("orders.dlq")]
     assert ids, "some became letters before the disk was full"
     for some_id in ids:

@@ -16,13 +16,16 @@
     "SELECT dlq, 'age', '', '', count(*) FROM messages WHERE dlq IS NOT NULL"                      \
     " AND state IN ('pending_review', 'replaying') GROUP BY 1"
 
-/* Bytes of packs that rows refer to, a record's head and mark with them. */
+/* Bytes of packs that rows refer to, a record's head and mark with them. A length that no pack can
+ * hold (pack.h: PACK_OFFSET_MAX) is cut, so that sums of damaged rows do not overflow. */
+#define ENVELOPE_RECORD "max(0, min(envelope_len, 4294967296)) + 17"
+#define BODY_RECORD     "max(0, min(body_len, 4294967296)) + 17"
 #define PACKS_SAY                                                                                  \
     "SELECT number AS dlq, 'pack' AS kind, '' AS category, '' AS reason, live AS count FROM packs"
 #define ROWS_SAY_OF_PACKS                                                                          \
-    "SELECT envelope_at >> 32, 'pack', '', '', sum(envelope_len + 17) FROM messages"               \
+    "SELECT envelope_at >> 32, 'pack', '', '', sum(" ENVELOPE_RECORD ") FROM messages"             \
     " WHERE envelope_at <> 0 GROUP BY 1"                                                           \
-    " UNION ALL SELECT body_at >> 32, 'pack', '', '', sum(body_len + 17) FROM messages"            \
+    " UNION ALL SELECT body_at >> 32, 'pack', '', '', sum(" BODY_RECORD ") FROM messages"          \
     " WHERE body_at <> 0 GROUP BY 1"
 
 /* Groups, with the fingerprint where the others have a category. */
@@ -47,9 +50,9 @@ static const char compare[] =
 static const char rebuild[] =
     "UPDATE packs SET live = 0;"
     "UPDATE packs SET live = said.live FROM (SELECT number, sum(live) AS live FROM"
-    " (SELECT envelope_at >> 32 AS number, envelope_len + 17 AS live FROM messages"
+    " (SELECT envelope_at >> 32 AS number, " ENVELOPE_RECORD " AS live FROM messages"
     "  WHERE envelope_at <> 0"
-    "  UNION ALL SELECT body_at >> 32, body_len + 17 FROM messages WHERE body_at <> 0)"
+    "  UNION ALL SELECT body_at >> 32, " BODY_RECORD " FROM messages WHERE body_at <> 0)"
     " GROUP BY 1) AS said WHERE said.number = packs.number;"
     "DELETE FROM counters WHERE kind IN ('category', 'reason');"
     "INSERT INTO counters " ROWS_SAY ";"

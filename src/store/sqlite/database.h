@@ -55,7 +55,11 @@ enum { DATABASE_ROW_VALUES = 29, DATABASE_ROWS = 16 };
     X(META_SET, "INSERT OR REPLACE INTO meta VALUES (?1, ?2)")                                     \
     X(QUEUES, "SELECT number, name, facts FROM queues")                                            \
     X(QUEUE_SET, "INSERT OR REPLACE INTO queues VALUES (?1, ?2, ?3)")                              \
-    X(QUEUE_NAME, "INSERT INTO queues VALUES (?1, ?2, NULL) ON CONFLICT DO UPDATE SET name = ?2")  \
+    /* a name is one queue's alone */                                                              \
+    X(QUEUE_NAME, "INSERT INTO queues SELECT ?1, ?2, NULL"                                         \
+                  " WHERE NOT EXISTS (SELECT 1 FROM queues WHERE name = ?2)"                       \
+                  " ON CONFLICT DO UPDATE SET name = ?2")                                          \
+    X(QUEUE_FACTS, "UPDATE queues SET facts = ?2 WHERE number = ?1")                               \
     X(QUEUE_NAMED, "SELECT name FROM queues WHERE number = ?1")                                    \
     X(QUEUE_NUMBER, "SELECT number FROM queues WHERE name = ?1")                                   \
     X(COUNTERS, "SELECT dlq, kind, category, reason, count FROM counters")                         \
@@ -127,6 +131,7 @@ enum { DATABASE_ROW_VALUES = 29, DATABASE_ROWS = 16 };
       " fingerprint, key, attempts, created_ms, dead_ms, due_ms, escalated_ms, closes_key, mark,"  \
       " errors.text, queues.name FROM messages LEFT JOIN errors USING (error_id)"                  \
       " LEFT JOIN queues ON queues.number = messages.queue WHERE seq = ?1")                        \
+    X(QUEUELESS, "SELECT seq FROM messages WHERE queue NOT IN (SELECT number FROM queues)")        \
     X(BODILESS, "SELECT seq FROM messages WHERE body_at = 0 AND seq NOT IN"                        \
                 " (SELECT seq FROM bodies) ORDER BY seq")                                          \
     X(ROW_MARKED, "SELECT mark FROM messages WHERE seq = ?1")                                      \

@@ -255,6 +255,25 @@ static enum status mend(struct mending *mending, const struct copies *copies) {
 
 /* ---- all ---- */
 
+/* What came from the journal has the number that its queue had there. */
+static enum status note_queueless(struct doctor *doctor, struct err *err) {
+    sqlite3_stmt *stmt = database_statement(&doctor->file, SQL_QUEUELESS);
+    enum status status = STATUS_OK;
+    while (database_next(&doctor->file, stmt, &status, err))
+        doctor_note_unreadable(doctor, (uint64_t)sqlite3_column_int64(stmt, 0));
+    return status;
+}
+
+/* Each once, by seq. */
+static void drop_doubles(struct mending *mending) {
+    size_t kept = 0;
+    for (size_t i = 0; i < mending->count; i++) {
+        if (kept == 0 || mending->copies[kept - 1].seq != mending->copies[i].seq)
+            mending->copies[kept++] = mending->copies[i];
+    }
+    mending->count = kept;
+}
+
 static void add_damaged(struct mending *mending) {
     struct doctor *doctor = mending->doctor;
     struct err err;
@@ -264,11 +283,14 @@ static void add_damaged(struct mending *mending) {
             mending->copies[mending->count++].seq = doctor->unreadable[i];
     }
     qsort(mending->copies, mending->count, sizeof *mending->copies, by_seq);
+    drop_doubles(mending);
 }
 
 enum status mend_rows(struct doctor *doctor, struct err *err) {
     struct mending mending = {.doctor = doctor, .err = err};
     enum status status = packs_flush(doctor->packs, &doctor->file, err);
+    if (status == STATUS_OK)
+        status = note_queueless(doctor, err);
     add_damaged(&mending);
     if (status == STATUS_OK && mending.count > 0)
         status = rebuild_visit(doctor, note_copy, &mending, err);

@@ -4,39 +4,31 @@
 #include "store/sqlite/packs.h"
 #include "store/sqlite/rebuild.h"
 
-#define NUMBER_MAX "9007199254740992"    /* BOUNDS_NUMBER_MAX */
-#define SEQ_MAX    "4611686018427387904" /* BOUNDS_SEQ_MAX */
-
-#define IS_COUNT(column)                                                                           \
-    "(typeof(" column ") = 'integer' AND " column " BETWEEN 0 AND " NUMBER_MAX ")"
-#define IS_TIME(column)                                                                            \
-    "(typeof(" column ") = 'integer' AND " column " BETWEEN -" NUMBER_MAX " AND " NUMBER_MAX ")"
+/* bounds.h has these numbers. */
+#define COUNTS     " BETWEEN 0 AND 9007199254740992"
+#define TIMES      " BETWEEN -9007199254740992 AND 9007199254740992"
+#define SEQS       " BETWEEN 0 AND 4611686018427387904"
+#define HIGHEST    "(SELECT ifnull(max(queue), 0) FROM messages WHERE queue <= 10000)"
+#define GAP        "1024" /* numbers that queues without messages may have behind those with some */
+#define IS_NAMED   "ifnull(dlq, '') <> ''"
+#define IS_WHOLE   "typeof(count) = 'integer' AND count" COUNTS
+#define HAS_TOTAL  "typeof(total) = 'integer' AND total" COUNTS
+#define HAS_TIMES  "typeof(first_ms + last_ms) = 'integer' AND first_ms" TIMES " AND last_ms" TIMES
+#define HAS_PRINT  "length(fingerprint) = 16 AND fingerprint NOT GLOB '*[^0-9a-f]*'"
+#define HAS_SAMPLE "typeof(sample) = 'integer' AND sample" SEQS
 
 /* A queue's facts outlive its number: they are given back when its number is known again. */
-static const char
-    drop
-        [] =
-            "CREATE TEMP TABLE IF NOT EXISTS queues_dropped (name TEXT PRIMARY KEY, facts TEXT);"
-            "INSERT OR IGNORE INTO queues_dropped SELECT name, facts FROM queues WHERE number < 1"
-            " OR number > 10000 OR number > 1 + (SELECT max(queue) FROM messages WHERE queue <= "
-            "10000);"
-            "DELETE FROM queues WHERE number < 1 OR number > 10000 OR ifnull(name, '') = ''"
-            " OR number > 1024 + (SELECT ifnull(max(queue), 0) FROM messages WHERE queue <= 10000);"
-            "DELETE FROM queues WHERE number > (SELECT min(number) FROM queues AS other"
-            " WHERE other.name = queues.name);"
-            "DELETE FROM counters WHERE ifnull(dlq, '') = '' OR NOT " IS_COUNT(
-                "count") ";"
-                         "DELETE FROM groups WHERE ifnull(dlq, '') = '' OR NOT " IS_COUNT("count") " OR NOT " IS_COUNT("total") " OR NOT " IS_TIME(
-                             "first_ms") " OR NOT " IS_TIME("last_ms") " OR typeof(sample) <> "
-                                                                       "'integer' OR sample NOT "
-                                                                       "BETWEEN 0 AND " SEQ_MAX
-                                                                       " OR length(fingerprint) <> "
-                                                                       "16 OR fingerprint GLOB "
-                                                                       "'*[^0-9a-f]*';"
-                                                                       "DELETE FROM meta WHERE "
-                                                                       "typeof(value) <> 'integer' "
-                                                                       "OR value NOT BETWEEN 0 "
-                                                                       "AND " SEQ_MAX ";";
+static const char drop[] =
+    "CREATE TEMP TABLE queues_known (name TEXT PRIMARY KEY, facts TEXT);"
+    "INSERT OR IGNORE INTO queues_known SELECT name, facts FROM queues WHERE name <> '';"
+    "DELETE FROM queues WHERE number NOT BETWEEN 1 AND 10000 OR ifnull(name, '') = ''"
+    " OR number > " GAP " + " HIGHEST ";"
+    "DELETE FROM queues WHERE number > (SELECT min(number) FROM queues AS other"
+    " WHERE other.name = queues.name);"
+    "DELETE FROM counters WHERE (" IS_NAMED " AND " IS_WHOLE ") IS NOT TRUE;"
+    "DELETE FROM groups WHERE (" IS_NAMED " AND " IS_WHOLE " AND " HAS_TOTAL " AND " HAS_TIMES
+    " AND " HAS_PRINT " AND " HAS_SAMPLE ") IS NOT TRUE;"
+    "DELETE FROM meta WHERE (typeof(value) = 'integer' AND value" SEQS ") IS NOT TRUE;";
 
 enum status mend_tables_packs(struct doctor *doctor, struct err *err) {
     enum status status = database_run(doctor->file.db, "DELETE FROM packs", err);
@@ -76,7 +68,7 @@ static enum status add(struct doctor *doctor, struct bytes name, uint32_t number
     enum status status = database_step(&doctor->file, stmt, err);
     return status == STATUS_OK
                ? database_run(doctor->file.db,
-                              "UPDATE queues SET facts = (SELECT facts FROM queues_dropped AS old"
+                              "UPDATE queues SET facts = (SELECT facts FROM queues_known AS old"
                               " WHERE old.name = queues.name) WHERE facts IS NULL",
                               err)
                : status;

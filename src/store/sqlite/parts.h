@@ -94,7 +94,8 @@ struct sqlite_store {
 
     struct large *large;
     struct store_health health;
-    bool disk_full; /* the reserve is given up: only commits that free space are taken */
+    uint64_t reserve_bytes; /* that the reserve's file holds; 0: there is none */
+    bool disk_full;         /* the reserve is given up: only commits that free space are taken */
 
     struct journal *journal;
     pthread_mutex_t journal_mutex;

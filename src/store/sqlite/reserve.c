@@ -36,9 +36,10 @@ static bool is_full(int error) {
     return error == ENOSPC || error == EDQUOT;
 }
 
-static void set_full(struct sqlite_store *self, bool full) {
+static void set_full(struct sqlite_store *self, bool full, uint64_t held) {
     pthread_mutex_lock(&self->front.mutex);
     self->disk_full = full;
+    self->reserve_bytes = held;
     pthread_mutex_unlock(&self->front.mutex);
 }
 
@@ -47,7 +48,7 @@ void reserve_open(struct sqlite_store *self) {
     if (!path_of(self->dir, file_name, path))
         return;
     int error = make(self->options.disk, path, reserve_bytes(self));
-    set_full(self, is_full(error));
+    set_full(self, is_full(error), error ? 0 : reserve_bytes(self));
     if (error)
         log_warn("no reserve of %llu bytes could be made in %s: %s%s",
                  (unsigned long long)reserve_bytes(self), self->dir, strerror(error),
@@ -65,6 +66,7 @@ bool reserve_give_up(struct sqlite_store *self) {
     pthread_mutex_lock(&self->front.mutex);
     bool first = !self->disk_full;
     self->disk_full = true;
+    self->reserve_bytes = 0;
     pthread_mutex_unlock(&self->front.mutex);
     if (first)
         log_error("the disk is full: the reserve is given up, and only commits that free space "
@@ -85,7 +87,7 @@ void reserve_take_back(struct sqlite_store *self) {
     (void)disk->vtable->remove(disk, trial);
     if (make(disk, path, reserve_bytes(self)) != 0)
         return;
-    set_full(self, false);
+    set_full(self, false, reserve_bytes(self));
     log_info("the disk has room again, and the reserve is back");
 }
 

@@ -84,18 +84,13 @@ static enum status salvage_message(struct doctor *doctor, const struct record *r
 }
 
 static enum status salvage_queue(struct doctor *doctor, const struct record *record) {
-    sqlite3_stmt *stmt = NULL;
-    const char *sql = record->kind == RECORD_QUEUE_NAME
-                          ? "INSERT INTO queues VALUES (?1, ?2, NULL)"
-                            " ON CONFLICT DO UPDATE SET name = ?2"
-                          : "UPDATE queues SET facts = ?2 WHERE number = ?1";
-    if (sqlite3_prepare_v2(doctor->file.db, sql, -1, &stmt, NULL) != SQLITE_OK)
-        return database_trouble(doctor->file.db, sql, &doctor->err);
+    sqlite3_stmt *stmt = database_statement(
+        &doctor->file, record->kind == RECORD_QUEUE_NAME ? SQL_QUEUE_NAME : SQL_QUEUE_FACTS);
+    if (record->queue == 0 || record->queue > BOUNDS_QUEUES_MAX)
+        return STATUS_OK;
     sqlite3_bind_int64(stmt, 1, record->queue);
     database_bind_text(stmt, 2, record->text);
-    enum status status = database_step(&doctor->file, stmt, &doctor->err);
-    sqlite3_finalize(stmt);
-    return status;
+    return database_step(&doctor->file, stmt, &doctor->err);
 }
 
 static enum status salvage_mark(struct doctor *doctor, const struct record *record) {

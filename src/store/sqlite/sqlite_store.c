@@ -45,6 +45,7 @@ static void health(struct store *store, struct store_health *out) {
         err_set(&out->trouble, STATUS_FULL, "%s", parts_full_text);
     }
     out->fold_behind = parts_behind(self);
+    out->reserve_bytes = self->reserve_bytes;
     pthread_mutex_unlock(&self->front.mutex);
     out->journal_bytes = journal_bytes(self->journal); /* atomic: a sync must not keep us waiting */
     out->wal_bytes = self->options.threads ? wal_bytes(self) : 0;

@@ -205,6 +205,7 @@ static const struct damage damages[] = {
     {"UPDATE queues SET number = -7", true, "table queues"},
     {"UPDATE queues SET number = 20000000", true, "table queues, row \"20000000\""},
     {"UPDATE queues SET number = 9000", true, "which no queue has"},
+    {"UPDATE queues SET number = 6", true, "which no queue has"},
     {"UPDATE queues SET name = ''", true, "table queues"},
     {"INSERT INTO queues VALUES (2, 'orders', NULL)", true, "two queues have one name"},
     {"DELETE FROM queues", true, "which no queue has"},

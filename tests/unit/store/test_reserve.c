@@ -112,6 +112,7 @@ static bool is_full(struct yard *yard) {
     struct store_health health;
     yard->store->vtable->health(yard->store, &health);
     assert_true(health.writable || strstr(health.trouble.text, "the disk is full"));
+    assert_int_equal(health.reserve_bytes, health.writable ? SEGMENT_BYTES : 0);
     return !health.writable;
 }
 
