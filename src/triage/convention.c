@@ -6,6 +6,7 @@
 #include "base/json_path.h"
 #include "core/pointer.h"
 #include "triage/convention_facts.h"
+#include "triage/convention_history.h"
 #include "triage/convention_origin.h"
 #include "triage/convention_reason.h"
 
@@ -279,6 +280,8 @@ void convention_read(const struct convention *convention, struct bytes entry, st
     set_times(&facts, now, envelope);
     envelope->next_attempt_at = time_of(&facts, FACT_RETRY_AT, WALL_NEVER);
     set_failure(&facts, envelope);
+    if (convention->history)
+        convention_history_read(&letter, envelope, &held->arena);
     set_names(&facts, entry, envelope);
     envelope->context = context_of(convention, entry, &facts);
     envelope->source = convention_origin_source(&facts);

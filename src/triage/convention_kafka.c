@@ -96,7 +96,7 @@ static const struct convention_field spring_fields[] = {
     LAST("kafka_dlt-exception-stacktrace", FACT_TRACE, AS_TEXT),
     LAST("kafka_exception-stacktrace", FACT_TRACE, AS_TEXT),
     LAST("kafka_dlt-key-exception-stacktrace", FACT_TRACE, AS_TEXT),
-    LAST("retry_topic-attempts", FACT_ATTEMPTS, AS_BINARY),
+    LAST("retry_topic-attempts", FACT_ATTEMPT_NEXT, AS_BINARY),
     LAST("kafka_deliveryAttempt", FACT_ATTEMPTS, AS_BINARY),
     LAST("retry_topic-backoff-timestamp", FACT_RETRY_AT, AS_BINARY_MS),
     BESIDE("kafka_dlt-original-consumer-group", "group"),
@@ -104,10 +104,16 @@ static const struct convention_field spring_fields[] = {
     LAST_BESIDE("kafka_dlt-exception-fqcn", "exception"),
 };
 
-/* A record of a retry topic waits for its time; one in the dead-letter topic kept that header and
- * waits for nothing. */
+/* `retry_topic-attempts` is the number of the attempt that comes next: Spring adds one when it
+ * sends a record on, also to the dead-letter topic, where no attempt follows. A record of a retry
+ * topic waits for its time; one in the dead-letter topic kept that header and waits for nothing. */
 static void read_spring(struct convention_facts *facts) {
     const struct envelope *envelope = &facts->letter->held->envelope;
+    if (facts->facts[FACT_ATTEMPT_NEXT].known) {
+        int64_t next = facts->facts[FACT_ATTEMPT_NEXT].number;
+        facts->facts[FACT_ATTEMPTS].known = false;
+        convention_facts_number(facts, FACT_ATTEMPTS, next > 2 ? next - 1 : 1);
+    }
     for (size_t i = 0; i < envelope->header_count; i++)
         if (bytes_starts(envelope->headers[i].name, BYTES("kafka_dlt-")))
             facts->facts[FACT_RETRY_AT].known = false;

@@ -62,6 +62,7 @@ static void put_text(const struct convention_facts *facts, enum convention_fact 
 static void put_coordinates(const struct convention_facts *facts, const struct origin_kind *kind,
                             struct json_out *out) {
     json_member_text(out, kind->place, convention_facts_get(facts, FACT_PLACE));
+    put_text(facts, FACT_TOPIC, "topic", out);
     put_number(facts, FACT_PARTITION, "partition", out);
     put_number(facts, FACT_OFFSET, bytes_is(facts->letter->kind, "nats") ? "sequence" : "offset",
                out);

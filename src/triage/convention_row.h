@@ -18,13 +18,15 @@ enum convention_fact {
     FACT_CATEGORY,
     FACT_QUEUE,  /* the origin's name, where it is not that of its place */
     FACT_PLACE,  /* the origin: topic, queue, subject, list */
+    FACT_TOPIC,  /* the topic that a record names beside the queue in which it waited */
     FACT_ORIGIN, /* … where a place is not all: its source, as JSON */
     FACT_PARTITION,
     FACT_OFFSET,
     FACT_EXCHANGE,
     FACT_ROUTING_KEY,
     FACT_ATTEMPTS,
-    FACT_RETRIES, /* attempts but the first */
+    FACT_RETRIES,      /* attempts but the first */
+    FACT_ATTEMPT_NEXT, /* the number that the next attempt would have */
     FACT_ATTEMPTS_MAX,
     FACT_RETRIES_MAX,
     FACT_CREATED_AT,
@@ -109,7 +111,8 @@ struct convention {
     bool (*fits)(const struct convention_letter *letter);
     const struct convention_field *fields;
     size_t field_count;
-    bool mirror;                                  /* impound's own mirror writes so */
+    bool mirror;  /* impound's own mirror writes so */
+    bool history; /* the body has a list of earlier failures (convention_history.h) */
     void (*read)(struct convention_facts *facts); /* after the fields */
 };
 

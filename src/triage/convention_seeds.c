@@ -22,11 +22,23 @@ static const struct convention_field mirror_fields[] = {
 
 static const struct convention_field header_fields[] = {
     LAST("original-topic", FACT_PLACE, AS_TEXT),
+    LAST("original-topic", FACT_TOPIC, AS_TEXT),
+    LAST("original-queue", FACT_QUEUE, AS_TEXT),
     LAST("original-queue", FACT_PLACE, AS_TEXT),
     LAST("failure-reason", FACT_FAILURE, AS_TEXT),
     LAST("retry-count", FACT_RETRIES, AS_DECIMAL),
     LAST("failure-timestamp", FACT_LAST_FAILURE_AT, AS_RFC3339),
 };
+
+/* A record may name both a topic and the queue in which it waited. Kafka takes it back by topic,
+ * every other broker by queue; the topic then stays in the source beside partition and offset. */
+static void read_queue(struct convention_facts *facts) {
+    struct bytes queue = convention_facts_get(facts, FACT_QUEUE);
+    if (queue.len > 0 && !bytes_is(facts->letter->kind, "kafka"))
+        convention_facts_replace(facts, FACT_PLACE, queue);
+    else
+        facts->facts[FACT_TOPIC].known = false;
+}
 
 static const struct convention_field attribute_fields[] = {
     LAST("original_queue", FACT_PLACE, AS_TEXT),
@@ -87,6 +99,7 @@ static void read_list(struct convention_facts *facts) {
 static const struct convention_field envelope_fields[] = {
     FIELD(".dlq_envelope.message_id", FACT_ID, AS_TEXT),
     FIELD(".dlq_envelope.original_topic", FACT_PLACE, AS_TEXT),
+    FIELD(".dlq_envelope.original_topic", FACT_TOPIC, AS_TEXT),
     FIELD(".dlq_envelope.original_queue", FACT_QUEUE, AS_TEXT),
     FIELD(".dlq_envelope.original_queue", FACT_PLACE, AS_TEXT),
     FIELD(".dlq_envelope.original_partition", FACT_PARTITION, AS_DECIMAL),
@@ -102,13 +115,6 @@ static const struct convention_field envelope_fields[] = {
     FIELD(".original_headers", FACT_HEADERS, AS_JSON),
     FIELD(".original_body", FACT_BODY, AS_TEXT),
 };
-
-/* A topic is Kafka's; elsewhere a message waits in a queue. */
-static void read_envelope(struct convention_facts *facts) {
-    struct bytes queue = convention_facts_get(facts, FACT_QUEUE);
-    if (queue.len > 0 && !bytes_is(facts->letter->kind, "kafka"))
-        convention_facts_replace(facts, FACT_PLACE, queue);
-}
 
 static const struct convention_field metadata_fields[] = {
     FIELD(".dlq_metadata.original_queue", FACT_PLACE, AS_TEXT),
@@ -168,7 +174,8 @@ static const struct convention rows[] = {
      CONVENTION_FIELDS(mirror_fields)},
     {.name = "failure-headers",
      .members = {"failure-reason", "retry-count"},
-     CONVENTION_FIELDS(header_fields)},
+     CONVENTION_FIELDS(header_fields),
+     .read = read_queue},
     {.name = "failure-attributes",
      .members = {"failure_reason", "retry_count"},
      CONVENTION_FIELDS(attribute_fields)},
@@ -181,7 +188,7 @@ static const struct convention rows[] = {
      .where = IN_JSON,
      .members = {".dlq_envelope", ".original_body"},
      CONVENTION_FIELDS(envelope_fields),
-     .read = read_envelope},
+     .read = read_queue},
     {.name = "dlq-metadata",
      .where = IN_JSON,
      .members = {".dlq_metadata", ".original_message.body"},
@@ -194,6 +201,7 @@ static const struct convention rows[] = {
      .where = IN_JSON,
      .members = {".id", ".payload", ".attempts", ".history[0].err"},
      CONVENTION_FIELDS(history_fields),
+     .history = true,
      .read = read_history},
 };
 

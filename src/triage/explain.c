@@ -274,7 +274,10 @@ static void put_steps(const struct envelope *envelope, const struct policy *poli
         json_key(out, "attempt");
         json_put_i64(out, note->attempt);
         json_key(out, "at");
-        json_put_str(out, wall_text(note->at, at));
+        if (note->at.ms == WALL_NEVER.ms) /* told by another system, without a time */
+            json_put_null(out);
+        else
+            json_put_str(out, wall_text(note->at, at));
         json_key(out, "what");
         json_put(out, buf_view(text));
         json_close(out, '}');

@@ -45,7 +45,7 @@ METADATA = number(1, 3) + text(2, b"orders") + number(3, 3) + number(4, 884201) 
 
 CASES = {
     "spring-kafka": ({"headers": SPRING, "key": b"\x00\x07"},
-                     {"reason": "null_pointer", "category": "bug", "attempts": 4,
+                     {"reason": "null_pointer", "category": "bug", "attempts": 3,
                       "created_at": "2025-11-15T14:09:47.123Z"}, b"\x00\x07"),
     "kafka-streams": ({"headers": STREAMS, "key": b"k"}, {"reason": "timeout", "category": "timeout"}, b"k"),
     "share-group": ({"headers": SHARED}, {"reason": "delivery_limit", "category": "crash", "attempts": 5}, None),

@@ -101,6 +101,23 @@ static void check_context(const struct convention_case *row, const struct envelo
     same_text(envelope->context, context);
 }
 
+static void check_history(const struct convention_case *row, const struct envelope *envelope) {
+    char text[1024] = "";
+    size_t len = 0;
+    for (size_t i = 0; i < envelope->history_count; i++) {
+        const struct envelope_note *note = &envelope->history[i];
+        assert_true(note->counted);
+        assert_int_equal(note->at.ms, WALL_NEVER.ms);
+        assert_int_equal(note->delay_ms, -1);
+        len +=
+            (size_t)snprintf(text + len, sizeof text - len, "%u %s %.*s %.*s %.*s\n", note->attempt,
+                             verdict_text(note->verdict), BYTES_ARG(note->category),
+                             BYTES_ARG(note->error_type), BYTES_ARG(note->error_message));
+        assert_true(len < sizeof text);
+    }
+    assert_string_equal(text, or (row->history, ""));
+}
+
 static void check(const struct convention_case *row) {
     char task[128];
     struct store_held *held = give(row);
@@ -122,6 +139,7 @@ static void check(const struct convention_case *row) {
     check_times(row, envelope);
     check_message(row, held);
     check_context(row, envelope);
+    check_history(row, envelope);
     store_held_free(held);
 }
 

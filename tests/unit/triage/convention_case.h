@@ -35,6 +35,7 @@ struct convention_case {
     const char *task, *instance;
     const char *beside; /* the context's members but "adopted" */
     const char *why;
+    const char *history; /* "1 retry timeout TimeoutError 503\n", a line each; NULL: none */
 };
 
 void convention_case_check(const struct convention_case *cases, size_t count);

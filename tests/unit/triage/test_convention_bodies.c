@@ -83,6 +83,33 @@ static const struct convention_case seeds[] = {
      .added = "content_type=application/json",
      .instance = "pod-7",
      JSON},
+    {.source = LIST("orders-dlq"), /* not Kafka: it goes back to the queue, and the topic stays */
+     .body = B("{\"dlq_envelope\":{\"message_id\":\"msg-a1b2c3d4\",\"original_topic\":"
+               "\"orders.placed\",\"original_queue\":\"order-processing\","
+               "\"original_partition\":3,\"original_offset\":884201,\"failure_reason\":"
+               "\"ValidationError: field 'quantity' must be > 0\",\"retry_count\":3},"
+               "\"original_body\":{\"order_id\":\"ORD-12345\"}}"),
+     .name = "dlq-envelope",
+     .queue = "order-processing",
+     .origin = "{\"kind\":\"redis\",\"list\":\"order-processing\",\"topic\":\"orders.placed\","
+               "\"partition\":3,\"offset\":884201}",
+     .reason = "validation",
+     .category = "validation",
+     .type = "ValidationError",
+     .message = "field 'quantity' must be > 0",
+     .attempts = 4,
+     .id = "msg-a1b2c3d4",
+     .body_after = B("{\"order_id\":\"ORD-12345\"}"),
+     JSON},
+    {.source = LIST("orders-dlq"), /* a topic alone is the place */
+     .body = B("{\"dlq_envelope\":{\"original_topic\":\"orders.placed\"},\"original_body\":1}"),
+     .name = "dlq-envelope",
+     .queue = "orders.placed",
+     .origin = LIST("orders.placed"),
+     .reason = "unknown",
+     .category = "unknown",
+     .body_after = B("1"),
+     JSON},
     {.source = LIST("orders-dlq"),
      .body = B("{\"original_message\":{\"body\":\"plain \\\"text\\\"\",\"headers\":{\"a\":\"b\"}},"
                "\"dlq_metadata\":{\"original_queue\":\"orders\",\"failure_reason\":\"boom: bang\","
@@ -156,6 +183,21 @@ static const struct convention_case seeds[] = {
      .attempts = 2,
      .id = "o-1",
      .body_after = B("{\"pin\":\"BAD\"}"),
+     .history = "1 retry timeout TimeoutError 503\n2 dlq bug KeyError pin\n",
+     JSON},
+    {.source = LIST("dlq"), /* lines without numbers, and what is no line */
+     .body = B("{\"id\":\"o-1\",\"payload\":1,\"attempts\":2,\"history\":[{\"err\":\"KeyError\"},7,"
+               "{\"attempt\":-3,\"err\":\"Odd\",\"msg\":5,\"class\":\"transient\"}]}"),
+     .name = "dlq-history",
+     .queue = CASE_ENTRY,
+     .origin = "{\"kind\":\"redis\"}",
+     .reason = "odd",
+     .category = "unknown",
+     .type = "Odd",
+     .attempts = 2,
+     .id = "o-1",
+     .body_after = B("1"),
+     .history = "1 dlq bug KeyError \n2 retry unknown Odd \n",
      JSON},
     {.source = LIST("q:dlq"), /* JSON that is no object, or an object that is no letter */
      .body = B("[1]"),

@@ -181,6 +181,17 @@ static const struct convention_case kafka[] = {
      .category = "unknown",
      .message = "boom",
      .attempts = 4},
+    {.source =
+         "{\"kind\":\"redis\",\"list\":\"dead\"}", /* both names, and it is no topic's record */
+     .headers = {H("original-topic", "orders.placed"), H("original-queue", "orders"),
+                 H("failure-reason", "boom"), H("retry-count", "3")},
+     .name = "failure-headers",
+     .queue = "orders",
+     .origin = "{\"kind\":\"redis\",\"list\":\"orders\",\"topic\":\"orders.placed\"}",
+     .reason = "unknown",
+     .category = "unknown",
+     .message = "boom",
+     .attempts = 4},
     {.source = KAFKA,
      .headers = {H("failure_reason", "ValidationError: Invalid product ID"), H("retry_count", "3"),
                  H("failure_timestamp", "2024-01-15T10:30:00Z")},
@@ -256,7 +267,7 @@ static const struct convention_case spring[] = {
      .category = "unknown",
      .type = "a.Latest",
      .message = "again",
-     .attempts = 4,
+     .attempts = 3,
      .created = "2025-11-15T14:09:47.123Z",
      .retry_at = "2025-11-15T14:09:47.123Z"},
     {.source = KAFKA, /* an old writer's single byte; a key that could not be read */
@@ -270,7 +281,7 @@ static const struct convention_case spring[] = {
      .category = "validation",
      .type = "a.b.DeserializationException",
      .message = "bad key",
-     .attempts = 2},
+     .attempts = 1},
     {.source = KAFKA, /* numbers that are none: too long, empty, below zero, no time */
      .headers = {H("kafka_dlt-original-topic", "orders"),
                  H("kafka_dlt-original-partition", "\xff\xff\xff\xff"),

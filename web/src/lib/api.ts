@@ -63,7 +63,7 @@ export interface Failure {
 
 export interface Attempt {
   attempt: number;
-  at: string;
+  at: string | null;
   duration_ms: number;
   verdict: string | null;
   category: string | null;
