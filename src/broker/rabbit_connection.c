@@ -132,6 +132,35 @@ bool rabbit_connection_ask_queue(struct rabbit_connection *connection, struct by
     return true;
 }
 
+/* The server ends the channel of a client that asks for an exchange which does not exist. */
+static bool ended_channel(amqp_rpc_reply_t reply) {
+    return reply.reply_type == AMQP_RESPONSE_SERVER_EXCEPTION &&
+           reply.reply.id == AMQP_CHANNEL_CLOSE_METHOD;
+}
+
+bool rabbit_connection_ask_exchange(struct rabbit_connection *connection, struct bytes exchange,
+                                    bool *exists, struct err *err) {
+    static const char doing[] = "look for the exchange";
+    amqp_connection_state_t state = connection->state;
+    amqp_channel_open(state, RABBIT_CHANNEL_TO_ASK);
+    if (!rabbit_connection_asked(connection, amqp_get_rpc_reply(state), doing, err))
+        return false;
+    amqp_exchange_declare(state, RABBIT_CHANNEL_TO_ASK, rabbit_bytes(exchange),
+                          amqp_cstring_bytes("direct"), 1, 0, 0, 0, amqp_empty_table);
+    amqp_rpc_reply_t reply = amqp_get_rpc_reply(state);
+    *exists = !ended_channel(reply);
+    if (*exists)
+        return rabbit_connection_asked(connection, reply, doing, err) &&
+               rabbit_connection_asked(
+                   connection, amqp_channel_close(state, RABBIT_CHANNEL_TO_ASK, AMQP_REPLY_SUCCESS),
+                   doing, err);
+    amqp_channel_close_ok_t heard;
+    return rabbit_connection_sent(
+        connection,
+        amqp_send_method(state, RABBIT_CHANNEL_TO_ASK, AMQP_CHANNEL_CLOSE_OK_METHOD, &heard), doing,
+        err);
+}
+
 enum rabbit_reading rabbit_connection_read(struct rabbit_connection *connection, int64_t wait_ms,
                                            amqp_envelope_t *delivery, struct err *err) {
     struct timeval wait = timeval_of(wait_ms);

@@ -10,6 +10,7 @@
 
 enum {
     RABBIT_CHANNEL = 1,
+    RABBIT_CHANNEL_TO_ASK = 2,        /* opened for one question; an answer may end it */
     RABBIT_CONNECT_TIMEOUT_MS = 5000, /* and again for the handshake */
     RABBIT_ANSWER_TIMEOUT_MS = 5000,  /* for each question */
     RABBIT_HEARTBEAT_S = 10,          /* twice that without a sign of life is the end */
@@ -44,6 +45,9 @@ bool rabbit_connection_sent(struct rabbit_connection *connection, int status, co
 /* How many messages wait in the queue. False: err says why, also that there is no such queue. */
 bool rabbit_connection_ask_queue(struct rabbit_connection *connection, struct bytes queue,
                                  uint32_t *waiting, struct err *err);
+/* Whether the vhost has that exchange. False: the connection failed, err says why. */
+bool rabbit_connection_ask_exchange(struct rabbit_connection *connection, struct bytes exchange,
+                                    bool *exists, struct err *err);
 enum rabbit_reading {
     RABBIT_READ_ONE,   /* a delivery, for amqp_destroy_envelope */
     RABBIT_READ_OTHER, /* something that ended nothing */

@@ -66,6 +66,24 @@ bool rabbit_group_return(struct rabbit_group *group, const amqp_basic_return_t *
     return false;
 }
 
+size_t rabbit_group_redirect(struct rabbit_group *group) {
+    size_t count = 0;
+    for (size_t i = 0; i < group->count; i++) {
+        struct rabbit_shipment *shipment = &group->shipments[i];
+        if (!shipment->answered || shipment->err.status != STATUS_NOT_FOUND ||
+            shipment->exchange.len == 0 || shipment->queue.len == 0)
+            continue;
+        shipment->exchange = BYTES("");
+        shipment->routing_key = shipment->queue;
+        shipment->tag = 0;
+        shipment->answered = false;
+        shipment->err.status = STATUS_OK;
+        group->open++;
+        count++;
+    }
+    return count;
+}
+
 /* "PRECONDITION_FAILED - message size 8192 is larger than configured max size 4096"; without
  * "configured" where the limit is the server's own. */
 uint64_t rabbit_group_size_limit(struct bytes words) {

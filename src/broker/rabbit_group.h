@@ -16,6 +16,7 @@ struct rabbit_shipment {
     struct sink_item *item;
     uint64_t tag; /* 0: not sent */
     struct bytes exchange, routing_key;
+    struct bytes queue; /* where it goes if the exchange routes it to no queue; empty: nowhere */
     amqp_basic_properties_t properties; /* the group's and the item's */
     bool answered;
     struct err err; /* status OK: it arrived */
@@ -41,6 +42,9 @@ void rabbit_group_confirm(struct rabbit_group *group, uint64_t tag, bool multipl
  * that nobody knows which of them a confirm is true of. */
 bool rabbit_group_return(struct rabbit_group *group, const amqp_basic_return_t *back,
                          const amqp_message_t *message);
+/* Those that an exchange routed to no queue, and that have a queue of their own, are unsent again
+ * and addressed to it. How many that are. */
+size_t rabbit_group_redirect(struct rabbit_group *group);
 /* The largest body that a server takes, from its words at the end of a channel; 0: they are of
  * something else. */
 uint64_t rabbit_group_size_limit(struct bytes words);

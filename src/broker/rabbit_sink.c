@@ -47,7 +47,8 @@ struct rabbit_sink {
     uint64_t last_tag;   /* of what was published on this channel */
     uint64_t size_limit; /* of bodies, as the server last said; one that is larger ends a channel */
     struct mono size_limit_end;
-    bool left_some;              /* … which the server has not answered, and nobody waits for */
+    struct buf found; /* the last exchange that was looked for on this connection and exists */
+    bool left_some;   /* … which the server has not answered, and nobody waits for */
     char room[RABBIT_FRAME_MAX]; /* to measure in */
 };
 
@@ -69,6 +70,7 @@ static bool open_sink(struct rabbit_sink *rabbit, struct err *err) {
         return false;
     rabbit->last_tag = 0;
     rabbit->left_some = false;
+    buf_clear(&rabbit->found);
     amqp_confirm_select(connection->state, RABBIT_CHANNEL);
     return rabbit_connection_asked(connection, amqp_get_rpc_reply(connection->state),
                                    "ask for confirms", err);
@@ -104,24 +106,85 @@ static bool connect_if_needed(struct rabbit_sink *rabbit, struct err *err) {
 
 /* ---- sending ---- */
 
-/* Where a message came from, as rabbit_message.c wrote it. */
-static struct bytes read_origin(const struct sink_item *item, struct rabbit_shipment *shipment,
-                                struct arena *arena) {
-    struct json origin, member;
-    struct bytes text, queue;
+static struct bytes text_at(struct json object, const char *name, struct arena *arena) {
+    struct json member;
+    struct bytes text = BYTES_NONE;
+    if (json_get(object, name, &member))
+        json_string(member, arena, &text);
+    return text;
+}
+
+static struct bytes kept_properties(struct json origin, struct arena *arena) {
     struct buf kept;
-    if (item->origin.len == 0 || json_parse(item->origin, &origin, NULL) != STATUS_OK ||
-        !json_get(origin, "queue", &member) || !json_string(member, arena, &queue))
-        return BYTES_NONE;
-    shipment->exchange = BYTES("");
-    shipment->routing_key = queue;
-    if (!json_get(origin, "properties", &member) || !json_string(member, arena, &text))
-        return BYTES_NONE;
     buf_init_heap(&kept, RABBIT_KEPT_MAX);
-    struct bytes bytes =
-        base64_decode(text, &kept) ? arena_dup(arena, buf_view(&kept)) : BYTES_NONE;
+    struct bytes bytes = base64_decode(text_at(origin, "properties", arena), &kept)
+                             ? arena_dup(arena, buf_view(&kept))
+                             : BYTES_NONE;
     buf_free(&kept);
     return bytes;
+}
+
+/* An item goes where the URL says, or to its origin as rabbit_message.c wrote it: by its exchange
+ * and routing key, so that a consumer finds both as they were, else to its queue. */
+static struct bytes address(const struct rabbit_sink *rabbit, struct rabbit_shipment *shipment,
+                            struct arena *arena) {
+    struct json origin;
+    shipment->exchange = rabbit->url.exchange;
+    shipment->routing_key = rabbit->url.routing_key;
+    if (shipment->item->origin.len == 0 ||
+        json_parse(shipment->item->origin, &origin, NULL) != STATUS_OK)
+        return BYTES_NONE;
+    struct bytes exchange = text_at(origin, "exchange", arena);
+    shipment->queue = text_at(origin, "queue", arena);
+    if (shipment->queue.len == 0 && exchange.len == 0)
+        return BYTES_NONE;
+    if (shipment->queue.len > 0 && (exchange.len == 0 || rabbit->url.origin_queue)) {
+        shipment->exchange = BYTES("");
+        shipment->routing_key = shipment->queue;
+    } else {
+        struct bytes routing_key = text_at(origin, "routing_key", arena);
+        shipment->exchange = exchange;
+        shipment->routing_key = routing_key.ptr ? routing_key : BYTES("");
+    }
+    return kept_properties(origin, arena);
+}
+
+/* The protocol has one byte for the length of a name; the origin may have been read from headers
+ * that anybody can write. */
+static bool names_fit(struct rabbit_group *group, struct rabbit_shipment *shipment) {
+    struct err err;
+    if (shipment->exchange.len <= RABBIT_URL_NAME_MAX &&
+        shipment->routing_key.len <= RABBIT_URL_NAME_MAX)
+        return true;
+    err_set(&err, STATUS_INVALID,
+            "rabbitmq: the name of its exchange, routing key or queue has more than %d bytes",
+            RABBIT_URL_NAME_MAX);
+    rabbit_group_refuse(group, shipment, &err);
+    return false;
+}
+
+/* Publishing to an exchange that does not exist would end the channel for the whole group. The last
+ * one that was found is not looked for again on its connection. */
+static bool look_for_exchange(struct rabbit_sink *rabbit, struct rabbit_group *group,
+                              struct rabbit_shipment *shipment, struct err *err) {
+    struct bytes exchange = shipment->exchange;
+    bool exists;
+    struct err missing;
+    if (shipment->item->origin.len == 0 || exchange.len == 0 ||
+        bytes_eq(exchange, buf_view(&rabbit->found)))
+        return true;
+    if (!rabbit_connection_ask_exchange(&rabbit->connection, exchange, &exists, err))
+        return false;
+    if (exists) {
+        buf_clear(&rabbit->found);
+        buf_bytes(&rabbit->found, exchange);
+        return true;
+    }
+    err_set(&missing, STATUS_NOT_FOUND, "rabbitmq: there is no exchange \"%.*s\"",
+            BYTES_ARG(bytes_clip(exchange, RABBIT_URL_NAME_MAX)));
+    rabbit_group_refuse(group, shipment, &missing);
+    rabbit_group_redirect(group);
+    return true;
 }
 
 /* The library would find out in the middle of its words, and leave the channel there. */
@@ -137,14 +200,16 @@ static bool fits(struct rabbit_sink *rabbit, struct rabbit_group *group,
     return false;
 }
 
-static bool send_one(struct rabbit_sink *rabbit, struct rabbit_group *group,
-                     struct rabbit_shipment *shipment, struct err *err) {
-    shipment->exchange = rabbit->url.exchange;
-    shipment->routing_key = rabbit->url.routing_key;
-    struct bytes kept = read_origin(shipment->item, shipment, &group->arena);
+static bool prepare(struct rabbit_sink *rabbit, struct rabbit_group *group,
+                    struct rabbit_shipment *shipment, struct err *err) {
+    struct bytes kept = address(rabbit, shipment, &group->arena);
     rabbit_properties_make(shipment->item, kept, &group->pool, &shipment->properties);
-    if (!fits(rabbit, group, shipment))
-        return true;
+    return !names_fit(group, shipment) || !fits(rabbit, group, shipment) ||
+           look_for_exchange(rabbit, group, shipment, err);
+}
+
+static bool send_one(struct rabbit_sink *rabbit, struct rabbit_shipment *shipment,
+                     struct err *err) {
     shipment->tag = ++rabbit->last_tag;
     int status =
         amqp_basic_publish(rabbit->connection.state, RABBIT_CHANNEL,
@@ -221,10 +286,19 @@ static bool read_answers(struct rabbit_sink *rabbit, struct rabbit_group *group,
 
 /* ---- a group ---- */
 
+/* Every question is asked before anything is sent: answers come in between otherwise. */
+static bool prepare_all(struct rabbit_sink *rabbit, struct rabbit_group *group, struct err *err) {
+    bool well = true;
+    for (size_t i = 0; well && i < group->count; i++)
+        well = group->shipments[i].answered || prepare(rabbit, group, &group->shipments[i], err);
+    return well;
+}
+
 static bool send_all(struct rabbit_sink *rabbit, struct rabbit_group *group, struct err *err) {
     bool sent = true;
     for (size_t i = 0; sent && i < group->count; i++)
-        sent = group->shipments[i].answered || send_one(rabbit, group, &group->shipments[i], err);
+        sent = group->shipments[i].answered || group->shipments[i].tag != 0 ||
+               send_one(rabbit, &group->shipments[i], err);
     return sent;
 }
 
@@ -242,12 +316,18 @@ static void hear_last_words(struct rabbit_sink *rabbit, struct rabbit_group *gro
     is_blocked(rabbit, err);
 }
 
-static bool publish_on(struct rabbit_sink *rabbit, struct rabbit_group *group, struct err *err) {
+static bool send_and_read(struct rabbit_sink *rabbit, struct rabbit_group *group, struct err *err) {
     if (!send_all(rabbit, group, err)) {
         hear_last_words(rabbit, group, err);
         return false;
     }
     return read_answers(rabbit, group, err);
+}
+
+/* What an exchange routed to no queue is sent once more, to its queue. */
+static bool publish_on(struct rabbit_sink *rabbit, struct rabbit_group *group, struct err *err) {
+    return prepare_all(rabbit, group, err) && send_and_read(rabbit, group, err) &&
+           (rabbit_group_redirect(group) == 0 || send_and_read(rabbit, group, err));
 }
 
 /* The limit was raised: what is as large goes with others again. */
@@ -343,6 +423,7 @@ static void rabbit_free(struct sink *sink) {
     pthread_join(rabbit->thread, NULL);
     mailbox_free(&rabbit->mailbox);
     contact_free(&rabbit->contact);
+    buf_free(&rabbit->found);
     arena_free(&rabbit->arena);
     free(rabbit);
 }
@@ -396,6 +477,7 @@ struct sink *rabbit_sink_new(const struct sink_options *options) {
     rabbit->clock = options->clock;
     rabbit->connection.closing = &rabbit->closing;
     arena_init_heap(&rabbit->arena, URL_TEXT_MAX);
+    buf_init_heap(&rabbit->found, RABBIT_URL_NAME_MAX);
     enum status status = options->source
                              ? rabbit_url_source(options->url, &rabbit->arena, &rabbit->url, &err)
                              : rabbit_url_sink(options->url, &rabbit->arena, &rabbit->url, &err);

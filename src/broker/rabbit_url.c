@@ -22,6 +22,11 @@ static bool read_prefetch(struct bytes text, void *at) {
     return true;
 }
 
+static bool read_origin(struct bytes text, void *at) {
+    *(bool *)at = bytes_is(text, "queue");
+    return bytes_is(text, "queue") || bytes_is(text, "exchange");
+}
+
 #define FIELD(name, read, member, expected)                                                        \
     URL_FIELD(name, read, struct rabbit_url, member, expected)
 #define QUEUE FIELD("queue", read_name, queue, "the name of a queue")
@@ -33,6 +38,7 @@ static bool read_prefetch(struct bytes text, void *at) {
 static const struct url_field source_fields[] = {
     QUEUE,
     FIELD("prefetch", read_prefetch, prefetch, "a number from 1 to 65535"),
+    FIELD("origin", read_origin, origin_queue, "exchange or queue"),
     FILES,
 };
 

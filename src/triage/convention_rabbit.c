@@ -14,21 +14,42 @@ static struct bytes text_at(struct json json, const char *path, struct arena *ar
     return text;
 }
 
-/* The entry of the queue where it died first; that one's place in the list says nothing once it
- * has died there again. */
-static bool first_death(const struct convention_facts *facts, struct json deaths,
+/* Whether a consumer rejected the message there, or returned it too often. */
+static bool consumer_failed(struct json death, struct arena *arena) {
+    struct bytes reason = text_at(death, ".reason", arena);
+    return bytes_is(reason, "rejected") || bytes_is(reason, "delivery_limit");
+}
+
+/* Whether its own expiration ended there, as in a delay queue. The server removes the expiration,
+ * so that a message which is published to that queue again would stay in it. */
+static bool was_delayed(struct json death, struct arena *arena) {
+    return text_at(death, ".\"original-expiration\"", arena).len > 0;
+}
+
+/* The origin: the last queue in which a consumer failed. Where no consumer ever did (expired,
+ * maxlen), the queue of the first death, or else the oldest entry; a delay queue only if there is
+ * no other. The position of an entry says nothing about the first death once the message has died
+ * there again. */
+static bool find_origin(const struct convention_facts *facts, struct json deaths,
                         struct json *out) {
     struct bytes first = convention_facts_header(facts->letter->held, "x-first-death-queue", false);
-    bool any = false;
+    int best = 0;
     for (struct json_walk walk = json_walk(deaths); json_step(&walk);) {
         if (walk.value.type != JSON_OBJECT)
             continue;
-        *out = walk.value;
-        any = true;
-        if (first.len > 0 && bytes_eq(text_at(walk.value, ".queue", facts->arena), first))
-            break;
+        if (consumer_failed(walk.value, facts->arena)) {
+            *out = walk.value;
+            return true;
+        }
+        bool is_first =
+            first.len > 0 && bytes_eq(text_at(walk.value, ".queue", facts->arena), first);
+        int rank = 1 + is_first + 2 * !was_delayed(walk.value, facts->arena);
+        if (rank >= best) {
+            *out = walk.value;
+            best = rank;
+        }
     }
-    return any;
+    return best > 0;
 }
 
 /* How often it died in that queue, for whatever reason. */
@@ -74,14 +95,14 @@ static struct bytes words_of(struct bytes reason, struct bytes queue, struct are
 }
 
 static void read_deaths(struct convention_facts *facts) {
-    struct json deaths, first;
-    if (!json_get(facts->letter->source, "deaths", &deaths) || !first_death(facts, deaths, &first))
+    struct json deaths, origin;
+    if (!json_get(facts->letter->source, "deaths", &deaths) || !find_origin(facts, deaths, &origin))
         return;
-    struct bytes queue = text_at(first, ".queue", facts->arena);
+    struct bytes queue = text_at(origin, ".queue", facts->arena);
     convention_facts_text(facts, FACT_PLACE, queue);
-    convention_facts_text(facts, FACT_EXCHANGE, text_at(first, ".exchange", facts->arena));
+    convention_facts_text(facts, FACT_EXCHANGE, text_at(origin, ".exchange", facts->arena));
     convention_facts_text(facts, FACT_ROUTING_KEY,
-                          text_at(first, ".\"routing-keys\"[0]", facts->arena));
+                          text_at(origin, ".\"routing-keys\"[0]", facts->arena));
     convention_facts_number(facts, FACT_ATTEMPTS, count_deaths(facts, deaths, queue));
     read_times(facts, deaths);
     convention_facts_text(facts, FACT_MESSAGE,

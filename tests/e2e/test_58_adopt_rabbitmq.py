@@ -295,6 +295,91 @@ def test_a_letter_goes_back_to_the_queue_where_it_died_first(serve, rabbit):
     eventually(lambda: server.get(f"/v1/letters/{letter['id']}").json["state"] == "resolved", "the letter is resolved")
 
 
+def to_origin(server, *letters):
+    answer = server.post("/v1/replays", {"ids": [letter["id"] for letter in letters], "to": "origin", "dry_run": False})
+    assert answer.status in (200, 201, 202), answer.body
+
+
+def resolved(server, letter):
+    eventually(lambda: server.get(f"/v1/letters/{letter['id']}").json["state"] == "resolved", "the letter is resolved")
+
+
+@pytest.mark.parametrize("die", ["reject", "exhaust"])
+def test_after_a_delay_queue_the_origin_is_the_queue_where_a_consumer_failed(serve, rabbit, die):
+    """jobs.wait holds it until its expiration, jobs gets it by a dead-letter exchange, and a consumer of jobs fails."""
+    cemetery = Cemetery(rabbit)
+    jobs = cemetery.queue("jobs", **({"x-queue-type": "quorum", "x-delivery-limit": 1} if die == "exhaust" else {}))
+    wait = cemetery.queue("jobs.wait", to=jobs)
+    cemetery.publish(wait, b"later", message_id="m-1", expiration="1", headers={"tenant": "a"})
+    with rabbit.channel() as channel:
+        for _ in range(1 if die == "reject" else 2):
+            channel.basic_nack(cemetery.get(channel, jobs)[0].delivery_tag, requeue=die == "exhaust")
+    cemetery.holds(1)
+    server = serve(ASIDE, adopt=cemetery.adopt("take"))
+    cemetery.holds(0)
+    letter, = whole(server)
+    assert letter["message"]["queue"] == letter["source"]["queue"] == jobs
+    to_origin(server, letter)
+    with rabbit.channel() as channel:
+        _, properties, body = cemetery.get(channel, jobs)
+    assert (body, properties.message_id, properties.headers["tenant"]) == (b"later", "m-1", "a")
+    assert rabbit.messages(wait) == 0
+    resolved(server, letter)
+
+
+def test_a_letter_goes_back_by_its_exchange_and_routing_key(serve, rabbit):
+    """A worker that dispatches by routing key sees the one that the producer chose."""
+    cemetery = Cemetery(rabbit)
+    jobs, work = cemetery.queue("jobs"), f"{cemetery.name}-work"
+    with rabbit.channel() as channel:
+        channel.exchange_declare(work, "topic", durable=True)
+        channel.queue_bind(jobs, work, "job.#")
+        channel.basic_publish(work, "job.created", b"by topic", pika.BasicProperties(delivery_mode=2), mandatory=True)
+    cemetery.reject(jobs)
+    server = serve(ASIDE, adopt=cemetery.adopt("take"))
+    cemetery.holds(0)
+    letter, = whole(server)
+    to_origin(server, letter)
+    with rabbit.channel() as channel:
+        method, _, body = cemetery.get(channel, jobs)
+    assert (body, method.exchange, method.routing_key) == (b"by topic", work, "job.created")
+    resolved(server, letter)
+
+
+@pytest.mark.parametrize("gone", ["binding", "exchange", "asked"])
+def test_without_its_exchange_a_letter_goes_to_its_queue(serve, rabbit, gone):
+    """Its binding or exchange is gone, or the URL says origin=queue: other queues of an exchange get nothing then."""
+    cemetery = Cemetery(rabbit)
+    jobs, work = cemetery.queue("jobs"), f"{cemetery.name}-work"
+    with rabbit.channel() as channel:
+        channel.exchange_declare(work, "topic", durable=True)
+        channel.queue_bind(jobs, work, "job.#")
+        for body in (b"1", b"2"):
+            channel.basic_publish(work, "job.created", body, pika.BasicProperties(delivery_mode=2), mandatory=True)
+    cemetery.reject(jobs, times=2)
+    cemetery.holds(2)
+    server = serve(ASIDE, adopt=cemetery.adopt("take", query="&origin=queue" if gone == "asked" else ""))
+    cemetery.holds(0)
+    letters = whole(server)
+    with rabbit.channel() as channel:
+        if gone == "binding":
+            channel.queue_unbind(jobs, work, "job.#")
+        elif gone == "exchange":
+            channel.exchange_delete(work)
+        else:
+            channel.queue_declare(f"{jobs}-other", durable=True)
+            channel.queue_bind(f"{jobs}-other", work, "job.#")
+    to_origin(server, *letters)
+    with rabbit.channel() as channel:
+        got = [cemetery.get(channel, jobs) for _ in range(2)]
+    assert {body for _, _, body in got} == {b"1", b"2"}
+    assert {(method.exchange, method.routing_key) for method, _, _ in got} == {("", jobs)}
+    for letter in letters:
+        resolved(server, letter)
+    if gone == "asked":
+        assert rabbit.messages(f"{jobs}-other") == 0
+
+
 def test_a_letter_that_names_no_origin_is_not_sent_there(serve, rabbit):
     cemetery = Cemetery(rabbit)
     cemetery.publish(cemetery.name, b"put here by hand")

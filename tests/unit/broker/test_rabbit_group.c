@@ -222,6 +222,29 @@ static void a_group_is_full_at_its_limit(void **state) {
     assert_int_equal(group.count, RABBIT_GROUP_MAX);
 }
 
+static void what_no_queue_takes_is_redirected_to_its_queue_once(void **state) {
+    (void)state;
+    struct pair pair;
+    send_pair(&pair, "m-1", "m-2");
+    pair.group.shipments[1].queue = BYTES("jobs");
+    amqp_table_entry_t first = letter_id("letter-1"), second = letter_id("letter-2");
+    assert_int_equal(rabbit_group_redirect(&pair.group), 0);
+    assert_true(give_back(&pair, properties_of("m-1", &first, 1)));
+    assert_true(give_back(&pair, properties_of("m-2", &second, 1)));
+    rabbit_group_confirm(&pair.group, 2, true, true);
+    assert_int_equal(rabbit_group_redirect(&pair.group), 1);
+    struct rabbit_shipment *shipment = &pair.group.shipments[1];
+    assert_bytes(shipment->exchange, "");
+    assert_bytes(shipment->routing_key, "jobs");
+    assert_int_equal(shipment->tag, 0);
+    assert_int_equal(pair.group.open, 1);
+    shipment->tag = 3;
+    rabbit_group_confirm(&pair.group, 3, false, true);
+    assert_int_equal(rabbit_group_redirect(&pair.group), 0);
+    rabbit_group_finish(&pair.group, NULL);
+    assert_ended(&pair, STATUS_NOT_FOUND, STATUS_OK);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_comes_back_is_known_by_its_headers),
@@ -235,6 +258,7 @@ int main(void) {
         cmocka_unit_test(what_was_not_sent_is_never_confirmed),
         cmocka_unit_test(what_is_larger_than_a_known_limit_goes_alone),
         cmocka_unit_test(a_group_is_full_at_its_limit),
+        cmocka_unit_test(what_no_queue_takes_is_redirected_to_its_queue_once),
     };
     return cmocka_run_group_tests_name("rabbit_group", tests, NULL, NULL);
 }

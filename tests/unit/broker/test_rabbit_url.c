@@ -27,6 +27,7 @@ static void every_part_is_read(void **state) {
     assert_bytes(url.vhost, "shop/eu");
     assert_bytes(url.queue, "or ders");
     assert_int_equal(url.prefetch, 7);
+    assert_false(url.origin_queue);
     assert_bytes(url.ca_file, "/ca.pem");
     assert_bytes(url.cert_file, "/c.pem");
     assert_bytes(url.key_file, "/k.pem");
@@ -46,6 +47,12 @@ static void what_is_left_out_has_a_default(void **state) {
         assert_int_equal(url.ca_file.len, 0);
     }
     assert_true(parsed(rabbit_url_source, "amqps://h?queue=q").ca_file.len > 0);
+}
+
+static void letters_return_by_their_exchange_unless_the_url_says_queue(void **state) {
+    (void)state;
+    assert_true(parsed(rabbit_url_source, "amqp://h?queue=q&origin=queue").origin_queue);
+    assert_false(parsed(rabbit_url_source, "amqp://h?queue=q&origin=exchange").origin_queue);
 }
 
 static void a_sink_publishes_to_a_queue_or_an_exchange(void **state) {
@@ -73,6 +80,8 @@ static void what_is_wrong_is_said(void **state) {
         {rabbit_url_source, "amqp://h?queue=q&prefetch=65536", "from 1 to 65535"},
         {rabbit_url_source, "amqp://h?queue=q&prefetch=x", "from 1 to 65535"},
         {rabbit_url_source, "amqp://h?queue=q&exchange=e", "exchange"},
+        {rabbit_url_source, "amqp://h?queue=q&origin=topic", "exchange or queue"},
+        {rabbit_url_sink, "amqp://h?queue=q&origin=queue", "origin"},
         {rabbit_url_source, "amqp://h?queue=q&ca=/x", "only amqps://"},
         {rabbit_url_source, "amqps://h?queue=q&cert=/x", "go together"},
         {rabbit_url_sink, "amqp://h", "?queue=NAME or ?exchange=NAME"},
@@ -92,6 +101,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_part_is_read),
         cmocka_unit_test(what_is_left_out_has_a_default),
+        cmocka_unit_test(letters_return_by_their_exchange_unless_the_url_says_queue),
         cmocka_unit_test(a_sink_publishes_to_a_queue_or_an_exchange),
         cmocka_unit_test(what_is_wrong_is_said),
     };

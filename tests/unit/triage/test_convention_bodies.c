@@ -383,6 +383,10 @@ static void uforwarder_s_letter_may_have_had_no_key(void **state) {
 #define DEATH(count, queue, reason, time)                                                          \
     "{\"count\":" count ",\"exchange\":\"shop\",\"queue\":\"" queue "\",\"reason\":\"" reason      \
     "\",\"routing-keys\":[\"orders.new\",\"cc\"],\"time\":\"" time "\"}"
+#define DELAYED(queue)                                                                             \
+    "{\"count\":1,\"exchange\":\"\",\"original-expiration\":\"60000\",\"queue\":\"" queue          \
+    "\",\"reason\":\"expired\",\"routing-keys\":[\"" queue                                         \
+    "\"],\"time\":\"2026-11-15T10:00:00.000Z\"}"
 #define ALIVE                                                                                      \
     "{\"kind\":\"rabbitmq\",\"queue\":\"orders\",\"exchange\":\"shop\",\"routing_key\":"           \
     "\"orders.new\",\"vhost\":\"/\",\"properties\":\"AAA=\"}"
@@ -428,6 +432,48 @@ static const struct convention_case rabbit[] = {
      .first = "2026-11-15T10:00:00.000Z",
      .last = "2026-11-15T10:00:30.000Z",
      .beside = ",\"died_in\":\"orders.wait\""},
+    {.source = DEAD_QUEUE(
+         DEATH("1", "orders", "rejected", "2026-11-15T10:00:30.000Z") "," DELAYED("orders.wait")),
+     .headers = {{B("x-first-death-queue"), B("orders.wait")}},
+     .name = "rabbitmq", /* a delay queue first, then a consumer that rejected it */
+     .queue = "orders",
+     .origin = ALIVE,
+     .reason = "rejected",
+     .category = "unknown",
+     .message = "rejected in queue orders",
+     .attempts = 1,
+     .first = "2026-11-15T10:00:00.000Z",
+     .last = "2026-11-15T10:00:30.000Z",
+     .beside = ",\"died_in\":\"orders\""},
+    {.source = DEAD_QUEUE(DELAYED("orders.dead.wait") "," DEATH(
+         "2", "orders", "delivery_limit", "2026-11-15T10:00:30.000Z") "," DEATH("1", "shop",
+                                                                                "rejected",
+                                                                                "2026-11-15T10:00:"
+                                                                                "00.000Z")),
+     .headers = {{B("x-first-death-queue"), B("shop")}},
+     .name = "rabbitmq", /* two consumers failed: the last of them */
+     .queue = "orders",
+     .origin = ALIVE,
+     .reason = "expired",
+     .category = "timeout",
+     .message = "expired in queue orders.dead.wait",
+     .attempts = 2,
+     .first = "2026-11-15T10:00:00.000Z",
+     .last = "2026-11-15T10:00:30.000Z",
+     .beside = ",\"died_in\":\"orders.dead.wait\""},
+    {.source = DEAD_QUEUE(
+         DEATH("1", "orders", "expired", "2026-11-15T10:00:30.000Z") "," DELAYED("orders.wait")),
+     .headers = {{B("x-first-death-queue"), B("orders.wait")}},
+     .name = "rabbitmq", /* no consumer failed: not the delay queue, where it would stay */
+     .queue = "orders",
+     .origin = ALIVE,
+     .reason = "expired",
+     .category = "timeout",
+     .message = "expired in queue orders",
+     .attempts = 1,
+     .first = "2026-11-15T10:00:00.000Z",
+     .last = "2026-11-15T10:00:30.000Z",
+     .beside = ",\"died_in\":\"orders\""},
     {.source = DEAD_QUEUE("17"), /* not what RabbitMQ writes */
      .name = "plain",
      .queue = CASE_ENTRY,
