@@ -185,7 +185,7 @@ enum impound_setting {
     IMPOUND_RETRY_CAP_MS = 2,                /* 30 s */
     IMPOUND_RETRY_MAX_AGE_MS = 3,            /* 24 h */
     IMPOUND_RETRY_AFTER_CAP_MS = 4,          /* 1 h */
-    IMPOUND_RETRY_BUDGET_PERMILLE = 5,       /* 200: 20 % of first attempts */
+    IMPOUND_RETRY_BUDGET_PERMILLE = 5,       /* 200: 20 % of first attempts; 4294967295: off */
     IMPOUND_RETRY_BUDGET_FLOOR_PERMILLE = 6, /* 3000: 3/s */
     IMPOUND_BREAKER_FAILURE_PERMILLE = 7,    /* 500: 50 % */
     IMPOUND_BREAKER_WINDOW_MS = 8,           /* 10 s */

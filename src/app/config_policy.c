@@ -10,7 +10,7 @@
 enum {
     ATTEMPTS_MOST = 1000,
     WHOLE_PERMILLE = 1000,
-    FLOOR_MOST = 1000 * 1000, /* 1000/s */
+    FLOOR_MOST = 1000 * 1000 * 1000, /* 1000000/s */
     COUNT_MOST = 1000 * 1000,
     WINDOW_LEAST_MS = 100,
     OPEN_LEAST_MS = 1000,
@@ -41,6 +41,15 @@ static bool read_delays(struct config_reader *reader, const struct config_node *
     return true;
 }
 
+static bool read_budget(struct config_reader *reader, const struct config_node *node,
+                        const struct config_field *field, void *out) {
+    if (!config_value_is(node, "off"))
+        return config_value_percent_or(reader, node, field,
+                                       "off, or a share from 0% to 100%, such as 20%", out);
+    *(uint32_t *)out = BUDGET_OFF;
+    return true;
+}
+
 static const struct config_field retry_fields[] = {
     CONFIG_NUMBER("attempts", config_value_count, struct retry_policy, attempts, 1, ATTEMPTS_MOST),
     CONFIG_NUMBER("base", config_value_duration, struct retry_policy, base_ms, 1, DELAY_MS),
@@ -51,8 +60,7 @@ static const struct config_field retry_fields[] = {
     CONFIG_NUMBER("max_age", config_value_duration, struct retry_policy, max_age_ms, 1, AGE_MS),
     CONFIG_NUMBER("retry_after_cap", config_value_duration, struct retry_policy, retry_after_cap_ms,
                   0, DELAY_MS),
-    CONFIG_NUMBER("budget", config_value_percent, struct retry_policy, budget_permille, 0,
-                  WHOLE_PERMILLE),
+    CONFIG_NUMBER("budget", read_budget, struct retry_policy, budget_permille, 0, WHOLE_PERMILLE),
     CONFIG_NUMBER("budget_floor", config_value_rate, struct retry_policy, budget_floor_permille, 0,
                   FLOOR_MOST),
 };

@@ -149,7 +149,10 @@ static void put_retry(struct config_printer *p, const struct retry_policy *retry
     put_shape(p, retry);
     config_printer_duration(p, "\n      max_age: ", retry->max_age_ms);
     config_printer_duration(p, "\n      retry_after_cap: ", retry->retry_after_cap_ms);
-    config_printer_decimal(p, "\n      budget: ", retry->budget_permille, 1, "%");
+    if (retry->budget_permille == BUDGET_OFF)
+        buf_str(p->out, "\n      budget: off");
+    else
+        config_printer_decimal(p, "\n      budget: ", retry->budget_permille, 1, "%");
     config_printer_decimal(p, "\n      budget_floor: ", retry->budget_floor_permille, 3, "/s\n");
 }
 

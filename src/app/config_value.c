@@ -161,33 +161,49 @@ static bool decimal(struct bytes text, size_t digits, uint64_t *out) {
     return true;
 }
 
-/* A decimal number with a unit behind it; bounds are in units of the last digit. */
+/* A decimal number with a unit behind it, in units of the last digit. */
 static bool read_scaled(struct config_reader *reader, const struct config_node *node,
-                        const struct config_field *field, struct bytes unit, size_t digits,
-                        const char *form, void *out) {
+                        struct bytes unit, size_t digits, const char *form, uint64_t *out) {
     struct bytes text;
-    uint64_t value;
     if (!config_value_string(reader, node, form, &text))
         return false;
-    if (!bytes_ends(text, unit) ||
-        !decimal(bytes_cut(text, 0, text.len - unit.len), digits, &value) ||
-        value < (uint64_t)field->least || value > (uint64_t)field->most)
-        return config_reader_expected(reader, node, form);
-    *(uint32_t *)out = (uint32_t)value;
-    return true;
+    if (bytes_ends(text, unit) && decimal(bytes_cut(text, 0, text.len - unit.len), digits, out))
+        return true;
+    return config_reader_expected(reader, node, form);
 }
 
 bool config_value_percent(struct config_reader *reader, const struct config_node *node,
                           const struct config_field *field, void *out) {
     const char *form = field->least > 0 ? "a share above 0% and up to 100%, such as 50%"
                                         : "a share from 0% to 100%, such as 20%";
-    return read_scaled(reader, node, field, BYTES("%"), PERCENT_DIGITS, form, out);
+    return config_value_percent_or(reader, node, field, form, out);
+}
+
+bool config_value_percent_or(struct config_reader *reader, const struct config_node *node,
+                             const struct config_field *field, const char *form, void *out) {
+    uint64_t value;
+    if (!read_scaled(reader, node, BYTES("%"), PERCENT_DIGITS, form, &value))
+        return false;
+    if (value < (uint64_t)field->least || value > (uint64_t)field->most)
+        return config_reader_expected(reader, node, form);
+    *(uint32_t *)out = (uint32_t)value;
+    return true;
 }
 
 bool config_value_rate(struct config_reader *reader, const struct config_node *node,
                        const struct config_field *field, void *out) {
-    return read_scaled(reader, node, field, BYTES("/s"), RATE_DIGITS, "a rate such as 3/s or 0.5/s",
-                       out);
+    enum { PER_SECOND = 1000, TEXT_SIZE = 32 };
+    char least[TEXT_SIZE], most[TEXT_SIZE];
+    uint64_t value;
+    if (!read_scaled(reader, node, BYTES("/s"), RATE_DIGITS, "a rate such as 3/s or 0.5/s", &value))
+        return false;
+    if (value < (uint64_t)field->least || value > (uint64_t)field->most) {
+        snprintf(least, sizeof least, "%lld/s", (long long)field->least / PER_SECOND);
+        snprintf(most, sizeof most, "%lld/s", (long long)field->most / PER_SECOND);
+        return out_of_bounds(reader, node, bytes_of(least), bytes_of(most));
+    }
+    *(uint32_t *)out = (uint32_t)value;
+    return true;
 }
 
 bool config_value_is(const struct config_node *node, const char *word) {

@@ -13,10 +13,13 @@ config_read config_value_size;     /* uint64_t, bytes */
 config_read config_value_count;    /* uint32_t */
 config_read config_value_large;    /* uint64_t */
 config_read config_value_percent;  /* uint32_t, permille */
-config_read config_value_rate;     /* uint32_t, per second × 1000 */
-config_read config_value_word;     /* an enum whose values are the places in field->words */
-config_read config_value_dlq;      /* struct bytes: the name of a DLQ */
-config_read config_value_jq;       /* struct bytes: a jq program, which `check` compiles */
+/* The same; `form` says in the mistake what was expected. */
+bool config_value_percent_or(struct config_reader *reader, const struct config_node *node,
+                             const struct config_field *field, const char *form, void *out);
+config_read config_value_rate; /* uint32_t, per second × 1000 */
+config_read config_value_word; /* an enum whose values are the places in field->words */
+config_read config_value_dlq;  /* struct bytes: the name of a DLQ */
+config_read config_value_jq;   /* struct bytes: a jq program, which `check` compiles */
 
 /* Whether this word stands there. Programs that write YAML 1.1 write false for off and true for on.
  */

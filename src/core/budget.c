@@ -66,6 +66,8 @@ void budget_first(struct budget *budget, struct mono now) {
 bool budget_retry(struct budget *budget, const struct retry_policy *retry, struct mono now,
                   struct mono *again) {
     advance(budget, now);
+    if (retry->budget_permille == BUDGET_OFF)
+        return true;
     if (spent(budget) >= allowance(budget, retry)) {
         again->ms = (budget->slot + 1) * BUDGET_SLOT_MS;
         return false;
@@ -77,6 +79,8 @@ bool budget_retry(struct budget *budget, const struct retry_policy *retry, struc
 double budget_remaining_ratio(struct budget *budget, const struct retry_policy *retry,
                               struct mono now) {
     advance(budget, now);
+    if (retry->budget_permille == BUDGET_OFF)
+        return 1.0;
     uint64_t most = allowance(budget, retry);
     uint64_t used = spent(budget);
     return used >= most ? 0.0 : (double)(most - used) / (double)most;

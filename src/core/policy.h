@@ -11,6 +11,8 @@ enum backoff_shape { BACKOFF_EXPONENTIAL, BACKOFF_FIXED, BACKOFF_LIST };
 
 enum { POLICY_DELAYS_MAX = 32, POLICY_ROUTES_MAX = 32, POLICY_PRESETS_MAX = PRESET_COUNT };
 
+#define BUDGET_OFF UINT32_MAX /* budget_permille: retries are not bounded */
+
 struct retry_policy {
     uint32_t attempts;  /* 5 */
     int64_t base_ms;    /* 200 */

@@ -1,6 +1,7 @@
 /* GET /v1/archives: what the archives of the DLQs hold, from their manifests. */
 #include "server/call.h"
 
+#include "server/names.h"
 #include "server/request.h"
 #include "server/view.h"
 #include "triage/archive.h"
@@ -23,6 +24,8 @@ void call_archives(struct request *request) {
     struct bytes only = request_arg(request, "dlq"), *names;
     struct err err;
     enum status status = STATUS_OK;
+    if (!names_dlq(request, only))
+        return;
     size_t count = view_dlq_names(&request->server->options, &request->arena, &names);
     struct json_out json = json_out(&request->out);
     json_open(&json, '{');

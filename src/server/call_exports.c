@@ -11,6 +11,7 @@
 #include <zstd.h>
 
 #include "server/choice.h"
+#include "server/names.h"
 #include "server/view.h"
 #include "triage/archive.h"
 #include "triage/export.h"
@@ -175,6 +176,8 @@ void call_exports(struct request *request) {
     enum status status = read_order(request, object, &order, &err);
     if (status != STATUS_OK)
         request_problem(request, status, "%s", err.text);
+    else if (!names_filter(request, &order.selection.query))
+        return;
     else if (order.to.len > 0)
         export_folder(request, &order);
     else

@@ -3,6 +3,7 @@
 
 #include "core/fingerprint.h"
 #include "server/member.h"
+#include "server/names.h"
 #include "server/request.h"
 #include "triage/group.h"
 
@@ -51,7 +52,8 @@ void call_groups_list(struct request *request) {
     struct err err;
     struct group_filter filter = {.dlq = request_arg(request, "dlq"),
                                   .cursor = request_arg(request, "cursor")};
-    if (read_limit(request, &filter.limit) && read_states(request, &filter.states))
+    if (names_dlq(request, filter.dlq) && read_limit(request, &filter.limit) &&
+        read_states(request, &filter.states))
         answer(request, group_list(request->server->options.triage, &filter, &request->out, &err),
                &err);
 }

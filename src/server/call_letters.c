@@ -1,6 +1,7 @@
 /* /v1/letters and /v1/messages: lists by filter, one by id, and why it is where it is. */
 #include "server/call.h"
 
+#include "server/names.h"
 #include "server/request.h"
 #include "server/view.h"
 #include "triage/explain.h"
@@ -41,6 +42,8 @@ static void list(struct request *request, enum query_scope scope, struct bytes d
     query.asker = request;
     query.clock = options->clock;
     enum status status = read_filter(request, &query, dlq, &err);
+    if (status == STATUS_OK && !names_filter(request, &query))
+        return;
     if (status == STATUS_OK)
         status = query_run(options->store, options->jq, &query, &request->out, &err);
     if (status == STATUS_OK)
@@ -74,6 +77,8 @@ static struct store_held *find(struct request *request, bool letters) {
     struct bytes id = request->params[0];
     struct store_held *held = NULL;
     struct err err;
+    if (!names_queue(request, request_arg(request, "queue")))
+        return NULL;
     enum status status = store->vtable->get(store, request_arg(request, "queue"), id, &held, &err);
     const char *noun = letters ? "letter" : "message";
     if (status == STATUS_NOT_FOUND) {

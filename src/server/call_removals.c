@@ -5,65 +5,18 @@
 #include <pthread.h>
 
 #include "base/json_member.h"
-#include "server/choice.h"
+#include "server/decision_order.h"
+#include "server/names.h"
 #include "server/view.h"
 #include "triage/audit.h"
 
-enum { WHY_MAX = 1024, AT_ONCE = 500, PER_CALL_MAX = 10000 };
+enum { AT_ONCE = 500, PER_CALL_MAX = 10000 };
 
 #define WAITING_STATES                                                                             \
     (1u << STATE_QUEUED | 1u << STATE_PENDING_RETRY | 1u << STATE_RUNNING | 1u << STATE_RETRYING)
 
-struct order {
-    struct choice choice;
-    struct selection selection;
-    struct bytes why;
-    bool dry_run;
-};
-
 static const char *action_of(enum engine_request_kind kind) {
     return kind == ENGINE_BURY ? "bury" : "discard";
-}
-
-static enum status set_why(void *into, struct json value, struct arena *arena, struct err *err) {
-    return member_text(value, 1, WHY_MAX, arena, &((struct order *)into)->why, err);
-}
-
-static enum status set_dry_run(void *into, struct json value, struct arena *arena,
-                               struct err *err) {
-    (void)arena;
-    if (!json_bool(value, &((struct order *)into)->dry_run))
-        return err_set(err, STATUS_INVALID, "must be true or false");
-    return STATUS_OK;
-}
-
-static const struct member one_members[] = {{"why", set_why}};
-static const struct member many_members[] = {
-    CHOICE_MEMBERS,
-    {"cursor", choice_cursor},
-    {"why", set_why},
-    {"dry_run", set_dry_run},
-};
-
-/* False: the request has been answered. */
-static bool read_order(struct request *request, const struct member *members, size_t count,
-                       struct order *order) {
-    struct json object;
-    struct err err;
-    *order = (struct order){.dry_run = false};
-    choice_init(&order->choice, &order->selection, request);
-    query_init(&order->selection.query, QUERY_MESSAGES);
-    if (!request_json(request, false, &object))
-        return false;
-    if (member_read(members, count, object, order, &request->arena, &err) != STATUS_OK) {
-        request_problem(request, STATUS_INVALID, "%s", err.text);
-        return false;
-    }
-    if (order->why.len == 0 && !order->dry_run) {
-        request_problem(request, STATUS_INVALID, "\"why\" is missing: say why, for the audit");
-        return false;
-    }
-    return true;
 }
 
 static struct audit_entry audit_of(struct request *request, enum engine_request_kind kind,
@@ -140,8 +93,10 @@ static void refuse_letter(struct request *request, const struct envelope *envelo
 static void remove_one(struct request *request, enum engine_request_kind kind) {
     struct store *store = request->server->options.store;
     struct store_held *held = NULL;
-    struct order order;
+    struct decision_order order;
     struct err err;
+    if (!names_queue(request, request_arg(request, "queue")))
+        return;
     enum status status =
         store->vtable->get(store, request_arg(request, "queue"), request->params[0], &held, &err);
     if (status == STATUS_NOT_FOUND)
@@ -155,7 +110,7 @@ static void remove_one(struct request *request, enum engine_request_kind kind) {
         call_letter_discard(request);
     else if (held->envelope.letter_id.len > 0)
         refuse_letter(request, &held->envelope);
-    else if (read_order(request, one_members, 1, &order))
+    else if (decision_order_read_one(request, &order))
         ask_one(request, kind, held, order.why);
     store_held_free(held);
 }
@@ -173,7 +128,7 @@ void call_message_discard(struct request *request) {
 struct bulk {
     struct request *request;
     enum engine_request_kind kind;
-    struct order *order;
+    const struct decision_order *order;
     struct audit_entry entry;
     struct engine_removal removals[AT_ONCE]; /* of one queue */
     size_t count;
@@ -321,7 +276,6 @@ static void put_result(const struct bulk *bulk, const struct selection_result *w
 /* Letters are decided about by /v1/letters. */
 static enum status choose(struct selection *selection, struct err *err) {
     selection->reading = true;
-    selection->in_parts = true;
     enum status status = selection_finish(selection, err);
     uint32_t *states = &selection->query.filter.states;
     if (status != STATUS_OK)
@@ -338,16 +292,14 @@ static enum status choose(struct selection *selection, struct err *err) {
 }
 
 static void remove_many(struct request *request, enum engine_request_kind kind) {
-    struct order order;
+    struct decision_order order;
     struct selection_result walked = {.visited = 0};
     struct err err;
-    if (!read_order(request, many_members, sizeof many_members / sizeof *many_members, &order))
+    if (!decision_order_read_many(request, QUERY_MESSAGES, &order))
         return;
     struct bulk bulk = {.request = request, .kind = kind, .order = &order, .err = &err};
     pthread_mutex_init(&bulk.mutex, NULL);
     pthread_cond_init(&bulk.cond, NULL);
-    if (order.dry_run)
-        choice_may_leave(&order.choice, request);
     enum status status = choose(&order.selection, &err);
     if (status == STATUS_OK) {
         bulk.entry = audit_of(request, kind, order.why);

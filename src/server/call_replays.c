@@ -2,6 +2,7 @@
 #include "server/call.h"
 
 #include "server/choice.h"
+#include "server/names.h"
 #include "server/view.h"
 #include "triage/replays.h"
 
@@ -138,6 +139,8 @@ static bool read_order(struct request *request, struct order *order) {
         request_problem(request, status, "%s", err.text);
         return false;
     }
+    if (!names_filter(request, &order->replay.selection.query))
+        return false;
     if (order->dry_run)
         choice_may_leave(&order->choice, request);
     order->replay.who = request->actor;

@@ -2,71 +2,30 @@
 #include "server/call.h"
 
 #include "base/json_member.h"
-#include "server/choice.h"
+#include "server/decision_order.h"
 #include "server/view.h"
 #include "triage/ruling.h"
 
-enum { WHY_MAX = 1024 };
-
-struct order {
-    struct choice choice;
-    struct ruling ruling;
-};
-
-static enum status set_why(void *into, struct json value, struct arena *arena, struct err *err) {
-    struct order *order = into;
-    return member_text(value, 1, WHY_MAX, arena, &order->ruling.why, err);
-}
-
-static enum status set_dry_run(void *into, struct json value, struct arena *arena,
-                               struct err *err) {
-    (void)arena;
-    if (!json_bool(value, &((struct order *)into)->ruling.dry_run))
-        return err_set(err, STATUS_INVALID, "must be true or false");
-    return STATUS_OK;
-}
-
-static const struct member one_members[] = {{"why", set_why}};
-static const struct member many_members[] = {
-    CHOICE_MEMBERS,
-    {"cursor", choice_cursor},
-    {"why", set_why},
-    {"dry_run", set_dry_run},
-};
-
-/* False: the request has been answered. */
-static bool read_order(struct request *request, enum ruling_kind kind, const struct member *members,
-                       size_t count, struct order *order) {
-    struct json object;
-    struct err err;
-    *order = (struct order){.ruling = {.kind = kind}};
-    choice_init(&order->choice, &order->ruling.selection, request);
-    if (!request_json(request, false, &object))
-        return false;
-    if (member_read(members, count, object, order, &request->arena, &err) != STATUS_OK) {
-        request_problem(request, STATUS_INVALID, "%s", err.text);
-        return false;
-    }
-    if (order->ruling.why.len == 0 && !order->ruling.dry_run) {
-        request_problem(request, STATUS_INVALID, "\"why\" is missing: say why, for the audit");
-        return false;
-    }
-    order->ruling.selection.in_parts = true;
-    if (order->ruling.dry_run) /* what acts is not left half done */
-        choice_may_leave(&order->choice, request);
-    order->ruling.who = request->actor;
-    order->ruling.compensates = request->server->options.config.compensates;
-    order->ruling.arg = request->server->options.config.arg;
-    return true;
+static struct ruling ruling_of(struct request *request, enum ruling_kind kind,
+                               const struct decision_order *order) {
+    const struct server_config_view *config = &request->server->options.config;
+    return (struct ruling){.kind = kind,
+                           .selection = order->selection,
+                           .why = order->why,
+                           .dry_run = order->dry_run,
+                           .who = request->actor,
+                           .compensates = config->compensates,
+                           .arg = config->arg};
 }
 
 static void decide_one(struct request *request, enum ruling_kind kind) {
-    struct order order;
+    struct decision_order order;
     struct store_held *held = NULL;
     struct err err;
-    if (!read_order(request, kind, one_members, 1, &order))
+    if (!decision_order_read_one(request, &order))
         return;
-    enum status status = ruling_one(request->server->options.triage, &order.ruling,
+    struct ruling ruling = ruling_of(request, kind, &order);
+    enum status status = ruling_one(request->server->options.triage, &ruling,
                                     request_arg(request, "queue"), request->params[0], &held, &err);
     if (status == STATUS_OK) {
         envelope_encode(&held->envelope, ENVELOPE_WITH_BODY, held->body, &request->out);
@@ -100,18 +59,18 @@ static void put_result(struct request *request, const struct ruling *ruling,
 }
 
 static void decide_many(struct request *request, enum ruling_kind kind) {
-    struct order order;
+    struct decision_order order;
     struct ruling_result result;
     struct err err;
-    if (!read_order(request, kind, many_members, sizeof many_members / sizeof *many_members,
-                    &order))
+    if (!decision_order_read_many(request, QUERY_LETTERS, &order))
         return;
-    enum status status = selection_finish(&order.ruling.selection, &err);
+    struct ruling ruling = ruling_of(request, kind, &order);
+    enum status status = selection_finish(&ruling.selection, &err);
     if (status == STATUS_OK)
-        status = ruling_many(request->server->options.triage, &order.ruling, &request->arena,
-                             &result, &err);
+        status =
+            ruling_many(request->server->options.triage, &ruling, &request->arena, &result, &err);
     if (status == STATUS_OK)
-        put_result(request, &order.ruling, &result);
+        put_result(request, &ruling, &result);
     else
         request_problem(request, status, "%s", err.text);
 }

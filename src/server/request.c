@@ -220,8 +220,8 @@ void request_problem(struct request *request, enum status status, const char *fo
     request_answer_as(request, (unsigned)status_http(status), PROBLEM_TYPE);
 }
 
-static void no_such(struct request *request, const char *noun, struct bytes name,
-                    struct bytes nearest) {
+void request_no_such(struct request *request, const char *noun, struct bytes name,
+                     struct bytes nearest) {
     name = bytes_clip(name, REQUEST_QUOTE_MAX);
     if (nearest.len > 0)
         request_problem(request, STATUS_NOT_FOUND,
@@ -234,7 +234,7 @@ static void no_such(struct request *request, const char *noun, struct bytes name
 }
 
 void request_no_queue(struct request *request, struct bytes name) {
-    no_such(request, "queue", name, known_nearest(request->server->known, name));
+    request_no_such(request, "queue", name, known_nearest(request->server->known, name));
 }
 
 void request_no_dlq(struct request *request, struct bytes name) {
@@ -243,5 +243,5 @@ void request_no_dlq(struct request *request, struct bytes name) {
     size_t count = view_dlq_names(&request->server->options, &request->arena, &names);
     for (size_t i = 0; i < count; i++)
         suggest_try(&nearest, names[i]);
-    no_such(request, "dlq", name, nearest.best);
+    request_no_such(request, "dlq", name, nearest.best);
 }

@@ -108,5 +108,8 @@ request_problem(struct request *request, enum status status, const char *format,
 /* 404 for a queue or a DLQ, with a "did you mean". */
 void request_no_queue(struct request *request, struct bytes name);
 void request_no_dlq(struct request *request, struct bytes name);
+/* The same with the nearest name that is known; empty: none is near. */
+void request_no_such(struct request *request, const char *noun, struct bytes name,
+                     struct bytes nearest);
 
 #endif

@@ -36,7 +36,9 @@ static void restart(struct story *s) {
 }
 
 static void step(struct story *s, struct bytes word, struct bytes value, struct buf *actual) {
-    if (bytes_is(word, "share"))
+    if (bytes_is(word, "share") && bytes_is(value, "off"))
+        s->policy.retry.budget_permille = BUDGET_OFF;
+    else if (bytes_is(word, "share"))
         s->policy.retry.budget_permille = (uint32_t)table_number(value) * 10;
     else if (bytes_is(word, "floor_permille"))
         s->policy.retry.budget_floor_permille = (uint32_t)table_number(value);
@@ -64,5 +66,5 @@ static void answer(const struct table_case *c, struct buf *actual) {
 }
 
 int main(int argc, char **argv) {
-    return argc == 2 ? table_run(argv[1], 15, answer) : 2;
+    return argc == 2 ? table_run(argv[1], 16, answer) : 2;
 }

@@ -144,7 +144,7 @@ static void every_key_of_retry_breaker_and_poison_is_read(void **state) {
         "    dlq: {runbook: https://runbooks/a.dlq}\n"
         "  b:\n"
         "    handler: {http: \"http://h\"}\n"
-        "    retry: {delays: [0, 1s, 5s]}\n"
+        "    retry: {delays: [0, 1s, 5s], budget: off, budget_floor: 5000/s}\n"
         "    breaker: off\n",
         "i.yaml");
     const struct policy *a = &config->queues[0].policy, *b = &config->queues[1].policy;
@@ -157,6 +157,8 @@ static void every_key_of_retry_breaker_and_poison_is_read(void **state) {
     assert_int_equal(a->retry.max_age_ms, 172800000);
     assert_int_equal(a->retry.budget_permille, 125);
     assert_int_equal(a->retry.budget_floor_permille, 500);
+    assert_int_equal(b->retry.budget_permille, BUDGET_OFF);
+    assert_int_equal(b->retry.budget_floor_permille, 5000 * 1000);
     assert_int_equal(a->retry.retry_after_cap_ms, 600000);
     assert_false(a->breaker.off);
     assert_int_equal(a->breaker.failure_permille, 750);

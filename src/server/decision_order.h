@@ -1,0 +1,22 @@
+/* decision_order: the request body of every call that decides about letters or waiting messages:
+ * which ones (choice.h), "why", and "dry_run". */
+#ifndef SERVER_DECISION_ORDER_H
+#define SERVER_DECISION_ORDER_H
+
+#include "server/choice.h"
+
+struct decision_order {
+    struct choice choice; /* fills the selection */
+    struct selection selection;
+    struct bytes why; /* empty only with dry_run */
+    bool dry_run;
+};
+
+/* {"why"} alone: the path says which one. False: the request has been answered. */
+bool decision_order_read_one(struct request *request, struct decision_order *out);
+/* A selection within `scope`, whose names exist. A dry run ends when its client leaves; what
+ * changes something is not left half done. False: the request has been answered. */
+bool decision_order_read_many(struct request *request, enum query_scope scope,
+                              struct decision_order *out);
+
+#endif

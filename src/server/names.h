@@ -1,0 +1,17 @@
+/* names: a queue or DLQ that a filter or a query parameter names must exist. Otherwise a misspelt
+ * name would give an empty result, which looks like "nothing to do". */
+#ifndef SERVER_NAMES_H
+#define SERVER_NAMES_H
+
+#include "server/request.h"
+#include "triage/query.h"
+
+/* True if the name is empty, or if the configuration or the store knows it: letters of a queue that
+ * was removed from the configuration can still be chosen. False: answered with 404 and a "did you
+ * mean". Not on an engine thread. */
+bool names_queue(struct request *request, struct bytes name);
+bool names_dlq(struct request *request, struct bytes name);
+/* Both names of a filter. */
+bool names_filter(struct request *request, const struct query *query);
+
+#endif
