@@ -66,16 +66,22 @@ bool opinion_receives(const struct second_opinion *opinion, struct mono now) {
     return opinion->stage != OPINION_ASKING || now.ms < opinion->receive_until.ms;
 }
 
-bool opinion_died(struct second_opinion *opinion, struct mono now) {
-    if (opinion->death_count == OPINION_DEATHS_MAX) {
-        for (size_t i = 1; i < OPINION_DEATHS_MAX; i++)
-            opinion->deaths[i - 1] = opinion->deaths[i];
-        opinion->death_count--;
-    }
+static void remove_death(struct second_opinion *opinion, size_t index) {
+    opinion->death_count--;
+    for (size_t i = index; i < opinion->death_count; i++)
+        opinion->deaths[i] = opinion->deaths[i + 1];
+}
+
+bool opinion_died(struct second_opinion *opinion, uint64_t message, struct mono at) {
+    for (size_t i = 0; i < opinion->death_count; i++)
+        if (opinion->deaths[i].message == message)
+            remove_death(opinion, i);
+    if (opinion->death_count == OPINION_DEATHS_MAX)
+        remove_death(opinion, 0);
     assert(opinion->death_count < OPINION_DEATHS_MAX);
-    opinion->deaths[opinion->death_count++] = now;
+    opinion->deaths[opinion->death_count++] = (struct opinion_death){message, at};
     return opinion->death_count == OPINION_DEATHS_MAX &&
-           now.ms - opinion->deaths[0].ms < OPINION_DEATHS_MS;
+           at.ms - opinion->deaths[0].at.ms < OPINION_DEATHS_MS;
 }
 
 void opinion_reset(struct second_opinion *opinion, uint64_t begun) {

@@ -46,6 +46,12 @@ enum opinion_step {
     OPINION_HALT,
 };
 
+/* A message that was refused again and dead-lettered. */
+struct opinion_death {
+    uint64_t message; /* a hash of its id */
+    struct mono at;
+};
+
 struct second_opinion {
     enum opinion_stage stage;
     uint64_t since;      /* the last hand-over that had begun when the check began */
@@ -55,8 +61,8 @@ struct second_opinion {
     bool failed;         /* one of them was OPINION_FAILURE */
     bool held;           /* the times below start anew */
     struct mono receive_until, wait_until;
-    struct mono deaths[OPINION_DEATHS_MAX]; /* the latest, oldest first … */
-    uint32_t death_count;                   /* … and how many there are */
+    struct opinion_death deaths[OPINION_DEATHS_MAX]; /* the latest, oldest first … */
+    uint32_t death_count;                            /* … and how many there are */
 };
 
 /* A message was refused; `begun` hand-overs have begun by now. With `check`, a check begins unless
@@ -77,8 +83,10 @@ void opinion_confirmed(struct second_opinion *opinion);
 bool opinion_is_proven(const struct second_opinion *opinion);
 /* False while nothing may be received from the source. */
 bool opinion_receives(const struct second_opinion *opinion, struct mono now);
-/* A message that was refused again is dead-lettered. True: the queue halts for it. */
-bool opinion_died(struct second_opinion *opinion, struct mono now);
+/* A message that was refused again is dead-lettered. A message that was replayed and refused again
+ * counts once. True: the queue halts for it. After a restart the deaths before it are told again,
+ * oldest first, with the times that they had. */
+bool opinion_died(struct second_opinion *opinion, uint64_t message, struct mono at);
 /* The queue was halted or resumed. Only what begins from now on counts. */
 void opinion_reset(struct second_opinion *opinion, uint64_t begun);
 /* MONO_NEVER: no time alone changes what opinion_step says. */

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "engine/flood_guard.h"
+#include "engine/refusal.h"
 
 enum { PEAK_INTERVAL_MS = 10 * 1000 }; /* how often the budget's peak is written, at most */
 
@@ -38,6 +39,7 @@ void queue_facts_put(struct queue *queue, struct buf *out) {
     json_key(&json, "heard_below");
     json_put_i64(&json, (int64_t)queue->heard_below);
     flood_guard_put(queue, &json);
+    refusal_put(queue, &json);
     json_close(&json, '}');
 }
 
@@ -71,6 +73,7 @@ void queue_facts_load(struct queue *queue) {
     if (text.len && json_parse(text, &facts, NULL) == STATUS_OK) {
         load_state(queue, facts, &arena);
         flood_guard_load(queue, facts, &arena);
+        refusal_load(queue, facts);
         budget_restore(&queue->budget, (uint32_t)load_number(facts, "budget_peak", UINT32_MAX),
                        queue->engine->now.mono);
         queue->heard_below = load_number(facts, "heard_below", queue->first_seq);

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "engine/fetch.h"
 #include "engine/intake.h"
+#include "engine/queue_facts.h"
 #include "engine/room.h"
 
 enum {
@@ -129,7 +130,9 @@ static void count_death(struct flight *flight, const struct decision *decision) 
     struct queue *queue = flight->queue;
     char memory[sizeof queue->refused_why * 2];
     struct buf why;
-    if (!opinion_died(&queue->opinion, queue->engine->now.mono))
+    bool halts = opinion_died(&queue->opinion, flight->by_id.hash, queue->engine->now.mono);
+    queue_facts_changed(queue);
+    if (!halts)
         return;
     buf_init_fixed(&why, memory, sizeof memory);
     buf_printf(&why, "%d messages were refused and dead-lettered within 10 minutes, the last: ",
@@ -151,6 +154,47 @@ void refusal_judged(struct flight *flight, const struct decision *decision) {
 void refusal_resume(struct queue *queue) {
     opinion_reset(&queue->opinion, queue->begun);
     queue->idle_since = queue->engine->now.mono;
+}
+
+/* ---- the facts ---- */
+
+void refusal_put(const struct queue *queue, struct json_out *json) {
+    const struct second_opinion *opinion = &queue->opinion;
+    struct instant now = queue->engine->now;
+    if (opinion->death_count == 0)
+        return;
+    json_key(json, "refused_dead");
+    json_open(json, '[');
+    for (size_t i = 0; i < opinion->death_count; i++) {
+        json_open(json, '{');
+        json_key(json, "message");
+        json_put_i64(json, (int64_t)opinion->deaths[i].message);
+        json_key(json, "at");
+        json_put_i64(json, now.wall.ms - (now.mono.ms - opinion->deaths[i].at.ms));
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+/* With a wall clock that went back a death has just happened. */
+static void load_death(struct queue *queue, struct json death) {
+    struct instant now = queue->engine->now;
+    struct json value;
+    int64_t message, at;
+    if (!json_get(death, "message", &value) || !json_i64(value, &message) ||
+        !json_get(death, "at", &value) || !json_i64(value, &at) ||
+        at <= now.wall.ms - OPINION_DEATHS_MS)
+        return;
+    int64_t ago = at < now.wall.ms ? now.wall.ms - at : 0;
+    opinion_died(&queue->opinion, (uint64_t)message, (struct mono){now.mono.ms - ago});
+}
+
+void refusal_load(struct queue *queue, struct json facts) {
+    struct json list;
+    if (!json_get(facts, "refused_dead", &list) || list.type != JSON_ARRAY)
+        return;
+    for (struct json_walk walk = json_walk(list); json_step(&walk);)
+        load_death(queue, walk.value);
 }
 
 /* ---- handing over ---- */

@@ -10,6 +10,7 @@
 #ifndef ENGINE_REFUSAL_H
 #define ENGINE_REFUSAL_H
 
+#include "base/json.h"
 #include "engine/state.h"
 
 /* The hand-over ended: what it says about a check that is under way. */
@@ -20,6 +21,9 @@ void refusal_judged(struct flight *flight, const struct decision *decision);
 void refusal_settled(const struct flight *flight);
 void refusal_forget(const struct flight *flight); /* the flight is about to be freed */
 void refusal_resume(struct queue *queue);
+/* Refused messages that were dead-lettered, in the facts that outlive a restart. */
+void refusal_put(const struct queue *queue, struct json_out *json);
+void refusal_load(struct queue *queue, struct json facts);
 
 /* True: it was refused, and waits for its turn. Takes it. */
 bool refusal_sets_aside(struct queue *queue, struct store_held *held);

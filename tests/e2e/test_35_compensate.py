@@ -77,6 +77,29 @@ def test_a_compensation_that_fails_leaves_the_letter_as_it_was_but_for_its_histo
     assert server.dlq("orders.dlq")["depth"] == 1 and server.queue("orders")["state"] == "running"
 
 
+def test_a_compensation_that_is_refused_leaves_its_letter_and_halts_nothing(serve, handler):
+    undo = handler(lambda call: (403, {}, b'{"error":{"type":"Forbidden","message":"no refunds"}}'))
+    work = handler(lambda call: dying(call) if call.id.startswith("o-") else 200)
+    server = serve({"orders": queue(work.url, undo.url)})
+    dead(server, 4)
+    before = server.message("o-0")
+    compensate(server, all=True, why="refund them")
+    eventually(lambda: all(len(row["history"]) == 2 and row["state"] == "pending_review"
+                           for row in (server.message(f"o-{i}") for i in range(4))), "all are back")
+    assert undo.count() == 4  # each once
+    after = server.message("o-0")
+    line = after["history"][1]
+    assert (line["verdict"], line["compensation"], line["counted"]) == ("halt", True, False)
+    for changed in ("history", "why"):
+        before.pop(changed), after.pop(changed)
+    assert after == before
+    server.push("orders", {"good": 1}, id="good")
+    eventually(lambda: "good" in work.ids(), "the queue goes on")
+    queue_now = server.queue("orders")
+    assert (queue_now["state"], queue_now["why"]) == ("running", None)
+    assert server.dlq("orders.dlq")["depth"] == 4
+
+
 def test_only_open_letters_of_queues_with_such_a_handler_can_be_compensated(serve, handler):
     server = serve({"orders": queue(handler(dying).url)})
     dead(server, 2)

@@ -42,7 +42,7 @@ static void end(struct story *s, char who, char how) {
     if (how == '-' || how == '=')
         refuse(s, number, how == '-');
     else if (how == '+')
-        s->died = opinion_died(&s->opinion, s->now);
+        s->died = opinion_died(&s->opinion, (uint64_t)(who | 0x20), s->now);
     else
         opinion_answered(&s->opinion, number,
                          how == '.'   ? OPINION_SUCCESS

@@ -238,6 +238,57 @@ static void three_deaths_within_ten_minutes_halt_the_queue(void **state) {
     rig_free(rig);
 }
 
+/* Refused, confirmed by the success of another message, refused again. */
+static void die_of_refusals(struct rig *rig, const char *bad, const char *good) {
+    rig_push(rig, bad);
+    rig_push(rig, good);
+    rig_rest(rig);
+    rig_fail(rig, bad, 403);
+    rig_succeed(rig, good);
+    rig_fail(rig, bad, 403);
+    assert_int_equal(rig_state(rig, bad), STATE_PENDING_REVIEW);
+}
+
+static struct rig *rig_with_recorder(void) {
+    struct rig *rig = rig_new((struct rig_options){.flight_path = flight_path});
+    rig->concurrency = 1;
+    rig_open(rig);
+    return rig;
+}
+
+static void deaths_before_a_restart_are_counted(void **state) {
+    (void)state;
+    struct rig *rig = rig_with_recorder();
+    die_of_refusals(rig, "bad1", "good1");
+    rig_die(rig);
+    rig_pass(rig, 60000);
+    die_of_refusals(rig, "bad2", "good2");
+    rig_die(rig);
+    rig_pass(rig, 60000);
+    assert_false(is_halted(rig));
+    die_of_refusals(rig, "bad3", "good3");
+    assert_true(is_halted(rig));
+    resume(rig);
+    rig_die(rig);
+    rig_rest(rig);
+    die_of_refusals(rig, "bad4", "good4"); /* what was resumed is not counted again */
+    assert_false(is_halted(rig));
+    rig_free(rig);
+}
+
+static void deaths_long_before_a_restart_are_not_counted(void **state) {
+    (void)state;
+    struct rig *rig = rig_with_recorder();
+    die_of_refusals(rig, "bad1", "good1");
+    rig_pass(rig, 60000);
+    die_of_refusals(rig, "bad2", "good2");
+    rig_pass(rig, OPINION_DEATHS_MS - 60000);
+    rig_die(rig);
+    die_of_refusals(rig, "bad3", "good3");
+    assert_false(is_halted(rig));
+    rig_free(rig);
+}
+
 static void a_halt_of_the_handler_itself_stops_the_queue_at_once(void **state) {
     (void)state;
     struct rig *rig = rig_one_at_a_time();
@@ -489,6 +540,8 @@ int main(void) {
         cmocka_unit_test(with_no_other_message_the_queue_halts),
         cmocka_unit_test(after_resume_refused_messages_are_handed_over_last),
         cmocka_unit_test(three_deaths_within_ten_minutes_halt_the_queue),
+        cmocka_unit_test(deaths_before_a_restart_are_counted),
+        cmocka_unit_test(deaths_long_before_a_restart_are_not_counted),
         cmocka_unit_test(a_halt_of_the_handler_itself_stops_the_queue_at_once),
         cmocka_unit_test(a_fallback_that_is_refused_does_not_halt),
         cmocka_unit_test(a_restart_in_the_middle_of_a_check_keeps_the_refused_message_last),
