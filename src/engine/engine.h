@@ -191,10 +191,14 @@ struct engine_release {
 /* One message that is buried or discarded, and what became of it. */
 struct engine_removal {
     uint64_t seq;       /* the store's number for it */
-    enum status status; /* out: OK, its change is durable; CONFLICT: it is running, or a letter that
-                         * is replayed; NOT_FOUND: it does not wait any more; BUSY: its DLQ is full,
-                         * or the store cannot commit now */
+    enum status status; /* out: OK, its change is durable (a message whose DLQ is full waits for
+                         * room there); CONFLICT: it is running, or a letter that is replayed;
+                         * NOT_FOUND: it does not wait any more; BUSY: the store cannot commit now,
+                         * or its mirror or archive takes nothing; it is done once they do */
     struct err err;
+    /* Out: the envelope as JSON, where the letter is in its DLQ's archive and not in the store. Of
+     * a request for one message only. The caller's to free. */
+    struct buf spilled;
 };
 
 /* ---- requests, answered from the engine's thread ---- */
@@ -230,8 +234,8 @@ struct engine_request {
     enum verdict verdict;   /* out */
 
     struct bytes why;                 /* PAUSE: may be empty. BURY, DISCARD */
-    const struct store_keep *keep;    /* PAUSE, RESUME, BURY, DISCARD: kept in the same commit, of
-                                       * the first message that is changed; NULL: nothing */
+    const struct store_keep *keep;    /* PAUSE, RESUME, BURY, DISCARD: kept in the same commit;
+                                       * NULL: nothing */
     const struct engine_rules *rules; /* RELOAD */
 
     struct engine_lease *lease;     /* LEASE */

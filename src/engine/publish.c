@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
+#include "engine/removal.h"
 
 enum {
     PUBLISH_RETRY_FIRST_MS = 100, /* after a sink that took nothing; doubles … */
@@ -114,10 +115,12 @@ static void open_published(struct engine *engine, struct engine_post *post) {
         note_refusal(publication);
     else
         note_trouble(publication);
-    if (publication->taken || publication->once || refused || engine->cancelled)
+    if (publication->taken || publication->once || refused || engine->cancelled) {
         end(publication);
-    else
-        wait_a_little(engine, publication);
+        return;
+    }
+    removal_postponed(publication->flight, &publication->err);
+    wait_a_little(engine, publication);
 }
 
 static void on_done(struct sink_item *item, enum status status, const struct err *err) {

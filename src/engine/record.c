@@ -298,6 +298,14 @@ static void add_keep(struct engine *engine, struct batch *batch, const struct fl
             (struct store_op){.kind = STORE_KEEP, .queue = flight->queue->number, .keep = *keep});
 }
 
+/* Once for all messages of one request. */
+static void add_audit(struct engine *engine, struct batch *batch, const struct store_keep *audit) {
+    if (!audit || bytes_eq(audit->name, batch->audit))
+        return;
+    add_op(engine, batch, (struct store_op){.kind = STORE_KEEP, .keep = *audit});
+    batch->audit = audit->name;
+}
+
 /* What may have been changed by somebody else is changed only from the state that it was found in.
  */
 static uint32_t only_from(const struct flight *flight) {
@@ -316,8 +324,7 @@ static void add_flight(struct engine *engine, struct batch *batch, struct flight
     list_push_back(&batch->flights, &flight->recording);
     add_keep(engine, batch, flight, &flight->result);
     add_keep(engine, batch, flight, &flight->key_done);
-    if (flight->audit)
-        add_op(engine, batch, (struct store_op){.kind = STORE_KEEP, .keep = *flight->audit});
+    add_audit(engine, batch, flight->audit);
     if (!held && forget && !spilled)
         return;
     if (!held && !forget)

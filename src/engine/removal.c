@@ -5,14 +5,13 @@
 #include "base/memory.h"
 #include "engine/lease.h"
 #include "engine/refusal.h"
-#include "engine/room.h"
+#include "engine/spilling.h"
 #include "engine/tracing.h"
 
 /* A request some of whose messages are not durable yet. */
 struct removing {
     struct engine_request *request;
     size_t pending;
-    bool audited; /* a message has the audit's text in its commit */
 };
 
 /* ---- answering ---- */
@@ -34,17 +33,36 @@ static void answer(struct flight *flight) {
 }
 
 void removal_settled(struct flight *flight) {
-    if (flight->removing)
-        answer(flight);
+    enum { ENVELOPE_MAX = 128 << 20 };
+    if (!flight->removing)
+        return;
+    if (flight->spill == SPILL_SYNCED && flight->removing->request->removal_count == 1) {
+        buf_init_heap(&flight->removal->spilled, ENVELOPE_MAX);
+        envelope_encode(&flight->held->envelope, ENVELOPE_WITH_BODY, flight->held->body,
+                        &flight->removal->spilled);
+    }
+    answer(flight);
+}
+
+/* The audit's text is the asker's: the commit that is made later has a copy. */
+static const struct store_keep *copy_audit(struct flight *flight) {
+    struct arena *arena = &flight->held->arena;
+    struct store_keep *copy = arena_alloc(arena, sizeof *copy);
+    *copy = *flight->audit;
+    copy->name = arena_dup(arena, copy->name);
+    copy->value = arena_dup(arena, copy->value);
+    return copy;
 }
 
 void removal_postponed(struct flight *flight, const struct err *err) {
     if (!flight->removing)
         return;
+    const struct store_keep *audit = flight->audit ? copy_audit(flight) : NULL;
     err_set(&flight->removal->err, STATUS_BUSY,
-            "the store cannot commit: %s; it is done as soon as it can", err->text);
+            "it cannot be recorded now, and is as soon as that is possible: %s", err->text);
     flight->removal->status = STATUS_BUSY;
     answer(flight);
+    flight->audit = audit;
 }
 
 static void refuse(struct removing *all, struct engine_removal *removal, enum status status,
@@ -54,6 +72,13 @@ static void refuse(struct removing *all, struct engine_removal *removal, enum st
 }
 
 /* ---- one message ---- */
+
+/* What waits for room in a full DLQ has its DLQ already. */
+static struct bytes dlq_of(const struct queue *queue, const struct envelope *envelope) {
+    return envelope_awaits_room(envelope) && queue_dlq(queue, envelope->dlq)
+               ? envelope->dlq
+               : policy_dlq(queue->rules.policy, envelope->category);
+}
 
 /* What never failed has neither category nor reason. */
 static void make_letter(struct removing *all, struct flight *flight,
@@ -70,13 +95,11 @@ static void make_letter(struct removing *all, struct flight *flight,
     envelope->blocked_by = BYTES_NONE;
     envelope->refused = false;
     envelope->suspect = false;
-    judge_bury(flight, policy_dlq(queue->rules.policy, envelope->category), CAUSE_OPERATOR,
+    judge_bury(flight, dlq_of(queue, envelope), CAUSE_OPERATOR,
                bury ? STATE_PENDING_REVIEW : STATE_DISCARDED);
     flight->removing = all;
     flight->removal = removal;
-    if (!all->audited)
-        flight->audit = all->request->keep;
-    all->audited = true;
+    flight->audit = all->request->keep;
     removal->status = STATUS_OK;
     tracing_judged(flight, bury ? RESULT_DLQ : RESULT_DISCARD);
     record_decided(flight);
@@ -155,24 +178,11 @@ static void open_one(struct removing *all, struct queue *queue, struct engine_re
         take_waiting(all, queue, removal);
 }
 
-static bool is_full(const struct queue *queue) {
-    for (size_t i = 0; i < queue->rules.dlq_count; i++)
-        if (room_was_full(queue->engine, queue->rules.dlqs[i].name))
-            return true;
-    return false;
-}
-
 void removal_open(struct queue *queue, struct engine_request *request) {
     struct removing *all = memory_new(sizeof *all);
-    bool full = request->kind == ENGINE_BURY && is_full(queue);
     all->request = request;
     all->pending = request->removal_count + 1; /* ours, so that it is answered once */
-    for (size_t i = 0; i < request->removal_count; i++) {
-        if (full)
-            refuse(all, &request->removal[i], STATUS_BUSY,
-                   "a DLQ of this queue is at its cap; resolve letters or raise dlq.cap first");
-        else
-            open_one(all, queue, &request->removal[i]);
-    }
+    for (size_t i = 0; i < request->removal_count; i++)
+        open_one(all, queue, &request->removal[i]);
     leave(all);
 }

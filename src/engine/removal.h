@@ -13,7 +13,8 @@
 void removal_open(struct queue *queue, struct engine_request *request);
 /* Its commit is durable. */
 void removal_settled(struct flight *flight);
-/* Its commit failed, or waits: it is submitted again, and whoever asked is told so now. */
+/* Its commit failed, or waits for a sink: it is submitted later, and whoever asked is told so now.
+ */
 void removal_postponed(struct flight *flight, const struct err *err);
 
 #endif

@@ -72,7 +72,7 @@ static enum status append(struct flight *flight, const struct engine_dlq *dlq, s
     enum status status = spill->vtable->append(spill, dlq->archive, dlq->name, engine->now.wall,
                                                buf_view(&line), err);
     buf_free(&line);
-    if (dropped)
+    if (dropped && !flight->removing) /* whoever removed it is shown its body */
         body_room_drop(flight);
     return status;
 }

@@ -211,6 +211,7 @@ struct batch {
     struct store_commit commit;
     struct list flights;
     struct list answers; /* struct answer: requests that wait for it */
+    struct bytes audit;  /* the name of the last audit entry in it, until it is submitted */
     bool has_facts;
     enum status status;
 };

@@ -42,8 +42,12 @@ static const struct store_keep *keep_of(const struct audit_entry *entry, struct 
 /* From the engine's thread; a worker reads the store. */
 static void removed(struct engine_request *asked, enum status status) {
     struct request *request = asked->arg;
-    const struct engine_removal *removal = asked->removal;
-    if (status == STATUS_OK && removal->status == STATUS_OK) {
+    struct engine_removal *removal = asked->removal;
+    if (status == STATUS_OK && removal->status == STATUS_OK && removal->spilled.len > 0) {
+        buf_bytes(&request->out, buf_view(&removal->spilled));
+        buf_free(&removal->spilled);
+        request_answer(request, 200);
+    } else if (status == STATUS_OK && removal->status == STATUS_OK) {
         request->work = call_messages_show;
         workers_pass(request->server->workers, request);
     } else if (status == STATUS_OK) {
@@ -182,6 +186,7 @@ static void flush(struct bulk *bulk) {
     for (size_t i = 0; i < bulk->count && bulk->status == STATUS_OK; i++) {
         bulk->changed += bulk->removals[i].status == STATUS_OK;
         bulk->busy += bulk->removals[i].status != STATUS_OK;
+        buf_free(&bulk->removals[i].spilled);
     }
     bulk->audited = true;
     bulk->count = 0;

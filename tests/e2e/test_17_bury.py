@@ -136,6 +136,53 @@ def test_the_command_line_buries_and_discards(waiting):
     assert "impound bury" in server.cli("bury", "--help")
 
 
+def dead_and_waiting(serve, handler, **dlq):
+    """A DLQ with one letter at its cap, and a message that waits in the paused queue."""
+    worker = handler(lambda call: 422)
+    server = serve(queues({"http": worker.url}, dlq={"cap": 1, **dlq}))
+    server.push("orders", {}, id="dead")
+    eventually(lambda: server.dlq("orders.dlq")["depth"] == 1, "it is dead")
+    server.post("/v1/queues/orders/pause", {"why": "so that others wait"})
+    server.push("orders", {"n": 1}, id="one")
+    return server, worker
+
+
+def test_what_is_buried_into_a_full_dlq_waits_for_room_also_after_a_kill(serve, handler):
+    server, worker = dead_and_waiting(serve, handler)
+    said = remove(server, "one", "bury")
+    assert said.status == 200
+    assert (said.json["state"], said.json["cause"]) == ("pending_retry", "operator")
+    assert said.json["why"] == "dlq orders.dlq is full; wrong customer"
+    server.kill()
+    server.start()
+    assert server.message("one")["cause"] == "operator"
+    server.post("/v1/queues/orders/resume", {})
+    server.post("/v1/letters/dead/resolve", {"why": "to make room"})
+    letter = eventually(lambda: (one := server.message("one"))["state"] == "pending_review" and one, "there is room")
+    assert (letter["cause"], letter["why"]) == ("operator", "wrong customer")
+    assert worker.ids() == ["dead"], "it was not handed over again"
+
+
+def test_what_waits_for_room_can_be_discarded(serve, handler):
+    server, _ = dead_and_waiting(serve, handler)
+    assert remove(server, "one", "bury").json["state"] == "pending_retry"
+    assert remove(server, "one", "discard").json["state"] == "discarded"
+    assert server.queue("orders")["awaiting_room"] == 0
+
+
+def test_what_is_buried_and_spilled_is_answered_with_its_envelope(serve, handler):
+    server, _ = dead_and_waiting(serve, handler, on_full="spill", archive="file:archive/")
+    said = remove(server, "one", "bury")
+    assert said.status == 200, said.body
+    assert (said.json["state"], said.json["cause"], said.json["why"]) == ("pending_review", "operator", "wrong customer")
+    assert said.json["message"]["body"] == {"n": 1}
+    assert server.message("one") is None and server.dlq("orders.dlq")["spilled"] == 1
+    ids = [server.push("orders", {"n": n}) for n in range(3)]
+    bulk = server.post("/v1/messages/bury", {"filter": {"queue": "orders"}, "why": "test traffic"}).json
+    assert bulk["count"] == 3 and all(server.message(one) is None for one in ids)
+    assert server.dlq("orders.dlq")["spilled"] == 4
+
+
 def test_what_lies_at_its_broker_is_404_and_what_failed_is_buried(serve, handler, redis):
     there = pytest.importorskip("redis").Redis(port=redis.port)
     worker = handler(lambda call: 503)

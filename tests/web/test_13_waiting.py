@@ -144,15 +144,17 @@ def test_a_running_message_is_refused_with_the_time_that_it_has_left(lot, shop, 
     expect(dialog.get_by_role("alert")).to_contain_text(f'impound holds no message "{one}"')
 
 
-def test_a_full_dlq_refuses_what_would_be_buried(lot, tab):
+def test_what_is_buried_into_a_full_dlq_waits_for_room(lot, tab):
     server = leasing(lot)
     ids = [server.push("tasks", {"n": n}, id=f"task-{n}") for n in range(2)]
     page = tab(server).open("queues/tasks")
     page.get_by_role("button", name=f"Bury {ids[0]}").click()
     expect(decide(page, "Bury")).to_have_count(0)
     page.get_by_role("button", name=f"Bury {ids[1]}").click()
-    expect(decide(page, "Bury").get_by_role("alert")).to_contain_text("at its cap")
-    assert server.message(ids[1])["state"] == "queued"
+    expect(decide(page, "Bury")).to_have_count(0)
+    expect(page.get_by_text("dlq tasks.dlq is full")).to_have_count(1)
+    waits = server.message(ids[1])
+    assert (waits["state"], waits["cause"]) == ("pending_retry", "operator")
 
 
 def test_what_waits_for_room_in_a_full_dlq_says_so(lot, shop, tab):

@@ -1,5 +1,6 @@
 /* Messages that people bury or discard before they are dead (SEMANTICS 4.8). */
 #include "lease_rig.h"
+#include "rig_sink.h"
 
 #include <string.h>
 
@@ -182,21 +183,194 @@ static void a_message_that_its_key_holds_back_can_be_buried(void **state) {
     rig_free(rig);
 }
 
-static void a_full_dlq_takes_no_buried_message(void **state) {
-    (void)state;
-    struct rig *rig = rig_new((struct rig_options){0});
+/* ---- DLQs: full, routed, mirrored, spilling ---- */
+
+static uint64_t depth_of(struct rig *rig, const char *dlq) {
+    return rig->store->vtable->dlq_depth(rig->store, bytes_of(dlq));
+}
+
+/* One letter is in its DLQ, of cap 1; "a" waits in a paused queue. */
+static struct rig *full(struct rig_options options, enum on_full on_full) {
+    struct rig *rig = rig_new(options);
     rig->dlqs[0].cap = 1;
+    rig->dlqs[0].on_full = on_full;
     rig_open(rig);
     rig_push(rig, "dead");
     rig_rest(rig);
     rig_fail(rig, "dead", 422);
     rig_ask(rig, ENGINE_PAUSE, "so that it waits");
-    rig_rest(rig);
     rig_push(rig, "a");
     rig_rest(rig);
-    assert_int_equal(remove_it(rig, ENGINE_BURY, "a"), STATUS_BUSY);
-    assert_int_equal(rig_state(rig, "a"), STATE_QUEUED);
+    return rig;
+}
+
+static void make_room(struct rig *rig) {
+    rig->dlqs[0].cap = 10;
+    rig_pass(rig, QUEUE_FULL_POLL_MS);
+}
+
+static void a_message_that_is_buried_into_a_full_dlq_waits_for_room(void **state) {
+    (void)state;
+    struct rig *rig = full((struct rig_options){0}, ON_FULL_BLOCK);
+    assert_int_equal(remove_it(rig, ENGINE_BURY, "a"), STATUS_OK);
+    const struct envelope *waits = rig_look(rig, "a");
+    assert_int_equal(waits->state, STATE_PENDING_RETRY);
+    assert_true(envelope_awaits_room(waits));
+    assert_bytes(waits->why, "dlq q.dlq is full; wrong customer");
+    assert_int_equal(waits->cause, CAUSE_OPERATOR);
+    assert_true(is_audited(rig));
+    assert_int_equal(depth_of(rig, "q.dlq"), 1);
+    go_on(rig);
+    assert_int_equal(rig_open_calls(rig), 0);
+    make_room(rig);
+    const struct envelope *letter = rig_look(rig, "a");
+    assert_int_equal(letter->state, STATE_PENDING_REVIEW);
+    assert_int_equal(letter->cause, CAUSE_OPERATOR);
+    assert_bytes(letter->why, "wrong customer");
+    assert_int_equal(letter->letter_id.len, 36);
+    rig_free(rig);
+}
+
+static void a_message_that_waits_for_room_can_be_buried_and_goes_on_waiting(void **state) {
+    (void)state;
+    struct rig *rig = full((struct rig_options){0}, ON_FULL_BLOCK);
+    go_on(rig);
+    rig_fail(rig, "a", 422);
+    assert_true(envelope_awaits_room(rig_look(rig, "a")));
+    assert_int_equal(remove_it(rig, ENGINE_BURY, "a"), STATUS_OK);
+    assert_true(envelope_awaits_room(rig_look(rig, "a")));
+    assert_bytes(rig_look(rig, "a")->why, "dlq q.dlq is full; wrong customer");
+    assert_bytes(rig_look(rig, "a")->dlq, "q.dlq");
+    make_room(rig);
+    assert_int_equal(rig_state(rig, "a"), STATE_PENDING_REVIEW);
+    assert_int_equal(rig_look(rig, "a")->cause, CAUSE_OPERATOR);
+    assert_bytes(rig_look(rig, "a")->reason, "bad_request");
+    rig_free(rig);
+}
+
+static void a_message_that_waits_for_room_can_be_discarded(void **state) {
+    (void)state;
+    struct rig *rig = full((struct rig_options){0}, ON_FULL_BLOCK);
+    go_on(rig);
+    rig_fail(rig, "a", 422);
     assert_int_equal(remove_it(rig, ENGINE_DISCARD, "a"), STATUS_OK);
+    assert_int_equal(rig_state(rig, "a"), STATE_DISCARDED);
+    assert_bytes(rig_look(rig, "a")->why, "wrong customer");
+    assert_int_equal(rig_view(rig).counts.awaiting_room, 0);
+    make_room(rig);
+    assert_int_equal(rig_state(rig, "a"), STATE_DISCARDED);
+    assert_int_equal(depth_of(rig, "q.dlq"), 1);
+    rig_free(rig);
+}
+
+static void a_buried_message_goes_where_its_category_is_routed(void **state) {
+    (void)state;
+    struct rig *rig = rig_new((struct rig_options){0});
+    rig->policy.routes[0] = (struct dlq_route){BYTES("transient"), BYTES("q.bad")};
+    rig->policy.route_count = 1;
+    rig->dlqs[0].cap = 1; /* full, and not its own */
+    rig_open(rig);
+    rig_push(rig, "dead");
+    rig_rest(rig);
+    rig_fail(rig, "dead", 422);
+    rig_push(rig, "a");
+    rig_rest(rig);
+    rig_fail(rig, "a", 503);
+    assert_int_equal(remove_it(rig, ENGINE_BURY, "a"), STATUS_OK);
+    assert_int_equal(rig_state(rig, "a"), STATE_PENDING_REVIEW);
+    assert_bytes(rig_look(rig, "a")->dlq, "q.bad");
+    assert_int_equal(depth_of(rig, "q.bad"), 1);
+    rig_free(rig);
+}
+
+static struct rig *mirrored(struct rig_sink *sink) {
+    struct rig *rig = rig_new((struct rig_options){0});
+    rig_sink_init(sink);
+    rig->mirrors[0] = (struct engine_mirror){BYTES("q.dlq"), &sink->sink};
+    rig->mirror_count = 1;
+    rig_open(rig);
+    rig_ask(rig, ENGINE_PAUSE, "so that they wait");
+    rig_rest(rig);
+    rig_push_message(rig, "a", "k", "{\"pin\":1}");
+    return rig;
+}
+
+static void a_buried_message_is_in_its_mirror_before_the_answer(void **state) {
+    (void)state;
+    struct rig_sink sink;
+    struct rig *rig = mirrored(&sink);
+    struct removed removed;
+    ask(rig, &removed, ENGINE_BURY, "a");
+    rig_rest(rig);
+    assert_int_equal(removed.asked->answers, 0);
+    assert_int_not_equal(rig_state(rig, "a"), STATE_PENDING_REVIEW);
+    assert_int_equal(sink.count, 1);
+    assert_bytes(sink.items[0]->body, "{\"pin\":1}");
+    rig_sink_take(rig, &sink, 0, STATUS_OK);
+    assert_int_equal(removed.asked->answers, 1);
+    assert_int_equal(removed.removal.status, STATUS_OK);
+    assert_int_equal(rig_state(rig, "a"), STATE_PENDING_REVIEW);
+    assert_true(is_audited(rig));
+    rig_free(rig);
+}
+
+static void a_mirror_that_takes_nothing_is_told_at_once_and_it_is_done_later(void **state) {
+    (void)state;
+    struct rig_sink sink;
+    struct rig *rig = mirrored(&sink);
+    struct removed removed;
+    ask(rig, &removed, ENGINE_BURY, "a");
+    rig_rest(rig);
+    rig_sink_take(rig, &sink, 0, STATUS_IO);
+    assert_int_equal(removed.asked->answers, 1);
+    assert_int_equal(removed.removal.status, STATUS_BUSY);
+    assert_false(is_audited(rig));
+    removed.asked->request.keep = NULL; /* it was the asker's */
+    rig_pass(rig, 1000);
+    assert_int_equal(sink.count, 2);
+    rig_sink_take(rig, &sink, 1, STATUS_OK);
+    assert_int_equal(rig_state(rig, "a"), STATE_PENDING_REVIEW);
+    assert_true(is_audited(rig));
+    assert_int_equal(removed.asked->answers, 1);
+    rig_free(rig);
+}
+
+static void a_buried_message_that_spills_is_answered_with_its_envelope(void **state) {
+    (void)state;
+    struct rig *rig = full((struct rig_options){.spill = true}, ON_FULL_SPILL);
+    struct removed removed;
+    struct json envelope, value;
+    ask(rig, &removed, ENGINE_BURY, "a");
+    rig_rest(rig);
+    assert_int_equal(removed.removal.status, STATUS_OK);
+    rig_assert_gone(rig, "a");
+    assert_true(rig->spilled.len > 0);
+    assert_int_equal(json_parse(buf_view(&removed.removal.spilled), &envelope, NULL), STATUS_OK);
+    assert_true(json_get(envelope, "cause", &value));
+    assert_bytes(value.text, "\"operator\"");
+    assert_true(json_get(envelope, "why", &value));
+    assert_bytes(value.text, "\"wrong customer\"");
+    assert_true(is_audited(rig));
+    buf_free(&removed.removal.spilled);
+    rig_free(rig);
+}
+
+static void a_leased_message_that_spills_has_its_body_in_the_answer(void **state) {
+    (void)state;
+    struct rig *rig = rig_new((struct rig_options){.spill = true, .lease = true});
+    struct fetched fetched;
+    struct removed removed;
+    rig->dlqs[0].cap = 0;
+    rig->dlqs[0].on_full = ON_FULL_SPILL;
+    rig_open(rig);
+    rig_push_message(rig, "a", NULL, "{\"pin\":1}");
+    lease_rig_fetch(rig, &fetched, 1);
+    ask(rig, &removed, ENGINE_BURY, "a");
+    rig_rest(rig);
+    assert_int_equal(removed.removal.status, STATUS_OK);
+    rig_assert_gone(rig, "a");
+    assert_non_null(strstr(buf_cstr(&removed.removal.spilled), "\"body\":{\"pin\":1}"));
+    buf_free(&removed.removal.spilled);
     rig_free(rig);
 }
 
@@ -210,8 +384,11 @@ static void while_the_store_cannot_commit_the_request_says_so_and_it_is_done_lat
     rig_rest(rig);
     assert_int_equal(removed.asked->answers, 1);
     assert_int_equal(removed.removal.status, STATUS_BUSY);
+    assert_false(is_audited(rig));
+    removed.asked->request.keep = NULL; /* it was the asker's */
     rig_pass(rig, RECORD_RETRY_FIRST_MS);
     assert_int_equal(rig_state(rig, "a"), STATE_PENDING_REVIEW);
+    assert_true(is_audited(rig));
     rig_free(rig);
 }
 
@@ -244,7 +421,14 @@ int main(void) {
         cmocka_unit_test(discarding_an_ordered_head_opens_its_key),
         cmocka_unit_test(a_message_that_its_key_holds_back_can_be_discarded),
         cmocka_unit_test(a_message_that_its_key_holds_back_can_be_buried),
-        cmocka_unit_test(a_full_dlq_takes_no_buried_message),
+        cmocka_unit_test(a_message_that_is_buried_into_a_full_dlq_waits_for_room),
+        cmocka_unit_test(a_message_that_waits_for_room_can_be_buried_and_goes_on_waiting),
+        cmocka_unit_test(a_message_that_waits_for_room_can_be_discarded),
+        cmocka_unit_test(a_buried_message_goes_where_its_category_is_routed),
+        cmocka_unit_test(a_buried_message_is_in_its_mirror_before_the_answer),
+        cmocka_unit_test(a_mirror_that_takes_nothing_is_told_at_once_and_it_is_done_later),
+        cmocka_unit_test(a_buried_message_that_spills_is_answered_with_its_envelope),
+        cmocka_unit_test(a_leased_message_that_spills_has_its_body_in_the_answer),
         cmocka_unit_test(while_the_store_cannot_commit_the_request_says_so_and_it_is_done_later),
         cmocka_unit_test(the_refused_message_that_halted_its_queue_can_be_buried),
     };
