@@ -3,23 +3,23 @@ PYTHON  ?= /usr/bin/python3
 PREFIX  ?= /usr/local
 SECONDS_OF_SOAK ?= 600
 
-.PHONY: all run test check soak bench lint install clean
+.PHONY: all run test check soak bench pictures lint install clean
 
 all: build/build.ninja
-	@echo "impound: building build/impound"
-	@ninja -C build --quiet src/app/impound
+	@echo "impound: building build/impound (the first time some minutes)"
+	@tools/ninja.sh build src/app/impound
 	@ln -sf src/app/impound build/impound
 
 build/build.ninja:
 	@tools/install.sh build
-	@echo "impound: setting up build/"
+	@echo "impound: looking for compiler and libraries, setting up build/"
 	@meson setup build >build.log 2>&1 || { cat build.log; rm -rf build build.log; exit 1; }
 	@rm -f build.log
 
 run:
 	@tools/install.sh build
 	@$(MAKE) --no-print-directory all
-	@tools/run.sh
+	@$(PYTHON) tools/foreground.py tools/run.sh
 
 test:
 	@tools/install.sh test
@@ -37,6 +37,10 @@ bench: all
 	@tools/install.sh test
 	@ninja -C build --quiet bench/broker bench/sink bench/callback bench/jq bench/store bench/stream_worker
 	@$(PYTHON) bench/run.py
+
+pictures:
+	@tools/install.sh test
+	@tools/pictures.sh
 
 lint:
 	@tools/install.sh lint

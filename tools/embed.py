@@ -35,6 +35,16 @@ def files_of(folder):
         yield name, os.path.join(assets, name)
 
 
+def write(path, data):
+    """Leaves a file alone that holds this already, so that nothing is compiled anew for it."""
+    if os.path.exists(path):
+        with open(path, "rb") as file:
+            if file.read() == data:
+                return
+    with open(path, "wb") as out:
+        out.write(data)
+
+
 folder, out_c, out_bin = sys.argv[1:]
 rows, blob = [], b""
 for name, path in files_of(folder):
@@ -47,12 +57,10 @@ for name, path in files_of(folder):
                 f"     .plain = asset_bytes + {len(blob)},\n     .plain_size = {len(plain)},\n"
                 f"     .gzip = asset_bytes + {len(blob) + len(plain)},\n     .gzip_size = {len(packed)}}},\n")
     blob += plain + packed
-with open(out_bin, "wb") as out:
-    out.write(blob)
+write(out_bin, blob)
 with open(os.path.join(folder, "index.html"), encoding="utf-8") as page:
     said = policy(page.read())
-with open(out_c, "w", encoding="utf-8") as out:
-    out.write("/* The dashboard, made by tools/embed.py. */\n"
+write(out_c, ("/* The dashboard, made by tools/embed.py. */\n"
               '#include "server/asset.h"\n\n'
               "extern const unsigned char asset_bytes[];\n"
               '__asm__(".pushsection .rodata\\n"\n'
@@ -62,4 +70,4 @@ with open(out_c, "w", encoding="utf-8") as out:
               '        ".popsection\\n");\n\n'
               f"const struct asset asset_list[] = {{\n{''.join(rows)}}};\n"
               "const size_t asset_count = sizeof asset_list / sizeof *asset_list;\n"
-              f'const char asset_policy[] = "{said}";\n')
+              f'const char asset_policy[] = "{said}";\n').encode())

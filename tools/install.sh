@@ -6,7 +6,7 @@
 # needs it is skipped.
 set -eu
 
-build="gcc libc6-dev meson ninja-build pkg-config python3 libsqlite3-dev libcurl4-openssl-dev libmicrohttpd-dev
+build="make gcc libc6-dev curl meson ninja-build pkg-config python3 libsqlite3-dev libcurl4-openssl-dev libmicrohttpd-dev
 libfyaml-dev libhiredis-dev libjq-dev libnats-dev libpcre2-dev libprotobuf-c-dev librabbitmq-dev
 librdkafka-dev libsodium-dev libssl-dev libzstd-dev protobuf-c-compiler zlib1g-dev"
 # For the dashboard; one who has node from elsewhere keeps it.
@@ -43,7 +43,8 @@ finish() {
 }
 [ -n "$missing" ] || finish "$1"
 
-echo "impound: installing Debian packages:$missing"
+# shellcheck disable=SC2086 # words on purpose
+echo "impound: installing $(echo $missing | wc -w) Debian packages and what they need, which may take some minutes:$missing"
 as_root=""
 [ "$(id -u)" = 0 ] || as_root="sudo"
 if [ -n "$as_root" ] && ! command -v sudo >/dev/null; then
@@ -51,10 +52,38 @@ if [ -n "$as_root" ] && ! command -v sudo >/dev/null; then
     exit 1
 fi
 export DEBIAN_FRONTEND=noninteractive
+
+# Reads apt's status lines, dlstatus:ITEM:PERCENT:TEXT and pmstatus:PACKAGE:PERCENT:TEXT, where a package may have its
+# own colon, and prints a line for every tenth part.
+tell_steps() {
+    told=
+    while IFS= read -r line; do
+        case "$line" in
+        dlstatus:*) what=downloaded ;;
+        pmstatus:*) what=installed ;;
+        *) continue ;;
+        esac
+        percent=$(printf '%s' "$line" | sed -n 's/^[^:]*:.*:\([0-9][0-9]*\)\.[0-9]*:.*/\1/p')
+        [ -n "$percent" ] || continue
+        [ "$what$((percent / 10))" = "$told" ] || echo "impound: packages $what $percent %"
+        told=$what$((percent / 10))
+    done
+}
+
+# Status lines come on standard output, because sudo closes other descriptors.
+install_packages() {
+    code=$(mktemp)
+    {
+        # shellcheck disable=SC2086 # words on purpose
+        $as_root env RUNLEVEL=1 LC_ALL=C apt-get install -q -y --no-install-recommends -o APT::Status-Fd=1 $missing ||
+            echo failed >"$code"
+    } | tell_steps
+    failed=$(cat "$code")
+    rm -f "$code"
+    [ -z "$failed" ]
+}
 # Debian starts servers that it installs; the tests start their own, so none is wanted.
-# shellcheck disable=SC2086 # words on purpose
-if $as_root env RUNLEVEL=1 apt-get update -q >/dev/null &&
-    $as_root env RUNLEVEL=1 apt-get install -q -y --no-install-recommends $missing >/dev/null; then
+if $as_root env RUNLEVEL=1 apt-get update -q >/dev/null && install_packages; then
     finish "$1"
 fi
 echo "impound: could not install:$missing" >&2

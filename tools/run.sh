@@ -1,23 +1,36 @@
 #!/bin/sh
 # Starts the server with the embedded store and a small live example: orders arrive, some need a
-# retry, one in ten is poison. Data lives in build/run/.
+# retry, one in ten is poison. Data lives in build/run/. SIGINT, SIGTERM and
+# a closed terminal end it with 0.
+# IMPOUND names another binary, RUN_HOME another folder, RUN_LISTEN another address.
 set -eu
 cd "$(dirname "$0")/.."
-impound=$PWD/build/impound
-home=$PWD/build/run
-export IMPOUND_URL=http://127.0.0.1:7070
+impound=${IMPOUND:-$PWD/build/impound}
+home=${RUN_HOME:-$PWD/build/run}
+listen=${RUN_LISTEN:-127.0.0.1:7070}
+export IMPOUND_URL="http://$listen"
 if "$impound" queues >/dev/null 2>&1; then
-    echo "impound: a server runs at http://127.0.0.1:7070 already; stop that first" >&2
+    echo "impound: a server runs at $IMPOUND_URL already; stop that first" >&2
     exit 1
 fi
 mkdir -p "$home"
-cp examples/orders/price.py examples/orders/impound.yaml "$home/"
+cp examples/orders/price.py "$home/"
+sed "s/127\.0\.0\.1:7070/$listen/" examples/orders/impound.yaml >"$home/impound.yaml"
 
 "$impound" serve -c "$home/impound.yaml" &
 server=$!
-trap 'kill $server 2>/dev/null; wait $server; exit 0' INT TERM
+# Ctrl-C has reached the server already, and a second signal would stop it without draining; after SIGTERM it must be
+# told.
+finish() {
+    trap '' INT TERM HUP
+    [ "$1" = INT ] || kill $server 2>/dev/null || true
+    wait $server || true
+    exit 0
+}
+trap 'finish INT' INT
+trap 'finish TERM' TERM HUP
 until "$impound" queues >/dev/null 2>&1; do
-    kill -0 $server 2>/dev/null || { wait $server; exit 1; }
+    kill -0 $server 2>/dev/null || { wait $server || true; exit 1; }
     sleep 0.1
 done
 
@@ -35,12 +48,12 @@ impound runs. Three orders were pushed: one is fine, one succeeds at its third a
 and is now a dead letter. More follow, one every two seconds.
 
   a tour        $impound demo
-  in a browser  http://127.0.0.1:7070/
+  in a browser  $IMPOUND_URL/
   queues        $impound queues
   dead letters  $impound ls orders.dlq
   one of them   $impound show o-1.$run
   and why       $impound explain o-1.$run
-  metrics       curl http://127.0.0.1:7070/metrics
+  metrics       curl $IMPOUND_URL/metrics
 
 Stop with Ctrl-C.
 
@@ -55,6 +68,6 @@ while kill -0 $server 2>/dev/null; do
     *) push "live-$run-$count" '{"pin":"110001"}' || true ;;
     esac
     sleep 2 &
-    wait $!
+    wait $! || true
 done
 wait $server

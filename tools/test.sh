@@ -5,6 +5,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 python=${PYTHON:-/usr/bin/python3}
+tree=$(git status --porcelain 2>/dev/null || true)
 
 echo "impound: building with AddressSanitizer and UndefinedBehaviorSanitizer in build-test/"
 [ -f build-test/build.ninja ] ||
@@ -28,3 +29,10 @@ echo "impound: end-to-end scenarios against build-test/src/app/impound"
 IMPOUND=$PWD/build-test/src/app/impound $python -m pytest -q -p no:cacheprovider $beside tests/e2e
 echo "impound: the dashboard, in Chromium"
 IMPOUND=$PWD/build-test/src/app/impound tools/web_test.sh
+
+# Tests write into temporary folders and build folders alone.
+now=$(git status --porcelain 2>/dev/null || true)
+if [ "$now" != "$tree" ]; then
+    printf 'impound: THE TREE CHANGED during the tests; git status said\n%s\nand says now\n%s\n' "$tree" "$now" >&2
+    [ "${CI:-}" != true ] || exit 1
+fi

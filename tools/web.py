@@ -2,8 +2,8 @@
 """Builds the dashboard and puts it into C: web.py auto|enabled|disabled WEB PLAIN OUT.c OUT.bin DEPFILE
 
 WEB is the dashboard's folder, PLAIN the page that stands in for it. `auto` falls back to it, and says so,
-when there is no npm or npm cannot install what package-lock.json names; `enabled` fails then. node_modules
-stays in WEB, for all builds; one at a time touches it."""
+when there is no npm or npm cannot install what package-lock.json names, and the next build tries again; `enabled`
+fails then. node_modules stays in WEB, for all builds; one at a time touches it."""
 import fcntl
 import hashlib
 import os
@@ -37,6 +37,7 @@ def install(web):
         with open(stamp, encoding="ascii") as file:
             if file.read() == wanted:
                 return
+    print("impound: fetching what the dashboard is built with (npm ci)", flush=True)
     npm(web, "ci", "--no-progress")
     with open(stamp, "w", encoding="ascii") as file:
         file.write(wanted)
@@ -56,6 +57,7 @@ def sources(web):
 
 
 how, web, plain, out_c, out_bin, depfile = sys.argv[1:]
+needed = []
 with tempfile.TemporaryDirectory() as temporary:
     folder = os.path.join(temporary, "dist")
     try:
@@ -66,9 +68,12 @@ with tempfile.TemporaryDirectory() as temporary:
         if how == "enabled":
             sys.exit(f"impound: the dashboard cannot be built: {trouble}")
         print(f"impound: THE DASHBOARD IS NOT BUILT, a plain page is served instead: {trouble}", flush=True)
-        os.makedirs(folder, exist_ok=True)
+        if how == "auto":
+            needed.append(f"{os.path.abspath(out_c)}.is-a-plain-page")  # never there, so the next build runs this again
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
         shutil.copy(plain, os.path.join(folder, "index.html"))
     subprocess.run([sys.executable, os.path.join(TOOLS, "embed.py"), folder, out_c, out_bin], check=True)
 with open(depfile, "w", encoding="utf-8") as out:
-    names = " ".join(name.replace(" ", "\\ ") for name in sorted(sources(web)))
+    names = " ".join(name.replace(" ", "\\ ") for name in needed + sorted(sources(web)))
     out.write(f"{out_c}: {names}\n")

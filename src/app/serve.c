@@ -11,6 +11,7 @@
 #include "app/verbs.h"
 #include "base/log.h"
 #include "cli/command.h"
+#include "server/asset.h"
 
 enum { MISTAKES_MAX = 64 << 10 };
 
@@ -157,6 +158,9 @@ int serve_run(const struct cli_env *env, int argc, char **argv) {
         return status_exit(status);
     }
     log_info("impound " IMPOUND_VERSION " listens on http://%s:%u", host, plant_port(plant));
+    if (!asset_has_dashboard())
+        log_info("this build has no dashboard (npm failed, was missing or turned off): a plain "
+                 "page is served instead");
     wait_for_stop(plant, path, config);
     plant_stop(plant);
     log_info("stopped");
