@@ -17,6 +17,10 @@ static inline bool ascii_is_alnum(char c) {
     return ascii_is_digit(c) || ascii_is_letter(c);
 }
 
+static inline char ascii_lower(char c) {
+    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
 static inline bool ascii_is_hex(char c) {
     return ascii_is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }

@@ -14,15 +14,11 @@ bool bytes_eq(struct bytes a, struct bytes b) {
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
-static char lower(char c) {
-    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
-}
-
 bool bytes_eq_nocase(struct bytes a, struct bytes b) {
     if (a.len != b.len)
         return false;
     for (size_t i = 0; i < a.len; i++)
-        if (lower(a.ptr[i]) != lower(b.ptr[i]))
+        if (ascii_lower(a.ptr[i]) != ascii_lower(b.ptr[i]))
             return false;
     return true;
 }
@@ -113,7 +109,7 @@ bool bytes_glob(struct bytes pattern, struct bytes text) {
         if (p < pattern.len && pattern.ptr[p] == '*') {
             star = p++;
             resume = t;
-        } else if (p < pattern.len && lower(pattern.ptr[p]) == lower(text.ptr[t])) {
+        } else if (p < pattern.len && ascii_lower(pattern.ptr[p]) == ascii_lower(text.ptr[t])) {
             p++;
             t++;
         } else if (star != SIZE_MAX) {

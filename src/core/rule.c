@@ -59,9 +59,13 @@ static bool message_has(struct bytes text, struct bytes what) {
 }
 
 /* "KeyError" also finds "builtins.KeyError", "ReadTimeout" also "Net::ReadTimeout". */
+static bool joins_names(char c) {
+    return c == '.' || c == ':' || c == '$' || c == '+';
+}
+
 static struct bytes last_name(struct bytes type) {
     size_t from = type.len;
-    while (from > 0 && !memchr(".:$+", type.ptr[from - 1], 4))
+    while (from > 0 && !joins_names(type.ptr[from - 1]))
         from--;
     return bytes_cut(type, from, type.len);
 }
@@ -80,12 +84,23 @@ static struct bytes without_suffix(struct bytes type) {
     return type;
 }
 
+/* The comparison of the last letters rules out nearly all of the hundreds of names in a preset. */
+static bool name_matches(struct bytes pattern, struct bytes name) {
+    if (pattern.len == 0 || name.len == 0)
+        return bytes_glob(pattern, name);
+    char end = pattern.ptr[pattern.len - 1];
+    return (end == '*' || ascii_lower(end) == ascii_lower(name.ptr[name.len - 1])) &&
+           bytes_glob(pattern, name);
+}
+
 static bool types_match(struct rule_globs types, struct bytes type) {
     struct bytes last = last_name(type);
     struct bytes stem = without_suffix(last);
+    bool has_path = last.len < type.len, has_suffix = stem.len < last.len;
     for (size_t i = 0; i < types.count; i++)
-        if (bytes_glob(types.list[i], type) || bytes_glob(types.list[i], last) ||
-            bytes_glob(types.list[i], stem))
+        if (name_matches(types.list[i], last) ||
+            (has_suffix && name_matches(types.list[i], stem)) ||
+            (has_path && name_matches(types.list[i], type)))
             return true;
     return false;
 }
