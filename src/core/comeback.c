@@ -2,7 +2,8 @@
 
 static bool is_own(struct bytes name) {
     return bytes_eq_nocase(name, BYTES(COMEBACK_LETTER)) ||
-           bytes_eq_nocase(name, BYTES(COMEBACK_REPLAYS));
+           bytes_eq_nocase(name, BYTES(COMEBACK_REPLAYS)) ||
+           bytes_eq_nocase(name, BYTES(COMEBACK_SOURCE_ID));
 }
 
 bool comeback_read(const struct rule_header *headers, size_t count, struct comeback *out) {
@@ -47,7 +48,13 @@ static struct rule_header *new_headers(const struct envelope *envelope, struct a
 
 void comeback_join(struct envelope *letter, const struct envelope *came, struct arena *arena) {
     struct rule_header *headers = new_headers(came, arena);
-    letter->header_count = add_others(came->headers, came->header_count, headers);
+    size_t count = add_others(came->headers, came->header_count, headers);
+    for (size_t i = 0; i < letter->header_count; i++)
+        if (bytes_eq_nocase(letter->headers[i].name, BYTES(COMEBACK_SOURCE_ID))) {
+            headers[count++] = letter->headers[i];
+            break;
+        }
+    letter->header_count = count;
     letter->headers = headers;
     letter->source = came->source;
     letter->key = came->key;

@@ -15,9 +15,12 @@
 
 #include "core/envelope.h"
 
-#define COMEBACK_ORIGIN  "origin" /* as the `to` of a replay */
-#define COMEBACK_LETTER  "Impound-Letter"
-#define COMEBACK_REPLAYS "Impound-Replays"
+#define COMEBACK_ORIGIN    "origin" /* as the `to` of a replay */
+#define COMEBACK_LETTER    "Impound-Letter"
+#define COMEBACK_REPLAYS   "Impound-Replays"
+/* The id that a message had at its source, where impound gave it another one. It is a fact of this
+ * store: it is not sent to the origin, and the letter keeps it. */
+#define COMEBACK_SOURCE_ID "Impound-Source-Id"
 
 enum { COMEBACK_HEADERS = 2, COMEBACK_NUMBER_SIZE = 12 };
 
@@ -42,12 +45,14 @@ enum comeback_is {
 enum comeback_is comeback_judge(const struct comeback *comeback, const struct envelope *letter,
                                 struct bytes queue, bool same_body);
 
-/* `letter` becomes what came: its source, key, headers (without the two), content type. Everything
+/* `letter` becomes what came: its source, key, headers (without the two, with the letter's
+ * own COMEBACK_SOURCE_ID), content type. Everything
  * else stays as it was; state, failure and times are the caller's to set. Texts stay borrowed from
  * both; the array of headers is in the arena (heap). */
 void comeback_join(struct envelope *letter, const struct envelope *came, struct arena *arena);
 
-/* The headers that a letter is sent with: its own, then the two. In the arena (heap). */
+/* The headers that a letter is sent with: its own without COMEBACK_SOURCE_ID, then the two. In the
+ * arena (heap). */
 size_t comeback_headers(const struct envelope *letter, struct arena *arena,
                         const struct rule_header **out);
 

@@ -100,8 +100,9 @@ enum envelope_part {
                            JSON cannot show exactly, or only over several lines, is base64 */
 };
 
-/* Writes JSON. The body is written as it is when it is JSON (content_type application/json and it
- * parses), as a JSON string when it is other UTF-8 text, as body_base64 when it is not UTF-8. */
+/* Writes JSON. The body is written as it is when it is JSON (content_type application/json,
+ * text/json or with the suffix +json, and it parses), as a JSON string when it is other UTF-8 text,
+ * as body_base64 when it is not UTF-8. */
 void envelope_encode(const struct envelope *envelope, enum envelope_part part, struct bytes body,
                      struct buf *out);
 /* Whether a body is written as it is: it is JSON, and says so. */
@@ -111,7 +112,9 @@ void envelope_put_body(struct json_out *out, struct bytes content_type, struct b
 /* A key or a header's value, which may be any bytes: a string, or {"base64":…} where it is no text
  * (not UTF-8, or with a NUL in it). Null: there is none. */
 void envelope_put_any(struct json_out *out, struct bytes value);
-/* An object of such values by name; repeated names stand repeatedly. */
+/* The member "headers": an object of such values by name, each name once with its last value. If a
+ * name is repeated, also the member "header_pairs": all of them in their order, as [name, value].
+ */
 void envelope_put_headers(struct json_out *out, const struct rule_header *headers, size_t count);
 /* Reads what envelope_encode wrote. Slices of `json` and of the arena. STATUS_CORRUPT when it is
  * not such a text. */

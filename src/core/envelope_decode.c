@@ -215,6 +215,8 @@ static bool get_headers(struct decoding *d, struct json value, void *at,
     size_t count = count_of(value), i = 0;
     if (value.type != JSON_OBJECT)
         return false;
+    if (envelope->header_count > 0) /* header_pairs came first, and says more */
+        return true;
     struct rule_header *headers = room_for(d, count, sizeof *headers);
     if (!headers)
         return false;
@@ -226,6 +228,34 @@ static bool get_headers(struct decoding *d, struct json value, void *at,
         if (is_null(walk.value) || !get_any(d, walk.value, &headers[i].value, field))
             return false;
     }
+    envelope->headers = headers;
+    envelope->header_count = count;
+    return true;
+}
+
+/* [name, value] */
+static bool get_pair(struct decoding *d, struct json pair, struct rule_header *header,
+                     const struct envelope_field *field) {
+    struct json_walk walk = json_walk(pair);
+    if (pair.type != JSON_ARRAY || !json_step(&walk) || walk.value.type != JSON_STRING ||
+        !get_text(d, walk.value, &header->name, field))
+        return false;
+    return json_step(&walk) && !is_null(walk.value) &&
+           get_any(d, walk.value, &header->value, field) && !json_step(&walk);
+}
+
+static bool get_header_pairs(struct decoding *d, struct json value, void *at,
+                             const struct envelope_field *field) {
+    struct envelope *envelope = at;
+    size_t count = count_of(value), i = 0;
+    if (value.type != JSON_ARRAY)
+        return false;
+    struct rule_header *headers = room_for(d, count, sizeof *headers);
+    if (!headers)
+        return false;
+    for (struct json_walk walk = json_walk(value); json_step(&walk); i++)
+        if (!get_pair(d, walk.value, &headers[i], field))
+            return false;
     envelope->headers = headers;
     envelope->header_count = count;
     return true;
@@ -309,6 +339,7 @@ static get_fn *const get_form[FORM_COUNT] = {
     [FORM_ID] = get_id,
     [FORM_CAUSE] = get_cause,
     [FORM_HEADERS] = get_headers,
+    [FORM_HEADER_PAIRS] = get_header_pairs,
     [FORM_HISTORY] = get_history,
     [FORM_BODY] = get_nothing,
     [FORM_VERDICT] = get_verdict,

@@ -147,19 +147,45 @@ static void put_cause(struct encoding *e, const void *at, const struct envelope_
     json_put_str(&e->out, judged ? cause_text(envelope->cause) : NULL);
 }
 
-void envelope_put_headers(struct json_out *out, const struct rule_header *headers, size_t count) {
-    json_open(out, '{');
-    for (size_t i = 0; i < count; i++) {
-        json_key_bytes(out, headers[i].name);
-        envelope_put_any(out, headers[i].value.ptr ? headers[i].value : BYTES(""));
-    }
-    json_close(out, '}');
+static void put_header_value(struct json_out *out, const struct rule_header *header) {
+    envelope_put_any(out, header->value.ptr ? header->value : BYTES(""));
 }
 
-static void put_headers(struct encoding *e, const void *at, const struct envelope_field *field) {
-    (void)field;
-    const struct envelope *envelope = at;
-    envelope_put_headers(&e->out, envelope->headers, envelope->header_count);
+static bool comes_again(const struct rule_header *headers, size_t count, size_t place) {
+    for (size_t i = place + 1; i < count; i++)
+        if (bytes_eq(headers[i].name, headers[place].name))
+            return true;
+    return false;
+}
+
+static void put_header_pairs(struct json_out *out, const struct rule_header *headers,
+                             size_t count) {
+    json_key(out, "header_pairs");
+    json_open(out, '[');
+    for (size_t i = 0; i < count; i++) {
+        json_open(out, '[');
+        json_put(out, headers[i].name.ptr ? headers[i].name : BYTES(""));
+        put_header_value(out, &headers[i]);
+        json_close(out, ']');
+    }
+    json_close(out, ']');
+}
+
+void envelope_put_headers(struct json_out *out, const struct rule_header *headers, size_t count) {
+    bool repeated = false;
+    json_key(out, "headers");
+    json_open(out, '{');
+    for (size_t i = 0; i < count; i++) {
+        if (comes_again(headers, count, i)) {
+            repeated = true;
+            continue;
+        }
+        json_key_bytes(out, headers[i].name);
+        put_header_value(out, &headers[i]);
+    }
+    json_close(out, '}');
+    if (repeated)
+        put_header_pairs(out, headers, count);
 }
 
 static void put_members(struct encoding *e, const void *base,
@@ -185,7 +211,11 @@ static void put_verdict(struct encoding *e, const void *at, const struct envelop
 static bool says_json(struct bytes content_type) {
     struct bytes media =
         bytes_trim(bytes_cut(content_type, 0, bytes_find(content_type, BYTES(";"))));
-    return bytes_eq_nocase(media, BYTES("application/json"));
+    struct bytes suffix = BYTES("+json");
+    return bytes_eq_nocase(media, BYTES("application/json")) ||
+           bytes_eq_nocase(media, BYTES("text/json")) ||
+           (media.len > suffix.len &&
+            bytes_eq_nocase(bytes_cut(media, media.len - suffix.len, media.len), suffix));
 }
 
 bool envelope_is_json(struct bytes content_type, struct bytes body) {
@@ -265,7 +295,6 @@ static put_fn *const put_form[FORM_COUNT] = {
     [FORM_RESOLUTION] = put_resolution,
     [FORM_ID] = put_id,
     [FORM_CAUSE] = put_cause,
-    [FORM_HEADERS] = put_headers,
     [FORM_HISTORY] = put_history,
     [FORM_VERDICT] = put_verdict,
     [FORM_SECTION] = put_section,
@@ -288,6 +317,11 @@ static void put_members(struct encoding *e, const void *base,
             continue;
         if (field->form == FORM_BODY) {
             put_body(e, base);
+            continue;
+        }
+        if (field->form == FORM_HEADERS) {
+            const struct envelope *envelope = base;
+            envelope_put_headers(&e->out, envelope->headers, envelope->header_count);
             continue;
         }
         json_key(&e->out, field->name);

@@ -10,6 +10,7 @@ static const struct envelope_field message_fields[] = {
     {"queue", 2, FORM_TEXT, IN_ALL, AT(queue)},
     {"key", 3, FORM_MAYBE_TEXT, IN_ALL, AT(key)},
     {"headers", 4, FORM_HEADERS, IN_ALL, WHOLE},
+    {"header_pairs", 10, FORM_HEADER_PAIRS, 0, WHOLE},
     {"content_type", 5, FORM_TEXT, IN_ALL, AT(content_type)},
     {"body", 6, FORM_BODY, IN_BODY | IN_LINE, WHOLE},
     {"content_hash", 7, FORM_HASH, IN_ALL, AT(content_hash)},

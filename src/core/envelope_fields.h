@@ -33,6 +33,7 @@ enum envelope_form {
     FORM_ID,            /* the whole envelope: its letter id, else its message id. Not read back */
     FORM_CAUSE,         /* the whole envelope: null when it is no letter and awaits none */
     FORM_HEADERS,       /* the whole envelope */
+    FORM_HEADER_PAIRS,  /* the same; only read: FORM_HEADERS writes it beside itself */
     FORM_HISTORY,       /* the whole envelope */
     FORM_BODY,          /* not of the envelope at all: written from the caller's body */
     FORM_VERDICT,       /* a whole note: "ok" and "interrupted" besides the verdicts */

@@ -16,6 +16,10 @@ static bool says(struct bytes source, const char *name) {
     return pointer_origin(source, &origin) && json_get(origin, name, &member);
 }
 
+bool pointer_is_tombstone(struct bytes source, struct bytes body) {
+    return body.len == 0 && says(source, "tombstone");
+}
+
 bool pointer_is_gone(struct bytes source) {
     return says(source, "gone");
 }

@@ -13,6 +13,9 @@
  * whether it had a value there is what copies of it go by. Borrowed from the source. False: nothing
  * is said. */
 bool pointer_origin(struct bytes source, struct json *out);
+/* Whether the message was a Kafka record without a value: its body is empty, and its source says
+ * so. An edit may have given it a body since. */
+bool pointer_is_tombstone(struct bytes source, struct bytes body);
 bool pointer_is_gone(struct bytes source);
 bool pointer_is_doubtful(struct bytes source); /* it may be another one */
 /* There is nothing that could be handed over. An edit may have given it a body since. */

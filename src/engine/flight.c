@@ -1,6 +1,7 @@
 /* One message in the engine's hands: called, answered, and let go. */
 #include <string.h>
 
+#include "core/pointer.h"
 #include "engine/answer.h"
 #include "engine/compensate.h"
 #include "engine/body_room.h"
@@ -111,6 +112,7 @@ static void fill_call(struct flight *flight) {
         .id = envelope->id,
         .key = envelope->key,
         .body = flight->held->body,
+        .tombstone = pointer_is_tombstone(envelope->source, flight->held->body),
         .content_type = envelope->content_type,
         .attempt = envelope_tries(envelope) + 1,
         .replay = envelope->replays,

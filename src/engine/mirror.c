@@ -102,11 +102,7 @@ static struct headers headers_of(struct flight *flight) {
 
 /* A Kafka record without a value is not one whose value is empty. */
 static struct bytes body_of(const struct store_held *held) {
-    struct json source, tombstone;
-    if (held->body.len == 0 && pointer_origin(held->envelope.source, &source) &&
-        json_get(source, "tombstone", &tombstone))
-        return BYTES_NONE;
-    return held->body;
+    return pointer_is_tombstone(held->envelope.source, held->body) ? BYTES_NONE : held->body;
 }
 
 static void published(struct flight *flight, bool taken, const struct err *err) {

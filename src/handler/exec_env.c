@@ -4,17 +4,19 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/base64.h"
 #include "base/http_field.h"
 #include "base/memory.h"
 #include "base/traceparent.h"
 
 static const char *const own_names[] = {
-    "IMPOUND_MESSAGE_ID=", "IMPOUND_QUEUE=",    "IMPOUND_KEY=", "IMPOUND_ATTEMPT=",
-    "IMPOUND_REPLAY=",     "IMPOUND_FALLBACK=", "TRACEPARENT=", "TRACESTATE=",
+    "IMPOUND_MESSAGE_ID=", "IMPOUND_QUEUE=",    "IMPOUND_KEY=",       "IMPOUND_ATTEMPT=",
+    "IMPOUND_REPLAY=",     "IMPOUND_FALLBACK=", "IMPOUND_TOMBSTONE=", "IMPOUND_BASE64=",
+    "TRACEPARENT=",        "TRACESTATE=",
 };
 enum {
     OWN_COUNT = sizeof own_names / sizeof *own_names,
-    ALWAYS_COUNT = OWN_COUNT - 2, /* the last two only where the message belongs to a trace */
+    ALWAYS_COUNT = OWN_COUNT - 4, /* the rest only if there is something to say */
 };
 
 static bool is_own(const char *entry) {
@@ -73,16 +75,33 @@ static void read_trace(const struct call *call, struct bytes *parent, struct byt
         *trace_state = BYTES_NONE;
 }
 
+/* An environment cannot hold a NUL, and few programs expect what is no text. */
+static struct bytes key_text(struct bytes key, bool *encoded, struct arena *arena) {
+    *encoded = !bytes_is_utf8(key) || (key.len > 0 && memchr(key.ptr, 0, key.len));
+    if (!*encoded)
+        return key;
+    struct buf text;
+    buf_init_heap(&text, 2 * key.len + 4);
+    base64_encode(key, &text);
+    struct bytes copy = arena_dup(arena, buf_view(&text));
+    buf_free(&text);
+    return copy;
+}
+
 char **exec_env_for(const struct exec_env *env, const struct call *call, struct arena *arena) {
     struct bytes parent, trace_state;
+    bool encoded;
+    struct bytes key = key_text(call->key, &encoded, arena);
     read_trace(call, &parent, &trace_state);
     const struct bytes values[OWN_COUNT] = {
         call->id,
         call->queue,
-        call->key,
+        key,
         number_text(call->attempt, arena),
         number_text(call->replay, arena),
         number_text(call->fallback, arena),
+        call->tombstone ? BYTES("true") : BYTES_NONE,
+        encoded ? BYTES("IMPOUND_KEY") : BYTES_NONE,
         parent,
         trace_state,
     };

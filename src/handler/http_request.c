@@ -2,10 +2,14 @@
 
 #include <stdlib.h>
 
+#include "base/base64.h"
 #include "base/http_field.h"
 #include "handler/item.h"
 
-enum { HTTP_HEADER_LINE_MAX = 64 * 1024 }; /* name and value */
+enum {
+    HTTP_HEADER_LINE_MAX = 64 * 1024,  /* name and value */
+    HTTP_ENCODED_NAMES_MAX = 8 * 1024, /* bytes of the value of Impound-Base64 */
+};
 
 #define OUR_PREFIX BYTES("Impound-")
 
@@ -72,6 +76,38 @@ static struct curl_slist *add(struct curl_slist *list, struct bytes name, struct
     return list;
 }
 
+/* ---- values that are no text ---- */
+
+/* Names of the headers that were sent as base64: the value of Impound-Base64. */
+struct encoded_names {
+    char text[HTTP_ENCODED_NAMES_MAX];
+    struct buf list;
+};
+
+static void encoded_add(struct encoded_names *names, struct bytes name) {
+    if (names->list.len > 0)
+        buf_str(&names->list, ", ");
+    buf_bytes(&names->list, name);
+}
+
+/* A value that a header cannot carry, or that is no text, is sent as base64. */
+static struct curl_slist *add_any(struct curl_slist *list, struct bytes name, struct bytes value,
+                                  struct encoded_names *names) {
+    if (bytes_is_utf8(value) && http_field_is_value(bytes_trim(value)))
+        return add(list, name, value);
+    if (!http_field_is_name(name) || names->list.len + name.len + 2 >= HTTP_ENCODED_NAMES_MAX)
+        return list;
+    struct buf encoded;
+    buf_init_heap(&encoded, HTTP_HEADER_LINE_MAX);
+    base64_encode(value, &encoded);
+    if (!encoded.overflow) {
+        list = add(list, name, buf_view(&encoded));
+        encoded_add(names, name);
+    }
+    buf_free(&encoded);
+    return list;
+}
+
 static struct curl_slist *add_number(struct curl_slist *list, struct bytes name, uint32_t value) {
     char memory[16];
     struct buf text;
@@ -80,8 +116,13 @@ static struct curl_slist *add_number(struct curl_slist *list, struct bytes name,
     return add(list, name, buf_view(&text));
 }
 
-static struct curl_slist *add_call(struct curl_slist *list, const struct call *call) {
+static struct curl_slist *add_call(struct curl_slist *list, const struct call *call,
+                                   struct encoded_names *names) {
     list = add(list, BYTES("Impound-Message-Id"), call->id);
+    if (call->key.ptr)
+        list = add_any(list, BYTES("Impound-Key"), call->key, names);
+    if (call->tombstone)
+        list = add(list, BYTES("Impound-Tombstone"), BYTES("true"));
     list = add_number(list, BYTES("Impound-Attempt"), call->attempt);
     list = add_number(list, BYTES("Impound-Replay"), call->replay);
     char at[INSTANT_TEXT_SIZE];
@@ -101,12 +142,13 @@ static struct curl_slist *add_group(struct curl_slist *list, const struct call_g
     return add_number(list, BYTES("Impound-Attempt"), attempt);
 }
 
-static struct curl_slist *add_ours(struct curl_slist *list, struct task task) {
+static struct curl_slist *add_ours(struct curl_slist *list, struct task task,
+                                   struct encoded_names *names) {
     const struct call *first = task_at(task, 0);
     list = add(list, BYTES("Impound-Queue"), first->queue);
     if (first->fallback > 0)
         list = add_number(list, BYTES("Impound-Fallback"), first->fallback);
-    return task.call ? add_call(list, task.call) : add_group(list, task.group);
+    return task.call ? add_call(list, task.call, names) : add_group(list, task.group);
 }
 
 /* Without one, libcurl would call the body a form. */
@@ -118,11 +160,12 @@ static struct curl_slist *add_content_type(struct curl_slist *list, struct bytes
 }
 
 static struct curl_slist *add_own(struct curl_slist *list, const struct call *call,
-                                  const struct rule_header *fixed, size_t fixed_count) {
+                                  const struct rule_header *fixed, size_t fixed_count,
+                                  struct encoded_names *names) {
     for (size_t i = 0; i < call->header_count; i++) {
         struct bytes name = call->headers[i].name;
         if (!is_listed(name, reserved) && !is_ours(name) && !is_fixed(name, fixed, fixed_count))
-            list = add(list, name, call->headers[i].value);
+            list = add_any(list, name, call->headers[i].value, names);
     }
     return list;
 }
@@ -130,12 +173,16 @@ static struct curl_slist *add_own(struct curl_slist *list, const struct call *ca
 struct curl_slist *http_request_headers(struct task task, const struct rule_header *fixed,
                                         size_t fixed_count) {
     struct curl_slist *list = append(NULL, "Expect:"); /* no 100-continue: it costs a round trip */
-    list = add_ours(list, task);
+    struct encoded_names names;
+    buf_init_fixed(&names.list, names.text, sizeof names.text);
+    list = add_ours(list, task, &names);
     if (!is_fixed(BYTES("Content-Type"), fixed, fixed_count))
         list =
             add_content_type(list, task.call ? task.call->content_type : BYTES("application/json"));
     if (task.call)
-        list = add_own(list, task.call, fixed, fixed_count);
+        list = add_own(list, task.call, fixed, fixed_count, &names);
+    if (names.list.len > 0)
+        list = add(list, BYTES("Impound-Base64"), buf_view(&names.list));
     for (size_t i = 0; i < fixed_count; i++) {
         struct bytes name = fixed[i].name;
         if (!is_ours(name) && (!is_listed(name, reserved) || is_listed(name, allowed_fixed)))

@@ -14,11 +14,14 @@ void item_put(struct json_out *out, const struct call *call) {
     json_put_i64(out, call->attempt);
     json_key(out, "replay");
     json_put_i64(out, call->replay);
-    json_key(out, "headers");
     envelope_put_headers(out, call->headers, call->header_count);
     json_key(out, "content_type");
     json_put(out, call->content_type);
     envelope_put_body(out, call->content_type, call->body);
+    if (call->tombstone) {
+        json_key(out, "tombstone");
+        json_put_bool(out, true);
+    }
     json_close(out, '}');
 }
 

@@ -10,6 +10,7 @@
 struct call {
     struct bytes queue, id, key; /* key.ptr NULL: none */
     struct bytes body, content_type;
+    bool tombstone;                    /* the body is empty because a Kafka record has no value */
     const struct rule_header *headers; /* the message's own */
     size_t header_count;
     uint32_t attempt;  /* from 1 in each round */

@@ -2,6 +2,7 @@
  * there are some or its time is over, an answer when what it changed is durable. */
 #include "server/call.h"
 
+#include "core/pointer.h"
 #include "server/leasing.h"
 #include "server/problem.h"
 #include "server/request.h"
@@ -20,11 +21,14 @@ static void put_message(struct json_out *json, const struct engine_leased *lease
     view_number(json, "replay", envelope->replays);
     json_key(json, "key");
     envelope_put_any(json, envelope->key);
-    json_key(json, "headers");
     envelope_put_headers(json, leased->headers, leased->header_count);
     json_key(json, "content_type");
     json_put(json, envelope->content_type);
     envelope_put_body(json, envelope->content_type, leased->held->body);
+    if (pointer_is_tombstone(envelope->source, leased->held->body)) {
+        json_key(json, "tombstone");
+        json_put_bool(json, true);
+    }
     json_close(json, '}');
 }
 

@@ -14,7 +14,11 @@
     "{\"description\":\"a text; an object with its base64 where it is none\",\"anyOf\":[" STRING   \
     ",{\"type\":\"object\",\"required\":[\"base64\"],\"properties\":{\"base64\":" STRING "}}" more \
     "]}"
-#define HEADERS           "{\"type\":\"object\",\"additionalProperties\":" ANY_BYTES("") "}"
+#define HEADERS "{\"type\":\"object\",\"additionalProperties\":" ANY_BYTES("") "}"
+#define HEADER_PAIRS                                                                               \
+    "{\"description\":\"only if a name is repeated: all headers in order, as [name, value]\","     \
+    "\"type\":\"array\",\"items\":{\"type\":\"array\",\"minItems\":2,\"maxItems\":2,"              \
+    "\"prefixItems\":[" STRING "," ANY_BYTES("") "]}}"
 #define KEY               ANY_BYTES(",{\"type\":\"null\"}")
 #define COUNTS            "{\"type\":\"object\",\"additionalProperties\":" INTEGER "}"
 #define ARRAY(items)      "{\"type\":\"array\",\"items\":" items "}"
@@ -136,9 +140,11 @@ const struct schema schemas[] = {
         NEXT("replay", COUNT("0 before the first replay"))
         NEXT("key", KEY)
         NEXT("headers", HEADERS)
+        NEXT("header_pairs", HEADER_PAIRS)
         NEXT("content_type", STRING)
         NEXT("body", ANY("as JSON or text"))
-        NEXT("body_base64", TEXT("when the body is not UTF-8")))},
+        NEXT("body_base64", TEXT("when the body is not UTF-8"))
+        NEXT("tombstone", BOOLEAN))},
     {"Leased", OBJECT(
         FIRST("messages", ARRAY(REF("LeasedMessage"))))},
     {"LeaseAck", ONLY("",
@@ -268,6 +274,7 @@ const struct schema schemas[] = {
         NEXT("queue", STRING)
         NEXT("key", KEY)
         NEXT("headers", HEADERS)
+        NEXT("header_pairs", HEADER_PAIRS)
         NEXT("content_type", STRING)
         NEXT("body", ANY("as JSON or text"))
         NEXT("body_base64", TEXT("when the body is not UTF-8"))

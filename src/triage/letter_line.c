@@ -51,29 +51,44 @@ static enum status read_base64(struct json value, const char *what, struct arena
     return STATUS_OK;
 }
 
+static bool is_the_body(const struct letter_line *line, struct bytes body) {
+    unsigned char hash[crypto_hash_sha256_BYTES];
+    char hex[crypto_hash_sha256_BYTES * 2 + 1];
+    crypto_hash_sha256(hash, (const unsigned char *)body.ptr, body.len);
+    sodium_bin2hex(hex, sizeof hex, hash, sizeof hash);
+    return line->envelope.size == body.len && strcmp(hex, line->envelope.content_hash) == 0;
+}
+
+/* Version 0.1 wrote bodies of text/json and +json as texts: the hash tells which of the two it is.
+ */
+static bool is_text_of_old(const struct letter_line *line, struct json body, struct arena *arena,
+                           struct bytes *text) {
+    return body.type == JSON_STRING && line->envelope.content_hash[0] &&
+           !is_the_body(line, body.text) && json_string(body, arena, text) &&
+           is_the_body(line, *text);
+}
+
 static enum status read_body(struct json message, struct arena *arena, struct letter_line *line,
                              struct err *err) {
     struct json body;
+    struct bytes text;
     if (json_get(message, "body_base64", &body))
         return read_base64(body, "body_base64", arena, &line->body, err);
     if (!json_get(message, "body", &body))
         return err_set(err, STATUS_INVALID, "the body is missing");
     line->body = body.text;
-    if (envelope_is_json(line->envelope.content_type, body.text))
+    if (envelope_is_json(line->envelope.content_type, body.text)) {
+        if (is_text_of_old(line, body, arena, &text))
+            line->body = text;
         return STATUS_OK;
+    }
     return json_string(body, arena, &line->body)
                ? STATUS_OK
                : err_set(err, STATUS_INVALID, "the body is neither JSON nor a text");
 }
 
 static enum status check_body(const struct letter_line *line, struct err *err) {
-    if (!line->envelope.content_hash[0])
-        return STATUS_OK;
-    unsigned char hash[crypto_hash_sha256_BYTES];
-    char hex[crypto_hash_sha256_BYTES * 2 + 1];
-    crypto_hash_sha256(hash, (const unsigned char *)line->body.ptr, line->body.len);
-    sodium_bin2hex(hex, sizeof hex, hash, sizeof hash);
-    if (line->envelope.size == line->body.len && strcmp(hex, line->envelope.content_hash) == 0)
+    if (!line->envelope.content_hash[0] || is_the_body(line, line->body))
         return STATUS_OK;
     return err_set(err, STATUS_INVALID,
                    "the body is not the one that content_hash was made of: it is damaged");

@@ -140,6 +140,28 @@ static void a_letter_is_sent_with_the_marks_of_this_round_alone(void **state) {
     arena_free(&arena);
 }
 
+/* The id that it had at its source is a fact of this store: the origin never sees it. */
+static void the_id_of_its_source_stays_with_the_letter_and_is_not_sent(void **state) {
+    static const struct rule_header own[] = {{{"a", 1}, {"1", 1}},
+                                             {{"impound-source-id", 17}, {"o-1", 3}}};
+    struct envelope letter = letter_sent();
+    struct envelope came = {.headers = marks, .header_count = 3};
+    const struct rule_header *headers;
+    struct arena arena;
+    (void)state;
+    arena_init_heap(&arena, 256);
+    letter.headers = own;
+    letter.header_count = 2;
+    assert_int_equal(comeback_headers(&letter, &arena, &headers), 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_false(bytes_eq_nocase(headers[i].name, BYTES(COMEBACK_SOURCE_ID)));
+    comeback_join(&letter, &came, &arena);
+    assert_int_equal(letter.header_count, 2);
+    assert_bytes(letter.headers[1].name, "impound-source-id");
+    assert_bytes(letter.headers[1].value, "o-1");
+    arena_free(&arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_two_headers_are_read_whatever_their_case),
@@ -152,6 +174,7 @@ int main(void) {
         cmocka_unit_test(headers_that_somebody_copied_make_no_letter),
         cmocka_unit_test(the_letter_is_where_it_came_from_now),
         cmocka_unit_test(a_letter_is_sent_with_the_marks_of_this_round_alone),
+        cmocka_unit_test(the_id_of_its_source_stays_with_the_letter_and_is_not_sent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

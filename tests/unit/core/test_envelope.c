@@ -3,6 +3,8 @@
 #include "core/envelope_fields.h"
 #include "core/fingerprint.h"
 
+#include <stdio.h>
+
 enum { TEXT_MAX = 1 << 20 };
 
 #define HASH "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
@@ -66,15 +68,48 @@ static void keys_and_headers_that_are_no_text_are_base64(void **state) {
     envelope.header_count = sizeof headers / sizeof *headers;
     struct bytes text = encode(*state, &envelope, ENVELOPE_ROW, BYTES_NONE);
     struct bytes shown =
-        BYTES("\"key\":{\"base64\":\"a/8=\"},\"headers\":{\"n\":{\"base64\":\"AAAAAw==\"},\"n\":"
-              "{\"base64\":\"AAAABA==\"},\"t\":\"a\\tb\\n\",\"x\":{\"base64\":\"/w==\"},"
-              "\"e\":\"\"}");
+        BYTES("\"key\":{\"base64\":\"a/8=\"},\"headers\":{\"n\":{\"base64\":\"AAAABA==\"},"
+              "\"t\":\"a\\tb\\n\",\"x\":{\"base64\":\"/w==\"},\"e\":\"\"},\"header_pairs\":["
+              "[\"n\",{\"base64\":\"AAAAAw==\"}],[\"n\",{\"base64\":\"AAAABA==\"}],"
+              "[\"t\",\"a\\tb\\n\"],[\"x\",{\"base64\":\"/w==\"}],[\"e\",\"\"]],");
     assert_true(bytes_find(text, shown) < text.len);
     assert_int_equal(decode(*state, text, &back), STATUS_OK);
     assert_true(bytes_eq(back.key, envelope.key));
     assert_int_equal(back.header_count, envelope.header_count);
     for (size_t i = 0; i < back.header_count; i++)
         assert_true(bytes_eq(back.headers[i].value, headers[i].value));
+}
+
+/* Of headers and header_pairs the latter counts, in either order; a list that is no list of pairs
+ * is refused. Repeated members, as earlier versions wrote them, are still read. */
+static void repeated_headers_are_read_from_pairs(void **state) {
+    static const struct {
+        const char *members, *second; /* the value of the second header, or NULL: it is refused */
+    } cases[] = {
+        {"\"headers\":{\"n\":\"2\"},\"header_pairs\":[[\"n\",\"1\"],[\"n\",\"2\"]]", "2"},
+        {"\"header_pairs\":[[\"n\",\"1\"],[\"n\",\"2\"]],\"headers\":{\"n\":\"2\"}", "2"},
+        {"\"headers\":{\"n\":\"1\",\"n\":\"2\"}", "2"},
+        {"\"header_pairs\":{\"n\":\"1\"}", NULL},
+        {"\"header_pairs\":[\"n\"]", NULL},
+        {"\"header_pairs\":[[\"n\"]]", NULL},
+        {"\"header_pairs\":[[1,\"n\"]]", NULL},
+        {"\"header_pairs\":[[\"n\",null]]", NULL},
+        {"\"header_pairs\":[[\"n\",\"1\",\"2\"]]", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[512];
+        struct envelope back;
+        snprintf(text, sizeof text,
+                 "{\"state\":\"queued\",\"message\":{\"id\":\"m1\",\"queue\":\"q\",%s}}",
+                 cases[i].members);
+        enum status status = decode(*state, bytes_of(text), &back);
+        assert_int_equal(status, cases[i].second ? STATUS_OK : STATUS_CORRUPT);
+        if (!cases[i].second)
+            continue;
+        assert_int_equal(back.header_count, 2);
+        assert_bytes(back.headers[0].value, "1");
+        assert_bytes(back.headers[1].value, cases[i].second);
+    }
 }
 
 static void a_live_message_reads_as_the_contract_says(void **state) {
@@ -184,6 +219,11 @@ static const struct {
     {"application/json", BYTES("[1.0]\n"), "\"body\":[1.0],"},
     {"Application/JSON; charset=utf-8", BYTES("\"x\""), "\"body\":\"x\","},
     {"application/json", BYTES("{broken"), "\"body\":\"{broken\","},
+    {"text/json", BYTES("[1.0]"), "\"body\":[1.0],"},
+    {"application/cloudevents+JSON; charset=utf-8", BYTES("{\"a\":1}"), "\"body\":{\"a\":1},"},
+    {"application/problem+json", BYTES("{broken"), "\"body\":\"{broken\","},
+    {"+json", BYTES("[1]"), "\"body\":\"[1]\","},
+    {"application/json-seq", BYTES("[1]"), "\"body\":\"[1]\","},
     {"text/plain", BYTES("[1]"), "\"body\":\"[1]\","},
     {"text/plain", BYTES(""), "\"body\":\"\","},
     {"application/json", BYTES("\xff\x00z"), "\"body_base64\":\"/wB6\","},
@@ -420,6 +460,7 @@ static void a_failure_is_copied_clipped_and_fingerprinted(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         FRESH(keys_and_headers_that_are_no_text_are_base64),
+        FRESH(repeated_headers_are_read_from_pairs),
         FRESH(a_live_message_reads_as_the_contract_says),
         FRESH(a_letter_reads_as_the_contract_says),
         FRESH(a_row_has_no_body_stack_or_history),

@@ -58,6 +58,9 @@ static void every_body_comes_back_to_the_byte(void **state) {
         {"application/json", BYTES("{\n\"a\": 1}")},
         {"application/json", BYTES("no JSON")},
         {"application/json", BYTES("")},
+        {"text/json", BYTES("[1.0, 2]")},
+        {"application/vnd.api+json", BYTES("\"text\"")},
+        {"application/vnd.api+json", BYTES("{\n}")},
         {"text/plain", BYTES("")},
         {"text/plain", BYTES("{\"looks\": \"like JSON\"}")},
         {"text/plain", BYTES("two\r\nlines, a \" and a \0")},
@@ -73,6 +76,21 @@ static void every_body_comes_back_to_the_byte(void **state) {
         assert_bytes(read.envelope.letter_id, "l-1");
         assert_true(bytes_eq(line_of(&read.envelope, read.body), line));
     }
+}
+
+/* Version 0.1 took only application/json for JSON, and wrote these as texts. */
+static void a_json_body_that_was_written_as_a_text_comes_back_to_the_byte(void **state) {
+    (void)state;
+    struct bytes body = BYTES("{\"a\":1.0}");
+    struct envelope envelope = letter("text/plain", body);
+    struct bytes line = line_of(&envelope, body);
+    size_t at = bytes_find(line, BYTES("text/plain"));
+    char *text = arena_cstr(&arena, line);
+    struct letter_line read;
+    memcpy(text + at, "a/b00+json", strlen("text/plain"));
+    assert_int_equal(letter_line_read(bytes_of(text), &arena, &read, &err), STATUS_OK);
+    assert_bytes(read.envelope.content_type, "a/b00+json");
+    assert_true(bytes_eq(read.body, body));
 }
 
 static void refused(struct envelope envelope, const char *why) {
@@ -109,6 +127,8 @@ static void what_was_being_replayed_waits_for_review(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_body_comes_back_to_the_byte, start, end),
+        cmocka_unit_test_setup_teardown(
+            a_json_body_that_was_written_as_a_text_comes_back_to_the_byte, start, end),
         cmocka_unit_test_setup_teardown(what_is_no_whole_letter_is_refused, start, end),
         cmocka_unit_test_setup_teardown(what_was_being_replayed_waits_for_review, start, end),
     };

@@ -84,6 +84,7 @@ export interface Message {
   queue: string;
   key: Bytes | null;
   headers: Record<string, Bytes>;
+  header_pairs?: [string, Bytes][];
   content_type: string;
   body?: unknown;
   body_base64?: string;
