@@ -14,6 +14,7 @@
 #include "engine/publish.h"
 #include "engine/recorder.h"
 #include "engine/refusal.h"
+#include "engine/removal.h"
 #include "engine/reply.h"
 #include "engine/suspect.h"
 #include "engine/tracing.h"
@@ -40,6 +41,7 @@ void flight_free(struct flight *flight) {
     publish_drop(flight);
     origin_free(flight);
     refusal_forget(flight);
+    removal_drop(flight);
     flight->queue->replays -= flight->replay;
     flight->queue->going -= flight->going;
     body_room_leave(flight);

@@ -44,6 +44,12 @@ void removal_settled(struct flight *flight) {
     answer(flight);
 }
 
+void removal_drop(struct flight *flight) {
+    if (flight->removing && --flight->removing->pending == 0)
+        free(flight->removing);
+    flight->removing = NULL;
+}
+
 /* The audit's text is the asker's: the commit that is made later has a copy. */
 static const struct store_keep *copy_audit(struct flight *flight) {
     struct arena *arena = &flight->held->arena;

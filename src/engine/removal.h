@@ -16,5 +16,7 @@ void removal_settled(struct flight *flight);
 /* Its commit failed, or waits for a sink: it is submitted later, and whoever asked is told so now.
  */
 void removal_postponed(struct flight *flight, const struct err *err);
+/* The flight is about to be freed. An engine that is freed in the middle answers nobody. */
+void removal_drop(struct flight *flight);
 
 #endif

@@ -1,5 +1,5 @@
-/* People in front of the ordered queue: they resolve letters and replay them, the oldest of a key
- * first. */
+/* People. Letters of the ordered queue they resolve and replay, the oldest of a key first; of any
+ * queue they bury and discard messages that wait, and resume it when it was halted. */
 #include "world.h"
 
 static bool is_open_letter(const struct message *message) {
@@ -71,14 +71,97 @@ static void decide(struct world *world, struct message *message, bool by_replay)
     store_held_free(decision->held);
 }
 
+/* ---- messages that wait, and halted queues ---- */
+
+struct removal {
+    struct engine_request request;
+    struct engine_removal removal;
+    struct world *world;
+    struct message *message;
+};
+
+static void on_removed(struct engine_request *request, enum status status) {
+    struct removal *removal = CONTAINER_OF(request, struct removal, request);
+    bool done = status == STATUS_OK && removal->removal.status == STATUS_OK;
+    world_say(removal->world, "removed %s: %s", removal->message->id,
+              done ? "ok" : removal->removal.err.text);
+    removal->message->removed |= done;
+}
+
+/* Whatever it is doing: what runs is refused by the engine. What was not acknowledged may be pushed
+ * again, and be another message then. */
+static void remove_message(struct world *world, struct message *message) {
+    struct store *store = world->real_store;
+    struct store_held *held = NULL;
+    if (!message->acknowledged ||
+        store->vtable->get(store, world_queue_name(message->queue), bytes_of(message->id), &held,
+                           NULL) != STATUS_OK)
+        return;
+    bool bury = rng_below(&world->rng, 2) == 0;
+    struct removal *removal = arena_alloc(&world->pushes, sizeof *removal);
+    *removal = (struct removal){.request = {.kind = bury ? ENGINE_BURY : ENGINE_DISCARD,
+                                            .queue = world_queue_name(message->queue),
+                                            .why = BYTES("as people want it"),
+                                            .done = on_removed,
+                                            .removal_count = 1},
+                                .removal = {.seq = held->seq},
+                                .world = world,
+                                .message = message};
+    removal->request.removal = &removal->removal;
+    message->removal_asked = true;
+    message->decided |= !bury; /* or will be, if the engine can do it */
+    store_held_free(held);
+    world_say(world, "people %s %s", bury ? "bury" : "discard", message->id);
+    engine_ask(world->engine, &removal->request);
+}
+
+static void on_resumed(struct engine_request *request, enum status status) {
+    (void)request;
+    (void)status;
+}
+
+static bool resume(struct world *world, size_t queue) {
+    if (world->queues[queue].state != QUEUE_HALTED)
+        return false;
+    struct engine_request *request = arena_alloc(&world->pushes, sizeof *request);
+    *request = (struct engine_request){
+        .kind = ENGINE_RESUME, .queue = world_queue_name(queue), .done = on_resumed};
+    world_say(world, "people resume %s", world_queue_name(queue).ptr);
+    engine_ask(world->engine, request);
+    return true;
+}
+
+/* With healthy messages, by which refused ones can be told from refused credentials. */
+bool people_resume_all(struct world *world) {
+    bool any = false;
+    for (size_t i = 0; i < WORLD_QUEUES; i++) {
+        if (!resume(world, i))
+            continue;
+        any = true;
+        for (size_t n = 0; n < 2 * WORLD_CONCURRENCY; n++)
+            producers_push(world, i, SCRIPT_GOOD);
+    }
+    return any;
+}
+
 void people_decide(struct world *world) {
     if (world->message_count == 0)
         return;
-    if (rng_below(&world->rng, 2) == 0) {
+    struct message *message = &world->messages[rng_below(&world->rng, world->message_count)];
+    switch (rng_below(&world->rng, 6)) {
+    case 0:
         sim_replay_start(world);
         return;
+    case 1:
+    case 2:
+        remove_message(world, message);
+        return;
+    case 3:
+        resume(world, rng_below(&world->rng, WORLD_QUEUES));
+        return;
+    default:
+        break;
     }
-    struct message *message = &world->messages[rng_below(&world->rng, world->message_count)];
     if (is_open_letter(message) && !is_behind_another(world, message))
         decide(world, message, rng_below(&world->rng, 2) == 0);
 }

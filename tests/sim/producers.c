@@ -23,10 +23,11 @@ static void on_pushed(struct store_commit *commit, enum status status) {
     world_say(push->world, "push %s: %s", push->message->id, status_name(status));
     if (status == STATUS_OK) {
         push->message->acknowledged = true;
+        push->message->acknowledged_at = push->world->now.mono;
         push->world->commits_ok++;
     } else if (push->message->submissions == 1 && !sim_disk_is_dead(push->world->disk)) {
-        push->message->refused = true; /* a dead machine refuses nobody */
-        push->message->refused_after = push->world->commits_ok;
+        push->message->rejected = true; /* a dead machine refuses nobody */
+        push->message->rejected_after = push->world->commits_ok;
     }
 }
 
@@ -93,7 +94,7 @@ void producers_push(struct world *world, size_t queue, enum script script) {
 static bool killer_is_about(struct world *world) {
     for (size_t i = 0; i < world->message_count; i++) {
         const struct message *message = &world->messages[i];
-        if (message->script == SCRIPT_KILLER && !message->refused &&
+        if (message->script == SCRIPT_KILLER && !message->rejected &&
             (!message->held || message->state != STATE_PENDING_REVIEW))
             return true;
     }
@@ -111,6 +112,8 @@ void producers_push_new(struct world *world) {
     bool good = rng_below(&world->rng, 3) > 0;
     size_t queue = rng_below(&world->rng, WORLD_QUEUES);
     enum script script = (enum script)rng_below(&world->rng, SCRIPT_COUNT);
+    if (world->refusing && rng_below(&world->rng, 2))
+        script = SCRIPT_REFUSED;
     producers_push(world, queue, good || !script_fits(world, script, queue) ? SCRIPT_GOOD : script);
 }
 
@@ -120,7 +123,7 @@ void producers_push_again(struct world *world) {
         return;
     struct message *message = &world->messages[rng_below(&world->rng, world->message_count)];
     bool keeps_place = message->queue != WORLD_ORDERED_QUEUE; /* later is another place there */
-    if (!message->acknowledged && !message->refused && !message->calls && keeps_place)
+    if (!message->acknowledged && !message->rejected && !message->calls && keeps_place)
         submit_push(world, message);
 }
 

@@ -160,7 +160,7 @@ void promises_on_start(struct world *world, struct world_queue *queue, struct me
         world_break(world, "a message that nobody pushed was handed over");
         return;
     }
-    if (message->refused)
+    if (message->rejected)
         world_break(world, "%s: its push was refused, and yet it was handed over", message->id);
     if (message->open_calls > 0)
         world_break(world, "%s: handed over twice at once", message->id);
@@ -170,6 +170,9 @@ void promises_on_start(struct world *world, struct world_queue *queue, struct me
         message->succeeded_replay > 0)
         world_break(world, "%s: sent again by a replay, though one resolved it in this life",
                     message->id);
+    if (message->removed && call->replay == 0)
+        world_break(world, "%s: buried or discarded, and yet handed over", message->id);
+    refusals_on_start(world, message);
     check_not_judged(world, message);
     check_calls(world, message, call);
     message->replay = call->replay;
@@ -236,7 +239,8 @@ static bool may_die_of_silence(const struct message *message, enum cause cause) 
 static bool may_die_of(const struct message *message, enum cause cause) {
     if (cause == CAUSE_BLOCKED)
         return message->queue == WORLD_ORDERED_QUEUE && message->calls == 0;
-    if (may_die_of_silence(message, cause))
+    if (may_die_of_silence(message, cause) || (cause == CAUSE_OPERATOR && message->removal_asked) ||
+        (cause == CAUSE_TERMINAL && message->locked_out))
         return true;
     switch (message->script) {
     case SCRIPT_VALIDATION:
@@ -250,6 +254,8 @@ static bool may_die_of(const struct message *message, enum cause cause) {
         return cause == CAUSE_CRASH || cause == CAUSE_EXHAUSTED;
     case SCRIPT_KILLER:
         return cause == CAUSE_CRASH;
+    case SCRIPT_REFUSED:
+        return cause == CAUSE_TERMINAL;
     case SCRIPT_GOOD:
     case SCRIPT_FLAKY:
     case SCRIPT_SLOW:
@@ -260,7 +266,8 @@ static bool may_die_of(const struct message *message, enum cause cause) {
 }
 
 static void check_death(struct world *world, const struct message *message) {
-    if (message->spared)
+    refusals_check_death(world, message);
+    if (message->spared && message->cause != CAUSE_OPERATOR)
         world_break(world, "%s: dead (%s) with evidence of an outage", message->id,
                     cause_text(message->cause));
     if (!message->met_outage && message->cause != CAUSE_EXPIRED &&
@@ -301,7 +308,7 @@ static void check_one(struct world *world, struct message *message) {
         world_break(world, "%s: acknowledged, never handled, and gone", message->id);
     if (message->acknowledged && !message->held)
         check_answer(world, message);
-    if (message->refused && message->held && !message->unreadable)
+    if (message->rejected && message->held && !message->unreadable)
         world_break(world, "%s: its push was refused, and yet it is held", message->id);
     if (message->held && message->state == STATE_RESOLVED)
         check_resolved(world, message);
@@ -327,7 +334,9 @@ void promises_check_healthy(struct world *world) {
         if (!plain || message->script != SCRIPT_GOOD || message->open_calls > 0)
             continue;
         promises_look(world, message);
-        if (message->held && !is_dead(message->state) && !message->met_outage)
+        bool halted = world->queues[message->queue].state == QUEUE_HALTED;
+        if (message->held && !is_dead(message->state) && !message->met_outage &&
+            !message->removal_asked && !halted)
             world_break(world, "%s: healthy, and held by a full DLQ", message->id);
     }
 }

@@ -7,12 +7,14 @@
 #include "engine/recorder.h"
 #include "world.h"
 
+enum { QUEUE_NUMBERS = 64 }; /* more than there are queues: a crash may leave some unused */
+
 struct saboteur {
     struct store store;
     struct store *real;
     enum sabotage how;
     struct arena echoes;
-    uint64_t last_probe[WORLD_QUEUES + 1]; /* by the queue's number */
+    uint64_t last_probe[QUEUE_NUMBERS]; /* by the queue's number */
 };
 
 static struct store *real(struct store *store) {
@@ -21,10 +23,10 @@ static struct store *real(struct store *store) {
 
 const char *sabotage_text(enum sabotage how) {
     static const char *const words[] = {
-        "none",          "early-ack",   "lost-wake",     "forgotten-retry",
-        "double-take",   "blame-all",   "lost-lease",    "no-order",
-        "forgotten-key", "lost-answer", "false-resolve", "no-waiting",
-        "no-room",       "lost-probes", "hasty-death",   "one-probe"};
+        "none",          "early-ack",     "lost-wake", "forgotten-retry", "double-take",
+        "blame-all",     "lost-lease",    "no-order",  "forgotten-key",   "lost-answer",
+        "false-resolve", "no-waiting",    "no-room",   "lost-probes",     "hasty-death",
+        "one-probe",     "hasty-refusal", "no-others", "lost-removal"};
     return words[how];
 }
 
@@ -82,7 +84,7 @@ static bool failed_uncounted(const struct store_op *op) {
 }
 
 static const struct envelope *dead(struct saboteur *saboteur, const struct envelope *envelope,
-                                   uint64_t seq) {
+                                   uint64_t seq, enum cause cause) {
     struct envelope *copy = arena_alloc(&saboteur->echoes, sizeof *copy);
     char *letter_id = arena_alloc(&saboteur->echoes, 64), *dlq = arena_alloc(&saboteur->echoes, 64);
     snprintf(letter_id, 64, "00000000-0000-7000-8000-%012llu", (unsigned long long)seq);
@@ -91,7 +93,17 @@ static const struct envelope *dead(struct saboteur *saboteur, const struct envel
     copy->letter_id = bytes_of(letter_id);
     copy->dlq = bytes_of(dlq);
     copy->state = STATE_PENDING_REVIEW;
-    copy->cause = CAUSE_EXHAUSTED;
+    copy->cause = cause;
+    copy->refused = false;
+    copy->next_attempt_at = WALL_NEVER;
+    return copy;
+}
+
+static const struct envelope *waiting(struct saboteur *saboteur, const struct envelope *envelope) {
+    struct envelope *copy = arena_alloc(&saboteur->echoes, sizeof *copy);
+    *copy = *envelope;
+    copy->state = STATE_QUEUED;
+    copy->letter_id = copy->dlq = BYTES_NONE;
     copy->next_attempt_at = WALL_NEVER;
     return copy;
 }
@@ -109,7 +121,13 @@ static void submit(struct store *store, struct store_commit *commit) {
         if (saboteur->how == SABOTAGE_LOST_PROBES && op->envelope && op->envelope->probes > 0)
             op->envelope = without_probes(saboteur, op->envelope);
         if (saboteur->how == SABOTAGE_HASTY_DEATH && failed_uncounted(op))
-            op->envelope = dead(saboteur, op->envelope, op->seq);
+            op->envelope = dead(saboteur, op->envelope, op->seq, CAUSE_EXHAUSTED);
+        if (saboteur->how == SABOTAGE_HASTY_REFUSAL && op->kind == STORE_UPDATE &&
+            op->envelope->refused)
+            op->envelope = dead(saboteur, op->envelope, op->seq, CAUSE_TERMINAL);
+        if (saboteur->how == SABOTAGE_LOST_REMOVAL && op->kind == STORE_UPDATE &&
+            op->envelope->cause == CAUSE_OPERATOR)
+            op->envelope = waiting(saboteur, op->envelope);
         if (saboteur->how == SABOTAGE_LOST_ANSWER && op->kind == STORE_KEEP)
             op->keep.value = BYTES_NONE;
         if (saboteur->how == SABOTAGE_LOST_LEASE && op->envelope && op->envelope->lease_ms > 0)
@@ -129,7 +147,10 @@ static void submit(struct store *store, struct store_commit *commit) {
 static size_t take(struct store *store, uint32_t queue, enum store_take which, struct instant now,
                    uint64_t avoid, struct store_held **out, size_t max) {
     struct saboteur *saboteur = (struct saboteur *)store;
-    bool one = saboteur->how == SABOTAGE_ONE_PROBE && which == TAKE_DUE_LONGEST;
+    if (saboteur->how == SABOTAGE_NO_OTHERS && which == TAKE_FAR)
+        return 0;
+    bool one =
+        saboteur->how == SABOTAGE_ONE_PROBE && which == TAKE_DUE_LONGEST && queue < QUEUE_NUMBERS;
     if (one && (out[0] = real(store)->vtable->take_one(real(store), queue,
                                                        saboteur->last_probe[queue])) != NULL)
         return 1;

@@ -25,6 +25,7 @@ static void begin(struct world_queue *queue, struct call *call, struct call_grou
         .call = call,
         .group = group,
         .message = message,
+        .began = ++world->begun,
         .ends = mono_after(world->now.mono, call_lasts_ms(world, message)),
     };
     world_say(world, "call %s attempt %u", message->id, call->attempt);
@@ -76,6 +77,10 @@ static struct outcome was_reset(void) {
     return (struct outcome){.ending = ENDING_FAILED, .kind = KIND_RESET, .retry_after_ms = -1};
 }
 
+struct outcome sim_handler_locked_out(void) {
+    return answered(401);
+}
+
 struct outcome sim_handler_script(const struct message *message) {
     struct outcome good = {.ending = ENDING_OK, .retry_after_ms = -1};
     struct outcome said;
@@ -90,6 +95,8 @@ struct outcome sim_handler_script(const struct message *message) {
         return answered(503);
     case SCRIPT_CRASHER:
         return was_reset();
+    case SCRIPT_REFUSED:
+        return answered(403);
     case SCRIPT_DISCARD:
         said = answered(200);
         said.has_verdict = true;
@@ -108,6 +115,8 @@ struct outcome sim_handler_script(const struct message *message) {
 static struct outcome outcome_of(struct world *world, const struct sim_call *call) {
     if (call->cancelled)
         return (struct outcome){.ending = ENDING_INTERRUPTED, .retry_after_ms = -1};
+    if (!world->outage && world->locked_out)
+        return sim_handler_locked_out();
     if (!world->outage)
         return sim_handler_script(call->message);
     bool inside = call->message->queue == WORLD_CALLBACK_QUEUE;
@@ -163,9 +172,10 @@ static void see_health(struct world *world, struct message *message, const struc
     }
 }
 
-static void see_end(struct world *world, struct message *message, const struct outcome *outcome,
-                    bool alone) {
+static void see_end(struct world *world, struct message *message, uint64_t began,
+                    const struct outcome *outcome, bool alone) {
     message->open_calls--;
+    refusals_on_end(world, message, began, outcome);
     message->met_outage |= world->outage;
     see_health(world, message, outcome, alone);
     if (outcome->ending == ENDING_OK) {
@@ -199,16 +209,18 @@ static struct sim_call take(struct world *world, const struct call *call) {
 static void complete_group(struct world *world, struct call_group *group) {
     struct outcome items[WORLD_BATCH], whole = {.ending = ENDING_OK, .retry_after_ms = -1};
     struct message *messages[WORLD_BATCH];
+    uint64_t began[WORLD_BATCH];
     for (size_t i = 0; i < group->count; i++) {
         struct sim_call taken = take(world, group->calls[i]);
         messages[i] = taken.message;
+        began[i] = taken.began;
         items[i] = outcome_of(world, &taken);
         if (whole.ending == ENDING_OK && fails_whole(world, &items[i]))
             whole = items[i];
     }
     for (size_t i = 0; i < group->count; i++) {
         messages[i]->split = whole.ending == ENDING_FAILED && group->count > 1;
-        see_end(world, messages[i], whole.ending == ENDING_OK ? &items[i] : &whole,
+        see_end(world, messages[i], began[i], whole.ending == ENDING_OK ? &items[i] : &whole,
                 group->count == 1);
     }
     group->done(group, &whole, whole.ending == ENDING_OK ? items : NULL);
@@ -226,7 +238,7 @@ void sim_handler_complete(struct world *world, size_t index) {
     }
     struct outcome outcome = outcome_of(world, &done);
     world->calls[index] = world->calls[--world->call_count];
-    see_end(world, done.message, &outcome, true);
+    see_end(world, done.message, done.began, &outcome, true);
     if (outcome.ending == ENDING_OK && done.call->wants_answer)
         outcome.answer = bytes_of(done.message->id);
     done.call->done(done.call, &outcome);

@@ -16,6 +16,7 @@ struct sim_lease {
     struct message *message; /* NULL: free */
     char text[ENGINE_LEASE_TEXT_SIZE];
     struct mono until; /* certainly alive until then */
+    uint64_t began;    /* its number among all hand-overs */
     struct mono acts;  /* when its worker does something */
     enum fate fate;
     bool over; /* its worker has let go of it */
@@ -100,7 +101,8 @@ static void on_leased(struct world *world, const struct engine_leased *leased) {
         return;
     check_alone(world, message);
     message->calls++;
-    *lease = (struct sim_lease){.message = message, .fate = choose_fate(world, message)};
+    *lease = (struct sim_lease){
+        .message = message, .began = ++world->begun, .fate = choose_fate(world, message)};
     snprintf(lease->text, sizeof lease->text, "%s", leased->lease);
     lease->until = mono_after(world->now.mono, SIM_LEASE_MS);
     lease->acts = mono_after(world->now.mono, acts_after_ms(world, lease->fate));
@@ -136,7 +138,8 @@ static bool has_work(struct world *world) {
     struct store_queue_counts counts;
     uint32_t number = store->vtable->queue_number(store, world_queue_name(WORLD_LEASE_QUEUE));
     store->vtable->counts(store, number, &counts);
-    return counts.queued + counts.pending_retry > 0;
+    return counts.queued + counts.pending_retry > 0 &&
+           world->queues[WORLD_LEASE_QUEUE].state != QUEUE_HALTED;
 }
 
 /* ---- answering ---- */
@@ -152,7 +155,7 @@ static void on_answered(struct engine_request *request, enum status status) {
     if (status != STATUS_OK)
         answer->message->silent++;
     if ((status == STATUS_CONFLICT || status == STATUS_NOT_FOUND) &&
-        answer->until.ms > world->now.mono.ms)
+        !answer->message->removal_asked && answer->until.ms > world->now.mono.ms)
         world_break(world, "%s: an answer in time was refused: %s", answer->message->id,
                     answer->release.err.text);
 }
@@ -184,11 +187,13 @@ static void extend(struct world *world, struct sim_lease *lease) {
 }
 
 static void finish(struct world *world, struct sim_lease *lease) {
-    struct outcome outcome = sim_handler_script(lease->message);
+    struct outcome outcome =
+        world->locked_out ? sim_handler_locked_out() : sim_handler_script(lease->message);
     bool ok = outcome.ending == ENDING_OK;
     outcome.kind = KIND_REPORTED;
     lease->over = true;
     lease->message->succeeded += ok;
+    refusals_on_end(world, lease->message, lease->began, &outcome);
     say(world, lease, ok ? RELEASE_ACK : RELEASE_FAIL, outcome);
 }
 

@@ -26,6 +26,7 @@ enum {
     HEALTHY_LATE_MS = 30000,  /* … or so long after the last */
     WAITING_MAX = 4,          /* in memory, in every other world */
     DELIVERIES_MOST = 1000,   /* more than there are lives */
+    RESUME_MS = 60 * 1000,    /* how often people resume halted queues */
     FULL_MS = 30 * 60 * 1000, /* in which healthy messages are done with although DLQs are full */
 };
 
@@ -166,6 +167,7 @@ static bool open_life(struct world *world) {
     if (engine_recover(world->engine, NULL) != STATUS_OK)
         abort();
     sim_replay_open(world);
+    refusals_open(world);
     for (size_t i = 0; i < world->message_count; i++) {
         world->messages[i].tried_at = (struct mono){0};
         world->messages[i].passed_over = 0;
@@ -194,8 +196,8 @@ static void end_life(struct world *world) {
  * its disk what it could neither write nor take back: the producer's 503 then means "not known". */
 static void doubt_refusals(struct world *world) {
     for (size_t i = 0; i < world->message_count; i++)
-        if (world->messages[i].refused_after == world->commits_ok)
-            world->messages[i].refused = false;
+        if (world->messages[i].rejected_after == world->commits_ok)
+            world->messages[i].rejected = false;
 }
 
 /* An engine that is freed clears its slots, which one that is killed does not. */
@@ -233,8 +235,11 @@ static void crash(struct world *world) {
 
 static void turn_if_wanted(struct world *world) {
     struct mailbox *box = &world->engine->mailbox;
-    if (box->first || box->rung || world->next_turn.ms <= world->now.mono.ms)
-        world->next_turn = engine_turn(world->engine, world->now);
+    if (!box->first && !box->rung && world->next_turn.ms > world->now.mono.ms)
+        return;
+    refusals_before_turn(world);
+    world->next_turn = engine_turn(world->engine, world->now);
+    refusals_after_turn(world);
 }
 
 static void complete_due(struct world *world) {
@@ -294,7 +299,7 @@ static void ask(struct world *world, enum engine_request_kind kind, size_t queue
 }
 
 static void something_goes_wrong(struct world *world) {
-    switch (rng_below(&world->rng, 10)) {
+    switch (rng_below(&world->rng, 12)) {
     case 0:
         crash(world);
         break;
@@ -312,6 +317,11 @@ static void something_goes_wrong(struct world *world) {
     case 5:
     case 6:
         toggle_outage(world);
+        break;
+    case 10:
+    case 11:
+        world->locked_out = !world->locked_out;
+        world_say(world, "credentials are %s", world->locked_out ? "refused" : "accepted");
         break;
     case 7:
         world_say(world, "the broker gives everything again");
@@ -342,7 +352,7 @@ void world_step(struct world *world) {
         sqlite_store_fold(world->real_store);
     else if (choice < 85)
         complete_due(world);
-    else if (choice < 95)
+    else if (choice < 93)
         skip_to_next_event(world);
     else if (choice < 97)
         people_decide(world);
@@ -360,8 +370,16 @@ static bool at_rest(struct world *world) {
            next_event(world).ms == MONO_NEVER.ms && !sim_worker_wants(world);
 }
 
+/* A replay that waits for a halted queue never rests. */
+static void resume_now_and_then(struct world *world, struct mono *resumed_at) {
+    if (world->now.mono.ms - resumed_at->ms < RESUME_MS)
+        return;
+    people_resume_all(world);
+    *resumed_at = world->now.mono;
+}
+
 static void run_to_rest(struct world *world) {
-    struct mono healthy_at = world->now.mono;
+    struct mono healthy_at = world->now.mono, resumed_at = world->now.mono;
     for (size_t step = 0; step < SETTLE_STEPS_MAX && !world->broken[0]; step++) {
         sqlite_store_step(world->real_store);
         turn_if_wanted(world);
@@ -377,6 +395,7 @@ static void run_to_rest(struct world *world) {
             producers_go_on(world);
             healthy_at = world->now.mono;
         }
+        resume_now_and_then(world, &resumed_at);
         skip_to_next_event(world);
     }
     world_break(world, "it never comes to rest");
@@ -384,7 +403,7 @@ static void run_to_rest(struct world *world) {
 
 /* With full DLQs there is no rest: they are looked at again and again. */
 static void run_while_full(struct world *world) {
-    struct mono until = mono_after(world->now.mono, FULL_MS);
+    struct mono until = mono_after(world->now.mono, FULL_MS), resumed_at = world->now.mono;
     for (size_t step = 0; step < SETTLE_STEPS_MAX && world->now.mono.ms < until.ms; step++) {
         sqlite_store_step(world->real_store);
         turn_if_wanted(world);
@@ -395,6 +414,7 @@ static void run_while_full(struct world *world) {
             crash(world);
         if (world->broken[0] || at_rest(world))
             return;
+        resume_now_and_then(world, &resumed_at);
         skip_to_next_event(world);
     }
 }
@@ -406,19 +426,22 @@ static void make_room(struct world *world) {
         world->queues[i].dlq.cap = WORLD_CAP;
 }
 
-/* What waits behind a letter waits for people. */
+/* What waits behind a letter waits for people, and so does a halted queue. */
 static void run_to_end(struct world *world) {
     for (size_t round = 0; round < SETTLE_ROUNDS_MAX; round++) {
         run_to_rest(world);
-        if (world->broken[0] || !people_resolve_all(world))
+        bool resolved = !world->broken[0] && people_resolve_all(world);
+        bool resumed = !world->broken[0] && people_resume_all(world);
+        if (!resolved && !resumed)
             return;
     }
-    world_break(world, "people resolve letters, and they stay");
+    world_break(world, "people resolve letters and resume queues, and it does not help");
 }
 
 void world_settle(struct world *world) {
     world->faults = false;
     world->outage = false;
+    world->locked_out = false;
     fake_server_set_trouble(world->server, NULL);
     sim_disk_crash_at(world->disk, 0);
     sim_disk_fail_after(world->disk, 0, 0, EIO);
@@ -446,6 +469,7 @@ struct world *world_new(uint64_t seed, enum sabotage sabotage, bool verbose) {
     world->sabotage = sabotage;
     world->verbose = verbose;
     world->faults = true;
+    world->refusing = seed % 4 == 1;
     world->cap = seed % 3 == 0 ? WORLD_CAP_SMALL : WORLD_CAP;
     rng_seed(&world->rng, seed);
     arena_init_heap(&world->pushes, 64 << 10);

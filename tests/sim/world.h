@@ -35,6 +35,7 @@ enum {
     WORLD_STARTS_MAX = 4096,
     WORLD_CAP = 100000,
     WORLD_CAP_SMALL = 2,
+    WORLD_ENDED_MAX = 256, /* hand-overs of a queue that are remembered */
 };
 
 /* What a handler will make of a message. */
@@ -48,6 +49,7 @@ enum script {
     SCRIPT_CRASHER,    /* the connection is reset, for ever */
     SCRIPT_DISCARD,    /* the handler says discard */
     SCRIPT_KILLER,     /* in the callback queue: the process dies of it, for ever */
+    SCRIPT_REFUSED,    /* 403, for ever */
     SCRIPT_COUNT
 };
 
@@ -59,10 +61,10 @@ struct message {
     uint32_t key; /* order or idempotency, in the queues that have it; 0: none */
     bool decided; /* people have resolved it, or were about to when the machine died */
     uint32_t flaky_calls;
-    uint32_t submissions;   /* pushes that were sent */
-    bool acknowledged;      /* … and one was answered with OK */
-    bool refused;           /* … or the only one with trouble, so that it must not exist */
-    uint64_t refused_after; /* how many commits had succeeded then */
+    uint32_t submissions;    /* pushes that were sent */
+    bool acknowledged;       /* … and one was answered with OK */
+    bool rejected;           /* … or the only one with trouble, so that it must not exist */
+    uint64_t rejected_after; /* how many commits had succeeded then */
     uint32_t calls, succeeded;
     uint32_t replay;                           /* as its last call said */
     uint32_t succeeded_replay, succeeded_life; /* in which replay of it, and in which life, last */
@@ -76,7 +78,16 @@ struct message {
     struct mono tried_at;  /* when it was last handed over in this life; 0: not yet */
     uint32_t passed_over;  /* probes of others that had been tried before, while it was due */
     bool met_outage;
-    bool published;   /* the sink has its answer */
+    uint32_t refusals;      /* calls that ended in 401 or 403 */
+    bool refused_last;      /* … and so did its last one */
+    uint64_t refused_after; /* how many hand-overs had begun when that was known */
+    bool proven;     /* when its last call began, another had succeeded since its last refusal */
+    bool condemned;  /* it was refused once more after that */
+    bool locked_out; /* one of its calls met the outage of the credentials */
+    struct mono acknowledged_at;
+    bool removal_asked; /* people wanted to bury or discard it … */
+    bool removed;       /* … and were told that it is done */
+    bool published;     /* the sink has its answer */
     bool split;       /* its last call failed beside others: it may come again within the attempt */
     uint32_t silent;  /* leases of it that may have ended without an answer */
     bool held;        /* by the store, as last looked; or … */
@@ -90,6 +101,7 @@ struct sim_call {
     struct call_group *group; /* that it is in; NULL: none. All of one end together */
     struct message *message;
     struct mono ends;
+    uint64_t began; /* its number */
     bool cancelled;
 };
 
@@ -102,6 +114,15 @@ struct sim_item {
 struct start {
     int64_t at_ms;
     bool retry;
+};
+
+/* A hand-over that ended, in the order in which the engine is told. */
+struct ended {
+    const struct message *message;
+    uint64_t began; /* its number among all hand-overs */
+    uint64_t known; /* how many had begun when the engine knew */
+    struct mono at; /* when that was */
+    bool succeeded, refused;
 };
 
 struct world_queue {
@@ -118,6 +139,13 @@ struct world_queue {
     uint64_t successes;
     const struct message *failing[BREAKER_EVIDENCE]; /* since the last success, distinct */
     size_t failing_count;
+    /* refusals.c: */
+    struct ended ended[WORLD_ENDED_MAX]; /* of this life, oldest first … */
+    size_t ended_count;
+    size_t known_count;      /* … of which the engine knows */
+    uint64_t last_succeeded; /* the last-begun hand-over that succeeded, in any life */
+    uint32_t refused_in_a_row;
+    enum queue_state state; /* as last seen */
 };
 
 enum sabotage {
@@ -137,6 +165,9 @@ enum sabotage {
     SABOTAGE_LOST_PROBES,     /* that a probe failed is not stored */
     SABOTAGE_HASTY_DEATH,     /* what failed uncounted is a letter at once */
     SABOTAGE_ONE_PROBE,       /* the message that probed last probes again while others wait */
+    SABOTAGE_HASTY_REFUSAL,   /* what was refused once is a letter at once */
+    SABOTAGE_NO_OTHERS,       /* no other message is found when a refusal is checked */
+    SABOTAGE_LOST_REMOVAL,    /* what people buried or discarded goes on waiting */
     SABOTAGE_COUNT
 };
 
@@ -168,6 +199,9 @@ struct world {
     bool outage;
     int outage_status; /* 503, 500, or 0: resets */
     bool outage_ever;
+    bool locked_out; /* the credentials are refused: 401 for everybody */
+    bool refusing;   /* many messages are refused, in every fourth world */
+    uint64_t begun;  /* hand-overs, in all lives */
     uint64_t cap; /* of every DLQ; WORLD_CAP_SMALL in every third world, until all is to settle */
     bool faults;  /* may anything go wrong? */
     uint32_t lives;
@@ -198,6 +232,7 @@ extern const struct handler_vtable sim_handler_vtable, sim_handler_inside_vtable
 void sim_handler_complete(struct world *world, size_t call_index);
 void sim_handler_drop_all(struct world *world);
 struct outcome sim_handler_script(const struct message *message); /* what it comes to */
+struct outcome sim_handler_locked_out(void);
 
 /* sim_sink.c: it lives in the world too. */
 extern const struct sink_vtable sim_sink_vtable;
@@ -233,6 +268,16 @@ void promises_look(struct world *world, struct message *message); /* as the stor
 void promises_on_start(struct world *world, struct world_queue *queue, struct message *message,
                        const struct call *call);
 
+/* refusals.c: SEMANTICS 4.7, from outside. */
+void refusals_open(struct world *world); /* a life begins */
+void refusals_on_start(struct world *world, struct message *message);
+void refusals_on_end(struct world *world, struct message *message, uint64_t began,
+                     const struct outcome *outcome);
+void refusals_before_turn(struct world *world); /* the engine is about to know what ended */
+void refusals_after_turn(struct world *world);  /* it may have halted a queue */
+bool refusals_is_refused(const struct outcome *outcome);
+void refusals_check_death(struct world *world, const struct message *message);
+
 /* producers.c */
 void producers_push(struct world *world, size_t queue, enum script script);
 void producers_push_new(struct world *world);   /* any kind, to any queue */
@@ -243,6 +288,7 @@ void producers_go_on(struct world *world);
 /* people.c */
 void people_decide(struct world *world);      /* about one letter, if that one waits for them */
 bool people_resolve_all(struct world *world); /* false: no letter of the ordered queue waits */
+bool people_resume_all(struct world *world);  /* false: no queue is halted */
 
 /* sabotage.c: a store in front of the real one that breaks a promise on purpose. */
 struct store *sabotage_new(struct store *real, enum sabotage how);
