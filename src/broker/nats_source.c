@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "broker/nats_advisory.h"
 #include "broker/nats_consumer.h"
 #include "broker/nats_inbox.h"
 #include "broker/nats_message.h"
@@ -81,6 +82,7 @@ static void take_status(struct nats_source *nats, natsMsg *message, const char *
 static void put(struct nats_source *nats, const char *subject, struct parcel *parcel) {
     struct err err;
     returns_deduct(&nats->returns, parcel->held);
+    parcel->unannounced = nats_advisory_is(bytes_of(subject));
     if (!nats_pointer_follow(&nats->connection, bytes_of(subject), parcel->held, &err))
         parcel_free(parcel);
     else if (shelf_put(&nats->shelf, parcel, true, true) && !atomic_exchange(&nats->told, true))

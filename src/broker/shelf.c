@@ -160,7 +160,7 @@ void shelf_settle(struct shelf *shelf, struct store_held *held) {
     pthread_mutex_lock(&shelf->mutex);
     assert(parcel->place == PARCEL_OUT && parcel->held == held);
     parcel->held = NULL;
-    parcel->letter = held->envelope.state == STATE_PENDING_REVIEW;
+    parcel->letter = held->envelope.state == STATE_PENDING_REVIEW && !parcel->unannounced;
     parcel->stored_as = held->stored_as;
     if (held->stored_as && shelf->stored_below <= held->stored_as)
         shelf->stored_below = held->stored_as + 1;

@@ -47,6 +47,7 @@ struct parcel {
     uint64_t print;          /* of its body */
     uint64_t tag;            /* how the server is told which one: a number … */
     char *reply;             /* … or a text; NULL: none */
+    bool unannounced;        /* the server is not told that it died: that would come back as news */
     bool letter;             /* once settled: it died, rather than succeeded … */
     uint64_t stored_as;      /* … and what the store has of it; see port/store.h */
     bool nameless;           /* its id is a hash of what it is */

@@ -298,11 +298,17 @@ static enum status add(struct batch *batch, const struct store_held *held) {
     struct adopt_place *place = batch->place;
     const struct adopt_identity *identity = &batch->identities[batch->done];
     struct adopt_seen seen;
-    bool taking = place->entry->mode == ADOPT_TAKE;
-    enum status status =
-        taking
-            ? adopt_seen_take(place, identity, held->redelivered, &batch->arena, &seen, batch->err)
-            : adopt_seen_peek(place, identity, &batch->arena, &seen, batch->err);
+    bool taking = place->entry->mode == ADOPT_TAKE, own;
+    enum status status = adopt_own(place, held, &own, batch->err);
+    if (status != STATUS_OK)
+        return status;
+    if (own) {
+        batch->known++;
+        return STATUS_OK;
+    }
+    status = taking ? adopt_seen_take(place, identity, held->redelivered, &batch->arena, &seen,
+                                      batch->err)
+                    : adopt_seen_peek(place, identity, &batch->arena, &seen, batch->err);
     if (place->wave)
         place->wave->seen[batch->done].name[0] = '\0';
     if (status == STATUS_OK && seen.printless)

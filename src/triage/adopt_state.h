@@ -140,6 +140,11 @@ enum status adopt_comeback_find(struct store *store, const struct store_held *me
 struct store_op adopt_comeback_op(struct store *store, struct store_held *letter,
                                   const struct store_held *came);
 
+/* adopt_own.c: whether it tells of a message that one of our own queues terminated, so that its
+ * letter is here. */
+enum status adopt_own(struct adopt_place *place, const struct store_held *held, bool *own,
+                      struct err *err);
+
 /* adopt_batch.c: makes letters of what a broker gave. The first *done of them are safe; fewer than
  * all on trouble, or where the DLQ is full. Messages stay the caller's, as they are. */
 enum status adopt_batch(struct adopt_place *place, struct store_held *const *held, size_t count,

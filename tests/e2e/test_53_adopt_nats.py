@@ -206,6 +206,88 @@ def test_a_stream_of_plain_messages_is_adopted_too(serve, nats):
     assert letters[2]["context"]["adopted"]["convention"] == "plain"
 
 
+class OwnQueue:
+    """A stream with two consumers, impound's and another's, and a stream of all terminations."""
+
+    def __init__(self, node, name, **stream):
+        from nats.js.api import AckPolicy, ConsumerConfig  # pylint: disable=import-outside-toplevel
+        self.node, self.name, self.told = node, name, f"{name}-TOLD"
+        self.subject = f"{name.lower()}.new"
+        self.source = node.url(f"stream={name}&consumer=pricing")
+        self.advisories = node.url(f"stream={self.told}&consumer=impound")
+
+        async def make(js):
+            await js.add_stream(name=name, subjects=[self.subject], **stream)
+            await js.add_stream(name=self.told, subjects=[
+                f"$JS.EVENT.ADVISORY.CONSUMER.MSG_TERMINATED.{one}.>" for one in (name, self.told)])
+            for place, durable in ((name, "pricing"), (self.told, "impound")):
+                await js.add_consumer(place, ConsumerConfig(
+                    durable_name=durable, ack_policy=AckPolicy.EXPLICIT, ack_wait=30))
+        node.run(make)
+
+    def send(self, *bodies):
+        async def publish(js):
+            for body in bodies:
+                await js.publish(self.subject, body)
+        self.node.run(publish)
+
+    def advised(self):
+        return self.node.run(lambda js: js.stream_info(self.told)).state.messages
+
+    def unread(self):
+        info = self.node.run(lambda js: js.consumer_info(self.told, "impound"))
+        return info.num_pending + info.num_ack_pending
+
+
+@pytest.mark.parametrize("mode", ["peek", "take"])
+@pytest.mark.parametrize("retention", ["limits", "workqueue"])
+def test_impounds_own_terminations_are_not_adopted(serve, handler, nats, mode, retention):
+    """Its letters are there already; with a work queue the terminated message is gone, too."""
+    orders = OwnQueue(nats, f"OWN-{mode}-{retention}", retention=retention)
+    worker = handler(lambda call: 422)
+    queues = {"orders": {"source": orders.source, "handler": {"http": worker.url}}}
+    server = serve(queues)
+    orders.send(b"1", b"2", b"3")
+    eventually(lambda: len(server.letters("orders.dlq")) == 3 and orders.advised() == 3, "three terminations are told of")
+    first, *_ = server.letters("orders.dlq")
+    assert server.post(f"/v1/letters/{first['id']}/discard", {"why": "nobody wants it"}).status == 200
+    adoption.restart(server, adoption.entry(orders.advisories, mode), queues)
+    eventually(lambda: adoption.view(server)["known"] == 3, "each is known")
+    if mode == "take":
+        eventually(lambda: orders.unread() == 0, "each is acknowledged")
+    assert server.letters(adoption.DLQ) == [] and adoption.view(server)["adopted"] == 0
+    assert len(server.letters("orders.dlq")) == 2
+
+
+def test_a_termination_by_another_consumer_is_adopted(serve, handler, nats):
+    orders = OwnQueue(nats, "OWN-SHARED")
+    nats.run(lambda js: js.add_consumer(orders.name, durable_name="billing", ack_policy="explicit"))
+    worker = handler(lambda call: 422)
+    server = serve({"orders": {"source": orders.source, "handler": {"http": worker.url}}},
+                   adopt=adoption.entry(orders.advisories, "take"))
+    orders.send(b"bad for both")
+    eventually(lambda: adoption.view(server)["known"] == 1, "impound's own termination is known")
+
+    async def terminate(js):
+        billing = await js.pull_subscribe_bind("billing", orders.name)
+        await (await billing.fetch(1))[0].term()
+    nats.run(terminate)
+    letter, = eventually(lambda: adoption.whole(server), "the other one is a letter")
+    assert letter["context"]["adopted"]["at"]["advisory"]["consumer"] == "billing"
+    assert letter["message"]["body"] == "bad for both" and len(server.letters("orders.dlq")) == 1
+
+
+def test_a_queue_of_advisories_does_not_feed_itself(serve, handler, nats):
+    """Its stream keeps the terminations of its own consumer, too."""
+    orders = OwnQueue(nats, "OWN-LOOP")
+    worker = handler(lambda call: 422)
+    server = serve({"orders": {"source": orders.source, "handler": {"http": worker.url}},
+                    "given-up": {"source": orders.advisories, "handler": {"http": worker.url}}})
+    orders.send(b"once")
+    eventually(lambda: len(server.letters("given-up.dlq")) == 1 and orders.unread() == 0, "its advisory is a letter")
+    assert orders.advised() == 1 and worker.count() == 2
+
+
 def test_kill_9_while_taking_loses_and_doubles_nothing(serve, nats):
     cemetery, total = Cemetery(nats), scaled(3000, least=300)
     nats.run(lambda js: fill(js, cemetery.subject, total))
