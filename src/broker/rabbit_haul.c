@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "broker/rabbit_limit.h"
 #include "broker/rabbit_wave.h"
 
 struct rabbit_haul {
@@ -27,7 +28,12 @@ static enum status give_up(struct rabbit_haul *rabbit) {
 /* So many as wait, and as may be had. Also tells whether the server is still there. */
 static bool look(struct rabbit_haul *rabbit, size_t max, size_t *out, struct err *err) {
     struct rabbit_wave *wave = &rabbit->wave;
-    if (wave->connection.state ? !rabbit_wave_ask(wave, err) : !rabbit_wave_open(wave, err))
+    struct rabbit_limit limit;
+    if (wave->connection.state
+            ? !rabbit_wave_ask(wave, err)
+            : !rabbit_wave_open(wave, err) ||
+                  !rabbit_limit_ask(&wave->connection, wave->url.queue, &limit, err) ||
+                  !rabbit_limit_no_stream(&limit, wave->url.queue, err))
         return false;
     const uint64_t limits[] = {wave->ready, max, wave->url.prefetch, RABBIT_HAUL_MAX};
     *out = RABBIT_HAUL_MAX;

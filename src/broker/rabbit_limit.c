@@ -134,23 +134,44 @@ static int64_t limit_of(struct rabbit_connection *connection, struct bytes value
     return bytes_u64(value, &number) && number <= INT64_MAX ? (int64_t)number : RABBIT_LIMIT_NONE;
 }
 
-bool rabbit_limit_ask(struct rabbit_connection *connection, struct bytes queue, int64_t *limit,
-                      struct err *err) {
+/* Only a server that compares tells something; where the type differs it says so first. */
+static enum rabbit_type type_of(const struct rabbit_limit_argument *argument) {
+    return bytes_is(argument->name, "x-queue-type") && bytes_is(argument->value, "stream")
+               ? RABBIT_TYPE_STREAM
+               : RABBIT_TYPE_QUEUE;
+}
+
+bool rabbit_limit_ask(struct rabbit_connection *connection, struct bytes queue,
+                      struct rabbit_limit *out, struct err *err) {
     struct question question;
     bool well = true;
     begin(&question);
-    *limit = RABBIT_LIMIT_NONE;
+    *out = (struct rabbit_limit){.deliveries = RABBIT_LIMIT_NONE};
     for (size_t round = 0; round < ROUNDS_MAX; round++) {
         struct rabbit_limit_argument argument;
         struct bytes words;
         well = ask(connection, queue, &question, &words, err);
         if (!well || !rabbit_limit_read(words, &argument))
             break;
+        out->type = type_of(&argument);
         if (bytes_is(argument.name, "x-delivery-limit"))
-            *limit = limit_of(connection, argument.value);
+            out->deliveries = limit_of(connection, argument.value);
         if (is_ours(argument.name) || !add(&question, &argument))
             break;
     }
     arena_free(&question.arena);
     return well;
+}
+
+bool rabbit_limit_no_stream(const struct rabbit_limit *limit, struct bytes queue, struct err *err) {
+    enum { NAME_SHOWN_MAX = 100 };
+    if (limit->type != RABBIT_TYPE_STREAM)
+        return true;
+    err_set(
+        err, STATUS_INVALID,
+        "queue \"%.*s\" is a stream, which impound does not consume: it keeps no offset, so that "
+        "messages which arrive while it is down would be skipped. Bind a quorum or classic "
+        "queue to the same exchange, and name that queue",
+        BYTES_ARG(bytes_clip(queue, NAME_SHOWN_MAX)));
+    return false;
 }

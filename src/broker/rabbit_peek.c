@@ -54,9 +54,13 @@ static enum status open_pass(struct rabbit_peek *rabbit, struct err *err) {
     enum status status = open_wave(rabbit, err);
     if (status != STATUS_OK)
         return status;
-    if (!rabbit_limit_ask(&wave->connection, wave->url.queue, &rabbit->limit, err))
+    struct rabbit_limit limit;
+    if (!rabbit_limit_ask(&wave->connection, wave->url.queue, &limit, err))
         return STATUS_UNREACHABLE;
+    rabbit->limit = limit.deliveries;
     rabbit->opened = true;
+    if (!rabbit_limit_no_stream(&limit, wave->url.queue, err))
+        return err->status = STATUS_FORBIDDEN;
     count_left(rabbit);
     if (rabbit->limit != RABBIT_LIMIT_NONE && rabbit->limit < RABBIT_PEEK_LEFT_MIN)
         return forbid(rabbit, rabbit->limit, err);

@@ -14,7 +14,9 @@
 
 #include "base/memory.h"
 #include "broker/rabbit_connection.h"
+#include "broker/rabbit_limit.h"
 #include "broker/rabbit_message.h"
+#include "broker/rabbit_table.h"
 #include "broker/station.h"
 
 enum {
@@ -35,6 +37,7 @@ struct rabbit_source {
 
     /* The thread's own. */
     struct rabbit_connection connection;
+    struct rabbit_limit limit; /* of its queue */
     bool consuming;
     bool news; /* something came or was heard that the engine was not told of */
     struct mono consuming_since;
@@ -81,7 +84,9 @@ static bool open_source(struct rabbit_source *rabbit, struct mono now, struct er
     amqp_basic_qos(connection->state, RABBIT_CHANNEL, 0, rabbit->url.prefetch, 0);
     return rabbit_connection_asked(connection, amqp_get_rpc_reply(connection->state),
                                    "set the prefetch", err) &&
-           ask_queue(rabbit, now, err);
+           ask_queue(rabbit, now, err) &&
+           rabbit_limit_ask(connection, rabbit->url.queue, &rabbit->limit, err) &&
+           rabbit_limit_no_stream(&rabbit->limit, rabbit->url.queue, err);
 }
 
 /* ---- consuming ---- */
@@ -144,11 +149,26 @@ static void take_delivery(struct rabbit_source *rabbit, amqp_envelope_t *deliver
         rabbit->news = true;
 }
 
+/* A user who may not declare queues is not told the type; a delivery of a stream has its offset. */
+static bool is_of_stream(const struct rabbit_source *rabbit, const amqp_envelope_t *delivery) {
+    const amqp_basic_properties_t *properties = &delivery->message.properties;
+    return rabbit->limit.type == RABBIT_TYPE_UNKNOWN &&
+           (properties->_flags & AMQP_BASIC_HEADERS_FLAG) != 0 &&
+           rabbit_table_find(&properties->headers, "x-stream-offset") != NULL;
+}
+
 static enum rabbit_reading read_one(struct rabbit_source *rabbit, struct err *err) {
     amqp_envelope_t delivery;
     enum rabbit_reading reading = rabbit_connection_read(&rabbit->connection, 0, &delivery, err);
-    if (reading == RABBIT_READ_ONE)
-        take_delivery(rabbit, &delivery);
+    if (reading != RABBIT_READ_ONE)
+        return reading;
+    if (is_of_stream(rabbit, &delivery)) {
+        struct rabbit_limit stream = {.type = RABBIT_TYPE_STREAM};
+        amqp_destroy_envelope(&delivery);
+        rabbit_limit_no_stream(&stream, rabbit->url.queue, err);
+        return RABBIT_READ_TROUBLE;
+    }
+    take_delivery(rabbit, &delivery);
     return reading;
 }
 

@@ -346,6 +346,43 @@ def test_what_is_wrong_is_said_in_words_and_without_secrets(serve, handler, rabb
     assert "s3cret" not in server.log()
 
 
+def stream_lane(rabbit):
+    """A stream with one message, which came before anybody consumed it."""
+    lane = Lane(rabbit, "stream")
+    lane.publish([{"id": "before"}])
+    return lane
+
+
+@pytest.mark.parametrize("mode", ["source", "peek", "take"])
+def test_a_stream_is_refused_with_a_remedy(serve, handler, rabbit, mode):
+    """impound keeps no offsets: what comes while it is down would never be handed over."""
+    lane = stream_lane(rabbit)
+    worker = handler()
+    if mode == "source":
+        server = serve(scenes.queues(lane, {"http": worker.url}))
+        seen = lambda: trouble(server) or ""  # noqa: E731
+    else:
+        server = serve({"idle": {"handler": "lease"}},
+                       adopt=[{"name": "legacy", "source": lane.source, "mode": mode}])
+        seen = lambda: server.get("/v1/adoptions").json["adoptions"][0]["trouble"] or ""  # noqa: E731
+    told = eventually(seen, "it is refused")
+    assert f'queue "{lane.name}" is a stream' in told and "Bind a quorum or classic queue" in told
+    checked = impound("check", "--connect", "-c", server.config_path)
+    assert checked.returncode == 1 and told in checked.stdout + checked.stderr
+    lane.publish([{"id": "after"}])
+    assert worker.count() == 0
+
+
+def test_a_user_who_may_not_declare_learns_of_a_stream_by_its_first_message(serve, handler, rabbit):
+    lane, worker = stream_lane(rabbit), handler()
+    rabbit.evaluate("""rabbit_auth_backend_internal:add_user(<<"reader">>, <<"reader">>, <<"test">>),
+        rabbit_auth_backend_internal:set_permissions(<<"reader">>, <<"/">>, <<"^$">>, <<".*">>, <<".*">>, <<"test">>).""")
+    lane.source = rabbit.url(f"queue={lane.name}", user="reader:reader")
+    server = serve(scenes.queues(lane, {"http": worker.url}))
+    eventually(lambda: lane.publish([{"id": "after"}]) or "is a stream" in (trouble(server) or ""), "it is refused")
+    assert worker.count() == 0
+
+
 def test_where_letters_would_be_published_is_tried_out(rabbit, tmp_path):
     lane = Lane(rabbit)
     urls = [rabbit.url(query) for query in (f"queue={lane.name}", "exchange=amq.topic&routing_key=dead",
