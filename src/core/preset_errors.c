@@ -278,7 +278,7 @@ static const struct bytes refused_messages[] = {
     TEXT("connect ECONNREFUSED *"), TEXT("connect EHOSTUNREACH *"), TEXT("connect ENETUNREACH *"), TEXT("connect ECONNRESET *"),
     TEXT("ECONNREFUSED"), TEXT("ECONNRESET"), TEXT("write EPIPE*"), TEXT("socket hang up"), TEXT("other side closed"), TEXT("fetch failed"),
     TEXT("Client network socket disconnected *"), TEXT("Connection terminated unexpectedly"), TEXT("Connection terminated"), TEXT("Connection is closed."),
-    TEXT("Connection error."), TEXT("Connection refused"), TEXT("Connection refused - connect(2) for *"), TEXT("[Errno 111] *"), TEXT("[Errno 113] *"),
+    TEXT("Connection error."), TEXT("Connection aborted*"), TEXT("('Connection aborted.', *"), TEXT("Connection refused"), TEXT("Connection refused - connect(2) for *"), TEXT("[Errno 111] *"), TEXT("[Errno 113] *"),
     TEXT("[Errno 101] *"), TEXT("[Errno 32] *"), TEXT("Connection closed"), TEXT("HTTP/1.1 header parser received no bytes"),
     TEXT("unexpected end of stream on http*"), TEXT("Broken pipe"), TEXT("end of file reached"), TEXT("Connection to * refused. Check that *"),
     TEXT("The connection attempt failed."), TEXT("This connection has been closed."), TEXT("An I/O error occurred while sending to the backend."),
@@ -296,12 +296,14 @@ static const struct bytes reset_messages[] = {
 static const struct bytes dns_messages[] = {
     TEXT("getaddrinfo ENOTFOUND *"), TEXT("getaddrinfo EAI_AGAIN *"), TEXT("dial tcp: lookup *"), TEXT("*: dial tcp: lookup *: no such host"),
     TEXT("*: dial tcp: lookup *: server misbehaving"), TEXT("getaddrinfo: *"), TEXT("Failed to open TCP connection to * (getaddrinfo: *"),
-    TEXT("[Errno -2] *"), TEXT("[Errno -3] *"),
+    TEXT("[Errno -2] *"), TEXT("[Errno -3] *"), TEXT("Temporary failure in name resolution*"),
+    TEXT("Name or service not known*"),
 };
 static const struct bytes timeout_messages[] = {
     TEXT("connect ETIMEDOUT *"), TEXT("read ETIMEDOUT*"), TEXT("ETIMEDOUT"), TEXT("timeout of *ms exceeded"), TEXT("network timeout at: *"), TEXT("Timeout awaiting '*' for *ms"),
     TEXT("Connection terminated due to connection timeout"), TEXT("timeout expired"), TEXT("timeout exceeded when trying to connect"),
-    TEXT("Query read timeout"), TEXT("Command timed out"), TEXT("[Errno 110] *"), TEXT("timed out"), TEXT("Read timed out"), TEXT("connect timed out"),
+    TEXT("Query read timeout"), TEXT("Command timed out"), TEXT("[Errno 110] *"), TEXT("timed out"), TEXT("Read timed out"), TEXT("Read timed out.*"),
+    TEXT("connect timed out"), TEXT("Connection timed out*"), TEXT("Connect timeout*"), TEXT("deadline exceeded*"),
     TEXT("context deadline exceeded"), TEXT("*: context deadline exceeded"), TEXT("*: context deadline exceeded (Client.Timeout exceeded *)"),
     TEXT("dial tcp *: i/o timeout"), TEXT("*: dial tcp *: i/o timeout"), TEXT("read tcp *: i/o timeout"), TEXT("*: read tcp *: i/o timeout"),
     TEXT("* (Client.Timeout exceeded while awaiting headers)"), TEXT("net/http: TLS handshake timeout"), TEXT("*: net/http: TLS handshake timeout"),
@@ -311,10 +313,17 @@ static const struct bytes foreign_key_messages[] = {
     TEXT("violates foreign key constraint*"), TEXT("insert or update on table * violates foreign key constraint *"),
     TEXT("ERROR: insert or update on table * violates foreign key constraint *"),
     TEXT("update or delete on table * violates foreign key constraint *"),
-                                                    TEXT("FOREIGN KEY constraint failed*"), TEXT("(*IntegrityError) FOREIGN KEY constraint failed*"),
-                                                    TEXT("(1452, *"), TEXT("(1451, *")};
-static const struct bytes foreign_key_owners[] = {TEXT("*Integrity"), TEXT("PSQL"), TEXT("DataIntegrityViolation"), TEXT("*pgconn.PgError"), TEXT("Database"), TEXT("error"),
-                                                  TEXT("Error"), TEXT("InvalidForeignKey")};
+    TEXT("insert violates foreign key constraint*"), TEXT("update violates foreign key constraint*"),
+    TEXT("delete violates foreign key constraint*"), TEXT("FOREIGN KEY constraint failed*"),
+    TEXT("(*IntegrityError) FOREIGN KEY constraint failed*"), TEXT("foreign key violation*"),
+    TEXT("foreign key constraint violat*"), TEXT("foreign_key_violation*"),
+    TEXT("Cannot add or update a child row: a foreign key constraint fails*"),
+    TEXT("Cannot delete or update a parent row: a foreign key constraint fails*"), TEXT("(1452, *"), TEXT("(1451, *"),
+};
+static const struct bytes foreign_key_owners[] = {
+    TEXT("*Integrity"), TEXT("PSQL"), TEXT("DataIntegrityViolation"), TEXT("*pgconn.PgError"), TEXT("Database"),
+    TEXT("error"), TEXT("Error"), TEXT("InvalidForeignKey"),
+};
 static const struct bytes validation_messages[] = {TEXT("Validation failed*"), TEXT("Validation error*")};
 
 #define STATUS_ROWS(key, ...)                                                                      \
@@ -386,6 +395,7 @@ static const struct rule rules[] = {
     FAMILY("message_dns", RETRY, "transient", "dns", MESSAGES(dns_messages)),
     FAMILY("message_timeout", RETRY, "timeout", "timeout", MESSAGES(timeout_messages)),
     STATUS_ROWS("message", ),
+    FAMILY("message_foreign_key", DLQ, "validation", "foreign_key", MESSAGES(foreign_key_messages)),
     FAMILY("message_validation", DLQ, "validation", "validation", MESSAGES(validation_messages)),
 };
 /* clang-format on */
