@@ -170,6 +170,7 @@ struct engine_lease {
     uint32_t max;
     int64_t wait_ms, lease_ms;
     struct bytes version;           /* of the worker; empty: it does not say */
+    struct bytes instance;          /* the worker's name; empty: it does not say */
     struct engine_leased *messages; /* out: room for max, the caller's */
     size_t count;                   /* out; 0: nothing came within wait_ms */
     /* Whoever asked has gone away, so that nothing may be given to it: asked from the engine's

@@ -111,11 +111,22 @@ static void add_message(struct fetch *fetch, const struct flight *flight) {
     fetch->queue->wanted--;
 }
 
+/* What the worker says of itself stands in the envelope with the lease, so that a failure without
+ * those members, or no answer at all, is still attributed to the worker. */
+static void name_worker(struct flight *flight, const struct engine_lease *ask) {
+    struct store_held *held = flight->held;
+    held->envelope.version = arena_dup(&held->arena, bytes_clip(ask->version, OUTCOME_TYPE_MAX));
+    held->envelope.instance =
+        ask->instance.len > 0 ? arena_dup(&held->arena, bytes_clip(ask->instance, OUTCOME_TYPE_MAX))
+                              : flight->queue->engine->options.instance;
+}
+
 void fetch_give(struct flight *flight) {
     struct queue *queue = flight->queue;
     bool alone = flight->probe || flight->alone || flight->held->envelope.suspect;
     struct fetch *fetch = find_place(queue, alone);
     assert(fetch);
+    name_worker(flight, asked(fetch));
     struct lease *lease = lease_grant(flight, fetch, asked(fetch)->lease_ms);
     list_push_back(&fetch->leases, &lease->in_fetch);
     tracing_begin(flight);

@@ -160,22 +160,29 @@ static struct bytes full_reason(struct flight *flight, const struct decision *de
     return arena_dup(&flight->held->arena, decide_reason(decision, text));
 }
 
-/* Of the consumer: its own word, else the configuration's; empty: nobody knows. */
+/* The version of the consumer: as its answer says, else as the worker said when it leased the
+ * message, else as the configuration says; empty: not known. */
 static struct bytes version_of(const struct flight *flight) {
-    const struct queue *queue = flight->queue;
     if (flight->outcome.version.len > 0)
         return bytes_clip(flight->outcome.version, OUTCOME_TYPE_MAX);
-    return flight->report || queue_leases(queue) ? BYTES_NONE : flight_handler(flight)->version;
+    if (flight->report)
+        return BYTES_NONE;
+    return flight->lease ? flight->held->envelope.version : flight_handler(flight)->version;
+}
+
+static struct bytes instance_of(const struct flight *flight) {
+    if (flight->outcome.instance.len > 0)
+        return flight->outcome.instance;
+    return flight->lease ? flight->held->envelope.instance
+                         : flight->queue->engine->options.instance;
 }
 
 static void describe(struct flight *flight, const struct decision *decision) {
-    const struct queue *queue = flight->queue;
     struct envelope *envelope = &flight->held->envelope;
     envelope->category = decision->category;
     envelope->reason = full_reason(flight, decision);
     envelope->rule = decision->rule_name;
-    envelope->instance = flight->outcome.instance.len > 0 ? flight->outcome.instance
-                                                          : queue->engine->options.instance;
+    envelope->instance = instance_of(flight);
     envelope->version = version_of(flight);
     if (flight->outcome.kind == KIND_EXPIRED)
         envelope->suspect = true; /* its worker may have died of it */

@@ -84,7 +84,8 @@ void request_open(struct engine *engine, struct engine_post *post) {
         record_answer(engine, request);
         break;
     case ENGINE_RESUME:
-        refusal_resume(queue);
+        if (queue->state != QUEUE_RUNNING) /* a check that is under way goes on */
+            refusal_resume(queue);
         flood_guard_resumed(queue);
         breaker_resume(&queue->breaker, engine->now.mono);
         queue_set_state(queue, QUEUE_RUNNING, BYTES_NONE);

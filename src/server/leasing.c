@@ -35,11 +35,17 @@ static enum status set_ask_version(void *into, struct json value, struct arena *
     return failure_text(value, arena, &((struct engine_lease *)into)->version, err);
 }
 
+static enum status set_ask_instance(void *into, struct json value, struct arena *arena,
+                                    struct err *err) {
+    return failure_text(value, arena, &((struct engine_lease *)into)->instance, err);
+}
+
 static const struct member ask_members[] = {
     {"max", set_max},
     {"wait_ms", set_wait_ms},
     {"lease_ms", set_first_lease_ms},
     {"version", set_ask_version},
+    {"consumer_instance", set_ask_instance},
 };
 
 enum status leasing_parse_ask(struct json object, struct arena *arena, struct engine_lease *out,

@@ -132,7 +132,8 @@ const struct schema schemas[] = {
         FIRST("max", BETWEEN("1", "1000", "messages at most; 1 unless given"))
         NEXT("wait_ms", BETWEEN("0", "60000", "how long to wait for a message; 0 unless given"))
         NEXT("lease_ms", BETWEEN("1", "43200000", "how long the lease runs; 30000 unless given"))
-        NEXT("version", TEXT("of the worker: replays may wait for it")))},
+        NEXT("version", TEXT("of the worker: replays may wait for it; in its letters"))
+        NEXT("consumer_instance", TEXT("the worker's name, in its letters")))},
     {"LeasedMessage", OBJECT(
         FIRST("id", STRING)
         NEXT("lease", TEXT("to answer with"))

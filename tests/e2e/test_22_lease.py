@@ -46,6 +46,22 @@ def server(serve):
 
 # ---- what workers are given and may say ----
 
+def test_a_letter_names_the_worker_that_leased_its_message(server):
+    """Also when the worker's answer does not repeat its version and name, and after a kill."""
+    server.push("jobs", {"n": 1}, id="a")
+    leased = lease_one(server, version="2.0", consumer_instance="worker-7", lease_ms=60000)
+    server.kill()
+    server.start()
+    assert say(server, leased, "fail", {"error_type": "KeyError", "verdict": "dlq"}).status == 200
+    assert waits(server, "a", "pending_review")["consumer"] == {"instance": "worker-7", "version": "2.0"}
+    server.push("jobs", {"n": 2}, id="b")
+    leased = lease_one(server)
+    assert say(server, leased, "fail", {"error_type": "KeyError", "verdict": "dlq"}).status == 200
+    nameless = waits(server, "b", "pending_review")["consumer"]
+    assert nameless["version"] is None and nameless["instance"] != "worker-7"
+    assert problem(server.post("/v1/queues/jobs/lease", {"consumer_instance": 7}), 400)
+
+
 def test_a_message_is_leased_once_with_all_that_a_worker_needs(server):
     server.push("jobs", {"n": 1}, id="a", key="k1", headers={"x-tenant": "t"})
     server.push("jobs", None, id="b")

@@ -188,6 +188,22 @@ static void with_no_other_message_the_queue_halts(void **state) {
     rig_free(rig);
 }
 
+static void resume_of_a_running_queue_leaves_a_check_alone(void **state) {
+    (void)state;
+    struct rig *rig = rig_one_at_a_time();
+    push_all(rig, "abc");
+    rig_fail(rig, "a", 403);
+    rig_succeed(rig, "c");
+    assert_only(rig, "a");
+    resume(rig);
+    rig_fail(rig, "a", 403);
+    assert_int_equal(rig_state(rig, "a"), STATE_PENDING_REVIEW);
+    assert_only(rig, "b");
+    rig_succeed(rig, "b");
+    assert_false(is_halted(rig));
+    rig_free(rig);
+}
+
 static void after_resume_refused_messages_are_handed_over_last(void **state) {
     (void)state;
     struct rig *rig = rig_one_at_a_time();
@@ -538,6 +554,7 @@ int main(void) {
         cmocka_unit_test(another_key_is_asked_first),
         cmocka_unit_test(a_message_that_comes_in_time_is_asked),
         cmocka_unit_test(with_no_other_message_the_queue_halts),
+        cmocka_unit_test(resume_of_a_running_queue_leaves_a_check_alone),
         cmocka_unit_test(after_resume_refused_messages_are_handed_over_last),
         cmocka_unit_test(three_deaths_within_ten_minutes_halt_the_queue),
         cmocka_unit_test(deaths_before_a_restart_are_counted),
