@@ -126,7 +126,14 @@ const struct config_table config_flood_table = CONFIG_TABLE(flood_fields);
 bool config_policy_read_flood(struct config_reader *reader, const struct config_node *node,
                               const struct config_field *field, void *out) {
     (void)field;
-    return config_reader_mapping(reader, node, &config_flood_table, out);
+    struct flood_policy *flood = out;
+    if (config_value_is(node, "off")) {
+        flood->then = FLOOD_OFF;
+        return true;
+    }
+    if (!config_reader_is_mapping(reader, node, "off, or a mapping such as {then: hold}"))
+        return false;
+    return config_reader_mapping(reader, node, &config_flood_table, flood);
 }
 
 static const struct config_field poison_fields[] = {

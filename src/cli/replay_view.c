@@ -142,6 +142,12 @@ void replay_view_plan(const struct cli_env *env, struct json plan, struct arena 
         text_put(out, origin.len > 0 ? origin : field_text(w.value, "queue", arena));
         buf_char(out, '\n');
     }
+    struct bytes version = field_text(plan, "order.when_version", arena);
+    if (version.len > 0) {
+        buf_str(out, "  waits until every consumer of the queue reports a version ");
+        text_put(out, version);
+        buf_char(out, '\n');
+    }
     listing_print(&story, group_columns, COMMAND_COUNT(group_columns), field_at(plan, "groups"),
                   STORY_INDENT);
     put_samples(plan, arena, out);

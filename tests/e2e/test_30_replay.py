@@ -497,6 +497,8 @@ def test_a_worker_that_leases_says_its_version_with_every_request(serve):
                                                      "consumer_instance": "worker-7"}).status == 200
     eventually(lambda: server.dlq("orders.dlq")["depth"] == 1, "it is dead")
     assert server.message("o-1")["consumer"] == {"instance": "worker-7", "version": "1.3"}
+    plan = server.cli("replay", "--all", "--when-version", ">= 1.4")
+    assert "waits until every consumer of the queue reports a version >= 1.4" in plan
     said = server.cli("replay", "--all", "--when-version", ">= 1.4", "--apply", "--detach", "--json")
     some_id = json.loads(said)["id"]
     eventually(lambda: replay(server, some_id)["state"] == "waiting", "it waits")

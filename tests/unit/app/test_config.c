@@ -145,7 +145,8 @@ static void every_key_of_retry_breaker_and_poison_is_read(void **state) {
         "  b:\n"
         "    handler: {http: \"http://h\"}\n"
         "    retry: {delays: [0, 1s, 5s], budget: off, budget_floor: 5000/s}\n"
-        "    breaker: off\n",
+        "    breaker: off\n"
+        "  c: {handler: lease, flood: off}\n",
         "i.yaml");
     const struct policy *a = &config->queues[0].policy, *b = &config->queues[1].policy;
     assert_int_equal(config->queues[0].concurrency, 7);
@@ -174,6 +175,7 @@ static void every_key_of_retry_breaker_and_poison_is_read(void **state) {
     assert_int_equal(flood->window_ms, 120000);
     assert_int_equal(flood->then, FLOOD_HOLD);
     assert_int_equal(config->queues[1].flood.then, FLOOD_ALERT);
+    assert_int_equal(config->queues[2].flood.then, FLOOD_OFF);
     assert_bytes(config->queues[0].runbook, "https://runbooks/a");
     assert_bytes(config->queues[0].dlqs[0].runbook, "https://runbooks/a.dlq");
     assert_int_equal(b->retry.shape, BACKOFF_LIST);

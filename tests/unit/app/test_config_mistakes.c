@@ -403,6 +403,7 @@ static const struct mistake_case policy_cases[] = {
                                    "failure_rate, window, min_attempts, consecutive or open"},
     {Q("flood: {share: ^0%}"),
      "share: expected a share above 0% and up to 100%, such as 50%, got \"0%\""},
+    {Q("flood: ^on"), "flood: expected off, or a mapping such as {then: hold}, got \"on\""},
     {Q("flood: {window: ^1h}"), "window: expected 1s to 10m, got \"1h\""},
     {Q("flood: {then: ^stop}"), "then: expected off, alert or hold, got \"stop\""},
     {Q("poison: {crashes: ^0}"), "crashes: expected 1 to 1000000, got \"0\""},
