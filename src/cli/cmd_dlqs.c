@@ -58,6 +58,7 @@ static void view_one(const struct cli_env *env, struct json answer, struct arena
     struct story story = {env, answer, arena, out};
     story_title(&story, "dlq", field_text(answer, "dlq", arena));
     story_lines(&story, lines, COMMAND_COUNT(lines));
+    story_members(&story, "by state", "by_state");
     story_members(&story, "by category", "by_category");
     story_members(&story, "by reason", "by_reason");
     story_members(&story, "by age", "age_histogram");

@@ -289,6 +289,7 @@ struct store_dlq {
     uint64_t depth;
     uint64_t spilled;
     uint64_t total; /* letters that ever arrived */
+    uint64_t by_state[STATE_COUNT];
     uint64_t arrivals_last_minute;
     struct wall oldest; /* dead_at of the oldest that counts in depth; WALL_NEVER: none */
     struct store_count *by_category, *by_reason; /* of depth, most first */

@@ -2,7 +2,6 @@
  * even when nothing ever died. */
 #include "server/call.h"
 
-#include "core/lifecycle.h"
 #include "server/member.h"
 #include "server/request.h"
 #include "server/view.h"
@@ -42,44 +41,20 @@ void call_dlqs_show(struct request *request) {
     request_answer(request, 200);
 }
 
-/* Resolved and discarded letters are in no counter: those of the DLQ are counted in its index.
- * Apart from its view, which is polled and must not wait for the lists. */
-static enum status count_states(struct request *request, struct store_sum *out, struct err *err) {
-    struct store *store = request->server->options.store;
-    struct store_query query = {.dlq = request->params[0], .letters = true};
-    for (int state = 0; state < STATE_COUNT; state++)
-        if (lifecycle_is_letter((enum state)state))
-            query.states |= 1u << state;
-    return store->vtable->sum(store, &query, out, err);
-}
-
-static void put_states(struct request *request, const struct store_sum *sum) {
+void call_dlqs_states(struct request *request) {
+    struct view_dlq dlq;
+    if (!view_dlq_find(&request->server->options, request->params[0], request_now(request),
+                       &request->arena, &dlq)) {
+        request_no_dlq(request, request->params[0]);
+        return;
+    }
     struct json_out json = json_out(&request->out);
     json_open(&json, '{');
     json_key(&json, "dlq");
-    json_put(&json, request->params[0]);
-    json_key(&json, "by_state");
-    json_open(&json, '{');
-    for (int state = 0; state < STATE_COUNT; state++)
-        if (lifecycle_is_letter((enum state)state))
-            view_number(&json, state_text((enum state)state), sum->count[state]);
-    json_close(&json, '}');
-    view_number(&json, "behind", sum->behind);
+    json_put(&json, dlq.name);
+    view_dlq_states(&json, &dlq);
     json_close(&json, '}');
     request_answer(request, 200);
-}
-
-void call_dlqs_states(struct request *request) {
-    struct view_dlq dlq;
-    struct store_sum sum;
-    struct err err;
-    if (!view_dlq_find(&request->server->options, request->params[0], request_now(request),
-                       &request->arena, &dlq))
-        request_no_dlq(request, request->params[0]);
-    else if (count_states(request, &sum, &err) != STATUS_OK)
-        request_problem(request, err.status, "%s", err.text);
-    else
-        put_states(request, &sum);
 }
 
 static enum status set_why(void *into, struct json value, struct arena *arena, struct err *err) {

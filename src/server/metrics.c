@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "core/classify.h"
+#include "core/lifecycle.h"
 #include "server/exposition.h"
 #include "server/view.h"
 
@@ -16,6 +17,9 @@ static double queue_depth(const struct engine_queue_view *queue) {
 }
 static double queue_in_flight(const struct engine_queue_view *queue) {
     return (double)queue->in_flight;
+}
+static double queue_awaiting_room(const struct engine_queue_view *queue) {
+    return (double)queue->counts.awaiting_room;
 }
 static double queue_lag(const struct engine_queue_view *queue) {
     return (double)queue->lag;
@@ -58,6 +62,8 @@ static const struct {
     {"impound_queue_depth", "gauge", "Messages held and not dead: queued, pending_retry, taken.",
      queue_depth},
     {"impound_queue_in_flight", "gauge", "Messages in a handler's hands.", queue_in_flight},
+    {"impound_queue_awaiting_room", "gauge",
+     "Messages that were judged dead and wait for room in a full DLQ.", queue_awaiting_room},
     {"impound_queue_lag", "gauge", "Messages at the source that were not received yet.", queue_lag},
     {"impound_source_connected", "gauge", "1 while messages can come from the source, else 0.",
      queue_source_connected},
@@ -209,6 +215,22 @@ static void put_letters(struct buf *out, const struct view_dlq *dlqs, size_t cou
     }
 }
 
+static void put_states(struct buf *out, const struct view_dlq *dlqs, size_t count) {
+    exposition_head(out, "impound_dlq_letters_by_state", "gauge",
+                    "Letters that the store holds, by state.");
+    for (size_t i = 0; i < count; i++) {
+        for (int state = 0; state < STATE_COUNT; state++) {
+            if (!lifecycle_is_letter((enum state)state))
+                continue;
+            buf_str(out, "impound_dlq_letters_by_state{");
+            exposition_label(out, "dlq", dlqs[i].name);
+            buf_char(out, ',');
+            exposition_label(out, "state", bytes_of(state_text((enum state)state)));
+            buf_printf(out, "} %llu\n", (unsigned long long)dlqs[i].store.by_state[state]);
+        }
+    }
+}
+
 static double dlq_depth(const struct view_dlq *dlq, struct wall now) {
     (void)now;
     return (double)dlq->store.depth;
@@ -255,6 +277,7 @@ static void put_dlqs(const struct server_options *options, struct metrics_reason
             exposition_sample(out, dlq_metrics[m].name, "dlq", dlqs[i].name,
                               dlq_metrics[m].value(&dlqs[i], now));
     }
+    put_states(out, dlqs, count);
     put_letters(out, dlqs, count, reasons, arena);
 }
 

@@ -228,6 +228,7 @@ const struct schema schemas[] = {
         NEXT("total", COUNT("letters that ever arrived"))
         NEXT("arrivals_per_minute", INTEGER)
         NEXT("oldest_age_seconds", MAYBE_NUMBER)
+        NEXT("by_state", COUNTS)
         NEXT("by_category", COUNTS)
         NEXT("by_reason", COUNTS)
         NEXT("age_histogram", COUNTS)
@@ -238,8 +239,7 @@ const struct schema schemas[] = {
         NEXT("adoptions", ARRAY(REF("Adoption"))))},
     {"DlqStates", OBJECT(
         FIRST("dlq", STRING)
-        NEXT("by_state", COUNTS)
-        NEXT("behind", COUNT("changes that are not counted yet")))},
+        NEXT("by_state", COUNTS))},
     {"TriageRule", OBJECT(
         FIRST("rule", TEXT("the DLQ and the place of the rule: orders.dlq[0]"))
         NEXT("when", ANY("which letters, in the words of the configuration"))

@@ -1,6 +1,7 @@
 #include "server/view.h"
 
 #include "base/map.h"
+#include "core/lifecycle.h"
 
 enum { WHY_MAX = 1024 };
 
@@ -237,6 +238,15 @@ void view_triage_shares(struct json_out *json, const struct triage_rules_totals 
     put_share(json, "escalated_percent", totals->escalated, letters);
 }
 
+void view_dlq_states(struct json_out *json, const struct view_dlq *dlq) {
+    json_key(json, "by_state");
+    json_open(json, '{');
+    for (int state = 0; state < STATE_COUNT; state++)
+        if (lifecycle_is_letter((enum state)state))
+            view_number(json, state_text((enum state)state), dlq->store.by_state[state]);
+    json_close(json, '}');
+}
+
 void view_dlq(struct json_out *json, const struct server_options *options,
               const struct view_dlq *dlq, struct wall now) {
     const struct store_dlq *store = &dlq->store;
@@ -257,6 +267,7 @@ void view_dlq(struct json_out *json, const struct server_options *options,
         json_put_double(json, view_dlq_age_seconds(dlq, now));
     else
         json_put_null(json);
+    view_dlq_states(json, dlq);
     put_counts(json, "by_category", store->by_category, store->category_count);
     put_counts(json, "by_reason", store->by_reason, store->reason_count);
     put_ages(json, dlq);

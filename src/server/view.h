@@ -36,6 +36,8 @@ bool view_dlq_find(const struct server_options *options, struct bytes name, stru
 size_t view_dlq_names(const struct server_options *options, struct arena *arena,
                       struct bytes **out);
 double view_dlq_age_seconds(const struct view_dlq *dlq, struct wall now); /* 0: it is empty */
+/* "by_state": how many letters are in each state that a letter can have. */
+void view_dlq_states(struct json_out *json, const struct view_dlq *dlq);
 void view_dlq(struct json_out *json, const struct server_options *options,
               const struct view_dlq *dlq, struct wall now);
 /* "auto_fixed_percent" and "escalated_percent" of so many arrivals; null when there were none. */

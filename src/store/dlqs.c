@@ -8,8 +8,9 @@
 #include "core/lifecycle.h"
 
 static const char *const kind_words[COUNT_KINDS] = {
-    [COUNT_TOTAL] = "total",   [COUNT_SPILLED] = "spilled", [COUNT_CATEGORY] = "category",
-    [COUNT_REASON] = "reason", [COUNT_ARRIVED] = "arrived",
+    [COUNT_TOTAL] = "total",       [COUNT_SPILLED] = "spilled",     [COUNT_CATEGORY] = "category",
+    [COUNT_REASON] = "reason",     [COUNT_ARRIVED] = "arrived",     [COUNT_REPLAYING] = "replaying",
+    [COUNT_RESOLVED] = "resolved", [COUNT_DISCARDED] = "discarded",
 };
 
 const char *dlqs_kind_text(enum count_kind kind) {
@@ -146,7 +147,38 @@ bool dlqs_arrived(const struct facts *before, const struct facts *after) {
            before->dead_at.ms != after->dead_at.ms;
 }
 
+/* NULL: the depth tells how many are in that state. */
+static uint64_t *state_count(struct dlqs *dlqs, const struct facts *facts) {
+    enum count_kind kind;
+    switch ((int)facts->state) {
+    case STATE_REPLAYING:
+        kind = COUNT_REPLAYING;
+        break;
+    case STATE_RESOLVED:
+        kind = COUNT_RESOLVED;
+        break;
+    case STATE_DISCARDED:
+        kind = COUNT_DISCARDED;
+        break;
+    default:
+        return NULL;
+    }
+    struct dlq *dlq = dlqs_get(dlqs, facts->dlq);
+    dlq->changed = true;
+    return dlqs_count(dlq, kind, NULL, NULL);
+}
+
+static void change_state(struct dlqs *dlqs, const struct facts *before, const struct facts *after) {
+    uint64_t *from = is_letter(before) ? state_count(dlqs, before) : NULL;
+    uint64_t *to = is_letter(after) ? state_count(dlqs, after) : NULL;
+    if (from)
+        decrease(dlqs, from);
+    if (to)
+        ++*to;
+}
+
 void dlqs_change(struct dlqs *dlqs, const struct facts *before, const struct facts *after) {
+    change_state(dlqs, before, after);
     if (dlqs_counts(before))
         leave(dlqs, before);
     if (dlqs_counts(after))
@@ -166,10 +198,19 @@ uint64_t dlqs_depth(const struct dlqs *dlqs, const struct name *name) {
     return dlq ? dlq->depth : 0;
 }
 
+static uint64_t single_count(const struct dlq *dlq, enum count_kind kind) {
+    for (const struct dlq_count *at = dlq->counts; at; at = at->next) {
+        if (at->kind == kind)
+            return at->count;
+    }
+    return 0;
+}
+
 struct dlqs_sums dlqs_sums(const struct dlq *dlq) {
     struct dlqs_sums sums = {0};
     for (const struct dlq_count *count = dlq->counts; count; count = count->next)
         sums.by_reason += count->kind == COUNT_REASON ? count->count : 0;
+    sums.replaying = single_count(dlq, COUNT_REPLAYING);
     for (size_t i = 0; i < dlq->ages.count; i++)
         sums.by_age += dlq->ages.spans[i].count;
     return sums;
@@ -239,14 +280,6 @@ static size_t read_counts(const struct dlq *dlq, enum count_kind kind, struct ar
     return count;
 }
 
-static uint64_t single_count(const struct dlq *dlq, enum count_kind kind) {
-    for (const struct dlq_count *at = dlq->counts; at; at = at->next) {
-        if (at->kind == kind)
-            return at->count;
-    }
-    return 0;
-}
-
 enum status dlqs_read(const struct dlqs *dlqs, const struct name *name, struct wall now,
                       struct arena *arena, struct store_dlq *out) {
     const struct dlq *dlq = find(dlqs, name);
@@ -260,6 +293,11 @@ enum status dlqs_read(const struct dlqs *dlqs, const struct name *name, struct w
         .arrivals_last_minute = last_minute(dlq, now),
         .oldest = ages_oldest(&dlq->ages),
     };
+    uint64_t replaying = single_count(dlq, COUNT_REPLAYING);
+    out->by_state[STATE_REPLAYING] = replaying;
+    out->by_state[STATE_PENDING_REVIEW] = dlq->depth > replaying ? dlq->depth - replaying : 0;
+    out->by_state[STATE_RESOLVED] = single_count(dlq, COUNT_RESOLVED);
+    out->by_state[STATE_DISCARDED] = single_count(dlq, COUNT_DISCARDED);
     out->category_count = read_counts(dlq, COUNT_CATEGORY, arena, &out->by_category);
     out->reason_count = read_counts(dlq, COUNT_REASON, arena, &out->by_reason);
     out->arrived_count = read_counts(dlq, COUNT_ARRIVED, arena, &out->arrived);

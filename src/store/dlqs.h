@@ -1,7 +1,8 @@
 /* dlqs: the counters of every DLQ, kept current with each change and read without counting.
  *
  * What is in a DLQ's depth is counted by category, by reason and by age; what ever arrived is
- * counted by category and reason. The store calls dlqs_change for every change of a message, so
+ * counted by category and reason. Letters are also counted by state: pending_review is the depth
+ * less those that are replaying. The store calls dlqs_change for every change of a message, so
  * that these counters equal what a recount of the letters would give. */
 #ifndef STORE_DLQS_H
 #define STORE_DLQS_H
@@ -13,13 +14,16 @@
 
 enum { DLQS_ARRIVAL_SECONDS = 60 };
 
-/* COUNT_TOTAL and COUNT_SPILLED have no names, COUNT_CATEGORY and COUNT_REASON one. */
+/* COUNT_CATEGORY and COUNT_REASON have one name, COUNT_ARRIVED has two, all others have none. */
 enum count_kind {
     COUNT_TOTAL,
     COUNT_SPILLED,
     COUNT_CATEGORY,
     COUNT_REASON,
     COUNT_ARRIVED,
+    COUNT_REPLAYING,
+    COUNT_RESOLVED,
+    COUNT_DISCARDED,
     COUNT_KINDS
 };
 
@@ -51,9 +55,10 @@ struct dlqs {
     bool inexact; /* a letter left that was not counted: the counters in the file were wrong */
 };
 
-/* Its depth, counted in two other ways. */
+/* Its depth, counted in two other ways, and a part of it. */
 struct dlqs_sums {
     uint64_t by_reason, by_age;
+    uint64_t replaying; /* no more than the depth */
 };
 
 void dlqs_free(struct dlqs *dlqs);

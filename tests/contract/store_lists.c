@@ -303,8 +303,9 @@ static void change(struct subject *subject, struct rng *rng, struct recount *mes
         return;
     }
     if (message->held) {
-        static const enum state states[] = {STATE_REPLAYING, STATE_PENDING_REVIEW, STATE_RESOLVED};
-        enum state to = states[rng_below(rng, 3)];
+        static const enum state states[] = {STATE_REPLAYING, STATE_PENDING_REVIEW, STATE_RESOLVED,
+                                            STATE_DISCARDED};
+        enum state to = states[rng_below(rng, 4)];
         if (!lifecycle_allows(message->envelope.state, to))
             return;
         message->envelope.state = to;
@@ -326,10 +327,11 @@ static uint64_t counted(const struct store_dlq *dlq, struct bytes category) {
 }
 
 static void compare(struct subject *subject, const struct recount *messages, uint64_t arrived) {
-    uint64_t depth = 0, by_category[3] = {0};
+    uint64_t depth = 0, by_category[3] = {0}, by_state[STATE_COUNT] = {0};
     struct wall oldest = WALL_NEVER;
     for (int i = 0; i < RECOUNT_IDS; i++) {
         const struct envelope *envelope = &messages[i].envelope;
+        by_state[envelope->state] += messages[i].held;
         if (!messages[i].held || !lifecycle_counts_in_depth(envelope->state))
             continue;
         depth++;
@@ -344,6 +346,8 @@ static void compare(struct subject *subject, const struct recount *messages, uin
                      STATUS_OK);
     assert_int_equal(dlq.depth, depth);
     assert_int_equal(dlq.total, arrived);
+    for (int i = 0; i < STATE_COUNT; i++)
+        assert_int_equal(dlq.by_state[i], by_state[i]);
     for (int j = 0; j < 3; j++)
         assert_int_equal(counted(&dlq, categories[j]), by_category[j]);
     uint64_t ages = 0;

@@ -62,6 +62,7 @@ def test_a_full_dlq_holds_verdicts_while_healthy_messages_and_retries_go_on_and_
         assert row["next_attempt_at"] is None
     view = server.queue("orders")
     assert view["state"] == "running" and view["dlq_full"] and view["awaiting_room"] == 15
+    assert server.metric("impound_queue_awaiting_room", queue="orders") == 15
     assert view["why"] == "dlq orders.dlq is full: 15 messages wait for room"
     ready = server.get("/readyz")
     assert ready.status == 200

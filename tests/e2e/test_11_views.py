@@ -252,6 +252,8 @@ def test_the_view_of_a_dlq(lot):
     assert set(view) == schema_of(lot, "Dlq"), "the description names what is shown, and nothing else"
     inside = UNRESOLVED - {"gone-1"}
     assert view["depth"] == view["arrivals_per_minute"] == len(inside)
+    discarded = len(FAILURES) - len(UNRESOLVED)
+    assert view["by_state"] == {"pending_review": len(inside), "replaying": 0, "resolved": 0, "discarded": discarded}
     assert view["by_category"] == {"validation": 3, "unknown": 2, "transient": 1, "rate_limit": 1}
     assert view["by_reason"] == {"bad_request": 3, "upstream_5xx": 1, "max_attempts:upstream_busy": 1,
                                  "max_attempts:rate_limit": 1, "unclassified:Strange": 1}

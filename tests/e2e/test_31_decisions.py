@@ -153,10 +153,23 @@ def test_the_oldest_few_are_chosen_by_a_limit_and_the_rest_by_its_cursor(lot):
 def test_letters_are_counted_by_state(lot):
     decide(lot, "discard", {"all": True, "limit": 4, "why": "x"})
     decide(lot, "resolve", {"all": True, "limit": 2, "why": "x"})
-    eventually(lambda: lot.get("/v1/dlqs/orders.dlq/states").json == {"dlq": "orders.dlq", "behind": 0, "by_state": {
-        "pending_review": 3, "replaying": 0, "resolved": 2, "discarded": 4}}, "all are counted")
+    wanted = {"pending_review": 3, "replaying": 0, "resolved": 2, "discarded": 4}
+
+    def check():
+        assert lot.dlq("orders.dlq")["by_state"] == wanted, "current, without waiting for lists"
+        [listed] = [one for one in lot.get("/v1/dlqs").json["dlqs"] if one["dlq"] == "orders.dlq"]
+        assert listed["by_state"] == wanted
+        assert lot.get("/v1/dlqs/orders.dlq/states").json == {"dlq": "orders.dlq", "by_state": wanted}
+        for state, count in wanted.items():
+            assert lot.metric("impound_dlq_letters_by_state", dlq="orders.dlq", state=state) == count
+    check()
+    assert re.search(r"by state\n +pending_review +3\n +replaying +0\n +resolved +2\n +discarded +4",
+                     lot.cli("dlqs", "orders.dlq")), lot.cli("dlqs", "orders.dlq")
     assert "discarded" in lot.cli("dlqs", "orders.dlq", "--states")
     problem(lot.get("/v1/dlqs/nobody/states"), 404, "nobody")
+    lot.kill()
+    lot.start()
+    check()
 
 
 def test_the_newest_few_are_chosen_where_that_is_said(lot):

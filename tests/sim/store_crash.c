@@ -322,9 +322,11 @@ static void compare(struct world *world) {
 }
 
 static void compare_counters(struct world *world) {
-    size_t depth = 0, waiting = 0;
+    size_t depth = 0, waiting = 0, letters = 0, by_state[STATE_COUNT] = {0};
     for (size_t id = 0; id < MODEL_MESSAGES; id++) {
         const struct model_message *message = &world->model.messages[id];
+        letters += message->held && lifecycle_is_letter(message->state);
+        by_state[message->state] += message->held && lifecycle_is_letter(message->state);
         depth += message->held && lifecycle_counts_in_depth(message->state);
         waiting += message->held &&
                    (lifecycle_is_live(message->state) || message->state == STATE_REPLAYING);
@@ -333,6 +335,15 @@ static void compare_counters(struct world *world) {
     world->store->vtable->counts(world->store, world->queue, &counts);
     assert_int_equal(counts.queued + counts.pending_retry, waiting);
     assert_int_equal(world->store->vtable->dlq_depth(world->store, BYTES("orders.dlq")), depth);
+    struct arena arena;
+    struct store_dlq dlq;
+    arena_init_heap(&arena, 4096);
+    enum status status = world->store->vtable->dlq(world->store, BYTES("orders.dlq"),
+                                                   (struct wall){0}, &arena, &dlq);
+    assert_true(status == STATUS_OK || letters == 0);
+    for (int i = 0; status == STATUS_OK && i < STATE_COUNT; i++)
+        assert_int_equal(dlq.by_state[i], by_state[i]);
+    arena_free(&arena);
 }
 
 /* The file that people query says the same. */

@@ -6,7 +6,10 @@
     " count(*) AS count FROM messages WHERE dlq IS NOT NULL"                                       \
     " AND state IN ('pending_review', 'replaying') GROUP BY 1, 3"                                  \
     " UNION ALL SELECT dlq, 'reason', '', ifnull(reason, ''), count(*) FROM messages"              \
-    " WHERE dlq IS NOT NULL AND state IN ('pending_review', 'replaying') GROUP BY 1, 4"
+    " WHERE dlq IS NOT NULL AND state IN ('pending_review', 'replaying') GROUP BY 1, 4"            \
+    " UNION ALL SELECT dlq, state, '', '', count(*) FROM messages"                                 \
+    " WHERE dlq IS NOT NULL AND state IN ('replaying', 'resolved', 'discarded') GROUP BY 1, 2"
+#define KINDS_OF_ROWS "('category', 'reason', 'replaying', 'resolved', 'discarded')"
 
 /* Depths by age, as one number a DLQ. */
 #define AGES_SAY                                                                                   \
@@ -39,7 +42,7 @@
 static const char compare[] =
     "SELECT dlq, kind, category, reason, sum(said), sum(counted) FROM ("
     " SELECT dlq, kind, category, reason, count AS said, 0 AS counted FROM counters"
-    "  WHERE kind IN ('category', 'reason')"
+    "  WHERE kind IN " KINDS_OF_ROWS
     " UNION ALL SELECT dlq, kind, category, reason, count, 0 FROM (" AGES_SAY
     " UNION ALL " GROUPS_SAY " UNION ALL " PACKS_SAY ")"
     " UNION ALL SELECT dlq, kind, category, reason, 0, count FROM (" ROWS_SAY
@@ -54,7 +57,7 @@ static const char rebuild[] =
     "  WHERE envelope_at <> 0"
     "  UNION ALL SELECT body_at >> 32, " BODY_RECORD " FROM messages WHERE body_at <> 0)"
     " GROUP BY 1) AS said WHERE said.number = packs.number;"
-    "DELETE FROM counters WHERE kind IN ('category', 'reason');"
+    "DELETE FROM counters WHERE kind IN " KINDS_OF_ROWS ";"
     "INSERT INTO counters " ROWS_SAY ";"
     "DELETE FROM ages;"
     "INSERT INTO ages SELECT dlq, dead_ms / 60000 * 60000, dead_ms / 60000 * 60000 + 60000,"

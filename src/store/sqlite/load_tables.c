@@ -129,15 +129,16 @@ static void compare(struct map_node *node, void *arg) {
     const struct dlq *dlq = CONTAINER_OF(node, struct dlq, node);
     struct dlqs_sums sums = dlqs_sums(dlq);
     if (comparing->status != STATUS_OK ||
-        (sums.by_reason == dlq->depth && sums.by_age == dlq->depth && dlq->grouped <= dlq->depth))
+        (sums.by_reason == dlq->depth && sums.by_age == dlq->depth && dlq->grouped <= dlq->depth &&
+         sums.replaying <= dlq->depth))
         return;
     comparing->status = err_set(
         comparing->err, STATUS_CORRUPT,
         "the SQLite file, counters of DLQ \"%.*s\": %llu letters by category, %llu by reason, %llu "
-        "by age, %llu in groups",
+        "by age, %llu in groups, %llu replaying",
         BYTES_ARG(bytes_clip(dlq->name->text, 100)), (unsigned long long)dlq->depth,
         (unsigned long long)sums.by_reason, (unsigned long long)sums.by_age,
-        (unsigned long long)dlq->grouped);
+        (unsigned long long)dlq->grouped, (unsigned long long)sums.replaying);
 }
 
 static enum status compare_counters(struct sqlite_store *self, struct err *err) {

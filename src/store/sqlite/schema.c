@@ -90,6 +90,9 @@ static const char *const steps[SCHEMA_VERSION] = {
     "DROP INDEX messages_by_death;"
     "CREATE INDEX messages_by_death ON messages (dlq, state, dead_ms, seq, traits, error_id)"
     " WHERE dlq IS NOT NULL;",
+    /* how many letters are in which state is counted, too */
+    "INSERT INTO counters SELECT dlq, state, '', '', count(*) FROM messages"
+    " WHERE dlq IS NOT NULL AND state IN ('replaying', 'resolved', 'discarded') GROUP BY 1, 2;",
 };
 
 static enum status read_pragma(sqlite3 *db, const char *sql, int64_t *out, struct err *err) {

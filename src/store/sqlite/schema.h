@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 
-enum { SCHEMA_VERSION = 6 };
+enum { SCHEMA_VERSION = 7 };
 
 /* Before anything of the file is changed. FORBIDDEN: it is not ours, or of a newer version. */
 enum status schema_check(sqlite3 *db, struct err *err);

@@ -34,7 +34,7 @@ QUEUE = {"queue": "orders", "state": "halted", "why": "401 from the handler", "d
          "budget": {"remaining_ratio": 0.833333}, "lag": 3,
          "rates": {"in_per_minute": 60, "ok_per_minute": 59, "failed_per_minute": 1}}
 DLQ = {"dlq": "orders.dlq", "depth": 12, "cap": 100000, "spilled": 0, "arrivals_per_minute": 4,
-       "oldest_age_seconds": 7200.5, "by_category": {"bug": 5}, "by_reason": {"missing_key": 5},
+       "oldest_age_seconds": 7200.5, "by_state": {"pending_review": 12}, "by_category": {"bug": 5}, "by_reason": {"missing_key": 5},
        "age_histogram": {"1m": 1}, "owner": "team-orders"}
 
 

@@ -70,6 +70,14 @@ static void check(struct store *store) {
     assert_bytes(held->body, "1");
     store_held_free(held);
     assert_int_equal(store->vtable->dlq_depth(store, BYTES("orders.dlq")), 1);
+    struct store_dlq dlq;
+    assert_int_equal(
+        store->vtable->dlq(store, BYTES("orders.dlq"), (struct wall){1700000010000}, &arena, &dlq),
+        STATUS_OK);
+    assert_int_equal(dlq.by_state[STATE_PENDING_REVIEW], 1);
+    assert_int_equal(dlq.by_state[STATE_REPLAYING], 0);
+    assert_int_equal(dlq.by_state[STATE_RESOLVED], 1);
+    assert_int_equal(dlq.by_state[STATE_DISCARDED], 0);
     assert_int_equal(store->vtable->groups(store, BYTES_NONE, &arena, &groups), 1);
     assert_int_equal(groups[0].fingerprint, 0xab);
     assert_int_equal(groups[0].count, 1);
