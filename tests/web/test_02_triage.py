@@ -114,6 +114,26 @@ def test_chosen_letters_are_discarded_and_escalated(lot, tab):
     assert server.dlq("orders.dlq")["depth"] == 3
 
 
+def test_letters_are_counted_by_state_and_each_count_leads_to_its_letters(lot, tab):
+    server = lot()
+    world.push(server, "orders", "bug", 5)
+    world.push(server, "prompts", "model", 1)
+    server.drained("orders")
+    server.drained("prompts")
+    assert server.post("/v1/letters/orders-bug-0/discard", {"why": "w"}).status == 200
+    assert server.post("/v1/letters/orders-bug-1/resolve", {"why": "w"}).status == 200
+    page = tab(server).open("letters")
+    states = page.get_by_role("navigation", name="Letters by state").get_by_role("link")
+    expect(states).to_have_text(["4 pending review", "0 replaying", "1 resolved", "1 discarded"])
+    page.get_by_label("DLQ").select_option("orders.dlq")
+    expect(states).to_have_text(["3 pending review", "0 replaying", "1 resolved", "1 discarded"])
+    assert server.post("/v1/letters/orders-bug-2/discard", {"why": "w"}).status == 200
+    expect(states.last).to_have_text("2 discarded")
+    states.last.click()
+    expect(page.locator("[data-letter]")).to_have_count(2)
+    expect(states.last).to_have_attribute("aria-current", "true")
+
+
 def test_two_people_on_one_letter_decide_once(lot, tab):
     server = lot()
     world.push(server, "orders", "bug", 1)

@@ -44,6 +44,8 @@ def test_a_waiting_message_is_buried_from_its_page(lot, tab):
     expect(page.get_by_role("button", name="Replay…")).to_have_count(0)
     page.get_by_role("button", name="Bury…").click()
     expect(page.get_by_role("button", name="Bury", exact=True)).to_be_disabled()
+    expect(page.get_by_role("dialog")).to_contain_text(f"{ids[0]} in orders")
+    expect(page.get_by_role("link", name="Queues", exact=True).first).to_have_attribute("aria-current", "page")
     expect(decide(page, "Bury")).to_have_count(0)
     letter = server.message(ids[0])
     assert (letter["state"], letter["cause"], letter["why"]) == ("pending_review", "operator", WHY)
@@ -71,6 +73,43 @@ def test_a_message_that_waits_for_its_retry_is_discarded_from_its_page(lot, tab)
     letter = server.message("orders-down-0")
     assert (letter["state"], letter["why"]) == ("discarded", WHY)
     assert server.queue("orders")["depth"] == 0
+
+
+def test_the_page_of_a_waiting_message_shows_nothing_that_only_a_letter_has(lot, tab):
+    server = lot()
+    ids = hold(server, 1)
+    page = tab(server).open(f"letters/{ids[0]}?queue=orders")
+    facts = page.get_by_role("region", name="Message", exact=True)
+    expect(facts).to_contain_text(ids[0])
+    expect(facts.get_by_text("letter", exact=True)).to_have_count(0)
+    expect(page.get_by_role("heading", name="Same cause")).to_have_count(0)
+    assert server.post(f"/v1/messages/{ids[0]}/bury", {"why": WHY}).status == 200
+    expect(facts.get_by_text("letter", exact=True)).to_have_count(1)
+
+
+def test_the_page_of_a_message_to_be_retried_shows_letters_of_the_same_cause_if_there_are_any(lot, tab):
+    server = lot()
+    world.push(server, "orders", "down", 1)
+    one = eventually(lambda: (now := server.message("orders-down-0"))["state"] == "pending_retry" and now, "it is to be retried")
+    page = tab(server).open(f"letters/{one['message']['id']}?queue=orders")
+    expect(page.get_by_text("closed for repair").first).to_be_visible()
+    expect(page.get_by_role("heading", name="Same cause")).to_have_count(0)
+
+
+def test_the_audit_tells_which_messages_were_chosen(lot, tab):
+    server = lot()
+    hold(server, 3)
+    page = tab(server).open("queues/orders")
+    page.get_by_role("button", name="Discard all…").click()
+    expect(decide(page, "Discard 3 messages")).to_have_count(0)
+    assert server.post("/v1/messages/bury", {"ids": [server.push("orders", {}, id=f"by-id-{n}") for n in range(2)], "why": WHY}).status == 200
+    assert server.post("/v1/letters/resolve", {"filter": {"queue": "orders", "until": "2026-01-01T00:00:00Z"}, "why": WHY}).status == 200
+    page.goto(f"{server.url}/#/audit")
+    discarded = page.get_by_role("row").filter(has_text="message.discard")
+    expect(discarded).to_contain_text("queue: orders")
+    expect(discarded).to_contain_text(", arrived before ")
+    expect(discarded).not_to_contain_text("dead before")
+    expect(page.get_by_role("row").filter(has_text="message.bury")).to_contain_text("2 messages by id")
 
 
 def test_one_of_a_list_is_discarded_and_the_others_wait(lot, tab):
@@ -120,7 +159,7 @@ def test_the_lease_of_a_buried_message_is_revoked(lot, tab):
     [leased] = server.post("/v1/queues/tasks/lease", {"max": 1}).json["messages"]
     page = tab(server).open(f"letters/{one}?queue=tasks")
     page.get_by_role("button", name="Bury…").click()
-    expect(page.get_by_role("dialog")).to_contain_text("A lease on it is revoked")
+    expect(page.get_by_role("dialog")).to_contain_text("If a worker has leased the message, the lease is revoked")
     expect(decide(page, "Bury")).to_have_count(0)
     assert server.message(one)["state"] == "pending_review"
     assert server.post(f"/v1/leases/{leased['lease']}/ack", {}).status == 409

@@ -43,6 +43,7 @@ export interface Dlq {
   total: number;
   arrivals_per_minute: number;
   oldest_age_seconds: number | null;
+  by_state: Counts;
   by_category: Counts;
   by_reason: Counts;
   age_histogram: Counts;
@@ -130,7 +131,7 @@ export interface Letter {
 }
 
 /* What a list leaves out, or does not show yet. */
-interface Listed {
+export interface Listed {
   cursor: string | null;
   behind?: number;
   damaged?: string[]; /* ids */

@@ -2,6 +2,7 @@
 import type { Replay } from "./api";
 import { moment } from "./format";
 import type { Words } from "./route.svelte";
+import type { Kind } from "./ruling";
 import { settings } from "./settings.svelte";
 
 /* The words that choose letters (docs/triage.md), in the order in which they are shown. */
@@ -52,14 +53,15 @@ export function asSeen(choice: Choice, until: string | undefined): Choice {
   return { filter: { ...choice.filter, until }, ...(choice.limit ? { limit: choice.limit } : {}) };
 }
 
-/* The choice of an order that the server has: a filter, ids or everything. */
-export function describe(filter: unknown): string {
+/* The choice of an order that the server has: a filter, ids or everything. `until` is about the death of a letter and the
+   arrival of a message. */
+export function describe(filter: unknown, kind: Kind = "letter"): string {
   if (filter === null || typeof filter !== "object") return "–";
   const of = filter as Record<string, unknown>;
-  if (Array.isArray(of.ids)) return of.ids.length === 1 ? `letter ${String(of.ids[0])}` : `${of.ids.length} letters by id`;
+  if (Array.isArray(of.ids)) return of.ids.length === 1 ? `${kind} ${String(of.ids[0])}` : `${of.ids.length} ${kind}s by id`;
   const words = Object.entries(of).filter(([name]) => !["all", "until"].includes(name));
-  const said = words.map(([name, value]) => `${name}: ${String(value)}`).join(", ") || "every letter";
-  return of.until === undefined ? said : `${said}, dead before ${moment(String(of.until), settings.clock)}`;
+  const said = words.map(([name, value]) => `${name}: ${String(value)}`).join(", ") || `every ${kind}`;
+  return of.until === undefined ? said : `${said}, ${kind === "letter" ? "dead" : "arrived"} before ${moment(String(of.until), settings.clock)}`;
 }
 
 /* The same, as the address bar says it, for another try. Letters that died again are dead since after its `until`, so
