@@ -107,6 +107,7 @@ static void put_body(const struct story *story) {
     story_put(story, "content type", field_text(message, "content_type", story->arena));
     story_put(story, "bytes", field_text(message, "size", story->arena));
     story_put(story, "hash", field_text(message, "content_hash", story->arena));
+    story_put(story, "file", field_text(message, "body_file", story->arena));
     struct bytes text, type = field_text(message, "content_type", story->arena);
     bool json = bytes_starts(type, BYTES("application/json"));
     if (!json && json_string(body, story->arena, &text))

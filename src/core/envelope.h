@@ -47,8 +47,9 @@ struct envelope {
     const struct rule_header *headers;
     size_t header_count;
     struct bytes content_type;
-    char content_hash[65]; /* hex of SHA-256, or "" */
-    uint64_t size;         /* of the body */
+    char content_hash[65];  /* hex of SHA-256, or "" */
+    uint64_t size;          /* of the body */
+    struct bytes body_file; /* where a large body is, as the store knows it when asked */
     bool body_damaged; /* the store lost the body: it is empty, hash and size are of the old one */
 
     struct bytes source; /* JSON object: {"kind":"builtin"} */

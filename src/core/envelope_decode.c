@@ -320,6 +320,7 @@ static bool get_failure(struct decoding *d, struct json value, void *base,
 
 static get_fn *const get_form[FORM_COUNT] = {
     [FORM_TEXT] = get_text,
+    [FORM_OPTIONAL_TEXT] = get_text,
     [FORM_MAYBE_TEXT] = get_any,
     [FORM_OBJECT] = get_object,
     [FORM_CONTEXT] = get_object,

@@ -277,6 +277,7 @@ static void put_failure(struct encoding *e, const void *base, const struct envel
 
 static put_fn *const put_form[FORM_COUNT] = {
     [FORM_TEXT] = put_text,
+    [FORM_OPTIONAL_TEXT] = put_text,
     [FORM_MAYBE_TEXT] = put_maybe_text,
     [FORM_OBJECT] = put_object,
     [FORM_CONTEXT] = put_object,
@@ -304,7 +305,11 @@ static put_fn *const put_form[FORM_COUNT] = {
 
 static bool is_written(const struct encoding *e, const void *at,
                        const struct envelope_field *field) {
-    return (field->parts & 1u << e->part) && (field->form != FORM_FLAG || *(const bool *)at);
+    if (!(field->parts & 1u << e->part))
+        return false;
+    if (field->form == FORM_OPTIONAL_TEXT)
+        return ((const struct bytes *)at)->len > 0;
+    return field->form != FORM_FLAG || *(const bool *)at;
 }
 
 static void put_members(struct encoding *e, const void *base,

@@ -16,6 +16,7 @@ static const struct envelope_field message_fields[] = {
     {"content_hash", 7, FORM_HASH, IN_ALL, AT(content_hash)},
     {"size", 8, FORM_SIZE, IN_ALL, AT(size)},
     {"body_damaged", 9, FORM_FLAG, IN_ALL, AT(body_damaged)},
+    {"body_file", 11, FORM_OPTIONAL_TEXT, IN_BODY, AT(body_file)},
 };
 static const struct envelope_section message_section = SECTION(message_fields);
 

@@ -14,6 +14,7 @@
 /* How a member is stored in its struct and spelled in JSON. */
 enum envelope_form {
     FORM_TEXT,          /* struct bytes; empty is null */
+    FORM_OPTIONAL_TEXT, /* struct bytes; left out when empty */
     FORM_MAYBE_TEXT,    /* struct bytes, whatever they are; only a NULL pointer is null */
     FORM_OBJECT,        /* struct bytes of a JSON object, kept to the byte; empty is null */
     FORM_CONTEXT,       /* the same; empty is {} */

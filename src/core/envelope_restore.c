@@ -255,6 +255,7 @@ static const struct form {
     bool is_long;
 } forms[FORM_COUNT] = {
     [FORM_TEXT] = {STORED_TEXT, restore_text},
+    [FORM_OPTIONAL_TEXT] = {STORED_TEXT, restore_text},
     [FORM_MAYBE_TEXT] = {STORED_TEXT, restore_text},
     [FORM_OBJECT] = {STORED_TEXT, restore_object, true},
     [FORM_CONTEXT] = {STORED_TEXT, restore_object, true},

@@ -28,6 +28,8 @@ struct disk_vtable {
     int (*sync)(struct disk *disk, struct disk_file *file); /* fdatasync */
     int (*remove)(struct disk *disk, const char *path);
     int (*rename)(struct disk *disk, const char *from, const char *to);
+    /* A second name for a file; EEXIST when there is such a name. Not every file system can. */
+    int (*link)(struct disk *disk, const char *from, const char *to);
     int (*sync_dir)(struct disk *disk, const char *path);
     /* Calls `visit` with each plain name in the directory. */
     int (*list)(struct disk *disk, const char *path, void (*visit)(void *arg, const char *name),

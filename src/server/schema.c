@@ -281,6 +281,7 @@ const struct schema schemas[] = {
         NEXT("body_base64", TEXT("when the body is not UTF-8"))
         NEXT("content_hash", TEXT("sha256: and hex, over the body's bytes"))
         NEXT("body_damaged", BOOLEAN)
+        NEXT("body_file", TEXT("of a body larger than max_body: its file, beside the store"))
         NEXT("size", INTEGER))},
     {"Result", OBJECT(
         FIRST("id", STRING)

@@ -38,6 +38,8 @@ void batch_free(struct batch *batch) {
     for (size_t i = 0; i < batch->name_count; i++)
         blob_free(batch->names[i]);
     free(batch->names);
+    for (size_t i = 0; i < batch->large_count; i++)
+        free(batch->large[i].body);
     free(batch->large);
     free(batch);
 }

@@ -38,10 +38,13 @@ struct batch_op {
     const struct name *spilled; /* FORGET */
 };
 
-/* The large body of a message that op `place` forgets. */
+/* A body in a file of its own that an op puts, changes or leaves (sqlite/large.h). */
 struct batch_large {
-    size_t place;
-    char name[40];
+    size_t place;  /* of the op */
+    char name[40]; /* of the file that it names from now on; "": as before */
+    char old[40];  /* of the file that it names no more; "": none */
+    char *body;    /* what is to be written under `name`; NULL: it is there */
+    size_t len;
 };
 
 struct batch {
@@ -53,9 +56,8 @@ struct batch {
     struct blob **names;              /* records of queue names that are not on disk yet */
     size_t name_count;
     size_t records, bytes;     /* of names and ops together */
-    struct batch_large *large; /* files that its FORGETs leave without a message … */
+    struct batch_large *large; /* by place */
     size_t large_count;
-    uint64_t large_writes; /* … as of when so many had been written */
     size_t count;
     struct batch_op ops[];
 };

@@ -190,6 +190,11 @@ static int rename_file(struct disk *disk, const char *from, const char *to) {
     return rename(from, to) == 0 ? 0 : errno;
 }
 
+static int link_file(struct disk *disk, const char *from, const char *to) {
+    (void)disk;
+    return link(from, to) == 0 ? 0 : errno;
+}
+
 static int sync_dir(struct disk *disk, const char *path) {
     (void)disk;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -226,6 +231,7 @@ static const struct disk_vtable vtable = {
     .sync = sync_file,
     .remove = remove_file,
     .rename = rename_file,
+    .link = link_file,
     .sync_dir = sync_dir,
     .list = list,
 };

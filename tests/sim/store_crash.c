@@ -2,6 +2,7 @@
  * its right state, whatever failed is not, and the rest happened wholly or not at all. */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/rng.h"
@@ -20,7 +21,11 @@ enum {
     START_MS = 1000,
     PACK_BYTES = 12 << 10,
     SEGMENT_BYTES = 32 << 10,
-    WAITING_MAX = 3, /* in memory, in every other world */
+    WAITING_MAX = 3,  /* in memory, in every other world */
+    LARGE_ABOVE = 64, /* bytes of a body, in every third world; more after some of the starts */
+    LARGE_RAISED = 300,
+    BODY_MAX = 400, /* of which most are padding */
+    BODY_SMALL = 24,
 };
 
 struct world {
@@ -41,9 +46,9 @@ struct in_flight {
     struct store_commit commit;
     struct store_op ops[MODEL_COMMIT_MAX];
     struct envelope envelopes[MODEL_COMMIT_MAX];
-    char texts[MODEL_COMMIT_MAX][2][24];
+    char texts[MODEL_COMMIT_MAX][2][40];
     size_t ids[MODEL_COMMIT_MAX];
-    char bodies[MODEL_COMMIT_MAX][16];
+    char bodies[MODEL_COMMIT_MAX][BODY_MAX + 1];
     char whys[MODEL_COMMIT_MAX][16];
     struct world *world;
     struct in_flight *next;
@@ -55,6 +60,17 @@ static struct instant read_clock(struct clock *clock) {
 
 /* ---- opening ---- */
 
+/* Some bodies are in files of their own, and the bound of that may have been raised since. */
+static bool has_large(const struct world *world) {
+    return world->seed % 3 == 0;
+}
+
+static uint64_t large_bytes(struct world *world) {
+    if (!has_large(world))
+        return 0;
+    return rng_below(&world->rng, 3) ? LARGE_ABOVE : LARGE_RAISED;
+}
+
 static enum status try_open(struct world *world) {
     struct sqlite_store_options options = {.path = "impound.db",
                                            .disk = sim_disk_port(world->disk),
@@ -64,6 +80,7 @@ static enum status try_open(struct world *world) {
                                            .pack_bytes = PACK_BYTES,
                                            .journal_max_bytes = 4 * SEGMENT_BYTES,
                                            .fold_changes = 3,
+                                           .large_bytes = large_bytes(world),
                                            .waiting_max = world->seed % 2 ? 0 : WAITING_MAX};
     struct err err = {0};
     enum status status = sqlite_store_open(&options, &world->store, &err);
@@ -113,7 +130,8 @@ static void fill_envelope(struct in_flight *flight, size_t at, size_t id,
                           const struct model_message *after) {
     struct envelope *envelope = &flight->envelopes[at];
     snprintf(flight->texts[at][0], sizeof flight->texts[at][0], "m%zu", id);
-    snprintf(flight->texts[at][1], sizeof flight->texts[at][1], "L%zu", id);
+    snprintf(flight->texts[at][1], sizeof flight->texts[at][1], "01900000-0000-7000-8000-%012zu",
+             id);
     *envelope = (struct envelope){
         .id = bytes_of(flight->texts[at][0]),
         .queue = BYTES("orders"),
@@ -205,8 +223,30 @@ static void add_keep(struct in_flight *flight, size_t at, size_t id, struct mode
     if (!after->held)
         return;
     after->version = ++world->model.versions;
-    snprintf(flight->bodies[at], sizeof flight->bodies[at], "%u", after->version);
+    snprintf(flight->bodies[at], BODY_SMALL, "%u", after->version);
     flight->ops[at].keep.value = bytes_of(flight->bodies[at]);
+}
+
+/* The number, a point and padding: long, where it is to be large. */
+static void fill_body(struct in_flight *flight, size_t at, uint32_t number) {
+    struct world *world = flight->world;
+    char *body = flight->bodies[at];
+    bool large = has_large(world) && rng_below(&world->rng, 2) == 0;
+    int len = snprintf(body, BODY_SMALL, "%u.", number);
+    size_t want =
+        large ? LARGE_ABOVE + 1 + rng_below(&world->rng, BODY_MAX - LARGE_ABOVE) : (size_t)len;
+    memset(body + len, 'x', want - (size_t)len);
+    body[want] = '\0';
+    flight->ops[at].body = bytes_of(body);
+}
+
+/* The body that it has from now on, which the stored envelope names. */
+static void fill_content(struct in_flight *flight, size_t at, struct model_message *after) {
+    struct envelope *envelope = &flight->envelopes[at];
+    if (flight->ops[at].body.ptr)
+        after->size = (uint32_t)flight->ops[at].body.len;
+    envelope->size = after->size;
+    snprintf(envelope->content_hash, sizeof envelope->content_hash, "%064x", after->body);
 }
 
 static void add_message(struct in_flight *flight, size_t at, size_t id,
@@ -218,10 +258,9 @@ static void add_message(struct in_flight *flight, size_t at, size_t id,
         add_put(flight, at, after);
     fill_envelope(flight, at, id, after);
     flight->ops[at].envelope = &flight->envelopes[at];
-    if (after->held && after->body != old_body) {
-        snprintf(flight->bodies[at], sizeof flight->bodies[at], "%u", after->body);
-        flight->ops[at].body = bytes_of(flight->bodies[at]);
-    }
+    if (after->held && after->body != old_body)
+        fill_body(flight, at, after->body);
+    fill_content(flight, at, after);
 }
 
 /* One change of what no open commit changes. False: it was not one. */
@@ -237,6 +276,7 @@ static bool add_op(struct in_flight *flight, struct model_commit *expected) {
         add_message(flight, at, id, &after);
     else
         add_keep(flight, at, id, &after);
+    expected->alone |= has_large(world) && flight->ops[at].kind != STORE_FORGET;
     expected->changes[at].id = id;
     expected->changes[at].after = after;
     expected->count = ++flight->commit.count;
@@ -300,16 +340,36 @@ static struct model_message look(struct world *world, size_t id) {
         fail_msg("seed %llu: %s cannot be read: %s", (unsigned long long)world->seed, name,
                  err.text);
     uint64_t body = 0, why = 0;
-    assert_true(bytes_u64(held->body, &body));
+    assert_true(bytes_u64(bytes_cut(held->body, 0, bytes_find(held->body, BYTES("."))), &body));
+    assert_int_equal(held->body.len, held->envelope.size);
     assert_true(held->envelope.why.len == 0 || bytes_u64(held->envelope.why, &why));
     struct model_message seen = {.held = true,
                                  .state = held->envelope.state,
                                  .version = held->envelope.attempts,
                                  .body = (uint32_t)body,
+                                 .size = (uint32_t)held->body.len,
+                                 .in_file = held->envelope.body_file.len > 0,
                                  .why = (uint32_t)why};
     world->seqs[id] = held->seq;
     store_held_free(held);
     return seen;
+}
+
+static void count_file(void *arg, const char *name) {
+    (void)name;
+    ++*(size_t *)arg;
+}
+
+/* After a start each file is some message's. */
+static void compare_files(struct world *world, const struct model_message *seen) {
+    struct disk *disk = sim_disk_port(world->disk);
+    size_t wanted = 0, found = 0;
+    for (size_t id = 0; id < MODEL_MESSAGES; id++)
+        wanted += seen[id].held && seen[id].in_file;
+    (void)disk->vtable->list(disk, "impound.db.large", count_file, &found);
+    if (found != wanted)
+        fail_msg("seed %llu: %zu files of large bodies, %zu messages that name one",
+                 (unsigned long long)world->seed, found, wanted);
 }
 
 static void compare(struct world *world) {
@@ -319,6 +379,7 @@ static void compare(struct world *world) {
     if (!model_adopt(&world->model, seen))
         fail_msg("seed %llu: what was recovered is not what was promised",
                  (unsigned long long)world->seed);
+    compare_files(world, seen);
 }
 
 static void compare_counters(struct world *world) {

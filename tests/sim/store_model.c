@@ -31,7 +31,7 @@ static bool same(const struct model_message *a, const struct model_message *b) {
     if (!a->held || !b->held)
         return a->held == b->held;
     return a->state == b->state && a->version == b->version && a->body == b->body &&
-           a->why == b->why;
+           a->size == b->size && a->why == b->why;
 }
 
 static bool equals(const struct model *model, const struct model_message seen[MODEL_IDS]) {
@@ -42,11 +42,20 @@ static bool equals(const struct model *model, const struct model_message seen[MO
     return true;
 }
 
+static bool happened(const struct model_commit *commit,
+                     const struct model_message seen[MODEL_IDS]) {
+    for (size_t i = 0; i < commit->count; i++) {
+        if (!same(&commit->changes[i].after, &seen[commit->changes[i].id]))
+            return false;
+    }
+    return true;
+}
+
 bool model_adopt(struct model *model, const struct model_message seen[MODEL_IDS]) {
     while (!equals(model, seen)) {
         if (model->open_count == 0)
             return false;
-        model_answer(model, true);
+        model_answer(model, !model->open[0].alone || happened(&model->open[0], seen));
     }
     model->open_count = 0;
     return true;

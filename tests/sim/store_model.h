@@ -1,7 +1,8 @@
 /* store_model: what a store must hold, kept beside it by a test.
  *
  * A commit that was answered OK is in the model. One that was not answered when the power went may
- * have happened or not, but whole, and only if those before it did. */
+ * have happened or not, but whole, and only if those before it did, but for those that can fail
+ * alone. */
 #ifndef STORE_MODEL_H
 #define STORE_MODEL_H
 
@@ -16,6 +17,8 @@ struct model_message {
     enum state state;
     uint32_t version; /* stored as the number of attempts */
     uint32_t body;    /* stored as text */
+    uint32_t size;    /* of the body, in bytes */
+    bool in_file;     /* the body is in a file of its own, as seen; not of the promise */
     uint32_t why;     /* of the last mark, stored as text; 0: none since its envelope was written */
 };
 
@@ -25,6 +28,7 @@ struct model_commit {
         struct model_message after;
     } changes[MODEL_COMMIT_MAX];
     size_t count;
+    bool alone; /* it has a file of its own to write: those behind it may succeed without it */
 };
 
 struct model {

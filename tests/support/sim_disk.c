@@ -280,6 +280,20 @@ static int rename_file(struct disk *disk, const char *from, const char *to) {
     return 0;
 }
 
+static int link_file(struct disk *disk, const char *from, const char *to) {
+    struct sim_disk *sim = sim_of(disk);
+    int error = count_call(sim);
+    if (error)
+        return error;
+    const struct name *name = find(&sim->now, from);
+    if (!name)
+        return ENOENT;
+    if (find(&sim->now, to))
+        return EEXIST;
+    change_name(sim, NULL, to, name->inode);
+    return 0;
+}
+
 static int sync_dir(struct disk *disk, const char *path) {
     struct sim_disk *sim = sim_of(disk);
     int error = count_call(sim);
@@ -326,6 +340,7 @@ static const struct disk_vtable vtable = {
     .sync = sync_file,
     .remove = remove_file,
     .rename = rename_file,
+    .link = link_file,
     .sync_dir = sync_dir,
     .list = list,
 };

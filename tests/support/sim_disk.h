@@ -2,7 +2,8 @@
  *
  * What was not synced may be lost, kept or torn when the power is cut, whatever its order; so may
  * names that were made, removed or renamed without sync_dir. Counted calls are those that change
- * something: make_dir, open that creates, write, allocate, sync, remove, rename, sync_dir. */
+ * something: make_dir, open that creates, write, allocate, sync, remove, rename, link,
+ * sync_dir. */
 #ifndef SIM_DISK_H
 #define SIM_DISK_H
 

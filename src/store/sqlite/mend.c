@@ -10,6 +10,7 @@
 #include "store/entry.h"
 #include "store/mark.h"
 #include "store/sqlite/bounds.h"
+#include "store/sqlite/large_rows.h"
 #include "store/sqlite/mend_tables.h"
 #include "store/sqlite/packs.h"
 #include "store/sqlite/rebuild.h"
@@ -30,6 +31,7 @@ struct mending {
     struct doctor *doctor;
     struct copies *copies; /* by seq */
     size_t count;
+    struct large *large;
     uint64_t bodies_lost, envelopes_lost;
     struct err *err;
 };
@@ -145,14 +147,28 @@ static void read_bytes(struct mending *mending, struct message *message) {
         message->body = copy;
 }
 
+/* A large body is lost with its file. One that is there and damaged is kept beside the others. */
+static void check_large_body(struct mending *mending, struct message *message) {
+    const struct envelope *envelope = &message->envelope;
+    char name[LARGE_NAME_SIZE];
+    if (!message->body.ptr || !large_is_stub(message->body, envelope->size, name) ||
+        large_check(mending->large, name, envelope->size, envelope->content_hash, NULL) ==
+            STATUS_OK)
+        return;
+    large_set_aside(mending->large, name);
+    message->body = BYTES_NONE;
+}
+
 /* An older version of the envelope has what never changes; the row knows what became of it. */
 static void compose(struct message *message) {
     const struct envelope *columns = &message->columns;
     struct envelope *out = &message->envelope;
     if (message->envelope_is_row)
         return;
-    if (!message->envelope_found)
+    if (!message->envelope_found) {
         *out = *columns;
+        out->size = large_stub_size(message->body);
+    }
     out->id = columns->id.len > 0 ? columns->id : out->id;
     out->state = columns->state;
     out->letter_id = columns->letter_id.len > 0 ? columns->letter_id : out->letter_id;
@@ -235,6 +251,7 @@ static enum status mend(struct mending *mending, const struct copies *copies) {
     if (status == STATUS_OK && found) {
         read_bytes(mending, &message);
         compose(&message);
+        check_large_body(mending, &message);
         bool body_lost = !message.body.ptr;
         if (message.envelope.id.len > 0 && message.envelope.queue.len > 0 &&
             copies->seq < BOUNDS_SEQ_MAX) {
@@ -264,6 +281,18 @@ static enum status note_queueless(struct doctor *doctor, struct err *err) {
     return status;
 }
 
+static void add(struct mending *mending, uint64_t seq) {
+    mending->copies = memory_grow(mending->copies, (mending->count + 1) * sizeof *mending->copies);
+    mending->copies[mending->count++] = (struct copies){.seq = seq};
+}
+
+static void add_bodiless(void *arg, uint64_t seq, const struct reader_large *found) {
+    struct mending *mending = arg;
+    if (large_check(mending->large, found->name, found->size, found->content_hash, NULL) !=
+        STATUS_OK)
+        add(mending, seq);
+}
+
 /* Each once, by seq. */
 static void drop_doubles(struct mending *mending) {
     size_t kept = 0;
@@ -274,30 +303,35 @@ static void drop_doubles(struct mending *mending) {
     mending->count = kept;
 }
 
-static void add_damaged(struct mending *mending) {
+static enum status add_damaged(struct mending *mending) {
     struct doctor *doctor = mending->doctor;
     struct err err;
-    mending->copies = memory_array(doctor->unreadable_count + 1, sizeof *mending->copies);
     for (size_t i = 0; i < doctor->unreadable_count; i++) {
         if (rows_verify_one(&doctor->file, doctor->unreadable[i], &err) != STATUS_OK)
-            mending->copies[mending->count++].seq = doctor->unreadable[i];
+            add(mending, doctor->unreadable[i]);
     }
-    qsort(mending->copies, mending->count, sizeof *mending->copies, by_seq);
+    enum status status = large_rows_each(&doctor->file, add_bodiless, mending, mending->err);
+    if (mending->count > 0)
+        qsort(mending->copies, mending->count, sizeof *mending->copies, by_seq);
     drop_doubles(mending);
+    return status;
 }
 
 enum status mend_rows(struct doctor *doctor, struct err *err) {
     struct mending mending = {.doctor = doctor, .err = err};
+    mending.large = large_new(doctor->options->disk, doctor->options->path, 0);
     enum status status = packs_flush(doctor->packs, &doctor->file, err);
     if (status == STATUS_OK)
         status = note_queueless(doctor, err);
-    add_damaged(&mending);
+    if (status == STATUS_OK)
+        status = add_damaged(&mending);
     if (status == STATUS_OK && mending.count > 0)
         status = rebuild_visit(doctor, note_copy, &mending, err);
     for (size_t i = 0; status == STATUS_OK && i < mending.count; i++)
         status = mend(&mending, &mending.copies[i]);
     doctor->bodies_lost = mending.bodies_lost;
     doctor->envelopes_lost = mending.envelopes_lost;
+    large_free(mending.large);
     free(mending.copies);
     return status;
 }

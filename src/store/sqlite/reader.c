@@ -171,7 +171,8 @@ static enum status load(struct sqlite_store *self, struct location *at, struct s
     return status;
 }
 
-/* For people who look at one: a message whose body is damaged is shown with what is left of it.
+/* For people who look at one: a message whose body is damaged, or whose large body's file is gone,
+ * is shown with what is left of it.
  * Exports and archives do not take it so: a repair may still find the body. */
 static enum status load_what_is_left(struct sqlite_store *self, struct location *at,
                                      struct store_held **out, struct err *err) {
@@ -186,7 +187,7 @@ static enum status load_what_is_left(struct sqlite_store *self, struct location 
     arena_init_heap(&arena, 4096);
     database_lock(self->lookup_db);
     rows_read_halves(self->lookup_db, seq, &arena, &halves);
-    if (halves.envelope.ptr && !halves.body.ptr)
+    if (halves.envelope.ptr && (!halves.body.ptr || halves.body.len == LARGE_STUB_LEN))
         found = rows_read_mark(self->lookup_db, seq, &arena, &row.mark) == STATUS_OK;
     database_unlock(self->lookup_db);
     struct held_parts parts = {
@@ -199,32 +200,55 @@ static enum status load_what_is_left(struct sqlite_store *self, struct location 
     return status;
 }
 
-/* What is known to be small in memory is not read. */
-enum status reader_large_name(struct sqlite_store *self, uint64_t seq, char *name,
+/* A row's size is that of what is stored. */
+static bool is_small_row(struct sqlite_store *self, uint64_t seq) {
+    struct arena arena;
+    struct row_facts row;
+    bool found = false;
+    arena_init_heap(&arena, 1024);
+    database_lock(self->lookup_db);
+    enum status status = rows_by_seq(self->lookup_db, seq, &arena, &row, &found, NULL);
+    database_unlock(self->lookup_db);
+    arena_free(&arena);
+    return status == STATUS_OK && found && row.envelope.size != LARGE_STUB_LEN;
+}
+
+static enum status read_large(struct sqlite_store *self, uint64_t seq, struct reader_large *out,
                               struct err *err) {
     struct location at = {.seq = seq, .envelope_place = PLACE_FILE, .body_place = PLACE_FILE};
-    name[0] = '\0';
+    uint64_t smallest = large_smallest(self->large);
     pthread_mutex_lock(&self->front.mutex);
     const struct entry *entry = tables_find(&self->front.tables, seq);
-    bool small = entry && entry->facts.size != LARGE_STUB_LEN &&
-                 entry->facts.size <= self->options.large_bytes;
+    bool small = entry && entry->facts.size != LARGE_STUB_LEN && entry->facts.size < smallest;
     if (entry && !small)
         locate(entry, &at);
     pthread_mutex_unlock(&self->front.mutex);
-    if (small)
-        return STATUS_OK;
+    if (!small && !at.body.blob && at.body_place == PLACE_FILE)
+        small = is_small_row(self, seq);
     struct arena arena;
     struct row row;
     struct envelope envelope;
     arena_init_heap(&arena, 4096);
-    enum status status = read_location(self, &at, &arena, &row, err);
-    if (status == STATUS_OK && row.body.len == LARGE_STUB_LEN) {
+    enum status status = small ? STATUS_OK : read_location(self, &at, &arena, &row, err);
+    if (status == STATUS_OK && !small && row.body.len == LARGE_STUB_LEN) {
         status = envelope_restore(arena_dup(&arena, row.envelope), &arena, &envelope, err);
-        if (status == STATUS_OK && !large_is_stub(row.body, envelope.size, name))
-            name[0] = '\0';
+        if (status == STATUS_OK && large_is_stub(row.body, envelope.size, out->name)) {
+            memcpy(out->content_hash, envelope.content_hash, sizeof out->content_hash);
+            out->size = envelope.size;
+        }
     }
     location_drop(&at);
     arena_free(&arena);
+    return status;
+}
+
+enum status reader_large(struct sqlite_store *self, uint64_t seq, struct reader_large *out,
+                         struct err *err) {
+    enum status status = STATUS_INTERNAL;
+    for (int tries = 0; status != STATUS_OK && tries < LOAD_TRIES; tries++) {
+        *out = (struct reader_large){.name = ""};
+        status = read_large(self, seq, out, err);
+    }
     return status;
 }
 

@@ -3,6 +3,7 @@
 #ifndef STORE_READER_H
 #define STORE_READER_H
 
+#include "store/sqlite/large.h"
 #include "store/sqlite/parts.h"
 
 size_t reader_take(struct store *store, uint32_t queue, enum store_take which, struct instant now,
@@ -21,7 +22,13 @@ enum status reader_holds(struct store *store, uint32_t queue, const struct bytes
 enum status reader_get_seq(struct store *store, uint64_t seq, struct store_held **out,
                            struct err *err);
 
-/* The file that a message's stored body names, being a stub of a large one (large.h); "": none. */
-enum status reader_large_name(struct sqlite_store *self, uint64_t seq, char *name, struct err *err);
+/* The file that a message's stored body names, being a stub of a large one. */
+struct reader_large {
+    char name[LARGE_NAME_SIZE]; /* "": its body is no stub */
+    char content_hash[LARGE_HASH_SIZE];
+    uint64_t size;
+};
+enum status reader_large(struct sqlite_store *self, uint64_t seq, struct reader_large *out,
+                         struct err *err);
 
 #endif

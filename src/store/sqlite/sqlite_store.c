@@ -267,40 +267,22 @@ static enum status recover(struct sqlite_store *self, struct err *err) {
     return status == STATUS_OK ? status : err_set(err, status, "%s", trouble.text);
 }
 
-struct named {
-    char (*names)[LARGE_NAME_SIZE];
-    size_t count;
-};
-
-static void add_name(void *arg, uint64_t seq, const char *name, uint64_t size) {
-    struct named *named = arg;
-    (void)seq, (void)size;
-    named->names = memory_grow(named->names, (named->count + 1) * sizeof *named->names);
-    memcpy(named->names[named->count++], name, LARGE_NAME_SIZE);
+static void note_large(void *arg, uint64_t seq, const struct reader_large *found) {
+    (void)seq;
+    large_note(arg, found->name, found->content_hash, found->size);
 }
 
-/* Files that no message names, in the file or in the journal, are of commits that were never made
- * or of messages that are gone. Where not all could be read, all stay. */
+/* Files that no message names are of commits that were never made, or of messages that are gone.
+ * Where not every message could be read, all files stay. */
 static void sweep_large(struct sqlite_store *self) {
-    struct named named = {0};
-    struct err err;
-    char name[LARGE_NAME_SIZE];
+    struct err err = {0};
     if (!large_any(self->large))
         return;
-    enum status status = large_rows_each(self->fold_db, add_name, &named, &err);
-    LIST_EACH(node, &self->changes) {
-        const struct entry *entry = CONTAINER_OF(node, struct entry, change);
-        if (status == STATUS_OK && entry->stage == ENTRY_HELD)
-            status = reader_large_name(self, entry->seq, name, &err);
-        if (status == STATUS_OK && entry->stage == ENTRY_HELD && name[0])
-            add_name(&named, entry->seq, name, 0);
-    }
-    if (status == STATUS_OK)
-        large_sweep(self->large, named.names, named.count);
-    else
-        log_warn("files in %s.large are kept, whether they are used or not: %s", self->options.path,
+    enum status status = large_rows_held(self, note_large, self->large, &err);
+    if (status != STATUS_OK)
+        log_warn("files in %s are kept, whether they are used or not: %s", large_dir(self->large),
                  err.text);
-    free(named.names);
+    large_sweep(self->large, status == STATUS_OK);
 }
 
 /* Everything but the threads. On trouble nothing is left open. */
@@ -344,7 +326,32 @@ enum status sqlite_store_open(const struct sqlite_store_options *options, struct
     return STATUS_OK;
 }
 
-enum status sqlite_store_try(const struct sqlite_store_options *options, struct err *err) {
+struct checking {
+    struct large *large;
+    struct sqlite_store_trial *trial;
+};
+
+static void check_large(void *arg, uint64_t seq, const struct reader_large *found) {
+    struct checking *checking = arg;
+    struct err err;
+    large_note(checking->large, found->name, found->content_hash, found->size);
+    if (large_check(checking->large, found->name, found->size, found->content_hash, &err) ==
+        STATUS_OK)
+        return;
+    checking->trial->damaged++;
+    buf_printf(checking->trial->report, "message %llu: %s\n", (unsigned long long)seq, err.text);
+}
+
+/* Messages that cannot be read are told by who looks at the rows. */
+static void try_large(struct sqlite_store *self, struct sqlite_store_trial *trial) {
+    struct checking checking = {self->large, trial};
+    large_expect(self->large);
+    if (large_rows_held(self, check_large, &checking, NULL) == STATUS_OK)
+        trial->orphans = large_orphans(self->large);
+}
+
+enum status sqlite_store_try(const struct sqlite_store_options *options,
+                             struct sqlite_store_trial *trial, struct err *err) {
     struct sqlite_store_options alone = *options;
     alone.threads = false;
     struct sqlite_store *self = store_new(&alone);
@@ -352,6 +359,8 @@ enum status sqlite_store_try(const struct sqlite_store_options *options, struct 
     enum status status = open_connections(self, err);
     if (status == STATUS_OK)
         status = recover(self, err);
+    if (status == STATUS_OK)
+        try_large(self, trial);
     store_free(self);
     return status;
 }

@@ -36,9 +36,17 @@ void sqlite_store_fold(struct store *store);
  * Commits under way are dropped without an answer. */
 void sqlite_store_crash(struct store *store);
 
+/* What a trial found of large bodies. */
+struct sqlite_store_trial {
+    struct buf *report; /* a line for each body whose file is missing or damaged */
+    uint64_t damaged;   /* so many */
+    uint64_t orphans;   /* files that no message names: a start removes them */
+};
+
 /* Recovers as sqlite_store_open does, and closes again without a fold: whether a server would
  * start. The caller has the lock, and no connection is open. */
-enum status sqlite_store_try(const struct sqlite_store_options *options, struct err *err);
+enum status sqlite_store_try(const struct sqlite_store_options *options,
+                             struct sqlite_store_trial *trial, struct err *err);
 
 /* What `impound doctor` prints: checksums, counters against rows, positions. One line a finding to
  * `report`; returns CORRUPT when something is wrong, and in *err what can be done. With

@@ -5,7 +5,6 @@
 
 #include "base/memory.h"
 #include "store/sqlite/checkup.h"
-#include "store/sqlite/large_rows.h"
 #include "store/sqlite/lock.h"
 #include "store/sqlite/packs.h"
 #include "store/sqlite/salvage.h"
@@ -81,40 +80,6 @@ static enum status replace_file(struct doctor *doctor, struct err *err) {
     return status == STATUS_OK ? open_file(doctor, err) : status;
 }
 
-/* ---- large bodies ---- */
-
-struct large_checkup {
-    struct doctor *doctor;
-    struct large *large;
-    uint64_t count, missing;
-};
-
-static void check_large(void *arg, uint64_t seq, const char *name, uint64_t size) {
-    struct large_checkup *checkup = arg;
-    struct err err;
-    checkup->count++;
-    if (large_check(checkup->large, name, size, &err) == STATUS_OK)
-        return;
-    checkup->missing++;
-    buf_printf(checkup->doctor->report, "message %llu: %s\n", (unsigned long long)seq, err.text);
-}
-
-/* Nothing can bring them back but a copy: it is said, and the messages stay. */
-static enum status checkup_large(struct doctor *doctor, struct err *err) {
-    const struct sqlite_store_options *options = doctor->options;
-    struct large_checkup checkup = {.doctor = doctor,
-                                    .large = large_new(options->disk, options->path, 0)};
-    enum status status = large_rows_each(&doctor->file, check_large, &checkup, err);
-    large_free(checkup.large);
-    if (status == STATUS_OK && checkup.missing > 0)
-        status = err_set(err, STATUS_CORRUPT,
-                         "%llu of %llu large bodies in %s.large are missing or damaged: put a copy "
-                         "of them back",
-                         (unsigned long long)checkup.missing, (unsigned long long)checkup.count,
-                         options->path);
-    return status;
-}
-
 /* ---- all of it ---- */
 
 static void forget_findings(struct doctor *doctor) {
@@ -154,8 +119,6 @@ static enum status examine(struct doctor *doctor, bool forced, struct findings *
         status = salvage_all(doctor, err);
     if (status == STATUS_OK && is_malformed && !doctor->repair)
         status = malformed(doctor, err);
-    if (status == STATUS_OK)
-        status = checkup_large(doctor, err);
     forget_findings(doctor);
     return status;
 }
@@ -168,14 +131,24 @@ static enum status damaged(const struct doctor *doctor, struct err *err) {
 }
 
 /* Only what a server does when it starts says whether one starts. */
-static bool serves(struct doctor *doctor, bool wrong) {
+enum trial { TRIAL_SOUND, TRIAL_DAMAGED, TRIAL_REFUSED };
+
+static enum trial serves(struct doctor *doctor, bool wrong) {
     struct err refusal;
-    enum status status = sqlite_store_try(doctor->options, &refusal);
-    if (status != STATUS_OK)
+    struct sqlite_store_trial trial = {.report = doctor->report};
+    if (sqlite_store_try(doctor->options, &trial, &refusal) != STATUS_OK) {
         buf_printf(doctor->report, "serve refuses to start: %s\n", refusal.text);
-    else if (wrong)
-        buf_printf(doctor->report, "serve starts with this damage\n");
-    return status == STATUS_OK;
+        return TRIAL_REFUSED;
+    }
+    if (trial.orphans > 0)
+        buf_printf(doctor->report,
+                   "%llu files in %s.large belong to no message; serve removes them when it "
+                   "starts\n",
+                   (unsigned long long)trial.orphans, doctor->options->path);
+    if (!wrong && trial.damaged == 0)
+        return TRIAL_SOUND;
+    buf_printf(doctor->report, "serve starts with this damage\n");
+    return TRIAL_DAMAGED;
 }
 
 static void say_sound(struct doctor *doctor, const struct findings *findings) {
@@ -194,7 +167,7 @@ static enum status look(struct doctor *doctor, struct err *err) {
     if (status != STATUS_OK && status != STATUS_CORRUPT)
         return status;
     bool wrong = findings.wrong || status != STATUS_OK;
-    if (!serves(doctor, wrong) || wrong)
+    if (serves(doctor, wrong) != TRIAL_SOUND)
         return status == STATUS_OK ? damaged(doctor, err) : status;
     say_sound(doctor, &findings);
     return STATUS_OK;
@@ -203,11 +176,11 @@ static enum status look(struct doctor *doctor, struct err *err) {
 static enum status repair(struct doctor *doctor, struct err *err) {
     struct findings findings = {0};
     enum status status = examine(doctor, false, &findings, err);
-    if (status == STATUS_OK && !findings.wrong && !serves(doctor, false))
+    if (status == STATUS_OK && !findings.wrong && serves(doctor, false) != TRIAL_SOUND)
         status = examine(doctor, true, &findings, err);
     if (status != STATUS_OK)
         return status;
-    if (findings.wrong && !serves(doctor, false))
+    if (findings.wrong && serves(doctor, false) != TRIAL_SOUND)
         return err_set(
             err, STATUS_CORRUPT,
             "the store %s could not be repaired: a server still refuses to start with it",

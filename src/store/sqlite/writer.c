@@ -1,6 +1,7 @@
 #include "store/sqlite/writer.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/log.h"
@@ -142,12 +143,13 @@ static void apply_group(struct sqlite_store *self, struct group *group) {
     }
 }
 
-static void fail_batch(struct sqlite_store *self, struct batch *batch, const struct group *group) {
+static void fail_batch(struct sqlite_store *self, struct batch *batch, enum status status,
+                       const struct err *err) {
     struct batch_hooks hooks = changes_hooks(self);
     if (batch->status != STATUS_OK)
         return;
-    batch->status = group->status;
-    batch->commit->err = group->err;
+    batch->status = status;
+    batch->commit->err = *err;
     batch_undo(batch, &self->front.tables, &hooks);
 }
 
@@ -160,16 +162,24 @@ static bool leans_on_failed(const struct batch *batch, const struct batch *earli
     return false;
 }
 
-/* What waits and duplicates an id that failed goes the same way: its answer would be a promise that
+/* A commit that duplicates an id of one that failed fails too: its answer would be a promise that
  * nobody keeps. */
+static void fail_leaning(struct sqlite_store *self, struct group *group, enum status status,
+                         const struct err *err) {
+    struct batch *lists[] = {group->batches, self->first};
+    for (size_t i = 0; i < 2; i++) {
+        for (struct batch *batch = lists[i]; batch; batch = batch->next) {
+            if (batch->leans_last > 0 &&
+                (leans_on_failed(batch, group->batches) || leans_on_failed(batch, self->first)))
+                fail_batch(self, batch, status, err);
+        }
+    }
+}
+
 static void fail_group(struct sqlite_store *self, struct group *group) {
     for (struct batch *batch = group->batches; batch; batch = batch->next)
-        fail_batch(self, batch, group);
-    for (struct batch *batch = self->first; batch; batch = batch->next) {
-        if (batch->leans_last > 0 &&
-            (leans_on_failed(batch, group->batches) || leans_on_failed(batch, self->first)))
-            fail_batch(self, batch, group);
-    }
+        fail_batch(self, batch, group->status, &group->err);
+    fail_leaning(self, group, group->status, &group->err);
 }
 
 /* Who listens may be gone once its last commit is answered, so it hears of what is ready first. */
@@ -184,17 +194,56 @@ static void tell_ready(struct sqlite_store *self, const struct group *group) {
     }
 }
 
-/* What was forgotten for good needs its file no longer. */
-static void remove_large(struct sqlite_store *self, const struct batch *batch) {
-    for (size_t i = 0; batch->status == STATUS_OK && i < batch->large_count; i++)
-        if (batch->ops[batch->large[i].place].record)
-            large_remove(self->large, batch->large[i].name, batch->large_writes);
+/* ---- large bodies ---- */
+
+static enum status write_large(struct sqlite_store *self, struct batch *batch, struct err *err) {
+    enum status status = STATUS_OK;
+    bool renamed = false;
+    for (size_t i = 0; status == STATUS_OK && i < batch->large_count; i++) {
+        struct batch_large *large = &batch->large[i];
+        if (!batch->ops[large->place].record || !large->name[0])
+            continue;
+        renamed |= !large->body;
+        if (large->body)
+            status =
+                large_write(self->large, large->name, (struct bytes){large->body, large->len}, err);
+        free(large->body);
+        large->body = NULL;
+    }
+    return status == STATUS_OK && renamed ? large_settle(self->large, err) : status;
+}
+
+/* Before the commits that name them. A commit whose file cannot be written fails alone. */
+static void write_all_large(struct sqlite_store *self, struct group *group) {
+    for (struct batch *batch = group->batches; batch; batch = batch->next) {
+        struct err err = {0};
+        enum status status =
+            batch->status == STATUS_OK ? write_large(self, batch, &err) : STATUS_OK;
+        if (status == STATUS_OK)
+            continue;
+        pthread_mutex_lock(&self->front.mutex);
+        fail_batch(self, batch, status, &err);
+        fail_leaning(self, group, status, &err);
+        pthread_mutex_unlock(&self->front.mutex);
+    }
+}
+
+/* What the commit left needs its file no longer; what was not committed never needed one. */
+static void settle_large(struct sqlite_store *self, const struct batch *batch) {
+    for (size_t i = 0; i < batch->large_count; i++) {
+        const struct batch_large *large = &batch->large[i];
+        bool made = batch->status == STATUS_OK && batch->ops[large->place].record;
+        if (made && large->old[0])
+            large_drop(self->large, large->old);
+        if (!made && large->name[0])
+            large_unreserve(self->large, large->name);
+    }
 }
 
 static void answer(struct sqlite_store *self, struct group *group) {
     for (struct batch *batch = group->batches, *next; batch; batch = next) {
         next = batch->next;
-        remove_large(self, batch);
+        settle_large(self, batch);
         batch->commit->done(batch->commit, batch->status);
         batch_free(batch);
     }
@@ -203,6 +252,7 @@ static void answer(struct sqlite_store *self, struct group *group) {
 static void write_batches(struct sqlite_store *self, struct batch *batches) {
     struct group group = {.batches = batches};
     double seconds = 0;
+    write_all_large(self, &group);
     gather(&group);
     fold_keep_bound(self);
     write_group(self, &group, &seconds);
@@ -261,69 +311,102 @@ static bool is_refused(struct sqlite_store *self, const struct store_commit *com
     return full && !reserve_is_for(commit);
 }
 
-/* ---- large bodies ---- */
+/* ---- the records of large bodies ---- */
 
-/* One whose stub stands in its op's place while the record is made. */
+/* Stands in an op's place while the record is made. */
 struct aside {
-    struct store_op *op;
     struct bytes body;
-    char stub[LARGE_STUB_LEN + 1];
-    struct aside *next;
+    char stub[LARGE_STUB_SIZE];
 };
 
-static enum status write_aside(struct sqlite_store *self, struct store_commit *commit,
-                               struct aside **asides) {
-    for (size_t i = 0; i < commit->count; i++) {
-        struct store_op *op = &commit->ops[i];
-        bool has_body = op->kind == STORE_PUT || op->kind == STORE_UPDATE;
-        if (!has_body || !large_takes(self->large, op->body))
-            continue;
-        struct aside *aside = memory_new(sizeof *aside);
-        *aside = (struct aside){.op = op, .body = op->body, .next = *asides};
-        *asides = aside;
-        enum status status = large_write(self->large, op, aside->stub, &commit->err);
-        if (status != STATUS_OK)
-            return status;
-        op->body = (struct bytes){aside->stub, LARGE_STUB_LEN};
-    }
-    return STATUS_OK;
+struct making {
+    struct sqlite_store *self;
+    struct store_commit *commit;
+    struct aside *asides; /* by op; NULL: none was needed yet */
+    struct batch_large *large;
+    size_t count;
+};
+
+static void put_aside(struct making *making, size_t place, const char *name, uint64_t size) {
+    if (!making->asides)
+        making->asides = memory_array(making->commit->count, sizeof *making->asides);
+    struct aside *aside = &making->asides[place];
+    struct store_op *op = &making->commit->ops[place];
+    large_stub(name, size, aside->stub);
+    aside->body = op->body;
+    op->body = (struct bytes){aside->stub, LARGE_STUB_LEN};
 }
 
-static void take_back(struct aside *asides) {
-    for (struct aside *next; asides; asides = next) {
-        next = asides->next;
-        asides->op->body = asides->body;
-        free(asides);
+static void take_back(struct making *making) {
+    for (size_t i = 0; making->asides && i < making->commit->count; i++) {
+        if (making->asides[i].stub[0])
+            making->commit->ops[i].body = making->asides[i].body;
     }
+    free(making->asides);
 }
 
-static void note_large(struct sqlite_store *self, struct batch *batch) {
-    if (!large_any(self->large))
-        return;
-    batch->large_writes = large_writes(self->large);
-    for (size_t i = 0; i < batch->count; i++) {
-        const struct store_op *op = &batch->commit->ops[i];
-        struct batch_large found = {.place = i};
-        if (op->kind != STORE_FORGET || op->seq == 0 ||
-            reader_large_name(self, op->seq, found.name, NULL) != STATUS_OK || !found.name[0])
-            continue; /* what cannot be read is removed at the next start, if it may be */
-        batch->large = memory_grow(batch->large, (batch->large_count + 1) * sizeof *batch->large);
-        batch->large[batch->large_count++] = found;
-    }
+/* The file that the op's message names now. One that cannot be read is left to the next start. */
+static void find_old(struct making *making, const struct store_op *op, char *name) {
+    struct reader_large found;
+    bool changes = op->kind == STORE_FORGET || op->kind == STORE_UPDATE;
+    if (changes && op->seq != 0 && large_any(making->self->large) &&
+        reader_large(making->self, op->seq, &found, NULL) == STATUS_OK)
+        memcpy(name, found.name, sizeof found.name);
 }
 
-static struct batch *make_batch(struct sqlite_store *self, struct store_commit *commit,
-                                enum status *status) {
-    struct aside *asides = NULL;
+/* The body is copied: it is the caller's until submit returns, and is written afterwards. */
+static bool set_aside(struct making *making, size_t place) {
+    struct sqlite_store *self = making->self;
+    struct store_op *op = &making->commit->ops[place];
+    bool has_envelope = op->kind == STORE_PUT || op->kind == STORE_UPDATE;
+    struct batch_large large = {.place = place};
+    find_old(making, op, large.old);
+    if (has_envelope && large_takes(self->large, op->body)) {
+        large.body = bytes_try_dup(op->body);
+        if (!large.body)
+            return false;
+        large.len = op->body.len;
+        large_reserve(self->large, op, large.name);
+    } else if (large.old[0] && op->kind == STORE_UPDATE && !op->body.ptr) {
+        if (!large_rename(self->large, large.old, op->envelope, large.name))
+            return true;
+        large.len = op->envelope->size;
+    }
+    if (!large.name[0] && !large.old[0])
+        return true;
+    if (large.name[0])
+        put_aside(making, place, large.name, large.len);
+    making->large = memory_grow(making->large, (making->count + 1) * sizeof *making->large);
+    making->large[making->count++] = large;
+    return true;
+}
+
+static void give_up(struct making *making) {
+    for (size_t i = 0; i < making->count; i++) {
+        if (making->large[i].name[0])
+            large_unreserve(making->self->large, making->large[i].name);
+        free(making->large[i].body);
+    }
+    free(making->large);
+}
+
+static struct batch *make_batch(struct sqlite_store *self, struct store_commit *commit) {
+    struct making making = {.self = self, .commit = commit};
     struct batch *batch = NULL;
-    *status = write_aside(self, commit, &asides);
-    if (*status == STATUS_OK)
+    bool whole = true;
+    for (size_t i = 0; whole && i < commit->count; i++)
+        whole = set_aside(&making, i);
+    if (whole)
         batch = batch_new(commit);
-    take_back(asides);
-    if (*status == STATUS_OK && !batch)
-        *status = STATUS_BUSY;
-    if (batch)
-        note_large(self, batch);
+    else
+        err_set(&commit->err, STATUS_BUSY, "there is no memory for a large body");
+    take_back(&making);
+    if (batch) {
+        batch->large = making.large;
+        batch->large_count = making.count;
+    } else {
+        give_up(&making);
+    }
     return batch;
 }
 
@@ -334,10 +417,9 @@ void writer_submit(struct store *store, struct store_commit *commit) {
         commit->done(commit, err_set(&commit->err, STATUS_FULL, "%s", parts_full_text));
         return;
     }
-    enum status made;
-    struct batch *batch = make_batch(self, commit, &made);
+    struct batch *batch = make_batch(self, commit);
     if (!batch) {
-        commit->done(commit, made);
+        commit->done(commit, STATUS_BUSY);
         return;
     }
     pthread_mutex_lock(&self->front.mutex);
@@ -347,6 +429,8 @@ void writer_submit(struct store *store, struct store_commit *commit) {
         enqueue(self, batch);
     pthread_mutex_unlock(&self->front.mutex);
     if (status != STATUS_OK) {
+        batch->status = status;
+        settle_large(self, batch);
         batch_free(batch);
         commit->done(commit, status);
     }
