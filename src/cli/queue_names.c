@@ -5,6 +5,8 @@
 #include "cli/path.h"
 #include "cli/text.h"
 
+#define CHUNK ((size_t)16 * 1024)
+
 static void put_still_configured(struct json answer, struct bytes name, struct buf *out) {
     struct json configured;
     if (!json_get(answer, "configured", &configured) || configured.type != JSON_TRUE)
@@ -14,18 +16,41 @@ static void put_still_configured(struct json answer, struct bytes name, struct b
     buf_str(out, ": remove it there, too\n");
 }
 
-static void view_rename(const struct cli_env *env, struct json answer, struct arena *arena,
+static void put_counted(struct json answer, const char *member, const char *noun,
+                        struct arena *arena, struct buf *out) {
+    struct bytes count = field_text(answer, member, arena);
+    text_put(out, count);
+    buf_printf(out, " %s%s", noun, bytes_is(count, "1") ? "" : "s");
+}
+
+static void put_damaged(struct json answer, struct bytes old, struct arena *arena,
                         struct buf *out) {
-    (void)env;
+    struct json_walk ids = json_walk(field_at(answer, "damaged"));
+    struct bytes id;
+    for (size_t i = 0; json_step(&ids); i++) {
+        buf_str(out, i ? ", " : "they cannot be read and stay in ");
+        if (i == 0) {
+            text_put(out, old);
+            buf_str(out, ": ");
+        }
+        if (json_string(ids.value, arena, &id))
+            text_put(out, id);
+    }
+    if (field_at(answer, "damaged").type == JSON_ARRAY)
+        buf_str(out, "\nonce the store is repaired, the same command moves them\n");
+}
+
+static void view_rename(struct json answer, struct arena *arena, struct buf *out) {
     struct bytes old = field_text(answer, "renamed_from", arena);
     text_put(out, old);
     buf_str(out, " is now ");
     text_put(out, field_text(answer, "queue", arena));
     buf_str(out, ": ");
-    text_put(out, field_text(answer, "messages", arena));
-    buf_str(out, " messages and ");
-    text_put(out, field_text(answer, "letters", arena));
-    buf_str(out, " letters moved\n");
+    put_counted(answer, "messages", "message", arena, out);
+    buf_str(out, " and ");
+    put_counted(answer, "letters", "letter", arena, out);
+    buf_str(out, " moved\n");
+    put_damaged(answer, old, arena, out);
     put_still_configured(answer, old, out);
 }
 
@@ -49,14 +74,13 @@ static void view_remove(const struct cli_env *env, struct json answer, struct ar
     put_still_configured(answer, name, out);
 }
 
-static int post(const struct cli_env *env, const char *queue, const char *change, struct bytes body,
-                command_view *view) {
+static int post_remove(const struct cli_env *env, const char *queue, struct bytes body) {
     struct path path;
     path_init(&path, "/v1/queues");
     path_segment(&path, queue);
-    path_segment(&path, change);
+    path_segment(&path, "remove");
     struct client_call call = {path_text(&path), "application/json", body};
-    int code = command_show(env, &call, view);
+    int code = command_show(env, &call, view_remove);
     path_free(&path);
     return code;
 }
@@ -69,6 +93,45 @@ static void put_why(struct json_out *json, const struct options *options) {
     json_put_str(json, why);
 }
 
+/* Shows the answer; what could not be read is an exit code, too. */
+static int show_renamed(const struct cli_env *env, struct bytes text) {
+    struct json answer;
+    struct arena arena;
+    struct buf out;
+    json_parse(text, &answer, NULL); /* client_send has checked it */
+    arena_init_heap(&arena, CHUNK);
+    buf_init_heap(&out, COMMAND_ANSWER_MAX);
+    if (env->json)
+        buf_printf(&out, "%.*s\n", BYTES_ARG(answer.text));
+    else
+        view_rename(answer, &arena, &out);
+    uint64_t damaged = 0;
+    bytes_u64(field_text(answer, "damaged_count", &arena), &damaged);
+    int code = command_write(buf_view(&out));
+    buf_free(&out);
+    arena_free(&arena);
+    return code == 0 && damaged > 0 ? command_damaged(damaged) : code;
+}
+
+static int post_rename(const struct cli_env *env, const char *queue, struct bytes body) {
+    struct client *client = client_new(env->url);
+    struct path path;
+    struct buf answer;
+    struct err err;
+    path_init(&path, "/v1/queues");
+    path_segment(&path, queue);
+    path_segment(&path, "rename");
+    buf_init_heap(&answer, COMMAND_ANSWER_MAX);
+    struct client_call call = {path_text(&path), "application/json", body};
+    int code = client_send(client, &call, &answer, &err) == STATUS_OK
+                   ? show_renamed(env, buf_view(&answer))
+                   : command_fail(&err);
+    buf_free(&answer);
+    path_free(&path);
+    client_free(client);
+    return code;
+}
+
 int queue_names_rename(const struct cli_env *env, const struct options *options) {
     struct buf body;
     buf_init_heap(&body, SIZE_MAX);
@@ -78,7 +141,7 @@ int queue_names_rename(const struct cli_env *env, const struct options *options)
     json_put_str(&json, options->args[2]);
     put_why(&json, options);
     json_close(&json, '}');
-    int code = post(env, options->args[1], "rename", buf_view(&body), view_rename);
+    int code = post_rename(env, options->args[1], buf_view(&body));
     buf_free(&body);
     return code;
 }
@@ -92,7 +155,7 @@ int queue_names_remove(const struct cli_env *env, const struct options *options)
     json_put_bool(&json, !options_has(options, "apply"));
     put_why(&json, options);
     json_close(&json, '}');
-    int code = post(env, options->args[1], "remove", buf_view(&body), view_remove);
+    int code = post_remove(env, options->args[1], buf_view(&body));
     buf_free(&body);
     return code;
 }

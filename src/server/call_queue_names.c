@@ -3,12 +3,14 @@
 #include "server/call.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
+#include "base/json_member.h"
 #include "server/member.h"
 #include "server/request.h"
 #include "triage/queue_move.h"
 
-enum { WHY_MAX = 255, NAME_MAX_BYTES = 255 };
+enum { WHY_MAX = 255, NAME_MAX_BYTES = 255, REFUSAL_MAX = 64 << 10 };
 
 struct asked {
     struct bytes to, why;
@@ -117,6 +119,59 @@ static bool may_take(struct request *request, struct bytes to) {
     return true;
 }
 
+static void put_named(struct buf *out, const struct queue_left *left, const char *is) {
+    enum { IDS_MAX = 3, ID_SHOWN_MAX = 60 };
+    for (uint64_t i = 0; i < left->count && i < IDS_MAX; i++)
+        buf_printf(out, "%s\"%.*s\" %s", i ? ", " : "",
+                   BYTES_ARG(bytes_clip(left->ids[i], ID_SHOWN_MAX)), is);
+    if (left->count > IDS_MAX)
+        buf_printf(out, ", and %" PRIu64 " more", left->count - IDS_MAX);
+}
+
+/* Some of it has moved, the rest stays. */
+static void refuse_rest(struct request *request, const struct queue_moved *moved, struct bytes to,
+                        enum status status, const struct err *err) {
+    char held[sizeof " is held by queue " + NAME_MAX_BYTES];
+    struct buf text;
+    snprintf(held, sizeof held, "is held by queue %.*s", BYTES_ARG(to));
+    buf_init_heap(&text, REFUSAL_MAX);
+    put_named(&text, &moved->same_id, held);
+    buf_str(&text, moved->same_id.count && moved->busy.count ? "; " : "");
+    put_named(&text, &moved->busy, "is in flight or being replayed");
+    buf_str(&text, text.len && moved->damaged.count ? "; " : "");
+    put_named(&text, &moved->damaged, "cannot be read");
+    buf_str(&text, text.len && status != STATUS_OK ? "; " : "");
+    buf_str(&text, status != STATUS_OK ? err->text : "");
+    request_problem(request, status != STATUS_OK ? status : STATUS_CONFLICT,
+                    "moved %" PRIu64 " message%s and %" PRIu64
+                    " letter%s; the rest stays in queue %.*s: %s",
+                    moved->messages, moved->messages == 1 ? "" : "s", moved->letters,
+                    moved->letters == 1 ? "" : "s", BYTES_ARG(request->params[0]), buf_cstr(&text));
+    buf_free(&text);
+}
+
+static void put_renamed(struct request *request, const struct queue_moved *moved, struct bytes to,
+                        bool configured) {
+    struct json_out json = json_out(&request->out);
+    json_open(&json, '{');
+    json_key(&json, "queue");
+    json_put(&json, to);
+    json_key(&json, "renamed_from");
+    json_put(&json, request->params[0]);
+    put_count(&json, "messages", moved->messages);
+    put_count(&json, "letters", moved->letters);
+    json_key(&json, "configured");
+    json_put_bool(&json, configured);
+    if (moved->damaged.count > 0) {
+        uint64_t count = moved->damaged.count;
+        json_member_names(&json, "damaged", moved->damaged.ids,
+                          count < QUEUE_LEFT_NAMED_MAX ? (size_t)count : QUEUE_LEFT_NAMED_MAX);
+        put_count(&json, "damaged_count", count);
+    }
+    json_close(&json, '}');
+    request_answer(request, 200);
+}
+
 void call_queue_rename(struct request *request) {
     static const struct member members[] = {{"to", set_to}, {"why", set_why}};
     struct asked asked = {0};
@@ -143,26 +198,12 @@ void call_queue_rename(struct request *request) {
     entry.after = name_json(asked.to, &request->arena);
     struct queue_moved moved;
     struct err err;
-    enum status status =
-        queue_move_rename(request->server->options.triage, &entry, asked.to, &moved, &err);
-    if (status != STATUS_OK) {
-        request_problem(request, status,
-                        "moved %" PRIu64 " messages and %" PRIu64 " letters, then: %s",
-                        moved.messages, moved.letters, err.text);
-        return;
-    }
-    struct json_out json = json_out(&request->out);
-    json_open(&json, '{');
-    json_key(&json, "queue");
-    json_put(&json, asked.to);
-    json_key(&json, "renamed_from");
-    json_put(&json, request->params[0]);
-    put_count(&json, "messages", moved.messages);
-    put_count(&json, "letters", moved.letters);
-    json_key(&json, "configured");
-    json_put_bool(&json, configured);
-    json_close(&json, '}');
-    request_answer(request, 200);
+    enum status status = queue_move_rename(request->server->options.triage, &entry, asked.to,
+                                           &request->arena, &moved, &err);
+    if (status != STATUS_OK || moved.same_id.count + moved.busy.count > 0)
+        refuse_rest(request, &moved, asked.to, status, &err);
+    else
+        put_renamed(request, &moved, asked.to, configured);
 }
 
 /* ---- remove ---- */

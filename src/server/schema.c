@@ -178,7 +178,9 @@ const struct schema schemas[] = {
         NEXT("renamed_from", STRING)
         NEXT("messages", COUNT("that were moved: queued and pending_retry"))
         NEXT("letters", COUNT("that were moved, in any state"))
-        NEXT("configured", BOOLEAN))},
+        NEXT("configured", BOOLEAN)
+        NEXT("damaged", ARRAY(TEXT("of what cannot be read and stays in the old queue, an id; at most 100")))
+        NEXT("damaged_count", COUNT("of those that cannot be read and stay")))},
     {"QueueRemove", ONLY("",
         FIRST("dry_run", BOOLEAN)
         NEXT("why", TEXT("for the audit")))},

@@ -1,9 +1,12 @@
 #include "triage/queue_move.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
     CHUNK = 16 * 1024,
+    NUMBER_SIZE = 24,
     ROUNDS_MAX = 16, /* of asking for what the lists are behind with; each may wait 2 s */
     BATCH_BYTES = STORE_COMMIT_BYTES / 4,
     LIVE = 1u << STATE_QUEUED | 1u << STATE_PENDING_RETRY,
@@ -47,16 +50,26 @@ enum status queue_move_holding(struct triage *triage, struct bytes queue, struct
 
 /* ---- rename ---- */
 
+/* One message or letter of a batch. */
+struct moving {
+    struct store_held *held;
+    bool letter;  /* that waits for people: put first, forgotten in a commit of its own */
+    bool free_id; /* only a decided letter of the new queue has its id */
+    bool copied; /* the new queue has this very letter: a kill ended a rename between two commits */
+    bool left;   /* it stays */
+    uint64_t copy; /* its number in the new queue; 0: it is not there */
+};
+
 struct move {
     struct triage *triage;
     struct audit_entry *entry;
     struct bytes to;
     uint32_t from_number, to_number;
     struct queue_moved *moved;
+    struct arena *arena; /* the caller's: for what is named */
     struct err *err;
-    /* The batch: a FORGET and a PUT for each message, and the audit. */
-    struct store_held *held[QUEUE_MOVE_PAGE];
-    size_t held_count;
+    struct moving batch[QUEUE_MOVE_PAGE];
+    size_t count;
     size_t bytes;
 };
 
@@ -73,77 +86,232 @@ static struct bytes renamed_dlq(const struct move *move, struct bytes dlq, struc
     return (struct bytes){text, move->to.len + rest.len};
 }
 
-/* A message that was taken meanwhile stays where it is: its copy goes again. */
-static enum status drop_copies(struct move *move, const struct store_op *ops, struct arena *arena) {
-    struct store_op *drops = arena_alloc(arena, QUEUE_MOVE_PAGE * sizeof *drops);
-    size_t count = 0;
-    for (size_t i = 0; i < move->held_count; i++)
-        if (ops[2 * i].skipped && !ops[2 * i + 1].duplicate)
-            drops[count++] = (struct store_op){.kind = STORE_FORGET,
-                                               .queue = move->to_number,
-                                               .seq = ops[2 * i + 1].seq,
-                                               .from = MOVABLE};
-    return count ? triage_commit(move->triage, drops, count, move->err) : STATUS_OK;
+static void name_left(struct move *move, struct queue_left *left, struct bytes id) {
+    if (left->count < QUEUE_LEFT_NAMED_MAX)
+        left->ids[left->count] = arena_dup(move->arena, id);
+    left->count++;
 }
 
-static void count_moved(struct move *move, const struct store_op *ops) {
-    for (size_t i = 0; i < move->held_count; i++) {
-        if (ops[2 * i].skipped)
-            continue;
-        if (LIVE >> move->held[i]->envelope.state & 1u)
-            move->moved->messages++;
+static void leave(struct move *move, struct moving *one, struct queue_left *left) {
+    one->left = true;
+    name_left(move, left, one->held->envelope.id);
+}
+
+/* ---- ids that the new queue holds ---- */
+
+static enum status compare(struct move *move, struct moving *one) {
+    struct store *store = move->triage->store;
+    struct store_held *theirs = NULL;
+    const struct envelope *envelope = &one->held->envelope;
+    enum status status = store->vtable->get(store, move->to, envelope->id, &theirs, move->err);
+    if (status == STATUS_NOT_FOUND)
+        return STATUS_OK;
+    if (status != STATUS_OK && status != STATUS_CONFLICT && status != STATUS_CORRUPT &&
+        status != STATUS_IO)
+        return status;
+    one->free_id = theirs && (DECIDED >> theirs->envelope.state & 1u);
+    one->copied = theirs && one->letter && theirs->envelope.letter_id.len > 0 &&
+                  bytes_eq(theirs->envelope.letter_id, envelope->letter_id);
+    if (one->copied)
+        one->copy = theirs->seq;
+    else if (!one->free_id)
+        leave(move, one, &move->moved->same_id);
+    store_held_free(theirs);
+    return STATUS_OK;
+}
+
+/* A decided letter of the batch itself has the id. */
+static bool is_freed(const struct move *move, size_t place) {
+    for (size_t i = 0; i < place; i++)
+        if ((DECIDED >> move->batch[i].held->envelope.state & 1u) &&
+            bytes_eq(move->batch[i].held->envelope.id, move->batch[place].held->envelope.id))
+            return true;
+    return false;
+}
+
+static enum status look_for_ids(struct move *move) {
+    struct store *store = move->triage->store;
+    struct bytes ids[QUEUE_MOVE_PAGE];
+    bool holds[QUEUE_MOVE_PAGE] = {false};
+    for (size_t i = 0; i < move->count; i++)
+        ids[i] = move->batch[i].held->envelope.id;
+    if (move->count == 0)
+        return STATUS_OK;
+    enum status status =
+        store->vtable->holds(store, move->to_number, ids, move->count, holds, move->err);
+    for (size_t i = 0; i < move->count && status == STATUS_OK; i++) {
+        struct moving *one = &move->batch[i];
+        if (holds[i] && !(DECIDED >> one->held->envelope.state & 1u))
+            status = compare(move, one);
         else
-            move->moved->letters++;
+            one->free_id = is_freed(move, i);
     }
+    return status;
 }
 
+/* ---- the commits of a batch ---- */
+
+static struct store_op forget_op(const struct move *move, const struct moving *one) {
+    return (struct store_op){
+        .kind = STORE_FORGET, .queue = move->from_number, .seq = one->held->seq, .from = MOVABLE};
+}
+
+static struct store_op put_op(const struct move *move, const struct moving *one) {
+    struct store_held *held = one->held;
+    struct envelope *envelope = &held->envelope;
+    envelope->queue = move->to;
+    envelope->dlq = renamed_dlq(move, envelope->dlq, &held->arena);
+    return (struct store_op){.kind = STORE_PUT,
+                             .queue = move->to_number,
+                             .envelope = envelope,
+                             .body = held->body,
+                             .check_id = !one->free_id && !(DECIDED >> envelope->state & 1u)};
+}
+
+static void count_moved(struct move *move, const struct moving *one) {
+    if (LIVE >> one->held->envelope.state & 1u)
+        move->moved->messages++;
+    else
+        move->moved->letters++;
+}
+
+/* Forgets copies whose originals were taken or replayed meanwhile, and stay. */
+static enum status drop_copies(struct move *move, struct store_op *ops) {
+    size_t count = 0;
+    for (size_t i = 0; i < move->count; i++)
+        if (move->batch[i].left && move->batch[i].copy != 0)
+            ops[count++] = (struct store_op){.kind = STORE_FORGET,
+                                             .queue = move->to_number,
+                                             .seq = move->batch[i].copy,
+                                             .from = MOVABLE};
+    return count ? triage_commit(move->triage, ops, count, move->err) : STATUS_OK;
+}
+
+/* Puts everything into the new queue. Messages, and letters that are decided, are forgotten in the
+ * same commit. A producer may push one of the ids at this very moment: a message that is equal to
+ * it is then the same message, but a letter would lose its history. */
+static enum status commit_puts(struct move *move, struct store_op *ops) {
+    struct store_op *put[QUEUE_MOVE_PAGE], *forget[QUEUE_MOVE_PAGE];
+    size_t count = 0;
+    for (size_t i = 0; i < move->count; i++) {
+        struct moving *one = &move->batch[i];
+        put[i] = forget[i] = NULL;
+        if (one->left || one->copied)
+            continue;
+        if (!one->letter)
+            *(forget[i] = &ops[count++]) = forget_op(move, one);
+        *(put[i] = &ops[count++]) = put_op(move, one);
+    }
+    enum status status = count ? triage_commit(move->triage, ops, count, move->err) : STATUS_OK;
+    for (size_t i = 0; i < move->count && status == STATUS_OK; i++) {
+        struct moving *one = &move->batch[i];
+        if (put[i] && !put[i]->duplicate)
+            one->copy = put[i]->seq;
+        if (put[i] && put[i]->duplicate && one->letter)
+            leave(move, one, &move->moved->same_id);
+        else if (forget[i] && forget[i]->skipped)
+            leave(move, one, &move->moved->busy);
+        else if (forget[i])
+            count_moved(move, one);
+    }
+    return status;
+}
+
+/* Forgets the letters whose copies are durable. */
+static enum status commit_forgets(struct move *move, struct store_op *ops) {
+    struct store_op *forget[QUEUE_MOVE_PAGE];
+    size_t count = 0;
+    for (size_t i = 0; i < move->count; i++) {
+        struct moving *one = &move->batch[i];
+        forget[i] = one->letter && !one->left ? &ops[count++] : NULL;
+        if (forget[i])
+            *forget[i] = forget_op(move, one);
+    }
+    struct queue_moved *moved = move->moved;
+    struct arena arena;
+    arena_init_heap(&arena, CHUNK);
+    move->entry->count = moved->messages + moved->letters + count;
+    ops[count] = audit_op(move->entry, &arena);
+    enum status status = triage_commit(move->triage, ops, count + 1, move->err);
+    arena_free(&arena);
+    for (size_t i = 0; i < move->count && status == STATUS_OK; i++) {
+        if (forget[i] && forget[i]->skipped)
+            leave(move, &move->batch[i], &moved->busy);
+        else if (forget[i])
+            count_moved(move, &move->batch[i]);
+    }
+    return status;
+}
+
+static void free_batch(struct move *move) {
+    for (size_t i = 0; i < move->count; i++)
+        store_held_free(move->batch[i].held);
+    move->count = move->bytes = 0;
+}
+
+/* A kill between the commits leaves letters in both queues: the next rename knows them again. */
 static enum status commit_batch(struct move *move) {
     struct arena arena;
     arena_init_heap(&arena, CHUNK);
     struct store_op *ops = arena_alloc(&arena, (2 * QUEUE_MOVE_PAGE + 1) * sizeof *ops);
-    for (size_t i = 0; i < move->held_count; i++) {
-        struct store_held *held = move->held[i];
-        struct envelope *envelope = &held->envelope;
-        envelope->queue = move->to;
-        envelope->dlq = renamed_dlq(move, envelope->dlq, &held->arena);
-        ops[2 * i] = (struct store_op){
-            .kind = STORE_FORGET, .queue = move->from_number, .seq = held->seq, .from = MOVABLE};
-        ops[2 * i + 1] = (struct store_op){.kind = STORE_PUT,
-                                           .queue = move->to_number,
-                                           .envelope = envelope,
-                                           .body = held->body,
-                                           .check_id = !(DECIDED >> envelope->state & 1u)};
-    }
-    move->entry->count = move->moved->messages + move->moved->letters + move->held_count;
-    ops[2 * move->held_count] = audit_op(move->entry, &arena);
-    enum status status = triage_commit(move->triage, ops, 2 * move->held_count + 1, move->err);
-    if (status == STATUS_OK) {
-        count_moved(move, ops);
-        status = drop_copies(move, ops, &arena);
-    }
-    for (size_t i = 0; i < move->held_count; i++)
-        store_held_free(move->held[i]);
-    move->held_count = move->bytes = 0;
+    enum status status = look_for_ids(move);
+    if (status == STATUS_OK)
+        status = commit_puts(move, ops);
+    if (status == STATUS_OK)
+        status = commit_forgets(move, ops);
+    if (status == STATUS_OK)
+        status = drop_copies(move, ops);
+    free_batch(move);
     arena_free(&arena);
     return status;
 }
 
-static enum status add(struct move *move, uint64_t seq) {
+/* ---- what is in a batch ---- */
+
+static void leave_damaged(struct move *move, const struct store_row *row) {
+    char number[NUMBER_SIZE];
+    struct envelope envelope;
+    struct arena arena;
+    struct bytes id = row->id;
+    arena_init_heap(&arena, CHUNK);
+    if (row->envelope.ptr && envelope_restore(row->envelope, &arena, &envelope, NULL) == STATUS_OK)
+        id = envelope.letter_id.len > 0 ? envelope.letter_id : envelope.id;
+    snprintf(number, sizeof number, "%" PRIu64, row->seq);
+    name_left(move, &move->moved->damaged, id.len > 0 ? id : bytes_of(number));
+    arena_free(&arena);
+}
+
+static enum status add(struct move *move, const struct store_row *row) {
     struct store *store = move->triage->store;
     struct store_held *held;
-    enum status status = store->vtable->get_seq(store, seq, &held, move->err);
+    enum status status = store->vtable->get_seq(store, row->seq, &held, move->err);
     if (status == STATUS_NOT_FOUND) /* it was moved before; the list is behind */
         return STATUS_OK;
+    if (status == STATUS_CORRUPT || status == STATUS_IO) {
+        leave_damaged(move, row);
+        return STATUS_OK;
+    }
     if (status != STATUS_OK)
         return status;
     if (!bytes_eq(held->envelope.queue, move->entry->subject)) {
         store_held_free(held);
         return STATUS_OK;
     }
-    move->held[move->held_count++] = held;
+    if (!(MOVABLE >> held->envelope.state & 1u)) {
+        name_left(move, &move->moved->busy, held->envelope.id);
+        store_held_free(held);
+        return STATUS_OK;
+    }
+    move->batch[move->count++] =
+        (struct moving){.held = held, .letter = held->envelope.state == STATE_PENDING_REVIEW};
     move->bytes += held->body.len;
-    return move->held_count == QUEUE_MOVE_PAGE || move->bytes >= BATCH_BYTES ? commit_batch(move)
-                                                                             : STATUS_OK;
+    return move->count == QUEUE_MOVE_PAGE || move->bytes >= BATCH_BYTES ? commit_batch(move)
+                                                                        : STATUS_OK;
+}
+
+/* From the front again: what stays is met again. */
+static void begin_round(struct move *move) {
+    move->moved->same_id.count = move->moved->damaged.count = move->moved->busy.count = 0;
 }
 
 /* Oldest first, so that the order of messages with one key stays. */
@@ -158,11 +326,15 @@ static enum status move_pages(struct move *move) {
     arena_init_heap(&arena, CHUNK);
     while (status == STATUS_OK && more) {
         struct store_page page;
+        if (!query.cursor.ptr)
+            begin_round(move);
         status = store->vtable->list(store, &query, &arena, &page, move->err);
         for (size_t i = 0; status == STATUS_OK && i < page.count; i++)
-            status = add(move, page.rows[i].seq);
+            status = add(move, &page.rows[i]);
         /* Behind the last page, what was not folded yet is asked for from the front. */
         bool last = status == STATUS_OK && !page.cursor.ptr;
+        if (last)
+            status = commit_batch(move);
         more = status == STATUS_OK && (!last || page.behind > 0) && rounds < ROUNDS_MAX;
         rounds += last;
         if (more)
@@ -172,18 +344,32 @@ static enum status move_pages(struct move *move) {
     return status;
 }
 
+/* The count that was written before the last messages were found to stay. */
+static enum status finish_audit(struct move *move) {
+    struct arena arena;
+    uint64_t count = move->moved->messages + move->moved->letters;
+    if (move->from_number != 0 && move->entry->count == count)
+        return STATUS_OK;
+    arena_init_heap(&arena, CHUNK);
+    move->entry->count = count;
+    struct store_op op = audit_op(move->entry, &arena);
+    enum status status = triage_commit(move->triage, &op, 1, move->err);
+    arena_free(&arena);
+    return status;
+}
+
 enum status queue_move_rename(struct triage *triage, struct audit_entry *entry, struct bytes to,
-                              struct queue_moved *out, struct err *err) {
+                              struct arena *arena, struct queue_moved *out, struct err *err) {
     struct store *store = triage->store;
-    struct move move = {.triage = triage, .entry = entry, .to = to, .moved = out, .err = err};
+    struct move move = {
+        .triage = triage, .entry = entry, .to = to, .moved = out, .arena = arena, .err = err};
     *out = (struct queue_moved){0};
     move.from_number = number_of(store, entry->subject);
     move.to_number = store->vtable->queue_number(store, to);
     enum status status = move.from_number ? move_pages(&move) : STATUS_OK;
     if (status == STATUS_OK)
-        status = commit_batch(&move); /* the last ones, or the audit alone */
-    for (size_t i = 0; i < move.held_count; i++)
-        store_held_free(move.held[i]);
+        status = finish_audit(&move);
+    free_batch(&move);
     return status;
 }
 

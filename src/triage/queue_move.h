@@ -1,8 +1,9 @@
 /* queue_move: a queue gets another name, or leaves the store.
  *
- * Renaming moves what the store holds of a queue, in batches: each message is put under the new
- * name and forgotten under the old one in one commit. A kill between two batches leaves some of
- * them under either name; calling it again moves the rest. */
+ * Renaming moves what the store holds of a queue, in batches. A message is put under the new name
+ * and forgotten under the old one in one commit; a letter is put in one commit and forgotten in the
+ * next, once it is known that its id was free. A kill in between leaves some of them under either
+ * name, or a letter under both; calling it again moves the rest. */
 #ifndef TRIAGE_QUEUE_MOVE_H
 #define TRIAGE_QUEUE_MOVE_H
 
@@ -21,16 +22,26 @@ struct queue_holding {
 enum status queue_move_holding(struct triage *triage, struct bytes queue, struct queue_holding *out,
                                struct err *err);
 
+/* Messages and letters that stayed in the old queue: the first of them by their ids. */
+enum { QUEUE_LEFT_NAMED_MAX = 100 };
+struct queue_left {
+    uint64_t count;
+    struct bytes ids[QUEUE_LEFT_NAMED_MAX];
+};
+
 struct queue_moved {
     uint64_t messages, letters;
+    struct queue_left same_id; /* the new queue holds their ids */
+    struct queue_left busy;    /* they were taken or replayed meanwhile */
+    struct queue_left damaged; /* they cannot be read; by letter id, where they are letters */
 };
 
 /* Moves all messages and letters of `entry->subject` to the queue `to`; letters of the DLQ
  * "<queue>.dlq", or of one whose name goes on from there, go to the DLQ that is called so after
- * `to`. Nothing may be taken or replaying, and the engine must not hand over from the queue.
- * CONFLICT: `to` holds one of the ids; nothing of its batch was moved. */
+ * `to`. Nothing may be taken or replaying, and the engine must not hand over from the queue. What
+ * stays is named in *out, in the arena; on trouble *out says how far it came. */
 enum status queue_move_rename(struct triage *triage, struct audit_entry *entry, struct bytes to,
-                              struct queue_moved *out, struct err *err);
+                              struct arena *arena, struct queue_moved *out, struct err *err);
 
 /* Forgets what the store knows of a queue that holds nothing: its state, its budget. */
 enum status queue_move_remove(struct triage *triage, struct audit_entry *entry,

@@ -4,26 +4,10 @@ import os
 
 import pytest
 
+from damage import damage
 from harness import eventually
 
 GOOD = [f"o-{number}" for number in range(9) if number != 4]
-
-
-def damage(folder, text):
-    """Changes a byte of `text` wherever a pack of the store has it."""
-    found = 0
-    for root, _, names in os.walk(folder):
-        for name in names:
-            path = os.path.join(root, name)
-            with open(path, "rb") as file:
-                data = file.read()
-            if "pack" not in path or text not in data:
-                continue
-            with open(path, "r+b") as file:
-                file.seek(data.index(text) + 3)
-                file.write(b"#")
-            found += 1
-    assert found == 1, found
 
 
 @pytest.fixture(name="lot")

@@ -1,4 +1,7 @@
 """A queue gets another name, or goes; and what means something else since an upgrade is named."""
+import pytest
+
+from damage import damage
 from harness import impound, problem
 
 FAILS = {"exec": ["/bin/sh", "-c", 'echo "OrderError: no" >&2; exit 65']}
@@ -62,6 +65,65 @@ def test_what_cannot_be_renamed_is_refused_and_stays(serve):
     server.push("prices", 2, id="a")
     problem(server.post("/v1/queues/orders/rename", {"to": "prices"}), 409, '"a" is held')
     assert server.message("a", "orders")["state"] == "queued"
+
+
+def dead_in(server, queue, some_id, body, error):
+    """A dead letter of a lease queue; its id."""
+    server.push(queue, body, id=some_id)
+    lease = server.post(f"/v1/queues/{queue}/lease", {"max": 1, "wait_ms": 0}).json["messages"][0]["lease"]
+    server.post(f"/v1/leases/{lease}/fail", {"error_type": "KeyError", "error_message": error})
+    return server.message(some_id, queue)["id"]
+
+
+LEASED = {"orders": {"handler": "lease"}, "prices": {"handler": "lease"}}
+
+
+def test_what_both_queues_hold_stays_where_it_is_and_is_named(serve):
+    server = serve(LEASED)
+    theirs = dead_in(server, "prices", "same", 1, "theirs")
+    ours = dead_in(server, "orders", "same", 1, "ours")
+    server.push("prices", 2, id="twice")
+    server.post("/v1/queues/orders/pause", {})
+    server.push_many("orders", [{"id": "twice", "body": 2}, {"id": "alone", "body": 3}])
+    refused = server.post("/v1/queues/orders/rename", {"to": "prices"})
+    problem(refused, 409, '"same" is held', '"twice" is held', "moved 1 message and 0 letters")
+    assert server.message("alone")["message"]["queue"] == "prices"
+    assert [letter["id"] for letter in server.letters("orders.dlq")] == [ours]
+    assert [letter["id"] for letter in server.letters("prices.dlq")] == [theirs]
+    assert server.message(ours)["failure"]["error_message"] == "ours"
+    assert len(server.message(ours)["history"]) == 1
+    assert server.message("twice", "orders")["state"] == "queued"
+    assert server.get("/v1/audit").json["audit"][0]["count"] == 1
+    # Once one of the two is settled, the other can move.
+    server.post(f"/v1/letters/{theirs}/resolve", {"why": "done"})
+    assert lease_all(server, "prices") == [("twice", 2), ("alone", 3)]
+    said = server.cli("queues", "rename", "orders", "prices", expect=1)
+    assert '"twice" is held' in said and "moved 0 messages and 1 letter" in said
+    assert server.message(ours)["message"]["queue"] == "prices"
+
+
+@pytest.mark.parametrize("text", [b"error-of-o-1", b"body-of-o-1"])
+def test_a_damaged_letter_stays_and_the_rest_moves(serve, text):
+    server = serve(LEASED)
+    letters = [dead_in(server, "orders", f"o-{n}", f"body-of-o-{n}", f"error-of-o-{n}") for n in range(4)]
+    assert len(server.letters("orders.dlq")) == 4
+    server.stop()
+    mend = damage(server.folder, text)
+    server.start()
+    server.post("/v1/queues/orders/pause", {})
+    renamed = server.post("/v1/queues/orders/rename", {"to": "prices"})
+    assert renamed.status == 200, renamed.body
+    assert (renamed.json["letters"], renamed.json["damaged"]) == (3, [letters[1]])
+    assert [letter["id"] for letter in server.letters("prices.dlq")] == [letters[3], letters[2], letters[0]]
+    said = server.cli("queues", "rename", "orders", "prices", expect=1)
+    assert "0 messages and 0 letters moved" in said and letters[1] in said
+    server.stop()
+    mend()
+    server.start()
+    server.post("/v1/queues/orders/pause", {})
+    assert server.post("/v1/queues/orders/rename", {"to": "prices"}).json == {
+        "queue": "prices", "renamed_from": "orders", "messages": 0, "letters": 1, "configured": True}
+    assert server.message(letters[1])["message"]["body"] == "body-of-o-1"
 
 
 def test_an_empty_paused_queue_is_removed_and_another_is_not(serve):

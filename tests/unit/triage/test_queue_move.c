@@ -1,0 +1,134 @@
+/* Renaming a queue, on the store kept in memory: what a kill in the middle of a rename leaves, and
+ * what may not be moved. */
+#include "triage/queue_move.h"
+
+#include "store/fake_store.h"
+#include "test.h"
+
+static struct store *store;
+static struct triage triage;
+static struct arena arena;
+static struct err err;
+
+static struct instant read_clock(struct clock *clock) {
+    (void)clock;
+    return (struct instant){{1763182181123}, {1000}};
+}
+static struct clock test_clock = {read_clock};
+
+static int start(void **state) {
+    (void)state;
+    store = fake_store_new(true);
+    triage_init(&triage, &test_clock, 7);
+    triage.store = store;
+    arena_init_heap(&arena, 4096);
+    return 0;
+}
+
+static int end(void **state) {
+    (void)state;
+    store->vtable->close(store);
+    triage_free(&triage);
+    arena_free(&arena);
+    return 0;
+}
+
+static void put(const char *queue, const char *dlq, const char *id, const char *letter_id,
+                enum state state) {
+    struct envelope envelope = {.id = bytes_of(id),
+                                .letter_id = letter_id ? bytes_of(letter_id) : BYTES_NONE,
+                                .queue = bytes_of(queue),
+                                .dlq = dlq ? bytes_of(dlq) : BYTES_NONE,
+                                .state = state,
+                                .content_type = BYTES("application/json"),
+                                .source = BYTES("{\"kind\":\"builtin\"}"),
+                                .retry_after_ms = -1,
+                                .created_at = {1763182181000},
+                                .dead_at = {letter_id ? 1763182181000 : WALL_NEVER.ms}};
+    struct store_op op = {.kind = STORE_PUT,
+                          .queue = store->vtable->queue_number(store, bytes_of(queue)),
+                          .envelope = &envelope,
+                          .body = BYTES("1")};
+    assert_int_equal(triage_commit(&triage, &op, 1, &err), STATUS_OK);
+}
+
+static struct queue_moved rename_orders(void) {
+    struct queue_moved moved;
+    struct audit_entry entry = {
+        .who = BYTES("ada"), .what = "queue.rename", .subject = BYTES("orders")};
+    audit_begin(&triage, &entry);
+    assert_int_equal(queue_move_rename(&triage, &entry, BYTES("prices"), &arena, &moved, &err),
+                     STATUS_OK);
+    return moved;
+}
+
+static void assert_held(const char *queue, const char *id, bool held) {
+    struct store_held *found = NULL;
+    assert_int_equal(store->vtable->get(store, bytes_of(queue), bytes_of(id), &found, &err),
+                     held ? STATUS_OK : STATUS_NOT_FOUND);
+    store_held_free(found);
+}
+
+/* The copy was durable, and the kill came before its original was forgotten. */
+static void a_letter_that_a_kill_left_in_both_queues_is_in_the_new_one_alone(void **state) {
+    (void)state;
+    put("orders", "orders.dlq", "m-1", "l-1", STATE_PENDING_REVIEW);
+    put("prices", "prices.dlq", "m-1", "l-1", STATE_PENDING_REVIEW);
+    struct queue_moved moved = rename_orders();
+    assert_int_equal(moved.letters, 1);
+    assert_int_equal(moved.same_id.count, 0);
+    assert_held("orders", "m-1", false);
+    assert_held("prices", "m-1", true);
+    assert_int_equal(store->vtable->dlq_depth(store, BYTES("orders.dlq")), 0);
+    assert_int_equal(store->vtable->dlq_depth(store, BYTES("prices.dlq")), 1);
+}
+
+static void an_id_that_a_decided_letter_has_is_free(void **state) {
+    (void)state;
+    put("prices", "prices.dlq", "m-1", "l-1", STATE_RESOLVED);
+    put("orders", NULL, "m-1", NULL, STATE_QUEUED);
+    struct queue_moved moved = rename_orders();
+    assert_int_equal(moved.messages, 1);
+    assert_held("orders", "m-1", false);
+    assert_held("prices", "l-1", true);
+    struct store_queue_counts counts;
+    store->vtable->counts(store, store->vtable->queue_number(store, BYTES("prices")), &counts);
+    assert_int_equal(counts.queued, 1);
+}
+
+static void a_message_moves_with_a_decided_letter_of_its_id(void **state) {
+    (void)state;
+    put("orders", "orders.dlq", "m-1", "l-1", STATE_RESOLVED);
+    put("orders", NULL, "m-1", NULL, STATE_QUEUED);
+    struct queue_moved moved = rename_orders();
+    assert_int_equal(moved.messages, 1);
+    assert_int_equal(moved.letters, 1);
+    struct store_queue_counts counts;
+    store->vtable->counts(store, store->vtable->queue_number(store, BYTES("prices")), &counts);
+    assert_int_equal(counts.queued, 1);
+}
+
+static void what_is_being_replayed_stays_and_is_named(void **state) {
+    (void)state;
+    put("orders", "orders.dlq", "m-1", "l-1", STATE_REPLAYING);
+    put("orders", NULL, "m-2", NULL, STATE_QUEUED);
+    struct queue_moved moved = rename_orders();
+    assert_int_equal(moved.messages, 1);
+    assert_int_equal(moved.letters, 0);
+    assert_int_equal(moved.busy.count, 1);
+    assert_bytes(moved.busy.ids[0], "m-1");
+    assert_held("orders", "m-1", true);
+    assert_held("prices", "m-1", false);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            a_letter_that_a_kill_left_in_both_queues_is_in_the_new_one_alone, start, end),
+        cmocka_unit_test_setup_teardown(an_id_that_a_decided_letter_has_is_free, start, end),
+        cmocka_unit_test_setup_teardown(a_message_moves_with_a_decided_letter_of_its_id, start,
+                                        end),
+        cmocka_unit_test_setup_teardown(what_is_being_replayed_stays_and_is_named, start, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
