@@ -10,7 +10,8 @@
 #include "server/view.h"
 #include "triage/audit.h"
 
-enum { AT_ONCE = 500, PER_CALL_MAX = 10000 };
+/* The engine reads the bodies of the messages that it removes together. */
+enum { AT_ONCE = 500, BYTES_AT_ONCE = 16 << 20, PER_CALL_MAX = 10000 };
 
 #define WAITING_STATES                                                                             \
     (1u << STATE_QUEUED | 1u << STATE_PENDING_RETRY | 1u << STATE_RUNNING | 1u << STATE_RETRYING)
@@ -136,6 +137,7 @@ struct bulk {
     struct audit_entry entry;
     struct engine_removal removals[AT_ONCE]; /* of one queue */
     size_t count;
+    uint64_t bytes;     /* of their bodies */
     struct bytes queue; /* in the request's arena */
     uint64_t matched, changed, busy;
     bool audited;
@@ -190,25 +192,31 @@ static void flush(struct bulk *bulk) {
     }
     bulk->audited = true;
     bulk->count = 0;
+    bulk->bytes = 0;
     arena_free(&arena);
 }
 
-static bool add(struct bulk *bulk, uint64_t seq, struct bytes queue) {
+static bool is_full(const struct bulk *bulk, uint64_t size) {
+    return bulk->count == AT_ONCE || (bulk->count > 0 && bulk->bytes + size > BYTES_AT_ONCE);
+}
+
+static bool add(struct bulk *bulk, uint64_t seq, struct bytes queue, uint64_t size) {
     bulk->matched++;
     if (bulk->order->dry_run) {
         bulk->changed++;
         return true;
     }
-    if (bulk->count == AT_ONCE || !bytes_eq(bulk->queue, queue))
+    if (is_full(bulk, size) || !bytes_eq(bulk->queue, queue))
         flush(bulk);
     if (!bytes_eq(bulk->queue, queue))
         bulk->queue = arena_dup(&bulk->request->arena, queue);
     bulk->removals[bulk->count++] = (struct engine_removal){.seq = seq};
+    bulk->bytes += size;
     return bulk->status == STATUS_OK;
 }
 
 static bool visit(void *arg, const struct selection_letter *message) {
-    return add(arg, message->seq, message->envelope->queue);
+    return add(arg, message->seq, message->envelope->queue, message->envelope->size);
 }
 
 /* ---- by id ---- */
@@ -216,6 +224,7 @@ static bool visit(void *arg, const struct selection_letter *message) {
 struct named {
     uint64_t seq;
     struct bytes queue;
+    uint64_t size;
 };
 
 static enum status find(struct bulk *bulk, struct bytes id, struct named *out) {
@@ -228,7 +237,8 @@ static enum status find(struct bulk *bulk, struct bytes id, struct named *out) {
         status = err_set(bulk->err, STATUS_CONFLICT, "\"%.*s\" is a letter (%s)", BYTES_ARG(id),
                          state_text(held->envelope.state));
     if (status == STATUS_OK)
-        *out = (struct named){held->seq, arena_dup(&bulk->request->arena, held->envelope.queue)};
+        *out = (struct named){held->seq, arena_dup(&bulk->request->arena, held->envelope.queue),
+                              held->envelope.size};
     store_held_free(held);
     return status;
 }
@@ -241,7 +251,7 @@ static enum status walk_ids(struct bulk *bulk) {
     for (size_t i = 0; i < selection->id_count && status == STATUS_OK; i++)
         status = find(bulk, selection->ids[i], &named[i]);
     for (size_t i = 0; i < selection->id_count && status == STATUS_OK; i++)
-        if (!add(bulk, named[i].seq, named[i].queue))
+        if (!add(bulk, named[i].seq, named[i].queue, named[i].size))
             break;
     return status;
 }

@@ -66,6 +66,18 @@ def test_a_lease_of_everything_that_waits_stays_within_its_limit(serve, count):
     assert peak_mib(server) - idle < BESIDE_MIB
 
 
+def test_many_messages_are_buried_within_the_limit(serve, count):
+    server = serve({"jobs": {"handler": "lease", "dlq": {"cap": 1000}}}, **LIMIT)
+    push_large(server, "jobs", count)
+    server.stop()
+    server.start()
+    idle = peak_mib(server)
+    buried = server.post("/v1/messages/bury", {"filter": {"queue": "jobs"}, "why": "wrong customer"})
+    assert buried.status == 200 and buried.json["count"] == count, buried.body
+    assert server.dlq("jobs.dlq")["depth"] == count
+    assert peak_mib(server) - idle < BESIDE_MIB
+
+
 def test_queues_take_turns_and_a_stuck_one_does_not_stop_the_others(serve, handler):
     """Two messages fill the limit. They are held by their handler until the other queue is done."""
     release = threading.Event()
