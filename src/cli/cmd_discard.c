@@ -1,5 +1,4 @@
-/* impound discard: letters, or waiting messages, that nobody needs any more; their bodies are kept.
- */
+/* impound discard: marks letters, or messages that wait, as discarded. Their bodies are kept. */
 #include "cli/cmd.h"
 
 #include "cli/ruling.h"

@@ -49,7 +49,7 @@ int command_fail(const struct err *err) {
 int command_damaged(uint64_t count) {
     struct err err;
     err_set(&err, STATUS_CORRUPT,
-            "%llu letter%s cannot be read and %s left out; impound doctor tells more",
+            "%llu letter%s cannot be read and %s left out; run impound doctor for details",
             (unsigned long long)count, count == 1 ? "" : "s", count == 1 ? "was" : "were");
     return command_fail(&err);
 }

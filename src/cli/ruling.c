@@ -126,7 +126,8 @@ static void add_answer(struct sum *sum) {
                 (unsigned long long)read_only);
     uint64_t damaged = number_at(answer, "damaged");
     if (damaged > 0)
-        fprintf(stderr, "%llu cannot be read and were left alone; impound doctor tells more.\n",
+        fprintf(stderr,
+                "%llu cannot be read and were left alone; run impound doctor for details.\n",
                 (unsigned long long)damaged);
     uint64_t skipped = number_at(answer, "skipped");
     if (skipped > 0)

@@ -76,13 +76,14 @@ static const struct cli_verb own[] = {
     {"bury", "bury [ID…]", "dead-letter waiting messages; nothing is changed without --apply",
      "Takes messages that wait or are leased out of their queue, into its DLQ, with cause "
      "operator.\n"
-     "A lease is revoked; what is running at its handler is left alone.\n\n"
+     "A lease is revoked; a message that runs at its handler is left alone.\n\n"
      "  impound bury 01909af4 --why 'always refused' --apply\n"
      "  impound bury --queue orders --state queued --key k1 --why 'wrong customer' --apply",
      cmd_bury_run, cmd_bury_options},
-    {"discard", "discard [ID…]", "give letters up; nothing is changed without --apply",
+    {"discard", "discard [ID…]",
+     "discard letters or waiting messages; nothing is changed without --apply",
      "Their bodies are kept for as long as the DLQ's retention says. With --state queued or\n"
-     "pending_retry, and with the ID of a message that waits, it gives up waiting messages.\n\n"
+     "pending_retry, or with the ID of a message that waits, it discards waiting messages.\n\n"
      "  impound discard --dlq orders.dlq --since 6h --why 'test traffic' --apply\n"
      "  impound discard --queue orders --state queued --why 'test traffic' --apply",
      cmd_discard_run, cmd_discard_options},

@@ -65,7 +65,7 @@ void removal_postponed(struct flight *flight, const struct err *err) {
         return;
     const struct store_keep *audit = flight->audit ? copy_audit(flight) : NULL;
     err_set(&flight->removal->err, STATUS_BUSY,
-            "it cannot be recorded now, and is as soon as that is possible: %s", err->text);
+            "it cannot be recorded now, and will be as soon as possible: %s", err->text);
     flight->removal->status = STATUS_BUSY;
     answer(flight);
     flight->audit = audit;

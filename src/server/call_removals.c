@@ -106,8 +106,8 @@ static void remove_one(struct request *request, enum engine_request_kind kind) {
         store->vtable->get(store, request_arg(request, "queue"), request->params[0], &held, &err);
     if (status == STATUS_NOT_FOUND)
         request_problem(request, status,
-                        "impound holds no message \"%.*s\"; what lies at its broker, succeeded or "
-                        "was spilled is not here",
+                        "impound holds no message \"%.*s\": it may still be at its broker, have "
+                        "succeeded, or have been spilled",
                         BYTES_ARG(bytes_clip(request->params[0], REQUEST_QUOTE_MAX)));
     else if (status != STATUS_OK)
         request_problem(request, status, "%s", err.text);

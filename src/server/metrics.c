@@ -295,7 +295,7 @@ static void put_store(struct store *store, struct buf *out) {
     exposition_gauge(out, "impound_store_wal_bytes", "Size of SQLite's write-ahead log.",
                      (double)health.wal_bytes);
     exposition_gauge(out, "impound_store_reserve_bytes",
-                     "Room on the disk that is kept for freeing room; 0 while it is given up.",
+                     "Disk space reserved for deletions; 0 while the disk is full.",
                      (double)health.reserve_bytes);
     exposition_head(out, "impound_store_commit_seconds", "histogram",
                     "How long group commits took.");
@@ -313,7 +313,7 @@ static void put_memory(const struct body_memory *memory, struct buf *out) {
     exposition_sample(out, "impound_body_memory_bytes", "side", BYTES("messages"),
                       (double)body_memory_used(memory, BODY_MEMORY_MESSAGES));
     exposition_gauge(out, "impound_body_memory_limit_bytes",
-                     "server.body_memory: at half of it, nothing more of that side is begun.",
+                     "server.body_memory; requests and messages may use half of it each.",
                      (double)body_memory_limit(memory));
 }
 

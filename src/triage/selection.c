@@ -112,7 +112,7 @@ static void give(struct walk *walk, uint64_t seq, const struct envelope *envelop
 
 static void note_damaged(struct walk *walk, const struct store_row *row) {
     walk->result->damaged++;
-    log_warn("letter %.*s (number %llu) is damaged and left out; impound doctor tells more",
+    log_warn("letter %.*s (number %llu) is damaged and left out; run impound doctor for details",
              BYTES_ARG(bytes_clip(row->id, ID_SHOWN_MAX)), (unsigned long long)row->seq);
 }
 

@@ -86,7 +86,7 @@ static enum status look_whether_lost(struct doctor *doctor, struct err *err) {
         return status;
     buf_printf(
         doctor->report,
-        "SQLite file: it knows nothing of the %zu packs and %zu journal segments beside it\n",
+        "SQLite file: it has no record of the %zu packs and %zu journal segments beside it\n",
         doctor->files.pack_count, doctor->files.segment_count);
     doctor->wrong = true;
     return doctor->repair ? mend_tables_packs(doctor, err) : STATUS_OK;

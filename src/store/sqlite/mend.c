@@ -259,7 +259,7 @@ static enum status mend(struct mending *mending, const struct copies *copies) {
             tell(mending, &message, body_lost);
             status = write(mending, &message);
         } else {
-            buf_printf(mending->doctor->report, "message %llu: nothing tells whose it was; lost\n",
+            buf_printf(mending->doctor->report, "message %llu: no file names its queue; lost\n",
                        (unsigned long long)copies->seq);
             mending->doctor->lost++;
             status = rows_delete(&mending->doctor->file, &mending->doctor->texts, &copies->seq, 1,

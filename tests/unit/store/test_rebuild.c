@@ -181,7 +181,7 @@ static void a_file_that_is_gone_is_made_again(void **state) {
     struct ward *ward = ward_new(PACK_BYTES);
     lose_file(ward);
     assert_int_equal(doctor(ward, false), STATUS_CORRUPT);
-    assert_true(reports(ward, "it knows nothing of the"));
+    assert_true(reports(ward, "it has no record of the"));
     assert_int_equal(doctor(ward, true), STATUS_OK);
     assert_true(reports(ward, "rebuilt: "));
     assert_whole(ward);
