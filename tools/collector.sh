@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds an OpenTelemetry collector of its official parts, once, into build-parts/, for the test that tries
-# our spans with it (tests/e2e/test_61_telemetry.py). Needs Go, about 1 GB and some minutes, so no other
+# our spans with it (tests/e2e/test_65_telemetry.py). Needs Go, about 1 GB and some minutes, so no other
 # script calls it; without it that test is skipped.
 set -eu
 cd "$(dirname "$0")/.."

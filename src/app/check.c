@@ -159,7 +159,7 @@ static enum status connect_all(const struct config *config, struct buf *text) {
 /* As comments, so that what is printed stays a configuration. */
 static void put_changes(const struct config *config, struct buf *out) {
     struct buf text;
-    buf_init_heap(&text, SHOWN_MAX);
+    buf_init_heap(&text, TEXT_MAX);
     behaviour_put(config, 0, &text);
     for (struct bytes rest = buf_view(&text); rest.len;) {
         size_t end = bytes_find(rest, BYTES("\n"));

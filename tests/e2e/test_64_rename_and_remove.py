@@ -159,7 +159,13 @@ def test_check_names_settings_whose_meaning_changed(serve):
     changed = [line for line in done.stdout.splitlines() if line.startswith("# changed in ")]
     assert any("classify.presets: errors (queue orders)" in line for line in changed)
     assert any("poison.crashes (queue prices)" in line for line in changed)
-    assert not any("dlq.triage" in line for line in changed)
+    for setting in ("classify.presets (queue orders and 1 more)", "breaker.open (queue orders and 1 more)",
+                    "retry.attempts and retry.max_age (queue orders and 1 more)", "retry.retry_after_cap (queue prices)",
+                    "dlq.on_full: block (queue orders and 1 more)", "flood (queue orders and 1 more)", "alerts.defaults: ",
+                    "limit: "):
+        assert any(f": {setting}" in line for line in changed), setting
+    for setting in ("dlq.triage", "fallback", "compensate", "source", "adopt", "ai-api", "jq programs"):
+        assert not any(f": {setting}" in line for line in changed), setting
     assert done.stderr == ""
 
 
