@@ -6,7 +6,7 @@
 #include "cli/columns.h"
 #include "cli/command.h"
 #include "cli/field.h"
-#include "cli/text.h"
+#include "cli/sentence.h"
 
 enum { BODY_MAX = 4096 };
 
@@ -33,10 +33,7 @@ static bool put_results(struct json answer, struct arena *arena, struct buf *out
     for (struct json_walk walk = json_walk(field_at(answer, "results")); json_step(&walk);) {
         bool ok = false;
         json_bool(field_at(walk.value, "ok"), &ok);
-        text_put(out, field_text(walk.value, "to", arena));
-        buf_str(out, ok ? ": took it" : ": ");
-        text_put(out, field_text(walk.value, "problem", arena));
-        buf_char(out, '\n');
+        sentence_put(walk.value, ok ? "{to}: took it\n" : "{to}: {problem}\n", arena, out);
         all &= ok;
     }
     if (out->len == 0)

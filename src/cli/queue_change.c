@@ -3,19 +3,14 @@
 #include "cli/command.h"
 #include "cli/field.h"
 #include "cli/path.h"
-#include "cli/text.h"
+#include "cli/sentence.h"
 
 static void view(const struct cli_env *env, struct json answer, struct arena *arena,
                  struct buf *out) {
     (void)env;
     struct bytes why = field_text(answer, "why", arena);
-    text_put(out, field_text(answer, "queue", arena));
-    buf_str(out, " is ");
-    text_put(out, field_text(answer, "state", arena));
-    if (why.len > 0)
-        buf_str(out, ": ");
-    text_put(out, why);
-    buf_char(out, '\n');
+    sentence_put(answer, why.len > 0 ? "{queue} is {state}: {why}\n" : "{queue} is {state}\n",
+                 arena, out);
 }
 
 int queue_change(const struct cli_env *env, const char *queue, const char *change,

@@ -3,17 +3,13 @@
 #include "cli/command.h"
 #include "cli/field.h"
 #include "cli/path.h"
+#include "cli/sentence.h"
 #include "cli/text.h"
 
 #define CHUNK ((size_t)16 * 1024)
 
-static void put_still_configured(struct json answer, struct bytes name, struct buf *out) {
-    struct json configured;
-    if (!json_get(answer, "configured", &configured) || configured.type != JSON_TRUE)
-        return;
-    buf_str(out, "the configuration still names ");
-    text_put(out, name);
-    buf_str(out, ": remove it there, too\n");
+static bool is_true(struct json answer, const char *member) {
+    return field_at(answer, member).type == JSON_TRUE;
 }
 
 static void put_counted(struct json answer, const char *member, const char *noun,
@@ -23,16 +19,14 @@ static void put_counted(struct json answer, const char *member, const char *noun
     buf_printf(out, " %s%s", noun, bytes_is(count, "1") ? "" : "s");
 }
 
-static void put_damaged(struct json answer, struct bytes old, struct arena *arena,
-                        struct buf *out) {
+static void put_damaged(struct json answer, struct arena *arena, struct buf *out) {
     struct json_walk ids = json_walk(field_at(answer, "damaged"));
     struct bytes id;
     for (size_t i = 0; json_step(&ids); i++) {
-        buf_str(out, i ? ", " : "they cannot be read and stay in ");
-        if (i == 0) {
-            text_put(out, old);
-            buf_str(out, ": ");
-        }
+        if (i > 0)
+            buf_str(out, ", ");
+        else
+            sentence_put(answer, "they cannot be read and stay in {renamed_from}: ", arena, out);
         if (json_string(ids.value, arena, &id))
             text_put(out, id);
     }
@@ -41,37 +35,29 @@ static void put_damaged(struct json answer, struct bytes old, struct arena *aren
 }
 
 static void view_rename(struct json answer, struct arena *arena, struct buf *out) {
-    struct bytes old = field_text(answer, "renamed_from", arena);
-    text_put(out, old);
-    buf_str(out, " is now ");
-    text_put(out, field_text(answer, "queue", arena));
-    buf_str(out, ": ");
+    sentence_put(answer, "{renamed_from} is now {queue}: ", arena, out);
     put_counted(answer, "messages", "message", arena, out);
     buf_str(out, " and ");
     put_counted(answer, "letters", "letter", arena, out);
     buf_str(out, " moved\n");
-    put_damaged(answer, old, arena, out);
-    put_still_configured(answer, old, out);
+    put_damaged(answer, arena, out);
+    if (is_true(answer, "configured"))
+        sentence_put(answer, "the configuration still names {renamed_from}: remove it there, too\n",
+                     arena, out);
 }
 
 static void view_remove(const struct cli_env *env, struct json answer, struct arena *arena,
                         struct buf *out) {
     (void)env;
-    struct json removed;
-    bool done = json_get(answer, "removed", &removed) && removed.type == JSON_TRUE;
-    struct bytes name = field_text(answer, "queue", arena);
-    struct bytes why = field_text(answer, "why", arena);
-    text_put(out, name);
-    if (done) {
-        buf_str(out, " is removed\n");
-    } else if (why.len > 0) {
-        buf_str(out, " cannot be removed: ");
-        text_put(out, why);
-        buf_char(out, '\n');
-    } else {
-        buf_str(out, " would be removed; --apply does it\n");
-    }
-    put_still_configured(answer, name, out);
+    const char *pattern = "{queue} would be removed; --apply does it\n";
+    if (is_true(answer, "removed"))
+        pattern = "{queue} is removed\n";
+    else if (field_text(answer, "why", arena).len > 0)
+        pattern = "{queue} cannot be removed: {why}\n";
+    sentence_put(answer, pattern, arena, out);
+    if (is_true(answer, "configured"))
+        sentence_put(answer, "the configuration still names {queue}: remove it there, too\n", arena,
+                     out);
 }
 
 static int post_remove(const struct cli_env *env, const char *queue, struct bytes body) {

@@ -2,6 +2,7 @@
 
 #include "cli/columns.h"
 #include "cli/field.h"
+#include "cli/sentence.h"
 #include "cli/text.h"
 
 static const struct listing_column letter_columns[] = {
@@ -50,21 +51,10 @@ static void put_outcomes(struct json replay, struct buf *out) {
 
 void replay_view_line(struct json replay, struct arena *arena, struct buf *out) {
     struct bytes why = field_text(replay, "why", arena);
-    static const char *const counts[] = {"resolved", "failed", "skipped"};
-    buf_str(out, "replay ");
-    text_put(out, field_text(replay, "id", arena));
-    buf_str(out, " is ");
-    text_put(out, field_text(replay, "state", arena));
-    buf_str(out, ": ");
-    text_put(out, field_text(replay, "sent", arena));
-    buf_str(out, " of ");
-    text_put(out, field_text(replay, "selected", arena));
-    buf_str(out, " sent");
-    for (size_t i = 0; i < COMMAND_COUNT(counts); i++) {
-        buf_str(out, ", ");
-        text_put(out, field_text(replay, counts[i], arena));
-        buf_printf(out, " %s", counts[i]);
-    }
+    sentence_put(replay,
+                 "replay {id} is {state}: {sent} of {selected} sent, {resolved} resolved, "
+                 "{failed} failed, {skipped} skipped",
+                 arena, out);
     put_outcomes(replay, out);
     if (why.len > 0) {
         buf_str(out, "\n  ");
