@@ -513,7 +513,7 @@ const struct schema schemas[] = {
         NEXT("error_type", NULLABLE)
         NEXT("error_message", NULLABLE)
         NEXT("rule", NULLABLE)
-        NEXT("sample", ANY("the id of the newest letter; null when it has left the store"))
+        NEXT("sample", ANY("the id of the newest letter; null when none is left that can be read"))
         NEXT("versions", ARRAY(STRING))
         NEXT("state", TEXT("open, muted or resolved"))
         NEXT("note", NULLABLE)
@@ -521,9 +521,11 @@ const struct schema schemas[] = {
         NEXT("why", NULLABLE)
         NEXT("changed_at", TIME)
         NEXT("returned_at", TIME)
-        NEXT("arrivals", ARRAY(COUNT("letters that came in an hour; the last 24 hours, oldest first"))))},
+        NEXT("arrivals", ARRAY(COUNT("letters that came in an hour; the last 24 hours, oldest first")))
+        NEXT("damaged", ARRAY(TEXT("of one group alone: the id of a letter that cannot be read"))))},
     {"Groups", OBJECT(
-        PAGE("groups", "Group"))},
+        PAGE("groups", "Group")
+        NEXT("damaged", ARRAY(TEXT("the id of a letter of these groups that cannot be read"))))},
     {"GroupChange", ONLY("",
         FIRST("note", NULLABLE)
         NEXT("owner", NULLABLE)

@@ -7,7 +7,13 @@
 #include "triage/arrivals.h"
 #include "triage/audit.h"
 
-enum { GROUP_ARENA_CHUNK = 64 * 1024, NOTE_ARENA_CHUNK = 1024, CURSOR_SIZE = 32, STATE_SIZE = 64 };
+enum {
+    GROUP_ARENA_CHUNK = 64 * 1024,
+    NOTE_ARENA_CHUNK = 1024,
+    CURSOR_SIZE = 32,
+    STATE_SIZE = 64,
+    DAMAGED_MAX = 4 << 20,
+};
 
 /* ---- one fingerprint over all DLQs ---- */
 
@@ -79,36 +85,9 @@ static enum status find(struct triage *triage, uint64_t fingerprint, struct aren
                    fingerprint_text(fingerprint, text));
 }
 
-static enum status newest_waiting(struct store *store, uint64_t fingerprint,
-                                  struct store_held **out, struct err *err) {
-    struct store_query query = {.letters = true,
-                                .states = 1u << STATE_PENDING_REVIEW | 1u << STATE_REPLAYING,
-                                .has_fingerprint = true,
-                                .fingerprint = fingerprint,
-                                .limit = 1};
-    struct store_page page;
-    struct arena arena;
-    arena_init_heap(&arena, GROUP_ARENA_CHUNK);
-    enum status status = store->vtable->list(store, &query, &arena, &page, err);
-    if (status == STATUS_OK && page.count == 0)
-        status = err_set(err, STATUS_NOT_FOUND, "no letter of the group is left");
-    else if (status == STATUS_OK)
-        status = store->vtable->get_seq(store, page.rows[0].seq, out, err);
-    arena_free(&arena);
-    return status;
-}
-
-enum status group_sample(struct store *store, const struct group *group, struct store_held **out,
-                         struct err *err) {
-    enum status status = store->vtable->get_seq(store, group->sample, out, err);
-    if (status == STATUS_NOT_FOUND && group->count > 0)
-        status = newest_waiting(store, group->fingerprint, out, err);
-    return status;
-}
-
 /* ---- as JSON ---- */
 
-/* Nulls when its letters have left the store. */
+/* Nulls when its letters have left the store, or cannot be read. */
 static void put_sample(struct json_out *json, const struct envelope *sample) {
     static const struct envelope none;
     const struct envelope *from = sample ? sample : &none;
@@ -146,8 +125,19 @@ static void put_arrivals(struct json_out *json, struct arrivals *arrivals,
     json_close(json, ']');
 }
 
+/* Ids as JSON texts with commas; nothing where there is none. */
+static void put_damaged(struct json_out *json, const struct buf *damaged) {
+    if (!damaged || damaged->len == 0)
+        return;
+    json_key(json, "damaged");
+    json_open(json, '[');
+    buf_bytes(json->buf, buf_view(damaged));
+    json_close(json, ']');
+}
+
 static void put_group(struct json_out *json, struct arrivals *arrivals, const struct group *group,
-                      const struct group_note *note, const struct envelope *sample) {
+                      const struct group_note *note, const struct envelope *sample,
+                      const struct buf *damaged) {
     char text[FINGERPRINT_TEXT_SIZE];
     json_open(json, '{');
     json_member_text(json, "fingerprint", bytes_of(fingerprint_text(group->fingerprint, text)));
@@ -165,6 +155,7 @@ static void put_group(struct json_out *json, struct arrivals *arrivals, const st
     json_member_time(json, "changed_at", note->changed_at);
     json_member_time(json, "returned_at", note->returned_at);
     put_arrivals(json, arrivals, group);
+    put_damaged(json, damaged);
     json_close(json, '}');
 }
 
@@ -177,8 +168,9 @@ static enum status heeded_note(struct store *store, const struct group *group, s
     return status;
 }
 
+/* Letters that cannot be read are named in *damaged, and with `inside` in the group, too. */
 static enum status put_one(struct triage *triage, const struct group *group, struct json_out *json,
-                           struct err *err) {
+                           struct buf *damaged, bool inside, struct err *err) {
     struct store *store = triage->store;
     struct store_held *held = NULL;
     struct group_note note;
@@ -186,9 +178,10 @@ static enum status put_one(struct triage *triage, const struct group *group, str
     arena_init_heap(&arena, GROUP_ARENA_CHUNK);
     enum status status = heeded_note(store, group, &arena, &note, err);
     if (status == STATUS_OK)
-        status = group_sample(store, group, &held, err);
+        status = group_sample(store, group, &held, damaged, err);
     if (status == STATUS_OK || status == STATUS_NOT_FOUND) {
-        put_group(json, triage->arrivals, group, &note, held ? &held->envelope : NULL);
+        put_group(json, triage->arrivals, group, &note, held ? &held->envelope : NULL,
+                  inside ? damaged : NULL);
         status = STATUS_OK;
     }
     store_held_free(held);
@@ -205,6 +198,7 @@ struct listed {
     size_t count;
     size_t at; /* the next one to look at */
     struct err *err;
+    struct buf damaged; /* ids of letters that cannot be read, as JSON texts with commas */
 };
 
 static enum status is_wanted(struct listed *listed, bool *wanted) {
@@ -247,12 +241,14 @@ static enum status put_page(struct listed *listed, struct buf *out) {
     for (size_t put = 0; status == STATUS_OK && put < listed->filter->limit; put++) {
         if (listed->at == listed->count)
             break;
-        status = put_one(listed->triage, &listed->groups[listed->at++], &json, listed->err);
+        status = put_one(listed->triage, &listed->groups[listed->at++], &json, &listed->damaged,
+                         false, listed->err);
         if (status == STATUS_OK)
             status = find_next(listed);
     }
     json_close(&json, ']');
     put_cursor(&json, listed);
+    put_damaged(&json, &listed->damaged);
     json_close(&json, '}');
     return status;
 }
@@ -268,9 +264,15 @@ enum status group_list(struct triage *triage, const struct group_filter *filter,
         arrivals_read(triage->arrivals);
     arena_init_heap(&arena, GROUP_ARENA_CHUNK);
     size_t count = group_collect(triage->store, filter->dlq, &arena, &groups);
-    struct listed listed = {triage, filter, groups, count, from < count ? (size_t)from : count,
-                            err};
+    struct listed listed = {.triage = triage,
+                            .filter = filter,
+                            .groups = groups,
+                            .count = count,
+                            .at = from < count ? (size_t)from : count,
+                            .err = err};
+    buf_init_heap(&listed.damaged, DAMAGED_MAX);
     enum status status = put_page(&listed, out);
+    buf_free(&listed.damaged);
     arena_free(&arena);
     return status;
 }
@@ -280,10 +282,13 @@ enum status group_show(struct triage *triage, uint64_t fingerprint, struct buf *
     struct arena arena;
     struct group group;
     struct json_out json = json_out(out);
+    struct buf damaged;
     arena_init_heap(&arena, GROUP_ARENA_CHUNK);
+    buf_init_heap(&damaged, DAMAGED_MAX);
     enum status status = find(triage, fingerprint, &arena, &group, err);
     if (status == STATUS_OK)
-        status = put_one(triage, &group, &json, err);
+        status = put_one(triage, &group, &json, &damaged, true, err);
+    buf_free(&damaged);
     arena_free(&arena);
     return status;
 }

@@ -54,10 +54,12 @@ struct group {
 size_t group_collect(struct store *store, struct bytes dlq, struct arena *arena,
                      struct group **out);
 
-/* The newest letter of a group, or when that has left the store the newest one that waits.
- * NOT_FOUND: none is left. Waits. */
+/* The newest letter of a group. When that has left the store, the newest one that waits; when it
+ * cannot be read, the newest of which the envelope can be, without its body. Appends the ids of
+ * those that cannot be read to *damaged (NULL: they are not asked for), as JSON texts with commas.
+ * NOT_FOUND: none is left, or none can be read. Waits. */
 enum status group_sample(struct store *store, const struct group *group, struct store_held **out,
-                         struct err *err);
+                         struct buf *damaged, struct err *err);
 
 struct group_filter {
     struct bytes dlq;    /* empty: any */
@@ -65,8 +67,8 @@ struct group_filter {
     struct bytes cursor; /* from the page before; empty: the first page */
     size_t limit;
 };
-/* Appends {"groups":[…],"cursor":…}; there is a cursor when another one matches. INVALID: the
- * cursor. */
+/* Appends {"groups":[…],"cursor":…}; there is a cursor when another one matches, and "damaged" when
+ * letters of these groups cannot be read. INVALID: the cursor. */
 enum status group_list(struct triage *triage, const struct group_filter *filter, struct buf *out,
                        struct err *err);
 /* Appends one group. NOT_FOUND. */

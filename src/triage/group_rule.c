@@ -133,7 +133,7 @@ static enum status find_sample(struct triage *triage, uint64_t fingerprint, stru
     size_t count = group_collect(triage->store, BYTES_NONE, &arena, &groups);
     for (size_t i = 0; i < count; i++)
         if (groups[i].fingerprint == fingerprint)
-            status = group_sample(triage->store, &groups[i], out, err);
+            status = group_sample(triage->store, &groups[i], out, NULL, err);
     arena_free(&arena);
     return status;
 }

@@ -45,21 +45,25 @@ static struct bytes failure_of(const struct envelope *letter, struct arena *aren
     return copy;
 }
 
-/* Also says in *failure what the newest letter died of. */
-static enum status note_version(struct triage *triage, const struct group *group,
-                                struct group_note *note, struct bytes *failure, struct arena *arena,
-                                struct err *err) {
+/* Also says in *failure what the newest letter died of. Where that is not known, or the note cannot
+ * be written now, the group is news all the same. */
+static void note_version(struct triage *triage, const struct group *group, struct group_note *note,
+                         struct bytes *failure, struct arena *arena) {
     struct store *store = triage->store;
     struct store_held *held = NULL;
-    enum status status = store->vtable->get_seq(store, group->sample, &held, err);
+    struct err err;
+    enum status status = store->vtable->get_seq(store, group->sample, &held, &err);
+    if (status == STATUS_CORRUPT || status == STATUS_IO)
+        status = group_sample(store, group, &held, NULL, &err);
     if (status == STATUS_OK)
         *failure = failure_of(&held->envelope, arena);
     if (status == STATUS_OK && add_version(note, held->envelope.version)) {
         struct store_op op = group_note_op(group->fingerprint, note, arena);
-        status = triage_commit(triage, &op, 1, err);
+        status = triage_commit(triage, &op, 1, &err);
     }
+    if (status != STATUS_OK && status != STATUS_NOT_FOUND)
+        log_warn("groups: %s", err.text);
     store_held_free(held);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
 /* ---- news ---- */
@@ -89,7 +93,7 @@ static enum status follow(struct watch *watch, const struct group *group, struct
     if (status == STATUS_OK && group_note_heed(note, group->last_seen))
         status = note_returned(watch->triage, group, note, watch->arena, err);
     if (status == STATUS_OK)
-        status = note_version(watch->triage, group, note, failure, watch->arena, err);
+        note_version(watch->triage, group, note, failure, watch->arena);
     pthread_mutex_unlock(&watch->triage->notes);
     return status;
 }

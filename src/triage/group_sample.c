@@ -1,0 +1,78 @@
+/* group_sample: the letter that shows what the letters of a group died of. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/json.h"
+#include "triage/group.h"
+
+enum {
+    SAMPLE_ARENA_CHUNK = 64 * 1024,
+    SAMPLE_ROWS = 16, /* letters that are looked at while they cannot be read */
+    NUMBER_SIZE = 24,
+};
+
+static bool is_damage(enum status status) {
+    return status == STATUS_CORRUPT || status == STATUS_IO;
+}
+
+/* By its id, or its number where not even that can be read. */
+static void name_damaged(struct buf *out, struct bytes id, uint64_t seq) {
+    char number[NUMBER_SIZE];
+    if (!out)
+        return;
+    struct json_out json = json_out(out);
+    if (out->len > 0)
+        buf_char(out, ',');
+    snprintf(number, sizeof number, "%" PRIu64, seq);
+    json_put(&json, id.len > 0 ? id : bytes_of(number));
+}
+
+/* From its row: the envelope of a letter whose body is damaged can still be read. NULL: not. */
+static struct store_held *row_sample(const struct store_row *row) {
+    struct store_held *held = store_held_new();
+    held->seq = row->seq;
+    if (row->envelope.ptr && envelope_restore(arena_dup(&held->arena, row->envelope), &held->arena,
+                                              &held->envelope, NULL) == STATUS_OK)
+        return held;
+    store_held_free(held);
+    return NULL;
+}
+
+/* The newest one that the query finds and that can be read. `bad`: this one was found damaged. */
+static enum status newest(struct store *store, const struct store_query *query, uint64_t bad,
+                          struct store_held **out, struct buf *damaged, struct err *err) {
+    struct store_page page;
+    struct arena arena;
+    arena_init_heap(&arena, SAMPLE_ARENA_CHUNK);
+    enum status status = store->vtable->list(store, query, &arena, &page, err);
+    for (size_t i = 0; status == STATUS_OK && i < page.count && !*out; i++) {
+        const struct store_row *row = &page.rows[i];
+        *out = row_sample(row);
+        if (!*out)
+            name_damaged(damaged, row->id, row->seq);
+        else if (row->seq == bad)
+            name_damaged(damaged, (*out)->envelope.letter_id, row->seq);
+    }
+    arena_free(&arena);
+    if (is_damage(status) || (status == STATUS_OK && !*out))
+        status = err_set(err, STATUS_NOT_FOUND, "no letter of the group can be read");
+    return status;
+}
+
+enum status group_sample(struct store *store, const struct group *group, struct store_held **out,
+                         struct buf *damaged, struct err *err) {
+    struct store_query query = {.letters = true,
+                                .has_fingerprint = true,
+                                .fingerprint = group->fingerprint,
+                                .limit = SAMPLE_ROWS};
+    enum status status = store->vtable->get_seq(store, group->sample, out, err);
+    if (is_damage(status)) {
+        *out = NULL;
+        return newest(store, &query, group->sample, out, damaged, err);
+    }
+    query.states = 1u << STATE_PENDING_REVIEW | 1u << STATE_REPLAYING;
+    if (status != STATUS_NOT_FOUND || group->count == 0)
+        return status;
+    *out = NULL;
+    return newest(store, &query, 0, out, damaged, err);
+}
