@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "triage/queue_keeps.h"
+
 enum {
     CHUNK = 16 * 1024,
     NUMBER_SIZE = 24,
@@ -366,7 +368,12 @@ enum status queue_move_rename(struct triage *triage, struct audit_entry *entry, 
     *out = (struct queue_moved){0};
     move.from_number = number_of(store, entry->subject);
     move.to_number = store->vtable->queue_number(store, to);
-    enum status status = move.from_number ? move_pages(&move) : STATUS_OK;
+    /* Keys first: a message that is moved must not run again in the new queue. */
+    enum status status = STATUS_OK;
+    if (move.from_number)
+        status = queue_keeps_move(triage, entry, move.from_number, move.to_number, to, err);
+    if (status == STATUS_OK && move.from_number)
+        status = move_pages(&move);
     if (status == STATUS_OK)
         status = finish_audit(&move);
     free_batch(&move);

@@ -38,8 +38,9 @@ struct queue_moved {
 
 /* Moves all messages and letters of `entry->subject` to the queue `to`; letters of the DLQ
  * "<queue>.dlq", or of one whose name goes on from there, go to the DLQ that is called so after
- * `to`. Nothing may be taken or replaying, and the engine must not hand over from the queue. What
- * stays is named in *out, in the arena; on trouble *out says how far it came. */
+ * `to`. Idempotency keys and kept answers go with them. Nothing may be taken or replaying, and the
+ * engine must not hand over from the queue. What stays is named in *out, in the arena; on trouble
+ * *out says how far it came. */
 enum status queue_move_rename(struct triage *triage, struct audit_entry *entry, struct bytes to,
                               struct arena *arena, struct queue_moved *out, struct err *err);
 

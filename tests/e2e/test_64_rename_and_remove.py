@@ -126,6 +126,46 @@ def test_a_damaged_letter_stays_and_the_rest_moves(serve, text):
     assert server.message(letters[1])["message"]["body"] == "body-of-o-1"
 
 
+def test_idempotency_keys_and_kept_answers_move_too(serve, handler):
+    worker = handler(lambda call: (200, {"Content-Type": "application/json"}, b'{"did": ' + call.body + b'}'))
+    queue = {"handler": {"http": worker.url, "reply": {"store": "1h"}},
+             "idempotency": {"header": "Idempotency-Key", "dedupe": "24h"}}
+    server = serve({"orders": queue, "prices": queue, "others": queue})
+
+    def push(name, key, body):
+        some_id = server.push(name, body, headers={"Idempotency-Key": key})
+        server.drained(name)
+        return some_id
+    keys = [f"key-{n}" for n in range(300)]
+    server.push_many("orders", [{"id": f"m{n}", "body": n, "headers": {"Idempotency-Key": key}}
+                                for n, key in enumerate(keys)])
+    server.drained("orders")
+    push("others", "key-7", 7)
+    push("prices", "theirs", 8)
+    assert worker.count() == 302
+    server.post("/v1/queues/orders/pause", {})
+    server.push("orders", 7, headers={"Idempotency-Key": "key-7"})
+    server.cli("queues", "rename", "orders", "prices")
+    server.drained("prices")
+    server.push_many("prices", [{"body": n, "headers": {"Idempotency-Key": key}} for n, key in enumerate(keys)])
+    push("prices", "theirs", 8)
+    server.drained("prices")
+    assert worker.count() == 302
+    push("others", "key-7", 7)
+    assert worker.count() == 302, "another queue remembers its own"
+    answer = server.get("/v1/results/m7", queue="prices").json
+    assert (answer["queue"], answer["body"]) == ("prices", {"did": 7})
+    problem(server.get("/v1/results/m7", queue="orders"), 404, "no answer is kept")
+    # What moved is forgotten under the old name.
+    server.post("/v1/queues/orders/resume", {})
+    push("orders", "key-7", 7)
+    assert worker.count() == 303
+    server.kill()
+    server.start()
+    push("prices", "key-9", 9)
+    assert worker.count() == 303
+
+
 def test_an_empty_paused_queue_is_removed_and_another_is_not(serve):
     server = paused_with(serve, FAILS, [{"id": "a", "body": 1}])
     problem(server.post("/v1/queues/prices/remove", {}), 409, "pause it first")

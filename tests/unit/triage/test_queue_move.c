@@ -121,6 +121,70 @@ static void what_is_being_replayed_stays_and_is_named(void **state) {
     assert_held("prices", "m-1", false);
 }
 
+/* ---- texts that are kept ---- */
+
+static void keep(const char *queue, enum store_space space, const char *name, const char *value,
+                 int64_t expires_ms) {
+    struct store_op op = {.kind = STORE_KEEP,
+                          .queue = store->vtable->queue_number(store, bytes_of(queue)),
+                          .keep = {.space = space,
+                                   .name = bytes_of(name),
+                                   .value = bytes_of(value),
+                                   .expires = {expires_ms}}};
+    assert_int_equal(triage_commit(&triage, &op, 1, &err), STATUS_OK);
+}
+
+/* Empty: nothing is kept at that time. */
+static struct bytes kept(const char *queue, enum store_space space, const char *name,
+                         int64_t at_ms) {
+    struct bytes value = BYTES("");
+    store->vtable->kept(store, store->vtable->queue_number(store, bytes_of(queue)), space,
+                        bytes_of(name), (struct wall){at_ms}, &arena, &value, &err);
+    return value;
+}
+
+static void keys_move_with_the_time_at_which_they_expire(void **state) {
+    (void)state;
+    const int64_t now = 1763182181123, day = INT64_C(86400000);
+    keep("orders", SPACE_DONE, "k-1", "{\"id\":\"m-1\"}", now + day + 1);
+    keep("orders", SPACE_DONE, "k-2", "{\"id\":\"m-2\"}", now + 1);
+    keep("orders", SPACE_DONE, "k-3", "{\"id\":\"m-3\"}", WALL_NEVER.ms);
+    rename_orders();
+    assert_bytes(kept("prices", SPACE_DONE, "k-1", now + day), "{\"id\":\"m-1\"}");
+    assert_bytes(kept("prices", SPACE_DONE, "k-1", now + day + 1001), "");
+    assert_bytes(kept("prices", SPACE_DONE, "k-2", now), "{\"id\":\"m-2\"}");
+    assert_bytes(kept("prices", SPACE_DONE, "k-2", now + 1001), "");
+    assert_bytes(kept("prices", SPACE_DONE, "k-3", now + 10000 * day), "{\"id\":\"m-3\"}");
+    assert_bytes(kept("orders", SPACE_DONE, "k-1", now), "");
+}
+
+static void a_key_of_both_queues_is_remembered_for_the_longer_time(void **state) {
+    (void)state;
+    const int64_t now = 1763182181123, hour = 3600000;
+    keep("orders", SPACE_DONE, "k-1", "{\"id\":\"ours\"}", now + 2 * hour);
+    keep("prices", SPACE_DONE, "k-1", "{\"id\":\"theirs\"}", now + hour);
+    keep("orders", SPACE_DONE, "k-2", "{\"id\":\"ours\"}", now + hour);
+    keep("prices", SPACE_DONE, "k-2", "{\"id\":\"theirs\"}", now + 2 * hour);
+    rename_orders();
+    assert_bytes(kept("prices", SPACE_DONE, "k-1", now + 2 * hour - 1), "{\"id\":\"theirs\"}");
+    assert_bytes(kept("prices", SPACE_DONE, "k-2", now + 2 * hour - 1), "{\"id\":\"theirs\"}");
+    assert_bytes(kept("orders", SPACE_DONE, "k-1", now), "");
+}
+
+static void answers_name_the_new_queue_and_none_is_overwritten(void **state) {
+    (void)state;
+    const int64_t now = 1763182181123;
+    keep("orders", SPACE_RESULT, "m-1", "{\"id\":\"m-1\",\"queue\":\"orders\",\"body\":1.0}",
+         now + 5000);
+    keep("orders", SPACE_RESULT, "m-2", "{\"queue\":\"orders\",\"body\":2}", now + 5000);
+    keep("prices", SPACE_RESULT, "m-2", "{\"queue\":\"prices\",\"body\":3}", now + 5000);
+    rename_orders();
+    assert_bytes(kept("prices", SPACE_RESULT, "m-1", now),
+                 "{\"id\":\"m-1\",\"queue\":\"prices\",\"body\":1.0}");
+    assert_bytes(kept("prices", SPACE_RESULT, "m-2", now), "{\"queue\":\"prices\",\"body\":3}");
+    assert_bytes(kept("orders", SPACE_RESULT, "m-2", now), "{\"queue\":\"orders\",\"body\":2}");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
@@ -129,6 +193,11 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_message_moves_with_a_decided_letter_of_its_id, start,
                                         end),
         cmocka_unit_test_setup_teardown(what_is_being_replayed_stays_and_is_named, start, end),
+        cmocka_unit_test_setup_teardown(keys_move_with_the_time_at_which_they_expire, start, end),
+        cmocka_unit_test_setup_teardown(a_key_of_both_queues_is_remembered_for_the_longer_time,
+                                        start, end),
+        cmocka_unit_test_setup_teardown(answers_name_the_new_queue_and_none_is_overwritten, start,
+                                        end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

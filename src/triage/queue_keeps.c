@@ -1,0 +1,186 @@
+#include "triage/queue_keeps.h"
+
+#include "base/json.h"
+
+enum {
+    CHUNK = 16 * 1024,
+    KEYS_PAGE = 128,  /* names of small texts that are listed at once */
+    ANSWERS_PAGE = 8, /* the same of answers, which may be large */
+    OPS_MAX = 2 * KEYS_PAGE + 1,
+    BATCH_BYTES = STORE_COMMIT_BYTES / 4,
+    EXPIRY_STEP_MS = 1000, /* a time of expiry is found to the second, and never earlier */
+};
+
+/* Longer than any time for which a text is kept: what has not expired by then never does. */
+#define LONGEST_MS (INT64_C(1000) * 365 * 24 * 3600 * 1000)
+
+struct keeps_move {
+    struct triage *triage;
+    const struct audit_entry *entry;
+    uint32_t from, to;
+    struct bytes name;
+    enum store_space space;
+    struct wall now;
+    struct err *err;
+    struct arena arena; /* of the batch */
+    struct store_op ops[OPS_MAX];
+    size_t count;
+    size_t bytes;
+};
+
+static enum status kept_at(struct keeps_move *move, uint32_t queue, struct bytes name,
+                           struct wall at, struct arena *arena, struct bytes *value) {
+    struct store *store = move->triage->store;
+    return store->vtable->kept(store, queue, move->space, name, at, arena, value, move->err);
+}
+
+/* Whether it is still kept `ms` from now. */
+static enum status lasts(struct keeps_move *move, uint32_t queue, struct bytes name, int64_t ms,
+                         bool *out) {
+    struct arena arena;
+    struct bytes value;
+    arena_init_heap(&arena, CHUNK);
+    enum status status =
+        kept_at(move, queue, name, (struct wall){move->now.ms + ms}, &arena, &value);
+    arena_free(&arena);
+    *out = status == STATUS_OK;
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+/* The store tells what is kept at a time, not until when: that is found by halving. */
+static enum status find_expiry(struct keeps_move *move, uint32_t queue, struct bytes name,
+                               struct wall *out) {
+    int64_t kept_ms = 0, gone_ms = EXPIRY_STEP_MS;
+    bool kept = true;
+    enum status status = STATUS_OK;
+    while (status == STATUS_OK && kept && gone_ms <= LONGEST_MS) {
+        status = lasts(move, queue, name, gone_ms, &kept);
+        if (kept) {
+            kept_ms = gone_ms;
+            gone_ms *= 2;
+        }
+    }
+    *out = WALL_NEVER;
+    if (status != STATUS_OK || kept)
+        return status;
+    while (status == STATUS_OK && gone_ms - kept_ms > EXPIRY_STEP_MS) {
+        int64_t middle_ms = kept_ms + (gone_ms - kept_ms) / 2;
+        status = lasts(move, queue, name, middle_ms, &kept);
+        *(kept ? &kept_ms : &gone_ms) = middle_ms;
+    }
+    out->ms = move->now.ms + gone_ms;
+    return status;
+}
+
+static bool is_later(struct wall a, struct wall b) {
+    return b.ms != WALL_NEVER.ms && (a.ms == WALL_NEVER.ms || a.ms > b.ms);
+}
+
+/* An answer names its queue; the rest of it stays as it is, byte for byte. */
+static struct bytes renamed(struct keeps_move *move, struct bytes value) {
+    struct json whole, queue;
+    struct buf text;
+    if (move->space != SPACE_RESULT || json_parse(value, &whole, NULL) != STATUS_OK ||
+        !json_get(whole, "queue", &queue))
+        return value;
+    size_t before = (size_t)(queue.text.ptr - value.ptr);
+    buf_init_heap(&text, SIZE_MAX);
+    struct json_out json = json_out(&text);
+    buf_bytes(&text, bytes_cut(value, 0, before));
+    json_put(&json, move->name);
+    buf_bytes(&text, bytes_cut(value, before + queue.text.len, value.len));
+    struct bytes copy = arena_dup(&move->arena, buf_view(&text));
+    buf_free(&text);
+    return copy;
+}
+
+static enum status flush(struct keeps_move *move) {
+    if (move->count == 0)
+        return STATUS_OK;
+    move->ops[move->count++] = audit_op(move->entry, &move->arena);
+    enum status status = triage_commit(move->triage, move->ops, move->count, move->err);
+    arena_free(&move->arena);
+    arena_init_heap(&move->arena, CHUNK);
+    move->count = move->bytes = 0;
+    return status;
+}
+
+static void add(struct keeps_move *move, uint32_t queue, struct bytes name, struct bytes value,
+                struct wall expires) {
+    move->ops[move->count++] = (struct store_op){
+        .kind = STORE_KEEP,
+        .queue = queue,
+        .keep = {.space = move->space, .name = name, .value = value, .expires = expires}};
+    move->bytes += value.len;
+}
+
+/* Of what a list named, whichever queue keeps it. */
+static enum status move_one(struct keeps_move *move, struct bytes listed) {
+    struct bytes ours, theirs = BYTES_NONE, name = arena_dup(&move->arena, listed);
+    struct wall expires, theirs_expire;
+    enum status status = kept_at(move, move->from, name, move->now, &move->arena, &ours);
+    if (status != STATUS_OK)
+        return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    status = find_expiry(move, move->from, name, &expires);
+    if (status == STATUS_OK)
+        status = kept_at(move, move->to, name, move->now, &move->arena, &theirs);
+    if (status == STATUS_OK) { /* the new queue keeps it, too */
+        status = find_expiry(move, move->to, name, &theirs_expire);
+        if (status != STATUS_OK || move->space == SPACE_RESULT)
+            return status;
+        ours = theirs;
+        expires = is_later(theirs_expire, expires) ? theirs_expire : expires;
+    } else if (status != STATUS_NOT_FOUND) {
+        return status;
+    }
+    add(move, move->to, name, renamed(move, ours), expires);
+    add(move, move->from, name, BYTES_NONE, WALL_NEVER);
+    return move->count + 2 >= OPS_MAX ? flush(move) : STATUS_OK;
+}
+
+static enum status move_space(struct keeps_move *move, enum store_space space, size_t limit) {
+    struct store *store = move->triage->store;
+    struct store_kept page[KEYS_PAGE];
+    struct arena after_arena, page_arena;
+    struct bytes after = BYTES_NONE;
+    size_t count = limit;
+    enum status status = STATUS_OK;
+    move->space = space;
+    arena_init_heap(&after_arena, CHUNK);
+    while (status == STATUS_OK && count == limit) {
+        arena_init_heap(&page_arena, CHUNK);
+        status = store->vtable->kept_list(store, space, BYTES_NONE, after, false, limit,
+                                          &page_arena, page, &count, move->err);
+        for (size_t i = 0; status == STATUS_OK && i < count; i++) {
+            if (move->bytes + page[i].value.len > BATCH_BYTES)
+                status = flush(move);
+            if (status == STATUS_OK)
+                status = move_one(move, page[i].name);
+        }
+        arena_free(&after_arena);
+        arena_init_heap(&after_arena, CHUNK);
+        if (status == STATUS_OK && count > 0)
+            after = arena_dup(&after_arena, page[count - 1].name);
+        arena_free(&page_arena);
+    }
+    arena_free(&after_arena);
+    return status == STATUS_OK ? flush(move) : status;
+}
+
+enum status queue_keeps_move(struct triage *triage, const struct audit_entry *entry, uint32_t from,
+                             uint32_t to, struct bytes name, struct err *err) {
+    struct keeps_move move = {.triage = triage,
+                              .entry = entry,
+                              .from = from,
+                              .to = to,
+                              .name = name,
+                              .now = triage_steady_now(triage),
+                              .err = err};
+    arena_init_heap(&move.arena, CHUNK);
+    /* Answers first: a key leads to the answer of the message that succeeded under it. */
+    enum status status = move_space(&move, SPACE_RESULT, ANSWERS_PAGE);
+    if (status == STATUS_OK)
+        status = move_space(&move, SPACE_DONE, KEYS_PAGE);
+    arena_free(&move.arena);
+    return status;
+}
