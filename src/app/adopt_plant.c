@@ -44,11 +44,6 @@ static struct peek *peek(void *arg, const struct adopt_entry *entry) {
     return sources_peek(&options);
 }
 
-static struct haul *haul(void *arg, const struct adopt_entry *entry) {
-    struct broker_options options = broker_options(arg, entry);
-    return sources_haul(&options);
-}
-
 static struct broker *take(void *arg, const struct adopt_entry *entry) {
     struct broker_options options = broker_options(arg, entry);
     return sources_new(&options);
@@ -136,7 +131,6 @@ struct adopt_plant *adopt_plant_start(const struct adopt_plant_options *options)
                                                      .homes = plant->homes,
                                                      .home_count = plant->home_count,
                                                      .peek = peek,
-                                                     .haul = haul,
                                                      .take = take,
                                                      .dlq = dlq,
                                                      .queue = has_queue,

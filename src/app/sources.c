@@ -11,7 +11,6 @@
 #include "broker/nats_peek.h"
 #include "broker/nats_source.h"
 #include "broker/nats_url.h"
-#include "broker/rabbit_haul.h"
 #include "broker/rabbit_peek.h"
 #include "broker/rabbit_source.h"
 #include "broker/redis_peek.h"
@@ -19,28 +18,27 @@
 #include "broker/redis_url.h"
 
 #ifdef IMPOUND_REDIS
-#define REDIS redis_source_check, redis_url_check_peek, redis_source_new, redis_peek_new, NULL
+#define REDIS redis_source_check, redis_url_check_peek, redis_source_new, redis_peek_new
 #else
-#define REDIS NULL, NULL, NULL, NULL, NULL
+#define REDIS NULL, NULL, NULL, NULL
 #endif
 
 #ifdef IMPOUND_NATS
-#define NATS nats_source_check, nats_url_check_peek, nats_source_new, nats_peek_new, NULL
+#define NATS nats_source_check, nats_url_check_peek, nats_source_new, nats_peek_new
 #else
-#define NATS NULL, NULL, NULL, NULL, NULL
+#define NATS NULL, NULL, NULL, NULL
 #endif
 
 #ifdef IMPOUND_RABBITMQ
-#define RABBITMQ                                                                                   \
-    rabbit_source_check, rabbit_source_check, rabbit_source_new, rabbit_peek_new, rabbit_haul_new
+#define RABBITMQ rabbit_source_check, rabbit_source_check, rabbit_source_new, rabbit_peek_new
 #else
-#define RABBITMQ NULL, NULL, NULL, NULL, NULL
+#define RABBITMQ NULL, NULL, NULL, NULL
 #endif
 
 #ifdef IMPOUND_KAFKA
-#define KAFKA kafka_source_check, kafka_url_check_peek, kafka_source_new, kafka_peek_new, NULL
+#define KAFKA kafka_source_check, kafka_url_check_peek, kafka_source_new, kafka_peek_new
 #else
-#define KAFKA NULL, NULL, NULL, NULL, NULL
+#define KAFKA NULL, NULL, NULL, NULL
 #endif
 
 /* An adapter is known by up to two schemes, the second one with TLS. One that this build leaves out
@@ -54,14 +52,13 @@ static const struct sources_kind {
     enum status (*check_peek)(struct bytes url, struct err *err); /* … if it is only looked at */
     struct broker *(*make)(const struct broker_options *options);
     struct peek *(*peek)(const struct broker_options *options); /* NULL: it cannot */
-    struct haul *(*haul)(const struct broker_options *options); /* NULL: there is no need */
 } kinds[] = {
     {{"redis", "rediss"}, "redis", "hiredis", "0", REDIS},
     {{"amqp", "amqps"}, "rabbitmq", "librabbitmq", "/", RABBITMQ},
     {{"nats", "tls"}, "nats", "libnats", NULL, NATS},
     {{"kafka", "kafkas"}, "kafka", "librdkafka", NULL, KAFKA},
-    {{"sqs", NULL}, "sqs", NULL, NULL, NULL, NULL, NULL, NULL, NULL},
-    {{"pubsub", NULL}, "pubsub", NULL, NULL, NULL, NULL, NULL, NULL, NULL},
+    {{"sqs", NULL}, "sqs", NULL, NULL, NULL, NULL, NULL, NULL},
+    {{"pubsub", NULL}, "pubsub", NULL, NULL, NULL, NULL, NULL, NULL},
 };
 
 static const struct sources_kind *find(struct bytes scheme) {
@@ -188,11 +185,6 @@ struct broker *sources_new(const struct broker_options *options) {
 struct peek *sources_peek(const struct broker_options *options) {
     const struct sources_kind *kind = find(scheme_of(options->url));
     return kind && kind->peek ? kind->peek(options) : NULL;
-}
-
-struct haul *sources_haul(const struct broker_options *options) {
-    const struct sources_kind *kind = find(scheme_of(options->url));
-    return kind && kind->haul ? kind->haul(options) : NULL;
 }
 
 /* ---- trying one out ---- */

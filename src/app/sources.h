@@ -4,7 +4,7 @@
 #define APP_SOURCES_H
 
 #include "port/broker.h"
-#include "port/haul.h"
+#include "port/peek.h"
 #include "port/peek.h"
 
 #define SOURCES_BUILTIN "builtin"
@@ -27,8 +27,6 @@ struct broker *sources_new(const struct broker_options *options);
 const char *sources_broker(struct bytes url);
 /* A pass over what lies there; NULL: its broker cannot be read without taking. */
 struct peek *sources_peek(const struct broker_options *options);
-/* What lies there, taken in waves; NULL: its messages have coordinates, and are consumed. */
-struct haul *sources_haul(const struct broker_options *options);
 /* Whether messages could come, as known within `wait_ms`; takes none. err says why not. */
 enum status sources_connect(const struct broker_options *options, int64_t wait_ms, struct err *err);
 /* Whether what lies there could be looked at; reads nothing. */

@@ -18,11 +18,10 @@ struct fake_message {
     size_t header_count;
     bool given_before;
     uint32_t deliveries;
-    bool settled;       /* by a consumer who could not say so yet … */
-    uint64_t stored_as; /* … and what the store has of it */
-    struct mono due;    /* not before */
-    uint64_t tag;       /* of its last delivery */
-    uint64_t number;    /* its own, for as long as the server has it */
+    bool settled;    /* by a consumer who could not say so yet */
+    struct mono due; /* not before */
+    uint64_t tag;    /* of its last delivery */
+    uint64_t number; /* its own, for as long as the server has it */
 };
 
 struct fake_server {
@@ -30,7 +29,7 @@ struct fake_server {
     size_t count;
     uint64_t next_tag, next_number;
     char trouble[256]; /* empty: none */
-    bool nameless;
+    bool nameless, untagged;
     struct fake_broker *consumer;
 };
 
@@ -38,7 +37,6 @@ struct fake_broker {
     struct broker broker;
     struct fake_server *server;
     bool wanted;
-    uint64_t stored_below; /* above every `stored_as` that was settled */
     void (*ready)(void *arg);
     void *ready_arg;
 };
@@ -141,7 +139,11 @@ void fake_server_set_deliveries(struct fake_server *server, uint32_t deliveries)
 }
 
 void fake_server_set_nameless(struct fake_server *server) {
-    server->nameless = true;
+    server->nameless = server->untagged = true;
+}
+
+void fake_server_set_untagged(struct fake_server *server) {
+    server->untagged = true;
 }
 
 void fake_server_give_before(struct fake_server *server) {
@@ -154,7 +156,6 @@ static void take_back(struct fake_server *server) {
     while (!list_empty(&server->given)) {
         struct fake_message *message = message_at(server->given.prev);
         message->settled = false;
-        message->stored_as = 0;
         list_remove(&message->link);
         list_push_front(&server->waiting, &message->link);
     }
@@ -188,10 +189,14 @@ static struct fake_broker *self(struct broker *broker) {
 static struct store_held *held_of(const struct fake_server *server, struct fake_message *message) {
     struct store_held *held = store_held_new();
     struct envelope *envelope = &held->envelope;
-    char source[128], number[24];
+    char source[128], number[24], id[256];
     snprintf(source, sizeof source, "{\"kind\":\"fake\",\"tag\":%llu}",
              (unsigned long long)message->tag);
-    envelope->id = arena_dup(&held->arena, bytes_of(message->id));
+    if (server->nameless)
+        snprintf(id, sizeof id, "%s#%llu", message->id, (unsigned long long)message->tag);
+    else
+        snprintf(id, sizeof id, "%s", message->id);
+    envelope->id = arena_dup(&held->arena, bytes_of(id));
     envelope->source =
         arena_dup(&held->arena, message->source.len ? message->source : bytes_of(source));
     envelope->content_type = BYTES("application/json");
@@ -201,8 +206,8 @@ static struct store_held *held_of(const struct fake_server *server, struct fake_
     envelope->headers = copy_headers(message->headers, message->header_count, &held->arena);
     envelope->header_count = message->header_count;
     snprintf(number, sizeof number, "%llu", (unsigned long long)message->number);
-    held->delivery = arena_dup(&held->arena, bytes_of(number));
-    held->nameless = server->nameless;
+    if (!server->untagged)
+        held->delivery = arena_dup(&held->arena, bytes_of(number));
     held->redelivered = message->given_before;
     held->deliveries = message->deliveries;
     held->source = (void *)(uintptr_t)message->tag;
@@ -247,23 +252,8 @@ static void settle(struct broker *broker, struct store_held *held) {
     if (!message)
         return;
     message->settled = true;
-    message->stored_as = held->stored_as;
-    if (held->stored_as && self(broker)->stored_below <= held->stored_as)
-        self(broker)->stored_below = held->stored_as + 1;
-    if (server->trouble[0])
-        return;
-    drop_settled(server);
-    if (held->stored_as)
-        tell(server);
-}
-
-/* In trouble it hears of nothing. */
-static uint64_t heard_below(struct broker *broker) {
-    uint64_t below = self(broker)->stored_below;
-    LIST_EACH(node, &self(broker)->server->given)
-    if (message_at(node)->stored_as && message_at(node)->stored_as < below)
-        below = message_at(node)->stored_as;
-    return below;
+    if (!server->trouble[0])
+        drop_settled(server);
 }
 
 static void hand_back(struct broker *broker, struct store_held *held, struct instant due) {
@@ -327,7 +317,6 @@ static const struct broker_vtable fake_vtable = {
     .hand_back = hand_back,
     .next_wake = next_wake,
     .lag = lag,
-    .heard_below = heard_below,
     .want = want,
     .health = health,
     .listen = listen,

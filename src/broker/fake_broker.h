@@ -21,8 +21,10 @@ size_t fake_server_count(const struct fake_server *server); /* everything that w
 bool fake_server_has(const struct fake_server *server, const char *id); /* of that, this one */
 /* How often the next delivery of everything is said to be. */
 void fake_server_set_deliveries(struct fake_server *server, uint32_t deliveries);
-/* Ids are hashes from now on: equal messages have one. */
+/* Messages have no ids of their own from now on: each delivery has another one, `ID#NUMBER`. */
 void fake_server_set_nameless(struct fake_server *server);
+/* Nothing but ids and contents tells messages apart from now on. */
+void fake_server_set_untagged(struct fake_server *server);
 /* What waits is said to have been given before. */
 void fake_server_give_before(struct fake_server *server);
 /* What was given to consumers and not settled is given again, while they still have it. */

@@ -1,34 +1,25 @@
 #include "broker/rabbit_message.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "base/content.h"
+#include "base/uuid.h"
 #include "broker/rabbit_connection.h"
 #include "broker/rabbit_properties.h"
 #include "broker/rabbit_table.h"
 #include "core/comeback.h"
 
 enum {
-    ID_MAX = 255,                       /* bytes, SEMANTICS 1.1 */
     SOURCE_MAX = 16 * RABBIT_FRAME_MAX, /* bytes; base64 and JSON of what came in one frame */
 };
 
 static bool is_id(struct bytes text) {
-    return text.len > 0 && text.len <= ID_MAX && bytes_is_printable(text);
+    return text.len > 0 && text.len <= URL_ID_MAX && bytes_is_printable(text);
 }
 
-/* Messages that differ in nothing have one id: they cannot be told apart. */
-static struct bytes hash_id(const amqp_envelope_t *delivery, struct bytes properties,
-                            struct arena *arena) {
-    enum { TEXT_SIZE = 64 };
-    char text[TEXT_SIZE];
-    uint64_t beside = bytes_hash(properties) ^
-                      (bytes_hash(rabbit_text(delivery->routing_key)) * 3) ^
-                      (bytes_hash(rabbit_text(delivery->exchange)) * 5);
-    int len = snprintf(text, sizeof text, "amqp-%016" PRIx64 "%016" PRIx64,
-                       bytes_hash(rabbit_text(delivery->message.body)), beside);
-    return arena_dup(arena, (struct bytes){text, (size_t)len});
+/* One that has no id of its own is another message each time that it comes. */
+static struct bytes new_id(const struct rabbit_place *place, struct wall now, struct arena *arena) {
+    char text[UUID_TEXT_SIZE];
+    uuid_v7(now, place->rng, text);
+    return arena_dup(arena, bytes_of(text));
 }
 
 /* Its producer's; a letter that was sent back here has that too, and is another message in each of
@@ -36,7 +27,7 @@ static struct bytes hash_id(const amqp_envelope_t *delivery, struct bytes proper
 static struct bytes named_id(struct bytes name, const struct envelope *envelope,
                              struct arena *arena) {
     struct comeback comeback;
-    char text[ID_MAX + 1];
+    char text[URL_ID_MAX + 1];
     struct buf id;
     buf_init_fixed(&id, text, sizeof text);
     if (comeback_read(envelope->headers, envelope->header_count, &comeback))
@@ -118,12 +109,13 @@ struct parcel *rabbit_message_read(const amqp_envelope_t *delivery,
     struct bytes kept = rabbit_properties_encode(properties, &held->arena);
     held->envelope.source =
         source_of(delivery, place, kept, rabbit_table_find(&headers, "x-death"), &held->arena);
-    bool named = (properties->_flags & AMQP_BASIC_MESSAGE_ID_FLAG) != 0 &&
-                 is_id(rabbit_text(properties->message_id));
-    held->envelope.id =
-        named ? named_id(rabbit_text(properties->message_id), &held->envelope, &held->arena)
-              : hash_id(delivery, kept, &held->arena);
-    held->nameless = !named;
+    struct bytes name = properties->_flags & AMQP_BASIC_MESSAGE_ID_FLAG
+                            ? rabbit_text(properties->message_id)
+                            : BYTES_NONE;
+    if (!is_id(name))
+        name = url_find_id(place->id_path, held->body, &held->arena);
+    held->envelope.id = name.len > 0 ? named_id(name, &held->envelope, &held->arena)
+                                     : new_id(place, now, &held->arena);
     held->redelivered = delivery->redelivered;
     held->deliveries = deliveries_of(&headers);
     struct parcel *parcel = parcel_new(held);

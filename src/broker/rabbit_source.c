@@ -20,10 +20,8 @@
 #include "broker/station.h"
 
 enum {
-    RABBIT_ASK_MS = 1000,  /* between questions for the number of messages that wait … */
-    RABBIT_HEARD_MS = 20,  /* … when the engine wants to know what was heard, or … */
-    RABBIT_HEARD_PART = 8, /* … so many times what the last answer took */
-    RABBIT_READ_MAX = 64,  /* deliveries read before what was settled is sent */
+    RABBIT_ASK_MS = 1000,             /* between questions for the number of messages that wait */
+    RABBIT_READ_MAX = 64,             /* deliveries read before what was settled is sent */
     RABBIT_AGAIN_MS = 10 * 60 * 1000, /* what was given before comes within this, or not at all */
 };
 
@@ -33,16 +31,16 @@ struct rabbit_source {
     struct station station;
     struct rabbit_url url;
     struct rabbit_place place;
+    struct rng rng;
     struct shelf shelf;
 
     /* The thread's own. */
     struct rabbit_connection connection;
     struct rabbit_limit limit; /* of its queue */
     bool consuming;
-    bool news; /* something came or was heard that the engine was not told of */
+    bool news; /* something came that the engine was not told of */
     struct mono consuming_since;
     struct mono ask_at;
-    int64_t answer_ms; /* what the last answer took */
 };
 
 static struct rabbit_source *self(struct broker *broker) {
@@ -56,25 +54,14 @@ static struct rabbit_source *self(struct broker *broker) {
  * they are lost with it: those come again.) */
 static bool ask_queue(struct rabbit_source *rabbit, struct mono now, struct err *err) {
     uint32_t waiting;
-    struct mono asked = clock_now(rabbit->station.clock).mono;
     if (!rabbit_connection_ask_queue(&rabbit->connection, rabbit->url.queue, &waiting, err))
         return false;
-    rabbit->answer_ms = clock_now(rabbit->station.clock).mono.ms - asked.ms;
     atomic_store(&rabbit->station.waiting, waiting);
     rabbit->ask_at = mono_after(now, RABBIT_ASK_MS);
-    rabbit->news |= shelf_is_awaited(&rabbit->shelf);
     shelf_heard(&rabbit->shelf);
     if (rabbit->consuming && now.ms - rabbit->consuming_since.ms >= RABBIT_AGAIN_MS)
         shelf_forget_lost(&rabbit->shelf);
     return true;
-}
-
-/* It costs a busy server something to answer. */
-static void ask_soon(struct rabbit_source *rabbit, struct mono now) {
-    int64_t wait_ms = rabbit->answer_ms * RABBIT_HEARD_PART;
-    if (wait_ms < RABBIT_HEARD_MS)
-        wait_ms = RABBIT_HEARD_MS;
-    rabbit->ask_at = mono_earlier(rabbit->ask_at, mono_after(now, wait_ms));
 }
 
 static bool open_source(struct rabbit_source *rabbit, struct mono now, struct err *err) {
@@ -201,8 +188,6 @@ static void work(struct rabbit_source *rabbit, struct mono now) {
     struct err err;
     enum rabbit_reading reading = RABBIT_READ_ONE;
     bool well = follow_wish(rabbit, &err) && send_settled(rabbit, &err);
-    if (shelf_is_awaited(&rabbit->shelf))
-        ask_soon(rabbit, now);
     if (well && now.ms >= rabbit->ask_at.ms)
         well = ask_queue(rabbit, now, &err);
     for (size_t i = 0; well && reading != RABBIT_READ_NOTHING && i < RABBIT_READ_MAX; i++) {
@@ -249,7 +234,6 @@ static void rabbit_free(struct broker *broker) {
 static const struct broker_vtable vtable = {
     .kind = "rabbitmq",
     .receive = station_receive,
-    .heard_below = station_heard_below,
     STATION_SHELF,
     STATION_OUTSIDE,
     .free = rabbit_free,
@@ -267,7 +251,11 @@ struct broker *rabbit_source_new(const struct broker_options *options) {
         rabbit_url_source(options->url, &rabbit->station.arena, &rabbit->url, NULL);
     assert(status == STATUS_OK);
     (void)status;
-    rabbit->place = (struct rabbit_place){rabbit->url.vhost, rabbit->url.queue};
+    rng_seed(&rabbit->rng, options->seed);
+    rabbit->place = (struct rabbit_place){.vhost = rabbit->url.vhost,
+                                          .queue = rabbit->url.queue,
+                                          .id_path = rabbit->url.id_path,
+                                          .rng = &rabbit->rng};
     rabbit->connection.closing = &rabbit->station.closing;
     return &rabbit->station.broker;
 }

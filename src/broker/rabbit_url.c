@@ -38,6 +38,7 @@ static bool read_origin(struct bytes text, void *at) {
 static const struct url_field source_fields[] = {
     QUEUE,
     FIELD("prefetch", read_prefetch, prefetch, "a number from 1 to 65535"),
+    FIELD("id", url_id_path, id_path, URL_ID_EXPECTED),
     FIELD("origin", read_origin, origin_queue, "exchange or queue"),
     FILES,
 };

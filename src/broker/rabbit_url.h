@@ -23,6 +23,7 @@ struct rabbit_url {
     struct bytes cert_file, key_file; /* tls: who we are; empty: we do not say */
     struct bytes queue;
     uint16_t prefetch;     /* a source's: messages that it has and has not acknowledged, at most */
+    struct bytes id_path;  /* a source's: `id=`, for messages without a message_id; empty: none */
     bool origin_queue;     /* a source's: letters go back to the queue, not to their exchange */
     struct bytes exchange; /* a sink's, with the next; empty: the default one */
     struct bytes routing_key;

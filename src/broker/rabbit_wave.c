@@ -9,7 +9,11 @@ void rabbit_wave_init(struct rabbit_wave *wave, const struct broker_options *opt
     enum status status = rabbit_url_source(options->url, &wave->arena, &wave->url, NULL);
     assert(status == STATUS_OK);
     (void)status;
-    wave->place = (struct rabbit_place){wave->url.vhost, wave->url.queue};
+    rng_seed(&wave->rng, options->seed);
+    wave->place = (struct rabbit_place){.vhost = wave->url.vhost,
+                                        .queue = wave->url.queue,
+                                        .id_path = wave->url.id_path,
+                                        .rng = &wave->rng};
 }
 
 void rabbit_wave_free(struct rabbit_wave *wave, bool politely) {

@@ -16,6 +16,7 @@ struct rabbit_wave {
     struct arena arena; /* the URL's texts */
     struct rabbit_url url;
     struct rabbit_place place;
+    struct rng rng;
     struct rabbit_connection connection;
     uint64_t ready; /* messages that wait, as last asked */
     uint64_t open;  /* how many the present consumer may still have; 0: there is none */

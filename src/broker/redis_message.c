@@ -4,6 +4,7 @@
 #include "base/content.h"
 #include "base/json.h"
 #include "broker/redis_mark.h"
+#include "broker/url.h"
 #include "core/comeback.h"
 
 enum {
@@ -11,10 +12,6 @@ enum {
     OBJECT_MAX = 64 << 20,
     AROUND_MAX = 512, /* of the texts around an entry's fields: its id, where it stands, padding */
 };
-
-static bool can_be_id(struct bytes text) {
-    return text.len > 0 && text.len <= REDIS_MESSAGE_ID_MAX && bytes_is_printable(text);
-}
 
 /* A member without a value is true. */
 static struct bytes put_source(struct arena *arena, const char *const *names,
@@ -38,32 +35,26 @@ static struct bytes put_source(struct arena *arena, const char *const *names,
     return source;
 }
 
-/* ---- lists ---- */
+/* ---- lists and sets ---- */
 
-static struct bytes id_of(struct bytes element, struct bytes tag, struct arena *arena) {
-    struct json json, member;
-    struct bytes id;
-    if (json_parse(element, &json, NULL) == STATUS_OK && json.type == JSON_OBJECT &&
-        json_get(json, "id", &member) && json_string(member, arena, &id) && can_be_id(id))
-        return arena_dup(arena, id);
-    return arena_dup(arena, tag);
-}
-
-struct store_held *redis_message_of_member(const char *shape, struct bytes name, struct bytes tag,
+struct store_held *redis_message_of_member(const char *shape, struct bytes name,
+                                           struct bytes id_path, struct bytes tag,
                                            struct bytes member) {
     struct store_held *held = store_held_new();
     struct envelope *envelope = &held->envelope;
     held->body = arena_dup(&held->arena, member);
     envelope->header_count = redis_mark_headers(&tag, &held->arena, &envelope->headers);
-    envelope->id = id_of(held->body, tag, &held->arena);
+    envelope->id = url_find_id(id_path, held->body, &held->arena);
+    if (envelope->id.len == 0)
+        envelope->id = arena_dup(&held->arena, tag);
     envelope->source = put_source(&held->arena, &shape, &name, 1);
     envelope->content_type = content_looks(held->body);
     return held;
 }
 
-struct store_held *redis_message_of_element(struct bytes list, struct bytes tag,
-                                            struct bytes element) {
-    return redis_message_of_member("list", list, tag, element);
+struct store_held *redis_message_of_element(struct bytes list, struct bytes id_path,
+                                            struct bytes tag, struct bytes element) {
+    return redis_message_of_member("list", list, id_path, tag, element);
 }
 
 /* ---- streams ---- */

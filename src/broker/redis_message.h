@@ -5,22 +5,21 @@
 #include "port/sink.h"
 #include "port/store.h"
 
-enum { REDIS_MESSAGE_ID_MAX = 255 };
-
 /* Members of the source of what came from a stream: how its entry was made. */
 #define REDIS_MESSAGE_FIELD  "field"        /* the body was the value of this one, its only field */
 #define REDIS_MESSAGE_BASE64 "base64"       /* before a name, or around a value, not in UTF-8 */
 #define REDIS_MESSAGE_FIELDS "fields"       /* the body is an object of its fields */
 #define REDIS_MESSAGE_TYPED  "content_type" /* beside the body it had that field */
 
-/* An element of a list is a body. Its id is the member "id" of a JSON object, where that is a text
- * that can be one, else `tag`; a tag may have a mark (redis_mark.h), which becomes headers. */
-struct store_held *redis_message_of_element(struct bytes list, struct bytes tag,
-                                            struct bytes element);
+/* An element of a list is a body. Its id is what `id_path` finds in it (url.h), else `tag`; a tag
+ * may have a mark (redis_mark.h), which becomes headers. */
+struct store_held *redis_message_of_element(struct bytes list, struct bytes id_path,
+                                            struct bytes tag, struct bytes element);
 
 /* The same of a member of a sorted set (`shape` "zset"), or of a task in asynq's archive ("asynq"),
  * whose `tag` is its id. */
-struct store_held *redis_message_of_member(const char *shape, struct bytes name, struct bytes tag,
+struct store_held *redis_message_of_member(const char *shape, struct bytes name,
+                                           struct bytes id_path, struct bytes tag,
                                            struct bytes member);
 
 struct redis_message_field {

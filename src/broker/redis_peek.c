@@ -62,7 +62,8 @@ static size_t list_take(struct redis_peek *redis, const redisReply *reply,
         char id[ID_SIZE];
         struct bytes element = redis_reply_text(reply->element[reply->elements - 1 - i]);
         snprintf(id, sizeof id, "%016llx", (unsigned long long)bytes_hash(element));
-        out[i] = redis_message_of_element(redis->url.list, bytes_of(id), element);
+        out[i] =
+            redis_message_of_element(redis->url.list, redis->url.id_path, bytes_of(id), element);
     }
     redis->done += reply->elements;
     return reply->elements;

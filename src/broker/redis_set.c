@@ -133,8 +133,9 @@ struct store_held *redis_set_message(const struct redis_url *url,
     char id[ID_SIZE];
     snprintf(id, sizeof id, "%016llx", (unsigned long long)bytes_hash(member->tag));
     struct store_held *held =
-        url->zset.len ? redis_message_of_member("zset", url->zset, bytes_of(id), member->body)
-                      : redis_message_of_member("asynq", url->asynq, member->tag, member->body);
+        url->zset.len
+            ? redis_message_of_member("zset", url->zset, url->id_path, bytes_of(id), member->body)
+            : redis_message_of_member("asynq", url->asynq, BYTES_NONE, member->tag, member->body);
     held->delivery = arena_dup(&held->arena, member->score);
     held->redelivered = true;
     return held;

@@ -30,6 +30,7 @@ static const struct url_field source_fields[] = {
     FIELD("zset", url_text, zset, "the name of a sorted set"),
     FIELD("asynq", url_text, asynq, "the name of a queue of asynq"),
     FIELD("group", url_text, group, "the name of a consumer group"),
+    FIELD("id", url_id_path, id_path, URL_ID_EXPECTED),
     FIELD("idle", read_idle, idle_ms, "a duration of at least 1s, such as 30s"),
     CA,
 };
@@ -78,7 +79,7 @@ static enum status check_ca(const struct redis_url *out, struct err *err) {
 }
 
 static enum status check_peek(void *to, struct err *err) {
-    const struct redis_url *out = to;
+    struct redis_url *out = to;
     if (check_ca(out, err) != STATUS_OK)
         return STATUS_INVALID;
     if ((out->list.len > 0) + (out->stream.len > 0) + (out->zset.len > 0) + (out->asynq.len > 0) !=
@@ -87,6 +88,10 @@ static enum status check_peek(void *to, struct err *err) {
                        "expected ?list=NAME, ?stream=NAME&group=NAME, ?zset=NAME or ?asynq=QUEUE");
     if (out->group.len && !out->stream.len)
         return err_set(err, STATUS_INVALID, "group: only a stream has one");
+    if (out->id_path.ptr && !out->list.len && !out->zset.len)
+        return err_set(err, STATUS_INVALID, "id: only of a list or a sorted set");
+    if (!out->id_path.ptr)
+        out->id_path = BYTES(".id");
     return STATUS_OK;
 }
 

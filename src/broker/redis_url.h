@@ -23,14 +23,15 @@ struct redis_url {
     struct bytes user, password; /* empty: none */
     struct bytes ca_file;        /* tls: `ca=`, a PEM file; empty: the system's */
     /* What is meant there; one of these: */
-    struct bytes key;    /* result:{id}; it has REDIS_URL_ID in it; a sink's alone */
-    struct bytes list;   /* a list's name */
-    struct bytes stream; /* a stream's name */
-    struct bytes zset;   /* a sorted set's name; a source's alone */
-    struct bytes asynq;  /* a queue of asynq, whose archive is meant; a source's alone */
-    struct bytes group;  /* of the stream; a source's alone */
-    int64_t ttl_ms;      /* of the key; 0: for ever */
-    int64_t idle_ms;     /* `idle=`: a consumer that was silent for so long is dead; 30 s */
+    struct bytes key;     /* result:{id}; it has REDIS_URL_ID in it; a sink's alone */
+    struct bytes list;    /* a list's name */
+    struct bytes stream;  /* a stream's name */
+    struct bytes zset;    /* a sorted set's name; a source's alone */
+    struct bytes asynq;   /* a queue of asynq, whose archive is meant; a source's alone */
+    struct bytes group;   /* of the stream; a source's alone */
+    struct bytes id_path; /* `id=`: of elements and members; `.id` unless given, empty: none */
+    int64_t ttl_ms;       /* of the key; 0: for ever */
+    int64_t idle_ms;      /* `idle=`: a consumer that was silent for so long is dead; 30 s */
 };
 
 /* Texts live in the arena (heap). INVALID: err says what is wrong with it. */

@@ -14,7 +14,6 @@ struct parcel *parcel_new(struct store_held *held_take) {
     parcel->held = held_take;
     parcel->id = (struct bytes){bytes_dup(held_take->envelope.id), held_take->envelope.id.len};
     parcel->print = bytes_print(held_take->body);
-    parcel->nameless = held_take->nameless;
     held_take->source = parcel;
     return parcel;
 }
@@ -67,22 +66,9 @@ static void move(struct shelf *shelf, struct parcel *parcel, enum parcel_place p
     enter(shelf, parcel, place);
 }
 
-static void set_findable(struct shelf *shelf, struct parcel *parcel, bool findable) {
-    if (findable && !parcel->findable)
-        map_insert(&shelf->by_id, &parcel->by_id, bytes_hash(parcel->id));
-    if (!findable && parcel->findable)
-        map_remove(&shelf->by_id, &parcel->by_id);
-    parcel->findable = findable;
-}
-
-static void set_stale(struct shelf *shelf, struct parcel *parcel, bool stale) {
-    parcel->stale = stale;
-    set_findable(shelf, parcel, stale || !parcel->nameless);
-}
-
 static void take_out(struct shelf *shelf, struct parcel *parcel) {
     leave(shelf, parcel);
-    set_findable(shelf, parcel, false);
+    map_remove(&shelf->by_id, &parcel->by_id);
     shelf->count--;
 }
 
@@ -108,33 +94,20 @@ static void know_again(struct shelf *shelf, struct parcel *known, struct parcel 
     known->tag = again->tag;
     known->reply = again->reply;
     again->reply = reply;
-    set_stale(shelf, known, false);
+    known->stale = false;
     if (known->place == PARCEL_SENT || known->place == PARCEL_LOST)
         move(shelf, known, PARCEL_DONE);
 }
 
 static void forget_tag(struct shelf *shelf, struct parcel *parcel) {
     bool comes_anew = parcel->place == PARCEL_READY && (!parcel->handed_back || parcel->stale);
-    if (comes_anew || (parcel->place == PARCEL_SENT && parcel->nameless)) {
+    if (comes_anew) {
         drop(shelf, parcel);
         return;
     }
-    set_stale(shelf, parcel, true);
+    parcel->stale = true;
     if (parcel->place == PARCEL_DONE || parcel->place == PARCEL_SENT)
         move(shelf, parcel, PARCEL_LOST);
-}
-
-/* With no nameless one SENT. A LOST one may never come: it does not hold up the others. */
-static void raise_heard(struct shelf *shelf) {
-    shelf->heard_below = shelf->stored_below;
-    LIST_EACH(link, &shelf->places[PARCEL_DONE])
-    if (of_link(link)->stored_as && of_link(link)->stored_as < shelf->heard_below)
-        shelf->heard_below = of_link(link)->stored_as;
-}
-
-static void send(struct shelf *shelf, struct parcel *parcel) {
-    shelf->awaited |= parcel->stored_as != 0;
-    move(shelf, parcel, PARCEL_SENT);
 }
 
 /* ---- the engine's side ---- */
@@ -161,9 +134,6 @@ void shelf_settle(struct shelf *shelf, struct store_held *held) {
     assert(parcel->place == PARCEL_OUT && parcel->held == held);
     parcel->held = NULL;
     parcel->letter = held->envelope.state == STATE_PENDING_REVIEW && !parcel->unannounced;
-    parcel->stored_as = held->stored_as;
-    if (held->stored_as && shelf->stored_below <= held->stored_as)
-        shelf->stored_below = held->stored_as + 1;
     move(shelf, parcel, parcel->stale ? PARCEL_LOST : PARCEL_DONE);
     pthread_mutex_unlock(&shelf->mutex);
 }
@@ -198,13 +168,6 @@ size_t shelf_ready(struct shelf *shelf) {
     return ready;
 }
 
-uint64_t shelf_heard_below(struct shelf *shelf) {
-    pthread_mutex_lock(&shelf->mutex);
-    uint64_t below = shelf->heard_below;
-    pthread_mutex_unlock(&shelf->mutex);
-    return below;
-}
-
 /* ---- the adapter's side ---- */
 
 size_t shelf_count(struct shelf *shelf) {
@@ -220,7 +183,7 @@ bool shelf_put(struct shelf *shelf, struct parcel *parcel_take, bool again, bool
     if (known) {
         know_again(shelf, known, parcel_take);
     } else {
-        set_findable(shelf, parcel_take, !parcel_take->nameless);
+        map_insert(&shelf->by_id, &parcel_take->by_id, bytes_hash(parcel_take->id));
         enter(shelf, parcel_take, PARCEL_READY);
         shelf->count++;
     }
@@ -237,7 +200,7 @@ bool shelf_send(struct shelf *shelf, struct parcel_word *out) {
         struct parcel *first = of_link(shelf->places[PARCEL_DONE].next);
         char *reply = first->reply ? bytes_dup(bytes_of(first->reply)) : NULL;
         *out = (struct parcel_word){first->tag, reply, first->letter};
-        send(shelf, first);
+        move(shelf, first, PARCEL_SENT);
     }
     pthread_mutex_unlock(&shelf->mutex);
     return any;
@@ -264,7 +227,7 @@ uint64_t shelf_send_up_to(struct shelf *shelf) {
         if (parcel->tag >= open)
             continue;
         greatest = parcel->tag > greatest ? parcel->tag : greatest;
-        send(shelf, parcel);
+        move(shelf, parcel, PARCEL_SENT);
     }
     pthread_mutex_unlock(&shelf->mutex);
     return greatest;
@@ -274,16 +237,7 @@ void shelf_heard(struct shelf *shelf) {
     pthread_mutex_lock(&shelf->mutex);
     while (!list_empty(&shelf->places[PARCEL_SENT]))
         drop(shelf, of_link(shelf->places[PARCEL_SENT].next));
-    raise_heard(shelf);
-    shelf->awaited = false;
     pthread_mutex_unlock(&shelf->mutex);
-}
-
-bool shelf_is_awaited(struct shelf *shelf) {
-    pthread_mutex_lock(&shelf->mutex);
-    bool awaited = shelf->awaited;
-    pthread_mutex_unlock(&shelf->mutex);
-    return awaited;
 }
 
 void shelf_forget_lost(struct shelf *shelf) {
@@ -324,7 +278,6 @@ size_t shelf_forget_tags(struct shelf *shelf) {
     size_t dropped = before - shelf->ready;
     while (shelf->lost > SHELF_LOST_MAX)
         drop(shelf, of_link(shelf->places[PARCEL_LOST].next));
-    raise_heard(shelf);
     pthread_mutex_unlock(&shelf->mutex);
     return dropped;
 }

@@ -14,10 +14,6 @@
  * wait for that, and are forgotten when it takes too long: the server may have heard of them.
  * Another body is another message, though a producer gave it the same id.
  *
- * Nameless messages that are equal have one id. Any of them may get the tag of any other that is
- * given again, as long as none is acknowledged twice: so who is SENT then is forgotten, since the
- * server may have heard of it, and counts as heard. Their ids are looked up among the stale alone.
- *
  * The engine's thread and the adapter's share it. A function takes the lock once. */
 #ifndef BROKER_SHELF_H
 #define BROKER_SHELF_H
@@ -39,7 +35,6 @@ enum { PARCEL_PLACES = PARCEL_LOST + 1 };
 struct parcel {
     struct list link; /* in the list of its place */
     struct map_node by_id;
-    bool findable; /* by its id */
     enum parcel_place place;
     struct store_held *held; /* READY and OUT; NULL afterwards */
     struct mono due;         /* READY: not given before */
@@ -48,9 +43,7 @@ struct parcel {
     uint64_t tag;            /* how the server is told which one: a number … */
     char *reply;             /* … or a text; NULL: none */
     bool unannounced;        /* the server is not told that it died: that would come back as news */
-    bool letter;             /* once settled: it died, rather than succeeded … */
-    uint64_t stored_as;      /* … and what the store has of it; see port/store.h */
-    bool nameless;           /* its id is a hash of what it is */
+    bool letter;             /* once settled: it died, rather than succeeded */
     bool stale;
     bool handed_back; /* READY: it was received before */
     bool keep;        /* READY: giving it back to the server would cost it something */
@@ -68,9 +61,6 @@ struct shelf {
     struct list places[PARCEL_PLACES];
     struct map by_id;
     size_t count, ready, lost; /* how many of those there are; count: in any place */
-    uint64_t stored_below;     /* above every `stored_as` that was settled … */
-    uint64_t heard_below;      /* … and as the server last had heard of them */
-    bool awaited;              /* one that has a `stored_as` was SENT since */
 };
 
 void shelf_init(struct shelf *shelf);
@@ -86,7 +76,6 @@ void shelf_settle(struct shelf *shelf, struct store_held *held);
 void shelf_hand_back(struct shelf *shelf, struct store_held *held_take, struct mono due);
 struct mono shelf_next_wake(struct shelf *shelf);
 size_t shelf_ready(struct shelf *shelf);
-uint64_t shelf_heard_below(struct shelf *shelf);
 
 /* ---- the adapter's side ---- */
 
@@ -104,8 +93,6 @@ bool shelf_send(struct shelf *shelf, struct parcel_word *out);
 uint64_t shelf_send_up_to(struct shelf *shelf);
 /* The server has heard of everything SENT: it is forgotten. */
 void shelf_heard(struct shelf *shelf);
-/* The engine waits for that. */
-bool shelf_is_awaited(struct shelf *shelf);
 /* What is LOST comes no more: one like it that comes is another. */
 void shelf_forget_lost(struct shelf *shelf);
 /* It may not have: everything SENT is DONE again. */

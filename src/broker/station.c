@@ -81,10 +81,6 @@ struct mono station_next_wake(struct broker *broker) {
     return shelf_next_wake(self(broker)->shelf);
 }
 
-uint64_t station_heard_below(struct broker *broker) {
-    return shelf_heard_below(self(broker)->shelf);
-}
-
 uint64_t station_lag(struct broker *broker) {
     return atomic_load(&self(broker)->waiting) + shelf_ready(self(broker)->shelf);
 }

@@ -58,7 +58,6 @@ void station_settle(struct broker *broker, struct store_held *held);
 void station_hand_back(struct broker *broker, struct store_held *held_take, struct instant due);
 struct mono station_next_wake(struct broker *broker);
 uint64_t station_lag(struct broker *broker);
-uint64_t station_heard_below(struct broker *broker);
 
 #define STATION_SHELF                                                                              \
     .settle = station_settle, .hand_back = station_hand_back, .next_wake = station_next_wake,      \

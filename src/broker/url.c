@@ -1,6 +1,7 @@
 #include "broker/url.h"
 
 #include "base/ascii.h"
+#include "base/json_path.h"
 
 /* Cuts what stands before `mark` off the front of *rest, and the mark; all of it when there is no
  * mark, which then is false. */
@@ -157,6 +158,22 @@ enum status url_parse(struct bytes text, struct arena *arena, struct url *out, s
 }
 
 /* ---- parameters ---- */
+
+bool url_id_path(struct bytes value, void *at) {
+    struct err ignored;
+    *(struct bytes *)at = value;
+    return value.len == 0 || json_path_check(value, &ignored) == STATUS_OK;
+}
+
+struct bytes url_find_id(struct bytes path, struct bytes body, struct arena *arena) {
+    struct json json, value;
+    struct bytes id;
+    if (path.len == 0 || json_parse(body, &json, NULL) != STATUS_OK ||
+        !json_path_get(json, path, &value) || !json_string(value, arena, &id))
+        return BYTES_NONE;
+    return id.len > 0 && id.len <= URL_ID_MAX && bytes_is_printable(id) ? arena_dup(arena, id)
+                                                                        : BYTES_NONE;
+}
 
 bool url_text(struct bytes value, void *at) {
     *(struct bytes *)at = value;

@@ -17,6 +17,7 @@ enum {
     URL_TEXT_MAX = 4096, /* bytes of a whole URL */
     URL_HOSTS_MAX = 16,
     URL_PARAMETERS_MAX = 32,
+    URL_ID_MAX = 255, /* bytes, SEMANTICS 1.1 */
 };
 
 struct url_host {
@@ -52,6 +53,12 @@ struct url_field {
     { name, read, offsetof(type, member), expected }
 /* Reads into a struct bytes what is not empty. */
 bool url_text(struct bytes value, void *at);
+/* `id`: a path into the body that finds a message's id; empty: nothing does. */
+bool url_id_path(struct bytes value, void *at);
+#define URL_ID_EXPECTED "a path into the body such as .order.id, or nothing"
+/* The id that the path finds in a JSON body: a text that can be one; in the arena. BYTES_NONE:
+ * there is none. */
+struct bytes url_find_id(struct bytes path, struct bytes body, struct arena *arena);
 /* Each parameter through its field. INVALID: it is unknown, stands twice, or is not as expected. */
 enum status url_read(const struct url *url, const struct url_field *fields, size_t field_count,
                      void *out, struct err *err);

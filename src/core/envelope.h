@@ -86,8 +86,6 @@ struct envelope {
     bool suspect;          /* it was under way when its worker died: it runs alone */
     struct bytes replay;   /* the id of the replay that last sent it */
     bool read_only;        /* adopted, and still its broker's: nobody decides about it here */
-    bool nameless;         /* its queue's source gave it, and gave it no name; what is imported or
-                            * adopted never came from there */
     bool edited;           /* its body is not the one that first died; that one is kept */
     uint32_t compensating; /* replaying: the attempt of its compensation that is next; 0: none */
     bool to_origin; /* replaying: it goes to its origin; resolved: it is there (comeback.h) */

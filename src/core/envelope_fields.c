@@ -91,7 +91,7 @@ static const struct envelope_field top_fields[] = {
     {"lease_ms", 36, FORM_I64, IN_STORED, AT(lease_ms)},
     {"delay_ms", 37, FORM_I64, IN_STORED, AT(delay_ms)},
     {"letter_id", 38, FORM_TEXT, IN_STORED, AT(letter_id)},
-    {"nameless", 43, FORM_FLAG, IN_STORED, AT(nameless)},
+    /* 43 was a flag of an earlier version */
 };
 const struct envelope_section envelope_fields = SECTION(top_fields);
 

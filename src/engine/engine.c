@@ -12,7 +12,6 @@
 #include "engine/body_room.h"
 #include "engine/bundle.h"
 #include "engine/fetch.h"
-#include "engine/hearing.h"
 #include "engine/idempotency.h"
 #include "engine/intake.h"
 #include "engine/lease.h"
@@ -193,8 +192,7 @@ static void ring_timers(struct engine *engine) {
 
 static void set_timer(struct queue *queue) {
     struct engine *engine = queue->engine;
-    struct mono at = mono_earlier(queue_next_wake(queue), hearing_next_wake(queue));
-    at = mono_earlier(at, room_next_wake(queue));
+    struct mono at = mono_earlier(queue_next_wake(queue), room_next_wake(queue));
     heap_remove(&engine->timers, &queue->timer);
     if (at.ms == MONO_NEVER.ms)
         return;
@@ -253,13 +251,6 @@ static bool at_rest(const struct engine *engine) {
     return rest;
 }
 
-static void note_last(struct engine *engine) {
-    if (!engine->leaving || !at_rest(engine))
-        return;
-    for (size_t i = 0; i < engine->queue_count; i++)
-        hearing_note_last(engine->queues[i]);
-}
-
 struct mono engine_turn(struct engine *engine, struct instant now) {
     pthread_mutex_lock(&engine->mutex);
     engine->now = now;
@@ -274,7 +265,6 @@ struct mono engine_turn(struct engine *engine, struct instant now) {
     feed_queues(engine);
     fetch_ring(engine);
     flight_rouse(engine);
-    note_last(engine);
     record_commit(engine);
     struct mono next = next_turn(engine);
     pthread_mutex_unlock(&engine->mutex);

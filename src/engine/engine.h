@@ -311,7 +311,8 @@ struct engine_queue_view {
     uint64_t results[RESULT_COUNT];
     uint64_t retries, fallbacks, jq_errors;
     uint64_t leases_expired, workers_waiting;
-    struct engine_rates rates;                            /* of the last minute */
+    uint64_t same_ids;         /* messages that came with an id which another one is held with */
+    struct engine_rates rates; /* of the last minute */
     uint64_t seconds_buckets[ENGINE_SECONDS_BUCKETS + 1]; /* not cumulative */
     double seconds_sum;
     char versions[VERSIONS_MAX][VERSION_TEXT_MAX]; /* of its consumers, in use */

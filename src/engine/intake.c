@@ -7,7 +7,6 @@
 #include "base/log.h"
 #include "base/uuid.h"
 #include "core/pointer.h"
-#include "engine/hearing.h"
 #include "engine/origin.h"
 #include "engine/room.h"
 #include "engine/tracing.h"
@@ -94,11 +93,10 @@ static bool is_under_way(const struct queue *queue, struct bytes id) {
     return false;
 }
 
-/* Given again while the first is with us, it waits for what becomes of that one. Without a name it
- * is another: an adapter knows those that are with us. */
+/* Given again while the first is with us, it waits for what becomes of that one. */
 static bool wait_for_twin(struct queue *queue, struct store_held *held) {
     struct engine *engine = queue->engine;
-    if (!held->redelivered || held->nameless || !is_under_way(queue, held->envelope.id))
+    if (!held->redelivered || !is_under_way(queue, held->envelope.id))
         return false;
     struct instant due = {engine->now.wall, mono_after(engine->now.mono, TWIN_HOLD_MS)};
     queue->broker->vtable->hand_back(queue->broker, held, due);
@@ -117,7 +115,8 @@ static bool has_had_body(struct queue *queue, const struct store_held *before,
             bytes_eq(first, held->body));
 }
 
-/* `known`: the store holds its id. */
+/* A redelivery of a message that the store holds (SEMANTICS 1.3): its source may have given it
+ * before, and id and body are equal. `known`: the store holds its id. */
 static bool is_held(struct queue *queue, struct store_held *held, bool known) {
     struct store *store = queue->engine->store;
     struct store_held *before = NULL;
@@ -125,13 +124,10 @@ static bool is_held(struct queue *queue, struct store_held *held, bool known) {
     if (!known)
         return false;
     enum status status = store->vtable->get(store, queue->name, held->envelope.id, &before, &err);
-    bool same = status == STATUS_OK && !before->envelope.read_only &&
-                has_had_body(queue, before, held) &&
-                (!held->nameless || hearing_stands_in(queue, before));
-    if (same) {
-        hearing_stored(queue, held, before->seq);
+    bool same =
+        status == STATUS_OK && !before->envelope.read_only && has_had_body(queue, before, held);
+    if (same)
         intake_settle_copy(queue, held);
-    }
     store_held_free(before);
     return same;
 }
@@ -175,7 +171,6 @@ static bool is_gone(struct queue *queue, struct store_held *held) {
 static bool admit(struct queue *queue, struct store_held *held, bool known) {
     struct envelope *envelope = &held->envelope;
     envelope->queue = queue->name;
-    envelope->nameless = held->nameless;
     envelope->state = STATE_RUNNING;
     envelope->size = held->body.len;
     envelope->retry_after_ms = -1;
@@ -298,18 +293,22 @@ void intake_complete(struct store_held *held) {
     sodium_bin2hex(envelope->content_hash, sizeof envelope->content_hash, hash, sizeof hash);
 }
 
-bool intake_is_looked_at(const struct flight *flight) {
+/* A letter that is only looked at is not ours to stand for a message. */
+static bool is_looked_at(const struct flight *flight) {
     const struct queue *queue = flight->queue;
     struct store *store = queue->engine->store;
     struct store_held *before = NULL;
     struct err err;
-    if (!intake_is_server(queue) || !intake_is_fresh(flight))
-        return false;
     enum status status =
         store->vtable->get(store, queue->name, flight->held->envelope.id, &before, &err);
     bool looked_at = status != STATUS_OK || before->envelope.read_only;
     store_held_free(before);
     return looked_at;
+}
+
+bool intake_is_another(const struct flight *flight) {
+    return intake_is_server(flight->queue) && intake_is_fresh(flight) &&
+           (!flight->held->redelivered || is_looked_at(flight));
 }
 
 void intake_rename(struct flight *flight) {
@@ -326,8 +325,8 @@ void intake_rename(struct flight *flight) {
     envelope->header_count = count + 1;
     uuid_v7(engine->now.wall, &engine->rng, id);
     struct log_about about = tracing_about(flight);
-    if (!flight->held->nameless)
-        log_about(LOG_WARN, &about,
-                  "it came with an id that another message is held with; it is %s here", id);
+    log_about(LOG_WARN, &about,
+              "it came with an id that another message is held with; it is %s here", id);
+    flight->queue->same_ids++;
     envelope->id = arena_dup(arena, bytes_of(id));
 }

@@ -34,9 +34,9 @@ void intake_settle_copy(struct queue *queue, struct store_held *held);
 void intake_return(struct flight *flight);
 /* Before it is put into the store: what a push would have noted. */
 void intake_complete(struct store_held *held);
-/* Whether it came from a server, and its id is that of a letter that is its own broker's still, as
- * far as that can be told. */
-bool intake_is_looked_at(const struct flight *flight);
+/* Its source gave it, and the store holds its id: whether it is another message, rather than a
+ * redelivery of the one that is held (SEMANTICS 1.3). */
+bool intake_is_another(const struct flight *flight);
 /* Its id is another message's: it gets one of its own, and the one that it had is a header. */
 void intake_rename(struct flight *flight);
 

@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "engine/body_room.h"
 #include "engine/fetch.h"
-#include "engine/hearing.h"
 #include "engine/idempotency.h"
 #include "engine/intake.h"
 #include "engine/order.h"
@@ -293,7 +292,6 @@ void queue_feed(struct queue *queue) {
     intake_want(queue);
     feed(queue);
     intake_want(queue);
-    hearing_note(queue);
     fetch_send(queue);
     body_room_fed(queue);
 }

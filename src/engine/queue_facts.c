@@ -36,8 +36,6 @@ void queue_facts_put(struct queue *queue, struct buf *out) {
     json_put_str(&json, queue->why);
     json_key(&json, "budget_peak");
     json_put_i64(&json, queue->peak_saved);
-    json_key(&json, "heard_below");
-    json_put_i64(&json, (int64_t)queue->heard_below);
     flood_guard_put(queue, &json);
     refusal_put(queue, &json);
     json_close(&json, '}');
@@ -76,8 +74,6 @@ void queue_facts_load(struct queue *queue) {
         refusal_load(queue, facts);
         budget_restore(&queue->budget, (uint32_t)load_number(facts, "budget_peak", UINT32_MAX),
                        queue->engine->now.mono);
-        queue->heard_below = load_number(facts, "heard_below", queue->first_seq);
-        queue->unheard_from = queue->heard_below;
     }
     arena_free(&arena);
 }

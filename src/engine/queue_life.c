@@ -45,8 +45,6 @@ enum status queue_new(struct engine *engine, const struct engine_queue_options *
         queue->in_process |= options->handlers[i].handler->vtable->in_process;
     queue->number = engine->store->vtable->queue_number(engine->store, options->name);
     engine->store->vtable->set_order(engine->store, queue->number, options->rules.order);
-    queue->first_seq = engine->store->vtable->next_seq(engine->store);
-    queue->given_since = MONO_NEVER;
     queue->idempotency = idempotency_new();
     init_lists(queue);
     *out = queue;
@@ -62,17 +60,12 @@ bool queue_rests(const struct queue *queue) {
     return true;
 }
 
-static void free_node(struct map_node *node) {
-    free(node);
-}
-
 void queue_free(struct queue *queue) {
     bundle_drop(queue);
     fetch_drop(queue);
     while (!list_empty(&queue->flights))
         flight_free(CONTAINER_OF(queue->flights.next, struct flight, link));
     map_free(&queue->by_id);
-    map_drain(&queue->stood_in, free_node);
     free(queue->flood);
     idempotency_free(queue->idempotency);
     free(queue->refused);

@@ -8,7 +8,6 @@
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "engine/hearing.h"
 #include "engine/intake.h"
 #include "engine/lease.h"
 #include "engine/mirror.h"
@@ -116,23 +115,9 @@ static void submit_renamed(struct flight *flight) {
     list_push_back(&engine->deciding, &flight->recording);
 }
 
-/* Its id says what it is like, and its like is held: it is another. What was given again was known
- * when it came. Another is also who is like a letter that we only look at: that one is not ours to
- * stand for it. */
-static bool is_twin(const struct flight *flight) {
-    return flight->duplicate && (flight->held->nameless || intake_is_looked_at(flight));
-}
-
-static void settle_at_source(struct flight *flight) {
-    struct broker *broker = flight->queue->broker;
-    if (flight->stored_as)
-        hearing_stored(flight->queue, flight->held, flight->stored_as);
-    broker->vtable->settle(broker, flight->held);
-}
-
 static void settle(struct flight *flight) {
     struct queue *queue = flight->queue;
-    if (is_twin(flight)) {
+    if (flight->duplicate && intake_is_another(flight)) {
         submit_renamed(flight);
         return;
     }
@@ -150,7 +135,7 @@ static void settle(struct flight *flight) {
     else if (flight->returning && flight->skipped)
         origin_put_off(flight);
     else if (intake_is_fresh(flight) || !intake_is_server(queue))
-        settle_at_source(flight);
+        queue->broker->vtable->settle(queue->broker, flight->held);
     let_go(flight);
 }
 

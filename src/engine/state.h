@@ -162,15 +162,7 @@ struct queue {
     uint32_t waiting;    /* … and how many they are */
     uint64_t expired;    /* leases that ran out */
 
-    /* See hearing.h. Seqs of what the store holds: */
-    uint64_t unheard_from; /* what an earlier life put there and may not have told its source … */
-    uint64_t first_seq;    /* … is before this */
-    uint64_t stored_below; /* what this life has settled because it is there … */
-    uint64_t heard_below;  /* … of which the source has heard: goes into the facts */
-    struct map stood_in;   /* those that stood in for a message already */
-    /* How long the source could give again what it had given before: */
-    struct mono given_since; /* MONO_NEVER: it cannot now */
-    int64_t given_ms;        /* until then */
+    uint64_t same_ids; /* messages of the source that came with an id which another one has */
 
     struct list flights;
     struct map by_id;     /* of flights */

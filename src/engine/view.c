@@ -39,6 +39,7 @@ static void copy_counters(const struct queue *queue, struct engine_queue_view *o
     out->fallbacks = queue->fallbacks;
     out->jq_errors = queue->jq_errors;
     out->leases_expired = queue->expired;
+    out->same_ids = queue->same_ids;
     out->workers_waiting = queue->waiting;
 }
 

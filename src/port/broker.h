@@ -8,7 +8,8 @@
  * keeps a bounded number of messages at hand; none of the functions below waits for the network. A
  * message that it gives has:
  *   envelope.id         its identity: the source's coordinates where it has some, else the
- *                       producer's message id, else a hash of the body (SEMANTICS 1.3)
+ *                       producer's message id, else what the URL's `id` finds in the body, else a
+ *                       new one in each delivery (SEMANTICS 1.3)
  *   envelope.source     a JSON object with "kind" and those coordinates
  *   envelope.key, headers, content_type, created_at; and the body, byte for byte
  *   redelivered         the source cannot say that it was never given before
@@ -56,15 +57,10 @@ struct broker_vtable {
      * source what was fetched and not received, where that costs the message nothing. NULL: nothing
      * is ever fetched ahead. */
     void (*want)(struct broker *broker, bool wanted);
-    /* The source has heard of everything that was settled with a `stored_as` below this. NULL: its
-     * messages have names. */
-    uint64_t (*heard_below)(struct broker *broker);
     /* NULL: it is always connected. */
     void (*health)(struct broker *broker, struct broker_health *out);
-    /* `ready` is called, from any thread, when receive may give something, the health changed or
-     * the source has heard of something. It does not block. Before the first receive; fetching
-     * begins with it. NULL: the store tells.
-     */
+    /* `ready` is called, from any thread, when receive may give something or the health changed. It
+     * does not block. Before the first receive; fetching begins with it. NULL: the store tells. */
     void (*listen)(struct broker *broker, void (*ready)(void *arg), void *arg);
     /* Sends what was settled, for a bounded time, and closes. Messages that were received and
      * neither settled nor handed back stay the source's: they come again. */

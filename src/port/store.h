@@ -34,9 +34,7 @@ struct store_held {
     /* What tells it from its equals for as long as its source has it; in the arena. Empty: its
      * coordinates do, or nothing */
     struct bytes delivery;
-    uint64_t stored_as;  /* for settle: the store holds it under this seq; 0: not, or no matter */
     bool redelivered;    /* its broker may have given it before */
-    bool nameless;       /* its id is a hash of what it is: equal messages have one */
     uint32_t deliveries; /* how often its broker gave it, this time included; 0: not counted */
     char *apart;         /* memory of a large body, outside the arena; NULL: it is in the arena */
     bool body_dropped;   /* its body was given up to save memory; the store still has it */

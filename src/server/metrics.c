@@ -42,6 +42,9 @@ static double queue_jq_errors(const struct engine_queue_view *queue) {
 static double queue_leases_expired(const struct engine_queue_view *queue) {
     return (double)queue->leases_expired;
 }
+static double queue_same_ids(const struct engine_queue_view *queue) {
+    return (double)queue->same_ids;
+}
 static double queue_workers_waiting(const struct engine_queue_view *queue) {
     return (double)queue->workers_waiting;
 }
@@ -67,6 +70,9 @@ static const struct {
     {"impound_queue_lag", "gauge", "Messages at the source that were not received yet.", queue_lag},
     {"impound_source_connected", "gauge", "1 while messages can come from the source, else 0.",
      queue_source_connected},
+    {"impound_source_same_id_total", "counter",
+     "Messages of the source that came with an id which another message is held with.",
+     queue_same_ids},
     {"impound_queue_state", "gauge", "0 running, 1 paused, 2 halted.", queue_state},
     {"impound_retries_total", "counter", "Attempts that were retries.", queue_retries},
     {"impound_fallbacks_total", "counter", "Hand-overs to a fallback.", queue_fallbacks},

@@ -11,9 +11,10 @@
  *          that time, where it has a queue (SEMANTICS 16).
  *
  * What was seen is remembered in the store (SPACE_ADOPTED), in the commit that makes the letter: by
- * its coordinates at the broker and a print of what stands there, else by a hash of all that was
- * given and a count. So neither another pass nor a redelivery after a kill makes a second letter of
- * it, and none is settled without a letter of its own.
+ * its coordinates at the broker and a print of what stands there. What has no coordinates is
+ * remembered when it is looked at, by a hash of all that was given and a count, so that neither
+ * another pass nor the taking makes a second letter of it; when it is taken and comes again after a
+ * kill, it is known by its id and body alone (SEMANTICS 1.3). None is settled without a letter.
  *
  * Each entry has a thread of its own, since a broker that does not answer must hold up nobody else.
  * adopt_step does what is to be done and may wait for a broker's or the store's answer; a test
@@ -21,7 +22,7 @@
 #ifndef TRIAGE_ADOPT_H
 #define TRIAGE_ADOPT_H
 
-#include "port/haul.h"
+#include "port/broker.h"
 #include "port/peek.h"
 #include "triage/adopt_home.h"
 #include "triage/triage.h"
@@ -53,8 +54,6 @@ struct adopt_options {
     size_t home_count;
     /* A pass over what lies there; NULL: its broker cannot be read without taking. */
     struct peek *(*peek)(void *arg, const struct adopt_entry *entry);
-    /* What lies there, in waves; NULL: its messages can be told apart, and are consumed. */
-    struct haul *(*haul)(void *arg, const struct adopt_entry *entry);
     struct broker *(*take)(void *arg, const struct adopt_entry *entry);
     /* What holds at this moment; texts in the arena, or as good as for ever. */
     struct adopt_dlq (*dlq)(void *arg, struct bytes name, struct arena *arena);

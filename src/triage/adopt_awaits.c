@@ -7,10 +7,9 @@ static enum status look_at(struct adopt_place *place, const struct store_kept *k
     struct store_held *held = NULL;
     struct adopt_seen seen = {0};
     enum status status = adopt_seen_read(kept->value, arena, &seen, err);
-    if (status != STATUS_OK || seen.as != ADOPT_PEEKED) {
-        *awaited = status == STATUS_OK && seen.as == ADOPT_UNHEARD;
+    *awaited = false;
+    if (status != STATUS_OK || seen.as != ADOPT_PEEKED)
         return status;
-    }
     status = store->vtable->get(store, seen.queue, seen.letter, &held, err);
     *awaited = status == STATUS_OK && held->envelope.read_only;
     store_held_free(held);

@@ -126,18 +126,9 @@ static void make_message(const struct batch *batch, struct envelope *envelope) {
 
 /* ---- what is to be done with one ---- */
 
-/* Of a wave it is known later whether the broker has heard of it. */
-static void note_in_wave(struct adopt_wave *wave, size_t at, struct adopt_seen *seen) {
-    seen->as = ADOPT_UNHEARD;
-    seen->wave = bytes_of(wave->name);
-    wave->seen[at] = *seen;
-    wave->seen[at].letter = arena_dup(&wave->arena, seen->letter);
-    wave->seen[at].queue = arena_dup(&wave->arena, seen->queue);
-}
-
 static void remember(struct batch *batch, struct adopt_seen *seen) {
-    if (batch->place->wave)
-        note_in_wave(batch->place->wave, batch->done, seen);
+    if (seen->name[0] == '\0')
+        return;
     struct wall until = seen->as == ADOPT_PEEKED ? WALL_NEVER : adopt_seen_until(batch->now.wall);
     batch->ops[batch->op_count++] = adopt_seen_op(seen, seen->name, until, &batch->arena);
     if (seen->also[0])
@@ -149,7 +140,6 @@ static struct store_held *letter_new(struct batch *batch, const struct store_hel
     struct store_held *letter = store_held_new();
     letter->envelope = held->envelope;
     letter->body = held->body;
-    letter->nameless = held->nameless;
     letter->delivery = held->delivery;
     make_letter(batch, letter);
     return letter;
@@ -200,20 +190,36 @@ static enum status put_again(struct batch *batch, const struct adopt_comeback *c
     return STATUS_OK;
 }
 
+/* SEMANTICS 1.3: its source says that it gave the message before, and a letter that is undecided
+ * has its id and body. What has coordinates, or a name at its broker, is known by these. */
+static bool is_redelivery(const struct store_held *message, const struct store_held *letter,
+                          const struct store_held *came, const struct adopt_seen *seen) {
+    if (!message->redelivered || seen->name[0] || !letter || letter->envelope.read_only)
+        return false;
+    return letter->envelope.state != STATE_RESOLVED && letter->envelope.state != STATE_DISCARDED &&
+           bytes_eq(letter->envelope.id, came->envelope.id) &&
+           bytes_eq(letter->envelope.queue, came->envelope.queue) &&
+           bytes_eq(letter->body, came->body);
+}
+
 static enum status add_new(struct batch *batch, const struct store_held *message,
                            struct adopt_seen *seen) {
     struct adopt_comeback comeback;
     struct store_held *came = keep(batch, letter_new(batch, message));
-    if (batch->room == 0 && !is_scheduled(batch, &came->envelope)) {
-        batch->full = true;
-        return STATUS_OK;
-    }
     enum status status =
         adopt_comeback_find(batch->triage->store, message, came, &comeback, batch->err);
     if (comeback.letter)
         keep(batch, comeback.letter);
     if (status != STATUS_OK)
         return status;
+    if (is_redelivery(message, comeback.letter, came, seen)) {
+        batch->known++;
+        return STATUS_OK;
+    }
+    if (batch->room == 0 && !is_scheduled(batch, &came->envelope)) {
+        batch->full = true;
+        return STATUS_OK;
+    }
     if (comeback.is != COMEBACK_STRANGER)
         return put_again(batch, &comeback, came, seen);
     put_letter(batch, came, comeback.id_held, seen);
@@ -306,11 +312,8 @@ static enum status add(struct batch *batch, const struct store_held *held) {
         batch->known++;
         return STATUS_OK;
     }
-    status = taking ? adopt_seen_take(place, identity, held->redelivered, &batch->arena, &seen,
-                                      batch->err)
+    status = taking ? adopt_seen_take(place, identity, &batch->arena, &seen, batch->err)
                     : adopt_seen_peek(place, identity, &batch->arena, &seen, batch->err);
-    if (place->wave)
-        place->wave->seen[batch->done].name[0] = '\0';
     if (status == STATUS_OK && seen.printless)
         status = compare(batch, held, &seen);
     if (status != STATUS_OK)
@@ -319,8 +322,6 @@ static enum status add(struct batch *batch, const struct store_held *held) {
         return add_new(batch, held, &seen);
     if (seen.as == ADOPT_PEEKED && taking)
         return add_taken(batch, held, &seen);
-    if (seen.as == ADOPT_UNHEARD)
-        remember(batch, &seen);
     batch->known++;
     return STATUS_OK;
 }
@@ -348,14 +349,19 @@ static void note(struct batch *batch) {
 static enum status forget_skipped(struct batch *batch) {
     struct store_op drops[ADOPT_AT_ONCE];
     size_t count = 0;
-    for (size_t i = 0; i + 1 < batch->op_count; i++)
-        if (batch->ops[i].skipped && batch->ops[i].from == 1u << STATE_RESOLVED) {
+    bool any = false;
+    for (size_t i = 0; i < batch->op_count; i++) {
+        if (!batch->ops[i].skipped || batch->ops[i].from != 1u << STATE_RESOLVED)
+            continue;
+        any = true;
+        if (i + 1 < batch->op_count && batch->ops[i + 1].kind == STORE_KEEP) {
             drops[count] = batch->ops[i + 1];
             drops[count++].keep.value = BYTES_NONE;
         }
-    if (count == 0)
+    }
+    if (!any)
         return STATUS_OK;
-    enum status status = triage_commit(batch->triage, drops, count, batch->err);
+    enum status status = count ? triage_commit(batch->triage, drops, count, batch->err) : STATUS_OK;
     if (status != STATUS_OK)
         return status;
     return err_set(batch->err, STATUS_BUSY, "a letter that came back was being changed");
@@ -403,10 +409,20 @@ static void end(struct batch *batch) {
     free(batch);
 }
 
+/* A letter that comes back may be skipped. It has a commit of its own: those beside it would not be
+ * known to be durable. */
+static bool goes_alone(const struct store_held *held) {
+    struct comeback comeback;
+    return comeback_read(held->envelope.headers, held->envelope.header_count, &comeback);
+}
+
 static enum status let_in(struct batch *batch, struct store_held *const *held, size_t count) {
     enum status status = STATUS_OK;
     for (; batch->done < count && status == STATUS_OK; batch->done++) {
-        if (batch->bytes > COMMIT_BYTES_MAX || is_in_commit(batch, &batch->identities[batch->done]))
+        bool alone =
+            goes_alone(held[batch->done]) || (batch->done > 0 && goes_alone(held[batch->done - 1]));
+        if (alone || batch->bytes > COMMIT_BYTES_MAX ||
+            is_in_commit(batch, &batch->identities[batch->done]))
             status = flush(batch);
         if (status == STATUS_OK)
             status = add(batch, held[batch->done]);

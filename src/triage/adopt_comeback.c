@@ -18,8 +18,7 @@ static void take_letter(struct adopt_comeback *out, struct store_held *letter) {
     out->letter = letter;
 }
 
-/* The letter that its own headers name; else the one that has its id, if that was sent. Who has no
- * name of its own has that id because it is equal, and what was sent has headers of ours. */
+/* The letter that its own headers name; else the one that has its id, if that was sent. */
 static enum status find_sent(struct store *store, const struct store_held *came,
                              struct adopt_comeback *out, struct err *err) {
     const struct envelope *envelope = &came->envelope;
@@ -34,7 +33,7 @@ static enum status find_sent(struct store *store, const struct store_held *came,
         status = store->vtable->get(store, BYTES_NONE, comeback.letter, &letter, err);
         take_letter(out, letter);
     }
-    if (status != STATUS_OK || (!marked && (came->nameless || !out->letter->envelope.to_origin)))
+    if (status != STATUS_OK || (!marked && !out->letter->envelope.to_origin))
         return status;
     const struct envelope *sent = &out->letter->envelope;
     if (!marked)

@@ -6,9 +6,8 @@
  * earlier builds remembered the coordinates alone, and what they knew is still looked up.
  *
  * A peeked one is remembered for as long as it is read-only; a taken one for ADOPT_REMEMBERED_MS.
- * Of one that was taken in a wave and whose broker is not known to have heard that, "wave" names
- * the wave, and "doubtful" says that somebody else was given it before us.
- */
+ * What has neither coordinates nor a name at its broker is not remembered when it is taken, unless
+ * it was peeked: nothing tells it from its equals. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,10 +38,6 @@ enum status adopt_seen_read(struct bytes value, struct arena *arena, struct adop
     if (json_get(json, "peeked", &member))
         json_bool(member, &peeked);
     out->as = peeked ? ADOPT_PEEKED : ADOPT_OURS;
-    if (json_get(json, "wave", &member) && json_string(member, arena, &out->wave))
-        out->as = ADOPT_UNHEARD;
-    if (json_get(json, "doubtful", &member))
-        json_bool(member, &out->doubtful);
     return STATUS_OK;
 }
 
@@ -51,7 +46,6 @@ static enum status look_up(struct adopt_place *place, struct arena *arena, struc
     struct triage *triage = place->adopt->options.triage;
     struct bytes value;
     out->as = ADOPT_NEW;
-    out->doubtful = false;
     enum status status =
         triage->store->vtable->kept(triage->store, 0, SPACE_ADOPTED, bytes_of(out->name),
                                     triage_now(triage).wall, arena, &value, err);
@@ -123,7 +117,7 @@ static enum status find_exact(struct adopt_place *place, const struct adopt_iden
     return status;
 }
 
-/* What was taken, and its broker has heard of it, is not there any more. */
+/* What was taken is not there any more. */
 enum status adopt_seen_peek(struct adopt_place *place, const struct adopt_identity *identity,
                             struct arena *arena, struct adopt_seen *out, struct err *err) {
     enum status status;
@@ -139,58 +133,38 @@ enum status adopt_seen_peek(struct adopt_place *place, const struct adopt_identi
     return status;
 }
 
-/* The first of this identity that was looked at and not taken; else where the next new one goes.
- * `again` is an earlier wave's that this can be, unless somebody else was given that one, too. */
+/* The first of this identity that was looked at and not taken; else where the next new one goes. */
 static enum status scan(struct adopt_place *place, const struct adopt_identity *identity,
-                        struct arena *arena, struct adopt_seen *out, struct adopt_seen *again,
-                        struct err *err) {
+                        struct arena *arena, struct adopt_seen *out, struct err *err) {
     uint64_t number = count_of(&place->seen, identity);
-    bool settled = true; /* all before this one */
-    again->as = ADOPT_NEW;
     for (;;) {
         print_name(place, identity->text, ++number, out->name);
         enum status status = look_up(place, arena, out, err);
-        if (status != STATUS_OK || out->as == ADOPT_NEW || out->as == ADOPT_PEEKED)
+        if (status != STATUS_OK || out->as != ADOPT_OURS)
             return status;
-        settled = settled && out->as == ADOPT_OURS;
-        if (settled)
-            set_count(&place->seen, identity, number);
-        bool earlier = place->wave && !bytes_is(out->wave, place->wave->name);
-        if (out->as == ADOPT_UNHEARD && !out->doubtful && earlier && again->as == ADOPT_NEW)
-            *again = *out;
+        set_count(&place->seen, identity, number);
     }
 }
 
-/* A message that is given again is one of an earlier wave whose settling was not heard, as long as
- * there is such a letter: it cannot be another (docs/adopt.md). Where that is in doubt, it is a new
- * letter: rather two than none. */
-static enum status take_counted(struct adopt_place *place, const struct adopt_identity *identity,
-                                bool redelivered, struct arena *arena, struct adopt_seen *out,
-                                struct err *err) {
-    struct adopt_seen again;
-    enum status status = scan(place, identity, arena, out, &again, err);
-    if (status != STATUS_OK || out->as == ADOPT_PEEKED || !redelivered)
-        return status;
-    bool excused = place->wave && place->wave->excused > 0;
-    if (excused)
-        place->wave->excused--;
-    if (again.as == ADOPT_UNHEARD)
-        *out = again;
-    else
-        out->doubtful = !excused;
-    return STATUS_OK;
+/* A hash matches letters that were looked at, each once, and no others: what is like one that was
+ * taken is another message. */
+static enum status take_plain(struct adopt_place *place, const struct adopt_identity *identity,
+                              struct arena *arena, struct adopt_seen *out, struct err *err) {
+    enum status status = scan(place, identity, arena, out, err);
+    if (status == STATUS_OK && out->as == ADOPT_NEW)
+        out->name[0] = '\0';
+    return status;
 }
 
 /* At its broker it has a name: under that it is remembered, and what it says tells only whether it
  * was looked at before. */
 static enum status take_named(struct adopt_place *place, const struct adopt_identity *identity,
                               struct arena *arena, struct adopt_seen *out, struct err *err) {
-    struct adopt_seen again;
     print_name(place, identity->delivery, 1, out->name);
     enum status status = look_up(place, arena, out, err);
     if (status != STATUS_OK || out->as != ADOPT_NEW)
         return status;
-    status = scan(place, identity, arena, out, &again, err);
+    status = scan(place, identity, arena, out, err);
     if (status != STATUS_OK)
         return status;
     char *name = out->as == ADOPT_PEEKED ? out->also : out->name;
@@ -199,14 +173,13 @@ static enum status take_named(struct adopt_place *place, const struct adopt_iden
 }
 
 enum status adopt_seen_take(struct adopt_place *place, const struct adopt_identity *identity,
-                            bool redelivered, struct arena *arena, struct adopt_seen *out,
-                            struct err *err) {
+                            struct arena *arena, struct adopt_seen *out, struct err *err) {
     *out = (struct adopt_seen){.as = ADOPT_NEW};
     if (identity->delivery[0])
         return take_named(place, identity, arena, out, err);
     if (identity->exact)
         return find_exact(place, identity, arena, out, err);
-    return take_counted(place, identity, redelivered, arena, out, err);
+    return take_plain(place, identity, arena, out, err);
 }
 
 /* ---- remembering ---- */
@@ -224,12 +197,6 @@ struct store_op adopt_seen_op(const struct adopt_seen *seen, const char *name, s
     if (seen->as == ADOPT_PEEKED) {
         json_key(&json, "peeked");
         json_put_bool(&json, true);
-    }
-    if (seen->as == ADOPT_UNHEARD) {
-        json_key(&json, "wave");
-        json_put(&json, seen->wave);
-        json_key(&json, "doubtful");
-        json_put_bool(&json, seen->doubtful);
     }
     json_close(&json, '}');
     struct store_op op = {.kind = STORE_KEEP,

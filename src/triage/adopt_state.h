@@ -13,12 +13,10 @@
 #include "triage/adopt_identity.h"
 
 enum {
-    ADOPT_AT_ONCE = 128,               /* messages that are read and committed together */
-    ADOPT_EXCUSED = 4 * ADOPT_AT_ONCE, /* that lives before may have been given, and lost */
-    ADOPT_TURNS = 16,                  /* … so often before the clock is read again */
-    ADOPT_AGAIN_MS = 5 * 1000,         /* after trouble, and while the DLQ is full */
+    ADOPT_AT_ONCE = 128,        /* messages that are read and committed together */
+    ADOPT_TURNS = 16,           /* … so often before the clock is read again */
+    ADOPT_AGAIN_MS = 5 * 1000,  /* after trouble, and while the DLQ is full */
     ADOPT_QUIET_MS = 60 * 1000, /* what was peeked and did not come for so long is not there */
-    ADOPT_POLL_MS = 1000,       /* between looks at a place that is taken in waves, and empty */
     ADOPT_NAME_MAX = 300,       /* of what was seen, in the store */
 };
 
@@ -27,36 +25,17 @@ enum {
 
 /* adopt_seen.c: what is remembered of a dead letter. */
 enum adopt_seen_as {
-    ADOPT_NEW,     /* never seen */
-    ADOPT_PEEKED,  /* a letter here, and not taken: read-only, unless nobody else has it any more */
-    ADOPT_UNHEARD, /* a letter that was taken; its broker is not known to have heard of that */
-    ADOPT_OURS,    /* a letter that was taken */
+    ADOPT_NEW,    /* never seen */
+    ADOPT_PEEKED, /* a letter here, and not taken: read-only, unless nobody else has it any more */
+    ADOPT_OURS,   /* a letter that was taken */
 };
 struct adopt_seen {
     enum adopt_seen_as as;
-    char name[ADOPT_NAME_MAX];  /* in the store */
+    char name[ADOPT_NAME_MAX];  /* in the store; "": it is not remembered */
     char also[ADOPT_NAME_MAX];  /* … and once it is ours under this, too; "": not */
     struct bytes letter, queue; /* not of a new one */
-    struct bytes wave;          /* of one that is unheard of: when it was taken */
-    bool doubtful;              /* somebody else was given it before us, and so may be its equals */
     /* An earlier build remembered its coordinates, and nothing of what it was */
     bool printless;
-};
-
-/* What a broker that tells equal messages apart by nothing gave us, and where we are with it. */
-struct adopt_wave {
-    char name[UUID_TEXT_SIZE];
-    struct store_held *held[ADOPT_AT_ONCE];
-    size_t count;                          /* of them: not settled */
-    struct adopt_seen seen[ADOPT_AT_ONCE]; /* of them, once they are durable; name "": nothing */
-    struct arena arena;                    /* of its texts */
-    size_t heard;     /* of `seen`, that the broker has heard of: it is to be remembered */
-    uint64_t excused; /* how many may be redelivered because we were given them before */
-    bool passed;  /* … of whom the last has come with this wave: they come before the others */
-    bool open;    /* it is remembered that we are at it */
-    bool crowded; /* there was no room for the last of it */
-    bool judged;  /* whether, at the time when there first was none, or since a wave was … */
-    bool awaits;  /* … not heard of, something was awaited that needs none */
 };
 
 /* One entry of the configuration. */
@@ -64,11 +43,11 @@ struct adopt_place {
     struct adopt *adopt;
     const struct adopt_entry *entry;
     struct peek *peek;     /* the pass that is under way; NULL: none */
-    struct broker *broker; /* what is taken from; NULL: not begun … */
-    struct haul *haul;     /* … or in waves */
-    struct adopt_wave *wave;
+    struct broker *broker; /* what is taken from; NULL: not begun */
+    bool crowded;          /* take: the DLQ was full the last time … */
+    bool awaits;           /* … and something may come that has its letter, and needs no room */
     /* By identity, of those that look the same (adopt_seen.c): peek: how many came in this pass;
-     * take: how many, from the first on, are settled */
+     * take: how many, from the first on, were taken */
     struct map seen;
     struct mono due;
     struct mono quiet_from; /* take: since when nothing came */
@@ -99,11 +78,9 @@ size_t adopt_room(struct adopt_place *place);
 /* In a pass: the next one of this identity that comes. */
 enum status adopt_seen_peek(struct adopt_place *place, const struct adopt_identity *identity,
                             struct arena *arena, struct adopt_seen *out, struct err *err);
-/* Taken: which letter it is, or that it is a new one. `redelivered`: the broker says that it gave
- * it before, to whomever. */
+/* Taken: which letter it is, or that it is a new one. */
 enum status adopt_seen_take(struct adopt_place *place, const struct adopt_identity *identity,
-                            bool redelivered, struct arena *arena, struct adopt_seen *out,
-                            struct err *err);
+                            struct arena *arena, struct adopt_seen *out, struct err *err);
 /* What is remembered under `out->name`; texts in the arena. */
 enum status adopt_seen_read(struct bytes value, struct arena *arena, struct adopt_seen *out,
                             struct err *err);
@@ -121,8 +98,7 @@ void adopt_seen_forget_counts(struct adopt_place *place);
  * peeked and did not come are ours. */
 void adopt_release(struct adopt_place *place, struct instant now);
 
-/* adopt_awaits.c: whether its broker may have something that has a letter here already, and so
- * needs no room: one that was peeked, or taken and not heard of. */
+/* adopt_awaits.c: whether its broker may have something that was peeked, and so needs no room. */
 enum status adopt_awaits(struct adopt_place *place, bool *any, struct err *err);
 
 /* adopt_comeback.c: a letter that was sent to its origin, dead again; or a copy of one that is
@@ -154,10 +130,5 @@ enum status adopt_batch(struct adopt_place *place, struct store_held *const *hel
 void adopt_turn(struct adopt_place *place, struct instant now);
 /* Closes what is open at its broker. */
 void adopt_turn_end(struct adopt_place *place);
-
-/* adopt_wave.c: the same where it is taken in waves. False: its broker is not one for that. */
-bool adopt_wave_begin(struct adopt_place *place, struct instant now);
-void adopt_wave_turn(struct adopt_place *place, struct instant now);
-void adopt_wave_end(struct adopt_place *place);
 
 #endif

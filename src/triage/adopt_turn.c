@@ -94,14 +94,41 @@ static void on_ready(void *arg) {
     mailbox_ring(&place->bell);
 }
 
-static void begin_consuming(struct adopt_place *place, struct instant now) {
+/* While the DLQ is full, what a broker gives in vain may cost the message a delivery. But one that
+ * was looked at has its letter, which nobody can decide about before it is taken. */
+static bool is_wanted(struct adopt_place *place, struct err *err) {
+    bool full = adopt_room(place) == 0;
+    if (full && !place->crowded && adopt_awaits(place, &place->awaits, err) != STATUS_OK)
+        return false;
+    place->crowded = full;
+    return !full || place->awaits;
+}
+
+static bool follow_room(struct adopt_place *place) {
+    struct broker *broker = place->broker;
+    struct err err = {STATUS_OK, ""};
+    bool wanted = is_wanted(place, &err);
+    if (broker->vtable->want)
+        broker->vtable->want(broker, wanted);
+    if (err.status != STATUS_OK)
+        adopt_trouble(place, ADOPT_WAITING, &err);
+    else if (!wanted)
+        adopt_full(place);
+    return wanted;
+}
+
+/* False: nothing may come now. */
+static bool begin_consuming(struct adopt_place *place, struct instant now) {
     const struct adopt_options *options = &place->adopt->options;
-    if (place->broker)
-        return;
-    place->broker = options->take(options->arg, place->entry);
-    place->quiet_from = now.mono;
-    if (place->broker->vtable->listen)
+    bool begun = place->broker != NULL;
+    if (!begun) {
+        place->broker = options->take(options->arg, place->entry);
+        place->quiet_from = now.mono;
+    }
+    bool wanted = follow_room(place);
+    if (!begun && place->broker->vtable->listen)
         place->broker->vtable->listen(place->broker, on_ready, place);
+    return wanted;
 }
 
 static bool is_connected(struct adopt_place *place) {
@@ -142,10 +169,12 @@ static bool is_drained(struct broker *broker) {
 }
 
 static void consume(struct adopt_place *place, struct instant now) {
-    begin_consuming(place, now);
+    bool wanted = begin_consuming(place, now);
     struct broker *broker = place->broker;
-    bool connected = is_connected(place);
     place->due = mono_after(now.mono, ADOPT_AGAIN_MS);
+    if (!wanted)
+        return;
+    bool connected = is_connected(place);
     for (size_t turns = 0; turns < ADOPT_TURNS && !place->adopt->ending; turns++) {
         struct store_held *held[ADOPT_AT_ONCE];
         size_t count = broker->vtable->receive(broker, now, 0, held, ADOPT_AT_ONCE);
@@ -162,25 +191,17 @@ static void consume(struct adopt_place *place, struct instant now) {
     place->due = now.mono;
 }
 
-static void take(struct adopt_place *place, struct instant now) {
-    if (!place->broker && adopt_wave_begin(place, now))
-        adopt_wave_turn(place, now);
-    else
-        consume(place, now);
-}
-
 /* ---- both ---- */
 
 void adopt_turn(struct adopt_place *place, struct instant now) {
     if (place->entry->mode == ADOPT_PEEK)
         peek(place, now);
     else
-        take(place, now);
+        consume(place, now);
 }
 
 void adopt_turn_end(struct adopt_place *place) {
     end_pass(place);
-    adopt_wave_end(place);
     if (place->broker)
         place->broker->vtable->free(place->broker);
     place->broker = NULL;

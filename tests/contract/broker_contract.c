@@ -182,29 +182,6 @@ static void what_is_settled_is_gone_and_all_else_comes_again(void **state) {
     close_consumer(broker);
 }
 
-static void what_was_heard_of_is_said(void **state) {
-    (void)state;
-    struct store_held *held[2];
-    struct broker *broker = open_consumer("one");
-    struct mono until = deadline();
-    if (!broker->vtable->heard_below) {
-        close_consumer(broker);
-        skip();
-    }
-    push_numbers(0, 2);
-    receive_all(broker, held, 2);
-    assert_int_equal(broker->vtable->heard_below(broker), 0);
-    held[0]->stored_as = 7;
-    settle(broker, held[0]);
-    while (broker->vtable->heard_below(broker) != 8)
-        look_again(until, "it has heard");
-    assert_int_equal(broker_subject.left(), 1);
-    settle(broker, held[1]);
-    await_left(0);
-    assert_int_equal(broker->vtable->heard_below(broker), 8);
-    close_consumer(broker);
-}
-
 static void what_is_handed_back_comes_again_when_it_is_due(void **state) {
     (void)state;
     struct store_held *held[1];
@@ -367,52 +344,6 @@ static void a_look_takes_nothing_and_knows_what_is_taken_afterwards(void **state
     look_through(broker_subject.look_all ? MESSAGES : 0, ids);
 }
 
-/* ---- taking in waves ---- */
-
-static void take_wave(struct haul *haul, size_t first, size_t count, bool redelivered) {
-    struct store_held *held[MESSAGES];
-    struct err err;
-    size_t got;
-    assert_int_equal(haul->vtable->next(haul, held, count, &got, &err), STATUS_OK);
-    assert_int_equal(got, count);
-    for (size_t i = 0; i < count; i++) {
-        assert_int_equal(number_of(held[i]), first + i);
-        assert_int_equal(held[i]->redelivered, redelivered);
-        store_held_free(held[i]);
-    }
-}
-
-static struct haul *new_haul(void) {
-    struct broker_options options = options_of("one");
-    return broker_subject.haul(&options);
-}
-
-static void a_wave_is_heard_of_when_it_is_said_and_the_rest_comes_again(void **state) {
-    (void)state;
-    enum { FIRST = 8, SETTLED = 5 };
-    struct err err;
-    if (!broker_subject.haul)
-        return;
-    push_numbers(0, MESSAGES);
-    struct haul *haul = new_haul();
-    take_wave(haul, 0, FIRST, false);
-    assert_int_equal(haul->vtable->settle(haul, 0, &err), STATUS_OK);
-    assert_int_equal(broker_subject.left(), MESSAGES);
-    assert_int_equal(haul->vtable->settle(haul, SETTLED, &err), STATUS_OK);
-    assert_int_equal(broker_subject.left(), MESSAGES - SETTLED);
-    haul->vtable->free(haul);
-    haul = new_haul();
-    take_wave(haul, SETTLED, FIRST - SETTLED, true);
-    assert_int_equal(haul->vtable->settle(haul, FIRST - SETTLED, &err), STATUS_OK);
-    take_wave(haul, FIRST, MESSAGES - FIRST, false); /* nothing else was given */
-    assert_int_equal(haul->vtable->settle(haul, MESSAGES - FIRST, &err), STATUS_OK);
-    assert_int_equal(broker_subject.left(), 0);
-    size_t got;
-    assert_int_equal(haul->vtable->next(haul, NULL, 1, &got, &err), STATUS_OK);
-    assert_int_equal(got, 0);
-    haul->vtable->free(haul);
-}
-
 static int next(void **state) {
     (void)state;
     broker_subject.next();
@@ -425,13 +356,11 @@ int main(void) {
         cmocka_unit_test_setup(messages_come_as_they_are_and_prove_where_they_come_from, next),
         cmocka_unit_test_setup(they_come_in_order_and_never_more_than_asked_for, next),
         cmocka_unit_test_setup(what_is_settled_is_gone_and_all_else_comes_again, next),
-        cmocka_unit_test_setup(what_was_heard_of_is_said, next),
         cmocka_unit_test_setup(what_is_handed_back_comes_again_when_it_is_due, next),
         cmocka_unit_test_setup(nothing_comes_while_nothing_is_wanted, next),
         cmocka_unit_test_setup(a_server_that_dies_is_found_again, next),
         cmocka_unit_test_setup(what_waits_at_the_end_goes_free, next),
         cmocka_unit_test_setup(a_look_takes_nothing_and_knows_what_is_taken_afterwards, next),
-        cmocka_unit_test_setup(a_wave_is_heard_of_when_it_is_said_and_the_rest_comes_again, next),
     };
     if (!broker_subject.start())
         return SKIPPED;

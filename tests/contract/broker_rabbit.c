@@ -9,7 +9,6 @@
 #include <amqp_tcp_socket.h>
 #include <stdio.h>
 
-#include "broker/rabbit_haul.h"
 #include "broker/rabbit_peek.h"
 #include "broker/rabbit_source.h"
 #include "broker_subject.h"
@@ -56,8 +55,13 @@ static void next(void) {
 
 /* Confirmed, so that it is there for whoever asks. */
 static void push(struct bytes body) {
-    amqp_basic_properties_t properties = {._flags = AMQP_BASIC_DELIVERY_MODE_FLAG,
-                                          .delivery_mode = 2};
+    static unsigned count;
+    char id[32];
+    snprintf(id, sizeof id, "m-%u", ++count); /* nothing else names a message in each delivery */
+    amqp_basic_properties_t properties = {._flags = AMQP_BASIC_DELIVERY_MODE_FLAG |
+                                                    AMQP_BASIC_MESSAGE_ID_FLAG,
+                                          .delivery_mode = 2,
+                                          .message_id = amqp_cstring_bytes(id)};
     amqp_frame_t frame;
     assert_int_equal(amqp_basic_publish(client, CHANNEL, amqp_empty_bytes,
                                         amqp_cstring_bytes(queue), 1, 0, &properties,
@@ -92,7 +96,6 @@ const struct broker_subject broker_subject = {
     .peek = rabbit_peek_new,
     .look_names = true,
     .look_counts = true,
-    .haul = rabbit_haul_new,
     .push = push,
     .left = left,
 };

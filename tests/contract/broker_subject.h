@@ -3,7 +3,7 @@
 #define BROKER_SUBJECT_H
 
 #include "port/broker.h"
-#include "port/haul.h"
+#include "port/peek.h"
 #include "port/peek.h"
 
 struct broker_subject {
@@ -25,8 +25,6 @@ struct broker_subject {
     bool look_names;  /* what a look gave has the same id when it is taken */
     bool look_counts; /* … and the server counts a look as a delivery */
     bool look_all;    /* … and what is settled is looked at, too */
-    /* The same, taken in waves. NULL: there is no need. */
-    struct haul *(*haul)(const struct broker_options *options);
     void (*push)(struct bytes body);
     size_t (*left)(void); /* not settled yet, in the server's own view */
     /* The server dies, and comes back with what it had. NULL: it cannot. */

@@ -109,8 +109,15 @@ def test_kill_9_of_impound_loses_nothing(serve, handler, rabbit, kind):
     scenes.killed(serve, handler, Lane(rabbit, kind), scaled(20, least=3), revive)
 
 
-def test_kill_9_of_impound_loses_and_doubles_nothing_without_a_message_id(serve, handler, rabbit):
-    scenes.killed(serve, handler, Lane(rabbit, named=False), scaled(20, least=3), revive)
+def test_kill_9_of_impound_loses_nothing_without_a_message_id(serve, handler, rabbit):
+    """Nothing tells whether what comes again has its letter: a kill in between may hold one twice."""
+    scenes.killed(serve, handler, Lane(rabbit, named=False), scaled(20, least=3), revive, doubles=True)
+
+
+def test_kill_9_of_impound_loses_and_doubles_nothing_with_an_id_in_the_body(serve, handler, rabbit):
+    lane = Lane(rabbit, named=False)
+    lane.source += "&id=.id"
+    scenes.killed(serve, handler, lane, scaled(20, least=3), revive)
 
 
 def restart(rabbit):
@@ -157,8 +164,43 @@ def test_of_messages_that_differ_in_nothing_each_that_fails_is_a_letter(serve, h
     eventually(lambda: lane.left() == 0, "all are settled")
     letters = server.letters(f"{scenes.QUEUE}.dlq")
     assert len(worker.calls) == len(letters) == 3
-    first = letters[-1]["message"]["id"]
-    assert [letter["message"]["headers"].get("Impound-Source-Id") for letter in letters] == [first, first, None]
+    assert len({letter["message"]["id"] for letter in letters}) == 3
+    assert not any("Impound-Source-Id" in letter["message"]["headers"] for letter in letters), "they had no id"
+    assert server.metric("impound_source_same_id_total", queue=scenes.QUEUE) == 0
+
+
+def test_messages_with_one_id_are_letters_of_their_own(serve, handler, rabbit):
+    """A producer uses one message_id for all: only what the broker marks as given before can be the same."""
+    worker = handler(lambda call: 400)
+    lane = Lane(rabbit)
+    for body in (b"one", b"one", b"two"):
+        lane.send(body, message_id="m")
+    server = serve(scenes.queues(lane, {"http": worker.url}, concurrency=1))
+    scenes.finished(server, lane)
+    letters = server.letters(scenes.DLQ)
+    assert worker.count() == len(letters) == 3
+    assert [letter["message"]["headers"].get("Impound-Source-Id") for letter in letters] == ["m", "m", None]
+    assert server.metric("impound_source_same_id_total", queue=scenes.QUEUE) == 2
+
+
+def test_what_is_given_again_with_its_id_and_body_is_settled(serve, handler, rabbit):
+    """The broker does not hear the acknowledgement, and impound is killed: its letter is there already."""
+    worker = handler(lambda call: 400)
+    lane = Lane(rabbit)
+    lane.send(b"once", message_id="m")
+    relay = Relay(rabbit.port, bytes([1, 0, 1, 0, 0, 0, 13, 0, 60, 0, 80]))  # how basic.ack begins
+    through = lane.source.replace(str(rabbit.port), str(relay.port))
+    try:
+        server = serve({scenes.QUEUE: {"source": through, "handler": {"http": worker.url}}})
+        assert relay.reached.wait(PATIENCE_S), "it is acknowledged"
+        server.kill()
+    finally:
+        relay.close()
+    server.configure(scenes.queues(lane, {"http": worker.url}))
+    server.start()
+    scenes.finished(server, lane)
+    assert worker.count() == 1 and len(server.letters(scenes.DLQ)) == 1
+    assert server.metric("impound_attempts_total", queue=scenes.QUEUE, result="duplicate") == 1
 
 
 def test_of_messages_that_differ_in_nothing_an_outage_loses_none(serve, handler, rabbit):

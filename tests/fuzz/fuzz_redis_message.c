@@ -4,11 +4,12 @@
 
 #include "base/json.h"
 #include "broker/redis_message.h"
+#include "broker/url.h"
 
 enum { FIELDS_MAX = 16 };
 
 static void check(const struct store_held *held) {
-    FUZZ_CHECK(held->envelope.id.len > 0 && held->envelope.id.len <= REDIS_MESSAGE_ID_MAX);
+    FUZZ_CHECK(held->envelope.id.len > 0 && held->envelope.id.len <= URL_ID_MAX);
     FUZZ_CHECK(bytes_is_printable(held->envelope.id));
     FUZZ_CHECK(held->envelope.content_type.len > 0 && held->envelope.source.len > 0);
 }
@@ -40,7 +41,8 @@ static size_t fields_of(struct bytes rest, struct redis_message_field *out) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct bytes text = fuzz_text(data, size);
     struct redis_message_field fields[FIELDS_MAX];
-    struct store_held *held = redis_message_of_element(BYTES("l"), BYTES("tag"), text);
+    struct store_held *held =
+        redis_message_of_element(BYTES("l"), BYTES(".id"), BYTES("tag"), text);
     check(held);
     FUZZ_CHECK(bytes_eq(held->body, text));
     store_held_free(held);

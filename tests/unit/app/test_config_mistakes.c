@@ -187,7 +187,7 @@ static const struct mistake_case queue_cases[] = {
 #ifdef IMPOUND_REDIS
     {Q("source: ^\"redis://h/0?lst=q\""),
      "source: this URL is not right: unknown parameter \"lst\": "
-     "there are list, stream, zset, asynq, group, idle, ca"},
+     "there are list, stream, zset, asynq, group, id, idle, ca"},
 #endif
 #ifndef IMPOUND_NATS
     {Q("source: ^nats://h?stream=S"), "source nats:// is not in this build, which has no libnats"},

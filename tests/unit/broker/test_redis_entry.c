@@ -143,8 +143,8 @@ static void an_entry_with_too_many_fields_is_refused(void **state) {
 
 static void an_element_leaves_its_mark_beside_its_list(void **state) {
     (void)state;
-    struct store_held *held =
-        redis_message_of_element(BYTES("q:main"), BYTES("tag"), BYTES("{\"id\":\"a\"}"));
+    struct store_held *held = redis_message_of_element(BYTES("q:main"), BYTES(".id"), BYTES("tag"),
+                                                       BYTES("{\"id\":\"a\"}"));
     send_back(held);
     assert_int_equal(entry.count, 7);
     assert_bytes(entry.words[0], "EVAL");
@@ -157,8 +157,8 @@ static void an_element_leaves_its_mark_beside_its_list(void **state) {
 
 static void a_tag_with_a_mark_is_a_letter_that_came_back(void **state) {
     (void)state;
-    struct store_held *held =
-        redis_message_of_element(BYTES("q:main"), BYTES("tag|" LETTER ":2"), BYTES("plain"));
+    struct store_held *held = redis_message_of_element(BYTES("q:main"), BYTES(".id"),
+                                                       BYTES("tag|" LETTER ":2"), BYTES("plain"));
     assert_bytes(held->envelope.id, "tag");
     assert_marked(held);
     store_held_free(held);

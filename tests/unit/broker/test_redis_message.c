@@ -1,6 +1,7 @@
 #include "test.h"
 
 #include "broker/redis_message.h"
+#include "broker/url.h"
 
 static void an_element_is_a_body_and_its_json_may_have_the_id(void **state) {
     (void)state;
@@ -18,8 +19,8 @@ static void an_element_is_a_body_and_its_json_may_have_the_id(void **state) {
         {"", "tag", "text/plain; charset=utf-8"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct store_held *held =
-            redis_message_of_element(BYTES("q:main"), BYTES("tag"), bytes_of(cases[i].element));
+        struct store_held *held = redis_message_of_element(
+            BYTES("q:main"), BYTES(".id"), BYTES("tag"), bytes_of(cases[i].element));
         assert_bytes(held->envelope.id, cases[i].id);
         assert_bytes(held->body, cases[i].element);
         assert_bytes(held->envelope.content_type, cases[i].type);
@@ -30,10 +31,10 @@ static void an_element_is_a_body_and_its_json_may_have_the_id(void **state) {
 
 static void a_member_of_a_set_says_which_set(void **state) {
     (void)state;
-    struct store_held *job =
-        redis_message_of_member("zset", BYTES("dead"), BYTES("tag"), BYTES("{\"id\":\"j-1\"}"));
-    struct store_held *task =
-        redis_message_of_member("asynq", BYTES("mail"), BYTES("t-1"), (struct bytes){"\0\xff", 2});
+    struct store_held *job = redis_message_of_member("zset", BYTES("dead"), BYTES(".id"),
+                                                     BYTES("tag"), BYTES("{\"id\":\"j-1\"}"));
+    struct store_held *task = redis_message_of_member("asynq", BYTES("mail"), BYTES(".id"),
+                                                      BYTES("t-1"), (struct bytes){"\0\xff", 2});
     assert_bytes(job->envelope.id, "j-1");
     assert_bytes(job->envelope.source, "{\"kind\":\"redis\",\"zset\":\"dead\"}");
     assert_bytes(task->envelope.id, "t-1");
@@ -43,16 +44,30 @@ static void a_member_of_a_set_says_which_set(void **state) {
     store_held_free(task);
 }
 
+static void the_id_stands_where_the_path_says(void **state) {
+    (void)state;
+    static const struct {
+        const char *path, *id;
+    } cases[] = {{".order.id", "o-1"}, {"", "tag"}, {".order", "tag"}, {".nowhere", "tag"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct store_held *held =
+            redis_message_of_element(BYTES("l"), bytes_of(cases[i].path), BYTES("tag"),
+                                     BYTES("{\"id\":\"x\",\"order\":{\"id\":\"o-1\"}}"));
+        assert_bytes(held->envelope.id, cases[i].id);
+        store_held_free(held);
+    }
+}
+
 static void an_id_that_is_too_long_is_none(void **state) {
     (void)state;
     struct buf element;
     buf_init_heap(&element, 1024);
     buf_str(&element, "{\"id\":\"");
-    for (int i = 0; i <= REDIS_MESSAGE_ID_MAX; i++)
+    for (int i = 0; i <= URL_ID_MAX; i++)
         buf_char(&element, 'x');
     buf_str(&element, "\"}");
     struct store_held *held =
-        redis_message_of_element(BYTES("l"), BYTES("tag"), buf_view(&element));
+        redis_message_of_element(BYTES("l"), BYTES(".id"), BYTES("tag"), buf_view(&element));
     assert_bytes(held->envelope.id, "tag");
     store_held_free(held);
     buf_free(&element);
@@ -147,6 +162,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_element_is_a_body_and_its_json_may_have_the_id),
         cmocka_unit_test(a_member_of_a_set_says_which_set),
+        cmocka_unit_test(the_id_stands_where_the_path_says),
         cmocka_unit_test(an_id_that_is_too_long_is_none),
         cmocka_unit_test(fields_beside_a_body_are_key_type_and_headers),
         cmocka_unit_test(without_a_body_one_field_is_it_and_several_are_an_object),

@@ -96,9 +96,11 @@ static void a_source_is_a_list_or_a_stream_with_its_group(void **state) {
         {"redis://h?list=a&group=g", "only a stream has one"},
         {"redis://h?list=", "the name of a list"},
         {"redis://h?key={id}",
-         "unknown parameter \"key\": there are list, stream, zset, asynq, group, idle, ca"},
+         "unknown parameter \"key\": there are list, stream, zset, asynq, group, id, idle, ca"},
         {"redis://h?list=a&ca=x", "only rediss://"},
         {"redis://h?list=a&idle=10ms", "at least 1s"},
+        {"redis://h?list=a&id=order", "a path into the body"},
+        {"redis://h?stream=a&group=g&id=.id", "id: only of a list"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct redis_url url;
@@ -108,6 +110,22 @@ static void a_source_is_a_list_or_a_stream_with_its_group(void **state) {
             assert_said(status, cases[i].url, &err, cases[i].words);
         else
             assert_taken(status, cases[i].url, &err);
+    }
+}
+
+static void the_id_of_an_element_stands_where_the_url_says(void **state) {
+    (void)state;
+    static const struct {
+        const char *url, *path;
+    } cases[] = {{"redis://h?list=a", ".id"},
+                 {"redis://h?list=a&id=.order.id", ".order.id"},
+                 {"redis://h?list=a&id=", ""}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct redis_url url;
+        struct err err;
+        assert_taken(redis_url_source(bytes_of(cases[i].url), &arena, &url, &err), cases[i].url,
+                     &err);
+        assert_bytes(url.id_path, cases[i].path);
     }
 }
 
@@ -131,6 +149,7 @@ int main(void) {
         cmocka_unit_test(an_ipv6_address_stands_in_brackets),
         cmocka_unit_test(what_is_wrong_is_said),
         cmocka_unit_test(a_source_is_a_list_or_a_stream_with_its_group),
+        cmocka_unit_test(the_id_of_an_element_stands_where_the_url_says),
         cmocka_unit_test(what_is_only_looked_at_needs_no_group),
     };
     return cmocka_run_group_tests_name("redis_url", tests, set_up, tear_down);

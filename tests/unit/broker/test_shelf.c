@@ -206,48 +206,13 @@ static void another_body_is_another_message(void **state) {
     shelf_free(&shelf);
 }
 
-static struct parcel *nameless(uint64_t tag) {
-    struct parcel *parcel = fetched("hash", tag);
-    parcel->nameless = true;
-    return parcel;
-}
-
-/* The first was acknowledged, and the server may have heard it: what comes again may be the other.
- */
-static void of_equal_ones_none_is_acknowledged_for_another(void **state) {
-    (void)state;
-    struct shelf shelf;
-    struct store_held *held[3];
-    shelf_init(&shelf);
-    for (uint64_t tag = 1; tag <= 3; tag++)
-        assert_true(shelf_put(&shelf, nameless(tag), false, false));
-    assert_int_equal(shelf_receive(&shelf, (struct mono){0}, held, 3), 3);
-    settle(&shelf, held[0], STATE_RUNNING);
-    assert_sends(&shelf, 1);
-    settle(&shelf, held[1], STATE_RUNNING);
-    shelf_forget_tags(&shelf);
-    assert_int_equal(shelf_count(&shelf), 2);
-    assert_false(shelf_put(&shelf, nameless(11), true, false));
-    assert_false(shelf_put(&shelf, nameless(12), true, false));
-    assert_true(shelf_put(&shelf, nameless(13), true, false));
-    settle(&shelf, held[2], STATE_RUNNING);
-    settle(&shelf, receive_one(&shelf, 0), STATE_RUNNING);
-    uint64_t sum = 0;
-    for (struct parcel_word word; shelf_send(&shelf, &word);)
-        sum += word.tag;
-    assert_int_equal(sum, 11 + 12 + 13);
-    shelf_heard(&shelf);
-    assert_int_equal(shelf_count(&shelf), 0);
-    shelf_free(&shelf);
-}
-
 static void one_tag_tells_of_all_before_it_that_are_settled(void **state) {
     (void)state;
     struct shelf shelf;
     struct store_held *held[5];
     shelf_init(&shelf);
     for (uint64_t tag = 1; tag <= 6; tag++)
-        shelf_put(&shelf, nameless(tag), false, false);
+        shelf_put(&shelf, fetched("alike", tag), false, false);
     assert_int_equal(shelf_receive(&shelf, (struct mono){0}, held, 5), 5);
     assert_int_equal(shelf_send_up_to(&shelf), 0);
     settle(&shelf, held[1], STATE_RUNNING);
@@ -269,7 +234,7 @@ static void what_was_handed_back_holds_up_those_behind_it(void **state) {
     struct store_held *held[3];
     shelf_init(&shelf);
     for (uint64_t tag = 1; tag <= 3; tag++)
-        shelf_put(&shelf, nameless(tag), false, false);
+        shelf_put(&shelf, fetched("alike", tag), false, false);
     assert_int_equal(shelf_receive(&shelf, (struct mono){0}, held, 3), 3);
     shelf_hand_back(&shelf, held[1], (struct mono){500});
     settle(&shelf, held[0], STATE_RUNNING);
@@ -285,63 +250,10 @@ static void a_long_shelf_is_told_of_one_by_one(void **state) {
     struct shelf shelf;
     shelf_init(&shelf);
     for (uint64_t tag = 1; tag <= SHELF_RUN_MAX + 1; tag++)
-        shelf_put(&shelf, nameless(tag), false, false);
+        shelf_put(&shelf, fetched("alike", tag), false, false);
     settle(&shelf, receive_one(&shelf, 0), STATE_RUNNING);
     assert_int_equal(shelf_send_up_to(&shelf), 0);
     assert_sends(&shelf, 1);
-    shelf_free(&shelf);
-}
-
-static void settle_stored(struct shelf *shelf, struct store_held *held, uint64_t stored_as) {
-    held->stored_as = stored_as;
-    settle(shelf, held, STATE_PENDING_REVIEW);
-}
-
-static void what_was_heard_of_is_known_by_what_the_store_has_of_it(void **state) {
-    (void)state;
-    struct shelf shelf;
-    struct store_held *held[3];
-    shelf_init(&shelf);
-    for (uint64_t tag = 1; tag <= 3; tag++)
-        shelf_put(&shelf, nameless(tag), false, false);
-    shelf_receive(&shelf, (struct mono){0}, held, 3);
-    settle_stored(&shelf, held[0], 7);
-    assert_false(shelf_is_awaited(&shelf));
-    assert_sends(&shelf, 1);
-    assert_true(shelf_is_awaited(&shelf));
-    settle_stored(&shelf, held[1], 9);
-    assert_int_equal(shelf_heard_below(&shelf), 0);
-    shelf_heard(&shelf);
-    assert_int_equal(shelf_heard_below(&shelf), 9);
-    assert_false(shelf_is_awaited(&shelf));
-    assert_int_equal(shelf_send_up_to(&shelf), 2);
-    shelf_heard(&shelf);
-    assert_int_equal(shelf_heard_below(&shelf), 10);
-    settle(&shelf, held[2], STATE_RUNNING);
-    shelf_free(&shelf);
-}
-
-/* It may have been: then what comes is another. */
-static void what_was_told_before_a_connection_ended_counts_as_heard_of(void **state) {
-    (void)state;
-    struct shelf shelf;
-    struct store_held *held[3];
-    shelf_init(&shelf);
-    for (uint64_t tag = 1; tag <= 3; tag++)
-        shelf_put(&shelf, nameless(tag), false, false);
-    shelf_receive(&shelf, (struct mono){0}, held, 3);
-    settle_stored(&shelf, held[0], 7);
-    assert_sends(&shelf, 1);
-    shelf_forget_tags(&shelf);
-    assert_int_equal(shelf_heard_below(&shelf), 8);
-    settle_stored(&shelf, held[1], 9); /* while nobody can be told */
-    assert_int_equal(shelf_heard_below(&shelf), 8);
-    shelf_put(&shelf, nameless(4), false, false);
-    settle_stored(&shelf, receive_one(&shelf, 0), 11);
-    assert_sends(&shelf, 4);
-    shelf_heard(&shelf);
-    assert_int_equal(shelf_heard_below(&shelf), 12); /* the one that waits does not hold it up */
-    settle(&shelf, held[2], STATE_RUNNING);
     shelf_free(&shelf);
 }
 
@@ -349,7 +261,7 @@ static void what_comes_no_more_is_forgotten(void **state) {
     (void)state;
     struct shelf shelf;
     shelf_init(&shelf);
-    shelf_put(&shelf, nameless(1), false, false);
+    shelf_put(&shelf, fetched("alike", 1), false, false);
     shelf_put(&shelf, fetched("named", 2), false, false);
     struct store_held *first = receive_one(&shelf, 0), *second = receive_one(&shelf, 0);
     shelf_forget_tags(&shelf);
@@ -358,7 +270,7 @@ static void what_comes_no_more_is_forgotten(void **state) {
     assert_int_equal(shelf_count(&shelf), 2);
     shelf_forget_lost(&shelf);
     assert_int_equal(shelf_count(&shelf), 0);
-    assert_true(shelf_put(&shelf, nameless(11), true, false));
+    assert_true(shelf_put(&shelf, fetched("alike", 11), true, false));
     assert_true(shelf_put(&shelf, fetched("named", 12), true, false));
     shelf_free(&shelf);
 }
@@ -474,12 +386,9 @@ int main(void) {
         cmocka_unit_test(the_end_of_a_connection_drops_what_nobody_had),
         cmocka_unit_test(alike_is_not_the_same_while_the_tag_is_good),
         cmocka_unit_test(another_body_is_another_message),
-        cmocka_unit_test(of_equal_ones_none_is_acknowledged_for_another),
         cmocka_unit_test(one_tag_tells_of_all_before_it_that_are_settled),
         cmocka_unit_test(what_was_handed_back_holds_up_those_behind_it),
         cmocka_unit_test(a_long_shelf_is_told_of_one_by_one),
-        cmocka_unit_test(what_was_heard_of_is_known_by_what_the_store_has_of_it),
-        cmocka_unit_test(what_was_told_before_a_connection_ended_counts_as_heard_of),
         cmocka_unit_test(what_comes_no_more_is_forgotten),
         cmocka_unit_test(where_tags_last_a_message_is_known_whatever_becomes_of_it),
         cmocka_unit_test(what_is_being_told_outlives_the_message_that_comes_again),

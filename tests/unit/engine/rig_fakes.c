@@ -82,11 +82,6 @@ static uint64_t lag(struct broker *broker) {
     return inner->vtable->lag(inner);
 }
 
-static uint64_t heard_below(struct broker *broker) {
-    struct broker *inner = self(broker)->inner;
-    return inner->vtable->heard_below(inner);
-}
-
 static void want(struct broker *broker, bool wanted) {
     struct broker *inner = self(broker)->inner;
     inner->vtable->want(inner, wanted);
@@ -108,7 +103,6 @@ static const struct broker_vtable server_vtable = {.kind = "fake",
                                                    .hand_back = hand_back,
                                                    .next_wake = next_wake,
                                                    .lag = lag,
-                                                   .heard_below = heard_below,
                                                    .want = want,
                                                    .health = health,
                                                    .listen = listen};

@@ -6,7 +6,6 @@
 
 #include "broker/fake_broker.h"
 #include "core/cap.h"
-#include "engine/hearing.h"
 #include "lease_rig.h"
 
 static struct rig *rig_of(struct rig_options options) {
@@ -278,7 +277,12 @@ static void an_edited_letter_stands_for_the_message_that_it_was_and_no_other(voi
     }
 }
 
-static void the_same_message_failing_twice_is_one_letter(void **state) {
+static size_t dead(struct rig *rig) {
+    return (size_t)rig->store->vtable->dlq_depth(rig->store, BYTES("q.dlq"));
+}
+
+/* A producer gave two messages one id; neither was given before. */
+static void two_messages_with_one_id_are_two_letters(void **state) {
     (void)state;
     struct rig *rig = rig_of((struct rig_options){0});
     rig_open(rig);
@@ -288,235 +292,68 @@ static void the_same_message_failing_twice_is_one_letter(void **state) {
     rig_fail(rig, "a", 400);
     rig_fail(rig, "a", 400);
     assert_int_equal(at_source(rig), 0);
-    assert_int_equal(rig->store->vtable->dlq_depth(rig->store, BYTES("q.dlq")), 1);
-    assert_int_equal(rig_view(rig).results[RESULT_DUPLICATE], 1);
+    assert_int_equal(dead(rig), 2);
+    assert_int_equal(rig_view(rig).results[RESULT_DUPLICATE], 0);
+    assert_int_equal(rig_view(rig).same_ids, 1);
     rig_free(rig);
 }
 
-/* Messages without a name that differ in nothing; all are handed over. */
+/* Messages without an id of their own that differ in nothing; all are handed over. */
 static struct rig *with_equals(int count) {
     struct rig *rig = rig_of((struct rig_options){0});
     fake_server_set_nameless(rig->server);
     rig_open(rig);
     for (int i = 0; i < count; i++)
-        push(rig, "hash");
+        push(rig, "m");
     rig_rest(rig);
     return rig;
 }
 
-static void of_messages_without_a_name_every_one_that_fails_is_a_letter(void **state) {
+static void of_messages_without_an_id_every_one_that_fails_is_a_letter(void **state) {
     (void)state;
     struct rig *rig = with_equals(3);
-    for (int i = 0; i < 3; i++)
-        rig_fail(rig, "hash", 400);
+    rig_fail(rig, "m#1", 400);
+    rig_fail(rig, "m#2", 400);
+    rig_fail(rig, "m#3", 400);
     rig_rest(rig);
     assert_int_equal(at_source(rig), 0);
-    assert_int_equal(rig->store->vtable->dlq_depth(rig->store, BYTES("q.dlq")), 3);
+    assert_int_equal(dead(rig), 3);
     assert_int_equal(rig_view(rig).results[RESULT_DUPLICATE], 0);
+    assert_int_equal(rig_view(rig).same_ids, 0);
     rig_free(rig);
 }
 
-static void without_a_name_what_halts_the_queue_is_stored_beside_its_equal(void **state) {
-    (void)state;
-    struct rig *rig = with_equals(2);
-    rig_fail(rig, "hash", 400);
-    rig_fail(rig, "hash", 401);
-    rig_pass(rig, OPINION_WAIT_MS);
-    assert_int_equal(rig_view(rig).state, QUEUE_HALTED);
-    assert_int_equal(at_source(rig), 0);
-    assert_int_equal(rig->store->vtable->dlq_depth(rig->store, BYTES("q.dlq")), 1);
-    assert_int_equal(rig_view(rig).counts.queued, 1);
-    rig_ask(rig, ENGINE_RESUME, NULL);
-    rig_rest(rig);
-    rig_pass(rig, OPINION_RECEIVE_MS);
-    assert_int_equal(rig_open_calls(rig), 1);
-    rig_succeed_all(rig);
-    assert_int_equal(rig_view(rig).counts.queued, 0);
-    assert_int_equal(rig_view(rig).results[RESULT_DUPLICATE], 0);
-    rig_free(rig);
-}
-
-static void of_equals_that_come_after_our_death_one_is_what_is_held(void **state) {
+/* One has its letter and was not acknowledged; its equals were never handed over. Nothing tells
+ * which of those that come again it is: all are run, and none is acknowledged unseen. */
+static void without_an_id_none_is_settled_after_a_kill_for_its_likeness(void **state) {
     (void)state;
     struct rig *rig = with_equals(3);
-    fail_unheard(rig, "hash");
+    fail_unheard(rig, "m#1");
     assert_int_equal(at_source(rig), 3);
     rig_rest(rig);
-    rig_assert_log(rig, "settle(hash) start(hash) start(hash) submit:facts");
-    rig_fail(rig, "hash", 400);
-    rig_fail(rig, "hash", 400);
-    rig_rest(rig);
+    rig_assert_log(rig, "start(m#4) start(m#5) start(m#6)");
+    rig_fail(rig, "m#4", 400);
+    rig_succeed(rig, "m#5");
+    rig_fail(rig, "m#6", 400);
     assert_int_equal(at_source(rig), 0);
-    assert_int_equal(rig->store->vtable->dlq_depth(rig->store, BYTES("q.dlq")), 3);
-    assert_int_equal(rig_view(rig).results[RESULT_DUPLICATE], 1);
-    rig_free(rig);
-}
-
-static void assert_other_is_run(struct rig *rig) {
-    assert_int_equal(at_source(rig), 1);
-    rig_clear_log(rig);
-    rig_restart(rig);
-    rig_rest(rig);
-    rig_assert_log(rig, "start(hash)");
-    rig_succeed(rig, "hash");
-    assert_int_equal(at_source(rig), 0);
+    assert_int_equal(dead(rig), 3);
     assert_int_equal(rig_view(rig).results[RESULT_DUPLICATE], 0);
     rig_free(rig);
 }
 
-static void what_its_source_has_heard_of_stands_in_for_no_other(void **state) {
+/* An outage lost 41 of 60 equal messages once: those that went back came again, were taken for one
+ * that was held, and were acknowledged. */
+static void without_an_id_what_goes_back_is_not_taken_for_what_is_held(void **state) {
     (void)state;
     struct rig *rig = with_equals(2);
-    rig_fail(rig, "hash", 400);
+    rig_fail(rig, "m#1", 400);
+    rig_answer(rig, "m#2", (struct outcome){.ending = ENDING_INTERRUPTED, .retry_after_ms = -1});
     rig_rest(rig);
-    assert_other_is_run(rig);
-}
-
-static void what_stood_in_and_was_heard_of_stands_in_no_more(void **state) {
-    (void)state;
-    struct rig *rig = with_equals(2);
-    fail_unheard(rig, "hash");
-    assert_int_equal(at_source(rig), 2);
-    rig_rest(rig);
-    assert_int_equal(rig_view(rig).results[RESULT_DUPLICATE], 1);
-    assert_other_is_run(rig);
-}
-
-/* A letter is held, its source has heard of that, and we died before we could note it. */
-static struct rig *with_unnoted(void) {
-    struct rig *rig = with_equals(1);
-    fake_server_set_trouble(rig->server, "slow");
-    rig_fail(rig, "hash", 400);
-    fake_server_set_trouble(rig->server, NULL);
-    rig_restart(rig);
-    rig_rest(rig);
-    return rig;
-}
-
-static void assert_equal_one_is(struct rig *rig, const char *log) {
-    rig_clear_log(rig);
-    push(rig, "hash");
-    fake_server_give_before(rig->server);
-    rig_rest(rig);
-    rig_assert_log(rig, log);
+    rig_succeed(rig, "m#3");
+    assert_int_equal(at_source(rig), 0);
+    assert_int_equal(dead(rig), 1);
+    assert_int_equal(rig_view(rig).results[RESULT_DUPLICATE], 0);
     rig_free(rig);
-}
-
-static void pause(struct rig *rig, int64_t ms) {
-    rig_ask(rig, ENGINE_PAUSE, "maintenance");
-    rig_rest(rig);
-    rig_pass(rig, ms);
-    rig_ask(rig, ENGINE_RESUME, NULL);
-    rig_rest(rig);
-}
-
-static void what_an_earlier_life_left_stands_in_for_a_while_only(void **state) {
-    (void)state;
-    struct rig *rig = with_unnoted();
-    assert_equal_one_is(rig, "settle(hash) submit:facts");
-    rig = with_unnoted();
-    rig_pass(rig, HEARING_LASTS_MS);
-    assert_equal_one_is(rig, "start(hash)");
-}
-
-static void that_while_is_noted_though_nothing_comes(void **state) {
-    (void)state;
-    struct rig *rig = with_unnoted();
-    rig_pass(rig, HEARING_LASTS_MS);
-    rig_restart(rig);
-    rig_rest(rig);
-    assert_equal_one_is(rig, "start(hash)");
-}
-
-static void that_while_is_of_messages_that_can_come(void **state) {
-    (void)state;
-    struct rig *rig = with_unnoted();
-    pause(rig, 10 * HEARING_LASTS_MS);
-    assert_equal_one_is(rig, "settle(hash) submit:facts");
-
-    rig = with_unnoted();
-    fake_server_set_trouble(rig->server, "gone");
-    rig_rest(rig);
-    rig_pass(rig, 10 * HEARING_LASTS_MS);
-    fake_server_set_trouble(rig->server, NULL);
-    rig_rest(rig);
-    assert_equal_one_is(rig, "settle(hash) submit:facts");
-
-    rig = with_unnoted(); /* it adds up */
-    rig_pass(rig, HEARING_LASTS_MS / 2);
-    pause(rig, 1000);
-    rig_pass(rig, HEARING_LASTS_MS / 2);
-    assert_equal_one_is(rig, "start(hash)");
-}
-
-static void what_never_came_from_its_source_stands_in_for_nothing(void **state) {
-    (void)state;
-    struct rig *rig = with_equals(1);
-    put_letter(rig, (struct envelope){.id = BYTES("hash")}, "{}"); /* it was imported */
-    rig_restart(rig);
-    rig_clear_log(rig);
-    rig_rest(rig);
-    rig_assert_log(rig, "start(hash)");
-    rig_free(rig);
-}
-
-static void stop_gracefully(struct rig *rig) {
-    engine_hold(rig->engine, 100);
-    rig_pass(rig, 100);
-    engine_stop(rig->engine);
-    rig_rest(rig);
-    rig_restart(rig);
-    rig_rest(rig);
-}
-
-static void a_graceful_stop_is_noted_though_nothing_came(void **state) {
-    (void)state;
-    struct rig *rig = with_unnoted();
-    stop_gracefully(rig);
-    assert_equal_one_is(rig, "start(hash)");
-}
-
-static void a_stop_of_a_life_in_which_nothing_could_come_is_not_noted(void **state) {
-    (void)state;
-    struct rig *rig = with_equals(1);
-    fake_server_set_trouble(rig->server, "gone");
-    rig_fail(rig, "hash", 400);
-    rig_ask(rig, ENGINE_PAUSE, "maintenance");
-    rig_rest(rig);
-    rig_restart(rig);
-    fake_server_set_trouble(rig->server, NULL);
-    rig_rest(rig);
-    stop_gracefully(rig);
-    rig_clear_log(rig);
-    rig_ask(rig, ENGINE_RESUME, NULL);
-    rig_rest(rig);
-    rig_assert_log(rig, "settle(hash) submit:facts");
-    rig_free(rig);
-}
-
-static void a_stop_that_its_source_does_not_hear_of_is_not_noted(void **state) {
-    (void)state;
-    struct rig *rig = with_equals(1);
-    fake_server_set_trouble(rig->server, "gone");
-    rig_fail(rig, "hash", 400);
-    stop_gracefully(rig);
-    rig_clear_log(rig);
-    fake_server_set_trouble(rig->server, NULL);
-    rig_rest(rig);
-    rig_assert_log(rig, "settle(hash) submit:facts");
-    rig_free(rig);
-}
-
-static void after_a_graceful_stop_nothing_stands_in(void **state) {
-    (void)state;
-    struct rig *rig = with_equals(1);
-    put_letter(rig, (struct envelope){.id = BYTES("hash"), .nameless = true}, "{}");
-    engine_hold(rig->engine, 100);
-    rig_pass(rig, 100);
-    rig_answer(rig, "hash", (struct outcome){.ending = ENDING_INTERRUPTED, .retry_after_ms = -1});
-    engine_stop(rig->engine);
-    rig_rest(rig);
-    assert_other_is_run(rig);
 }
 
 static void what_was_delivered_too_often_is_dead_unattempted(void **state) {
@@ -847,20 +684,10 @@ int main(void) {
         cmocka_unit_test(a_letter_that_is_only_looked_at_stands_for_no_message),
         cmocka_unit_test(what_cannot_be_read_stands_for_no_message),
         cmocka_unit_test(an_edited_letter_stands_for_the_message_that_it_was_and_no_other),
-        cmocka_unit_test(the_same_message_failing_twice_is_one_letter),
-        cmocka_unit_test(of_messages_without_a_name_every_one_that_fails_is_a_letter),
-        cmocka_unit_test(without_a_name_what_halts_the_queue_is_stored_beside_its_equal),
-        cmocka_unit_test(of_equals_that_come_after_our_death_one_is_what_is_held),
-        cmocka_unit_test(what_its_source_has_heard_of_stands_in_for_no_other),
-        cmocka_unit_test(what_stood_in_and_was_heard_of_stands_in_no_more),
-        cmocka_unit_test(what_an_earlier_life_left_stands_in_for_a_while_only),
-        cmocka_unit_test(that_while_is_noted_though_nothing_comes),
-        cmocka_unit_test(that_while_is_of_messages_that_can_come),
-        cmocka_unit_test(what_never_came_from_its_source_stands_in_for_nothing),
-        cmocka_unit_test(a_graceful_stop_is_noted_though_nothing_came),
-        cmocka_unit_test(a_stop_of_a_life_in_which_nothing_could_come_is_not_noted),
-        cmocka_unit_test(a_stop_that_its_source_does_not_hear_of_is_not_noted),
-        cmocka_unit_test(after_a_graceful_stop_nothing_stands_in),
+        cmocka_unit_test(two_messages_with_one_id_are_two_letters),
+        cmocka_unit_test(of_messages_without_an_id_every_one_that_fails_is_a_letter),
+        cmocka_unit_test(without_an_id_none_is_settled_after_a_kill_for_its_likeness),
+        cmocka_unit_test(without_an_id_what_goes_back_is_not_taken_for_what_is_held),
         cmocka_unit_test(what_was_delivered_too_often_is_dead_unattempted),
         cmocka_unit_test(what_pointed_at_a_message_that_is_gone_is_dead_unattempted),
         cmocka_unit_test(a_message_that_halts_its_queue_is_stored_and_settled),

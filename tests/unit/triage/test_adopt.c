@@ -100,6 +100,7 @@ static struct peek *open_peek(void *arg, const struct adopt_entry *of) {
 
 static bool deaf;   /* the server does not hear what is settled */
 static bool shared; /* … and may have something for others */
+static struct broker *taken_from;
 
 static void not_heard(struct broker *broker, struct store_held *held) {
     (void)broker;
@@ -120,7 +121,7 @@ static struct broker *open_broker(void *arg, const struct adopt_entry *of) {
     if (deaf)
         vtable.settle = not_heard;
     broker->vtable = &vtable;
-    return broker;
+    return taken_from = broker;
 }
 
 static struct adopt_dlq dlq_says(void *arg, struct bytes name, struct arena *into) {
@@ -224,6 +225,19 @@ static size_t count_letters(bool read_only) {
 static void assert_letters(size_t read_only, size_t ours) {
     assert_int_equal(count_letters(true), read_only);
     assert_int_equal(count_letters(false), ours);
+}
+
+static void decide(struct bytes letter_id, enum state as) {
+    struct store_held *held;
+    assert_int_equal(store->vtable->get(store, BYTES_NONE, letter_id, &held, &err), STATUS_OK);
+    held->envelope.state = as;
+    held->envelope.resolution = as == STATE_RESOLVED ? RESOLUTION_REPLAYED : RESOLUTION_NONE;
+    struct store_op op = {.kind = STORE_UPDATE,
+                          .queue = store->vtable->queue_number(store, held->envelope.queue),
+                          .seq = held->seq,
+                          .envelope = &held->envelope};
+    assert_int_equal(triage_commit(&triage, &op, 1, &err), STATUS_OK);
+    store_held_free(held);
 }
 
 /* ---- looking ---- */
@@ -524,6 +538,105 @@ static void equal_ones_are_two_letters_unless_one_comes_again(void **state) {
     assert_letters(0, 4);
 }
 
+/* Letters are durable, the server does not hear that, and we are killed. */
+static void take_and_die(void) {
+    deaf = true;
+    begin_life(ADOPT_TAKE);
+    step();
+    end_life();
+    deaf = false;
+    begin_life(ADOPT_TAKE);
+}
+
+/* SEMANTICS 1.3: rather two letters than a message without one. */
+static void without_an_id_what_comes_again_after_a_kill_is_a_letter_of_its_own(void **state) {
+    (void)state;
+    fake_server_set_nameless(server);
+    push("m", "same");
+    push("m", "same");
+    take_and_die();
+    assert_letters(0, 2);
+    struct adopt_view view = step();
+    assert_int_equal(view.adopted, 2);
+    assert_int_equal(view.known, 0);
+    assert_int_equal(fake_server_count(server), 0);
+    assert_letters(0, 4);
+}
+
+static void with_an_id_what_comes_again_after_a_kill_is_settled(void **state) {
+    (void)state;
+    fake_server_set_untagged(server);
+    push("a", "same");
+    push("b", "same");
+    take_and_die();
+    struct adopt_view view = step();
+    assert_int_equal(view.adopted, 0);
+    assert_int_equal(view.known, 2);
+    assert_int_equal(fake_server_count(server), 0);
+    assert_letters(0, 2);
+}
+
+/* Its server did not give it before, or its body is another, or its letter was decided about. */
+static void with_an_id_that_is_held_others_are_letters_of_their_own(void **state) {
+    (void)state;
+    struct envelope *found;
+    fake_server_set_untagged(server);
+    push("a", "same");
+    begin_life(ADOPT_TAKE);
+    assert_int_equal(step().adopted, 1);
+    push("a", "same");
+    assert_int_equal(step().adopted, 2);
+    push("a", "another");
+    fake_server_give_before(server);
+    assert_int_equal(step().adopted, 3);
+    assert_int_equal(letters(&found), 3);
+    assert_bytes(found[0].id, "a");
+    for (size_t i = 1; i < 3; i++) {
+        assert_true(bytes_eq(found[i].id, found[i].letter_id));
+        assert_bytes(found[i].headers[found[i].header_count - 1].name, "Impound-Source-Id");
+        assert_bytes(found[i].headers[found[i].header_count - 1].value, "a");
+    }
+    for (size_t i = 0; i < 3; i++)
+        decide(found[i].letter_id, STATE_DISCARDED);
+    push("a", "same");
+    fake_server_give_before(server);
+    assert_int_equal(step().adopted, 4);
+    assert_int_equal(fake_server_count(server), 0);
+}
+
+static void without_an_id_a_look_stands_for_one_message_each(void **state) {
+    (void)state;
+    lie("same");
+    lie("same");
+    begin_life(ADOPT_PEEK);
+    assert_int_equal(step().adopted, 2);
+    end_life();
+    fake_server_set_nameless(server);
+    push("m", "same");
+    push("m", "same");
+    push("m", "same");
+    begin_life(ADOPT_TAKE);
+    struct adopt_view view = step();
+    assert_int_equal(view.taken, 2);
+    assert_int_equal(view.adopted, 1);
+    assert_int_equal(fake_server_count(server), 0);
+    assert_letters(0, 3);
+}
+
+static void in_a_full_dlq_nothing_is_asked_for(void **state) {
+    (void)state;
+    dlq_is.cap = 1;
+    push("a", "1");
+    begin_life(ADOPT_TAKE);
+    assert_int_equal(step().adopted, 1);
+    push("b", "2");
+    assert_non_null(strstr(step_later(LATER_MS).trouble.text, "full"));
+    assert_false(fake_broker_wanted(taken_from));
+    dlq_is.cap = 2;
+    assert_int_equal(step_later(LATER_MS).adopted, 2);
+    assert_true(fake_broker_wanted(taken_from));
+}
+
 static void equal_ones_that_we_handed_back_are_not_ours(void **state) {
     (void)state;
     dlq_is.cap = 1;
@@ -664,20 +777,6 @@ static void put_sent(enum state as) {
     assert_int_equal(triage_commit(&triage, &op, 1, &err), STATUS_OK);
 }
 
-static void decide(const char *letter_id, enum state as) {
-    struct store_held *held;
-    assert_int_equal(store->vtable->get(store, BYTES_NONE, bytes_of(letter_id), &held, &err),
-                     STATUS_OK);
-    held->envelope.state = as;
-    held->envelope.resolution = as == STATE_RESOLVED ? RESOLUTION_REPLAYED : RESOLUTION_NONE;
-    struct store_op op = {.kind = STORE_UPDATE,
-                          .queue = store->vtable->queue_number(store, BYTES("orders")),
-                          .seq = held->seq,
-                          .envelope = &held->envelope};
-    assert_int_equal(triage_commit(&triage, &op, 1, &err), STATUS_OK);
-    store_held_free(held);
-}
-
 static void assert_came_back(bool read_only) {
     struct envelope *found;
     assert_int_equal(letters(&found), 1);
@@ -785,7 +884,7 @@ static void what_dies_behind_a_decision_is_a_letter_of_its_own(void **state) {
     assert_int_equal(step().adopted, 1);
     assert_came_back(true);
     end_life();
-    decide("l-1", STATE_DISCARDED);
+    decide(BYTES("l-1"), STATE_DISCARDED);
     lie("1");
     begin_life(ADOPT_PEEK);
     assert_int_equal(step().adopted, 1);
@@ -802,7 +901,7 @@ static void what_is_still_being_sent_is_looked_at_again(void **state) {
     lie("1");
     begin_life(ADOPT_PEEK);
     assert_int_equal(step().state, ADOPT_WAITING);
-    decide("l-1", STATE_RESOLVED);
+    decide(BYTES("l-1"), STATE_RESOLVED);
     assert_int_equal(step_later(LATER_MS).state, ADOPT_DONE);
     assert_came_back(true);
 }
@@ -824,6 +923,11 @@ int main(void) {
         CASE(what_is_given_again_is_settled_and_not_doubled),
         CASE(what_was_looked_at_is_the_same_letter_when_it_is_taken),
         CASE(equal_ones_are_two_letters_unless_one_comes_again),
+        CASE(without_an_id_what_comes_again_after_a_kill_is_a_letter_of_its_own),
+        CASE(with_an_id_what_comes_again_after_a_kill_is_settled),
+        CASE(with_an_id_that_is_held_others_are_letters_of_their_own),
+        CASE(without_an_id_a_look_stands_for_one_message_each),
+        CASE(in_a_full_dlq_nothing_is_asked_for),
         CASE(equal_ones_that_we_handed_back_are_not_ours),
         CASE(in_a_full_dlq_what_was_looked_at_can_be_taken),
         CASE(what_left_its_broker_before_it_was_taken_can_be_decided_about),
