@@ -11,9 +11,9 @@
     " WHERE dlq IS NOT NULL AND state IN ('replaying', 'resolved', 'discarded') GROUP BY 1, 2"
 #define KINDS_OF_ROWS "('category', 'reason', 'replaying', 'resolved', 'discarded')"
 
-/* Depths by age, as one number a DLQ. */
+/* Depths by age, as one number a DLQ. total() does not overflow as sum() does on damaged counts. */
 #define AGES_SAY                                                                                   \
-    "SELECT dlq, 'age' AS kind, '' AS category, '' AS reason, sum(count) AS count FROM ages"       \
+    "SELECT dlq, 'age' AS kind, '' AS category, '' AS reason, total(count) AS count FROM ages"     \
     " GROUP BY 1"
 #define ROWS_SAY_OF_AGES                                                                           \
     "SELECT dlq, 'age', '', '', count(*) FROM messages WHERE dlq IS NOT NULL"                      \
@@ -40,7 +40,7 @@
     " AND state IN ('pending_review', 'replaying') GROUP BY 1, 3"
 
 static const char compare[] =
-    "SELECT dlq, kind, category, reason, sum(said), sum(counted) FROM ("
+    "SELECT dlq, kind, category, reason, total(said), total(counted) FROM ("
     " SELECT dlq, kind, category, reason, count AS said, 0 AS counted FROM counters"
     "  WHERE kind IN " KINDS_OF_ROWS
     " UNION ALL SELECT dlq, kind, category, reason, count, 0 FROM (" AGES_SAY
@@ -48,7 +48,7 @@ static const char compare[] =
     " UNION ALL SELECT dlq, kind, category, reason, 0, count FROM (" ROWS_SAY
     " UNION ALL " ROWS_SAY_OF_AGES " UNION ALL " ROWS_SAY_OF_GROUPS " UNION ALL " ROWS_SAY_OF_PACKS
     ")"
-    ") GROUP BY 1, 2, 3, 4 HAVING sum(said) <> sum(counted)";
+    ") GROUP BY 1, 2, 3, 4 HAVING total(said) <> total(counted)";
 
 static const char rebuild[] =
     "UPDATE packs SET live = 0;"
