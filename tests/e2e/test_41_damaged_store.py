@@ -143,6 +143,7 @@ def test_a_disk_that_impound_filled_is_freed_through_it(small_disk, handler):
     assert status == 503
     eventually(lambda: server.get("/readyz").status == 503, "readyz says that it cannot commit")
     assert b"the disk is full" in server.get("/readyz").body
+    eventually(lambda: "the disk is full" in (server.queue("orders")["why"] or ""), "the queue whose decisions wait says why")
     assert server.metric("impound_store_writable") == 0 and server.metric("impound_store_reserve_bytes") == 0
     ids = [letter["id"] for letter in server.letters("orders.dlq")]
     assert ids, "some became letters before the disk was full"
@@ -151,5 +152,6 @@ def test_a_disk_that_impound_filled_is_freed_through_it(small_disk, handler):
         assert answer.status == 200, answer.body
     eventually(lambda: server.get("/readyz").status == 200, "retention has freed the disk")
     assert server.metric("impound_store_writable") == 1
+    eventually(lambda: not server.queue("orders")["why"], "nothing waits any more")
     assert server.post("/v1/queues/orders/messages", {"id": "after", "body": 1}).status == 200
     server.stop()

@@ -43,8 +43,14 @@ static void set_full(struct sqlite_store *self, bool full, uint64_t held) {
     pthread_mutex_unlock(&self->front.mutex);
 }
 
+static bool remove_named(struct disk *disk, const char *dir, const char *name) {
+    char path[PATH_SIZE];
+    return path_of(dir, name, path) && disk->vtable->remove(disk, path) == 0;
+}
+
 void reserve_open(struct sqlite_store *self) {
     char path[PATH_SIZE];
+    remove_named(self->options.disk, self->dir, trial_name); /* one that a kill left */
     if (!path_of(self->dir, file_name, path))
         return;
     int error = make(self->options.disk, path, reserve_bytes(self));
@@ -57,8 +63,8 @@ void reserve_open(struct sqlite_store *self) {
 }
 
 bool reserve_remove(struct disk *disk, const char *dir) {
-    char path[PATH_SIZE];
-    return path_of(dir, file_name, path) && disk->vtable->remove(disk, path) == 0;
+    bool trial = remove_named(disk, dir, trial_name);
+    return remove_named(disk, dir, file_name) || trial;
 }
 
 bool reserve_give_up(struct sqlite_store *self) {

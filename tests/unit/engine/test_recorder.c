@@ -2,12 +2,13 @@
 #include "rig.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/folder.h"
 #include "engine/recorder.h"
 
-enum { SLOT_SIZE = 24 };
+enum { SLOT_SIZE = 24, SLOTS_MAX = 1 << 20 };
 
 static char folder[64], path[96], copy_path[96];
 
@@ -121,6 +122,49 @@ static void it_grows_with_what_is_under_way(void **state) {
         assert_true(recorder_claim(recorder, seq, &entry));
         assert_int_equal(entry.started_at.ms, seq);
     }
+    recorder_free(recorder);
+}
+
+static uint64_t file_size(void) {
+    struct stat found;
+    assert_int_equal(stat(path, &found), 0);
+    return (uint64_t)found.st_size;
+}
+
+/* More than a million at once: what is beyond has no slot, and the file does not grow for it. */
+static void it_has_a_bound_and_what_is_beyond_goes_unrecorded(void **state) {
+    (void)state;
+    struct recorder *recorder = open_recorder(path);
+    uint64_t noted = 0;
+    while (recorder_note(recorder, noted + 1, 1, (struct wall){1}, RECORDER_FOREIGN) !=
+           RECORDER_NO_SLOT)
+        assert_true(++noted < SLOTS_MAX);
+    assert_int_equal(noted, SLOTS_MAX - 1); /* the first is the header */
+    assert_int_equal(file_size(), (uint64_t)SLOTS_MAX * SLOT_SIZE);
+    recorder_end(recorder, RECORDER_NO_SLOT);
+    recorder_clear(recorder, RECORDER_NO_SLOT);
+    uint32_t slot = SLOTS_MAX / 2;
+    recorder_clear(recorder, slot);
+    assert_int_equal(recorder_note(recorder, SLOTS_MAX, 1, (struct wall){1}, RECORDER_FOREIGN),
+                     slot);
+    recorder_free(recorder);
+    recorder = open_recorder(path); /* of those that have one nothing is forgotten */
+    assert_true(claims(recorder, 1));
+    assert_true(claims(recorder, SLOTS_MAX));
+    recorder_free(recorder);
+}
+
+static void a_file_that_is_longer_than_the_bound_is_not_mapped_whole(void **state) {
+    (void)state;
+    write_file(path, "strange", 7);
+    assert_int_equal(truncate(path, ((off_t)SLOTS_MAX + 1) * SLOT_SIZE), 0);
+    struct recorder *recorder = open_recorder(path);
+    assert_true(file_size() < (uint64_t)SLOTS_MAX * SLOT_SIZE);
+    assert_int_not_equal(recorder_note(recorder, 7, 1, (struct wall){1}, RECORDER_FOREIGN),
+                         RECORDER_NO_SLOT);
+    recorder_free(recorder);
+    recorder = open_recorder(path);
+    assert_true(claims(recorder, 7));
     recorder_free(recorder);
 }
 
@@ -322,6 +366,8 @@ int main(void) {
         with_folder(a_slot_that_was_cleared_is_used_again),
         with_folder(what_was_not_cleared_is_claimed_once_by_the_next_run),
         with_folder(it_grows_with_what_is_under_way),
+        with_folder(it_has_a_bound_and_what_is_beyond_goes_unrecorded),
+        with_folder(a_file_that_is_longer_than_the_bound_is_not_mapped_whole),
         with_folder(a_file_that_was_cut_off_tells_what_is_left_of_it),
         with_folder(who_was_inside_when_we_died_is_kept_until_it_is_cleared),
         with_folder(who_was_inside_alone_is_to_blame),

@@ -14,6 +14,7 @@ enum {
     CAPACITY = 16 << 20,
     BODY_BYTES = 64 << 10,
     LETTERS_MAX = 1000,
+    CALLS_AROUND = 40, /* of the disk, before a store is full */
 };
 
 struct yard {
@@ -52,6 +53,14 @@ static struct yard *yard_new(void) {
     sim_disk_set_capacity(yard->disk, CAPACITY);
     open_yard(yard);
     return yard;
+}
+
+/* The machine dies, and the store is opened again. */
+static void crash(struct yard *yard) {
+    sqlite_store_crash(yard->store);
+    sim_disk_crash(yard->disk);
+    sim_disk_crash_at(yard->disk, 0);
+    open_yard(yard);
 }
 
 static void yard_free(struct yard *yard) {
@@ -151,9 +160,7 @@ static void a_store_opens_and_is_freed_on_a_disk_that_is_full(void **state) {
     (void)state;
     struct yard *yard = yard_new();
     assert_int_equal(fill(yard), STATUS_FULL);
-    sqlite_store_crash(yard->store);
-    sim_disk_crash(yard->disk);
-    open_yard(yard);
+    crash(yard);
     assert_true(is_full(yard));
     assert_int_equal(put(yard), STATUS_FULL);
     for (int i = 0; i < yard->count; i++)
@@ -175,12 +182,76 @@ static void room_from_elsewhere_brings_the_reserve_back(void **state) {
     yard_free(yard);
 }
 
+static void assert_all_held(struct yard *yard) {
+    for (int i = 0; i < yard->count; i++) {
+        struct store_held *held = NULL;
+        struct err err = {0};
+        if (yard->store->vtable->get_seq(yard->store, yard->seqs[i], &held, &err) != STATUS_OK)
+            fail_msg("letter %d of %d: %s", i, yard->count, err.text);
+        assert_int_equal(held->body.len, BODY_BYTES);
+        store_held_free(held);
+    }
+}
+
+/* What was acknowledged is there, no trial is left on the disk, and the store can be freed. */
+static void assert_sound_and_freed(struct yard *yard) {
+    assert_all_held(yard);
+    assert_false(sim_disk_exists(yard->disk, "impound.db.d/reserve.tmp"));
+    assert_int_equal(sim_disk_exists(yard->disk, "impound.db.d/reserve"), !is_full(yard));
+    for (int i = 0; i < yard->count; i++)
+        assert_int_equal(forget(yard, yard->seqs[i]), STATUS_OK);
+    for (int i = 0; i < 4; i++)
+        sqlite_store_fold(yard->store);
+    assert_false(is_full(yard));
+    assert_int_equal(put(yard), STATUS_OK);
+}
+
+/* At each of the last calls before the store is full, among them the removal of the reserve, and
+ * at each of the first behind that. */
+static void a_kill_while_the_reserve_is_given_up_loses_nothing(void **state) {
+    (void)state;
+    struct yard *yard = yard_new();
+    uint64_t before = sim_disk_calls(yard->disk);
+    assert_int_equal(fill(yard), STATUS_FULL);
+    uint64_t calls = sim_disk_calls(yard->disk) - before;
+    yard_free(yard);
+    assert_true(calls > CALLS_AROUND);
+    for (uint64_t at = calls - CALLS_AROUND; at <= calls; at++) {
+        yard = yard_new();
+        sim_disk_crash_at(yard->disk, at);
+        (void)fill(yard);
+        assert_true(sim_disk_is_dead(yard->disk));
+        crash(yard);
+        assert_sound_and_freed(yard);
+        yard_free(yard);
+    }
+}
+
+static void a_kill_while_the_reserve_is_made_again_loses_nothing(void **state) {
+    (void)state;
+    bool died = true;
+    for (uint64_t at = 1; died; at++) {
+        struct yard *yard = yard_new();
+        assert_int_equal(fill(yard), STATUS_FULL);
+        sim_disk_set_capacity(yard->disk, 2 * CAPACITY);
+        sim_disk_crash_at(yard->disk, at);
+        sqlite_store_fold(yard->store);
+        died = sim_disk_is_dead(yard->disk);
+        assert_true(died || at > 4); /* the trial made and removed, the reserve made */
+        crash(yard);
+        assert_sound_and_freed(yard);
+        yard_free(yard);
+    }
+}
+
 int main(void) {
     log_set_level(LOG_ERROR + 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_disk_that_the_store_filled_is_freed_through_it),
         cmocka_unit_test(a_store_opens_and_is_freed_on_a_disk_that_is_full),
         cmocka_unit_test(room_from_elsewhere_brings_the_reserve_back),
+        cmocka_unit_test(a_kill_while_the_reserve_is_given_up_loses_nothing),
+        cmocka_unit_test(a_kill_while_the_reserve_is_made_again_loses_nothing),
     };
     return cmocka_run_group_tests_name("reserve", tests, NULL, NULL);
 }
