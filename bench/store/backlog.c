@@ -46,8 +46,8 @@ static size_t take_some(struct subject *subject) {
     struct store_held *held[TAKE];
     struct store_op ops[TAKE];
     struct instant now = subject_now();
-    size_t count = subject->store->vtable->take(subject->store, subject->queue, TAKE_READY, now, 0,
-                                                held, TAKE);
+    size_t count =
+        subject->store->vtable->take(subject->store, subject->queue, TAKE_READY, now, held, TAKE);
     for (size_t i = 0; i < count; i++) {
         ops[i] =
             (struct store_op){.kind = STORE_FORGET, .queue = subject->queue, .seq = held[i]->seq};

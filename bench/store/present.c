@@ -191,8 +191,7 @@ static double take_ms(struct present *present, struct store_held **held, size_t 
     struct instant instant = {subject_wall(),
                               {(int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 + 1}};
     double begun = measure_now();
-    *count =
-        store->vtable->take(store, present->subject->queue, TAKE_DUE, instant, 0, held, DUE_TAKE);
+    *count = store->vtable->take(store, present->subject->queue, TAKE_DUE, instant, held, DUE_TAKE);
     return (measure_now() - begun) * 1000;
 }
 

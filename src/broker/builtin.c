@@ -13,10 +13,10 @@ static struct builtin *self(struct broker *broker) {
     return CONTAINER_OF(broker, struct builtin, broker);
 }
 
-static size_t receive(struct broker *broker, struct instant now, uint64_t avoid,
-                      struct store_held **out, size_t max) {
+static size_t receive(struct broker *broker, struct instant now, struct store_held **out,
+                      size_t max) {
     struct builtin *b = self(broker);
-    return b->store->vtable->take(b->store, b->queue, TAKE_READY, now, avoid, out, max);
+    return b->store->vtable->take(b->store, b->queue, TAKE_READY, now, out, max);
 }
 
 /* The store is the source: what was recorded there is settled already. */

@@ -214,11 +214,10 @@ static struct store_held *held_of(const struct fake_server *server, struct fake_
     return held;
 }
 
-static size_t receive(struct broker *broker, struct instant now, uint64_t avoid,
-                      struct store_held **out, size_t max) {
+static size_t receive(struct broker *broker, struct instant now, struct store_held **out,
+                      size_t max) {
     struct fake_server *server = self(broker)->server;
     size_t count = 0;
-    (void)avoid;
     if (server->trouble[0] || !self(broker)->wanted)
         return 0;
     LIST_EACH_SAFE(node, &server->waiting) {

@@ -34,9 +34,8 @@ static void *run(void *arg) {
     return NULL;
 }
 
-static size_t source_receive(struct broker *broker, struct instant now, uint64_t avoid,
-                             struct store_held **out, size_t max) {
-    (void)avoid;
+static size_t source_receive(struct broker *broker, struct instant now, struct store_held **out,
+                             size_t max) {
     struct kafka_source *source = self(broker);
     size_t count;
     if (kafka_hand_receive(&source->hand, now.mono, out, max, &count))

@@ -292,10 +292,9 @@ static const struct station_duty duty = {"redis-source", turn, end};
 
 /* ---- the engine's side ---- */
 
-static size_t receive(struct broker *broker, struct instant now, uint64_t avoid,
-                      struct store_held **out, size_t max) {
+static size_t receive(struct broker *broker, struct instant now, struct store_held **out,
+                      size_t max) {
     struct redis_source *source = self(broker);
-    (void)avoid;
     size_t got = redis_hand_receive(&source->hand, now.mono, out, max);
     if (got > 0)
         bell_ring(&source->station.bell);

@@ -62,9 +62,8 @@ void station_health(struct broker *broker, struct broker_health *out) {
     contact_health(&self(broker)->contact, out);
 }
 
-size_t station_receive(struct broker *broker, struct instant now, uint64_t avoid,
-                       struct store_held **out, size_t max) {
-    (void)avoid; /* what is ours has no seq */
+size_t station_receive(struct broker *broker, struct instant now, struct store_held **out,
+                       size_t max) {
     return shelf_receive(self(broker)->shelf, now.mono, out, max);
 }
 

@@ -204,7 +204,7 @@ static bool receive_some(struct queue *queue, size_t max, struct store_held **ou
     struct store_held *held[AT_ONCE];
     bool known[AT_ONCE];
     size_t want = max < AT_ONCE ? max : AT_ONCE;
-    size_t got = want ? broker->vtable->receive(broker, queue->engine->now, 0, held, want) : 0;
+    size_t got = want ? broker->vtable->receive(broker, queue->engine->now, held, want) : 0;
     look_up(queue, held, got, known);
     *count = 0;
     for (size_t i = 0; i < got; i++)
@@ -251,13 +251,12 @@ static size_t receive_fresh(struct queue *queue, struct store_held **out, size_t
     return count;
 }
 
-size_t intake_receive(struct queue *queue, uint64_t avoid, struct store_held **out, size_t max) {
+size_t intake_receive(struct queue *queue, struct store_held **out, size_t max) {
     struct engine *engine = queue->engine;
     struct store *store = engine->store;
     if (!intake_is_server(queue))
-        return queue->broker->vtable->receive(queue->broker, engine->now, avoid, out, max);
-    size_t count =
-        store->vtable->take(store, queue->number, TAKE_READY, engine->now, avoid, out, max);
+        return queue->broker->vtable->receive(queue->broker, engine->now, out, max);
+    size_t count = store->vtable->take(store, queue->number, TAKE_READY, engine->now, out, max);
     if (is_stored_first(queue))
         store_first(queue, max - count);
     else

@@ -17,9 +17,8 @@
 bool intake_is_server(const struct queue *queue); /* its broker's messages are not in the store */
 /* Begins to fetch, once it is known whether anything is wanted. */
 void intake_begin(struct queue *queue);
-/* Up to `max` that may be handed over now; not the one with seq `avoid` (0: none) while another
- * waits. */
-size_t intake_receive(struct queue *queue, uint64_t avoid, struct store_held **out, size_t max);
+/* Up to `max` that may be handed over now. */
+size_t intake_receive(struct queue *queue, struct store_held **out, size_t max);
 struct mono intake_next_wake(struct queue *queue);
 /* While the breaker is open: when it may be probed, or fetching for that may begin. `may_take`: a
  * message that was never attempted could be handed over, were there one. */

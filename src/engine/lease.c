@@ -277,7 +277,7 @@ void lease_recover(struct queue *queue) {
     struct store_held *held[RECOVER_AT_ONCE];
     size_t got;
     do {
-        got = store->vtable->take(store, queue->number, TAKE_LEASED, engine->now, 0, held,
+        got = store->vtable->take(store, queue->number, TAKE_LEASED, engine->now, held,
                                   RECOVER_AT_ONCE);
         for (size_t i = 0; i < got; i++)
             recover_one(queue, held[i]);

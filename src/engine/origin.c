@@ -200,9 +200,9 @@ void origin_free(struct flight *flight) {
 
 /* ---- queues that are not ours ---- */
 
-static size_t receive_nothing(struct broker *broker, struct instant now, uint64_t avoid,
-                              struct store_held **out, size_t max) {
-    (void)broker, (void)now, (void)avoid, (void)out, (void)max;
+static size_t receive_nothing(struct broker *broker, struct instant now, struct store_held **out,
+                              size_t max) {
+    (void)broker, (void)now, (void)out, (void)max;
     return 0;
 }
 
@@ -220,7 +220,7 @@ void origin_feed(struct queue *queue) {
     struct store *store = engine->store;
     struct store_held *held;
     while (queue->going < queue->rules.concurrency && body_room(queue) &&
-           store->vtable->take(store, queue->number, TAKE_DUE, engine->now, 0, &held, 1)) {
+           store->vtable->take(store, queue->number, TAKE_DUE, engine->now, &held, 1)) {
         if (held->envelope.to_origin)
             origin_send(queue, held);
         else

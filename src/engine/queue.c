@@ -165,7 +165,7 @@ static void feed_due(struct queue *queue) {
     while (free_slots(queue) && !has_all_replays(queue) &&
            queue->retry_hold.ms <= engine->now.mono.ms) {
         struct store_held *held;
-        if (!store->vtable->take(store, queue->number, TAKE_DUE, engine->now, 0, &held, 1))
+        if (!store->vtable->take(store, queue->number, TAKE_DUE, engine->now, &held, 1))
             return;
         if (refusal_sets_aside(queue, held))
             continue;
@@ -180,7 +180,7 @@ static void feed_new(struct queue *queue) {
     struct store_held *held[AT_ONCE];
     for (size_t room; (room = free_slots(queue)) > 0;) {
         size_t want = room < AT_ONCE ? room : AT_ONCE;
-        size_t got = intake_receive(queue, 0, held, want);
+        size_t got = intake_receive(queue, held, want);
         bool none_back = true;
         for (size_t i = 0; i < got; i++) {
             if (refusal_sets_aside(queue, held[i]))
@@ -200,7 +200,7 @@ static void feed_new(struct queue *queue) {
 static struct store_held *take_never_attempted(struct queue *queue) {
     struct store_held *held = NULL;
     if (!room_stops_receiving(queue))
-        intake_receive(queue, 0, &held, 1);
+        intake_receive(queue, &held, 1);
     return held;
 }
 
@@ -208,7 +208,7 @@ static struct store_held *take_longest_waiting(struct queue *queue) {
     struct engine *engine = queue->engine;
     struct store *store = engine->store;
     struct store_held *held = NULL;
-    store->vtable->take(store, queue->number, TAKE_DUE_LONGEST, engine->now, 0, &held, 1);
+    store->vtable->take(store, queue->number, TAKE_DUE_LONGEST, engine->now, &held, 1);
     return held;
 }
 

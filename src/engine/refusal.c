@@ -219,7 +219,7 @@ static struct store_held *take_far(struct queue *queue) {
     struct store_held *held[CANDIDATES_MAX];
     size_t chosen = 0;
     size_t got =
-        store->vtable->take(store, queue->number, TAKE_FAR, engine->now, 0, held, CANDIDATES_MAX);
+        store->vtable->take(store, queue->number, TAKE_FAR, engine->now, held, CANDIDATES_MAX);
     while (chosen < got && (held[chosen]->envelope.refused || !has_other_key(queue, held[chosen])))
         chosen++;
     if (chosen == got)
@@ -240,9 +240,9 @@ static struct store_held *next_other(struct queue *queue) {
         held = take_far(queue);
     if (!held && fresh && intake_is_server(queue) &&
         opinion_receives(&queue->opinion, engine->now.mono))
-        intake_receive(queue, 0, &held, 1);
+        intake_receive(queue, &held, 1);
     if (!held)
-        store->vtable->take(store, queue->number, TAKE_DUE, engine->now, 0, &held, 1);
+        store->vtable->take(store, queue->number, TAKE_DUE, engine->now, &held, 1);
     return held;
 }
 

@@ -35,10 +35,9 @@ struct broker_health {
 struct broker_vtable {
     const char *kind; /* "builtin" "redis" "rabbitmq" "nats" "kafka" */
     /* Up to `max` never-attempted messages, oldest first, without waiting; the engine's until they
-     * are settled or handed back. MUST NOT give the one with seq `avoid` (0: none) while another
-     * waits. Each is to be freed with store_held_free. */
-    size_t (*receive)(struct broker *broker, struct instant now, uint64_t avoid,
-                      struct store_held **out, size_t max);
+     * are settled or handed back. Each is to be freed with store_held_free. */
+    size_t (*receive)(struct broker *broker, struct instant now, struct store_held **out,
+                      size_t max);
     /* The message's next home is durable, or it succeeded. MUST acknowledge at the source, as soon
      * as it can be reached, in any order of messages; MUST NOT before. envelope.state tells a
      * letter from a success. `held` stays the engine's, which frees it afterwards. */

@@ -338,10 +338,9 @@ struct store_vtable {
     void (*submit)(struct store *store, struct store_commit *commit);
 
     /* Up to `max` messages, within STORE_TAKE_BYTES_MAX; theirs who takes, until an UPDATE or
-     * FORGET of them is durable or they are given back. MUST NOT give `avoid` (0: none) while
-     * another waits. */
+     * FORGET of them is durable or they are given back. */
     size_t (*take)(struct store *store, uint32_t queue, enum store_take which, struct instant now,
-                   uint64_t avoid, struct store_held **out, size_t max);
+                   struct store_held **out, size_t max);
     /* This very one, if it waits (due or not); NULL otherwise. */
     struct store_held *(*take_one)(struct store *store, uint32_t queue, uint64_t seq);
     /* The same, also when its key's order holds it back. */

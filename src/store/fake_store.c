@@ -161,13 +161,13 @@ static void give_back(struct store *store, struct store_held *held_take, struct 
 }
 
 static size_t take(struct store *store, uint32_t queue, enum store_take which, struct instant now,
-                   uint64_t avoid, struct store_held **out, size_t max) {
+                   struct store_held **out, size_t max) {
     struct fake_store *self = fake(store);
     struct entry *entries[TAKE_MAX];
     pthread_mutex_lock(&self->front.mutex);
     self->now = now.wall;
     size_t count = waiting_take(&tables_queue(&self->front.tables, queue)->waiting, which, now,
-                                avoid, entries, max < TAKE_MAX ? max : TAKE_MAX);
+                                entries, max < TAKE_MAX ? max : TAKE_MAX);
     for (size_t i = 0; i < count; i++)
         out[i] = hold(&self->front.tables, entries[i]);
     pthread_mutex_unlock(&self->front.mutex);

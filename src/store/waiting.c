@@ -213,26 +213,15 @@ static void promote_delayed(struct waiting *waiting, struct instant now) {
     }
 }
 
-static struct entry *next_ready(struct waiting *waiting, struct instant now, uint64_t avoid) {
+static struct entry *next_ready(struct waiting *waiting, struct instant now) {
     promote_delayed(waiting, now);
-    LIST_EACH(node, &waiting->ready) {
-        struct entry *entry = CONTAINER_OF(node, struct entry, link);
-        if (entry->seq != avoid)
-            return entry;
-    }
-    return NULL;
+    bool any = !list_empty(&waiting->ready);
+    return any ? CONTAINER_OF(waiting->ready.next, struct entry, link) : NULL;
 }
 
-static struct entry *next_due(struct waiting *waiting, struct instant now, uint64_t avoid) {
+static struct entry *next_due(struct waiting *waiting, struct instant now) {
     struct entry *first = first_of(waiting, &waiting->retry, now);
-    if (!first || first->due.at > now.mono.ms)
-        return NULL;
-    if (first->seq != avoid)
-        return first;
-    heap_remove(&waiting->retry, &first->due);
-    struct entry *second = first_of(waiting, &waiting->retry, now);
-    heap_insert(&waiting->retry, &first->due);
-    return second && second->due.at <= now.mono.ms ? second : NULL;
+    return first && first->due.at <= now.mono.ms ? first : NULL;
 }
 
 static bool waits_longer(const struct entry *a, const struct entry *b) {
@@ -242,20 +231,19 @@ static bool waits_longer(const struct entry *a, const struct entry *b) {
 }
 
 /* Looks at all that wait: only probes ask this, one at a time. */
-static struct entry *next_longest(struct waiting *waiting, struct instant now, uint64_t avoid) {
+static struct entry *next_longest(struct waiting *waiting, struct instant now) {
     first_of(waiting, &waiting->retry, now);
     struct entry *best = NULL;
     for (size_t i = 0; i < waiting->retry.count; i++) {
         struct entry *entry = of_due(waiting->retry.nodes[i]);
-        if (entry->seq != avoid && entry->due.at <= now.mono.ms &&
-            (!best || waits_longer(entry, best)))
+        if (entry->due.at <= now.mono.ms && (!best || waits_longer(entry, best)))
             best = entry;
     }
     return best;
 }
 
 /* Looks at all retries that wait, where nothing else does: only a check asks this. */
-static struct entry *next_far(struct waiting *waiting, struct instant now, uint64_t avoid) {
+static struct entry *next_far(struct waiting *waiting, struct instant now) {
     promote_delayed(waiting, now);
     if (!list_empty(&waiting->ready))
         return CONTAINER_OF(waiting->ready.prev, struct entry, link);
@@ -264,26 +252,24 @@ static struct entry *next_far(struct waiting *waiting, struct instant now, uint6
     for (size_t i = 0; i < waiting->retry.count; i++) {
         struct entry *entry = of_due(waiting->retry.nodes[i]);
         bool may = entry->facts.state == STATE_PENDING_RETRY && entry->due.at <= now.mono.ms;
-        if (may && entry->seq != avoid && (!best || entry->due.at > best->due.at))
+        if (may && (!best || entry->due.at > best->due.at))
             best = entry;
     }
     return best;
 }
 
-static struct entry *next_leased(struct waiting *waiting, struct instant now, uint64_t avoid) {
+static struct entry *next_leased(struct waiting *waiting, struct instant now) {
     (void)now;
-    (void)avoid;
     bool any = !list_empty(&waiting->leased);
     return any ? CONTAINER_OF(waiting->leased.next, struct entry, link) : NULL;
 }
 
-static struct entry *next_of(struct waiting *waiting, enum store_take which, struct instant now,
-                             uint64_t avoid) {
-    static struct entry *(*const choose[])(struct waiting *, struct instant, uint64_t) = {
+static struct entry *next_of(struct waiting *waiting, enum store_take which, struct instant now) {
+    static struct entry *(*const choose[])(struct waiting *, struct instant) = {
         [TAKE_READY] = next_ready, [TAKE_DUE] = next_due,       [TAKE_DUE_LONGEST] = next_longest,
         [TAKE_FAR] = next_far,     [TAKE_LEASED] = next_leased,
     };
-    return choose[which](waiting, now, avoid);
+    return choose[which](waiting, now);
 }
 
 static void take_one(struct waiting *waiting, struct entry *entry) {
@@ -302,13 +288,11 @@ bool waiting_fits(const struct entry *entry, size_t taken, uint64_t *bytes) {
 }
 
 size_t waiting_take(struct waiting *waiting, enum store_take which, struct instant now,
-                    uint64_t avoid, struct entry **out, size_t max) {
+                    struct entry **out, size_t max) {
     size_t count = 0;
     uint64_t bytes = 0;
     while (count < max) {
-        struct entry *entry = next_of(waiting, which, now, avoid);
-        if (!entry && count == 0 && avoid != 0)
-            entry = next_of(waiting, which, now, 0);
+        struct entry *entry = next_of(waiting, which, now);
         if (!entry || !waiting_fits(entry, count, &bytes))
             break;
         take_one(waiting, entry);

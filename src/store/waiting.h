@@ -52,7 +52,7 @@ void waiting_remove(struct waiting *waiting, struct entry *entry);
 bool waiting_fits(const struct entry *entry, size_t taken, uint64_t *bytes);
 /* Moves up to `max` entries to the taken list, as store_vtable's take says. */
 size_t waiting_take(struct waiting *waiting, enum store_take which, struct instant now,
-                    uint64_t avoid, struct entry **out, size_t max);
+                    struct entry **out, size_t max);
 /* This very one, to the taken list; false when it does not wait. */
 bool waiting_take_one(struct waiting *waiting, struct entry *entry);
 /* Up to `max` of those that wait for room in the DLQ, to the taken list. */

@@ -177,7 +177,7 @@ static void consume(struct adopt_place *place, struct instant now) {
     bool connected = is_connected(place);
     for (size_t turns = 0; turns < ADOPT_TURNS && !place->adopt->ending; turns++) {
         struct store_held *held[ADOPT_AT_ONCE];
-        size_t count = broker->vtable->receive(broker, now, 0, held, ADOPT_AT_ONCE);
+        size_t count = broker->vtable->receive(broker, now, held, ADOPT_AT_ONCE);
         if (count == 0) {
             if (connected && is_drained(broker))
                 adopt_release(place, now);

@@ -58,7 +58,7 @@ static void look_again(struct mono until, const char *what) {
 }
 
 static size_t receive(struct broker *broker, struct store_held **out, size_t max) {
-    return broker->vtable->receive(broker, clock_now(&clock_system), 0, out, max);
+    return broker->vtable->receive(broker, clock_now(&clock_system), out, max);
 }
 
 static void receive_all(struct broker *broker, struct store_held **out, size_t count) {

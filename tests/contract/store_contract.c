@@ -436,25 +436,6 @@ static void probes_keep_their_order_when_the_clock_jumps_back(void **state) {
     subject_free(subject);
 }
 
-static void the_avoided_one_is_given_only_when_no_other_waits(void **state) {
-    struct subject *subject = begin(state);
-    struct envelope envelope = subject_envelope(subject, "a");
-    uint64_t first = 0;
-    subject_put(subject, &envelope, "1", &first);
-    envelope = subject_envelope(subject, "b");
-    subject_put(subject, &envelope, "1", NULL);
-    struct store_held *held = NULL;
-    const struct store_vtable *vtable = subject->store->vtable;
-    struct instant now = subject_now(subject);
-    assert_int_equal(vtable->take(subject->store, subject->queue, TAKE_READY, now, first, &held, 1),
-                     1);
-    assert_taken(held, "b");
-    assert_int_equal(vtable->take(subject->store, subject->queue, TAKE_READY, now, first, &held, 1),
-                     1);
-    assert_taken(held, "a");
-    subject_free(subject);
-}
-
 static void what_is_given_back_waits_behind_the_others(void **state) {
     struct subject *subject = begin(state);
     const char *ids[] = {"a", "b"};
@@ -591,7 +572,6 @@ static void everything_survives_closing(void **state) {
     X(retries_come_in_the_order_of_their_due_times)                                                \
     X(probes_get_what_was_handed_over_longest_ago)                                                 \
     X(probes_keep_their_order_when_the_clock_jumps_back)                                           \
-    X(the_avoided_one_is_given_only_when_no_other_waits)                                           \
     X(what_is_given_back_waits_behind_the_others)                                                  \
     X(a_replaying_letter_is_due_and_stays_in_the_depth)                                            \
     X(a_wall_clock_that_jumps_does_not_prolong_a_delay)                                            \

@@ -219,7 +219,7 @@ enum status subject_forget(struct subject *subject, uint64_t seq) {
 struct store_held *subject_take(struct subject *subject, enum store_take which) {
     struct store_held *held = NULL;
     size_t count = subject->store->vtable->take(subject->store, subject->queue, which,
-                                                subject->time.now, 0, &held, 1);
+                                                subject->time.now, &held, 1);
     assert_true(count <= 1);
     return count ? held : NULL;
 }

@@ -138,7 +138,7 @@ static void work(struct yard *yard) {
     look_round(yard);
     uint32_t queue = store->vtable->queue_number(store, BYTES("orders"));
     struct store_held *taken[MESSAGES];
-    size_t count = store->vtable->take(store, queue, TAKE_READY, read_clock(NULL), 0, taken, 3);
+    size_t count = store->vtable->take(store, queue, TAKE_READY, read_clock(NULL), taken, 3);
     for (size_t i = 0; i < count; i++)
         store->vtable->give_back(store, taken[i], (struct mono){0});
     for (int i = 0; i < MESSAGES; i++)

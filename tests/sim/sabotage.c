@@ -145,7 +145,7 @@ static void submit(struct store *store, struct store_commit *commit) {
 }
 
 static size_t take(struct store *store, uint32_t queue, enum store_take which, struct instant now,
-                   uint64_t avoid, struct store_held **out, size_t max) {
+                   struct store_held **out, size_t max) {
     struct saboteur *saboteur = (struct saboteur *)store;
     if (saboteur->how == SABOTAGE_NO_OTHERS && which == TAKE_FAR)
         return 0;
@@ -154,7 +154,7 @@ static size_t take(struct store *store, uint32_t queue, enum store_take which, s
     if (one && (out[0] = real(store)->vtable->take_one(real(store), queue,
                                                        saboteur->last_probe[queue])) != NULL)
         return 1;
-    size_t got = real(store)->vtable->take(real(store), queue, which, now, avoid, out, max);
+    size_t got = real(store)->vtable->take(real(store), queue, which, now, out, max);
     if (one && got > 0)
         saboteur->last_probe[queue] = out[0]->seq;
     if (saboteur->how == SABOTAGE_DOUBLE_TAKE && got > 0 && got < max) {

@@ -13,7 +13,7 @@ enum {
     LEAD_MS = 1000,  /* before its time what is parked is brought back */
     AGAIN_MS = 1000, /* after the file could not be read */
     READY_LOW = 256, /* messages: with fewer, more are brought back */
-    LANE_MIN = 4,    /* messages: whoever avoids one finds another */
+    LANE_MIN = 4,    /* messages */
 };
 
 static const enum lane_kind lanes_taken[][2] = {

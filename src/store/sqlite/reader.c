@@ -255,13 +255,13 @@ enum status reader_large(struct sqlite_store *self, uint64_t seq, struct reader_
 /* ---- taking ---- */
 
 static size_t take_locations(struct sqlite_store *self, uint32_t queue, enum store_take which,
-                             struct instant now, uint64_t avoid, struct location *out, size_t max) {
+                             struct instant now, struct location *out, size_t max) {
     struct entry *entries[TAKE_MAX];
     pthread_mutex_lock(&self->front.mutex);
     struct queue *from = tables_queue(&self->front.tables, queue);
     paging_bring(self, from, which, now);
     size_t count =
-        waiting_take(&from->waiting, which, now, avoid, entries, max < TAKE_MAX ? max : TAKE_MAX);
+        waiting_take(&from->waiting, which, now, entries, max < TAKE_MAX ? max : TAKE_MAX);
     for (size_t i = 0; i < count; i++)
         locate(entries[i], &out[i]);
     pthread_mutex_unlock(&self->front.mutex);
@@ -310,10 +310,10 @@ static struct mono later(struct sqlite_store *self) {
 }
 
 size_t reader_take(struct store *store, uint32_t queue, enum store_take which, struct instant now,
-                   uint64_t avoid, struct store_held **out, size_t max) {
+                   struct store_held **out, size_t max) {
     struct sqlite_store *self = parts_of(store);
     struct location locations[TAKE_MAX];
-    size_t count = take_locations(self, queue, which, now, avoid, locations, max);
+    size_t count = take_locations(self, queue, which, now, locations, max);
     size_t most =
         which == TAKE_LEASED ? SIZE_MAX : LOAD_BYTES_MAX; /* a lease is never given back */
     return load_taken(self, locations, count, mono_after(now.mono, UNREADABLE_WAIT_MS), most, out);

@@ -7,7 +7,7 @@
 #include "store/sqlite/parts.h"
 
 size_t reader_take(struct store *store, uint32_t queue, enum store_take which, struct instant now,
-                   uint64_t avoid, struct store_held **out, size_t max);
+                   struct store_held **out, size_t max);
 struct store_held *reader_take_any(struct store *store, uint32_t queue, uint64_t seq);
 struct store_held *reader_take_one(struct store *store, uint32_t queue, uint64_t seq);
 size_t reader_take_blocked(struct store *store, uint32_t queue, size_t limit,

@@ -8,7 +8,6 @@ enum { QUEUE = 7 };
 struct noting_store {
     struct store store;
     enum store_take which;
-    uint64_t avoid;
     struct instant now;
     struct store_held *waiting, *given_back;
     struct mono due;
@@ -16,11 +15,10 @@ struct noting_store {
 };
 
 static size_t take(struct store *store, uint32_t queue, enum store_take which, struct instant now,
-                   uint64_t avoid, struct store_held **out, size_t max) {
+                   struct store_held **out, size_t max) {
     struct noting_store *noting = (struct noting_store *)(void *)store;
     assert_int_equal(queue, QUEUE);
     noting->which = which;
-    noting->avoid = avoid;
     noting->now = now;
     if (!noting->waiting || max == 0)
         return 0;
@@ -62,12 +60,11 @@ static void it_receives_what_is_ready_and_hands_back_what_was_not_attempted(void
     struct broker *broker = builtin_new(&noting.store, QUEUE);
     assert_string_equal(broker->vtable->kind, "builtin");
     struct instant now = {{5000}, {77}};
-    assert_int_equal(broker->vtable->receive(broker, now, 42, held, 4), 1);
+    assert_int_equal(broker->vtable->receive(broker, now, held, 4), 1);
     assert_ptr_equal(held[0], sent);
     assert_int_equal(noting.which, TAKE_READY);
-    assert_int_equal(noting.avoid, 42);
     assert_int_equal(noting.now.mono.ms, 77);
-    assert_int_equal(broker->vtable->receive(broker, now, 0, held, 4), 0);
+    assert_int_equal(broker->vtable->receive(broker, now, held, 4), 0);
     broker->vtable->settle(broker, sent);
     assert_null(noting.given_back);
     broker->vtable->hand_back(broker, sent, now);

@@ -107,7 +107,7 @@ static void close_consumer(struct consumer *consumer) {
 
 static struct store_held *await_message(struct consumer *consumer) {
     struct store_held *held;
-    while (consumer->broker->vtable->receive(consumer->broker, machine_now(NULL), 0, &held, 1) == 0)
+    while (consumer->broker->vtable->receive(consumer->broker, machine_now(NULL), &held, 1) == 0)
         mailbox_wait(&consumer->bell, MONO_NEVER);
     return held;
 }

@@ -71,7 +71,7 @@ static void whoever_wants_or_settles_wakes_the_thread(void **state) {
     station_want(&station.broker, false);
     sem_wait(&turned);
     assert_false(atomic_load(&station.wanted));
-    assert_int_equal(station_receive(&station.broker, (struct instant){{0}, {0}}, 0, &held, 1), 1);
+    assert_int_equal(station_receive(&station.broker, (struct instant){{0}, {0}}, &held, 1), 1);
     station_settle(&station.broker, held);
     sem_wait(&turned);
     store_held_free(held);
@@ -87,7 +87,7 @@ static void the_lag_is_what_waits_there_and_here(void **state) {
     put("a");
     put("b");
     assert_int_equal(station_lag(&station.broker), 7);
-    assert_int_equal(station_receive(&station.broker, (struct instant){{0}, {0}}, 0, &held, 1), 1);
+    assert_int_equal(station_receive(&station.broker, (struct instant){{0}, {0}}, &held, 1), 1);
     assert_int_equal(station_lag(&station.broker), 6);
     station_hand_back(&station.broker, held, (struct instant){.mono = {90}});
     assert_int_equal(station_lag(&station.broker), 7);

@@ -52,11 +52,11 @@ static struct rig_broker *self(struct broker *broker) {
     return CONTAINER_OF(broker, struct rig_broker, broker);
 }
 
-static size_t receive(struct broker *broker, struct instant now, uint64_t avoid,
-                      struct store_held **out, size_t max) {
+static size_t receive(struct broker *broker, struct instant now, struct store_held **out,
+                      size_t max) {
     struct broker *inner = self(broker)->inner;
     self(broker)->asked++;
-    return inner->vtable->receive(inner, now, avoid, out, max);
+    return inner->vtable->receive(inner, now, out, max);
 }
 
 static void settle(struct broker *broker, struct store_held *held) {

@@ -162,7 +162,7 @@ static void work(struct yard *yard) {
         (void)store->vtable->dlq(store, names[i], (struct wall){1700000000000}, &arena, &dlq);
     uint32_t queue = store->vtable->queue_number(store, BYTES("orders"));
     struct store_held *taken[WAITING];
-    size_t count = store->vtable->take(store, queue, TAKE_READY, read_clock(NULL), 0, taken, 2);
+    size_t count = store->vtable->take(store, queue, TAKE_READY, read_clock(NULL), taken, 2);
     for (size_t i = 0; i < count; i++)
         store->vtable->give_back(store, taken[i], (struct mono){0});
     for (int i = 0; i < MESSAGES; i++)

@@ -86,8 +86,7 @@ static void check(struct store *store) {
     check_lists(store, &arena);
     uint32_t queue = store->vtable->queue_number(store, BYTES("orders"));
     struct clock clock = {read_clock};
-    assert_int_equal(store->vtable->take(store, queue, TAKE_READY, clock_now(&clock), 0, &held, 1),
-                     1);
+    assert_int_equal(store->vtable->take(store, queue, TAKE_READY, clock_now(&clock), &held, 1), 1);
     assert_bytes(held->envelope.id, "c");
     store_held_free(held);
     arena_free(&arena);

@@ -67,11 +67,10 @@ static void (*ring)(void *arg);
 static void *ring_arg;
 static atomic_uint receipts;
 
-static size_t receive(struct broker *broker, struct instant now, uint64_t avoid,
-                      struct store_held **out, size_t max) {
+static size_t receive(struct broker *broker, struct instant now, struct store_held **out,
+                      size_t max) {
     (void)broker;
     (void)now;
-    (void)avoid;
     (void)out;
     (void)max;
     receipts++;

@@ -188,7 +188,7 @@ static void engine_turn(void) {
     struct store_held *held[TAKE_MAX];
     size_t count;
     do {
-        count = store->vtable->take(store, queue_number, TAKE_DUE, now, 0, held, TAKE_MAX);
+        count = store->vtable->take(store, queue_number, TAKE_DUE, now, held, TAKE_MAX);
         for (size_t i = 0; i < count; i++) {
             handle(held[i]);
             store_held_free(held[i]);
