@@ -132,10 +132,12 @@ static enum status load_once(struct sqlite_store *self, const struct location *a
     if (status == STATUS_OK && large_is_stub((*out)->body, (*out)->envelope.size, name)) {
         store_held_uncount(*out);
         status = large_read(self->large, name, *out, err);
-        if (status == STATUS_OK)
+        if (status == STATUS_OK) {
             store_held_count(*out, self->options.memory);
-        else
+        } else {
             store_held_free(*out);
+            *out = NULL; /* callers free what they were given, also after a failure */
+        }
     }
     if (status == STATUS_OK && at->blocked_by)
         (*out)->envelope.blocked_by =

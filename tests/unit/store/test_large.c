@@ -483,6 +483,9 @@ static void test_a_letter_without_its_file_is_shown(void **state) {
                      STATUS_OK);
     assert_true(held->envelope.body_damaged);
     store_held_free(held);
+    held = NULL;
+    assert_int_equal(store->vtable->get_seq(store, seq, &held, &err), STATUS_CORRUPT);
+    assert_null(held); /* so that a caller may free it */
     store->vtable->close(store);
 }
 
