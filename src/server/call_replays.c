@@ -122,6 +122,16 @@ static const struct member members[] = {
     {"dry_run", set_dry_run}, {"when_version", set_when_version},
 };
 
+/* Letters go to a queue that is configured now. False: the request has been answered. */
+static bool names_target(struct request *request, const struct replay_order *order) {
+    uint32_t number;
+    if (order->to.len == 0 || replay_order_to_origin(order) ||
+        known_find(request->server->known, order->to, &number))
+        return true;
+    request_no_queue(request, order->to);
+    return false;
+}
+
 /* False: the request has been answered. */
 static bool read_order(struct request *request, struct order *order) {
     struct json object;
@@ -139,7 +149,8 @@ static bool read_order(struct request *request, struct order *order) {
         request_problem(request, status, "%s", err.text);
         return false;
     }
-    if (!names_filter(request, &order->replay.selection.query))
+    if (!names_filter(request, &order->replay.selection.query) ||
+        !names_target(request, &order->replay))
         return false;
     if (order->dry_run)
         choice_may_leave(&order->choice, request);
