@@ -82,7 +82,7 @@ def test_new_rules_say_what_each_would_become(lot, tmp_path):
 def test_filters_choose_which_letters_are_judged(lot, tmp_path):
     assert by_was(what_if(lot, tmp_path, "--reason", "bad")).keys() == {"bad_request"}
     assert what_if(lot, tmp_path, "--limit", "2")["letters"] == 2
-    assert what_if(lot, tmp_path, "--dlq", "other.dlq")["letters"] == 0
+    assert what_if(lot, tmp_path, "--dlq", "orders.dlq", "--key", "nobody")["letters"] == 0
     assert what_if(lot, tmp_path, "--where", '.message.id == "bug-1"')["letters"] == 1
 
 
