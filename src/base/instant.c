@@ -127,10 +127,10 @@ static int fraction_ms(struct bytes *rest) {
     return ms;
 }
 
-bool wall_parse(struct bytes text, struct wall *out) {
+static bool parse(struct bytes text, bool zone_needed, struct wall *out) {
     struct tm tm = {0};
     int year, month, ms = 0, offset_hours = 0, offset_minutes = 0;
-    char zone;
+    char zone = 'Z';
     if (!digits(&text, 4, &year) || !one_of(&text, "-", NULL) || !digits(&text, 2, &month) ||
         !one_of(&text, "-", NULL) || !digits(&text, 2, &tm.tm_mday) ||
         !one_of(&text, "Tt ", NULL) || !digits(&text, 2, &tm.tm_hour) ||
@@ -139,7 +139,7 @@ bool wall_parse(struct bytes text, struct wall *out) {
         return false;
     if (one_of(&text, ".", NULL))
         ms = fraction_ms(&text);
-    if (!one_of(&text, "Zz+-", &zone))
+    if ((zone_needed || text.len > 0) && !one_of(&text, "Zz+-", &zone))
         return false;
     if ((zone == '+' || zone == '-') &&
         (!digits(&text, 2, &offset_hours) || !one_of(&text, ":", NULL) ||
@@ -152,6 +152,14 @@ bool wall_parse(struct bytes text, struct wall *out) {
     int64_t shift = (offset_hours * 60 + offset_minutes) * 60000LL;
     out->ms += zone == '-' ? shift : -shift;
     return true;
+}
+
+bool wall_parse(struct bytes text, struct wall *out) {
+    return parse(text, true, out);
+}
+
+bool wall_parse_utc(struct bytes text, struct wall *out) {
+    return parse(text, false, out);
 }
 
 static const char *const months[12] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",

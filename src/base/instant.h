@@ -38,6 +38,8 @@ struct mono mono_earlier(struct mono a, struct mono b);
 const char *wall_text(struct wall at, char text[INSTANT_TEXT_SIZE]);
 /* RFC 3339 with any offset and optional fraction. */
 bool wall_parse(struct bytes text, struct wall *out);
+/* The same; a time without a zone is UTC, as Python's utcnow().isoformat() writes it. */
+bool wall_parse_utc(struct bytes text, struct wall *out);
 /* The three forms of an HTTP date (RFC 9110, 5.6.7). */
 bool wall_parse_http(struct bytes text, struct wall *out);
 

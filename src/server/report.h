@@ -7,11 +7,13 @@
 enum {
     REPORT_TASK_TYPE_MAX = 255,
     REPORT_ATTEMPTS_MAX = 1000000,
+    REPORT_BESIDE_MAX = 4096, /* bytes of an entry's id and status in the context, escaped */
 };
 
 /* Fills a message that is not in the store yet, and the outcome of its last attempt; all texts live
  * in held's arena. envelope.attempts is the count as reported: the failed attempt is in it (1 when
- * the report does not say). INVALID: what is wrong. */
+ * the report does not say). An `id` beside `task_id`, and a `status` in words, are put into the
+ * context as `entry` and `status`. INVALID: what is wrong. */
 enum status report_parse(struct json object, struct bytes queue, struct wall now,
                          struct store_held *held, struct outcome *outcome, struct err *err);
 

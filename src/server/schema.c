@@ -98,8 +98,9 @@ const struct schema schemas[] = {
     {"Pushed", OBJECT(
         FIRST("ids", ARRAY(STRING))
         NEXT("duplicates", ARRAY(STRING)))},
-    {"Report", ONLY("\"task_id\"",
-        FIRST("task_id", TEXT("becomes the message's id"))
+    {"Report", ONLY("",
+        FIRST("task_id", TEXT("becomes the message's id; id does where it is missing"))
+        NEXT("id", TEXT("of the runner's own entry; beside task_id it is kept as context.entry"))
         NEXT("task_type", STRING)
         NEXT("payload", ANY("the message's body"))
         NEXT("error_type", STRING)
@@ -109,9 +110,11 @@ const struct schema schemas[] = {
         NEXT("attempt_count", COUNT("the same as attempts"))
         NEXT("max_attempts", COUNT("instead of the policy's"))
         NEXT("max_retries", COUNT("the same as max_attempts"))
-        NEXT("last_attempted_at", TEXT("when it failed, RFC 3339; now unless given"))
+        NEXT("last_attempted_at", TEXT("when it failed, RFC 3339; UTC without a zone; now unless given"))
+        NEXT("created_at", TEXT("when the task arrived, in the same form"))
+        NEXT("resolved_at", ANY("null"))
         NEXT("context", ANY("an object; shown in the envelope"))
-        NEXT("status", COUNT("the HTTP status of the failure"))
+        NEXT("status", ANY("the HTTP status of the failure, or pending_retry, retrying or pending_review, kept as context.status"))
         NEXT("retry_after", ANY("seconds, an HTTP date, or a duration such as 5m"))
         NEXT("verdict", TEXT("retry, fallback, dlq, discard or halt: overrides the rules"))
         NEXT("version", TEXT("of what failed, as groups show it"))

@@ -7,7 +7,6 @@ enum {
     BINARY_MAX = 8,        /* bytes of a number */
     NET_TIME_SECONDS = 19, /* bytes of "2026-11-15 14:09:47" */
     EPOCH_DIGITS_MAX = 15, /* digits of whole seconds or milliseconds */
-    TIME_MAX = 64,         /* bytes of a time without a zone */
 };
 static const int64_t time_last_ms = 253402300799999; /* the year 9999 ends */
 /* Seconds reach this in the year 5138; milliseconds passed it in 1973. */
@@ -138,21 +137,11 @@ static bool epoch(struct bytes text, int64_t *ms) {
     return true;
 }
 
-/* As `utcnow().isoformat()` writes it. */
-static bool without_zone(struct bytes text, struct wall *at) {
-    char spelled[TIME_MAX];
-    struct buf out;
-    buf_init_fixed(&out, spelled, sizeof spelled);
-    buf_bytes(&out, text);
-    buf_char(&out, 'Z');
-    return !out.overflow && wall_parse(buf_view(&out), at);
-}
-
 /* A time without a zone is UTC: programs wrote it, not people. */
 static bool rfc3339(struct bytes text, int64_t *ms) {
     struct bytes time = bytes_trim(text);
     struct wall at;
-    if (!wall_parse(time, &at) && !without_zone(time, &at))
+    if (!wall_parse_utc(time, &at))
         return false;
     *ms = at.ms;
     return true;

@@ -1,5 +1,6 @@
 """A task that failed elsewhere is reported, judged by the queue's policy, and retried by its handler or
 dead-lettered: the answer says which, and it is durable by then."""
+import datetime
 import traceback
 import uuid
 
@@ -122,6 +123,27 @@ def test_an_agent_runners_entry_can_be_reported_as_it_is(serve, handler):
     assert letter["failure"]["error_message"] == "'plan'"
     assert "test_12_reports.py" in letter["failure"]["stack_trace"]
     assert (letter["attempts"], letter["max_attempts"]) == (1, 3)
+
+
+def test_a_task_runners_to_dict_is_taken_without_a_change(serve, handler):
+    """Member for member what DLQEntry.to_dict() of the second seed gives: utcnow().isoformat() has no zone."""
+    server = serve(queues(handler().url))
+    created = datetime.datetime(2026, 1, 31, 12, 0, 0, 250_000)
+    entry = {"id": str(uuid.uuid4()), "task_id": "task-7", "task_type": "research", "payload": {"query": "impound"},
+             "error_message": "'plan'", "error_type": "KeyError", "attempt_count": 1, "max_retries": 3,
+             "status": "pending_retry", "created_at": created.isoformat()}
+    answer = report(server, **entry)
+    assert answer.status == 200, answer.body
+    assert (answer.json["id"], answer.json["state"], answer.json["max_retries"]) == ("task-7", "pending_review", 3)
+    letter = server.message("task-7")
+    assert letter["created_at"] == "2026-01-31T12:00:00.250Z"
+    assert letter["context"] == {"entry": entry["id"], "status": "pending_retry"}
+    assert letter["failure"].get("status") is None
+    alone = report(server, id="e-1", payload=1, error_type="KeyError", status="pending_review", resolved_at=None)
+    assert alone.json["id"] == "e-1"
+    for over in ({"status": "resolved"}, {"status": "discarded"}, {"resolved_at": "2026-01-31T12:00:00"}):
+        problem(report(server, task_id="done", **over), 400, "failed")
+    assert server.message("done") is None
 
 
 def test_a_report_that_is_not_one_is_refused_and_changes_nothing(serve, handler):

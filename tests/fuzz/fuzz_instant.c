@@ -40,6 +40,7 @@ static void check_size(struct bytes text) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct bytes text = fuzz_text(data, size);
     check_wall(text, wall_parse);
+    check_wall(text, wall_parse_utc);
     check_wall(text, wall_parse_http);
     check_duration(text);
     check_size(text);

@@ -39,6 +39,19 @@ static void wall_times_are_written_and_read(void **state) {
     assert_false(wall_parse(BYTES("2026-11-15T06:29:41"), &at));
 }
 
+static void a_time_without_a_zone_may_be_utc(void **state) {
+    (void)state;
+    struct wall at;
+    assert_true(wall_parse_utc(BYTES("2026-11-15T04:49:41.123456"), &at));
+    assert_int_equal(at.ms, 1794718181123);
+    assert_true(wall_parse_utc(BYTES("2026-11-15T04:49:41"), &at));
+    assert_int_equal(at.ms, 1794718181000);
+    assert_true(wall_parse_utc(BYTES("2026-11-15T05:49:41+01:00"), &at));
+    assert_int_equal(at.ms, 1794718181000);
+    assert_false(wall_parse_utc(BYTES("2026-11-15T04:49:41 or so"), &at));
+    assert_false(wall_parse_utc(BYTES("2026-11-15"), &at));
+}
+
 static void the_three_http_dates_are_one_moment(void **state) {
     (void)state;
     static const char *const forms[] = {"Sun, 06 Nov 1994 08:49:37 GMT",
@@ -136,6 +149,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_are_spelled_as_the_calendar_has_them),
         cmocka_unit_test(wall_times_are_written_and_read),
+        cmocka_unit_test(a_time_without_a_zone_may_be_utc),
         cmocka_unit_test(the_three_http_dates_are_one_moment),
         cmocka_unit_test(durations_and_sizes_go_both_ways),
         cmocka_unit_test(a_duration_is_said_in_two_units_at_most),

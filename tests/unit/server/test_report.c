@@ -50,6 +50,39 @@ static void a_full_report_becomes_message_and_outcome(void **state) {
     store_held_free(held);
 }
 
+static void an_entry_of_a_task_runner_is_taken(void **state) {
+    (void)state;
+    static const struct {
+        const char *json, *id, *context;
+        int64_t created_at;
+    } rows[] = {
+        {"{\"id\":\"e\",\"task_id\":\"t\"}", "t", "{\"entry\":\"e\"}", 1700000000000},
+        {"{\"id\":\"e\"}", "e", "", 1700000000000},
+        {"{\"task_id\":\"t\",\"status\":\"pending_retry\",\"context\":{ \"a\\u0062\": 1.0 }}", "t",
+         "{\"status\":\"pending_retry\", \"a\\u0062\": 1.0 }", 1700000000000},
+        {"{\"id\":\"e\",\"task_id\":\"t\",\"status\":\"retrying\",\"context\":{\"status\":7}}", "t",
+         "{\"entry\":\"e\",\"status\":7}", 1700000000000},
+        {"{\"task_id\":\"t\",\"created_at\":\"2023-11-14T22:13:19.500000\"}", "t", "",
+         1699999999500},
+        {"{\"task_id\":\"t\",\"created_at\":\"2030-01-01T00:00:00\",\"resolved_at\":null}", "t", "",
+         1700000000000},
+        {"{\"task_id\":\"t\",\"last_attempted_at\":\"2023-11-14T22:13:18\"}", "t", "",
+         1699999998000},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct store_held *held = store_held_new();
+        struct outcome outcome;
+        struct err err;
+        assert_int_equal(parse(rows[i].json, held, &outcome, &err), STATUS_OK);
+        assert_bytes(held->envelope.id, rows[i].id);
+        assert_bytes(held->envelope.task_id, rows[i].id);
+        assert_bytes(held->envelope.context, rows[i].context);
+        assert_int_equal(held->envelope.created_at.ms, rows[i].created_at);
+        assert_int_equal(outcome.status, 0);
+        store_held_free(held);
+    }
+}
+
 static void what_is_left_out_has_a_default(void **state) {
     (void)state;
     struct store_held *held = store_held_new();
@@ -122,6 +155,7 @@ static void mistakes_name_the_member(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_full_report_becomes_message_and_outcome),
+        cmocka_unit_test(an_entry_of_a_task_runner_is_taken),
         cmocka_unit_test(what_is_left_out_has_a_default),
         cmocka_unit_test(retry_after_is_seconds_a_date_or_a_duration),
         cmocka_unit_test(mistakes_name_the_member),
