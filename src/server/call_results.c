@@ -1,7 +1,81 @@
 /* GET /v1/results/{id}: a handler's answer, for as long as its queue's `reply` keeps it. */
 #include "server/call.h"
 
+#include "server/problem.h"
 #include "server/request.h"
+#include "server/view.h"
+
+enum { DETAIL_MAX = 1024 };
+
+/* ---- what became of a message that has no answer ---- */
+
+static void say(struct buf *out, struct bytes id, const struct envelope *envelope) {
+    buf_printf(out, "\"%.*s\" ", BYTES_ARG(bytes_clip(id, REQUEST_QUOTE_MAX)));
+    switch (envelope->state) {
+    case STATE_QUEUED:
+    case STATE_RUNNING:
+    case STATE_RETRYING:
+    case STATE_PENDING_RETRY:
+        buf_printf(out,
+                   "has not succeeded yet (%s); its answer is kept once it has, if its queue's "
+                   "handler has `reply: {store: …}`",
+                   state_text(envelope->state));
+        break;
+    case STATE_PENDING_REVIEW:
+        buf_str(out, "is dead and has no answer; replay its letter to try it again");
+        break;
+    case STATE_REPLAYING:
+        buf_str(out, "is being replayed; its answer is kept if it succeeds");
+        break;
+    case STATE_RESOLVED:
+        buf_str(out, "is resolved, and no answer of it is kept");
+        break;
+    case STATE_DISCARDED:
+        buf_str(out, "was discarded and has no answer");
+        break;
+    case STATE_COUNT:
+        break;
+    }
+}
+
+/* Whoever waits for the answer learns whether one can still come. */
+static void tell_state(struct request *request, const struct envelope *envelope) {
+    char memory[DETAIL_MAX];
+    struct buf detail;
+    buf_init_fixed(&detail, memory, sizeof memory);
+    say(&detail, request->params[0], envelope);
+    struct json_out json = json_out(&request->out);
+    problem_open(&json, STATUS_NOT_FOUND, buf_view(&detail), request->path, 0);
+    json_key(&json, "state");
+    json_put_str(&json, state_text(envelope->state));
+    json_key(&json, "reason");
+    json_put(&json, envelope->reason.len > 0 ? envelope->reason : BYTES_NONE);
+    json_key(&json, "letter");
+    json_put(&json, envelope->letter_id.len > 0 ? envelope->letter_id : BYTES_NONE);
+    view_time(&json, "next_attempt_at", envelope->next_attempt_at);
+    json_close(&json, '}');
+    request_answer_as(request, (unsigned)status_http(STATUS_NOT_FOUND), PROBLEM_TYPE);
+}
+
+static void no_answer(struct request *request, struct bytes queue) {
+    struct store *store = request->server->options.store;
+    struct bytes id = request->params[0];
+    struct store_held *held = NULL;
+    struct err err;
+    enum status status = store->vtable->get(store, queue, id, &held, &err);
+    if (status == STATUS_OK)
+        tell_state(request, &held->envelope);
+    else if (status == STATUS_NOT_FOUND)
+        request_problem(request, status,
+                        "no answer is kept for \"%.*s\", and impound holds no such message: it "
+                        "never came, it succeeded and its answer's time is over, or its queue's "
+                        "handler has no `reply: {store: …}`",
+                        BYTES_ARG(bytes_clip(id, REQUEST_QUOTE_MAX)));
+    else
+        request_problem(request, status, "%s%s", err.text,
+                        status == STATUS_CONFLICT ? "; name one with ?queue=" : "");
+    store_held_free(held);
+}
 
 void call_results(struct request *request) {
     struct store *store = request->server->options.store;
@@ -16,10 +90,7 @@ void call_results(struct request *request) {
         store->vtable->kept(store, number, SPACE_RESULT, id, request_steady_now(request),
                             &request->arena, &value, &err);
     if (status == STATUS_NOT_FOUND) {
-        request_problem(request, status,
-                        "no answer is kept for \"%.*s\": it has not succeeded yet, its time is "
-                        "over, or its queue's handler has no `reply: {store: …}`",
-                        BYTES_ARG(bytes_clip(id, REQUEST_QUOTE_MAX)));
+        no_answer(request, queue);
     } else if (status != STATUS_OK) {
         request_problem(request, status, "%s%s", err.text,
                         status == STATUS_CONFLICT ? "; name one with ?queue=" : "");

@@ -2,12 +2,15 @@
 #ifndef SERVER_PROBLEM_H
 #define SERVER_PROBLEM_H
 
-#include "base/buf.h"
-#include "base/status.h"
+#include "base/json.h"
 
 #define PROBLEM_TYPE "application/problem+json"
 
-/* `instance`: the path that was asked for; empty: unknown. `line`: of the NDJSON; 0: none. */
+/* Opens the document and writes its members up to `line`; the caller may add some and closes it.
+ * `instance`: the path that was asked for; empty: unknown. `line`: of the NDJSON; 0: none. */
+void problem_open(struct json_out *json, enum status status, struct bytes detail,
+                  struct bytes instance, size_t line);
+/* The whole document. */
 void problem_put(struct buf *out, enum status status, struct bytes detail, struct bytes instance,
                  size_t line);
 

@@ -86,7 +86,11 @@ const struct schema schemas[] = {
         NEXT("status", INTEGER)
         NEXT("detail", TEXT("what is wrong, where, and what to do"))
         NEXT("instance", TEXT("the path that was asked for"))
-        NEXT("line", COUNT("of the mistake, in NDJSON")))},
+        NEXT("line", COUNT("of the mistake, in NDJSON"))
+        NEXT("state", TEXT("of a message without an answer, from /v1/results alone, as are those that follow"))
+        NEXT("reason", NULLABLE)
+        NEXT("letter", NULLABLE)
+        NEXT("next_attempt_at", TIME))},
     {"Push", ONLY("",
         FIRST("body", ANY("any JSON; kept byte for byte"))
         NEXT("body_base64", TEXT("raw bytes, instead of body"))

@@ -288,6 +288,31 @@ def test_an_answer_is_gone_when_its_time_is_over_and_is_told_apart_by_queue(serv
     assert server.get("/v1/results/x").json["queue"] == "other"
 
 
+def test_who_waits_for_an_answer_learns_what_became_of_the_message(serve, handler):
+    worker = handler(lambda call: 400 if call.id == "dead" else (503, {"Retry-After": "600"}, b""))
+    server = serve(chain({"http": worker.url, "reply": {"store": "1h"}}))
+    server.push("work", {}, id="dead")
+    server.push("work", {}, id="waits")
+    server.push("work", {}, id="later", delay="10m")
+    eventually(lambda: server.message("dead")["state"] == "pending_review", "the first is dead")
+    eventually(lambda: server.message("waits")["state"] == "pending_retry", "the second waits")
+
+    dead = problem(server.get("/v1/results/dead"), 404, "dead")
+    assert (dead["state"], dead["reason"], dead["letter"]) == (
+        "pending_review", "bad_request", server.message("dead")["id"])
+    waits = problem(server.get("/v1/results/waits", queue="work"), 404, "has not succeeded yet")
+    assert (waits["state"], waits["reason"], waits["letter"]) == ("pending_retry", "upstream_busy", None)
+    assert waits["next_attempt_at"] == server.message("waits")["next_attempt_at"]
+    later = problem(server.get("/v1/results/later"), 404, "has not succeeded yet")
+    assert (later["state"], later["reason"], later["letter"]) == ("queued", None, None)
+    unknown = problem(server.get("/v1/results/nobody"), 404, "no answer is kept")
+    assert "state" not in unknown and "letter" not in unknown
+
+    server.post("/v1/messages/dead/discard", {"why": "not needed"})
+    gone = problem(server.get("/v1/results/dead"), 404, "discarded")
+    assert (gone["state"], gone["letter"]) == ("discarded", dead["letter"])
+
+
 def test_what_a_process_writes_to_stdout_is_its_answer(serve):
     server = serve({"work": {"handler": {"exec": [sys.executable, "-c", "import sys; print('got', sys.stdin.read())"],
                                          "reply": {"store": "1h"}}}})
