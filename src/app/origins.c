@@ -21,7 +21,8 @@ static struct bytes text_at(struct json object, const char *name, struct arena *
 /* False: it is not told where. */
 static bool describe(struct json source, struct bytes kind, struct arena *arena,
                      char words[REPLAY_ORIGIN_SIZE]) {
-    static const char *const members[] = {"topic", "queue", "subject", "list", "stream", "asynq"};
+    static const char *const members[] = {"topic",  "queue", "subject", "list",
+                                          "stream", "asynq", "exchange"};
     snprintf(words, REPLAY_ORIGIN_SIZE, "%.*s", BYTES_ARG(bytes_clip(kind, KIND_MAX)));
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
         struct bytes name = text_at(source, members[i], arena);

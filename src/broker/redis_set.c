@@ -120,7 +120,9 @@ enum status redis_set_check_ids(const struct redis_url *url, const redisReply *r
         if (is_id(member))
             return err_set(err, STATUS_CONFLICT,
                            "redis: sorted set \"%.*s\" holds ids of jobs, not messages: \"%.*s\"; "
-                           "taking one would leave its job behind",
+                           "taking one would leave its job behind. Retry them with their own "
+                           "system (BullMQ: job.retry(), RQ: rq requeue), or adopt a place that "
+                           "holds whole messages",
                            BYTES_ARG(bytes_clip(url->zset, SHOWN_MAX)),
                            BYTES_ARG(bytes_clip(member, SHOWN_MAX)));
     }

@@ -61,7 +61,7 @@ static void put_text(const struct convention_facts *facts, enum convention_fact 
 
 static void put_coordinates(const struct convention_facts *facts, const struct origin_kind *kind,
                             struct json_out *out) {
-    json_member_text(out, kind->place, convention_facts_get(facts, FACT_PLACE));
+    put_text(facts, FACT_PLACE, kind->place, out);
     put_text(facts, FACT_TOPIC, "topic", out);
     put_number(facts, FACT_PARTITION, "partition", out);
     put_number(facts, FACT_OFFSET, bytes_is(facts->letter->kind, "nats") ? "sequence" : "offset",
@@ -93,7 +93,7 @@ struct bytes convention_origin_source(const struct convention_facts *facts) {
     struct json_out out = json_out(&text);
     json_open(&out, '{');
     json_member_text(&out, "kind", facts->letter->kind);
-    if (kind && facts->facts[FACT_PLACE].known)
+    if (kind && (facts->facts[FACT_PLACE].known || facts->facts[FACT_EXCHANGE].known))
         put_coordinates(facts, kind, &out);
     if (kind)
         put_kept(facts, kind, &out);

@@ -1,5 +1,6 @@
 /* RabbitMQ's own x-death: one entry a queue and reason, the latest death first. The broker shows it
- * as "deaths" in the letter's source. */
+ * as "deaths" in the letter's source. And what Spring AMQP writes when it publishes a message that
+ * its listener failed on to an error exchange itself. */
 #include "triage/convention_facts.h"
 
 #include "base/json_path.h"
@@ -115,7 +116,48 @@ static const struct convention_field fields[] = {
     BESIDE(".deaths[0].queue", "died_in"),
 };
 
+/* ---- Spring AMQP: RepublishMessageRecoverer ---- */
+
+static const struct convention_field spring_fields[] = {
+    FIELD("x-original-exchange", FACT_EXCHANGE, AS_TEXT),
+    FIELD("x-original-routingKey", FACT_ROUTING_KEY, AS_TEXT),
+    LAST("x-exception-message", FACT_MESSAGE, AS_TEXT),
+    LAST("x-exception-stacktrace", FACT_TRACE, AS_TEXT),
+};
+
+/* The type stands before the message where the trace tells of it: the last such line is that of the
+ * innermost cause. */
+static struct bytes type_in(struct bytes trace, struct bytes message) {
+    struct bytes found = BYTES_NONE;
+    while (trace.len > 0 && message.len > 0) {
+        size_t end = bytes_find(trace, BYTES("\n"));
+        struct bytes line = bytes_cut(trace, 0, end);
+        trace = bytes_cut(trace, end + 1, trace.len);
+        if (bytes_starts(line, BYTES("Caused by: ")))
+            line = bytes_cut(line, 11, line.len);
+        size_t colon = bytes_find(line, BYTES(": "));
+        if (colon > 0 && bytes_starts(bytes_cut(line, colon + 2, line.len), message) &&
+            bytes_find(line, BYTES(" ")) > colon)
+            found = bytes_cut(line, 0, colon);
+    }
+    return found;
+}
+
+/* The default exchange routes to the queue that the key names. */
+static void read_spring(struct convention_facts *facts) {
+    if (!facts->facts[FACT_EXCHANGE].known)
+        convention_facts_text(facts, FACT_PLACE, convention_facts_get(facts, FACT_ROUTING_KEY));
+    convention_facts_text(facts, FACT_TYPE,
+                          type_in(convention_facts_get(facts, FACT_TRACE),
+                                  convention_facts_get(facts, FACT_MESSAGE)));
+}
+
 static const struct convention rows[] = {
+    {.name = "spring-amqp",
+     .kind = "rabbitmq",
+     .members = {"x-original-exchange", "x-original-routingKey", "x-exception-stacktrace"},
+     CONVENTION_FIELDS(spring_fields),
+     .read = read_spring},
     {.name = "rabbitmq",
      .where = IN_SOURCE,
      .members = {".deaths[0].queue"},

@@ -305,6 +305,42 @@ static void spring_s_headers_are_binary_and_may_come_twice(void **state) {
 #define RABBIT_ORIGIN(queue)                                                                       \
     "{\"kind\":\"rabbitmq\",\"queue\":\"" queue "\",\"vhost\":\"/\",\"properties\":\"AAA=\"}"
 
+#define SPRING_TRACE                                                                               \
+    "org.springframework.amqp.rabbit.support.ListenerExecutionFailedException: Listener threw "    \
+    "exception\n\tat a.B.c(B.java:1)\nCaused by: java.lang.IllegalStateException: no price\n\tat " \
+    "a.D.e(D.java:2)\n"
+
+static const struct convention_case spring_amqp[] = {
+    {.source = RABBIT("orders.dlq"),
+     .headers = {H("x-original-exchange", "shop"), H("x-original-routingKey", "order.new"),
+                 H("x-exception-message", "no price"), H("x-exception-stacktrace", SPRING_TRACE)},
+     .name = "spring-amqp",
+     .queue = CASE_ENTRY,
+     .origin = "{\"kind\":\"rabbitmq\",\"exchange\":\"shop\",\"routing_key\":\"order.new\","
+               "\"vhost\":\"/\",\"properties\":\"AAA=\"}",
+     .reason = "illegal_state_exception",
+     .category = "bug",
+     .type = "java.lang.IllegalStateException",
+     .message = "no price",
+     .trace = SPRING_TRACE},
+    {.source = RABBIT("orders.dlq"), /* by the default exchange, and a trace that was cut */
+     .headers = {H("x-original-exchange", ""), H("x-original-routingKey", "orders"),
+                 H("x-exception-message", "no price"), H("x-exception-stacktrace", "at a.B")},
+     .name = "spring-amqp",
+     .queue = "orders",
+     .origin = "{\"kind\":\"rabbitmq\",\"queue\":\"orders\",\"routing_key\":\"orders\","
+               "\"vhost\":\"/\",\"properties\":\"AAA=\"}",
+     .reason = "unknown",
+     .category = "unknown",
+     .message = "no price",
+     .trace = "at a.B"},
+};
+
+static void spring_amqp_names_the_exchange_and_the_error(void **state) {
+    (void)state;
+    convention_case_check(spring_amqp, sizeof spring_amqp / sizeof *spring_amqp);
+}
+
 static const struct convention_case dotnet[] = {
     {.source = RABBIT("error"),
      .headers = {H("NServiceBus.MessageId", "m-1"), H("NServiceBus.FailedQ", "sales@host-1"),
@@ -441,6 +477,7 @@ int main(void) {
         cmocka_unit_test(spring_s_headers_are_binary_and_may_come_twice),
         cmocka_unit_test(dot_net_frameworks_write_headers_of_their_own),
         cmocka_unit_test(clouds_write_attributes),
+        cmocka_unit_test(spring_amqp_names_the_exchange_and_the_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
