@@ -1,7 +1,8 @@
 #!/bin/sh
 # Fetches what the tests need and Debian does not have, once, into build-parts/: Apache Kafka and Kafka Connect
 # as jars, by Maven; Python clients of brokers and the official messages of OTLP, by pip; client libraries whose
-# exceptions tests/clients raises (tools/clients), by pip, npm, Maven and go. With CI=true it is a failure when one
+# exceptions tests/clients raises (tools/clients), by pip, npm, Maven and go; job queues and listeners that
+# tests/frameworks runs (tools/frameworks). With CI=true it is a failure when one
 # cannot be had; elsewhere it is said loudly and what needs it is skipped.
 set -eu
 cd "$(dirname "$0")/.."
@@ -38,20 +39,20 @@ client() {
     $python -m pip install --quiet --disable-pip-version-check --no-deps --target "$2" "$1"
 }
 
-# What tools/clients names, under a name that changes with it.
-python_clients() {
-    $python -m pip install --quiet --disable-pip-version-check --no-deps --target "$1" \
-        --requirement tools/clients/requirements.txt
+# What a folder of tools names, under a name that changes with it.
+python_parts() {
+    $python -m pip install --quiet --disable-pip-version-check --no-deps --target "$2" \
+        --requirement "$1/requirements.txt"
 }
 
-node_clients() {
-    mkdir -p "$1" && cp tools/clients/package.json tools/clients/package-lock.json "$1" &&
-        (cd "$1" && npm ci --no-audit --no-fund --ignore-scripts --loglevel=error)
+node_parts() {
+    mkdir -p "$2" && cp "$1/package.json" "$1/package-lock.json" "$2" &&
+        (cd "$2" && npm ci --no-audit --no-fund --ignore-scripts --loglevel=error)
 }
 
-java_clients() {
-    mvn --batch-mode --quiet --file tools/clients/pom.xml dependency:copy-dependencies -DincludeScope=runtime \
-        "-DoutputDirectory=$PWD/$1"
+java_parts() {
+    mvn --batch-mode --quiet --file "$1/pom.xml" dependency:copy-dependencies -DincludeScope=runtime \
+        "-DoutputDirectory=$PWD/$2"
 }
 
 go_clients() {
@@ -68,7 +69,9 @@ have "confluent-kafka-$confluent_kafka" client "confluent-kafka==$confluent_kafk
 have "nats-py-$nats_py" client "nats-py==$nats_py"
 have "opentelemetry-proto-$opentelemetry_proto" client "opentelemetry-proto==$opentelemetry_proto"
 have "protobuf-$protobuf" client "protobuf==$protobuf"
-have "python-clients-$(sum_of tools/clients/requirements.txt)" python_clients
-have "node-clients-$(sum_of tools/clients/package-lock.json)" node_clients
-have "java-clients-$(sum_of tools/clients/pom.xml)" java_clients
+for set in clients frameworks; do
+    have "python-$set-$(sum_of "tools/$set/requirements.txt")" python_parts "tools/$set"
+    have "node-$set-$(sum_of "tools/$set/package-lock.json")" node_parts "tools/$set"
+    have "java-$set-$(sum_of "tools/$set/pom.xml")" java_parts "tools/$set"
+done
 have "go-clients-$(cd tests/clients/go && sum_of go.mod go.sum main.go)" go_clients
