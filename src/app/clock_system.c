@@ -13,4 +13,4 @@ static struct instant now(struct clock *clock) {
     return (struct instant){{read_ms(CLOCK_REALTIME)}, {read_ms(CLOCK_MONOTONIC)}};
 }
 
-struct clock clock_system = {now};
+struct clock clock_system = {.now = now};

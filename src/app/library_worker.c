@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/clock_record.h"
 #include "app/config_find.h"
 #include "app/config_path.h"
 #include "app/sources.h"
@@ -134,7 +135,11 @@ static enum status open_store(struct impound_worker *worker, const char *store, 
                                            .memory = worker->memory,
                                            .large_bytes = config->max_body,
                                            .threads = true};
-    return sqlite_store_open(&options, &worker->store, err);
+    clock_record_load(options.path, &clock_system);
+    enum status status = sqlite_store_open(&options, &worker->store, err);
+    if (status == STATUS_OK)
+        clock_record_save(options.path, &clock_system);
+    return status;
 }
 
 static void make_lines(struct impound_worker *worker) {

@@ -7,6 +7,7 @@
 #include "app/adopt_plant.h"
 #include "app/alarm.h"
 #include "app/behaviour.h"
+#include "app/clock_record.h"
 #include "app/config_current.h"
 #include "app/config_find.h"
 #include "app/instance.h"
@@ -112,7 +113,10 @@ static enum status open_store(struct plant *plant, struct err *err) {
                                            .large_bytes = plant->started->max_body,
                                            .threads = true};
     enum status status = sqlite_store_open(&options, &plant->store, err);
-    return status == STATUS_OK ? instance_consumer(options.path, plant->consumer, err) : status;
+    if (status != STATUS_OK)
+        return status;
+    clock_record_save(options.path, &clock_system);
+    return instance_consumer(options.path, plant->consumer, err);
 }
 
 static enum status make_engine(struct plant *plant, struct err *err) {
@@ -263,6 +267,7 @@ enum status plant_start(struct config *config, struct plant **out, struct err *e
     pthread_mutex_init(&plant->server_lock, NULL);
     instance_name(plant->instance);
     plant->memory = body_memory_new(config->body_memory);
+    clock_record_load(config->store_path.ptr, &clock_system);
     triage_init(&plant->triage, &clock_system, random_seed());
     enum status status = open_store(plant, err);
     if (status == STATUS_OK)

@@ -155,7 +155,9 @@ void engine_serve(struct engine *engine, struct bytes name) {
 }
 
 enum status engine_recover(struct engine *engine, struct err *err) {
-    engine->began = engine->now = clock_now(engine->options.clock);
+    engine->now = clock_now(engine->options.clock);
+    engine->began = clock_began(engine->options.clock);
+    leaps_note(&engine->leaps, engine->began);
     for (size_t i = 0; i < engine->queue_count; i++) {
         queue_facts_load(engine->queues[i]);
         lease_recover(engine->queues[i]);

@@ -94,7 +94,7 @@ static struct server *make(const struct server_options *options) {
     pthread_cond_init(&server->fewer, &monotonic);
     pthread_condattr_destroy(&monotonic);
     rng_seed(&server->rng, options->seed);
-    server->began = clock_now(options->clock);
+    server->began = clock_began(options->clock);
     server->workers = workers_new();
     server->events = events_new();
     server->farewell = farewell_new();

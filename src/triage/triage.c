@@ -5,7 +5,7 @@
 #include "base/steady.h"
 
 void triage_init(struct triage *triage, struct clock *clock, uint64_t seed) {
-    *triage = (struct triage){.clock = clock, .began = clock_now(clock)};
+    *triage = (struct triage){.clock = clock, .began = clock_began(clock)};
     pthread_mutex_init(&triage->mutex, NULL);
     pthread_mutex_init(&triage->notes, NULL);
     rng_seed(&triage->rng, seed);

@@ -481,7 +481,7 @@ static void what_was_acknowledged_survives_a_power_cut(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct world world = {
-            .clock = {read_clock}, .now = {{1700000000000}, {START_MS}}, .seed = seed};
+            .clock = {.now = read_clock}, .now = {{1700000000000}, {START_MS}}, .seed = seed};
         rng_seed(&world.rng, seed);
         world.disk = sim_disk_new(seed);
         world.vfs = sim_vfs_new(world.disk, seed);

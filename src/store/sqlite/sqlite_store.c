@@ -127,7 +127,7 @@ static struct sqlite_store *store_new(const struct sqlite_store_options *options
     self->sealed_last = &self->sealed_first;
     self->fold_due = MONO_NEVER;
     self->health.writable = true;
-    self->opened = clock_now(options->clock);
+    self->opened = clock_began(options->clock);
     self->spread = spread_new();
     pthread_mutex_init(&self->journal_mutex, NULL);
     init_condition(&self->submitted);

@@ -28,7 +28,7 @@ static struct instant nothing_gets_older(struct clock *clock) {
     return now;
 }
 
-static struct clock machine = {machine_now};
+static struct clock machine = {.now = machine_now};
 
 struct cluster {
     rd_kafka_t *host;

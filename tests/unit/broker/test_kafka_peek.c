@@ -23,7 +23,7 @@ static struct instant no_time_passes(struct clock *clock) {
     (void)clock;
     return (struct instant){{1763182181123}, {1000}};
 }
-static struct clock test_clock = {no_time_passes};
+static struct clock test_clock = {.now = no_time_passes};
 
 /* Both ways to begin. */
 static enum status look(struct peek *peek, bool begin, struct err *err) {
@@ -62,7 +62,7 @@ static struct instant machine_now(struct clock *clock) {
     return (struct instant){{(int64_t)wall.tv_sec * 1000 + wall.tv_nsec / 1000000},
                             {(int64_t)mono.tv_sec * 1000 + mono.tv_nsec / 1000000 + skipped_ms}};
 }
-static struct clock machine = {machine_now};
+static struct clock machine = {.now = machine_now};
 
 struct cluster {
     rd_kafka_t *host, *producer;

@@ -22,7 +22,7 @@ static struct instant machine_now(struct clock *clock) {
                             {(int64_t)mono.tv_sec * 1000 + mono.tv_nsec / 1000000}};
 }
 
-static struct clock machine = {machine_now};
+static struct clock machine = {.now = machine_now};
 
 struct cluster {
     rd_kafka_t *host;

@@ -127,7 +127,7 @@ static void everything_gets_through_and_a_stop_leaves_nothing_behind(void **stat
                         .mutex = PTHREAD_MUTEX_INITIALIZER,
                         .changed = PTHREAD_COND_INITIALIZER};
     struct engine_handler handlers[] = {{.handler = &desk.handler}};
-    struct clock clock = {read_clock};
+    struct clock clock = {.now = read_clock};
     struct store *store = fake_store_new(true);
     uint32_t number = store->vtable->queue_number(store, BYTES("q"));
     struct policy policy;

@@ -18,7 +18,7 @@ static struct instant now(struct clock *clock) {
     return (struct instant){{clock_ms(CLOCK_REALTIME)}, {clock_ms(CLOCK_MONOTONIC)}};
 }
 
-struct clock caller_clock = {now};
+struct clock caller_clock = {.now = now};
 
 static bool has_child(void) {
     siginfo_t info;
@@ -47,7 +47,7 @@ static struct instant late_now(struct clock *clock) {
 }
 
 void late_clock_init(struct late_clock *late, int in_time) {
-    *late = (struct late_clock){.clock = {late_now}, .in_time = in_time};
+    *late = (struct late_clock){.clock = {.now = late_now}, .in_time = in_time};
 }
 
 static struct outcome copy(const struct outcome *outcome, struct arena *arena) {

@@ -71,7 +71,7 @@ static void config_release(void *arg) {
 
 static void open_world(struct client_world *world, bool immediate, int64_t idle_ms) {
     *world = (struct client_world){.store = fake_store_new(immediate),
-                                   .clock = {world_now},
+                                   .clock = {.now = world_now},
                                    .mutex = PTHREAD_MUTEX_INITIALIZER};
     client_world_stop_time(world);
     world->engine.count = 2;

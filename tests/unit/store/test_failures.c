@@ -16,7 +16,7 @@ static struct instant read_clock(struct clock *clock) {
     return (struct instant){{1700000000000}, {1000}};
 }
 
-static struct clock frozen = {read_clock};
+static struct clock frozen = {.now = read_clock};
 
 static void note(struct store_commit *commit, enum status status) {
     *(enum status *)commit->arg = status;

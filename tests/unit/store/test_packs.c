@@ -34,7 +34,7 @@ static struct instant read_clock(struct clock *clock) {
     return (struct instant){{1700000000000}, {1000}};
 }
 
-static struct clock frozen = {read_clock};
+static struct clock frozen = {.now = read_clock};
 static const struct disk_vtable *sim_vtable; /* while another stands in its place */
 
 static struct sqlite_store_options options_of(struct lab *lab) {

@@ -85,7 +85,7 @@ static void check(struct store *store) {
     assert_int_equal(groups[0].last_seen.ms, 1700000002000);
     check_lists(store, &arena);
     uint32_t queue = store->vtable->queue_number(store, BYTES("orders"));
-    struct clock clock = {read_clock};
+    struct clock clock = {.now = read_clock};
     assert_int_equal(store->vtable->take(store, queue, TAKE_READY, clock_now(&clock), &held, 1), 1);
     assert_bytes(held->envelope.id, "c");
     store_held_free(held);
@@ -97,7 +97,7 @@ static void open_old_file(const char *old_schema) {
     assert_int_equal(folder_make("/tmp", "impound-schema", dir, sizeof dir, NULL), STATUS_OK);
     snprintf(path, sizeof path, "%s/impound.db", dir);
     write_old_file(old_schema, path);
-    struct clock clock = {read_clock};
+    struct clock clock = {.now = read_clock};
     struct sqlite_store_options options = {.path = path, .disk = &disk_posix, .clock = &clock};
     struct buf report;
     struct err err = {0};

@@ -37,7 +37,7 @@ static struct instant read_clock(struct clock *clock) {
 static void bench_open(struct bench *bench) {
     static const struct handler_vtable vtable = {.start = start, .cancel = cancel};
     *bench = (struct bench){
-        .handler = {&vtable}, .clock = {read_clock}, .now = {{1700000000000}, {1000}}};
+        .handler = {&vtable}, .clock = {.now = read_clock}, .now = {{1700000000000}, {1000}}};
     struct exporter_options options = {
         .handler = &bench->handler,
         .clock = &bench->clock,

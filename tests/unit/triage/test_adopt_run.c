@@ -30,7 +30,7 @@ static struct instant read_clock(struct clock *clock) {
     readings++;
     return (struct instant){{1763182181123}, machine_now()};
 }
-static struct clock test_clock = {read_clock};
+static struct clock test_clock = {.now = read_clock};
 
 /* ---- a broker that does not answer ---- */
 

@@ -19,7 +19,7 @@ static struct instant read_clock(struct clock *clock) {
     (void)clock;
     return now;
 }
-static struct clock test_clock = {read_clock};
+static struct clock test_clock = {.now = read_clock};
 
 static void assert_durable(struct store_commit *commit, enum status status) {
     (void)commit;

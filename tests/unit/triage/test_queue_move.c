@@ -14,7 +14,7 @@ static struct instant read_clock(struct clock *clock) {
     (void)clock;
     return (struct instant){{1763182181123}, {1000}};
 }
-static struct clock test_clock = {read_clock};
+static struct clock test_clock = {.now = read_clock};
 
 static int start(void **state) {
     (void)state;

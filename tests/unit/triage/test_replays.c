@@ -42,7 +42,7 @@ static struct instant read_clock(struct clock *clock) {
     (void)clock;
     return now;
 }
-static struct clock test_clock = {read_clock};
+static struct clock test_clock = {.now = read_clock};
 
 static bool queue_is(void *arg, struct bytes name, struct replay_queue *out) {
     (void)arg;

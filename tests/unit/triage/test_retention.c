@@ -29,7 +29,7 @@ static struct instant read_clock(struct clock *clock) {
     (void)clock;
     return now;
 }
-static struct clock test_clock = {read_clock};
+static struct clock test_clock = {.now = read_clock};
 
 static int start(void **state) {
     (void)state;
