@@ -29,6 +29,7 @@ struct fake_server {
     size_t count;
     uint64_t next_tag, next_number;
     char trouble[256]; /* empty: none */
+    struct wall created_at;
     bool nameless, untagged;
     struct fake_broker *consumer;
 };
@@ -138,6 +139,10 @@ void fake_server_set_deliveries(struct fake_server *server, uint32_t deliveries)
     message_at(node)->deliveries = deliveries - 1;
 }
 
+void fake_server_set_created_at(struct fake_server *server, struct wall created_at) {
+    server->created_at = created_at;
+}
+
 void fake_server_set_nameless(struct fake_server *server) {
     server->nameless = server->untagged = true;
 }
@@ -200,6 +205,7 @@ static struct store_held *held_of(const struct fake_server *server, struct fake_
     envelope->source =
         arena_dup(&held->arena, message->source.len ? message->source : bytes_of(source));
     envelope->content_type = BYTES("application/json");
+    envelope->created_at = server->created_at;
     if (message->key)
         envelope->key = arena_dup(&held->arena, bytes_of(message->key));
     held->body = arena_dup(&held->arena, message->body);

@@ -21,6 +21,8 @@ size_t fake_server_count(const struct fake_server *server); /* everything that w
 bool fake_server_has(const struct fake_server *server, const char *id); /* of that, this one */
 /* How often the next delivery of everything is said to be. */
 void fake_server_set_deliveries(struct fake_server *server, uint32_t deliveries);
+/* When everything was created; it says nothing of that before. */
+void fake_server_set_created_at(struct fake_server *server, struct wall created_at);
 /* Messages have no ids of their own from now on: each delivery has another one, `ID#NUMBER`. */
 void fake_server_set_nameless(struct fake_server *server);
 /* Nothing but ids and contents tells messages apart from now on. */

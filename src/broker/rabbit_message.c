@@ -91,7 +91,7 @@ static void read_envelope(const amqp_envelope_t *delivery, const amqp_table_t *h
     const amqp_field_value_t *key = rabbit_table_find(headers, RABBIT_PROPERTIES_KEY);
     if (key && key->kind == AMQP_FIELD_KIND_UTF8)
         envelope->key = arena_dup(&held->arena, rabbit_text(key->value.bytes));
-    envelope->created_at = now;
+    /* Without a timestamp it is not known: it was created when it is received. */
     if ((properties->_flags & AMQP_BASIC_TIMESTAMP_FLAG) && properties->timestamp > 0 &&
         properties->timestamp <= (uint64_t)now.ms / 1000)
         envelope->created_at = (struct wall){(int64_t)properties->timestamp * 1000};

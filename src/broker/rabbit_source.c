@@ -17,6 +17,7 @@
 #include "broker/rabbit_limit.h"
 #include "broker/rabbit_message.h"
 #include "broker/rabbit_table.h"
+#include "broker/returns.h"
 #include "broker/station.h"
 
 enum {
@@ -33,6 +34,7 @@ struct rabbit_source {
     struct rabbit_place place;
     struct rng rng;
     struct shelf shelf;
+    struct returns returns; /* lost with a connection: those deliveries are not held against it */
 
     /* The thread's own. */
     struct rabbit_connection connection;
@@ -131,6 +133,7 @@ static void take_delivery(struct rabbit_source *rabbit, amqp_envelope_t *deliver
     struct wall now = clock_now(rabbit->station.clock).wall;
     struct parcel *parcel = rabbit_message_read(delivery, &rabbit->place, now);
     bool again = delivery->redelivered;
+    returns_deduct(&rabbit->returns, parcel->held);
     amqp_destroy_envelope(delivery);
     if (shelf_put(&rabbit->shelf, parcel, again, false))
         rabbit->news = true;
@@ -166,7 +169,15 @@ static void sleep_until(struct rabbit_source *rabbit, struct mono until) {
     bell_wait(&rabbit->station.bell, fd, until.ms - clock_now(rabbit->station.clock).mono.ms);
 }
 
+/* A quorum queue counts a delivery for everything that a connection had when it ended. */
+static void note_lost(const struct parcel *parcel, void *arg) {
+    if (parcel->keep && !parcel->stale)
+        returns_note_lost(arg, parcel->id);
+}
+
 static void give_up_connection(struct rabbit_source *rabbit, const struct err *err) {
+    shelf_each_open(&rabbit->shelf, note_lost, &rabbit->returns);
+    returns_next_connection(&rabbit->returns);
     rabbit_connection_close(&rabbit->connection, false);
     rabbit->consuming = false;
     atomic_fetch_add(&rabbit->station.waiting, shelf_forget_tags(&rabbit->shelf));
@@ -228,6 +239,7 @@ static const struct station_duty duty = {"rabbit-source", turn, say_goodbye};
 
 static void rabbit_free(struct broker *broker) {
     station_free(&self(broker)->station);
+    returns_free(&self(broker)->returns);
     free(self(broker));
 }
 
@@ -247,6 +259,7 @@ enum status rabbit_source_check(struct bytes url, struct err *err) {
 struct broker *rabbit_source_new(const struct broker_options *options) {
     struct rabbit_source *rabbit = memory_new(sizeof *rabbit);
     station_init(&rabbit->station, &vtable, &duty, &rabbit->shelf, options);
+    returns_init(&rabbit->returns);
     enum status status =
         rabbit_url_source(options->url, &rabbit->station.arena, &rabbit->url, NULL);
     assert(status == STATUS_OK);

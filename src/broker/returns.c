@@ -10,10 +10,11 @@ struct returned {
     struct list link;
     struct bytes id; /* owned */
     uint32_t times;
+    uint64_t lost_with; /* the last connection that it was lost with */
 };
 
 void returns_init(struct returns *returns) {
-    *returns = (struct returns){0};
+    *returns = (struct returns){.connection = 1};
     pthread_mutex_init(&returns->mutex, NULL);
     list_init(&returns->oldest);
 }
@@ -59,12 +60,28 @@ static struct returned *add(struct returns *returns, struct bytes id) {
     return returned;
 }
 
+static struct returned *find_or_add(struct returns *returns, struct bytes id) {
+    struct returned *returned = find(returns, id);
+    return returned ? returned : add(returns, id);
+}
+
 void returns_note(struct returns *returns, struct bytes id) {
     pthread_mutex_lock(&returns->mutex);
-    struct returned *returned = find(returns, id);
-    if (!returned)
-        returned = add(returns, id);
-    returned->times++;
+    find_or_add(returns, id)->times++;
+    pthread_mutex_unlock(&returns->mutex);
+}
+
+void returns_note_lost(struct returns *returns, struct bytes id) {
+    pthread_mutex_lock(&returns->mutex);
+    struct returned *returned = find_or_add(returns, id);
+    returned->times += returned->lost_with != returns->connection;
+    returned->lost_with = returns->connection;
+    pthread_mutex_unlock(&returns->mutex);
+}
+
+void returns_next_connection(struct returns *returns) {
+    pthread_mutex_lock(&returns->mutex);
+    returns->connection++;
     pthread_mutex_unlock(&returns->mutex);
 }
 

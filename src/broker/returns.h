@@ -1,4 +1,5 @@
-/* returns: how often this process gave a message back to its source.
+/* returns: how often this process gave a message back to its source, or lost the connection that
+ * the message had come on.
  *
  * A source that counts deliveries counts what comes again after that, too. Those deliveries say
  * nothing against the message, so they are taken off before `poison.deliveries` is judged
@@ -20,12 +21,17 @@ struct returns {
     struct map by_id;
     struct list oldest; /* first */
     size_t count;
+    uint64_t connection; /* the number of the present one */
 };
 
 void returns_init(struct returns *returns);
 void returns_free(struct returns *returns);
 /* It goes back to its source. */
 void returns_note(struct returns *returns, struct bytes id);
+/* The connection that it came on has ended: counts once for each connection, also where several
+ * messages are equal and have one id. */
+void returns_note_lost(struct returns *returns, struct bytes id);
+void returns_next_connection(struct returns *returns);
 /* It was given: takes off of `deliveries` what going back has caused. */
 void returns_deduct(struct returns *returns, struct store_held *held);
 

@@ -20,6 +20,7 @@
 #include "engine/publish.h"
 #include "engine/recorder.h"
 #include "engine/room.h"
+#include "engine/stops.h"
 #include "engine/suspect.h"
 
 struct engine *engine_new(const struct engine_options *options) {
@@ -299,6 +300,7 @@ static void open_hold(struct engine *engine, struct engine_post *post) {
         fetch_dismiss(queue);
         intake_want(queue);
         queue_facts_save_last(queue);
+        stops_note(queue);
     }
 }
 

@@ -9,6 +9,7 @@
 #include "core/pointer.h"
 #include "engine/origin.h"
 #include "engine/room.h"
+#include "engine/stops.h"
 #include "engine/tracing.h"
 
 enum {
@@ -143,10 +144,12 @@ static void bury_unattempted(struct queue *queue, struct store_held *held, enum 
     record_decided(flight);
 }
 
-static bool is_poison(struct queue *queue, struct store_held *held) {
+/* `created_at` is its source's word; WALL_NEVER: it has none. */
+static bool is_poison(struct queue *queue, struct store_held *held, struct wall created_at) {
     struct envelope *envelope = &held->envelope;
+    uint64_t allowed = queue->rules.policy->poison.deliveries;
     char why[WHY_MAX];
-    if (held->deliveries <= queue->rules.policy->poison.deliveries)
+    if (held->deliveries <= allowed || held->deliveries <= allowed + stops_since(queue, created_at))
         return false;
     snprintf(why, sizeof why, "its source delivered it %u times", held->deliveries);
     envelope->why = arena_dup(&held->arena, bytes_of(why));
@@ -170,6 +173,7 @@ static bool is_gone(struct queue *queue, struct store_held *held) {
 
 static bool admit(struct queue *queue, struct store_held *held, bool known) {
     struct envelope *envelope = &held->envelope;
+    struct wall created_at = envelope->created_at;
     envelope->queue = queue->name;
     envelope->state = STATE_RUNNING;
     envelope->size = held->body.len;
@@ -178,7 +182,8 @@ static bool admit(struct queue *queue, struct store_held *held, bool known) {
         envelope->created_at = queue->engine->now.wall;
     /* What comes back may have the very id that its letter is held under. */
     return !origin_comes_back(queue, held) && !wait_for_twin(queue, held) &&
-           !is_held(queue, held, known) && !is_poison(queue, held) && !is_gone(queue, held);
+           !is_held(queue, held, known) && !is_poison(queue, held, created_at) &&
+           !is_gone(queue, held);
 }
 
 /* Which of them the store may hold; asked for all at once, since most brokers cannot say that they

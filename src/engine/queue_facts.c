@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "engine/flood_guard.h"
 #include "engine/refusal.h"
+#include "engine/stops.h"
 
 enum { PEAK_INTERVAL_MS = 10 * 1000 }; /* how often the budget's peak is written, at most */
 
@@ -38,6 +39,7 @@ void queue_facts_put(struct queue *queue, struct buf *out) {
     json_put_i64(&json, queue->peak_saved);
     flood_guard_put(queue, &json);
     refusal_put(queue, &json);
+    stops_put(queue, &json);
     json_close(&json, '}');
 }
 
@@ -72,6 +74,7 @@ void queue_facts_load(struct queue *queue) {
         load_state(queue, facts, &arena);
         flood_guard_load(queue, facts, &arena);
         refusal_load(queue, facts);
+        stops_load(queue, facts);
         budget_restore(&queue->budget, (uint32_t)load_number(facts, "budget_peak", UINT32_MAX),
                        queue->engine->now.mono);
     }

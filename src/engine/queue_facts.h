@@ -1,6 +1,7 @@
 /* queue_facts: what of a queue outlives us, beside its messages: its state, why, the budget's peak,
- * what its source has heard of, the counts of the flood guard, and refused messages that were
- * dead-lettered in the last minutes. Kept by the store as JSON. The engine's own. */
+ * what its source has heard of, the counts of the flood guard, refused messages that were
+ * dead-lettered in the last minutes, and graceful stops. Kept by the store as JSON. The engine's
+ * own. */
 #ifndef ENGINE_QUEUE_FACTS_H
 #define ENGINE_QUEUE_FACTS_H
 

@@ -21,6 +21,7 @@
 
 enum {
     QUEUE_SETTLING_MAX = 1024,   /* flights of one queue that wait for their commit */
+    QUEUE_STOPS_MAX = 32,        /* graceful stops that are remembered (stops.h) */
     QUEUE_FULL_POLL_MS = 1000,   /* how often a full DLQ is looked at again */
     RECORD_RETRY_FIRST_MS = 100, /* after a commit that failed; doubles … */
     RECORD_RETRY_LAST_MS = 5000, /* … up to this */
@@ -163,6 +164,9 @@ struct queue {
     uint64_t expired;    /* leases that ran out */
 
     uint64_t same_ids; /* messages of the source that came with an id which another one has */
+
+    struct wall stops[QUEUE_STOPS_MAX]; /* graceful stops, oldest first (stops.h) … */
+    uint32_t stop_count;                /* … and how many are remembered */
 
     struct list flights;
     struct map by_id;     /* of flights */

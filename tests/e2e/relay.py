@@ -63,11 +63,20 @@ class Relay:
         except OSError:
             pass  # one of them is gone
 
+    @staticmethod
+    def end(one):
+        try:
+            one.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # it was not connected any more
+        one.close()
+
+    def hang_up(self):
+        """Ends the connections of now; new ones are taken."""
+        while len(self.sockets) > 1:
+            self.end(self.sockets.pop())
+
     def close(self):
         self.go.set()
         for one in self.sockets:
-            try:
-                one.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass  # it was not connected any more
-            one.close()
+            self.end(one)

@@ -54,6 +54,24 @@ def finished(server, lane, patience_s=None):
                patience_s)
 
 
+def stopped_often(serve, handler, lane, at_hand):
+    """What was fetched and not handed over goes back at each stop: that is held against nothing. `at_hand` says that
+    all three messages are with impound."""
+    release = threading.Event()
+    worker = handler(lambda call: release.wait(PATIENCE_S) and 200)
+    server = serve(queues(lane, {"http": worker.url, "timeout": "1h"}, concurrency=1, poison={"deliveries": 2}),
+                   server={"drain": "1ms"})
+    lane.publish([{"id": f"m-{n}"} for n in range(3)])
+    for stop in range(4):
+        eventually(lambda: at_hand() and len(worker.calls) > stop, "the first is at its handler, others at hand")
+        server.stop()
+        server.start()
+    release.set()
+    finished(server, lane)
+    assert server.dlq(f"{QUEUE}.dlq")["depth"] == 0
+    assert {json.loads(call.body)["id"] for call in worker.calls} == {"m-0", "m-1", "m-2"}
+
+
 def answer_too_large(serve, handler, lane, reply, size):
     """Its message is dead, and those behind it flow; nothing runs again."""
     worker = handler(lambda call: (200, {"Content-Type": "text/plain"}, b"x" * (size if b"large" in call.body else 10)))

@@ -300,6 +300,33 @@ def test_what_was_delivered_too_often_is_poison_unattempted(serve, handler, rabb
     assert server.message("killer")["cause"] == "crash"
 
 
+def test_deliveries_of_connections_that_ended_are_not_held_against_a_message(serve, handler, rabbit):
+    release = threading.Event()
+    worker = handler(lambda call: release.wait(PATIENCE_S) and 200)
+    lane, relay = Lane(rabbit, "quorum"), Relay(rabbit.port, b"never said by anybody")
+    lane.source = rabbit.url(f"queue={lane.name}", port=relay.port)
+    lane.publish([{"id": f"m-{n}"} for n in range(5)])
+    server = serve(scenes.queues(lane, {"http": worker.url, "timeout": "1h"}, concurrency=1, poison={"deliveries": 2}))
+    for cut in range(1, 6):
+        eventually(lambda: relay.told.count(b'{"id": "m-4"}') == cut, "the last of them comes")
+        relay.hang_up()
+    release.set()
+    scenes.finished(server, lane)
+    relay.close()
+    assert server.dlq(f"{scenes.QUEUE}.dlq")["depth"] == 0
+    assert set(worker.ids()) == {f"m-{n}" for n in range(5)}
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_deliveries_of_graceful_stops_are_not_held_against_a_message(serve, handler, rabbit, kind):
+    lane = Lane(rabbit, kind)
+
+    def all_at_hand():
+        with lane.channel() as channel:
+            return channel.queue_declare(lane.name, passive=True).method.message_count == 0
+    scenes.stopped_often(serve, handler, lane, all_at_hand)
+
+
 def test_what_the_broker_says_of_earlier_deaths_is_kept(serve, handler, rabbit):
     worker = handler(lambda call: 400)
     lane = Lane(rabbit)

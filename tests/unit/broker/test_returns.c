@@ -36,6 +36,19 @@ static void this_delivery_always_counts(void **state) {
     returns_free(&returns);
 }
 
+static void a_lost_connection_counts_once_for_each_id(void **state) {
+    (void)state;
+    struct returns returns;
+    returns_init(&returns);
+    returns_note_lost(&returns, BYTES("a"));
+    returns_note_lost(&returns, BYTES("a")); /* an equal message */
+    assert_int_equal(given(&returns, "a", 5), 4);
+    returns_next_connection(&returns);
+    returns_note_lost(&returns, BYTES("a"));
+    assert_int_equal(given(&returns, "a", 5), 3);
+    returns_free(&returns);
+}
+
 static void the_oldest_are_forgotten(void **state) {
     (void)state;
     struct returns returns;
@@ -55,6 +68,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_we_gave_back_is_taken_off),
         cmocka_unit_test(this_delivery_always_counts),
+        cmocka_unit_test(a_lost_connection_counts_once_for_each_id),
         cmocka_unit_test(the_oldest_are_forgotten),
     };
     return cmocka_run_group_tests_name("returns", tests, NULL, NULL);

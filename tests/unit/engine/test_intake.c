@@ -379,6 +379,44 @@ static void what_was_delivered_too_often_is_dead_unattempted(void **state) {
     rig_free(rig);
 }
 
+/* Stops in good order, with the next delivery of what is at the server being the 11th. */
+static void stop_and_deliver_again(struct rig *rig) {
+    engine_hold(rig->engine, 0);
+    rig_rest(rig);
+    rig_answer(rig, "a", (struct outcome){.ending = ENDING_INTERRUPTED, .retry_after_ms = -1});
+    engine_stop(rig->engine);
+    rig_rest(rig);
+    fake_server_set_deliveries(rig->server, 11);
+    rig_restart(rig);
+    rig_rest(rig);
+}
+
+static void a_delivery_that_a_graceful_stop_caused_does_not_count(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){0});
+    rig_open(rig);
+    push(rig, "a");
+    rig_rest(rig);
+    stop_and_deliver_again(rig);
+    assert_non_null(rig_call(rig, "a"));
+    rig_succeed(rig, "a");
+    rig_assert_gone(rig, "a");
+    rig_free(rig);
+}
+
+static void a_stop_before_the_message_was_created_excuses_nothing(void **state) {
+    (void)state;
+    struct rig *rig = rig_of((struct rig_options){0});
+    rig_open(rig);
+    push(rig, "a");
+    rig_rest(rig);
+    fake_server_set_created_at(rig->server, (struct wall){rig->now.wall.ms + 1});
+    stop_and_deliver_again(rig);
+    assert_null(rig_call(rig, "a"));
+    assert_bytes(rig_look(rig, "a")->reason, "deliveries");
+    rig_free(rig);
+}
+
 static void what_pointed_at_a_message_that_is_gone_is_dead_unattempted(void **state) {
     (void)state;
     struct rig *rig = rig_of((struct rig_options){0});
@@ -689,6 +727,8 @@ int main(void) {
         cmocka_unit_test(without_an_id_none_is_settled_after_a_kill_for_its_likeness),
         cmocka_unit_test(without_an_id_what_goes_back_is_not_taken_for_what_is_held),
         cmocka_unit_test(what_was_delivered_too_often_is_dead_unattempted),
+        cmocka_unit_test(a_delivery_that_a_graceful_stop_caused_does_not_count),
+        cmocka_unit_test(a_stop_before_the_message_was_created_excuses_nothing),
         cmocka_unit_test(what_pointed_at_a_message_that_is_gone_is_dead_unattempted),
         cmocka_unit_test(a_message_that_halts_its_queue_is_stored_and_settled),
         cmocka_unit_test(a_failure_while_the_breaker_is_open_is_stored_and_settled),
