@@ -1,30 +1,17 @@
 #include "engine/answer.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
-#include "base/log.h"
-#include "base/memory.h"
 #include "engine/facts.h"
 #include "engine/reply.h"
-#include "engine/tracing.h"
+#include "engine/rule_question.h"
 
 /* One answer that is being judged; in the flight's arena. */
 struct answering {
     struct outcome *outcome;
     void (*then)(struct flight *flight);
     size_t pending; /* questions to jq, and one while they are asked */
-};
-
-/* One question to jq about one rule. */
-struct answer_question {
-    struct engine_post post;
-    struct jq_job job;
-    struct flight *flight;
-    size_t rule;
-    bool matched, failed;
-    struct err err;
 };
 
 /* ---- what is asked for ---- */
@@ -86,44 +73,18 @@ static void finish(struct flight *flight) {
     answering->then(flight);
 }
 
-static void open_answer(struct engine *engine, struct engine_post *post) {
-    struct answer_question *question = CONTAINER_OF(post, struct answer_question, post);
-    struct flight *flight = question->flight;
-    (void)engine;
-    if (question->matched)
-        rule_facts_set_answer(&flight->facts, question->rule);
-    if (question->failed) {
-        flight->queue->jq_errors++;
-        struct log_about about = tracing_about(flight);
-        log_about(LOG_WARN, &about, "rule %.*s: jq: %s",
-                  BYTES_ARG(flight->policy->answers[question->rule].name), question->err.text);
-    }
-    free(question);
+static void answered(struct flight *flight, size_t index, bool matched) {
+    if (matched)
+        rule_facts_set_answer(&flight->facts, index);
     if (--flight->answering->pending == 0)
         finish(flight);
 }
 
-static void on_done(struct jq_job *job, enum status status, bool truthy, struct bytes output,
-                    const struct err *err) {
-    struct answer_question *question = CONTAINER_OF(job, struct answer_question, job);
-    (void)output;
-    question->matched = status == STATUS_OK && truthy;
-    question->failed = status != STATUS_OK;
-    if (question->failed && err)
-        question->err = *err;
-    engine_post(question->flight->queue->engine, &question->post);
-}
-
-static void ask(struct flight *flight, size_t rule, struct bytes input) {
-    struct jq *jq = flight->queue->engine->options.jq;
-    struct answer_question *question = memory_new(sizeof *question);
-    question->flight = flight;
-    question->rule = rule;
-    question->post.open = open_answer;
-    question->job = (struct jq_job){
-        .program = flight->policy->answers[rule].when.jq, .input = input, .done = on_done};
+/* The text is the outcome's, which lives as long as the flight. */
+static void ask(struct flight *flight, size_t index, struct bytes text) {
+    struct buf input = {.ptr = (char *)text.ptr, .len = text.len};
     flight->answering->pending++;
-    jq->vtable->start(jq, &question->job);
+    rule_question_ask(flight, &flight->policy->answers[index], index, input, answered);
 }
 
 /* The parsed answer is one JSON value that came whole; of anything else jq rules do not match. */

@@ -1,80 +1,36 @@
 /* What is known of a failure before it is judged: which rules' patterns match, and what jq says to
  * the rules that ask it (SEMANTICS 10.3). jq answers from another process, so the flight may wait
  * here. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
-#include "base/memory.h"
 #include "engine/answer.h"
 #include "engine/body_room.h"
 #include "engine/facts.h"
 #include "engine/reply.h"
-#include "engine/tracing.h"
+#include "engine/rule_question.h"
 
-/* One question to jq about one rule; the flight waits until all of them are answered. */
-struct question {
-    struct engine_post post;
-    struct jq_job job;
-    struct flight *flight;
-    size_t rule; /* its place among the rules that the flight is judged by */
-    bool matched;
-    bool failed;
-    struct err err;
-    struct buf input;
-};
-
-static void open_answer(struct engine *engine, struct engine_post *post) {
-    struct question *question = CONTAINER_OF(post, struct question, post);
-    struct flight *flight = question->flight;
-    struct queue *queue = flight->queue;
-    (void)engine;
-    if (question->matched)
-        rule_facts_set(&flight->facts, question->rule);
-    if (question->failed) {
-        queue->jq_errors++;
-        struct log_about about = tracing_about(flight);
-        log_about(LOG_WARN, &about, "rule %.*s: jq: %s",
-                  BYTES_ARG(flight->policy->rules[question->rule].name), question->err.text);
-    }
-    buf_free(&question->input);
-    free(question);
+/* The flight waits until all questions are answered. */
+static void answered(struct flight *flight, size_t index, bool matched) {
+    if (matched)
+        rule_facts_set(&flight->facts, index);
     if (--flight->jq_pending == 0)
         judge_decide(flight);
 }
 
-static void on_done(struct jq_job *job, enum status status, bool truthy, struct bytes output,
-                    const struct err *err) {
-    struct question *question = CONTAINER_OF(job, struct question, job);
-    (void)output;
-    question->matched = status == STATUS_OK && truthy;
-    question->failed = status != STATUS_OK;
-    if (question->failed && err)
-        question->err = *err;
-    engine_post(question->flight->queue->engine, &question->post);
-}
-
-static void ask(struct flight *flight, size_t rule) {
+static void ask(struct flight *flight, size_t index) {
     struct queue *queue = flight->queue;
-    struct jq *jq = queue->engine->options.jq;
+    struct buf input;
     struct err err;
     if (body_room_reload(flight, &err) != STATUS_OK) {
         queue->jq_errors++;
         log_about(LOG_WARN, QUEUE_ABOUT(queue), "a jq rule was passed over: %s", err.text);
         return;
     }
-    struct question *question = memory_new(sizeof *question);
-    question->flight = flight;
-    question->rule = rule;
-    question->post.open = open_answer;
-    buf_init_heap(&question->input, JQ_INPUT_MAX);
-    envelope_encode(&flight->held->envelope, ENVELOPE_WITH_BODY, flight->held->body,
-                    &question->input);
-    question->job = (struct jq_job){.program = flight->policy->rules[rule].when.jq,
-                                    .input = buf_view(&question->input),
-                                    .done = on_done};
+    buf_init_heap(&input, JQ_INPUT_MAX);
+    envelope_encode(&flight->held->envelope, ENVELOPE_WITH_BODY, flight->held->body, &input);
     flight->jq_pending++;
-    jq->vtable->start(jq, &question->job);
+    rule_question_ask(flight, &flight->policy->rules[index], index, input, answered);
 }
 
 static struct rule_subject subject_of(const struct flight *flight) {

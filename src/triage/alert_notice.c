@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/json.h"
+#include "base/json_member.h"
 
 #define SECONDS_MAX 1e12
 
@@ -119,14 +120,6 @@ static void put_subject(struct json_out *json, const struct alert_notice *notice
         put_bytes(json, "of", bytes_cut(notice->subject, end + 1, notice->subject.len));
 }
 
-static void put_or_null(struct json_out *json, const char *key, struct bytes text) {
-    json_key(json, key);
-    if (text.len > 0)
-        json_put(json, text);
-    else
-        json_put_null(json);
-}
-
 static void put_facts(struct json_out *json, const struct alert_notice *notice) {
     put_bytes(json, "alert", notice->rule->name);
     put_text(json, "severity", severity_of(notice));
@@ -137,8 +130,8 @@ static void put_facts(struct json_out *json, const struct alert_notice *notice) 
     json_key(json, notice->rule->below ? "below" : "above");
     json_put_double(json, notice->rule->limit);
     put_time(json, "since", notice->since);
-    put_or_null(json, "owner", notice->owner);
-    put_or_null(json, "runbook", alert_notice_runbook(notice));
+    json_member_text(json, "owner", notice->owner);
+    json_member_text(json, "runbook", alert_notice_runbook(notice));
 }
 
 static void put_field(struct json_out *json, const char *title, struct bytes value) {

@@ -269,14 +269,6 @@ static void put_limit(struct json_out *json, const struct alert_rule *rule) {
     json_put_double(json, rule->limit);
 }
 
-static void put_or_null(struct json_out *json, const char *key, struct bytes text) {
-    json_key(json, key);
-    if (text.len > 0)
-        json_put(json, text);
-    else
-        json_put_null(json);
-}
-
 static void put_alert(struct json_out *json, struct alerts *alerts, const struct alert *alert) {
     char memory[ALERT_SUMMARY_MAX];
     struct buf summary;
@@ -311,9 +303,9 @@ static void put_alert(struct json_out *json, struct alerts *alerts, const struct
     json_put_i64(json, (int64_t)(alert->owed + alert->unsaved));
     json_key(json, "summary");
     json_put(json, buf_view(&summary));
-    put_or_null(json, "owner", notice.owner);
-    put_or_null(json, "runbook", alert_notice_runbook(&notice));
-    put_or_null(json, "inhibited_by", inhibitor ? inhibitor->rule->name : BYTES_NONE);
+    json_member_text(json, "owner", notice.owner);
+    json_member_text(json, "runbook", alert_notice_runbook(&notice));
+    json_member_text(json, "inhibited_by", inhibitor ? inhibitor->rule->name : BYTES_NONE);
     json_close(json, '}');
 }
 
@@ -330,8 +322,8 @@ static void put_rule(struct json_out *json, const struct alert_rule *rule) {
     put_limit(json, rule);
     json_key(json, "for_seconds");
     json_put_double(json, (double)rule->for_ms / 1000);
-    put_or_null(json, "runbook", rule->runbook);
-    put_or_null(json, "inhibited_by", rule->inhibited_by);
+    json_member_text(json, "runbook", rule->runbook);
+    json_member_text(json, "inhibited_by", rule->inhibited_by);
     json_key(json, "to");
     json_open(json, '[');
     for (size_t i = 0; i < rule->to_count; i++)

@@ -225,6 +225,41 @@ void rig_commit(struct rig *rig, struct store_op *op) {
     fake_store_step(rig->store);
 }
 
+static struct store_op op_on(struct rig *rig, const char *id, enum store_op_kind kind) {
+    rig_look(rig, id);
+    return (struct store_op){.kind = kind,
+                             .queue = rig->store->vtable->queue_number(rig->store, BYTES("q")),
+                             .seq = rig->looked_at->seq};
+}
+
+void rig_replay(struct rig *rig, const char *id) {
+    struct store_op op = op_on(rig, id, STORE_UPDATE);
+    struct envelope letter = rig->looked_at->envelope;
+    letter.state = STATE_REPLAYING;
+    letter.replays++;
+    letter.attempts = 0;
+    letter.replayed_at = rig->now.wall;
+    op.envelope = &letter;
+    rig_commit(rig, &op);
+}
+
+void rig_mark(struct rig *rig, const char *id, enum state state) {
+    struct store_op op = op_on(rig, id, STORE_MARK);
+    op.mark = (struct store_mark){.state = state, .at = rig->now.wall};
+    rig_commit(rig, &op);
+    rig_rest(rig);
+}
+
+void rig_push_and_fail(struct rig *rig, const char *id, int status) {
+    rig_push(rig, id);
+    rig_rest(rig);
+    rig_fail(rig, id, status);
+}
+
+uint64_t rig_depth(struct rig *rig, const char *dlq) {
+    return rig->store->vtable->dlq_depth(rig->store, bytes_of(dlq));
+}
+
 /* Any 64 digits do, as long as other bodies have others. */
 static void put_hash(struct envelope *envelope, struct bytes body) {
     snprintf(envelope->content_hash, sizeof envelope->content_hash, "%016llx%048d",

@@ -134,6 +134,9 @@ void rig_push_message(struct rig *rig, const char *id, const char *key, const ch
 void rig_push_many(struct rig *rig, size_t count); /* m1, m2 … */
 /* A change that somebody else than the engine makes; durable at once. */
 void rig_commit(struct rig *rig, struct store_op *op);
+void rig_replay(struct rig *rig, const char *id); /* a letter of "q", as a replay does */
+void rig_mark(struct rig *rig, const char *id, enum state state); /* as people decide; then rests */
+uint64_t rig_depth(struct rig *rig, const char *dlq);
 /* As the store has it now, until the next look; NULL: it is not held. */
 const struct envelope *rig_look(struct rig *rig, const char *id);
 enum state rig_state(struct rig *rig, const char *id);
@@ -148,6 +151,7 @@ struct outcome rig_outcome(enum kind kind, int status);
 void rig_answer(struct rig *rig, const char *id, struct outcome outcome);
 void rig_succeed(struct rig *rig, const char *id);          /* then rests */
 void rig_fail(struct rig *rig, const char *id, int status); /* then rests */
+void rig_push_and_fail(struct rig *rig, const char *id, int status);
 /* Every call under way; then rests. */
 void rig_succeed_all(struct rig *rig);
 void rig_fail_all(struct rig *rig, int status);

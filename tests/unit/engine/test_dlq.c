@@ -5,12 +5,6 @@
 
 #include "store/fake_store.h"
 
-static void push_and_fail(struct rig *rig, const char *id, int status) {
-    rig_push(rig, id);
-    rig_rest(rig);
-    rig_fail(rig, id, status);
-}
-
 static void a_letter_says_what_happened(void **state) {
     (void)state;
     struct rig *rig = rig_new((struct rig_options){0});
@@ -59,7 +53,7 @@ static void what_no_rule_knows_is_unclassified(void **state) {
     (void)state;
     struct rig *rig = rig_new((struct rig_options){0});
     rig_open(rig);
-    push_and_fail(rig, "a", 418);
+    rig_push_and_fail(rig, "a", 418);
     const struct envelope *letter = rig_look(rig, "a");
     assert_int_equal(letter->cause, CAUSE_UNCLASSIFIED);
     assert_bytes(letter->category, "unknown");
@@ -73,8 +67,8 @@ static void a_category_goes_where_its_route_leads(void **state) {
     rig->policy.routes[0] = (struct dlq_route){BYTES("validation"), BYTES("q.bad")};
     rig->policy.route_count = 1;
     rig_open(rig);
-    push_and_fail(rig, "a", 400);
-    push_and_fail(rig, "b", 404);
+    rig_push_and_fail(rig, "a", 400);
+    rig_push_and_fail(rig, "b", 404);
     assert_bytes(rig_look(rig, "a")->dlq, "q.bad");
     assert_bytes(rig_look(rig, "b")->dlq, "q.dlq");
     rig_free(rig);
@@ -165,7 +159,7 @@ static struct rig *rig_spilling(void) {
     rig->dlqs[0].cap = 1;
     rig->dlqs[0].on_full = ON_FULL_SPILL;
     rig_open(rig);
-    push_and_fail(rig, "first", 400);
+    rig_push_and_fail(rig, "first", 400);
     rig_push(rig, "a");
     rig_push(rig, "b");
     rig_rest(rig);
@@ -258,7 +252,7 @@ static void a_letter_that_spills_no_longer_is_kept_beside_one_that_does(void **s
     rig->dlqs[0].cap = 1;
     rig->dlqs[0].on_full = ON_FULL_SPILL;
     rig_open(rig);
-    push_and_fail(rig, "first", 400);
+    rig_push_and_fail(rig, "first", 400);
     rig_push(rig, "a");
     rig_push_to(rig, "q1", "beside");
     rig_rest(rig);

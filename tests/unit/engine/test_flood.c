@@ -132,15 +132,7 @@ static void replayed_letters_and_retries_are_not_counted(void **state) {
     (void)state;
     struct rig *rig = rig_guarded(FLOOD_HOLD);
     die(rig, OF - 1, "KeyError", "v1");
-    struct envelope letter = *rig_look(rig, rig->calls[0].id);
-    letter.state = STATE_REPLAYING;
-    letter.replays = 1;
-    letter.attempts = 0;
-    struct store_op op = {.kind = STORE_UPDATE,
-                          .queue = rig->store->vtable->queue_number(rig->store, BYTES("q")),
-                          .seq = rig->looked_at->seq,
-                          .envelope = &letter};
-    rig_commit(rig, &op);
+    rig_replay(rig, rig->calls[0].id);
     die(rig, 0, "KeyError", "v1"); /* the replayed one */
     assert_int_equal(rig_view(rig).state, QUEUE_RUNNING);
     die(rig, 1, "KeyError", "v1");

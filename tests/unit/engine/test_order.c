@@ -20,17 +20,6 @@ static void push_numbered(struct rig *rig, const char *key, int from, int to) {
     rig_rest(rig);
 }
 
-/* What people do to a letter. */
-static void mark(struct rig *rig, const char *id, enum state to) {
-    rig_look(rig, id);
-    struct store_op op = {.kind = STORE_MARK,
-                          .queue = rig->store->vtable->queue_number(rig->store, BYTES("q")),
-                          .seq = rig->looked_at->seq,
-                          .mark = {.state = to, .at = rig->now.wall}};
-    rig_commit(rig, &op);
-    rig_rest(rig);
-}
-
 static void one_key_goes_one_at_a_time_and_others_do_not_wait(void **state) {
     (void)state;
     struct rig *rig = ordered();
@@ -82,7 +71,7 @@ static void a_dead_head_closes_its_key_until_people_decide(void **state) {
     rig_restart(rig);
     rig_rest(rig);
     assert_int_equal(rig_open_calls(rig), 0);
-    mark(rig, "a1", STATE_RESOLVED);
+    rig_mark(rig, "a1", STATE_RESOLVED);
     assert_non_null(rig_call(rig, "a2"));
     rig_free(rig);
 }
@@ -93,15 +82,7 @@ static void a_replay_of_the_head_opens_its_key_when_it_succeeds(void **state) {
     rig_open(rig);
     push_numbered(rig, "a", 1, 2);
     rig_fail(rig, "a1", 400);
-    struct envelope letter = *rig_look(rig, "a1");
-    letter.state = STATE_REPLAYING;
-    letter.replays = 1;
-    letter.attempts = 0;
-    struct store_op op = {.kind = STORE_UPDATE,
-                          .queue = rig->store->vtable->queue_number(rig->store, BYTES("q")),
-                          .seq = rig->looked_at->seq,
-                          .envelope = &letter};
-    rig_commit(rig, &op);
+    rig_replay(rig, "a1");
     rig_rest(rig);
     assert_null(rig_call(rig, "a2"));
     rig_succeed(rig, "a1");
@@ -162,7 +143,7 @@ static void beyond_the_limit_successors_follow_their_head_unattempted(void **sta
     }
     push_numbered(rig, "a", 6, 6);
     assert_int_equal(rig_state(rig, "a6"), STATE_PENDING_REVIEW);
-    mark(rig, "a1", STATE_DISCARDED);
+    rig_mark(rig, "a1", STATE_DISCARDED);
     rig_succeed(rig, "a2");
     rig_succeed(rig, "a3");
     push_numbered(rig, "a", 7, 7);

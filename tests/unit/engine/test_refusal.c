@@ -487,27 +487,12 @@ static void a_refused_head_keeps_its_key_in_order(void **state) {
     rig_free(rig);
 }
 
-/* What a replay does to a letter. */
-static void replay(struct rig *rig, const char *id) {
-    rig_look(rig, id);
-    struct envelope letter = rig->looked_at->envelope;
-    letter.state = STATE_REPLAYING;
-    letter.replays++;
-    letter.attempts = 0;
-    letter.replayed_at = rig->now.wall;
-    struct store_op op = {.kind = STORE_UPDATE,
-                          .queue = rig->store->vtable->queue_number(rig->store, BYTES("q")),
-                          .seq = rig->looked_at->seq,
-                          .envelope = &letter};
-    rig_commit(rig, &op);
-}
-
 static void a_refused_letter_stays_with_its_replay_and_is_asked_last(void **state) {
     (void)state;
     struct rig *rig = rig_one_at_a_time();
     push_all(rig, "l");
     rig_fail(rig, "l", 422);
-    replay(rig, "l");
+    rig_replay(rig, "l");
     rig_rest(rig);
     rig_fail(rig, "l", 403);
     assert_int_equal(rig_state(rig, "l"), STATE_REPLAYING);
@@ -516,7 +501,7 @@ static void a_refused_letter_stays_with_its_replay_and_is_asked_last(void **stat
     assert_only(rig, "l");
     rig_fail(rig, "l", 403);
     assert_int_equal(rig_state(rig, "l"), STATE_PENDING_REVIEW);
-    replay(rig, "l");
+    rig_replay(rig, "l");
     rig_push(rig, "b");
     rig_push(rig, "c");
     rig_rest(rig);
@@ -533,7 +518,7 @@ static void letters_are_asked_where_nothing_else_waits(void **state) {
     push_all(rig, "l");
     rig_fail(rig, "l", 422);
     push_all(rig, "ab");
-    replay(rig, "l");
+    rig_replay(rig, "l");
     rig_fail(rig, "a", 403);
     assert_only(rig, "b");
     rig_fail(rig, "b", 403);

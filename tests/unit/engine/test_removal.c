@@ -185,10 +185,6 @@ static void a_message_that_its_key_holds_back_can_be_buried(void **state) {
 
 /* ---- DLQs: full, routed, mirrored, spilling ---- */
 
-static uint64_t depth_of(struct rig *rig, const char *dlq) {
-    return rig->store->vtable->dlq_depth(rig->store, bytes_of(dlq));
-}
-
 /* One letter is in its DLQ, of cap 1; "a" waits in a paused queue. */
 static struct rig *full(struct rig_options options, enum on_full on_full) {
     struct rig *rig = rig_new(options);
@@ -219,7 +215,7 @@ static void a_message_that_is_buried_into_a_full_dlq_waits_for_room(void **state
     assert_bytes(waits->why, "dlq q.dlq is full; wrong customer");
     assert_int_equal(waits->cause, CAUSE_OPERATOR);
     assert_true(is_audited(rig));
-    assert_int_equal(depth_of(rig, "q.dlq"), 1);
+    assert_int_equal(rig_depth(rig, "q.dlq"), 1);
     go_on(rig);
     assert_int_equal(rig_open_calls(rig), 0);
     make_room(rig);
@@ -259,7 +255,7 @@ static void a_message_that_waits_for_room_can_be_discarded(void **state) {
     assert_int_equal(rig_view(rig).counts.awaiting_room, 0);
     make_room(rig);
     assert_int_equal(rig_state(rig, "a"), STATE_DISCARDED);
-    assert_int_equal(depth_of(rig, "q.dlq"), 1);
+    assert_int_equal(rig_depth(rig, "q.dlq"), 1);
     rig_free(rig);
 }
 
@@ -279,7 +275,7 @@ static void a_buried_message_goes_where_its_category_is_routed(void **state) {
     assert_int_equal(remove_it(rig, ENGINE_BURY, "a"), STATUS_OK);
     assert_int_equal(rig_state(rig, "a"), STATE_PENDING_REVIEW);
     assert_bytes(rig_look(rig, "a")->dlq, "q.bad");
-    assert_int_equal(depth_of(rig, "q.bad"), 1);
+    assert_int_equal(rig_depth(rig, "q.bad"), 1);
     rig_free(rig);
 }
 

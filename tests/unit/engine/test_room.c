@@ -8,26 +8,6 @@
 #include "broker/fake_broker.h"
 #include "core/cap.h"
 
-static void mark(struct rig *rig, const char *id, enum state to) {
-    rig_look(rig, id);
-    struct store_op op = {.kind = STORE_MARK,
-                          .queue = rig->store->vtable->queue_number(rig->store, BYTES("q")),
-                          .seq = rig->looked_at->seq,
-                          .mark = {.state = to, .at = rig->now.wall}};
-    rig_commit(rig, &op);
-    rig_rest(rig);
-}
-
-static uint64_t depth_of(struct rig *rig, const char *dlq) {
-    return rig->store->vtable->dlq_depth(rig->store, bytes_of(dlq));
-}
-
-static void push_and_fail(struct rig *rig, const char *id, int status) {
-    rig_push(rig, id);
-    rig_rest(rig);
-    rig_fail(rig, id, status);
-}
-
 static struct rig *rig_capped(uint64_t cap) {
     struct rig *rig = rig_new((struct rig_options){0});
     rig->dlqs[0].cap = cap;
@@ -49,9 +29,9 @@ static void a_verdict_for_a_full_dlq_is_stored_and_not_handed_over_again(void **
     (void)state;
     struct rig *rig = rig_capped(1);
     rig_open(rig);
-    push_and_fail(rig, "a", 400);
+    rig_push_and_fail(rig, "a", 400);
     rig_clear_log(rig);
-    push_and_fail(rig, "b", 400);
+    rig_push_and_fail(rig, "b", 400);
     rig_assert_log(rig, "start(b) submit:update(b) settle(b)");
     assert_awaits_room(rig, "b", "dlq q.dlq is full");
     assert_int_equal(rig->looked_at->envelope.cause, CAUSE_TERMINAL);
@@ -73,12 +53,12 @@ static void it_becomes_the_letter_that_it_was_judged_to_be_once_there_is_room(vo
     (void)state;
     struct rig *rig = rig_capped(1);
     rig_open(rig);
-    push_and_fail(rig, "a", 400);
-    push_and_fail(rig, "b", 400);
+    rig_push_and_fail(rig, "a", 400);
+    rig_push_and_fail(rig, "b", 400);
     struct wall died = rig->now.wall;
     rig_pass(rig, 90 * 1000);
     rig_clear_log(rig);
-    mark(rig, "a", STATE_RESOLVED);
+    rig_mark(rig, "a", STATE_RESOLVED);
     rig_pass(rig, QUEUE_FULL_POLL_MS);
     rig_assert_log(rig, "submit:update(b) settle(b)");
     const struct envelope *letter = rig_look(rig, "b");
@@ -104,12 +84,12 @@ static void a_full_dlq_has_room_below_95_percent(void **state) {
     rig_push_many(rig, 20);
     rig_rest(rig);
     rig_fail_all(rig, 400);
-    push_and_fail(rig, "late", 400);
-    mark(rig, "m1", STATE_RESOLVED);
+    rig_push_and_fail(rig, "late", 400);
+    rig_mark(rig, "m1", STATE_RESOLVED);
     rig_pass(rig, QUEUE_FULL_POLL_MS);
     assert_awaits_room(rig, "late", "dlq q.dlq is full");
     assert_true(rig_view(rig).dlq_full);
-    mark(rig, "m2", STATE_DISCARDED);
+    rig_mark(rig, "m2", STATE_DISCARDED);
     rig_pass(rig, QUEUE_FULL_POLL_MS);
     assert_int_equal(rig_state(rig, "late"), STATE_PENDING_REVIEW);
     assert_false(rig_view(rig).dlq_full);
@@ -120,22 +100,14 @@ static void a_replayed_letter_keeps_its_place_and_never_waits(void **state) {
     (void)state;
     struct rig *rig = rig_capped(1);
     rig_open(rig);
-    push_and_fail(rig, "a", 400);
-    push_and_fail(rig, "b", 400);
-    struct envelope letter = *rig_look(rig, "a");
-    letter.state = STATE_REPLAYING;
-    letter.replays = 1;
-    letter.attempts = 0;
-    struct store_op op = {.kind = STORE_UPDATE,
-                          .queue = rig->store->vtable->queue_number(rig->store, BYTES("q")),
-                          .seq = rig->looked_at->seq,
-                          .envelope = &letter};
-    rig_commit(rig, &op);
+    rig_push_and_fail(rig, "a", 400);
+    rig_push_and_fail(rig, "b", 400);
+    rig_replay(rig, "a");
     rig_pass(rig, QUEUE_FULL_POLL_MS);
     assert_awaits_room(rig, "b", "dlq q.dlq is full"); /* replaying counts towards the cap */
     rig_fail(rig, "a", 400);
     assert_int_equal(rig_state(rig, "a"), STATE_PENDING_REVIEW);
-    assert_int_equal(depth_of(rig, "q.dlq"), 1);
+    assert_int_equal(rig_depth(rig, "q.dlq"), 1);
     rig_free(rig);
 }
 
@@ -143,8 +115,8 @@ static void a_restart_hands_nothing_over_that_waits_for_room(void **state) {
     (void)state;
     struct rig *rig = rig_capped(1);
     rig_open(rig);
-    push_and_fail(rig, "a", 400);
-    push_and_fail(rig, "b", 400);
+    rig_push_and_fail(rig, "a", 400);
+    rig_push_and_fail(rig, "b", 400);
     rig_restart(rig);
     rig_pass(rig, 60 * 1000);
     assert_int_equal(rig->call_count, 2);
@@ -152,7 +124,7 @@ static void a_restart_hands_nothing_over_that_waits_for_room(void **state) {
     rig_restart(rig);
     rig_pass(rig, 60 * 1000);
     assert_int_equal(rig->call_count, 2);
-    mark(rig, "a", STATE_RESOLVED);
+    rig_mark(rig, "a", STATE_RESOLVED);
     rig_pass(rig, QUEUE_FULL_POLL_MS);
     assert_int_equal(rig_state(rig, "b"), STATE_PENDING_REVIEW);
     rig_free(rig);
@@ -162,8 +134,8 @@ static void a_larger_cap_makes_room_also_for_a_paused_queue(void **state) {
     (void)state;
     struct rig *rig = rig_capped(1);
     rig_open(rig);
-    push_and_fail(rig, "a", 400);
-    push_and_fail(rig, "b", 400);
+    rig_push_and_fail(rig, "a", 400);
+    rig_push_and_fail(rig, "b", 400);
     rig_ask(rig, ENGINE_PAUSE, "lunch");
     rig_rest(rig);
     struct engine_dlq larger = rig->dlqs[0];
@@ -192,7 +164,7 @@ static void letters_on_their_way_count_towards_the_cap(void **state) {
         rig_store(rig);
         rig_pass(rig, QUEUE_FULL_POLL_MS);
     }
-    assert_int_equal(depth_of(rig, "q.dlq"), 3);
+    assert_int_equal(rig_depth(rig, "q.dlq"), 3);
     assert_int_equal(rig_view(rig).counts.awaiting_room, 5);
     assert_int_equal(rig->call_count, 8);
     rig_free(rig);
@@ -207,14 +179,14 @@ static void healthy_messages_and_other_dlqs_are_not_held_by_a_full_route(void **
     rig->policy.route_count = 1;
     rig->dlqs[1].cap = 1;
     rig_open(rig);
-    push_and_fail(rig, "bad-1", 400);
-    push_and_fail(rig, "bad-2", 400);
+    rig_push_and_fail(rig, "bad-1", 400);
+    rig_push_and_fail(rig, "bad-2", 400);
     assert_awaits_room(rig, "bad-2", "dlq q.bad is full");
     rig_push(rig, "good");
     rig_rest(rig);
     rig_succeed(rig, "good");
     rig_assert_gone(rig, "good");
-    push_and_fail(rig, "gone", 404);
+    rig_push_and_fail(rig, "gone", 404);
     assert_int_equal(rig_state(rig, "gone"), STATE_PENDING_REVIEW);
     assert_string_equal(rig_view(rig).full_dlqs, "q.bad");
     rig_free(rig);
@@ -224,8 +196,8 @@ static void with_a_thousand_waiting_the_queue_receives_nothing_and_retries_go_on
     (void)state;
     struct rig *rig = rig_capped(1);
     rig_open(rig);
-    push_and_fail(rig, "first", 400);
-    push_and_fail(rig, "retry", 429);
+    rig_push_and_fail(rig, "first", 400);
+    rig_push_and_fail(rig, "retry", 429);
     rig_push_many(rig, CAP_AWAITING_MAX);
     rig_rest(rig);
     for (size_t i = 0; i < CAP_AWAITING_MAX; i += 4)
@@ -237,7 +209,7 @@ static void with_a_thousand_waiting_the_queue_receives_nothing_and_retries_go_on
     assert_null(rig_call(rig, "new"));
     rig_succeed(rig, "retry");
     rig_assert_gone(rig, "retry");
-    mark(rig, "first", STATE_RESOLVED);
+    rig_mark(rig, "first", STATE_RESOLVED);
     rig_pass(rig, QUEUE_FULL_POLL_MS);
     assert_non_null(rig_call(rig, "new"));
     rig_free(rig);
@@ -247,7 +219,7 @@ static void a_report_for_the_full_dlq_is_refused_and_others_are_taken(void **sta
     (void)state;
     struct rig *rig = rig_capped(1);
     rig_open(rig);
-    push_and_fail(rig, "a", 400);
+    rig_push_and_fail(rig, "a", 400);
     struct rig_request *dead = rig_report(rig, "r1", "{}", 1, rig_outcome(KIND_STATUS, 400));
     struct rig_request *again = rig_report(rig, "r2", "{}", 1, rig_outcome(KIND_STATUS, 429));
     rig_rest(rig);
@@ -267,7 +239,7 @@ static void an_ordered_head_that_waits_for_room_closes_its_key(void **state) {
     rig->rules.order = ORDER_KEY;
     rig->rules.blocked_limit = 10;
     rig_open(rig);
-    push_and_fail(rig, "first", 400);
+    rig_push_and_fail(rig, "first", 400);
     rig_push_message(rig, "a1", "a", NULL);
     rig_push_message(rig, "a2", "a", NULL);
     rig_rest(rig);
@@ -278,13 +250,13 @@ static void an_ordered_head_that_waits_for_room_closes_its_key(void **state) {
     rig_restart(rig);
     rig_pass(rig, 60 * 1000);
     assert_null(rig_call(rig, "a2"));
-    mark(rig, "first", STATE_RESOLVED);
+    rig_mark(rig, "first", STATE_RESOLVED);
     rig_pass(rig, QUEUE_FULL_POLL_MS);
     char letter[64];
     snprintf(letter, sizeof letter, "%.*s", BYTES_ARG(rig_look(rig, "a1")->letter_id));
     assert_bytes(rig_look(rig, "a2")->blocked_by, letter);
     assert_null(rig_call(rig, "a2"));
-    mark(rig, "a1", STATE_RESOLVED);
+    rig_mark(rig, "a1", STATE_RESOLVED);
     assert_non_null(rig_call(rig, "a2"));
     rig_free(rig);
 }
@@ -295,7 +267,7 @@ static void on_dead_continue_lets_the_key_go_on_while_its_head_waits_for_room(vo
     rig->rules.order = ORDER_KEY;
     rig->rules.on_dead_continue = true;
     rig_open(rig);
-    push_and_fail(rig, "first", 400);
+    rig_push_and_fail(rig, "first", 400);
     rig_push_message(rig, "a1", "a", NULL);
     rig_push_message(rig, "a2", "a", NULL);
     rig_rest(rig);

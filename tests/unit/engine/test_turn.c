@@ -221,18 +221,6 @@ static void rates_are_averages_of_the_window_that_is_asked_for(void **state) {
     rig_free(rig);
 }
 
-/* What its people did: the letter goes round again. */
-static void send_again(struct rig *rig, const char *id) {
-    struct envelope letter = *rig_look(rig, id);
-    letter.state = STATE_REPLAYING;
-    letter.attempts = 0;
-    struct store_op op = {.kind = STORE_UPDATE,
-                          .queue = rig->store->vtable->queue_number(rig->store, BYTES("q")),
-                          .seq = rig->looked_at->seq,
-                          .envelope = &letter};
-    rig_commit(rig, &op);
-}
-
 static void a_replay_too_many_waits_for_a_commit_and_wakes_nobody(void **state) {
     (void)state;
     static const char *const ids[] = {"m1", "m2", "m3"};
@@ -246,7 +234,7 @@ static void a_replay_too_many_waits_for_a_commit_and_wakes_nobody(void **state) 
         rig_store(rig);
     }
     for (size_t i = 0; i < 3; i++)
-        send_again(rig, ids[i]);
+        rig_replay(rig, ids[i]);
     rig_rest(rig);
     assert_int_equal(rig_open_calls(rig), 2);
     rig_succeed(rig, "m1");
