@@ -85,6 +85,14 @@ static struct what_if_row *row_of(struct what_if_tally *tally, const struct what
     return row;
 }
 
+/* Of an answer that looked like success, rules see up to 4 MiB when it comes; a letter keeps less.
+ */
+static bool is_cut(const struct envelope *envelope) {
+    enum { LONGEST_CHARACTER = 4 };
+    return envelope->kind == KIND_ANSWER &&
+           envelope->error_message.len > OUTCOME_MESSAGE_MAX - LONGEST_CHARACTER;
+}
+
 void what_if_tally_add(struct what_if_tally *tally, const struct envelope *envelope,
                        const struct decision *decision) {
     struct arena scratch;
@@ -98,6 +106,7 @@ void what_if_tally_add(struct what_if_tally *tally, const struct envelope *envel
     row->count++;
     tally->letters++;
     tally->changed += !row->same;
+    tally->cut += is_cut(envelope);
     arena_free(&scratch);
 }
 
@@ -154,6 +163,11 @@ void what_if_tally_print(const struct what_if_tally *tally, const struct cli_env
     if (tally->no_failure)
         buf_printf(out, "%" PRIu64 " did not die of a failure that rules look at.\n",
                    tally->no_failure);
+    if (tally->cut)
+        buf_printf(out,
+                   "%" PRIu64
+                   " have only the first 2 KiB of their answer, and were judged by them.\n",
+                   tally->cut);
     buf_str(out, "Nothing was changed.\n");
 }
 
@@ -200,6 +214,7 @@ void what_if_tally_json(const struct what_if_tally *tally, uint64_t jq_errors, s
                    {"same", tally->letters - tally->changed},
                    {"no_queue", tally->no_queue},
                    {"no_failure", tally->no_failure},
+                   {"cut", tally->cut},
                    {"jq_errors", jq_errors}};
     struct json_out json = json_out(out);
     json_open(&json, '{');

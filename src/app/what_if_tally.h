@@ -24,6 +24,7 @@ struct what_if_tally {
     struct map rows;
     struct list order; /* of struct what_if_row, as first seen */
     uint64_t letters, changed, no_queue, no_failure;
+    uint64_t cut; /* of letters: judged by the beginning of their answer, as far as it is kept */
 };
 
 void what_if_tally_init(struct what_if_tally *tally);
@@ -35,7 +36,7 @@ void what_if_tally_add(struct what_if_tally *tally, const struct envelope *envel
 /* For people: a table of the changes and samples of each, in words. */
 void what_if_tally_print(const struct what_if_tally *tally, const struct cli_env *env,
                          struct buf *out);
-/* {"letters", "changed", "same", "no_queue", "no_failure", "jq_errors", "changes": […]} */
+/* {"letters", "changed", "same", "no_queue", "no_failure", "cut", "jq_errors", "changes": […]} */
 void what_if_tally_json(const struct what_if_tally *tally, uint64_t jq_errors, struct buf *out);
 
 #endif

@@ -283,6 +283,21 @@ def test_answers_are_reloaded_checked_and_tried_out(serve, handler, tmp_path):
     assert tally["letters"] >= 1
 
 
+def test_what_if_says_how_many_letters_keep_only_the_beginning_of_their_answer(serve, handler, tmp_path):
+    sizes = {"short": 100, "long": 5000}
+    worker = handler(lambda call: (200, {"Content-Type": "text/plain"}, b"down for maintenance " + b"x" * sizes[call.id]))
+    rule = {"when": {"body": "maintenance"}, "do": "dlq", "category": "transient", "reason": "maintenance"}
+    rules = queue({"http": worker.url}, classify={"answers": [rule]})
+    server = serve(rules, server=PATIENT)
+    for one in sizes:
+        server.push("work", {}, id=one)
+    eventually(lambda: len(server.letters("work.dlq")) == 2, "both are dead")
+    (tmp_path / "rules.yaml").write_text(json.dumps({"queues": rules}))
+    tally = json.loads(server.cli("what-if", "--rules", str(tmp_path / "rules.yaml"), "--json"))
+    assert (tally["letters"], tally["same"], tally["cut"]) == (2, 2, 1)
+    assert "1 have only the first 2 KiB of their answer" in server.cli("what-if", "--rules", str(tmp_path / "rules.yaml"))
+
+
 def test_a_mistake_in_answers_is_named_with_its_place(tmp_path):
     path = tmp_path / "impound.yaml"
     path.write_text('queues:\n  work:\n    handler: {http: "http://127.0.0.1:1/"}\n    classify:\n      answers:\n'
