@@ -50,7 +50,8 @@ static struct broker *make_broker(const struct line_parts *parts,
                                      .instance = parts->consumer,
                                      .clock = &clock_system,
                                      .seed = random_seed(),
-                                     .max_body = parts->config->max_body};
+                                     .max_body = parts->config->max_body,
+                                     .memory = parts->memory};
     return sources_new(&options);
 }
 

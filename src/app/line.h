@@ -17,6 +17,7 @@ struct line_parts {
     struct exec_pool *exec;
     struct sinks *sinks;
     struct bytes consumer; /* our name at brokers */
+    struct body_memory *memory;
 };
 
 struct line {

@@ -69,7 +69,8 @@ static struct line_parts parts_of(struct plant *plant) {
                                .http = plant->http,
                                .exec = plant->exec,
                                .sinks = &plant->sinks,
-                               .consumer = bytes_of(plant->consumer)};
+                               .consumer = bytes_of(plant->consumer),
+                               .memory = plant->memory};
 }
 
 static enum status add_queues(struct plant *plant, struct err *err) {

@@ -10,6 +10,7 @@
 #include "app/plant.h"
 #include "app/verbs.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "cli/command.h"
 #include "server/asset.h"
 
@@ -149,6 +150,7 @@ int serve_run(const struct cli_env *env, int argc, char **argv) {
     char host[256];
     snprintf(host, sizeof host, "%.*s", BYTES_ARG(config->listen_host));
     bool json = config->log == LOG_JSON;
+    memory_reserve();
     enum status status = plant_start(config, &plant, &err);
     if (status != STATUS_OK) {
         if (json)

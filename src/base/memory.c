@@ -1,11 +1,40 @@
 #include "base/memory.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
+
+static atomic_bool reserving;
+static _Atomic(void *) reserve;
+
+void memory_reserve(void) {
+    atomic_store(&reserve, malloc(MEMORY_RESERVE));
+    atomic_store(&reserving, true);
+}
+
+/* False: there is none, or not any more. */
+static bool give_up_reserve(void) {
+    void *kept = atomic_exchange(&reserve, NULL);
+    free(kept);
+    if (kept)
+        fprintf(stderr, "impound: out of memory: large requests are refused until there is more\n");
+    return kept != NULL;
+}
+
+/* The reserve comes before anything large: where it was given up, it is got again first. */
+bool memory_has_reserve(void) {
+    void *none = NULL;
+    if (!atomic_load(&reserving) || atomic_load(&reserve))
+        return true;
+    void *kept = malloc(MEMORY_RESERVE);
+    if (kept && !atomic_compare_exchange_strong(&reserve, &none, kept))
+        free(kept); /* another thread was first */
+    return kept != NULL;
+}
 
 static void *or_abort(void *got, size_t size) {
     if (got || size == 0)
@@ -14,28 +43,43 @@ static void *or_abort(void *got, size_t size) {
     abort();
 }
 
-void *memory_new(size_t size) {
-    return or_abort(calloc(1, size ? size : 1), size);
+void *memory_array(size_t count, size_t size) {
+    void *got = calloc(count ? count : 1, size ? size : 1);
+    if (!got) {
+        give_up_reserve(); /* or another thread did, just now */
+        got = calloc(count ? count : 1, size ? size : 1);
+    }
+    return or_abort(got, count);
 }
 
-void *memory_array(size_t count, size_t size) {
-    return or_abort(calloc(count ? count : 1, size ? size : 1), count);
+void *memory_new(size_t size) {
+    return memory_array(1, size);
 }
 
 void *memory_grow(void *old, size_t size) {
-    return or_abort(realloc(old, size ? size : 1), size);
+    void *got = realloc(old, size ? size : 1);
+    if (!got) {
+        give_up_reserve();
+        got = realloc(old, size ? size : 1);
+    }
+    return or_abort(got, size);
 }
 
 void *memory_try(void *old, size_t size) {
-    return realloc(old, size ? size : 1);
+    return memory_has_reserve() ? realloc(old, size ? size : 1) : NULL;
 }
 
 void *memory_try_pages(size_t size) {
-    return aligned_alloc(MEMORY_PAGE, size);
+    return memory_has_reserve() ? aligned_alloc(MEMORY_PAGE, size) : NULL;
 }
 
 void *memory_pages(size_t size) {
-    return or_abort(memory_try_pages(size), size);
+    void *got = aligned_alloc(MEMORY_PAGE, size);
+    if (!got) {
+        give_up_reserve();
+        got = aligned_alloc(MEMORY_PAGE, size);
+    }
+    return or_abort(got, size);
 }
 
 void memory_trim(void) {

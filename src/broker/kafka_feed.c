@@ -65,8 +65,10 @@ static void put(struct kafka_group *group, int32_t number, const struct kafka_ha
     uint64_t bytes = 0;
     if (count == 0)
         return;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         bytes += records[i].held->body.len;
+        store_held_count(records[i].held, group->memory);
+    }
     int64_t last = records[count - 1].offset;
     rd_kafka_get_watermark_offsets(group->client, group->url->topic.ptr, number, &low, &high);
     kafka_hand_put(group->hand, number, records, count, high);

@@ -39,7 +39,8 @@ struct kafka_group {
     struct kafka_hand *hand;
     struct contact *contact;
     struct mailbox *bell;
-    struct pool *pool; /* of what records become */
+    struct pool *pool;          /* of what records become */
+    struct body_memory *memory; /* that their bodies count towards; NULL: no limit */
 
     rd_kafka_t *client; /* NULL: not made */
     struct kafka_follow follow;

@@ -148,6 +148,7 @@ struct broker *kafka_source_new(const struct broker_options *options) {
                              .hand = &source->hand,
                              .contact = &source->contact,
                              .bell = &source->bell,
+                             .memory = options->memory,
                              .pool = pool_new()};
     source->group.follow = (struct kafka_follow){.url = &source->url, .pool = source->group.pool};
     return &source->broker;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "broker/ahead.h"
 #include "broker/nats_advisory.h"
 #include "broker/nats_consumer.h"
 #include "broker/nats_inbox.h"
@@ -38,6 +39,7 @@ struct nats_source {
     struct station station;
     struct nats_url url;
     struct shelf shelf;
+    struct ahead ahead;
     struct returns returns; /* what went back: its deliveries are not held against it */
 
     /* Shared with the library's thread. */
@@ -83,7 +85,10 @@ static void put(struct nats_source *nats, const char *subject, struct parcel *pa
     struct err err;
     returns_deduct(&nats->returns, parcel->held);
     parcel->unannounced = nats_advisory_is(bytes_of(subject));
-    if (!nats_pointer_follow(&nats->connection, bytes_of(subject), parcel->held, &err))
+    bool followed = nats_pointer_follow(&nats->connection, bytes_of(subject), parcel->held, &err);
+    if (followed)
+        ahead_note(&nats->ahead, parcel->held);
+    if (!followed)
         parcel_free(parcel);
     else if (shelf_put(&nats->shelf, parcel, true, true) && !atomic_exchange(&nats->told, true))
         contact_ring(&nats->station.contact);
@@ -176,7 +181,9 @@ static bool pull(struct nats_source *nats, struct mono now, struct err *err) {
     int64_t asked = atomic_load(&nats->asked);
     if (asked < 0)
         atomic_store(&nats->asked, asked = 0);
-    int64_t batch = NATS_AT_HAND - asked - (int64_t)shelf_ready(&nats->shelf);
+    int64_t ready = (int64_t)shelf_ready(&nats->shelf), batch = NATS_AT_HAND - asked - ready;
+    if (batch > 0)
+        batch = (int64_t)ahead_count(&nats->ahead, (size_t)asked, (size_t)ready, (size_t)batch);
     if (batch <= 0 || (batch < NATS_PULL_LEAST && asked > 0))
         return true;
     return send_pull(nats, within(nats->pull_max, batch), now, err);
@@ -380,6 +387,7 @@ struct broker *nats_source_new(const struct broker_options *options) {
     struct nats_source *nats = memory_new(sizeof *nats);
     station_init(&nats->station, &vtable, &duty, &nats->shelf, options);
     returns_init(&nats->returns);
+    ahead_init(&nats->ahead, options);
     enum status status = nats_url_source(options->url, &nats->station.arena, &nats->url, NULL);
     assert(status == STATUS_OK);
     (void)status;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "broker/ahead.h"
 #include "broker/rabbit_connection.h"
 #include "broker/rabbit_limit.h"
 #include "broker/rabbit_message.h"
@@ -22,6 +23,7 @@
 
 enum {
     RABBIT_ASK_MS = 1000,             /* between questions for the number of messages that wait */
+    RABBIT_FIT_LEAST = 4,             /* with messages at hand, it is not consumed for fewer */
     RABBIT_READ_MAX = 64,             /* deliveries read before what was settled is sent */
     RABBIT_AGAIN_MS = 10 * 60 * 1000, /* what was given before comes within this, or not at all */
 };
@@ -34,13 +36,15 @@ struct rabbit_source {
     struct rabbit_place place;
     struct rng rng;
     struct shelf shelf;
+    struct ahead ahead;
     struct returns returns; /* lost with a connection: those deliveries are not held against it */
 
     /* The thread's own. */
     struct rabbit_connection connection;
     struct rabbit_limit limit; /* of its queue */
     bool consuming;
-    bool news; /* something came that the engine was not told of */
+    size_t prefetch; /* … so many at a time, as far as there is memory for them */
+    bool news;       /* something came that the engine was not told of */
     struct mono consuming_since;
     struct mono ask_at;
 };
@@ -70,17 +74,20 @@ static bool open_source(struct rabbit_source *rabbit, struct mono now, struct er
     struct rabbit_connection *connection = &rabbit->connection;
     if (!rabbit_connection_open(connection, &rabbit->url, err))
         return false;
-    amqp_basic_qos(connection->state, RABBIT_CHANNEL, 0, rabbit->url.prefetch, 0);
-    return rabbit_connection_asked(connection, amqp_get_rpc_reply(connection->state),
-                                   "set the prefetch", err) &&
-           ask_queue(rabbit, now, err) &&
+    return ask_queue(rabbit, now, err) &&
            rabbit_limit_ask(connection, rabbit->url.queue, &rabbit->limit, err) &&
            rabbit_limit_no_stream(&rabbit->limit, rabbit->url.queue, err);
 }
 
 /* ---- consuming ---- */
 
-static bool start_consuming(struct rabbit_source *rabbit, struct err *err) {
+/* A prefetch holds for consumers that begin after it was set. */
+static bool start_consuming(struct rabbit_source *rabbit, size_t prefetch, struct err *err) {
+    amqp_basic_qos(rabbit->connection.state, RABBIT_CHANNEL, 0, (uint16_t)prefetch, 0);
+    if (!rabbit_connection_asked(&rabbit->connection, amqp_get_rpc_reply(rabbit->connection.state),
+                                 "set the prefetch", err))
+        return false;
+    rabbit->prefetch = prefetch;
     amqp_basic_consume(rabbit->connection.state, RABBIT_CHANNEL, rabbit_bytes(rabbit->url.queue),
                        amqp_cstring_bytes(consumer_tag), 0, 0, 0, amqp_empty_table);
     rabbit->consuming = true;
@@ -96,17 +103,27 @@ static bool stop_consuming(struct rabbit_source *rabbit, struct err *err) {
         &rabbit->connection, amqp_get_rpc_reply(rabbit->connection.state), "stop consuming", err);
 }
 
+static bool is_wanted(const struct rabbit_source *rabbit) {
+    return atomic_load(&rabbit->station.wanted) && !atomic_load(&rabbit->station.closing);
+}
+
+/* Without memory for more the consumer is cancelled, and what was fetched stays; it begins again
+ * with a larger prefetch when there is memory for twice as many. */
 static bool follow_wish(struct rabbit_source *rabbit, struct err *err) {
-    bool wanted = atomic_load(&rabbit->station.wanted) && !atomic_load(&rabbit->station.closing);
-    if (wanted == rabbit->consuming)
-        return true;
-    return wanted ? start_consuming(rabbit, err) : stop_consuming(rabbit, err);
+    size_t ready = shelf_ready(&rabbit->shelf), most = rabbit->url.prefetch;
+    size_t fit = is_wanted(rabbit) ? ahead_count(&rabbit->ahead, 0, ready, most) : 0;
+    bool grows = rabbit->prefetch < most && fit >= 2 * rabbit->prefetch;
+    bool enough = fit >= RABBIT_FIT_LEAST || fit == most || ready == 0;
+    if (rabbit->consuming && (fit == 0 || grows) && !stop_consuming(rabbit, err))
+        return false;
+    return rabbit->consuming || fit == 0 || !enough || start_consuming(rabbit, fit, err);
 }
 
 /* Deliveries that were under way when the consumer was cancelled come here, too. */
 static bool return_unwanted(struct rabbit_source *rabbit, struct err *err) {
     int status = AMQP_STATUS_OK;
-    for (struct parcel *parcel; !rabbit->consuming && status == AMQP_STATUS_OK &&
+    for (struct parcel *parcel; !rabbit->consuming && !is_wanted(rabbit) &&
+                                status == AMQP_STATUS_OK &&
                                 (parcel = shelf_return(&rabbit->shelf, false));) {
         status = amqp_basic_nack(rabbit->connection.state, RABBIT_CHANNEL, parcel->tag, 0, 1);
         parcel_free(parcel);
@@ -134,6 +151,7 @@ static void take_delivery(struct rabbit_source *rabbit, amqp_envelope_t *deliver
     struct parcel *parcel = rabbit_message_read(delivery, &rabbit->place, now);
     bool again = delivery->redelivered;
     returns_deduct(&rabbit->returns, parcel->held);
+    ahead_note(&rabbit->ahead, parcel->held);
     amqp_destroy_envelope(delivery);
     if (shelf_put(&rabbit->shelf, parcel, again, false))
         rabbit->news = true;
@@ -260,6 +278,7 @@ struct broker *rabbit_source_new(const struct broker_options *options) {
     struct rabbit_source *rabbit = memory_new(sizeof *rabbit);
     station_init(&rabbit->station, &vtable, &duty, &rabbit->shelf, options);
     returns_init(&rabbit->returns);
+    ahead_init(&rabbit->ahead, options);
     enum status status =
         rabbit_url_source(options->url, &rabbit->station.arena, &rabbit->url, NULL);
     assert(status == STATUS_OK);

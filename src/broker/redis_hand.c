@@ -2,8 +2,9 @@
 
 #include "base/memory.h"
 
-void redis_hand_init(struct redis_hand *hand) {
+void redis_hand_init(struct redis_hand *hand, const struct broker_options *options) {
     *hand = (struct redis_hand){0};
+    ahead_init(&hand->ahead, options);
     pthread_mutex_init(&hand->mutex, NULL);
     list_init(&hand->waiting);
     list_init(&hand->recount);
@@ -61,6 +62,7 @@ void redis_hand_add(struct redis_hand *hand, struct bytes tag, struct store_held
     item->deliveries = held->deliveries;
     list_init(&item->link);
     held->source = item;
+    ahead_note(&hand->ahead, held);
     pthread_mutex_lock(&hand->mutex);
     map_insert(&hand->items, &item->by_tag, bytes_hash(tag));
     list_push_back(&hand->waiting, &item->link);

@@ -13,7 +13,7 @@
 
 #include "base/list.h"
 #include "base/map.h"
-#include "port/store.h"
+#include "broker/ahead.h"
 
 struct redis_item {
     struct list link; /* in waiting, recount or settled */
@@ -33,9 +33,10 @@ struct redis_hand {
     struct list recount; /* given again to the engine: the server should count that */
     struct list settled;
     size_t waiting_count;
+    struct ahead ahead;
 };
 
-void redis_hand_init(struct redis_hand *hand);
+void redis_hand_init(struct redis_hand *hand, const struct broker_options *options);
 void redis_hand_free(struct redis_hand *hand); /* what the engine has stays its own */
 
 bool redis_hand_knows(struct redis_hand *hand, struct bytes tag);

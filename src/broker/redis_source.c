@@ -152,7 +152,11 @@ static bool fetch(struct redis_source *source, size_t coming, struct err *err) {
     if (source->answers || !source->place.begun || !atomic_load(&station->wanted) ||
         atomic_load(&station->closing) || taken > REDIS_HAND_MAX - REDIS_AT_ONCE)
         return true;
-    source->answers = source->shape->ask(&source->place, REDIS_AT_ONCE);
+    size_t waiting = redis_hand_waiting(&source->hand);
+    size_t room = ahead_count(&source->hand.ahead, coming, waiting, REDIS_AT_ONCE);
+    if (room == 0)
+        return true;
+    source->answers = source->shape->ask(&source->place, room);
     source->fetched_at = now_of(source);
     return redis_connection_send(source->place.fetch, err) == STATUS_OK;
 }
@@ -364,6 +368,6 @@ struct broker *redis_source_new(const struct broker_options *options) {
     source->place.rng = &source->rng;
     source->place.hand = &source->hand;
     rng_seed(&source->rng, options->seed);
-    redis_hand_init(&source->hand);
+    redis_hand_init(&source->hand, options);
     return &source->station.broker;
 }

@@ -174,7 +174,8 @@ static bool take_over(struct redis_place *place, struct err *err) {
     char cursor[64] = "0-0";
     size_t known = redis_hand_known(place->hand), claimed = 0;
     do {
-        if (known + claimed >= CLAIMED_MAX)
+        if (known + claimed >= CLAIMED_MAX ||
+            ahead_count(&place->hand->ahead, claimed, known, CLAIM_AT_ONCE) == 0)
             break;
         if (!claim_some(place, cursor, &claimed, err))
             return false;

@@ -76,9 +76,10 @@ struct broker_options {
     struct bytes queue;    /* whose source it is: for the log, and for names at the server */
     struct bytes instance; /* who we are, among others that consume: the same in every life */
     struct clock *clock;
-    uint64_t seed;     /* of jitter */
-    uint64_t max_body; /* a larger body is not fetched whole, where that can be told */
-    bool quiet;        /* its health is not logged: whoever asks for it tells people */
+    uint64_t seed;              /* of jitter */
+    uint64_t max_body;          /* a larger body is not fetched whole, where that can be told */
+    struct body_memory *memory; /* that bodies count towards; NULL: no limit */
+    bool quiet;                 /* its health is not logged: whoever asks for it tells people */
 };
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/memory.h"
 #include "base/instant.h"
 #include "server/door.h"
 #include "server/gate.h"
@@ -191,7 +192,7 @@ static enum MHD_Result take_in(struct request *request, const char *data, size_t
     bool room = request_count_body(request, request->body.len - before);
     if (request->body.overflow && !request->body.no_memory)
         too_large(request);
-    else if (request->body.overflow)
+    else if (request->body.overflow || !memory_has_reserve())
         request_problem(request, STATUS_BUSY, "there is no memory for the body; try again later");
     else if (!room)
         request_problem(request, STATUS_BUSY,

@@ -72,6 +72,22 @@ def stopped_often(serve, handler, lane, at_hand):
     assert {json.loads(call.body)["id"] for call in worker.calls} == {"m-0", "m-1", "m-2"}
 
 
+def bounded_ahead(serve, handler, lane, waiting, count=60):
+    """Of large messages no more are fetched ahead than server.body_memory has room for. `waiting` says how many the
+    broker has not given away."""
+    seen = []
+
+    def answer(_call):
+        seen.append(count - len(seen) - waiting())
+        return 200
+    worker = handler(answer)
+    lane.publish([{"id": f"m-{n}", "pad": "x" * (512 << 10)} for n in range(count)])
+    server = serve(queues(lane, {"http": worker.url}, concurrency=1), server={"body_memory": "8MiB"})
+    finished(server, lane)
+    assert len(seen) == count and max(seen) <= 16, seen  # a quarter of the limit, and what was under way
+    assert server.metric("impound_body_memory_bytes", side="messages") == 0
+
+
 def answer_too_large(serve, handler, lane, reply, size):
     """Its message is dead, and those behind it flow; nothing runs again."""
     worker = handler(lambda call: (200, {"Content-Type": "text/plain"}, b"x" * (size if b"large" in call.body else 10)))

@@ -74,6 +74,17 @@ def trouble(server):
 
 
 @SHAPES
+def test_of_large_messages_few_are_fetched_ahead(serve, handler, redis, shape):
+    lane = shape(redis)
+
+    def waiting():
+        if shape is List:
+            return lane.there.llen(lane.name)
+        return lane.left() - lane.there.xpending(lane.name, "pricing")["pending"]
+    scenes.bounded_ahead(serve, handler, lane, waiting)
+
+
+@SHAPES
 def test_a_bug_is_parked_a_slow_service_is_retried_and_the_rest_flows(serve, redis, shape):
     lane = shape(redis)
     _, letter = scenes.three_orders(serve, lane)

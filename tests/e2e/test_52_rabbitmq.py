@@ -317,14 +317,20 @@ def test_deliveries_of_connections_that_ended_are_not_held_against_a_message(ser
     assert set(worker.ids()) == {f"m-{n}" for n in range(5)}
 
 
+def ready(lane):
+    with lane.channel() as channel:
+        return channel.queue_declare(lane.name, passive=True).method.message_count
+
+
 @pytest.mark.parametrize("kind", TYPES)
 def test_deliveries_of_graceful_stops_are_not_held_against_a_message(serve, handler, rabbit, kind):
     lane = Lane(rabbit, kind)
+    scenes.stopped_often(serve, handler, lane, lambda: ready(lane) == 0)
 
-    def all_at_hand():
-        with lane.channel() as channel:
-            return channel.queue_declare(lane.name, passive=True).method.message_count == 0
-    scenes.stopped_often(serve, handler, lane, all_at_hand)
+
+def test_of_large_messages_few_are_fetched_ahead(serve, handler, rabbit):
+    lane = Lane(rabbit)
+    scenes.bounded_ahead(serve, handler, lane, lambda: ready(lane))
 
 
 def test_what_the_broker_says_of_earlier_deaths_is_kept(serve, handler, rabbit):

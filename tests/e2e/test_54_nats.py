@@ -119,6 +119,11 @@ def test_what_was_delivered_too_often_is_poison_unattempted(serve, handler, nats
     assert server.message(f"{lane.name}:1")["cause"] == "crash"
 
 
+def test_of_large_messages_few_are_fetched_ahead(serve, handler, nats):
+    lane = Lane(nats)
+    scenes.bounded_ahead(serve, handler, lane, lambda: lane.info().num_pending)
+
+
 def test_deliveries_of_graceful_stops_are_not_held_against_a_message(serve, handler, nats):
     lane = Lane(nats)
     scenes.stopped_often(serve, handler, lane, lambda: lane.info().num_ack_pending == 3)

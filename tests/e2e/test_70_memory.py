@@ -2,11 +2,12 @@
 import json
 import os
 import socket
+import subprocess
 import threading
 
 import pytest
 
-from harness import Server, eventually, problem, scaled
+from harness import IMPOUND, Server, eventually, problem, scaled
 
 MIB = 1 << 20
 BODY = "x" * (4 * MIB - 64)  # as JSON, with its envelope in the push, below max_body
@@ -14,6 +15,7 @@ LIMIT = {"server": {"body_memory": "32MiB", "max_body": "4MiB"}}
 # What a server needs beside: the store's own caches (64 MiB), a group on its way to the journal, one body read twice,
 # an answer of 16 MiB; under a sanitizer also what was freed a moment ago. All waiting bodies are four times as much.
 BESIDE_MIB = 400
+SMALL = 900 << 10
 
 
 def peak_mib(server):
@@ -22,7 +24,7 @@ def peak_mib(server):
 
 
 def lease(server, **asked):
-    answer = server.post("/v1/queues/jobs/lease", asked)
+    answer = server.post("/v1/queues/jobs/lease", {"lease_ms": 3_600_000, **asked})
     assert answer.status == 200, answer.body[:500]
     return answer.json["messages"]
 
@@ -115,6 +117,80 @@ def test_requests_beyond_the_limit_are_refused_for_now(serve):
         assert b" 200 " in first.recv(100)
     eventually(lambda: server.metric("impound_body_memory_bytes", side="requests") == 0, "it is answered")
     assert server.post("/v1/queues/jobs/messages", text).status == 200
+
+
+def status_mib(server, name):
+    with open(f"/proc/{server.process.pid}/status", encoding="ascii") as status:
+        return int(next(line for line in status if line.startswith(name)).split()[1]) // 1024
+
+
+def limit_address_space(server, more_mib):
+    size = "unlimited" if more_mib is None else (status_mib(server, "VmSize") + more_mib) * MIB
+    subprocess.run(["prlimit", "--pid", str(server.process.pid), f"--as={size}:"], check=True)
+
+
+def skip_with_sanitizer():
+    with open(IMPOUND, "rb") as binary:
+        if b"__asan_init" in binary.read():
+            pytest.skip("the sanitizer needs more address space than can be limited")
+
+
+def half_a_push(server, size):
+    """A connection that has sent all of a push but its last byte."""
+    text = json.dumps({"body": "x" * size}).encode()
+    there = socket.create_connection(("127.0.0.1", server.port))
+    there.sendall((f"POST /v1/queues/jobs/messages HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n"
+                   f"Content-Type: application/json\r\nContent-Length: {len(text)}\r\n\r\n").encode())
+    try:
+        there.sendall(text[:-1])
+    except OSError:
+        pass  # it was refused half-way
+    return there
+
+
+def is_refused(there):
+    try:
+        return b" 503 " in there.recv(100, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+    except OSError:
+        return False
+
+
+def test_a_system_without_memory_fails_large_requests_and_nothing_else(serve):
+    skip_with_sanitizer()
+    server = serve({"jobs": {"handler": "lease"}}, server={"body_memory": "1GiB", "max_body": "128MiB"})
+    server.push("jobs", {"n": 0})
+    limit_address_space(server, 64)
+    problem(server.post("/v1/queues/jobs/messages", {"body": "x" * (100 * MIB)}), 503, "memory")
+    held = [half_a_push(server, 5 * MIB) for _ in range(24)]
+    for number in range(300):
+        assert server.post("/v1/queues/jobs/messages", {"body": "x" * 1000}).status in (200, 503), number
+    assert server.get("/readyz").status == 200
+    for one in held:
+        one.close()
+    eventually(lambda: server.metric("impound_body_memory_bytes", side="requests") == 0, "they are given up")
+    server.push("jobs", {"n": 1})
+    limit_address_space(server, None)
+    server.push("jobs", "x" * (100 * MIB))
+    server.kill()
+    server.start()
+    assert server.queue("jobs")["depth"] >= 3
+
+
+def test_without_memory_for_small_things_the_reserve_is_used_and_pushes_are_refused(serve):
+    """Buffers of this size are not large: without the reserve the first that fails would end the server."""
+    skip_with_sanitizer()
+    server = serve({"jobs": {"handler": "lease"}}, server={"body_memory": "1GiB"})
+    server.push("jobs", {"n": 0})
+    limit_address_space(server, 8)
+    held = [half_a_push(server, SMALL) for _ in range(400)]
+    eventually(lambda: any(is_refused(one) for one in held), "some are refused")
+    assert "out of memory: large requests are refused" in server.log()
+    assert server.get("/readyz").status == 200
+    limit_address_space(server, None)
+    for one in held:
+        one.close()
+    server.push("jobs", {"n": 1})
+    assert server.queue("jobs")["depth"] == 2
 
 
 def test_a_request_that_memory_does_not_suffice_for_is_503(tmp_path):

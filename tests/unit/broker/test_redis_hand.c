@@ -23,7 +23,7 @@ static void what_is_settled_is_known_until_it_is_forgotten(void **state) {
     (void)state;
     struct redis_hand hand;
     struct redis_item *items[4];
-    redis_hand_init(&hand);
+    redis_hand_init(&hand, &(struct broker_options){.max_body = 1});
     add(&hand, "a", false);
     add(&hand, "b", false);
     assert_int_equal(redis_hand_waiting(&hand), 2);
@@ -45,7 +45,7 @@ static void what_is_handed_back_waits_behind_and_for_its_time(void **state) {
     (void)state;
     struct redis_hand hand;
     struct store_held *held;
-    redis_hand_init(&hand);
+    redis_hand_init(&hand, &(struct broker_options){.max_body = 1});
     add(&hand, "a", false);
     add(&hand, "b", false);
     redis_hand_back(&hand, receive(&hand, "a"), (struct mono){1500});
@@ -66,7 +66,7 @@ static void what_was_given_in_another_life_is_not_withdrawn(void **state) {
     (void)state;
     struct redis_hand hand;
     struct redis_item *items[4];
-    redis_hand_init(&hand);
+    redis_hand_init(&hand, &(struct broker_options){.max_body = 1});
     add(&hand, "old", true);
     add(&hand, "a", false);
     add(&hand, "b", false);
@@ -87,7 +87,7 @@ static void what_is_given_again_is_counted_once(void **state) {
     struct redis_recount counts[4];
     struct arena arena;
     arena_init_heap(&arena, 256);
-    redis_hand_init(&hand);
+    redis_hand_init(&hand, &(struct broker_options){.max_body = 1});
     add(&hand, "old", true);
     add(&hand, "new", false);
     assert_int_equal(redis_hand_recount(&hand, &arena, counts, 4), 0);

@@ -1,0 +1,29 @@
+/* ahead: how many messages a source may ask its server for, ahead of the engine.
+ *
+ * Bodies that were fetched count towards server.body_memory (base/body_memory.h) until their
+ * message is settled. Sources fetch while the messages' half of it is used to less than a half, so
+ * that the engine always has room to hand over what was fetched; and no more than fits, by the size
+ * that bodies usually have. A source that has nothing at hand may always ask for one.
+ *
+ * Used by the source's own thread; ahead_note may be called by another one. */
+#ifndef BROKER_AHEAD_H
+#define BROKER_AHEAD_H
+
+#include <stdatomic.h>
+
+#include "port/broker.h"
+
+struct ahead {
+    struct body_memory *memory;     /* NULL: no limit */
+    _Atomic uint64_t typical_bytes; /* of a body, as the latest ones were */
+};
+
+/* Until the first message came, a body is taken to have max_body bytes. */
+void ahead_init(struct ahead *ahead, const struct broker_options *options);
+/* It was fetched: counts its body. */
+void ahead_note(struct ahead *ahead, struct store_held *held);
+/* How many more may be asked for, up to `most`. `coming` were asked for and are not here yet;
+ * `ready` are here and were not received by the engine. */
+size_t ahead_count(const struct ahead *ahead, size_t coming, size_t ready, size_t most);
+
+#endif
