@@ -43,6 +43,11 @@ finish() {
 }
 [ -n "$missing" ] || finish "$1"
 
+if ! command -v apt-get >/dev/null; then
+    echo "impound: there is no apt-get; install what these Debian packages hold, if it is missing:$missing" >&2
+    [ "${CI:-}" = true ] && exit 1
+    finish "$1"
+fi
 # shellcheck disable=SC2086 # words on purpose
 echo "impound: installing $(echo $missing | wc -w) Debian packages and what they need, which may take some minutes:$missing"
 as_root=""

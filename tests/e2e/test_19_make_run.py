@@ -144,6 +144,15 @@ def test_packages_are_installed_with_progress(tmp_path):
     assert failed.returncode == 1 and "could not install" in failed.stderr
 
 
+def test_without_apt_the_packages_are_named(tmp_path):
+    for command in ("sh", "dirname", "grep"):
+        (tmp_path / command).symlink_to(shutil.which(command))
+    done = subprocess.run([os.path.join(ROOT, "tools", "install.sh"), "build"], text=True, capture_output=True,
+                          timeout=PATIENCE_S, check=False, env={"PATH": str(tmp_path)})
+    assert done.returncode == 0, "the build may find them elsewhere"
+    assert "there is no apt-get" in done.stderr and " meson " in done.stderr and " curl " in done.stderr
+
+
 @pytest.fixture
 def slow_build(tmp_path):
     """Twenty targets, one of which fails if the file `bad` is there."""
