@@ -1,5 +1,6 @@
 /* POST /v1/messages/{id}/bury and /discard, and the same in bulk: messages that wait or are leased
- * (SEMANTICS 4.8). The engine takes them out of its queues; this file chooses them. */
+ * (SEMANTICS 4.8). The engine takes them out of its queues, and triage out of those that left the
+ * configuration; this file chooses them. */
 #include "server/call.h"
 
 #include <pthread.h>
@@ -8,7 +9,7 @@
 #include "server/decision_order.h"
 #include "server/names.h"
 #include "server/view.h"
-#include "triage/audit.h"
+#include "triage/orphan_removal.h"
 
 /* The engine reads the bodies of the messages that it removes together. */
 enum { AT_ONCE = 500, BYTES_AT_ONCE = 16 << 20, PER_CALL_MAX = 10000 };
@@ -68,6 +69,27 @@ static struct bytes state_json(enum state state, struct arena *arena) {
     return buf_view(&text);
 }
 
+/* Its queue left the configuration: the engine has none of that name. */
+static bool is_orphan(const struct request *request, struct bytes queue) {
+    uint32_t number;
+    return !known_find(request->server->known, queue, &number);
+}
+
+static void remove_orphan(struct request *request, bool bury, uint64_t seq,
+                          const struct audit_entry *entry) {
+    struct orphan_order order = {.bury = bury, .why = entry->why, .entry = entry};
+    struct err outcome, err;
+    enum status status =
+        orphan_remove(request->server->options.triage, &order, &seq, 1, &outcome, &err);
+    if (status != STATUS_OK)
+        request_problem(request, status, "%s", err.text);
+    else if (outcome.status != STATUS_OK)
+        request_problem(request, outcome.status, "message \"%.*s\": %s",
+                        BYTES_ARG(bytes_clip(request->params[0], REQUEST_QUOTE_MAX)), outcome.text);
+    else
+        call_messages_show(request);
+}
+
 static void ask_one(struct request *request, enum engine_request_kind kind,
                     const struct store_held *held, struct bytes why) {
     struct arena *arena = &request->arena;
@@ -77,6 +99,10 @@ static void ask_one(struct request *request, enum engine_request_kind kind,
     entry.subject = held->envelope.id;
     entry.count = 1;
     entry.before = state_json(held->envelope.state, arena);
+    if (is_orphan(request, held->envelope.queue)) {
+        remove_orphan(request, kind == ENGINE_BURY, held->seq, &entry);
+        return;
+    }
     *removal = (struct engine_removal){.seq = held->seq};
     *asked = (struct engine_request){.kind = kind,
                                      .queue = arena_dup(arena, held->envelope.queue),
@@ -164,14 +190,9 @@ static void await(struct bulk *bulk) {
     pthread_mutex_unlock(&bulk->mutex);
 }
 
-/* The audit's count is what was asked for; where the engine left some alone, finish puts it right.
- */
-static void flush(struct bulk *bulk) {
+static void ask_engine(struct bulk *bulk) {
     struct arena arena;
-    if (bulk->count == 0)
-        return;
     arena_init_heap(&arena, 4096);
-    bulk->entry.count = bulk->changed + bulk->count;
     struct engine_request asked = {.kind = bulk->kind,
                                    .queue = bulk->queue,
                                    .why = bulk->order->why,
@@ -185,6 +206,35 @@ static void flush(struct bulk *bulk) {
     await(bulk);
     if (bulk->status != STATUS_OK)
         *bulk->err = asked.err;
+    arena_free(&arena);
+}
+
+static void remove_orphans(struct bulk *bulk) {
+    struct orphan_order order = {
+        .bury = bulk->kind == ENGINE_BURY, .why = bulk->order->why, .entry = &bulk->entry};
+    uint64_t seqs[ORPHAN_REMOVALS_MAX];
+    struct err outcomes[ORPHAN_REMOVALS_MAX];
+    for (size_t from = 0, count; from < bulk->count && bulk->status == STATUS_OK; from += count) {
+        count = bulk->count - from;
+        count = count < ORPHAN_REMOVALS_MAX ? count : ORPHAN_REMOVALS_MAX;
+        for (size_t i = 0; i < count; i++)
+            seqs[i] = bulk->removals[from + i].seq;
+        bulk->status = orphan_remove(bulk->request->server->options.triage, &order, seqs, count,
+                                     outcomes, bulk->err);
+        for (size_t i = 0; i < count; i++)
+            bulk->removals[from + i].status = outcomes[i].status;
+    }
+}
+
+/* The audit's count is what was asked for; where some were left alone, finish puts it right. */
+static void flush(struct bulk *bulk) {
+    if (bulk->count == 0)
+        return;
+    bulk->entry.count = bulk->changed + bulk->count;
+    if (is_orphan(bulk->request, bulk->queue))
+        remove_orphans(bulk);
+    else
+        ask_engine(bulk);
     for (size_t i = 0; i < bulk->count && bulk->status == STATUS_OK; i++) {
         bulk->changed += bulk->removals[i].status == STATUS_OK;
         bulk->busy += bulk->removals[i].status != STATUS_OK;
@@ -193,7 +243,6 @@ static void flush(struct bulk *bulk) {
     bulk->audited = true;
     bulk->count = 0;
     bulk->bytes = 0;
-    arena_free(&arena);
 }
 
 static bool is_full(const struct bulk *bulk, uint64_t size) {

@@ -196,3 +196,61 @@ def test_what_lies_at_its_broker_is_404_and_what_failed_is_buried(serve, handler
     said = remove(server, "first", "bury")
     assert said.status == 200 and said.json["message"]["body"] == {"id": "first"}
     assert said.json["failure"]["status"] == 503 and said.json["cause"] == "operator"
+
+
+@pytest.fixture(name="orphaned")
+def fixture_orphaned(serve):
+    """Six messages of a queue that is not in the configuration any more."""
+    server = serve({**queues("lease"), "others": {"source": "builtin", "handler": "lease"}})
+    ids = [server.push("orders", {"n": n}, key=f"k{n % 2}") for n in range(6)]
+    server.stop()
+    server.configure({"others": {"source": "builtin", "handler": "lease"}})
+    server.start()
+    return server, ids
+
+
+def test_a_message_of_a_queue_that_left_the_configuration_is_buried_or_discarded(orphaned):
+    server, ids = orphaned
+    said = remove(server, ids[0], "bury")
+    assert said.status == 200, said.body
+    assert (said.json["state"], said.json["cause"], said.json["why"], said.json["dlq"]) == (
+        "pending_review", "operator", "wrong customer", "orders.dlq")
+    assert said.json["message"]["body"] == {"n": 0} and said.json["message"]["queue"] == "orders"
+    said = remove(server, ids[1], "discard")
+    assert (said.status, said.json["state"]) == (200, "discarded")
+    assert remove(server, ids[0], "bury").status == 409, "it is a letter"
+    assert [(entry["what"], entry["subject"], entry["count"]) for entry in server.get("/v1/audit").json["audit"]] == [
+        ("message.discard", ids[1], 1), ("message.bury", ids[0], 1)]
+    server.kill()
+    server.start()
+    assert [server.message(one)["state"] for one in ids] == ["pending_review", "discarded"] + ["queued"] * 4
+    assert server.dlq("orders.dlq")["depth"] == 1
+
+
+def test_many_messages_of_a_queue_that_left_the_configuration_are_removed(orphaned):
+    server, ids = orphaned
+    order = {"filter": {"queue": "orders", "key": "k1"}, "why": "wrong customer"}
+    assert server.post("/v1/messages/bury", {**order, "dry_run": True}).json["count"] == 3
+    said = server.post("/v1/messages/bury", order).json
+    assert (said["matched"], said["count"], said["busy"]) == (3, 3, 0)
+    assert {server.message(one)["state"] for one in ids[1::2]} == {"pending_review"}
+    assert server.get("/v1/audit").json["audit"][0]["count"] == 3
+    assert server.post("/v1/messages/discard", {"ids": [ids[0]], "why": "test traffic"}).json["count"] == 1
+    words = ["discard", "--queue", "orders", "--state", "queued", "--why", "test traffic", "--apply"]
+    assert "2 messages discarded" in server.cli(*words)
+    assert {server.message(one)["state"] for one in ids[0::2]} == {"discarded"}
+    assert "cannot be removed: it holds 0 waiting messages and 3 unresolved letters" in server.cli("queues", "remove", "orders")
+
+
+def test_a_buried_head_of_a_queue_that_left_the_configuration_closes_its_key(serve):
+    server = serve({**queues("lease", order="key"), "others": {"source": "builtin", "handler": "lease"}})
+    ids = [server.push("orders", {"n": n}, key="k") for n in range(2)]
+    server.stop()
+    server.configure({"others": {"source": "builtin", "handler": "lease"}})
+    server.start()
+    assert remove(server, ids[0], "bury").status == 200
+    server.stop()
+    server.configure(queues("lease", order="key"))
+    server.start()
+    assert server.message(ids[1])["blocked_by"] == server.message(ids[0])["id"]
+    assert server.post("/v1/queues/orders/lease", {"max": 5, "wait_ms": 0}).json["messages"] == []
