@@ -42,7 +42,9 @@ static void view_rename(struct json answer, struct arena *arena, struct buf *out
     buf_str(out, " moved\n");
     put_damaged(answer, arena, out);
     if (is_true(answer, "configured"))
-        sentence_put(answer, "the configuration still names {renamed_from}: remove it there, too\n",
+        sentence_put(answer,
+                     "the configuration still names {renamed_from}, so it stays listed until it is "
+                     "removed there, too\n",
                      arena, out);
 }
 
@@ -51,13 +53,15 @@ static void view_remove(const struct cli_env *env, struct json answer, struct ar
     (void)env;
     const char *pattern = "{queue} would be removed; --apply does it\n";
     if (is_true(answer, "removed"))
-        pattern = "{queue} is removed\n";
+        pattern = "{queue} is removed from the store\n";
     else if (field_text(answer, "why", arena).len > 0)
         pattern = "{queue} cannot be removed: {why}\n";
     sentence_put(answer, pattern, arena, out);
     if (is_true(answer, "configured"))
-        sentence_put(answer, "the configuration still names {queue}: remove it there, too\n", arena,
-                     out);
+        sentence_put(answer,
+                     "the configuration still names {queue}, so it stays listed until it is "
+                     "removed there, too\n",
+                     arena, out);
 }
 
 static int post_remove(const struct cli_env *env, const char *queue, struct bytes body) {

@@ -19,7 +19,7 @@ void call_dlqs_list(struct request *request) {
     size_t count = view_dlq_names(options, &request->arena, &names);
     for (size_t i = 0; i < count; i++) {
         struct view_dlq dlq;
-        if (view_dlq_find(options, names[i], now, &request->arena, &dlq))
+        if (view_dlq_find(options, names[i], now, &request->arena, &dlq) && !view_dlq_is_over(&dlq))
             view_dlq(&json, options, &dlq, now);
     }
     json_close(&json, ']');

@@ -187,10 +187,10 @@ void call_queue_rename(struct request *request) {
         return;
     if (holding.replaying > 0) {
         request_problem(request, STATUS_CONFLICT,
-                        "%" PRIu64
-                        " letters of queue %.*s are being replayed: wait for the replay, "
-                        "or abort it",
-                        holding.replaying, BYTES_ARG(request->params[0]));
+                        "%" PRIu64 " letter%s of queue %.*s %s being replayed: wait for the "
+                        "replay, or abort it",
+                        holding.replaying, holding.replaying == 1 ? "" : "s",
+                        BYTES_ARG(request->params[0]), holding.replaying == 1 ? "is" : "are");
         return;
     }
     struct audit_entry entry = audited(request, "queue.rename", asked.why);
@@ -209,8 +209,10 @@ void call_queue_rename(struct request *request) {
 /* ---- remove ---- */
 
 static void put_holds(const struct queue_holding *holding, struct buf *out) {
-    buf_printf(out, "it holds %" PRIu64 " waiting messages and %" PRIu64 " unresolved letters",
-               holding->waiting, holding->letters + holding->replaying);
+    uint64_t letters = holding->letters + holding->replaying;
+    buf_printf(out, "it holds %" PRIu64 " waiting message%s and %" PRIu64 " unresolved letter%s",
+               holding->waiting, holding->waiting == 1 ? "" : "s", letters,
+               letters == 1 ? "" : "s");
 }
 
 static void put_removal(struct request *request, const struct queue_holding *holding,

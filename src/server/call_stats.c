@@ -77,6 +77,10 @@ static void put_dlqs(struct json_out *json, struct request *request, struct wall
         struct view_dlq dlq;
         if (!view_dlq_find(options, names[i], now, &request->arena, &dlq))
             continue;
+        totals->dead += dlq.store.depth;
+        totals->arrivals += dlq.store.total;
+        if (view_dlq_is_over(&dlq))
+            continue;
         json_open(json, '{');
         json_key(json, "dlq");
         json_put(json, names[i]);
@@ -86,8 +90,6 @@ static void put_dlqs(struct json_out *json, struct request *request, struct wall
         view_number(json, "spilled", dlq.store.spilled);
         view_triage_shares(json, &dlq.triage, dlq.store.total);
         json_close(json, '}');
-        totals->dead += dlq.store.depth;
-        totals->arrivals += dlq.store.total;
     }
     json_close(json, ']');
 }

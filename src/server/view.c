@@ -151,6 +151,13 @@ bool view_dlq_find(const struct server_options *options, struct bytes name, stru
     return out->configured || out->used;
 }
 
+bool view_dlq_is_over(const struct view_dlq *dlq) {
+    uint64_t held = dlq->store.spilled;
+    for (int state = 0; state < STATE_COUNT; state++)
+        held += dlq->store.by_state[state];
+    return !dlq->configured && held == 0;
+}
+
 struct listed {
     struct map_node node;
     struct bytes name;

@@ -32,6 +32,9 @@ struct view_dlq {
 /* False when there is no such DLQ. Lives in the arena. */
 bool view_dlq_find(const struct server_options *options, struct bytes name, struct wall now,
                    struct arena *arena, struct view_dlq *out);
+/* The configuration does not name it, and none of the letters that it once had is left: such as the
+ * DLQ of a queue that got another name. It is not listed. */
+bool view_dlq_is_over(const struct view_dlq *dlq);
 /* The configured ones first, then those that the store alone knows. */
 size_t view_dlq_names(const struct server_options *options, struct arena *arena,
                       struct bytes **out);

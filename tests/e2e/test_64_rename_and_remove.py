@@ -166,16 +166,47 @@ def test_idempotency_keys_and_kept_answers_move_too(serve, handler):
     assert worker.count() == 303
 
 
+def test_the_dlq_of_a_renamed_queue_is_listed_no_longer(serve):
+    server = serve(LEASED)
+    dead_in(server, "orders", "one", 1, "no")
+    resolved = dead_in(server, "orders", "two", 2, "no")
+    server.post(f"/v1/letters/{resolved}/resolve", {"why": "done"})
+    server.post("/v1/queues/orders/pause", {})
+    server.stop()
+    server.configure({"prices": {"handler": "lease"}})
+    server.start()
+
+    def listed():
+        return [[one["dlq"] for one in server.get(path).json["dlqs"]] for path in ("/v1/dlqs", "/v1/stats")]
+    assert listed() == [["prices.dlq", "orders.dlq"]] * 2, "it holds letters"
+    assert "0 messages and 2 letters moved" in server.cli("queues", "rename", "orders", "prices")
+    assert listed() == [["prices.dlq"]] * 2
+    assert "orders.dlq" not in server.cli("dlqs")
+    server.kill()
+    server.start()
+    assert listed() == [["prices.dlq"]] * 2
+    assert server.dlq("prices.dlq")["by_state"] == {"pending_review": 1, "replaying": 0, "resolved": 1, "discarded": 0}
+
+
+def test_one_message_and_one_letter_are_told_in_the_singular(serve):
+    server = serve(LEASED)
+    dead_in(server, "orders", "one", 1, "no")
+    server.post("/v1/queues/orders/pause", {})
+    server.push("orders", 2)
+    assert "1 message and 1 letter moved" in server.cli("queues", "rename", "orders", "prices")
+
+
 def test_an_empty_paused_queue_is_removed_and_another_is_not(serve):
     server = paused_with(serve, FAILS, [{"id": "a", "body": 1}])
     problem(server.post("/v1/queues/prices/remove", {}), 409, "pause it first")
     problem(server.post("/v1/queues/nobody/remove", {}), 404, "nobody")
-    assert "cannot be removed: it holds 1 waiting messages" in server.cli("queues", "remove", "orders")
+    assert "cannot be removed: it holds 1 waiting message and 0 unresolved letters" in server.cli("queues", "remove", "orders")
     problem(server.post("/v1/queues/orders/remove", {}), 409, "not empty", "rename")
     server.post("/v1/queues/orders/rename", {"to": "prices"})
     assert "would be removed; --apply does it" in server.cli("queues", "remove", "orders")
     assert [entry["what"] for entry in server.get("/v1/audit").json["audit"]][0] == "queue.rename"
-    assert "orders is removed" in server.cli("queues", "remove", "orders", "--apply", "--why", "gone")
+    said = server.cli("queues", "remove", "orders", "--apply", "--why", "gone")
+    assert "orders is removed" in said and "still names orders, so it stays listed" in said
     entry = server.get("/v1/audit").json["audit"][0]
     assert (entry["what"], entry["subject"], entry["why"]) == ("queue.remove", "orders", "gone")
 
@@ -185,7 +216,7 @@ def test_a_queue_with_letters_is_not_removed(serve):
     server.push("orders", 1)
     server.drained("orders")
     server.post("/v1/queues/orders/pause", {})
-    problem(server.post("/v1/queues/orders/remove", {}), 409, "1 unresolved letters")
+    problem(server.post("/v1/queues/orders/remove", {}), 409, "1 unresolved letter.")
 
 
 QUEUES = {"orders": {"handler": FAILS}, "prices": {"handler": {"http": "http://127.0.0.1:9/"},
