@@ -168,8 +168,10 @@ static void carry_out(const struct judgement *j, struct decision *decision,
     case VERDICT_HALT:
         decision->suspect = is_suspect(class);
         decision->action = ACTION_HALT;
-        if (decision->suspect && j->around->confirming)
+        if (decision->suspect && j->around->confirming) {
+            decision->verdict = VERDICT_DLQ; /* what the hand-over ends in */
             stop(decision, ACTION_DEAD, CAUSE_TERMINAL);
+        }
         return;
     case VERDICT_RETRY:
     case VERDICT_COUNT:

@@ -51,11 +51,12 @@ enum { DECIDE_PROBES_MAX = 8 };
 
 struct decision {
     enum action action;
-    bool counted;         /* attempts + 1 */
-    bool crashed;         /* crashes + 1 */
-    bool probed;          /* probes + 1 */
-    enum verdict verdict; /* as classified: for the history */
-    enum cause cause;     /* with DEAD and DISCARD */
+    bool counted; /* attempts + 1 */
+    bool crashed; /* crashes + 1 */
+    bool probed;  /* probes + 1 */
+    /* As classified, for the history; DLQ where a `halt` was confirmed as the message's own. */
+    enum verdict verdict;
+    enum cause cause; /* with DEAD and DISCARD */
     struct bytes category;
     struct bytes reason;      /* without what decide_reason puts before and behind it */
     bool exhausted;           /* DECIDE_EXHAUSTED is put before it */

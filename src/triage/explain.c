@@ -1,6 +1,7 @@
 #include "triage/explain.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/json_member.h"
 #include "core/decide.h"
@@ -87,9 +88,25 @@ static const struct envelope_note *last_judged(const struct envelope *envelope) 
     return NULL;
 }
 
+/* A preset's `halt` that was checked, and is dead of it (SEMANTICS 4.7): it was refused before in
+ * this round, without counting, and then for the same once more. */
+static bool was_refused_again(const struct envelope *envelope, const struct rule *rule) {
+    const struct envelope_note *last = last_judged(envelope);
+    if (envelope->cause != CAUSE_TERMINAL || !last || !last->counted ||
+        !bytes_starts(envelope->rule, BYTES("preset:")) || (rule && rule->verdict != VERDICT_HALT))
+        return false;
+    for (const struct envelope_note *note = envelope->history; note < last; note++)
+        if (note->verdict == VERDICT_HALT && !note->counted && !note->ok && !note->interrupted &&
+            note->replay == last->replay && bytes_eq(note->category, last->category))
+            return true;
+    return false;
+}
+
 /* What was said then; a rule may say something else by now. NULL when it is not known. */
 static const char *verdict_then(const struct envelope *envelope, const struct rule *rule) {
     const struct envelope_note *note = last_judged(envelope);
+    if (was_refused_again(envelope, rule))
+        return verdict_text(VERDICT_HALT);
     if (note)
         return verdict_text(note->verdict);
     return rule ? verdict_text(rule->verdict) : NULL;
@@ -157,12 +174,27 @@ static void put_settled(const struct envelope *envelope, struct buf *out) {
     buf_str(out, " There is nothing left to do.");
 }
 
+/* An escalation has a why of its own, which takes the place of the one before. */
+static void put_cause(const struct envelope *envelope, bool refused_again, struct buf *out) {
+    struct bytes why = bytes_of(ending_words[envelope->cause].why);
+    bool told = envelope->cause == CAUSE_OPERATOR && envelope->escalated_at.ms == WALL_NEVER.ms;
+    if (refused_again) {
+        buf_str(out, "The queue went on, because another message succeeded after this one was "
+                     "refused; it was handed over once more, alone, and refused again.");
+    } else if (told) {
+        buf_bytes(out, bytes_cut(why, 0, why.len - 1));
+        put_why(envelope, out);
+    } else {
+        buf_bytes(out, why);
+    }
+}
+
 static void put_dead(const struct envelope *envelope, const struct policy *policy,
-                     struct buf *out) {
+                     const struct rule *rule, struct buf *out) {
     const struct ending_words *words = &ending_words[envelope->cause];
     put_crashes(envelope, policy, out);
     put_probes(envelope, out);
-    buf_str(out, words->why);
+    put_cause(envelope, was_refused_again(envelope, rule), out);
     if (envelope->state == STATE_REPLAYING)
         buf_printf(out, " It is being %s now: wait for the outcome.",
                    envelope->compensating ? "compensated" : "replayed");
@@ -218,7 +250,7 @@ static void put_due(const struct envelope *envelope, bool held, struct buf *out)
 
 static void put_live(const struct envelope *envelope, const struct explain_queue *queue,
                      struct buf *out) {
-    if (was_halted(envelope) && queue && queue->stopped)
+    if (was_halted(envelope) && queue && queue->stopped && strcmp(queue->stopped, "halted") == 0)
         buf_str(out, "That stopped the queue. ");
     else if (envelope->refused)
         buf_str(out,
@@ -249,7 +281,7 @@ static void put_summary(const struct envelope *envelope, const struct policy *po
     if (lifecycle_is_live(envelope->state))
         put_live(envelope, queue, out);
     else if (lifecycle_counts_in_depth(envelope->state))
-        put_dead(envelope, policy, out);
+        put_dead(envelope, policy, rule, out);
     else
         put_settled(envelope, out);
     if (envelope->read_only)
@@ -262,14 +294,16 @@ static void put_summary(const struct envelope *envelope, const struct policy *po
 /* ---- the data ---- */
 
 static void put_steps(const struct envelope *envelope, const struct policy *policy,
-                      struct json_out *out, struct buf *text) {
+                      const struct rule *rule, struct json_out *out, struct buf *text) {
     char at[INSTANT_TEXT_SIZE];
     const struct envelope_note *last = last_judged(envelope);
+    bool refused_again = was_refused_again(envelope, rule);
     json_open(out, '[');
     for (size_t i = 0; i < envelope->history_count; i++) {
         const struct envelope_note *note = &envelope->history[i];
         buf_clear(text);
-        explain_step_put(note, note == last ? envelope->rule : BYTES_NONE, policy, text);
+        explain_step_put(note, note == last ? envelope->rule : BYTES_NONE,
+                         refused_again && note == last, policy, text);
         json_open(out, '{');
         json_key(out, "attempt");
         json_put_i64(out, note->attempt);
@@ -350,7 +384,7 @@ void explain_json(const struct envelope *envelope, const struct policy *policy,
     put_identity(envelope, &json);
     json_member_text(&json, "summary", buf_view(&text));
     json_key(&json, "steps");
-    put_steps(envelope, policy, &json, &text);
+    put_steps(envelope, policy, rule, &json, &text);
     json_key(&json, "rule");
     put_rule(envelope, rule, &json);
     json_key(&json, "limits");

@@ -36,24 +36,28 @@ static void put_bound(const struct retry_policy *retry, const struct envelope_no
     buf_str(out, note->delay_ms > bound ? ", as Retry-After or the retry budget asked)" : ")");
 }
 
-static void put_verdict(const struct envelope_note *note, struct bytes rule, struct buf *out) {
+static void put_verdict(const struct envelope_note *note, enum verdict verdict, struct bytes rule,
+                        struct buf *out) {
     buf_str(out, " → ");
     if (rule.len)
         buf_printf(out, "rule %.*s said ", BYTES_ARG(rule));
-    buf_str(out, verdict_text(note->verdict));
+    buf_str(out, verdict_text(verdict));
     if (note->category.len)
         buf_printf(out, " (%.*s)", BYTES_ARG(note->category));
 }
 
-static void put_failure(const struct envelope_note *note, struct bytes rule,
+static void put_failure(const struct envelope_note *note, struct bytes rule, bool refused_again,
                         const struct policy *policy, struct buf *out) {
     buf_str(out, " failed");
     if (note->error_type.len || note->error_message.len)
         buf_str(out, ": ");
     explain_step_put_error(note->error_type, note->error_message, out);
-    put_verdict(note, rule, out);
-    if (note->verdict == VERDICT_HALT)
-        buf_str(out, "; the queue was stopped");
+    put_verdict(note, refused_again ? VERDICT_HALT : note->verdict, rule, out);
+    if (refused_again)
+        buf_str(out,
+                "; it was refused again after another message had succeeded, and dead-lettered");
+    else if (note->verdict == VERDICT_HALT)
+        buf_str(out, "; it was refused");
     if (note->delay_ms < 0)
         return;
     buf_printf(out, "; next attempt %lld ms later", (long long)note->delay_ms);
@@ -61,7 +65,7 @@ static void put_failure(const struct envelope_note *note, struct bytes rule,
         put_bound(&policy->retry, note, out);
 }
 
-void explain_step_put(const struct envelope_note *note, struct bytes rule,
+void explain_step_put(const struct envelope_note *note, struct bytes rule, bool refused_again,
                       const struct policy *policy, struct buf *out) {
     if (note->replay > 0)
         buf_printf(out, "replay %u, ", note->replay);
@@ -73,7 +77,7 @@ void explain_step_put(const struct envelope_note *note, struct bytes rule,
     else if (note->interrupted)
         buf_str(out, " was interrupted when impound stopped");
     else
-        put_failure(note, rule, policy, out);
+        put_failure(note, rule, refused_again, policy, out);
     if (!note->counted)
         buf_str(out, "; it does not count");
 }

@@ -9,8 +9,10 @@
 enum { EXPLAIN_MESSAGE_MAX = 200 }; /* bytes of an error message in a sentence */
 
 /* "attempt 1 failed: TimeoutError: no answer → retry (timeout); next attempt 132 ms later (full
- * jitter of at most 200ms)". `rule` is named where it is known; the policy may be NULL. */
-void explain_step_put(const struct envelope_note *note, struct bytes rule,
+ * jitter of at most 200ms)". `rule` is named where it is known; the policy may be NULL.
+ * `refused_again`: the rule said halt, and the message is dead of it, because another one succeeded
+ * in between. */
+void explain_step_put(const struct envelope_note *note, struct bytes rule, bool refused_again,
                       const struct policy *policy, struct buf *out);
 /* "TimeoutError: no answer"; what is missing is left out. */
 void explain_step_put_error(struct bytes error_type, struct bytes error_message, struct buf *out);

@@ -31,7 +31,11 @@ def test_one_message_that_always_gets_403_is_dead_lettered_and_the_queue_goes_on
     letter = server.message(ids[0])
     assert letter["state"] == "pending_review" and letter["cause"] == "terminal"
     assert (letter["category"], letter["reason"]) == ("auth", "auth")
-    assert [line["counted"] for line in letter["history"]] == [False, True]
+    assert [(line["verdict"], line["counted"]) for line in letter["history"]] == [("halt", False), ("dlq", True)]
+    told = server.get(f"/v1/letters/{letter['id']}/explain").json
+    assert "said halt and called it auth/auth" in told["summary"] and "another message succeeded" in told["summary"]
+    assert "stopped" not in json.dumps(told), "the queue never stopped"
+    assert told["rule"]["verdict"] == "halt"
     assert letter["attempts"] == 1
     assert len(calls_of(worker, 0)) == 2
     assert server.queue("orders")["state"] == "running"

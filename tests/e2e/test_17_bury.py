@@ -29,6 +29,8 @@ def test_a_queued_message_is_buried_discarded_and_audited(waiting):
     assert said.json["state"] == "pending_review" and said.json["cause"] == "operator"
     assert said.json["why"] == "wrong customer" and said.json["dlq"] == "orders.dlq"
     assert said.json["message"]["body"] == {"n": 0}
+    told = server.get(f"/v1/letters/{said.json['id']}/explain").json["summary"]
+    assert "A person put it here: wrong customer." in told
     said = remove(server, ids[1], "discard")
     assert said.status == 200 and said.json["state"] == "discarded"
     assert server.dlq("orders.dlq")["depth"] == 1

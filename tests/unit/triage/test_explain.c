@@ -149,7 +149,7 @@ static void what_did_not_count_says_so(void **state) {
     static const char *const expected[] = {
         "attempt 1 was interrupted when impound stopped; it does not count",
         "attempt 1 (a probe of the open breaker) failed → retry; it does not count",
-        "attempt 1 failed → halt (auth); the queue was stopped; it does not count",
+        "attempt 1 failed → halt (auth); it was refused; it does not count",
         "replay 1, attempt 1 succeeded"};
     struct json_walk steps = json_walk(member(explained(&envelope, &policy), "steps"));
     for (size_t i = 0; i < 4; i++) {
@@ -322,11 +322,98 @@ static void a_status_stands_once_and_a_halt_says_what_starts_it_again(void **sta
     struct bytes summary = text_of(explained(&envelope, &policy), "summary");
     assert_has(summary, "It failed with HTTP 401 Unauthorized. ");
     assert_lacks(summary, "`impound resume orders`");
+    struct explain_queue paused = {.stopped = "paused"};
+    assert_lacks(text_of(explained_in(&envelope, &policy, &paused), "summary"),
+                 "That stopped the queue");
     struct explain_queue queue = {.stopped = "halted", .why = BYTES("auth: HTTP 401")};
     assert_has(text_of(explained_in(&envelope, &policy, &queue), "summary"),
                "The queue is halted: auth: HTTP 401; `impound resume orders` lets it go on.");
     envelope.error_message = BYTES("key expired");
     assert_has(text_of(explained(&envelope, &policy), "summary"), "key expired (HTTP 401). ");
+}
+
+/* Refused, and refused again after another message had succeeded (SEMANTICS 4.7). */
+static struct envelope refused_letter(struct envelope_note notes[2], enum verdict last) {
+    notes[0] = (struct envelope_note){.attempt = 1,
+                                      .verdict = VERDICT_HALT,
+                                      .category = BYTES("auth"),
+                                      .error_message = BYTES("HTTP 403"),
+                                      .delay_ms = -1};
+    notes[1] = notes[0];
+    notes[1].verdict = last;
+    notes[1].counted = true;
+    return (struct envelope){.id = BYTES("m"),
+                             .letter_id = BYTES("letter-1"),
+                             .queue = BYTES("orders"),
+                             .state = STATE_PENDING_REVIEW,
+                             .cause = CAUSE_TERMINAL,
+                             .category = BYTES("auth"),
+                             .reason = BYTES("auth"),
+                             .failed = true,
+                             .kind = KIND_STATUS,
+                             .status = 403,
+                             .error_message = BYTES("HTTP 403"),
+                             .attempts = 1,
+                             .max_attempts = 5,
+                             .history = notes,
+                             .history_count = 2,
+                             .rule = BYTES("preset:http[8]")};
+}
+
+static void a_letter_that_was_refused_twice_says_that_another_message_succeeded(void **state) {
+    (void)state;
+    struct envelope_note notes[2];
+    static const enum verdict last[] = {VERDICT_DLQ, VERDICT_HALT}; /* of earlier versions */
+    for (size_t i = 0; i < 2; i++) {
+        struct envelope envelope = refused_letter(notes, last[i]);
+        struct json whole = explained(&envelope, NULL);
+        assert_bytes(
+            text_of(whole, "summary"),
+            "Attempt 1 of 5 failed with HTTP 403. Rule preset:http[8] said halt and called "
+            "it auth/auth. The queue went on, because another message succeeded after "
+            "this one was refused; it was handed over once more, alone, and refused "
+            "again. Fix the message or the handler and replay it, or discard it. Queue "
+            "orders is no longer configured.");
+        assert_bytes(text_of(member(whole, "rule"), "verdict"), "halt");
+        struct json_walk steps = json_walk(member(whole, "steps"));
+        assert_true(json_step(&steps));
+        assert_bytes(text_of(steps.value, "what"), "attempt 1 failed: HTTP 403 → halt (auth); it "
+                                                   "was refused; it does not count");
+        assert_true(json_step(&steps));
+        assert_bytes(text_of(steps.value, "what"),
+                     "attempt 1 failed: HTTP 403 → rule preset:http[8] said halt (auth); it was "
+                     "refused again after another message had succeeded, and dead-lettered");
+    }
+}
+
+/* Refused first, dead of something else later. */
+static void a_letter_that_died_otherwise_after_a_refusal_says_of_what(void **state) {
+    (void)state;
+    struct envelope_note notes[2];
+    struct envelope envelope = refused_letter(notes, VERDICT_DLQ);
+    notes[1].category = envelope.category = BYTES("validation");
+    envelope.reason = BYTES("bad_request");
+    struct bytes summary = text_of(explained(&envelope, NULL), "summary");
+    assert_has(summary, "said dlq and called it validation/bad_request. That verdict is final");
+    assert_lacks(summary, "refused");
+}
+
+static void a_buried_letter_says_why(void **state) {
+    (void)state;
+    struct envelope envelope = {.id = BYTES("m"),
+                                .letter_id = BYTES("letter-1"),
+                                .queue = BYTES("orders"),
+                                .state = STATE_PENDING_REVIEW,
+                                .cause = CAUSE_OPERATOR,
+                                .why = BYTES("wrong customer")};
+    assert_bytes(text_of(explained(&envelope, &policy), "summary"),
+                 "It has not been tried yet. A person put it here: wrong customer. Replay it, "
+                 "resolve it or discard it.");
+    envelope.escalated_at = first_at; /* now the why is that of the escalation */
+    assert_has(text_of(explained(&envelope, &policy), "summary"), "A person put it here. ");
+    envelope.why = BYTES_NONE;
+    envelope.escalated_at = WALL_NEVER;
+    assert_has(text_of(explained(&envelope, &policy), "summary"), "A person put it here. ");
 }
 
 static void what_is_alive_or_settled_needs_nobody(void **state) {
@@ -425,6 +512,11 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_lease_that_ran_out_is_told, start, end),
         cmocka_unit_test_setup_teardown(every_cause_says_what_to_do, start, end),
         cmocka_unit_test_setup_teardown(what_its_broker_has_says_so, start, end),
+        cmocka_unit_test_setup_teardown(
+            a_letter_that_was_refused_twice_says_that_another_message_succeeded, start, end),
+        cmocka_unit_test_setup_teardown(a_letter_that_died_otherwise_after_a_refusal_says_of_what,
+                                        start, end),
+        cmocka_unit_test_setup_teardown(a_buried_letter_says_why, start, end),
         cmocka_unit_test_setup_teardown(a_status_stands_once_and_a_halt_says_what_starts_it_again,
                                         start, end),
         cmocka_unit_test_setup_teardown(what_is_alive_or_settled_needs_nobody, start, end),
