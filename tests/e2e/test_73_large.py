@@ -160,3 +160,20 @@ def test_an_archive_holds_a_large_body_and_its_file_goes(serve, handler, redis, 
     assert (answer.status, answer.json["imported"], answer.json["refused"]) == (200, 1, []), answer.body
     assert shown(into, letter["id"]) == body
     assert files(into) == [letter["id"]]
+
+
+def test_a_rename_takes_a_large_body_along(serve, handler, redis, queue):
+    target = handler(lambda call: 422)
+    queues = {"jobs": small(redis, target.url), "others": {"source": "builtin", "handler": "lease"}}
+    server = serve(queues, server={"max_body": "1MiB"})
+    text = body_of(3, 1)
+    letter = one_dead(server, queue, text)
+    server.post("/v1/queues/jobs/pause", {})
+    assert "1 letter moved" in server.cli("queues", "rename", "jobs", "others")
+    assert [one["id"] for one in server.letters("others.dlq")] == [letter["id"]]
+    assert shown(server, letter["id"]) == text.encode()
+    server.kill()
+    server.start()
+    server.letters("others.dlq")  # what was folded meanwhile is listed
+    assert shown(server, letter["id"]) == text.encode()
+    assert len(files(server)) == 1
