@@ -5,6 +5,9 @@
 #include "app/config.h"
 #include "port/store.h"
 
+/* Ends the leases of their messages until the next start, so that people can bury, discard and
+ * rename them: no engine's queue has them. Before the port is open. */
+void orphans_release(struct store *store, const struct config *config, struct instant now);
 /* Warns of each. Their messages are safe, but nobody hands them over. */
 void orphans_tell(struct store *store, const struct config *config);
 

@@ -287,8 +287,10 @@ enum status plant_start(struct config *config, struct plant **out, struct err *e
         status = start_alarm(plant, err);
     if (status == STATUS_OK)
         start_adoption(plant);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK) {
+        orphans_release(plant->store, config, triage_now(&plant->triage));
         status = open_port(plant, err);
+    }
     if (status != STATUS_OK) {
         plant_stop(plant);
         return status;

@@ -163,6 +163,7 @@ static struct store_op put_op(const struct move *move, const struct moving *one)
     struct envelope *envelope = &held->envelope;
     envelope->queue = move->to;
     envelope->dlq = renamed_dlq(move, envelope->dlq, &held->arena);
+    envelope->lease_ms = 0; /* of a queue that left the configuration: its lease is over */
     return (struct store_op){.kind = STORE_PUT,
                              .queue = move->to_number,
                              .envelope = envelope,

@@ -256,3 +256,23 @@ def test_a_buried_head_of_a_queue_that_left_the_configuration_closes_its_key(ser
     server.start()
     assert server.message(ids[1])["blocked_by"] == server.message(ids[0])["id"]
     assert server.post("/v1/queues/orders/lease", {"max": 5, "wait_ms": 0}).json["messages"] == []
+
+
+def test_what_was_leased_of_a_queue_that_left_the_configuration_is_removed_or_renamed(serve):
+    others = {"others": {"source": "builtin", "handler": "lease"}}
+    server = serve({**queues("lease", concurrency=4), **others})
+    ids = [server.push("orders", {"n": n}) for n in range(3)]
+    leased = server.post("/v1/queues/orders/lease", {"max": 2}).json["messages"]
+    assert [one["id"] for one in leased] == ids[:2]
+    server.stop()
+    server.configure(others)
+    server.start()
+    said = remove(server, ids[0], "discard")
+    assert (said.status, said.json.get("state")) == (200, "discarded"), said.body
+    assert server.post(f"/v1/leases/{leased[0]['lease']}/ack", {}).status == 404, "there is no such queue"
+    assert "2 messages and 1 letter moved" in server.cli("queues", "rename", "orders", "others")
+    again = server.post("/v1/queues/others/lease", {"max": 5}).json["messages"]
+    assert {one["id"] for one in again} == set(ids[1:])
+    for one in again:
+        assert server.post(f"/v1/leases/{one['lease']}/ack", {}).status == 200
+    assert server.queue("others")["depth"] == 0
