@@ -62,8 +62,10 @@ static int run_one(const struct order *order) {
     buf_init_heap(&body, BODY_MAX);
     struct json_out json = json_out(&body);
     json_open(&json, '{');
-    json_key(&json, "why");
-    json_put_str(&json, options_get(order->options, "why"));
+    if (options_has(order->options, "why")) {
+        json_key(&json, "why");
+        json_put_str(&json, options_get(order->options, "why"));
+    }
     json_close(&json, '}');
     bool message = order->verb->messages || order->verb->may_be_messages;
     path_init(&path, message ? "/v1/messages" : "/v1/letters");
@@ -232,11 +234,11 @@ int ruling_run(const struct cli_env *env, const struct ruling_verb *verb, int ar
     if (!command_options(env, verb->options, argc, argv, 0, IDS_MAX, &options))
         return status_exit(STATUS_USAGE);
     struct order order = {.env = env, .verb = verb, .options = &options};
-    bool apply = options_has(&options, "apply");
+    bool apply = options_has(&options, "apply") || (verb->ids_act && options.arg_count > 0);
     bool one = options.arg_count == 1 && (apply || verb->one_acts);
     if (!filter_given(&options))
         code = command_unfiltered(verb->name);
-    else if ((apply || one) && !options_get(&options, "why"))
+    else if ((apply || one) && !verb->ids_act && !options_get(&options, "why"))
         code = command_usage(env, verb->name, "--why is missing: say why, for the audit");
     else
         code = one ? run_one(&order) : run_many(&order, apply);

@@ -1,5 +1,5 @@
-/* ruling: the verbs resolve, discard, escalate, compensate and bury, which differ in their words
- * alone.
+/* ruling: the verbs resolve, discard, escalate, compensate, bury and retry, which differ in their
+ * words alone.
  */
 #ifndef CLI_RULING_H
 #define CLI_RULING_H
@@ -17,6 +17,7 @@ struct ruling_verb {
     const char *done; /* "discarded" */
     const struct options_row *options;
     bool one_acts;        /* one id and a why are enough, without --apply */
+    bool ids_act;         /* ids are enough, without --apply and why */
     bool messages;        /* it acts on messages that wait … */
     bool may_be_messages; /* … or does with one id, and with a --state that letters are not in */
 };

@@ -73,6 +73,13 @@ static const struct cli_verb own[] = {
      "  impound resolve 01909af4 --why 'fixed in the database'\n"
      "  impound resolve --reason missing_key --why 'fixed in the database' --apply",
      cmd_resolve_run, cmd_resolve_options},
+    {"retry", "retry [ID…]", "try messages that wait for a retry now",
+     "Their next attempt is due now, whatever their backoff or Retry-After said; breaker, budget,\n"
+     "pause and order hold it as before. Letters are tried again by replay. With a filter nothing\n"
+     "is changed without --apply.\n\n"
+     "  impound retry o-1\n"
+     "  impound retry --queue orders --apply",
+     cmd_retry_run, cmd_retry_options},
     {"bury", "bury [ID…]", "dead-letter waiting messages; nothing is changed without --apply",
      "Takes messages that wait or are leased out of their queue, into its DLQ, with cause "
      "operator.\n"

@@ -197,10 +197,14 @@ struct engine_removal {
                          * NOT_FOUND: it does not wait any more; BUSY: the store cannot commit now,
                          * or its mirror or archive takes nothing; it is done once they do */
     struct err err;
-    /* Out: the envelope as JSON, where the letter is in its DLQ's archive and not in the store. Of
-     * a request for one message only. The caller's to free. */
+    /* Out: the envelope as JSON, where the store may not have the message any more: the letter is
+     * in its DLQ's archive, or the message is tried now. Of a request for one message only. The
+     * caller's to free. */
     struct buf spilled;
 };
+
+/* Why a message that waits cannot be tried now (ENGINE_RETRY); NULL: it can. */
+const char *engine_keeps_from_retry(const struct envelope *envelope);
 
 /* ---- requests, answered from the engine's thread ---- */
 
@@ -221,6 +225,7 @@ struct engine_request {
         ENGINE_RELEASE, /* a worker's answers; `queue` is not used */
         ENGINE_BURY,    /* waiting messages, into their DLQ … */
         ENGINE_DISCARD, /* … or out of the way, on the record */
+        ENGINE_RETRY,   /* messages that wait for a retry: due now */
     } kind;
     struct bytes queue;
     /* Called exactly once, after what it changed is durable. MUST NOT block. */
@@ -234,15 +239,15 @@ struct engine_request {
     struct outcome outcome; /* texts in held's arena */
     enum verdict verdict;   /* out */
 
-    struct bytes why;                 /* PAUSE: may be empty. BURY, DISCARD */
-    const struct store_keep *keep;    /* PAUSE, RESUME, BURY, DISCARD: kept in the same commit;
-                                       * NULL: nothing */
+    struct bytes why;                 /* PAUSE: may be empty. BURY, DISCARD, RETRY */
+    const struct store_keep *keep;    /* PAUSE, RESUME, BURY, DISCARD, RETRY: kept in the same
+                                       * commit; NULL: nothing */
     const struct engine_rules *rules; /* RELOAD */
 
     struct engine_lease *lease;     /* LEASE */
     struct engine_release *release; /* RELEASE: the answers … */
     size_t release_count;           /* … how many */
-    struct engine_removal *removal; /* BURY, DISCARD: the messages, all of `queue` … */
+    struct engine_removal *removal; /* BURY, DISCARD, RETRY: the messages, all of `queue` … */
     size_t removal_count;           /* … how many */
 
     struct engine_post post; /* the engine's, until done */

@@ -36,7 +36,9 @@ void removal_settled(struct flight *flight) {
     enum { ENVELOPE_MAX = 128 << 20 };
     if (!flight->removing)
         return;
-    if (flight->spill == SPILL_SYNCED && flight->removing->request->removal_count == 1) {
+    const struct engine_request *request = flight->removing->request;
+    bool may_be_gone = flight->spill == SPILL_SYNCED || request->kind == ENGINE_RETRY;
+    if (may_be_gone && request->removal_count == 1) {
         buf_init_heap(&flight->removal->spilled, ENVELOPE_MAX);
         envelope_encode(&flight->held->envelope, ENVELOPE_WITH_BODY, flight->held->body,
                         &flight->removal->spilled);
@@ -111,9 +113,39 @@ static void make_letter(struct removing *all, struct flight *flight,
     record_decided(flight);
 }
 
+static void make_due(struct removing *all, struct flight *flight, struct engine_removal *removal) {
+    struct envelope *envelope = &flight->held->envelope;
+    envelope->state = STATE_PENDING_RETRY;
+    envelope->next_attempt_at = flight->queue->engine->now.wall;
+    envelope->delay_ms = 0;
+    flight->op = STORE_UPDATE;
+    flight->removing = all;
+    flight->removal = removal;
+    flight->audit = all->request->keep;
+    removal->status = STATUS_OK;
+    record_decided(flight);
+}
+
+static void retry_waiting(struct removing *all, struct queue *queue, struct store_held *held,
+                          struct engine_removal *removal) {
+    const char *why = engine_keeps_from_retry(&held->envelope);
+    if (why) {
+        int64_t wait_ms = held->envelope.next_attempt_at.ms - queue->engine->now.wall.ms;
+        queue_give_back(queue, held,
+                        mono_after(queue->engine->now.mono, wait_ms > 0 ? wait_ms : 0));
+        refuse(all, removal, STATUS_CONFLICT, why);
+    } else {
+        make_due(all, flight_new(queue, held), removal);
+    }
+}
+
 static void end_lease(struct removing *all, struct lease *lease, struct engine_removal *removal) {
     struct flight *flight = lease->flight;
     struct queue *queue = flight->queue;
+    if (all->request->kind == ENGINE_RETRY) {
+        refuse(all, removal, STATUS_CONFLICT, "a worker has it: its lease must end first");
+        return;
+    }
     if (flight->replay) {
         refuse(all, removal, STATUS_CONFLICT, "the letter is being replayed; wait for it");
         return;
@@ -168,7 +200,9 @@ static void take_waiting(struct removing *all, struct queue *queue,
         return;
     }
     const struct flight *flight = held ? NULL : find_flight(queue, removal->seq);
-    if (held)
+    if (held && all->request->kind == ENGINE_RETRY)
+        retry_waiting(all, queue, held, removal);
+    else if (held)
         make_letter(all, flight_new(queue, held), removal);
     else if (flight)
         refuse_running(all, flight, removal);
@@ -182,6 +216,14 @@ static void open_one(struct removing *all, struct queue *queue, struct engine_re
         end_lease(all, lease, removal);
     else
         take_waiting(all, queue, removal);
+}
+
+const char *engine_keeps_from_retry(const struct envelope *envelope) {
+    if (envelope_awaits_room(envelope))
+        return "it was judged dead and waits for room in its DLQ";
+    if (envelope->state == STATE_QUEUED)
+        return "it is queued and has not failed yet";
+    return NULL;
 }
 
 void removal_open(struct queue *queue, struct engine_request *request) {

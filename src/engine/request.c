@@ -99,6 +99,7 @@ void request_open(struct engine *engine, struct engine_post *post) {
         break;
     case ENGINE_BURY:
     case ENGINE_DISCARD:
+    case ENGINE_RETRY:
         removal_open(queue, request);
         break;
     case ENGINE_RELEASE:

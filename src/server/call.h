@@ -29,6 +29,8 @@ void call_messages_list(struct request *request);
 void call_message_bury(struct request *request);
 void call_message_discard(struct request *request);
 void call_messages_bury(struct request *request);
+void call_message_retry(struct request *request);
+void call_messages_retry(struct request *request);
 void call_messages_discard(struct request *request);
 void call_messages_show(struct request *request);
 void call_results(struct request *request);

@@ -1,6 +1,6 @@
-/* POST /v1/messages/{id}/bury and /discard, and the same in bulk: messages that wait or are leased
- * (SEMANTICS 4.8). The engine takes them out of its queues, and triage out of those that left the
- * configuration; this file chooses them. */
+/* POST /v1/messages/{id}/bury, /discard and /retry, and the same in bulk: messages that wait or are
+ * leased (SEMANTICS 4.8). The engine takes them out of its queues, or makes them due, and triage
+ * takes them out of queues that left the configuration; this file chooses them. */
 #include "server/call.h"
 
 #include <pthread.h>
@@ -17,18 +17,27 @@ enum { AT_ONCE = 500, BYTES_AT_ONCE = 16 << 20, PER_CALL_MAX = 10000 };
 #define WAITING_STATES                                                                             \
     (1u << STATE_QUEUED | 1u << STATE_PENDING_RETRY | 1u << STATE_RUNNING | 1u << STATE_RETRYING)
 
-static const char *action_of(enum engine_request_kind kind) {
-    return kind == ENGINE_BURY ? "bury" : "discard";
+struct removal_action {
+    const char *name, *audited;
+    const char *after; /* the state, as the audit has it */
+};
+
+static const struct removal_action *action_of(enum engine_request_kind kind) {
+    static const struct removal_action bury = {"bury", "message.bury",
+                                               "{\"state\":\"pending_review\"}"},
+                                       discard = {"discard", "message.discard",
+                                                  "{\"state\":\"discarded\"}"},
+                                       retry = {"retry", "message.retry",
+                                                "{\"state\":\"pending_retry\"}"};
+    return kind == ENGINE_BURY ? &bury : kind == ENGINE_RETRY ? &retry : &discard;
 }
 
 static struct audit_entry audit_of(struct request *request, enum engine_request_kind kind,
                                    struct bytes why) {
-    bool bury = kind == ENGINE_BURY;
     struct audit_entry entry = {.who = request->actor,
-                                .what = bury ? "message.bury" : "message.discard",
+                                .what = action_of(kind)->audited,
                                 .why = why,
-                                .after = bury ? BYTES("{\"state\":\"pending_review\"}")
-                                              : BYTES("{\"state\":\"discarded\"}")};
+                                .after = bytes_of(action_of(kind)->after)};
     audit_begin(request->server->options.triage, &entry);
     return entry;
 }
@@ -37,6 +46,11 @@ static const struct store_keep *keep_of(const struct audit_entry *entry, struct 
     struct store_op *op = arena_alloc(arena, sizeof *op);
     *op = audit_op(entry, arena);
     return &op->keep;
+}
+
+/* What is only tried earlier needs no reason. */
+static enum decision_why why_of(enum engine_request_kind kind) {
+    return kind == ENGINE_RETRY ? WHY_OPTIONAL : WHY_NEEDED;
 }
 
 /* ---- one ---- */
@@ -115,10 +129,22 @@ static void ask_one(struct request *request, enum engine_request_kind kind,
     engine_ask(request->server->options.engine, asked);
 }
 
-static void refuse_letter(struct request *request, const struct envelope *envelope) {
-    request_problem(request, STATUS_CONFLICT, "\"%.*s\" is a letter already (%s)",
+static void refuse_letter(struct request *request, enum engine_request_kind kind,
+                          const struct envelope *envelope) {
+    request_problem(request, STATUS_CONFLICT, "\"%.*s\" is a letter already (%s)%s",
                     BYTES_ARG(bytes_clip(request->params[0], REQUEST_QUOTE_MAX)),
-                    state_text(envelope->state));
+                    state_text(envelope->state),
+                    kind == ENGINE_RETRY ? "; use replay to try it again" : "");
+}
+
+/* The engine looks again, since the message may change meanwhile. */
+static bool refuse_retry(struct request *request, enum engine_request_kind kind,
+                         const struct envelope *envelope) {
+    const char *why = kind == ENGINE_RETRY ? engine_keeps_from_retry(envelope) : NULL;
+    if (why)
+        request_problem(request, STATUS_CONFLICT, "message \"%.*s\": %s",
+                        BYTES_ARG(bytes_clip(request->params[0], REQUEST_QUOTE_MAX)), why);
+    return why != NULL;
 }
 
 static void remove_one(struct request *request, enum engine_request_kind kind) {
@@ -140,8 +166,9 @@ static void remove_one(struct request *request, enum engine_request_kind kind) {
     else if (held->envelope.letter_id.len > 0 && kind == ENGINE_DISCARD)
         call_letter_discard(request);
     else if (held->envelope.letter_id.len > 0)
-        refuse_letter(request, &held->envelope);
-    else if (decision_order_read_one(request, &order))
+        refuse_letter(request, kind, &held->envelope);
+    else if (!refuse_retry(request, kind, &held->envelope) &&
+             decision_order_read_one(request, why_of(kind), &order))
         ask_one(request, kind, held, order.why);
     store_held_free(held);
 }
@@ -152,6 +179,10 @@ void call_message_bury(struct request *request) {
 
 void call_message_discard(struct request *request) {
     remove_one(request, ENGINE_DISCARD);
+}
+
+void call_message_retry(struct request *request) {
+    remove_one(request, ENGINE_RETRY);
 }
 
 /* ---- many ---- */
@@ -265,6 +296,12 @@ static bool add(struct bulk *bulk, uint64_t seq, struct bytes queue, uint64_t si
 }
 
 static bool visit(void *arg, const struct selection_letter *message) {
+    struct bulk *bulk = arg;
+    if (bulk->kind == ENGINE_RETRY && engine_keeps_from_retry(message->envelope)) {
+        bulk->matched++;
+        bulk->busy++;
+        return true;
+    }
     return add(arg, message->seq, message->envelope->queue, message->envelope->size);
 }
 
@@ -285,6 +322,11 @@ static enum status find(struct bulk *bulk, struct bytes id, struct named *out) {
     if (status == STATUS_OK && held->envelope.letter_id.len > 0)
         status = err_set(bulk->err, STATUS_CONFLICT, "\"%.*s\" is a letter (%s)", BYTES_ARG(id),
                          state_text(held->envelope.state));
+    const char *why = status == STATUS_OK && bulk->kind == ENGINE_RETRY
+                          ? engine_keeps_from_retry(&held->envelope)
+                          : NULL;
+    if (why)
+        status = err_set(bulk->err, STATUS_CONFLICT, "message \"%.*s\": %s", BYTES_ARG(id), why);
     if (status == STATUS_OK)
         *out = (struct named){held->seq, arena_dup(&bulk->request->arena, held->envelope.queue),
                               held->envelope.size};
@@ -322,7 +364,7 @@ static void put_result(const struct bulk *bulk, const struct selection_result *w
     struct json_out json = json_out(&request->out);
     json_open(&json, '{');
     json_key(&json, "action");
-    json_put_str(&json, action_of(bulk->kind));
+    json_put_str(&json, action_of(bulk->kind)->name);
     json_key(&json, "dry_run");
     json_put_bool(&json, bulk->order->dry_run);
     view_number(&json, "matched", bulk->matched);
@@ -338,18 +380,22 @@ static void put_result(const struct bulk *bulk, const struct selection_result *w
 }
 
 /* Letters are decided about by /v1/letters. */
-static enum status choose(struct selection *selection, struct err *err) {
+static enum status choose(struct selection *selection, enum engine_request_kind kind,
+                          struct err *err) {
+    uint32_t may_be = kind == ENGINE_RETRY ? 1u << STATE_PENDING_RETRY : WAITING_STATES;
     selection->reading = true;
     enum status status = selection_finish(selection, err);
     uint32_t *states = &selection->query.filter.states;
     if (status != STATUS_OK)
         return status;
-    if (*states != 0 && (*states & ~WAITING_STATES) != 0)
+    if (*states != 0 && (*states & ~may_be) != 0)
         return err_set(err, STATUS_INVALID,
-                       "state: must be queued, pending_retry, running or retrying; letters are "
-                       "decided about with /v1/letters");
+                       kind == ENGINE_RETRY
+                           ? "state: must be pending_retry; letters are tried again by /v1/replays"
+                           : "state: must be queued, pending_retry, running or retrying; letters "
+                             "are decided about with /v1/letters");
     if (*states == 0)
-        *states = WAITING_STATES;
+        *states = may_be;
     if (selection->limit == 0 || selection->limit > PER_CALL_MAX)
         selection->limit = PER_CALL_MAX;
     return STATUS_OK;
@@ -359,12 +405,12 @@ static void remove_many(struct request *request, enum engine_request_kind kind) 
     struct decision_order order;
     struct selection_result walked = {.visited = 0};
     struct err err;
-    if (!decision_order_read_many(request, QUERY_MESSAGES, &order))
+    if (!decision_order_read_many(request, QUERY_MESSAGES, why_of(kind), &order))
         return;
     struct bulk bulk = {.request = request, .kind = kind, .order = &order, .err = &err};
     pthread_mutex_init(&bulk.mutex, NULL);
     pthread_cond_init(&bulk.cond, NULL);
-    enum status status = choose(&order.selection, &err);
+    enum status status = choose(&order.selection, kind, &err);
     if (status == STATUS_OK) {
         bulk.entry = audit_of(request, kind, order.why);
         bulk.entry.filter = order.selection.as_json;
@@ -389,4 +435,8 @@ void call_messages_bury(struct request *request) {
 
 void call_messages_discard(struct request *request) {
     remove_many(request, ENGINE_DISCARD);
+}
+
+void call_messages_retry(struct request *request) {
+    remove_many(request, ENGINE_RETRY);
 }

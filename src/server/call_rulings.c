@@ -22,7 +22,7 @@ static void decide_one(struct request *request, enum ruling_kind kind) {
     struct decision_order order;
     struct store_held *held = NULL;
     struct err err;
-    if (!decision_order_read_one(request, &order))
+    if (!decision_order_read_one(request, WHY_NEEDED, &order))
         return;
     struct ruling ruling = ruling_of(request, kind, &order);
     enum status status = ruling_one(request->server->options.triage, &ruling,
@@ -62,7 +62,7 @@ static void decide_many(struct request *request, enum ruling_kind kind) {
     struct decision_order order;
     struct ruling_result result;
     struct err err;
-    if (!decision_order_read_many(request, QUERY_LETTERS, &order))
+    if (!decision_order_read_many(request, QUERY_LETTERS, WHY_NEEDED, &order))
         return;
     struct ruling ruling = ruling_of(request, kind, &order);
     enum status status = selection_finish(&ruling.selection, &err);

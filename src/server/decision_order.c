@@ -25,34 +25,36 @@ static const struct member many_members[] = {
 };
 
 static bool read_members(struct request *request, const struct member *members, size_t count,
-                         enum query_scope scope, struct decision_order *out) {
+                         enum query_scope scope, enum decision_why why,
+                         struct decision_order *out) {
     struct json object;
     struct err err;
     *out = (struct decision_order){.dry_run = false};
     choice_init(&out->choice, &out->selection, request);
     query_init(&out->selection.query, scope);
-    if (!request_json(request, false, &object))
+    if (!request_json(request, why == WHY_OPTIONAL, &object))
         return false;
     if (member_read(members, count, object, out, &request->arena, &err) != STATUS_OK) {
         request_problem(request, STATUS_INVALID, "%s", err.text);
         return false;
     }
-    if (out->why.len == 0 && !out->dry_run) {
+    if (why == WHY_NEEDED && out->why.len == 0 && !out->dry_run) {
         request_problem(request, STATUS_INVALID, "\"why\" is missing: say why, for the audit");
         return false;
     }
     return true;
 }
 
-bool decision_order_read_one(struct request *request, struct decision_order *out) {
+bool decision_order_read_one(struct request *request, enum decision_why why,
+                             struct decision_order *out) {
     return names_queue(request, request_arg(request, "queue")) &&
            read_members(request, one_members, sizeof one_members / sizeof *one_members,
-                        QUERY_LETTERS, out);
+                        QUERY_LETTERS, why, out);
 }
 
 bool decision_order_read_many(struct request *request, enum query_scope scope,
-                              struct decision_order *out) {
-    if (!read_members(request, many_members, sizeof many_members / sizeof *many_members, scope,
+                              enum decision_why why, struct decision_order *out) {
+    if (!read_members(request, many_members, sizeof many_members / sizeof *many_members, scope, why,
                       out) ||
         !names_filter(request, &out->selection.query))
         return false;

@@ -8,15 +8,21 @@
 struct decision_order {
     struct choice choice; /* fills the selection */
     struct selection selection;
-    struct bytes why; /* empty only with dry_run */
+    struct bytes why; /* may be empty with dry_run and WHY_OPTIONAL */
     bool dry_run;
 };
 
+enum decision_why {
+    WHY_NEEDED,
+    WHY_OPTIONAL, /* and so is the whole body */
+};
+
 /* {"why"} alone: the path says which one. False: the request has been answered. */
-bool decision_order_read_one(struct request *request, struct decision_order *out);
+bool decision_order_read_one(struct request *request, enum decision_why why,
+                             struct decision_order *out);
 /* A selection within `scope`, whose names exist. A dry run ends when its client leaves; what
  * changes something is not left half done. False: the request has been answered. */
 bool decision_order_read_many(struct request *request, enum query_scope scope,
-                              struct decision_order *out);
+                              enum decision_why why, struct decision_order *out);
 
 #endif

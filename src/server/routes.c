@@ -57,6 +57,13 @@ const struct route routes[] = {
     {"POST", "/v1/messages/{id}/discard", ROUTE_WORKER, call_message_discard, "discardMessage",
      "Discard a waiting or leased message, or a letter; its body is kept.", "queue", "Ruling", NULL,
      "Envelope"},
+    {"POST", "/v1/messages/retry", ROUTE_WORKER, call_messages_retry, "retryMessages",
+     "Make the next attempt of every message that waits for a retry, and that a filter chooses, "
+     "due now.",
+     NULL, "RetryMany", NULL, "Ruled"},
+    {"POST", "/v1/messages/{id}/retry", ROUTE_WORKER, call_message_retry, "retryMessage",
+     "Make the next attempt of a message that waits for a retry due now.", "queue", "RetryNow",
+     NULL, "Envelope"},
     {"GET", "/v1/results/{id}", ROUTE_WORKER, call_results, "showResult",
      "The handler's answer, while the queue's reply keeps it.", "queue", NULL, NULL, "Result"},
     {"GET", "/v1/dlqs", ROUTE_WORKER, call_dlqs_list, "listDlqs", "How every DLQ is.", NULL, NULL,

@@ -378,8 +378,15 @@ const struct schema schemas[] = {
         CHOICE_AGAIN
         NEXT("why", TEXT("for the messages and the audit; a dry run needs none"))
         NEXT("dry_run", BOOLEAN))},
+    {"RetryNow", ONLY("",
+        FIRST("why", TEXT("for the audit")))},
+    {"RetryMany", ONLY("",
+        CHOICE
+        CHOICE_AGAIN
+        NEXT("why", TEXT("for the audit"))
+        NEXT("dry_run", BOOLEAN))},
     {"Ruled", OBJECT(
-        FIRST("action", TEXT("resolve, discard, escalate, compensate or bury"))
+        FIRST("action", TEXT("resolve, discard, escalate, compensate, bury or retry"))
         NEXT("dry_run", BOOLEAN)
         NEXT("matched", COUNT("letters that were chosen"))
         NEXT("count", COUNT("of those, the ones that were changed, or would be"))

@@ -245,7 +245,7 @@ static void put_due(const struct envelope *envelope, bool held, struct buf *out)
     if (!is_waiting(envelope) || envelope->next_attempt_at.ms == 0)
         return;
     buf_printf(out, " That is due at %s%s.", wall_text(envelope->next_attempt_at, due),
-               held ? "" : "; there is nothing to do before then");
+               held ? "" : "; impound retry makes it due now");
 }
 
 static void put_live(const struct envelope *envelope, const struct explain_queue *queue,
