@@ -7,7 +7,8 @@
  * TimeoutPolicyInvalidError: a word in the middle of a name says little about it. Where one type
  * carries failures of several kinds (OperationalError, ClientError, Error), rows with a text stand
  * before the family: their texts are forms in which libraries begin a message, never words that may
- * stand anywhere in it, since those may come from the input.
+ * stand anywhere in it, since those may come from the input. Types that say nothing of the failure
+ * (RuntimeError, DownstreamError) have rows of their own at the end.
  *
  * tests/table/exceptions.txt has a case for what the libraries raise; tests/clients raises it anew.
  * docs/config.md lists every family; a test compares the two. */
@@ -19,6 +20,7 @@
 #define TYPES(list)    .types = {LIST(list)}
 #define MESSAGES(list) .messages = {LIST(list)}
 #define SAYS(from, to) .message_status = {from, to}
+#define TELLS(from, to) .told_status = {from, to}
 
 /* FAMILY(its name in the table, verdict, category, reason, conditions…) */
 #define FAMILY(key, does, its_category, its_reason, ...)                                           \
@@ -326,6 +328,19 @@ static const struct bytes foreign_key_owners[] = {
 };
 static const struct bytes validation_messages[] = {TEXT("Validation failed*"), TEXT("Validation error*")};
 
+/* ---- types that say nothing, or only that it was somebody else: their message may tell a status ---- */
+
+static const struct bytes plain_types[] = {
+    TEXT("Exception"), TEXT("Error"), TEXT("Runtime"), TEXT("Standard"), TEXT("IO"), TEXT("OS"), TEXT("panic"), TEXT("*errors.errorString"),
+    TEXT("*fmt.wrapError"), TEXT("*Downstream"), TEXT("*Upstream"), TEXT("*Service"), TEXT("*Backend"), TEXT("*Gateway"),
+    TEXT("*Provider"), TEXT("*Remote"),
+};
+static const struct bytes plain_deadlock[] = {
+    TEXT("deadlock"), TEXT("deadlock *"), TEXT("database deadlock*"), TEXT("db deadlock*"), TEXT("transaction deadlock*"), TEXT("sql deadlock*"),
+    TEXT("query deadlock*"), TEXT("lock deadlock*"), TEXT("row deadlock*"), TEXT("table deadlock*"), TEXT("mysql deadlock*"),
+    TEXT("innodb deadlock*"), TEXT("postgres deadlock*"), TEXT("postgresql deadlock*"),
+};
+
 #define STATUS_ROWS(key, ...)                                                                      \
     FAMILY(key "_429", RETRY, "rate_limit", "rate_limit", SAYS(429, 429) __VA_ARGS__),             \
     FAMILY(key "_408", RETRY, "timeout", "timeout", SAYS(408, 408) __VA_ARGS__),                   \
@@ -397,6 +412,9 @@ static const struct rule rules[] = {
     STATUS_ROWS("message", ),
     FAMILY("message_foreign_key", DLQ, "validation", "foreign_key", MESSAGES(foreign_key_messages)),
     FAMILY("message_validation", DLQ, "validation", "validation", MESSAGES(validation_messages)),
+    FAMILY("plain_deadlock", RETRY, "transient", "deadlock", TYPES(plain_types), MESSAGES(plain_deadlock)),
+    FAMILY("plain_429", RETRY, "rate_limit", "rate_limit", TELLS(429, 429), TYPES(plain_types)),
+    FAMILY("plain_5xx", RETRY, "transient", "upstream_busy", TELLS(500, 599), TYPES(plain_types)),
 };
 /* clang-format on */
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/ascii.h"
+#include "core/told_status.h"
 
 void rule_facts_set(struct rule_facts *facts, size_t rule_index) {
     assert(rule_index < RULES_MAX);
@@ -226,6 +227,9 @@ static bool texts_match(const struct rule_when *when, const struct outcome *outc
         return false;
     if (!is_any(when->message_status) &&
         !in_range(when->message_status, rule_message_status(outcome->error_message)))
+        return false;
+    if (!is_any(when->told_status) &&
+        !in_range(when->told_status, told_status(outcome->error_message)))
         return false;
     return when->message_has.len == 0 || message_has(outcome->error_message, when->message_has);
 }

@@ -41,6 +41,8 @@ struct rule_when {
     struct rule_globs messages; /* presets: one of them must match the whole error_message */
     struct rule_range message_status; /* presets: an HTTP status that the error_message begins with
                                          (rule_message_status); 0..0: any */
+    struct rule_range told_status;    /* presets: an HTTP status that it tells otherwise
+                                         (told_status.h); 0..0: any */
     struct bytes message_has;    /* presets: substring of error_message, case ignored; a number only
                                     where it stands alone ("503" is not in "15037") */
     struct bytes message_starts; /* presets: glob on the whole error_message, case ignored; ends

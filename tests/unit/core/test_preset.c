@@ -48,7 +48,8 @@ static void every_row_has_words_and_a_condition(void **state) {
             assert_true(rules[i].category.len && rules[i].reason.len);
             assert_true(when->status_count || when->exit_code_count || when->kinds ||
                         when->error_type.len || when->message_has.len || when->types.count ||
-                        when->messages.count || when->message_status.from);
+                        when->messages.count || when->message_status.from ||
+                        when->told_status.from);
             assert_false(rule_needs_facts(&rules[i]));
         }
     }
@@ -143,14 +144,15 @@ static void put_globs(struct buf *out, struct rule_globs globs) {
 
 static void put_family(struct buf *out, const struct rule *rule) {
     struct bytes name = bytes_cut(rule->name, 14, rule->name.len - 1);
-    struct rule_range says = rule->when.message_status;
+    struct rule_range told = rule->when.told_status;
+    struct rule_range says = told.from ? told : rule->when.message_status;
     buf_printf(out, "| `%.*s` | %s %.*s/`%.*s` |", BYTES_ARG(name), verdict_text(rule->verdict),
                BYTES_ARG(rule->category), BYTES_ARG(rule->reason));
     if (says.from)
         buf_printf(out, says.from == says.to ? " status %d" : " status %d to %d", says.from,
                    says.to);
     if (says.from && rule->when.types.count)
-        buf_str(out, " in the message of");
+        buf_str(out, told.from ? " told by the message of" : " in the message of");
     put_globs(out, rule->when.types);
     if (rule->when.messages.count)
         buf_str(out, rule->when.types.count ? ", by the form of the message"
