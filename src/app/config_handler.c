@@ -4,6 +4,7 @@
 #include "app/config_path.h"
 #include "app/config_reply.h"
 #include "app/config_value.h"
+#include "handler/header_value.h"
 
 enum {
     TIMEOUT_MS = 30000,
@@ -55,12 +56,24 @@ static bool read_argv(struct config_reader *reader, const struct config_node *no
     return true;
 }
 
+static void check_placeholders(struct config_reader *reader, const struct config_node *header) {
+    struct bytes unknown;
+    if (header->kind == CONFIG_SCALAR && !header_value_is_known(header->text, &unknown))
+        config_mistake_add(&reader->mistakes, header->at,
+                           "%.*s: %.*s is neither {id} nor {key}; write {%.*s} for the text itself",
+                           BYTES_ARG(header->key), BYTES_ARG(unknown), BYTES_ARG(unknown));
+}
+
 /* `out` is the whole handler. */
 static bool read_headers(struct config_reader *reader, const struct config_node *node,
                          const struct config_field *field, void *out) {
     (void)field;
     struct config_handler *handler = out;
-    return config_headers_read(reader, node, &handler->headers, &handler->header_count);
+    if (!config_headers_read(reader, node, &handler->headers, &handler->header_count))
+        return false;
+    for (const struct config_node *child = node->first; child; child = child->next)
+        check_placeholders(reader, child);
+    return true;
 }
 
 /* That it is there says it all. */
@@ -127,6 +140,10 @@ static void refuse_keys(struct config_reader *reader, const struct config_node *
         if (key && !(keys[i].forms & form_of(handler)))
             config_mistake_add(&reader->mistakes, key->key_at, "%s: %s", keys[i].key, keys[i].why);
     }
+    for (size_t i = 0; handler->batch > 1 && i < handler->header_count; i++)
+        if (header_value_varies(handler->headers[i].value))
+            config_mistake_add(&reader->mistakes, config_tree_find(node, "headers")->key_at,
+                               "headers: the messages of a batch have no {id} and {key} in common");
     const struct config_node *reply = config_tree_find(node, "reply");
     if (reply && handler->batch > 1)
         config_mistake_add(&reader->mistakes, reply->key_at,

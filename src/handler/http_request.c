@@ -4,6 +4,7 @@
 
 #include "base/base64.h"
 #include "base/http_field.h"
+#include "handler/header_value.h"
 #include "handler/item.h"
 
 enum {
@@ -170,6 +171,17 @@ static struct curl_slist *add_own(struct curl_slist *list, const struct call *ca
     return list;
 }
 
+/* Of a batch it is the same for all of its messages: the configuration sees to that. */
+static struct curl_slist *add_fixed(struct curl_slist *list, const struct call *call,
+                                    const struct rule_header *header, struct encoded_names *names) {
+    struct buf value;
+    buf_init_heap(&value, HTTP_HEADER_LINE_MAX);
+    if (header_value_put(header->value, call, &value) && !value.overflow)
+        list = add_any(list, header->name, buf_view(&value), names);
+    buf_free(&value);
+    return list;
+}
+
 struct curl_slist *http_request_headers(struct task task, const struct rule_header *fixed,
                                         size_t fixed_count) {
     struct curl_slist *list = append(NULL, "Expect:"); /* no 100-continue: it costs a round trip */
@@ -181,13 +193,13 @@ struct curl_slist *http_request_headers(struct task task, const struct rule_head
             add_content_type(list, task.call ? task.call->content_type : BYTES("application/json"));
     if (task.call)
         list = add_own(list, task.call, fixed, fixed_count, &names);
-    if (names.list.len > 0)
-        list = add(list, BYTES("Impound-Base64"), buf_view(&names.list));
     for (size_t i = 0; i < fixed_count; i++) {
         struct bytes name = fixed[i].name;
         if (!is_ours(name) && (!is_listed(name, reserved) || is_listed(name, allowed_fixed)))
-            list = add(list, name, fixed[i].value);
+            list = add_fixed(list, task_at(task, 0), &fixed[i], &names);
     }
+    if (names.list.len > 0)
+        list = add(list, BYTES("Impound-Base64"), buf_view(&names.list));
     return list;
 }
 

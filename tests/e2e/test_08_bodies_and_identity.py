@@ -218,3 +218,15 @@ def test_what_is_stored_is_readable_by_its_owner_alone(serve, handler):
     assert kept
     for path in kept:
         assert os.stat(path).st_mode & 0o077 == 0, path
+
+
+def test_a_handlers_header_may_name_the_messages_id_and_key(serve, handler):
+    worker = handler(lambda call: 503 if call.attempt == 1 else 200)
+    server = serve({"orders": {"source": "builtin", "breaker": "off", "retry": {"base": "10ms", "cap": "10ms"},
+                               "handler": {"http": worker.url, "headers": {"Idempotency-Key": "pay-{id}", "X-Key": "{key}"}}}})
+    server.push("orders", {}, id="o-1", key="k", headers={"Idempotency-Key": "own", "X-Key": "own"})
+    server.push("orders", {}, id="o-2")
+    server.drained("orders")
+    sent = {(call.id, call.attempt): (call.headers["Idempotency-Key"], call.headers["X-Key"]) for call in worker.calls}
+    assert sent == {("o-1", 1): ("pay-o-1", "k"), ("o-1", 2): ("pay-o-1", "k"),
+                    ("o-2", 1): ("pay-o-2", None), ("o-2", 2): ("pay-o-2", None)}
