@@ -224,6 +224,10 @@ static void put_queue(struct config_printer *p, const struct config_queue *queue
     put_breaker(p, &queue->policy.breaker);
     buf_printf(p->out, "    poison:\n      crashes: %u\n      deliveries: %u\n",
                queue->policy.poison.crashes, queue->policy.poison.deliveries);
+    if (queue->policy.expire_ms > 0) {
+        config_printer_duration(p, "    expire: ", queue->policy.expire_ms);
+        buf_char(p->out, '\n');
+    }
     put_flood(p, &queue->flood);
     if (queue->runbook.len > 0) {
         buf_str(p->out, "    runbook: ");

@@ -11,6 +11,7 @@
 #include "core/comeback.h"
 
 enum { CONCURRENCY = 32, CONCURRENCY_MOST = 10000, BLOCKED_LIMIT_MOST = 10000000 };
+#define EXPIRE_MOST_MS (3650LL * 24 * 3600 * 1000)
 
 static bool leases(const struct config_queue *queue) {
     return queue->policy.handler == HANDLER_LEASE;
@@ -103,6 +104,8 @@ static const struct config_field queue_fields[] = {
     CONFIG_VALUE("retry", config_policy_read_retry, struct config_queue, policy.retry),
     CONFIG_VALUE("breaker", config_policy_read_breaker, struct config_queue, policy.breaker),
     CONFIG_VALUE("poison", config_policy_read_poison, struct config_queue, policy.poison),
+    CONFIG_NUMBER("expire", config_value_duration, struct config_queue, policy.expire_ms, 1,
+                  EXPIRE_MOST_MS),
     CONFIG_VALUE("flood", config_policy_read_flood, struct config_queue, flood),
     CONFIG_VALUE("runbook", config_value_text, struct config_queue, runbook),
     CONFIG_WHOLE("dlq", config_dlq_read),

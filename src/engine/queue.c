@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "engine/body_room.h"
+#include "engine/expiry.h"
 #include "engine/fetch.h"
 #include "engine/idempotency.h"
 #include "engine/intake.h"
@@ -103,7 +104,7 @@ static struct flight *admit(struct queue *queue, struct store_held *held) {
         origin_send(queue, held);
         return NULL;
     }
-    if (!suspect_admit(queue, held))
+    if (expiry_takes(queue, held) || !suspect_admit(queue, held))
         return NULL;
     struct flight *flight = flight_new(queue, held);
     return idempotency_admit(flight) ? flight : NULL;

@@ -24,7 +24,9 @@ static const struct ending_words ending_words[] = {
     [CAUSE_EXHAUSTED] = {"No attempts are left.",
                          "Check that what it depends on works again, then replay it."},
     [CAUSE_EXPIRED] =
-        {"Its first failure was longer ago than max_age allows.",
+        {"Its first failure was longer ago than max_age allows, or it waited for its first attempt "
+         "for "
+         "longer than the queue's expire allows.",
          "Check that what it depends on works again, then replay it if it still matters."},
     [CAUSE_CRASH] = {"It keeps killing its worker, so it was taken away from its neighbours.",
                      "Run it against the handler in isolation; replay it only when the handler "
