@@ -53,7 +53,7 @@ static void count(struct flight *flight, const struct decision *decision) {
 }
 
 /* Of the failure that halts a queue or opens its breaker, in what is said of that. */
-enum { WHY_NAME_MAX = 64, WHY_WORDS_MAX = 120 };
+enum { LOG_ATTEMPT_MAX = 512, WHY_NAME_MAX = 64, WHY_WORDS_MAX = 120 };
 
 /* The status, unless the words begin with it, and the words; or else its kind. */
 static void put_failure(const struct outcome *outcome, struct buf *out) {
@@ -396,11 +396,36 @@ static void fall_back(struct flight *flight) {
     flight_call(flight);
 }
 
-static void log_result(const struct flight *flight, enum attempt_result result) {
+/* "; attempt 2, status 503, ReadTimeout, next in 132ms". Before it is counted. */
+static void put_attempt(const struct flight *flight, const struct decision *decision,
+                        struct buf *out) {
+    const struct outcome *outcome = &flight->outcome;
+    buf_printf(out, "; attempt %u", envelope_tries(&flight->held->envelope) + 1);
+    if (outcome->ending != ENDING_FAILED)
+        return;
+    if (outcome->status)
+        buf_printf(out, ", status %d", outcome->status);
+    if (outcome->error_type.len > 0)
+        buf_printf(out, ", %.*s", BYTES_ARG(bytes_clip(outcome->error_type, WHY_NAME_MAX)));
+    else if (!outcome->status)
+        buf_printf(out, ", %s", kind_text(outcome->kind));
+    if (decision->action != ACTION_RETRY)
+        return;
+    buf_str(out, ", next in ");
+    duration_put(out, decision->delay_ms);
+}
+
+static void log_result(const struct flight *flight, const struct decision *decision,
+                       enum attempt_result result) {
     if (!log_says(LOG_DEBUG)) /* what the line would be about is not for nothing */
         return;
+    char memory[LOG_ATTEMPT_MAX];
+    struct buf text;
     struct log_about about = tracing_about(flight);
-    log_about(LOG_DEBUG, &about, "an attempt ended: %s", attempt_result_text(result));
+    buf_init_fixed(&text, memory, sizeof memory);
+    put_attempt(flight, decision, &text);
+    log_about(LOG_DEBUG, &about, "an attempt ended: %s%s", attempt_result_text(result),
+              buf_cstr(&text));
 }
 
 void judge_decide(struct flight *flight) {
@@ -418,7 +443,7 @@ void judge_decide(struct flight *flight) {
     else
         end_attempt(flight, &decision);
     enum attempt_result result = result_of(&decision, &flight->outcome);
-    log_result(flight, result);
+    log_result(flight, &decision, result);
     if (compensate_is(flight)) {
         compensate_carry_out(flight, &decision);
         tracing_judged(flight, result);

@@ -353,3 +353,16 @@ def test_an_endless_wait_for_a_handler_ends_at_its_timeout(serve, handler):
     letter = server.message("m")
     assert (letter["failure"]["kind"], letter["reason"]) == ("timeout", "max_attempts:timeout")
     assert all(250 <= line["duration_ms"] < 20000 for line in letter["history"])
+
+
+def test_the_debug_log_says_which_attempt_ended_how_and_when_the_next_is_due(serve, handler):
+    worker = handler(lambda call: (503, {"Content-Type": "application/json"},
+                                   b'{"error": {"type": "tax_down", "message": "no"}}') if call.attempt == 1 else 200)
+    server = serve({"orders": {"source": "builtin", "handler": {"http": worker.url},
+                               "retry": {"backoff": "fixed", "base": "50ms", "jitter": "none"}}}, server={"log_level": "debug"})
+    server.push("orders", {}, id="m1")
+    server.drained("orders")
+    ended = [line for line in server.log().splitlines() if "an attempt ended" in line]
+    assert len(ended) == 2, ended
+    assert "an attempt ended: retry; attempt 1, status 503, tax_down, next in 50ms" in ended[0]
+    assert "an attempt ended: ok; attempt 2" in ended[1]
