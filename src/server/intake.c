@@ -48,7 +48,9 @@ static enum MHD_Result add_arg(void *arg, enum MHD_ValueKind kind, const char *n
 static void find_route(struct request *request) {
     enum status status = route_find(request->method, request->path, &request->arena,
                                     &request->route, request->params, request->allow);
-    if (status == STATUS_METHOD)
+    if (status == STATUS_METHOD && bytes_is(request->method, "OPTIONS"))
+        request_answer_as(request, MHD_HTTP_NO_CONTENT, NULL);
+    else if (status == STATUS_METHOD)
         request_problem(request, status, "%.*s is not for this path; it takes %s",
                         BYTES_ARG(request->method), request->allow);
     else if (status == STATUS_INVALID)
@@ -221,7 +223,8 @@ static void add_count(struct MHD_Response *response, const char *name, uint64_t 
 }
 
 static void add_headers(struct request *request, struct MHD_Response *response) {
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, request->out_type);
+    if (request->out_type)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, request->out_type);
     if (!request->out_asset)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");

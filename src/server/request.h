@@ -61,10 +61,10 @@ struct request {
     const struct asset *out_asset; /* … or this; NULL: none */
     struct asset_wish wish;
     const char *out_type;
-    char allow[64];   /* the Allow header; empty: none */
-    size_t line;      /* of a problem in NDJSON; 0: none */
-    uint64_t skipped; /* Impound-Skipped, for answers that are no JSON; 0: none */
-    uint64_t damaged; /* Impound-Damaged, the same */
+    char allow[ROUTE_ALLOW_SIZE]; /* the Allow header; empty: none */
+    size_t line;                  /* of a problem in NDJSON; 0: none */
+    uint64_t skipped;             /* Impound-Skipped, for answers that are no JSON; 0: none */
+    uint64_t damaged;             /* Impound-Damaged, the same */
 };
 
 /* NULL-safe. Counts it in and out of the server. */

@@ -45,24 +45,42 @@ static bool decode_params(const struct route *route, const struct bytes *segment
     return true;
 }
 
-static void allow_add(char allow[64], const char *method) {
+static void allow_add(char allow[ROUTE_ALLOW_SIZE], const char *method) {
     size_t used = strlen(allow);
-    snprintf(allow + used, 64 - used, "%s%s", used ? ", " : "", method);
+    snprintf(allow + used, ROUTE_ALLOW_SIZE - used, "%s%s", used ? ", " : "", method);
     if (strcmp(method, "GET") == 0)
         allow_add(allow, "HEAD");
 }
 
+static size_t params_of(const struct route *route) {
+    struct bytes segments[ROUTE_SEGMENTS_MAX + 1];
+    size_t count = split(bytes_of(route->path), segments), params = 0;
+    for (size_t i = 0; i < count; i++)
+        params += is_param(segments[i]);
+    return params;
+}
+
+/* /v1/letters/resolve is not /v1/letters/{id}: of paths that match, the one with the fewest
+ * parameters counts, whatever the method. SIZE_MAX: none matches. */
+static size_t fewest_params(const struct bytes *segments, size_t count) {
+    size_t fewest = SIZE_MAX;
+    for (size_t i = 0; i < route_count; i++)
+        if (matches(&routes[i], segments, count) && params_of(&routes[i]) < fewest)
+            fewest = params_of(&routes[i]);
+    return fewest;
+}
+
 enum status route_find(struct bytes method, struct bytes path, struct arena *arena,
                        const struct route **out, struct bytes params[ROUTE_PARAMS_MAX],
-                       char allow[64]) {
+                       char allow[ROUTE_ALLOW_SIZE]) {
     struct bytes segments[ROUTE_SEGMENTS_MAX + 1];
+    allow[0] = '\0';
     if (path.len == 0 || path.ptr[0] != '/')
         return STATUS_NOT_FOUND;
-    size_t count = split(path, segments);
+    size_t count = split(path, segments), params_count = fewest_params(segments, count);
     struct bytes wanted = bytes_is(method, "HEAD") ? BYTES("GET") : method;
-    allow[0] = '\0';
     for (size_t i = 0; i < route_count; i++) {
-        if (!matches(&routes[i], segments, count))
+        if (!matches(&routes[i], segments, count) || params_of(&routes[i]) != params_count)
             continue;
         if (bytes_is(wanted, routes[i].method)) {
             *out = &routes[i];
@@ -70,5 +88,8 @@ enum status route_find(struct bytes method, struct bytes path, struct arena *are
         }
         allow_add(allow, routes[i].method);
     }
-    return allow[0] ? STATUS_METHOD : STATUS_NOT_FOUND;
+    if (!allow[0])
+        return STATUS_NOT_FOUND;
+    allow_add(allow, "OPTIONS");
+    return STATUS_METHOD;
 }

@@ -9,7 +9,7 @@
 
 struct request;
 
-enum { ROUTE_PARAMS_MAX = 2, ROUTE_SEGMENTS_MAX = 8 };
+enum { ROUTE_PARAMS_MAX = 2, ROUTE_SEGMENTS_MAX = 8, ROUTE_ALLOW_SIZE = 64 };
 
 enum route_how {
     ROUTE_AT_ONCE, /* answers from memory, on the HTTP thread */
@@ -36,10 +36,11 @@ struct route {
 extern const struct route routes[];
 extern const size_t route_count;
 
-/* OK: *out and the decoded params. NOT_FOUND: no such path. METHOD: `allow` lists what it takes.
+/* OK: *out and the decoded params. NOT_FOUND: no such path. METHOD: `allow` lists what it takes,
+ * OPTIONS among it, which has no row: any path is asked with it what it takes.
  * INVALID: the path's percent-encoding is broken. HEAD is answered by GET's row. */
 enum status route_find(struct bytes method, struct bytes path, struct arena *arena,
                        const struct route **out, struct bytes params[ROUTE_PARAMS_MAX],
-                       char allow[64]);
+                       char allow[ROUTE_ALLOW_SIZE]);
 
 #endif

@@ -17,8 +17,11 @@ static bool is_safe_name(struct bytes name) {
 enum status spill_path_root(struct bytes base_dir, struct bytes archive, struct buf *out,
                             struct err *err) {
     struct bytes scheme = BYTES("file:");
-    if (!bytes_starts(archive, scheme))
+    if (bytes_starts(archive, BYTES("s3://")))
         return err_set(err, STATUS_NOT_YET, "archive \"%.*s\": only file: is in this version",
+                       BYTES_ARG(archive));
+    if (!bytes_starts(archive, scheme))
+        return err_set(err, STATUS_INVALID, "\"%.*s\" is no archive; write file:FOLDER",
                        BYTES_ARG(archive));
     struct bytes path = bytes_cut(archive, scheme.len, archive.len);
     if (bytes_starts(path, BYTES("///")))

@@ -305,6 +305,28 @@ def test_a_wrong_method_is_405_and_names_the_right_ones(server):
     problem(server.get("/v2/queues"), 404)
 
 
+def test_every_path_says_which_methods_it_takes(server):
+    """What /openapi.json has for a path, HEAD where there is GET, and OPTIONS, which asks for just that."""
+    for path, item in server.get("/openapi.json").json["paths"].items():
+        takes = {method.upper() for method in item}
+        takes |= {"OPTIONS"} | ({"HEAD"} if "GET" in takes else set())
+        path = re.sub(r"\{[^}]*\}", "x", path)
+        asked = server.request("OPTIONS", path)
+        assert (asked.status, asked.body) == (204, b""), (path, asked.status, asked.body)
+        assert set(asked.headers["Allow"].split(", ")) == takes, path
+        for method in {"GET", "POST", "PATCH", "PUT", "DELETE", "BREW"} - takes:
+            answer = server.request(method, path)
+            problem(answer, 405, method)
+            assert set(answer.headers["Allow"].split(", ")) == takes, (method, path)
+    problem(server.request("OPTIONS", "/v1/nothing"), 404)
+    assert server.get("/v1/queues").headers["Allow"] is None
+
+
+def test_an_export_to_what_is_no_folder_is_refused(server):
+    problem(server.post("/v1/exports", {"to": "h"}), 400, "file:FOLDER")
+    problem(server.post("/v1/exports", {"to": "s3://bucket/prefix"}), 501, "only file:")
+
+
 def test_a_foreign_host_or_origin_is_refused(server):
     body = {"body": 1}
     for headers in ({"Host": "evil.example"}, {"Host": f"evil.example:{server.port}"},
