@@ -2,8 +2,8 @@
 # Fetches what the tests need and Debian does not have, once, into build-parts/: Apache Kafka and Kafka Connect
 # as jars, by Maven; Python clients of brokers and the official messages of OTLP, by pip; client libraries whose
 # exceptions tests/clients raises (tools/clients), by pip, npm, Maven and go; job queues and listeners that
-# tests/frameworks runs (tools/frameworks). With CI=true it is a failure when one
-# cannot be had; elsewhere it is said loudly and what needs it is skipped.
+# tests/frameworks runs (tools/frameworks); schemathesis, Flask and FastAPI (tools/packages), by pip. With CI=true it
+# is a failure when one cannot be had; elsewhere it is said loudly and what needs it is skipped.
 set -eu
 cd "$(dirname "$0")/.."
 python=${PYTHON:-/usr/bin/python3}
@@ -39,10 +39,9 @@ client() {
     $python -m pip install --quiet --disable-pip-version-check --no-deps --target "$2" "$1"
 }
 
-# What a folder of tools names, under a name that changes with it.
-python_parts() {
-    $python -m pip install --quiet --disable-pip-version-check --no-deps --target "$2" \
-        --requirement "$1/requirements.txt"
+# Each under a name that changes with the file that names the packages.
+python_packages() {
+    $python -m pip install --quiet --disable-pip-version-check --no-deps --target "$2" --requirement "$1"
 }
 
 node_parts() {
@@ -70,8 +69,10 @@ have "nats-py-$nats_py" client "nats-py==$nats_py"
 have "opentelemetry-proto-$opentelemetry_proto" client "opentelemetry-proto==$opentelemetry_proto"
 have "protobuf-$protobuf" client "protobuf==$protobuf"
 for set in clients frameworks; do
-    have "python-$set-$(sum_of "tools/$set/requirements.txt")" python_parts "tools/$set"
+    have "python-$set-$(sum_of "tools/$set/requirements.txt")" python_packages "tools/$set/requirements.txt"
     have "node-$set-$(sum_of "tools/$set/package-lock.json")" node_parts "tools/$set"
     have "java-$set-$(sum_of "tools/$set/pom.xml")" java_parts "tools/$set"
 done
+have "schemathesis-$(sum_of tools/packages/schemathesis.txt)" python_packages tools/packages/schemathesis.txt
+have "web-frameworks-$(sum_of tools/packages/web-frameworks.txt)" python_packages tools/packages/web-frameworks.txt
 have "go-clients-$(cd tests/clients/go && sum_of go.mod go.sum main.go)" go_clients

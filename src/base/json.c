@@ -397,12 +397,22 @@ bool json_string(struct json value, struct arena *arena, struct bytes *out) {
            json_unescape(bytes_cut(value.text, 1, value.text.len - 1), arena, out);
 }
 
+/* 5.0 is a whole number, as in JSON Schema: some languages write every number so. */
+static struct bytes without_zero_fraction(struct bytes number) {
+    size_t dot = bytes_find(number, BYTES("."));
+    for (size_t i = dot + 1; i < number.len; i++)
+        if (number.ptr[i] != '0')
+            return number;
+    return bytes_cut(number, 0, dot);
+}
+
 bool json_i64(struct json value, int64_t *out) {
     if (value.type != JSON_NUMBER)
         return false;
     bool negative = value.text.ptr[0] == '-';
+    struct bytes digits = without_zero_fraction(bytes_cut(value.text, negative, value.text.len));
     uint64_t size;
-    if (!bytes_u64(bytes_cut(value.text, negative, value.text.len), &size))
+    if (!bytes_u64(digits, &size))
         return false;
     if (size > (uint64_t)INT64_MAX + negative)
         return false;

@@ -54,7 +54,8 @@ bool json_string(struct json value, struct arena *arena, struct bytes *out);
  * U+FFFD, so that strings that differ would be equal. */
 bool json_has_lone_surrogate(struct json string);
 bool json_unescape(struct bytes raw, struct arena *arena, struct bytes *out);
-/* A whole number that fits; 3.0 and 3e0 are not whole numbers here. */
+/* A whole number that fits, also one that is written with a fraction of zeros: 3.0 is 3, and 3e0 is
+ * not taken. */
 bool json_i64(struct json value, int64_t *out);
 bool json_bool(struct json value, bool *out);
 const char *json_type_name(enum json_type type); /* "a string", "an object", … */

@@ -1,8 +1,11 @@
 /* GET /v1/alerts, POST /v1/alerts/test */
 #include "server/call.h"
 
+#include "server/member.h"
 #include "server/request.h"
 #include "triage/alerts.h"
+
+enum { NAME_MAX_BYTES = 255 };
 
 void call_alerts_list(struct request *request) {
     alerts_json(request->server->options.alerts, &request->out);
@@ -18,14 +21,19 @@ static void tried(struct alerts_trial *trial) {
                         BYTES_ARG(bytes_clip(trial->to, REQUEST_QUOTE_MAX)));
 }
 
+static enum status set_to(void *into, struct json value, struct arena *arena, struct err *err) {
+    return member_text(value, 0, NAME_MAX_BYTES, arena, into, err);
+}
+
 void call_alerts_test(struct request *request) {
-    struct json object, to;
+    static const struct member members[] = {{"to", set_to}};
     struct alerts_trial *trial = arena_alloc(&request->arena, sizeof *trial);
+    struct json object;
+    struct err err;
     if (!request_json(request, true, &object))
         return;
-    if (json_get(object, "to", &to) && !json_string(to, &request->arena, &trial->to)) {
-        request_problem(request, STATUS_INVALID, "to: expected a receiver's name, got %s",
-                        json_type_name(to.type));
+    if (member_read(members, 1, object, &trial->to, &request->arena, &err) != STATUS_OK) {
+        request_problem(request, STATUS_INVALID, "%s", err.text);
         return;
     }
     trial->done = tried;

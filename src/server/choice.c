@@ -14,6 +14,18 @@ void choice_may_leave(struct choice *choice, const struct request *request) {
     choice->selection->query.asker = request;
 }
 
+/* 5.0 is 5, as everywhere else. */
+static struct bytes whole(struct json number, struct arena *arena) {
+    char memory[32];
+    struct buf text;
+    int64_t value;
+    if (!json_i64(number, &value))
+        return number.text;
+    buf_init_fixed(&text, memory, sizeof memory);
+    buf_printf(&text, "%lld", (long long)value);
+    return arena_dup(arena, buf_view(&text));
+}
+
 /* Words are texts in a URL; in JSON a number or true may stand for itself. */
 static enum status word_text(struct json value, struct arena *arena, struct bytes *out,
                              struct err *err) {
@@ -21,6 +33,8 @@ static enum status word_text(struct json value, struct arena *arena, struct byte
     case JSON_STRING:
         return member_text(value, 0, WORD_MAX, arena, out, err);
     case JSON_NUMBER:
+        *out = whole(value, arena);
+        return STATUS_OK;
     case JSON_TRUE:
     case JSON_FALSE:
         *out = value.text;
@@ -117,6 +131,7 @@ enum status choice_all(void *into, struct json value, struct arena *arena, struc
 enum status choice_limit(void *into, struct json value, struct arena *arena, struct err *err) {
     (void)arena;
     int64_t number;
+    ((struct choice *)into)->selection->has_limit = true;
     if (value.type == JSON_NULL)
         return STATUS_OK;
     if (!json_i64(value, &number) || number < 1)
@@ -128,8 +143,6 @@ enum status choice_limit(void *into, struct json value, struct arena *arena, str
 enum status choice_order(void *into, struct json value, struct arena *arena, struct err *err) {
     struct selection *selection = ((struct choice *)into)->selection;
     struct bytes text;
-    if (value.type == JSON_NULL)
-        return STATUS_OK;
     if (!json_string(value, arena, &text) ||
         (!bytes_is(text, "oldest") && !bytes_is(text, "newest")))
         return err_set(err, STATUS_INVALID, "must be \"oldest\" or \"newest\"");

@@ -27,9 +27,15 @@ enum status failure_status(struct json value, struct outcome *outcome, struct er
 static bool read_retry_after(struct json value, struct wall now, struct arena *arena, int64_t *ms) {
     struct bytes text;
     uint64_t seconds = 0;
+    int64_t number;
     if (!json_string(value, arena, &text))
         text = value.text;
-    if (bytes_u64(text, &seconds)) {
+    bool known = bytes_u64(text, &seconds);
+    if (!known && json_i64(value, &number) && number >= 0) { /* 5.0 */
+        known = true;
+        seconds = (uint64_t)number;
+    }
+    if (known) {
         bool most = seconds >= (uint64_t)FAILURE_RETRY_AFTER_MAX_MS / 1000;
         *ms = most ? FAILURE_RETRY_AFTER_MAX_MS : (int64_t)seconds * 1000;
         return true;

@@ -37,47 +37,48 @@ static void put_media(struct json_out *json, const char *type, const char *schem
 
 /* ---- parameters ---- */
 
-static void put_parameter(struct json_out *json, struct bytes name, const char *in,
-                          const char *type, const char *description) {
-    json_open(json, '{');
-    json_key(json, "name");
-    json_put(json, name);
-    put_pair(json, "in", in);
-    json_key(json, "required");
-    json_put_bool(json, strcmp(in, "path") == 0);
-    if (description)
-        put_pair(json, "description", description);
-    json_key(json, "schema");
-    json_open(json, '{');
-    put_pair(json, "type", type);
-    json_close(json, '}');
-    json_close(json, '}');
-}
-
-static const struct schema_parameter *find_parameter(struct bytes name) {
+static const struct schema_parameter *find_parameter(struct bytes name, const char *operation) {
     for (size_t i = 0; i < schema_parameter_count; i++) {
-        if (bytes_is(name, schema_parameters[i].name))
-            return &schema_parameters[i];
+        const struct schema_parameter *row = &schema_parameters[i];
+        if (bytes_is(name, row->name) &&
+            (!row->operation || strcmp(row->operation, operation) == 0))
+            return row;
     }
     return NULL;
 }
 
-static void put_path_parameters(struct json_out *json, struct bytes path) {
+static void put_parameter(struct json_out *json, struct bytes name, const char *in,
+                          const char *operation) {
+    bool required = strcmp(in, "path") == 0 || bytes_starts(name, BYTES("!"));
+    name = bytes_cut(name, bytes_starts(name, BYTES("!")), name.len);
+    const struct schema_parameter *parameter = find_parameter(name, operation);
+    assert(parameter);
+    json_open(json, '{');
+    put_pair(json, "name", parameter->name);
+    put_pair(json, "in", in);
+    json_key(json, "required");
+    json_put_bool(json, required);
+    put_pair(json, "description", parameter->description);
+    json_key(json, "schema");
+    json_put_raw(json, bytes_of(parameter->json));
+    json_close(json, '}');
+}
+
+static void put_path_parameters(struct json_out *json, const struct route *route) {
+    struct bytes path = bytes_of(route->path);
     size_t open;
     while ((open = bytes_find(path, BYTES("{"))) < path.len) {
         size_t close = bytes_find(path, BYTES("}"));
-        put_parameter(json, bytes_cut(path, open + 1, close), "path", "string", NULL);
+        put_parameter(json, bytes_cut(path, open + 1, close), "path", route->operation);
         path = bytes_cut(path, close + 1, path.len);
     }
 }
 
-static void put_query_parameters(struct json_out *json, struct bytes names) {
+static void put_query_parameters(struct json_out *json, const struct route *route) {
+    struct bytes names = bytes_of(route->query);
     while (names.len > 0) {
         size_t end = bytes_find(names, BYTES(" "));
-        const struct schema_parameter *parameter = find_parameter(bytes_cut(names, 0, end));
-        assert(parameter);
-        put_parameter(json, bytes_of(parameter->name), "query", parameter->type,
-                      parameter->description);
+        put_parameter(json, bytes_cut(names, 0, end), "query", route->operation);
         names = bytes_cut(names, end + 1, names.len);
     }
 }
@@ -87,37 +88,59 @@ static void put_query_parameters(struct json_out *json, struct bytes names) {
 static void put_request_body(struct json_out *json, const struct route *route) {
     if (!route->takes && !route->takes_too)
         return;
+    const char *first = route->takes ? route->takes : route->takes_too;
+    bool optional = first[0] == '?';
     json_key(json, "requestBody");
     json_open(json, '{');
+    json_key(json, "required");
+    json_put_bool(json, !optional);
     json_key(json, "content");
     json_open(json, '{');
     if (route->takes)
-        put_media(json, "application/json", route->takes);
+        put_media(json, "application/json", route->takes + optional);
     if (route->takes_too)
-        put_media(json, "application/x-ndjson", route->takes_too);
+        put_media(json, "application/x-ndjson", route->takes_too + (route->takes_too[0] == '?'));
     json_close(json, '}');
     json_close(json, '}');
 }
 
-static void put_response(struct json_out *json, const char *code, const char *description,
-                         const char *type, const char *schema) {
-    json_key(json, code);
+/* A form is a schema's name, for JSON, or a media type. */
+static void put_form(struct json_out *json, struct bytes form) {
+    char memory[64];
+    struct buf text;
+    buf_init_fixed(&text, memory, sizeof memory);
+    buf_bytes(&text, form);
+    bool schema = bytes_find(form, BYTES("/")) == form.len;
+    put_media(json, schema ? "application/json" : buf_cstr(&text), schema ? buf_cstr(&text) : NULL);
+}
+
+static void put_answer(struct json_out *json, struct bytes forms) {
+    json_key(json, "200");
     json_open(json, '{');
-    put_pair(json, "description", description);
+    put_pair(json, "description", "Done.");
     json_key(json, "content");
     json_open(json, '{');
-    put_media(json, type, schema);
+    while (forms.len > 0) {
+        size_t end = bytes_find(forms, BYTES(" "));
+        put_form(json, bytes_cut(forms, 0, end));
+        forms = bytes_cut(forms, end + 1, forms.len);
+    }
     json_close(json, '}');
     json_close(json, '}');
 }
 
 static void put_responses(struct json_out *json, const struct route *route) {
-    bool schema = !strchr(route->gives, '/');
     json_key(json, "responses");
     json_open(json, '{');
-    put_response(json, "200", "Done.", schema ? "application/json" : route->gives,
-                 schema ? route->gives : NULL);
-    put_response(json, "default", "A problem (RFC 9457).", "application/problem+json", "Problem");
+    put_answer(json, bytes_of(route->gives));
+    json_key(json, "default");
+    json_open(json, '{');
+    put_pair(json, "description", "A problem (RFC 9457).");
+    json_key(json, "content");
+    json_open(json, '{');
+    put_media(json, "application/problem+json", "Problem");
+    json_close(json, '}');
+    json_close(json, '}');
     json_close(json, '}');
 }
 
@@ -132,8 +155,8 @@ static void put_operation(struct json_out *json, const struct route *route) {
     put_pair(json, "summary", route->summary);
     json_key(json, "parameters");
     json_open(json, '[');
-    put_path_parameters(json, bytes_of(route->path));
-    put_query_parameters(json, bytes_of(route->query));
+    put_path_parameters(json, route);
+    put_query_parameters(json, route);
     json_close(json, ']');
     put_request_body(json, route);
     put_responses(json, route);
@@ -165,15 +188,20 @@ static void put_paths(struct json_out *json) {
     json_close(json, '}');
 }
 
+static void put_table(struct json_out *json, const struct schema *table, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        json_key(json, table[i].name);
+        json_put_raw(json, bytes_of(table[i].json));
+    }
+}
+
 static void put_schemas(struct json_out *json) {
     json_key(json, "components");
     json_open(json, '{');
     json_key(json, "schemas");
     json_open(json, '{');
-    for (size_t i = 0; i < schema_count; i++) {
-        json_key(json, schemas[i].name);
-        json_put_raw(json, bytes_of(schemas[i].json));
-    }
+    put_table(json, schema_requests, schema_request_count);
+    put_table(json, schemas, schema_count);
     json_close(json, '}');
     json_close(json, '}');
 }

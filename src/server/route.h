@@ -27,10 +27,13 @@ struct route {
     void (*call)(struct request *request);
     const char *operation; /* OpenAPI operationId */
     const char *summary;
-    const char *query;     /* names of query parameters, separated by spaces; NULL: none */
-    const char *takes;     /* schema of the request body; NULL: none */
+    const char *query; /* names of query parameters, separated by spaces, '!' before one that
+                        * must be given; NULL: none */
+    const char
+        *takes; /* schema of the request body, behind a '?' if it may be left out; NULL: none */
     const char *takes_too; /* schema of a line of an NDJSON body; NULL: no NDJSON */
-    const char *gives;     /* schema of the answer, or a media type when it holds a '/' */
+    const char *gives;     /* schema of the answer, or a media type when it holds a '/'; several
+                            * with spaces between them */
 };
 
 extern const struct route routes[];

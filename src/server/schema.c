@@ -9,7 +9,6 @@
 #define MAYBE_NUMBER  "{\"type\":[\"number\",\"null\"]}"
 #define NUMBER        "{\"type\":\"number\"}"
 #define BOOLEAN       "{\"type\":\"boolean\"}"
-#define STRINGS       "{\"type\":\"object\",\"additionalProperties\":" STRING "}"
 #define ANY_BYTES(more)                                                                            \
     "{\"description\":\"a text; an object with its base64 where it is none\",\"anyOf\":[" STRING   \
     ",{\"type\":\"object\",\"required\":[\"base64\"],\"properties\":{\"base64\":" STRING "}}" more \
@@ -34,41 +33,13 @@
 #define FIRST(name, schema) "\"" name "\":" schema
 #define NEXT(name, schema)  ",\"" name "\":" schema
 #define OBJECT(members)     "{\"type\":\"object\",\"properties\":{" members "}}"
-/* What we read is checked: unknown members are refused. */
-#define ONLY(required, members)                                                                    \
-    "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[" required                  \
-    "],\"properties\":{" members "}}"
 
 /* A page of what its path is the plural of. */
 #define PAGE(plural, row)                                                                          \
     FIRST(plural, ARRAY(REF(row)))                                                                 \
     NEXT("cursor", NULLABLE)
 
-#define BETWEEN(least, most, description)                                                          \
-    "{\"type\":\"integer\",\"minimum\":" least ",\"maximum\":" most                                \
-    ",\"description\":\"" description "\"}"
-
-/* What a worker may say of a failure, and for how long it may go on. */
-#define LEASE_FAILURE(FIRST_OR_NEXT)                                                               \
-    FIRST_OR_NEXT("error_type", STRING)                                                            \
-    NEXT("error_message", STRING)                                                                  \
-    NEXT("stack_trace", STRING)                                                                    \
-    NEXT("status", COUNT("the HTTP status of the failure"))                                        \
-    NEXT("verdict", TEXT("retry, fallback, dlq, discard or halt: overrides the rules"))            \
-    NEXT("retry_after", ANY("seconds, an HTTP date, or a duration such as 5m"))                    \
-    NEXT("version", TEXT("of the worker, as groups show it"))                                      \
-    NEXT("consumer_instance", TEXT("which worker it was, for the letter"))
-#define LEASE_MS BETWEEN("1", "43200000", "from now on; as long as before unless given")
-
-/* How letters are chosen, and what those who chose are told of the choice. */
-#define CHOICE                                                                                     \
-    FIRST("filter", ANY("words as in GET /v1/letters, such as {reason: timeout, since: 6h}"))      \
-    NEXT("ids", ARRAY(STRING))                                                                     \
-    NEXT("group", TEXT("a fingerprint"))                                                           \
-    NEXT("all", BOOLEAN)                                                                           \
-    NEXT("limit", COUNT("at most so many, the oldest unless order says otherwise"))                \
-    NEXT("order", TEXT("oldest or newest: which of them a limit takes"))
-#define CHOICE_AGAIN NEXT("cursor", TEXT("go on behind what an answer with a limit ended with"))
+/* What those who chose letters are told of the choice. */
 #define LISTED(plural)                                                                             \
     NEXT("behind", COUNT("changes that the list does not show yet"))                               \
     NEXT("read_only", COUNT(plural " that were passed over, because their broker has them"))       \
@@ -91,40 +62,9 @@ const struct schema schemas[] = {
         NEXT("reason", NULLABLE)
         NEXT("letter", NULLABLE)
         NEXT("next_attempt_at", TIME))},
-    {"Push", ONLY("",
-        FIRST("body", ANY("any JSON; kept byte for byte"))
-        NEXT("body_base64", TEXT("raw bytes, instead of body"))
-        NEXT("content_type", TEXT("of the body; application/json unless it is raw"))
-        NEXT("key", STRING)
-        NEXT("headers", STRINGS)
-        NEXT("id", TEXT("1 to 255 bytes; a UUIDv7 unless given"))
-        NEXT("delay", ANY("a duration such as 5m, or a whole number of milliseconds")))},
     {"Pushed", OBJECT(
         FIRST("ids", ARRAY(STRING))
         NEXT("duplicates", ARRAY(STRING)))},
-    {"Report", ONLY("",
-        FIRST("task_id", TEXT("becomes the message's id; id does where it is missing"))
-        NEXT("id", TEXT("of the runner's own entry; beside task_id it is kept as context.entry"))
-        NEXT("task_type", STRING)
-        NEXT("payload", ANY("the message's body"))
-        NEXT("error_type", STRING)
-        NEXT("error_message", STRING)
-        NEXT("stack_trace", STRING)
-        NEXT("attempts", COUNT("made so far, the failed one included; 1 unless given"))
-        NEXT("attempt_count", COUNT("the same as attempts"))
-        NEXT("max_attempts", COUNT("instead of the policy's"))
-        NEXT("max_retries", COUNT("the same as max_attempts"))
-        NEXT("last_attempted_at", TEXT("when it failed, RFC 3339; UTC without a zone; now unless given"))
-        NEXT("created_at", TEXT("when the task arrived, in the same form"))
-        NEXT("resolved_at", ANY("null"))
-        NEXT("context", ANY("an object; shown in the envelope"))
-        NEXT("status", ANY("the HTTP status of the failure, or pending_retry, retrying or pending_review, kept as context.status"))
-        NEXT("retry_after", ANY("seconds, an HTTP date, or a duration such as 5m"))
-        NEXT("verdict", TEXT("retry, fallback, dlq, discard or halt: overrides the rules"))
-        NEXT("version", TEXT("of what failed, as groups show it"))
-        NEXT("consumer_instance", TEXT("which worker it was, for the letter"))
-        NEXT("key", STRING)
-        NEXT("headers", STRINGS))},
     {"Judgement", OBJECT(
         FIRST("id", STRING)
         NEXT("state", STRING)
@@ -135,12 +75,6 @@ const struct schema schemas[] = {
         NEXT("attempt_count", COUNT("attempts so far; this and what follows to reports that use such a name"))
         NEXT("max_retries", COUNT("attempts that it has"))
         NEXT("last_attempted_at", TIME))},
-    {"LeaseAsk", ONLY("",
-        FIRST("max", BETWEEN("1", "1000", "messages at most; 1 unless given"))
-        NEXT("wait_ms", BETWEEN("0", "60000", "how long to wait for a message; 0 unless given"))
-        NEXT("lease_ms", BETWEEN("1", "43200000", "how long the lease runs; 30000 unless given"))
-        NEXT("version", TEXT("of the worker: replays may wait for it; in its letters"))
-        NEXT("consumer_instance", TEXT("the worker's name, in its letters")))},
     {"LeasedMessage", OBJECT(
         FIRST("id", STRING)
         NEXT("lease", TEXT("to answer with"))
@@ -155,31 +89,12 @@ const struct schema schemas[] = {
         NEXT("tombstone", BOOLEAN))},
     {"Leased", OBJECT(
         FIRST("messages", ARRAY(REF("LeasedMessage"))))},
-    {"LeaseAck", ONLY("",
-        FIRST("result", ANY("the answer, any JSON; kept where the queue keeps answers")))},
-    {"LeaseFail", ONLY("", LEASE_FAILURE(FIRST))},
-    {"LeaseExtend", ONLY("", FIRST("lease_ms", LEASE_MS))},
-    {"LeaseAnswers", ONLY("",
-        FIRST("ack", ARRAY("{\"oneOf\":[" STRING "," ONLY("\"lease\"",
-            FIRST("lease", STRING)
-            NEXT("result", ANY("the answer, any JSON"))) "]}"))
-        NEXT("fail", ARRAY("{\"oneOf\":[" STRING "," ONLY("\"lease\"",
-            FIRST("lease", STRING)
-            LEASE_FAILURE(NEXT)) "]}"))
-        NEXT("extend", ARRAY("{\"oneOf\":[" STRING "," ONLY("\"lease\"",
-            FIRST("lease", STRING)
-            NEXT("lease_ms", LEASE_MS)) "]}")))},
     {"LeaseResult", OBJECT(
         FIRST("lease", STRING)
         NEXT("ok", BOOLEAN)
         NEXT("problem", REF("Problem")))},
     {"LeaseResults", OBJECT(
         FIRST("results", ARRAY(REF("LeaseResult"))))},
-    {"Why", ONLY("",
-        FIRST("why", TEXT("shown with the queue while it is paused")))},
-    {"QueueRename", ONLY("\"to\"",
-        FIRST("to", TEXT("a queue of the configuration"))
-        NEXT("why", TEXT("for the audit")))},
     {"QueueRenamed", OBJECT(
         FIRST("queue", TEXT("the new name"))
         NEXT("renamed_from", STRING)
@@ -188,9 +103,6 @@ const struct schema schemas[] = {
         NEXT("configured", BOOLEAN)
         NEXT("damaged", ARRAY(TEXT("of what cannot be read and stays in the old queue, an id; at most 100")))
         NEXT("damaged_count", COUNT("of those that cannot be read and stay")))},
-    {"QueueRemove", ONLY("",
-        FIRST("dry_run", BOOLEAN)
-        NEXT("why", TEXT("for the audit")))},
     {"QueueRemoved", OBJECT(
         FIRST("queue", STRING)
         NEXT("removed", BOOLEAN)
@@ -275,8 +187,6 @@ const struct schema schemas[] = {
         NEXT("escalated", COUNT("letters that it left to people"))
         NEXT("ticket", MAYBE_TEXT("the escalation that receivers are being told of"))
         NEXT("ticket_letters", COUNT("letters of the ticket")))},
-    {"DlqWhy", ONLY("",
-        FIRST("why", TEXT("for the audit")))},
     {"Dlqs", OBJECT(
         PAGE("dlqs", "Dlq"))},
     {"Message", OBJECT(
@@ -366,25 +276,6 @@ const struct schema schemas[] = {
     {"Letters", OBJECT(
         PAGE("letters", "Envelope")
         LISTED("letters"))},
-    {"Ruling", ONLY("\"why\"",
-        FIRST("why", TEXT("for the letter and the audit")))},
-    {"RulingMany", ONLY("\"why\"",
-        CHOICE
-        CHOICE_AGAIN
-        NEXT("why", TEXT("for the letters and the audit; a dry run needs none"))
-        NEXT("dry_run", BOOLEAN))},
-    {"RemovalMany", ONLY("\"why\"",
-        CHOICE
-        CHOICE_AGAIN
-        NEXT("why", TEXT("for the messages and the audit; a dry run needs none"))
-        NEXT("dry_run", BOOLEAN))},
-    {"RetryNow", ONLY("",
-        FIRST("why", TEXT("for the audit")))},
-    {"RetryMany", ONLY("",
-        CHOICE
-        CHOICE_AGAIN
-        NEXT("why", TEXT("for the audit"))
-        NEXT("dry_run", BOOLEAN))},
     {"Ruled", OBJECT(
         FIRST("action", TEXT("resolve, discard, escalate, compensate, bury or retry"))
         NEXT("dry_run", BOOLEAN)
@@ -395,19 +286,6 @@ const struct schema schemas[] = {
         NEXT("cursor", NULLABLE)
         NEXT("until", TEXT("of a dry run: a filter with this chooses the same, and nothing newer"))
         LISTED("letters"))},
-    {"ReplayOrder", ONLY("",
-        CHOICE
-        NEXT("edit", TEXT("a jq program on the body of each letter"))
-        NEXT("to", TEXT("another queue, or origin: where each letter came from"))
-        NEXT("rate", TEXT("50/s, 15% of the usual traffic of the queue, or max; 50/s unless given"))
-        NEXT("canary", ANY("stages that must succeed first: [1, 10] unless given; false: none"))
-        NEXT("ramp", BOOLEAN)
-        NEXT("stale", ANY("send: stale letters too; skip unless given"))
-        NEXT("when_version", TEXT("such as >= 1.4: it waits until the consumers of the queue are of that version"))
-        NEXT("why", STRING)
-        NEXT("dry_run", ANY("true unless given: the plan alone")))},
-    {"ReplayWhy", ONLY("",
-        FIRST("why", TEXT("for the replay and the audit")))},
     {"Replay", OBJECT(
         FIRST("id", STRING)
         NEXT("state", TEXT("planned, canary, ramp, running, waiting, paused, aborted or done"))
@@ -495,8 +373,6 @@ const struct schema schemas[] = {
     {"Alerts", OBJECT(
         PAGE("alerts", "Alert")
         NEXT("rules", ARRAY(REF("AlertRule"))))},
-    {"AlertTest", ONLY("",
-        FIRST("to", TEXT("a receiver's name; all of them unless given")))},
     {"AlertTested", OBJECT(
         FIRST("results", ARRAY(OBJECT(
             FIRST("to", STRING)
@@ -540,18 +416,13 @@ const struct schema schemas[] = {
     {"Groups", OBJECT(
         PAGE("groups", "Group")
         NEXT("damaged", ARRAY(TEXT("the id of a letter of these groups that cannot be read"))))},
-    {"GroupChange", ONLY("",
-        FIRST("note", NULLABLE)
-        NEXT("owner", NULLABLE)
-        NEXT("state", TEXT("open, muted or resolved"))
-        NEXT("why", TEXT("for the group and the audit")))},
     {"GroupRule", OBJECT(
         FIRST("yaml", TEXT("an entry for classify.rules")))},
-    {"Export", ONLY("",
-        CHOICE
-        CHOICE_AGAIN
-        NEXT("compress", TEXT("zstd or none"))
-        NEXT("to", TEXT("file:FOLDER, where an archive and its manifest are written")))},
+    {"Exported", OBJECT(
+        FIRST("letters", COUNT("that were written"))
+        NEXT("folder", STRING)
+        NEXT("archive", REF("Archive"))
+        LISTED("letters"))},
     {"Imported", OBJECT(
         FIRST("lines", COUNT("that there were"))
         NEXT("imported", COUNT("letters that are held now"))
@@ -625,26 +496,3 @@ const struct schema schemas[] = {
 };
 /* clang-format on */
 const size_t schema_count = sizeof schemas / sizeof *schemas;
-
-const struct schema_parameter schema_parameters[] = {
-    {"queue", "string", "only this queue"},
-    {"dlq", "string", "only this DLQ"},
-    {"state", "string", "only this state, or some with commas between them"},
-    {"category", "string", "only this category"},
-    {"reason", "string", "reasons that start with this"},
-    {"cause", "string", "only this cause"},
-    {"error_type", "string", "only this error type"},
-    {"fingerprint", "string", "only this fingerprint, 16 hex digits"},
-    {"since", "string", "from this RFC 3339 time on, or a duration ago (6h)"},
-    {"until", "string", "before this RFC 3339 time, or a duration ago"},
-    {"min_attempts", "integer", "at least so many attempts"},
-    {"key", "string", "only this key"},
-    {"escalated", "boolean", "only those that are, or are not, escalated"},
-    {"q", "string", "full-text search"},
-    {"where", "string", "a jq program on the envelope; what it is true for"},
-    {"limit", "integer", "rows of a page, at most 1000"},
-    {"cursor", "string", "from the page before"},
-    {"window", "string", "how far back: from 1m to 1h; of arrivals 1h, 24h or 7d"},
-    {"do", "string", "the verdict of the rule: retry, fallback, dlq, discard or halt"},
-};
-const size_t schema_parameter_count = sizeof schema_parameters / sizeof *schema_parameters;

@@ -9,13 +9,17 @@ struct schema {
     const char *json;
 };
 
-extern const struct schema schemas[];
+extern const struct schema schemas[]; /* of answers */
 extern const size_t schema_count;
 
-/* What a query parameter means, by its name. */
+extern const struct schema schema_requests[]; /* of request bodies: as strict as the server */
+extern const size_t schema_request_count;
+
+/* What a parameter in a path or a query is, by its name and the operation that takes it. */
 struct schema_parameter {
     const char *name;
-    const char *type; /* JSON Schema type */
+    const char *operation; /* an operationId; NULL: every other */
+    const char *json;
     const char *description;
 };
 

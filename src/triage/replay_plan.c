@@ -234,7 +234,7 @@ enum status replay_plan_check(struct replays *replays, const struct replay_order
     struct trial trial = {.status = STATUS_OK};
     struct version_rule version;
     if (order->to.len > 0 && !replay_order_to_origin(order) && !replays_know(replays, order->to))
-        return err_set(err, STATUS_INVALID, "to: there is no queue \"%.*s\"",
+        return err_set(err, STATUS_NOT_FOUND, "to: there is no queue \"%.*s\"",
                        BYTES_ARG(bytes_clip(order->to, 255)));
     if (order->when_version.len > 0 && !version_rule_parse(order->when_version, &version))
         return err_set(

@@ -31,7 +31,7 @@ enum status selection_set(struct selection *selection, struct bytes name, struct
 enum status selection_finish(struct selection *selection, struct err *err) {
     if (selection->id_count > 0 && (selection->filtered || selection->all))
         return err_set(err, STATUS_INVALID, "give ids or a filter, not both");
-    if (selection->has_order && selection->limit == 0)
+    if (selection->has_order && selection->limit == 0 && !selection->has_limit)
         return err_set(err, STATUS_INVALID, "order: only with limit, of which it says which");
     if (selection->filtered && selection->all)
         return err_set(err, STATUS_INVALID, "all and a filter contradict each other");

@@ -24,6 +24,7 @@ struct selection {
     size_t id_count;      /* > 0: these, and no filter */
     bool as_given;        /* visited in the order of the ids, of which none is given twice */
     uint64_t limit;       /* at most so many; 0: all of them */
+    bool has_limit;       /* it was given, be it as 0 */
     bool has_order;       /* which of them a limit takes was said */
     bool newest;          /* a limit takes the newest; otherwise the oldest */
     bool behind_oldest;   /* its cursor is of a walk that went oldest first: so does this one */

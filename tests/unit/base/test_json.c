@@ -160,7 +160,11 @@ static void whole_numbers_must_be_whole_and_fit(void **state) {
     assert_true(json_i64(value, &n) && n == INT64_MIN);
     parse("9223372036854775808", &value);
     assert_false(json_i64(value, &n));
-    parse("1.0", &value);
+    parse("-12.00", &value); /* whole, as in JSON Schema */
+    assert_true(json_i64(value, &n) && n == -12);
+    parse("1.01", &value);
+    assert_false(json_i64(value, &n));
+    parse("1e3", &value);
     assert_false(json_i64(value, &n));
 }
 

@@ -91,8 +91,10 @@ static void a_request_finds_its_route(void **state) {
         {"GET", "/v1/queues/a%2Fb", STATUS_OK, "/v1/queues/{queue}", "a/b", ""},
         {"GET", "/v1/messages/x", STATUS_OK, "/v1/messages/{id}", "x", ""},
         {"POST", "/v1/letters/discard", STATUS_OK, "/v1/letters/discard", NULL, ""},
-        {"POST", "/v1/queues", STATUS_METHOD, NULL, NULL, "GET, HEAD"},
-        {"DELETE", "/v1/queues/q/messages", STATUS_METHOD, NULL, NULL, "POST"},
+        {"POST", "/v1/queues", STATUS_METHOD, NULL, NULL, "GET, HEAD, OPTIONS"},
+        {"DELETE", "/v1/queues/q/messages", STATUS_METHOD, NULL, NULL, "POST, OPTIONS"},
+        {"GET", "/v1/letters/resolve", STATUS_METHOD, NULL, NULL, "POST, OPTIONS"},
+        {"GET", "/v1/letters/%72esolve", STATUS_OK, "/v1/letters/{id}", "resolve", ""},
         {"GET", "/v1/queues/", STATUS_NOT_FOUND, NULL, NULL, ""},
         {"GET", "/v1/queues/a/b/c/d/e/f/g/h/i/j", STATUS_NOT_FOUND, NULL, NULL, ""},
         {"GET", "/nowhere", STATUS_NOT_FOUND, NULL, NULL, ""},
@@ -102,7 +104,7 @@ static void a_request_finds_its_route(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct route *route = NULL;
         struct bytes params[ROUTE_PARAMS_MAX] = {{0}};
-        char allow[64];
+        char allow[ROUTE_ALLOW_SIZE];
         assert_int_equal(route_find(bytes_of(rows[i].method), bytes_of(rows[i].path), &arena,
                                     &route, params, allow),
                          rows[i].status);

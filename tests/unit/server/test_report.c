@@ -105,6 +105,7 @@ static void retry_after_is_seconds_a_date_or_a_duration(void **state) {
         int64_t ms;
     } rows[] = {
         {"120", 120000},
+        {"120.0", 120000},
         {"\"120\"", 120000},
         {"\"5m\"", 300000},
         {"\"Tue, 14 Nov 2023 22:13:30 GMT\"", 10000}, /* now is 22:13:20 */
