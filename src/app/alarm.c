@@ -26,7 +26,11 @@ static struct handler *post_to(struct http_pool *http, const struct config_recei
     buf_bytes(&url, receiver->url);
     if (receiver->kind == RECEIVER_ALERTMANAGER)
         buf_str(&url, bytes_ends(receiver->url, BYTES("/")) ? "api/v2/alerts" : "/api/v2/alerts");
-    struct http_options options = {.url = buf_view(&url), .timeout_ms = TIMEOUT_MS};
+    struct http_options options = {.url = buf_view(&url),
+                                   .timeout_ms = TIMEOUT_MS,
+                                   .headers = receiver->headers,
+                                   .header_count = receiver->header_count,
+                                   .secret = receiver->secret};
     return http_new(http, &options);
 }
 

@@ -114,7 +114,10 @@ struct config_receiver {
     struct bytes name;
     enum alert_receiver_kind kind;
     struct bytes url;
-    struct bytes key; /* PagerDuty's routing key */
+    struct bytes key;            /* PagerDuty's routing key */
+    struct rule_header *headers; /* a webhook's, as `secret` is */
+    size_t header_count;
+    struct bytes secret; /* signs every notice */
     enum alert_severity severity;
 };
 

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "app/config_headers.h"
 #include "app/config_value.h"
 
 enum { RECEIVERS_MAX = 32, ALERT_RULES_MAX = 200 };
@@ -27,6 +28,13 @@ static bool read_url(struct config_reader *reader, const struct config_node *nod
     return config_value_http(reader, node, "a URL such as https://example.org/hook", out);
 }
 
+static bool read_headers(struct config_reader *reader, const struct config_node *node,
+                         const struct config_field *field, void *out) {
+    struct config_receiver *receiver = out;
+    (void)field;
+    return config_headers_read(reader, node, &receiver->headers, &receiver->header_count);
+}
+
 static const struct config_field receiver_fields[] = {
     CONFIG_VALUE("name", config_value_text, struct config_receiver, name),
     CONFIG_VALUE("webhook", read_url, struct config_receiver, url),
@@ -34,6 +42,8 @@ static const struct config_field receiver_fields[] = {
     CONFIG_VALUE("pagerduty", config_value_text, struct config_receiver, key),
     CONFIG_VALUE("alertmanager", read_url, struct config_receiver, url),
     CONFIG_VALUE("url", read_url, struct config_receiver, url),
+    CONFIG_WHOLE("headers", read_headers),
+    CONFIG_VALUE("secret", config_value_text, struct config_receiver, secret),
     CONFIG_WORD("severity", struct config_receiver, severity, alert_severity_words),
 };
 const struct config_table config_receiver_table = CONFIG_TABLE(receiver_fields);
@@ -55,6 +65,13 @@ static bool find_kind(struct config_reader *reader, const struct config_node *no
     return false;
 }
 
+static void refuse_unless_webhook(struct config_reader *reader, const struct config_node *node,
+                                  const struct config_receiver *receiver, const char *key) {
+    const struct config_node *said = config_tree_find(node, key);
+    if (said && receiver->kind != RECEIVER_WEBHOOK)
+        config_mistake_add(&reader->mistakes, said->key_at, "%s: only for a webhook", key);
+}
+
 static bool finish_receiver(struct config_reader *reader, const struct config_node *node,
                             struct config_receiver *receiver) {
     const struct config_node *url = config_tree_find(node, "url");
@@ -67,6 +84,8 @@ static bool finish_receiver(struct config_reader *reader, const struct config_no
     if (url && receiver->kind != RECEIVER_PAGERDUTY)
         config_mistake_add(&reader->mistakes, url->key_at,
                            "url: only for pagerduty, whose other value is its routing key");
+    refuse_unless_webhook(reader, node, receiver, "headers");
+    refuse_unless_webhook(reader, node, receiver, "secret");
     if (receiver->kind == RECEIVER_PAGERDUTY && !url)
         receiver->url = BYTES(PAGERDUTY_URL);
     return true;

@@ -16,6 +16,12 @@ static void put_receiver(struct config_printer *p, const struct config_receiver 
     }
     config_printer_optional(p, pager ? "url" : config_receiver_words[receiver->kind], receiver->url,
                             &comma);
+    if (receiver->header_count > 0)
+        config_printer_headers(p, receiver->headers, receiver->header_count);
+    if (receiver->secret.len > 0) {
+        config_printer_begin(p, &comma, "secret");
+        config_printer_secret(p, receiver->secret);
+    }
     config_printer_begin(p, &comma, "severity");
     buf_printf(p->out, "%s}\n", alert_severity_words[receiver->severity]);
 }

@@ -21,6 +21,7 @@
 #include "handler/desk.h"
 #include "handler/http_answer.h"
 #include "handler/http_request.h"
+#include "handler/http_signature.h"
 #include "handler/item.h"
 
 enum {
@@ -56,6 +57,7 @@ struct http {
     struct arena arena; /* holds the texts above and below */
     struct rule_header *headers;
     size_t header_count;
+    struct bytes secret; /* empty: requests are not signed */
 };
 
 struct transfer {
@@ -157,10 +159,20 @@ static int before_send(void *arg, char *peer_ip, char *own_ip, int peer_port, in
     return again && transfer->connects == before ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
+static void sign(struct transfer *transfer, struct bytes body) {
+    char line[HTTP_SIGNATURE_SIZE];
+    http_signature_line(transfer->http->secret, body, line);
+    transfer->headers = curl_slist_append(transfer->headers, line);
+    assert(transfer->headers);
+}
+
 static void set_options(struct transfer *transfer) {
     CURL *easy = transfer->easy;
     const struct http *http = transfer->http;
+    struct bytes body = body_of(transfer);
     curl_easy_reset(easy);
+    if (http->secret.len > 0)
+        sign(transfer, body);
     curl_easy_setopt(easy, CURLOPT_URL, http->url);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
@@ -176,7 +188,7 @@ static void set_options(struct transfer *transfer) {
         curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
         curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
     }
-    set_body(easy, body_of(transfer));
+    set_body(easy, body);
     http_answer_attach(&transfer->answer, easy);
 }
 
@@ -414,5 +426,6 @@ struct handler *http_new(struct http_pool *pool, const struct http_options *opti
         http->headers[i].name = arena_dup(&http->arena, options->headers[i].name);
         http->headers[i].value = arena_dup(&http->arena, options->headers[i].value);
     }
+    http->secret = arena_dup(&http->arena, options->secret);
     return &http->handler;
 }

@@ -14,6 +14,7 @@ struct http_options {
     const struct rule_header *headers; /* sent with every call; they win over the message's own */
     size_t header_count;
     struct bytes ca_file; /* empty: the system's */
+    struct bytes secret;  /* every request is signed with it (http_signature.h); empty: none is */
 };
 
 struct http_pool *http_pool_new(struct clock *clock, struct bytes version);

@@ -119,10 +119,10 @@ def test_every_configuration_of_a_page_is_one(page, tmp_path):
     for n, text in enumerate(blocks(page, "yaml")):
         path = tmp_path / f"block-{n}.yaml"
         path.write_text(text)
-        done = impound("check", "-c", path, PRICES_KEY="secret", REDIS_PASSWORD="secret",
-                       BROKER_PASSWORD="secret")
+        done = impound("check", "-c", path, PRICES_KEY="sesame", HOOK_SECRET="sesame", REDIS_PASSWORD="sesame",
+                       BROKER_PASSWORD="sesame")
         assert done.returncode == 0, (text, done.stderr)
-        assert "secret" not in done.stdout
+        assert "sesame" not in done.stdout
 
 
 def test_links_between_pages_lead_somewhere():

@@ -1,12 +1,14 @@
 """Alerts: told once, told again, told when it is over; nothing lost, nothing twice."""
 import json
+import pathlib
+import re
 import subprocess
 import urllib.request
 
 import pytest
 
 from clocked import Clock
-from harness import PATIENCE_S, answers, eventually, free_port
+from harness import PATIENCE_S, ROOT, answers, eventually, free_port, impound
 from watchers import tool
 
 
@@ -121,6 +123,45 @@ def alertmanager(tmp_path):
     yield url
     process.terminate()
     process.wait(timeout=PATIENCE_S)
+
+
+def documented(name):
+    """A function as docs/config.md shows it."""
+    page = pathlib.Path(ROOT, "docs", "config.md").read_text(encoding="utf-8")
+    (code,) = [block for block in re.findall(r"```python\n(.*?)```", page, re.S) if f"def {name}(" in block]
+    scope = {}
+    exec(code, scope)  # pylint: disable=exec-used
+    return scope[name]
+
+
+def test_a_webhook_is_sent_headers_and_a_signature_that_its_receiver_can_verify(serve, handler, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOOK_SECRET", "kept to ourselves")
+    signed, plain = handler(), handler()
+    server = serve(queues(handler), alerts={
+        "to": [{"name": "hook", "webhook": signed.url, "headers": {"x-team": "orders"}, "secret": "${HOOK_SECRET}"},
+               {"name": "plain", "webhook": plain.url}]})
+    dead_letters(server, 1)
+    eventually(lambda: signed.calls and plain.calls, "both are told")
+    assert server.post("/v1/alerts/test").json["results"] == [{"to": "hook", "ok": True}, {"to": "plain", "ok": True}]
+    verify = documented("is_from_impound")
+    for call in signed.calls:
+        assert call.headers["x-team"] == "orders"
+        assert verify(b"kept to ourselves", call.body, call.headers["Impound-Signature"])
+        assert not verify(b"another", call.body, call.headers["Impound-Signature"])
+        assert not verify(b"kept to ourselves", call.body + b" ", call.headers["Impound-Signature"])
+    assert all(call.headers["Impound-Signature"] is None for call in plain.calls)
+    checked = impound("check", "-c", server.config_path, HOOK_SECRET="kept to ourselves")
+    assert checked.returncode == 0 and "secret: ${HOOK_SECRET}" in checked.stdout.replace('"', ""), checked.stdout
+    assert "kept to ourselves" not in checked.stdout + server.log() + server.get("/v1/alerts").body.decode()
+
+
+def test_headers_and_a_secret_are_for_webhooks(tmp_path):
+    path = tmp_path / "impound.yaml"
+    path.write_text(json.dumps({"queues": {"q": {"handler": "lease"}}, "alerts": {"to": [
+        {"name": "chat", "slack": "https://chat.example.org/x", "secret": "s", "headers": {"a": "b"}}]}}))
+    checked = impound("check", "-c", path)
+    assert checked.returncode == 1
+    assert "secret: only for a webhook" in checked.stderr and "headers: only for a webhook" in checked.stderr
 
 
 def test_a_real_alertmanager_sees_it_fire_and_end(serve, handler, alertmanager):

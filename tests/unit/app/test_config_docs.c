@@ -45,6 +45,7 @@ static void every_example_is_a_configuration(void **state) {
     struct buf doc, mistakes;
     size_t examples = 0;
     setenv("PRICES_KEY", "k", 1);
+    setenv("HOOK_SECRET", "s", 1);
     setenv("REDIS_PASSWORD", "p", 1);
     read_doc(&doc);
     buf_init_heap(&mistakes, 1 << 16);
