@@ -216,7 +216,7 @@ def test_nothing_is_replayed_without_a_filter_or_with_a_bad_order(serve, handler
     dead(server, 2)
     problem(order(server, expect=400, dry_run=False), 400, "all")
     problem(order(server, expect=400, all=True, edit=".a ="), 400, "edit")
-    problem(order(server, expect=400, all=True, to="nowhere"), 400, "nowhere")
+    problem(order(server, expect=404, all=True, to="nowhere"), 404, "nowhere")
     problem(order(server, expect=400, all=True, rate="fast"), 400, "rate")
     problem(order(server, expect=400, all=True, canary=[0]), 400, "canary")
     problem(order(server, expect=404, ids=["nobody"]), 404, "nobody")
