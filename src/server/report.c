@@ -16,7 +16,7 @@ struct draft {
     bool has_payload;
     struct bytes entry_id;    /* the `id` of the runner's own entry */
     struct bytes runner_word; /* its `status` in words */
-    struct wall created_at;
+    struct wall created_at, first_attempted_at;
 };
 
 /* ---- setters: the failure ---- */
@@ -191,6 +191,12 @@ static enum status set_created_at(void *into, struct json value, struct arena *a
     return read_time(value, draft->now, arena, &draft->created_at, err);
 }
 
+static enum status set_first_attempted_at(void *into, struct json value, struct arena *arena,
+                                          struct err *err) {
+    struct draft *draft = into;
+    return read_time(value, draft->now, arena, &draft->first_attempted_at, err);
+}
+
 /* An entry that is written out whole has this member, and it is null while the task is not done. */
 static enum status set_resolved_at(void *into, struct json value, struct arena *arena,
                                    struct err *err) {
@@ -215,7 +221,9 @@ static const struct member members[] = {
     {"attempt_count", set_attempts},
     {"max_attempts", set_max_attempts},
     {"max_retries", set_max_attempts},
+    {"failed_at", set_last_attempted_at},
     {"last_attempted_at", set_last_attempted_at},
+    {"first_attempted_at", set_first_attempted_at},
     {"created_at", set_created_at},
     {"resolved_at", set_resolved_at},
     {"consumer_instance", set_instance},
@@ -275,7 +283,8 @@ static void fill_in(struct draft *draft, struct bytes queue) {
     envelope->size = held->body.len;
     envelope->source = BYTES("{\"kind\":\"report\"}");
     envelope->created_at =
-        earlier(draft->created_at, earlier(draft->outcome->failed_at, draft->now));
+        earlier(draft->created_at,
+                earlier(draft->first_attempted_at, earlier(draft->outcome->failed_at, draft->now)));
     envelope->attempts = (uint32_t)draft->attempts;
     envelope->max_attempts = (uint32_t)draft->max_attempts;
     envelope->retry_after_ms = -1;

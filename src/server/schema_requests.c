@@ -216,6 +216,7 @@ const struct schema schema_requests[] = {
         NEXT("max_attempts", MAYBE_NUMBER("1", "1000000", "instead of the policy's"))
         NEXT("max_retries", MAYBE_NUMBER("1", "1000000", "the same as max_attempts"))
         NEXT("last_attempted_at", ANY_OF(REPORT_TIMES, "when it failed; UTC without a zone; now unless given, and at the latest"))
+        NEXT("first_attempted_at", ANY_OF(REPORT_TIMES, "when it was attempted first: the task is at least as old"))
         NEXT("created_at", ANY_OF(REPORT_TIMES, "when the task arrived, in the same form"))
         NEXT("resolved_at", "{\"type\":\"null\"}")
         NEXT("context", "{" OR_NULL("object") "," SAID("shown in the envelope") "}")

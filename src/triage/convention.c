@@ -136,8 +136,15 @@ static struct wall time_of(const struct convention_facts *facts, enum convention
     return facts->facts[fact].known ? (struct wall){facts->facts[fact].number} : otherwise;
 }
 
-/* A convention that knows when the message was made leaves the broker's time for when the letter
- * was. */
+static struct wall earlier(struct wall a, struct wall b) {
+    if (a.ms <= WALL_NEVER.ms || b.ms <= WALL_NEVER.ms)
+        return a.ms > b.ms ? a : b;
+    return a.ms < b.ms ? a : b;
+}
+
+/* The message is at least as old as the earliest time that is known of it: staleness counts from
+ * created_at, and a letter that was adopted today may have failed years ago. A convention that
+ * knows when the message was made leaves the broker's time for when the letter was. */
 static void set_times(const struct convention_facts *facts, struct wall now,
                       struct envelope *envelope) {
     struct wall written = envelope->created_at.ms > WALL_NEVER.ms ? envelope->created_at : now;
@@ -145,10 +152,13 @@ static void set_times(const struct convention_facts *facts, struct wall now,
     if (last.ms == WALL_NEVER.ms)
         last = time_of(facts, FACT_DEAD_AT,
                        time_of(facts, FACT_FIRST_FAILURE_AT, written.ms < now.ms ? written : now));
-    envelope->created_at = time_of(facts, FACT_CREATED_AT, written);
     envelope->first_failure_at = time_of(facts, FACT_FIRST_FAILURE_AT, last);
     envelope->last_failure_at = last;
     envelope->dead_at = time_of(facts, FACT_DEAD_AT, last);
+    envelope->created_at = earlier(time_of(facts, FACT_CREATED_AT, written), now);
+    envelope->created_at = earlier(envelope->created_at, envelope->first_failure_at);
+    envelope->created_at = earlier(envelope->created_at, envelope->last_failure_at);
+    envelope->created_at = earlier(envelope->created_at, envelope->dead_at);
 }
 
 static void set_failure(const struct convention_facts *facts, struct envelope *envelope) {

@@ -26,7 +26,8 @@ bool convention_adds(const struct convention *convention, struct bytes header);
  *   reason, category  of the other system, or derived from the error's type; else unknown
  *   failure           type (the cause's where one wraps another), message, trace, fingerprint
  *   attempts, max_attempts, first_failure_at, last_failure_at, dead_at, created_at
- *                     where the convention has them
+ *                     where the convention has them; created_at is never later than the others,
+ *                     nor than `now`
  *   next_attempt_at   when its system would have retried it, where it had set that; else never
  *   queue             the name of the origin, else `entry`
  *   source            the origin's coordinates, as a sink takes them in sink_item.origin; "kind"

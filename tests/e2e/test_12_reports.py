@@ -197,3 +197,25 @@ def test_other_names_for_attempts_and_their_time_are_taken_and_shown(serve, hand
     assert letter["last_failure_at"] == "2026-01-31T12:00:00.250Z" and letter["consumer"]["instance"] == "runner-2"
     answer = server.post("/v1/queues/tasks/failures", {"task_id": "t-2", "last_attempted_at": "yesterday"})
     problem(answer, 400, "last_attempted_at")
+
+
+def test_a_task_is_as_old_as_its_report_says(serve, handler):
+    server = serve(queues(handler().url, dlq={"fresh": {"within": "6h"}}))
+    dead = {"payload": 1, "error_type": "KeyError"}
+    times = {"new": {}, "made": {"created_at": "2026-01-30T12:00:00.123456", "failed_at": "2026-01-31T12:00:00Z"},
+             "failed": {"failed_at": "2026-01-31T12:00:00Z"}, "last": {"last_attempted_at": "2026-01-31T12:00:00"},
+             "first": {"first_attempted_at": "2026-01-30T12:00:00Z", "last_attempted_at": "2026-01-31T12:00:00Z"},
+             "ahead": {"created_at": "2999-01-01T00:00:00Z"}}
+    for name, said in times.items():
+        assert report(server, task_id=name, **dead, **said).status == 200
+    letters = {name: server.message(name) for name in times}
+    assert {name: one["created_at"] for name, one in letters.items() if name not in ("new", "ahead")} == {
+        "made": "2026-01-30T12:00:00.123Z", "failed": "2026-01-31T12:00:00.000Z",
+        "last": "2026-01-31T12:00:00.000Z", "first": "2026-01-30T12:00:00.000Z"}
+    assert letters["ahead"]["created_at"] <= letters["ahead"]["dead_at"], "never in the future"
+    assert letters["made"]["last_failure_at"] == "2026-01-31T12:00:00.000Z"
+    plan = server.post("/v1/replays", {"all": True, "dry_run": True}).json
+    assert plan["stale"] == 4, "made, failed, last and first are older than six hours"
+    for name in ("created_at", "first_attempted_at", "failed_at"):
+        problem(report(server, task_id="t-2", **{name: "yesterday"}), 400, name)
+        problem(report(server, task_id="t-2", **{name: "1969-01-31T12:00:00Z"}), 400, name)

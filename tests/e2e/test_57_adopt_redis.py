@@ -121,6 +121,18 @@ def test_a_workers_own_dead_list_is_looked_at_and_left_as_it_is(serve, redis, th
     assert everything(there) == before
 
 
+def test_what_was_dead_for_long_is_stale(serve, redis, there):
+    hour_ago = time.time() - 3600
+    there.rpush("q:dlq", json.dumps({"id": "old", "dlq_reason": "timeout", "dlq_at": 1760000000.5}),
+                json.dumps({"id": "young", "dlq_reason": "timeout", "dlq_at": hour_ago}))
+    server = serve({"idle": {"handler": {"exec": ["/bin/true"]}, "dlq": {"fresh": {"within": "6h"}}}},
+                   adopt=adoption.entry(redis.url("list=q:dlq"), mode="take", dlq="idle.dlq", queue="idle"))
+    letters = eventually(lambda: len(found := by_id(server.letters("idle.dlq"))) == 2 and found, "both are adopted")
+    assert letters["old"]["created_at"] == letters["old"]["dead_at"] == "2025-10-09T08:53:20.500Z"
+    plan = server.post("/v1/replays", {"filter": {"dlq": "idle.dlq"}, "dry_run": True}).json
+    assert (plan["selected"], plan["stale"]) == (2, 1)
+
+
 def test_what_was_looked_at_is_taken_and_nothing_is_doubled(serve, redis, there):
     run_worker(redis, JOBS, there)
     source = redis.url("list=q:dlq")

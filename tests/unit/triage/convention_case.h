@@ -26,9 +26,10 @@ struct convention_case {
     const char *origin; /* the source afterwards */
     const char *reason, *category, *type, *message, *trace;
     uint32_t attempts, max_attempts;
-    const char *created, *first, *last, *dead; /* NULL: `written`, or as the one before */
-    const char *retry_at; /* when its system would have retried it; NULL: it is dead */
-    const char *id;       /* NULL: it stays the broker's */
+    const char *created;             /* NULL: the earliest of `written` and what follows */
+    const char *first, *last, *dead; /* NULL: `written`, or as the one before */
+    const char *retry_at;            /* when its system would have retried it; NULL: it is dead */
+    const char *id;                  /* NULL: it stays the broker's */
     struct bytes key_after, body_after; /* ptr NULL: as before */
     const char *content_type;           /* NULL: it stays */
     const char *added;                  /* the header that came with the body, "name=value" */
