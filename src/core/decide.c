@@ -238,3 +238,10 @@ struct bytes decide_reason(const struct decision *decision, char memory[DECIDE_R
     }
     return buf_view(&text);
 }
+
+bool decide_reason_matches(struct bytes reason, struct bytes prefix) {
+    struct bytes exhausted = BYTES(DECIDE_EXHAUSTED);
+    return bytes_starts(reason, prefix) ||
+           (bytes_starts(reason, exhausted) &&
+            bytes_starts(bytes_cut(reason, exhausted.len, reason.len), prefix));
+}

@@ -88,6 +88,9 @@ struct decision decide(const struct policy *policy, const struct subject *subjec
                        const struct outcome *outcome, const struct rule_facts *facts,
                        const struct circumstance *around, struct rng *rng);
 
+/* Whether a filter by reason finds it: the reason starts with the prefix, or does so behind
+ * DECIDE_EXHAUSTED. */
+bool decide_reason_matches(struct bytes reason, struct bytes prefix);
 /* The whole reason, as it stands in envelopes: "max_attempts:timeout", "unclassified:OrderError".
  * A slice of the decision, or of `memory`. */
 enum { DECIDE_REASON_MAX = 512 };

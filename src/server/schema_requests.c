@@ -116,7 +116,7 @@
 #define FILTER(states)                                                                             \
     "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{" FIRST(                  \
         "state", MATCHING(states)) NEXT("category", WORD("only this category"))                    \
-        NEXT("reason", WORD("reasons that start with this")) NEXT(                                 \
+        NEXT("reason", WORD("reasons that start with this, also behind max_attempts:")) NEXT(      \
             "cause", ONE_OF(CAUSES, "only this cause")) NEXT("error_type",                         \
                                                              WORD("only this error type"))         \
             NEXT("fingerprint",                                                                    \
@@ -216,6 +216,7 @@ const struct schema schema_requests[] = {
         NEXT("max_attempts", MAYBE_NUMBER("1", "1000000", "instead of the policy's"))
         NEXT("max_retries", MAYBE_NUMBER("1", "1000000", "the same as max_attempts"))
         NEXT("last_attempted_at", ANY_OF(REPORT_TIMES, "when it failed; UTC without a zone; now unless given, and at the latest"))
+        NEXT("failed_at", ANY_OF(REPORT_TIMES, "the same as last_attempted_at"))
         NEXT("first_attempted_at", ANY_OF(REPORT_TIMES, "when it was attempted first: the task is at least as old"))
         NEXT("created_at", ANY_OF(REPORT_TIMES, "when the task arrived, in the same form"))
         NEXT("resolved_at", "{\"type\":\"null\"}")

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "core/decide.h"
 #include "core/lifecycle.h"
 
 static const char *const kind_words[COUNT_KINDS] = {
@@ -350,7 +351,7 @@ static void add_reasons(struct map_node *node, void *arg) {
     const struct dlq *dlq = CONTAINER_OF(node, struct dlq, node);
     for (const struct dlq_count *at = dlq->counts; at && list->count <= list->max; at = at->next) {
         if (at->kind == COUNT_REASON && at->count > 0 &&
-            bytes_starts(text_of(at->reason), list->prefix))
+            decide_reason_matches(text_of(at->reason), list->prefix))
             add_reason(list, text_of(at->reason));
     }
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "core/decide.h"
 #include "core/lifecycle.h"
 #include "store/mark.h"
 #include "store/page.h"
@@ -57,7 +58,7 @@ static bool matches(const struct scan *scan, const struct envelope *envelope, en
     return text_is(query->queue, envelope->queue) && text_is(query->dlq, envelope->dlq) &&
            (query->states == 0 || (query->states >> state & 1u)) &&
            text_is(query->category, envelope->category) &&
-           bytes_starts(envelope->reason, query->reason_prefix) &&
+           decide_reason_matches(envelope->reason, query->reason_prefix) &&
            text_is(query->error_type, envelope->error_type) && text_is(query->key, envelope->key) &&
            (!query->has_fingerprint ||
             (envelope->failed && envelope->fingerprint == query->fingerprint)) &&

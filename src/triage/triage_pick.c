@@ -1,6 +1,7 @@
 #include "triage/triage_pick.h"
 
 #include "core/comeback.h"
+#include "core/decide.h"
 #include "core/pointer.h"
 #include "triage/archiving.h"
 #include "triage/ruling.h"
@@ -64,7 +65,8 @@ static bool is(struct bytes wanted, struct bytes actual) {
 
 static bool matches(const struct triage_pick *pick, const struct envelope *letter) {
     const struct triage_when *when = &pick->rule->when;
-    return is(when->category, letter->category) && bytes_starts(letter->reason, when->reason) &&
+    return is(when->category, letter->category) &&
+           decide_reason_matches(letter->reason, when->reason) &&
            is(when->error_type, letter->error_type) && is(when->key, letter->key) &&
            (!when->has_cause || letter->cause == when->cause) &&
            (!when->has_fingerprint || letter->fingerprint == when->fingerprint) &&

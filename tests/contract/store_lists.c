@@ -56,7 +56,9 @@ static void lists_are_newest_first_and_filtered(void **state) {
     IS("bug", .dlq = BYTES("orders.dlq"), ONLY(PENDING_REVIEW));
     IS("slow", .category = BYTES("timeout"));
     IS("slow", .reason_prefix = BYTES("max_attempts:"));
-    IS("", .reason_prefix = BYTES("timeout"));
+    IS("slow", .reason_prefix = BYTES("timeout"));
+    IS("", .reason_prefix = BYTES("attempts:"));
+    IS("", .reason_prefix = BYTES("imeout"));
     IS("resolved bug", .error_type = BYTES("KeyError"));
     IS("queued", .key = BYTES("k1"));
     IS("slow", .has_cause = true, .cause = CAUSE_EXHAUSTED);
@@ -73,6 +75,7 @@ static void lists_are_newest_first_and_filtered(void **state) {
     IS("", .letters = true, .category = BYTES("nobody's"));
     IS("slow", .letters = true, .reason_prefix = BYTES("max_attempts:"));
     IS("slow", .letters = true, .reason_prefix = BYTES("max_a"), ONLY(PENDING_REVIEW));
+    IS("slow", .letters = true, .reason_prefix = BYTES("timeo"), ONLY(PENDING_REVIEW));
     IS("", .letters = true, .reason_prefix = BYTES("max_a"), ONLY(RESOLVED));
     IS("", .letters = true, .reason_prefix = BYTES("zzz"), ONLY(PENDING_REVIEW));
     IS("resolved bug", .letters = true, .error_type = BYTES("KeyError"));

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 
+#include "core/decide.h"
 #include "store/page.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/traits.h"
@@ -39,6 +40,18 @@ static void where_number(struct building *building, const char *condition, int64
 
 /* ---- filters ---- */
 
+/* As decide_reason_matches; GLOB would need its letters escaped. */
+static void filter_reason(struct building *building) {
+    struct bytes prefix = building->query->reason_prefix;
+    struct buf behind;
+    buf_init_heap(&behind, sizeof DECIDE_EXHAUSTED + prefix.len);
+    buf_str(&behind, DECIDE_EXHAUSTED);
+    buf_bytes(&behind, prefix);
+    where_text(building, "(instr(reason, ?) = 1 OR instr(reason, ?) = 1)", prefix);
+    add_value(building, (struct list_value){.text = arena_dup(building->arena, buf_view(&behind))});
+    buf_free(&behind);
+}
+
 static void filter_texts(struct building *building) {
     const struct store_query *query = building->query;
     const struct {
@@ -54,8 +67,8 @@ static void filter_texts(struct building *building) {
         if (filters[i].value.len > 0)
             where_text(building, filters[i].condition, filters[i].value);
     }
-    if (query->reason_prefix.len > 0) /* GLOB would need its letters escaped */
-        where_text(building, "instr(reason, ?) = 1", query->reason_prefix);
+    if (query->reason_prefix.len > 0)
+        filter_reason(building);
 }
 
 static void filter_marks(struct building *building) {
