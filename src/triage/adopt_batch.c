@@ -88,9 +88,14 @@ static struct bytes queue_of(const struct adopt_place *place, struct store_held 
 /* Whether it becomes a message that waits for its next attempt, and no letter. */
 static bool is_scheduled(const struct batch *batch, const struct envelope *envelope) {
     const struct adopt_options *options = &batch->place->adopt->options;
-    return batch->place->entry->mode == ADOPT_TAKE &&
+    return batch->place->entry->mode == ADOPT_TAKE && envelope->state == STATE_PENDING_REVIEW &&
            envelope->next_attempt_at.ms != WALL_NEVER.ms && options->queue &&
            options->queue(options->arg, envelope->queue);
+}
+
+/* The cap counts letters that wait for people. */
+static bool needs_room(const struct batch *batch, const struct envelope *envelope) {
+    return envelope->state == STATE_PENDING_REVIEW && !is_scheduled(batch, envelope);
 }
 
 static void make_letter(struct batch *batch, struct store_held *held) {
@@ -121,6 +126,7 @@ static void make_message(const struct batch *batch, struct envelope *envelope) {
     envelope->letter_id = envelope->dlq = envelope->owner = BYTES_NONE;
     envelope->dead_at = WALL_NEVER;
     envelope->cause = (enum cause)0;
+    envelope->why = BYTES_NONE;
     envelope->max_attempts = 0;
 }
 
@@ -158,6 +164,7 @@ static void put_letter(struct batch *batch, struct store_held *held, bool id_hel
                        struct adopt_seen *seen) {
     struct store *store = batch->triage->store;
     bool scheduled = is_scheduled(batch, &held->envelope);
+    bool roomy = needs_room(batch, &held->envelope);
     if (id_held || is_id_in_commit(batch, &held->envelope))
         give_id(held);
     if (scheduled)
@@ -169,7 +176,7 @@ static void put_letter(struct batch *batch, struct store_held *held, bool id_hel
                           .body = held->body};
     batch->bytes += held->body.len;
     remember_letter(batch, seen, &held->envelope);
-    batch->room -= !scheduled;
+    batch->room -= roomy;
 }
 
 /* It was sent to its origin: the same letter again, or a second copy of it. One that is not known
@@ -190,13 +197,16 @@ static enum status put_again(struct batch *batch, const struct adopt_comeback *c
     return STATUS_OK;
 }
 
-/* SEMANTICS 1.3: its source says that it gave the message before, and a letter that is undecided
- * has its id and body. What has coordinates, or a name at its broker, is known by these. */
+/* SEMANTICS 1.3: its source says that it gave the message before, and a letter that is undecided,
+ * or was adopted as decided, has its id and body. What has coordinates, or a name at its broker, is
+ * known by these. */
 static bool is_redelivery(const struct store_held *message, const struct store_held *letter,
                           const struct store_held *came, const struct adopt_seen *seen) {
     if (!message->redelivered || seen->name[0] || !letter || letter->envelope.read_only)
         return false;
-    return letter->envelope.state != STATE_RESOLVED && letter->envelope.state != STATE_DISCARDED &&
+    enum state state = letter->envelope.state;
+    bool decided = state == STATE_RESOLVED || state == STATE_DISCARDED;
+    return (!decided || state == came->envelope.state) &&
            bytes_eq(letter->envelope.id, came->envelope.id) &&
            bytes_eq(letter->envelope.queue, came->envelope.queue) &&
            bytes_eq(letter->body, came->body);
@@ -216,7 +226,7 @@ static enum status add_new(struct batch *batch, const struct store_held *message
         batch->known++;
         return STATUS_OK;
     }
-    if (batch->room == 0 && !is_scheduled(batch, &came->envelope)) {
+    if (batch->room == 0 && needs_room(batch, &came->envelope)) {
         batch->full = true;
         return STATUS_OK;
     }

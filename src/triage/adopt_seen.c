@@ -221,5 +221,5 @@ struct store_op adopt_seen_own_op(struct store *store, struct store_held *letter
                              .queue = store->vtable->queue_number(store, letter->envelope.queue),
                              .seq = letter->seq,
                              .envelope = &letter->envelope,
-                             .from = 1u << STATE_PENDING_REVIEW};
+                             .from = 1u << letter->envelope.state};
 }

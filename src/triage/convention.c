@@ -245,6 +245,8 @@ static void set_why(const struct convention_facts *facts, struct envelope *envel
     struct bytes source = facts->letter->source.text;
     if (pointer_is_gone(source) || pointer_is_doubtful(source))
         envelope->why = pointer_why(source, facts->arena);
+    else if (facts->awaits_retry)
+        envelope->why = BYTES("its system had set it for a retry");
 }
 
 static struct bytes context_of(const struct convention *row, struct bytes entry,
@@ -275,20 +277,25 @@ static struct bytes context_of(const struct convention *row, struct bytes entry,
 void convention_read(const struct convention *convention, struct bytes entry, struct wall now,
                      struct store_held *held) {
     struct convention_letter letter;
-    struct convention_facts facts = {.letter = &letter, .arena = &held->arena};
+    struct convention_facts facts = {
+        .letter = &letter, .arena = &held->arena, .state = STATE_PENDING_REVIEW};
     struct envelope *envelope = &held->envelope;
     look(held, &letter);
     convention_facts_read(&facts, convention);
     if (convention->read)
         convention->read(&facts);
     convention_reason_failure(&facts);
-    envelope->state = STATE_PENDING_REVIEW;
+    envelope->state = facts.state;
     envelope->cause = CAUSE_ADOPTED;
     convention_reason_find(&facts, &envelope->reason, &envelope->category);
     envelope->attempts = count_of(&facts, FACT_ATTEMPTS, FACT_RETRIES);
     envelope->max_attempts = count_of(&facts, FACT_ATTEMPTS_MAX, FACT_RETRIES_MAX);
     set_times(&facts, now, envelope);
     envelope->next_attempt_at = time_of(&facts, FACT_RETRY_AT, WALL_NEVER);
+    if (facts.state != STATE_PENDING_REVIEW)
+        envelope->resolved_at = time_of(&facts, FACT_RESOLVED_AT, envelope->last_failure_at);
+    if (facts.state == STATE_RESOLVED)
+        envelope->resolution = RESOLUTION_BY_HAND;
     set_failure(&facts, envelope);
     if (convention->history)
         convention_history_read(&letter, envelope, &held->arena);

@@ -22,7 +22,7 @@ bool convention_adds(const struct convention *convention, struct bytes header);
 
 /* Rewrites what the broker gave; new texts are in held->arena. `entry` is the name of the adopt
  * entry that it came by; `now` is when it died where nothing says when. Afterwards:
- *   state, cause      pending_review, adopted
+ *   state, cause      pending_review, adopted; resolved or discarded where its system says so
  *   reason, category  of the other system, or derived from the error's type; else unknown
  *   failure           type (the cause's where one wraps another), message, trace, fingerprint
  *   attempts, max_attempts, first_failure_at, last_failure_at, dead_at, created_at

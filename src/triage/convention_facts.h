@@ -19,6 +19,8 @@ struct convention_facts {
         struct bytes text;
     } beside[CONVENTION_BESIDE_MAX];
     size_t beside_count;
+    bool awaits_retry; /* its system would have retried it, and does not say when */
+    enum state state;  /* pending_review, unless its system says that it is resolved or discarded */
 };
 
 /* The first header of that name, or the last; BYTES_NONE: there is none. */

@@ -34,6 +34,7 @@ enum convention_fact {
     FACT_LAST_FAILURE_AT,
     FACT_DEAD_AT,
     FACT_RETRY_AT, /* its system had set it for a later retry */
+    FACT_RESOLVED_AT,
     FACT_ID,
     FACT_KEY,
     FACT_BODY,

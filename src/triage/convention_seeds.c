@@ -137,12 +137,33 @@ static const struct convention_field task_fields[] = {
     FIELD(".max_retries", FACT_ATTEMPTS_MAX, AS_DECIMAL),
     FIELD(".created_at", FACT_FIRST_FAILURE_AT, AS_RFC3339),
     FIELD(".last_attempted_at", FACT_LAST_FAILURE_AT, AS_RFC3339),
+    FIELD(".resolved_at", FACT_RESOLVED_AT, AS_RFC3339),
     FIELD(".created_at", FACT_LAST_FAILURE_AT, AS_RFC3339),
     BESIDE(".status", "status"),
     BESIDE(".id", "entry"),
     BESIDE(".context", "task_context"),
     FIELD(".payload", FACT_BODY, AS_TEXT),
 };
+
+/* What is resolved or discarded there must not be run again here. A retry that was to come has no
+ * time of its own, so it is due. */
+static void read_task(struct convention_facts *facts) {
+    static const char *const retried[] = {"pending_retry", "retrying", NULL};
+    struct json member;
+    struct bytes status;
+    if (!json_get(facts->letter->body, "status", &member) ||
+        !json_string(member, facts->arena, &status))
+        return;
+    if (bytes_is(status, "resolved"))
+        facts->state = STATE_RESOLVED;
+    if (bytes_is(status, "discarded"))
+        facts->state = STATE_DISCARDED;
+    for (size_t i = 0; retried[i]; i++)
+        if (bytes_is(status, retried[i])) {
+            facts->awaits_retry = true;
+            convention_facts_time(facts, FACT_RETRY_AT, facts->facts[FACT_LAST_FAILURE_AT].number);
+        }
+}
 
 static const struct convention_field history_fields[] = {
     FIELD(".id", FACT_ID, AS_TEXT),
@@ -196,7 +217,8 @@ static const struct convention rows[] = {
     {.name = "dlq-task",
      .where = IN_JSON,
      .members = {".task_id", ".task_type", ".payload", ".error_type", ".attempt_count"},
-     CONVENTION_FIELDS(task_fields)},
+     CONVENTION_FIELDS(task_fields),
+     .read = read_task},
     {.name = "dlq-history",
      .where = IN_JSON,
      .members = {".id", ".payload", ".attempts", ".history[0].err"},

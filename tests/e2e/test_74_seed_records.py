@@ -92,3 +92,23 @@ def test_a_records_own_history_is_the_letters_history(serve, redis, there):
     explained = server.get(f"/v1/letters/{letter['id']}/explain").json
     assert [(step["attempt"], step["at"]) for step in explained["steps"]] == [(1, None), (2, None)]
     assert "tax-svc 503" in server.cli("show", letter["id"])
+
+
+def test_tasks_that_are_resolved_or_discarded_there_are_not_run_again(serve, redis, there):
+    def record(status, **more):
+        return json.dumps({"task_id": status, "task_type": "summarise", "payload": {"n": 1}, "error_type": "TimeoutError",
+                           "attempt_count": 1, "status": status, "created_at": "2026-11-01T00:00:00", **more})
+
+    there.rpush("orders-dlq", record("pending_review"), record("resolved", resolved_at="2026-11-02T00:00:00"),
+                record("discarded"), record("pending_retry"))
+    server = serve(adoption.QUEUES, adopt=adoption.entry(redis.url("list=orders-dlq"), "take"),
+                   dlqs={adoption.DLQ: {"retention": {"resolved": "3650d", "discarded": "3650d"}}})
+    eventually(lambda: adoption.view(server)["adopted"] == 4, "all records are taken")
+    eventually(lambda: len(server.letters(adoption.DLQ)) == 2, "two letters wait")
+    assert {one["message"]["id"] for one in server.letters(adoption.DLQ)} == {"pending_review", "pending_retry"}
+    resolved, = server.letters(adoption.DLQ, state="resolved")
+    assert (resolved["message"]["id"], resolved["resolved_at"]) == ("resolved", "2026-11-02T00:00:00.000Z")
+    assert [one["message"]["id"] for one in server.letters(adoption.DLQ, state="discarded")] == ["discarded"]
+    assert server.dlq(adoption.DLQ)["depth"] == 2
+    assert server.post("/v1/replays", {"filter": {"dlq": adoption.DLQ}, "to": "idle", "dry_run": True}).json["selected"] == 2
+    assert server.message("pending_retry")["why"] == "its system had set it for a retry"

@@ -135,7 +135,10 @@ static void check(const struct convention_case *row) {
     const struct convention *found = convention_find(held);
     assert_string_equal(convention_name(found), row->name);
     convention_read(found, BYTES(CASE_ENTRY), at(CASE_NOW), held);
-    assert_int_equal(envelope->state, STATE_PENDING_REVIEW);
+    assert_int_equal(envelope->state, row->state ? row->state : STATE_PENDING_REVIEW);
+    assert_int_equal(envelope->resolved_at.ms, at(row->resolved).ms);
+    assert_int_equal(envelope->resolution,
+                     row->state == STATE_RESOLVED ? RESOLUTION_BY_HAND : RESOLUTION_NONE);
     assert_int_equal(envelope->cause, CAUSE_ADOPTED);
     same_text(envelope->queue, row->queue);
     same_text(envelope->source, row->origin);

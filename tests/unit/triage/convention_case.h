@@ -36,7 +36,9 @@ struct convention_case {
     const char *task, *instance;
     const char *beside; /* the context's members but "adopted" */
     const char *why;
-    const char *history; /* "1 retry timeout TimeoutError 503\n", a line each; NULL: none */
+    enum state state;     /* 0: pending_review */
+    const char *resolved; /* when; NULL: never */
+    const char *history;  /* "1 retry timeout TimeoutError 503\n", a line each; NULL: none */
 };
 
 void convention_case_check(const struct convention_case *cases, size_t count);
