@@ -46,7 +46,7 @@ const struct schema_parameter schema_parameters[] = {
     {"state", NULL, MATCHING("^" STATE "(," STATE ")*$"),
      "only this state, or some with commas between them"},
     {"category", NULL, TEXT, "only this category"},
-    {"reason", NULL, TEXT, "reasons that start with this"},
+    {"reason", NULL, TEXT, "reasons that start with this, also behind max_attempts:"},
     {"cause", NULL, CAUSE, "only this cause"},
     {"error_type", NULL, TEXT, "only this error type"},
     {"since", NULL, WHEN, "from this RFC 3339 time on, or a duration ago (6h)"},
