@@ -138,6 +138,15 @@ static inline bool envelope_awaits_room(const struct envelope *envelope) {
            envelope->dlq.len > 0 && envelope->next_attempt_at.ms == WALL_NEVER.ms;
 }
 
+/* Why a message that waits for a retry cannot be tried now; NULL: it can. */
+static inline const char *envelope_keeps_from_retry(const struct envelope *envelope) {
+    if (envelope_awaits_room(envelope))
+        return "it was judged dead and waits for room in its DLQ";
+    if (envelope->state == STATE_QUEUED)
+        return "it is queued and has not failed yet";
+    return NULL;
+}
+
 /* Hand-overs of its present round that were judged: of its compensation while it has one. */
 static inline uint32_t envelope_tries(const struct envelope *envelope) {
     return envelope->compensating ? envelope->compensating - 1 : envelope->attempts;

@@ -203,9 +203,6 @@ struct engine_removal {
     struct buf spilled;
 };
 
-/* Why a message that waits cannot be tried now (ENGINE_RETRY); NULL: it can. */
-const char *engine_keeps_from_retry(const struct envelope *envelope);
-
 /* ---- requests, answered from the engine's thread ---- */
 
 /* Mail to the engine: `open` is called on its thread. */

@@ -128,7 +128,7 @@ static void make_due(struct removing *all, struct flight *flight, struct engine_
 
 static void retry_waiting(struct removing *all, struct queue *queue, struct store_held *held,
                           struct engine_removal *removal) {
-    const char *why = engine_keeps_from_retry(&held->envelope);
+    const char *why = envelope_keeps_from_retry(&held->envelope);
     if (why) {
         int64_t wait_ms = held->envelope.next_attempt_at.ms - queue->engine->now.wall.ms;
         queue_give_back(queue, held,
@@ -216,14 +216,6 @@ static void open_one(struct removing *all, struct queue *queue, struct engine_re
         end_lease(all, lease, removal);
     else
         take_waiting(all, queue, removal);
-}
-
-const char *engine_keeps_from_retry(const struct envelope *envelope) {
-    if (envelope_awaits_room(envelope))
-        return "it was judged dead and waits for room in its DLQ";
-    if (envelope->state == STATE_QUEUED)
-        return "it is queued and has not failed yet";
-    return NULL;
 }
 
 void removal_open(struct queue *queue, struct engine_request *request) {

@@ -140,7 +140,7 @@ static void refuse_letter(struct request *request, enum engine_request_kind kind
 /* The engine looks again, since the message may change meanwhile. */
 static bool refuse_retry(struct request *request, enum engine_request_kind kind,
                          const struct envelope *envelope) {
-    const char *why = kind == ENGINE_RETRY ? engine_keeps_from_retry(envelope) : NULL;
+    const char *why = kind == ENGINE_RETRY ? envelope_keeps_from_retry(envelope) : NULL;
     if (why)
         request_problem(request, STATUS_CONFLICT, "message \"%.*s\": %s",
                         BYTES_ARG(bytes_clip(request->params[0], REQUEST_QUOTE_MAX)), why);
@@ -297,7 +297,7 @@ static bool add(struct bulk *bulk, uint64_t seq, struct bytes queue, uint64_t si
 
 static bool visit(void *arg, const struct selection_letter *message) {
     struct bulk *bulk = arg;
-    if (bulk->kind == ENGINE_RETRY && engine_keeps_from_retry(message->envelope)) {
+    if (bulk->kind == ENGINE_RETRY && envelope_keeps_from_retry(message->envelope)) {
         bulk->matched++;
         bulk->busy++;
         return true;
@@ -323,7 +323,7 @@ static enum status find(struct bulk *bulk, struct bytes id, struct named *out) {
         status = err_set(bulk->err, STATUS_CONFLICT, "\"%.*s\" is a letter (%s)", BYTES_ARG(id),
                          state_text(held->envelope.state));
     const char *why = status == STATUS_OK && bulk->kind == ENGINE_RETRY
-                          ? engine_keeps_from_retry(&held->envelope)
+                          ? envelope_keeps_from_retry(&held->envelope)
                           : NULL;
     if (why)
         status = err_set(bulk->err, STATUS_CONFLICT, "message \"%.*s\": %s", BYTES_ARG(id), why);
