@@ -5,6 +5,7 @@ import json
 import os
 import sqlite3
 import subprocess
+import threading
 
 import pytest
 
@@ -131,8 +132,15 @@ def small_disk(tmp_path):
 
 
 def test_a_disk_that_impound_filled_is_freed_through_it(small_disk, handler):
-    worker = handler(lambda call: 422)
-    server = Server(small_disk, queues(worker.url, dlq={"retention": {"discarded": "1s", "resolved": "1s"}})).start()
+    full = threading.Event()  # before that the first message has no answer, so that a decision waits on the full disk
+
+    def answer(call):
+        if call.id == "m0":
+            full.wait(120)
+        return 422
+    worker = handler(answer)
+    server = Server(small_disk, queues(worker.url, handler={"http": worker.url, "timeout": "5m"},
+                                       dlq={"retention": {"discarded": "1s", "resolved": "1s"}})).start()
     assert server.metric("impound_store_reserve_bytes") == 64 << 20
     body = "x" * (1 << 20)
     status = 200
@@ -143,6 +151,7 @@ def test_a_disk_that_impound_filled_is_freed_through_it(small_disk, handler):
     assert status == 503
     eventually(lambda: server.get("/readyz").status == 503, "readyz says that it cannot commit")
     assert b"the disk is full" in server.get("/readyz").body
+    full.set()
     eventually(lambda: "the disk is full" in (server.queue("orders")["why"] or ""), "the queue whose decisions wait says why")
     assert server.metric("impound_store_writable") == 0 and server.metric("impound_store_reserve_bytes") == 0
     ids = [letter["id"] for letter in server.letters("orders.dlq")]
